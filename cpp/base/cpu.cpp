@@ -1,0 +1,79 @@
+#include "base/cpu.h"
+
+#include <atomic>
+#include <cstdlib>
+#include <string>
+
+#include "base/error.h"
+
+namespace penstock {
+namespace {
+
+// -1: not decided yet. Written once with the same value by whoever comes first, or by force_isa.
+std::atomic<int> chosen{-1};
+
+void require_supported(Isa isa, const std::string& asked_by) {
+  if (isa > best_isa())
+    throw Error(asked_by + " asks for " + std::string(name_of(isa)) +
+                ", but this CPU's best is " + std::string(name_of(best_isa())) + ".");
+}
+
+}  // namespace
+
+Isa best_isa() {
+#if defined(__x86_64__)
+  static const Isa best = [] {
+    __builtin_cpu_init();
+    if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
+        __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl") &&
+        __builtin_cpu_supports("avx512vbmi") && __builtin_cpu_supports("avx512vbmi2") &&
+        __builtin_cpu_supports("avx512vnni") && __builtin_cpu_supports("bmi2"))
+      return Isa::avx512;
+    if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") &&
+        __builtin_cpu_supports("bmi2"))
+      return Isa::avx2;
+    return Isa::scalar;
+  }();
+  return best;
+#else
+  return Isa::scalar;
+#endif
+}
+
+Isa active_isa() {
+  const int known = chosen.load(std::memory_order_relaxed);
+  if (known >= 0) return static_cast<Isa>(known);
+  Isa isa = best_isa();
+  if (const char* wanted = std::getenv("PENSTOCK_SIMD"); wanted != nullptr && *wanted != '\0') {
+    isa = isa_named(wanted);
+    require_supported(isa, "PENSTOCK_SIMD");
+  }
+  chosen.store(static_cast<int>(isa), std::memory_order_relaxed);
+  return isa;
+}
+
+void force_isa(Isa isa) {
+  require_supported(isa, "force_isa");
+  chosen.store(static_cast<int>(isa), std::memory_order_relaxed);
+}
+
+std::string_view name_of(Isa isa) {
+  switch (isa) {
+    case Isa::avx512:
+      return "avx512";
+    case Isa::avx2:
+      return "avx2";
+    case Isa::scalar:
+      break;
+  }
+  return "scalar";
+}
+
+Isa isa_named(std::string_view name) {
+  for (const Isa isa : {Isa::scalar, Isa::avx2, Isa::avx512})
+    if (name == name_of(isa)) return isa;
+  throw Error("Instruction set '" + std::string(name) +
+              "' is unknown. Use scalar, avx2 or avx512.");
+}
+
+}  // namespace penstock

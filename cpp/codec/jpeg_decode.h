@@ -1,0 +1,53 @@
+// A region of a JPEG as planar rows, with the very bytes that a full decode by libjpeg would give.
+#pragma once
+
+#include <memory>
+#include <span>
+#include <string>
+
+#include "base/image.h"
+#include "codec/jpeg_header.h"
+
+namespace penstock {
+
+enum class DecodeStatus : int32_t {
+  ok = 0,
+  irregular = 1,  // entropy data our decoder does not vouch for; libjpeg may be asked
+  warned = 2,     // libjpeg repaired something; only Pillow itself can say what its pixels are
+  failed = 3,     // libjpeg gave up
+};
+
+struct DecodeResult {
+  DecodeStatus status = DecodeStatus::ok;
+  std::string message;  // empty when ok; else a sentence part without the file's name
+};
+
+/// A worker's recycled tables, coefficient rows and planes.
+class DecodeScratch {
+ public:
+  DecodeScratch();
+  ~DecodeScratch();
+  DecodeScratch(DecodeScratch&&) noexcept;
+
+  struct State;
+  std::unique_ptr<State> state;
+};
+
+/// Our own decoder. Requires header.route == Route::baseline and a region inside the image.
+/// Sends `region` to `sink` (one channel for gray, else RGB); after `irregular` the sink may have
+/// received some bands and must be set up anew.
+DecodeResult decode_baseline(RowSink& sink, std::span<const uint8_t> bytes,
+                             const JpegHeader& header, const Region& region,
+                             DecodeScratch& scratch);
+
+/// libjpeg-turbo, skipping what lies outside the region where that leaves its bytes unchanged.
+/// Requires Route::baseline or Route::libjpeg.
+DecodeResult decode_libjpeg(RowSink& sink, std::span<const uint8_t> bytes,
+                            const JpegHeader& header, const Region& region,
+                            DecodeScratch& scratch);
+
+/// The oracle: a whole image by plain libjpeg calls, without any skipping.
+DecodeResult decode_libjpeg_whole(RowSink& sink, std::span<const uint8_t> bytes,
+                                  DecodeScratch& scratch);
+
+}  // namespace penstock

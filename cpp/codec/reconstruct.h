@@ -1,0 +1,68 @@
+// From quantised coefficients to RGB rows: inverse DCT, chroma upsampling and colour conversion,
+// bit-identical to libjpeg-turbo's SIMD "islow" DCT with fancy upsampling.
+//
+// Luma planes hold samples 0..255. Chroma planes hold sample - 128 as int8: all of libjpeg's
+// formulas are exact under that shift.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+namespace penstock {
+
+/// Coefficient rows are padded to a multiple of this many blocks.
+inline constexpr int kBlockGroup = 4;
+
+/// Transforms `blocks` blocks that lie side by side.
+///
+/// - `coefficients`: 64 int16 a block, natural order, 64-byte aligned; read and then zeroed,
+///   up to the next multiple of kBlockGroup.
+/// - `quant`: 64 values, natural order.
+/// - `plane`: first sample of the first block; 8 rows of at least
+///   round_up(blocks, kBlockGroup) * 8 writable bytes.
+/// - `centred`: write sample - 128 (chroma) instead of the sample.
+using IdctRow = void (*)(uint8_t* plane, ptrdiff_t stride, int16_t* coefficients, int blocks,
+                         const uint16_t* quant, bool centred);
+
+/// One component's decoded samples, of which only a part may be in memory.
+struct SamplePlane {
+  const uint8_t* origin = nullptr;  // sample (top, left)
+  ptrdiff_t stride = 0;
+  int top = 0;  // component coordinates of the first sample in memory
+  int left = 0;
+  int height = 0;  // true size of the component: ceil(image size * factor / max factor)
+  int width = 0;
+  int horizontal_ratio = 1;  // max factor / own factor
+  int vertical_ratio = 1;
+};
+
+/// Scratch for one row of upsampling: at least 4 * (width + 256) bytes, 64-byte aligned.
+struct UpsampleRow {
+  int16_t* sums;
+  int8_t* blue;
+  int8_t* red;
+};
+
+/// Image row y, columns [left, right), of a YCbCr image to three RGB rows.
+///
+/// - Chroma rows y/ratio and the neighbour that fancy upsampling looks at must be in memory
+///   (rows outside the component are replicated), as must one more column on each side.
+/// - At least kRowSlack bytes around every plane row in memory are readable.
+/// - Outputs may be written up to kRowSlack bytes past right - left.
+using RgbRow = void (*)(uint8_t* red, uint8_t* green, uint8_t* blue, const SamplePlane& luma,
+                        const SamplePlane (&chroma)[2], int y, int left, int right,
+                        const UpsampleRow& scratch);
+
+struct Reconstruction {
+  IdctRow idct_row;
+  RgbRow rgb_row;
+};
+
+/// The variants in use; see base/cpu.h.
+Reconstruction reconstruction();
+
+/// True if rgb_row handles these ratios as libjpeg does (1, 2 with fancy upsampling, else integral
+/// box replication); other samplings are libjpeg's business.
+bool can_upsample(int horizontal_ratio, int vertical_ratio);
+
+}  // namespace penstock

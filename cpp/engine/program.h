@@ -1,0 +1,29 @@
+// What Python hands the core: for each sample a short list of steps, drawn and fused beforehand.
+#pragma once
+
+#include <cstdint>
+
+namespace penstock {
+
+/// One geometric step, done in this order: pad the input, take a box of it, resize that box,
+/// take a window of the result, mirror. Parts that are not wanted are identities.
+///
+/// The first step reads the decoded source, later ones the result before them; the last one writes
+/// the batch slot. All fields are int32 because Python fills rows of an int32 array
+/// (penstock/loading/lower.py names the same columns).
+struct Step {
+  int32_t pad_left, pad_top, pad_right, pad_bottom;
+  int32_t pad_mode;
+  int32_t pad_fill;  // red | green << 8 | blue << 16
+  int32_t crop_top, crop_left, crop_height, crop_width;
+  int32_t resize_height, resize_width;
+  int32_t filter;  // -1: no resize
+  int32_t vertical_first;
+  int32_t window_top, window_left, window_height, window_width;
+  int32_t flip_horizontal, flip_vertical;
+};
+
+inline constexpr int kStepFields = 20;
+static_assert(sizeof(Step) == kStepFields * sizeof(int32_t));
+
+}  // namespace penstock

@@ -1,0 +1,25 @@
+// Padding as torchvision's pad on Pillow images: constant, edge, reflect, symmetric.
+#pragma once
+
+#include "base/image.h"
+
+namespace penstock {
+
+enum class PadMode : int32_t { constant = 0, edge = 1, reflect = 2, symmetric = 3 };
+
+struct PadSpec {
+  int left = 0;
+  int top = 0;
+  int right = 0;
+  int bottom = 0;
+  PadMode mode = PadMode::constant;
+  uint8_t fill[3] = {};
+};
+
+/// Writes `window` of the padded image to `target` (of the window's size).
+/// A gray source becomes three channels if the target has three.
+/// Requires a source of at least 1x1; reflect and symmetric may pad by any amount.
+void pad(const PlanarTarget& target, const PlanarView& source, const PadSpec& spec,
+         const Region& window);
+
+}  // namespace penstock

@@ -1,0 +1,48 @@
+// Crop window, resize, mirror and final pass in one go, bit-identical to Pillow's resize.
+#pragma once
+
+#include <memory>
+
+#include "base/image.h"
+#include "kernels/output.h"
+
+namespace penstock {
+
+/// Pillow's own numbers, so that Python can pass them through.
+enum class Filter : int32_t { nearest = 0, lanczos = 1, bilinear = 2, bicubic = 3, box = 4, hamming = 5 };
+
+/// An image of in_height x in_width, resized to out_height x out_width, of which only `window` is
+/// wanted, mirrored after that if asked. The output has the window's size.
+struct ResizeSpec {
+  int in_height = 0;
+  int in_width = 0;
+  int in_channels = 3;
+  int out_height = 0;
+  int out_width = 0;
+  Region window;
+  Filter filter = Filter::bilinear;
+  bool vertical_first = false;  // Pillow's pass order for these sizes; see penstock/pillow_order.py
+  bool flip_horizontal = false;
+  bool flip_vertical = false;
+};
+
+/// A worker's recycled tables and row buffers for resampling.
+class ResampleScratch {
+ public:
+  ResampleScratch();
+  ~ResampleScratch();
+  ResampleScratch(ResampleScratch&&) noexcept;
+
+  struct State;
+  std::unique_ptr<State> state;
+};
+
+/// The rows and columns of the input that the window depends on; bands must cover exactly these.
+Region needed_input(const ResizeSpec& spec);
+
+/// A sink that takes rows `needed_input(spec)` of the input (its top-left pixel being row 0, column
+/// 0 of the first band) and has written the whole window to `output` after the last one.
+/// Valid until the next call with the same scratch. Allocates only while the scratch grows.
+RowSink& begin_resample(ResampleScratch& scratch, const ResizeSpec& spec, const Output& output);
+
+}  // namespace penstock
