@@ -1,0 +1,24 @@
+"""Every error penstock raises on purpose. Imports nothing of ours.
+
+Messages read: where, what is wrong, what was got, what to do.
+"""
+
+
+class PenstockError(Exception):
+    """Base of every error penstock raises on purpose."""
+
+
+class TransformError(PenstockError, ValueError):
+    """A transform was given parameters, or an image, it cannot work with."""
+
+
+class SourceError(PenstockError, ValueError):
+    """A folder, a labels file or a list of files is not what it should be."""
+
+
+class DecodeError(PenstockError, OSError):
+    """A file could not be read or is not an image we can decode; names the file."""
+
+
+class LoaderError(PenstockError, RuntimeError):
+    """The loader was set up or used in a way that cannot work."""

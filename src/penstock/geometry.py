@@ -1,0 +1,40 @@
+"""Sizes and boxes, one at a time and a batch at a time. Imports nothing of ours.
+
+(height, width) everywhere; boxes are top, left, height, width in pixels.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+Ints = npt.NDArray[np.int64]
+Floats = npt.NDArray[np.float64]
+Bools = npt.NDArray[np.bool_]
+
+
+@dataclass(frozen=True, slots=True)
+class Size:
+    """Height and width of one image, in pixels."""
+
+    height: int
+    width: int
+
+    def __str__(self) -> str:
+        return f"{self.height}x{self.width}"
+
+
+@dataclass(frozen=True, slots=True)
+class Sizes:
+    """Heights and widths of the images of a batch."""
+
+    height: Ints
+    width: Ints
+
+    def __len__(self) -> int:
+        return len(self.height)
+
+    def __getitem__(self, index: int) -> Size:
+        return Size(int(self.height[index]), int(self.width[index]))
