@@ -1,0 +1,21 @@
+// The extension module: one call per noun.
+#include <nanobind/nanobind.h>
+
+#include "base/error.h"
+#include "bindings/bind.h"
+
+NB_MODULE(_core, m) {
+  m.doc() = "penstock's native core. Use the penstock package; nothing here is public.";
+  nanobind::register_exception_translator([](const std::exception_ptr& raised, void*) {
+    try {
+      std::rethrow_exception(raised);
+    } catch (const penstock::Error& error) {
+      nanobind::module_ errors = nanobind::module_::import_("penstock.errors");
+      PyErr_SetString(errors.attr("CoreError").ptr(), error.what());
+    }
+  });
+  bind_kernels(m);
+  bind_codec(m);
+  bind_batch_buffer(m);
+  bind_engine(m);
+}
