@@ -46,7 +46,8 @@ void transform_line(int16_t* line, int step) {
 void transform_columns(int16_t* work, const int16_t* block, const uint16_t* quant) {
   for (int i = 0; i < 64; ++i) work[i] = wrap16(block[i] * quant[i]);
   if (std::all_of(block + 8, block + 64, [](int16_t value) { return value == 0; })) {
-    for (int i = 0; i < 64; ++i) work[i] = wrap16(work[i % 8] * (1 << kColumnBits));
+    for (int x = 0; x < 8; ++x) work[x] = wrap16(work[x] * (1 << kColumnBits));
+    for (int y = 1; y < 8; ++y) std::copy(work, work + 8, work + 8 * y);
     return;
   }
   for (int x = 0; x < 8; ++x) transform_line<kColumnShift>(work + x, 8);
