@@ -1,0 +1,25 @@
+// Bytes to the elements of an output row, through the final pass.
+#pragma once
+
+#include <cstdint>
+
+#include "kernels/output.h"
+
+namespace penstock {
+
+/// Says that a row holds interleaved pixels rather than one channel.
+inline constexpr int kInterleaved = -1;
+
+/// Writes exactly `count` elements from `count` bytes (of which kRowSlack past the end are
+/// readable). `channel` is 0..2, or kInterleaved for red, green, blue, red, ...
+/// With `past_cache` the caller owes a store fence before another thread reads the target.
+using ConvertRow = void (*)(void* target, const uint8_t* source, int count, const FinalPass& pass,
+                            int channel, bool past_cache);
+
+ConvertRow convert_scalar(Element element);
+
+/// The variant in use (see base/cpu.h) for a floating-point element; passes that are not
+/// computable go through their tables.
+ConvertRow convert_row_for(Element element, const FinalPass& pass);
+
+}  // namespace penstock
