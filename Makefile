@@ -20,7 +20,6 @@ COMMA := ,
 
 # Folders are listed too: their times change when a file is added or removed.
 NATIVE_SOURCES := CMakeLists.txt $(shell find cpp -not -path 'cpp/tests/*')
-PACKAGE_FOLDERS := $(shell find src/penstock -type d -not -name __pycache__)
 CPP_FILES = $(shell git ls-files -co --exclude-standard 'cpp/*.cpp' 'cpp/*.h' 'fuzz/*.cpp' 'fuzz/*.h')
 
 .DEFAULT_GOAL := help
@@ -63,7 +62,7 @@ $(STAMPS)/peers: requirements/peers.txt $(STAMPS)/tools
 
 # Editable, so a change in Python needs nothing; and in a build folder that stays, so a change in
 # C++ recompiles only what it touches.
-$(STAMPS)/package: $(NATIVE_SOURCES) $(PACKAGE_FOLDERS) pyproject.toml $(STAMPS)/tools
+$(STAMPS)/package: $(NATIVE_SOURCES) pyproject.toml $(STAMPS)/tools
 	@echo "setup: building the package"
 	@$(PIP) install --no-build-isolation --no-deps --editable . \
 	  --config-settings=build-dir=build/extension \

@@ -8,7 +8,8 @@ build=build/fuzz
 
 "${CMAKE:-cmake}" -S . -B $build -G Ninja -DCMAKE_MAKE_PROGRAM="${NINJA:-ninja}" \
   --log-level=WARNING -DCMAKE_C_COMPILER=clang -DCMAKE_CXX_COMPILER=clang++ \
-  -DCMAKE_BUILD_TYPE=Checked -DPENSTOCK_EXTENSION=OFF -DPENSTOCK_FUZZ=ON >/dev/null
+  -DCMAKE_BUILD_TYPE=Checked -DPENSTOCK_EXTENSION=OFF -DPENSTOCK_FUZZ=ON \
+  -DPENSTOCK_SANITIZE=fuzzer-no-link,address,undefined >/dev/null
 "${CMAKE:-cmake}" --build $build -- --quiet
 
 targets=()
@@ -25,8 +26,10 @@ share=$((seconds / ${#targets[@]}))
 for target in "${targets[@]}"; do
   echo "fuzz: $target for $share s"
   # New inputs go to the first folder, so the committed corpus stays as it is.
-  mkdir -p "$build/corpus/$target" $build/findings "fuzz/corpus/$target"
+  corpora=("$build/corpus/$target")
+  [ -d "fuzz/corpus/$target" ] && corpora+=("fuzz/corpus/$target")
+  mkdir -p "$build/corpus/$target" $build/findings
   "$build/fuzz/$target" -max_total_time="$share" -timeout=10 -rss_limit_mb=2048 -verbosity=0 \
     -print_final_stats=1 -artifact_prefix="$build/findings/$target-" \
-    "$build/corpus/$target" "fuzz/corpus/$target"
+    "${corpora[@]}"
 done
