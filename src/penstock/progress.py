@@ -1,0 +1,99 @@
+"""A progress bar for work that may take long. Imports nothing of ours."""
+
+from __future__ import annotations
+
+import sys
+import time
+from types import TracebackType
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from rich.progress import Progress, TaskID
+    from typing_extensions import Self
+
+QUIET_FOR_S = 1.0
+
+
+class ProgressBar:
+    """Counts finished items on stderr, and stays silent while the work is short.
+
+    `show=None` draws only on a terminal, `True` always, `False` never.
+    With `total=None` the bar shows the count and the rate alone.
+    """
+
+    def __init__(
+        self,
+        title: str,
+        *,
+        total: int | None = None,
+        unit: str = "items",
+        show: bool | None = None,
+        quiet_for_s: float | None = None,
+    ) -> None:
+        self._title = title
+        self._total = total
+        self._unit = unit
+        self._wanted = sys.stderr.isatty() if show is None else show
+        self._quiet_until_s = time.monotonic() + (
+            QUIET_FOR_S if quiet_for_s is None else quiet_for_s
+        )
+        self._done = 0
+        self._bar: Progress | None = None
+        self._task: TaskID | None = None
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        if self._bar is not None:
+            self._bar.stop()
+
+    def advance(self, items: int = 1, *, title: str | None = None) -> None:
+        """Count `items` more as done; `title`, if given, replaces the text before the bar."""
+        self._done += items
+        self._title = self._title if title is None else title
+        if self._wanted and (self._bar is not None or time.monotonic() >= self._quiet_until_s):
+            self._draw()
+
+    def _draw(self) -> None:
+        if self._bar is None or self._task is None:
+            self._bar = _rich_progress(self._unit, counted=self._total is not None)
+            self._task = self._bar.add_task(self._title, total=self._total)
+            self._bar.start()
+        self._bar.update(self._task, completed=self._done, description=self._title)
+
+
+def _rich_progress(unit: str, *, counted: bool) -> Progress:
+    # Late, so that work which never draws does not pay for the import.
+    from rich.console import Console
+    from rich.progress import (
+        BarColumn,
+        Progress,
+        ProgressColumn,
+        Task,
+        TextColumn,
+        TimeRemainingColumn,
+    )
+    from rich.text import Text
+
+    class Rate(ProgressColumn):
+        """Items a second, once there is something to divide."""
+
+        def render(self, task: Task) -> Text:
+            speed = task.finished_speed or task.speed
+            return Text("" if speed is None else f"{speed:,.0f} {unit}/s")
+
+    columns: list[ProgressColumn] = [TextColumn("{task.description}", markup=False)]
+    if counted:
+        columns += [BarColumn(), TextColumn("{task.completed:,.0f} of {task.total:,.0f}")]
+        columns += [Rate(), TimeRemainingColumn()]
+    else:
+        columns += [TextColumn("{task.completed:,.0f} " + unit), Rate()]
+    console = Console(stderr=True)
+    # On a terminal the bar gives way to the result; a log keeps its last state.
+    return Progress(*columns, console=console, transient=console.is_terminal)

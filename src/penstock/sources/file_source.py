@@ -1,0 +1,49 @@
+"""The source behind folders, labels files and lists: one image file a sample."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass
+
+import numpy as np
+
+from penstock.geometry import Ints
+from penstock.sources.path_table import PathTable
+from penstock.sources.source import Labels
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class FileSource:
+    """Image files below one folder, each with a label."""
+
+    title: str  # how the user named the data; opens `describe()`
+    root: str  # absolute, so that a later change of the working directory does no harm
+    files: PathTable  # relative to `root`, or absolute
+    labels: Labels
+    classes: tuple[str, ...] | None
+
+    def __len__(self) -> int:
+        return len(self.files)
+
+    def paths(self, indices: Ints) -> list[str]:
+        """Return the absolute paths of these samples."""
+        return [os.path.join(self.root, file) for file in self.files.at(indices)]
+
+    def name(self, index: int) -> str:
+        """Return the path below the folder, with undecodable bytes spelled out."""
+        return printable(self.files[index])
+
+    def describe(self) -> str:
+        """Return one line: what, how many images, which labels."""
+        count = len(self)
+        images = f"{self.title}: {count:,} image{'' if count == 1 else 's'}"
+        if self.classes is not None:
+            many = "" if len(self.classes) == 1 else "es"
+            return f"{images} in {len(self.classes):,} class{many}"
+        kind = "integer" if self.labels.dtype == np.int64 else "float"
+        return f"{images}, {kind} labels"
+
+
+def printable(path: str | bytes | os.PathLike[str]) -> str:
+    r"""Return a path as text for any terminal; a byte that is not UTF-8 shows as `\udcff`."""
+    return os.fsdecode(path).encode("utf-8", "backslashreplace").decode("utf-8")

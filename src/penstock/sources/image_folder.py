@@ -1,0 +1,97 @@
+"""A folder with one folder a class, read as `torchvision.datasets.ImageFolder` reads it."""
+
+from __future__ import annotations
+
+import os
+
+import numpy as np
+
+from penstock.errors import SourceError
+from penstock.geometry import Ints
+from penstock.sources.file_source import FileSource, printable
+from penstock.sources.remembered_scan import find_images
+from penstock.sources.scan import IMAGE_EXTENSIONS, Scan
+
+CLASSES_NAMED_IN_ERRORS = 10
+
+
+def open_image_folder(
+    root: str | bytes | os.PathLike[str],
+    *,
+    allow_empty: bool = False,
+    refresh: bool = False,
+    progress: bool | None = None,
+) -> FileSource:
+    """Open `root/<class>/.../<image>` with torchvision's classes, labels and order of files.
+
+    Args:
+        root: The folder that holds the class folders.
+        allow_empty: Accept class folders without an image; their labels stay reserved.
+        refresh: Scan again even if the remembered scan seems to hold.
+        progress: Show a bar during a long scan; None means if stderr is a terminal.
+
+    Unlike torchvision, a folder that cannot be read is an error, not left out.
+    """
+    title = printable(root)
+    folder = existing_folder(root)
+    scan = find_images(folder, refresh=refresh, progress=progress)
+    classes = _classes(scan)
+    if not classes:
+        raise SourceError(_no_classes(title, folder))
+    labels = _labels(scan, classes)
+    images_per_class = np.bincount(labels, minlength=len(classes))
+    empty = [name for name, images in zip(classes, images_per_class, strict=True) if not images]
+    if empty and not (allow_empty and len(labels)):
+        raise SourceError(_empty_classes(title, empty, total=len(classes)))
+    return FileSource(title, folder, scan.files, labels, classes)
+
+
+def existing_folder(root: str | bytes | os.PathLike[str]) -> str:
+    """Return the absolute path of a folder given by the user, or raise a SourceError."""
+    given = os.fsdecode(root)
+    folder = os.path.abspath(os.path.expanduser(given))
+    if os.path.isdir(folder):
+        return folder
+    if os.path.lexists(folder):
+        raise SourceError(
+            f"{printable(given)}: not a folder. Give the folder that holds the images, "
+            "or a list of files: [path, ...]."
+        )
+    looked = "" if os.path.isabs(given) else f" (looked for {printable(folder)})"
+    raise SourceError(f"{printable(given)}: no such folder{looked}. Check the path.")
+
+
+def _classes(scan: Scan) -> tuple[str, ...]:
+    # Sorted already: a class folder comes right before the directories below it.
+    return tuple(path for path in scan.directories if path and os.sep not in path)
+
+
+def _labels(scan: Scan, classes: tuple[str, ...]) -> Ints:
+    label_of = {name: label for label, name in enumerate(classes)}
+    of_directory = [label_of.get(path.split(os.sep, 1)[0], 0) for path in scan.directories]
+    return np.repeat(np.array(of_directory, np.int64), scan.file_counts)
+
+
+def _no_classes(title: str, folder: str) -> str:
+    loose = sum(name.lower().endswith(IMAGE_EXTENSIONS) for name in os.listdir(folder))
+    if loose:
+        return (
+            f"{title}: {loose:,} images but no class folders. Give a labels file (labels=...), "
+            "a list of files, or the folder above this one."
+        )
+    return (
+        f"{title}: neither class folders nor images in it. "
+        "Expected one folder a class, with image files inside."
+    )
+
+
+def _empty_classes(title: str, empty: list[str], *, total: int) -> str:
+    named = ", ".join(printable(name) for name in empty[:CLASSES_NAMED_IN_ERRORS])
+    more = len(empty) - CLASSES_NAMED_IN_ERRORS
+    if more > 0:
+        named += f" and {more:,} more"
+    way_out = "Remove them" if len(empty) == total else "Remove them, pass allow_empty=True"
+    return (
+        f"{title}: no image file in {len(empty):,} of {total:,} class folders: {named}. "
+        f"{way_out}, or check the file extensions; known are {', '.join(IMAGE_EXTENSIONS)}."
+    )

@@ -1,0 +1,126 @@
+"""Turn a column of labels, as the user gave them, into numbers and class names."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from typing import Literal, get_args
+
+import numpy as np
+
+from penstock.errors import SourceError
+from penstock.sources.source import Labels
+
+LabelKind = Literal["integer", "float", "class"]
+
+# Stricter than int() and float(), which also take "1_0", "nan" and digits of any alphabet.
+_INTEGER = re.compile(r"[+-]?[0-9]+")
+_FLOAT = re.compile(r"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?")
+_INT64 = np.iinfo(np.int64)
+
+
+@dataclass(slots=True)
+class LabelColumn:
+    """Collects labels written as text.
+
+    The first label decides whether all are numbers or all are class names, unless `kind` does;
+    one decimal among integers makes the column float.
+    """
+
+    kind: LabelKind | None = None
+    _texts: list[str] = field(default_factory=list)
+    _first_where: str = ""
+
+    def __post_init__(self) -> None:
+        if self.kind is not None and self.kind not in get_args(LabelKind):
+            allowed = ", ".join(get_args(LabelKind))
+            raise SourceError(f"label_kind must be one of {allowed}, got {self.kind!r}.")
+
+    def add(self, text: str, where: str) -> None:
+        """Add one label; `where` names its place in errors."""
+        text = text.strip()
+        if not text:
+            raise SourceError(f"{where}: the label is empty. Give every file a label.")
+        if self.kind is None:
+            self.kind, self._first_where = _kind_of(text), where
+        elif self.kind == "integer" and self._first_where and _kind_of(text) == "float":
+            self.kind = "float"
+        if self.kind != "class":
+            self._require_number(text, where)
+        self._texts.append(text)
+
+    def finish(self) -> tuple[Labels, tuple[str, ...] | None]:
+        """Return the labels, and the sorted class names if labels were names."""
+        if self.kind != "class":
+            texts = np.array(self._texts, dtype=object)
+            if self.kind == "integer":
+                return texts.astype(np.int64), None
+            return texts.astype(np.float64), None
+        classes = tuple(sorted(set(self._texts)))
+        label_of = {name: label for label, name in enumerate(classes)}
+        return np.array([label_of[text] for text in self._texts], np.int64), classes
+
+    def _require_number(self, text: str, where: str) -> None:
+        if self.kind == "integer":
+            if not _INTEGER.fullmatch(text):
+                raise SourceError(f"{where}: label {text!r} is not an integer{self._reason()}")
+            if not _INT64.min <= int(text) <= _INT64.max:
+                raise SourceError(f"{where}: label {text} does not fit into 64 bits.")
+        elif not _FLOAT.fullmatch(text) or not np.isfinite(float(text)):
+            raise SourceError(f"{where}: label {text!r} is not a finite number{self._reason()}")
+
+    def _reason(self) -> str:
+        if not self._first_where:
+            return ". Correct it, or choose another label_kind."
+        return (
+            f", but the first label ({self._first_where}) is one. "
+            "Correct it, or pass label_kind='class' if labels are names."
+        )
+
+
+def labels_from_values(
+    values: Iterable[object], count: int, where: str
+) -> tuple[Labels, tuple[str, ...] | None]:
+    """Return labels for `count` samples from a sequence of integers, floats or class names."""
+    given = values.tolist() if isinstance(values, np.ndarray) else list(values)
+    if len(given) != count:
+        raise SourceError(f"{where}: {len(given):,} labels for {count:,} files. Give one a file.")
+    if all(isinstance(value, str) for value in given):
+        column = LabelColumn(kind="class")
+        for index, value in enumerate(given):
+            column.add(value, f"{where}, label {index:,}")
+        return column.finish()
+    labels = _as_numbers(given, where)
+    wrong = np.flatnonzero(~np.isfinite(labels))
+    if len(wrong):
+        raise SourceError(
+            f"{where}: label {wrong[0]:,} is {labels[wrong[0]]}, not a finite number."
+        )
+    return labels, None
+
+
+def _as_numbers(given: Sequence[object], where: str) -> Labels:
+    try:
+        labels = np.array(given)
+    except (ValueError, OverflowError):
+        labels = np.array(None)
+    if labels.shape == (len(given),) and labels.dtype.kind in "biu" and _fits_int64(labels):
+        return labels.astype(np.int64)
+    if labels.shape == (len(given),) and labels.dtype.kind == "f":
+        return labels.astype(np.float64)
+    kinds = sorted({type(value).__name__ for value in given})
+    raise SourceError(
+        f"{where}: labels must be all integers, all floats or all class names, "
+        f"got {', '.join(kinds)}."
+    )
+
+
+def _fits_int64(labels: np.ndarray[tuple[int, ...], np.dtype[np.generic]]) -> bool:
+    return labels.dtype.kind != "u" or bool(np.all(labels <= np.uint64(_INT64.max)))
+
+
+def _kind_of(text: str) -> LabelKind:
+    if _INTEGER.fullmatch(text):
+        return "integer"
+    return "float" if _FLOAT.fullmatch(text) else "class"

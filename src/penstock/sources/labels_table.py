@@ -1,0 +1,126 @@
+"""Read a table of files and labels line by line: separator, header and columns found by itself."""
+
+from __future__ import annotations
+
+import csv
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+
+from penstock.errors import SourceError
+from penstock.sources.file_source import printable
+
+# Header names that speak for themselves, compared in lower case.
+FILE_COLUMNS = frozenset(
+    {"file", "filename", "file_name", "path", "file_path", "filepath", "image"}
+)
+LABEL_COLUMNS = frozenset({"label", "labels", "class", "class_name", "target", "category"})
+DELIMITERS = ("\t", ",", ";")  # the first one found separates the columns
+
+
+@dataclass(slots=True)
+class LabelsTable:
+    """The labels file, line by line."""
+
+    path: str
+    file_column: str | None
+    label_column: str | None
+    header_line: int | None = None
+
+    @property
+    def title(self) -> str:
+        """The file's name for messages."""
+        return printable(self.path)
+
+    def where(self, line: int) -> str:
+        """Return how messages point at a line."""
+        return f"{self.title}, line {line:,}"
+
+    def rows(self) -> Iterator[tuple[int, str, str]]:
+        """Yield line number, file and label of every line that is not blank."""
+        file_at = label_at = width = -1
+        for line, cells in self._lines():
+            if width < 0:
+                width = len(cells)
+                file_at, label_at = self._columns(cells, line)
+                if self.header_line is not None:
+                    continue
+            if len(cells) != width:
+                raise SourceError(
+                    f"{self.where(line)}: {len(cells)} columns where the first line has {width}. "
+                    "Put names that contain the separator in quotes."
+                )
+            yield line, cells[file_at].strip(), cells[label_at]
+
+    def _lines(self) -> Iterator[tuple[int, list[str]]]:
+        line = 1
+        try:
+            with open(
+                self.path, encoding="utf-8-sig", errors="surrogateescape", newline=""
+            ) as text:
+                delimiter = self._delimiter(text)
+                text.seek(0)
+                reader = csv.reader(text, delimiter=delimiter)
+                for cells in reader:
+                    line = reader.line_num
+                    if any(cell.strip() for cell in cells):
+                        yield line, cells
+        except csv.Error as error:
+            raise SourceError(
+                f"{self.where(line)} or the next: not a table ({error}). Save it as plain text."
+            ) from error
+        except OSError as error:
+            raise SourceError(
+                f"{self.title}: this labels file cannot be read ({error.strerror}). "
+                "Check the path and its permissions."
+            ) from error
+
+    def _delimiter(self, lines: Iterable[str]) -> str:
+        for number, line in enumerate(lines, start=1):
+            for delimiter in DELIMITERS:
+                if delimiter in line:
+                    return delimiter
+            if line.strip():
+                raise SourceError(
+                    f"{self.where(number)}: one column only, {_shortened(line)!r}. "
+                    "Separate file and label by a comma or a tab."
+                )
+        return DELIMITERS[0]
+
+    def _columns(self, first: list[str], line: int) -> tuple[int, int]:
+        """Return where file and label stand; notes the line if it is a header."""
+        named = [cell.strip().lower() for cell in first]
+        if self.file_column or self.label_column or FILE_COLUMNS.intersection(named):
+            self.header_line = line
+            return (
+                self._column(first, self.file_column, FILE_COLUMNS, "file", line),
+                self._column(first, self.label_column, LABEL_COLUMNS, "label", line),
+            )
+        if len(first) == 2:
+            return 0, 1
+        raise SourceError(
+            f"{self.where(line)}: {len(first)} columns and no header that names them: "
+            f"{', '.join(map(repr, map(_shortened, first)))}. Keep file and label only, or name "
+            "them in a header or with file_column and label_column."
+        )
+
+    def _column(
+        self, header: list[str], chosen: str | None, known: frozenset[str], role: str, line: int
+    ) -> int:
+        wanted = known if chosen is None else {chosen.strip().lower()}
+        matching = [i for i, cell in enumerate(header) if cell.strip().lower() in wanted]
+        if len(matching) == 1:
+            return matching[0]
+        if chosen is not None:
+            found = "no column" if not matching else f"{len(matching)} columns"
+            sought = f"{found} {chosen!r}"
+        else:
+            sought = f"{'no' if not matching else 'more than one'} column that looks like a {role}"
+        raise SourceError(
+            f"{self.where(line)}: {sought}; the columns are "
+            f"{', '.join(map(repr, map(_shortened, header)))}. Name one with {role}_column=..."
+        )
+
+
+def _shortened(text: str, limit: int = 60) -> str:
+    text = printable(text.strip())
+    return text if len(text) <= limit else text[: limit - 3] + "..."

@@ -1,0 +1,147 @@
+"""Find the image files below a folder, in torchvision's order, and remember them.
+
+The order is that of `torchvision.datasets.folder.make_dataset`: by class folder,
+then by directory (the whole path compared as text, so `a-b` comes before `a/b`),
+then by file name.
+"""
+
+from __future__ import annotations
+
+import os
+from array import array
+from dataclasses import dataclass
+
+import numpy as np
+
+from penstock.errors import SourceError
+from penstock.geometry import Ints
+from penstock.progress import ProgressBar
+from penstock.sources.file_source import printable
+from penstock.sources.path_table import PathTable
+
+# torchvision.datasets.folder.IMG_EXTENSIONS; compared in lower case.
+IMAGE_EXTENSIONS = (
+    ".jpg",
+    ".jpeg",
+    ".png",
+    ".ppm",
+    ".bmp",
+    ".pgm",
+    ".tif",
+    ".tiff",
+    ".webp",
+)
+IMAGES_PER_TICK = 1024
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Scan:
+    """All directories below a root, itself first, and the image files in each.
+
+    Files directly in the root belong to no class folder and are left out.
+    """
+
+    directories: PathTable  # relative to the root, which is ""
+    modified_ns: Ints  # of each directory, taken before it was read
+    file_counts: Ints  # image files directly in each directory
+    files: PathTable  # relative to the root, grouped by directory
+
+    def __post_init__(self) -> None:
+        count = len(self.directories)
+        for column in (self.modified_ns, self.file_counts):
+            if column.shape != (count,) or column.dtype != np.int64:
+                raise ValueError(f"Scan: {count} directories need as many times and counts.")
+        if self.file_counts.min(initial=0) < 0 or self.file_counts.sum() != len(self.files):
+            raise ValueError(f"Scan: counts must add up to {len(self.files)} files.")
+
+
+@dataclass(frozen=True, slots=True)
+class _Directory:
+    """One directory as read: its image files' paths end to end, and each path's length."""
+
+    path: str
+    modified_ns: int
+    paths: bytes
+    lengths: array[int]
+
+
+@dataclass(frozen=True, slots=True)
+class _Pending:
+    """A directory still to be read, and the identities of itself and all above it."""
+
+    path: str
+    lineage: frozenset[tuple[int, int]]
+
+
+def scan_folder(root: str, *, progress: bool | None = None) -> Scan:
+    """Read every directory below `root`, following links as torchvision does.
+
+    Raises SourceError for a directory that cannot be read,
+    and for a link back to a directory above it, which would never end.
+    """
+    found: list[_Directory] = []
+    pending = [_Pending("", frozenset())]
+    title = f"scanning {printable(os.path.basename(root) or root)}"
+    with ProgressBar(title, unit="files", show=progress) as bar:
+        while pending:
+            directory, below = _read_directory(root, pending.pop(), bar)
+            found.append(directory)
+            pending += below
+    found.sort(key=_torchvision_order)
+    return Scan(
+        PathTable.from_paths(directory.path for directory in found),
+        np.array([directory.modified_ns for directory in found], np.int64),
+        np.array([len(directory.lengths) for directory in found], np.int64),
+        PathTable.from_blocks(
+            (directory.paths for directory in found), (directory.lengths for directory in found)
+        ),
+    )
+
+
+def _torchvision_order(directory: _Directory) -> tuple[str, str]:
+    return directory.path.split(os.sep, 1)[0], directory.path
+
+
+def _read_directory(
+    root: str, pending: _Pending, bar: ProgressBar
+) -> tuple[_Directory, list[_Pending]]:
+    where = os.path.join(root, pending.path) if pending.path else root
+    prefix = pending.path + os.sep if pending.path else ""
+    images: list[str] = []
+    folders: list[str] = []
+    try:
+        status = os.stat(where)
+        identity = (status.st_dev, status.st_ino)
+        if identity in pending.lineage:
+            raise SourceError(
+                f"{printable(where)}: a link back to a folder above it, so the scan would never "
+                "end. Remove the link."
+            )
+        with os.scandir(where) as entries:
+            for entry in entries:
+                if _is_folder(entry):
+                    folders.append(entry.name)
+                elif prefix and entry.name.lower().endswith(IMAGE_EXTENSIONS):
+                    images.append(entry.name)
+                    if len(images) % IMAGES_PER_TICK == 0:
+                        bar.advance(IMAGES_PER_TICK)
+            bar.advance(len(images) % IMAGES_PER_TICK)
+    except OSError as error:
+        raise SourceError(
+            f"{printable(where)}: this folder cannot be read ({error.strerror}). "
+            "Check its permissions, or leave it out of the data."
+        ) from error
+    images.sort()
+    paths = [os.fsencode(prefix + name) for name in images]
+    lineage = pending.lineage | {identity}
+    return (
+        _Directory(pending.path, status.st_mtime_ns, b"".join(paths), array("q", map(len, paths))),
+        [_Pending(prefix + name, lineage) for name in folders],
+    )
+
+
+def _is_folder(entry: os.DirEntry[str]) -> bool:
+    try:
+        return entry.is_dir()
+    except OSError:  # such as a link that points at itself: nothing to walk into
+        return False

@@ -1,0 +1,46 @@
+"""What a loader needs to know of a data set: how many samples, where, with which labels."""
+
+from __future__ import annotations
+
+from typing import Protocol, runtime_checkable
+
+import numpy as np
+import numpy.typing as npt
+
+from penstock.geometry import Ints
+
+Labels = npt.NDArray[np.int64] | npt.NDArray[np.float64]
+
+
+@runtime_checkable
+class Source(Protocol):
+    """A data set, sample by sample, without its pixels.
+
+    Samples have fixed positions 0 .. len - 1; shuffling is the loader's business.
+    """
+
+    @property
+    def classes(self) -> tuple[str, ...] | None:
+        """Class names, so that label i means `classes[i]`; None where labels are plain numbers."""
+        ...
+
+    @property
+    def labels(self) -> Labels:
+        """One label a sample: int64, or float64 for regression."""
+        ...
+
+    def __len__(self) -> int:
+        """Return the number of samples."""
+        ...
+
+    def paths(self, indices: Ints) -> list[str]:
+        """Return the files that hold these samples, as absolute paths."""
+        ...
+
+    def name(self, index: int) -> str:
+        """Return what errors call this sample: short, and printable on any terminal."""
+        ...
+
+    def describe(self) -> str:
+        """Return one line for people: what and how much this is."""
+        ...

@@ -1,0 +1,80 @@
+"""Lists of files, with and without labels."""
+
+import os
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from penstock.errors import SourceError
+from penstock.sources import open_file_list
+
+
+def test_str_bytes_and_path(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    source = open_file_list(iter(["/x/a.jpg", b"\xff.jpg", Path("b.jpg")]))
+    assert source.paths(np.array([2, 1, 0])) == [
+        str(tmp_path / "b.jpg"),
+        os.path.join(tmp_path, "\udcff.jpg"),
+        "/x/a.jpg",
+    ]
+    assert source.name(1) == "\\udcff.jpg"
+    assert source.labels.tolist() == [0, 0, 0]
+    assert source.labels.dtype == np.int64
+    assert source.classes is None
+    assert source.describe() == "list of files: 3 images, integer labels"
+
+
+@pytest.mark.parametrize(
+    ("labels", "dtype", "expected", "classes"),
+    [
+        ([3, -1], np.int64, [3, -1], None),
+        (np.array([3, 1], np.uint8), np.int64, [3, 1], None),
+        ([0.5, 1], np.float64, [0.5, 1.0], None),
+        (np.array([0.5, 1], np.float32), np.float64, [0.5, 1.0], None),
+        (["dog", "cat"], np.int64, [1, 0], ("cat", "dog")),
+        (iter([1, 2]), np.int64, [1, 2], None),
+    ],
+)
+def test_labels(
+    labels: object, dtype: type, expected: list[float], classes: tuple[str, ...] | None
+) -> None:
+    source = open_file_list(["a.jpg", "b.jpg"], labels)  # type: ignore[arg-type]
+    assert source.labels.dtype == dtype
+    assert source.labels.tolist() == expected
+    assert source.classes == classes
+
+
+@pytest.mark.parametrize(
+    ("labels", "message"),
+    [
+        ([1], "1 labels for 2 files"),
+        ([1, None], "got NoneType, int"),
+        ([1, "cat"], "got int, str"),
+        ([[1], [2]], "got list"),
+        ([[1], [2, 3]], "got list"),
+        ([1, 2**70], "got int"),
+        ([2**63, 2**63], "got int"),
+        ([1.0, float("nan")], "label 1 is nan"),
+        (["cat", ""], "label 1: the label is empty"),
+    ],
+)
+def test_bad_labels(labels: list[object], message: str) -> None:
+    with pytest.raises(SourceError, match=message):
+        open_file_list(["a.jpg", "b.jpg"], labels)
+
+
+@pytest.mark.parametrize(
+    ("paths", "message"),
+    [
+        ([], "it is empty"),
+        (["a.jpg", 3], "item 1: a path is needed, got int"),
+        ([("a.jpg", 1)], "item 0: a path is needed, got tuple"),
+        (["a.jpg", ""], "item 1: '' cannot name a file: it is empty"),
+        (["a\0b"], "contains a zero byte"),
+        (["\ud800.jpg"], "item 0: .*cannot name a file"),
+    ],
+)
+def test_bad_paths(paths: list[str], message: str) -> None:
+    with pytest.raises(SourceError, match=message):
+        open_file_list(paths)

@@ -1,0 +1,195 @@
+"""A scan is remembered while it holds, and only then."""
+
+import os
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from penstock.sources import remembered_scan
+from penstock.sources.remembered_scan import find_images
+from penstock.sources.scan import Scan
+
+Make = Callable[..., Path]
+Age = Callable[[Path], None]
+
+
+@pytest.fixture
+def scans(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """The roots that were really scanned, in order."""
+    done: list[str] = []
+    scan_folder = remembered_scan.scan_folder
+
+    def counted(root: str, *, progress: bool | None = None) -> Scan:
+        done.append(root)
+        return scan_folder(root, progress=progress)
+
+    monkeypatch.setattr(remembered_scan, "scan_folder", counted)
+    return done
+
+
+def names(scan: Scan) -> list[str]:
+    return list(scan.files)
+
+
+def test_the_second_time_nothing_is_scanned(make_files: Make, age: Age, scans: list[str]) -> None:
+    root = make_files("a/1.jpg", "a/sub/2.jpg", "b/3.jpg")
+    age(root)
+    first = find_images(str(root))
+    second = find_images(str(root))
+    assert len(scans) == 1
+    assert names(first) == names(second) == ["a/1.jpg", "a/sub/2.jpg", "b/3.jpg"]
+    assert second.file_counts.tolist() == [0, 1, 1, 1]
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda root: (root / "a" / "new.jpg").touch(),
+        lambda root: (root / "a" / "sub" / "2.jpg").unlink(),
+        lambda root: (root / "b" / "3.jpg").rename(root / "b" / "4.jpg"),
+        lambda root: (root / "c").mkdir(),
+        lambda root: (root / "b").rename(root / "z"),
+    ],
+    ids=["added", "removed", "renamed", "new folder", "renamed folder"],
+)
+def test_any_change_is_noticed(
+    make_files: Make, age: Age, scans: list[str], change: Callable[[Path], object]
+) -> None:
+    root = make_files("a/1.jpg", "a/sub/2.jpg", "b/3.jpg")
+    age(root)
+    find_images(str(root))
+    change(root)
+    found = find_images(str(root))
+    assert len(scans) == 2
+    assert sorted(names(found)) == sorted(str(p.relative_to(root)) for p in root.rglob("*.jpg"))
+
+
+def test_refresh_scans_again(make_files: Make, age: Age, scans: list[str]) -> None:
+    root = make_files("a/1.jpg")
+    age(root)
+    find_images(str(root))
+    find_images(str(root), refresh=True)
+    assert len(scans) == 2
+
+
+def test_a_folder_changed_just_now_is_not_remembered(make_files: Make, cache: Path) -> None:
+    """A second change in the same tick of the file system's clock would go unseen."""
+    find_images(str(make_files("a/1.jpg")))
+    assert not list(cache.rglob("*.npz"))
+
+
+def test_a_link_pointed_elsewhere_is_another_folder(make_files: Make, age: Age) -> None:
+    one, two = make_files("a/1.jpg", root="one"), make_files("a/2.jpg", root="two")
+    age(one)
+    age(two)
+    link = one.parent / "link"
+    link.symlink_to(one)
+    assert names(find_images(str(link))) == ["a/1.jpg"]
+    link.unlink()
+    link.symlink_to(two)
+    assert names(find_images(str(link))) == ["a/2.jpg"]
+
+
+def test_a_damaged_cache_only_costs_a_scan(
+    make_files: Make, age: Age, cache: Path, scans: list[str]
+) -> None:
+    root = make_files(*(f"a/{i}.jpg" for i in range(50)))
+    age(root)
+    expected = names(find_images(str(root)))
+    (kept,) = cache.rglob("*.npz")
+    whole = kept.read_bytes()
+    damaged = [b"", whole[:100], whole[:-30], b"\0" * len(whole), b"\x93NUMPY" + whole]
+    middle = len(whole) // 2
+    damaged.append(whole[:middle] + bytes([whole[middle] ^ 1]) + whole[middle + 1 :])
+    for data in damaged:
+        kept.write_bytes(data)
+        before = len(scans)
+        assert names(find_images(str(root))) == expected
+        assert len(scans) == before + 1
+
+
+@pytest.mark.parametrize(
+    "arrays",
+    [
+        {"file_offsets": np.array([0, 99], np.int64)},
+        {"file_offsets": np.array([0, 5, 3, 7], np.int64)},
+        {"file_offsets": np.zeros((2, 2), np.int64)},
+        {"file_counts": np.array([0, -1], np.int64)},
+        {"file_counts": np.array([0.5, 0.5])},
+        {"modified_ns": np.zeros(7, np.int64)},
+        {"directory_blob": np.frombuffer(b"\0", np.uint8)},
+        {"file_blob": np.array([{}], object)},
+    ],
+    ids=lambda arrays: next(iter(arrays)),
+)
+def test_a_cache_with_wrong_arrays_only_costs_a_scan(
+    make_files: Make, age: Age, cache: Path, scans: list[str], arrays: dict[str, object]
+) -> None:
+    root = make_files("a/1.jpg")
+    age(root)
+    find_images(str(root))
+    (kept,) = cache.rglob("*.npz")
+    with np.load(kept) as stored:
+        content = dict(stored)
+    np.savez(kept, **{**content, **arrays})
+    assert names(find_images(str(root))) == ["a/1.jpg"]
+    assert len(scans) == 2
+
+
+def test_a_cache_that_cannot_be_written_is_no_error(
+    make_files: Make, age: Age, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    root = make_files("a/1.jpg")
+    age(root)
+    (tmp_path / "file").touch()
+    monkeypatch.setenv("PENSTOCK_CACHE", str(tmp_path / "file" / "below"))
+    assert names(find_images(str(root))) == ["a/1.jpg"]
+
+
+def test_a_full_disk_leaves_no_half_written_file(
+    make_files: Make, age: Age, cache: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    root = make_files("a/1.jpg")
+    age(root)
+
+    def no_space(*_: object, **__: object) -> None:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(np, "savez", no_space)
+    find_images(str(root))
+    assert not [file for file in cache.rglob("*") if file.is_file()]
+
+
+def test_twenty_thousand_files(make_files: Make, age: Age, scans: list[str]) -> None:
+    root = make_files(*(f"{c:02}/{i:04}.jpg" for c in range(20) for i in range(1000)))
+    age(root)
+    first = find_images(str(root))
+    again = find_images(str(root))
+    assert len(scans) == 1
+    assert len(first.files) == len(again.files) == 20_000
+    assert again.files[12_345] == "12/0345.jpg"
+
+
+def test_a_long_scan_shows_a_bar_when_asked(
+    make_files: Make, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr("penstock.progress.QUIET_FOR_S", 0.0)
+    root = make_files("a/1.jpg", "a/2.jpg")
+    find_images(str(root))
+    assert capfd.readouterr().err == ""
+    find_images(str(root), progress=True)
+    assert "2 files" in capfd.readouterr().err
+
+
+def test_cache_folder_follows_the_environment(monkeypatch: pytest.MonkeyPatch) -> None:
+    from penstock.user_cache import user_cache_folder
+
+    monkeypatch.setenv("PENSTOCK_CACHE", "/x/y")
+    assert user_cache_folder() == Path("/x/y")
+    monkeypatch.delenv("PENSTOCK_CACHE")
+    monkeypatch.setenv("XDG_CACHE_HOME", "/xdg")
+    assert user_cache_folder() == Path("/xdg/penstock")
+    monkeypatch.setenv("XDG_CACHE_HOME", "relative")
+    assert user_cache_folder() == Path(os.path.expanduser("~/.cache/penstock"))
