@@ -44,7 +44,7 @@ nb::ndarray<nb::numpy> array_over(const BatchBuffer& self, const std::vector<siz
 
 }  // namespace
 
-void bind_batch_buffer(nb::module_& m) {
+void penstock::bind_batch_buffer(nb::module_& m) {
   nb::class_<BatchBuffer>(m, "BatchBuffer", "Memory of one batch, on loan from a BatchRing.")
       .def_ro("bytes", &BatchBuffer::bytes, "Size asked for.")
       .def_ro("fresh", &BatchBuffer::fresh, "Whether the memory was never on loan before.")

@@ -107,7 +107,7 @@ nb::tuple decode_region(const nb::bytes& data, const char* decoder, int top, int
 
 }  // namespace
 
-void bind_codec(nb::module_& m) {
+void penstock::bind_codec(nb::module_& m) {
   m.def("jpeg_header", &header_facts, "data"_a,
         "What a JPEG says about itself, without decoding it.");
   m.def("decode_region", &decode_region, "data"_a, "decoder"_a, "top"_a, "left"_a, "height"_a,

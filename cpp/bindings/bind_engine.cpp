@@ -220,7 +220,7 @@ nb::ndarray<nb::numpy, int32_t> column(ChunkHandle& self, Value value) {
 
 }  // namespace
 
-void bind_engine(nb::module_& m) {
+void penstock::bind_engine(nb::module_& m) {
   m.attr("STEP_FIELDS") = kStepFields;
 
   nb::class_<Format>(m, "Format", "How batch slots are written.")

@@ -13,6 +13,7 @@
 
 #include "base/cpu.h"
 #include "base/error.h"
+#include "bindings/bind.h"
 #include "kernels/copy_rows.h"
 #include "kernels/pad.h"
 #include "kernels/resample.h"

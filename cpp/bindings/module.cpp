@@ -14,8 +14,8 @@ NB_MODULE(_core, m) {
       PyErr_SetString(errors.attr("CoreError").ptr(), error.what());
     }
   });
-  bind_kernels(m);
-  bind_codec(m);
-  bind_batch_buffer(m);
-  bind_engine(m);
+  penstock::bind_kernels(m);
+  penstock::bind_codec(m);
+  penstock::bind_batch_buffer(m);
+  penstock::bind_engine(m);
 }
