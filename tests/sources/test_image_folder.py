@@ -136,7 +136,7 @@ def test_a_file_is_not_a_folder(make_files: Make) -> None:
 
 
 def test_a_link_to_a_folder_above_is_refused(make_files: Make) -> None:
-    """torchvision would list every file some forty times, once for each turn of the loop."""
+    """There torchvision would list every file some forty times, once a turn."""
     root = make_files("cat/0.jpg")
     (root / "cat" / "again").symlink_to(root)
     with pytest.raises(SourceError, match="cat/again: a link back to a folder above"):

@@ -103,12 +103,12 @@ def test_errors_name_the_line(open_table: Open, table: str, message: str) -> Non
 
 
 def test_an_unknown_column_is_named(open_table: Open) -> None:
-    with pytest.raises(SourceError, match="no column 'wnid'; the columns are 'file', 'label'"):
+    with pytest.raises(SourceError, match=r"no column 'wnid'; the columns are 'file', 'label'"):
         open_table("file,label\na.jpg,1\n", label_column="wnid")
 
 
 def test_an_unknown_kind_is_refused(open_table: Open) -> None:
-    with pytest.raises(SourceError, match="label_kind must be one of .*got 'text'"):
+    with pytest.raises(SourceError, match=r"label_kind must be one of .*got 'text'"):
         open_table("a.jpg,1\n", label_kind="text")
 
 

@@ -37,7 +37,7 @@ def test_lists_and_iterators(make_files: Make) -> None:
 def test_a_source_is_returned_as_it_is(make_files: Make) -> None:
     source = open_source(make_files("a/1.jpg"))
     assert open_source(source) is source
-    with pytest.raises(SourceError, match="has its own. Leave labels out"):
+    with pytest.raises(SourceError, match=r"has its own\. Leave labels out"):
         open_source(source, labels=[1])
 
 

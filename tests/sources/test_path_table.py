@@ -12,8 +12,8 @@ from penstock.sources.path_table import PathTable
 PATHS = st.lists(st.binary(max_size=9).map(lambda b: b.decode("utf-8", "surrogateescape")))
 
 
-@given(paths=PATHS, draw=st.randoms(use_true_random=False))
-def test_gives_back_what_went_in(paths: list[str], draw: object) -> None:
+@given(paths=PATHS)
+def test_gives_back_what_went_in(paths: list[str]) -> None:
     table = PathTable.from_paths(paths)
     assert list(table) == paths
     order = np.random.default_rng(len(paths)).permutation(len(paths))

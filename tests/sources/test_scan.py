@@ -17,7 +17,7 @@ Age = Callable[[Path], None]
 
 @pytest.fixture
 def scans(monkeypatch: pytest.MonkeyPatch) -> list[str]:
-    """The roots that were really scanned, in order."""
+    """Return the roots that were really scanned, in order."""
     done: list[str] = []
     scan_folder = remembered_scan.scan_folder
 
