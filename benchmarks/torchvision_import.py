@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from types import ModuleType
+from typing import Any
 
 MISSING_OPERATORS = (
     "nms(Tensor dets, Tensor scores, float iou_threshold) -> Tensor",
     "qnms(Tensor dets, Tensor scores, float iou_threshold) -> Tensor",
 )
-_declared = []  # the declarations live as long as the object that made them
+_declared: list[Any] = []  # the declarations live as long as the object that made them
 
 
 def import_torchvision() -> ModuleType:

@@ -12,11 +12,11 @@ from pathlib import Path
 from typing import Any
 
 import torch
-from penstock.sample_set import make_sample_set
 from torch import nn
 
 import penstock as ps
 from penstock import transforms as T
+from penstock.sample_set import make_sample_set
 
 CLASSES = 4
 EPOCHS = 2

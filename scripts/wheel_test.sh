@@ -25,4 +25,4 @@ import pathlib, sys, penstock
 found = pathlib.Path(penstock.__file__)
 sys.exit(0 if pathlib.Path('$own_packages').resolve() in found.resolve().parents else
          f'expected the wheel\'s penstock, got {found}')"
-$folder/venv/bin/python -m pytest -q tests/test_examples.py
+$folder/venv/bin/python -m pytest tests/test_examples.py

@@ -33,8 +33,8 @@ def versions() -> dict[str, str]:
 def batches(case: Case, cores: int) -> Iterable[tuple[Any, Any]]:
     """Return a DataLoader with a worker for each core."""
     levels = np.arange(256, dtype=np.float32)[:, None] / 255
-    normalised = (levels - np.float32(case.mean)) / np.float32(case.std)
-    table = normalised.astype(np.float32).reshape(256, 1, 3)
+    normalised = (levels - np.asarray(case.mean, np.float32)) / np.asarray(case.std, np.float32)
+    table = normalised.reshape(256, 1, 3)
 
     def prepare(path: str) -> torch.Tensor:
         image = cv2.imdecode(np.fromfile(path, dtype=np.uint8), DECODE_FLAGS)
