@@ -209,6 +209,9 @@ class ChunkHandle {
   std::vector<WritablePixels> targets_;
 };
 
+// Columns own their memory; nanobind would otherwise tie a property's result to the chunk.
+constexpr auto kOwned = nb::rv_policy::automatic;
+
 template <class Value>
 nb::ndarray<nb::numpy, int32_t> column(ChunkHandle& self, Value value) {
   const size_t count = self.chunk().items.size();
@@ -248,24 +251,30 @@ void penstock::bind_engine(nb::module_& m) {
       .def(
           "cancel", [](ChunkHandle& self) { self.chunk().cancel(); },
           "Drop what has not begun; the results are then undefined.")
-      .def_prop_ro("height",
-                   [](ChunkHandle& s) { return column(s, [](const Item& i) { return i.height; }); })
-      .def_prop_ro("width",
-                   [](ChunkHandle& s) { return column(s, [](const Item& i) { return i.width; }); })
-      .def_prop_ro("route",
-                   [](ChunkHandle& s) {
-                     return column(s,
-                                   [](const Item& i) { return static_cast<int>(i.header.route); });
-                   })
-      .def_prop_ro("unreadable",
-                   [](ChunkHandle& s) {
-                     return column(s, [](const Item& i) { return i.problem.empty() ? 0 : 1; });
-                   })
-      .def_prop_ro("status",
-                   [](ChunkHandle& s) {
-                     return column(s,
-                                   [](const Item& i) { return static_cast<int>(i.result.status); });
-                   })
+      .def_prop_ro(
+          "height",
+          [](ChunkHandle& s) { return column(s, [](const Item& i) { return i.height; }); }, kOwned)
+      .def_prop_ro(
+          "width", [](ChunkHandle& s) { return column(s, [](const Item& i) { return i.width; }); },
+          kOwned)
+      .def_prop_ro(
+          "route",
+          [](ChunkHandle& s) {
+            return column(s, [](const Item& i) { return static_cast<int>(i.header.route); });
+          },
+          kOwned)
+      .def_prop_ro(
+          "unreadable",
+          [](ChunkHandle& s) {
+            return column(s, [](const Item& i) { return i.problem.empty() ? 0 : 1; });
+          },
+          kOwned)
+      .def_prop_ro(
+          "status",
+          [](ChunkHandle& s) {
+            return column(s, [](const Item& i) { return static_cast<int>(i.result.status); });
+          },
+          kOwned)
       .def(
           "problem", [](ChunkHandle& s, int i) { return s.item(i).problem; }, "item"_a)
       .def(

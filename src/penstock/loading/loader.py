@@ -6,7 +6,7 @@ import os
 import weakref
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
-from pathlib import Path
+from dataclasses import replace
 from typing import Any
 
 from penstock._core import Format
@@ -18,6 +18,7 @@ from penstock.loading.native import NativeCarrier
 from penstock.loading.options import BatchOptions, OutputOptions, RunOptions, usable_cores
 from penstock.loading.pillow_backend import PillowCarrier
 from penstock.loading.pillow_decode import DEFAULT_PIXEL_LIMIT
+from penstock.loading.reference import Layout
 from penstock.loading.sampler import Order, Shard
 from penstock.loading.to_torch import torch_is_installed
 from penstock.loading.work import Carrier, check_not_forked
@@ -67,7 +68,7 @@ class Loader:
         drop_last: bool = False,
         prefetch: int = 2,
         dtype: Any = None,
-        layout: str = "chw",
+        layout: Layout = "chw",
         output: str | None = None,
         fidelity: str = "exact",
         on_error: str = "raise",
@@ -85,11 +86,11 @@ class Loader:
             on_error,
             pixel_limit,
         )
-        self._plan = as_written(transform)
+        written = as_written(transform)
+        element = _element(written.final, dtype)
+        self._plan = replace(written, final=replace(written.final, element=element))
         self._output = OutputOptions(
-            _element(self._plan.final, dtype),
-            layout,
-            output or ("torch" if torch_is_installed() else "numpy"),
+            element, layout, output or ("torch" if torch_is_installed() else "numpy")
         )
         self._source = open_source(data, labels)
         self._shard = Shard(len(self._source), rank, world_size, drop_last)
@@ -210,15 +211,14 @@ class Loader:
         )
 
     def _make_carrier(self) -> Carrier:
-        final, options = self._plan.final, self._running
-        seed = self._batching.seed
+        final, options, seed = self._plan.final, self._running, self._batching.seed
         if options.backend == "pillow":
             return PillowCarrier(
-                self._source, self._plan, self._output, options, seed, self._ledger
+                self._source, self._plan, self._output.layout, options, seed, self._ledger
             )
         check_installed_pillow()
         image_format = Format(
-            int(self._output.element),
+            final.element,
             self._output.layout,
             final.scale,
             list(final.mean),

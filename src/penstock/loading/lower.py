@@ -61,8 +61,13 @@ class Steps:
     """
 
     table: npt.NDArray[np.int32]  # (samples, steps, columns)
-    counts: Ints  # how many steps each sample needs
+    counts: npt.NDArray[np.int32]  # how many steps each sample needs
     out_sizes: Sizes
+
+    def pick(self, samples: Bools) -> Steps:
+        """The steps of some of the samples."""
+        sizes = Sizes(self.out_sizes.height[samples], self.out_sizes.width[samples])
+        return Steps(self.table[samples], self.counts[samples], sizes)
 
 
 def lower(moves: Sequence[Move], sizes: Sizes) -> Steps:
@@ -160,7 +165,7 @@ class _Builder:
         if unused.any():
             rows, _ = np.nonzero(unused)
             table[unused] = _identity(sizes).T[rows]
-        return Steps(np.ascontiguousarray(table), self._counts, sizes)
+        return Steps(np.ascontiguousarray(table), self._counts.astype(np.int32), sizes)
 
     def _is_flipped(self) -> Bools:
         return np.asarray(

@@ -19,6 +19,7 @@ from penstock.loading.ledger import Ledger
 from penstock.loading.lower import Steps, lower
 from penstock.loading.options import RunOptions
 from penstock.loading.pillow_decode import check_pixels, decode_rgb, to_array
+from penstock.loading.python_calls import PythonCalls
 from penstock.loading.work import Failures, Part
 from penstock.planner.plan import Plan, Segment
 from penstock.sources import Source
@@ -53,6 +54,7 @@ class NativeCarrier:
         self._format = image_format
         self._pixel_limit = options.pixel_limit
         self._seed = seed
+        self._python = PythonCalls(source, seed)
         self._ledger = ledger
         self._failures = Failures(options.on_error, source, ledger)
         self._engine = Engine(options.threads, _READERS)
@@ -158,10 +160,7 @@ class NativeCarrier:
     def _call_python(
         self, segment: Segment, pixels: npt.NDArray[np.uint8], part: Part, item: int
     ) -> npt.NDArray[np.uint8]:
-        image = segment.call_python(
-            PIL.Image.fromarray(pixels), self._seed, part.epoch, int(part.samples[item])
-        )
-        return to_array(image)
+        return to_array(self._python.call(segment, PIL.Image.fromarray(pixels), part, item))
 
     def _run(self, job: _Job, segment: Segment, start: Callable[[Items, Steps], None]) -> None:
         """Draw and lower for all items alike, run, and let Pillow judge what libjpeg doubted."""

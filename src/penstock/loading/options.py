@@ -6,6 +6,7 @@ import os
 from dataclasses import dataclass
 
 from penstock.errors import LoaderError
+from penstock.loading.reference import Layout
 from penstock.transforms.values import Element
 
 
@@ -73,7 +74,7 @@ class OutputOptions:
     """What a batch looks like."""
 
     element: Element
-    layout: str
+    layout: Layout
     library: str
 
     def __post_init__(self) -> None:

@@ -11,9 +11,10 @@ import PIL.Image
 from penstock.errors import DecodeError, LoaderError
 from penstock.geometry import Ints, Sizes
 from penstock.loading.ledger import Ledger
-from penstock.loading.options import OutputOptions, RunOptions
+from penstock.loading.options import RunOptions
 from penstock.loading.pillow_decode import open_rgb
-from penstock.loading.reference import apply_moves, finish
+from penstock.loading.python_calls import PythonCalls
+from penstock.loading.reference import Layout, finish, run_moves
 from penstock.loading.work import Failures, Part
 from penstock.planner.plan import Plan
 from penstock.sources import Source
@@ -26,16 +27,17 @@ class PillowCarrier:
         self,
         source: Source,
         plan: Plan,
-        output: OutputOptions,
+        layout: Layout,
         options: RunOptions,
         seed: int,
         ledger: Ledger,
     ) -> None:
         self._source = source
         self._plan = plan
-        self._output = output
+        self._layout = layout
         self._pixel_limit = options.pixel_limit
         self._seed = seed
+        self._python = PythonCalls(source, seed)
         self._failures = Failures(options.on_error, source, ledger)
         self._pool = ThreadPoolExecutor(options.threads, "penstock-pillow")
         self._closed = threading.Event()
@@ -78,16 +80,14 @@ class PillowCarrier:
                 raise LoaderError("The loader was closed.")
             moves = segment.sample(self._seed, part.epoch, part.samples, _sizes_of(images))
             moved = [
-                self._pool.submit(apply_moves, image, moves, row)
+                self._pool.submit(run_moves, image, moves, row)
                 for row, image in enumerate(images)
             ]
             images = [future.result() for future in moved]
             if segment.python is not None:
                 called = [
-                    self._pool.submit(
-                        segment.call_python, image, self._seed, part.epoch, int(sample)
-                    )
-                    for image, sample in zip(images, part.samples, strict=True)
+                    self._pool.submit(self._python.call, segment, image, part, item)
+                    for item, image in enumerate(images)
                 ]
                 images = [future.result() for future in called]
         self._write(part, images)
@@ -96,9 +96,7 @@ class PillowCarrier:
         part.batch.place(_sizes_of(images), part.samples)
         target = part.batch.array()
         for slot, image in zip(part.slots.tolist(), images, strict=True):
-            target[slot] = finish(
-                image, self._plan.final, self._output.element, self._output.layout
-            ).view(target.dtype)
+            target[slot] = finish(image, self._plan.final, self._layout).view(target.dtype)
 
 
 def _sizes_of(images: list[PIL.Image.Image]) -> Sizes:

@@ -23,7 +23,8 @@ def open_rgb(path: str, pixel_limit: int) -> PIL.Image.Image:
     try:
         with Path(path).open("rb") as file, PIL.Image.open(file) as image:
             check_pixels(image.height, image.width, pixel_limit)
-            return image.convert("RGB")
+            converted: PIL.Image.Image = image.convert("RGB")
+            return converted
     except DecodeError:
         raise
     # Decoders for hostile files raise nearly anything: struct.error, IndexError, SyntaxError ...

@@ -15,7 +15,6 @@ from PIL import Image, ImageOps
 from penstock.geometry import Sizes
 from penstock.loading.lower import NO_RESIZE, Column
 from penstock.planner.plan import Plan
-from penstock.rng import Draws
 from penstock.transforms.final import FinalSpec
 from penstock.transforms.moves import CropMove, FlipMove, Move, PadMode, PadMove, ResizeMove
 from penstock.transforms.values import Element
@@ -31,10 +30,7 @@ def run_reference(
     for segment in plan.segments:
         sizes = Sizes(np.array([image.height]), np.array([image.width]))
         image = run_moves(image, segment.sample(seed, epoch, samples, sizes), row=0)
-        if segment.python is not None:
-            stream = segment.python.stream
-            rng = Draws(seed, epoch, samples, stream).generator(0)
-            image = segment.python.op.apply(image, rng, step=stream + 1)
+        image = segment.call_python(image, seed=seed, epoch=epoch, sample=sample)
     return finish(image, plan.final, layout)
 
 

@@ -5,6 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Generic, TypeVar
 
+import numpy as np
+from PIL.Image import Image
+
 from penstock.errors import TransformError
 from penstock.geometry import Ints, Sizes
 from penstock.rng import MAX_STREAMS, Draws
@@ -41,6 +44,14 @@ class Segment:
             sizes = out_sizes(drawn, sizes)
             moves += drawn
         return moves
+
+    def call_python(self, image: Image, *, seed: int, epoch: int, sample: int) -> Image:
+        """Run the user's function on one image; a segment without one leaves it alone."""
+        if self.python is None:
+            return image
+        stream = self.python.stream
+        rng = Draws(seed, epoch, np.array([sample], dtype=np.int64), stream).generator(0)
+        return self.python.op.apply(image, rng, step=stream + 1)
 
 
 @dataclass(frozen=True, slots=True)

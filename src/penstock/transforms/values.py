@@ -40,7 +40,7 @@ class ToDtype(Transform):
     element: Element = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
-        self._keep(element=_read_element(self.dtype))
+        self._keep(element=read_element("ToDtype", self.dtype))
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -66,8 +66,8 @@ class Normalize(Transform):
             raise TransformError(f"Normalize: std must not contain 0, got {self.std!r}.")
 
 
-def _read_element(dtype: Any) -> Element:
-    """Goes by name, so that torch need not be imported to know its types."""
+def read_element(where: str, dtype: Any) -> Element:
+    """Go by name, so that torch need not be imported to know its types."""
     if isinstance(dtype, str) or type(dtype).__module__.partition(".")[0] == "torch":
         name = str(dtype).removeprefix("torch.")
     else:
@@ -77,7 +77,7 @@ def _read_element(dtype: Any) -> Element:
             name = ""
     if name.upper() not in Element.__members__:
         raise TransformError(
-            f"ToDtype: dtype is {dtype!r}. Use uint8, float16, bfloat16 or float32."
+            f"{where}: dtype is {dtype!r}. Use uint8, float16, bfloat16 or float32."
         )
     return Element[name.upper()]
 
