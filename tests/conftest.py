@@ -11,6 +11,9 @@ import pytest
 
 from benchmarks.dataset import shared_data_folder
 from benchmarks.torchvision_import import import_torchvision
+from folders import broken_folder, folder, make_folder
+
+__all__ = ["broken_folder", "folder", "make_folder"]  # fixtures that live in a file of their own
 
 ISAS = ("scalar", "avx2", "avx512")  # from least to most
 PHOTO_SIZE = (333, 500)

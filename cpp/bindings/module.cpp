@@ -6,6 +6,8 @@
 
 NB_MODULE(_core, m) {
   m.doc() = "penstock's native core. Use the penstock package; nothing here is public.";
+  // A forked child inherits objects that threads of its parent were using; nobody can free those.
+  nanobind::set_leak_warnings(false);
   nanobind::register_exception_translator([](const std::exception_ptr& raised, void*) {
     try {
       std::rethrow_exception(raised);

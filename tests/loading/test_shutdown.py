@@ -20,8 +20,12 @@ from penstock import transforms as T
 TRANSFORM = T.RandomResizedCrop(48)
 
 
-def penstock_threads() -> list[str]:
-    return [t.name for t in threading.enumerate() if t.name.startswith("penstock")]
+def penstock_threads(within_s: float = 10.0) -> list[str]:
+    """Our Python threads that have not ended by then."""
+    left = [t for t in threading.enumerate() if t.name.startswith("penstock")]
+    for thread in left:
+        thread.join(within_s)
+    return [t.name for t in left if t.is_alive()]
 
 
 def run_script(folder: Path, body: str, timeout_s: float = 60) -> subprocess.CompletedProcess[str]:

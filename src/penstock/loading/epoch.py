@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Iterator
-from concurrent.futures import Future, ThreadPoolExecutor
+from collections.abc import Iterator
+from concurrent.futures import Future
 from typing import Any
 
 import numpy as np
 
-from penstock.loading.batch import Batch, BatchMaker
+from penstock.loading.batch import Batch
+from penstock.loading.machine import Machine
 from penstock.loading.sampler import Order, Shard
-from penstock.loading.work import PART_SIZE, Carrier, Part
+from penstock.loading.work import PART_SIZE, Part
 from penstock.sources import Labels
 
 
@@ -33,11 +34,8 @@ class Epoch(Iterator[tuple[Any, Any]]):
         batch_size: int,
         drop_last: bool,
         prefetch: int,
-        maker: BatchMaker,
-        carrier: Carrier,
-        conductors: ThreadPoolExecutor,
+        machine: Machine,
         labels: Labels,
-        check: Callable[[], None],
     ) -> None:
         self.number = number
         self.consumed = start
@@ -47,18 +45,15 @@ class Epoch(Iterator[tuple[Any, Any]]):
         self._stop = len(shard) - (len(shard) - start) % batch_size if drop_last else len(shard)
         self._batch_size = batch_size
         self._prefetch = prefetch
-        self._maker = maker
-        self._carrier = carrier
-        self._conductors = conductors
+        self._machine = machine
         self._labels = labels
-        self._check = check
         self._parts = 0
         self._batches = start // batch_size
         self._under_way: deque[tuple[Batch, list[Future[None]]]] = deque()
         self._top_up()
 
     def __next__(self) -> tuple[Any, Any]:
-        self._check()
+        self._machine.check_usable()
         while self._under_way:
             batch, futures = self._under_way[0]
             try:
@@ -92,9 +87,9 @@ class Epoch(Iterator[tuple[Any, Any]]):
             count = min(self._batch_size, self._stop - self._next_start)
             samples = self._order.at(self._shard.positions(self._next_start, count))
             self._next_start += count
-            batch = Batch(self._maker, self._batches, samples)
+            batch = Batch(self._machine.maker, self._batches, samples)
             self._batches += 1
-            self._under_way.append((batch, [self._submit(part) for part in self._split(batch)]))
+            self._under_way.append((batch, [self._machine.carry(part) for part in self._split(batch)]))
 
     def _split(self, batch: Batch) -> Iterator[Part]:
         slots = np.arange(len(batch.samples), dtype=np.int32)
@@ -102,6 +97,3 @@ class Epoch(Iterator[tuple[Any, Any]]):
             samples = batch.samples[part_slots]
             yield Part(batch, self.number, part_slots, samples, samples, self._parts)
             self._parts += 1
-
-    def _submit(self, part: Part) -> Future[None]:
-        return self._conductors.submit(self._carrier.carry, part)

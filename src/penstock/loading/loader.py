@@ -4,16 +4,15 @@ from __future__ import annotations
 
 import os
 import weakref
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from typing import Any
 
 from penstock._core import Format
 from penstock.errors import LoaderError
-from penstock.loading.batch import BatchMaker
 from penstock.loading.epoch import Epoch
 from penstock.loading.ledger import Ledger
+from penstock.loading.machine import Machine, check_not_forked
 from penstock.loading.native import NativeCarrier
 from penstock.loading.options import BatchOptions, OutputOptions, RunOptions, usable_cores
 from penstock.loading.pillow_backend import PillowCarrier
@@ -21,15 +20,12 @@ from penstock.loading.pillow_decode import DEFAULT_PIXEL_LIMIT
 from penstock.loading.reference import Layout
 from penstock.loading.sampler import Order, Shard
 from penstock.loading.to_torch import torch_is_installed
-from penstock.loading.work import Carrier, check_not_forked
+from penstock.loading.work import Carrier
 from penstock.pillow_order import check_installed_pillow
 from penstock.planner.plan import Plan, as_written
 from penstock.sources import Source, open_source
 from penstock.transforms.final import FinalSpec
 from penstock.transforms.values import Element, read_element
-
-# Parts of batches whose files are in memory at the same time.
-_MOST_PARTS_UNDER_WAY = 4
 
 _STATE_VERSION = 1
 
@@ -98,7 +94,7 @@ class Loader:
         self._epoch = 0
         self._start = 0
         self._current: weakref.ref[Epoch] | None = None
-        self._machine: _Machine | None = None
+        self._machine: Machine | None = None
         self._owner = os.getpid()
 
     @property
@@ -138,10 +134,9 @@ class Loader:
         return samples // batch if self._batching.drop_last else -(-samples // batch)
 
     def __iter__(self) -> Iterator[tuple[Any, Any]]:
-        check_not_forked(self._owner, os.getpid())
+        check_not_forked(self._owner)
         if self._machine is None:
-            self._machine = _Machine(self._make_carrier, self._output, self._running)
-            weakref.finalize(self, _Machine.close, self._machine)
+            self._machine = Machine(self._make_carrier(), self._output, self._running.prefetch)
         epoch = Epoch(
             number=self._epoch,
             order=Order(
@@ -152,11 +147,8 @@ class Loader:
             batch_size=self._batching.batch_size,
             drop_last=self._batching.drop_last,
             prefetch=self._running.prefetch,
-            maker=self._machine.maker,
-            carrier=self._machine.carrier,
-            conductors=self._machine.conductors,
+            machine=self._machine,
             labels=self._source.labels,
-            check=_ForkCheck(self._owner),
         )
         self._current = weakref.ref(epoch)
         self._epoch, self._start = self._epoch + 1, 0
@@ -225,36 +217,6 @@ class Loader:
             list(final.std),
         )
         return NativeCarrier(self._source, self._plan, image_format, options, seed, self._ledger)
-
-
-class _Machine:
-    """What runs: made when a loader is first iterated, ended when it goes away."""
-
-    def __init__(
-        self, make_carrier: Callable[[], Carrier], output: OutputOptions, options: RunOptions
-    ) -> None:
-        self._owner = os.getpid()
-        self.maker = BatchMaker(output, most_idle=options.prefetch + 2)
-        self.carrier = make_carrier()
-        self.conductors = ThreadPoolExecutor(_MOST_PARTS_UNDER_WAY, "penstock-conductor")
-
-    def close(self) -> None:
-        """Stop threads; does nothing in a forked child, which has none."""
-        if os.getpid() != self._owner:
-            return
-        self.carrier.close()
-        self.conductors.shutdown(wait=True, cancel_futures=True)
-        self.maker.close()
-
-
-class _ForkCheck:
-    """Raises where the process is not the one that made the loader."""
-
-    def __init__(self, owner: int) -> None:
-        self._owner = owner
-
-    def __call__(self) -> None:
-        check_not_forked(self._owner, os.getpid())
 
 
 def _element(final: FinalSpec, dtype: Any) -> Element:

@@ -67,10 +67,10 @@ class NativeCarrier:
         while left is not None:
             left = self._carry_once(left)
 
-    def close(self) -> None:
+    def close(self, *, wait: bool) -> None:
         """Stop; parts under way end with an error that nobody waits for."""
         self._closed.set()
-        self._side.shutdown(wait=True, cancel_futures=True)
+        self._side.shutdown(wait=wait, cancel_futures=True)
 
     def _carry_once(self, part: Part) -> Part | None:
         paths = [os.fsencode(path) for path in self._source.paths(part.files)]

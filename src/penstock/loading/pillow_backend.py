@@ -48,10 +48,10 @@ class PillowCarrier:
         while left is not None:
             left = self._carry_once(left)
 
-    def close(self) -> None:
+    def close(self, *, wait: bool) -> None:
         """Stop; parts under way end with an error that nobody waits for."""
         self._closed.set()
-        self._pool.shutdown(wait=True, cancel_futures=True)
+        self._pool.shutdown(wait=wait, cancel_futures=True)
 
     def _carry_once(self, part: Part) -> Part | None:
         images, failed = self._open(part)

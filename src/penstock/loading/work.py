@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 import numpy as np
 import numpy.typing as npt
 
-from penstock.errors import DecodeError, LoaderError
+from penstock.errors import DecodeError
 from penstock.geometry import Ints
 
 if TYPE_CHECKING:
@@ -56,8 +56,8 @@ class Carrier(Protocol):
         """Fill the part's slots; raises what the user is to see."""
         ...
 
-    def close(self) -> None:
-        """Stop threads."""
+    def close(self, *, wait: bool) -> None:
+        """Stop threads, and if asked wait until they have; parts under way end with an error."""
         ...
 
 
@@ -104,14 +104,4 @@ class Failures:
         part.batch.files[part.slots] = files
         return Part(
             part.batch, part.epoch, part.slots, part.samples, files, part.rank, part.attempt + 1
-        )
-
-
-def check_not_forked(owner: int, here: int) -> None:
-    """Raise in a forked child, whose copy of a loader has no threads."""
-    if owner != here:
-        raise LoaderError(
-            f"This loader was made in process {owner} and is used in process {here}, after a fork: "
-            "its threads did not come along. Make the Loader in the process that uses it; it needs "
-            "no worker processes."
         )

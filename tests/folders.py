@@ -1,4 +1,4 @@
-"""Small folders of images for the loader's tests."""
+"""Fixtures: small folders of images, good and bad."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def folder(make_folder: Callable[..., Path]) -> Path:
 
 @pytest.fixture
 def broken_folder(make_folder: Callable[..., Path], tmp_path: Path) -> Path:
-    """Good JPEGs, and among them: cut short, empty, text, a PNG, a progressive and a CMYK JPEG."""
+    """Good JPEGs, and among them: cut short, empty, text; stray marker, PNG, progressive, CMYK."""
     root = make_folder(images=20, classes=2, seed=1)
     rng = np.random.default_rng(7)
     first, second = root / "class_0", root / "class_1"
@@ -53,7 +53,8 @@ def broken_folder(make_folder: Callable[..., Path], tmp_path: Path) -> Path:
     (first / "cut.jpg").write_bytes(whole[: len(whole) * 2 // 3])
     (first / "empty.jpg").write_bytes(b"")
     (second / "text.jpg").write_text("not an image")
-    (second / "zeroed.jpg").write_bytes(whole[:400] + bytes(len(whole) - 400))
+    middle = len(whole) * 3 // 4
+    (second / "marker.jpg").write_bytes(whole[:middle] + b"\xff\x41" + whole[middle + 2 :])
     make_image(rng, 50, 60).save(second / "picture.png")
     make_image(rng, 60, 50).save(second / "progressive.jpg", progressive=True, quality=80)
     make_image(rng, 64, 48).convert("CMYK").save(first / "cmyk.jpg")
