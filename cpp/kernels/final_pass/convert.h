@@ -17,6 +17,10 @@ using ConvertRow = void (*)(void* target, const uint8_t* source, int count, cons
                             int channel, bool past_cache);
 
 ConvertRow convert_scalar(Element element);
+#if defined(__x86_64__)
+ConvertRow convert_avx2(Element element);
+ConvertRow convert_avx512(Element element);
+#endif
 
 /// The variant in use (see base/cpu.h) for a floating-point element; passes that are not
 /// computable go through their tables.
