@@ -10,9 +10,13 @@ namespace penstock {
 /// Says that a row holds interleaved pixels rather than one channel.
 inline constexpr int kInterleaved = -1;
 
+/// Stores past the cache are fast only if they fill whole lines.
+inline constexpr int kCacheLine = 64;
+
 /// Writes exactly `count` elements from `count` bytes (of which kRowSlack past the end are
 /// readable). `channel` is 0..2, or kInterleaved for red, green, blue, red, ...
-/// With `past_cache` the caller owes a store fence before another thread reads the target.
+/// `past_cache` requires a target, and a number of bytes, that are multiples of kCacheLine, and
+/// the caller owes a store fence before another thread reads the target.
 using ConvertRow = void (*)(void* target, const uint8_t* source, int count, const FinalPass& pass,
                             int channel, bool past_cache);
 

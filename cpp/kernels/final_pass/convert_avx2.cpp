@@ -66,29 +66,37 @@ struct NarrowToBfloat16 {
   }
 };
 
+template <class To, bool kPastCache>
+void convert_to(typename To::Stored* target, const uint8_t* source, int count,
+                const Constants (&constants)[3]) {
+  const auto put = [&](int i, int v) {
+    const __m256 values = normalise(source + i, constants[v]);
+    if constexpr (kPastCache)
+      To::stream(target + i, values);
+    else
+      To::put(target + i, values);
+  };
+  int i = 0;
+  for (; i + 3 * kLanes <= count; i += 3 * kLanes)
+    for (int v = 0; v < 3; ++v) put(i + v * kLanes, v);
+  int v = 0;
+  for (; i + kLanes <= count; i += kLanes) put(i, v++);
+  if (i == count) return;
+  typename To::Stored rest[kLanes];
+  To::put(rest, normalise(source + i, constants[v]));
+  std::memcpy(target + i, rest, (count - i) * sizeof(rest[0]));
+}
+
 template <class To>
 void convert(void* target, const uint8_t* source, int count, const FinalPass& pass, int channel,
              bool past_cache) {
-  using Stored = typename To::Stored;
-  auto* out = static_cast<Stored*>(target);
+  auto* stored = static_cast<typename To::Stored*>(target);
   Constants constants[3];
   load_constants(constants, pass, channel);
-  const bool aligned = reinterpret_cast<uintptr_t>(target) % (kLanes * sizeof(Stored)) == 0;
-  int i = 0;
-  if (past_cache && aligned) {
-    for (; i + 3 * kLanes <= count; i += 3 * kLanes)
-      for (int v = 0; v < 3; ++v)
-        To::stream(out + i + v * kLanes, normalise(source + i + v * kLanes, constants[v]));
-  } else {
-    for (; i + 3 * kLanes <= count; i += 3 * kLanes)
-      for (int v = 0; v < 3; ++v)
-        To::put(out + i + v * kLanes, normalise(source + i + v * kLanes, constants[v]));
-  }
-  if (i == count) return;
-  Stored rest[3 * kLanes];
-  for (int v = 0; v < 3; ++v)
-    To::put(rest + v * kLanes, normalise(source + i + v * kLanes, constants[v]));
-  std::memcpy(out + i, rest, (count - i) * sizeof(Stored));
+  if (past_cache)
+    convert_to<To, true>(stored, source, count, constants);
+  else
+    convert_to<To, false>(stored, source, count, constants);
 }
 
 }  // namespace

@@ -70,29 +70,35 @@ struct NarrowToBfloat16 {
   }
 };
 
+template <class To, bool kPastCache>
+void convert_to(typename To::Stored* target, const uint8_t* source, int count,
+                const Constants (&constants)[3]) {
+  const auto put = [&](int i, int v) {
+    const __m512 values = normalise(source + i, constants[v]);
+    if constexpr (kPastCache)
+      To::stream(target + i, values);
+    else
+      To::put(target + i, values);
+  };
+  int i = 0;
+  for (; i + 3 * kLanes <= count; i += 3 * kLanes)
+    for (int v = 0; v < 3; ++v) put(i + v * kLanes, v);
+  int v = 0;
+  for (; i + kLanes <= count; i += kLanes) put(i, v++);
+  const auto rest = static_cast<__mmask16>((1 << (count - i)) - 1);
+  if (rest != 0) To::put_some(target + i, normalise(source + i, constants[v]), rest);
+}
+
 template <class To>
 void convert(void* target, const uint8_t* source, int count, const FinalPass& pass, int channel,
              bool past_cache) {
-  auto* out = static_cast<typename To::Stored*>(target);
+  auto* stored = static_cast<typename To::Stored*>(target);
   Constants constants[3];
   load_constants(constants, pass, channel);
-  const bool aligned =
-      reinterpret_cast<uintptr_t>(target) % (kLanes * sizeof(typename To::Stored)) == 0;
-  int i = 0;
-  if (past_cache && aligned) {
-    for (; i + 3 * kLanes <= count; i += 3 * kLanes)
-      for (int v = 0; v < 3; ++v)
-        To::stream(out + i + v * kLanes, normalise(source + i + v * kLanes, constants[v]));
-  } else {
-    for (; i + 3 * kLanes <= count; i += 3 * kLanes)
-      for (int v = 0; v < 3; ++v)
-        To::put(out + i + v * kLanes, normalise(source + i + v * kLanes, constants[v]));
-  }
-  for (int v = 0; i < count; ++v, i += kLanes) {
-    const int left = count - i;
-    const auto some = static_cast<__mmask16>(left >= kLanes ? 0xFFFF : (1 << left) - 1);
-    To::put_some(out + i, normalise(source + i, constants[v]), some);
-  }
+  if (past_cache)
+    convert_to<To, true>(stored, source, count, constants);
+  else
+    convert_to<To, false>(stored, source, count, constants);
 }
 
 }  // namespace
