@@ -42,10 +42,12 @@ FinalPass make_final_pass(float scale, const float mean[3], const float std[3], 
 /// A place for one image of `height` x `width`.
 ///
 /// `channels` is 3 for a batch slot (gray is repeated) and may be 1 for a working image.
-/// Strides are in bytes: between rows, and for Layout::chw between planes.
+/// Strides are in bytes: between rows, and for Layout::chw between planes; like the data, they are
+/// aligned to the element.
 /// uint8 output is not touched by the pass, which may then be null.
 /// `past_cache` asks for stores that do not stay in this core's cache: set it when the whole batch
-/// is larger than the cache, so that nobody could find the pixels there anyway.
+/// is larger than the cache, so that nobody could find the pixels there anyway. It is heeded for
+/// floating-point rows that are whole, aligned cache lines.
 struct Output {
   void* data = nullptr;
   ptrdiff_t row_stride = 0;

@@ -1,5 +1,7 @@
 #include "kernels/final_pass/convert.h"
 
+#include "base/cpu.h"
+
 namespace penstock {
 namespace {
 
@@ -43,7 +45,11 @@ ConvertRow convert_scalar(Element element) {
   return to_float32;
 }
 
-ConvertRow convert_row_for(Element element, const FinalPass&) {
+ConvertRow convert_row_for(Element element, const FinalPass& pass) {
+#if defined(__x86_64__)
+  if (pass.computable && active_isa() == Isa::avx512) return convert_avx512(element);
+  if (pass.computable && active_isa() == Isa::avx2) return convert_avx2(element);
+#endif
   return convert_scalar(element);
 }
 

@@ -9,6 +9,18 @@
 #include "base/image.h"
 
 namespace penstock {
+namespace {
+
+bool fills_cache_lines(const Output& output) {
+  const ptrdiff_t row_bytes = static_cast<ptrdiff_t>(output.width) * size_of(output.element) *
+                              (output.layout == Layout::hwc ? output.channels : 1);
+  const ptrdiff_t plane_stride = output.layout == Layout::chw ? output.plane_stride : 0;
+  return reinterpret_cast<uintptr_t>(output.data) % kCacheLine == 0 &&
+         output.row_stride % kCacheLine == 0 && plane_stride % kCacheLine == 0 &&
+         row_bytes % kCacheLine == 0;
+}
+
+}  // namespace
 
 void RowWriter::begin(const Output& output, int in_channels) {
   output_ = output;
@@ -18,7 +30,7 @@ void RowWriter::begin(const Output& output, int in_channels) {
   past_cache_ = false;
   if (output.element != Element::uint8) {
     convert_ = convert_row_for(output.element, *output.pass);
-    past_cache_ = output.past_cache;
+    past_cache_ = output.past_cache && fills_cache_lines(output);
   }
   if (output.layout == Layout::hwc && output.channels == 3)
     pixels_.reserve(3 * (static_cast<size_t>(output.width) + kRowSlack));

@@ -18,7 +18,9 @@ class GroupRing {
   /// Room for `groups` consecutive groups of `columns` columns.
   void begin(int groups, int columns) {
     mask_ = std::bit_ceil(static_cast<unsigned>(groups)) - 1;
-    group_bytes_ = static_cast<size_t>(round_up(columns, kColumnBlock)) * kQuad;
+    // One block more, because a channel that starts within a block may be written a block at a
+    // time.
+    group_bytes_ = (static_cast<size_t>(round_up(columns, kColumnBlock)) + kColumnBlock) * kQuad;
     memory_.reserve((size_t{mask_} + 1) * group_bytes_);
     pointers_.reserve<const uint8_t*>(groups);
   }

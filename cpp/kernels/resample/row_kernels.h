@@ -54,6 +54,10 @@ struct RowKernels {
 };
 
 const RowKernels& row_kernels_scalar();
+#if defined(__x86_64__)
+const RowKernels& row_kernels_avx2();
+const RowKernels& row_kernels_avx512();
+#endif
 
 /// The variant in use; see base/cpu.h.
 const RowKernels& row_kernels();

@@ -152,8 +152,9 @@ const Taps& TapBuilder::build(const Axis& axis, Alignment alignment) {
 
   const int max_quads = most_aligned;
   const int stride = kQuad * max_quads;
-  int32_t* coefficient = coefficients_.reserve<int32_t>(static_cast<size_t>(count) * stride);
-  std::memset(coefficient, 0, sizeof(int32_t) * static_cast<size_t>(count) * stride);
+  const size_t coefficients = static_cast<size_t>(count) * stride + kSpareCoefficients;
+  int32_t* coefficient = coefficients_.reserve<int32_t>(coefficients);
+  std::memset(coefficient, 0, sizeof(int32_t) * coefficients);
   double* weights = weights_.reserve<double>(longest);
   const Compute compute = compute_for(axis.filter);
   const int last_start = std::max(0, span.end - span.begin - stride);

@@ -14,6 +14,8 @@ inline constexpr int kCoefficientBits = 22;
 /// Taps are handled in quads: four samples, or four rows, at a time.
 inline constexpr int kQuad = 4;
 
+inline constexpr int kSpareCoefficients = 16;
+
 /// One axis of a resize, of which only outputs [first, first + count) are wanted.
 struct Axis {
   int in_size = 0;
@@ -40,7 +42,8 @@ enum class Alignment {
 
 /// For output i: samples start[i] ... start[i] + kQuad * quads[i] - 1, counted from `span.begin`,
 /// times coefficient[i * stride + 0 ...]; what lies outside Pillow's own list has coefficient 0.
-/// quads[i] <= max_quads and stride == kQuad * max_quads.
+/// quads[i] <= max_quads and stride == kQuad * max_quads. Starts are monotonic.
+/// kSpareCoefficients more coefficients are readable past the last.
 struct Taps {
   Span span;
   int count = 0;

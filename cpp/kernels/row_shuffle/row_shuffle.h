@@ -17,6 +17,10 @@ struct RowShuffle {
 };
 
 const RowShuffle& row_shuffle_scalar();
+#if defined(__x86_64__)
+const RowShuffle& row_shuffle_avx2();
+const RowShuffle& row_shuffle_avx512();
+#endif
 
 /// The variant in use; see base/cpu.h.
 const RowShuffle& row_shuffle();
