@@ -64,6 +64,7 @@ bool LibjpegReader::start() {
     fail("neither gray nor three components");
   info_.out_color_space = info_.num_components == 1 ? JCS_GRAYSCALE : JCS_RGB;
   jpeg_start_decompress(&info_);
+  incomplete_ = has_unknown_bits();  // asked now, for finishing frees the answer
   return true;
 }
 
@@ -100,8 +101,8 @@ bool LibjpegReader::finish() {
   return true;
 }
 
-bool LibjpegReader::incomplete() const {
-  if (!info_.progressive_mode || info_.coef_bits == nullptr) return false;
+bool LibjpegReader::has_unknown_bits() const {
+  if (!info_.progressive_mode) return false;
   for (int c = 0; c < info_.num_components; ++c) {
     const int* bits = info_.coef_bits[c];
     if (!std::all_of(bits, bits + DCTSIZE2, [](int unknown) { return unknown == 0; })) return true;

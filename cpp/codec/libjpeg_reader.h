@@ -39,12 +39,13 @@ class LibjpegReader {
 
   /// True if some coefficients of a progressive file are not known to the last bit; libjpeg then
   /// smooths blocks, in ways that differ between versions.
-  bool incomplete() const;
+  bool incomplete() const { return incomplete_; }
   bool warned() const { return info_.err->num_warnings > 0; }
   const char* message() const { return message_; }
 
  private:
   void fail(const char* message);
+  bool has_unknown_bits() const;
   static void on_error(j_common_ptr info);
   static void on_message(j_common_ptr info, int level);
   static boolean on_empty(j_decompress_ptr info);
@@ -53,6 +54,7 @@ class LibjpegReader {
   jpeg_decompress_struct info_ = {};
   jpeg_error_mgr errors_ = {};
   jpeg_source_mgr source_ = {};
+  bool incomplete_ = false;
   std::jmp_buf failed_;
   char message_[JMSG_LENGTH_MAX] = "";
 };
