@@ -34,11 +34,11 @@ def test_counter_and_key_are_laid_out_as_documented():
     seed, epoch, sample, stream = 0x1234567890ABCDEF, 5, 2**40 + 3, 9
     counter = np.array([3, 2**8, epoch, stream << 16], dtype=np.uint64)[:, None]
     words = philox4x32(counter, np.array([0x90ABCDEF, 0x12345678], dtype=np.uint64))[:, 0]
-    first, second = (int(words[0] | words[1] << np.uint64(32)), int(words[2] | words[3] << 32))
+    low, high = words[0::2].astype(object), words[1::2].astype(object)
 
     drawn = Draws(seed, epoch, np.array([sample]), stream).bits(2)[:, 0]
 
-    assert drawn.tolist() == [first, second]
+    assert drawn.tolist() == (low + high * 2**32).tolist()
 
 
 def test_a_sample_draws_the_same_in_any_batch():

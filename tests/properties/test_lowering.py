@@ -24,7 +24,7 @@ def draw(pipeline, batch, seed, first_sample=0):
         raise
 
 
-@settings(max_examples=400, deadline=None)
+@settings(max_examples=600, deadline=None)
 @given(pipeline=pipelines, batch=batches, seed=seeds)
 def test_steps_do_what_the_moves_say(pipeline, batch, seed):
     """Fusing changes no pixel, for no sample of a batch."""
