@@ -19,7 +19,7 @@ from penstock.loading.pillow_backend import PillowCarrier
 from penstock.loading.pillow_decode import DEFAULT_PIXEL_LIMIT
 from penstock.loading.reference import Layout
 from penstock.loading.sampler import Order, Shard
-from penstock.loading.to_torch import torch_is_installed
+from penstock.loading.to_torch import require_torch, torch_is_installed
 from penstock.loading.work import Carrier
 from penstock.pillow_order import check_installed_pillow
 from penstock.planner.plan import Plan, as_written
@@ -88,6 +88,8 @@ class Loader:
         self._output = OutputOptions(
             element, layout, output or ("torch" if torch_is_installed() else "numpy")
         )
+        if self._output.library == "torch":
+            require_torch()  # here, so that neither the error nor the import waits for a batch
         self._source = open_source(data, labels)
         self._shard = Shard(len(self._source), rank, world_size, drop_last)
         self._ledger = Ledger(len(self._source), self._source.name)
