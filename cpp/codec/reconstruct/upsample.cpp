@@ -19,6 +19,15 @@ void filter_columns(int8_t* target, const SamplePlane& plane, int left, int righ
   }
 }
 
+void repeat_columns(int8_t* target, const int8_t* near, const SamplePlane& plane, int left,
+                    int right) {
+  const int ratio = plane.horizontal_ratio;
+  for (int x = left, column = left / ratio; x < right; ++column) {
+    const int end = std::min((column + 1) * ratio, right);
+    while (x < end) target[x++ - left] = near[column - plane.left];
+  }
+}
+
 }  // namespace
 
 Upsampling upsampling_of(const SamplePlane& plane) {
@@ -70,9 +79,10 @@ void upsample_row(int8_t* target, const SamplePlane& plane, Upsampling method, i
       return;
     }
     case Upsampling::none:
+      std::copy_n(near + (left - plane.left), right - left, target);
+      return;
     case Upsampling::box:
-      for (int x = left; x < right; ++x)
-        target[x - left] = near[x / plane.horizontal_ratio - plane.left];
+      repeat_columns(target, near, plane, left, right);
       return;
   }
 }
