@@ -107,6 +107,7 @@ const int8_t* upsample_row_with(const FancyFilters& filters, int8_t* scratch,
   const int first = left / 2, end = (right + 1) / 2;
   const auto filter = method == Upsampling::fancy_h2v2 ? filters.h2v2 : filters.h2v1;
   filter(scratch, rows, first - plane.left, end - first);
+  // What lies beside the component is not a sample: the columns at its edges are done over.
   if (first == 0) upsample_row(scratch, plane, method, y, 0, 1);
   const int last = 2 * plane.width - 1;
   if (end == plane.width)
