@@ -14,8 +14,8 @@ std::atomic<int> chosen{-1};
 
 void require_supported(Isa isa, const std::string& asked_by) {
   if (isa > best_isa())
-    throw Error(asked_by + " asks for " + std::string(name_of(isa)) +
-                ", but this CPU's best is " + std::string(name_of(best_isa())) + ".");
+    throw Error(asked_by + " asks for " + std::string(name_of(isa)) + ", but this CPU's best is " +
+                std::string(name_of(best_isa())) + ".");
 }
 
 }  // namespace

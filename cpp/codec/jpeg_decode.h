@@ -42,9 +42,8 @@ DecodeResult decode_baseline(RowSink& sink, std::span<const uint8_t> bytes,
 
 /// libjpeg-turbo, skipping what lies outside the region where that leaves its bytes unchanged.
 /// Requires Route::baseline or Route::libjpeg.
-DecodeResult decode_libjpeg(RowSink& sink, std::span<const uint8_t> bytes,
-                            const JpegHeader& header, const Region& region,
-                            DecodeScratch& scratch);
+DecodeResult decode_libjpeg(RowSink& sink, std::span<const uint8_t> bytes, const JpegHeader& header,
+                            const Region& region, DecodeScratch& scratch);
 
 /// The oracle: a whole image by plain libjpeg calls, without any skipping.
 DecodeResult decode_libjpeg_whole(RowSink& sink, std::span<const uint8_t> bytes,

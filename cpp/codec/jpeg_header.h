@@ -12,7 +12,8 @@ namespace penstock {
 enum class Route : int32_t {
   baseline = 0,  // our own region decoder
   libjpeg = 1,   // libjpeg-turbo gives Pillow's pixels: progressive, arithmetic, odd sampling, RGB
-  pillow = 2,    // anything else: not a JPEG, four components, 12 bit, lossless, odd or broken headers
+  pillow =
+      2,  // anything else: not a JPEG, four components, 12 bit, lossless, odd or broken headers
 };
 
 struct JpegComponent {

@@ -1,5 +1,5 @@
 // From quantised coefficients to RGB rows: inverse DCT, chroma upsampling and colour conversion,
-// bit-identical to libjpeg-turbo's SIMD "islow" DCT with fancy upsampling.
+// bit-identical to libjpeg-turbo's x86 SIMD "islow" DCT with fancy upsampling.
 //
 // Luma planes hold samples 0..255. Chroma planes hold sample - 128 as int8: all of libjpeg's
 // formulas are exact under that shift.
@@ -13,7 +13,8 @@ namespace penstock {
 /// Coefficient rows are padded to a multiple of this many blocks.
 inline constexpr int kBlockGroup = 4;
 
-/// Transforms `blocks` blocks that lie side by side.
+/// Transforms `blocks` blocks that lie side by side. Any coefficients and quantisers are fine:
+/// what overflows in libjpeg-turbo overflows here in the same way.
 ///
 /// - `coefficients`: 64 int16 a block, natural order, 64-byte aligned; read and then zeroed,
 ///   up to the next multiple of kBlockGroup.
@@ -36,17 +37,20 @@ struct SamplePlane {
   int vertical_ratio = 1;
 };
 
-/// Scratch for one row of upsampling: at least 4 * (width + 256) bytes, 64-byte aligned.
+/// Scratch for one row of upsampling: each at least right - left + kUpsampleSlack bytes.
 struct UpsampleRow {
-  int16_t* sums;
   int8_t* blue;
   int8_t* red;
 };
 
+inline constexpr int kUpsampleSlack = 128;
+
 /// Image row y, columns [left, right), of a YCbCr image to three RGB rows.
 ///
-/// - Chroma rows y/ratio and the neighbour that fancy upsampling looks at must be in memory
-///   (rows outside the component are replicated), as must one more column on each side.
+/// - Luma has ratios 1 and 1; the two chroma planes may differ in theirs.
+/// - Chroma row y / ratio and the neighbour that fancy upsampling looks at must be in memory
+///   (rows outside the component are replicated), as must the columns of the window and one more
+///   on each side, as far as the component reaches.
 /// - At least kRowSlack bytes around every plane row in memory are readable.
 /// - Outputs may be written up to kRowSlack bytes past right - left.
 using RgbRow = void (*)(uint8_t* red, uint8_t* green, uint8_t* blue, const SamplePlane& luma,
@@ -61,8 +65,8 @@ struct Reconstruction {
 /// The variants in use; see base/cpu.h.
 Reconstruction reconstruction();
 
-/// True if rgb_row handles these ratios as libjpeg does (1, 2 with fancy upsampling, else integral
-/// box replication); other samplings are libjpeg's business.
+/// True if rgb_row handles a chroma plane of these ratios as libjpeg does. Sampling factors whose
+/// ratio is not integral, or where luma has not the largest factors, are libjpeg's business.
 bool can_upsample(int horizontal_ratio, int vertical_ratio);
 
 }  // namespace penstock

@@ -21,8 +21,8 @@ class CopyScratch {
 
 /// A sink that writes bands of the output's size to `output`, mirrored if asked.
 /// Valid until the next call with the same scratch.
-RowSink& begin_copy(CopyScratch& scratch, int in_channels, bool flip_horizontal,
-                    bool flip_vertical, const Output& output);
+RowSink& begin_copy(CopyScratch& scratch, int in_channels, bool flip_horizontal, bool flip_vertical,
+                    const Output& output);
 
 /// Sends `region` of a planar image to `sink` as one band.
 void feed_planar(RowSink& sink, const PlanarView& image, const Region& region);

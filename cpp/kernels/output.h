@@ -11,28 +11,43 @@ enum class Layout : int32_t { chw = 0, hwc = 1 };
 
 int size_of(Element element);
 
-/// (x * scale - mean) / std for each channel, every step rounded to float32 as torchvision does it.
+/// (x * scale / divisor - mean) / std for each channel, every step rounded to float32 as torch does
+/// it, then rounded once more to the nearest even for 16-bit elements.
 ///
-/// Only 256 inputs exist, so the table is the definition. `reciprocal` says that
-/// fma(s, std_high, s * std_low) gives the same bits as the division for all of them
-/// (checked when the pass is made), which lets SIMD code compute instead of gather.
+/// torchvision's to_dtype multiplies by 1/255, its older ToTensor divides by 255, and a few of the
+/// 256 results differ in the last bit: hence both a scale and a divisor, one of which is usually 1.
+///
+/// Only 256 inputs exist, so the tables are the definition. If `computable`, then
+///   t = fma(x, scale_high, x * scale_low); s = t - mean; d = fma(s, std_high, s * std_low)
+/// gives the same bits as float32[][] for all of them (checked when the pass is made), which lets
+/// SIMD code compute instead of gather. Lane i of the constants belongs to channel i % 3, which
+/// is the order of interleaved pixels.
 struct FinalPass {
-  float table[3][256];
-  float scale;
-  float mean[3];
-  float std[3];
-  float std_high[3];
-  float std_low[3];
-  bool reciprocal;
+  static constexpr int kLanes = 48;
+
+  float float32[3][256];
+  uint16_t float16[3][256];
+  uint16_t bfloat16[3][256];
+
+  bool computable;
+  alignas(64) float scale_high[kLanes];
+  alignas(64) float scale_low[kLanes];
+  alignas(64) float mean[kLanes];
+  alignas(64) float std_high[kLanes];
+  alignas(64) float std_low[kLanes];
 };
 
-FinalPass make_final_pass(float scale, const float mean[3], const float std[3]);
+FinalPass make_final_pass(float scale, const float mean[3], const float std[3], float divisor = 1);
 
 /// A place for one image of `height` x `width`.
 ///
 /// `channels` is 3 for a batch slot (gray is repeated) and may be 1 for a working image.
-/// Strides are in bytes: between rows, and for Layout::chw between planes.
+/// Strides are in bytes: between rows, and for Layout::chw between planes; like the data, they are
+/// aligned to the element.
 /// uint8 output is not touched by the pass, which may then be null.
+/// `past_cache` asks for stores that do not stay in this core's cache: set it when the whole batch
+/// is larger than the cache, so that nobody could find the pixels there anyway. It is heeded for
+/// floating-point rows that are whole, aligned cache lines.
 struct Output {
   void* data = nullptr;
   ptrdiff_t row_stride = 0;
@@ -43,6 +58,7 @@ struct Output {
   Layout layout = Layout::chw;
   Element element = Element::uint8;
   const FinalPass* pass = nullptr;
+  bool past_cache = false;
 };
 
 }  // namespace penstock

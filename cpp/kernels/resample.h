@@ -9,7 +9,14 @@
 namespace penstock {
 
 /// Pillow's own numbers, so that Python can pass them through.
-enum class Filter : int32_t { nearest = 0, lanczos = 1, bilinear = 2, bicubic = 3, box = 4, hamming = 5 };
+enum class Filter : int32_t {
+  nearest = 0,
+  lanczos = 1,
+  bilinear = 2,
+  bicubic = 3,
+  box = 4,
+  hamming = 5
+};
 
 /// An image of in_height x in_width, resized to out_height x out_width, of which only `window` is
 /// wanted, mirrored after that if asked. The output has the window's size.

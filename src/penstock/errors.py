@@ -22,3 +22,7 @@ class DecodeError(PenstockError, OSError):
 
 class LoaderError(PenstockError, RuntimeError):
     """The loader was set up or used in a way that cannot work."""
+
+
+class CoreError(PenstockError, ValueError):
+    """The native core was handed something that does not fit; a mistake of ours, not of the data."""

@@ -48,7 +48,8 @@ class Dice:
         """Return a square of independent values with mean 0 and deviation 1."""
         words = np.asarray(self._bits.random_raw(-(-side * side // 8)))
         noise = words.astype("<u8").view(np.uint8)[: side * side].astype(np.float32)
-        return ((noise - np.float32(127.5)) / np.float32(BYTE_DEVIATION)).reshape(side, side)
+        scaled: Field = (noise - np.float32(127.5)) / np.float32(BYTE_DEVIATION)
+        return scaled.reshape(side, side)
 
 
 @dataclass(frozen=True, slots=True)

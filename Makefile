@@ -1,0 +1,130 @@
+# Every verb sets up what it needs in .venv and build/; a second run redoes nothing.
+#
+#   PYTHON=python3.12    the interpreter to make .venv with
+#   SANITIZE=thread      for cpp-test: sanitizers to build with (address,undefined or thread)
+#   FUZZ_SECONDS=60      for fuzz: seconds in all, shared by the targets
+#   ARGS="--quick"       for demo, test and bench: passed on
+
+PYTHON ?= python3
+SANITIZE ?=
+FUZZ_SECONDS ?= 60
+ARGS ?=
+
+VENV := .venv
+BIN := $(CURDIR)/$(VENV)/bin
+STAMPS := $(VENV)/stamps
+# -qq keeps pip to errors; its remarks on versions and caches are not ours to act on.
+PIP := $(BIN)/python -m pip -qq --disable-pip-version-check
+CMAKE := $(BIN)/cmake
+COMMA := ,
+
+# Folders are listed too: their times change when a file is added or removed.
+NATIVE_SOURCES := CMakeLists.txt $(shell find cpp -not -path 'cpp/tests/*')
+CPP_FILES = $(shell git ls-files -co --exclude-standard 'cpp/*.cpp' 'cpp/*.h' 'fuzz/*.cpp' 'fuzz/*.h')
+
+.DEFAULT_GOAL := help
+.PHONY: help setup demo test lint format bench fuzz docs \
+  python-test cpp-test stub stub-check wheel-test clean system-packages
+
+help: ## say what each verb does
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+
+# ---- setting up ---------------------------------------------------------------------------------
+
+setup: $(STAMPS)/package ## make .venv with the package, built, and the development tools
+
+system-packages:
+	@PYTHON="$(PYTHON)" scripts/system_packages.sh build
+
+$(STAMPS)/venv: | system-packages
+	@echo "setup: making $(VENV)"
+	@"$(PYTHON)" -m venv $(VENV)
+	@mkdir -p $(STAMPS) && touch $@
+
+# torch comes first: another package that asks for it might bring gigabytes of it.
+$(STAMPS)/torch: requirements/torch.txt requirements/torchvision.txt $(STAMPS)/venv
+	@echo "setup: installing torch and torchvision (some 200 MB)"
+	@$(PIP) install -r requirements/torch.txt \
+	  && $(PIP) install --no-deps -r requirements/torchvision.txt \
+	  || echo "setup: NOTE: the pinned torch or torchvision cannot be had for this Python or" \
+	    "platform; comparisons with them will be skipped. To try again: rm $@"
+	@touch $@
+
+$(STAMPS)/tools: requirements/build.txt requirements/tools.txt $(STAMPS)/torch
+	@echo "setup: installing the tools"
+	@$(PIP) install -r requirements/build.txt -r requirements/tools.txt
+	@touch $@
+
+$(STAMPS)/peers: requirements/peers.txt $(STAMPS)/tools
+	@echo "setup: installing the libraries to compare with"
+	@$(PIP) install -r requirements/peers.txt
+	@touch $@
+
+# Editable, so a change in Python needs nothing; and in a build folder that stays, so a change in
+# C++ recompiles only what it touches.
+$(STAMPS)/package: $(NATIVE_SOURCES) pyproject.toml $(STAMPS)/tools
+	@echo "setup: building the package"
+	@$(PIP) install --no-build-isolation --no-deps --editable . \
+	  --config-settings=build-dir=build/extension \
+	  --config-settings=cmake.define.PENSTOCK_TESTS=ON
+	@touch $@
+
+# ---- the verbs ----------------------------------------------------------------------------------
+
+demo: setup ## show penstock and torchvision side by side on a sample data set
+	@$(BIN)/penstock demo $(ARGS)
+
+test: python-test cpp-test ## run all tests
+
+lint: setup ## check style, types and layers
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+	$(BIN)/clang-format --dry-run -Werror $(CPP_FILES)
+	$(BIN)/python -m pytest tests/test_layers.py
+
+format: setup ## put the code into house style
+	$(BIN)/ruff check --fix .
+	$(BIN)/ruff format .
+	$(BIN)/clang-format -i $(CPP_FILES)
+
+bench: setup $(STAMPS)/peers ## measure penstock and its peers side by side
+	@$(BIN)/python -m benchmarks $(ARGS)
+
+fuzz: setup ## fuzz the parsers for FUZZ_SECONDS
+	@scripts/system_packages.sh fuzz
+	@CMAKE=$(CMAKE) NINJA=$(BIN)/ninja scripts/fuzz.sh $(FUZZ_SECONDS)
+
+docs: setup ## check the links and write the API pages to build/docs
+	$(BIN)/python scripts/check_links.py
+	$(BIN)/python -m pdoc --docformat google --output-directory build/docs penstock '!penstock._core'
+	@echo "docs: build/docs/index.html"
+
+# ---- parts of the verbs, used by .ci/run ---------------------------------------------------------
+
+python-test: setup
+	$(BIN)/python -m pytest $(ARGS)
+
+# Without a sanitizer the tests link the library that the extension was built from.
+CPP_BUILD := $(if $(SANITIZE),build/sanitize-$(subst $(COMMA),-,$(SANITIZE)),build/extension)
+cpp-test: setup
+ifneq ($(SANITIZE),)
+	@$(CMAKE) -S . -B $(CPP_BUILD) -G Ninja -DCMAKE_MAKE_PROGRAM=$(BIN)/ninja --log-level=WARNING \
+	  -DCMAKE_BUILD_TYPE=Checked -DPENSTOCK_EXTENSION=OFF -DPENSTOCK_TESTS=ON \
+	  -DPENSTOCK_SANITIZE=$(SANITIZE) >/dev/null
+endif
+	@$(CMAKE) --build $(CPP_BUILD) --target cpp/tests/all -- --quiet
+	$(BIN)/ctest --test-dir $(CPP_BUILD) --output-on-failure --no-tests=error
+
+stub: setup ## write the extension's type stub into src/ after a change of the bindings
+	cp build/extension/_core.pyi src/penstock/_core.pyi
+
+stub-check: setup
+	@diff -u src/penstock/_core.pyi build/extension/_core.pyi \
+	  || { echo "src/penstock/_core.pyi is not what the bindings give. Run: make stub"; exit 1; }
+
+wheel-test: setup
+	@PIP="$(PIP)" scripts/wheel_test.sh $(BIN)/python
+
+clean: ## remove .venv and build/
+	rm -rf $(VENV) build

@@ -1,0 +1,24 @@
+"""What training an ImageNet classifier asks of its input pipeline."""
+
+from __future__ import annotations
+
+from benchmarks.case import Case
+
+NAME = "classify_224"
+
+
+def make_case(paths: tuple[str, ...]) -> Case:
+    """Return the case for these files; labels are made up, since nobody looks at them."""
+    return Case(
+        name=NAME,
+        question=(
+            "Images per second: decode, RandomResizedCrop(224), RandomHorizontalFlip, Normalize, "
+            "to float32 CHW in batches of 64"
+        ),
+        paths=paths,
+        labels=tuple(index % 1_000 for index in range(len(paths))),
+        crop_px=224,
+        mean=(0.485, 0.456, 0.406),
+        std=(0.229, 0.224, 0.225),
+        batch_size=64,
+    )

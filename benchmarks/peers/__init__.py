@@ -1,0 +1,33 @@
+"""Who takes part, one file a peer; each is imported only in the process that measures it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from importlib import import_module
+from typing import Any, Protocol, cast
+
+from benchmarks.case import Case
+
+PEERS = ("penstock_folder", "torchvision_pillow", "opencv")
+REFERENCE = "torchvision_pillow"  # ratios are to this one
+
+
+class Peer(Protocol):
+    """What a peer's module has."""
+
+    label: str
+
+    def versions(self) -> dict[str, str]:
+        """Return the versions of the libraries that do the work."""
+
+    def batches(self, case: Case, cores: int) -> Iterable[tuple[Any, Any]]:
+        """Return what yields one pass of (images, labels) each time it is iterated.
+
+        Images are float32 torch tensors of `case.batch_shape` (the last batch may be shorter).
+        The process is already pinned to `cores` cores.
+        """
+
+
+def load_peer(name: str) -> Peer:
+    """Import a peer's module, and with it the libraries it needs."""
+    return cast("Peer", import_module(f"benchmarks.peers.{name}"))

@@ -1,0 +1,13 @@
+// One function per noun, each in its own file.
+#pragma once
+
+#include <nanobind/nanobind.h>
+
+namespace penstock {
+
+void bind_kernels(nanobind::module_& m);
+void bind_codec(nanobind::module_& m);
+void bind_batch_buffer(nanobind::module_& m);
+void bind_engine(nanobind::module_& m);
+
+}  // namespace penstock

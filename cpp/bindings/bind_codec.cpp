@@ -1,0 +1,116 @@
+#include <nanobind/nanobind.h>
+#include <nanobind/ndarray.h>
+
+#include <cstring>
+#include <span>
+
+#include "base/error.h"
+#include "bindings/bind.h"
+#include "codec/jpeg_decode.h"
+#include "codec/jpeg_header.h"
+#include "kernels/copy_rows.h"
+#include "kernels/output.h"
+
+namespace nb = nanobind;
+using namespace nb::literals;
+using namespace penstock;
+
+namespace {
+
+std::span<const uint8_t> bytes_of(const nb::bytes& data) {
+  return {reinterpret_cast<const uint8_t*>(data.c_str()), data.size()};
+}
+
+const char* name_of(Route route) {
+  switch (route) {
+    case Route::baseline:
+      return "baseline";
+    case Route::libjpeg:
+      return "libjpeg";
+    case Route::pillow:
+      break;
+  }
+  return "pillow";
+}
+
+const char* name_of(DecodeStatus status) {
+  switch (status) {
+    case DecodeStatus::ok:
+      return "ok";
+    case DecodeStatus::irregular:
+      return "irregular";
+    case DecodeStatus::warned:
+      return "warned";
+    case DecodeStatus::failed:
+      break;
+  }
+  return "failed";
+}
+
+nb::dict header_facts(const nb::bytes& data) {
+  const JpegHeader header = read_jpeg_header(bytes_of(data));
+  nb::dict facts;
+  facts["route"] = name_of(header.route);
+  facts["reason"] = header.reason;
+  facts["height"] = header.height;
+  facts["width"] = header.width;
+  facts["components"] = header.components;
+  facts["progressive"] = header.progressive;
+  facts["arithmetic"] = header.arithmetic;
+  facts["precision"] = header.precision;
+  facts["orientation"] = header.orientation;
+  facts["restart_interval"] = header.restart_interval;
+  nb::list sampling;
+  for (int c = 0; c < header.components && c < 4; ++c)
+    sampling.append(nb::make_tuple(header.component[c].horizontal, header.component[c].vertical));
+  facts["sampling"] = sampling;
+  return facts;
+}
+
+/// Decodes `region` with one of the decoders; returns (status, message, HxWx3 array).
+nb::tuple decode_region(const nb::bytes& data, const char* decoder, int top, int left, int height,
+                        int width) {
+  const std::span<const uint8_t> bytes = bytes_of(data);
+  const JpegHeader header = read_jpeg_header(bytes);
+  const std::string_view wanted = decoder;
+  if (header.route == Route::pillow || (wanted == "baseline" && header.route != Route::baseline))
+    throw Error(std::string("decode_region: route is ") + name_of(header.route) + " (" +
+                header.reason + "), which the " + decoder + " decoder does not take.");
+  if (top < 0 || left < 0 || height < 1 || width < 1 || height > header.height - top ||
+      width > header.width - left)
+    throw Error("decode_region: the region does not lie in the image.");
+
+  const size_t stride = static_cast<size_t>(width) * 3;
+  auto* pixels = new uint8_t[stride * static_cast<size_t>(height)]();
+  nb::capsule owner(pixels, [](void* p) noexcept { delete[] static_cast<uint8_t*>(p); });
+  Output output;
+  output.data = pixels;
+  output.row_stride = static_cast<ptrdiff_t>(stride);
+  output.height = height;
+  output.width = width;
+  output.layout = Layout::hwc;
+
+  DecodeResult result;
+  {
+    nb::gil_scoped_release released;
+    DecodeScratch scratch;
+    CopyScratch copy;
+    RowSink& sink = begin_copy(copy, header.components == 1 ? 1 : 3, false, false, output);
+    const Region region{top, left, height, width};
+    result = wanted == "baseline" ? decode_baseline(sink, bytes, header, region, scratch)
+                                  : decode_libjpeg(sink, bytes, header, region, scratch);
+  }
+  const size_t shape[3] = {static_cast<size_t>(height), static_cast<size_t>(width), 3};
+  return nb::make_tuple(name_of(result.status), result.message.c_str(),
+                        nb::ndarray<nb::numpy, uint8_t>(pixels, 3, shape, owner));
+}
+
+}  // namespace
+
+void penstock::bind_codec(nb::module_& m) {
+  m.def("jpeg_header", &header_facts, "data"_a,
+        "What a JPEG says about itself, without decoding it.");
+  m.def("decode_region", &decode_region, "data"_a, "decoder"_a, "top"_a, "left"_a, "height"_a,
+        "width"_a,
+        "Decode a region with the 'baseline' or 'libjpeg' decoder: (status, message, HxWx3).");
+}

@@ -1,0 +1,291 @@
+#include <nanobind/nanobind.h>
+#include <nanobind/ndarray.h>
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/vector.h>
+#include <unistd.h>
+
+#include <cstring>
+#include <optional>
+
+#include "base/error.h"
+#include "bindings/batch_buffer.h"
+#include "bindings/bind.h"
+#include "engine/engine.h"
+
+namespace nb = nanobind;
+using namespace nb::literals;
+using namespace penstock;
+
+namespace {
+
+using Ints = nb::ndarray<nb::numpy, const int32_t, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
+using StepTable = nb::ndarray<nb::numpy, const int32_t, nb::ndim<3>, nb::c_contig, nb::device::cpu>;
+using Pixels = nb::ndarray<nb::numpy, const uint8_t, nb::ndim<3>, nb::c_contig, nb::device::cpu>;
+using WritablePixels = nb::ndarray<nb::numpy, uint8_t, nb::ndim<3>, nb::c_contig, nb::device::cpu>;
+
+/// How batch slots are written: element, layout, and the arithmetic of the final pass.
+struct Format {
+  Element element;
+  Layout layout;
+  FinalPass pass;
+};
+
+Format make_format(int element, const std::string& layout, float scale,
+                   const std::vector<float>& mean, const std::vector<float>& std) {
+  Format format;
+  if (element < 0 || element > static_cast<int>(Element::float32))
+    throw Error("Format: element " + std::to_string(element) + " is unknown.");
+  format.element = static_cast<Element>(element);
+  if (layout != "chw" && layout != "hwc")
+    throw Error("Format: layout '" + layout + "' is unknown.");
+  format.layout = layout == "chw" ? Layout::chw : Layout::hwc;
+  if (mean.size() != 3 || std.size() != 3) throw Error("Format: mean and std take three values.");
+  format.pass = make_final_pass(scale, mean.data(), std.data());
+  return format;
+}
+
+/// Batches larger than this leave a core's cache before anybody reads them.
+constexpr size_t kCacheBytes = size_t{4} << 20;
+
+/// A forked child has the engine's memory but none of its threads: it must neither use nor join
+/// them.
+class EngineHandle {
+ public:
+  EngineHandle(int workers, int readers)
+      : engine_(std::make_unique<Engine>(workers, readers)), owner_(::getpid()) {}
+  ~EngineHandle() {
+    if (::getpid() != owner_) {
+      (void)engine_.release();
+      return;
+    }
+    nb::gil_scoped_release released;
+    engine_.reset();
+  }
+  bool here() const { return ::getpid() == owner_; }
+  Engine& engine() {
+    if (!here())
+      throw Error("The engine was made in process " + std::to_string(owner_) +
+                  " and does not survive a fork.");
+    return *engine_;
+  }
+
+ private:
+  std::unique_ptr<Engine> engine_;
+  pid_t owner_;
+};
+
+class ChunkHandle {
+ public:
+  ChunkHandle(nb::object owner, EngineHandle& engine, uint64_t rank, std::shared_ptr<Chunk> chunk)
+      : owner_(std::move(owner)), engine_(engine), rank_(rank), chunk_(std::move(chunk)) {}
+  ~ChunkHandle() {
+    if (!engine_.here()) return;  // forked: no thread would ever finish it
+    chunk_->cancel();
+    {
+      nb::gil_scoped_release released;
+      chunk_->wait();
+    }
+    engine_.engine().recycle(*chunk_);
+  }
+
+  Chunk& chunk() { return *chunk_; }
+  Item& item(int index) {
+    if (index < 0 || static_cast<size_t>(index) >= chunk_->items.size())
+      throw Error("Chunk: item " + std::to_string(index) + " of " +
+                  std::to_string(chunk_->items.size()) + ".");
+    return chunk_->items[static_cast<size_t>(index)];
+  }
+
+  bool wait(double timeout_s) {
+    nb::gil_scoped_release released;
+    return chunk_->wait_for(std::chrono::duration<double>(timeout_s));
+  }
+
+  void set_pixels(int index, Pixels pixels) {
+    if (pixels.shape(2) != 3 || pixels.shape(0) == 0 || pixels.shape(1) == 0)
+      throw Error("Chunk.set_pixels: expected a non-empty HxWx3 array.");
+    Item& target = item(index);
+    target.rgb = pixels.data();
+    target.rgb_stride = static_cast<ptrdiff_t>(pixels.shape(1) * 3);
+    target.height = static_cast<int>(pixels.shape(0));
+    target.width = static_cast<int>(pixels.shape(1));
+    target.problem.clear();
+    pixels_.push_back(std::move(pixels));
+  }
+
+  /// Copies the programs into the chunk and makes assignments that lack only their output;
+  /// returns each one's output size.
+  std::vector<Region> load(const Ints& items, const StepTable& steps, const Ints& counts) {
+    const size_t count = items.shape(0);
+    if (steps.shape(0) != count || steps.shape(1) < 1 || steps.shape(2) != kStepFields)
+      throw Error("Chunk.run: steps must be " + std::to_string(count) + " x n x " +
+                  std::to_string(kStepFields) + ".");
+    if (counts.shape(0) != count) throw Error("Chunk.run: one count of steps for each item.");
+    if (!chunk_->wait_for(std::chrono::duration<double>(0)))
+      throw Error("Chunk.run: the chunk is still under way.");
+    chunk_->assignments.clear();
+    chunk_->steps.resize(count * steps.shape(1));
+    if (count > 0)
+      std::memcpy(chunk_->steps.data(), steps.data(), chunk_->steps.size() * sizeof(Step));
+    std::vector<Region> sizes(count);
+    for (size_t i = 0; i < count; ++i) {
+      const Item& source = item(items.data()[i]);
+      if (source.rgb == nullptr && (source.size == 0 || source.header.route == Route::pillow))
+        throw Error("Chunk.run: item " + std::to_string(items.data()[i]) + " has no pixels yet.");
+      const int32_t used = counts.data()[i];
+      if (used < 1 || static_cast<size_t>(used) > steps.shape(1))
+        throw Error("Chunk.run: " + std::to_string(used) + " steps asked of a table of " +
+                    std::to_string(steps.shape(1)) + ".");
+      const size_t first = i * steps.shape(1);
+      sizes[i] = size_after({chunk_->steps.data() + first, static_cast<size_t>(used)},
+                            source.height, source.width);
+      chunk_->assignments.push_back({items.data()[i], static_cast<int>(first), used, {}});
+    }
+    return sizes;
+  }
+
+  void run(const Ints& items, const StepTable& steps, const Ints& counts, const BatchBuffer& buffer,
+           const Ints& slots, const Format& format, int height, int width) {
+    const std::vector<Region> sizes = load(items, steps, counts);
+    const auto element = static_cast<size_t>(size_of(format.element));
+    const size_t slot_bytes =
+        static_cast<size_t>(height) * static_cast<size_t>(width) * 3 * element;
+    if (slots.shape(0) != sizes.size()) throw Error("Chunk.run: one slot for each item.");
+    chunk_->pass = format.pass;
+    for (size_t i = 0; i < sizes.size(); ++i) {
+      const int slot = slots.data()[i];
+      if (sizes[i].height != height || sizes[i].width != width)
+        throw Error("Chunk.run: an image of " + std::to_string(sizes[i].height) + "x" +
+                    std::to_string(sizes[i].width) + " does not fit a slot of " +
+                    std::to_string(height) + "x" + std::to_string(width) + ".");
+      if (slot < 0 || (static_cast<size_t>(slot) + 1) * slot_bytes > buffer.bytes)
+        throw Error("Chunk.run: slot " + std::to_string(slot) + " lies outside the batch.");
+      Output output;
+      output.data = buffer.memory->data() + static_cast<size_t>(slot) * slot_bytes;
+      output.height = height;
+      output.width = width;
+      output.layout = format.layout;
+      output.element = format.element;
+      output.pass = &chunk_->pass;
+      output.past_cache = buffer.bytes > kCacheBytes;
+      const auto row = static_cast<ptrdiff_t>(static_cast<size_t>(width) * element);
+      output.row_stride = format.layout == Layout::chw ? row : 3 * row;
+      output.plane_stride = row * height;
+      chunk_->assignments[i].output = output;
+    }
+    chunk_->keeps_alive = buffer.memory;
+    start();
+  }
+
+  void run_to_arrays(const Ints& items, const StepTable& steps, const Ints& counts,
+                     std::vector<WritablePixels> targets) {
+    const std::vector<Region> sizes = load(items, steps, counts);
+    if (targets.size() != sizes.size())
+      throw Error("Chunk.run_to_arrays: one array for each item.");
+    for (size_t i = 0; i < sizes.size(); ++i) {
+      if (targets[i].shape(0) != static_cast<size_t>(sizes[i].height) ||
+          targets[i].shape(1) != static_cast<size_t>(sizes[i].width) || targets[i].shape(2) != 3)
+        throw Error("Chunk.run_to_arrays: array " + std::to_string(i) + " has the wrong shape.");
+      Output output;
+      output.data = targets[i].data();
+      output.height = sizes[i].height;
+      output.width = sizes[i].width;
+      output.layout = Layout::hwc;
+      output.row_stride = static_cast<ptrdiff_t>(sizes[i].width) * 3;
+      chunk_->assignments[i].output = output;
+    }
+    targets_ = std::move(targets);
+    start();
+  }
+
+ private:
+  void start() { engine_.engine().run(rank_, chunk_); }
+
+  nb::object owner_;  // keeps the engine alive
+  EngineHandle& engine_;
+  uint64_t rank_;
+  std::shared_ptr<Chunk> chunk_;
+  std::vector<Pixels> pixels_;
+  std::vector<WritablePixels> targets_;
+};
+
+// Columns own their memory; nanobind would otherwise tie a property's result to the chunk.
+constexpr auto kOwned = nb::rv_policy::automatic;
+
+template <class Value>
+nb::ndarray<nb::numpy, int32_t> column(ChunkHandle& self, Value value) {
+  const size_t count = self.chunk().items.size();
+  auto* data = new int32_t[count];
+  nb::capsule owner(data, [](void* p) noexcept { delete[] static_cast<int32_t*>(p); });
+  for (size_t i = 0; i < count; ++i) data[i] = static_cast<int32_t>(value(self.chunk().items[i]));
+  return nb::ndarray<nb::numpy, int32_t>(data, 1, &count, owner);
+}
+
+}  // namespace
+
+void penstock::bind_engine(nb::module_& m) {
+  m.attr("STEP_FIELDS") = kStepFields;
+
+  nb::class_<Format>(m, "Format", "How batch slots are written.")
+      .def(nb::new_(&make_format), "element"_a, "layout"_a, "scale"_a, "mean"_a, "std"_a);
+
+  nb::class_<EngineHandle>(m, "Engine", "Threads that read files and fill batches.")
+      .def(nb::init<int, int>(), "workers"_a, "readers"_a)
+      .def_prop_ro("workers", [](EngineHandle& self) { return self.engine().workers(); })
+      .def(
+          "fetch",
+          [](nb::handle_t<EngineHandle> self, uint64_t rank, const std::vector<nb::bytes>& paths) {
+            auto& handle = nb::cast<EngineHandle&>(self);
+            std::vector<std::string> names;
+            names.reserve(paths.size());
+            for (const nb::bytes& path : paths) names.emplace_back(path.c_str(), path.size());
+            return new ChunkHandle(nb::borrow(self), handle, rank,
+                                   handle.engine().fetch(rank, names));
+          },
+          "rank"_a, "paths"_a, nb::rv_policy::take_ownership,
+          "Start to read these files and their headers.");
+
+  nb::class_<ChunkHandle>(m, "Chunk", "Samples that are read and run together.")
+      .def("wait", &ChunkHandle::wait, "timeout_s"_a,
+           "Wait until nothing is under way; False if that takes longer.")
+      .def(
+          "cancel", [](ChunkHandle& self) { self.chunk().cancel(); },
+          "Drop what has not begun; the results are then undefined.")
+      .def_prop_ro(
+          "height",
+          [](ChunkHandle& s) { return column(s, [](const Item& i) { return i.height; }); }, kOwned)
+      .def_prop_ro(
+          "width", [](ChunkHandle& s) { return column(s, [](const Item& i) { return i.width; }); },
+          kOwned)
+      .def_prop_ro(
+          "route",
+          [](ChunkHandle& s) {
+            return column(s, [](const Item& i) { return static_cast<int>(i.header.route); });
+          },
+          kOwned)
+      .def_prop_ro(
+          "unreadable",
+          [](ChunkHandle& s) {
+            return column(s, [](const Item& i) { return i.problem.empty() ? 0 : 1; });
+          },
+          kOwned)
+      .def_prop_ro(
+          "status",
+          [](ChunkHandle& s) {
+            return column(s, [](const Item& i) { return static_cast<int>(i.result.status); });
+          },
+          kOwned)
+      .def(
+          "problem", [](ChunkHandle& s, int i) { return s.item(i).problem; }, "item"_a)
+      .def(
+          "reason", [](ChunkHandle& s, int i) { return std::string(s.item(i).header.reason); },
+          "item"_a)
+      .def(
+          "message", [](ChunkHandle& s, int i) { return s.item(i).result.message; }, "item"_a)
+      .def("set_pixels", &ChunkHandle::set_pixels, "item"_a, "pixels"_a.noconvert(),
+           "Use these RGB pixels instead of the item's file.")
+      .def("run", &ChunkHandle::run, "items"_a, "steps"_a, "counts"_a, "buffer"_a, "slots"_a,
+           "format"_a, "height"_a, "width"_a, "Start these items' steps into slots of a batch.")
+      .def("run_to_arrays", &ChunkHandle::run_to_arrays, "items"_a, "steps"_a, "counts"_a,
+           "arrays"_a, "Start these items' steps into uint8 HxWx3 arrays.");
+}

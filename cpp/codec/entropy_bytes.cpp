@@ -1,0 +1,53 @@
+#include "codec/entropy_bytes.h"
+
+#include <cstring>
+
+#include "base/cpu.h"
+
+namespace penstock {
+namespace {
+
+const uint8_t* find_ff(const uint8_t* from, const uint8_t* end) {
+  if (from == end) return end;
+  const void* found = std::memchr(from, 0xFF, end - from);
+  return found != nullptr ? static_cast<const uint8_t*>(found) : end;
+}
+
+const uint8_t* find_marker(const uint8_t* from, const uint8_t* end) {
+  for (;;) {
+    from = find_ff(from, end);
+    if (end - from < 2 || from[1] != 0) return from;
+    from += 2;
+  }
+}
+
+uint8_t* unstuff(uint8_t* target, const uint8_t* from, const uint8_t* end) {
+  while (from != end) {
+    const uint8_t* ff = find_ff(from, end);
+    const size_t plain = ff - from + (ff != end);
+    std::memcpy(target, from, plain);
+    target += plain;
+    from = ff != end ? ff + 2 : end;
+  }
+  return target;
+}
+
+}  // namespace
+
+const EntropyBytes entropy_bytes_scalar = {find_marker, unstuff};
+
+const EntropyBytes& entropy_bytes() {
+#if defined(__x86_64__)
+  switch (active_isa()) {
+    case Isa::avx512:
+      return entropy_bytes_avx512;
+    case Isa::avx2:
+      return entropy_bytes_avx2;
+    case Isa::scalar:
+      break;
+  }
+#endif
+  return entropy_bytes_scalar;
+}
+
+}  // namespace penstock

@@ -1,0 +1,278 @@
+#include "codec/jpeg_header.h"
+
+#include <algorithm>
+
+#include "codec/app_segments.h"
+#include "codec/entropy_bytes.h"
+#include "codec/jpeg_tables.h"
+#include "codec/reconstruct.h"
+
+namespace penstock {
+namespace {
+
+enum Marker : uint8_t {
+  kSof0 = 0xC0,
+  kSof1 = 0xC1,
+  kSof2 = 0xC2,
+  kDht = 0xC4,
+  kSof9 = 0xC9,
+  kSof10 = 0xCA,
+  kDac = 0xCC,
+  kRst0 = 0xD0,
+  kRst7 = 0xD7,
+  kSoi = 0xD8,
+  kEoi = 0xD9,
+  kSos = 0xDA,
+  kDqt = 0xDB,
+  kDri = 0xDD,
+  kApp0 = 0xE0,
+  kApp15 = 0xEF,
+  kCom = 0xFE,
+};
+
+constexpr int kMaxSide = 65500;             // libjpeg's limit
+constexpr int64_t kMaxPixels = 89'478'485;  // beyond this Pillow warns or refuses
+constexpr int kMaxBlocksPerMcu = 10;
+
+bool is_frame(uint8_t marker) {
+  return marker == kSof0 || marker == kSof1 || marker == kSof2 || marker == kSof9 ||
+         marker == kSof10;
+}
+
+/// Reads one header; every step returns nullptr or the reason why Pillow should judge the file.
+class HeaderReader {
+ public:
+  explicit HeaderReader(std::span<const uint8_t> bytes) : bytes_(bytes) {}
+
+  JpegHeader read() {
+    const char* refusal = read_to_first_scan();
+    if (refusal == nullptr) refusal = check_scans_to_end();
+    if (refusal == nullptr) refusal = check_components();
+    header_.orientation = facts_.orientation;
+    if (refusal != nullptr) {
+      header_.route = Route::pillow;
+      header_.reason = refusal;
+    } else {
+      header_.reason = why_not_baseline();
+      header_.route = *header_.reason == '\0' ? Route::baseline : Route::libjpeg;
+    }
+    return header_;
+  }
+
+ private:
+  const char* next_marker(uint8_t& marker);
+  const char* next_body(std::span<const uint8_t>& body);
+  const char* read_to_first_scan();
+  const char* read_segment(uint8_t marker, std::span<const uint8_t> body);
+  const char* read_frame(uint8_t marker, std::span<const uint8_t> body);
+  const char* read_scan(std::span<const uint8_t> body);
+  const char* check_scans_to_end();
+  const char* check_components() const;
+  const char* why_not_baseline() const;
+  bool is_ycbcr() const;
+
+  std::span<const uint8_t> bytes_;
+  size_t at_ = 0;
+  JpegHeader header_;
+  AppFacts facts_;
+  bool saw_frame_ = false;
+  bool regular_scan_ = false;  // all components in order, all coefficients at once
+  bool scan_holds_all_ = false;
+  bool one_scan_ = false;
+  bool saw_restarts_ = false;
+};
+
+const char* HeaderReader::next_marker(uint8_t& marker) {
+  if (at_ >= bytes_.size() || bytes_[at_] != 0xFF) return "bytes between segments";
+  while (at_ < bytes_.size() && bytes_[at_] == 0xFF) ++at_;
+  if (at_ == bytes_.size()) return "ends in its header";
+  marker = bytes_[at_++];
+  return nullptr;
+}
+
+const char* HeaderReader::next_body(std::span<const uint8_t>& body) {
+  if (bytes_.size() - at_ < 2) return "ends in its header";
+  const size_t length = bytes_[at_] << 8 | bytes_[at_ + 1];
+  if (length < 2) return "segment without length";
+  if (bytes_.size() - at_ < length) return "ends in its header";
+  body = bytes_.subspan(at_ + 2, length - 2);
+  at_ += length;
+  return nullptr;
+}
+
+const char* HeaderReader::read_to_first_scan() {
+  if (bytes_.size() < 3 || bytes_[0] != 0xFF || bytes_[1] != kSoi || bytes_[2] != 0xFF)
+    return "not a JPEG";
+  at_ = 2;
+  for (;;) {
+    uint8_t marker = 0;
+    if (const char* refusal = next_marker(marker)) return refusal;
+    const bool known = is_frame(marker) || marker == kDht || marker == kDac || marker == kSos ||
+                       marker == kDqt || marker == kDri || marker == kCom ||
+                       (marker >= kApp0 && marker <= kApp15);
+    if (!known) return "unusual marker";
+    std::span<const uint8_t> body;
+    if (const char* refusal = next_body(body)) return refusal;
+    if (const char* refusal = read_segment(marker, body)) return refusal;
+    if (marker == kSos) return nullptr;
+  }
+}
+
+const char* HeaderReader::read_segment(uint8_t marker, std::span<const uint8_t> body) {
+  if (is_frame(marker)) return read_frame(marker, body);
+  if (marker >= kApp0 && marker <= kApp15) return read_app_segment(facts_, marker - kApp0, body);
+  switch (marker) {
+    case kDht:
+      return read_huffman_tables(header_, body) ? nullptr : "bad Huffman table segment";
+    case kDqt:
+      return read_quant_tables(header_, body) ? nullptr : "bad quantisation table segment";
+    case kDri:
+      return read_restart_interval(header_, body) ? nullptr : "bad restart interval segment";
+    case kSos:
+      return read_scan(body);
+    default:
+      return nullptr;
+  }
+}
+
+const char* HeaderReader::read_frame(uint8_t marker, std::span<const uint8_t> body) {
+  constexpr size_t kFixedBytes = 6;
+  if (saw_frame_) return "more than one frame";
+  saw_frame_ = true;
+  if (body.size() < kFixedBytes) return "bad frame segment";
+  header_.progressive = marker == kSof2 || marker == kSof10;
+  header_.arithmetic = marker == kSof9 || marker == kSof10;
+  header_.precision = body[0];
+  header_.height = body[1] << 8 | body[2];
+  header_.width = body[3] << 8 | body[4];
+  header_.components = body[5];
+  if (header_.precision != 8) return "not 8 bit";
+  if (header_.components != 1 && header_.components != 3)
+    return "neither gray nor three components";
+  if (body.size() != kFixedBytes + 3 * header_.components) return "bad frame segment";
+  if (header_.height < 1 || header_.width < 1) return "empty frame";
+  if (header_.height > kMaxSide || header_.width > kMaxSide ||
+      int64_t{header_.height} * header_.width > kMaxPixels)
+    return "very large frame";
+  for (int c = 0; c < header_.components; ++c) {
+    const uint8_t* spec = body.data() + kFixedBytes + 3 * c;
+    JpegComponent& component = header_.component[c];
+    component.id = spec[0];
+    component.horizontal = spec[1] >> 4;
+    component.vertical = spec[1] & 15;
+    component.quant_table = spec[2];
+    if (component.horizontal < 1 || component.horizontal > 4 || component.vertical < 1 ||
+        component.vertical > 4 || component.quant_table > 3)
+      return "bad frame segment";
+    // A scan of one component has blocks in plain order, whatever its factors.
+    if (header_.components == 1) component.horizontal = component.vertical = 1;
+    header_.max_horizontal = std::max<int>(header_.max_horizontal, component.horizontal);
+    header_.max_vertical = std::max<int>(header_.max_vertical, component.vertical);
+  }
+  return nullptr;
+}
+
+const char* HeaderReader::read_scan(std::span<const uint8_t> body) {
+  if (!saw_frame_) return "scan before frame";
+  const size_t count = body.empty() ? 0 : body[0];
+  if (count < 1 || count > 4 || body.size() != 1 + 2 * count + 3) return "bad scan segment";
+  scan_holds_all_ = count == static_cast<size_t>(header_.components);
+  bool in_order = scan_holds_all_;
+  for (int c = 0; in_order && c < header_.components; ++c) {
+    const uint8_t* spec = body.data() + 1 + 2 * c;
+    in_order = spec[0] == header_.component[c].id;
+    header_.component[c].dc_table = spec[1] >> 4;
+    header_.component[c].ac_table = spec[1] & 15;
+  }
+  const uint8_t* progression = body.data() + 1 + 2 * count;
+  regular_scan_ = in_order && progression[0] == 0 && progression[1] == 63 && progression[2] == 0;
+  header_.entropy_offset = at_;
+  return nullptr;
+}
+
+/// Walks over the entropy data to EOI. A second scan is only legal where libjpeg expects one.
+const char* HeaderReader::check_scans_to_end() {
+  const auto find_marker = entropy_bytes().find_marker;
+  const uint8_t* const begin = bytes_.data();
+  const uint8_t* const end = begin + bytes_.size();
+  one_scan_ = !header_.progressive && scan_holds_all_;
+  for (;;) {
+    at_ = find_marker(begin + at_, end) - begin;
+    if (bytes_.size() - at_ < 2) return "no end marker";
+    const uint8_t marker = bytes_[at_ + 1];
+    if (marker >= kRst0 && marker <= kRst7) {
+      saw_restarts_ = true;
+      at_ += 2;
+      continue;
+    }
+    if (marker == kEoi) break;
+    if (one_scan_) return "bytes after the scan";
+    const bool known = marker == kDht || marker == kDac || marker == kSos || marker == kDqt ||
+                       marker == kDri || marker == kCom || (marker >= kApp0 && marker <= kApp15);
+    if (!known) return "unusual marker";
+    at_ += 2;
+    std::span<const uint8_t> body;
+    if (const char* refusal = next_body(body)) return refusal;
+  }
+  header_.entropy_end = at_;
+  return nullptr;
+}
+
+const char* HeaderReader::check_components() const {
+  int blocks = 0;
+  for (int c = 0; c < header_.components; ++c) {
+    const JpegComponent& component = header_.component[c];
+    if (!header_.quant_present[component.quant_table]) return "missing quantisation table";
+    blocks += component.horizontal * component.vertical;
+  }
+  if (blocks > kMaxBlocksPerMcu && scan_holds_all_) return "too many blocks in a unit";
+  if (header_.components == 3 && !facts_.jfif && facts_.adobe && facts_.adobe_transform > 1)
+    return "unknown Adobe transform";
+  return nullptr;
+}
+
+/// libjpeg's guess of the colour space.
+bool HeaderReader::is_ycbcr() const {
+  if (facts_.jfif) return true;
+  if (facts_.adobe) return facts_.adobe_transform == 1;
+  return !(header_.component[0].id == 'R' && header_.component[1].id == 'G' &&
+           header_.component[2].id == 'B');
+}
+
+const char* HeaderReader::why_not_baseline() const {
+  if (header_.progressive) return "progressive";
+  if (header_.arithmetic) return "arithmetic coding";
+  if (!one_scan_) return "several scans";
+  if (!regular_scan_) return "odd scan";
+  if (saw_restarts_ && header_.restart_interval == 0) return "unexpected restart markers";
+  const JpegComponent* component = header_.component;
+  for (int c = 0; c < header_.components; ++c) {
+    if (component[c].dc_table > 3 || component[c].ac_table > 3) return "odd Huffman table number";
+    const HuffmanSpec& dc = header_.dc[component[c].dc_table];
+    const HuffmanSpec& ac = header_.ac[component[c].ac_table];
+    if (!dc.present || !ac.present) return "missing Huffman table";
+    if (!is_usable(dc, true) || !is_usable(ac, false)) return "bad Huffman table";
+  }
+  if (header_.components == 1) return "";
+  if (!is_ycbcr()) return "RGB";
+  if (component[0].id == component[1].id || component[1].id == component[2].id ||
+      component[0].id == component[2].id)
+    return "repeated component";
+  if (component[0].horizontal != header_.max_horizontal ||
+      component[0].vertical != header_.max_vertical)
+    return "odd sampling";
+  for (int c = 1; c < 3; ++c) {
+    if (header_.max_horizontal % component[c].horizontal != 0 ||
+        header_.max_vertical % component[c].vertical != 0 ||
+        !can_upsample(header_.max_horizontal / component[c].horizontal,
+                      header_.max_vertical / component[c].vertical))
+      return "odd sampling";
+  }
+  return "";
+}
+
+}  // namespace
+
+JpegHeader read_jpeg_header(std::span<const uint8_t> bytes) { return HeaderReader(bytes).read(); }
+
+}  // namespace penstock

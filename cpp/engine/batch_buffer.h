@@ -1,0 +1,56 @@
+// Batch memory that goes round: taken, filled, handed to the user, and back when they let go.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <vector>
+
+namespace penstock {
+
+/// Page-aligned memory for one batch. Fresh pages cost a fault each, so they are kept.
+class BatchMemory {
+ public:
+  explicit BatchMemory(size_t bytes);
+  ~BatchMemory();
+  BatchMemory(const BatchMemory&) = delete;
+  BatchMemory& operator=(const BatchMemory&) = delete;
+
+  uint8_t* data() const { return data_; }
+  size_t bytes() const { return bytes_; }
+
+ private:
+  uint8_t* data_;
+  size_t bytes_;
+};
+
+/// Hands out batch memory and takes it back when the last reference goes,
+/// which may be long after the loader (and this ring) are gone.
+class BatchRing : public std::enable_shared_from_this<BatchRing> {
+ public:
+  /// Beyond `most_idle`, memory that comes back is freed: somebody held many batches for a while.
+  explicit BatchRing(size_t most_idle) : most_idle_(most_idle) {}
+
+  struct Lease {
+    std::shared_ptr<BatchMemory> memory;
+    bool fresh;  // never handed out before
+  };
+
+  /// Memory of at least `bytes`, contents unspecified.
+  Lease take(size_t bytes);
+
+  /// How many are waiting to be taken, and how many were ever made.
+  size_t idle() const;
+  size_t made() const;
+
+ private:
+  void give_back(std::unique_ptr<BatchMemory> memory);
+
+  const size_t most_idle_;
+  mutable std::mutex mutex_;
+  std::vector<std::unique_ptr<BatchMemory>> idle_;
+  size_t made_ = 0;
+};
+
+}  // namespace penstock

@@ -1,0 +1,121 @@
+#include "engine/engine.h"
+
+#include <exception>
+#include <span>
+#include <utility>
+
+#include "engine/read_file.h"
+
+namespace penstock {
+namespace {
+
+// A recycled buffer larger than this belonged to a giant and would only sit there.
+constexpr size_t kLargestSpare = size_t{4} << 20;
+// Spare items beyond this many come from a batch size that is no longer used.
+constexpr size_t kMostSpare = 1024;
+
+void fetch_one(Item& item) {
+  ReadResult read = read_jpeg_file(item.bytes, item.path);
+  item.size = read.size;
+  item.problem = std::move(read.problem);
+  if (!item.problem.empty()) return;
+  if (!read.is_jpeg) {
+    item.header = JpegHeader{};
+    item.header.reason = "not a JPEG";
+    return;
+  }
+  item.header = read_jpeg_header({item.bytes.data(), item.size});
+  item.height = item.header.height;
+  item.width = item.header.width;
+}
+
+DecodeResult run_one(const Chunk& chunk, size_t index, WorkerScratch& scratch) {
+  const Assignment& assignment = chunk.assignments[index];
+  const Item& item = chunk.items[static_cast<size_t>(assignment.item)];
+  SampleSource source;
+  source.height = item.height;
+  source.width = item.width;
+  if (item.rgb != nullptr) {
+    source.rgb = item.rgb;
+    source.rgb_stride = item.rgb_stride;
+  } else {
+    source.jpeg = {item.bytes.data(), item.size};
+    source.header = &item.header;
+  }
+  const std::span<const Step> steps(chunk.steps.data() + assignment.first_step,
+                                    static_cast<size_t>(assignment.steps));
+  return run_sample(assignment.output, source, steps, scratch);
+}
+
+/// A task must not throw: nobody would catch it.
+template <class Body>
+DecodeResult guarded(Body body) {
+  try {
+    return body();
+  } catch (const std::exception& error) {
+    return {DecodeStatus::failed, error.what()};
+  }
+}
+
+}  // namespace
+
+Engine::Engine(int workers, int readers)
+    : scratch_(static_cast<size_t>(workers)), readers_(readers), workers_(workers) {}
+
+Engine::~Engine() = default;
+
+std::vector<Item> Engine::items_for(size_t count) {
+  std::vector<Item> items;
+  items.reserve(count);
+  const std::lock_guard lock(spare_mutex_);
+  while (items.size() < count && !spare_.empty()) {
+    items.push_back(std::move(spare_.back()));
+    spare_.pop_back();
+  }
+  items.resize(count);
+  return items;
+}
+
+std::shared_ptr<Chunk> Engine::fetch(uint64_t rank, const std::vector<std::string>& paths) {
+  auto chunk = std::make_shared<Chunk>(items_for(paths.size()));
+  chunk->begin(static_cast<int>(paths.size()));
+  for (size_t i = 0; i < paths.size(); ++i) {
+    chunk->items[i].path = paths[i];
+    readers_.submit(rank, [chunk, i](int) {
+      if (!chunk->cancelled()) {
+        Item& item = chunk->items[i];
+        const DecodeResult outcome = guarded([&] { return fetch_one(item), DecodeResult{}; });
+        if (outcome.status != DecodeStatus::ok) item.problem = outcome.message;
+      }
+      chunk->finish_one();
+    });
+  }
+  return chunk;
+}
+
+void Engine::run(uint64_t rank, const std::shared_ptr<Chunk>& chunk) {
+  chunk->begin(static_cast<int>(chunk->assignments.size()));
+  for (size_t i = 0; i < chunk->assignments.size(); ++i) {
+    workers_.submit(rank, [this, chunk, i](int worker) {
+      if (!chunk->cancelled()) {
+        Item& item = chunk->items[static_cast<size_t>(chunk->assignments[i].item)];
+        item.result =
+            guarded([&] { return run_one(*chunk, i, scratch_[static_cast<size_t>(worker)]); });
+      }
+      chunk->finish_one();
+    });
+  }
+}
+
+void Engine::recycle(Chunk& chunk) {
+  const std::lock_guard lock(spare_mutex_);
+  for (Item& item : chunk.items) {
+    if (spare_.size() >= kMostSpare) break;
+    Item spare;
+    if (item.bytes.capacity() <= kLargestSpare) spare.bytes = std::move(item.bytes);
+    spare_.push_back(std::move(spare));
+  }
+  chunk.items.clear();
+}
+
+}  // namespace penstock

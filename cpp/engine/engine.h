@@ -1,0 +1,46 @@
+// Threads that read files and threads that turn them into batch slots.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <vector>
+
+#include "engine/chunk.h"
+#include "engine/run_sample.h"
+#include "engine/worker_pool.h"
+
+namespace penstock {
+
+/// Reading has threads of its own, so that a slow disk does not keep a core from decoding.
+class Engine {
+ public:
+  Engine(int workers, int readers);
+  ~Engine();
+  Engine(const Engine&) = delete;
+  Engine& operator=(const Engine&) = delete;
+
+  int workers() const { return workers_.threads(); }
+
+  /// Starts to read `paths` and their headers. `rank` orders chunks: lower goes first.
+  std::shared_ptr<Chunk> fetch(uint64_t rank, const std::vector<std::string>& paths);
+
+  /// Starts the programs that the caller has put into the chunk.
+  void run(uint64_t rank, const std::shared_ptr<Chunk>& chunk);
+
+  /// Takes the chunk's buffers back for later chunks. Nothing may be under way in it.
+  void recycle(Chunk& chunk);
+
+ private:
+  std::vector<Item> items_for(size_t count);
+
+  std::vector<WorkerScratch> scratch_;
+  std::mutex spare_mutex_;
+  std::vector<Item> spare_;
+  // Last, so that threads stop before what they use goes away.
+  WorkerPool readers_;
+  WorkerPool workers_;
+};
+
+}  // namespace penstock

@@ -1,0 +1,103 @@
+#include "engine/read_file.h"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
+#include <new>
+
+#include "base/image.h"
+
+namespace penstock {
+namespace {
+
+// Larger files are not photos; Pillow may have them, a piece at a time.
+constexpr off_t kLargestFile = off_t{1} << 30;
+
+constexpr uint8_t kJpegStart[] = {0xFF, 0xD8, 0xFF};
+
+class File {
+ public:
+  explicit File(const std::string& path)
+      : descriptor_(::open(path.c_str(), O_RDONLY | O_CLOEXEC)) {}
+  ~File() {
+    if (descriptor_ >= 0) ::close(descriptor_);
+  }
+  File(const File&) = delete;
+  File& operator=(const File&) = delete;
+
+  bool is_open() const { return descriptor_ >= 0; }
+  int descriptor() const { return descriptor_; }
+
+  /// Reads until `size` bytes are there or the file ends; -1 on error.
+  ssize_t read(uint8_t* target, size_t size) {
+    size_t got = 0;
+    while (got < size) {
+      const ssize_t n = ::read(descriptor_, target + got, size - got);
+      if (n < 0 && errno == EINTR) continue;
+      if (n < 0) return -1;
+      if (n == 0) break;
+      got += static_cast<size_t>(n);
+    }
+    return static_cast<ssize_t>(got);
+  }
+
+ private:
+  int descriptor_;
+};
+
+std::string system_message() { return std::strerror(errno); }
+
+}  // namespace
+
+ReadResult read_jpeg_file(Buffer& buffer, const std::string& path) {
+  ReadResult result;
+  File file(path);
+  struct stat status{};
+  if (!file.is_open() || ::fstat(file.descriptor(), &status) != 0) {
+    result.problem = "cannot be opened (" + system_message() + ")";
+    return result;
+  }
+  if (S_ISDIR(status.st_mode)) {
+    result.problem = "is a folder, not a file";
+    return result;
+  }
+  if (!S_ISREG(status.st_mode)) {
+    result.problem = "is not a regular file";
+    return result;
+  }
+  if (status.st_size == 0) {
+    result.problem = "is empty (0 bytes)";
+    return result;
+  }
+
+  uint8_t start[sizeof kJpegStart] = {};
+  if (file.read(start, sizeof start) < 0) {
+    result.problem = "cannot be read (" + system_message() + ")";
+    return result;
+  }
+  if (std::memcmp(start, kJpegStart, sizeof start) != 0 || status.st_size > kLargestFile)
+    return result;
+
+  const auto size = static_cast<size_t>(status.st_size);
+  uint8_t* bytes;
+  try {
+    bytes = buffer.reserve(size + kRowSlack);
+  } catch (const std::bad_alloc&) {
+    result.problem = "needs " + std::to_string(size) + " bytes of memory, which are not to be had";
+    return result;
+  }
+  std::memcpy(bytes, start, sizeof start);
+  const ssize_t rest = file.read(bytes + sizeof start, size - sizeof start);
+  if (rest < 0) {
+    result.problem = "cannot be read (" + system_message() + ")";
+    return result;
+  }
+  result.size = sizeof start + static_cast<size_t>(rest);
+  result.is_jpeg = true;
+  return result;
+}
+
+}  // namespace penstock

@@ -1,0 +1,53 @@
+// A fixed set of threads that work off tasks in order of their batch.
+#pragma once
+
+#include <condition_variable>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <queue>
+#include <thread>
+#include <vector>
+
+namespace penstock {
+
+/// Runs tasks on `threads` threads; a task learns which one it is on, to find its scratch.
+///
+/// Tasks of an earlier batch go first, so that the batch somebody waits for is not delayed by
+/// later ones. Destruction drops the tasks that have not begun and waits for those that have.
+class WorkerPool {
+ public:
+  using Task = std::function<void(int worker)>;
+
+  explicit WorkerPool(int threads);
+  ~WorkerPool();
+  WorkerPool(const WorkerPool&) = delete;
+  WorkerPool& operator=(const WorkerPool&) = delete;
+
+  int threads() const { return static_cast<int>(threads_.size()); }
+
+  /// Tasks of equal `rank` run in the order in which they came.
+  void submit(uint64_t rank, Task task);
+
+ private:
+  struct Entry {
+    uint64_t rank;
+    uint64_t arrival;
+    Task task;
+    bool operator<(const Entry& other) const {
+      return rank != other.rank ? rank > other.rank : arrival > other.arrival;
+    }
+  };
+
+  void work(int worker);
+
+  std::mutex mutex_;
+  std::condition_variable wake_;
+  std::priority_queue<Entry> queue_;
+  uint64_t arrivals_ = 0;
+  bool stopping_ = false;
+  std::vector<std::thread> threads_;
+};
+
+}  // namespace penstock

@@ -1,0 +1,119 @@
+#include <immintrin.h>
+
+#include "kernels/final_pass/convert.h"
+
+namespace penstock {
+namespace {
+
+constexpr int kLanes = 16;
+
+struct Constants {
+  __m512 scale_high, scale_low, mean, std_high, std_low;
+};
+
+// The constants of the three vectors that 48 consecutive elements make.
+void load_constants(Constants (&constants)[3], const FinalPass& pass, int channel) {
+  const auto load = [channel](const float* lanes, int v) {
+    return channel == kInterleaved ? _mm512_load_ps(lanes + v * kLanes)
+                                   : _mm512_set1_ps(lanes[channel]);
+  };
+  for (int v = 0; v < 3; ++v)
+    constants[v] = {load(pass.scale_high, v), load(pass.scale_low, v), load(pass.mean, v),
+                    load(pass.std_high, v), load(pass.std_low, v)};
+}
+
+__m512 normalise(const uint8_t* source, const Constants& k) {
+  const __m128i bytes = _mm_loadu_si128(reinterpret_cast<const __m128i*>(source));
+  const __m512 x = _mm512_cvtepi32_ps(_mm512_cvtepu8_epi32(bytes));
+  const __m512 t = _mm512_fmadd_ps(x, k.scale_high, _mm512_mul_ps(x, k.scale_low));
+  const __m512 s = _mm512_sub_ps(t, k.mean);
+  return _mm512_fmadd_ps(s, k.std_high, _mm512_mul_ps(s, k.std_low));
+}
+
+struct ToFloat32 {
+  using Stored = float;
+  static void put(float* target, __m512 v) { _mm512_storeu_ps(target, v); }
+  static void stream(float* target, __m512 v) { _mm512_stream_ps(target, v); }
+  static void put_some(float* target, __m512 v, __mmask16 some) {
+    _mm512_mask_storeu_ps(target, some, v);
+  }
+};
+
+template <class Narrow>
+struct ToSixteenBits {
+  using Stored = uint16_t;
+  static void put(uint16_t* target, __m512 v) {
+    _mm256_storeu_si256(reinterpret_cast<__m256i*>(target), Narrow::narrow(v));
+  }
+  static void stream(uint16_t* target, __m512 v) {
+    _mm256_stream_si256(reinterpret_cast<__m256i*>(target), Narrow::narrow(v));
+  }
+  static void put_some(uint16_t* target, __m512 v, __mmask16 some) {
+    _mm256_mask_storeu_epi16(target, some, Narrow::narrow(v));
+  }
+};
+
+struct NarrowToFloat16 {
+  static __m256i narrow(__m512 v) {
+    return _mm512_cvtps_ph(v, _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC);
+  }
+};
+
+struct NarrowToBfloat16 {
+  // To the nearest, ties to even; a computable pass has no NaN.
+  static __m256i narrow(__m512 v) {
+    const __m512i bits = _mm512_castps_si512(v);
+    const __m512i odd = _mm512_and_si512(_mm512_srli_epi32(bits, 16), _mm512_set1_epi32(1));
+    const __m512i rounded =
+        _mm512_add_epi32(bits, _mm512_add_epi32(odd, _mm512_set1_epi32(0x7FFF)));
+    return _mm512_cvtepi32_epi16(_mm512_srli_epi32(rounded, 16));
+  }
+};
+
+template <class To, bool kPastCache>
+void convert_to(typename To::Stored* target, const uint8_t* source, int count,
+                const Constants (&constants)[3]) {
+  const auto put = [&](int i, int v) {
+    const __m512 values = normalise(source + i, constants[v]);
+    if constexpr (kPastCache)
+      To::stream(target + i, values);
+    else
+      To::put(target + i, values);
+  };
+  int i = 0;
+  for (; i + 3 * kLanes <= count; i += 3 * kLanes)
+    for (int v = 0; v < 3; ++v) put(i + v * kLanes, v);
+  int v = 0;
+  for (; i + kLanes <= count; i += kLanes) put(i, v++);
+  const auto rest = static_cast<__mmask16>((1 << (count - i)) - 1);
+  if (rest != 0) To::put_some(target + i, normalise(source + i, constants[v]), rest);
+}
+
+template <class To>
+void convert(void* target, const uint8_t* source, int count, const FinalPass& pass, int channel,
+             bool past_cache) {
+  auto* stored = static_cast<typename To::Stored*>(target);
+  Constants constants[3];
+  load_constants(constants, pass, channel);
+  if (past_cache)
+    convert_to<To, true>(stored, source, count, constants);
+  else
+    convert_to<To, false>(stored, source, count, constants);
+}
+
+}  // namespace
+
+ConvertRow convert_avx512(Element element) {
+  switch (element) {
+    case Element::float16:
+      return convert<ToSixteenBits<NarrowToFloat16>>;
+    case Element::bfloat16:
+      return convert<ToSixteenBits<NarrowToBfloat16>>;
+    case Element::float32:
+    case Element::uint8:
+      break;
+  }
+  return convert<ToFloat32>;
+}
+
+}  // namespace penstock

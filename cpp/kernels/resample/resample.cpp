@@ -1,0 +1,54 @@
+#include "kernels/resample.h"
+
+#include "kernels/resample/sinks.h"
+
+namespace penstock {
+namespace {
+
+Axis column_axis(const ResizeSpec& spec) {
+  return {spec.in_width,     spec.out_width, spec.window.left,
+          spec.window.width, spec.filter,    spec.flip_horizontal};
+}
+
+// Mirroring from top to bottom is left to the addresses of the output rows.
+Axis row_axis(const ResizeSpec& spec) {
+  return {spec.in_height, spec.out_height, spec.window.top, spec.window.height, spec.filter, false};
+}
+
+}  // namespace
+
+struct ResampleScratch::State {
+  ResampleJob job;
+  HorizontalFirst horizontal_first{job};
+  VerticalFirst vertical_first{job};
+};
+
+ResampleScratch::ResampleScratch() : state(std::make_unique<State>()) {}
+ResampleScratch::~ResampleScratch() = default;
+ResampleScratch::ResampleScratch(ResampleScratch&&) noexcept = default;
+
+Region needed_input(const ResizeSpec& spec) {
+  const Span rows = needed_span(row_axis(spec));
+  const Span columns = needed_span(column_axis(spec));
+  return {rows.begin, columns.begin, rows.end - rows.begin, columns.end - columns.begin};
+}
+
+RowSink& begin_resample(ResampleScratch& scratch, const ResizeSpec& spec, const Output& output) {
+  ResampleScratch::State& state = *scratch.state;
+  ResampleJob& job = state.job;
+  job.kernels = &row_kernels();
+  job.channels = spec.in_channels;
+  job.flip_vertical = spec.flip_vertical;
+  job.kernels->prepare_columns(job.columns,
+                               job.column_taps.build(column_axis(spec), Alignment::sample));
+  job.kernels->prepare_rows(job.rows, job.row_taps.build(row_axis(spec), Alignment::quad));
+  job.writer.begin(output, spec.in_channels);
+  if (spec.vertical_first) {
+    state.vertical_first.begin();
+    return state.vertical_first;
+  }
+  state.horizontal_first.begin();
+  return state.horizontal_first;
+}
+
+}  // namespace penstock

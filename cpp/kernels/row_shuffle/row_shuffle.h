@@ -1,0 +1,28 @@
+// Moving bytes within and between rows: interleave, deinterleave, mirror.
+#pragma once
+
+#include <cstdint>
+
+namespace penstock {
+
+/// Every kernel may read and write up to kRowSlack bytes past the end of its rows
+/// (for three-byte pixels: 3 * kRowSlack past the end of the interleaved row).
+/// Except: `deinterleave` and `mirror` never read past the end of their source, which may be the
+/// end of somebody's array, and `mirror` never reads before its start.
+struct RowShuffle {
+  void (*interleave)(uint8_t* rgb, const uint8_t* red, const uint8_t* green, const uint8_t* blue,
+                     int width);
+  void (*deinterleave)(uint8_t* red, uint8_t* green, uint8_t* blue, const uint8_t* rgb, int width);
+  void (*mirror)(uint8_t* target, const uint8_t* source, int width);
+};
+
+const RowShuffle& row_shuffle_scalar();
+#if defined(__x86_64__)
+const RowShuffle& row_shuffle_avx2();
+const RowShuffle& row_shuffle_avx512();
+#endif
+
+/// The variant in use; see base/cpu.h.
+const RowShuffle& row_shuffle();
+
+}  // namespace penstock

@@ -1,0 +1,83 @@
+#include <immintrin.h>
+
+#include <array>
+
+#include "kernels/row_shuffle/row_shuffle.h"
+
+namespace penstock {
+namespace {
+
+constexpr int kStep = 16;
+
+// order[to][from]: which bytes of vector `from` go where in vector `to`; others become zero.
+using Orders = std::array<std::array<std::array<uint8_t, kStep>, 3>, 3>;
+
+constexpr Orders kNothing = [] {
+  Orders orders{};
+  for (auto& to : orders)
+    for (auto& from : to) from.fill(0x80);
+  return orders;
+}();
+
+constexpr Orders kInterleave = [] {
+  Orders orders = kNothing;
+  for (int i = 0; i < 3 * kStep; ++i)
+    orders[i / kStep][i % 3][i % kStep] = static_cast<uint8_t>(i / 3);
+  return orders;
+}();
+
+constexpr Orders kDeinterleave = [] {
+  Orders orders = kNothing;
+  for (int i = 0; i < 3 * kStep; ++i)
+    orders[i % 3][i / kStep][i / 3] = static_cast<uint8_t>(i % kStep);
+  return orders;
+}();
+
+__m128i load(const uint8_t* address) {
+  return _mm_loadu_si128(reinterpret_cast<const __m128i*>(address));
+}
+void store(uint8_t* address, __m128i value) {
+  _mm_storeu_si128(reinterpret_cast<__m128i*>(address), value);
+}
+
+__m128i merge(const Orders::value_type& order, __m128i first, __m128i second, __m128i third) {
+  return _mm_or_si128(_mm_or_si128(_mm_shuffle_epi8(first, load(order[0].data())),
+                                   _mm_shuffle_epi8(second, load(order[1].data()))),
+                      _mm_shuffle_epi8(third, load(order[2].data())));
+}
+
+void interleave(uint8_t* rgb, const uint8_t* red, const uint8_t* green, const uint8_t* blue,
+                int width) {
+  for (int x = 0; x < width; x += kStep) {
+    const __m128i r = load(red + x), g = load(green + x), b = load(blue + x);
+    for (int part = 0; part < 3; ++part, rgb += kStep)
+      store(rgb, merge(kInterleave[part], r, g, b));
+  }
+}
+
+void deinterleave(uint8_t* red, uint8_t* green, uint8_t* blue, const uint8_t* rgb, int width) {
+  const int whole = width / kStep * kStep;
+  uint8_t* const planes[3] = {red, green, blue};
+  for (int x = 0; x < whole; x += kStep, rgb += 3 * kStep) {
+    const __m128i first = load(rgb), second = load(rgb + kStep), third = load(rgb + 2 * kStep);
+    for (int c = 0; c < 3; ++c) store(planes[c] + x, merge(kDeinterleave[c], first, second, third));
+  }
+  row_shuffle_scalar().deinterleave(red + whole, green + whole, blue + whole, rgb, width - whole);
+}
+
+void mirror(uint8_t* target, const uint8_t* source, int width) {
+  const __m128i backwards = _mm_setr_epi8(15, 14, 13, 12, 11, 10, 9, 8, 7, 6, 5, 4, 3, 2, 1, 0);
+  int left = width;
+  for (; left >= kStep; left -= kStep, target += kStep)
+    store(target, _mm_shuffle_epi8(load(source + left - kStep), backwards));
+  row_shuffle_scalar().mirror(target, source, left);
+}
+
+}  // namespace
+
+const RowShuffle& row_shuffle_avx2() {
+  static constexpr RowShuffle kernels{interleave, deinterleave, mirror};
+  return kernels;
+}
+
+}  // namespace penstock

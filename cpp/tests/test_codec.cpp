@@ -1,0 +1,155 @@
+// Every decoder gives the bytes of a plain, whole decode by libjpeg, for any region.
+#include <random>
+#include <vector>
+
+#include "base/cpu.h"
+#include "check.h"
+#include "codec/jpeg_decode.h"
+#include "collect_rows.h"
+#include "make_jpeg.h"
+
+namespace penstock::testing {
+namespace {
+
+using Jpeg = std::vector<uint8_t>;
+
+struct Factors {
+  int horizontal[3];
+  int vertical[3];
+};
+
+// 4:4:4, 4:2:2, 4:4:0, 4:2:0, 4:1:1, 4:1:0, and what nobody should write.
+const Factors kFactors[] = {
+    {{1, 1, 1}, {1, 1, 1}}, {{2, 1, 1}, {1, 1, 1}}, {{1, 1, 1}, {2, 1, 1}}, {{2, 1, 1}, {2, 1, 1}},
+    {{4, 1, 1}, {1, 1, 1}}, {{4, 1, 1}, {2, 1, 1}}, {{1, 1, 1}, {4, 1, 1}}, {{2, 2, 1}, {1, 1, 1}},
+    {{2, 1, 2}, {2, 2, 1}}, {{2, 2, 1}, {2, 1, 2}}, {{4, 2, 1}, {1, 1, 1}}, {{1, 1, 1}, {2, 2, 2}},
+    {{3, 1, 1}, {1, 1, 1}}, {{1, 1, 1}, {3, 1, 1}}, {{1, 1, 1}, {4, 2, 1}},
+};
+
+std::vector<Isa> usable_isas() {
+  std::vector<Isa> isas;
+  for (const Isa isa : {Isa::scalar, Isa::avx2, Isa::avx512})
+    if (isa <= best_isa()) isas.push_back(isa);
+  return isas;
+}
+
+Pixels decode_whole(const Jpeg& jpeg, DecodeScratch& scratch) {
+  CollectRows sink;
+  CHECK(decode_libjpeg_whole(sink, jpeg, scratch).status == DecodeStatus::ok);
+  return sink.pixels();
+}
+
+Region random_region(std::mt19937& random, int height, int width) {
+  const auto draw = [&random](int low, int high) {
+    return std::uniform_int_distribution<int>(low, high)(random);
+  };
+  Region region;
+  region.top = draw(0, height - 1);
+  region.left = draw(0, width - 1);
+  region.height = draw(1, height - region.top);
+  region.width = draw(1, width - region.left);
+  return region;
+}
+
+/// The whole image and some random regions, by every decoder that may be asked.
+void check_regions(const Jpeg& jpeg, Route expected, int regions, std::mt19937& random,
+                   DecodeScratch& scratch) {
+  const JpegHeader header = read_jpeg_header(jpeg);
+  CHECK(header.route == expected);
+  const Pixels whole = decode_whole(jpeg, scratch);
+  CHECK(whole.height == header.height && whole.width == header.width);
+  for (int i = 0; i <= regions; ++i) {
+    const Region region = i == 0 ? Region{0, 0, header.height, header.width}
+                                 : random_region(random, header.height, header.width);
+    const Pixels wanted = whole.cut(region);
+    CollectRows by_libjpeg;
+    CHECK(decode_libjpeg(by_libjpeg, jpeg, header, region, scratch).status == DecodeStatus::ok);
+    CHECK(by_libjpeg.pixels() == wanted);
+    if (header.route != Route::baseline) continue;
+    CollectRows by_us;
+    CHECK(decode_baseline(by_us, jpeg, header, region, scratch).status == DecodeStatus::ok);
+    CHECK(by_us.pixels() == wanted);
+  }
+}
+
+JpegSpec spec_of(int height, int width, const Factors& factors) {
+  JpegSpec spec;
+  spec.height = height;
+  spec.width = width;
+  std::copy_n(factors.horizontal, 3, spec.horizontal);
+  std::copy_n(factors.vertical, 3, spec.vertical);
+  return spec;
+}
+
+void test_samplings(std::mt19937& random, DecodeScratch& scratch) {
+  const int sizes[][2] = {{1, 1},  {1, 2},   {2, 3},   {3, 17},  {5, 5},   {7, 33},  {8, 8},
+                          {9, 31}, {16, 16}, {17, 15}, {33, 64}, {65, 47}, {97, 113}};
+  for (const Factors& factors : kFactors)
+    for (const auto& [height, width] : sizes) {
+      JpegSpec spec = spec_of(height, width, factors);
+      spec.optimise = random() % 2 == 0;
+      spec.restart_interval = random() % 3 == 0 ? static_cast<int>(random() % 9) : 0;
+      check_regions(make_jpeg(spec, random()), Route::baseline, 12, random, scratch);
+    }
+}
+
+void test_gray(std::mt19937& random, DecodeScratch& scratch) {
+  for (int size = 1; size < 70; size += 4)
+    for (const int factor : {1, 2}) {
+      JpegSpec spec = spec_of(size, 71 - size, kFactors[0]);
+      spec.components = 1;
+      spec.horizontal[0] = spec.vertical[0] = factor;
+      check_regions(make_jpeg(spec, random()), Route::baseline, 10, random, scratch);
+    }
+}
+
+void test_qualities(std::mt19937& random, DecodeScratch& scratch) {
+  for (int quality = 1; quality <= 100; ++quality) {
+    JpegSpec spec = spec_of(61, 75, kFactors[quality % 4]);
+    spec.quality = quality;
+    spec.noise = quality;
+    spec.optimise = quality % 3 == 0;
+    check_regions(make_jpeg(spec, random()), Route::baseline, 3, random, scratch);
+  }
+}
+
+void test_restarts(std::mt19937& random, DecodeScratch& scratch) {
+  for (int interval = 1; interval < 30; ++interval) {
+    JpegSpec spec = spec_of(70, 90, kFactors[interval % 4]);
+    spec.restart_interval = interval;
+    check_regions(make_jpeg(spec, random()), Route::baseline, 4, random, scratch);
+  }
+}
+
+void test_libjpeg_routes(std::mt19937& random, DecodeScratch& scratch) {
+  for (const Factors& factors : kFactors) {
+    JpegSpec spec = spec_of(75, 93, factors);
+    spec.progressive = true;
+    check_regions(make_jpeg(spec, random()), Route::libjpeg, 8, random, scratch);
+    spec.arithmetic = true;
+    check_regions(make_jpeg(spec, random()), Route::libjpeg, 2, random, scratch);
+    spec.progressive = false;
+    check_regions(make_jpeg(spec, random()), Route::libjpeg, 2, random, scratch);
+  }
+  JpegSpec spec = spec_of(50, 60, kFactors[0]);
+  spec.stored_as_rgb = true;
+  check_regions(make_jpeg(spec, random()), Route::libjpeg, 8, random, scratch);
+}
+
+}  // namespace
+}  // namespace penstock::testing
+
+int main() {
+  using namespace penstock;
+  using namespace penstock::testing;
+  for (const Isa isa : usable_isas()) {
+    force_isa(isa);
+    std::mt19937 random(7);
+    DecodeScratch scratch;
+    test_samplings(random, scratch);
+    test_gray(random, scratch);
+    test_qualities(random, scratch);
+    test_restarts(random, scratch);
+    test_libjpeg_routes(random, scratch);
+  }
+}

@@ -1,0 +1,110 @@
+// Damaged files: no crash, and whatever is called ok has the pixels of libjpeg's whole decode.
+#include <random>
+#include <vector>
+
+#include "base/cpu.h"
+#include "check.h"
+#include "codec/jpeg_decode.h"
+#include "collect_rows.h"
+#include "make_jpeg.h"
+
+namespace penstock::testing {
+namespace {
+
+using Jpeg = std::vector<uint8_t>;
+
+/// Decodes by the route the header gives and compares. Returns whether it was called ok.
+bool check_damaged(const Jpeg& jpeg, const Region& wanted_region, DecodeScratch& scratch) {
+  const JpegHeader header = read_jpeg_header(jpeg);
+  CHECK(header.route == Route::baseline || *header.reason != '\0');
+  CHECK(header.orientation >= 1 && header.orientation <= 8);
+  if (header.route == Route::pillow) return false;
+  Region region = wanted_region;
+  if (region.top + region.height > header.height || region.left + region.width > header.width)
+    region = {0, 0, header.height, header.width};
+  if (int64_t{header.height} * header.width > 1'000'000) return false;
+
+  CollectRows sink;
+  const DecodeResult result = header.route == Route::baseline
+                                  ? decode_baseline(sink, jpeg, header, region, scratch)
+                                  : decode_libjpeg(sink, jpeg, header, region, scratch);
+  CHECK((result.status == DecodeStatus::ok) == result.message.empty());
+  if (result.status != DecodeStatus::ok) return false;
+  CollectRows whole;
+  const DecodeResult reference = decode_libjpeg_whole(whole, jpeg, scratch);
+  CHECK(reference.status != DecodeStatus::failed);
+  CHECK(sink.pixels() == whole.pixels().cut(region));
+  return true;
+}
+
+std::vector<Jpeg> small_jpegs() {
+  std::vector<JpegSpec> specs(5);
+  for (JpegSpec& spec : specs) {
+    spec.height = 37;
+    spec.width = 41;
+  }
+  specs[1].horizontal[0] = specs[1].vertical[0] = 2;
+  specs[2].components = 1;
+  specs[2].restart_interval = 3;
+  specs[3].horizontal[0] = 2;
+  specs[3].restart_interval = 2;
+  specs[3].optimise = true;
+  specs[4].progressive = true;
+  std::vector<Jpeg> jpegs;
+  for (const JpegSpec& spec : specs) jpegs.push_back(make_jpeg(spec, 5));
+  return jpegs;
+}
+
+void test_truncations(const Jpeg& jpeg, DecodeScratch& scratch) {
+  const Region top{0, 0, 8, 41};
+  for (size_t size = 0; size < jpeg.size(); ++size) {
+    const Jpeg shorter(jpeg.begin(), jpeg.begin() + static_cast<ptrdiff_t>(size));
+    CHECK(!check_damaged(shorter, top, scratch));
+  }
+  CHECK(check_damaged(jpeg, top, scratch));
+}
+
+void test_lost_entropy_bytes(const Jpeg& jpeg, DecodeScratch& scratch) {
+  const JpegHeader header = read_jpeg_header(jpeg);
+  const Region all{0, 0, header.height, header.width};
+  for (size_t at = header.entropy_offset; at < header.entropy_end; ++at) {
+    Jpeg shorter = jpeg;
+    shorter.erase(shorter.begin() + static_cast<ptrdiff_t>(at),
+                  shorter.begin() + static_cast<ptrdiff_t>(header.entropy_end));
+    check_damaged(shorter, all, scratch);
+  }
+}
+
+void test_corruptions(const Jpeg& jpeg, int rounds, std::mt19937& random, DecodeScratch& scratch) {
+  for (int round = 0; round < rounds; ++round) {
+    Jpeg damaged = jpeg;
+    const int flips = 1 + static_cast<int>(random() % 4);
+    for (int i = 0; i < flips; ++i) {
+      const bool in_header = random() % 2 == 0;
+      const size_t range = in_header ? std::min<size_t>(jpeg.size(), 640) : jpeg.size();
+      damaged[random() % range] = static_cast<uint8_t>(random());
+    }
+    const int top = static_cast<int>(random() % 30);
+    const int left = static_cast<int>(random() % 30);
+    check_damaged(damaged, {top, left, 7, 11}, scratch);
+  }
+}
+
+}  // namespace
+}  // namespace penstock::testing
+
+int main() {
+  using namespace penstock;
+  using namespace penstock::testing;
+  for (const Isa isa : {Isa::scalar, Isa::avx2, Isa::avx512}) {
+    if (isa > best_isa()) continue;
+    force_isa(isa);
+    std::mt19937 random(11);
+    DecodeScratch scratch;
+    for (const std::vector<uint8_t>& jpeg : small_jpegs()) {
+      test_truncations(jpeg, scratch);
+      test_lost_entropy_bytes(jpeg, scratch);
+      test_corruptions(jpeg, 3000, random, scratch);
+    }
+  }
+}

@@ -1,0 +1,116 @@
+// Copying, feeding, splitting and padding, in every variant.
+#include <algorithm>
+#include <memory>
+
+#include "base/cpu.h"
+#include "guarded_output.h"
+#include "kernels/copy_rows.h"
+#include "kernels/pad.h"
+#include "random_image.h"
+
+namespace penstock {
+namespace {
+
+template <class Body>
+void in_every_variant(Body body) {
+  for (const Isa isa : {Isa::scalar, Isa::avx2, Isa::avx512}) {
+    if (isa > best_isa()) continue;
+    force_isa(isa);
+    body();
+  }
+}
+
+void copy_mirrors_and_normalises() {
+  const float mean[3] = {0.5f, 0.25f, 0.125f};
+  const float std[3] = {0.3f, 0.7f, 0.9f};
+  const FinalPass pass = make_final_pass(1, mean, std, 255);
+  CopyScratch scratch;
+  for (unsigned seed = 0; seed < 100; ++seed) {
+    Draw draw(seed);
+    const int height = draw.between(1, 40), width = draw.between(1, 200);
+    const int channels = draw.coin() ? 3 : 1;
+    const bool across = draw.coin(), down = draw.coin();
+    const RandomImage image(draw, height, width, channels);
+    in_every_variant([&] {
+      GuardedOutput target(height, width, 3, Layout::hwc, Element::float32, &pass, 12, false);
+      feed_in_bands(begin_copy(scratch, channels, across, down, target.output), image,
+                    {0, 0, height, width}, draw);
+      const std::vector<uint8_t> rows = target.result();
+      for (int y = 0; y < height; ++y)
+        for (int x = 0; x < width; ++x)
+          for (int c = 0; c < 3; ++c) {
+            const uint8_t level = image.at(channels == 1 ? 0 : c, down ? height - 1 - y : y,
+                                           across ? width - 1 - x : x);
+            const size_t element = (static_cast<size_t>(y) * width + x) * 3 + c;
+            CHECK(std::memcmp(&rows[element * 4], &pass.float32[c][level], 4) == 0);
+          }
+    });
+  }
+}
+
+// The source array ends with its last pixel: nothing may be read behind it.
+void interleaved_pixels_arrive_as_planes() {
+  for (unsigned seed = 0; seed < 100; ++seed) {
+    Draw draw(seed);
+    const int height = draw.between(1, 30), width = draw.between(1, 150);
+    const RandomImage image(draw, height, width, 3);
+    const auto rgb = std::make_unique<uint8_t[]>(static_cast<size_t>(height) * width * 3);
+    for (int y = 0; y < height; ++y)
+      for (int x = 0; x < width; ++x)
+        for (int c = 0; c < 3; ++c)
+          rgb[(static_cast<size_t>(y) * width + x) * 3 + c] = image.at(c, y, x);
+    Region region{draw.between(0, height - 1), draw.between(0, width - 1), 0, 0};
+    region.height = draw.between(1, height - region.top);
+    region.width = draw.between(1, width - region.left);
+    in_every_variant([&] {
+      CopyScratch scratch;
+      Buffer rows;
+      GuardedOutput target(region.height, region.width, 3, Layout::chw, Element::uint8, nullptr, 3,
+                           false);
+      feed_interleaved(begin_copy(scratch, 3, false, false, target.output), rgb.get(),
+                       ptrdiff_t{3} * width, region, rows);
+      const std::vector<uint8_t> result = target.result();
+      size_t i = 0;
+      for (int c = 0; c < 3; ++c)
+        for (int y = 0; y < region.height; ++y)
+          for (int x = 0; x < region.width; ++x, ++i)
+            CHECK(result[i] == image.at(c, region.top + y, region.left + x));
+    });
+  }
+}
+
+// A window of the padded image is cut from the whole padded image, which repeats the source.
+void pad_windows_show_the_whole() {
+  Draw draw(3);
+  for (const PadMode mode :
+       {PadMode::constant, PadMode::edge, PadMode::reflect, PadMode::symmetric}) {
+    const RandomImage image(draw, 4, 5, 3);
+    const PlanarView source{
+        {&image.samples[0], &image.samples[20], &image.samples[40]}, 5, 4, 5, 3};
+    const PadSpec spec{13, 9, 2, 17, mode, {1, 2, 3}};
+    std::vector<uint8_t> whole(3 * 30 * 20);
+    const PlanarTarget all{{&whole[0], &whole[600], &whole[1200]}, 20, 30, 20, 3};
+    pad(all, source, spec, {0, 0, 30, 20});
+    for (int c = 0; c < 3; ++c) {
+      CHECK(std::equal(source.row(c, 3), source.row(c, 3) + 5, all.row(c, 9 + 3) + 13));
+      if (mode == PadMode::constant) CHECK(all.row(c, 0)[0] == spec.fill[c]);
+    }
+    const Region window{7, 11, 9, 6};
+    std::vector<uint8_t> part(3 * 9 * 6);
+    const PlanarTarget cut{{&part[0], &part[54], &part[108]}, 6, 9, 6, 3};
+    pad(cut, source, spec, window);
+    for (int c = 0; c < 3; ++c)
+      for (int y = 0; y < window.height; ++y)
+        CHECK(std::equal(cut.row(c, y), cut.row(c, y) + window.width,
+                         all.row(c, window.top + y) + window.left));
+  }
+}
+
+}  // namespace
+}  // namespace penstock
+
+int main() {
+  penstock::copy_mirrors_and_normalises();
+  penstock::interleaved_pixels_arrive_as_planes();
+  penstock::pad_windows_show_the_whole();
+}

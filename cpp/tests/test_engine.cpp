@@ -1,0 +1,169 @@
+// The engine's threads: many chunks at once, cancelled ones, memory that outlives its ring.
+#include <unistd.h>
+
+#include <atomic>
+#include <cstdio>
+#include <cstdlib>
+#include <memory>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "check.h"
+#include "engine/batch_buffer.h"
+#include "engine/engine.h"
+#include "engine/worker_pool.h"
+
+using namespace penstock;
+
+namespace {
+
+void pool_runs_every_task_and_lower_ranks_first() {
+  std::atomic<int> sum{0};
+  std::vector<int> order;
+  {
+    WorkerPool pool(1);
+    std::atomic<bool> go{false};
+    pool.submit(0, [&](int) {
+      while (!go) std::this_thread::yield();
+    });
+    for (int rank : {3, 1, 2})
+      pool.submit(static_cast<uint64_t>(rank), [&, rank](int) {
+        order.push_back(rank);
+        ++sum;
+      });
+    go = true;
+    while (sum < 3) std::this_thread::yield();
+  }
+  CHECK((order == std::vector<int>{1, 2, 3}));
+}
+
+void pool_drops_what_has_not_begun() {
+  std::atomic<int> ran{0};
+  {
+    WorkerPool pool(1);
+    std::atomic<bool> started{false};
+    pool.submit(0, [&](int) {
+      started = true;
+      ++ran;
+      std::this_thread::sleep_for(std::chrono::milliseconds(20));
+    });
+    while (!started) std::this_thread::yield();
+    for (int i = 0; i < 100; ++i) pool.submit(1, [&](int) { ++ran; });
+  }
+  CHECK(ran >= 1 && ran < 101);
+}
+
+void memory_goes_round_and_outlives_the_ring() {
+  auto ring = std::make_shared<BatchRing>(1);
+  uint8_t* first;
+  {
+    const BatchRing::Lease lease = ring->take(1000);
+    CHECK(lease.fresh);
+    first = lease.memory->data();
+  }
+  CHECK(ring->idle() == 1);
+  BatchRing::Lease again = ring->take(900);
+  CHECK(!again.fresh && again.memory->data() == first);
+  BatchRing::Lease other = ring->take(900);
+  CHECK(other.fresh && ring->made() == 2);
+  again.memory.reset();
+  ring.reset();
+  other.memory->data()[899] = 1;
+}
+
+void missing_and_foreign_files_are_told_apart() {
+  const std::string folder = std::string(std::getenv("TMPDIR") ? std::getenv("TMPDIR") : "/tmp");
+  const std::string text = folder + "/penstock_test_" + std::to_string(::getpid()) + ".txt";
+  std::FILE* file = std::fopen(text.c_str(), "wb");
+  CHECK(file != nullptr);
+  std::fputs("hello", file);
+  std::fclose(file);
+
+  Engine engine(2, 2);
+  const auto chunk = engine.fetch(0, {text, text + ".missing", folder});
+  chunk->wait();
+  CHECK(chunk->items[0].problem.empty() && chunk->items[0].header.route == Route::pillow);
+  CHECK(chunk->items[1].problem.find("cannot be opened") != std::string::npos);
+  CHECK(chunk->items[2].problem.find("folder") != std::string::npos);
+  std::remove(text.c_str());
+}
+
+Step whole(int height, int width) {
+  Step step{};
+  step.crop_height = step.window_height = height;
+  step.crop_width = step.window_width = width;
+  step.filter = -1;
+  return step;
+}
+
+void many_chunks_at_once_fill_their_own_slots() {
+  constexpr int kSide = 9, kItems = 16, kChunks = 12;
+  std::vector<uint8_t> pixels(kSide * kSide * 3);
+  for (size_t i = 0; i < pixels.size(); ++i) pixels[i] = static_cast<uint8_t>(i * 7);
+  Engine engine(4, 2);
+  const auto drive = [&](uint64_t rank) {
+    const auto chunk = engine.fetch(rank, std::vector<std::string>(kItems, "/nowhere"));
+    chunk->wait();
+    std::vector<uint8_t> target(pixels.size() * kItems);
+    for (int i = 0; i < kItems; ++i) {
+      Item& item = chunk->items[static_cast<size_t>(i)];
+      item.rgb = pixels.data();
+      item.rgb_stride = kSide * 3;
+      item.height = item.width = kSide;
+      Output output;
+      output.data = target.data() + static_cast<size_t>(i) * pixels.size();
+      output.row_stride = kSide * 3;
+      output.height = output.width = kSide;
+      output.layout = Layout::hwc;
+      chunk->assignments.push_back({i, i, 1, output});
+      chunk->steps.push_back(whole(kSide, kSide));
+    }
+    if (rank % 3 == 2) chunk->cancel();
+    engine.run(rank, chunk);
+    chunk->wait();
+    if (rank % 3 != 2)
+      for (size_t i = 0; i < target.size(); ++i) CHECK(target[i] == pixels[i % pixels.size()]);
+    engine.recycle(*chunk);
+  };
+  std::vector<std::thread> drivers;
+  for (uint64_t rank = 0; rank < kChunks; ++rank) drivers.emplace_back(drive, rank);
+  for (std::thread& driver : drivers) driver.join();
+}
+
+void steps_that_do_not_fit_are_refused() {
+  const auto refused = [](const Step& step) {
+    try {
+      size_after({&step, 1}, 10, 20);
+    } catch (const std::exception&) {
+      return true;
+    }
+    return false;
+  };
+  Step step = whole(10, 20);
+  CHECK(!refused(step));
+  step.crop_top = 1;
+  CHECK(refused(step));
+  step = whole(10, 20);
+  step.window_width = 21;
+  CHECK(refused(step));
+  step = whole(10, 20);
+  step.filter = 6;
+  CHECK(refused(step));
+  step = whole(10, 20);
+  step.pad_left = -1;
+  CHECK(refused(step));
+}
+
+}  // namespace
+
+int main() {
+  pool_runs_every_task_and_lower_ranks_first();
+  pool_drops_what_has_not_begun();
+  memory_goes_round_and_outlives_the_ring();
+  missing_and_foreign_files_are_told_apart();
+  many_chunks_at_once_fill_their_own_slots();
+  steps_that_do_not_fit_are_refused();
+  std::puts("engine: 6 passed");
+  return 0;
+}

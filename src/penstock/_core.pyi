@@ -1,0 +1,132 @@
+"""
+penstock's native core. Use the penstock package; nothing here is public.
+"""
+
+from collections.abc import Sequence
+from typing import Annotated
+
+import numpy
+from numpy.typing import NDArray
+
+
+def resize(image: Annotated[NDArray[numpy.uint8], dict(shape=(None, None, None), order='C', device='cpu', writable=False)], out_height: int, out_width: int, filter: int, window: Sequence[int], vertical_first: bool = False, flip_horizontal: bool = False, flip_vertical: bool = False, element: str = 'uint8', layout: str = 'hwc', scale: float = 1.0, mean: Sequence[float] = [0.0, 0.0, 0.0], std: Sequence[float] = [1.0, 1.0, 1.0], divisor: float = 1.0) -> NDArray:
+    """
+    Resize an HxWxC image as Pillow does (filter: Pillow's number), keep `window` (top, left, height, width) of the result, mirror it, and convert it. Gray becomes three channels. bfloat16 comes back as uint16 bits.
+    """
+
+def pad(image: Annotated[NDArray[numpy.uint8], dict(shape=(None, None, None), order='C', device='cpu', writable=False)], left: int, top: int, right: int, bottom: int, mode: str = 'constant', fill: Sequence[int] = [0, 0, 0]) -> NDArray:
+    """
+    Pad an HxWxC image as torchvision does on Pillow images; returns three planes.
+    """
+
+def force_isa(name: str) -> None:
+    """Use the kernels of this instruction set: scalar, avx2 or avx512."""
+
+def active_isa() -> str:
+    """The instruction set in use."""
+
+def best_isa() -> str:
+    """The best instruction set of this CPU."""
+
+def jpeg_header(data: bytes) -> dict:
+    """What a JPEG says about itself, without decoding it."""
+
+def decode_region(data: bytes, decoder: str, top: int, left: int, height: int, width: int) -> tuple:
+    """
+    Decode a region with the 'baseline' or 'libjpeg' decoder: (status, message, HxWx3).
+    """
+
+class BatchBuffer:
+    """Memory of one batch, on loan from a BatchRing."""
+
+    @property
+    def bytes(self) -> int:
+        """Size asked for."""
+
+    @property
+    def fresh(self) -> bool:
+        """Whether the memory was never on loan before."""
+
+    @property
+    def address(self) -> int:
+        """Where the memory begins, for page-locking."""
+
+    @property
+    def capacity(self) -> int:
+        """Size of the memory, at least `bytes`."""
+
+    def array(self, shape: Sequence[int], dtype: str) -> NDArray:
+        """A NumPy array over the memory."""
+
+class BatchRing:
+    """Batch memory that is used again and again."""
+
+    def __init__(self, most_idle: int) -> None: ...
+
+    def take(self, bytes: int) -> BatchBuffer:
+        """A buffer of at least `bytes` bytes, contents unspecified."""
+
+    @property
+    def idle(self) -> int:
+        """Buffers waiting to be used again."""
+
+    @property
+    def made(self) -> int:
+        """Buffers ever made."""
+
+STEP_FIELDS: int = 20
+
+class Format:
+    """How batch slots are written."""
+
+    def __init__(self, element: int, layout: str, scale: float, mean: Sequence[float], std: Sequence[float]) -> None: ...
+
+class Engine:
+    """Threads that read files and fill batches."""
+
+    def __init__(self, workers: int, readers: int) -> None: ...
+
+    @property
+    def workers(self) -> int: ...
+
+    def fetch(self, rank: int, paths: Sequence[bytes]) -> Chunk:
+        """Start to read these files and their headers."""
+
+class Chunk:
+    """Samples that are read and run together."""
+
+    def wait(self, timeout_s: float) -> bool:
+        """Wait until nothing is under way; False if that takes longer."""
+
+    def cancel(self) -> None:
+        """Drop what has not begun; the results are then undefined."""
+
+    @property
+    def height(self) -> NDArray[numpy.int32]: ...
+
+    @property
+    def width(self) -> NDArray[numpy.int32]: ...
+
+    @property
+    def route(self) -> NDArray[numpy.int32]: ...
+
+    @property
+    def unreadable(self) -> NDArray[numpy.int32]: ...
+
+    @property
+    def status(self) -> NDArray[numpy.int32]: ...
+
+    def problem(self, item: int) -> str: ...
+
+    def reason(self, item: int) -> str: ...
+
+    def message(self, item: int) -> str: ...
+
+    def set_pixels(self, item: int, pixels: Annotated[NDArray[numpy.uint8], dict(shape=(None, None, None), order='C', device='cpu', writable=False)]) -> None:
+        """Use these RGB pixels instead of the item's file."""
+
+    def run(self, items: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], steps: Annotated[NDArray[numpy.int32], dict(shape=(None, None, None), order='C', device='cpu', writable=False)], counts: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], buffer: BatchBuffer, slots: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], format: Format, height: int, width: int) -> None:
+        """Start these items' steps into slots of a batch."""
+
+    def run_to_arrays(self, items: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], steps: Annotated[NDArray[numpy.int32], dict(shape=(None, None, None), order='C', device='cpu', writable=False)], counts: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], arrays: Sequence[Annotated[NDArray[numpy.uint8], dict(shape=(None, None, None), order='C', device='cpu')]]) -> None:
+        """Start these items' steps into uint8 HxWx3 arrays."""

@@ -1,0 +1,1 @@
+"""From a plan and a source of samples to batches."""

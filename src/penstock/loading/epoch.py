@@ -1,0 +1,104 @@
+"""One pass over the data: keeps parts under way and hands batches over in order."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Iterator
+from concurrent.futures import Future
+from typing import Any
+
+import numpy as np
+
+from penstock.loading.batch import Batch
+from penstock.loading.machine import Machine
+from penstock.loading.sampler import Order, Shard
+from penstock.loading.work import PART_SIZE, Part
+from penstock.sources import Labels
+
+
+class Epoch(Iterator[tuple[Any, Any]]):
+    """Yields (images, labels) from local position `start` on.
+
+    `consumed` counts the samples of this rank that were delivered or left out, which is all that
+    resuming needs. Parts of up to `prefetch` batches beyond the one asked for are under way;
+    within a batch they finish in any order.
+    """
+
+    def __init__(
+        self,
+        *,
+        number: int,
+        order: Order,
+        shard: Shard,
+        start: int,
+        batch_size: int,
+        drop_last: bool,
+        prefetch: int,
+        machine: Machine,
+        labels: Labels,
+    ) -> None:
+        self.number = number
+        self.consumed = start
+        self._order = order
+        self._shard = shard
+        self._next_start = start
+        self._stop = len(shard) - (len(shard) - start) % batch_size if drop_last else len(shard)
+        self._batch_size = batch_size
+        self._prefetch = prefetch
+        self._machine = machine
+        self._labels = labels
+        self._parts = 0
+        self._batches = start // batch_size
+        self._under_way: deque[tuple[Batch, list[Future[None]]]] = deque()
+        self._top_up()
+
+    def __next__(self) -> tuple[Any, Any]:
+        self._machine.check_usable()
+        while self._under_way:
+            batch, futures = self._under_way[0]
+            try:
+                for future in futures:
+                    future.result()
+                delivered = batch.deliver(self._labels)
+            except BaseException:
+                self.close()
+                raise
+            self._under_way.popleft()
+            self.consumed += len(batch.samples)
+            self._top_up()
+            if delivered is not None:
+                return delivered
+        raise StopIteration
+
+    @property
+    def finished(self) -> bool:
+        """Whether every batch was delivered."""
+        return self.consumed >= self._stop
+
+    def close(self) -> None:
+        """Start nothing more; what is under way in the core ends by itself."""
+        self._next_start = self._stop
+        for _, futures in self._under_way:
+            for future in futures:
+                future.cancel()
+        self._under_way.clear()
+
+    def __del__(self) -> None:
+        if hasattr(self, "_under_way"):
+            self.close()
+
+    def _top_up(self) -> None:
+        while self._next_start < self._stop and len(self._under_way) <= self._prefetch:
+            count = min(self._batch_size, self._stop - self._next_start)
+            samples = self._order.at(self._shard.positions(self._next_start, count))
+            self._next_start += count
+            batch = Batch(self._machine.maker, self._batches, samples)
+            self._batches += 1
+            self._under_way.append((batch, [self._machine.carry(part) for part in self._split(batch)]))
+
+    def _split(self, batch: Batch) -> Iterator[Part]:
+        slots = np.arange(len(batch.samples), dtype=np.int32)
+        for part_slots in np.array_split(slots, -(-len(slots) // PART_SIZE)):
+            samples = batch.samples[part_slots]
+            yield Part(batch, self.number, part_slots, samples, samples, self._parts)
+            self._parts += 1

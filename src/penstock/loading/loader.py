@@ -1,0 +1,240 @@
+"""The loader: a data set, transforms and a batch size in; batches out, the same ones every time."""
+
+from __future__ import annotations
+
+import os
+import weakref
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import replace
+from typing import Any
+
+from penstock._core import Format
+from penstock.errors import LoaderError
+from penstock.loading.epoch import Epoch
+from penstock.loading.ledger import Ledger
+from penstock.loading.machine import Machine, check_not_forked
+from penstock.loading.native import NativeCarrier
+from penstock.loading.options import BatchOptions, OutputOptions, RunOptions, usable_cores
+from penstock.loading.pillow_backend import PillowCarrier
+from penstock.loading.pillow_decode import DEFAULT_PIXEL_LIMIT
+from penstock.loading.reference import Layout
+from penstock.loading.sampler import Order, Shard
+from penstock.loading.to_torch import torch_is_installed
+from penstock.loading.work import Carrier
+from penstock.pillow_order import check_installed_pillow
+from penstock.planner.plan import Plan, as_written
+from penstock.sources import Source, open_source
+from penstock.transforms.final import FinalSpec
+from penstock.transforms.values import Element, read_element
+
+_STATE_VERSION = 1
+
+
+class Loader:
+    """Feeds batches of images and labels to a training loop.
+
+    `data` is a folder with a folder per class, a folder of images with `labels` (a CSV or TSV
+    file), a list of files with `labels` (one a file), or any `Source`. Iterating yields
+    `(images, labels)`; every iteration is a new epoch with its own order and draws.
+
+    The same `seed` gives the same batches for any number of `threads`, any `prefetch`, and after
+    resuming from a `state_dict`. Images are bit-identical to torchvision v2 on Pillow images.
+
+    - `dtype`: None takes what the transforms end in (uint8, or float32 after `Normalize`);
+      another float type is rounded to from float32.
+    - `output`: "torch" or "numpy"; None takes torch if it is installed.
+    - `fidelity`: "exact", or "fast" to let large photos be decoded at reduced size.
+    - `on_error`: "raise"; "skip" leaves a bad file out of its batch, which is then shorter;
+      "substitute" takes the next sample that can be read, with its label. See `ledger`.
+    - `rank`, `world_size`: this process's share of every epoch, as torch's DistributedSampler.
+    - `backend`: "native", or "pillow" for the slow reference path.
+    - `pixel_limit`: larger images are errors, against decompression bombs.
+    """
+
+    def __init__(
+        self,
+        data: str | os.PathLike[str] | Iterable[str | os.PathLike[str]] | Source,
+        *,
+        batch_size: int = 1,
+        transform: Any = None,
+        labels: Any = None,
+        shuffle: bool = False,
+        seed: int = 0,
+        threads: int | None = None,
+        drop_last: bool = False,
+        prefetch: int = 2,
+        dtype: Any = None,
+        layout: Layout = "chw",
+        output: str | None = None,
+        fidelity: str = "exact",
+        on_error: str = "raise",
+        rank: int = 0,
+        world_size: int = 1,
+        backend: str = "native",
+        pixel_limit: int = DEFAULT_PIXEL_LIMIT,
+    ) -> None:
+        self._batching = BatchOptions(batch_size, shuffle, seed, drop_last, rank, world_size)
+        self._running = RunOptions(
+            usable_cores() if threads is None else threads,
+            prefetch,
+            backend,
+            fidelity,
+            on_error,
+            pixel_limit,
+        )
+        written = as_written(transform)
+        element = _element(written.final, dtype)
+        self._plan = replace(written, final=replace(written.final, element=element))
+        self._output = OutputOptions(
+            element, layout, output or ("torch" if torch_is_installed() else "numpy")
+        )
+        self._source = open_source(data, labels)
+        self._shard = Shard(len(self._source), rank, world_size, drop_last)
+        self._ledger = Ledger(len(self._source), self._source.name)
+        self._epoch = 0
+        self._start = 0
+        self._current: weakref.ref[Epoch] | None = None
+        self._machine: Machine | None = None
+        self._owner = os.getpid()
+
+    @property
+    def source(self) -> Source:
+        """The data set."""
+        return self._source
+
+    @property
+    def classes(self) -> tuple[str, ...] | None:
+        """Class names in the order of their labels, if the data set has classes."""
+        return self._source.classes
+
+    @property
+    def plan(self) -> Plan:
+        """The steps as they are run."""
+        return self._plan
+
+    @property
+    def ledger(self) -> Ledger:
+        """Every file that was skipped, replaced or took the slow path, with the reason."""
+        return self._ledger
+
+    @property
+    def epoch(self) -> int:
+        """The epoch that the next iteration runs."""
+        return self._epoch
+
+    def set_epoch(self, epoch: int) -> None:
+        """Make the next iteration run `epoch` from its start."""
+        if isinstance(epoch, bool) or not isinstance(epoch, int) or epoch < 0:
+            raise LoaderError(f"Loader.set_epoch: epoch must be a whole number from 0, got {epoch!r}.")
+        self._epoch, self._start, self._current = epoch, 0, None
+
+    def __len__(self) -> int:
+        """Batches in a whole epoch."""
+        samples, batch = len(self._shard), self._batching.batch_size
+        return samples // batch if self._batching.drop_last else -(-samples // batch)
+
+    def __iter__(self) -> Iterator[tuple[Any, Any]]:
+        check_not_forked(self._owner)
+        if self._machine is None:
+            self._machine = Machine(self._make_carrier(), self._output, self._running.prefetch)
+        epoch = Epoch(
+            number=self._epoch,
+            order=Order(
+                len(self._source), self._batching.seed, self._epoch, self._batching.shuffle
+            ),
+            shard=self._shard,
+            start=self._start,
+            batch_size=self._batching.batch_size,
+            drop_last=self._batching.drop_last,
+            prefetch=self._running.prefetch,
+            machine=self._machine,
+            labels=self._source.labels,
+        )
+        self._current = weakref.ref(epoch)
+        self._epoch, self._start = self._epoch + 1, 0
+        return epoch
+
+    def state_dict(self) -> dict[str, int]:
+        """Where the loader stands: after the batches delivered so far, in a few integers."""
+        current = self._current() if self._current is not None else None
+        epoch, consumed = self._epoch, self._start
+        if current is not None and not current.finished:
+            epoch, consumed = current.number, current.consumed
+        return {
+            "version": _STATE_VERSION,
+            "epoch": epoch,
+            "consumed": consumed * self._batching.world_size,
+            "seed": self._batching.seed,
+            "shuffle": int(self._batching.shuffle),
+            "length": len(self._source),
+        }
+
+    def load_state_dict(self, state: Mapping[str, int]) -> None:
+        """Make the next iteration go on from a `state_dict`, batch for batch.
+
+        Batch size, threads and world size may differ from the loader that was saved; the samples
+        that were consumed then are left out all the same.
+        """
+        if state.get("version") != _STATE_VERSION:
+            raise LoaderError(
+                f"Loader.load_state_dict: state version {state.get('version')!r}; "
+                f"this version reads {_STATE_VERSION}."
+            )
+        mine = self.state_dict()
+        for key in ("seed", "shuffle", "length"):
+            if state.get(key) != mine[key]:
+                raise LoaderError(
+                    f"Loader.load_state_dict: the state was saved with {key}={state.get(key)!r}, "
+                    f"this loader has {key}={mine[key]}; its batches would not go on from there."
+                )
+        self.set_epoch(int(state["epoch"]))
+        self._start = -(-int(state["consumed"]) // self._batching.world_size)
+
+    def close(self) -> None:
+        """Stop the loader's threads now; iterating again starts new ones."""
+        if self._machine is not None:
+            self._machine.close()
+            self._machine = None
+
+    def __repr__(self) -> str:
+        return (
+            f"Loader({self._source.describe()}, batch_size={self._batching.batch_size}, "
+            f"threads={self._running.threads}, dtype={self._output.element.name.lower()})"
+        )
+
+    def _make_carrier(self) -> Carrier:
+        final, options, seed = self._plan.final, self._running, self._batching.seed
+        if options.backend == "pillow":
+            return PillowCarrier(
+                self._source, self._plan, self._output.layout, options, seed, self._ledger
+            )
+        check_installed_pillow()
+        image_format = Format(
+            final.element,
+            self._output.layout,
+            final.scale,
+            list(final.mean),
+            list(final.std),
+        )
+        return NativeCarrier(self._source, self._plan, image_format, options, seed, self._ledger)
+
+
+def _element(final: FinalSpec, dtype: Any) -> Element:
+    """The element type of batches: the transforms' own unless `dtype` asks for another float."""
+    if dtype is None:
+        return final.element
+    wanted = read_element("Loader", dtype)
+    if wanted == final.element:
+        return wanted
+    name = wanted.name.lower()
+    if final.element == Element.UINT8:
+        raise LoaderError(
+            f"Loader: dtype={name} but the transforms end in uint8 images; whether to scale them "
+            f"to 0..1 is yours to say. Add ToDtype('{name}', scale=True) or Normalize(...)."
+        )
+    if wanted == Element.UINT8:
+        raise LoaderError(
+            f"Loader: dtype=uint8 but the transforms end in {final.element.name.lower()}. "
+            "Leave out ToDtype and Normalize."
+        )
+    return wanted

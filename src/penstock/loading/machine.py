@@ -1,0 +1,67 @@
+"""What runs while a loader is iterated: threads, and memory that goes round."""
+
+from __future__ import annotations
+
+import os
+import weakref
+from concurrent.futures import Future, ThreadPoolExecutor
+
+from penstock.errors import LoaderError
+from penstock.loading.batch import BatchMaker
+from penstock.loading.options import OutputOptions
+from penstock.loading.work import Carrier, Part
+
+# Parts of batches whose files are in memory at the same time. Each has a thread that takes it
+# through its stages, asleep whenever the core is at work on it.
+_MOST_PARTS_UNDER_WAY = 4
+
+
+class Machine:
+    """Carries parts in the background until nobody refers to it, or it is closed."""
+
+    def __init__(self, carrier: Carrier, output: OutputOptions, prefetch: int) -> None:
+        self.maker = BatchMaker(output, most_idle=prefetch + 2)
+        self._owner = os.getpid()
+        self._carrier = carrier
+        self._conductors = ThreadPoolExecutor(_MOST_PARTS_UNDER_WAY, "penstock-conductor")
+        # Whoever drops the last reference may be one of our own threads, which cannot wait for
+        # itself; so nobody waits there.
+        self._end = weakref.finalize(
+            self, _stop, self._owner, carrier, self._conductors, self.maker, wait=False
+        )
+
+    def carry(self, part: Part) -> Future[None]:
+        """Start a part."""
+        self.check_usable()
+        return self._conductors.submit(self._carrier.carry, part)
+
+    def check_usable(self) -> None:
+        """Raise after a fork, or after closing."""
+        check_not_forked(self._owner)
+        if not self._end.alive:
+            raise LoaderError("This loader was closed while it was iterated. Iterate it again.")
+
+    def close(self) -> None:
+        """Stop now, and wait until all threads have ended."""
+        if self._end.detach() is not None:
+            _stop(self._owner, self._carrier, self._conductors, self.maker, wait=True)
+
+
+def check_not_forked(owner: int) -> None:
+    """Raise in a forked child, whose copy of a loader has no threads."""
+    if os.getpid() != owner:
+        raise LoaderError(
+            f"This loader was made in process {owner} and is used in process {os.getpid()}, after "
+            "a fork: its threads did not come along. Make the Loader in the process that uses it; "
+            "it needs no worker processes."
+        )
+
+
+def _stop(
+    owner: int, carrier: Carrier, conductors: ThreadPoolExecutor, maker: BatchMaker, *, wait: bool
+) -> None:
+    if os.getpid() != owner:
+        return  # a forked child: there is nothing to stop
+    carrier.close(wait=wait)
+    conductors.shutdown(wait=wait, cancel_futures=True)
+    maker.close()

@@ -1,0 +1,237 @@
+"""Carries parts through the native core: read, draw, lower, run; Pillow where it must be Pillow."""
+
+from __future__ import annotations
+
+import os
+import threading
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import PIL.Image
+
+from penstock._core import Chunk, Engine, Format
+from penstock.errors import DecodeError, LoaderError
+from penstock.geometry import Ints, Sizes
+from penstock.loading.ledger import Ledger
+from penstock.loading.lower import Steps, lower
+from penstock.loading.options import RunOptions
+from penstock.loading.pillow_decode import check_pixels, decode_rgb, to_array
+from penstock.loading.python_calls import PythonCalls
+from penstock.loading.work import Failures, Part
+from penstock.planner.plan import Plan, Segment
+from penstock.sources import Source
+
+# Threads that only read: enough to keep a slow disk busy, asleep on a fast one.
+_READERS = 4
+
+# How often a waiting thread looks whether the loader was closed.
+_WAIT_S = 0.25
+
+# cpp/codec/jpeg_header.h: Route, and jpeg_decode.h: DecodeStatus
+_ROUTE_PILLOW = 2
+_STATUS_OK = 0
+
+Items = npt.NDArray[np.int32]
+
+
+class NativeCarrier:
+    """The fast way from files to slots."""
+
+    def __init__(
+        self,
+        source: Source,
+        plan: Plan,
+        image_format: Format,
+        options: RunOptions,
+        seed: int,
+        ledger: Ledger,
+    ) -> None:
+        self._source = source
+        self._plan = plan
+        self._format = image_format
+        self._pixel_limit = options.pixel_limit
+        self._seed = seed
+        self._python = PythonCalls(source, seed)
+        self._ledger = ledger
+        self._failures = Failures(options.on_error, source, ledger)
+        self._engine = Engine(options.threads, _READERS)
+        self._side = ThreadPoolExecutor(options.threads, "penstock-side")
+        self._closed = threading.Event()
+
+    def carry(self, part: Part) -> None:
+        """Fill the part's slots."""
+        left: Part | None = part
+        while left is not None:
+            left = self._carry_once(left)
+
+    def close(self, *, wait: bool) -> None:
+        """Stop; parts under way end with an error that nobody waits for."""
+        self._closed.set()
+        self._side.shutdown(wait=wait, cancel_futures=True)
+
+    def _carry_once(self, part: Part) -> Part | None:
+        paths = [os.fsencode(path) for path in self._source.paths(part.files)]
+        chunk = self._engine.fetch(part.rank, paths)
+        self._wait(chunk)
+        job = _Job(part, chunk)
+        self._open_sources(job)
+        for segment in self._plan.segments[:-1]:
+            self._run_to_python(job, segment)
+        self._run_to_batch(job, self._plan.segments[-1])
+        return self._failures.handle(part, job.failed)
+
+    def _open_sources(self, job: _Job) -> None:
+        """Settle where each item's pixels come from, and drop those that have none."""
+        unreadable, route = job.chunk.unreadable, job.chunk.route
+        height, width = job.chunk.height, job.chunk.width
+        elsewhere: dict[int, str] = {}
+        for item in range(len(route)):
+            if unreadable[item]:
+                job.failed[item] = job.chunk.problem(item)
+            elif route[item] == _ROUTE_PILLOW:
+                elsewhere[item] = job.chunk.reason(item)
+            else:
+                try:
+                    check_pixels(int(height[item]), int(width[item]), self._pixel_limit)
+                except DecodeError as error:
+                    job.failed[item] = str(error)
+        self._decode_by_pillow(job, elsewhere)
+
+    def _decode_by_pillow(self, job: _Job, reasons: dict[int, str]) -> None:
+        """Give these items Pillow's pixels; `reasons` (item: why) go to the ledger."""
+        decodes = {
+            item: self._side.submit(decode_rgb, path, self._pixel_limit)
+            for item, path in zip(reasons, self._source.paths(job.files_of(reasons)), strict=True)
+        }
+        for item, decode in decodes.items():
+            try:
+                pixels = decode.result()
+            except DecodeError as error:
+                job.failed[item] = str(error)
+                continue
+            job.chunk.set_pixels(item, pixels)
+            self._ledger.note(int(job.part.files[item]), "pillow", reasons[item])
+
+    def _run_to_batch(self, job: _Job, segment: Segment) -> None:
+        def start(items: Items, steps: Steps) -> None:
+            size, buffer = job.part.batch.place(steps.out_sizes, job.part.samples[items])
+            slots = job.part.slots[items]
+            job.chunk.run(
+                items,
+                steps.table,
+                steps.counts,
+                buffer,
+                slots,
+                self._format,
+                size.height,
+                size.width,
+            )
+
+        self._run(job, segment, start)
+
+    def _run_to_python(self, job: _Job, segment: Segment) -> None:
+        """Run the native steps of a segment into arrays, then the user's callable on each."""
+        results: dict[int, npt.NDArray[np.uint8]] = {}
+
+        def start(items: Items, steps: Steps) -> None:
+            sizes = steps.out_sizes
+            arrays = [
+                np.empty((height, width, 3), dtype=np.uint8)
+                for height, width in zip(
+                    sizes.height.tolist(), sizes.width.tolist(), strict=True
+                )
+            ]
+            results.update(zip(items.tolist(), arrays, strict=True))
+            job.chunk.run_to_arrays(items, steps.table, steps.counts, arrays)
+
+        self._run(job, segment, start)
+        calls = {
+            item: self._side.submit(
+                self._call_python, segment, results[item], job.part, item
+            )
+            for item in job.alive().tolist()
+        }
+        for item, call in calls.items():
+            job.chunk.set_pixels(item, call.result())
+
+    def _call_python(
+        self, segment: Segment, pixels: npt.NDArray[np.uint8], part: Part, item: int
+    ) -> npt.NDArray[np.uint8]:
+        return to_array(self._python.call(segment, PIL.Image.fromarray(pixels), part, item))
+
+    def _run(self, job: _Job, segment: Segment, start: Callable[[Items, Steps], None]) -> None:
+        """Draw and lower for all items alike, run, and let Pillow judge what libjpeg doubted."""
+        items = job.alive()
+        if not len(items):
+            return
+        sizes = job.sizes(items)
+        samples = job.part.samples[items]
+        moves = segment.sample(self._seed, job.part.epoch, samples, sizes)
+        steps = lower(moves, sizes)
+        start(items, steps)
+        self._wait(job.chunk)
+
+        status = job.chunk.status[items]
+        doubtful = items[status != _STATUS_OK]
+        for item in items[status == _STATUS_OK].tolist():
+            reason = job.chunk.message(item)
+            if reason:
+                self._ledger.note(int(job.part.files[item]), "libjpeg", reason)
+        if not len(doubtful):
+            return
+        reasons = {item: job.chunk.message(item) for item in doubtful.tolist()}
+        self._decode_by_pillow(job, reasons)
+        self._rerun(job, items, sizes, steps, doubtful, start)
+
+    def _rerun(
+        self,
+        job: _Job,
+        items: Items,
+        sizes: Sizes,
+        steps: Steps,
+        doubtful: Items,
+        start: Callable[[Items, Steps], None],
+    ) -> None:
+        """Run items again whose pixels Pillow has supplied, with the draws they had."""
+        now = job.sizes(items)
+        for row in np.flatnonzero(np.isin(items, doubtful)).tolist():
+            item = int(items[row])
+            if item not in job.failed and now[row] != sizes[row]:
+                job.failed[item] = f"its header says {sizes[row]}, but Pillow gives {now[row]}"
+        again = np.isin(items, doubtful) & np.isin(items, job.alive())
+        if again.any():
+            start(items[again], steps.pick(again))
+            self._wait(job.chunk)
+
+    def _wait(self, chunk: Chunk) -> None:
+        while not chunk.wait(_WAIT_S):
+            if self._closed.is_set():
+                chunk.cancel()
+        if self._closed.is_set():
+            raise LoaderError("The loader was closed.")
+
+
+class _Job:
+    """A part under way: its chunk in the core, and what has failed so far."""
+
+    def __init__(self, part: Part, chunk: Chunk) -> None:
+        self.part = part
+        self.chunk = chunk
+        self.failed: dict[int, str] = {}
+
+    def alive(self) -> Items:
+        """Items that have not failed."""
+        every = np.arange(len(self.part.slots), dtype=np.int32)
+        return every if not self.failed else every[~np.isin(every, list(self.failed))]
+
+    def sizes(self, items: Items) -> Sizes:
+        """Sizes of these items' images as they are now."""
+        height, width = self.chunk.height[items], self.chunk.width[items]
+        return Sizes(height.astype(np.int64), width.astype(np.int64))
+
+    def files_of(self, items: dict[int, Any]) -> Ints:
+        """Samples whose files these items read."""
+        return self.part.files[np.array(list(items), dtype=np.int64)]

@@ -1,0 +1,86 @@
+"""A loader's options, checked once."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass
+
+from penstock.errors import LoaderError
+from penstock.loading.reference import Layout
+from penstock.transforms.values import Element
+
+
+def usable_cores() -> int:
+    """How many cores this process may use."""
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1
+
+
+def _one_of(name: str, value: object, allowed: tuple[str, ...]) -> None:
+    if value not in allowed:
+        listed = ", ".join(repr(choice) for choice in allowed)
+        raise LoaderError(f"Loader: {name} must be one of {listed}, got {value!r}.")
+
+
+def _at_least(name: str, value: object, least: int) -> None:
+    if isinstance(value, bool) or not isinstance(value, int) or value < least:
+        raise LoaderError(f"Loader: {name} must be a whole number from {least} on, got {value!r}.")
+
+
+@dataclass(frozen=True, slots=True)
+class BatchOptions:
+    """Which samples make up a batch, and in which order."""
+
+    batch_size: int
+    shuffle: bool
+    seed: int
+    drop_last: bool
+    rank: int
+    world_size: int
+
+    def __post_init__(self) -> None:
+        _at_least("batch_size", self.batch_size, 1)
+        _at_least("world_size", self.world_size, 1)
+        _at_least("rank", self.rank, 0)
+        if self.rank >= self.world_size:
+            raise LoaderError(
+                f"Loader: rank must be below world_size, got rank {self.rank} of {self.world_size}."
+            )
+
+
+@dataclass(frozen=True, slots=True)
+class RunOptions:
+    """How the work is done."""
+
+    threads: int
+    prefetch: int
+    backend: str
+    fidelity: str
+    on_error: str
+    pixel_limit: int
+
+    def __post_init__(self) -> None:
+        _at_least("threads", self.threads, 1)
+        _at_least("prefetch", self.prefetch, 0)
+        _at_least("pixel_limit", self.pixel_limit, 1)
+        _one_of("backend", self.backend, ("native", "pillow"))
+        _one_of("on_error", self.on_error, ("raise", "skip", "substitute"))
+        _one_of("fidelity", self.fidelity, ("exact", "fast"))
+
+
+@dataclass(frozen=True, slots=True)
+class OutputOptions:
+    """What a batch looks like."""
+
+    element: Element
+    layout: Layout
+    library: str
+
+    def __post_init__(self) -> None:
+        _one_of("layout", self.layout, ("chw", "hwc"))
+        _one_of("output", self.library, ("torch", "numpy"))
+        if self.library == "numpy" and self.element == Element.BFLOAT16:
+            raise LoaderError(
+                "Loader: NumPy has no bfloat16. Use output='torch', or dtype='float16'."
+            )

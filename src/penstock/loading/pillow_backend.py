@@ -1,0 +1,107 @@
+"""The slow way from files to slots: Pillow and NumPy alone, as oracle and fallback."""
+
+from __future__ import annotations
+
+import threading
+from concurrent.futures import ThreadPoolExecutor
+
+import numpy as np
+import PIL.Image
+
+from penstock.errors import DecodeError, LoaderError
+from penstock.geometry import Ints, Sizes
+from penstock.loading.ledger import Ledger
+from penstock.loading.options import RunOptions
+from penstock.loading.pillow_decode import open_rgb
+from penstock.loading.python_calls import PythonCalls
+from penstock.loading.reference import Layout, finish, run_moves
+from penstock.loading.work import Failures, Part
+from penstock.planner.plan import Plan
+from penstock.sources import Source
+
+
+class PillowCarrier:
+    """Does what NativeCarrier does, one Pillow call after the other."""
+
+    def __init__(
+        self,
+        source: Source,
+        plan: Plan,
+        layout: Layout,
+        options: RunOptions,
+        seed: int,
+        ledger: Ledger,
+    ) -> None:
+        self._source = source
+        self._plan = plan
+        self._layout = layout
+        self._pixel_limit = options.pixel_limit
+        self._seed = seed
+        self._python = PythonCalls(source, seed)
+        self._failures = Failures(options.on_error, source, ledger)
+        self._pool = ThreadPoolExecutor(options.threads, "penstock-pillow")
+        self._closed = threading.Event()
+
+    def carry(self, part: Part) -> None:
+        """Fill the part's slots."""
+        left: Part | None = part
+        while left is not None:
+            left = self._carry_once(left)
+
+    def close(self, *, wait: bool) -> None:
+        """Stop; parts under way end with an error that nobody waits for."""
+        self._closed.set()
+        self._pool.shutdown(wait=wait, cancel_futures=True)
+
+    def _carry_once(self, part: Part) -> Part | None:
+        images, failed = self._open(part)
+        if images:
+            alive = part.pick(np.array(list(images), dtype=np.int64))
+            self._fill(alive, list(images.values()))
+        return self._failures.handle(part, failed)
+
+    def _open(self, part: Part) -> tuple[dict[int, PIL.Image.Image], dict[int, str]]:
+        opened = [
+            self._pool.submit(open_rgb, path, self._pixel_limit)
+            for path in self._source.paths(part.files)
+        ]
+        images: dict[int, PIL.Image.Image] = {}
+        failed: dict[int, str] = {}
+        for item, future in enumerate(opened):
+            try:
+                images[item] = future.result()
+            except DecodeError as error:
+                failed[item] = str(error)
+        return images, failed
+
+    def _fill(self, part: Part, images: list[PIL.Image.Image]) -> None:
+        for segment in self._plan.segments:
+            if self._closed.is_set():
+                raise LoaderError("The loader was closed.")
+            moves = segment.sample(self._seed, part.epoch, part.samples, _sizes_of(images))
+            moved = [
+                self._pool.submit(run_moves, image, moves, row)
+                for row, image in enumerate(images)
+            ]
+            images = [future.result() for future in moved]
+            if segment.python is not None:
+                called = [
+                    self._pool.submit(self._python.call, segment, image, part, item)
+                    for item, image in enumerate(images)
+                ]
+                images = [future.result() for future in called]
+        self._write(part, images)
+
+    def _write(self, part: Part, images: list[PIL.Image.Image]) -> None:
+        part.batch.place(_sizes_of(images), part.samples)
+        target = part.batch.array()
+        for slot, image in zip(part.slots.tolist(), images, strict=True):
+            target[slot] = finish(image, self._plan.final, self._layout).view(target.dtype)
+
+
+def _sizes_of(images: list[PIL.Image.Image]) -> Sizes:
+    return Sizes(_column([image.height for image in images]), _column([i.width for i in images]))
+
+
+def _column(values: list[int]) -> Ints:
+    return np.array(values, dtype=np.int64)

@@ -1,0 +1,59 @@
+"""What is not a plain JPEG: decoded by Pillow, exactly as torchvision would have it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import PIL.Image
+
+from penstock.errors import DecodeError
+
+# Pillow refuses larger images as decompression bombs unless told otherwise, so we do too.
+DEFAULT_PIXEL_LIMIT = 2 * int(1024 * 1024 * 1024 // 4 // 3)
+
+
+def open_rgb(path: str, pixel_limit: int) -> PIL.Image.Image:
+    """Return `Image.open(path).convert("RGB")`: first frame, not turned by EXIF.
+
+    Any failure is a DecodeError whose message lacks the file's name; the caller adds it.
+    """
+    try:
+        with Path(path).open("rb") as file, PIL.Image.open(file) as image:
+            check_pixels(image.height, image.width, pixel_limit)
+            converted: PIL.Image.Image = image.convert("RGB")
+            return converted
+    except DecodeError:
+        raise
+    # Decoders for hostile files raise nearly anything: struct.error, IndexError, SyntaxError ...
+    except Exception as error:  # noqa: BLE001
+        raise DecodeError(f"Pillow cannot decode it ({_sentence(error)})") from error
+
+
+def decode_rgb(path: str, pixel_limit: int) -> npt.NDArray[np.uint8]:
+    """Return the pixels of `open_rgb` as a contiguous HxWx3 array."""
+    return to_array(open_rgb(path, pixel_limit))
+
+
+def to_array(image: PIL.Image.Image) -> npt.NDArray[np.uint8]:
+    """Return an RGB image's pixels as a contiguous HxWx3 array."""
+    pixels: npt.NDArray[Any] = np.asarray(image)
+    return np.ascontiguousarray(pixels, dtype=np.uint8)
+
+
+def check_pixels(height: int, width: int, pixel_limit: int) -> None:
+    """Raise DecodeError for an image with more pixels than allowed, or none."""
+    if height * width > pixel_limit:
+        raise DecodeError(
+            f"the header says {height}x{width}, {height * width / 1e6:,.0f} megapixels, more than "
+            f"pixel_limit={pixel_limit:,} allows. Raise it if the file is to be trusted"
+        )
+    if height < 1 or width < 1:
+        raise DecodeError(f"the header says {height}x{width}: there are no pixels")
+
+
+def _sentence(error: Exception) -> str:
+    text = " ".join(str(error).split())
+    return f"{type(error).__name__}: {text}" if text else type(error).__name__

@@ -1,0 +1,107 @@
+"""The unit of work: a part of a batch small enough to hold its files in memory."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Protocol
+
+import numpy as np
+import numpy.typing as npt
+
+from penstock.errors import DecodeError
+from penstock.geometry import Ints
+
+if TYPE_CHECKING:
+    from penstock.loading.batch import Batch
+    from penstock.loading.ledger import Ledger
+    from penstock.sources import Source
+
+# Enough samples to spread the cost of drawing and lowering, few enough that the files of some
+# parts in flight stay far below the memory of a batch.
+PART_SIZE = 64
+
+# More bad neighbours in a row than this mean that the data set, not a file, is broken.
+MOST_SUBSTITUTIONS = 100
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """Some slots of a batch, the samples they belong to, and the files that fill them."""
+
+    batch: Batch
+    epoch: int
+    slots: npt.NDArray[np.int32]
+    samples: Ints  # keys of the random draws
+    files: Ints  # samples whose files are read: the same, unless one stands in for another
+    rank: int  # order of parts: lower goes first
+    attempt: int = 0
+
+    def pick(self, items: npt.NDArray[Any]) -> Part:
+        """Return the part that consists of these items only."""
+        return Part(
+            self.batch,
+            self.epoch,
+            self.slots[items],
+            self.samples[items],
+            self.files[items],
+            self.rank,
+            self.attempt,
+        )
+
+
+class Carrier(Protocol):
+    """Takes a part from files to filled slots."""
+
+    def carry(self, part: Part) -> None:
+        """Fill the part's slots; raises what the user is to see."""
+        ...
+
+    def close(self, *, wait: bool) -> None:
+        """Stop threads, and if asked wait until they have; parts under way end with an error."""
+        ...
+
+
+class Failures:
+    """What is done about files that cannot be used."""
+
+    def __init__(self, on_error: str, source: Source, ledger: Ledger) -> None:
+        self._on_error = on_error
+        self._source = source
+        self._ledger = ledger
+
+    def handle(self, part: Part, failed: dict[int, str]) -> Part | None:
+        """Apply the policy to the items in `failed` (item: reason).
+
+        Returns the part that must be carried anew with neighbours' files, if any.
+        """
+        if not failed:
+            return None
+        if self._on_error == "raise":
+            item = min(failed)
+            name = self._source.name(int(part.files[item]))
+            raise DecodeError(
+                f"{name}: {failed[item]}. "
+                "Use on_error='skip' or 'substitute' to go on without such files."
+            )
+        items = np.array(sorted(failed), dtype=np.int64)
+        event = "skipped" if self._on_error == "skip" else "substituted"
+        for item in items.tolist():
+            self._ledger.note(int(part.files[item]), event, failed[item])
+        if self._on_error == "skip":
+            part.batch.leave_out(part.slots[items])
+            return None
+        return self._neighbours(part.pick(items))
+
+    def _neighbours(self, part: Part) -> Part:
+        length = len(self._source)
+        if part.attempt + 1 >= min(MOST_SUBSTITUTIONS, length):
+            name = self._source.name(int(part.files[0]))
+            raise DecodeError(
+                f"{name}: it and the {part.attempt} samples before it cannot be decoded, so there "
+                "is nothing to substitute. Check the data set, or use on_error='skip'."
+            )
+        files = (part.files + 1) % length
+        part.batch.files[part.slots] = files
+        return Part(
+            part.batch, part.epoch, part.slots, part.samples, files, part.rank, part.attempt + 1
+        )

@@ -1,0 +1,97 @@
+"""The plan: a user's pipeline, cut into stretches that the core can run on its own."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Generic, TypeVar
+
+import numpy as np
+from PIL.Image import Image
+
+from penstock.errors import TransformError
+from penstock.geometry import Ints, Sizes
+from penstock.rng import MAX_STREAMS, Draws
+from penstock.transforms.compose import Op, flatten
+from penstock.transforms.final import FinalSpec, reduce_final
+from penstock.transforms.moves import Move, out_sizes
+from penstock.transforms.op import GeometricOp
+from penstock.transforms.python_step import PythonStep
+from penstock.transforms.values import Normalize, ToDtype
+
+OpT_co = TypeVar("OpT_co", bound="GeometricOp | PythonStep", covariant=True)
+
+
+@dataclass(frozen=True, slots=True)
+class Node(Generic[OpT_co]):
+    """One step of a plan."""
+
+    op: OpT_co
+    stream: int  # the op's place in what the user wrote: a moved node draws the same numbers
+
+
+@dataclass(frozen=True, slots=True)
+class Segment:
+    """Moves of pixels that the core does in one go, then perhaps a function of the user's."""
+
+    geometry: tuple[Node[GeometricOp], ...]
+    python: Node[PythonStep] | None = None
+
+    def sample(self, seed: int, epoch: int, samples: Ints, sizes: Sizes) -> tuple[Move, ...]:
+        """Draw the moves of a batch whose images have `sizes` when they reach the segment."""
+        moves: tuple[Move, ...] = ()
+        for node in self.geometry:
+            drawn = node.op.sample(Draws(seed, epoch, samples, node.stream), sizes)
+            sizes = out_sizes(drawn, sizes)
+            moves += drawn
+        return moves
+
+    def call_python(self, image: Image, *, seed: int, epoch: int, sample: int) -> Image:
+        """Run the user's function on one image; a segment without one leaves it alone."""
+        if self.python is None:
+            return image
+        stream = self.python.stream
+        rng = Draws(seed, epoch, np.array([sample], dtype=np.int64), stream).generator(0)
+        return self.python.op.apply(image, rng, step=stream + 1)
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """Segments in order, then the final pass.
+
+    All segments but the last end in a Python step; the last one never does, so that it can write
+    the batch itself, even if it has no geometry.
+    """
+
+    segments: tuple[Segment, ...]
+    final: FinalSpec
+
+
+def as_written(transform: object | None) -> Plan:
+    """The plan that does exactly what the user wrote, in that order; None leaves images alone."""
+    ops = [] if transform is None else list(flatten(transform))
+    if len(ops) > MAX_STREAMS:
+        raise TransformError(f"A pipeline may have {MAX_STREAMS} steps, got {len(ops)}.")
+    segments: list[Segment] = []
+    geometry: list[Node[GeometricOp]] = []
+    final: list[tuple[int, ToDtype | Normalize]] = []
+    for position, op in enumerate(ops):
+        if isinstance(op, (ToDtype, Normalize)):
+            final.append((position, op))
+            continue
+        if final:
+            raise _too_late(position, op, *final[0])
+        if isinstance(op, PythonStep):
+            segments.append(Segment(tuple(geometry), Node(op, position)))
+            geometry = []
+        else:
+            geometry.append(Node(op, position))
+    return Plan((*segments, Segment(tuple(geometry))), reduce_final(final))
+
+
+def _too_late(position: int, op: Op, end_position: int, end: ToDtype | Normalize) -> TransformError:
+    name = op.name if isinstance(op, PythonStep) else type(op).__name__
+    ending = type(end).__name__
+    return TransformError(
+        f"{name} (step {position + 1}): comes after {ending} (step {end_position + 1}), which ends "
+        f"the work on pixels. Move it before {ending}."
+    )

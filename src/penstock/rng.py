@@ -1,0 +1,141 @@
+"""Random numbers that depend on what they are for, never on when or where they are drawn.
+
+Philox4x32-10 (Salmon et al., "Parallel random numbers: as easy as 1, 2, 3", 2011) turns a counter
+into random bits. The counter says what the number is for, so threads, ranks, resuming and the
+planner's order change no draw:
+
+    key      seed, low 32 bits    seed, high 32 bits
+    counter  sample, low 32 bits  sample, high 32 bits  epoch  stream << 16 | slot
+
+A stream belongs to one step of the user's pipeline; slots number the 128-bit blocks it draws.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import numpy.typing as npt
+
+from penstock.errors import LoaderError
+from penstock.geometry import Floats, Ints
+
+Words = npt.NDArray[np.uint64]
+
+MAX_STREAMS = 0xFFFF
+ORDER_STREAM = MAX_STREAMS  # the stream after the last a pipeline may have: the order of samples
+
+_ROUNDS = 10
+_MULTIPLIERS = np.array([0xD2511F53, 0xCD9E8D57], dtype=np.uint64)
+_KEY_OFFSETS = np.outer(
+    np.arange(_ROUNDS, dtype=np.uint64), np.array([0x9E3779B9, 0xBB67AE85], dtype=np.uint64)
+)
+_LOW_32 = np.uint64(0xFFFFFFFF)
+_32 = np.uint64(32)
+
+
+def philox4x32(counter: Words, key: Words) -> Words:
+    """Ten rounds over `counter` (4, ...) under `key` (2,); all words hold 32 bits."""
+    per_lane = (2,) + (1,) * (counter.ndim - 1)
+    multipliers = _MULTIPLIERS.reshape(per_lane)
+    even, odd = counter[0::2], counter[1::2]
+    for round_key in ((key + _KEY_OFFSETS) & _LOW_32).reshape((_ROUNDS, *per_lane)):
+        product = multipliers * even
+        even = (product >> _32)[::-1] ^ odd
+        even ^= round_key
+        odd = (product & _LOW_32)[::-1]
+    return np.stack([even[0], odd[0], even[1], odd[1]])
+
+
+def multiply_high(words: Words, bound: Words | np.uint64) -> Words:
+    """Floor of words * bound / 2**64. Requires bound <= 2**32."""
+    low = ((words & _LOW_32) * bound) >> _32
+    product: Words = ((words >> _32) * bound + low) >> _32
+    return product
+
+
+def check_key(seed: int, epoch: int) -> None:
+    """Raise unless the two fit their places in key and counter."""
+    if not 0 <= seed < 1 << 64:
+        raise LoaderError(f"seed must be between 0 and 2**64 - 1, got {seed}.")
+    if not 0 <= epoch < 1 << 32:
+        raise LoaderError(f"epoch must be between 0 and 2**32 - 1, got {epoch}.")
+
+
+class Draws:
+    """The random numbers of one stream for a batch of samples.
+
+    Every call takes the next numbers of each sample's own sequence,
+    which is the same whichever samples share the batch.
+    """
+
+    __slots__ = ("_key", "_ready", "_slot", "epoch", "samples", "seed", "stream")
+
+    def __init__(self, seed: int, epoch: int, samples: Ints, stream: int) -> None:
+        check_key(seed, epoch)
+        if not 0 <= stream <= MAX_STREAMS:
+            raise LoaderError(f"stream must be between 0 and {MAX_STREAMS}, got {stream}.")
+        self.seed = seed
+        self.epoch = epoch
+        self.samples = samples
+        self.stream = stream
+        self._key = np.array([seed & 0xFFFFFFFF, seed >> 32], dtype=np.uint64)
+        self._slot = 0
+        self._ready: Words = np.empty((0, len(samples)), dtype=np.uint64)
+
+    def reserve(self, count: int) -> None:
+        """Compute the next `count` numbers of every sample together, which is cheaper."""
+        missing = count - len(self._ready)
+        if missing > 0:
+            self._ready = np.concatenate([self._ready, self._next_blocks((missing + 1) // 2)])
+
+    def bits(self, count: int = 1) -> Words:
+        """The next `count` 64-bit words of every sample: (count, samples)."""
+        self.reserve(count)
+        taken, self._ready = self._ready[:count], self._ready[count:]
+        return taken
+
+    def uniform(self, low: float = 0.0, high: float = 1.0) -> Floats:
+        """One number in [low, high) for each sample, of 53 random bits."""
+        return low + (high - low) * _to_unit(self.bits()[0])
+
+    def units(self, count: int) -> Floats:
+        """The next `count` numbers in [0, 1) of every sample: (count, samples)."""
+        return _to_unit(self.bits(count))
+
+    def integers(self, high: int | Ints) -> Ints:
+        """One integer in [0, high) for each sample; the bias is below high / 2**64.
+
+        Requires 1 <= high <= 2**32.
+        """
+        bound = np.asarray(high, dtype=np.uint64)
+        return multiply_high(self.bits()[0], bound).astype(np.int64)
+
+    def generator(self, index: int) -> np.random.Generator:
+        """A NumPy generator for the sample in row `index`, keyed as the draws but apart from them.
+
+        NumPy's own Philox has wider words: key (seed, sample), counter (0, stream, epoch, 0),
+        of which the first word counts.
+        """
+        key = np.array([self.seed, self.samples[index]], dtype=np.uint64)
+        counter = np.array([0, self.stream, self.epoch, 0], dtype=np.uint64)
+        return np.random.Generator(np.random.Philox(key=key, counter=counter))
+
+    def _next_blocks(self, count: int) -> Words:
+        """Two words from each of the next `count` slots: (2 * count, samples)."""
+        if self._slot + count > 1 << 16:
+            raise LoaderError(f"stream {self.stream}: more than {1 << 17} draws for one sample.")
+        samples = self.samples.astype(np.uint64)
+        slots = np.arange(self._slot, self._slot + count, dtype=np.uint64)
+        self._slot += count
+        counter = np.empty((4, count, len(samples)), dtype=np.uint64)
+        counter[0] = samples & _LOW_32
+        counter[1] = samples >> _32
+        counter[2] = self.epoch
+        counter[3] = (slots | np.uint64(self.stream << 16))[:, None]
+        first, second, third, fourth = philox4x32(counter, self._key)
+        words = np.stack([first | second << _32, third | fourth << _32], axis=1)
+        return words.reshape(2 * count, len(samples))
+
+
+def _to_unit(words: Words) -> Floats:
+    units: Floats = (words >> np.uint64(11)).astype(np.float64) * 2.0**-53
+    return units

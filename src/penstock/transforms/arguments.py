@@ -1,0 +1,112 @@
+"""Reading the arguments that several transforms share, in every form torchvision accepts.
+
+`where` is the transform's name, for the message.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from numbers import Integral, Real
+from typing import Any, Literal
+
+from penstock.errors import TransformError
+from penstock.transforms.moves import PadMode
+
+PaddingMode = Literal["constant", "edge", "reflect", "symmetric"]
+Fill = float | Sequence[float] | None
+Borders = tuple[int, int, int, int]  # left, top, right, bottom
+Colour = tuple[int, int, int]  # red, green, blue
+
+# Far beyond any image; keeps every sum of sizes within the core's 32-bit numbers.
+MAX_SIDE_PX = 1 << 24
+
+
+def read_integer(where: str, name: str, given: Any, *, least: int) -> int:
+    """An integer of at least `least`; a float such as 224.0 counts as one."""
+    integral = isinstance(given, Integral) or (
+        isinstance(given, Real) and float(given).is_integer()
+    )
+    if isinstance(given, bool) or not integral or not least <= int(given) <= MAX_SIDE_PX:
+        raise TransformError(
+            f"{where}: {name} must be an integer between {least} and {MAX_SIDE_PX}, got {given!r}."
+        )
+    return int(given)
+
+
+def read_numbers(where: str, name: str, given: Any) -> tuple[float, ...]:
+    """A sequence of finite numbers."""
+    try:
+        numbers = tuple(float(value) for value in given)
+    except (TypeError, ValueError):
+        numbers = (math.nan,)
+    if isinstance(given, str) or not all(math.isfinite(number) for number in numbers):
+        raise TransformError(f"{where}: {name} must be a sequence of numbers, got {given!r}.")
+    return numbers
+
+
+def read_range(where: str, name: str, given: Any) -> tuple[float, float]:
+    """Two numbers (min, max)."""
+    numbers = read_numbers(where, name, given if _is_sequence(given) else ())
+    if len(numbers) != 2 or numbers[0] > numbers[1]:
+        raise TransformError(f"{where}: {name} must be two numbers (min, max), got {given!r}.")
+    return numbers[0], numbers[1]
+
+
+def read_probability(where: str, given: Any) -> float:
+    """A number between 0 and 1."""
+    if not isinstance(given, Real) or not 0 <= float(given) <= 1:
+        raise TransformError(f"{where}: p must be between 0 and 1, got {given!r}.")
+    return float(given)
+
+
+def read_size(where: str, given: Any) -> tuple[int, int]:
+    """(height, width) from an integer, meaning a square, or a sequence of one or two."""
+    sides = given if _is_sequence(given) else (given,)
+    if len(sides) not in (1, 2):
+        raise TransformError(f"{where}: size must be an integer or (height, width), got {given!r}.")
+    checked = [read_integer(where, "size", side, least=1) for side in sides]
+    return checked[0], checked[-1]
+
+
+def read_padding(where: str, given: Any) -> Borders:
+    """(left, top, right, bottom) from one number, (left/right, top/bottom), or all four.
+
+    Negative numbers cut off.
+    """
+    borders = given if _is_sequence(given) else (given,)
+    if len(borders) not in (1, 2, 4):
+        raise TransformError(
+            f"{where}: padding must be an integer or a sequence of 1, 2 or 4 integers, "
+            f"got {given!r}."
+        )
+    checked = [read_integer(where, "padding", border, least=-MAX_SIDE_PX) for border in borders]
+    left, top = checked[0], checked[1 % len(checked)]
+    right, bottom = (checked[2], checked[3]) if len(checked) == 4 else (left, top)
+    return left, top, right, bottom
+
+
+def read_padding_mode(where: str, given: Any) -> PadMode:
+    """One of the four ways to fill a border."""
+    names = [mode.name.lower() for mode in PadMode]
+    if given not in names:
+        raise TransformError(
+            f"{where}: padding_mode must be constant, edge, reflect or symmetric, got {given!r}."
+        )
+    return PadMode(names.index(given))
+
+
+def read_fill(where: str, given: Any) -> Colour:
+    """(red, green, blue) from None (black), one number or three; cut to 0..255 as Pillow does."""
+    values = given if _is_sequence(given) else (0 if given is None else given,)
+    if isinstance(values[0] if values else None, (str, dict)) or len(values) not in (1, 3):
+        raise TransformError(
+            f"{where}: fill must be a number, or three for red, green and blue, got {given!r}."
+        )
+    numbers = read_numbers(where, "fill", values)
+    red, green, blue = (min(max(int(number), 0), 255) for number in numbers * (3 // len(numbers)))
+    return red, green, blue
+
+
+def _is_sequence(given: Any) -> bool:
+    return isinstance(given, Sequence) and not isinstance(given, str)

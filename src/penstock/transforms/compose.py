@@ -1,0 +1,54 @@
+"""A list of transforms as one."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any, TypeAlias
+
+from penstock.errors import TransformError
+from penstock.transforms.op import GeometricOp, Transform
+from penstock.transforms.python_step import PythonStep
+from penstock.transforms.values import Normalize, ToDtype
+
+Op: TypeAlias = GeometricOp | PythonStep | ToDtype | Normalize
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class Compose(Transform):
+    """Do `transforms` one after the other.
+
+    Each is one of ours, another Compose, or a function of your own (see `PythonStep`). Those that
+    move pixels come first, ToDtype and Normalize last.
+    """
+
+    transforms: Sequence[Any]
+
+    def __post_init__(self) -> None:
+        if isinstance(self.transforms, str) or not isinstance(self.transforms, Sequence):
+            raise TransformError(
+                f"Compose: transforms must be a list of transforms, got {self.transforms!r}."
+            )
+        if not self.transforms:
+            raise TransformError("Compose: the list of transforms is empty. Give at least one.")
+        self._keep(transforms=tuple(_as_transform(given) for given in self.transforms))
+
+    def __repr__(self) -> str:
+        lines = [f"    {transform!r},".replace("\n", "\n    ") for transform in self.transforms]
+        return "\n".join(["Compose([", *lines, "])"])
+
+
+def flatten(transform: object) -> Iterator[Op]:
+    """The single ops of a transform, in the order written."""
+    ours = _as_transform(transform)
+    if isinstance(ours, Compose):
+        for inner in ours.transforms:
+            yield from flatten(inner)
+    else:
+        yield ours
+
+
+def _as_transform(given: Any) -> Compose | Op:
+    if isinstance(given, (Compose, GeometricOp, PythonStep, ToDtype, Normalize)):
+        return given
+    return PythonStep(given)

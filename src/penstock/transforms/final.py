@@ -1,0 +1,71 @@
+"""The end of a pipeline, reduced to one pass over the pixels.
+
+ToDtype and Normalize in the orders that make sense come to (x * scale - mean) / std in float32,
+each of the three operations rounded, then one rounding to the element type: what torchvision v2
+computes, bit for bit. Orders that would round in between are refused.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from penstock.errors import TransformError
+from penstock.transforms.values import Element, Normalize, PerChannel, ToDtype
+
+_TO_UNIT_RANGE = float(np.float32(1.0 / 255.0))
+
+
+@dataclass(frozen=True, slots=True)
+class FinalSpec:
+    """(x * scale - mean) / std in float32, then cast; uint8 is left as it is."""
+
+    element: Element = Element.UINT8
+    scale: float = 1.0
+    mean: PerChannel = (0.0, 0.0, 0.0)
+    std: PerChannel = (1.0, 1.0, 1.0)
+
+
+def reduce_final(steps: Iterable[tuple[int, ToDtype | Normalize]]) -> FinalSpec:
+    """Fold the last ops of a pipeline, each with its number (from 0) in what the user wrote."""
+    spec = FinalSpec()
+    normalised = False
+    for position, op in steps:
+        where = f"{type(op).__name__} (step {position + 1})"
+        if isinstance(op, ToDtype):
+            spec = _cast(where, spec, op)
+        elif normalised:
+            raise TransformError(
+                f"{where}: the image is normalised already. Combine the two into one Normalize."
+            )
+        else:
+            spec = _normalise(where, spec, op)
+            normalised = True
+    return spec
+
+
+def _cast(where: str, spec: FinalSpec, op: ToDtype) -> FinalSpec:
+    if op.element == spec.element:
+        return spec
+    if spec.element == Element.UINT8:
+        return replace(spec, element=op.element, scale=_TO_UNIT_RANGE if op.scale else 1.0)
+    if spec.element == Element.FLOAT32 and op.element != Element.UINT8:
+        return replace(spec, element=op.element)
+    raise TransformError(
+        f"{where}: the image is {spec.element.name.lower()} here and cannot become "
+        f"{op.element.name.lower()}. Keep only the last ToDtype."
+    )
+
+
+def _normalise(where: str, spec: FinalSpec, op: Normalize) -> FinalSpec:
+    if spec.element == Element.UINT8:
+        spec = FinalSpec(Element.FLOAT32, _TO_UNIT_RANGE)
+    elif spec.element != Element.FLOAT32:
+        name = spec.element.name.lower()
+        raise TransformError(
+            f"{where}: the image is {name} here, which would round every step of the "
+            f'calculation. Put ToDtype("{name}") after Normalize.'
+        )
+    return replace(spec, mean=op.channel_mean, std=op.channel_std)

@@ -1,0 +1,100 @@
+"""What was drawn: the geometric moves of a batch, as small records of arrays, a row a sample.
+
+Moves know sizes, not pixels: lowering turns them into steps for the core,
+the reference into calls of Pillow.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from enum import IntEnum
+from typing import TypeAlias
+
+import numpy as np
+
+from penstock.geometry import Bools, Ints, Sizes
+
+
+class PadMode(IntEnum):
+    """How the border is filled; the core uses the same numbers."""
+
+    CONSTANT = 0
+    EDGE = 1
+    REFLECT = 2
+    SYMMETRIC = 3
+
+
+@dataclass(frozen=True, slots=True)
+class PadMove:
+    """Add a border, in pixels, none of them negative."""
+
+    left: Ints
+    top: Ints
+    right: Ints
+    bottom: Ints
+    mode: PadMode
+    fill: tuple[int, int, int]  # red, green, blue; used by PadMode.CONSTANT only
+
+    def out_sizes(self, sizes: Sizes) -> Sizes:
+        """The sizes after the move."""
+        return Sizes(
+            self.top + sizes.height + self.bottom,
+            self.left + sizes.width + self.right,
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class CropMove:
+    """Keep a box that lies within the image."""
+
+    top: Ints
+    left: Ints
+    height: Ints
+    width: Ints
+
+    def out_sizes(self, sizes: Sizes) -> Sizes:
+        """The sizes after the move."""
+        del sizes
+        return Sizes(self.height, self.width)
+
+
+@dataclass(frozen=True, slots=True)
+class ResizeMove:
+    """Resize with one of Pillow's filters, given by Pillow's number; same size means a copy."""
+
+    height: Ints
+    width: Ints
+    filter: int
+
+    def out_sizes(self, sizes: Sizes) -> Sizes:
+        """The sizes after the move."""
+        del sizes
+        return Sizes(self.height, self.width)
+
+
+@dataclass(frozen=True, slots=True)
+class FlipMove:
+    """Mirror left to right, top to bottom, both or neither."""
+
+    horizontal: Bools
+    vertical: Bools
+
+    def out_sizes(self, sizes: Sizes) -> Sizes:
+        """The sizes after the move."""
+        return sizes
+
+
+Move: TypeAlias = PadMove | CropMove | ResizeMove | FlipMove
+
+
+def out_sizes(moves: Iterable[Move], sizes: Sizes) -> Sizes:
+    """The sizes after all of `moves`."""
+    for move in moves:
+        sizes = move.out_sizes(sizes)
+    return sizes
+
+
+def repeat(value: int, sizes: Sizes) -> Ints:
+    """One value for every image of the batch."""
+    return np.full(len(sizes), value, dtype=np.int64)

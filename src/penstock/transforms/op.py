@@ -1,0 +1,51 @@
+"""What all transforms share: how they print, and what a geometric one must answer."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from dataclasses import MISSING, fields
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from penstock.geometry import Sizes
+    from penstock.rng import Draws
+    from penstock.transforms.moves import Move
+
+
+class Transform:
+    """A frozen dataclass that prints as the call that makes it, leaving out defaults.
+
+    Arguments stay as the user wrote them; what `__post_init__` reads out of them is kept beside,
+    in fields that take no part in printing or comparing.
+    """
+
+    __slots__ = ()
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({', '.join(_told_arguments(self))})"
+
+    def _keep(self, **read: object) -> None:
+        for name, value in read.items():
+            object.__setattr__(self, name, value)
+
+
+class GeometricOp(Transform, ABC):
+    """Moves pixels: pads, crops, resizes or mirrors."""
+
+    __slots__ = ()
+
+    @abstractmethod
+    def sample(self, draws: Draws, sizes: Sizes) -> tuple[Move, ...]:
+        """Draw what happens to each image of a batch; the moves apply one after the other.
+
+        `sizes` are those the images have when they reach this op, at least 1x1.
+        """
+
+
+def _told_arguments(transform: Any) -> list[str]:
+    told = []
+    for field in fields(transform):
+        value = getattr(transform, field.name)
+        if field.repr and (field.default is MISSING or value != field.default):
+            told.append(f"{field.name}={value!r}")
+    return told

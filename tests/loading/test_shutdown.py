@@ -1,0 +1,155 @@
+"""Ends of all kinds: break, del, exceptions, Ctrl-C, interpreter exit, fork."""
+
+from __future__ import annotations
+
+import gc
+import os
+import signal
+import subprocess
+import sys
+import textwrap
+import threading
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from penstock import Loader
+from penstock import transforms as T
+
+TRANSFORM = T.RandomResizedCrop(48)
+
+
+def penstock_threads(within_s: float = 10.0) -> list[str]:
+    """Our Python threads that have not ended by then."""
+    left = [t for t in threading.enumerate() if t.name.startswith("penstock")]
+    for thread in left:
+        thread.join(within_s)
+    return [t.name for t in left if t.is_alive()]
+
+
+def run_script(folder: Path, body: str, timeout_s: float = 60) -> subprocess.CompletedProcess[str]:
+    script = (
+        "from penstock import Loader, LoaderError\n"
+        "from penstock import transforms as T\n"
+        f"loader = Loader({str(folder)!r}, batch_size=2, transform=T.RandomResizedCrop(48), "
+        "output='numpy')\n" + textwrap.dedent(body)
+    )
+    return subprocess.run(
+        [sys.executable, "-c", script], capture_output=True, text=True, timeout=timeout_s, check=False
+    )
+
+
+def test_leaving_an_epoch_early_stops_its_threads(folder: Path) -> None:
+    """`break`, then the loader goes away."""
+    loader = Loader(folder, batch_size=2, transform=TRANSFORM, output="numpy")
+    for _ in loader:
+        break
+    del loader
+    gc.collect()
+
+    assert penstock_threads() == []
+
+
+def test_an_exception_in_the_loop_leaves_the_loader_usable(folder: Path) -> None:
+    """The next epoch starts as if nothing had happened."""
+    loader = Loader(folder, batch_size=2, transform=TRANSFORM, output="numpy")
+    with pytest.raises(ZeroDivisionError):
+        for _ in loader:
+            1 / 0  # noqa: B018
+
+    assert sum(len(labels) for _, labels in loader) == 23
+
+
+def test_close_and_iterate_again(folder: Path) -> None:
+    """Closing gives threads back; iterating takes new ones."""
+    loader = Loader(folder, batch_size=2, transform=TRANSFORM, output="numpy")
+    next(iter(loader))
+    loader.close()
+    assert penstock_threads() == []
+
+    assert sum(len(labels) for _, labels in loader) == 23
+
+
+def test_several_loaders_at_once(folder: Path) -> None:
+    """Interleaved, each gives what it gives alone."""
+    def make(seed: int) -> Loader:
+        return Loader(folder, batch_size=3, transform=TRANSFORM, seed=seed, output="numpy")
+
+    alone = [[images.copy() for images, _ in make(seed)] for seed in range(3)]
+    for step, together in enumerate(zip(*(make(seed) for seed in range(3)), strict=True)):
+        for seed, (images, _) in enumerate(together):
+            np.testing.assert_array_equal(images, alone[seed][step])
+
+
+def test_two_iterators_of_one_loader(folder: Path) -> None:
+    """Each runs its own epoch."""
+    loader = Loader(folder, batch_size=5, transform=TRANSFORM, output="numpy")
+    first, second = iter(loader), iter(loader)
+
+    counts = [0, 0]
+    for (_, one), (_, other) in zip(first, second, strict=True):
+        counts[0] += len(one)
+        counts[1] += len(other)
+    assert counts == [23, 23]
+
+
+def test_interpreter_exit_in_mid_epoch_is_clean(folder: Path) -> None:
+    """No hang, no message."""
+    done = run_script(folder, "it = iter(loader); next(it)")
+
+    assert (done.returncode, done.stderr) == (0, "")
+
+
+def test_ctrl_c_is_prompt(folder: Path, tmp_path: Path) -> None:
+    """KeyboardInterrupt reaches the loop, and the process ends."""
+    script = textwrap.dedent(
+        f"""
+        import time
+        from penstock import Loader
+        from penstock import transforms as T
+        loader = Loader({str(folder)!r}, transform=T.Compose([lambda i: time.sleep(0.2) or i,
+                        T.Resize((8, 8))]), threads=1, output="numpy")
+        print("ready", flush=True)
+        while True:
+            for batch in loader:
+                pass
+        """
+    )
+    process = subprocess.Popen(
+        [sys.executable, "-c", script], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    )
+    assert process.stdout is not None
+    assert process.stdout.readline() == "ready\n"
+    process.send_signal(signal.SIGINT)
+    _, stderr = process.communicate(timeout=30)
+
+    assert "KeyboardInterrupt" in stderr
+    assert process.returncode != 0
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork on this platform")
+@pytest.mark.filterwarnings("ignore::DeprecationWarning")
+def test_a_forked_child_gets_a_clear_error_and_ends(folder: Path) -> None:
+    """Threads do not survive a fork; the child is told so and exits."""
+    body = """
+    import os, sys, warnings
+    warnings.simplefilter("ignore")
+    it = iter(loader)
+    next(it)
+    child = os.fork()
+    if child == 0:
+        for attempt in (lambda: next(it), lambda: iter(loader)):
+            try:
+                attempt()
+            except LoaderError as error:
+                assert "after a fork" in str(error)
+            else:
+                os._exit(9)
+        sys.exit(7)
+    assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 7
+    assert sum(len(labels) for _, labels in it) == 21
+    """
+    done = run_script(folder, body)
+
+    assert (done.returncode, done.stderr) == (0, "")

@@ -1,0 +1,87 @@
+import re
+
+import numpy as np
+import pytest
+
+from penstock import transforms as T
+from penstock.errors import TransformError
+from penstock.geometry import Sizes
+from penstock.planner.plan import Node, Plan, Segment, as_written
+from penstock.rng import Draws
+from penstock.transforms.final import FinalSpec
+from penstock.transforms.values import Element
+
+CROP, FLIP, PAD = T.CenterCrop(3), T.RandomHorizontalFlip(), T.Pad(1)
+
+
+def mine(image):
+    return image
+
+
+MINE = T.PythonStep(mine)
+
+
+def test_streams_follow_the_order_written_through_nested_lists():
+    plan = as_written(T.Compose([CROP, T.Compose([FLIP, T.Compose([PAD])]), T.ToDtype("float32")]))
+
+    assert plan == Plan(
+        (Segment((Node(CROP, 0), Node(FLIP, 1), Node(PAD, 2))),), FinalSpec(Element.FLOAT32)
+    )
+
+
+def test_functions_cut_a_plan_into_segments():
+    plan = as_written(T.Compose([CROP, mine, mine, FLIP, PAD]))
+
+    assert plan.segments == (
+        Segment((Node(CROP, 0),), Node(MINE, 1)),
+        Segment((), Node(MINE, 2)),
+        Segment((Node(FLIP, 3), Node(PAD, 4))),
+    )
+
+
+def test_the_last_segment_never_ends_in_a_function():
+    assert as_written(mine).segments == (Segment((), Node(MINE, 0)), Segment(()))
+
+
+@pytest.mark.parametrize("transform", [None, T.ToDtype("uint8")])
+def test_nothing_to_do_is_a_plan_too(transform):
+    assert as_written(transform) == Plan((Segment(()),), FinalSpec())
+
+
+def test_a_single_transform_needs_no_compose():
+    assert as_written(CROP) == as_written(T.Compose([CROP]))
+
+
+@pytest.mark.parametrize(("late", "name"), [(FLIP, "RandomHorizontalFlip"), (mine, "mine")])
+def test_work_on_pixels_comes_before_the_end(late, name):
+    message = (
+        f"{name} (step 3): comes after ToDtype (step 2), which ends the work on pixels. "
+        "Move it before ToDtype."
+    )
+    with pytest.raises(TransformError, match=re.escape(message)):
+        as_written(T.Compose([CROP, T.ToDtype("float32"), late]))
+
+
+def test_step_numbers_in_messages_count_all_steps():
+    normalize = T.Normalize((0.5,), (0.5,))
+    with pytest.raises(TransformError, match=re.escape("Normalize (step 4)")):
+        as_written(T.Compose([CROP, FLIP, normalize, normalize]))
+
+
+def test_what_is_no_transform_is_refused():
+    with pytest.raises(TransformError, match="3 is not a transform"):
+        as_written(3)
+
+
+def test_a_segment_draws_from_the_streams_of_its_nodes():
+    """Each op sees the sizes the ops before it leave, and draws from its own stream."""
+    crop = T.RandomCrop(5)
+    (segment,) = as_written(T.Compose([PAD, crop])).segments
+    samples = np.array([4, 9])
+    sizes = Sizes(np.array([10, 20]), np.array([30, 40]))
+
+    border, box = segment.sample(7, 2, samples, sizes)
+
+    (expected,) = crop.sample(Draws(7, 2, samples, 1), border.out_sizes(sizes))
+    np.testing.assert_array_equal(box.top, expected.top)
+    np.testing.assert_array_equal(box.left, expected.left)

@@ -1,0 +1,76 @@
+"""Imports flow one way, and each outside library has one place that knows it."""
+
+import ast
+import re
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[1]
+PACKAGE = ROOT / "src" / "penstock"
+
+# What each part of the package may import of the others.
+BASE = {"_core", "_version", "errors", "geometry", "progress", "user_cache"}
+MAY_IMPORT = {
+    "_version": set(),
+    "errors": set(),
+    "geometry": set(),
+    "progress": set(),
+    "user_cache": set(),
+    "rng": BASE,
+    "pillow_order": BASE,
+    "transforms": BASE | {"rng"},
+    "planner": BASE | {"rng", "transforms"},
+    "sources": BASE,
+    "packing": BASE | {"sources"},
+    "loading": BASE | {"pillow_order", "rng", "transforms", "planner", "sources", "packing"},
+}
+
+PYTHON_FILES = sorted(PACKAGE.rglob("*.py"))
+CPP_FILES = sorted(path for path in (ROOT / "cpp").rglob("*") if path.suffix in {".h", ".cpp"})
+
+
+def imported_modules(path):
+    """Full names of the modules a file imports, wherever in the file."""
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.Import):
+            yield from (alias.name for alias in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            assert node.level == 0, f"{path}: relative import"
+            yield node.module
+            if node.module == "penstock":
+                yield from (f"penstock.{alias.name}" for alias in node.names)
+
+
+def relative(path):
+    return path.relative_to(ROOT).as_posix()
+
+
+@pytest.mark.parametrize("path", PYTHON_FILES, ids=relative)
+def test_imports_flow_one_way(path):
+    part = path.relative_to(PACKAGE).parts[0].removesuffix(".py")
+    if part not in MAY_IMPORT:  # the top: the public names, analysis, the command line
+        return
+    imported = {name.split(".")[1] for name in imported_modules(path) if "penstock." in name}
+
+    assert imported <= MAY_IMPORT[part] | {part}
+
+
+@pytest.mark.parametrize("path", PYTHON_FILES, ids=relative)
+def test_torch_is_optional(path):
+    libraries = {name.split(".")[0] for name in imported_modules(path)}
+
+    assert "torchvision" not in libraries
+    if relative(path) != "src/penstock/loading/to_torch.py":
+        assert "torch" not in libraries
+
+
+@pytest.mark.parametrize("path", CPP_FILES, ids=relative)
+def test_outside_libraries_have_one_place_each(path):
+    included = re.findall(r'#include\s*[<"]([^>"]+)[>"]', path.read_text(encoding="utf-8"))
+    folder = path.relative_to(ROOT / "cpp").parts[0]
+
+    if folder != "bindings":
+        assert not [name for name in included if name.startswith(("nanobind/", "Python.h"))]
+    if folder not in {"codec", "tests"}:
+        assert not [name for name in included if name in {"jpeglib.h", "turbojpeg.h", "jerror.h"}]

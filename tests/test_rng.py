@@ -1,0 +1,125 @@
+import numpy as np
+import pytest
+
+from penstock.errors import LoaderError
+from penstock.rng import Draws, multiply_high, philox4x32
+
+SAMPLES = np.array([0, 1, 7, 2**32 + 7, 2**40], dtype=np.int64)
+
+
+@pytest.mark.parametrize(
+    ("counter", "key", "expected"),
+    [
+        ([0] * 4, [0] * 2, [0x6627E8D5, 0xE169C58D, 0xBC57AC4C, 0x9B00DBD8]),
+        (
+            [0xFFFFFFFF] * 4,
+            [0xFFFFFFFF] * 2,
+            [0x408F276D, 0x41C83B0E, 0xA20BC7C6, 0x6D5451FD],
+        ),
+        (
+            [0x243F6A88, 0x85A308D3, 0x13198A2E, 0x03707344],
+            [0xA4093822, 0x299F31D0],
+            [0xD16CFE09, 0x94FDCCEB, 0x5001E420, 0x24126EA1],
+        ),
+    ],
+)
+def test_philox_gives_the_published_answers(counter, key, expected):
+    """Known-answer vectors of Random123 for philox4x32 with ten rounds."""
+    words = philox4x32(np.array(counter, dtype=np.uint64)[:, None], np.array(key, dtype=np.uint64))
+
+    assert words[:, 0].tolist() == expected
+
+
+def test_counter_and_key_are_laid_out_as_documented():
+    seed, epoch, sample, stream = 0x1234567890ABCDEF, 5, 2**40 + 3, 9
+    counter = np.array([3, 2**8, epoch, stream << 16], dtype=np.uint64)[:, None]
+    words = philox4x32(counter, np.array([0x90ABCDEF, 0x12345678], dtype=np.uint64))[:, 0]
+    low, high = words[0::2].astype(object), words[1::2].astype(object)
+
+    drawn = Draws(seed, epoch, np.array([sample]), stream).bits(2)[:, 0]
+
+    assert drawn.tolist() == (low + high * 2**32).tolist()
+
+
+def test_a_sample_draws_the_same_in_any_batch():
+    together = Draws(3, 1, SAMPLES, 2).units(5)
+    for row, sample in enumerate(SAMPLES):
+        alone = Draws(3, 1, np.array([sample]), 2).units(5)
+        np.testing.assert_array_equal(together[:, row], alone[:, 0])
+
+
+def test_numbers_do_not_depend_on_how_many_are_asked_for_at_once():
+    one_by_one = Draws(3, 1, SAMPLES, 2)
+    at_once = Draws(3, 1, SAMPLES, 2)
+    at_once.reserve(7)
+
+    drawn = np.stack([one_by_one.uniform() for _ in range(7)])
+
+    np.testing.assert_array_equal(drawn, at_once.units(7))
+    assert len(np.unique(drawn)) == drawn.size
+
+
+@pytest.mark.parametrize("change", [{"seed": 4}, {"epoch": 2}, {"stream": 3}])
+def test_each_part_of_the_key_changes_the_draws(change):
+    key = {"seed": 3, "epoch": 1, "stream": 2}
+    before = Draws(samples=SAMPLES, **key).uniform()
+    after = Draws(samples=SAMPLES, **{**key, **change}).uniform()
+
+    assert not np.any(before == after)
+
+
+def test_uniform_fills_its_range_evenly():
+    drawn = Draws(0, 0, np.arange(100_000), 0).uniform(-1.0, 3.0)
+    counts, _ = np.histogram(drawn, bins=100, range=(-1.0, 3.0))
+
+    assert counts.sum() == len(drawn)
+    assert _chi_square(counts) < 160  # 99 degrees of freedom: exceeded once in 10,000 seeds
+
+
+def test_integers_are_even_and_below_their_bound():
+    bounds = np.tile([1, 2, 3, 7, 1000], 20_000)
+    drawn = Draws(0, 0, np.arange(len(bounds)), 0).integers(bounds)
+
+    assert drawn.min() == 0
+    assert np.all(drawn < bounds)
+    assert _chi_square(np.bincount(drawn[bounds == 7], minlength=7)) < 27
+
+
+def test_multiply_high_is_exact_up_to_its_largest_bound():
+    words = Draws(1, 0, np.arange(200), 0).bits()[0]
+    words[:2] = [0, 2**64 - 1]
+    for bound in (1, 2, 255, 2**31, 2**32 - 1, 2**32):
+        expected = [int(word) * bound >> 64 for word in words]
+        assert multiply_high(words, np.uint64(bound)).tolist() == expected
+
+
+def test_generator_can_be_repeated_and_is_the_samples_own():
+    draws = Draws(3, 1, SAMPLES, 2)
+    again = Draws(3, 1, SAMPLES[::-1].copy(), 2)
+    numbers = [draws.generator(row).random(4).tolist() for row in range(len(SAMPLES))]
+
+    assert [again.generator(row).random(4).tolist() for row in range(len(SAMPLES))] == numbers[::-1]
+    assert len({tuple(four) for four in numbers}) == len(SAMPLES)
+
+
+@pytest.mark.parametrize("seed", [-1, 2**64])
+def test_a_seed_out_of_range_is_refused(seed):
+    with pytest.raises(LoaderError, match=f"seed must be between 0 and 2.*got {seed}"):
+        Draws(seed, 0, SAMPLES, 0)
+
+
+def test_an_epoch_out_of_range_is_refused():
+    with pytest.raises(LoaderError, match="epoch must be between"):
+        Draws(0, 2**32, SAMPLES, 0)
+
+
+def test_draws_of_one_stream_never_run_into_the_next():
+    draws = Draws(0, 0, SAMPLES[:1], 0)
+    draws.bits(1 << 17)
+    with pytest.raises(LoaderError, match="more than 131072 draws"):
+        draws.bits()
+
+
+def _chi_square(counts):
+    expected = counts.sum() / len(counts)
+    return float(((counts - expected) ** 2 / expected).sum())

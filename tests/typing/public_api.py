@@ -1,0 +1,25 @@
+"""What a type checker should see of the public names; checked by mypy, never run."""
+
+from pathlib import Path
+
+from typing_extensions import assert_type
+
+import penstock as ps
+from penstock import transforms as T
+
+pipeline = T.Compose([T.RandomResizedCrop(224), T.Normalize(T.IMAGENET_MEAN, T.IMAGENET_STD)])
+assert_type(pipeline, T.Compose)
+
+loader = ps.Loader(Path("photos"), batch_size=64, transform=pipeline, shuffle=True, seed=0)
+assert_type(loader, ps.Loader)
+assert_type(len(loader), int)
+
+state = loader.state_dict()
+loader.load_state_dict(state)
+loader.set_epoch(3)
+
+for images, labels in loader:
+    assert len(images) == len(labels)
+
+assert_type(ps.__version__, str)
+error: ps.PenstockError = ps.PenstockError("where: what was got. What to do.")
