@@ -54,7 +54,7 @@ def broken_folder(make_folder: Callable[..., Path], tmp_path: Path) -> Path:
     (first / "empty.jpg").write_bytes(b"")
     (second / "text.jpg").write_text("not an image")
     middle = len(whole) * 3 // 4
-    (second / "marker.jpg").write_bytes(whole[:middle] + b"\xff\x41" + whole[middle + 2 :])
+    (second / "marker.jpg").write_bytes(whole[:middle] + b"\xff\xd3" + whole[middle + 2 :])
     make_image(rng, 50, 60).save(second / "picture.png")
     make_image(rng, 60, 50).save(second / "progressive.jpg", progressive=True, quality=80)
     make_image(rng, 64, 48).convert("CMYK").save(first / "cmyk.jpg")

@@ -70,6 +70,11 @@ class Epoch(Iterator[tuple[Any, Any]]):
                 return delivered
         raise StopIteration
 
+    @property
+    def finished(self) -> bool:
+        """Whether every batch was delivered."""
+        return self.consumed >= self._stop
+
     def close(self) -> None:
         """Start nothing more; what is under way in the core ends by itself."""
         self._next_start = self._stop

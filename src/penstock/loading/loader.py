@@ -158,7 +158,7 @@ class Loader:
         """Where the loader stands: after the batches delivered so far, in a few integers."""
         current = self._current() if self._current is not None else None
         epoch, consumed = self._epoch, self._start
-        if current is not None and current.consumed < len(self._shard):
+        if current is not None and not current.finished:
             epoch, consumed = current.number, current.consumed
         return {
             "version": _STATE_VERSION,
