@@ -66,7 +66,7 @@ def test_a_refused_lock_costs_only_speed(cuda) -> None:
 
 
 def test_without_torch_numpy_comes_out(folder, monkeypatch) -> None:
-    """torch is optional: not asked for, not missed."""
+    """Torch is optional: not asked for, not missed."""
     monkeypatch.setitem(sys.modules, "torch", None)
     monkeypatch.setattr("penstock.loading.loader.torch_is_installed", lambda: False)
 

@@ -127,7 +127,9 @@ class Loader:
     def set_epoch(self, epoch: int) -> None:
         """Make the next iteration run `epoch` from its start."""
         if isinstance(epoch, bool) or not isinstance(epoch, int) or epoch < 0:
-            raise LoaderError(f"Loader.set_epoch: epoch must be a whole number from 0, got {epoch!r}.")
+            raise LoaderError(
+                f"Loader.set_epoch: epoch must be a whole number from 0, got {epoch!r}."
+            )
         self._epoch, self._start, self._current = epoch, 0, None
 
     def __len__(self) -> int:
