@@ -97,6 +97,21 @@ def test_resuming_at_every_step(
         assert batches(resumed) == expected
 
 
+def test_state_survives_the_iterator(small_folder: Path) -> None:
+    """Saved after `break`, when nobody holds the epoch any more."""
+    common = {"transform": TRANSFORM, "shuffle": True, "output": "numpy", "batch_size": 5}
+    loader = Loader(small_folder, **common)
+    whole = batches(loader)
+    loader.set_epoch(0)
+    for _ in loader:
+        break
+
+    resumed = Loader(small_folder, **common)
+    resumed.load_state_dict(loader.state_dict())
+
+    assert batches(resumed) == whole[1:]
+
+
 def test_state_survives_a_new_batch_size(small_folder: Path) -> None:
     """Samples already seen are not seen again, whatever the batches look like."""
     common = {"transform": TRANSFORM, "shuffle": True, "output": "numpy"}
