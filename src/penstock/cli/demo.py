@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from penstock.cli.demo_report import Report
 
-    Verbs = argparse._SubParsersAction[argparse.ArgumentParser]
+    # argparse has no public name for what `add_subparsers` returns.
+    Verbs = argparse._SubParsersAction[argparse.ArgumentParser]  # noqa: SLF001
 
 CLASSES = 8
 IMAGES_COMPARED = 16

@@ -9,15 +9,15 @@ from types import ModuleType
 from typing import Any
 
 import numpy as np
-from penstock.planner.plan import as_written
-from penstock.transforms import IMAGENET_MEAN, IMAGENET_STD
-from penstock.transforms.moves import CropMove, FlipMove, Move, ResizeMove
 from PIL import Image
 
 from penstock.cli.demo_loaders import SEED, Work, penstock_pipeline
 from penstock.cli.torchvision_import import import_torchvision
 from penstock.geometry import Sizes
+from penstock.planner.plan import as_written
 from penstock.sources import open_source
+from penstock.transforms import IMAGENET_MEAN, IMAGENET_STD
+from penstock.transforms.moves import CropMove, FlipMove, Move, ResizeMove
 
 
 def count_identical(work: Work, images: int) -> tuple[int, int]:

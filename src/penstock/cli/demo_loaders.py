@@ -144,7 +144,7 @@ class TorchvisionSide:
 
 def penstock_pipeline() -> Any:
     """Return the demo's transforms in penstock's words."""
-    from penstock import transforms as T  # noqa: N812 (the name users know from torchvision)
+    from penstock import transforms as T
 
     return T.Compose(
         [
