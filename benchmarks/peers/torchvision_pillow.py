@@ -42,7 +42,7 @@ def batches(case: Case, cores: int) -> Iterable[tuple[Any, Any]]:
     )
 
     def prepare(path: str) -> torch.Tensor:
-        with open(path, "rb") as file:  # noqa: PTH123 - as torchvision.datasets.ImageFolder does
+        with open(path, "rb") as file:
             image = PIL.Image.open(file).convert("RGB")
         tensor: torch.Tensor = transform(image)
         return tensor

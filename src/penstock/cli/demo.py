@@ -10,8 +10,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from penstock.cli.demo_report import Report
 
-    # argparse has no public name for what `add_subparsers` returns.
-    Verbs = argparse._SubParsersAction[argparse.ArgumentParser]  # noqa: SLF001
+    Verbs = argparse._SubParsersAction[argparse.ArgumentParser]  # noqa: SLF001 (has no public name)
 
 CLASSES = 8
 IMAGES_COMPARED = 16

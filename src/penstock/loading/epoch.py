@@ -94,7 +94,9 @@ class Epoch(Iterator[tuple[Any, Any]]):
             self._next_start += count
             batch = Batch(self._machine.maker, self._batches, samples)
             self._batches += 1
-            self._under_way.append((batch, [self._machine.carry(part) for part in self._split(batch)]))
+            self._under_way.append(
+                (batch, [self._machine.carry(part) for part in self._split(batch)])
+            )
 
     def _split(self, batch: Batch) -> Iterator[Part]:
         slots = np.arange(len(batch.samples), dtype=np.int32)

@@ -19,7 +19,7 @@ from penstock.loading.pillow_backend import PillowCarrier
 from penstock.loading.pillow_decode import DEFAULT_PIXEL_LIMIT
 from penstock.loading.reference import Layout
 from penstock.loading.sampler import Order, Shard
-from penstock.loading.to_torch import torch_is_installed
+from penstock.loading.to_torch import require_torch, torch_is_installed
 from penstock.loading.work import Carrier
 from penstock.pillow_order import check_installed_pillow
 from penstock.planner.plan import Plan, as_written
@@ -88,6 +88,8 @@ class Loader:
         self._output = OutputOptions(
             element, layout, output or ("torch" if torch_is_installed() else "numpy")
         )
+        if self._output.library == "torch":
+            require_torch()  # here, so that neither the error nor the import waits for a batch
         self._source = open_source(data, labels)
         self._shard = Shard(len(self._source), rank, world_size, drop_last)
         self._ledger = Ledger(len(self._source), self._source.name)
@@ -125,7 +127,9 @@ class Loader:
     def set_epoch(self, epoch: int) -> None:
         """Make the next iteration run `epoch` from its start."""
         if isinstance(epoch, bool) or not isinstance(epoch, int) or epoch < 0:
-            raise LoaderError(f"Loader.set_epoch: epoch must be a whole number from 0, got {epoch!r}.")
+            raise LoaderError(
+                f"Loader.set_epoch: epoch must be a whole number from 0, got {epoch!r}."
+            )
         self._epoch, self._start, self._current = epoch, 0, None
 
     def __len__(self) -> int:
