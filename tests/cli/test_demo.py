@@ -5,8 +5,8 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from fake_loaders import DifferingTorchvision, FakePenstock, FakeTorchvision, MissingTorchvision
 
+from cli.fake_loaders import DifferingTorchvision, FakePenstock, FakeTorchvision, MissingTorchvision
 from penstock.cli import demo_measure
 from penstock.cli.demo_loaders import Work
 from penstock.cli.demo_measure import measure

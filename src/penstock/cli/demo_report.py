@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import json
-import os
 import platform
 from dataclasses import dataclass, field
+from pathlib import Path
 from statistics import median
 from typing import Any
 
@@ -132,10 +132,5 @@ def duration(seconds: float) -> str:
 
 
 def _photos(folder: str) -> tuple[int, int]:
-    sizes = [
-        os.path.getsize(os.path.join(directory, name))
-        for directory, _, names in os.walk(folder)
-        for name in names
-        if name.endswith(".jpg")
-    ]
+    sizes = [photo.stat().st_size for photo in Path(folder).rglob("*.jpg")]
     return len(sizes), sum(sizes)
