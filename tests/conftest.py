@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 
 from benchmarks.dataset import shared_data_folder
-from benchmarks.torchvision_import import import_torchvision
 from folders import broken_folder, folder, make_folder
+from penstock.cli.torchvision_import import import_torchvision
 
 __all__ = ["broken_folder", "folder", "make_folder"]  # fixtures that live in a file of their own
 
@@ -125,6 +125,6 @@ def isa(request, _restore_isa) -> str:
 def torchvision():
     """The torchvision module, ready for use beside a CPU build of torch."""
     try:
-        return import_torchvision()
+        return import_torchvision()[1]
     except ImportError as error:
         pytest.skip(f"torchvision cannot be imported: {error}")

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterable
-from importlib import import_module
+from importlib.util import module_from_spec, spec_from_file_location
+from types import ModuleType
 from typing import Any
 
 import PIL
@@ -11,13 +13,26 @@ import PIL.Image
 import torch
 
 from benchmarks.case import Case
+from benchmarks.dataset import CHECKOUT
 from benchmarks.peers.data_loader import make_data_loader
-from benchmarks.torchvision_import import import_torchvision
 
-torchvision = import_torchvision()
-v2 = import_module("torchvision.transforms.v2")
+
+def _import_torchvision() -> ModuleType:
+    """Import torchvision as `penstock demo` does, but without penstock, which takes memory too."""
+    path = CHECKOUT / "src" / "penstock" / "cli" / "torchvision_import.py"
+    spec = spec_from_file_location("torchvision_import", path)
+    if spec is None or spec.loader is None:
+        raise ImportError(f"{path}: cannot be imported. Run the benchmarks from a whole checkout.")
+    module = module_from_spec(spec)
+    sys.modules[spec.name] = module  # the operators it declares must outlive this function
+    spec.loader.exec_module(module)
+    torchvision: ModuleType = module.import_torchvision()[1]
+    return torchvision
+
 
 label = "torchvision + Pillow, DataLoader"
+torchvision = _import_torchvision()
+v2 = torchvision.transforms.v2
 
 
 def versions() -> dict[str, str]:
