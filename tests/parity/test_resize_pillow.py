@@ -7,9 +7,9 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 import pytest
-from kernels import VARIANTS, variant
 from PIL import Image
 
+from kernels import VARIANTS, variant
 from penstock import CoreError, _core
 from penstock.pillow_order import vertical_first
 
