@@ -43,7 +43,7 @@ struct UpsampleRow {
   int8_t* red;
 };
 
-inline constexpr int kUpsampleSlack = 192;
+inline constexpr int kUpsampleSlack = 128;
 
 /// Image row y, columns [left, right), of a YCbCr image to three RGB rows.
 ///

@@ -33,6 +33,15 @@ struct CoefficientImage {
   CoefficientComponent component[3];
 };
 
+struct alignas(64) Block {
+  int16_t at[64] = {};
+};
+using BlockRow = std::vector<Block>;
+
+inline int padded_blocks(int blocks) {
+  return (blocks + kBlockGroup - 1) / kBlockGroup * kBlockGroup;
+}
+
 /// How wild the values are.
 enum class Content {
   plain,    // smooth blocks, everyday quantisers
@@ -61,8 +70,7 @@ inline CoefficientImage random_image(std::mt19937& random, int height, int width
     component.block_rows = round_up(component.height, 8);
     component.block_columns = round_up(component.width, 8);
     for (uint16_t& q : component.quant)
-      q = static_cast<uint16_t>(wild ? draw(1, 65535) >> draw(0, 15) : draw(1, 40));
-    for (uint16_t& q : component.quant) q = std::max<uint16_t>(q, 1);
+      q = static_cast<uint16_t>(wild ? draw(1, (1 << draw(1, 16)) - 1) : draw(1, 40));
     component.coefficients.resize(size_t{64} * component.block_rows * component.block_columns);
     for (size_t i = 0; i < component.coefficients.size(); ++i) {
       const int position = i % 64;
@@ -79,13 +87,14 @@ inline CoefficientImage random_image(std::mt19937& random, int height, int width
   return image;
 }
 
-/// A plane with slack around it, of which the samples in [top, bottom) x [left, right) are kept.
+/// Samples with readable slack around every row.
 struct Plane {
   std::vector<uint8_t> bytes;
   SamplePlane samples;
 };
 
-/// A copy of a part of `whole`, so that reads outside it are caught or at least differ.
+/// A copy of rows [top, bottom) and columns [left, right) of `whole`, so that a use of any other
+/// sample shows.
 inline Plane window_of(const Plane& whole, int top, int bottom, int left, int right) {
   Plane part;
   part.samples = whole.samples;
@@ -110,7 +119,7 @@ inline Planes transform(const CoefficientImage& image, IdctRow idct_row) {
   Planes planes;
   for (int c = 0; c < 3; ++c) {
     const CoefficientComponent& component = image.component[c];
-    const int padded = (component.block_columns + kBlockGroup - 1) / kBlockGroup * kBlockGroup;
+    const int padded = padded_blocks(component.block_columns);
     SamplePlane& samples = planes.plane[c].samples;
     samples.stride = padded * 8 + 2 * kRowSlack;
     planes.plane[c].bytes.resize(samples.stride * component.block_rows * 8);
@@ -121,13 +130,12 @@ inline Planes transform(const CoefficientImage& image, IdctRow idct_row) {
     samples.horizontal_ratio = image.largest.horizontal / component.factors.horizontal;
     samples.vertical_ratio = image.largest.vertical / component.factors.vertical;
 
-    std::vector<int16_t> storage(size_t{64} * padded + 32);
-    int16_t* row = storage.data();
-    while (reinterpret_cast<uintptr_t>(row) % 64 != 0) ++row;
-    const size_t row_size = size_t{64} * component.block_columns;
+    BlockRow row(padded);
     for (int y = 0; y < component.block_rows; ++y) {
-      std::copy_n(component.coefficients.data() + y * row_size, row_size, row);
-      idct_row(origin + y * 8 * samples.stride, samples.stride, row, component.block_columns,
+      for (int x = 0; x < component.block_columns; ++x)
+        std::copy_n(component.coefficients.data() + 64 * (y * component.block_columns + x), 64,
+                    row[x].at);
+      idct_row(origin + y * 8 * samples.stride, samples.stride, row[0].at, component.block_columns,
                component.quant, c > 0);
     }
   }

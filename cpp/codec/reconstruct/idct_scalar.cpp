@@ -55,22 +55,25 @@ void transform_columns(int16_t* work, const int16_t* block, const uint16_t* quan
 
 }  // namespace
 
+void idct_block_scalar(uint8_t* plane, ptrdiff_t stride, const int16_t* block,
+                       const uint16_t* quant, bool centred) {
+  int16_t work[64];
+  transform_columns(work, block, quant);
+  const int offset = centred ? 0 : 128;
+  for (int y = 0; y < 8; ++y) {
+    transform_line<kRowShift>(work + 8 * y, 1);
+    for (int x = 0; x < 8; ++x)
+      plane[y * stride + x] =
+          static_cast<uint8_t>(std::clamp<int>(work[8 * y + x], -128, 127) + offset);
+  }
+}
+
 void idct_row_scalar(uint8_t* plane, ptrdiff_t stride, int16_t* coefficients, int blocks,
                      const uint16_t* quant, bool centred) {
-  const int offset = centred ? 0 : 128;
   const int padded = (blocks + kBlockGroup - 1) / kBlockGroup * kBlockGroup;
-  for (int b = 0; b < padded; ++b) {
-    int16_t* block = coefficients + 64 * b;
-    int16_t work[64];
-    transform_columns(work, block, quant);
-    std::fill(block, block + 64, int16_t{0});
-    for (int y = 0; y < 8; ++y) {
-      transform_line<kRowShift>(work + 8 * y, 1);
-      uint8_t* row = plane + y * stride + 8 * b;
-      for (int x = 0; x < 8; ++x)
-        row[x] = static_cast<uint8_t>(std::clamp<int>(work[8 * y + x], -128, 127) + offset);
-    }
-  }
+  for (int b = 0; b < padded; ++b)
+    idct_block_scalar(plane + 8 * b, stride, coefficients + 64 * b, quant, centred);
+  std::fill(coefficients, coefficients + 64 * padded, int16_t{0});
 }
 
 }  // namespace penstock

@@ -23,7 +23,8 @@ inline constexpr int kColumnShift = kConstBits - kColumnBits;
 inline constexpr int kRowShift = kConstBits + kColumnBits + 3;
 
 // Where only row 0 of a block is not zero, libjpeg-turbo shifts it left by kColumnBits, which wraps
-// around, instead of doing the column pass, which saturates. Both agree up to this magnitude.
+// around, instead of doing the column pass, which saturates. Both agree for dequantised values of
+// at least -kRow0Limit and below kRow0Limit.
 inline constexpr int kRow0Limit = 32768 >> kColumnBits;
 
 }  // namespace penstock::islow

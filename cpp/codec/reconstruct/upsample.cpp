@@ -5,28 +5,26 @@
 namespace penstock {
 namespace {
 
-// Halves are rounded up and down at alternate pixels; see the fancy methods in libjpeg's
-// jdsample.c.
-struct Biases {
-  int left;
-  int right;
-};
-constexpr Biases kBiasH2v1{1, 2};
-constexpr Biases kBiasH2v2{8, 7};
-constexpr int kBiasBelow = 2;
-constexpr int kBiasAbove = 1;
-
 /// Calls filter(nearer column, farther column, bias) for every image column; columns outside the
 /// component are replicated.
 template <class Filter>
-void filter_columns(int8_t* target, const SamplePlane& plane, int left, int right,
-                    const Biases& biases, const Filter& filter) {
+void filter_columns(int8_t* target, const SamplePlane& plane, int left, int right, int bias_left,
+                    int bias_right, const Filter& filter) {
   for (int x = left; x < right; ++x) {
     const bool is_right = x & 1;
     const int near = x / 2;
     const int far = std::clamp(is_right ? near + 1 : near - 1, 0, plane.width - 1);
     target[x - left] = static_cast<int8_t>(
-        filter(near - plane.left, far - plane.left, is_right ? biases.right : biases.left));
+        filter(near - plane.left, far - plane.left, is_right ? bias_right : bias_left));
+  }
+}
+
+void repeat_columns(int8_t* target, const int8_t* near, const SamplePlane& plane, int left,
+                    int right) {
+  const int ratio = plane.horizontal_ratio;
+  for (int x = left, column = left / ratio; x < right; ++column) {
+    const int end = std::min((column + 1) * ratio, right);
+    while (x < end) target[x++ - left] = near[column - plane.left];
   }
 }
 
@@ -60,19 +58,20 @@ void upsample_row(int8_t* target, const SamplePlane& plane, Upsampling method, i
   const int8_t* far = rows.far;
   switch (method) {
     case Upsampling::fancy_h2v1:
-      filter_columns(target, plane, left, right, kBiasH2v1, [=](int x, int beside, int bias) {
-        return (3 * near[x] + near[beside] + bias) >> 2;
-      });
+      filter_columns(
+          target, plane, left, right, kH2v1BiasLeft, kH2v1BiasRight,
+          [=](int x, int beside, int bias) { return (3 * near[x] + near[beside] + bias) >> 2; });
       return;
     case Upsampling::fancy_h2v2:
-      filter_columns(target, plane, left, right, kBiasH2v2, [=](int x, int beside, int bias) {
-        const int sum = 3 * near[x] + far[x];
-        const int sum_beside = 3 * near[beside] + far[beside];
-        return (3 * sum + sum_beside + bias) >> 4;
-      });
+      filter_columns(target, plane, left, right, kH2v2BiasLeft, kH2v2BiasRight,
+                     [=](int x, int beside, int bias) {
+                       const int sum = 3 * near[x] + far[x];
+                       const int sum_beside = 3 * near[beside] + far[beside];
+                       return (3 * sum + sum_beside + bias) >> 4;
+                     });
       return;
     case Upsampling::fancy_h1v2: {
-      const int bias = rows.far_is_below ? kBiasBelow : kBiasAbove;
+      const int bias = rows.far_is_below ? kH1v2BiasBelow : kH1v2BiasAbove;
       for (int x = left; x < right; ++x) {
         const int column = x - plane.left;
         target[x - left] = static_cast<int8_t>((3 * near[column] + far[column] + bias) >> 2);
@@ -80,11 +79,40 @@ void upsample_row(int8_t* target, const SamplePlane& plane, Upsampling method, i
       return;
     }
     case Upsampling::none:
+      std::copy_n(near + (left - plane.left), right - left, target);
+      return;
     case Upsampling::box:
-      for (int x = left; x < right; ++x)
-        target[x - left] = near[x / plane.horizontal_ratio - plane.left];
+      repeat_columns(target, near, plane, left, right);
       return;
   }
+}
+
+const int8_t* upsample_row_with(const FancyFilters& filters, int8_t* scratch,
+                                const SamplePlane& plane, int y, int left, int right) {
+  const Upsampling method = upsampling_of(plane);
+  const ChromaRows rows = chroma_rows(plane, method, y);
+  switch (method) {
+    case Upsampling::none:
+      return rows.near + (left - plane.left);
+    case Upsampling::fancy_h1v2:
+      filters.h1v2(scratch, rows, left - plane.left, right - left);
+      return scratch;
+    case Upsampling::box:
+      upsample_row(scratch, plane, method, y, left, right);
+      return scratch;
+    case Upsampling::fancy_h2v1:
+    case Upsampling::fancy_h2v2:
+      break;
+  }
+  const int first = left / 2, end = (right + 1) / 2;
+  const auto filter = method == Upsampling::fancy_h2v2 ? filters.h2v2 : filters.h2v1;
+  filter(scratch, rows, first - plane.left, end - first);
+  // What lies beside the component is not a sample: the columns at its edges are done over.
+  if (first == 0) upsample_row(scratch, plane, method, y, 0, 1);
+  const int last = 2 * plane.width - 1;
+  if (end == plane.width)
+    upsample_row(scratch + (last - 2 * first), plane, method, y, last, last + 1);
+  return scratch + (left - 2 * first);
 }
 
 }  // namespace penstock

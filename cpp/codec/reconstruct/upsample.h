@@ -25,8 +25,27 @@ struct ChromaRows {
 
 ChromaRows chroma_rows(const SamplePlane& plane, Upsampling method, int y);
 
-/// Chroma of image row y, columns [left, right).
+// Halves are rounded up and down at alternate pixels; see the fancy methods in libjpeg's
+// jdsample.c.
+inline constexpr int kH2v1BiasLeft = 1, kH2v1BiasRight = 2;
+inline constexpr int kH1v2BiasAbove = 1, kH1v2BiasBelow = 2;
+inline constexpr int kH2v2BiasLeft = 8, kH2v2BiasRight = 7;
+
+/// Chroma of image row y, columns [left, right), sample by sample.
 void upsample_row(int8_t* target, const SamplePlane& plane, Upsampling method, int y, int left,
                   int right);
+
+/// Triangle filters for `count` chroma columns from index `first` of the rows on, in groups of up
+/// to 64 columns. They replicate nothing at the component's edges but filter what lies beside them.
+struct FancyFilters {
+  using Filter = void (*)(int8_t* target, const ChromaRows& rows, int first, int count);
+  Filter h2v1;
+  Filter h1v2;
+  Filter h2v2;
+};
+
+/// The same chroma by vector code, in the plane itself or in `scratch` (as large as UpsampleRow's).
+const int8_t* upsample_row_with(const FancyFilters& filters, int8_t* scratch,
+                                const SamplePlane& plane, int y, int left, int right);
 
 }  // namespace penstock
