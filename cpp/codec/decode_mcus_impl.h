@@ -3,21 +3,16 @@
 #pragma once
 
 #include "codec/decode_mcus.h"
+#include "codec/zigzag.h"
 
 namespace penstock {
 namespace {
 
 #define PENSTOCK_INLINE inline __attribute__((always_inline))
 
-/// Natural order of the zigzag positions.
-constexpr uint8_t kNatural[64] = {0,  1,  8,  16, 9,  2,  3,  10, 17, 24, 32, 25, 18, 11, 4,  5,
-                                  12, 19, 26, 33, 40, 48, 41, 34, 27, 20, 13, 6,  7,  14, 21, 28,
-                                  35, 42, 49, 56, 57, 50, 43, 36, 29, 22, 15, 23, 30, 37, 44, 51,
-                                  58, 59, 52, 45, 38, 31, 39, 46, 53, 60, 61, 54, 47, 55, 62, 63};
-
 constexpr int kNoSymbol = -1;
 
-/// The symbol of a code that no look-up knows, or kNoSymbol. Requires 16 bits in the reader.
+/// The next symbol, found without a look-up, or kNoSymbol. Requires 16 bits in the reader.
 PENSTOCK_INLINE int long_symbol(BitReader& reader, const LongCodes& codes) {
   const int front = static_cast<int>(reader.peek(kMaxCodeBits));
   for (int length = 1; length <= kMaxCodeBits; ++length) {
@@ -69,92 +64,64 @@ PENSTOCK_INLINE bool place_symbol(BitReader& reader, int symbol, int16_t* coeffi
   if (position > 63) return false;
   if (kStore) {
     const int value = signed_value(reader.word, value_bits);
-    coefficients[kNatural[position]] = static_cast<int16_t>(value);
+    coefficients[kNaturalOrder[position]] = static_cast<int16_t>(value);
   }
   reader.consume(value_bits);
   return true;
 }
 
-/// A symbol that the look-up cannot resolve, after its entry.
-PENSTOCK_INLINE bool store_unresolved(BitReader& reader, const AcTable& table, const AcEntry& entry,
-                                      int16_t* coefficients, int& position) {
-  reader.refill();
-  int symbol = entry.first_value;
-  if (entry.first_bits != 0) {
-    reader.consume(entry.first_bits);
-  } else {
-    symbol = long_symbol(reader, table.long_codes);
-    if (symbol == kNoSymbol) return false;
-  }
-  return place_symbol<true>(reader, symbol, coefficients, position);
+/// The value of an entry's last coefficient, before the entry is consumed.
+PENSTOCK_INLINE int16_t last_value(const BitReader& reader, const AcEntry& entry) {
+  const int mask = entry.last_mask;
+  const int magnitude = static_cast<int>(reader.peek(entry.bits)) & mask;
+  return static_cast<int16_t>(2 * magnitude > mask ? magnitude : magnitude - mask);
 }
 
-/// The last look-up of a block, which reaches position 63 or beyond.
-PENSTOCK_INLINE bool store_last(BitReader& reader, const AcEntry& entry, int16_t* coefficients,
-                                int position) {
+/// An entry that reaches position 63 or beyond.
+PENSTOCK_INLINE bool store_end(BitReader& reader, const AcEntry& entry, int16_t* coefficients,
+                               int position) {
   const int first = position + entry.first_advance;
-  const int both = position + entry.both_advance;
-  if (first == 63) {  // the block is full: what follows belongs to the next one
+  const int last = position + entry.last_advance;
+  if (first == 63 && last > 63) {  // the block is full: what follows belongs to the next one
     coefficients[63] = entry.first_value;
     reader.consume(entry.first_bits);
     return true;
   }
+  if (first < 63) coefficients[kNaturalOrder[first]] = entry.first_value;
+  if (last == 63) coefficients[63] = last_value(reader, entry);
   reader.consume(entry.bits);
-  if (first >= kEndOfBlock) return true;
-  if (first > 63) return false;
-  coefficients[kNatural[first]] = entry.first_value;
-  if (both >= kEndOfBlock) return true;
-  coefficients[63] = entry.second_value;
-  return both == 63;
+  return last == 63 || (last >= kEndOfBlock && (first < 63 || first >= kEndOfBlock));
 }
 
 enum class Step { more, full, bad };
 
-/// Stores what one look-up tells, unless it reaches the end of the block or tells nothing.
-PENSTOCK_INLINE bool store_step(BitReader& reader, const AcTable& table, int16_t* coefficients,
-                                int& position, const AcEntry*& entry) {
-  entry = &table.entry[reader.peek(kAcLookupBits)];
-  const int first = position + entry->first_advance;
-  const int both = position + entry->both_advance;
-  if (both >= 63) [[unlikely]]
-    return false;
-  // Without a second coefficient both positions are equal and the first one's value stays.
-  coefficients[kNatural[both]] = entry->second_value;
-  coefficients[kNatural[first]] = entry->first_value;
-  reader.consume(entry->bits);
-  position = both;
-  return true;
-}
-
-PENSTOCK_INLINE bool store_ac(BitReader& reader, const AcTable& table, int16_t* coefficients) {
-  int position = 0;  // of the last coefficient known
-  const AcEntry* entry;
-  static_assert(3 * kAcLookupBits <= 32 && 5 * kAcLookupBits <= 56);
-  const auto step = [&]() __attribute__((always_inline)) {
-    return store_step(reader, table, coefficients, position, entry);
-  };
-  bool more = step() && step() && step();
-  for (;;) {
-    while (more) {
-      reader.refill();
-      more = step() && step() && step() && step() && step();
-    }
-    if (entry->both_advance != kUnresolved)
-      return store_last(reader, *entry, coefficients, position);
-    if (!store_unresolved(reader, table, *entry, coefficients, position)) return false;
-    if (position >= 63) return true;
-    more = true;
-  }
-}
-
 /// One symbol by itself: it is a long one, or some of the look-up's belong to the next block.
-PENSTOCK_INLINE Step skip_symbol(BitReader& reader, const AcTable& table, int& position) {
+template <bool kStore>
+PENSTOCK_INLINE Step take_symbol(BitReader& reader, const AcTable& table, int16_t* coefficients,
+                                 int& position) {
   reader.refill();
   const int symbol = long_symbol(reader, table.long_codes);
-  if (symbol == kNoSymbol || !place_symbol<false>(reader, symbol, nullptr, position))
+  if (symbol == kNoSymbol || !place_symbol<kStore>(reader, symbol, coefficients, position))
     return Step::bad;
   reader.refill();
   return position < 63 ? Step::more : Step::full;
+}
+
+PENSTOCK_INLINE Step store_step(BitReader& reader, const AcTable& table, int16_t* coefficients,
+                                int& position) {
+  const AcEntry& entry = table.entry[reader.peek(kAcLookupBits)];
+  const int first = position + entry.first_advance;
+  const int last = position + entry.last_advance;
+  if (last < 63) [[likely]] {
+    coefficients[kNaturalOrder[first]] = entry.first_value;
+    coefficients[kNaturalOrder[last]] = last_value(reader, entry);
+    reader.consume(entry.bits);
+    position = last;
+    return Step::more;
+  }
+  if (last < kUnresolved)
+    return store_end(reader, entry, coefficients, position) ? Step::full : Step::bad;
+  return take_symbol<true>(reader, table, coefficients, position);
 }
 
 PENSTOCK_INLINE Step skip_step(BitReader& reader, const AcTable& table, int& position) {
@@ -170,35 +137,39 @@ PENSTOCK_INLINE Step skip_step(BitReader& reader, const AcTable& table, int& pos
     reader.consume(entry.bits);
     return Step::full;
   }
-  return skip_symbol(reader, table, position);
+  return take_symbol<false>(reader, table, nullptr, position);
 }
 
-PENSTOCK_INLINE bool skip_ac(BitReader& reader, const AcTable& table) {
-  int position = 0;
-  static_assert(kAcLookupBits + 15 <= 32 && 2 * (kAcLookupBits + 15) <= 56);
-  Step step = skip_step(reader, table, position);
+template <bool kStore>
+PENSTOCK_INLINE bool decode_ac(BitReader& reader, const AcTable& table, int16_t* coefficients) {
+  int position = 0;  // of the last coefficient known
+  const auto take = [&]() __attribute__((always_inline)) {
+    return kStore ? store_step(reader, table, coefficients, position)
+                  : skip_step(reader, table, position);
+  };
+  constexpr int kMostBits = kAcLookupBits + 15;
+  static_assert(kMostBits <= 32 && 2 * kMostBits <= 56);
+  Step step = take();
   while (step == Step::more) {
     reader.refill();
-    step = skip_step(reader, table, position);
+    step = take();
     if (step != Step::more) break;
-    step = skip_step(reader, table, position);
+    step = take();
   }
   return step == Step::full;
 }
 
 template <bool kStore>
-bool decode_mcus(EntropyCursor& cursor, const Mcu& mcu, int units) {
+bool decode_mcus(EntropyCursor& cursor, const Mcu& mcu, int64_t first_unit, int64_t units) {
   BitReader reader = cursor.reader;
-  for (int unit = 0; unit < units; ++unit) {
+  for (int64_t unit = first_unit; unit < first_unit + units; ++unit) {
     for (int b = 0; b < mcu.blocks; ++b) {
       const McuBlock& block = mcu.block[b];
-      int16_t* coefficients =
-          kStore ? block.coefficients + static_cast<ptrdiff_t>(unit) * block.unit_step : nullptr;
+      int16_t* coefficients = kStore ? block.coefficients + unit * block.unit_step : nullptr;
       int& prediction = cursor.dc[block.component];
       if (!decode_dc(reader, block, prediction)) return false;
       if (kStore) coefficients[0] = static_cast<int16_t>(prediction);
-      if (!(kStore ? store_ac(reader, *block.ac, coefficients) : skip_ac(reader, *block.ac)))
-        return false;
+      if (!decode_ac<kStore>(reader, *block.ac, coefficients)) return false;
       // The word may hold bytes from behind the end, but a later check counts the bits.
       if (reader.next > cursor.end + sizeof reader.word) return false;
     }

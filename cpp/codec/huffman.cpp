@@ -1,7 +1,6 @@
 #include "codec/huffman.h"
 
 #include <algorithm>
-#include <bit>
 #include <cstring>
 
 namespace penstock {
@@ -9,20 +8,13 @@ namespace {
 
 constexpr int kIndexMask = (1 << kAcLookupBits) - 1;
 
-// Entries are put together as words, whose low bytes are the first members.
-static_assert(std::endian::native == std::endian::little);
-constexpr uint64_t kBitsAndAdvance = 0xFFFF;
-constexpr int kValueShift = 32;
-constexpr uint64_t kFirstValue = uint64_t{0xFFFF} << kValueShift;
-
-/// `bits` where the index does not hold all of them: it exceeds any sum that fits.
+/// Exceeds any number of bits that an index has.
 constexpr int kTooManyBits = 64;
 
-/// The symbol that the bits of an index begin with, alone.
+/// What an index begins with. First one coefficient, then as many as `pair_up` finds.
 struct Spelled {
-  AcEntry entry[1 << kAcLookupBits];   // bits is kTooManyBits if both_advance is kUnresolved
-  SkipEntry skip[1 << kAcLookupBits];  // code and value, even if that goes on behind the index
-  uint8_t code_bits[1 << kAcLookupBits];
+  AcEntry entry[1 << kAcLookupBits];
+  uint8_t code_end[1 << kAcLookupBits];  // bits up to the end of the last code
 };
 
 int value_of(int bits, int count) {
@@ -52,58 +44,65 @@ void build_long_codes(LongCodes& codes, const HuffmanSpec& spec) {
 void spell_symbol(Spelled& spelled, int index, int symbol, int code_bits) {
   const int value_bits = symbol & 15;
   const int free_bits = kAcLookupBits - code_bits;
-  const auto length = static_cast<uint8_t>(code_bits);
   const auto bits = static_cast<uint8_t>(code_bits + value_bits);
   const auto advance = static_cast<uint8_t>(advance_of(symbol));
-  std::fill_n(spelled.code_bits + index, 1 << free_bits, length);
-  std::fill_n(spelled.skip + index, 1 << free_bits, SkipEntry{bits, advance});
+  const auto mask = static_cast<uint16_t>((1 << value_bits) - 1);
+  std::fill_n(spelled.code_end + index, 1 << free_bits, static_cast<uint8_t>(code_bits));
   AcEntry* entry = spelled.entry + index;
-  if (value_bits > free_bits) {
-    const AcEntry unresolved{kTooManyBits, kUnresolved, length, 0, static_cast<int16_t>(symbol), 0};
-    std::fill_n(entry, 1 << free_bits, unresolved);
+  if (value_bits > free_bits || value_bits == 0) {
+    std::fill_n(entry, 1 << free_bits, AcEntry{bits, advance, bits, advance, 0, mask});
     return;
   }
   const int repeats = 1 << (free_bits - value_bits);
   for (int value = 0; value < 1 << value_bits; ++value) {
-    const auto signed_value =
-        static_cast<int16_t>(value_bits == 0 ? 0 : value_of(value, value_bits));
-    for (int i = 0; i < repeats; ++i) *entry++ = {bits, advance, bits, advance, signed_value, 0};
+    const auto signed_value = static_cast<int16_t>(value_of(value, value_bits));
+    for (int i = 0; i < repeats; ++i) *entry++ = {bits, advance, bits, advance, signed_value, mask};
   }
 }
 
 void spell_nothing(Spelled& spelled, int index) {
   for (; index <= kIndexMask; ++index) {
-    spelled.entry[index] = {kTooManyBits, kUnresolved, 0, 0, 0, 0};
-    spelled.skip[index] = {0, kUnresolved};
-    spelled.code_bits[index] = kTooManyBits;
+    spelled.entry[index] = {0, kUnresolved, 0, kUnresolved, 0, 0};
+    spelled.code_end[index] = kTooManyBits;
   }
 }
 
-/// Adds the second coefficient. Without branches, for what follows is as random as the bits are.
-AcEntry pair_up(const Spelled& spelled, int index) {
-  const AcEntry& first = spelled.entry[index];
-  const AcEntry& second = spelled.entry[index << (first.bits & 15) & kIndexMask];
-  const int ended = first.both_advance & kEndOfBlock;
-  const bool fits = first.bits + second.bits + ended <= kAcLookupBits;
-  const uint64_t taken = std::bit_cast<uint64_t>(second) & -uint64_t{fits};
-  return std::bit_cast<AcEntry>(std::bit_cast<uint64_t>(first) + (taken & kBitsAndAdvance) +
-                                ((taken & kFirstValue) << 16));
+/// Whether something else of `code_end` bits may follow what an index begins with.
+bool goes_on(const AcEntry& entry, int code_end) {
+  return entry.last_advance < kEndOfBlock && entry.bits + code_end <= kAcLookupBits;
 }
 
-/// Up to two pairs, or a pair and a coefficient whose value goes on behind the index.
-SkipEntry skip_all(const Spelled& spelled, const AcEntry* pairs, int index) {
-  const AcEntry& pair = pairs[index];
-  if (pair.both_advance == kUnresolved) return spelled.skip[index];
-  const int rest = index << pair.bits & kIndexMask;
-  const int rest_bits = kAcLookupBits - pair.bits - (pair.both_advance & kEndOfBlock);
-  const AcEntry& next = pairs[rest];
-  const SkipEntry pair_of_next{next.bits, next.both_advance};
-  const int pair_fits = next.bits <= rest_bits;
-  const int one_fits = spelled.code_bits[rest] <= rest_bits;
-  const int taken = (std::bit_cast<uint16_t>(pair_of_next) & -pair_fits) |
-                    (std::bit_cast<uint16_t>(spelled.skip[rest]) & -(one_fits & ~pair_fits));
-  const int sum = std::bit_cast<uint16_t>(SkipEntry{pair.bits, pair.both_advance}) + taken;
-  return std::bit_cast<SkipEntry>(static_cast<uint16_t>(sum));
+void pair_up(AcEntry* pairs, uint8_t* code_end, const Spelled& spelled) {
+  for (int index = 0; index <= kIndexMask; ++index) {
+    AcEntry pair = spelled.entry[index];
+    code_end[index] = spelled.code_end[index];
+    const int rest = index << (pair.bits & 31) & kIndexMask;
+    const AcEntry& second = spelled.entry[rest];
+    if (goes_on(pair, spelled.code_end[rest])) {
+      code_end[index] = static_cast<uint8_t>(pair.bits + spelled.code_end[rest]);
+      pair.bits = static_cast<uint8_t>(pair.bits + second.bits);
+      pair.last_advance = static_cast<uint8_t>(pair.last_advance + second.last_advance);
+      pair.last_mask = second.last_mask;
+    }
+    pairs[index] = pair;
+  }
+}
+
+/// Two pairs, or a pair and one more.
+void pair_up_pairs(SkipEntry* skip, const AcEntry* pairs, const uint8_t* code_end,
+                   const Spelled& spelled) {
+  for (int index = 0; index <= kIndexMask; ++index) {
+    const AcEntry& pair = pairs[index];
+    SkipEntry sum{pair.bits, pair.last_advance};
+    const int rest = index << (pair.bits & 31) & kIndexMask;
+    const bool pair_follows = goes_on(pair, code_end[rest]);
+    const AcEntry& next = pair_follows ? pairs[rest] : spelled.entry[rest];
+    if (pair_follows || goes_on(pair, spelled.code_end[rest])) {
+      sum.bits = static_cast<uint8_t>(sum.bits + next.bits);
+      sum.advance = static_cast<uint8_t>(sum.advance + next.last_advance);
+    }
+    skip[index] = sum;
+  }
 }
 
 bool same_code(const HuffmanSpec& a, const HuffmanSpec& b) {
@@ -124,8 +123,9 @@ void build_ac_table(AcTable& table, const HuffmanSpec& spec) {
     }
   }
   spell_nothing(spelled, index);
-  for (int i = 0; i <= kIndexMask; ++i) table.entry[i] = pair_up(spelled, i);
-  for (int i = 0; i <= kIndexMask; ++i) table.skip[i] = skip_all(spelled, table.entry, i);
+  uint8_t code_end[1 << kAcLookupBits];
+  pair_up(table.entry, code_end, spelled);
+  pair_up_pairs(table.skip, table.entry, code_end, spelled);
 }
 
 void build_dc_table(DcTable& table, const HuffmanSpec& spec) {

@@ -1,4 +1,4 @@
-// Look-up tables that decode a JPEG's Huffman codes, one or two coefficients a look-up.
+// Look-up tables that decode a JPEG's Huffman codes, several coefficients a look-up.
 #pragma once
 
 #include <cstdint>
@@ -24,23 +24,21 @@ struct LongCodes {
   uint8_t symbols[256];
 };
 
-/// What the next kAcLookupBits bits mean: a coefficient and, if its bits are among them as well,
-/// the one after it. Positions count in zigzag order. Without a second one, both advances are
-/// equal.
+/// What the next kAcLookupBits bits mean: a coefficient or two. The value of the last one may go on
+/// behind those bits, for it is taken from the reader. Positions count in zigzag order.
 ///
-/// If not even the first one's bits are all there, both_advance is kUnresolved, first_value the
-/// symbol and first_bits the length of its code, or 0 if that is too long as well.
+/// With one coefficient it is the first and the last: both advances are equal. If the first code is
+/// too long, or none, last_advance is kUnresolved.
 struct AcEntry {
   uint8_t bits;  // of codes and values together
-  uint8_t both_advance;
-  uint8_t first_bits;
+  uint8_t last_advance;
+  uint8_t first_bits;  // as if the first one was alone
   uint8_t first_advance;
-  int16_t first_value;
-  int16_t second_value;
+  int16_t first_value;  // if it is not the last
+  uint16_t last_mask;   // of the last one's bits, which come last
 };
 
-/// The same for those who only want to get past a block: as many coefficients as possible, of the
-/// last of which only the code has to be among the look-up's bits.
+/// The same for those who only want to get past a block: as many coefficients as possible.
 struct SkipEntry {
   uint8_t bits;
   uint8_t advance;
