@@ -14,7 +14,7 @@ struct McuBlock {
   const AcTable* ac = nullptr;
   int component = 0;
   int dc_limit = 0;                 // largest |DC| that the inverse DCT can take
-  int16_t* coefficients = nullptr;  // of the first unit, zeroed, natural order
+  int16_t* coefficients = nullptr;  // of unit 0, zeroed, natural order
   int unit_step = 0;                // elements from one unit's block to the next one's
 };
 
@@ -31,8 +31,10 @@ struct EntropyCursor {
   int dc[3] = {};                // predictions
 };
 
-/// Decodes `units` units; false if the data is not what a correct encoder writes.
-using DecodeMcus = bool (*)(EntropyCursor& cursor, const Mcu& mcu, int units);
+/// Decodes `units` units, the first of which is number `first_unit` as the blocks count them;
+/// false if the data is not what a correct encoder writes.
+using DecodeMcus = bool (*)(EntropyCursor& cursor, const Mcu& mcu, int64_t first_unit,
+                            int64_t units);
 
 struct McuDecoder {
   DecodeMcus store;  // coefficients are written to the blocks

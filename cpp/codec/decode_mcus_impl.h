@@ -3,21 +3,16 @@
 #pragma once
 
 #include "codec/decode_mcus.h"
+#include "codec/zigzag.h"
 
 namespace penstock {
 namespace {
 
 #define PENSTOCK_INLINE inline __attribute__((always_inline))
 
-/// Natural order of the zigzag positions.
-constexpr uint8_t kNatural[64] = {0,  1,  8,  16, 9,  2,  3,  10, 17, 24, 32, 25, 18, 11, 4,  5,
-                                  12, 19, 26, 33, 40, 48, 41, 34, 27, 20, 13, 6,  7,  14, 21, 28,
-                                  35, 42, 49, 56, 57, 50, 43, 36, 29, 22, 15, 23, 30, 37, 44, 51,
-                                  58, 59, 52, 45, 38, 31, 39, 46, 53, 60, 61, 54, 47, 55, 62, 63};
-
 constexpr int kNoSymbol = -1;
 
-/// The symbol of a code that no look-up knows, or kNoSymbol. Requires 16 bits in the reader.
+/// The next symbol, found without a look-up, or kNoSymbol. Requires 16 bits in the reader.
 PENSTOCK_INLINE int long_symbol(BitReader& reader, const LongCodes& codes) {
   const int front = static_cast<int>(reader.peek(kMaxCodeBits));
   for (int length = 1; length <= kMaxCodeBits; ++length) {
@@ -36,28 +31,29 @@ PENSTOCK_INLINE int signed_value(uint64_t word, int count) {
   return magnitude + (((-1 << count) + 1) & negative);
 }
 
+/// Leaves at least 32 bits in the reader.
 PENSTOCK_INLINE bool decode_dc(BitReader& reader, const McuBlock& block, int& prediction) {
-  const DcEntry entry = block.dc->entry[reader.peek(kDcLookupBits)];
-  int value_bits = entry.value_bits;
+  reader.refill();
+  const DcEntry& entry = block.dc->entry[reader.peek(kDcLookupBits)];
   if (entry.code_bits != 0) [[likely]] {
-    reader.consume(entry.code_bits);
+    prediction += signed_value(reader.word << entry.code_bits, entry.value_bits);
+    reader.consume(entry.bits);
   } else {
-    value_bits = long_symbol(reader, block.dc->long_codes);
+    const int value_bits = long_symbol(reader, block.dc->long_codes);
     if (value_bits == kNoSymbol) return false;
+    prediction += signed_value(reader.word, value_bits);
+    reader.consume(value_bits);
+    reader.refill();
   }
-  prediction += signed_value(reader.word, value_bits);
-  reader.consume(value_bits);
   return static_cast<unsigned>(prediction + block.dc_limit) <=
          2 * static_cast<unsigned>(block.dc_limit);
 }
 
-/// A code beyond the look-up's reach. `position` becomes kEndOfBlock or more if it ends the block.
+/// What a symbol whose code has been read does to the block; false if it leads outside.
+/// `position` becomes kEndOfBlock or more if it ends the block.
 template <bool kStore>
-bool decode_long_ac(BitReader& reader, const LongCodes& codes, int16_t* coefficients,
-                    int& position) {
-  reader.refill();
-  const int symbol = long_symbol(reader, codes);
-  if (symbol == kNoSymbol) return false;
+PENSTOCK_INLINE bool place_symbol(BitReader& reader, int symbol, int16_t* coefficients,
+                                  int& position) {
   const int run = symbol >> 4;
   const int value_bits = symbol & 15;
   if (value_bits == 0) {
@@ -68,68 +64,108 @@ bool decode_long_ac(BitReader& reader, const LongCodes& codes, int16_t* coeffici
   if (position > 63) return false;
   if (kStore) {
     const int value = signed_value(reader.word, value_bits);
-    coefficients[kNatural[position]] = static_cast<int16_t>(value);
+    coefficients[kNaturalOrder[position]] = static_cast<int16_t>(value);
   }
   reader.consume(value_bits);
   return true;
 }
 
-template <bool kStore>
-PENSTOCK_INLINE bool decode_ac(BitReader& reader, const AcTable& table, int16_t* coefficients) {
-  int position = 0;  // of the last coefficient known
-  for (;;) {
-    reader.refill();
-    // Two look-ups take at most 2 * (10 + 15) of the 56 bits.
-    for (int lookup = 0; lookup < 2; ++lookup) {
-      const AcEntry entry = table.entry[reader.peek(kAcLookupBits)];
-      if (entry.is_long()) [[unlikely]] {
-        if (!decode_long_ac<kStore>(reader, table.long_codes, coefficients, position)) return false;
-        if (position >= 63) return true;
-        break;
-      }
-      const int first = position + entry.first_advance();
-      const int both = position + entry.both_advance();
-      const int value =
-          kStore ? signed_value(reader.word << entry.first_code_bits(), entry.first_value_bits())
-                 : 0;
-      if (both < 63) [[likely]] {
-        if (kStore) {
-          // Without a second coefficient both positions are equal and the first one's value stays.
-          coefficients[kNatural[both]] = entry.second_value();
-          coefficients[kNatural[first]] = static_cast<int16_t>(value);
-        }
-        reader.consume(entry.bits());
-        position = both;
-        continue;
-      }
-      if (first == 63) {  // the block is full: what follows belongs to the next one
-        if (kStore) coefficients[63] = static_cast<int16_t>(value);
-        reader.consume(entry.first_code_bits() + entry.first_value_bits());
-        return true;
-      }
-      reader.consume(entry.bits());
-      if (first >= kEndOfBlock) return true;
-      if (first > 63) return false;
-      if (both == 63) {
-        if (kStore) coefficients[63] = entry.second_value();
-      } else if (both < kEndOfBlock) {
-        return false;
-      }
-      if (kStore) coefficients[kNatural[first]] = static_cast<int16_t>(value);
-      return true;
-    }
+/// The value of an entry's last coefficient, before the entry is consumed.
+PENSTOCK_INLINE int16_t last_value(const BitReader& reader, const AcEntry& entry) {
+  const int mask = entry.last_mask;
+  const int magnitude = static_cast<int>(reader.peek(entry.bits)) & mask;
+  return static_cast<int16_t>(2 * magnitude > mask ? magnitude : magnitude - mask);
+}
+
+/// An entry that reaches position 63 or beyond.
+PENSTOCK_INLINE bool store_end(BitReader& reader, const AcEntry& entry, int16_t* coefficients,
+                               int position) {
+  const int first = position + entry.first_advance;
+  const int last = position + entry.last_advance;
+  if (first == 63 && last > 63) {  // the block is full: what follows belongs to the next one
+    coefficients[63] = entry.first_value;
+    reader.consume(entry.first_bits);
+    return true;
   }
+  if (first < 63) coefficients[kNaturalOrder[first]] = entry.first_value;
+  if (last == 63) coefficients[63] = last_value(reader, entry);
+  reader.consume(entry.bits);
+  return last == 63 || (last >= kEndOfBlock && (first < 63 || first >= kEndOfBlock));
+}
+
+enum class Step { more, full, bad };
+
+/// One symbol by itself: it is a long one, or some of the look-up's belong to the next block.
+template <bool kStore>
+PENSTOCK_INLINE Step take_symbol(BitReader& reader, const AcTable& table, int16_t* coefficients,
+                                 int& position) {
+  reader.refill();
+  const int symbol = long_symbol(reader, table.long_codes);
+  if (symbol == kNoSymbol || !place_symbol<kStore>(reader, symbol, coefficients, position))
+    return Step::bad;
+  reader.refill();
+  return position < 63 ? Step::more : Step::full;
+}
+
+PENSTOCK_INLINE Step store_step(BitReader& reader, const AcTable& table, int16_t* coefficients,
+                                int& position) {
+  const AcEntry& entry = table.entry[reader.peek(kAcLookupBits)];
+  const int first = position + entry.first_advance;
+  const int last = position + entry.last_advance;
+  if (last < 63) [[likely]] {
+    coefficients[kNaturalOrder[first]] = entry.first_value;
+    coefficients[kNaturalOrder[last]] = last_value(reader, entry);
+    reader.consume(entry.bits);
+    position = last;
+    return Step::more;
+  }
+  if (last < kUnresolved)
+    return store_end(reader, entry, coefficients, position) ? Step::full : Step::bad;
+  return take_symbol<true>(reader, table, coefficients, position);
+}
+
+PENSTOCK_INLINE Step skip_step(BitReader& reader, const AcTable& table, int& position) {
+  const SkipEntry& entry = table.skip[reader.peek(kAcLookupBits)];
+  const int next = position + entry.advance;
+  if (next < 63) [[likely]] {
+    reader.consume(entry.bits);
+    position = next;
+    return Step::more;
+  }
+  const bool ends = entry.advance >= kEndOfBlock && next - kEndOfBlock < 63;
+  if (ends || next == 63) {
+    reader.consume(entry.bits);
+    return Step::full;
+  }
+  return take_symbol<false>(reader, table, nullptr, position);
 }
 
 template <bool kStore>
-bool decode_mcus(EntropyCursor& cursor, const Mcu& mcu, int units) {
+PENSTOCK_INLINE bool decode_ac(BitReader& reader, const AcTable& table, int16_t* coefficients) {
+  int position = 0;  // of the last coefficient known
+  const auto take = [&]() __attribute__((always_inline)) {
+    return kStore ? store_step(reader, table, coefficients, position)
+                  : skip_step(reader, table, position);
+  };
+  constexpr int kMostBits = kAcLookupBits + 15;
+  static_assert(kMostBits <= 32 && 2 * kMostBits <= 56);
+  Step step = take();
+  while (step == Step::more) {
+    reader.refill();
+    step = take();
+    if (step != Step::more) break;
+    step = take();
+  }
+  return step == Step::full;
+}
+
+template <bool kStore>
+bool decode_mcus(EntropyCursor& cursor, const Mcu& mcu, int64_t first_unit, int64_t units) {
   BitReader reader = cursor.reader;
-  for (int unit = 0; unit < units; ++unit) {
+  for (int64_t unit = first_unit; unit < first_unit + units; ++unit) {
     for (int b = 0; b < mcu.blocks; ++b) {
       const McuBlock& block = mcu.block[b];
-      int16_t* coefficients =
-          kStore ? block.coefficients + static_cast<ptrdiff_t>(unit) * block.unit_step : nullptr;
-      reader.refill();
+      int16_t* coefficients = kStore ? block.coefficients + unit * block.unit_step : nullptr;
       int& prediction = cursor.dc[block.component];
       if (!decode_dc(reader, block, prediction)) return false;
       if (kStore) coefficients[0] = static_cast<int16_t>(prediction);

@@ -6,13 +6,15 @@
 namespace penstock {
 namespace {
 
-/// One symbol as the bits at the front of a look-up index spell it.
-struct Symbol {
-  uint8_t code_bits = 0;  // 0: none
-  uint8_t value_bits = 0;
-  uint8_t advance = 0;
-  bool complete = false;  // the value's bits are part of the index
-  int16_t value = 0;
+constexpr int kIndexMask = (1 << kAcLookupBits) - 1;
+
+/// Exceeds any number of bits that an index has.
+constexpr int kTooManyBits = 64;
+
+/// What an index begins with. First one coefficient, then as many as `pair_up` finds.
+struct Spelled {
+  AcEntry entry[1 << kAcLookupBits];
+  uint8_t code_end[1 << kAcLookupBits];  // bits up to the end of the last code
 };
 
 int value_of(int bits, int count) {
@@ -38,42 +40,69 @@ void build_long_codes(LongCodes& codes, const HuffmanSpec& spec) {
   std::memcpy(codes.symbols, spec.symbols, sizeof codes.symbols);
 }
 
-void spell_symbol(Symbol* target, int symbol, int code_bits) {
+/// Writes the entries of all indices that begin with a code, which are `index` and those after it.
+void spell_symbol(Spelled& spelled, int index, int symbol, int code_bits) {
   const int value_bits = symbol & 15;
   const int free_bits = kAcLookupBits - code_bits;
-  Symbol spelled;
-  spelled.code_bits = static_cast<uint8_t>(code_bits);
-  spelled.value_bits = static_cast<uint8_t>(value_bits);
-  spelled.advance = static_cast<uint8_t>(advance_of(symbol));
-  spelled.complete = value_bits <= free_bits;
-  if (!spelled.complete || value_bits == 0) {
-    std::fill_n(target, 1 << free_bits, spelled);
+  const auto bits = static_cast<uint8_t>(code_bits + value_bits);
+  const auto advance = static_cast<uint8_t>(advance_of(symbol));
+  const auto mask = static_cast<uint16_t>((1 << value_bits) - 1);
+  std::fill_n(spelled.code_end + index, 1 << free_bits, static_cast<uint8_t>(code_bits));
+  AcEntry* entry = spelled.entry + index;
+  if (value_bits > free_bits || value_bits == 0) {
+    std::fill_n(entry, 1 << free_bits, AcEntry{bits, advance, bits, advance, 0, mask});
     return;
   }
   const int repeats = 1 << (free_bits - value_bits);
-  for (int bits = 0; bits < 1 << value_bits; ++bits, target += repeats) {
-    spelled.value = static_cast<int16_t>(value_of(bits, value_bits));
-    std::fill_n(target, repeats, spelled);
+  for (int value = 0; value < 1 << value_bits; ++value) {
+    const auto signed_value = static_cast<int16_t>(value_of(value, value_bits));
+    for (int i = 0; i < repeats; ++i) *entry++ = {bits, advance, bits, advance, signed_value, mask};
   }
 }
 
-AcEntry combine(const Symbol& first, const Symbol* spelled, int index) {
-  if (first.code_bits == 0) return {uint64_t{1} << 6};
-  int bits = first.code_bits + first.value_bits;
-  int advance = first.advance;
-  int value = 0;
-  if (first.complete && first.advance < kEndOfBlock && bits < kAcLookupBits) {
-    const Symbol& second = spelled[index << bits & ((1 << kAcLookupBits) - 1)];
-    const int second_bits = second.code_bits + second.value_bits;
-    if (second.complete && bits + second_bits <= kAcLookupBits) {
-      bits += second_bits;
-      advance += second.advance;
-      value = second.value;
-    }
+void spell_nothing(Spelled& spelled, int index) {
+  for (; index <= kIndexMask; ++index) {
+    spelled.entry[index] = {0, kUnresolved, 0, kUnresolved, 0, 0};
+    spelled.code_end[index] = kTooManyBits;
   }
-  return {static_cast<uint64_t>(bits) | uint64_t{first.advance} << 8 |
-          static_cast<uint64_t>(advance) << 16 | uint64_t{first.code_bits} << 24 |
-          uint64_t{first.value_bits} << 28 | uint64_t{static_cast<uint16_t>(value)} << 32};
+}
+
+/// Whether something else of `code_end` bits may follow what an index begins with.
+bool goes_on(const AcEntry& entry, int code_end) {
+  return entry.last_advance < kEndOfBlock && entry.bits + code_end <= kAcLookupBits;
+}
+
+void pair_up(AcEntry* pairs, uint8_t* code_end, const Spelled& spelled) {
+  for (int index = 0; index <= kIndexMask; ++index) {
+    AcEntry pair = spelled.entry[index];
+    code_end[index] = spelled.code_end[index];
+    const int rest = index << (pair.bits & 31) & kIndexMask;
+    const AcEntry& second = spelled.entry[rest];
+    if (goes_on(pair, spelled.code_end[rest])) {
+      code_end[index] = static_cast<uint8_t>(pair.bits + spelled.code_end[rest]);
+      pair.bits = static_cast<uint8_t>(pair.bits + second.bits);
+      pair.last_advance = static_cast<uint8_t>(pair.last_advance + second.last_advance);
+      pair.last_mask = second.last_mask;
+    }
+    pairs[index] = pair;
+  }
+}
+
+/// Two pairs, or a pair and one more.
+void pair_up_pairs(SkipEntry* skip, const AcEntry* pairs, const uint8_t* code_end,
+                   const Spelled& spelled) {
+  for (int index = 0; index <= kIndexMask; ++index) {
+    const AcEntry& pair = pairs[index];
+    SkipEntry sum{pair.bits, pair.last_advance};
+    const int rest = index << (pair.bits & 31) & kIndexMask;
+    const bool pair_follows = goes_on(pair, code_end[rest]);
+    const AcEntry& next = pair_follows ? pairs[rest] : spelled.entry[rest];
+    if (pair_follows || goes_on(pair, spelled.code_end[rest])) {
+      sum.bits = static_cast<uint8_t>(sum.bits + next.bits);
+      sum.advance = static_cast<uint8_t>(sum.advance + next.last_advance);
+    }
+    skip[index] = sum;
+  }
 }
 
 bool same_code(const HuffmanSpec& a, const HuffmanSpec& b) {
@@ -84,17 +113,19 @@ bool same_code(const HuffmanSpec& a, const HuffmanSpec& b) {
 
 void build_ac_table(AcTable& table, const HuffmanSpec& spec) {
   build_long_codes(table.long_codes, spec);
-  Symbol spelled[1 << kAcLookupBits];
-  Symbol* next = spelled;
+  Spelled spelled;
+  int index = 0;
   const uint8_t* symbol = spec.symbols;
   for (int length = 1; length <= kAcLookupBits; ++length) {
     for (int i = 0; i < spec.counts[length]; ++i) {
-      spell_symbol(next, *symbol++, length);
-      next += 1 << (kAcLookupBits - length);
+      spell_symbol(spelled, index, *symbol++, length);
+      index += 1 << (kAcLookupBits - length);
     }
   }
-  for (int index = 0; index < 1 << kAcLookupBits; ++index)
-    table.entry[index] = combine(spelled[index], spelled, index);
+  spell_nothing(spelled, index);
+  uint8_t code_end[1 << kAcLookupBits];
+  pair_up(table.entry, code_end, spelled);
+  pair_up_pairs(table.skip, table.entry, code_end, spelled);
 }
 
 void build_dc_table(DcTable& table, const HuffmanSpec& spec) {
@@ -104,11 +135,14 @@ void build_dc_table(DcTable& table, const HuffmanSpec& spec) {
   for (int length = 1; length <= kDcLookupBits; ++length) {
     for (int i = 0; i < spec.counts[length]; ++i) {
       const int entries = 1 << (kDcLookupBits - length);
-      std::fill_n(next, entries, DcEntry{static_cast<uint8_t>(length), *symbol++});
+      const int value_bits = *symbol++;
+      std::fill_n(next, entries,
+                  DcEntry{static_cast<uint8_t>(length + value_bits), static_cast<uint8_t>(length),
+                          static_cast<uint8_t>(value_bits)});
       next += entries;
     }
   }
-  std::fill(next, std::end(table.entry), DcEntry{0, 0});
+  std::fill(next, std::end(table.entry), DcEntry{});
 }
 
 void HuffmanTables::prepare(const JpegHeader& header) {

@@ -1,4 +1,4 @@
-// Look-up tables that decode a JPEG's Huffman codes, one or two coefficients a look-up.
+// Look-up tables that decode a JPEG's Huffman codes, several coefficients a look-up.
 #pragma once
 
 #include <cstdint>
@@ -14,35 +14,45 @@ inline constexpr int kMaxCodeBits = 16;
 /// Added to a position in the block by a code that ends it. No run reaches that far.
 inline constexpr int kEndOfBlock = 128;
 
-/// Codes too long for a look-up, by comparing with the largest code of each length.
+/// Added where the look-up's bits do not tell. No end of block reaches that far.
+inline constexpr int kUnresolved = 255;
+
+/// Any code, by comparing with the largest code of each length.
 struct LongCodes {
   int32_t limit[kMaxCodeBits + 1];  // first code beyond those of this length, left-justified
   int32_t symbol_offset[kMaxCodeBits + 1];
   uint8_t symbols[256];
 };
 
-/// What the next kAcLookupBits bits mean: a coefficient and, if its bits are among them as well,
-/// the one after it. Positions count in zigzag order. Always inlined, as in bit_reader.h.
+/// What the next kAcLookupBits bits mean: a coefficient or two. The value of the last one may go on
+/// behind those bits, for it is taken from the reader. Positions count in zigzag order.
+///
+/// With one coefficient it is the first and the last: both advances are equal. If the first code is
+/// too long, or none, last_advance is kUnresolved.
 struct AcEntry {
-  uint64_t packed;
+  uint8_t bits;  // of codes and values together
+  uint8_t last_advance;
+  uint8_t first_bits;  // as if the first one was alone
+  uint8_t first_advance;
+  int16_t first_value;  // if it is not the last
+  uint16_t last_mask;   // of the last one's bits, which come last
+};
 
-  /// Codes and values of both. The low six bits, so that a shift by the whole word means this.
-  [[gnu::always_inline]] int bits() const { return packed & 63; }
-  [[gnu::always_inline]] bool is_long() const { return (packed >> 6 & 1) != 0; }
-  [[gnu::always_inline]] int first_advance() const { return packed >> 8 & 255; }
-  [[gnu::always_inline]] int both_advance() const { return packed >> 16 & 255; }
-  [[gnu::always_inline]] int first_code_bits() const { return packed >> 24 & 15; }
-  [[gnu::always_inline]] int first_value_bits() const { return packed >> 28 & 15; }
-  [[gnu::always_inline]] int16_t second_value() const { return static_cast<int16_t>(packed >> 32); }
+/// The same for those who only want to get past a block: as many coefficients as possible.
+struct SkipEntry {
+  uint8_t bits;
+  uint8_t advance;
 };
 
 struct AcTable {
   AcEntry entry[1 << kAcLookupBits];
+  SkipEntry skip[1 << kAcLookupBits];
   LongCodes long_codes;
 };
 
 /// code_bits == 0: a code longer than kDcLookupBits, or none at all.
 struct DcEntry {
+  uint8_t bits;  // of code and value together
   uint8_t code_bits;
   uint8_t value_bits;
 };

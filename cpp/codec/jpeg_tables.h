@@ -8,9 +8,6 @@
 
 namespace penstock {
 
-/// Natural (row-major) position of each zigzag position.
-extern const uint8_t kNaturalOrder[64];
-
 /// Each takes a segment's body into the header and returns false if it is not well formed.
 bool read_quant_tables(JpegHeader& header, std::span<const uint8_t> body);
 bool read_huffman_tables(JpegHeader& header, std::span<const uint8_t> body);

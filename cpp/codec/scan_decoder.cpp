@@ -70,24 +70,16 @@ const char* ScanDecoder::next_segment() {
 }
 
 const char* ScanDecoder::decode(int64_t units, DecodeMcus decode_mcus) {
-  const Mcu start = mcu_;
-  const char* problem = nullptr;
-  while (units > 0 && problem == nullptr) {
+  for (int64_t done = 0; done < units;) {
     if (units_to_restart_ == 0) {
-      problem = next_segment();
-      if (problem != nullptr) break;
+      if (const char* problem = next_segment()) return problem;
     }
-    const int run = static_cast<int>(
-        std::min({units, units_to_restart_, int64_t{std::numeric_limits<int>::max()}}));
-    if (!decode_mcus(cursor_, mcu_, run)) problem = "irregular entropy data";
-    for (int b = 0; b < mcu_.blocks; ++b)
-      if (mcu_.block[b].coefficients != nullptr)
-        mcu_.block[b].coefficients += static_cast<ptrdiff_t>(run) * mcu_.block[b].unit_step;
-    units -= run;
+    const int64_t run = std::min(units - done, units_to_restart_);
+    if (!decode_mcus(cursor_, mcu_, done, run)) return "irregular entropy data";
+    done += run;
     units_to_restart_ -= run;
   }
-  mcu_ = start;
-  return problem;
+  return nullptr;
 }
 
 }  // namespace penstock
