@@ -42,7 +42,24 @@ def test_pad_is_torchvisions(
     result = _core.pad(image, *padding, mode=mode, fill=fill)
 
     rgb = np.repeat(image, 3, axis=2) if channels == 1 else image
-    np.testing.assert_array_equal(result.transpose(1, 2, 0), torchvision_pad(rgb, padding, mode, fill))
+    np.testing.assert_array_equal(
+        result.transpose(1, 2, 0), torchvision_pad(rgb, padding, mode, fill)
+    )
+
+
+@pytest.mark.parametrize("mode", ["constant", "edge", "reflect", "symmetric"])
+def test_torchvision_still_makes_those_calls(mode: str) -> None:
+    """Guards the stand-in above against a change in torchvision."""
+    try:
+        from torchvision.transforms.v2 import functional as F
+    except (ImportError, RuntimeError) as error:  # RuntimeError: built for another torch
+        pytest.skip(f"torchvision cannot be imported: {error}")
+    image = np.random.default_rng(0).integers(0, 256, (12, 9, 3), dtype=np.uint8)
+    padding, fill = (3, 40, 5, 2), (10, 20, 30)
+
+    padded = F.pad(Image.fromarray(image), list(padding), fill=list(fill), padding_mode=mode)
+
+    np.testing.assert_array_equal(np.asarray(padded), torchvision_pad(image, padding, mode, fill))
 
 
 def test_negative_padding_is_refused() -> None:
