@@ -18,7 +18,8 @@ struct PadSpec {
 
 /// Writes `window` of the padded image to `target` (of the window's size).
 /// A gray source becomes three channels if the target has three.
-/// Requires a source of at least 1x1; reflect and symmetric may pad by any amount.
+/// Requires a source of at least 1x1, amounts that are not negative and a window inside the padded
+/// image; reflect and symmetric may pad by any amount, as numpy.pad does.
 void pad(const PlanarTarget& target, const PlanarView& source, const PadSpec& spec,
          const Region& window);
 

@@ -47,6 +47,19 @@ def test_pad_is_torchvisions(
     )
 
 
+@pytest.mark.parametrize("mode", ["constant", "edge", "reflect", "symmetric"])
+def test_torchvision_still_makes_those_calls(torchvision, mode: str) -> None:
+    """Guards the stand-in above against a change in torchvision."""
+    from torchvision.transforms.v2 import functional as F
+
+    image = np.random.default_rng(0).integers(0, 256, (12, 9, 3), dtype=np.uint8)
+    padding, fill = (3, 40, 5, 2), (10, 20, 30)
+
+    padded = F.pad(Image.fromarray(image), list(padding), fill=list(fill), padding_mode=mode)
+
+    np.testing.assert_array_equal(np.asarray(padded), torchvision_pad(image, padding, mode, fill))
+
+
 def test_negative_padding_is_refused() -> None:
     """Cropping has its own kernel."""
     with pytest.raises(CoreError, match=r"must not be negative, got -1\. Crop instead"):

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
@@ -25,6 +27,20 @@ FILTERS = [
 ]
 MEAN = (0.485, 0.456, 0.406)
 STD = (0.229, 0.224, 0.225)
+
+_ALL_VARIANTS = ["scalar", "avx2", "avx512"]
+VARIANTS = _ALL_VARIANTS[: _ALL_VARIANTS.index(_core.best_isa()) + 1]
+
+
+@contextmanager
+def variant(name: str) -> Iterator[None]:
+    """Run the block with the kernels of one instruction set."""
+    before = _core.active_isa()
+    _core.force_isa(name)
+    try:
+        yield
+    finally:
+        _core.force_isa(before)
 
 
 def noise(height: int, width: int, channels: int = 3, seed: int = 0) -> Bytes:
@@ -159,6 +175,35 @@ def test_final_pass_is_torchs(
 
 
 @pytest.mark.parametrize("name", VARIANTS)
+def test_resize_and_final_pass_are_torchvisions(name: str) -> None:
+    """The whole chain against torchvision's own functions on a Pillow image."""
+    torch = pytest.importorskip("torch")
+    try:
+        from torchvision.transforms.v2 import functional as F
+    except (ImportError, RuntimeError) as error:  # RuntimeError: built for another torch
+        pytest.skip(f"torchvision cannot be imported: {error}")
+    image = noise(301, 275)
+    with variant(name):
+        result = our_resize(
+            image,
+            224,
+            224,
+            Image.Resampling.BILINEAR,
+            flip_horizontal=True,
+            element="float32",
+            layout="chw",
+            scale=1.0 / 255,
+            mean=MEAN,
+            std=STD,
+        )
+
+    resized = F.horizontal_flip(F.resize(Image.fromarray(image), [224, 224]))
+    scaled = F.to_dtype(F.pil_to_tensor(resized), torch.float32, scale=True)
+    expected = F.normalize(scaled, list(MEAN), list(STD)).numpy()
+    np.testing.assert_array_equal(result, expected)
+
+
+@pytest.mark.parametrize("name", VARIANTS)
 def test_a_pass_that_cannot_be_computed_is_looked_up(name: str) -> None:
     """A std of zero gives torch's infinities; it must not make the variants differ."""
     image = noise(9, 70)
@@ -173,8 +218,8 @@ def test_a_pass_that_cannot_be_computed_is_looked_up(name: str) -> None:
             std=(0.0, 3e-39, 1.0),
         )
     with np.errstate(divide="ignore", over="ignore", invalid="ignore"):
-        scaled = image.astype(np.float32) - np.float32([3.0, 0.0, 0.0])
-        expected = scaled / np.float32([0.0, 3e-39, 1.0])
+        scaled = image.astype(np.float32) - np.array([3.0, 0.0, 0.0], dtype=np.float32)
+        expected = scaled / np.array([0.0, 3e-39, 1.0], dtype=np.float32)
     np.testing.assert_array_equal(result, expected)
 
 

@@ -11,16 +11,20 @@ struct Constants {
   __m512 scale_high, scale_low, mean, std_high, std_low;
 };
 
-// The constants of the three vectors that 48 consecutive elements make.
-void load_constants(Constants (&constants)[3], const FinalPass& pass, int channel) {
-  const auto load = [channel](const float* lanes, int v) {
-    return channel == kInterleaved ? _mm512_load_ps(lanes + v * kLanes)
-                                   : _mm512_set1_ps(lanes[channel]);
-  };
-  for (int v = 0; v < 3; ++v)
-    constants[v] = {load(pass.scale_high, v), load(pass.scale_low, v), load(pass.mean, v),
-                    load(pass.std_high, v), load(pass.std_low, v)};
-}
+// One vector of constants for a row of one channel; three, for the 48 elements after which the
+// pattern repeats, for interleaved pixels.
+template <int kPeriod>
+struct Pattern {
+  Pattern(const FinalPass& pass, int channel) {
+    const auto load = [channel](const float* lanes, int v) {
+      return kPeriod == 1 ? _mm512_set1_ps(lanes[channel]) : _mm512_load_ps(lanes + v * kLanes);
+    };
+    for (int v = 0; v < kPeriod; ++v)
+      vector[v] = {load(pass.scale_high, v), load(pass.scale_low, v), load(pass.mean, v),
+                   load(pass.std_high, v), load(pass.std_low, v)};
+  }
+  Constants vector[kPeriod];
+};
 
 __m512 normalise(const uint8_t* source, const Constants& k) {
   const __m128i bytes = _mm_loadu_si128(reinterpret_cast<const __m128i*>(source));
@@ -70,35 +74,43 @@ struct NarrowToBfloat16 {
   }
 };
 
-template <class To, bool kPastCache>
+template <class To, int kPeriod, bool kPastCache>
 void convert_to(typename To::Stored* target, const uint8_t* source, int count,
-                const Constants (&constants)[3]) {
+                const Pattern<kPeriod>& pattern) {
   const auto put = [&](int i, int v) {
-    const __m512 values = normalise(source + i, constants[v]);
+    const __m512 values = normalise(source + i, pattern.vector[v]);
     if constexpr (kPastCache)
       To::stream(target + i, values);
     else
       To::put(target + i, values);
   };
   int i = 0;
-  for (; i + 3 * kLanes <= count; i += 3 * kLanes)
-    for (int v = 0; v < 3; ++v) put(i + v * kLanes, v);
+  for (; i + kPeriod * kLanes <= count; i += kPeriod * kLanes)
+    for (int v = 0; v < kPeriod; ++v) put(i + v * kLanes, v);
   int v = 0;
   for (; i + kLanes <= count; i += kLanes) put(i, v++);
   const auto rest = static_cast<__mmask16>((1 << (count - i)) - 1);
-  if (rest != 0) To::put_some(target + i, normalise(source + i, constants[v]), rest);
+  if (rest != 0) To::put_some(target + i, normalise(source + i, pattern.vector[v]), rest);
+}
+
+template <class To, int kPeriod>
+void convert_pattern(void* target, const uint8_t* source, int count, const FinalPass& pass,
+                     int channel, bool past_cache) {
+  auto* stored = static_cast<typename To::Stored*>(target);
+  const Pattern<kPeriod> pattern(pass, channel);
+  if (past_cache)
+    convert_to<To, kPeriod, true>(stored, source, count, pattern);
+  else
+    convert_to<To, kPeriod, false>(stored, source, count, pattern);
 }
 
 template <class To>
 void convert(void* target, const uint8_t* source, int count, const FinalPass& pass, int channel,
              bool past_cache) {
-  auto* stored = static_cast<typename To::Stored*>(target);
-  Constants constants[3];
-  load_constants(constants, pass, channel);
-  if (past_cache)
-    convert_to<To, true>(stored, source, count, constants);
+  if (channel == kInterleaved)
+    convert_pattern<To, 3>(target, source, count, pass, channel, past_cache);
   else
-    convert_to<To, false>(stored, source, count, constants);
+    convert_pattern<To, 1>(target, source, count, pass, channel, past_cache);
 }
 
 }  // namespace

@@ -29,8 +29,8 @@ struct VectorFactors {
   int32_t high_odd[kLanes];
 };
 
-/// How the samples of eight outputs are fetched: from 16 bytes for each four, or one by one.
-enum Fetch { from_16, gathered };
+/// How the samples of eight outputs are fetched: from 16 or 32 bytes for each four, or one by one.
+enum Fetch { from_16, from_32, gathered };
 
 /// Sets bases (two int32 per vector, one for each four outputs), indices (a vector of byte indices
 /// per vector, or of 32-bit offsets if gathered) and factors (VectorFactors per vector and quad).

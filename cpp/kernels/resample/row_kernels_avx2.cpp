@@ -67,31 +67,46 @@ Vector join_lanes(Vector value) {
   return _mm256_permutevar8x32_epi32(value, _mm256_setr_epi32(0, 4, 1, 5, 2, 6, 3, 7));
 }
 
-// ---- horizontal
-// ----------------------------------------------------------------------------------
+// ---- horizontal ----
 
-template <int kFetch>
-Vector fetch_quads(const uint8_t* row, const int32_t* base, Vector index) {
-  if constexpr (kFetch == gathered)
-    return _mm256_i32gather_epi32(reinterpret_cast<const int*>(row), index, 1);
-  const auto* low = reinterpret_cast<const __m128i*>(row + base[0]);
-  const auto* high = reinterpret_cast<const __m128i*>(row + base[1]);
-  return _mm256_shuffle_epi8(_mm256_loadu2_m128i(high, low), index);
+// Two halves of 16 bytes, each from a place of its own.
+Vector load_halves(const uint8_t* row, const int32_t* base) {
+  return _mm256_loadu2_m128i(reinterpret_cast<const __m128i*>(row + base[1]),
+                             reinterpret_cast<const __m128i*>(row + base[0]));
 }
 
+// The samples of eight outputs, which lie in 16 or 32 bytes from the half vector's base on.
 template <int kFetch>
+struct Fetcher {
+  explicit Fetcher(Vector index)
+      : in_first(kFetch == from_32 ? _mm256_adds_epu8(index, _mm256_set1_epi8(0x70)) : index),
+        in_second(_mm256_sub_epi8(index, _mm256_set1_epi8(16))) {}
+
+  Vector quads(const uint8_t* row, const int32_t* base) const {
+    if constexpr (kFetch == gathered)
+      return _mm256_i32gather_epi32(reinterpret_cast<const int*>(row), in_first, 1);
+    const Vector first = _mm256_shuffle_epi8(load_halves(row, base), in_first);
+    if constexpr (kFetch == from_16) return first;
+    return _mm256_or_si256(first, _mm256_shuffle_epi8(load_halves(row + 16, base), in_second));
+  }
+
+  // An index with its highest bit set selects nothing: indices of the other 16 bytes have it.
+  Vector in_first;
+  Vector in_second;
+};
+
+template <int kFetch, bool kOneQuad>
 void resize_columns(uint8_t* group, const uint8_t* const rows[kQuad], const ColumnTable& table) {
-  const int quads = table.taps.max_quads;
+  const int quads = kOneQuad ? 1 : table.taps.max_quads;
   const int32_t* base = table.bases.data<int32_t>();
   const uint8_t* indices = table.indices.data();
   const VectorFactors* factors = table.factors.data<VectorFactors>();
   for (int x = 0; x < table.taps.count; x += kLanes) {
-    const Vector index = load(indices);
+    const Fetcher<kFetch> fetch(load(indices));
     Sum sums[kQuad];
     for (int q = 0; q < quads; ++q, ++factors) {
       const FactorVectors f = load_factors(*factors);
-      for (int r = 0; r < kQuad; ++r)
-        sums[r].add(fetch_quads<kFetch>(rows[r] + q * kQuad, base, index), f);
+      for (int r = 0; r < kQuad; ++r) sums[r].add(fetch.quads(rows[r] + q * kQuad, base), f);
     }
     store(group + x * kQuad, transpose_bytes(clip({sums[0].level(), sums[1].level(),
                                                    sums[2].level(), sums[3].level()})));
@@ -101,14 +116,18 @@ void resize_columns(uint8_t* group, const uint8_t* const rows[kQuad], const Colu
 }
 
 void horizontal(uint8_t* group, const uint8_t* const rows[kQuad], const ColumnTable& table) {
-  if (table.fetch == gathered)
-    resize_columns<gathered>(group, rows, table);
-  else
-    resize_columns<from_16>(group, rows, table);
+  switch (table.fetch) {
+    case from_16:
+      return table.taps.max_quads == 1 ? resize_columns<from_16, true>(group, rows, table)
+                                       : resize_columns<from_16, false>(group, rows, table);
+    case from_32:
+      return resize_columns<from_32, false>(group, rows, table);
+    default:
+      return resize_columns<gathered, false>(group, rows, table);
+  }
 }
 
-// ---- vertical
-// ------------------------------------------------------------------------------------
+// ---- vertical ----
 
 // Few quads: all factors stay in registers.
 template <int kQuads>
@@ -154,8 +173,7 @@ void vertical(uint8_t* row, const uint8_t* const* groups, const RowTable& table,
   }
 }
 
-// ---- weaving
-// -------------------------------------------------------------------------------------
+// ---- weaving ----
 
 void weave(uint8_t* group, const uint8_t* const rows[kQuad], int columns) {
   // Unpacking works within 128-bit lanes: deal the words out so that columns come out in order.

@@ -30,8 +30,7 @@ Vector combine(Vector a, Vector b, Vector c) {
   return _mm512_add_epi32(a, _mm512_slli_epi32(_mm512_add_epi32(b, _mm512_slli_epi32(c, 8)), 8));
 }
 
-// ---- four vectors of sums to one vector of bytes
-// -------------------------------------------------
+// ---- four vectors of sums to one vector of bytes ----
 
 // Lane x of vector r ends up as byte r of word x.
 template <bool kClip>
@@ -60,8 +59,7 @@ constexpr Permutation kUnweave = [] {
   return permutation;
 }();
 
-// ---- horizontal
-// ----------------------------------------------------------------------------------
+// ---- horizontal ----
 
 template <int kFetch>
 Vector fetch_quads(const uint8_t* row, Vector index) {
@@ -134,8 +132,7 @@ void horizontal(uint8_t* group, const uint8_t* const rows[kQuad], const ColumnTa
     resize_columns<false>(group, rows, table);
 }
 
-// ---- vertical
-// ------------------------------------------------------------------------------------
+// ---- vertical ----
 
 // Few quads: all digits stay in registers.
 template <int kQuads, bool kClip>
@@ -209,8 +206,7 @@ void vertical(uint8_t* row, const uint8_t* const* groups, const RowTable& table,
     combine_rows<false>(row, groups, table, output, columns);
 }
 
-// ---- weaving
-// -------------------------------------------------------------------------------------
+// ---- weaving ----
 
 void weave(uint8_t* group, const uint8_t* const rows[kQuad], int columns) {
   // Unpacking works within 128-bit lanes: deal the words out so that columns come out in order.

@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <utility>
 
 #include "kernels/resample/avx2.h"
 
@@ -6,7 +7,6 @@ namespace penstock::avx2 {
 namespace {
 
 constexpr int kHalfVector = kLanes / 2;
-constexpr int kFetched = 16;  // bytes for half a vector
 
 struct Split {
   int32_t low;
@@ -36,14 +36,15 @@ std::pair<int, int> lowest_and_highest(const Taps& taps, int x) {
   return std::minmax(taps.start[x], taps.start[last]);
 }
 
-// A half vector reads 16 bytes from its lowest start on, for each quad. Lists never need samples
-// more than kQuad - 1 past the row, so that stays well within kRowSlack.
+// A half vector reads 16 or 32 bytes from its lowest start on, for each quad. Lists never need
+// samples more than kQuad - 1 past the row, so that stays well within kRowSlack.
 int fetch_for(const Taps& taps) {
+  int widest = 0;
   for (int x = 0; x < taps.count; x += kHalfVector) {
     const auto [lowest, highest] = lowest_and_highest(taps, x);
-    if (highest + kQuad - lowest > kFetched) return gathered;
+    widest = std::max(widest, highest + kQuad - lowest);
   }
-  return from_16;
+  return widest <= 16 ? from_16 : widest <= 32 ? from_32 : gathered;
 }
 
 }  // namespace

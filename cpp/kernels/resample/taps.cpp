@@ -4,7 +4,7 @@
 #include <cmath>
 #include <cstring>
 
-#include "kernels/resample/filters.h"
+#include "kernels/resample/coefficients.h"
 
 namespace penstock {
 namespace {
@@ -21,18 +21,17 @@ bool is_copy(const Axis& axis) {
 double support_of(Filter filter) {
   switch (filter) {
     case Filter::box:
-      return BoxFilter::kSupport;
-    case Filter::hamming:
-      return HammingFilter::kSupport;
+      return 0.5;
     case Filter::bicubic:
-      return BicubicFilter::kSupport;
+      return 2.0;
     case Filter::lanczos:
-      return LanczosFilter::kSupport;
+      return 3.0;
     case Filter::bilinear:
+    case Filter::hamming:
     case Filter::nearest:
       break;
   }
-  return BilinearFilter::kSupport;
+  return 1.0;
 }
 
 // The geometry of one axis as Pillow computes it, in doubles and in this order.
@@ -69,40 +68,6 @@ void visit_nearest(const Axis& axis, Visit visit) {
       visit(output - axis.first, std::min(static_cast<int>(position), axis.in_size - 1));
     position += scale;
   }
-}
-
-template <class F>
-void compute_coefficients(int32_t* fixed, double* weights, const Placement& placement,
-                          double center, int begin, int length) {
-  const double inverse = 1.0 / placement.filter_scale;
-  double sum = 0.0;
-  for (int i = 0; i < length; ++i) {
-    weights[i] = F::weight((i + begin - center + 0.5) * inverse);
-    sum += weights[i];
-  }
-  for (int i = 0; i < length; ++i) {
-    const double weight = sum != 0.0 ? weights[i] / sum : weights[i];
-    fixed[i] = static_cast<int32_t>((weight < 0 ? -0.5 : 0.5) + weight * kOne);
-  }
-}
-
-using Compute = void (*)(int32_t*, double*, const Placement&, double, int, int);
-
-Compute compute_for(Filter filter) {
-  switch (filter) {
-    case Filter::box:
-      return compute_coefficients<BoxFilter>;
-    case Filter::hamming:
-      return compute_coefficients<HammingFilter>;
-    case Filter::bicubic:
-      return compute_coefficients<BicubicFilter>;
-    case Filter::lanczos:
-      return compute_coefficients<LanczosFilter>;
-    case Filter::bilinear:
-    case Filter::nearest:
-      break;
-  }
-  return compute_coefficients<BilinearFilter>;
 }
 
 int quads_for(int samples) { return (samples + kQuad - 1) / kQuad; }
@@ -155,22 +120,40 @@ const Taps& TapBuilder::build(const Axis& axis, Alignment alignment) {
   const size_t coefficients = static_cast<size_t>(count) * stride + kSpareCoefficients;
   int32_t* coefficient = coefficients_.reserve<int32_t>(coefficients);
   std::memset(coefficient, 0, sizeof(int32_t) * coefficients);
-  double* weights = weights_.reserve<double>(longest);
-  const Compute compute = compute_for(axis.filter);
   const int last_start = std::max(0, span.end - span.begin - stride);
+  const auto aligned_start = [&](int begin) {
+    return alignment == Alignment::quad ? begin / kQuad * kQuad : std::min(begin, last_start);
+  };
+  if (is_copy(axis)) {
+    for (int i = 0; i < count; ++i)
+      coefficient[static_cast<size_t>(i) * stride + start[i] - aligned_start(start[i])] = kOne;
+  } else {
+    int32_t* fixed = fixed_.reserve<int32_t>(static_cast<size_t>(longest) * kBlockOutputs);
+    double* weights = weights_.reserve<double>(static_cast<size_t>(longest) * kBlockOutputs);
+    const ComputeBlock compute = compute_block_for(axis.filter);
+    OutputBlock block{};
+    for (int first = 0; first < count; first += kBlockOutputs) {
+      int block_longest = 0;
+      for (int i = 0; i < kBlockOutputs; ++i) {
+        const int output = std::min(first + i, count - 1);
+        block.center[i] = placement.center(axis.first + output);
+        block.begin[i] = start[slot(output)] + span.begin;
+        block.length[i] = quads[slot(output)];
+        block_longest = std::max(block_longest, block.length[i]);
+      }
+      compute(fixed, weights, block, block_longest, 1.0 / placement.filter_scale);
+      for (int i = 0; i < std::min(kBlockOutputs, count - first); ++i) {
+        const int begin = start[slot(first + i)];
+        int32_t* target = coefficient + static_cast<size_t>(slot(first + i)) * stride + begin -
+                          aligned_start(begin);
+        for (int t = 0; t < block.length[i]; ++t) target[t] = fixed[t * kBlockOutputs + i];
+      }
+    }
+  }
   for (int i = 0; i < count; ++i) {
-    const int begin = start[slot(i)];
-    const int length = quads[slot(i)];
-    const int aligned =
-        alignment == Alignment::quad ? begin / kQuad * kQuad : std::min(begin, last_start);
-    int32_t* fixed = coefficient + static_cast<size_t>(slot(i)) * stride + (begin - aligned);
-    if (is_copy(axis))
-      *fixed = kOne;
-    else
-      compute(fixed, weights, placement, placement.center(axis.first + i), begin + span.begin,
-              length);
-    start[slot(i)] = aligned;
-    quads[slot(i)] = alignment == Alignment::quad ? quads_for(begin - aligned + length) : max_quads;
+    const int begin = start[i];
+    start[i] = aligned_start(begin);
+    quads[i] = alignment == Alignment::quad ? quads_for(begin - start[i] + quads[i]) : max_quads;
   }
 
   const bool has_negative_lobes = axis.filter == Filter::bicubic || axis.filter == Filter::lanczos;

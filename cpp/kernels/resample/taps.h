@@ -62,12 +62,11 @@ class TapBuilder {
   const Taps& build(const Axis& axis, Alignment alignment);
 
  private:
-  void place(int output, int begin, int length, const int32_t* fixed, Alignment alignment);
-
   Taps taps_;
   Buffer starts_;
   Buffer quads_;
   Buffer coefficients_;
+  Buffer fixed_;
   Buffer weights_;
 };
 
