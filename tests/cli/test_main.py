@@ -33,7 +33,8 @@ def test_help_imports_nothing_heavy() -> None:
         "from penstock.cli.main import main\n"
         "try: main(['--help'])\n"
         "except SystemExit: pass\n"
-        "sys.exit(','.join({'torch', 'torchvision', 'rich', 'numpy', 'PIL'} & set(sys.modules)) or 0)\n"
+        "heavy = {'torch', 'torchvision', 'rich', 'numpy', 'PIL'}\n"
+        "sys.exit(','.join(heavy & set(sys.modules)) or 0)\n"
     )
     done = subprocess.run(
         [sys.executable, "-c", script], capture_output=True, text=True, check=False

@@ -11,7 +11,6 @@ import numpy.typing as npt
 import pytest
 from PIL import Image
 
-from kernels import VARIANTS, variant
 from penstock import CoreError, _core
 from penstock.pillow_order import vertical_first
 
