@@ -174,13 +174,11 @@ def test_final_pass_is_torchs(
 
 
 @pytest.mark.parametrize("name", VARIANTS)
-def test_resize_and_final_pass_are_torchvisions(name: str) -> None:
+def test_resize_and_final_pass_are_torchvisions(torchvision, name: str) -> None:
     """The whole chain against torchvision's own functions on a Pillow image."""
-    torch = pytest.importorskip("torch")
-    try:
-        from torchvision.transforms.v2 import functional as F
-    except (ImportError, RuntimeError) as error:  # RuntimeError: built for another torch
-        pytest.skip(f"torchvision cannot be imported: {error}")
+    import torch
+    from torchvision.transforms.v2 import functional as F
+
     image = noise(301, 275)
     with variant(name):
         result = our_resize(
