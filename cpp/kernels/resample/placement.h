@@ -13,6 +13,8 @@ struct Axis {
   int count = 0;
   Filter filter = Filter::bilinear;
   bool mirrored = false;  // the wanted outputs are listed from the last one to the first
+
+  friend bool operator==(const Axis&, const Axis&) = default;
 };
 
 struct Span {
