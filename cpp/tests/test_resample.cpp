@@ -135,6 +135,22 @@ void equal_sizes_are_a_copy() {
     }
 }
 
+// The same sizes again, and then only the instruction set or the mirroring changed.
+void tables_are_not_used_for_another_resize() {
+  Draw draw(5);
+  const RandomImage image(draw, 90, 70, 3);
+  const ResizeSpec straight{90, 70, 3, 33, 44, {0, 0, 33, 44}, Filter::bicubic};
+  ResizeSpec mirrored = straight;
+  mirrored.flip_horizontal = true;
+  ResampleScratch scratch;
+  for (const ResizeSpec& spec : {straight, straight, mirrored, straight})
+    for (const Isa isa : {Isa::scalar, best_isa(), best_isa()}) {
+      force_isa(isa);
+      GuardedOutput target(33, 44, 3, Layout::chw, Element::uint8, nullptr, 0, false);
+      CHECK(run(scratch, spec, image, target, 1) == resize_plain(spec, image));
+    }
+}
+
 void huge_sides_work_in_every_variant() {
   Draw draw(11);
   const RandomImage wide(draw, 2, 60000, 1);
@@ -163,5 +179,6 @@ int main() {
   penstock::variants_equal_scalar(600);
   penstock::windows_and_mirrors_show_the_whole(60);
   penstock::equal_sizes_are_a_copy();
+  penstock::tables_are_not_used_for_another_resize();
   penstock::huge_sides_work_in_every_variant();
 }

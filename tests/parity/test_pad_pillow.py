@@ -23,7 +23,8 @@ def torchvision_pad(
         expanded = ImageOps.expand(Image.fromarray(image), border=padding, fill=fill)
         return np.asarray(expanded)
     left, top, right, bottom = padding
-    padded: Bytes = np.pad(image, ((top, bottom), (left, right), (0, 0)), mode)  # type: ignore[call-overload]
+    amounts = ((top, bottom), (left, right), (0, 0))
+    padded: Bytes = np.pad(image, amounts, mode)  # type: ignore[call-overload]
     return padded
 
 

@@ -15,6 +15,14 @@ Axis row_axis(const ResizeSpec& spec) {
   return {spec.in_height, spec.out_height, spec.window.top, spec.window.height, spec.filter, false};
 }
 
+void prepare_tables(ResampleJob& job, const TableKey& key) {
+  if (job.tables_are_for == key) return;
+  job.tables_are_for = {};  // whatever happens below, half-made tables are for nobody
+  key.kernels->prepare_columns(job.columns, job.column_taps.build(key.columns, Alignment::sample));
+  key.kernels->prepare_rows(job.rows, job.row_taps.build(key.rows, Alignment::quad));
+  job.tables_are_for = key;
+}
+
 }  // namespace
 
 struct ResampleScratch::State {
@@ -39,9 +47,7 @@ RowSink& begin_resample(ResampleScratch& scratch, const ResizeSpec& spec, const 
   job.kernels = &row_kernels();
   job.channels = spec.in_channels;
   job.flip_vertical = spec.flip_vertical;
-  job.kernels->prepare_columns(job.columns,
-                               job.column_taps.build(column_axis(spec), Alignment::sample));
-  job.kernels->prepare_rows(job.rows, job.row_taps.build(row_axis(spec), Alignment::quad));
+  prepare_tables(job, {job.kernels, column_axis(spec), row_axis(spec)});
   job.writer.begin(output, spec.in_channels);
   if (spec.vertical_first) {
     state.vertical_first.begin();

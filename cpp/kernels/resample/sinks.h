@@ -10,9 +10,20 @@
 
 namespace penstock {
 
-/// Everything a resize needs in either order; kept between images for its memory.
+/// What the tables depend on.
+struct TableKey {
+  const RowKernels* kernels = nullptr;
+  Axis columns;
+  Axis rows;
+
+  friend bool operator==(const TableKey&, const TableKey&) = default;
+};
+
+/// Everything a resize needs in either order; kept between images for its memory, and for its
+/// tables if the next image has the same sizes.
 struct ResampleJob {
   const RowKernels* kernels = nullptr;
+  TableKey tables_are_for;
   int channels = 0;
   bool flip_vertical = false;
   TapBuilder column_taps;

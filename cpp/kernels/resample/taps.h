@@ -4,7 +4,7 @@
 #include <cstdint>
 
 #include "base/buffer.h"
-#include "kernels/resample.h"
+#include "kernels/resample/placement.h"
 
 namespace penstock {
 
@@ -16,33 +16,16 @@ inline constexpr int kQuad = 4;
 
 inline constexpr int kSpareCoefficients = 16;
 
-/// One axis of a resize, of which only outputs [first, first + count) are wanted.
-struct Axis {
-  int in_size = 0;
-  int out_size = 0;
-  int first = 0;
-  int count = 0;
-  Filter filter = Filter::bilinear;
-  bool mirrored = false;  // outputs are listed from the last one to the first
-};
-
-struct Span {
-  int begin = 0;
-  int end = 0;
-};
-
-/// The input samples that the wanted outputs depend on.
-Span needed_span(const Axis& axis);
-
 /// How a list of taps may be lined up with the input.
 enum class Alignment {
-  sample,  // a list may start anywhere, but never needs samples from in_size + kQuad - 1 on
+  sample,  // anywhere, but no list reaches further than kQuad - 1 samples past the span
   quad,    // every list starts at a multiple of kQuad from the span's begin
 };
 
 /// For output i: samples start[i] ... start[i] + kQuad * quads[i] - 1, counted from `span.begin`,
 /// times coefficient[i * stride + 0 ...]; what lies outside Pillow's own list has coefficient 0.
-/// quads[i] <= max_quads and stride == kQuad * max_quads. Starts are monotonic.
+/// quads[i] <= max_quads, and equal for Alignment::sample; stride == kQuad * max_quads.
+/// Starts never decrease, or never increase if mirrored.
 /// kSpareCoefficients more coefficients are readable past the last.
 struct Taps {
   Span span;
@@ -62,7 +45,13 @@ class TapBuilder {
   const Taps& build(const Axis& axis, Alignment alignment);
 
  private:
+  void align(const Span* lists, const Axis& axis, Alignment alignment);
+  void fill_with_ones(const Span* lists, const Axis& axis);
+  void fill_with_coefficients(const Span* lists, int longest, const Axis& axis);
+  int32_t* coefficients_of(int i, const Span& list, const Axis& axis);
+
   Taps taps_;
+  Buffer lists_;
   Buffer starts_;
   Buffer quads_;
   Buffer coefficients_;

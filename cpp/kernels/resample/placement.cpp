@@ -1,0 +1,82 @@
+#include "kernels/resample/placement.h"
+
+#include <algorithm>
+
+namespace penstock {
+namespace {
+
+double support_of(Filter filter) {
+  switch (filter) {
+    case Filter::box:
+      return 0.5;
+    case Filter::bicubic:
+      return 2.0;
+    case Filter::lanczos:
+      return 3.0;
+    case Filter::bilinear:
+    case Filter::hamming:
+    case Filter::nearest:
+      break;
+  }
+  return 1.0;
+}
+
+// Pillow steps along the axis by repeated addition, so the n-th position needs all before it.
+template <class Visit>
+void visit_nearest(const Axis& axis, Visit visit) {
+  const double scale = static_cast<double>(axis.in_size) / axis.out_size;
+  double position = scale * 0.5;
+  for (int output = 0; output < axis.first + axis.count; ++output) {
+    if (output >= axis.first)
+      visit(output - axis.first, std::min(static_cast<int>(position), axis.in_size - 1));
+    position += scale;
+  }
+}
+
+}  // namespace
+
+Placement::Placement(const Axis& axis)
+    : in_size_(axis.in_size),
+      scale_(static_cast<double>(axis.in_size) / axis.out_size),
+      filter_scale_(std::max(scale_, 1.0)),
+      support_(support_of(axis.filter) * filter_scale_) {}
+
+Span Placement::list(double center_of_output) const {
+  const int begin = std::max(static_cast<int>(center_of_output - support_ + 0.5), 0);
+  const int end = std::min(static_cast<int>(center_of_output + support_ + 0.5), in_size_);
+  // Supports are at least half a sample wide, so this is for the reader's safety only.
+  const int safe_begin = std::min(begin, in_size_ - 1);
+  return {safe_begin, std::max(end, safe_begin + 1)};
+}
+
+bool is_copy(const Axis& axis) {
+  return axis.filter == Filter::nearest || axis.in_size == axis.out_size;
+}
+
+void place_lists(Span* lists, const Axis& axis) {
+  if (axis.in_size == axis.out_size) {
+    for (int i = 0; i < axis.count; ++i) lists[i] = {axis.first + i, axis.first + i + 1};
+  } else if (axis.filter == Filter::nearest) {
+    visit_nearest(axis, [lists](int i, int sample) { lists[i] = {sample, sample + 1}; });
+  } else {
+    const Placement placement(axis);
+    for (int i = 0; i < axis.count; ++i)
+      lists[i] = placement.list(placement.center(axis.first + i));
+  }
+}
+
+Span needed_span(const Axis& axis) {
+  if (axis.in_size == axis.out_size) return {axis.first, axis.first + axis.count};
+  if (axis.filter == Filter::nearest) {
+    Span span{axis.in_size, 0};
+    visit_nearest(axis, [&span](int, int sample) {
+      span = {std::min(span.begin, sample), std::max(span.end, sample + 1)};
+    });
+    return span;
+  }
+  const Placement placement(axis);
+  return {placement.list(placement.center(axis.first)).begin,
+          placement.list(placement.center(axis.first + axis.count - 1)).end};
+}
+
+}  // namespace penstock

@@ -1,0 +1,54 @@
+// Where the samples lie that an output is made of, along one axis, as Pillow places them.
+#pragma once
+
+#include "kernels/resample.h"
+
+namespace penstock {
+
+/// One axis of a resize, of which only outputs [first, first + count) are wanted.
+struct Axis {
+  int in_size = 0;
+  int out_size = 0;
+  int first = 0;
+  int count = 0;
+  Filter filter = Filter::bilinear;
+  bool mirrored = false;  // the wanted outputs are listed from the last one to the first
+
+  friend bool operator==(const Axis&, const Axis&) = default;
+};
+
+struct Span {
+  int begin = 0;
+  int end = 0;
+};
+
+/// Pillow's geometry, in doubles and in its order of operations.
+class Placement {
+ public:
+  explicit Placement(const Axis& axis);
+
+  double center(int output) const { return (output + 0.5) * scale_; }
+
+  /// How much the filter is stretched: by the ratio of the sizes when shrinking, else not at all.
+  double filter_scale() const { return filter_scale_; }
+
+  /// The samples under the filter; at least one.
+  Span list(double center_of_output) const;
+
+ private:
+  int in_size_;
+  double scale_;
+  double filter_scale_;
+  double support_;
+};
+
+/// Each output is one sample: no filter applies, or Pillow skips the pass.
+bool is_copy(const Axis& axis);
+
+/// Sets lists[i] for output axis.first + i, mirrored or not. Begins and ends never decrease.
+void place_lists(Span* lists, const Axis& axis);
+
+/// The samples that the wanted outputs depend on.
+Span needed_span(const Axis& axis);
+
+}  // namespace penstock
