@@ -70,8 +70,7 @@ inline CoefficientImage random_image(std::mt19937& random, int height, int width
     component.block_rows = round_up(component.height, 8);
     component.block_columns = round_up(component.width, 8);
     for (uint16_t& q : component.quant)
-      q = static_cast<uint16_t>(wild ? draw(1, 65535) >> draw(0, 15) : draw(1, 40));
-    for (uint16_t& q : component.quant) q = std::max<uint16_t>(q, 1);
+      q = static_cast<uint16_t>(wild ? draw(1, (1 << draw(1, 16)) - 1) : draw(1, 40));
     component.coefficients.resize(size_t{64} * component.block_rows * component.block_columns);
     for (size_t i = 0; i < component.coefficients.size(); ++i) {
       const int position = i % 64;
@@ -88,13 +87,14 @@ inline CoefficientImage random_image(std::mt19937& random, int height, int width
   return image;
 }
 
-/// A plane with slack around it, of which the samples in [top, bottom) x [left, right) are kept.
+/// Samples with readable slack around every row.
 struct Plane {
   std::vector<uint8_t> bytes;
   SamplePlane samples;
 };
 
-/// A copy of a part of `whole`, so that reads outside it are caught or at least differ.
+/// A copy of rows [top, bottom) and columns [left, right) of `whole`, so that a use of any other
+/// sample shows.
 inline Plane window_of(const Plane& whole, int top, int bottom, int left, int right) {
   Plane part;
   part.samples = whole.samples;

@@ -1,17 +1,25 @@
-"""penstock: feeds images to models in training."""
+"""penstock: feeds images to models in training.
 
-from penstock import transforms
+Names are imported when they are first used, so that `penstock --help` does not wait for NumPy.
+"""
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
 from penstock._version import __version__
-from penstock.errors import (
-    CoreError,
-    DecodeError,
-    LoaderError,
-    PenstockError,
-    SourceError,
-    TransformError,
-)
-from penstock.loading.loader import Loader
-from penstock.sources import Source
+
+if TYPE_CHECKING:
+    from penstock import transforms
+    from penstock.errors import (
+        CoreError,
+        DecodeError,
+        LoaderError,
+        PenstockError,
+        SourceError,
+        TransformError,
+    )
+    from penstock.loading.loader import Loader
+    from penstock.sources import Source
 
 __all__ = [
     "CoreError",
@@ -25,3 +33,21 @@ __all__ = [
     "__version__",
     "transforms",
 ]
+
+_HOME = {
+    "Loader": "penstock.loading.loader",
+    "Source": "penstock.sources",
+}
+
+
+def __getattr__(name: str) -> Any:
+    """Import a public name from where it lives."""
+    if name == "transforms":
+        return import_module("penstock.transforms")
+    if name not in __all__:
+        raise AttributeError(f"module 'penstock' has no attribute {name!r}")
+    return getattr(import_module(_HOME.get(name, "penstock.errors")), name)
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

@@ -25,4 +25,4 @@ class LoaderError(PenstockError, RuntimeError):
 
 
 class CoreError(PenstockError, ValueError):
-    """The native core was handed something that does not fit; a mistake of ours, not of the data."""
+    """The native core was handed something that does not fit: a mistake of ours, not the data's."""

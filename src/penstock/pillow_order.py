@@ -7,7 +7,7 @@ Three rules are known, found by comparing `Image.resize` with its two passes don
 - 12.2 to 12.x: vertical first for images more than a hundred times as tall as wide;
 - from 13.0: vertical first where the height shrinks, by more than twice what the width does.
 
-`check_installed_pillow` asks the installed Pillow itself, so that a fourth rule cannot go unnoticed.
+`check_installed_pillow` asks the installed Pillow itself, so that no fourth rule goes unnoticed.
 """
 
 from __future__ import annotations
@@ -90,11 +90,12 @@ def check_installed_pillow() -> None:
             )
         )
         if seen is None or seen != expected:
+            saw = "neither order" if seen is None else f"the {_name(seen)} one"
             raise LoaderError(
                 f"Pillow {PIL.__version__} resizes {given} to {wanted} in a way this version of "
-                f"penstock does not know (expected the {_name(expected)} pass first, saw "
-                f"{'neither order' if seen is None else f'the {_name(seen)} one'}), so bit-identical "
-                "results cannot be promised. Upgrade penstock, or install Pillow 10 to 13.0."
+                f"penstock does not know (expected the {_name(expected)} pass first, saw {saw}), "
+                "so bit-identical results cannot be promised. "
+                "Upgrade penstock, or install Pillow 10 to 13.0."
             )
 
 

@@ -18,7 +18,7 @@ class ProgressBar:
     """Counts finished items on stderr, and stays silent while the work is short.
 
     `show=None` draws only on a terminal, `True` always, `False` never.
-    With `total=None` the bar shows the count and the rate alone.
+    With `total=None` the bar shows the count and the rate alone; `rate=False` leaves that out.
     """
 
     def __init__(
@@ -29,10 +29,12 @@ class ProgressBar:
         unit: str = "items",
         show: bool | None = None,
         quiet_for_s: float | None = None,
+        rate: bool = True,
     ) -> None:
         self._title = title
         self._total = total
         self._unit = unit
+        self._rate = rate
         self._wanted = sys.stderr.isatty() if show is None else show
         self._quiet_until_s = time.monotonic() + (
             QUIET_FOR_S if quiet_for_s is None else quiet_for_s
@@ -62,13 +64,13 @@ class ProgressBar:
 
     def _draw(self) -> None:
         if self._bar is None or self._task is None:
-            self._bar = _rich_progress(self._unit, counted=self._total is not None)
+            self._bar = _rich_progress(self._unit, counted=self._total is not None, rate=self._rate)
             self._task = self._bar.add_task(self._title, total=self._total)
             self._bar.start()
         self._bar.update(self._task, completed=self._done, description=self._title)
 
 
-def _rich_progress(unit: str, *, counted: bool) -> Progress:
+def _rich_progress(unit: str, *, counted: bool, rate: bool) -> Progress:
     # Late, so that work which never draws does not pay for the import.
     from rich.console import Console
     from rich.progress import (
@@ -91,9 +93,10 @@ def _rich_progress(unit: str, *, counted: bool) -> Progress:
     columns: list[ProgressColumn] = [TextColumn("{task.description}", markup=False)]
     if counted:
         columns += [BarColumn(), TextColumn("{task.completed:,.0f} of {task.total:,.0f}")]
-        columns += [Rate(), TimeRemainingColumn()]
     else:
-        columns += [TextColumn("{task.completed:,.0f} " + unit), Rate()]
+        columns += [TextColumn("{task.completed:,.0f} " + unit)]
+    columns += [Rate()] if rate else []
+    columns += [TimeRemainingColumn()] if counted else []
     console = Console(stderr=True)
     # On a terminal the bar gives way to the result; a log keeps its last state.
     return Progress(*columns, console=console, transient=console.is_terminal)

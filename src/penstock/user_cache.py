@@ -15,6 +15,6 @@ def user_cache_folder() -> Path:
     if chosen:
         return Path(chosen).expanduser()
     # The XDG specification tells programs to ignore a relative path here.
-    xdg = os.environ.get("XDG_CACHE_HOME", "")
-    base = Path(xdg) if os.path.isabs(xdg) else Path(os.path.expanduser("~/.cache"))
+    xdg = Path(os.environ.get("XDG_CACHE_HOME", ""))
+    base = xdg if xdg.is_absolute() else Path.home() / ".cache"
     return base / "penstock"

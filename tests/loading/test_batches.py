@@ -24,7 +24,9 @@ TRAINING = T.Compose(
 PIPELINES = {
     "training": TRAINING,
     "evaluation": T.Compose([T.Resize(40), T.CenterCrop(32)]),
-    "padded crop": T.Compose([T.RandomCrop(36, padding=4, padding_mode="reflect"), T.Resize((9, 7))]),
+    "padded crop": T.Compose(
+        [T.RandomCrop(36, padding=4, padding_mode="reflect"), T.Resize((9, 7))]
+    ),
     "large center crop": T.CenterCrop(100),
     "flip before resize": T.Compose([T.RandomHorizontalFlip(), T.Resize((30, 31), "bicubic")]),
     "two resizes": T.Compose([T.Resize((50, 60), "lanczos"), T.Resize((20, 20), "box")]),
@@ -39,7 +41,9 @@ def all_batches(loader: Loader) -> tuple[np.ndarray, np.ndarray]:
 
 
 @pytest.mark.parametrize("name", PIPELINES)
-def test_native_equals_the_pillow_backend_and_the_reference(folder: Path, name: str, isa: str) -> None:
+def test_native_equals_the_pillow_backend_and_the_reference(
+    folder: Path, name: str, isa: str
+) -> None:
     """Three ways to the same bytes."""
     transform = PIPELINES[name]
     common = {"batch_size": 5, "transform": transform, "seed": 3, "output": "numpy"}
@@ -132,7 +136,9 @@ def test_ranks_share_an_epoch(folder: Path) -> None:
     common = {"transform": transform, "shuffle": True, "output": "numpy"}
     alone, _ = all_batches(Loader(folder, **common))
 
-    shares = [all_batches(Loader(folder, **common, rank=rank, world_size=4))[0] for rank in range(4)]
+    shares = [
+        all_batches(Loader(folder, **common, rank=rank, world_size=4))[0] for rank in range(4)
+    ]
 
     assert [len(share) for share in shares] == [6, 6, 6, 6]
     interleaved = np.stack(shares, axis=1).reshape(24, *alone.shape[1:])
@@ -156,7 +162,9 @@ def test_ranks_share_an_epoch(folder: Path) -> None:
         ({"dtype": "bfloat16", "transform": TRAINING, "output": "numpy"}, "NumPy has no bfloat16"),
     ],
 )
-def test_bad_options_are_refused(folder: Path, options: dict[str, object], message: str | None) -> None:
+def test_bad_options_are_refused(
+    folder: Path, options: dict[str, object], message: str | None
+) -> None:
     """At construction, with the value and the way out."""
     if message is None:
         Loader(folder, **options)

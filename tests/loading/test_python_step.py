@@ -46,7 +46,9 @@ def test_an_exception_in_a_python_step_reaches_the_user(folder: Path) -> None:
 
     loader = Loader(folder, transform=T.Compose([T.Resize((9, 9)), explode]), output="numpy")
 
-    with pytest.raises(TransformError, match=r"explode \(step 2\).*000\.jpg.*KeyError.*boom") as info:
+    with pytest.raises(
+        TransformError, match=r"explode \(step 2\).*000\.jpg.*KeyError.*boom"
+    ) as info:
         next(iter(loader))
     assert isinstance(info.value.__cause__, KeyError)
 

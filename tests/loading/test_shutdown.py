@@ -36,7 +36,11 @@ def run_script(folder: Path, body: str, timeout_s: float = 60) -> subprocess.Com
         "output='numpy')\n" + textwrap.dedent(body)
     )
     return subprocess.run(
-        [sys.executable, "-c", script], capture_output=True, text=True, timeout=timeout_s, check=False
+        [sys.executable, "-c", script],
+        capture_output=True,
+        text=True,
+        timeout=timeout_s,
+        check=False,
     )
 
 
@@ -73,6 +77,7 @@ def test_close_and_iterate_again(folder: Path) -> None:
 
 def test_several_loaders_at_once(folder: Path) -> None:
     """Interleaved, each gives what it gives alone."""
+
     def make(seed: int) -> Loader:
         return Loader(folder, batch_size=3, transform=TRANSFORM, seed=seed, output="numpy")
 

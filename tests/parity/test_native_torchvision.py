@@ -10,7 +10,6 @@ from pathlib import Path
 
 import numpy as np
 import PIL.Image
-import pytest
 
 from penstock import _core
 from penstock import transforms as T
@@ -73,7 +72,13 @@ def check_against_torchvision(path: Path, rng: np.random.Generator, functional, 
         top, left, height, width = boxes[row].tolist()
         mode = T.InterpolationMode[FILTERS[number]]
         expected = functional.resized_crop(
-            image, top, left, height, width, out[row].tolist(), interpolation=mode_for(functional, mode)
+            image,
+            top,
+            left,
+            height,
+            width,
+            out[row].tolist(),
+            interpolation=mode_for(functional, mode),
         )
         if flips[row, 0]:
             expected = functional.horizontal_flip(expected)
@@ -85,7 +90,7 @@ def check_against_torchvision(path: Path, rng: np.random.Generator, functional, 
 
 
 def mode_for(functional, mode: T.InterpolationMode):
-    """torchvision's own enum member for our mode."""
+    """Torchvision's own enum member for our mode."""
     from torchvision.transforms import InterpolationMode
 
     return InterpolationMode[mode.name]
@@ -142,7 +147,9 @@ def test_normalised_float32_in1k(in1k, torchvision, isa) -> None:
         sizes = Sizes(np.array([image.height]), np.array([image.width]))
         crop, resize, flip = segment.sample(9, 0, np.array([sample]), sizes)
         box = [int(v[0]) for v in (crop.top, crop.left, crop.height, crop.width)]
-        expected = functional.resized_crop(image, *box, [int(resize.height[0]), int(resize.width[0])])
+        expected = functional.resized_crop(
+            image, *box, [int(resize.height[0]), int(resize.width[0])]
+        )
         if flip.horizontal[0]:
             expected = functional.horizontal_flip(expected)
         assert torch.equal(images[sample], finish(expected))

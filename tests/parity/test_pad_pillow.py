@@ -7,7 +7,7 @@ import numpy.typing as npt
 import pytest
 from PIL import Image, ImageOps
 
-from penstock import _core
+from penstock import CoreError, _core
 
 Bytes = npt.NDArray[np.uint8]
 
@@ -42,10 +42,12 @@ def test_pad_is_torchvisions(
     result = _core.pad(image, *padding, mode=mode, fill=fill)
 
     rgb = np.repeat(image, 3, axis=2) if channels == 1 else image
-    np.testing.assert_array_equal(result.transpose(1, 2, 0), torchvision_pad(rgb, padding, mode, fill))
+    np.testing.assert_array_equal(
+        result.transpose(1, 2, 0), torchvision_pad(rgb, padding, mode, fill)
+    )
 
 
 def test_negative_padding_is_refused() -> None:
     """Cropping has its own kernel."""
-    with pytest.raises(RuntimeError, match="must not be negative, got -1. Crop instead"):
+    with pytest.raises(CoreError, match=r"must not be negative, got -1\. Crop instead"):
         _core.pad(np.zeros((4, 4, 3), dtype=np.uint8), -1, 0, 0, 0)

@@ -10,7 +10,7 @@ import pytest
 from kernels import VARIANTS, variant
 from PIL import Image
 
-from penstock import _core
+from penstock import CoreError, _core
 from penstock.pillow_order import vertical_first
 
 Bytes = npt.NDArray[np.uint8]
@@ -190,5 +190,5 @@ def test_a_pass_that_cannot_be_computed_is_looked_up(name: str) -> None:
 def test_bad_arguments_are_named(arguments: dict[str, Any], message: str) -> None:
     """Errors say what was got and what is allowed."""
     good = {"out_height": 4, "out_width": 4, "filter": 2, "window": (0, 0, 4, 4)}
-    with pytest.raises(RuntimeError, match=message):
+    with pytest.raises(CoreError, match=message):
         _core.resize(noise(8, 8), **(good | arguments))

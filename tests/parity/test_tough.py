@@ -45,7 +45,7 @@ def test_every_tough_file(tough, isa) -> None:
                 [file.path], output="numpy", layout="hwc", threads=1, pixel_limit=PIXEL_LIMIT
             )
             try:
-                (images, _), = loader
+                ((images, _),) = loader
             except DecodeError as error:
                 assert file.path.name in str(error)
                 assert expected is None, f"{file}: Pillow reads it, we say: {error}"

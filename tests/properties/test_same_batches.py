@@ -25,7 +25,9 @@ def batches(loader: Loader) -> list[tuple[bytes, bytes]]:
     return [(images.tobytes(), labels.tobytes()) for images, labels in loader]
 
 
-@settings(max_examples=15, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(
+    max_examples=15, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+)
 @given(
     seed=st.integers(0, 2**64 - 1),
     epoch=st.integers(0, 1000),
@@ -40,8 +42,14 @@ def test_threads_change_nothing(
     results = []
     for threads in (1, 2, 8):
         loader = Loader(
-            small_folder, batch_size=batch_size, transform=TRANSFORM, seed=seed, shuffle=shuffle,
-            threads=threads, prefetch=prefetch, output="numpy",
+            small_folder,
+            batch_size=batch_size,
+            transform=TRANSFORM,
+            seed=seed,
+            shuffle=shuffle,
+            threads=threads,
+            prefetch=prefetch,
+            output="numpy",
         )
         loader.set_epoch(epoch)
         results.append(batches(loader))
@@ -49,7 +57,9 @@ def test_threads_change_nothing(
     assert results[0] == results[1] == results[2]
 
 
-@settings(max_examples=8, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(
+    max_examples=8, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+)
 @given(seed=st.integers(0, 2**32), batch_size=st.integers(1, 7), drop_last=st.booleans())
 def test_resuming_at_every_step(
     small_folder: Path, seed: int, batch_size: int, drop_last: bool
@@ -58,8 +68,13 @@ def test_resuming_at_every_step(
 
     def make() -> Loader:
         return Loader(
-            small_folder, batch_size=batch_size, transform=TRANSFORM, seed=seed, shuffle=True,
-            drop_last=drop_last, output="numpy",
+            small_folder,
+            batch_size=batch_size,
+            transform=TRANSFORM,
+            seed=seed,
+            shuffle=True,
+            drop_last=drop_last,
+            output="numpy",
         )
 
     loader = make()
@@ -70,7 +85,8 @@ def test_resuming_at_every_step(
         running = make()
         running.set_epoch(4)
         iterator = iter(running)
-        done = [(i.tobytes(), l.tobytes()) for _, (i, l) in zip(range(step), iterator, strict=False)]
+        delivered = zip(range(step), iterator, strict=False)
+        done = [(images.tobytes(), labels.tobytes()) for _, (images, labels) in delivered]
         state = running.state_dict()
 
         resumed = make()
@@ -79,6 +95,21 @@ def test_resuming_at_every_step(
         expected = whole[step:] if step < len(whole) else following
         assert done == whole[:step]
         assert batches(resumed) == expected
+
+
+def test_state_survives_the_iterator(small_folder: Path) -> None:
+    """Saved after `break`, when nobody holds the epoch any more."""
+    common = {"transform": TRANSFORM, "shuffle": True, "output": "numpy", "batch_size": 5}
+    loader = Loader(small_folder, **common)
+    whole = batches(loader)
+    loader.set_epoch(0)
+    for _ in loader:
+        break
+
+    resumed = Loader(small_folder, **common)
+    resumed.load_state_dict(loader.state_dict())
+
+    assert batches(resumed) == whole[1:]
 
 
 def test_state_survives_a_new_batch_size(small_folder: Path) -> None:

@@ -1,6 +1,5 @@
 """Lists of files, with and without labels."""
 
-import os
 from pathlib import Path
 
 import numpy as np
@@ -15,7 +14,7 @@ def test_str_bytes_and_path(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> 
     source = open_file_list(iter(["/x/a.jpg", b"\xff.jpg", Path("b.jpg")]))
     assert source.paths(np.array([2, 1, 0])) == [
         str(tmp_path / "b.jpg"),
-        os.path.join(tmp_path, "\udcff.jpg"),
+        f"{tmp_path}/\udcff.jpg",
         "/x/a.jpg",
     ]
     assert source.name(1) == "\\udcff.jpg"

@@ -84,6 +84,7 @@ def test_columns_may_be_named(open_table: Open) -> None:
         ("a.jpg,1.5\nb.jpg,nan\n", "line 2: label 'nan' is not a finite number"),
         ("a.jpg,1.5\nb.jpg,1e999\n", "line 2: label '1e999' is not a finite number"),
         ("a.jpg,1\nb.jpg,99999999999999999999\n", "line 2: label 9+ does not fit into 64 bits"),
+        ("a.jpg,1\nb.jpg," + "9" * 5000, "line 2: label 9+ does not fit into 64 bits"),
         ("a.jpg,1\nb.jpg, \n", "line 2: the label is empty"),
         ("a.jpg,1\n,2\n", "line 2: the file name is empty"),
         ("a.jpg,1\nb.jpg\n", "line 2: 1 columns where the first line has 2"),

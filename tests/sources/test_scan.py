@@ -1,6 +1,5 @@
 """A scan is remembered while it holds, and only then."""
 
-import os
 from collections.abc import Callable
 from pathlib import Path
 
@@ -192,4 +191,4 @@ def test_cache_folder_follows_the_environment(monkeypatch: pytest.MonkeyPatch) -
     monkeypatch.setenv("XDG_CACHE_HOME", "/xdg")
     assert user_cache_folder() == Path("/xdg/penstock")
     monkeypatch.setenv("XDG_CACHE_HOME", "relative")
-    assert user_cache_folder() == Path(os.path.expanduser("~/.cache/penstock"))
+    assert user_cache_folder() == Path.home() / ".cache" / "penstock"

@@ -19,60 +19,89 @@ using V = __m256i;
   _mm256_storeu_si256(static_cast<V*>(target), bytes);
 }
 
-[[gnu::always_inline]] inline V load_words(const int8_t* samples) {
-  return _mm256_cvtepi8_epi16(_mm_loadu_si128(reinterpret_cast<const __m128i*>(samples)));
+template <bool kHigh>
+[[gnu::always_inline]] inline V interleave_bytes(V a, V b) {
+  return kHigh ? _mm256_unpackhi_epi8(a, b) : _mm256_unpacklo_epi8(a, b);
 }
 
-[[gnu::always_inline]] inline V three_times_plus(V near, V far) {
-  return _mm256_add_epi16(_mm256_add_epi16(near, near), _mm256_add_epi16(near, far));
+/// 3 * near + far, as words, for half of every lane.
+template <bool kHigh>
+[[gnu::always_inline]] inline V weigh(V near, V far) {
+  return _mm256_maddubs_epi16(_mm256_set1_epi16(0x0103), interleave_bytes<kHigh>(near, far));
 }
 
-/// Without a vertical filter `far` is `near` and not looked at.
-template <bool kVertical>
-[[gnu::always_inline]] inline V column_sums(const int8_t* near, const int8_t* far) {
-  return kVertical ? three_times_plus(load_words(near), load_words(far)) : load_words(near);
+/// Samples of a row and those beside them.
+struct Neighbours {
+  explicit Neighbours(const int8_t* samples)
+      : before(load(samples - 1)), here(load(samples)), after(load(samples + 1)) {}
+  V before;
+  V here;
+  V after;
+};
+
+/// A byte for the left and one for the right image column of every chroma column.
+template <int kShift>
+[[gnu::always_inline]] inline V shift_and_interleave(V left, V right) {
+  return _mm256_blendv_epi8(_mm256_srai_epi16(left, kShift), _mm256_slli_epi16(right, 8 - kShift),
+                            _mm256_set1_epi16(static_cast<int16_t>(0xFF00)));
 }
 
-/// Two image columns for each of `count` chroma columns.
-template <bool kVertical>
-void upsample_h2(int8_t* target, const ChromaRows& rows, int first, int count) {
-  constexpr int kShift = kVertical ? 4 : 2;
-  const V bias_left = _mm256_set1_epi16(kVertical ? kH2v2BiasLeft : kH2v1BiasLeft);
-  const V bias_right = _mm256_set1_epi16(kVertical ? kH2v2BiasRight : kH2v1BiasRight);
-  const V high_bytes = _mm256_set1_epi16(static_cast<int16_t>(0xFF00));
-  const int8_t* near = rows.near + first;
-  const int8_t* far = rows.far + first;
-  for (int i = 0; i < count; i += 16) {
-    const V before = column_sums<kVertical>(near + i - 1, far + i - 1);
-    const V here = column_sums<kVertical>(near + i, far + i);
-    const V after = column_sums<kVertical>(near + i + 1, far + i + 1);
-    const V left = _mm256_add_epi16(three_times_plus(here, before), bias_left);
-    const V right = _mm256_add_epi16(three_times_plus(here, after), bias_right);
-    // The low byte of each word from the left columns, the high byte from the right ones.
-    const V both = _mm256_blendv_epi8(_mm256_srai_epi16(left, kShift),
-                                      _mm256_slli_epi16(right, 8 - kShift), high_bytes);
-    store(target + 2 * i, both);
+template <bool kHigh>
+[[gnu::always_inline]] inline V filter_h2v1(const Neighbours& row) {
+  const V left = weigh<kHigh>(row.here, row.before), right = weigh<kHigh>(row.here, row.after);
+  return shift_and_interleave<2>(_mm256_add_epi16(left, _mm256_set1_epi16(kH2v1BiasLeft)),
+                                 _mm256_add_epi16(right, _mm256_set1_epi16(kH2v1BiasRight)));
+}
+
+template <bool kHigh>
+[[gnu::always_inline]] inline V filter_h2v2(const Neighbours& near, const Neighbours& far) {
+  const V before = weigh<kHigh>(near.before, far.before);
+  const V here = weigh<kHigh>(near.here, far.here);
+  const V after = weigh<kHigh>(near.after, far.after);
+  const V here3 = _mm256_add_epi16(here, _mm256_add_epi16(here, here));
+  const V bias_left = _mm256_set1_epi16(kH2v2BiasLeft);
+  const V bias_right = _mm256_set1_epi16(kH2v2BiasRight);
+  return shift_and_interleave<4>(_mm256_add_epi16(here3, _mm256_add_epi16(before, bias_left)),
+                                 _mm256_add_epi16(here3, _mm256_add_epi16(after, bias_right)));
+}
+
+/// Pairs of columns, from the halves of lanes to their places.
+[[gnu::always_inline]] inline void store_pairs(int8_t* target, V low, V high) {
+  store(target, _mm256_permute2x128_si256(low, high, 0x20));
+  store(target + 32, _mm256_permute2x128_si256(low, high, 0x31));
+}
+
+void upsample_h2v1(int8_t* target, const ChromaRows& rows, int first, int count) {
+  for (int i = 0; i < count; i += 32) {
+    const Neighbours row(rows.near + first + i);
+    store_pairs(target + 2 * i, filter_h2v1<false>(row), filter_h2v1<true>(row));
   }
 }
 
-void upsample_v2(int8_t* target, const ChromaRows& rows, int first, int count) {
+void upsample_h2v2(int8_t* target, const ChromaRows& rows, int first, int count) {
+  for (int i = 0; i < count; i += 32) {
+    const Neighbours near(rows.near + first + i), far(rows.far + first + i);
+    store_pairs(target + 2 * i, filter_h2v2<false>(near, far), filter_h2v2<true>(near, far));
+  }
+}
+
+void upsample_h1v2(int8_t* target, const ChromaRows& rows, int first, int count) {
   const V bias = _mm256_set1_epi16(rows.far_is_below ? kH1v2BiasBelow : kH1v2BiasAbove);
-  for (int i = 0; i < count; i += 16) {
-    const V sums = column_sums<true>(rows.near + first + i, rows.far + first + i);
-    const V words = _mm256_srai_epi16(_mm256_add_epi16(sums, bias), 2);
-    const V bytes = _mm256_permute4x64_epi64(_mm256_packs_epi16(words, words), 0x08);
-    _mm_storeu_si128(reinterpret_cast<__m128i*>(target + i), _mm256_castsi256_si128(bytes));
+  for (int i = 0; i < count; i += 32) {
+    const V near = load(rows.near + first + i);
+    const V far = load(rows.far + first + i);
+    const V low = _mm256_srai_epi16(_mm256_add_epi16(weigh<false>(near, far), bias), 2);
+    const V high = _mm256_srai_epi16(_mm256_add_epi16(weigh<true>(near, far), bias), 2);
+    store(target + i, _mm256_packs_epi16(low, high));
   }
 }
 
-constexpr FancyFilters kFilters{upsample_h2<false>, upsample_v2, upsample_h2<true>};
+constexpr FancyFilters kFilters{upsample_h2v1, upsample_h1v2, upsample_h2v2};
 
 /// Twice the sample in every word.
 template <bool kHigh>
 [[gnu::always_inline]] inline V doubled(V samples) {
-  const V zero = _mm256_setzero_si256();
-  return _mm256_srai_epi16(
-      kHigh ? _mm256_unpackhi_epi8(zero, samples) : _mm256_unpacklo_epi8(zero, samples), 7);
+  return _mm256_srai_epi16(interleave_bytes<kHigh>(_mm256_setzero_si256(), samples), 7);
 }
 
 /// What pairs of (doubled) blue and red chroma add to green.
@@ -92,8 +121,7 @@ struct Words {
 /// for red and blue one rounded 16-bit product gives the same results for all samples.
 template <bool kHigh>
 [[gnu::always_inline]] inline Words convert_half(V luma, V cb, V cr) {
-  const V zero = _mm256_setzero_si256();
-  const V y = kHigh ? _mm256_unpackhi_epi8(luma, zero) : _mm256_unpacklo_epi8(luma, zero);
+  const V y = interleave_bytes<kHigh>(luma, _mm256_setzero_si256());
   const V b = doubled<kHigh>(cb), r = doubled<kHigh>(cr);
   const V green = _mm256_packs_epi32(green_of_pairs(_mm256_unpacklo_epi16(b, r)),
                                      green_of_pairs(_mm256_unpackhi_epi16(b, r)));

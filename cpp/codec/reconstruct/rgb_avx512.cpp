@@ -15,58 +15,93 @@ namespace {
 
 using V = __m512i;
 
-[[gnu::always_inline]] inline V load_words(const int8_t* samples) {
-  return _mm512_cvtepi8_epi16(_mm256_loadu_si256(reinterpret_cast<const __m256i*>(samples)));
+template <bool kHigh>
+[[gnu::always_inline]] inline V interleave_bytes(V a, V b) {
+  return kHigh ? _mm512_unpackhi_epi8(a, b) : _mm512_unpacklo_epi8(a, b);
 }
 
-[[gnu::always_inline]] inline V three_times_plus(V near, V far) {
-  return _mm512_add_epi16(_mm512_add_epi16(near, near), _mm512_add_epi16(near, far));
+/// 3 * near + far, as words, for half of every lane.
+template <bool kHigh>
+[[gnu::always_inline]] inline V weigh(V near, V far) {
+  return _mm512_maddubs_epi16(_mm512_set1_epi16(0x0103), interleave_bytes<kHigh>(near, far));
 }
 
-/// Without a vertical filter `far` is `near` and not looked at.
-template <bool kVertical>
-[[gnu::always_inline]] inline V column_sums(const int8_t* near, const int8_t* far) {
-  return kVertical ? three_times_plus(load_words(near), load_words(far)) : load_words(near);
+/// Samples of a row and those beside them.
+struct Neighbours {
+  explicit Neighbours(const int8_t* samples)
+      : before(_mm512_loadu_si512(samples - 1)),
+        here(_mm512_loadu_si512(samples)),
+        after(_mm512_loadu_si512(samples + 1)) {}
+  V before;
+  V here;
+  V after;
+};
+
+/// A byte for the left and one for the right image column of every chroma column.
+template <int kShift>
+[[gnu::always_inline]] inline V shift_and_interleave(V left, V right) {
+  return _mm512_mask_blend_epi8(0xAAAAAAAAAAAAAAAA, _mm512_srai_epi16(left, kShift),
+                                _mm512_slli_epi16(right, 8 - kShift));
 }
 
-/// Two image columns for each of `count` chroma columns.
-template <bool kVertical>
-void upsample_h2(int8_t* target, const ChromaRows& rows, int first, int count) {
-  constexpr int kShift = kVertical ? 4 : 2;
-  const V bias_left = _mm512_set1_epi16(kVertical ? kH2v2BiasLeft : kH2v1BiasLeft);
-  const V bias_right = _mm512_set1_epi16(kVertical ? kH2v2BiasRight : kH2v1BiasRight);
-  const int8_t* near = rows.near + first;
-  const int8_t* far = rows.far + first;
-  for (int i = 0; i < count; i += 32) {
-    const V before = column_sums<kVertical>(near + i - 1, far + i - 1);
-    const V here = column_sums<kVertical>(near + i, far + i);
-    const V after = column_sums<kVertical>(near + i + 1, far + i + 1);
-    const V left = _mm512_add_epi16(three_times_plus(here, before), bias_left);
-    const V right = _mm512_add_epi16(three_times_plus(here, after), bias_right);
-    // The low byte of each word from the left columns, the high byte from the right ones.
-    const V both = _mm512_mask_blend_epi8(0xAAAAAAAAAAAAAAAA, _mm512_srai_epi16(left, kShift),
-                                          _mm512_slli_epi16(right, 8 - kShift));
-    _mm512_storeu_si512(target + 2 * i, both);
+template <bool kHigh>
+[[gnu::always_inline]] inline V filter_h2v1(const Neighbours& row) {
+  const V left = weigh<kHigh>(row.here, row.before), right = weigh<kHigh>(row.here, row.after);
+  return shift_and_interleave<2>(_mm512_add_epi16(left, _mm512_set1_epi16(kH2v1BiasLeft)),
+                                 _mm512_add_epi16(right, _mm512_set1_epi16(kH2v1BiasRight)));
+}
+
+template <bool kHigh>
+[[gnu::always_inline]] inline V filter_h2v2(const Neighbours& near, const Neighbours& far) {
+  const V before = weigh<kHigh>(near.before, far.before);
+  const V here = weigh<kHigh>(near.here, far.here);
+  const V after = weigh<kHigh>(near.after, far.after);
+  const V here3 = _mm512_add_epi16(here, _mm512_add_epi16(here, here));
+  const V bias_left = _mm512_set1_epi16(kH2v2BiasLeft);
+  const V bias_right = _mm512_set1_epi16(kH2v2BiasRight);
+  return shift_and_interleave<4>(_mm512_add_epi16(here3, _mm512_add_epi16(before, bias_left)),
+                                 _mm512_add_epi16(here3, _mm512_add_epi16(after, bias_right)));
+}
+
+/// Pairs of columns, from the halves of lanes to their places.
+[[gnu::always_inline]] inline void store_pairs(int8_t* target, V low, V high) {
+  const V first = _mm512_setr_epi64(0, 1, 8, 9, 2, 3, 10, 11);
+  const V second = _mm512_setr_epi64(4, 5, 12, 13, 6, 7, 14, 15);
+  _mm512_storeu_si512(target, _mm512_permutex2var_epi64(low, first, high));
+  _mm512_storeu_si512(target + 64, _mm512_permutex2var_epi64(low, second, high));
+}
+
+void upsample_h2v1(int8_t* target, const ChromaRows& rows, int first, int count) {
+  for (int i = 0; i < count; i += 64) {
+    const Neighbours row(rows.near + first + i);
+    store_pairs(target + 2 * i, filter_h2v1<false>(row), filter_h2v1<true>(row));
   }
 }
 
-void upsample_v2(int8_t* target, const ChromaRows& rows, int first, int count) {
+void upsample_h2v2(int8_t* target, const ChromaRows& rows, int first, int count) {
+  for (int i = 0; i < count; i += 64) {
+    const Neighbours near(rows.near + first + i), far(rows.far + first + i);
+    store_pairs(target + 2 * i, filter_h2v2<false>(near, far), filter_h2v2<true>(near, far));
+  }
+}
+
+void upsample_h1v2(int8_t* target, const ChromaRows& rows, int first, int count) {
   const V bias = _mm512_set1_epi16(rows.far_is_below ? kH1v2BiasBelow : kH1v2BiasAbove);
-  for (int i = 0; i < count; i += 32) {
-    const V sums = column_sums<true>(rows.near + first + i, rows.far + first + i);
-    const V words = _mm512_srai_epi16(_mm512_add_epi16(sums, bias), 2);
-    _mm256_storeu_si256(reinterpret_cast<__m256i*>(target + i), _mm512_cvtepi16_epi8(words));
+  for (int i = 0; i < count; i += 64) {
+    const V near = _mm512_loadu_si512(rows.near + first + i);
+    const V far = _mm512_loadu_si512(rows.far + first + i);
+    const V low = _mm512_srai_epi16(_mm512_add_epi16(weigh<false>(near, far), bias), 2);
+    const V high = _mm512_srai_epi16(_mm512_add_epi16(weigh<true>(near, far), bias), 2);
+    _mm512_storeu_si512(target + i, _mm512_packs_epi16(low, high));
   }
 }
 
-constexpr FancyFilters kFilters{upsample_h2<false>, upsample_v2, upsample_h2<true>};
+constexpr FancyFilters kFilters{upsample_h2v1, upsample_h1v2, upsample_h2v2};
 
 /// Twice the sample in every word.
 template <bool kHigh>
 [[gnu::always_inline]] inline V doubled(V samples) {
-  const V zero = _mm512_setzero_si512();
-  return _mm512_srai_epi16(
-      kHigh ? _mm512_unpackhi_epi8(zero, samples) : _mm512_unpacklo_epi8(zero, samples), 7);
+  return _mm512_srai_epi16(interleave_bytes<kHigh>(_mm512_setzero_si512(), samples), 7);
 }
 
 /// What pairs of (doubled) blue and red chroma add to green.
@@ -85,8 +120,7 @@ struct Words {
 /// for red and blue one rounded 16-bit product gives the same results for all samples.
 template <bool kHigh>
 [[gnu::always_inline]] inline Words convert_half(V luma, V cb, V cr) {
-  const V zero = _mm512_setzero_si512();
-  const V y = kHigh ? _mm512_unpackhi_epi8(luma, zero) : _mm512_unpacklo_epi8(luma, zero);
+  const V y = interleave_bytes<kHigh>(luma, _mm512_setzero_si512());
   const V b = doubled<kHigh>(cb), r = doubled<kHigh>(cr);
   const V green = _mm512_packs_epi32(green_of_pairs(_mm512_unpacklo_epi16(b, r)),
                                      green_of_pairs(_mm512_unpackhi_epi16(b, r)));

@@ -19,6 +19,15 @@ void filter_columns(int8_t* target, const SamplePlane& plane, int left, int righ
   }
 }
 
+void repeat_columns(int8_t* target, const int8_t* near, const SamplePlane& plane, int left,
+                    int right) {
+  const int ratio = plane.horizontal_ratio;
+  for (int x = left, column = left / ratio; x < right; ++column) {
+    const int end = std::min((column + 1) * ratio, right);
+    while (x < end) target[x++ - left] = near[column - plane.left];
+  }
+}
+
 }  // namespace
 
 Upsampling upsampling_of(const SamplePlane& plane) {
@@ -70,9 +79,10 @@ void upsample_row(int8_t* target, const SamplePlane& plane, Upsampling method, i
       return;
     }
     case Upsampling::none:
+      std::copy_n(near + (left - plane.left), right - left, target);
+      return;
     case Upsampling::box:
-      for (int x = left; x < right; ++x)
-        target[x - left] = near[x / plane.horizontal_ratio - plane.left];
+      repeat_columns(target, near, plane, left, right);
       return;
   }
 }
@@ -97,6 +107,7 @@ const int8_t* upsample_row_with(const FancyFilters& filters, int8_t* scratch,
   const int first = left / 2, end = (right + 1) / 2;
   const auto filter = method == Upsampling::fancy_h2v2 ? filters.h2v2 : filters.h2v1;
   filter(scratch, rows, first - plane.left, end - first);
+  // What lies beside the component is not a sample: the columns at its edges are done over.
   if (first == 0) upsample_row(scratch, plane, method, y, 0, 1);
   const int last = 2 * plane.width - 1;
   if (end == plane.width)

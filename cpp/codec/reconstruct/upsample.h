@@ -35,8 +35,8 @@ inline constexpr int kH2v2BiasLeft = 8, kH2v2BiasRight = 7;
 void upsample_row(int8_t* target, const SamplePlane& plane, Upsampling method, int y, int left,
                   int right);
 
-/// Triangle filters for `count` chroma columns from index `first` of the rows on. They replicate
-/// nothing at the component's edges, and may read and write up to 63 bytes past the end.
+/// Triangle filters for `count` chroma columns from index `first` of the rows on, in groups of up
+/// to 64 columns. They replicate nothing at the component's edges but filter what lies beside them.
 struct FancyFilters {
   using Filter = void (*)(int8_t* target, const ChromaRows& rows, int first, int count);
   Filter h2v1;

@@ -18,6 +18,14 @@ MISSING_OPERATORS = (
 _declared: list[object] = []  # operators vanish with the library object that declared them
 
 
+def import_torch_if_there() -> ModuleType | None:
+    """Return torch, or None where it is not installed."""
+    try:
+        return importlib.import_module("torch")
+    except ImportError:
+        return None
+
+
 def import_torchvision() -> tuple[ModuleType, ModuleType]:
     """Return torch and torchvision with its data sets and v2 transforms; else raise ImportError.
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Iterator
 from concurrent.futures import Future
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -16,12 +17,25 @@ from penstock.loading.work import PART_SIZE, Part
 from penstock.sources import Labels
 
 
+@dataclass(slots=True)
+class Progress:
+    """How far an epoch got; outlives its iterator, so that a state can be saved after `break`."""
+
+    epoch: int
+    consumed: int  # samples of this rank that were delivered or left out
+    total: int
+
+    @property
+    def finished(self) -> bool:
+        """Whether nothing is left."""
+        return self.consumed >= self.total
+
+
 class Epoch(Iterator[tuple[Any, Any]]):
     """Yields (images, labels) from local position `start` on.
 
-    `consumed` counts the samples of this rank that were delivered or left out, which is all that
-    resuming needs. Parts of up to `prefetch` batches beyond the one asked for are under way;
-    within a batch they finish in any order.
+    Parts of up to `prefetch` batches beyond the one asked for are under way; within a batch they
+    finish in any order.
     """
 
     def __init__(
@@ -37,12 +51,11 @@ class Epoch(Iterator[tuple[Any, Any]]):
         machine: Machine,
         labels: Labels,
     ) -> None:
-        self.number = number
-        self.consumed = start
+        left_over = (len(shard) - start) % batch_size if drop_last else 0
+        self.progress = Progress(number, start, len(shard) - left_over)
         self._order = order
         self._shard = shard
         self._next_start = start
-        self._stop = len(shard) - (len(shard) - start) % batch_size if drop_last else len(shard)
         self._batch_size = batch_size
         self._prefetch = prefetch
         self._machine = machine
@@ -64,20 +77,15 @@ class Epoch(Iterator[tuple[Any, Any]]):
                 self.close()
                 raise
             self._under_way.popleft()
-            self.consumed += len(batch.samples)
+            self.progress.consumed += len(batch.samples)
             self._top_up()
             if delivered is not None:
                 return delivered
         raise StopIteration
 
-    @property
-    def finished(self) -> bool:
-        """Whether every batch was delivered."""
-        return self.consumed >= self._stop
-
     def close(self) -> None:
         """Start nothing more; what is under way in the core ends by itself."""
-        self._next_start = self._stop
+        self._next_start = self.progress.total
         for _, futures in self._under_way:
             for future in futures:
                 future.cancel()
@@ -88,17 +96,19 @@ class Epoch(Iterator[tuple[Any, Any]]):
             self.close()
 
     def _top_up(self) -> None:
-        while self._next_start < self._stop and len(self._under_way) <= self._prefetch:
-            count = min(self._batch_size, self._stop - self._next_start)
+        while self._next_start < self.progress.total and len(self._under_way) <= self._prefetch:
+            count = min(self._batch_size, self.progress.total - self._next_start)
             samples = self._order.at(self._shard.positions(self._next_start, count))
             self._next_start += count
             batch = Batch(self._machine.maker, self._batches, samples)
             self._batches += 1
-            self._under_way.append((batch, [self._machine.carry(part) for part in self._split(batch)]))
+            self._under_way.append(
+                (batch, [self._machine.carry(part) for part in self._split(batch)])
+            )
 
     def _split(self, batch: Batch) -> Iterator[Part]:
         slots = np.arange(len(batch.samples), dtype=np.int32)
         for part_slots in np.array_split(slots, -(-len(slots) // PART_SIZE)):
             samples = batch.samples[part_slots]
-            yield Part(batch, self.number, part_slots, samples, samples, self._parts)
+            yield Part(batch, self.progress.epoch, part_slots, samples, samples, self._parts)
             self._parts += 1

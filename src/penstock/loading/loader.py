@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import os
-import weakref
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from typing import Any
 
 from penstock._core import Format
 from penstock.errors import LoaderError
-from penstock.loading.epoch import Epoch
+from penstock.loading.epoch import Epoch, Progress
 from penstock.loading.ledger import Ledger
 from penstock.loading.machine import Machine, check_not_forked
 from penstock.loading.native import NativeCarrier
@@ -19,7 +18,7 @@ from penstock.loading.pillow_backend import PillowCarrier
 from penstock.loading.pillow_decode import DEFAULT_PIXEL_LIMIT
 from penstock.loading.reference import Layout
 from penstock.loading.sampler import Order, Shard
-from penstock.loading.to_torch import torch_is_installed
+from penstock.loading.to_torch import require_torch, torch_is_installed
 from penstock.loading.work import Carrier
 from penstock.pillow_order import check_installed_pillow
 from penstock.planner.plan import Plan, as_written
@@ -88,12 +87,14 @@ class Loader:
         self._output = OutputOptions(
             element, layout, output or ("torch" if torch_is_installed() else "numpy")
         )
+        if self._output.library == "torch":
+            require_torch()  # here, so that neither the error nor the import waits for a batch
         self._source = open_source(data, labels)
         self._shard = Shard(len(self._source), rank, world_size, drop_last)
         self._ledger = Ledger(len(self._source), self._source.name)
         self._epoch = 0
         self._start = 0
-        self._current: weakref.ref[Epoch] | None = None
+        self._progress: Progress | None = None
         self._machine: Machine | None = None
         self._owner = os.getpid()
 
@@ -125,8 +126,10 @@ class Loader:
     def set_epoch(self, epoch: int) -> None:
         """Make the next iteration run `epoch` from its start."""
         if isinstance(epoch, bool) or not isinstance(epoch, int) or epoch < 0:
-            raise LoaderError(f"Loader.set_epoch: epoch must be a whole number from 0, got {epoch!r}.")
-        self._epoch, self._start, self._current = epoch, 0, None
+            raise LoaderError(
+                f"Loader.set_epoch: epoch must be a whole number from 0, got {epoch!r}."
+            )
+        self._epoch, self._start, self._progress = epoch, 0, None
 
     def __len__(self) -> int:
         """Batches in a whole epoch."""
@@ -150,16 +153,15 @@ class Loader:
             machine=self._machine,
             labels=self._source.labels,
         )
-        self._current = weakref.ref(epoch)
+        self._progress = epoch.progress
         self._epoch, self._start = self._epoch + 1, 0
         return epoch
 
     def state_dict(self) -> dict[str, int]:
         """Where the loader stands: after the batches delivered so far, in a few integers."""
-        current = self._current() if self._current is not None else None
         epoch, consumed = self._epoch, self._start
-        if current is not None and not current.finished:
-            epoch, consumed = current.number, current.consumed
+        if self._progress is not None and not self._progress.finished:
+            epoch, consumed = self._progress.epoch, self._progress.consumed
         return {
             "version": _STATE_VERSION,
             "epoch": epoch,

@@ -140,18 +140,14 @@ class NativeCarrier:
             sizes = steps.out_sizes
             arrays = [
                 np.empty((height, width, 3), dtype=np.uint8)
-                for height, width in zip(
-                    sizes.height.tolist(), sizes.width.tolist(), strict=True
-                )
+                for height, width in zip(sizes.height.tolist(), sizes.width.tolist(), strict=True)
             ]
             results.update(zip(items.tolist(), arrays, strict=True))
             job.chunk.run_to_arrays(items, steps.table, steps.counts, arrays)
 
         self._run(job, segment, start)
         calls = {
-            item: self._side.submit(
-                self._call_python, segment, results[item], job.part, item
-            )
+            item: self._side.submit(self._call_python, segment, results[item], job.part, item)
             for item in job.alive().tolist()
         }
         for item, call in calls.items():

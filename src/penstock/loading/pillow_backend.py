@@ -80,8 +80,7 @@ class PillowCarrier:
                 raise LoaderError("The loader was closed.")
             moves = segment.sample(self._seed, part.epoch, part.samples, _sizes_of(images))
             moved = [
-                self._pool.submit(run_moves, image, moves, row)
-                for row, image in enumerate(images)
+                self._pool.submit(run_moves, image, moves, row) for row, image in enumerate(images)
             ]
             images = [future.result() for future in moved]
             if segment.python is not None:

@@ -12,7 +12,7 @@ import PIL.Image
 from penstock.errors import DecodeError
 
 # Pillow refuses larger images as decompression bombs unless told otherwise, so we do too.
-DEFAULT_PIXEL_LIMIT = 2 * int(1024 * 1024 * 1024 // 4 // 3)
+DEFAULT_PIXEL_LIMIT = 2 * (1024 * 1024 * 1024 // 4 // 3)
 
 
 def open_rgb(path: str, pixel_limit: int) -> PIL.Image.Image:
@@ -28,7 +28,7 @@ def open_rgb(path: str, pixel_limit: int) -> PIL.Image.Image:
     except DecodeError:
         raise
     # Decoders for hostile files raise nearly anything: struct.error, IndexError, SyntaxError ...
-    except Exception as error:  # noqa: BLE001
+    except Exception as error:
         raise DecodeError(f"Pillow cannot decode it ({_sentence(error)})") from error
 
 

@@ -55,7 +55,10 @@ class PageLocks:
 
     def lock(self, address: int, size_bytes: int) -> None:
         """Lock memory that stays mapped until `release`; a refusal costs speed, nothing else."""
-        if self._runtime is not None and int(self._runtime.cudaHostRegister(address, size_bytes, 0)) == 0:
+        if (
+            self._runtime is not None
+            and int(self._runtime.cudaHostRegister(address, size_bytes, 0)) == 0
+        ):
             self._locked.append(address)
 
     def release(self) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Iterator
+from pathlib import Path
 
 import numpy as np
 
@@ -31,10 +32,11 @@ def open_file_list(
     files = PathTable.from_paths(_checked(paths))
     if not len(files):
         raise SourceError(f"{TITLE}: it is empty. Give at least one path.")
+    here = str(Path.cwd())
     if labels is None:
-        return FileSource(TITLE, os.getcwd(), files, np.zeros(len(files), np.int64), None)
+        return FileSource(TITLE, here, files, np.zeros(len(files), np.int64), None)
     values, classes = labels_from_values(labels, len(files), TITLE)
-    return FileSource(TITLE, os.getcwd(), files, values, classes)
+    return FileSource(TITLE, here, files, values, classes)
 
 
 def _checked(paths: Iterable[str | bytes | os.PathLike[str]]) -> Iterator[bytes]:

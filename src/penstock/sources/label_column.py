@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import math
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Literal, get_args
 
@@ -17,37 +18,39 @@ LabelKind = Literal["integer", "float", "class"]
 # Stricter than int() and float(), which also take "1_0", "nan" and digits of any alphabet.
 _INTEGER = re.compile(r"[+-]?[0-9]+")
 _FLOAT = re.compile(r"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?")
-_INT64 = np.iinfo(np.int64)
+INT64_MIN, INT64_MAX = -(2**63), 2**63 - 1
+MAX_DIGITS = 100  # Python refuses to read integers of some thousands of digits
 
 
 @dataclass(slots=True)
 class LabelColumn:
-    """Collects labels written as text.
+    """Collects labels written as text, each with a number that `place` turns into words for errors.
 
     The first label decides whether all are numbers or all are class names, unless `kind` does;
     one decimal among integers makes the column float.
     """
 
+    place: Callable[[int], str]
     kind: LabelKind | None = None
     _texts: list[str] = field(default_factory=list)
-    _first_where: str = ""
+    _decided_by: int | None = None  # the number of the label that decided the kind
 
     def __post_init__(self) -> None:
         if self.kind is not None and self.kind not in get_args(LabelKind):
             allowed = ", ".join(get_args(LabelKind))
             raise SourceError(f"label_kind must be one of {allowed}, got {self.kind!r}.")
 
-    def add(self, text: str, where: str) -> None:
-        """Add one label; `where` names its place in errors."""
+    def add(self, text: str, number: int) -> None:
+        """Add one label."""
         text = text.strip()
         if not text:
-            raise SourceError(f"{where}: the label is empty. Give every file a label.")
+            raise SourceError(f"{self.place(number)}: the label is empty. Give every file a label.")
         if self.kind is None:
-            self.kind, self._first_where = _kind_of(text), where
-        elif self.kind == "integer" and self._first_where and _kind_of(text) == "float":
+            self.kind, self._decided_by = _kind_of(text), number
+        elif self.kind == "integer" and self._decided_by is not None and _kind_of(text) == "float":
             self.kind = "float"
         if self.kind != "class":
-            self._require_number(text, where)
+            self._require_number(text, number)
         self._texts.append(text)
 
     def finish(self) -> tuple[Labels, tuple[str, ...] | None]:
@@ -61,20 +64,25 @@ class LabelColumn:
         label_of = {name: label for label, name in enumerate(classes)}
         return np.array([label_of[text] for text in self._texts], np.int64), classes
 
-    def _require_number(self, text: str, where: str) -> None:
+    def _require_number(self, text: str, number: int) -> None:
         if self.kind == "integer":
             if not _INTEGER.fullmatch(text):
-                raise SourceError(f"{where}: label {text!r} is not an integer{self._reason()}")
-            if not _INT64.min <= int(text) <= _INT64.max:
-                raise SourceError(f"{where}: label {text} does not fit into 64 bits.")
-        elif not _FLOAT.fullmatch(text) or not np.isfinite(float(text)):
-            raise SourceError(f"{where}: label {text!r} is not a finite number{self._reason()}")
+                wrong = f"label {text!r} is not an integer{self._reason()}"
+            elif len(text) > MAX_DIGITS or not INT64_MIN <= int(text) <= INT64_MAX:
+                wrong = f"label {text[:MAX_DIGITS]} does not fit into 64 bits."
+            else:
+                return
+        elif not _FLOAT.fullmatch(text) or not math.isfinite(float(text)):
+            wrong = f"label {text!r} is not a finite number{self._reason()}"
+        else:
+            return
+        raise SourceError(f"{self.place(number)}: {wrong}")
 
     def _reason(self) -> str:
-        if not self._first_where:
+        if self._decided_by is None:
             return ". Correct it, or choose another label_kind."
         return (
-            f", but the first label ({self._first_where}) is one. "
+            f", but the first label ({self.place(self._decided_by)}) is one. "
             "Correct it, or pass label_kind='class' if labels are names."
         )
 
@@ -87,9 +95,9 @@ def labels_from_values(
     if len(given) != count:
         raise SourceError(f"{where}: {len(given):,} labels for {count:,} files. Give one a file.")
     if all(isinstance(value, str) for value in given):
-        column = LabelColumn(kind="class")
+        column = LabelColumn(lambda index: f"{where}, label {index:,}", kind="class")
         for index, value in enumerate(given):
-            column.add(value, f"{where}, label {index:,}")
+            column.add(value, index)
         return column.finish()
     labels = _as_numbers(given, where)
     wrong = np.flatnonzero(~np.isfinite(labels))
@@ -117,7 +125,7 @@ def _as_numbers(given: Sequence[object], where: str) -> Labels:
 
 
 def _fits_int64(labels: np.ndarray[tuple[int, ...], np.dtype[np.generic]]) -> bool:
-    return labels.dtype.kind != "u" or bool(np.all(labels <= np.uint64(_INT64.max)))
+    return labels.dtype.kind != "u" or bool(np.all(labels <= np.uint64(INT64_MAX)))
 
 
 def _kind_of(text: str) -> LabelKind:

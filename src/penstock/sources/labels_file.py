@@ -7,11 +7,14 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 from penstock.errors import SourceError
+from penstock.progress import ProgressBar
 from penstock.sources.file_source import FileSource, printable
 from penstock.sources.image_folder import existing_folder
 from penstock.sources.label_column import LabelColumn, LabelKind
 from penstock.sources.labels_table import LabelsTable
 from penstock.sources.path_table import PathTable
+
+LINES_PER_TICK = 1024
 
 
 def open_labels_file(
@@ -21,6 +24,7 @@ def open_labels_file(
     file_column: str | None = None,
     label_column: str | None = None,
     label_kind: LabelKind | None = None,
+    progress: bool | None = None,
 ) -> FileSource:
     """Open the images a table lists, in the table's order.
 
@@ -32,12 +36,15 @@ def open_labels_file(
         label_column: Header of the column of labels; None finds "label", "class" and the like.
         label_kind: "integer", "float" (regression) or "class" (names; label i is the i-th name in
             sorted order). None: as the first label looks.
+        progress: Show a bar while reading a long table; None means if stderr is a terminal.
     """
     root = existing_folder(folder)
     table = LabelsTable(os.path.expanduser(os.fsdecode(labels_file)), file_column, label_column)
-    labels = LabelColumn(label_kind)
+    labels = LabelColumn(table.where, label_kind)
     checked = _CheckedFiles(root, table)
-    files = PathTable.from_paths(_files(table, checked, labels))
+    title = f"reading {os.path.basename(table.title)}"
+    with ProgressBar(title, unit="lines", show=progress) as bar:
+        files = PathTable.from_paths(_files(table, checked, labels, bar))
     if not len(files):
         raise SourceError(
             f"{table.title}: no line with a file and a label. Is this the right file?"
@@ -46,10 +53,14 @@ def open_labels_file(
     return FileSource(f"{printable(folder)} with {table.title}", root, files, values, classes)
 
 
-def _files(table: LabelsTable, checked: _CheckedFiles, labels: LabelColumn) -> Iterator[str]:
-    for line, file, label in table.rows():
+def _files(
+    table: LabelsTable, checked: _CheckedFiles, labels: LabelColumn, bar: ProgressBar
+) -> Iterator[str]:
+    for count, (line, file, label) in enumerate(table.rows(), start=1):
         checked.require_new(file, line)
-        labels.add(label, table.where(line))
+        labels.add(label, line)
+        if count % LINES_PER_TICK == 0:
+            bar.advance(LINES_PER_TICK)
         yield file
 
 
@@ -66,21 +77,24 @@ class _CheckedFiles:
     _names_in: dict[str, frozenset[str]] = field(default_factory=dict)
 
     def require_new(self, file: str, line: int) -> None:
-        where = self.table.where(line)
         if not file:
-            raise SourceError(f"{where}: the file name is empty. Remove the line or name the file.")
+            raise SourceError(
+                f"{self.table.where(line)}: the file name is empty. "
+                "Remove the line, or name the file."
+            )
         normal = os.path.normpath(os.path.join(self.root, file))
         earlier = self._line_of.setdefault(normal, line)
         if earlier != line:
             raise SourceError(
-                f"{where}: {printable(file)} is already on line {earlier:,}. Remove one of the two."
+                f"{self.table.where(line)}: {printable(file)} is already on line {earlier:,}. "
+                "Remove one of the two."
             )
         if not self._exists(normal):
             hint = ""
             if line == 1 and self.table.header_line is None:
                 hint = " If line 1 is a header, name its columns with file_column and label_column."
             raise SourceError(
-                f"{where}: no file {printable(file)} in {printable(self.root)}. "
+                f"{self.table.where(line)}: no file {printable(file)} in {printable(self.root)}. "
                 f"Correct the line or the folder.{hint}"
             )
 

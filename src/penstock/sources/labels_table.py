@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from pathlib import Path
 
 from penstock.errors import SourceError
 from penstock.sources.file_source import printable
@@ -54,8 +55,8 @@ class LabelsTable:
     def _lines(self) -> Iterator[tuple[int, list[str]]]:
         line = 1
         try:
-            with open(
-                self.path, encoding="utf-8-sig", errors="surrogateescape", newline=""
+            with Path(self.path).open(
+                encoding="utf-8-sig", errors="surrogateescape", newline=""
             ) as text:
                 delimiter = self._delimiter(text)
                 text.seek(0)

@@ -67,7 +67,7 @@ class _Directory:
 
 @dataclass(frozen=True, slots=True)
 class _Pending:
-    """A directory still to be read, and the identities of itself and all above it."""
+    """A directory still to be read, and the identities of all above it."""
 
     path: str
     lineage: frozenset[tuple[int, int]]

@@ -1,0 +1,76 @@
+"""Whether penstock's images are torchvision's, bit for bit.
+
+Both get the same boxes and flips: the ones penstock draws for these samples.
+"""
+
+from __future__ import annotations
+
+from types import ModuleType
+from typing import Any
+
+import numpy as np
+from PIL import Image
+
+from penstock.cli.demo_loaders import SEED, Work, penstock_pipeline
+from penstock.cli.torchvision_import import import_torchvision
+from penstock.geometry import Sizes
+from penstock.planner.plan import as_written
+from penstock.sources import open_source
+from penstock.transforms import IMAGENET_MEAN, IMAGENET_STD
+from penstock.transforms.moves import CropMove, FlipMove, Move, ResizeMove
+
+
+def count_identical(work: Work, images: int) -> tuple[int, int]:
+    """Return how many of the compared images are equal, and how many were compared."""
+    from penstock import Loader
+
+    source = open_source(work.folder)
+    chosen = np.unique(np.linspace(0, len(source) - 1, images).astype(np.int64))
+    paths = source.paths(chosen)
+    loader = Loader(
+        paths,
+        batch_size=len(paths),
+        transform=penstock_pipeline(),
+        seed=SEED,
+        threads=1,
+        output="numpy",
+    )
+    ours, _ = next(iter(loader))
+    photos = [Image.open(path).convert("RGB") for path in paths]
+    sizes = Sizes(
+        np.array([photo.height for photo in photos]), np.array([photo.width for photo in photos])
+    )
+    (segment,) = as_written(penstock_pipeline()).segments
+    moves = segment.sample(SEED, 0, np.arange(len(paths)), sizes)
+    torch, torchvision = import_torchvision()
+    equal = [
+        np.array_equal(image, _torchvision_image(torch, torchvision, photo, moves, row))
+        for row, (image, photo) in enumerate(zip(ours, photos, strict=True))
+    ]
+    return sum(equal), len(equal)
+
+
+def _torchvision_image(
+    torch: ModuleType,
+    torchvision: ModuleType,
+    photo: Image.Image,
+    moves: tuple[Move, ...],
+    row: int,
+) -> Any:
+    functional = torchvision.transforms.v2.functional
+    image: Any = photo
+    for move in moves:
+        image = _moved(functional, image, move, row)
+    tensor = functional.to_dtype(functional.pil_to_tensor(image), torch.float32, scale=True)
+    return functional.normalize(tensor, list(IMAGENET_MEAN), list(IMAGENET_STD)).numpy()
+
+
+def _moved(functional: ModuleType, image: Any, move: Move, row: int) -> Any:
+    if isinstance(move, CropMove):
+        box = (move.top[row], move.left[row], move.height[row], move.width[row])
+        return functional.crop(image, *map(int, box))
+    if isinstance(move, ResizeMove):
+        return functional.resize(image, [int(move.height[row]), int(move.width[row])])
+    if isinstance(move, FlipMove):
+        return functional.horizontal_flip(image) if move.horizontal[row] else image
+    raise TypeError(f"the demo's pipeline has no {type(move).__name__}")

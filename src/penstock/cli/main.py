@@ -1,0 +1,61 @@
+"""The `penstock` command: reads the verb, runs it, turns errors into exit codes.
+
+Verbs import what they need when they run, so that `penstock --help` is instant.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+from collections.abc import Sequence
+
+from penstock._version import __version__
+from penstock.cli import demo
+from penstock.errors import PenstockError
+
+EXIT_ERROR = 2
+EXIT_INTERRUPTED = 130  # as shells report a program that Ctrl-C ended
+EXIT_BROKEN_PIPE = 141
+
+VERBS = (demo,)
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run one command and return its exit code."""
+    parser = _parser()
+    args = parser.parse_args(arguments)
+    if args.verb is None:
+        parser.print_help(sys.stderr)
+        return EXIT_ERROR
+    try:
+        code: int = args.run(args)
+        sys.stdout.flush()
+    except PenstockError as error:
+        print(f"penstock: {error}", file=sys.stderr)
+        return EXIT_ERROR
+    except KeyboardInterrupt:
+        print("penstock: interrupted", file=sys.stderr)
+        return EXIT_INTERRUPTED
+    except BrokenPipeError:
+        # The reader, such as `head`, has seen enough. Python would complain again at exit.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return EXIT_BROKEN_PIPE
+    return code
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(
+        prog="penstock", description="Feeds images to models in training, fast and bit-exact."
+    )
+    parser.add_argument("--version", action="version", version=f"penstock {__version__}")
+    verbs = parser.add_subparsers(dest="verb", metavar="VERB", title="verbs")
+    shared = argparse.ArgumentParser(add_help=False)
+    shared.add_argument("--json", action="store_true", help="print the result as JSON")
+    for verb in VERBS:
+        verb.add_verb(verbs, shared)
+    return parser
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,116 @@
+"""The command line's manners: instant help, clear errors, exit codes."""
+
+import argparse
+import subprocess
+import sys
+from collections.abc import Callable
+
+import pytest
+
+from penstock._version import __version__
+from penstock.cli import demo
+from penstock.cli.main import main
+from penstock.errors import SourceError
+
+
+@pytest.fixture
+def demo_does(monkeypatch: pytest.MonkeyPatch) -> Callable[[Callable[[], int]], None]:
+    """Return a function that replaces what `penstock demo` does."""
+
+    def replace(action: Callable[[], int]) -> None:
+        def run(args: argparse.Namespace) -> int:
+            del args
+            return action()
+
+        monkeypatch.setattr(demo, "run", run)
+
+    return replace
+
+
+def test_help_imports_nothing_heavy() -> None:
+    script = (
+        "import sys\n"
+        "from penstock.cli.main import main\n"
+        "try: main(['--help'])\n"
+        "except SystemExit: pass\n"
+        "sys.exit(','.join({'torch', 'torchvision', 'rich'} & set(sys.modules)) or 0)\n"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", script], capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, done.stderr
+    assert "demo" in done.stdout
+
+
+def test_version(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit) as exited:
+        main(["--version"])
+    assert exited.value.code == 0
+    assert capsys.readouterr().out == f"penstock {__version__}\n"
+
+
+def test_no_verb_shows_the_help(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main([]) == 2
+    assert "usage: penstock" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("count", ["0", "-3", "many", "1.5"])
+def test_counts_are_checked(count: str, capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit) as exited:
+        main(["demo", "--images", count])
+    assert exited.value.code == 2
+    assert f"must be a whole number of 1 or more, got '{count}'" in capsys.readouterr().err
+
+
+def test_our_errors_are_one_line(
+    demo_does: Callable[[Callable[[], int]], None], capsys: pytest.CaptureFixture[str]
+) -> None:
+    def fail() -> int:
+        raise SourceError("train: no such folder. Check the path.")
+
+    demo_does(fail)
+    assert main(["demo"]) == 2
+    assert capsys.readouterr().err == "penstock: train: no such folder. Check the path.\n"
+
+
+def test_ctrl_c_is_no_error_of_ours(
+    demo_does: Callable[[Callable[[], int]], None], capsys: pytest.CaptureFixture[str]
+) -> None:
+    def interrupt() -> int:
+        raise KeyboardInterrupt
+
+    demo_does(interrupt)
+    assert main(["demo"]) == 130
+    assert capsys.readouterr().err == "penstock: interrupted\n"
+
+
+def test_the_verbs_exit_code_is_ours(demo_does: Callable[[Callable[[], int]], None]) -> None:
+    demo_does(lambda: 1)
+    assert main(["demo"]) == 1
+
+
+def test_a_folder_with_other_files_is_refused(
+    tmp_path: object, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "mine.txt").touch()  # type: ignore[attr-defined]
+    assert main(["demo", "--folder", str(tmp_path)]) == 2
+    assert "not empty, and not a sample set" in capsys.readouterr().err
+
+
+def test_a_reader_that_left_is_no_error() -> None:
+    """As in `penstock demo --json | head -0`."""
+    script = (
+        "import sys\n"
+        "from penstock.cli import demo\n"
+        "from penstock.cli.main import main\n"
+        "demo.run = lambda args: print('x' * 10_000_000) or 0\n"
+        "sys.exit(main(['demo']))\n"
+    )
+    with subprocess.Popen(
+        [sys.executable, "-c", script], stdout=subprocess.PIPE, stderr=subprocess.PIPE
+    ) as process:
+        assert process.stdout is not None
+        assert process.stderr is not None
+        process.stdout.close()
+        assert process.stderr.read() == b""
+        assert process.wait() == 141
