@@ -114,7 +114,7 @@ ifneq ($(SANITIZE),)
 	  -DPENSTOCK_SANITIZE=$(SANITIZE) >/dev/null
 endif
 	@$(CMAKE) --build $(CPP_BUILD) --target cpp/tests/all -- --quiet
-	$(BIN)/ctest --test-dir $(CPP_BUILD) --output-on-failure --no-tests=error
+	$(BIN)/ctest --test-dir $(CPP_BUILD) --output-on-failure --no-tests=error -j $$(nproc)
 
 stub: setup ## write the extension's type stub into src/ after a change of the bindings
 	cp build/extension/_core.pyi src/penstock/_core.pyi
