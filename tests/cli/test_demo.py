@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from cli.fake_loaders import DifferingTorchvision, FakePenstock, FakeTorchvision, MissingTorchvision
+from fake_loaders import DifferingTorchvision, FakePenstock, FakeTorchvision, MissingTorchvision
 from penstock.cli import demo_measure
 from penstock.cli.demo_loaders import Work
 from penstock.cli.demo_measure import measure

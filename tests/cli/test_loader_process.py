@@ -4,7 +4,7 @@ import time
 
 import pytest
 
-from cli.fake_loaders import FakeSide, MissingTorchvision
+from fake_loaders import FakeSide, MissingTorchvision
 from penstock.cli.demo_loaders import Pass, Work
 from penstock.cli.loader_process import LoaderProcess, MissingLoaderError
 from penstock.errors import LoaderError
