@@ -97,8 +97,7 @@ fuzz: setup ## fuzz the parsers for FUZZ_SECONDS
 
 docs: setup ## check the links and write the API pages to build/docs
 	$(BIN)/python scripts/check_links.py
-	$(BIN)/python -m pdoc --docformat google --output-directory build/docs penstock '!penstock._core'
-	@echo "docs: build/docs/index.html"
+	$(BIN)/python scripts/build_docs.py
 
 # ---- parts of the verbs, used by .ci/run ---------------------------------------------------------
 
