@@ -97,8 +97,7 @@ fuzz: setup ## fuzz the parsers for FUZZ_SECONDS
 
 docs: setup ## check the links and write the API pages to build/docs
 	$(BIN)/python scripts/check_links.py
-	$(BIN)/python -m pdoc --docformat google --output-directory build/docs penstock '!penstock._core'
-	@echo "docs: build/docs/index.html"
+	$(BIN)/python scripts/build_docs.py
 
 # ---- parts of the verbs, used by .ci/run ---------------------------------------------------------
 
@@ -114,7 +113,7 @@ ifneq ($(SANITIZE),)
 	  -DPENSTOCK_SANITIZE=$(SANITIZE) >/dev/null
 endif
 	@$(CMAKE) --build $(CPP_BUILD) --target cpp/tests/all -- --quiet
-	$(BIN)/ctest --test-dir $(CPP_BUILD) --output-on-failure --no-tests=error
+	$(BIN)/ctest --test-dir $(CPP_BUILD) --output-on-failure --no-tests=error -j $$(nproc)
 
 stub: setup ## write the extension's type stub into src/ after a change of the bindings
 	cp build/extension/_core.pyi src/penstock/_core.pyi

@@ -7,12 +7,8 @@ Three rules are known, found by comparing `Image.resize` with its two passes don
 - 12.2 to 12.x: vertical first for images more than a hundred times as tall as wide;
 - from 13.0: vertical first where the height shrinks, by more than twice what the width does.
 
-<<<<<<< HEAD
-`check_installed_pillow` asks the installed Pillow itself, so that no fourth rule goes unnoticed.
-=======
 `check_installed_pillow` asks the installed Pillow itself, so that a fourth rule cannot go
 unnoticed.
->>>>>>> 7e0de5fea9cc130831a1356db4742b7d95085fe0
 """
 
 from __future__ import annotations
@@ -94,11 +90,7 @@ def check_installed_pillow() -> None:
                 np.array(wanted.width),
             )
         )
-<<<<<<< HEAD
-        if seen is None or seen != expected:
-=======
         if seen != expected:
->>>>>>> 7e0de5fea9cc130831a1356db4742b7d95085fe0
             saw = "neither order" if seen is None else f"the {_name(seen)} one"
             raise LoaderError(
                 f"Pillow {PIL.__version__} resizes {given} to {wanted} in a way this version of "
