@@ -4,8 +4,8 @@
 
 #include "codec/app_segments.h"
 #include "codec/entropy_bytes.h"
+#include "codec/jpeg_route.h"
 #include "codec/jpeg_tables.h"
-#include "codec/reconstruct.h"
 
 namespace penstock {
 namespace {
@@ -32,7 +32,6 @@ enum Marker : uint8_t {
 
 constexpr int kMaxSide = 65500;             // libjpeg's limit
 constexpr int64_t kMaxPixels = 89'478'485;  // beyond this Pillow warns or refuses
-constexpr int kMaxBlocksPerMcu = 10;
 
 bool is_frame(uint8_t marker) {
   return marker == kSof0 || marker == kSof1 || marker == kSof2 || marker == kSof9 ||
@@ -47,14 +46,12 @@ class HeaderReader {
   JpegHeader read() {
     const char* refusal = read_to_first_scan();
     if (refusal == nullptr) refusal = check_scans_to_end();
-    if (refusal == nullptr) refusal = check_components();
     header_.orientation = facts_.orientation;
-    if (refusal != nullptr) {
+    if (refusal == nullptr) {
+      choose_route(header_, facts_, scan_);
+    } else {
       header_.route = Route::pillow;
       header_.reason = refusal;
-    } else {
-      header_.reason = why_not_baseline();
-      header_.route = *header_.reason == '\0' ? Route::baseline : Route::libjpeg;
     }
     return header_;
   }
@@ -67,19 +64,13 @@ class HeaderReader {
   const char* read_frame(uint8_t marker, std::span<const uint8_t> body);
   const char* read_scan(std::span<const uint8_t> body);
   const char* check_scans_to_end();
-  const char* check_components() const;
-  const char* why_not_baseline() const;
-  bool is_ycbcr() const;
 
   std::span<const uint8_t> bytes_;
   size_t at_ = 0;
   JpegHeader header_;
   AppFacts facts_;
   bool saw_frame_ = false;
-  bool regular_scan_ = false;  // all components in order, all coefficients at once
-  bool scan_holds_all_ = false;
-  bool one_scan_ = false;
-  bool saw_restarts_ = false;
+  ScanFacts scan_;
 };
 
 const char* HeaderReader::next_marker(uint8_t& marker) {
@@ -128,6 +119,8 @@ const char* HeaderReader::read_segment(uint8_t marker, std::span<const uint8_t> 
       return read_quant_tables(header_, body) ? nullptr : "bad quantisation table segment";
     case kDri:
       return read_restart_interval(header_, body) ? nullptr : "bad restart interval segment";
+    case kDac:
+      return is_valid_conditioning(body) ? nullptr : "bad arithmetic coding segment";
     case kSos:
       return read_scan(body);
     default:
@@ -176,8 +169,8 @@ const char* HeaderReader::read_scan(std::span<const uint8_t> body) {
   if (!saw_frame_) return "scan before frame";
   const size_t count = body.empty() ? 0 : body[0];
   if (count < 1 || count > 4 || body.size() != 1 + 2 * count + 3) return "bad scan segment";
-  scan_holds_all_ = count == static_cast<size_t>(header_.components);
-  bool in_order = scan_holds_all_;
+  scan_.holds_all = count == static_cast<size_t>(header_.components);
+  bool in_order = scan_.holds_all;
   for (int c = 0; in_order && c < header_.components; ++c) {
     const uint8_t* spec = body.data() + 1 + 2 * c;
     in_order = spec[0] == header_.component[c].id;
@@ -185,7 +178,7 @@ const char* HeaderReader::read_scan(std::span<const uint8_t> body) {
     header_.component[c].ac_table = spec[1] & 15;
   }
   const uint8_t* progression = body.data() + 1 + 2 * count;
-  regular_scan_ = in_order && progression[0] == 0 && progression[1] == 63 && progression[2] == 0;
+  scan_.regular = in_order && progression[0] == 0 && progression[1] == 63 && progression[2] == 0;
   header_.entropy_offset = at_;
   return nullptr;
 }
@@ -195,18 +188,18 @@ const char* HeaderReader::check_scans_to_end() {
   const auto find_marker = entropy_bytes().find_marker;
   const uint8_t* const begin = bytes_.data();
   const uint8_t* const end = begin + bytes_.size();
-  one_scan_ = !header_.progressive && scan_holds_all_;
+  scan_.only_one = !header_.progressive && scan_.holds_all;
   for (;;) {
     at_ = find_marker(begin + at_, end) - begin;
     if (bytes_.size() - at_ < 2) return "no end marker";
     const uint8_t marker = bytes_[at_ + 1];
     if (marker >= kRst0 && marker <= kRst7) {
-      saw_restarts_ = true;
+      scan_.restarts = true;
       at_ += 2;
       continue;
     }
     if (marker == kEoi) break;
-    if (one_scan_) return "bytes after the scan";
+    if (scan_.only_one) return "bytes after the scan";
     const bool known = marker == kDht || marker == kDac || marker == kSos || marker == kDqt ||
                        marker == kDri || marker == kCom || (marker >= kApp0 && marker <= kApp15);
     if (!known) return "unusual marker";
@@ -216,59 +209,6 @@ const char* HeaderReader::check_scans_to_end() {
   }
   header_.entropy_end = at_;
   return nullptr;
-}
-
-const char* HeaderReader::check_components() const {
-  int blocks = 0;
-  for (int c = 0; c < header_.components; ++c) {
-    const JpegComponent& component = header_.component[c];
-    if (!header_.quant_present[component.quant_table]) return "missing quantisation table";
-    blocks += component.horizontal * component.vertical;
-  }
-  if (blocks > kMaxBlocksPerMcu && scan_holds_all_) return "too many blocks in a unit";
-  if (header_.components == 3 && !facts_.jfif && facts_.adobe && facts_.adobe_transform > 1)
-    return "unknown Adobe transform";
-  return nullptr;
-}
-
-/// libjpeg's guess of the colour space.
-bool HeaderReader::is_ycbcr() const {
-  if (facts_.jfif) return true;
-  if (facts_.adobe) return facts_.adobe_transform == 1;
-  return !(header_.component[0].id == 'R' && header_.component[1].id == 'G' &&
-           header_.component[2].id == 'B');
-}
-
-const char* HeaderReader::why_not_baseline() const {
-  if (header_.progressive) return "progressive";
-  if (header_.arithmetic) return "arithmetic coding";
-  if (!one_scan_) return "several scans";
-  if (!regular_scan_) return "odd scan";
-  if (saw_restarts_ && header_.restart_interval == 0) return "unexpected restart markers";
-  const JpegComponent* component = header_.component;
-  for (int c = 0; c < header_.components; ++c) {
-    if (component[c].dc_table > 3 || component[c].ac_table > 3) return "odd Huffman table number";
-    const HuffmanSpec& dc = header_.dc[component[c].dc_table];
-    const HuffmanSpec& ac = header_.ac[component[c].ac_table];
-    if (!dc.present || !ac.present) return "missing Huffman table";
-    if (!is_usable(dc, true) || !is_usable(ac, false)) return "bad Huffman table";
-  }
-  if (header_.components == 1) return "";
-  if (!is_ycbcr()) return "RGB";
-  if (component[0].id == component[1].id || component[1].id == component[2].id ||
-      component[0].id == component[2].id)
-    return "repeated component";
-  if (component[0].horizontal != header_.max_horizontal ||
-      component[0].vertical != header_.max_vertical)
-    return "odd sampling";
-  for (int c = 1; c < 3; ++c) {
-    if (header_.max_horizontal % component[c].horizontal != 0 ||
-        header_.max_vertical % component[c].vertical != 0 ||
-        !can_upsample(header_.max_horizontal / component[c].horizontal,
-                      header_.max_vertical / component[c].vertical))
-      return "odd sampling";
-  }
-  return "";
 }
 
 }  // namespace

@@ -52,6 +52,18 @@ bool read_restart_interval(JpegHeader& header, std::span<const uint8_t> body) {
   return true;
 }
 
+bool is_valid_conditioning(std::span<const uint8_t> body) {
+  constexpr int kTables = 16;
+  if (body.size() % 2 != 0) return false;
+  for (size_t i = 0; i < body.size(); i += 2) {
+    const int table = body[i];
+    const int lower = body[i + 1] & 15;
+    const int upper = body[i + 1] >> 4;
+    if (table >= 2 * kTables || (table < kTables && lower > upper)) return false;
+  }
+  return true;
+}
+
 bool is_usable(const HuffmanSpec& spec, bool dc) {
   int code = 0;
   int symbols = 0;

@@ -13,6 +13,7 @@ LibjpegReader& reader_of(j_common_ptr info) {
 
 LibjpegReader::LibjpegReader(std::span<const uint8_t> bytes) {
   info_.err = jpeg_std_error(&errors_);
+  info_.client_data = this;
   errors_.error_exit = on_error;
   errors_.emit_message = on_message;
   source_.next_input_byte = bytes.data();
@@ -57,7 +58,6 @@ void LibjpegReader::on_skip(j_decompress_ptr info, long bytes) {
 bool LibjpegReader::start() {
   if (setjmp(failed_) != 0) return false;
   jpeg_create_decompress(&info_);
-  info_.client_data = this;
   info_.src = &source_;
   jpeg_read_header(&info_, TRUE);
   if (info_.num_components != 1 && info_.num_components != 3)

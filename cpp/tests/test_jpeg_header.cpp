@@ -113,6 +113,8 @@ void test_odd_headers() {
   CHECK(route_of(without_segment(jpeg, 0xC4)) == Route::libjpeg);
   CHECK(route_of(with_segment(jpeg, 0xDC, "\0\x14"sv)) == Route::pillow);
   CHECK(route_of(with_segment(jpeg, 0xFE, "a comment"sv)) == Route::baseline);
+  CHECK(route_of(with_segment(jpeg, 0xCC, "\0\x10"sv)) == Route::baseline);
+  CHECK(route_of(with_segment(jpeg, 0xCC, "\x49\x10"sv)) == Route::pillow);
 }
 
 void test_odd_entropy_data() {
