@@ -50,12 +50,12 @@ struct JpegHeader {
   HuffmanSpec dc[4];
   HuffmanSpec ac[4];
   size_t entropy_offset = 0;  // first byte after the SOS header
-  size_t entropy_end = 0;     // offset of the EOI marker (baseline route only)
+  size_t entropy_end = 0;     // offset of the EOI marker (not for Route::pillow)
 };
 
-/// Reads the markers up to the first scan; never throws, never reads outside `bytes`.
-/// For Route::baseline the whole entropy segment has been checked for stray markers as well,
-/// so that a truncated file or a second scan never takes the fast path.
+/// Reads the markers up to the first scan, and walks over the entropy data to the EOI marker, so
+/// that a truncated file or an unexpected scan goes to Pillow whatever region is asked for.
+/// Never throws, never reads outside `bytes`.
 JpegHeader read_jpeg_header(std::span<const uint8_t> bytes);
 
 }  // namespace penstock
