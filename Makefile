@@ -80,7 +80,7 @@ lint: setup ## check style, types and layers
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
-	$(BIN)/clang-format --dry-run -Werror $(CPP_FILES)
+	@$(BIN)/clang-format --dry-run -Werror $(CPP_FILES)
 	$(BIN)/python -m pytest tests/test_layers.py
 
 format: setup ## put the code into house style

@@ -1,10 +1,6 @@
 // The inverse DCT of four blocks at once, one in each 128-bit lane.
 #if defined(__x86_64__)
 
-// GCC 12 takes the undefined operands inside its own intrinsics for mistakes.
-#pragma GCC diagnostic ignored "-Wmaybe-uninitialized"
-#pragma GCC diagnostic ignored "-Wuninitialized"
-
 #include <immintrin.h>
 
 #include "codec/reconstruct/islow.h"

@@ -1,10 +1,6 @@
 // Chroma upsampling and colour conversion, 64 pixels at a time.
 #if defined(__x86_64__)
 
-// GCC 12 takes the undefined operands inside its own intrinsics for mistakes.
-#pragma GCC diagnostic ignored "-Wmaybe-uninitialized"
-#pragma GCC diagnostic ignored "-Wuninitialized"
-
 #include <immintrin.h>
 
 #include "codec/reconstruct/upsample.h"
