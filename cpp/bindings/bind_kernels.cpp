@@ -2,12 +2,14 @@
 #include <nanobind/nanobind.h>
 #include <nanobind/ndarray.h>
 #include <nanobind/stl/array.h>
+#include <nanobind/stl/optional.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/string_view.h>
 
 #include <algorithm>
 #include <array>
 #include <memory>
+#include <optional>
 #include <string>
 #include <utility>
 
@@ -66,6 +68,19 @@ Region window_in(const char* where, const Box& box, int64_t height, int64_t widt
                 ") must lie inside the " + std::to_string(height) + "x" + std::to_string(width) +
                 " result.");
   return {top, left, box_height, box_width};
+}
+
+SourceBox box_in(const std::array<float, 4>& box, const Shape& shape, int filter) {
+  const auto [left, top, right, bottom] = box;
+  if (!(left >= 0 && top >= 0 && left < right && top < bottom &&
+        right <= static_cast<float>(shape.width) && bottom <= static_cast<float>(shape.height)))
+    throw Error("resize: the box (left, top, right, bottom) = (" + std::to_string(left) + ", " +
+                std::to_string(top) + ", " + std::to_string(right) + ", " + std::to_string(bottom) +
+                ") must not be empty and must lie inside the " + std::to_string(shape.height) +
+                "x" + std::to_string(shape.width) + " image.");
+  if (static_cast<Filter>(filter) == Filter::nearest)
+    throw Error("resize: box is not for the nearest filter. Crop first.");
+  return {top, left, bottom, right};
 }
 
 template <class Enum>
@@ -135,7 +150,8 @@ void feed(RowSink& sink, const uint8_t* pixels, const Shape& shape, const Region
 Array resize(const Pixels& image, int out_height, int out_width, int filter, const Box& window,
              bool vertical_first, bool flip_horizontal, bool flip_vertical,
              const std::string& element_name, const std::string& layout_name, float scale,
-             const std::array<float, 3>& mean, const std::array<float, 3>& std, float divisor) {
+             const std::array<float, 3>& mean, const std::array<float, 3>& std, float divisor,
+             const std::optional<std::array<float, 4>>& box) {
   const Shape shape = shape_of("resize", image);
   require_side("resize", "out_height", out_height);
   require_side("resize", "out_width", out_width);
@@ -143,6 +159,8 @@ Array resize(const Pixels& image, int out_height, int out_width, int filter, con
     throw Error("resize: filter must be one of Pillow's numbers 0 to 5, got " +
                 std::to_string(filter) + ".");
   const Region wanted = window_in("resize", window, out_height, out_width);
+  std::optional<SourceBox> source_box;
+  if (box) source_box = box_in(*box, shape, filter);
   const Element element = element_named(element_name);
   const Layout layout = layout_named(layout_name);
 
@@ -166,7 +184,8 @@ Array resize(const Pixels& image, int out_height, int out_width, int filter, con
                           static_cast<Filter>(filter),
                           vertical_first,
                           flip_horizontal,
-                          flip_vertical};
+                          flip_vertical,
+                          source_box};
     ResampleScratch scratch;
     RowSink& sink = begin_resample(scratch, spec, output);
     feed(sink, image.data(), shape, needed_input(spec));
@@ -222,10 +241,11 @@ void bind_kernels(nb::module_& m) {
         "vertical_first"_a = false, "flip_horizontal"_a = false, "flip_vertical"_a = false,
         "element"_a = "uint8", "layout"_a = "hwc", "scale"_a = 1.0f,
         "mean"_a = std::array<float, 3>{0, 0, 0}, "std"_a = std::array<float, 3>{1, 1, 1},
-        "divisor"_a = 1.0f,
+        "divisor"_a = 1.0f, "box"_a = nb::none(),
         "Resize an HxWxC image as Pillow does (filter: Pillow's number), keep `window` (top, left, "
-        "height, width) of the result, mirror it, and convert it. Gray becomes three channels. "
-        "bfloat16 comes back as uint16 bits.");
+        "height, width) of the result, mirror it, and convert it. `box` is Pillow's: the part "
+        "(left, top, right, bottom) of the image to resize, in fractions. Gray becomes three "
+        "channels. bfloat16 comes back as uint16 bits.");
   m.def("pad", &pad_image, "image"_a, "left"_a, "top"_a, "right"_a, "bottom"_a,
         "mode"_a = "constant", "fill"_a = std::array<uint8_t, 3>{0, 0, 0},
         "Pad an HxWxC image as torchvision does on Pillow images; returns three planes.");

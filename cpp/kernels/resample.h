@@ -2,6 +2,7 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 
 #include "base/image.h"
 #include "kernels/output.h"
@@ -18,6 +19,14 @@ enum class Filter : int32_t {
   hamming = 5
 };
 
+/// A part of an image, in pixels and fractions of them. Single precision, as Pillow takes it.
+struct SourceBox {
+  float top = 0;
+  float left = 0;
+  float bottom = 0;
+  float right = 0;
+};
+
 /// An image of in_height x in_width, resized to out_height x out_width, of which only `window` is
 /// wanted, mirrored after that if asked. The output has the window's size.
 struct ResizeSpec {
@@ -31,6 +40,10 @@ struct ResizeSpec {
   bool vertical_first = false;  // Pillow's pass order for these sizes; see penstock/pillow_order.py
   bool flip_horizontal = false;
   bool flip_vertical = false;
+
+  /// Only this part of the input is resized, but filters read past its edges as far as the input
+  /// reaches (Pillow's `resize(box=)`). Must lie inside the input. Not for Filter::nearest.
+  std::optional<SourceBox> box = {};
 };
 
 /// A worker's recycled tables and row buffers for resampling.

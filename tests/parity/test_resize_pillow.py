@@ -138,6 +138,30 @@ def test_random_sizes(name: str, filter: Image.Resampling) -> None:
 
 
 @pytest.mark.parametrize("name", VARIANTS)
+@pytest.mark.parametrize("filter", FILTERS[1:], ids=lambda f: f.name.lower())
+def test_box_is_pillows(name: str, filter: Image.Resampling) -> None:
+    """Parts of an image in fractions of pixels; filters read past their edges."""
+    rng = np.random.default_rng(int(filter))
+    for seed in range(60):
+        height, width, out_height, out_width = (int(n) for n in rng.integers(1, 260, 4))
+        top, bottom = sorted(rng.uniform(0, height, 2))
+        left, right = sorted(rng.uniform(0, width, 2))
+        if seed % 3 == 0:  # whole pixels and eighths are the common case
+            left, top = np.floor(left), np.floor(top)
+            right, bottom = (np.ceil(8 * np.array([right, bottom])) / 8).tolist()
+        if seed % 4 == 0:  # same size, but shifted: not a copy
+            out_height, out_width = height, width
+        box = tuple(float(np.float32(n)) for n in (left, top, right, bottom))
+        image = noise(height, width, 3, seed)
+        with variant(name):
+            result = our_resize(image, out_height, out_width, filter, box=box)
+        expected = Image.fromarray(image).resize((out_width, out_height), filter, box=box)
+        np.testing.assert_array_equal(
+            result, np.asarray(expected), err_msg=str((height, width, out_height, out_width, box))
+        )
+
+
+@pytest.mark.parametrize("name", VARIANTS)
 @pytest.mark.parametrize("layout", ["chw", "hwc"])
 @pytest.mark.parametrize("element", ["float32", "float16", "bfloat16"])
 @pytest.mark.parametrize("legacy", [False, True], ids=["to_dtype", "to_tensor"])
@@ -226,6 +250,9 @@ def test_a_pass_that_cannot_be_computed_is_looked_up(name: str) -> None:
         ({"out_height": 0}, "out_height must be 1 to"),
         ({"filter": 6}, "Pillow's numbers 0 to 5, got 6"),
         ({"window": (0, 0, 5, 4)}, r"\(0, 0, 5, 4\) must lie inside the 4x4 result"),
+        ({"box": (0.0, 0.0, 8.5, 8.0)}, "must lie inside the 8x8 image"),
+        ({"box": (1.0, 0.0, 1.0, 8.0)}, "must not be empty"),
+        ({"box": (0.0, 0.0, 4.0, 4.0), "filter": 0}, "not for the nearest filter"),
         ({"element": "float64"}, "'float64' is unknown. Use one of uint8, float16"),
     ],
 )

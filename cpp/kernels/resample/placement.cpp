@@ -21,6 +21,11 @@ double support_of(Filter filter) {
   return 1.0;
 }
 
+bool is_identity(const Axis& axis) {
+  return axis.in_size == axis.out_size && axis.box_begin == 0 &&
+         axis.box_end == static_cast<float>(axis.in_size);
+}
+
 // Pillow steps along the axis by repeated addition, so the n-th position needs all before it.
 template <class Visit>
 void visit_nearest(const Axis& axis, Visit visit) {
@@ -37,7 +42,8 @@ void visit_nearest(const Axis& axis, Visit visit) {
 
 Placement::Placement(const Axis& axis)
     : in_size_(axis.in_size),
-      scale_(static_cast<double>(axis.in_size) / axis.out_size),
+      box_begin_(axis.box_begin),
+      scale_(static_cast<double>(axis.box_end - axis.box_begin) / axis.out_size),
       filter_scale_(std::max(scale_, 1.0)),
       support_(support_of(axis.filter) * filter_scale_) {}
 
@@ -49,12 +55,10 @@ Span Placement::list(double center_of_output) const {
   return {safe_begin, std::max(end, safe_begin + 1)};
 }
 
-bool is_copy(const Axis& axis) {
-  return axis.filter == Filter::nearest || axis.in_size == axis.out_size;
-}
+bool is_copy(const Axis& axis) { return axis.filter == Filter::nearest || is_identity(axis); }
 
 void place_lists(Span* lists, const Axis& axis) {
-  if (axis.in_size == axis.out_size) {
+  if (is_identity(axis)) {
     for (int i = 0; i < axis.count; ++i) lists[i] = {axis.first + i, axis.first + i + 1};
   } else if (axis.filter == Filter::nearest) {
     visit_nearest(axis, [lists](int i, int sample) { lists[i] = {sample, sample + 1}; });
@@ -66,7 +70,7 @@ void place_lists(Span* lists, const Axis& axis) {
 }
 
 Span needed_span(const Axis& axis) {
-  if (axis.in_size == axis.out_size) return {axis.first, axis.first + axis.count};
+  if (is_identity(axis)) return {axis.first, axis.first + axis.count};
   if (axis.filter == Filter::nearest) {
     Span span{axis.in_size, 0};
     visit_nearest(axis, [&span](int, int sample) {

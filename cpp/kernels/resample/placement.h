@@ -8,6 +8,8 @@ namespace penstock {
 /// One axis of a resize, of which only outputs [first, first + count) are wanted.
 struct Axis {
   int in_size = 0;
+  float box_begin = 0;  // the part of the input that is resized
+  float box_end = 0;
   int out_size = 0;
   int first = 0;
   int count = 0;
@@ -27,7 +29,7 @@ class Placement {
  public:
   explicit Placement(const Axis& axis);
 
-  double center(int output) const { return (output + 0.5) * scale_; }
+  double center(int output) const { return box_begin_ + (output + 0.5) * scale_; }
 
   /// How much the filter is stretched: by the ratio of the sizes when shrinking, else not at all.
   double filter_scale() const { return filter_scale_; }
@@ -37,6 +39,7 @@ class Placement {
 
  private:
   int in_size_;
+  double box_begin_;
   double scale_;
   double filter_scale_;
   double support_;

@@ -5,14 +5,23 @@
 namespace penstock {
 namespace {
 
+SourceBox box_of(const ResizeSpec& spec) {
+  const SourceBox whole{0, 0, static_cast<float>(spec.in_height),
+                        static_cast<float>(spec.in_width)};
+  return spec.box.value_or(whole);
+}
+
 Axis column_axis(const ResizeSpec& spec) {
-  return {spec.in_width,     spec.out_width, spec.window.left,
-          spec.window.width, spec.filter,    spec.flip_horizontal};
+  const SourceBox box = box_of(spec);
+  return {spec.in_width,    box.left,          box.right,   spec.out_width,
+          spec.window.left, spec.window.width, spec.filter, spec.flip_horizontal};
 }
 
 // Mirroring from top to bottom is left to the addresses of the output rows.
 Axis row_axis(const ResizeSpec& spec) {
-  return {spec.in_height, spec.out_height, spec.window.top, spec.window.height, spec.filter, false};
+  const SourceBox box = box_of(spec);
+  return {spec.in_height,     box.top,     box.bottom, spec.out_height, spec.window.top,
+          spec.window.height, spec.filter, false};
 }
 
 void prepare_tables(ResampleJob& job, const TableKey& key) {
