@@ -1,0 +1,64 @@
+// Which inverse DCT gives blocks of a wanted size; and those that are not square.
+#include <algorithm>
+
+#include "base/cpu.h"
+#include "codec/reduced_idct.h"
+
+namespace penstock {
+namespace {
+
+IdctRow square_idct_row(int size) {
+  if (size == 8) return reconstruction().idct_row;
+  if (size == 1) return idct_row_1x1;
+#if defined(__x86_64__)
+  // Four blocks fill AVX2's registers; wider ones would need longer rows.
+  if (active_isa() >= Isa::avx2) return size == 2 ? idct_row_2x2_avx2 : idct_row_4x4_avx2;
+#endif
+  return size == 2 ? idct_row_2x2_scalar : idct_row_4x4_scalar;
+}
+
+/// Square blocks first, then the average of every two rows (or columns).
+template <int kSize, bool kHalvesRows>
+void idct_row_halved(uint8_t* plane, ptrdiff_t stride, int16_t* coefficients, int blocks,
+                     const uint16_t* quant, bool centred) {
+  constexpr int kWidth = kSize * kBlockGroup;
+  constexpr int kRows = kHalvesRows ? kSize / 2 : kSize;
+  constexpr int kColumns = kHalvesRows ? kWidth : kWidth / 2;
+  const IdctRow square = square_idct_row(kSize);
+  const int sign = centred ? 0x80 : 0;  // centred samples are signed; their averages are not
+  uint8_t samples[kSize * kWidth];
+  for (int done = 0; done < blocks; done += kBlockGroup) {
+    square(samples, kWidth, coefficients, kBlockGroup, quant, centred);
+    for (int y = 0; y < kRows; ++y)
+      for (int x = 0; x < kColumns; ++x) {
+        const uint8_t* first =
+            kHalvesRows ? samples + 2 * y * kWidth + x : samples + y * kWidth + 2 * x;
+        const int sum = (first[0] ^ sign) + (first[kHalvesRows ? kWidth : 1] ^ sign);
+        plane[y * stride + x] = static_cast<uint8_t>(((sum + 1) >> 1) ^ sign);
+      }
+    coefficients += 64 * kBlockGroup;
+    plane += kColumns;
+  }
+}
+
+template <int kSize>
+IdctRow halved_idct_row(bool halves_rows) {
+  return halves_rows ? idct_row_halved<kSize, true> : idct_row_halved<kSize, false>;
+}
+
+}  // namespace
+
+IdctRow idct_row_to(int height, int width) {
+  if (height == width) return square_idct_row(height);
+  const bool halves_rows = height < width;
+  switch (std::max(height, width)) {
+    case 8:
+      return halved_idct_row<8>(halves_rows);
+    case 4:
+      return halved_idct_row<4>(halves_rows);
+    default:
+      return halved_idct_row<2>(halves_rows);
+  }
+}
+
+}  // namespace penstock
