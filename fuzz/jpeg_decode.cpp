@@ -49,6 +49,29 @@ Region choose_region(const JpegHeader& header, const uint8_t* data, size_t size)
   return region;
 }
 
+/// Reduced decodes have no oracle but must not depend on the instruction set.
+void check_reduced(std::span<const uint8_t> bytes, const JpegHeader& header, const Region& region,
+                   DecodeScratch& scratch) {
+  for (const int scale : {2, 4, 8}) {
+    const int top = region.top / scale, left = region.left / scale;
+    const Region wanted{top, left, reduced_size(region.top + region.height, scale) - top,
+                        reduced_size(region.left + region.width, scale) - left};
+    const Region whole{0, 0, wanted.height, wanted.width};
+    force_isa(Isa::scalar);
+    Collect expected(whole);
+    const DecodeStatus status =
+        decode_baseline(expected, bytes, header, wanted, scratch, scale).status;
+    for (const Isa isa : {Isa::avx2, Isa::avx512}) {
+      if (isa > best_isa()) continue;
+      force_isa(isa);
+      Collect sink(whole);
+      const DecodeResult result = decode_baseline(sink, bytes, header, wanted, scratch, scale);
+      if (result.status != status) std::abort();
+      if (status == DecodeStatus::ok && sink.bytes != expected.bytes) std::abort();
+    }
+  }
+}
+
 }  // namespace
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
@@ -70,6 +93,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   Collect part(whole_region);
   check(decode_libjpeg(part, bytes, header, region, scratch), part);
   if (header.route != Route::baseline) return 0;
+  check_reduced(bytes, header, region, scratch);
   for (const Isa isa : {Isa::scalar, Isa::avx2, Isa::avx512}) {
     if (isa > best_isa()) continue;
     force_isa(isa);

@@ -67,17 +67,23 @@ nb::dict header_facts(const nb::bytes& data) {
   return facts;
 }
 
-/// Decodes `region` with one of the decoders; returns (status, message, HxWx3 array).
+/// Decodes `region` of the image reduced by `scale`; returns (status, message, HxWx3 array).
 nb::tuple decode_region(const nb::bytes& data, const char* decoder, int top, int left, int height,
-                        int width) {
+                        int width, int scale) {
   const std::span<const uint8_t> bytes = bytes_of(data);
   const JpegHeader header = read_jpeg_header(bytes);
   const std::string_view wanted = decoder;
   if (header.route == Route::pillow || (wanted == "baseline" && header.route != Route::baseline))
     throw Error(std::string("decode_region: route is ") + name_of(header.route) + " (" +
                 header.reason + "), which the " + decoder + " decoder does not take.");
-  if (top < 0 || left < 0 || height < 1 || width < 1 || height > header.height - top ||
-      width > header.width - left)
+  if (scale != 1 && scale != 2 && scale != 4 && scale != 8)
+    throw Error("decode_region: scale must be 1, 2, 4 or 8, got " + std::to_string(scale) + ".");
+  if (scale != 1 && wanted != "baseline")
+    throw Error("decode_region: scale " + std::to_string(scale) +
+                " is for the baseline decoder, got '" + decoder + "'.");
+  if (top < 0 || left < 0 || height < 1 || width < 1 ||
+      height > reduced_size(header.height, scale) - top ||
+      width > reduced_size(header.width, scale) - left)
     throw Error("decode_region: the region does not lie in the image.");
 
   const size_t stride = static_cast<size_t>(width) * 3;
@@ -97,7 +103,7 @@ nb::tuple decode_region(const nb::bytes& data, const char* decoder, int top, int
     CopyScratch copy;
     RowSink& sink = begin_copy(copy, header.components == 1 ? 1 : 3, false, false, output);
     const Region region{top, left, height, width};
-    result = wanted == "baseline" ? decode_baseline(sink, bytes, header, region, scratch)
+    result = wanted == "baseline" ? decode_baseline(sink, bytes, header, region, scratch, scale)
                                   : decode_libjpeg(sink, bytes, header, region, scratch);
   }
   const size_t shape[3] = {static_cast<size_t>(height), static_cast<size_t>(width), 3};
@@ -111,6 +117,7 @@ void penstock::bind_codec(nb::module_& m) {
   m.def("jpeg_header", &header_facts, "data"_a,
         "What a JPEG says about itself, without decoding it.");
   m.def("decode_region", &decode_region, "data"_a, "decoder"_a, "top"_a, "left"_a, "height"_a,
-        "width"_a,
-        "Decode a region with the 'baseline' or 'libjpeg' decoder: (status, message, HxWx3).");
+        "width"_a, "scale"_a = 1,
+        "Decode a region with the 'baseline' or 'libjpeg' decoder: (status, message, HxWx3). The "
+        "baseline decoder can reduce the image by a `scale` of 2, 4 or 8.");
 }

@@ -3,7 +3,8 @@
 
 namespace penstock {
 
-const McuDecoder mcu_decoder_scalar = {decode_mcus<true>, decode_mcus<false>};
+const McuDecoder mcu_decoder_scalar = {decode_mcus<Keep::all>, decode_mcus<Keep::low>,
+                                       decode_mcus<Keep::none>};
 
 const McuDecoder& mcu_decoder() {
 #if defined(__x86_64__)

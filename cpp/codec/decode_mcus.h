@@ -16,6 +16,7 @@ struct McuBlock {
   int dc_limit = 0;                 // largest |DC| that the inverse DCT can take
   int16_t* coefficients = nullptr;  // of unit 0, zeroed, natural order
   int unit_step = 0;                // elements from one unit's block to the next one's
+  int last_wanted = 63;             // zigzag position of the last coefficient that is needed
 };
 
 struct Mcu {
@@ -37,8 +38,9 @@ using DecodeMcus = bool (*)(EntropyCursor& cursor, const Mcu& mcu, int64_t first
                             int64_t units);
 
 struct McuDecoder {
-  DecodeMcus store;  // coefficients are written to the blocks
-  DecodeMcus skip;   // only the cursor moves
+  DecodeMcus store;      // coefficients are written to the blocks
+  DecodeMcus store_low;  // at least those up to last_wanted are
+  DecodeMcus skip;       // only the cursor moves
 };
 
 /// The variant in use; see base/cpu.h.

@@ -4,7 +4,8 @@
 
 namespace penstock {
 
-const McuDecoder mcu_decoder_avx2 = {decode_mcus<true>, decode_mcus<false>};
+const McuDecoder mcu_decoder_avx2 = {decode_mcus<Keep::all>, decode_mcus<Keep::low>,
+                                     decode_mcus<Keep::none>};
 
 }  // namespace penstock
 

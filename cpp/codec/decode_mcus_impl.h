@@ -140,11 +140,16 @@ PENSTOCK_INLINE Step skip_step(BitReader& reader, const AcTable& table, int& pos
   return take_symbol<false>(reader, table, nullptr, position);
 }
 
-template <bool kStore>
-PENSTOCK_INLINE bool decode_ac(BitReader& reader, const AcTable& table, int16_t* coefficients) {
+/// Which coefficients are stored; low: at least those up to the last one wanted.
+enum class Keep { none, low, all };
+
+template <Keep kKeep>
+PENSTOCK_INLINE bool decode_ac(BitReader& reader, const AcTable& table, int16_t* coefficients,
+                               int last_wanted) {
   int position = 0;  // of the last coefficient known
   const auto take = [&]() __attribute__((always_inline)) {
-    return kStore ? store_step(reader, table, coefficients, position)
+    const bool stores = kKeep == Keep::low ? position < last_wanted : kKeep == Keep::all;
+    return stores ? store_step(reader, table, coefficients, position)
                   : skip_step(reader, table, position);
   };
   constexpr int kMostBits = kAcLookupBits + 15;
@@ -159,17 +164,18 @@ PENSTOCK_INLINE bool decode_ac(BitReader& reader, const AcTable& table, int16_t*
   return step == Step::full;
 }
 
-template <bool kStore>
+template <Keep kKeep>
 bool decode_mcus(EntropyCursor& cursor, const Mcu& mcu, int64_t first_unit, int64_t units) {
   BitReader reader = cursor.reader;
   for (int64_t unit = first_unit; unit < first_unit + units; ++unit) {
     for (int b = 0; b < mcu.blocks; ++b) {
       const McuBlock& block = mcu.block[b];
-      int16_t* coefficients = kStore ? block.coefficients + unit * block.unit_step : nullptr;
+      int16_t* coefficients =
+          kKeep != Keep::none ? block.coefficients + unit * block.unit_step : nullptr;
       int& prediction = cursor.dc[block.component];
       if (!decode_dc(reader, block, prediction)) return false;
-      if (kStore) coefficients[0] = static_cast<int16_t>(prediction);
-      if (!decode_ac<kStore>(reader, *block.ac, coefficients)) return false;
+      if (kKeep != Keep::none) coefficients[0] = static_cast<int16_t>(prediction);
+      if (!decode_ac<kKeep>(reader, *block.ac, coefficients, block.last_wanted)) return false;
       // The word may hold bytes from behind the end, but a later check counts the bits.
       if (reader.next > cursor.end + sizeof reader.word) return false;
     }

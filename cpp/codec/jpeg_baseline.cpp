@@ -5,8 +5,10 @@
 #include "codec/jpeg_decode.h"
 #include "codec/plane_window.h"
 #include "codec/reconstruct.h"
+#include "codec/reduced_idct.h"
 #include "codec/region_plan.h"
 #include "codec/scan_decoder.h"
+#include "codec/zigzag.h"
 
 namespace penstock {
 namespace {
@@ -17,11 +19,12 @@ int divide_up(int value, int divisor) { return (value + divisor - 1) / divisor; 
 class BaselineDecoder {
  public:
   BaselineDecoder(RowSink& sink, std::span<const uint8_t> bytes, const JpegHeader& header,
-                  const Region& region, DecodeScratch::State& state)
+                  const Region& region, DecodeScratch::State& state, int scale)
       : sink_(sink),
         header_(header),
+        frame_(make_frame(header, scale)),
         region_(region),
-        plan_(plan_region(header, region)),
+        plan_(plan_region(frame_, region)),
         reconstruction_(reconstruction()),
         scan_(bytes, header, prepared(state.tables, header), state.unstuffed),
         next_row_(region.top) {
@@ -42,7 +45,7 @@ class BaselineDecoder {
         if (const char* problem = scan_.skip(behind)) return problem;
       }
       transform();
-      const int complete = (row + 1) * plan_.unit_height - plan_.rows_below;
+      const int complete = (row + 1) * frame_.unit_height - plan_.rows_below;
       emit(last ? region_.top + region_.height : complete);
       if (!last) keep_waiting_rows();
     }
@@ -72,6 +75,7 @@ class BaselineDecoder {
 
   RowSink& sink_;
   const JpegHeader& header_;
+  const Frame frame_;
   const Region region_;
   const RegionPlan plan_;
   const Reconstruction reconstruction_;
@@ -91,8 +95,10 @@ void BaselineDecoder::begin_coefficients(Buffer& storage) {
   std::memset(next, 0, elements * sizeof *next);
   for (int c = 0; c < header_.components; ++c) {
     coefficients_[c] = next;
+    const FrameComponent& size = frame_.component[c];
+    const int last_wanted = last_zigzag_position(std::max(size.block_height, size.block_width));
     for (int row = 0; row < component(c).vertical; ++row) {
-      scan_.set_target(c, row, next);
+      scan_.set_target(c, row, next, last_wanted);
       next += coefficient_row_size(c);
     }
   }
@@ -100,15 +106,16 @@ void BaselineDecoder::begin_coefficients(Buffer& storage) {
 
 void BaselineDecoder::begin_planes(Buffer (&storage)[3]) {
   for (int c = 0; c < header_.components; ++c) {
-    const int unit_rows = 8 * component(c).vertical;
+    const FrameComponent& size = frame_.component[c];
+    const int unit_rows = size.block_height * component(c).vertical;
+    const int unit_columns = size.block_width * component(c).horizontal;
     SamplePlane samples;
-    samples.height = divide_up(header_.height * component(c).vertical, header_.max_vertical);
-    samples.width = divide_up(header_.width * component(c).horizontal, header_.max_horizontal);
-    samples.vertical_ratio = header_.max_vertical / component(c).vertical;
-    samples.horizontal_ratio = header_.max_horizontal / component(c).horizontal;
-    window_[c].begin(storage[c], samples, unit_rows, blocks_across(c),
-                     plan_.first_unit_row * unit_rows,
-                     plan_.first_unit_column * 8 * component(c).horizontal);
+    samples.height = size.height;
+    samples.width = size.width;
+    samples.vertical_ratio = size.vertical_ratio;
+    samples.horizontal_ratio = size.horizontal_ratio;
+    window_[c].begin(storage[c], samples, unit_rows, blocks_across(c), size.block_width,
+                     plan_.first_unit_row * unit_rows, plan_.first_unit_column * unit_columns);
   }
 }
 
@@ -129,10 +136,12 @@ void BaselineDecoder::begin_colour(Buffer& upsampled, Buffer& band) {
 void BaselineDecoder::transform() {
   for (int c = 0; c < header_.components; ++c) {
     const ptrdiff_t stride = window_[c].samples().stride;
+    const FrameComponent& size = frame_.component[c];
+    const IdctRow idct_row = idct_row_to(size.block_height, size.block_width);
     for (int row = 0; row < component(c).vertical; ++row) {
-      reconstruction_.idct_row(window_[c].unit() + row * 8 * stride, stride,
-                               coefficients_[c] + row * coefficient_row_size(c), blocks_across(c),
-                               header_.quant[component(c).quant_table], c > 0);
+      idct_row(window_[c].unit() + row * size.block_height * stride, stride,
+               coefficients_[c] + row * coefficient_row_size(c), blocks_across(c),
+               header_.quant[component(c).quant_table], c > 0);
     }
   }
 }
@@ -187,9 +196,9 @@ void BaselineDecoder::keep_waiting_rows() {
 }  // namespace
 
 DecodeResult decode_baseline(RowSink& sink, std::span<const uint8_t> bytes,
-                             const JpegHeader& header, const Region& region,
-                             DecodeScratch& scratch) {
-  BaselineDecoder decoder(sink, bytes, header, region, *scratch.state);
+                             const JpegHeader& header, const Region& region, DecodeScratch& scratch,
+                             int scale) {
+  BaselineDecoder decoder(sink, bytes, header, region, *scratch.state, scale);
   if (const char* problem = decoder.run()) return {DecodeStatus::irregular, problem};
   return {};
 }

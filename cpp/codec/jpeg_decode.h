@@ -1,4 +1,5 @@
-// A region of a JPEG as planar rows, with the very bytes that a full decode by libjpeg would give.
+// A region of a JPEG as planar rows, with the very bytes that a full decode by libjpeg would give;
+// or, nearly, of the JPEG reduced to 1/2, 1/4 or 1/8, straight from its coefficients.
 #pragma once
 
 #include <memory>
@@ -6,6 +7,7 @@
 #include <string>
 
 #include "base/image.h"
+#include "codec/frame.h"
 #include "codec/jpeg_header.h"
 
 namespace penstock {
@@ -33,12 +35,13 @@ class DecodeScratch {
   std::unique_ptr<State> state;
 };
 
-/// Our own decoder. Requires header.route == Route::baseline and a region inside the image.
-/// Sends `region` to `sink` (one channel for gray, else RGB); after `irregular` the sink may have
-/// received some bands and must be set up anew.
+/// Our own decoder. Requires header.route == Route::baseline, a `scale` of 1, 2, 4 or 8, and a
+/// region inside the image reduced by it (see reduced_size). Sends `region` to `sink` (one channel
+/// for gray, else RGB); after `irregular` the sink may have received some bands and must be set up
+/// anew.
 DecodeResult decode_baseline(RowSink& sink, std::span<const uint8_t> bytes,
-                             const JpegHeader& header, const Region& region,
-                             DecodeScratch& scratch);
+                             const JpegHeader& header, const Region& region, DecodeScratch& scratch,
+                             int scale = 1);
 
 /// libjpeg-turbo, skipping what lies outside the region where that leaves its bytes unchanged.
 /// Requires Route::baseline or Route::libjpeg.

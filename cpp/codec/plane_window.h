@@ -18,12 +18,12 @@ class PlaneWindow {
   static constexpr int kMaxKept = kBandRows;
 
   /// `samples` gives the component's size and ratios. Each unit row brings `unit_rows` rows of
-  /// `blocks` blocks, of which the first starts at sample (top, left).
-  void begin(Buffer& storage, const SamplePlane& samples, int unit_rows, int blocks, int top,
-             int left) {
+  /// `blocks` blocks, `block_width` samples wide, of which the first starts at sample (top, left).
+  void begin(Buffer& storage, const SamplePlane& samples, int unit_rows, int blocks,
+             int block_width, int top, int left) {
     const int padded_blocks = (blocks + kBlockGroup - 1) / kBlockGroup * kBlockGroup;
     samples_ = samples;
-    samples_.stride = padded_blocks * 8 + 2 * kRowSlack;
+    samples_.stride = padded_blocks * block_width + 2 * kRowSlack;
     samples_.top = top;
     samples_.left = left;
     unit_rows_ = unit_rows;

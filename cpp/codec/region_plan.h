@@ -2,13 +2,11 @@
 #pragma once
 
 #include "base/image.h"
-#include "codec/jpeg_header.h"
+#include "codec/frame.h"
 
 namespace penstock {
 
 struct RegionPlan {
-  int unit_height = 0;  // pixels
-  int unit_width = 0;
   int units_across = 0;  // of the whole image
   int first_unit_row = 0;
   int end_unit_row = 0;
@@ -19,7 +17,7 @@ struct RegionPlan {
   int stored_units() const { return end_unit_column - first_unit_column; }
 };
 
-/// Requires a region inside the image.
-RegionPlan plan_region(const JpegHeader& header, const Region& region);
+/// Requires a region inside the frame.
+RegionPlan plan_region(const Frame& frame, const Region& region);
 
 }  // namespace penstock

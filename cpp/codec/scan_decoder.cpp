@@ -38,12 +38,16 @@ ScanDecoder::ScanDecoder(std::span<const uint8_t> bytes, const JpegHeader& heade
   begin_segment();
 }
 
-void ScanDecoder::set_target(int component, int row, int16_t* coefficients) {
+void ScanDecoder::set_target(int component, int row, int16_t* coefficients, int last_wanted) {
   const int horizontal = header_.component[component].horizontal;
   int block = row * horizontal;
   for (int c = 0; c < component; ++c)
     block += header_.component[c].horizontal * header_.component[c].vertical;
-  for (int i = 0; i < horizontal; ++i) mcu_.block[block + i].coefficients = coefficients + i * 64;
+  for (int i = 0; i < horizontal; ++i) {
+    mcu_.block[block + i].coefficients = coefficients + i * 64;
+    mcu_.block[block + i].last_wanted = last_wanted;
+  }
+  wants_all_ &= last_wanted == 63;
 }
 
 void ScanDecoder::begin_segment() {

@@ -20,11 +20,14 @@ class ScanDecoder {
               Buffer& unstuffed);
 
   /// Where the blocks of component `component`, row `row` within a unit, are stored: the first
-  /// unit's blocks at `coefficients`, the others behind them.
-  void set_target(int component, int row, int16_t* coefficients);
+  /// unit's blocks at `coefficients`, the others behind them. Coefficients behind zigzag position
+  /// `last_wanted` may be left out.
+  void set_target(int component, int row, int16_t* coefficients, int last_wanted);
 
   /// The next `units` units go to the targets.
-  const char* store(int units) { return decode(units, mcu_decoder().store); }
+  const char* store(int units) {
+    return decode(units, wants_all_ ? mcu_decoder().store : mcu_decoder().store_low);
+  }
   const char* skip(int64_t units) { return decode(units, mcu_decoder().skip); }
 
  private:
@@ -37,6 +40,7 @@ class ScanDecoder {
   const uint8_t* source_end_;  // the EOI marker
   Buffer& unstuffed_;
   Mcu mcu_;
+  bool wants_all_ = true;
   EntropyCursor cursor_;
   int64_t units_to_restart_ = 0;
   int next_restart_ = 0;

@@ -6,49 +6,17 @@
 #include "check.h"
 #include "codec/jpeg_decode.h"
 #include "collect_rows.h"
-#include "make_jpeg.h"
+#include "jpeg_cases.h"
 
 namespace penstock::testing {
 namespace {
 
 using Jpeg = std::vector<uint8_t>;
 
-struct Factors {
-  int horizontal[3];
-  int vertical[3];
-};
-
-// 4:4:4, 4:2:2, 4:4:0, 4:2:0, 4:1:1, 4:1:0, and what nobody should write.
-const Factors kFactors[] = {
-    {{1, 1, 1}, {1, 1, 1}}, {{2, 1, 1}, {1, 1, 1}}, {{1, 1, 1}, {2, 1, 1}}, {{2, 1, 1}, {2, 1, 1}},
-    {{4, 1, 1}, {1, 1, 1}}, {{4, 1, 1}, {2, 1, 1}}, {{1, 1, 1}, {4, 1, 1}}, {{2, 2, 1}, {1, 1, 1}},
-    {{2, 1, 2}, {2, 2, 1}}, {{2, 2, 1}, {2, 1, 2}}, {{4, 2, 1}, {1, 1, 1}}, {{1, 1, 1}, {2, 2, 2}},
-    {{3, 1, 1}, {1, 1, 1}}, {{1, 1, 1}, {3, 1, 1}}, {{1, 1, 1}, {4, 2, 1}},
-};
-
-std::vector<Isa> usable_isas() {
-  std::vector<Isa> isas;
-  for (const Isa isa : {Isa::scalar, Isa::avx2, Isa::avx512})
-    if (isa <= best_isa()) isas.push_back(isa);
-  return isas;
-}
-
 Pixels decode_whole(const Jpeg& jpeg, DecodeScratch& scratch) {
   CollectRows sink;
   CHECK(decode_libjpeg_whole(sink, jpeg, scratch).status == DecodeStatus::ok);
   return sink.pixels();
-}
-
-Region random_region(std::mt19937& random, int height, int width) {
-  const auto draw = [&random](int low, int high) {
-    return std::uniform_int_distribution<int>(low, high)(random);
-  };
-  Region region;
-  region.top = draw(0, height - 1);
-  region.left = draw(0, width - 1);
-  region.height = draw(1, height - region.top);
-  region.width = draw(1, width - region.left);
-  return region;
 }
 
 /// The whole image and some random regions, by every decoder that may be asked.
@@ -70,15 +38,6 @@ void check_regions(const Jpeg& jpeg, Route expected, int regions, std::mt19937& 
     CHECK(decode_baseline(by_us, jpeg, header, region, scratch).status == DecodeStatus::ok);
     CHECK(by_us.pixels() == wanted);
   }
-}
-
-JpegSpec spec_of(int height, int width, const Factors& factors) {
-  JpegSpec spec;
-  spec.height = height;
-  spec.width = width;
-  std::copy_n(factors.horizontal, 3, spec.horizontal);
-  std::copy_n(factors.vertical, 3, spec.vertical);
-  return spec;
 }
 
 void test_samplings(std::mt19937& random, DecodeScratch& scratch) {

@@ -1,0 +1,34 @@
+// The sizes of a JPEG and of its components when it is decoded at a fraction of its size.
+#pragma once
+
+#include "codec/jpeg_header.h"
+
+namespace penstock {
+
+struct FrameComponent {
+  int block_height = 8;  // samples that a block is turned into
+  int block_width = 8;
+  int height = 0;  // samples
+  int width = 0;
+  int horizontal_ratio = 1;  // pixels of the frame for each sample
+  int vertical_ratio = 1;
+};
+
+struct Frame {
+  int height = 0;  // pixels
+  int width = 0;
+  int unit_height = 0;  // pixels of an MCU
+  int unit_width = 0;
+  int components = 0;
+  FrameComponent component[3];
+};
+
+/// What an image of `size` pixels is reduced to; its last pixel may lie half outside.
+constexpr int reduced_size(int size, int scale) { return (size + scale - 1) / scale; }
+
+/// The frame reduced by `scale` (1, 2, 4 or 8). Subsampled chroma is reduced less, as far as its
+/// blocks have the samples: 4:2:0 and 4:2:2 at half size need no upsampling at all. Blocks are at
+/// most twice as wide as high, or the reverse. Requires Route::baseline.
+Frame make_frame(const JpegHeader& header, int scale);
+
+}  // namespace penstock
