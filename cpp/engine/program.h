@@ -21,9 +21,13 @@ struct Step {
   int32_t vertical_first;
   int32_t window_top, window_left, window_height, window_width;
   int32_t flip_horizontal, flip_vertical;
+  /// A JPEG may be decoded at 1 / dct_scale (1, 2, 4 or 8) of its size before the resize, which
+  /// then has less to do. Boxes stay in pixels of the whole image. More than 1 only in a first step
+  /// that does not pad and resizes with a filter other than nearest.
+  int32_t dct_scale;
 };
 
-inline constexpr int kStepFields = 20;
+inline constexpr int kStepFields = 21;
 static_assert(sizeof(Step) == kStepFields * sizeof(int32_t));
 
 }  // namespace penstock

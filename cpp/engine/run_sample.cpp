@@ -2,43 +2,23 @@
 
 #include <functional>
 
-#include "base/error.h"
+#include "engine/step_parts.h"
 #include "kernels/pad.h"
 
 namespace penstock {
 namespace {
 
-std::string text(const Region& r) {
-  return std::to_string(r.height) + "x" + std::to_string(r.width) + " at (" +
-         std::to_string(r.top) + ", " + std::to_string(r.left) + ")";
-}
-
-bool inside(const Region& r, int height, int width) {
-  return r.top >= 0 && r.left >= 0 && r.height >= 1 && r.width >= 1 && r.height <= height &&
-         r.width <= width && r.top <= height - r.height && r.left <= width - r.width;
-}
-
-Region crop_of(const Step& s) { return {s.crop_top, s.crop_left, s.crop_height, s.crop_width}; }
-Region window_of(const Step& s) {
-  return {s.window_top, s.window_left, s.window_height, s.window_width};
-}
-bool pads(const Step& s) { return (s.pad_left | s.pad_top | s.pad_right | s.pad_bottom) != 0; }
-bool resizes(const Step& s) { return s.filter >= 0; }
-
-constexpr int kLargestSide = 1 << 24;
-
-void require(bool fits, size_t step, const std::string& complaint) {
-  if (!fits) throw Error("Step " + std::to_string(step) + ": " + complaint + ".");
-}
-
-/// Rows of the image that a step reads, on demand.
+/// Rows of the image that a step reads, on demand; of the image reduced by `scale`, if that is
+/// not 1.
 class Input {
  public:
   virtual ~Input() = default;
+  /// `region` is in pixels of the reduced image. `irregular` only if it is reduced.
   virtual DecodeResult send(const Region& region, const std::function<RowSink&()>& begin) = 0;
   int height = 0;
   int width = 0;
   int channels = 3;
+  int scale = 1;
 };
 
 class PlanarInput final : public Input {
@@ -59,10 +39,12 @@ class PlanarInput final : public Input {
 
 class SourceInput final : public Input {
  public:
-  SourceInput(const SampleSource& source, WorkerScratch& scratch)
+  SourceInput(const SampleSource& source, int dct_scale, WorkerScratch& scratch)
       : source_(source), scratch_(scratch) {
     height = source.height;
     width = source.width;
+    // What libjpeg decodes is mostly progressive, and costs nearly the same at any size.
+    if (source.header != nullptr && source.header->route == Route::baseline) scale = dct_scale;
     channels = source.header != nullptr && source.header->components == 1 ? 1 : 3;
   }
 
@@ -74,8 +56,8 @@ class SourceInput final : public Input {
     std::string reason = source_.header->reason;
     if (source_.header->route == Route::baseline) {
       DecodeResult result =
-          decode_baseline(begin(), source_.jpeg, *source_.header, region, scratch_.decode);
-      if (result.status != DecodeStatus::irregular) return result;
+          decode_baseline(begin(), source_.jpeg, *source_.header, region, scratch_.decode, scale);
+      if (result.status != DecodeStatus::irregular || scale != 1) return result;
       reason = result.message;
     }
     DecodeResult result =
@@ -115,6 +97,22 @@ Output output_to(const PlanarTarget& image) {
   return output;
 }
 
+/// The pixels of the reduced image that `crop` touches.
+Region reduced(const Region& crop, int scale) {
+  const int top = crop.top / scale, left = crop.left / scale;
+  return {top, left, reduced_size(crop.top + crop.height, scale) - top,
+          reduced_size(crop.left + crop.width, scale) - left};
+}
+
+/// Where `crop` lies in those pixels, exactly.
+SourceBox box_within(const Region& pixels, const Region& crop, int scale) {
+  const auto from = [scale](int position, int origin) {
+    return static_cast<float>(position - origin * scale) / static_cast<float>(scale);
+  };
+  return {from(crop.top, pixels.top), from(crop.left, pixels.left),
+          from(crop.top + crop.height, pixels.top), from(crop.left + crop.width, pixels.left)};
+}
+
 DecodeResult run_unpadded(const Output& output, Input& input, const Step& step, const Region& crop,
                           WorkerScratch& scratch) {
   const bool mirror = step.flip_horizontal != 0, invert = step.flip_vertical != 0;
@@ -126,9 +124,11 @@ DecodeResult run_unpadded(const Output& output, Input& input, const Step& step, 
       return begin_copy(scratch.copy, input.channels, mirror, invert, output);
     });
   }
+  const Region pixels = reduced(crop, input.scale);
   ResizeSpec spec;
-  spec.in_height = crop.height;
-  spec.in_width = crop.width;
+  spec.in_height = pixels.height;
+  spec.in_width = pixels.width;
+  if (input.scale != 1) spec.box = box_within(pixels, crop, input.scale);
   spec.in_channels = input.channels;
   spec.out_height = step.resize_height;
   spec.out_width = step.resize_width;
@@ -138,10 +138,13 @@ DecodeResult run_unpadded(const Output& output, Input& input, const Step& step, 
   spec.flip_horizontal = mirror;
   spec.flip_vertical = invert;
   Region region = needed_input(spec);
-  region.top += crop.top;
-  region.left += crop.left;
-  return input.send(region,
-                    [&]() -> RowSink& { return begin_resample(scratch.resample, spec, output); });
+  region.top += pixels.top;
+  region.left += pixels.left;
+  DecodeResult result = input.send(
+      region, [&]() -> RowSink& { return begin_resample(scratch.resample, spec, output); });
+  if (result.status != DecodeStatus::irregular) return result;
+  input.scale = 1;  // libjpeg is to be asked, which does not reduce
+  return run_unpadded(output, input, step, crop, scratch);
 }
 
 PadSpec pad_spec_of(const Step& step) {
@@ -186,43 +189,9 @@ DecodeResult run_step(const Output& output, Input& input, const Step& step,
 
 }  // namespace
 
-Region size_after(std::span<const Step> steps, int height, int width) {
-  for (size_t i = 0; i < steps.size(); ++i) {
-    const Step& s = steps[i];
-    require(s.pad_left >= 0 && s.pad_top >= 0 && s.pad_right >= 0 && s.pad_bottom >= 0 &&
-                s.pad_left <= kLargestSide && s.pad_top <= kLargestSide &&
-                s.pad_right <= kLargestSide && s.pad_bottom <= kLargestSide,
-            i, "padding must lie between 0 and " + std::to_string(kLargestSide));
-    require(s.pad_mode >= 0 && s.pad_mode <= 3, i,
-            "padding mode " + std::to_string(s.pad_mode) + " is unknown");
-    const int padded_height = height + s.pad_top + s.pad_bottom;
-    const int padded_width = width + s.pad_left + s.pad_right;
-    require(inside(crop_of(s), padded_height, padded_width), i,
-            "crop " + text(crop_of(s)) + " does not lie in an image of " +
-                std::to_string(padded_height) + "x" + std::to_string(padded_width));
-    int out_height = s.crop_height, out_width = s.crop_width;
-    if (resizes(s)) {
-      require(s.filter <= 5, i, "filter " + std::to_string(s.filter) + " is unknown");
-      require(s.resize_height >= 1 && s.resize_width >= 1 && s.resize_height <= kLargestSide &&
-                  s.resize_width <= kLargestSide,
-              i,
-              "cannot resize to " + std::to_string(s.resize_height) + "x" +
-                  std::to_string(s.resize_width));
-      out_height = s.resize_height;
-      out_width = s.resize_width;
-    }
-    require(inside(window_of(s), out_height, out_width), i,
-            "window " + text(window_of(s)) + " does not lie in an image of " +
-                std::to_string(out_height) + "x" + std::to_string(out_width));
-    height = s.window_height;
-    width = s.window_width;
-  }
-  return {0, 0, height, width};
-}
-
 DecodeResult run_sample(const Output& output, const SampleSource& source,
                         std::span<const Step> steps, WorkerScratch& scratch) {
-  SourceInput first(source, scratch);
+  SourceInput first(source, steps[0].dct_scale, scratch);
   if (steps.size() == 1) return run_step(output, first, steps[0], scratch);
 
   DecodeResult decoded;

@@ -94,6 +94,7 @@ Step whole(int height, int width) {
   step.crop_height = step.window_height = height;
   step.crop_width = step.window_width = width;
   step.filter = -1;
+  step.dct_scale = 1;
   return step;
 }
 
@@ -152,6 +153,17 @@ void steps_that_do_not_fit_are_refused() {
   CHECK(refused(step));
   step = whole(10, 20);
   step.pad_left = -1;
+  CHECK(refused(step));
+  step = whole(10, 20);
+  step.dct_scale = 2;
+  CHECK(refused(step));  // nothing is resized
+  step.filter = 2;
+  step.resize_height = 10, step.resize_width = 20;
+  CHECK(!refused(step));
+  step.dct_scale = 3;
+  CHECK(refused(step));
+  step.dct_scale = 2;
+  step.filter = 0;
   CHECK(refused(step));
 }
 

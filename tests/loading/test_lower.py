@@ -49,7 +49,7 @@ def _told(step):
         "crop": step[Column.CROP_TOP : Column.CROP_WIDTH + 1],
         "resize": step[Column.RESIZE_HEIGHT : Column.RESIZE_WIDTH + 1],
         "window": step[Column.WINDOW_TOP : Column.WINDOW_WIDTH + 1],
-        "flip": step[Column.FLIP_HORIZONTAL :],
+        "flip": step[Column.FLIP_HORIZONTAL : Column.FLIP_VERTICAL + 1],
     }
     told = {name: tuple(parts[name].tolist()) for name in names}
     if not any(told["pad"]):

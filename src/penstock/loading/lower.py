@@ -47,6 +47,7 @@ class Column(IntEnum):
     WINDOW_WIDTH = 17
     FLIP_HORIZONTAL = 18
     FLIP_VERTICAL = 19
+    DCT_SCALE = 20
 
 
 NO_RESIZE = -1
@@ -208,4 +209,5 @@ def _identity(sizes: Sizes) -> Ints:
     step[[Column.CROP_HEIGHT, Column.RESIZE_HEIGHT, Column.WINDOW_HEIGHT]] = sizes.height
     step[[Column.CROP_WIDTH, Column.RESIZE_WIDTH, Column.WINDOW_WIDTH]] = sizes.width
     step[Column.FILTER] = NO_RESIZE
+    step[Column.DCT_SCALE] = 1
     return step
