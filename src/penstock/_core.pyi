@@ -9,9 +9,9 @@ import numpy
 from numpy.typing import NDArray
 
 
-def resize(image: Annotated[NDArray[numpy.uint8], dict(shape=(None, None, None), order='C', device='cpu', writable=False)], out_height: int, out_width: int, filter: int, window: Sequence[int], vertical_first: bool = False, flip_horizontal: bool = False, flip_vertical: bool = False, element: str = 'uint8', layout: str = 'hwc', scale: float = 1.0, mean: Sequence[float] = [0.0, 0.0, 0.0], std: Sequence[float] = [1.0, 1.0, 1.0], divisor: float = 1.0) -> NDArray:
+def resize(image: Annotated[NDArray[numpy.uint8], dict(shape=(None, None, None), order='C', device='cpu', writable=False)], out_height: int, out_width: int, filter: int, window: Sequence[int], vertical_first: bool = False, flip_horizontal: bool = False, flip_vertical: bool = False, element: str = 'uint8', layout: str = 'hwc', scale: float = 1.0, mean: Sequence[float] = [0.0, 0.0, 0.0], std: Sequence[float] = [1.0, 1.0, 1.0], divisor: float = 1.0, box: Sequence[float] | None = None) -> NDArray:
     """
-    Resize an HxWxC image as Pillow does (filter: Pillow's number), keep `window` (top, left, height, width) of the result, mirror it, and convert it. Gray becomes three channels. bfloat16 comes back as uint16 bits.
+    Resize an HxWxC image as Pillow does (filter: Pillow's number), keep `window` (top, left, height, width) of the result, mirror it, and convert it. `box` is Pillow's: the part (left, top, right, bottom) of the image to resize, in fractions. Gray becomes three channels. bfloat16 comes back as uint16 bits.
     """
 
 def pad(image: Annotated[NDArray[numpy.uint8], dict(shape=(None, None, None), order='C', device='cpu', writable=False)], left: int, top: int, right: int, bottom: int, mode: str = 'constant', fill: Sequence[int] = [0, 0, 0]) -> NDArray:
@@ -31,9 +31,9 @@ def best_isa() -> str:
 def jpeg_header(data: bytes) -> dict:
     """What a JPEG says about itself, without decoding it."""
 
-def decode_region(data: bytes, decoder: str, top: int, left: int, height: int, width: int) -> tuple:
+def decode_region(data: bytes, decoder: str, top: int, left: int, height: int, width: int, scale: int = 1) -> tuple:
     """
-    Decode a region with the 'baseline' or 'libjpeg' decoder: (status, message, HxWx3).
+    Decode a region with the 'baseline' or 'libjpeg' decoder: (status, message, HxWx3). The baseline decoder can reduce the image by a `scale` of 2, 4 or 8.
     """
 
 class BatchBuffer:
@@ -74,7 +74,7 @@ class BatchRing:
     def made(self) -> int:
         """Buffers ever made."""
 
-STEP_FIELDS: int = 20
+STEP_FIELDS: int = 21
 
 class Format:
     """How batch slots are written."""

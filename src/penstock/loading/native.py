@@ -15,6 +15,7 @@ import PIL.Image
 from penstock._core import Chunk, Engine, Format
 from penstock.errors import DecodeError, LoaderError
 from penstock.geometry import Ints, Sizes
+from penstock.loading.dct_scale import choose_dct_scale
 from penstock.loading.ledger import Ledger
 from penstock.loading.lower import Steps, lower
 from penstock.loading.options import RunOptions
@@ -53,6 +54,7 @@ class NativeCarrier:
         self._plan = plan
         self._format = image_format
         self._pixel_limit = options.pixel_limit
+        self._reduce_photos = options.fidelity == "fast"
         self._seed = seed
         self._python = PythonCalls(source, seed)
         self._ledger = ledger
@@ -167,6 +169,8 @@ class NativeCarrier:
         samples = job.part.samples[items]
         moves = segment.sample(self._seed, job.part.epoch, samples, sizes)
         steps = lower(moves, sizes)
+        if self._reduce_photos:
+            steps = choose_dct_scale(steps)
         start(items, steps)
         self._wait(job.chunk)
 
