@@ -82,6 +82,7 @@ class BaselineDecoder {
   ScanDecoder scan_;
   int16_t* coefficients_[3] = {};
   PlaneWindow window_[3];
+  IdctRow idct_row_[3] = {};
   UpsampleRow upsampled_ = {};
   PlanarTarget band_;
   int next_row_;  // of the image, to be sent to the sink
@@ -109,6 +110,7 @@ void BaselineDecoder::begin_planes(Buffer (&storage)[3]) {
     const FrameComponent& size = frame_.component[c];
     const int unit_rows = size.block_height * component(c).vertical;
     const int unit_columns = size.block_width * component(c).horizontal;
+    idct_row_[c] = idct_row_to(size.block_height, size.block_width);
     SamplePlane samples;
     samples.height = size.height;
     samples.width = size.width;
@@ -137,11 +139,10 @@ void BaselineDecoder::transform() {
   for (int c = 0; c < header_.components; ++c) {
     const ptrdiff_t stride = window_[c].samples().stride;
     const FrameComponent& size = frame_.component[c];
-    const IdctRow idct_row = idct_row_to(size.block_height, size.block_width);
     for (int row = 0; row < component(c).vertical; ++row) {
-      idct_row(window_[c].unit() + row * size.block_height * stride, stride,
-               coefficients_[c] + row * coefficient_row_size(c), blocks_across(c),
-               header_.quant[component(c).quant_table], c > 0);
+      idct_row_[c](window_[c].unit() + row * size.block_height * stride, stride,
+                   coefficients_[c] + row * coefficient_row_size(c), blocks_across(c),
+                   header_.quant[component(c).quant_table], c > 0);
     }
   }
 }

@@ -11,11 +11,11 @@ inline constexpr uint8_t kNaturalOrder[64] = {
     41, 34, 27, 20, 13, 6,  7,  14, 21, 28, 35, 42, 49, 56, 57, 50, 43, 36, 29, 22, 15, 23,
     30, 37, 44, 51, 58, 59, 52, 45, 38, 31, 39, 46, 53, 60, 61, 54, 47, 55, 62, 63};
 
-/// The zigzag position of the last of a block's lowest size x size coefficients.
+/// The zigzag position of the last of a block's lowest size x size coefficients; size is 8, 4, 2
+/// or 1.
 constexpr int last_zigzag_position(int size) {
-  int position = 0;
-  while (kNaturalOrder[position] != 9 * (size - 1)) ++position;
-  return position;
+  return size == 8 ? 63 : size == 4 ? 24 : size == 2 ? 4 : 0;
 }
+static_assert(kNaturalOrder[24] == 3 * 8 + 3 && kNaturalOrder[4] == 1 * 8 + 1);
 
 }  // namespace penstock
