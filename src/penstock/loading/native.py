@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import threading
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
@@ -13,7 +12,7 @@ import numpy.typing as npt
 import PIL.Image
 
 from penstock._core import Chunk, Engine, Format
-from penstock.errors import DecodeError, LoaderError
+from penstock.errors import DecodeError
 from penstock.geometry import Ints, Sizes
 from penstock.loading.dct_scale import choose_dct_scale
 from penstock.loading.ledger import Ledger
@@ -21,7 +20,7 @@ from penstock.loading.lower import Steps, lower
 from penstock.loading.options import RunOptions
 from penstock.loading.pillow_decode import check_pixels, decode_rgb, to_array
 from penstock.loading.python_calls import PythonCalls
-from penstock.loading.work import Failures, Part
+from penstock.loading.work import Carrier, Failures, Part
 from penstock.planner.plan import Plan, Segment
 from penstock.sources import Source
 
@@ -38,7 +37,7 @@ _STATUS_OK = 0
 Items = npt.NDArray[np.int32]
 
 
-class NativeCarrier:
+class NativeCarrier(Carrier):
     """The fast way from files to slots."""
 
     def __init__(
@@ -50,6 +49,7 @@ class NativeCarrier:
         seed: int,
         ledger: Ledger,
     ) -> None:
+        super().__init__(ThreadPoolExecutor(options.threads, "penstock-side"))
         self._source = source
         self._plan = plan
         self._format = image_format
@@ -60,19 +60,6 @@ class NativeCarrier:
         self._ledger = ledger
         self._failures = Failures(options.on_error, source, ledger)
         self._engine = Engine(options.threads, _READERS)
-        self._side = ThreadPoolExecutor(options.threads, "penstock-side")
-        self._closed = threading.Event()
-
-    def carry(self, part: Part) -> None:
-        """Fill the part's slots."""
-        left: Part | None = part
-        while left is not None:
-            left = self._carry_once(left)
-
-    def close(self, *, wait: bool) -> None:
-        """Stop; parts under way end with an error that nobody waits for."""
-        self._closed.set()
-        self._side.shutdown(wait=wait, cancel_futures=True)
 
     def _carry_once(self, part: Part) -> Part | None:
         paths = [os.fsencode(path) for path in self._source.paths(part.files)]
@@ -105,7 +92,7 @@ class NativeCarrier:
     def _decode_by_pillow(self, job: _Job, reasons: dict[int, str]) -> None:
         """Give these items Pillow's pixels; `reasons` (item: why) go to the ledger."""
         decodes = {
-            item: self._side.submit(decode_rgb, path, self._pixel_limit)
+            item: self._pool.submit(decode_rgb, path, self._pixel_limit)
             for item, path in zip(reasons, self._source.paths(job.files_of(reasons)), strict=True)
         }
         for item, decode in decodes.items():
@@ -149,7 +136,7 @@ class NativeCarrier:
 
         self._run(job, segment, start)
         calls = {
-            item: self._side.submit(self._call_python, segment, results[item], job.part, item)
+            item: self._pool.submit(self._call_python, segment, results[item], job.part, item)
             for item in job.alive().tolist()
         }
         for item, call in calls.items():
@@ -210,8 +197,7 @@ class NativeCarrier:
         while not chunk.wait(_WAIT_S):
             if self._closed.is_set():
                 chunk.cancel()
-        if self._closed.is_set():
-            raise LoaderError("The loader was closed.")
+        self._check_open()
 
 
 class _Job:

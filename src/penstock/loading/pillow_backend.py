@@ -2,25 +2,24 @@
 
 from __future__ import annotations
 
-import threading
 from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import PIL.Image
 
-from penstock.errors import DecodeError, LoaderError
+from penstock.errors import DecodeError
 from penstock.geometry import Ints, Sizes
 from penstock.loading.ledger import Ledger
 from penstock.loading.options import RunOptions
 from penstock.loading.pillow_decode import open_rgb
 from penstock.loading.python_calls import PythonCalls
 from penstock.loading.reference import Layout, finish, run_moves
-from penstock.loading.work import Failures, Part
+from penstock.loading.work import Carrier, Failures, Part
 from penstock.planner.plan import Plan
 from penstock.sources import Source
 
 
-class PillowCarrier:
+class PillowCarrier(Carrier):
     """Does what NativeCarrier does, one Pillow call after the other."""
 
     def __init__(
@@ -32,6 +31,7 @@ class PillowCarrier:
         seed: int,
         ledger: Ledger,
     ) -> None:
+        super().__init__(ThreadPoolExecutor(options.threads, "penstock-pillow"))
         self._source = source
         self._plan = plan
         self._layout = layout
@@ -39,19 +39,6 @@ class PillowCarrier:
         self._seed = seed
         self._python = PythonCalls(source, seed)
         self._failures = Failures(options.on_error, source, ledger)
-        self._pool = ThreadPoolExecutor(options.threads, "penstock-pillow")
-        self._closed = threading.Event()
-
-    def carry(self, part: Part) -> None:
-        """Fill the part's slots."""
-        left: Part | None = part
-        while left is not None:
-            left = self._carry_once(left)
-
-    def close(self, *, wait: bool) -> None:
-        """Stop; parts under way end with an error that nobody waits for."""
-        self._closed.set()
-        self._pool.shutdown(wait=wait, cancel_futures=True)
 
     def _carry_once(self, part: Part) -> Part | None:
         images, failed = self._open(part)
@@ -76,8 +63,7 @@ class PillowCarrier:
 
     def _fill(self, part: Part, images: list[PIL.Image.Image]) -> None:
         for segment in self._plan.segments:
-            if self._closed.is_set():
-                raise LoaderError("The loader was closed.")
+            self._check_open()
             moves = segment.sample(self._seed, part.epoch, part.samples, _sizes_of(images))
             moved = [
                 self._pool.submit(run_moves, image, moves, row) for row, image in enumerate(images)

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import threading
+from abc import ABC, abstractmethod
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
 
-from penstock.errors import DecodeError
+from penstock.errors import DecodeError, LoaderError
 from penstock.geometry import Ints
 
 if TYPE_CHECKING:
@@ -49,16 +52,31 @@ class Part:
         )
 
 
-class Carrier(Protocol):
-    """Takes a part from files to filled slots."""
+class Carrier(ABC):
+    """Takes a part from files to filled slots, with `pool` for what runs in Python."""
+
+    def __init__(self, pool: ThreadPoolExecutor) -> None:
+        self._pool = pool
+        self._closed = threading.Event()
 
     def carry(self, part: Part) -> None:
         """Fill the part's slots; raises what the user is to see."""
-        ...
+        left: Part | None = part
+        while left is not None:
+            left = self._carry_once(left)
 
     def close(self, *, wait: bool) -> None:
         """Stop threads, and if asked wait until they have; parts under way end with an error."""
-        ...
+        self._closed.set()
+        self._pool.shutdown(wait=wait, cancel_futures=True)
+
+    @abstractmethod
+    def _carry_once(self, part: Part) -> Part | None:
+        """Fill what can be filled; returns what must be tried again with other files."""
+
+    def _check_open(self) -> None:
+        if self._closed.is_set():
+            raise LoaderError("The loader was closed.")
 
 
 class Failures:
