@@ -130,7 +130,7 @@ class ChunkHandle {
     std::vector<Region> sizes(count);
     for (size_t i = 0; i < count; ++i) {
       const Item& source = item(items.data()[i]);
-      if (source.rgb == nullptr && (source.size == 0 || source.header.route == Route::pillow))
+      if (source.rgb == nullptr && (source.encoded.empty() || source.header.route == Route::pillow))
         throw Error("Chunk.run: item " + std::to_string(items.data()[i]) + " has no pixels yet.");
       const int32_t used = counts.data()[i];
       if (used < 1 || static_cast<size_t>(used) > steps.shape(1))

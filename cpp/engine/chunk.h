@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <memory>
 #include <mutex>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -21,11 +22,11 @@ namespace penstock {
 
 /// One sample's file, what is known of it, and what became of it.
 struct Item {
-  std::string path;
-  Buffer bytes;
-  size_t size = 0;
+  std::string path;                  // of a file; empty: a record that lies in memory
+  Buffer bytes;                      // what was read of a file
+  std::span<const uint8_t> encoded;  // in `bytes`, or the record
   JpegHeader header;
-  std::string problem;  // why the file could not be read; empty: fine
+  std::string problem;  // why it could not be read; empty: fine
 
   const uint8_t* rgb = nullptr;  // pixels decoded elsewhere, if any; they win over the file
   ptrdiff_t rgb_stride = 0;

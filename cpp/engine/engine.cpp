@@ -14,9 +14,14 @@ constexpr size_t kLargestSpare = size_t{4} << 20;
 // Spare items beyond this many come from a batch size that is no longer used.
 constexpr size_t kMostSpare = 1024;
 
-void fetch_one(Item& item) {
+void read_header(Item& item) {
+  item.header = read_jpeg_header(item.encoded);
+  item.height = item.header.height;
+  item.width = item.header.width;
+}
+
+void fetch_file(Item& item) {
   ReadResult read = read_jpeg_file(item.bytes, item.path);
-  item.size = read.size;
   item.problem = std::move(read.problem);
   if (!item.problem.empty()) return;
   if (!read.is_jpeg) {
@@ -24,9 +29,8 @@ void fetch_one(Item& item) {
     item.header.reason = "not a JPEG";
     return;
   }
-  item.header = read_jpeg_header({item.bytes.data(), item.size});
-  item.height = item.header.height;
-  item.width = item.header.width;
+  item.encoded = {item.bytes.data(), read.size};
+  read_header(item);
 }
 
 DecodeResult run_one(const Chunk& chunk, size_t index, WorkerScratch& scratch) {
@@ -39,7 +43,7 @@ DecodeResult run_one(const Chunk& chunk, size_t index, WorkerScratch& scratch) {
     source.rgb = item.rgb;
     source.rgb_stride = item.rgb_stride;
   } else {
-    source.jpeg = {item.bytes.data(), item.size};
+    source.jpeg = item.encoded;
     source.header = &item.header;
   }
   const std::span<const Step> steps(chunk.steps.data() + assignment.first_step,
@@ -84,7 +88,7 @@ std::shared_ptr<Chunk> Engine::fetch(uint64_t rank, const std::vector<std::strin
     readers_.submit(rank, [chunk, i](int) {
       if (!chunk->cancelled()) {
         Item& item = chunk->items[i];
-        const DecodeResult outcome = guarded([&] { return fetch_one(item), DecodeResult{}; });
+        const DecodeResult outcome = guarded([&] { return fetch_file(item), DecodeResult{}; });
         if (outcome.status != DecodeStatus::ok) item.problem = outcome.message;
       }
       chunk->finish_one();
