@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -13,7 +12,7 @@ import PIL.Image
 
 from penstock._core import Chunk, Engine, Format
 from penstock.errors import DecodeError
-from penstock.geometry import Ints, Sizes
+from penstock.geometry import Sizes
 from penstock.loading.dct_scale import choose_dct_scale
 from penstock.loading.ledger import Ledger
 from penstock.loading.lower import Steps, lower
@@ -92,8 +91,10 @@ class NativeCarrier(Carrier):
     def _decode_by_pillow(self, job: _Job, reasons: dict[int, str]) -> None:
         """Give these items Pillow's pixels; `reasons` (item: why) go to the ledger."""
         decodes = {
-            item: self._pool.submit(decode_rgb, path, self._pixel_limit)
-            for item, path in zip(reasons, self._source.paths(job.files_of(reasons)), strict=True)
+            item: self._pool.submit(
+                decode_rgb, self._source, int(job.part.files[item]), self._pixel_limit
+            )
+            for item in reasons
         }
         for item, decode in decodes.items():
             try:
@@ -217,7 +218,3 @@ class _Job:
         """Sizes of these items' images as they are now."""
         height, width = self.chunk.height[items], self.chunk.width[items]
         return Sizes(height.astype(np.int64), width.astype(np.int64))
-
-    def files_of(self, items: dict[int, Any]) -> Ints:
-        """Samples whose files these items read."""
-        return self.part.files[np.array(list(items), dtype=np.int64)]

@@ -49,8 +49,8 @@ class PillowCarrier(Carrier):
 
     def _open(self, part: Part) -> tuple[dict[int, PIL.Image.Image], dict[int, str]]:
         opened = [
-            self._pool.submit(open_rgb, path, self._pixel_limit)
-            for path in self._source.paths(part.files)
+            self._pool.submit(open_rgb, self._source, sample, self._pixel_limit)
+            for sample in part.files.tolist()
         ]
         images: dict[int, PIL.Image.Image] = {}
         failed: dict[int, str] = {}

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -10,18 +9,19 @@ import numpy.typing as npt
 import PIL.Image
 
 from penstock.errors import DecodeError
+from penstock.sources import Source
 
 # Pillow refuses larger images as decompression bombs unless told otherwise, so we do too.
 DEFAULT_PIXEL_LIMIT = 2 * (1024 * 1024 * 1024 // 4 // 3)
 
 
-def open_rgb(path: str, pixel_limit: int) -> PIL.Image.Image:
-    """Return `Image.open(path).convert("RGB")`: first frame, not turned by EXIF.
+def open_rgb(source: Source, sample: int, pixel_limit: int) -> PIL.Image.Image:
+    """Return `Image.open(file).convert("RGB")`: first frame, not turned by EXIF.
 
     Any failure is a DecodeError whose message lacks the file's name; the caller adds it.
     """
     try:
-        with Path(path).open("rb") as file, PIL.Image.open(file) as image:
+        with source.open(sample) as file, PIL.Image.open(file) as image:
             check_pixels(image.height, image.width, pixel_limit)
             converted: PIL.Image.Image = image.convert("RGB")
             return converted
@@ -32,9 +32,9 @@ def open_rgb(path: str, pixel_limit: int) -> PIL.Image.Image:
         raise DecodeError(f"Pillow cannot decode it ({_sentence(error)})") from error
 
 
-def decode_rgb(path: str, pixel_limit: int) -> npt.NDArray[np.uint8]:
+def decode_rgb(source: Source, sample: int, pixel_limit: int) -> npt.NDArray[np.uint8]:
     """Return the pixels of `open_rgb` as a contiguous HxWx3 array."""
-    return to_array(open_rgb(path, pixel_limit))
+    return to_array(open_rgb(source, sample, pixel_limit))
 
 
 def to_array(image: PIL.Image.Image) -> npt.NDArray[np.uint8]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from dataclasses import dataclass
+from typing import BinaryIO
 
 import numpy as np
 
@@ -28,6 +29,10 @@ class FileSource:
     def paths(self, indices: Ints) -> list[str]:
         """Return the absolute paths of these samples."""
         return [os.path.join(self.root, file) for file in self.files.at(indices)]
+
+    def open(self, index: int) -> BinaryIO:
+        """Open one image file."""
+        return open(os.path.join(self.root, self.files[index]), "rb")
 
     def name(self, index: int) -> str:
         """Return the path below the folder, with undecodable bytes spelled out."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Protocol, runtime_checkable
+from typing import BinaryIO, Protocol, runtime_checkable
 
 import numpy as np
 import numpy.typing as npt
@@ -35,6 +35,10 @@ class Source(Protocol):
 
     def paths(self, indices: Ints) -> list[str]:
         """Return the files that hold these samples, as absolute paths."""
+        ...
+
+    def open(self, index: int) -> BinaryIO:
+        """Open one sample's image file for reading; raises OSError."""
         ...
 
     def name(self, index: int) -> str:

@@ -1,0 +1,27 @@
+#include "engine/record.h"
+
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
+
+namespace penstock {
+
+std::string make_resident(std::span<const uint8_t> mapped) {
+  if (mapped.empty()) return {};
+#ifdef MADV_POPULATE_READ
+  // Unlike touching the pages, this fails with an error where the file has become too short.
+  const auto page = static_cast<uintptr_t>(::sysconf(_SC_PAGESIZE));
+  const auto begin = reinterpret_cast<uintptr_t>(mapped.data()) & ~(page - 1);
+  const auto end = reinterpret_cast<uintptr_t>(mapped.data() + mapped.size());
+  if (::madvise(reinterpret_cast<void*>(begin), end - begin, MADV_POPULATE_READ) == 0 ||
+      errno == EINVAL)  // a kernel before 5.14: pages come when they are used
+    return {};
+  return std::string("cannot be read from the packed file (") + std::strerror(errno) + ")";
+#else
+  return {};
+#endif
+}
+
+}  // namespace penstock
