@@ -19,6 +19,7 @@ using namespace penstock;
 namespace {
 
 using Ints = nb::ndarray<nb::numpy, const int32_t, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
+using Longs = nb::ndarray<nb::numpy, const int64_t, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
 using StepTable = nb::ndarray<nb::numpy, const int32_t, nb::ndim<3>, nb::c_contig, nb::device::cpu>;
 using Pixels = nb::ndarray<nb::numpy, const uint8_t, nb::ndim<3>, nb::c_contig, nb::device::cpu>;
 using WritablePixels = nb::ndarray<nb::numpy, uint8_t, nb::ndim<3>, nb::c_contig, nb::device::cpu>;
@@ -99,6 +100,23 @@ class ChunkHandle {
   bool wait(double timeout_s) {
     nb::gil_scoped_release released;
     return chunk_->wait_for(std::chrono::duration<double>(timeout_s));
+  }
+
+  /// Starts to read what rows [tops, tops + heights) of the images depend on.
+  void read_records(const Ints& tops, const Ints& heights) {
+    const size_t count = chunk_->items.size();
+    if (tops.shape(0) != count || heights.shape(0) != count)
+      throw Error("Chunk.read_records: one range of rows for each item.");
+    std::vector<Region> rows(count);
+    for (size_t i = 0; i < count; ++i) {
+      const Item& record = chunk_->items[i];
+      rows[i] = {tops.data()[i], 0, heights.data()[i], record.width};
+      if (rows[i].top < 0 || rows[i].height < 1 || rows[i].height > record.height - rows[i].top)
+        throw Error("Chunk.read_records: rows " + std::to_string(rows[i].top) + " to " +
+                    std::to_string(rows[i].top + rows[i].height) + " of an image of " +
+                    std::to_string(record.height) + " rows.");
+    }
+    engine_.engine().read_records(rank_, chunk_, rows);
   }
 
   void set_pixels(int index, Pixels pixels) {
@@ -243,7 +261,31 @@ void penstock::bind_engine(nb::module_& m) {
                                    handle.engine().fetch(rank, names));
           },
           "rank"_a, "paths"_a, nb::rv_policy::take_ownership,
-          "Start to read these files and their headers.");
+          "Start to read these files and their headers.")
+      .def(
+          "open_records",
+          [](nb::handle_t<EngineHandle> self, uint64_t rank, nb::object memory,
+             const Longs& addresses, const Longs& sizes, const Ints& storages, const Ints& heights,
+             const Ints& widths) {
+            auto& handle = nb::cast<EngineHandle&>(self);
+            const size_t count = addresses.shape(0);
+            if (sizes.shape(0) != count || storages.shape(0) != count ||
+                heights.shape(0) != count || widths.shape(0) != count)
+              throw Error("Engine.open_records: columns of different lengths.");
+            std::vector<Record> records(count);
+            for (size_t i = 0; i < count; ++i) {
+              const auto* bytes = reinterpret_cast<const uint8_t*>(addresses.data()[i]);
+              records[i] = {{bytes, static_cast<size_t>(sizes.data()[i])},
+                            static_cast<Storage>(storages.data()[i]),
+                            heights.data()[i],
+                            widths.data()[i]};
+            }
+            return new ChunkHandle(nb::make_tuple(nb::borrow(self), memory), handle, rank,
+                                   handle.engine().open_records(records));
+          },
+          "rank"_a, "memory"_a, "addresses"_a, "sizes"_a, "storages"_a, "heights"_a, "widths"_a,
+          nb::rv_policy::take_ownership,
+          "Take records that lie in `memory`, which stays alive as long; nothing is read yet.");
 
   nb::class_<ChunkHandle>(m, "Chunk", "Samples that are read and run together.")
       .def("wait", &ChunkHandle::wait, "timeout_s"_a,
@@ -282,6 +324,8 @@ void penstock::bind_engine(nb::module_& m) {
           "item"_a)
       .def(
           "message", [](ChunkHandle& s, int i) { return s.item(i).result.message; }, "item"_a)
+      .def("read_records", &ChunkHandle::read_records, "tops"_a, "heights"_a,
+           "Start to read what these rows of the images depend on.")
       .def("set_pixels", &ChunkHandle::set_pixels, "item"_a, "pixels"_a.noconvert(),
            "Use these RGB pixels instead of the item's file.")
       .def("run", &ChunkHandle::run, "items"_a, "steps"_a, "counts"_a, "buffer"_a, "slots"_a,

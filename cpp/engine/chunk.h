@@ -15,6 +15,7 @@
 #include "codec/jpeg_decode.h"
 #include "codec/jpeg_header.h"
 #include "engine/program.h"
+#include "engine/record.h"
 #include "engine/run_sample.h"
 #include "kernels/output.h"
 
@@ -25,6 +26,7 @@ struct Item {
   std::string path;                  // of a file; empty: a record that lies in memory
   Buffer bytes;                      // what was read of a file
   std::span<const uint8_t> encoded;  // in `bytes`, or the record
+  Storage storage = Storage::jpeg;   // of a record
   JpegHeader header;
   std::string problem;  // why it could not be read; empty: fine
 

@@ -33,6 +33,38 @@ void fetch_file(Item& item) {
   read_header(item);
 }
 
+/// The image must be the one that the index promised, for steps were made for its size.
+void check_size(Item& item, int height, int width) {
+  if (item.problem.empty() && item.header.route != Route::pillow &&
+      (item.header.height != height || item.header.width != width))
+    item.problem = "is " + std::to_string(item.header.height) + "x" +
+                   std::to_string(item.header.width) + ", but the index says " +
+                   std::to_string(height) + "x" + std::to_string(width);
+}
+
+void read_record(Item& item, const Region& rows) {
+  const int height = item.height, width = item.width;
+  (void)rows;
+  item.problem = make_resident(item.encoded);
+  if (!item.problem.empty()) return;
+  switch (item.storage) {
+    case Storage::jpeg:
+      read_header(item);
+      check_size(item, height, width);
+      return;
+    case Storage::raw:
+      if (item.encoded.size() <
+          size_t{3} * static_cast<size_t>(height) * static_cast<size_t>(width))
+        item.problem = "has too few bytes for its size";
+      item.rgb = item.encoded.data();
+      item.rgb_stride = ptrdiff_t{3} * width;
+      return;
+    case Storage::dct:
+      break;
+  }
+  item.problem = "is stored in a way this version does not read";
+}
+
 DecodeResult run_one(const Chunk& chunk, size_t index, WorkerScratch& scratch) {
   const Assignment& assignment = chunk.assignments[index];
   const Item& item = chunk.items[static_cast<size_t>(assignment.item)];
@@ -61,6 +93,12 @@ DecodeResult guarded(Body body) {
   }
 }
 
+template <class Read>
+void read_guarded(Item& item, Read read) {
+  const DecodeResult outcome = guarded([&] { return read(item), DecodeResult{}; });
+  if (outcome.status != DecodeStatus::ok) item.problem = outcome.message;
+}
+
 }  // namespace
 
 Engine::Engine(int workers, int readers)
@@ -86,15 +124,34 @@ std::shared_ptr<Chunk> Engine::fetch(uint64_t rank, const std::vector<std::strin
   for (size_t i = 0; i < paths.size(); ++i) {
     chunk->items[i].path = paths[i];
     readers_.submit(rank, [chunk, i](int) {
-      if (!chunk->cancelled()) {
-        Item& item = chunk->items[i];
-        const DecodeResult outcome = guarded([&] { return fetch_file(item), DecodeResult{}; });
-        if (outcome.status != DecodeStatus::ok) item.problem = outcome.message;
-      }
+      if (!chunk->cancelled()) read_guarded(chunk->items[i], fetch_file);
       chunk->finish_one();
     });
   }
   return chunk;
+}
+
+std::shared_ptr<Chunk> Engine::open_records(const std::vector<Record>& records) {
+  auto chunk = std::make_shared<Chunk>(items_for(records.size()));
+  for (size_t i = 0; i < records.size(); ++i) {
+    Item& item = chunk->items[i];
+    item.encoded = records[i].bytes;
+    item.storage = records[i].storage;
+    item.height = records[i].height;
+    item.width = records[i].width;
+  }
+  return chunk;
+}
+
+void Engine::read_records(uint64_t rank, const std::shared_ptr<Chunk>& chunk,
+                          const std::vector<Region>& rows) {
+  chunk->begin(static_cast<int>(rows.size()));
+  for (size_t i = 0; i < rows.size(); ++i)
+    readers_.submit(rank, [chunk, i, region = rows[i]](int) {
+      if (!chunk->cancelled())
+        read_guarded(chunk->items[i], [&](Item& item) { read_record(item, region); });
+      chunk->finish_one();
+    });
 }
 
 void Engine::run(uint64_t rank, const std::shared_ptr<Chunk>& chunk) {

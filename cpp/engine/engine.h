@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "engine/chunk.h"
+#include "engine/record.h"
 #include "engine/run_sample.h"
 #include "engine/worker_pool.h"
 
@@ -25,6 +26,14 @@ class Engine {
 
   /// Starts to read `paths` and their headers. `rank` orders chunks: lower goes first.
   std::shared_ptr<Chunk> fetch(uint64_t rank, const std::vector<std::string>& paths);
+
+  /// A chunk of records that lie in mapped memory; nothing is read yet, sizes are the index's.
+  std::shared_ptr<Chunk> open_records(const std::vector<Record>& records);
+
+  /// Starts to read what of each record the image rows in `rows` (one Region for each item, of
+  /// which only top and height count) depend on.
+  void read_records(uint64_t rank, const std::shared_ptr<Chunk>& chunk,
+                    const std::vector<Region>& rows);
 
   /// Starts the programs that the caller has put into the chunk.
   void run(uint64_t rank, const std::shared_ptr<Chunk>& chunk);

@@ -92,6 +92,11 @@ class Engine:
     def fetch(self, rank: int, paths: Sequence[bytes]) -> Chunk:
         """Start to read these files and their headers."""
 
+    def open_records(self, rank: int, memory: object, addresses: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], sizes: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], storages: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], heights: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], widths: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> Chunk:
+        """
+        Take records that lie in `memory`, which stays alive as long; nothing is read yet.
+        """
+
 class Chunk:
     """Samples that are read and run together."""
 
@@ -121,6 +126,9 @@ class Chunk:
     def reason(self, item: int) -> str: ...
 
     def message(self, item: int) -> str: ...
+
+    def read_records(self, tops: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], heights: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> None:
+        """Start to read what these rows of the images depend on."""
 
     def set_pixels(self, item: int, pixels: Annotated[NDArray[numpy.uint8], dict(shape=(None, None, None), order='C', device='cpu', writable=False)]) -> None:
         """Use these RGB pixels instead of the item's file."""
