@@ -148,7 +148,8 @@ class ChunkHandle {
     std::vector<Region> sizes(count);
     for (size_t i = 0; i < count; ++i) {
       const Item& source = item(items.data()[i]);
-      if (source.rgb == nullptr && (source.encoded.empty() || source.header.route == Route::pillow))
+      if (!source.problem.empty() || source.route() == Route::pillow ||
+          (source.rgb == nullptr && source.encoded.empty()))
         throw Error("Chunk.run: item " + std::to_string(items.data()[i]) + " has no pixels yet.");
       const int32_t used = counts.data()[i];
       if (used < 1 || static_cast<size_t>(used) > steps.shape(1))
@@ -302,7 +303,7 @@ void penstock::bind_engine(nb::module_& m) {
       .def_prop_ro(
           "route",
           [](ChunkHandle& s) {
-            return column(s, [](const Item& i) { return static_cast<int>(i.header.route); });
+            return column(s, [](const Item& i) { return static_cast<int>(i.route()); });
           },
           kOwned)
       .def_prop_ro(

@@ -28,6 +28,7 @@ struct Item {
   std::span<const uint8_t> encoded;  // in `bytes`, or the record
   Storage storage = Storage::jpeg;   // of a record
   JpegHeader header;
+  TileImage tiles;      // of a dct record
   std::string problem;  // why it could not be read; empty: fine
 
   const uint8_t* rgb = nullptr;  // pixels decoded elsewhere, if any; they win over the file
@@ -36,6 +37,11 @@ struct Item {
   int width = 0;
 
   DecodeResult result;  // of the last run
+
+  /// How its pixels are had: tiles and given pixels by the core itself.
+  Route route() const {
+    return rgb != nullptr || storage == Storage::dct ? Route::baseline : header.route;
+  }
 };
 
 /// What `Chunk::run` does for one item.

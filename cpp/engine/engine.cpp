@@ -4,7 +4,7 @@
 #include <span>
 #include <utility>
 
-#include "engine/read_file.h"
+#include "engine/read_item.h"
 
 namespace penstock {
 namespace {
@@ -13,57 +13,6 @@ namespace {
 constexpr size_t kLargestSpare = size_t{4} << 20;
 // Spare items beyond this many come from a batch size that is no longer used.
 constexpr size_t kMostSpare = 1024;
-
-void read_header(Item& item) {
-  item.header = read_jpeg_header(item.encoded);
-  item.height = item.header.height;
-  item.width = item.header.width;
-}
-
-void fetch_file(Item& item) {
-  ReadResult read = read_jpeg_file(item.bytes, item.path);
-  item.problem = std::move(read.problem);
-  if (!item.problem.empty()) return;
-  if (!read.is_jpeg) {
-    item.header = JpegHeader{};
-    item.header.reason = "not a JPEG";
-    return;
-  }
-  item.encoded = {item.bytes.data(), read.size};
-  read_header(item);
-}
-
-/// The image must be the one that the index promised, for steps were made for its size.
-void check_size(Item& item, int height, int width) {
-  if (item.problem.empty() && item.header.route != Route::pillow &&
-      (item.header.height != height || item.header.width != width))
-    item.problem = "is " + std::to_string(item.header.height) + "x" +
-                   std::to_string(item.header.width) + ", but the index says " +
-                   std::to_string(height) + "x" + std::to_string(width);
-}
-
-void read_record(Item& item, const Region& rows) {
-  const int height = item.height, width = item.width;
-  (void)rows;
-  item.problem = make_resident(item.encoded);
-  if (!item.problem.empty()) return;
-  switch (item.storage) {
-    case Storage::jpeg:
-      read_header(item);
-      check_size(item, height, width);
-      return;
-    case Storage::raw:
-      if (item.encoded.size() <
-          size_t{3} * static_cast<size_t>(height) * static_cast<size_t>(width))
-        item.problem = "has too few bytes for its size";
-      item.rgb = item.encoded.data();
-      item.rgb_stride = ptrdiff_t{3} * width;
-      return;
-    case Storage::dct:
-      break;
-  }
-  item.problem = "is stored in a way this version does not read";
-}
 
 DecodeResult run_one(const Chunk& chunk, size_t index, WorkerScratch& scratch) {
   const Assignment& assignment = chunk.assignments[index];
@@ -74,6 +23,8 @@ DecodeResult run_one(const Chunk& chunk, size_t index, WorkerScratch& scratch) {
   if (item.rgb != nullptr) {
     source.rgb = item.rgb;
     source.rgb_stride = item.rgb_stride;
+  } else if (item.storage == Storage::dct) {
+    source.tiles = &item.tiles;
   } else {
     source.jpeg = item.encoded;
     source.header = &item.header;
@@ -124,7 +75,7 @@ std::shared_ptr<Chunk> Engine::fetch(uint64_t rank, const std::vector<std::strin
   for (size_t i = 0; i < paths.size(); ++i) {
     chunk->items[i].path = paths[i];
     readers_.submit(rank, [chunk, i](int) {
-      if (!chunk->cancelled()) read_guarded(chunk->items[i], fetch_file);
+      if (!chunk->cancelled()) read_guarded(chunk->items[i], read_file);
       chunk->finish_one();
     });
   }

@@ -1,75 +1,11 @@
 #include "engine/run_sample.h"
 
-#include <functional>
-
 #include "engine/step_parts.h"
+#include "kernels/copy_rows.h"
 #include "kernels/pad.h"
 
 namespace penstock {
 namespace {
-
-/// Rows of the image that a step reads, on demand; of the image reduced by `scale`, if that is
-/// not 1.
-class Input {
- public:
-  virtual ~Input() = default;
-  /// `region` is in pixels of the reduced image. `irregular` only if it is reduced.
-  virtual DecodeResult send(const Region& region, const std::function<RowSink&()>& begin) = 0;
-  int height = 0;
-  int width = 0;
-  int channels = 3;
-  int scale = 1;
-};
-
-class PlanarInput final : public Input {
- public:
-  explicit PlanarInput(const PlanarView& image) : image_(image) {
-    height = image.height;
-    width = image.width;
-    channels = image.channels;
-  }
-  DecodeResult send(const Region& region, const std::function<RowSink&()>& begin) override {
-    feed_planar(begin(), image_, region);
-    return {};
-  }
-
- private:
-  PlanarView image_;
-};
-
-class SourceInput final : public Input {
- public:
-  SourceInput(const SampleSource& source, int dct_scale, WorkerScratch& scratch)
-      : source_(source), scratch_(scratch) {
-    height = source.height;
-    width = source.width;
-    // What libjpeg decodes is mostly progressive, and costs nearly the same at any size.
-    if (source.header != nullptr && source.header->route == Route::baseline) scale = dct_scale;
-    channels = source.header != nullptr && source.header->components == 1 ? 1 : 3;
-  }
-
-  DecodeResult send(const Region& region, const std::function<RowSink&()>& begin) override {
-    if (source_.header == nullptr) {
-      feed_interleaved(begin(), source_.rgb, source_.rgb_stride, region, scratch_.interleaved);
-      return {};
-    }
-    std::string reason = source_.header->reason;
-    if (source_.header->route == Route::baseline) {
-      DecodeResult result =
-          decode_baseline(begin(), source_.jpeg, *source_.header, region, scratch_.decode, scale);
-      if (result.status != DecodeStatus::irregular || scale != 1) return result;
-      reason = result.message;
-    }
-    DecodeResult result =
-        decode_libjpeg(begin(), source_.jpeg, *source_.header, region, scratch_.decode);
-    if (result.status == DecodeStatus::ok) result.message = reason;
-    return result;
-  }
-
- private:
-  const SampleSource& source_;
-  WorkerScratch& scratch_;
-};
 
 PlanarTarget working_image(Buffer& buffer, int height, int width, int channels) {
   PlanarTarget image;
@@ -191,7 +127,7 @@ DecodeResult run_step(const Output& output, Input& input, const Step& step,
 
 DecodeResult run_sample(const Output& output, const SampleSource& source,
                         std::span<const Step> steps, WorkerScratch& scratch) {
-  SourceInput first(source, steps[0].dct_scale, scratch);
+  SourceInput first(source, steps[0].dct_scale, scratch.input);
   if (steps.size() == 1) return run_step(output, first, steps[0], scratch);
 
   DecodeResult decoded;

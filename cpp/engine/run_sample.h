@@ -8,6 +8,7 @@
 #include "base/image.h"
 #include "codec/jpeg_decode.h"
 #include "codec/jpeg_header.h"
+#include "engine/input.h"
 #include "engine/program.h"
 #include "kernels/copy_rows.h"
 #include "kernels/output.h"
@@ -15,22 +16,11 @@
 
 namespace penstock {
 
-/// Either the bytes of a JPEG with its header, or interleaved RGB pixels.
-struct SampleSource {
-  std::span<const uint8_t> jpeg;
-  const JpegHeader* header = nullptr;
-  const uint8_t* rgb = nullptr;
-  ptrdiff_t rgb_stride = 0;
-  int height = 0;
-  int width = 0;
-};
-
 /// Everything a worker keeps between samples.
 struct WorkerScratch {
-  DecodeScratch decode;
+  InputScratch input;
   ResampleScratch resample;
   CopyScratch copy;
-  Buffer interleaved;
   Buffer working[2];  // results of steps that are not the last
   Buffer unpadded;
   Buffer padded;

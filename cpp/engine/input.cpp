@@ -1,0 +1,54 @@
+#include "engine/input.h"
+
+#include "kernels/copy_rows.h"
+
+namespace penstock {
+
+PlanarInput::PlanarInput(const PlanarView& image) : image_(image) {
+  height = image.height;
+  width = image.width;
+  channels = image.channels;
+}
+
+DecodeResult PlanarInput::send(const Region& region, const std::function<RowSink&()>& begin) {
+  feed_planar(begin(), image_, region);
+  return {};
+}
+
+SourceInput::SourceInput(const SampleSource& source, int dct_scale, InputScratch& scratch)
+    : source_(source), scratch_(scratch) {
+  height = source.height;
+  width = source.width;
+  if (source.tiles != nullptr) {
+    scale = dct_scale;
+    channels = source.tiles->components();
+  } else if (source.header != nullptr) {
+    // What libjpeg decodes is mostly progressive, and costs nearly the same at any size.
+    if (source.header->route == Route::baseline) scale = dct_scale;
+    channels = source.header->components == 1 ? 1 : 3;
+  }
+}
+
+DecodeResult SourceInput::send(const Region& region, const std::function<RowSink&()>& begin) {
+  if (source_.tiles != nullptr)
+    return decode_tiles(begin(), *source_.tiles, region, scratch_.tiles, scale);
+  if (source_.header != nullptr) return send_jpeg(region, begin);
+  feed_interleaved(begin(), source_.rgb, source_.rgb_stride, region, scratch_.interleaved);
+  return {};
+}
+
+DecodeResult SourceInput::send_jpeg(const Region& region, const std::function<RowSink&()>& begin) {
+  std::string reason = source_.header->reason;
+  if (source_.header->route == Route::baseline) {
+    DecodeResult result =
+        decode_baseline(begin(), source_.jpeg, *source_.header, region, scratch_.decode, scale);
+    if (result.status != DecodeStatus::irregular || scale != 1) return result;
+    reason = result.message;
+  }
+  DecodeResult result =
+      decode_libjpeg(begin(), source_.jpeg, *source_.header, region, scratch_.decode);
+  if (result.status == DecodeStatus::ok) result.message = reason;
+  return result;
+}
+
+}  // namespace penstock

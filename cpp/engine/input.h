@@ -1,0 +1,67 @@
+// Where a step's pixels come from: a JPEG, coefficient tiles, RGB pixels, or the step before.
+#pragma once
+
+#include <functional>
+
+#include "base/buffer.h"
+#include "base/image.h"
+#include "codec/jpeg_decode.h"
+#include "codec/jpeg_header.h"
+#include "tiles/decode_tiles.h"
+
+namespace penstock {
+
+/// The bytes of a JPEG with its header, coefficient tiles, or interleaved RGB pixels.
+struct SampleSource {
+  std::span<const uint8_t> jpeg;
+  const JpegHeader* header = nullptr;
+  const TileImage* tiles = nullptr;
+  const uint8_t* rgb = nullptr;
+  ptrdiff_t rgb_stride = 0;
+  int height = 0;
+  int width = 0;
+};
+
+/// What a worker keeps between samples for reading them.
+struct InputScratch {
+  DecodeScratch decode;
+  TileScratch tiles;
+  Buffer interleaved;
+};
+
+/// Rows of the image that a step reads, on demand; of the image reduced by `scale`, if that is
+/// not 1.
+class Input {
+ public:
+  virtual ~Input() = default;
+  /// `region` is in pixels of the reduced image. `irregular` only if it is reduced.
+  virtual DecodeResult send(const Region& region, const std::function<RowSink&()>& begin) = 0;
+  int height = 0;
+  int width = 0;
+  int channels = 3;
+  int scale = 1;
+};
+
+class PlanarInput final : public Input {
+ public:
+  explicit PlanarInput(const PlanarView& image);
+  DecodeResult send(const Region& region, const std::function<RowSink&()>& begin) override;
+
+ private:
+  PlanarView image_;
+};
+
+/// Reduces by `dct_scale` where the source can be.
+class SourceInput final : public Input {
+ public:
+  SourceInput(const SampleSource& source, int dct_scale, InputScratch& scratch);
+  DecodeResult send(const Region& region, const std::function<RowSink&()>& begin) override;
+
+ private:
+  DecodeResult send_jpeg(const Region& region, const std::function<RowSink&()>& begin);
+
+  const SampleSource& source_;
+  InputScratch& scratch_;
+};
+
+}  // namespace penstock
