@@ -1,0 +1,18 @@
+// Writes the record of a `dct` image; docs/format-tiles.md is its specification.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "tiles/coefficient_image.h"
+
+namespace penstock {
+
+/// Replaces `record` by the whole record: header, coefficient tiles, the `restore` section as it is
+/// given, and padding. Requires coefficients other than DC in -32767..32767, and what
+/// CoefficientImage says of sampling factors.
+void encode_tiles(std::vector<uint8_t>& record, const CoefficientImage& image,
+                  std::span<const uint8_t> restore = {});
+
+}  // namespace penstock
