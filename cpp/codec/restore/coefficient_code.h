@@ -24,20 +24,36 @@ inline SpelledValue spell(int value) {
 /// Writes symbols, and remembers if one had no code.
 class SymbolWriter {
  public:
-  static constexpr int kMostValueBits = 15;
-
   void put(BitWriter& writer, const HuffmanCodes& codes, int symbol) {
     put(writer, codes, symbol, {0, 0});
   }
 
-  /// `symbol` is the one that stands for a value of so many bits.
-  void put(BitWriter& writer, const HuffmanCodes& codes, int symbol, SpelledValue spelled) {
-    if (spelled.bits > kMostValueBits || codes.bits[symbol] == 0) [[unlikely]] {
+  /// `symbol` is one that a value of spelled.bits (at most 16) bits follows.
+  [[gnu::always_inline]] void put(BitWriter& writer, const HuffmanCodes& codes, int symbol,
+                                  SpelledValue spelled) {
+    const HuffmanCode code = codes.of[symbol];
+    if (code.bits == 0) [[unlikely]]
+      failed_ = true;
+    writer.put(uint32_t{code.code} << spelled.bits | spelled.value, code.bits + spelled.bits);
+  }
+
+  /// The same for the difference of two DC coefficients.
+  void put_difference(BitWriter& writer, const HuffmanCodes& codes, int difference) {
+    const SpelledValue spelled = spell(difference);
+    if (spelled.bits > kMostBits) [[unlikely]] {
       failed_ = true;
       return;
     }
-    writer.put(uint32_t{codes.code[symbol]} << spelled.bits | spelled.value,
-               codes.bits[symbol] + spelled.bits);
+    put(writer, codes, spelled.bits, spelled);
+  }
+
+  /// The same for an AC coefficient after `run` (at most 15) zeros.
+  [[gnu::always_inline]] void put_coefficient(BitWriter& writer, const HuffmanCodes& codes, int run,
+                                              int coefficient) {
+    const SpelledValue spelled = spell(coefficient);
+    if (spelled.bits > kMostBits) [[unlikely]]
+      failed_ = true;
+    put(writer, codes, run << 4 | (spelled.bits & 15), spelled);
   }
 
   const char* problem() const {
@@ -45,6 +61,8 @@ class SymbolWriter {
   }
 
  private:
+  static constexpr int kMostBits = 15;  // of a value
+
   bool failed_ = false;
 };
 

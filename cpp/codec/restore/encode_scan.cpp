@@ -32,10 +32,11 @@ const char* prepare_ac(HuffmanCodes (&codes)[3], const Scan& scan, const JpegHea
 }  // namespace
 
 const char* encode_scan(GrowingFile& file, const CoefficientImage& image, const Scan& scan,
-                        const JpegHeader& tables, bool pad_with_ones,
-                        std::vector<uint64_t>& masks) {
+                        const JpegHeader& tables, bool pad_with_ones, ScanScratch& scratch) {
+  const ScanWalk walk = plan_walk(image, scan, scratch.masks);
   const auto write = [&](auto& coder) {
-    return write_units(file, coder, image, scan, tables.restart_interval, pad_with_ones, masks);
+    return UnitWriter(file, coder, tables.restart_interval, pad_with_ones, scratch.unstuffed)
+        .write(walk);
   };
   if (!scan.progressive) {
     SequentialCoder coder;

@@ -10,8 +10,7 @@ void build_huffman_codes(HuffmanCodes& codes, const HuffmanSpec& spec) {
   int code = 0;
   for (int length = 1; length <= 16; ++length, code *= 2) {
     for (int i = 0; i < spec.counts[length]; ++i, ++symbol) {
-      codes.code[*symbol] = static_cast<uint16_t>(code++);
-      codes.bits[*symbol] = static_cast<uint8_t>(length);
+      codes.of[*symbol] = {static_cast<uint16_t>(code++), static_cast<uint16_t>(length)};
     }
   }
 }

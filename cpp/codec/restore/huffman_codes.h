@@ -7,9 +7,13 @@
 
 namespace penstock {
 
+struct HuffmanCode {
+  uint16_t code;
+  uint16_t bits;  // 0: the symbol has none
+};
+
 struct HuffmanCodes {
-  uint16_t code[256];
-  uint8_t bits[256];  // 0: the symbol has no code
+  HuffmanCode of[256];  // each symbol
 };
 
 /// Requires a spec that is_usable().

@@ -22,11 +22,6 @@ size_t skip_entropy(std::span<const uint8_t> file, size_t at) {
   }
 }
 
-void append(GrowingFile& file, std::span<const uint8_t> bytes) {
-  std::copy(bytes.begin(), bytes.end(), file.reserve(bytes.size()));
-  file.used += bytes.size();
-}
-
 const char* why_not_same_frame(const JpegHeader& header, const CoefficientImage& image) {
   if (header.route == Route::pillow) return header.reason;
   bool same = header.height == image.height && header.width == image.width &&
@@ -59,8 +54,7 @@ const char* take_literals(std::vector<uint8_t>& literals, std::span<const uint8_
 }
 
 const char* write_file(GrowingFile& file, std::span<const uint8_t> literals,
-                       const CoefficientImage& image, bool pad_with_ones,
-                       std::vector<uint64_t>& masks) {
+                       const CoefficientImage& image, bool pad_with_ones, ScanScratch& scratch) {
   constexpr int kMostScans = 256;  // or a short section could keep us busy for hours
   const JpegHeader header = read_jpeg_header(literals);
   if (const char* problem = why_not_same_frame(header, image)) return problem;
@@ -83,12 +77,12 @@ const char* write_file(GrowingFile& file, std::span<const uint8_t> literals,
     Scan scan;
     if (++scans > kMostScans) return "too many scans";
     if (const char* problem = read_scan(scan, body, header)) return problem;
-    append(file, literals.subspan(copied, at - copied));
+    file.append(literals.subspan(copied, at - copied));
     copied = at;
-    if (const char* problem = encode_scan(file, image, scan, tables, pad_with_ones, masks))
+    if (const char* problem = encode_scan(file, image, scan, tables, pad_with_ones, scratch))
       return problem;
   }
-  append(file, literals.subspan(copied));
+  file.append(literals.subspan(copied));
   return nullptr;
 }
 

@@ -17,8 +17,7 @@ const char* take_literals(std::vector<uint8_t>& literals, std::span<const uint8_
 /// Writes the file that has these literals and coefficients. Nothing is believed of the literals:
 /// returns nullptr, or what is wrong with them, or what does not fit.
 const char* write_file(GrowingFile& file, std::span<const uint8_t> literals,
-                       const CoefficientImage& image, bool pad_with_ones,
-                       std::vector<uint64_t>& masks);
+                       const CoefficientImage& image, bool pad_with_ones, ScanScratch& scratch);
 
 /// Replaces `plain` by literals of a file with one scan, standard codes and the same pixels; other
 /// segments and what follows the image are kept. Returns nullptr, or why that cannot be.

@@ -26,8 +26,7 @@ void AcCoder::encode(BitWriter& writer, int, const int16_t* block, uint64_t mask
     int run = position - last - 1;
     last = position;
     for (; run > 15; run -= 16) symbols_.put(writer, codes, kZeroRunSymbol);
-    const SpelledValue spelled = spell(coefficient < 0 ? -magnitude : magnitude);
-    symbols_.put(writer, codes, run << 4 | (spelled.bits & 15), spelled);
+    symbols_.put_coefficient(writer, codes, run, coefficient < 0 ? -magnitude : magnitude);
   }
   if (last == scan_.last_position) return;
   run_.add_block();

@@ -23,9 +23,8 @@ class DcCoder {
 
   void encode(BitWriter& writer, int part, const int16_t* block, uint64_t) {
     const int value = block[0] >> low_bit_;
-    const SpelledValue difference = spell(value - prediction_[part]);
+    symbols_.put_difference(writer, codes[part], value - prediction_[part]);
     prediction_[part] = value;
-    symbols_.put(writer, codes[part], difference.bits & 15, difference);
   }
 
  private:

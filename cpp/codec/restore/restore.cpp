@@ -61,7 +61,7 @@ class RestoreMaker {
     GrowingFile target{scratch_.rebuilt};
     const RestoreSection& section = scratch_.section;
     const char* problem =
-        write_file(target, section.literals, image_, section.pad_with_ones, scratch_.masks);
+        write_file(target, section.literals, image_, section.pad_with_ones, scratch_.scan);
     rebuilt_ = std::span<const uint8_t>(scratch_.rebuilt).first(target.used);
     return problem;
   }
@@ -110,10 +110,10 @@ const char* rebuild(std::vector<uint8_t>& file, const CoefficientImage& image,
   RestoreSection section;
   file.clear();
   if (const char* problem = read_section(section, restore)) return problem;
-  std::vector<uint64_t> masks;
+  ScanScratch scratch;
   GrowingFile target{file};
   if (const char* problem =
-          write_file(target, section.literals, image, section.pad_with_ones, masks))
+          write_file(target, section.literals, image, section.pad_with_ones, scratch))
     return problem;
   file.resize(target.used);
   return apply_patches(file, section.patches) ? nullptr : "a patch outside the file";

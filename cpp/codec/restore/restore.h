@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "codec/jpeg_decode.h"
+#include "codec/restore/encode_scan.h"
 #include "codec/restore/section.h"
 #include "tiles/coefficient_image.h"
 
@@ -16,7 +17,7 @@ struct RestoreScratch {
   RestoreSection section;
   RestoreSection read_back;
   std::vector<uint8_t> rebuilt;
-  std::vector<uint64_t> masks;
+  ScanScratch scan;
 };
 
 /// Replaces `restore` by the section from which `rebuild` makes `file` again, or else a file with

@@ -19,24 +19,27 @@ class SequentialCoder {
   const char* problem() const { return symbols_.problem(); }
 
   void encode(BitWriter& writer, int part, const int16_t* block, uint64_t mask) {
-    const SpelledValue difference = spell(block[0] - prediction_[part]);
+    symbols_.put_difference(writer, dc[part], block[0] - prediction_[part]);
     prediction_[part] = block[0];
-    symbols_.put(writer, dc[part], difference.bits & 15, difference);
+    writer = encode_ac(writer, ac[part], block, mask & ~uint64_t{1});
+  }
 
-    const HuffmanCodes& codes = ac[part];
+ private:
+  /// On its own, and with a writer by value, so that all of the loop's variables fit in registers.
+  [[gnu::noinline]] BitWriter encode_ac(BitWriter writer, const HuffmanCodes& codes,
+                                        const int16_t* block, uint64_t left) {
     int last = 0;
-    for (uint64_t left = mask & ~uint64_t{1}; left != 0; left &= left - 1) {
+    for (; left != 0; left &= left - 1) {
       const int position = std::countr_zero(left);
       int run = position - last - 1;
       last = position;
       for (; run > 15; run -= 16) symbols_.put(writer, codes, kZeroRunSymbol);
-      const SpelledValue spelled = spell(block[kNaturalOrder[position]]);
-      symbols_.put(writer, codes, run << 4 | (spelled.bits & 15), spelled);
+      symbols_.put_coefficient(writer, codes, run, block[kNaturalOrder[position]]);
     }
     if (last != 63) symbols_.put(writer, codes, kEndOfBlockSymbol);
+    return writer;
   }
 
- private:
   SymbolWriter symbols_;
   int prediction_[3] = {};
 };

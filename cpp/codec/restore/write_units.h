@@ -63,53 +63,89 @@ inline ScanWalk plan_walk(const CoefficientImage& image, const Scan& scan,
 /// A Coder has begin_segment(), encode(writer, part, block, mask), end_segment(writer) and
 /// problem(), the last of which says what could not be written.
 template <class Coder>
-const char* write_units(GrowingFile& file, Coder& coder, const CoefficientImage& image,
-                        const Scan& scan, int restart_interval, bool pad_with_ones,
-                        std::vector<uint64_t>& masks) {
-  // What waits in the writer and the coder, and the worst block: 64 codes and values of 32 bits,
-  // all of it stuffed.
-  constexpr size_t kMostBlockBytes = 1024;
-  constexpr size_t kMostUnitBytes = 12 * kMostBlockBytes;
+class UnitWriter {
+ public:
+  UnitWriter(GrowingFile& file, Coder& coder, int restart_interval, bool pad_with_ones,
+             std::vector<uint8_t>& unstuffed)
+      : file_(file),
+        coder_(coder),
+        restart_interval_(restart_interval),
+        pad_with_ones_(pad_with_ones),
+        begin_(sized(unstuffed)),
+        writer_(begin_),
+        units_to_restart_(restart_interval) {}
 
-  const ScanWalk walk = plan_walk(image, scan, masks);
-  const ZigzagMasks find_masks = zigzag_masks();
-  BitWriter writer(file.reserve(kMostUnitBytes));
-  int units_to_restart = restart_interval;
-  int next_restart = 0;
-  coder.begin_segment();
-  for (int row = 0; row < walk.unit_rows; ++row) {
-    for (int i = 0; i < walk.parts; ++i) {
-      const ScanPart& part = walk.part[i];
-      find_masks(part.masks, part.component->block(row * part.unit_rows, 0),
-                 part.unit_rows * part.component->block_columns);
-    }
-    for (int column = 0; column < walk.unit_columns; ++column) {
-      file.used = writer.position() - file.bytes.data();
-      writer.move_to(file.reserve(kMostUnitBytes));
-      if (restart_interval > 0 && units_to_restart-- == 0) {
-        coder.end_segment(writer);
-        writer.finish(pad_with_ones);
-        writer.put_marker(static_cast<uint8_t>(kRst0 + next_restart));
-        next_restart = (next_restart + 1) & 7;
-        units_to_restart = restart_interval - 1;
-        coder.begin_segment();
-      }
+  const char* write(const ScanWalk& walk) {
+    const ZigzagMasks find_masks = zigzag_masks();
+    coder_.begin_segment();
+    for (int row = 0; row < walk.unit_rows; ++row) {
       for (int i = 0; i < walk.parts; ++i) {
         const ScanPart& part = walk.part[i];
-        for (int y = 0; y < part.unit_rows; ++y) {
-          const int first = column * part.unit_columns;
-          const int16_t* block = part.component->block(row * part.unit_rows + y, first);
-          const uint64_t* mask = part.masks + y * part.component->block_columns + first;
-          for (int x = 0; x < part.unit_columns; ++x)
-            coder.encode(writer, i, block + 64 * x, mask[x]);
-        }
+        find_masks(part.masks, part.component->block(row * part.unit_rows, 0),
+                   part.unit_rows * part.component->block_columns);
+      }
+      for (int column = 0; column < walk.unit_columns; ++column) {
+        if (restart_interval_ > 0) count_to_restart();
+        if (writer_.position() - begin_ > kFlushedBytes) flush();
+        write_unit(walk, row, column);
+      }
+    }
+    end_segment();
+    return coder_.problem();
+  }
+
+ private:
+  // The worst block has 64 codes and values of 32 bits, and some bits that waited for it.
+  static constexpr ptrdiff_t kMostUnitBytes = 12 * 512;
+  static constexpr ptrdiff_t kFlushedBytes = 1 << 14;
+
+  static uint8_t* sized(std::vector<uint8_t>& unstuffed) {
+    unstuffed.resize(kFlushedBytes + 2 * kMostUnitBytes);
+    return unstuffed.data();
+  }
+
+  void flush() {
+    file_.append_stuffed(begin_, writer_.position());
+    writer_.move_to(begin_);
+  }
+
+  void end_segment() {
+    flush();
+    coder_.end_segment(writer_);
+    writer_.pad(pad_with_ones_);
+    flush();
+  }
+
+  void count_to_restart() {
+    if (units_to_restart_-- > 0) return;
+    end_segment();
+    file_.append_marker(static_cast<uint8_t>(kRst0 + next_restart_));
+    next_restart_ = (next_restart_ + 1) & 7;
+    units_to_restart_ = restart_interval_ - 1;
+    coder_.begin_segment();
+  }
+
+  void write_unit(const ScanWalk& walk, int row, int column) {
+    for (int i = 0; i < walk.parts; ++i) {
+      const ScanPart& part = walk.part[i];
+      for (int y = 0; y < part.unit_rows; ++y) {
+        const int first = column * part.unit_columns;
+        const int16_t* block = part.component->block(row * part.unit_rows + y, first);
+        const uint64_t* mask = part.masks + y * part.component->block_columns + first;
+        for (int x = 0; x < part.unit_columns; ++x)
+          coder_.encode(writer_, i, block + 64 * x, mask[x]);
       }
     }
   }
-  coder.end_segment(writer);
-  writer.finish(pad_with_ones);
-  file.used = writer.position() - file.bytes.data();
-  return coder.problem();
-}
+
+  GrowingFile& file_;
+  Coder& coder_;
+  const int restart_interval_;  // units
+  const bool pad_with_ones_;
+  uint8_t* const begin_;  // of what is not stuffed yet
+  BitWriter writer_;
+  int units_to_restart_;
+  int next_restart_ = 0;
+};
 
 }  // namespace penstock
