@@ -10,9 +10,8 @@
 namespace penstock {
 
 /// Replaces `record` by the whole record: header, coefficient tiles, the `restore` section as it is
-/// given, and padding. Requires coefficients other than DC in -32767..32767, and what
-/// CoefficientImage says of sampling factors.
-void encode_tiles(std::vector<uint8_t>& record, const CoefficientImage& image,
-                  std::span<const uint8_t> restore = {});
+/// given, and padding. Returns nullptr, or why the format cannot hold the image.
+const char* encode_tiles(std::vector<uint8_t>& record, const CoefficientImage& image,
+                         std::span<const uint8_t> restore = {});
 
 }  // namespace penstock
