@@ -53,7 +53,8 @@ def encode_value(column: Column, value: Any) -> bytes:
             f"column {column.name!r} needs shape {rows}{', '.join(map(str, column.shape))}), "
             f"got {array.shape}"
         )
-    return _convert(column, array, wanted).tobytes()
+    converted: bytes = _convert(column, array, wanted).tobytes()
+    return converted
 
 
 def _encode_text(column: Column, value: Any) -> bytes:
@@ -62,7 +63,9 @@ def _encode_text(column: Column, value: Any) -> bytes:
     try:
         return value.encode("utf-8", "surrogateescape")
     except UnicodeEncodeError as error:
-        raise PackError(f"column {column.name!r} cannot store {value!r} ({error.reason})") from error
+        raise PackError(
+            f"column {column.name!r} cannot store {value!r} ({error.reason})"
+        ) from error
 
 
 def _convert(column: Column, array: np.ndarray[Any, Any], wanted: np.dtype[Any]) -> Any:

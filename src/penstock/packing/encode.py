@@ -9,7 +9,7 @@ from contextlib import contextmanager
 
 import PIL.Image
 
-from penstock.errors import DecodeError
+from penstock.errors import DecodeError, PenstockError
 from penstock.packing import jpeg_records
 from penstock.packing.raw_pixels import encode_pixels, orientation_of
 from penstock.packing.records import Record
@@ -53,6 +53,8 @@ def opened(data: bytes) -> Iterator[PIL.Image.Image]:
     try:
         with PIL.Image.open(io.BytesIO(data)) as image:
             yield image
+    except PenstockError:
+        raise
     except PIL.UnidentifiedImageError as error:
         first = " ".join(f"{byte:02X}" for byte in data[:4])
         raise DecodeError(f"not an image that Pillow knows (first bytes {first})") from error

@@ -171,7 +171,7 @@ class Entry:
     column: Column
     count: int
     offset: int
-    bytes: int
+    size: int
     values_offset: int
     values_bytes: int
     crc: int
@@ -183,7 +183,7 @@ class Entry:
         shape = (*column.shape, *[0] * (MOST_DIMENSIONS - len(column.shape)))
         return _ENTRY.pack(
             self.role, KINDS.index(column.kind), DTYPES.index(column.dtype), len(column.shape),
-            self.count, self.offset, self.bytes, self.values_offset, self.values_bytes,
+            self.count, self.offset, self.size, self.values_offset, self.values_bytes,
             self.crc, self.values_crc, *shape, column.name.encode(),
         )  # fmt: skip
 
@@ -213,20 +213,20 @@ class Entry:
         row = row_bytes(self.column)
         if self.column.kind == "fixed":
             whole = (
-                self.bytes == self.count * row
+                self.size == self.count * row
                 and not self.values_offset | self.values_bytes | self.values_crc
             )
-            after = start + aligned(self.bytes)
+            after = start + aligned(self.size)
         else:
             whole = (
-                self.bytes == (self.count + 1) * 8
-                and self.values_offset == start + aligned(self.bytes)
+                self.size == (self.count + 1) * 8
+                and self.values_offset == start + aligned(self.size)
                 and self.values_bytes % row == 0
             )
             after = self.values_offset + aligned(self.values_bytes)
         if not whole or self.offset != start or after > end:
             raise PackError(
-                f"{where}: {self.count:,} values in {self.bytes:,} + {self.values_bytes:,} bytes "
+                f"{where}: {self.count:,} values in {self.size:,} + {self.values_bytes:,} bytes "
                 f"at byte {self.offset:,} do not fit between bytes {start:,} and {end:,}."
             )
         return after
@@ -257,7 +257,8 @@ def check_column(column: Column, where: str) -> None:
 
 def element_type(column: Column) -> np.dtype[np.generic]:
     """Return the little-endian NumPy type of a column's elements."""
-    return np.dtype(column.dtype or "uint8").newbyteorder("<")
+    found: np.dtype[np.generic] = np.dtype(column.dtype or "uint8").newbyteorder("<")
+    return found
 
 
 def row_bytes(column: Column) -> int:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import zlib
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from itertools import islice
@@ -12,12 +13,14 @@ from penstock.errors import DecodeError, PackError, PenstockError
 from penstock.packing import disk
 from penstock.packing.encode import encode_image
 from penstock.packing.file_items import FileItems
+from penstock.packing.format import SUFFIX
 from penstock.packing.index import Tables
 from penstock.packing.items import PackItem, PackSource
 from penstock.packing.ordered_map import map_in_order, usable_cores
+from penstock.packing.read import PackFile
 from penstock.packing.records import Record
 from penstock.packing.reencode import Reencoding, reencode
-from penstock.packing.shards import MANIFEST, PackFile, manifest_text, open_packed, shard_name
+from penstock.packing.shards import MANIFEST, manifest_text, open_packed, shard_name
 from penstock.packing.summary import Summary, summarise
 from penstock.packing.write import JOURNAL_SUFFIX, PARTIAL_SUFFIX, PackWriter
 from penstock.progress import ProgressBar
@@ -65,7 +68,9 @@ def pack(
         resume=resume,
     )
     path = os.fspath(target)
-    if not _is_finished(path, shards, resume=resume):
+    if _is_finished(path, shards, resume=resume):
+        _check_same(path, job)
+    else:
         with ProgressBar("packing", total=job.source.length, unit="images", show=progress) as bar:
             if shards == 1:
                 job.write_file(path, bar, 0, job.source.length)
@@ -117,7 +122,7 @@ class _Job:
                     writer.skip(item.name, str(outcome))
                 else:
                     raise DecodeError(
-                        f"{item.name}: {outcome}. Use --on-error=skip (on_error=\"skip\") to leave "
+                        f'{item.name}: {outcome}. Use --on-error=skip (on_error="skip") to leave '
                         "such files out."
                     ) from outcome
                 bar.advance()
@@ -148,9 +153,59 @@ class _Job:
                 changed = reencode(data, item.columns, self.reencoding)
             if changed is None:
                 return item, encode_image(data)
-            original = encode_facts(data)
             smaller, columns = changed
-            record = replace(encode_image(smaller), restores="lossy", **original)
+            record = replace(
+                encode_image(smaller),
+                restores="lossy",
+                original_size=len(data),
+                original_crc=zlib.crc32(data),
+            )
             return replace(item, columns=columns), record
         except PenstockError as error:
             return item, error
+
+
+def _pack_source(source: Any, labels: Any) -> PackSource:
+    if isinstance(source, PackSource):
+        return source
+    return FileItems(open_source(source, labels))
+
+
+def _check_same(path: str, job: _Job) -> None:
+    packed = open_packed(path)
+    settings = packed.table("settings")
+    if packed.schema != job.source.columns or settings != job.reencoding.settings():
+        raise PackError(
+            f"{path}: is finished, but with other columns or settings than asked for now. "
+            "Remove it to pack again."
+        )
+
+
+def _read(data: bytes | os.PathLike[str]) -> bytes:
+    if isinstance(data, bytes):
+        return data
+    try:
+        with open(data, "rb") as file:
+            return file.read()
+    except OSError as error:
+        raise DecodeError(f"cannot be read ({error.strerror or error})") from error
+
+
+def _is_finished(path: str, shards: int, *, resume: bool) -> bool:
+    """Whether a resumed pack had been finished; raises if a new one would overwrite something."""
+    if shards == 1 and not path.endswith(SUFFIX):
+        raise PackError(f"{path}: the name of a packed file must end in {SUFFIX}.")
+    final = path if shards == 1 else os.path.join(path, MANIFEST)
+    if resume:
+        if os.path.exists(final):
+            disk.remove(path + JOURNAL_SUFFIX)  # the last thing a pack does
+            return True
+        return False
+    if os.path.exists(path):
+        raise PackError(f"{path}: exists already. Remove it, or give another name.")
+    if os.path.exists(path + PARTIAL_SUFFIX):
+        raise PackError(
+            f"{path}: an unfinished pack is there. Go on with --resume (resume=True), or remove "
+            f"{path}{PARTIAL_SUFFIX} and {path}{JOURNAL_SUFFIX} to start over."
+        )
+    return False

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from penstock.errors import PackError
 from penstock.packing.format import (
@@ -25,7 +26,7 @@ from penstock.packing.format import (
     id_of,
 )
 from penstock.packing.items import Column
-from penstock.packing.read_column import Bytes, ColumnReader, open_column, require
+from penstock.packing.read_column import Bytes, ColumnReader, FixedColumn, open_column, require
 
 MOST_SIDE = 65_500 * 16  # no image format we store has longer sides
 
@@ -109,7 +110,7 @@ class PackFile:
         return tuple(reader.column for reader in self.columns.values())
 
     @property
-    def bytes(self) -> int:
+    def file_bytes(self) -> int:
         """Size of the file."""
         return len(self._map)
 
@@ -120,6 +121,13 @@ class PackFile:
             return None
         return tuple(reader[index] for index in range(len(reader)))
 
+    def facts(self, name: str) -> npt.NDArray[Any]:
+        """Return one of the file's own fixed columns, such as `height`, for all samples."""
+        reader = self.system[name]
+        if not isinstance(reader, FixedColumn):
+            raise KeyError(name)
+        return reader.values
+
     def name(self, index: int) -> str:
         """Return the original path of a sample."""
         return str(self.system["name"][index])
@@ -129,7 +137,7 @@ class PackFile:
         if not 0 <= index < len(self):
             raise IndexError(f"{self.path}: sample {index:,} of {len(self):,}")
         row: dict[str, Any] = {
-            column.name: int(self.system[column.name][index]) for column in SYSTEM_COLUMNS[:-2]
+            column.name: int(self.facts(column.name)[index]) for column in SYSTEM_COLUMNS[:-2]
         }
         end, where = row["offset"] + row["size"], f"{self.path}: sample {index:,}"
         if not HEADER_BYTES <= row["offset"] <= end <= self.tail.records_end:

@@ -20,7 +20,7 @@ class FixedColumn:
 
     def __init__(self, file: Bytes, entry: Entry) -> None:
         self.column = entry.column
-        stored = file[entry.offset : entry.offset + entry.bytes]
+        stored = file[entry.offset : entry.offset + entry.size]
         self.values: npt.NDArray[Any] = stored.view(element_type(entry.column)).reshape(
             entry.count, *entry.column.shape
         )
@@ -38,7 +38,7 @@ class VariableColumn:
     def __init__(self, file: Bytes, entry: Entry, where: str) -> None:
         self.column = entry.column
         self._where = where
-        self._offsets: npt.NDArray[np.uint64] = file[entry.offset : entry.offset + entry.bytes].view(
+        self._offsets: npt.NDArray[np.uint64] = file[entry.offset : entry.offset + entry.size].view(
             "<u8"
         )
         self._values = file[entry.values_offset : entry.values_offset + entry.values_bytes]

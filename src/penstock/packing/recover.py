@@ -59,7 +59,9 @@ def _recover(partial: BinaryIO, journal: BinaryIO, digest: bytes, codec: RowCode
         )
     state = Recovered()
     # Frames up to the last sync stand for records that are on the disk; later ones are looked at.
-    synced_end = max((frame.end for frame in read_frames(journal) if frame.kind == SYNCED), default=0)
+    synced_end = max(
+        (frame.end for frame in read_frames(journal) if frame.kind == SYNCED), default=0
+    )
     for frame in read_frames(journal):
         if not _take(state, frame, partial, codec, trusted=frame.end <= synced_end):
             break

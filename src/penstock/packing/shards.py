@@ -48,9 +48,9 @@ class PackSet:
         return any(file.lossy for file in self.files)
 
     @property
-    def bytes(self) -> int:
+    def file_bytes(self) -> int:
         """Size of all files, without the manifest."""
-        return sum(file.bytes for file in self.files)
+        return sum(file.file_bytes for file in self.files)
 
     def table(self, name: str) -> tuple[str, ...] | None:
         """Return a table of texts, such as `classes`, or None."""
@@ -85,7 +85,7 @@ def manifest_text(files: Sequence[PackFile]) -> str:
         {
             "file": os.path.basename(file.path),
             "samples": len(file),
-            "bytes": file.bytes,
+            "bytes": file.file_bytes,
             "id": file.header.file_id.hex(),
         }
         for file in files

@@ -39,17 +39,19 @@ class Summary:
 
     def lines(self) -> list[str]:
         """Return the figures for people."""
-        ratio = f", {self.bytes / self.original_bytes:.3f} x" if self.original_bytes else ""
+        restores = self.restores
+        before = human_bytes(self.original_bytes)
+        ratio = f"{self.bytes / self.original_bytes:.3f} x " if self.original_bytes else ""
+        size = f"{human_bytes(self.bytes)}, {ratio}the {before} of the originals"
+        back = f"{restores['bytes']:,} files byte for byte, {restores['pixels']:,} with identical"
         lines = [
-            f"{self.samples:,} samples in {human_bytes(self.bytes)}"
-            f"{ratio} the {human_bytes(self.original_bytes)} of the originals",
+            f"{self.samples:,} samples in {size}",
             f"stored as: {_counts(self.storages)}",
-            f"unpack gives back: {self.restores['bytes']:,} files byte for byte, "
-            f"{self.restores['pixels']:,} with identical pixels, {self.restores['lossy']:,} changed",
+            f"unpack gives back: {back} pixels, {restores['lossy']:,} changed",
         ]
         if self.lossy:
             lines.append(
-                f"LOSSY: packed with {', '.join(self.settings)}; {self.restores['lossy']:,} images "
+                f"LOSSY: packed with {', '.join(self.settings)}; {restores['lossy']:,} images "
                 "are not the originals and cannot be restored from this file"
             )
         if self.skipped:
@@ -65,9 +67,9 @@ def summarise(packed: PackSet) -> Summary:
     return Summary(
         samples=len(packed),
         files=len(packed.files),
-        bytes=packed.bytes,
+        bytes=packed.file_bytes,
         original_bytes=sum(
-            int(np.sum(file.system["original_size"][:], dtype=np.uint64)) for file in packed.files
+            int(np.sum(file.facts("original_size"), dtype=np.uint64)) for file in packed.files
         ),
         storages=_tally(packed, "storage", STORAGES),
         restores=_tally(packed, "restores", RESTORES),
@@ -79,7 +81,7 @@ def summarise(packed: PackSet) -> Summary:
 def _tally(packed: PackSet, column: str, names: tuple[str, ...]) -> dict[str, int]:
     counts = np.zeros(256, np.int64)
     for file in packed.files:
-        counts += np.bincount(file.system[column][:], minlength=256)
+        counts += np.bincount(file.facts(column), minlength=256)
     return {name: int(count) for name, count in zip(names, counts, strict=False)}
 
 
