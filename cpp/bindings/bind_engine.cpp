@@ -102,21 +102,22 @@ class ChunkHandle {
     return chunk_->wait_for(std::chrono::duration<double>(timeout_s));
   }
 
-  /// Starts to read what rows [tops, tops + heights) of the images depend on.
-  void read_records(const Ints& tops, const Ints& heights) {
-    const size_t count = chunk_->items.size();
+  /// Starts to read what rows [top, top + height) of these items depend on.
+  void read_records(const Ints& items, const Ints& tops, const Ints& heights) {
+    const size_t count = items.shape(0);
     if (tops.shape(0) != count || heights.shape(0) != count)
       throw Error("Chunk.read_records: one range of rows for each item.");
-    std::vector<Region> rows(count);
+    std::vector<Engine::Rows> wanted(count);
     for (size_t i = 0; i < count; ++i) {
-      const Item& record = chunk_->items[i];
-      rows[i] = {tops.data()[i], 0, heights.data()[i], record.width};
-      if (rows[i].top < 0 || rows[i].height < 1 || rows[i].height > record.height - rows[i].top)
-        throw Error("Chunk.read_records: rows " + std::to_string(rows[i].top) + " to " +
-                    std::to_string(rows[i].top + rows[i].height) + " of an image of " +
+      const Item& record = item(items.data()[i]);
+      const Region rows{tops.data()[i], 0, heights.data()[i], record.width};
+      if (rows.top < 0 || rows.height < 1 || rows.height > record.height - rows.top)
+        throw Error("Chunk.read_records: rows " + std::to_string(rows.top) + " to " +
+                    std::to_string(rows.top + rows.height) + " of an image of " +
                     std::to_string(record.height) + " rows.");
+      wanted[i] = {items.data()[i], rows};
     }
-    engine_.engine().read_records(rank_, chunk_, rows);
+    engine_.engine().read_records(rank_, chunk_, wanted);
   }
 
   void set_pixels(int index, Pixels pixels) {
@@ -325,7 +326,7 @@ void penstock::bind_engine(nb::module_& m) {
           "item"_a)
       .def(
           "message", [](ChunkHandle& s, int i) { return s.item(i).result.message; }, "item"_a)
-      .def("read_records", &ChunkHandle::read_records, "tops"_a, "heights"_a,
+      .def("read_records", &ChunkHandle::read_records, "items"_a, "tops"_a, "heights"_a,
            "Start to read what these rows of the images depend on.")
       .def("set_pixels", &ChunkHandle::set_pixels, "item"_a, "pixels"_a.noconvert(),
            "Use these RGB pixels instead of the item's file.")

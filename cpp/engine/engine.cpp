@@ -95,12 +95,13 @@ std::shared_ptr<Chunk> Engine::open_records(const std::vector<Record>& records) 
 }
 
 void Engine::read_records(uint64_t rank, const std::shared_ptr<Chunk>& chunk,
-                          const std::vector<Region>& rows) {
-  chunk->begin(static_cast<int>(rows.size()));
-  for (size_t i = 0; i < rows.size(); ++i)
-    readers_.submit(rank, [chunk, i, region = rows[i]](int) {
+                          const std::vector<Rows>& wanted) {
+  chunk->begin(static_cast<int>(wanted.size()));
+  for (const Rows& part : wanted)
+    readers_.submit(rank, [chunk, part](int) {
       if (!chunk->cancelled())
-        read_guarded(chunk->items[i], [&](Item& item) { read_record(item, region); });
+        read_guarded(chunk->items[static_cast<size_t>(part.item)],
+                     [&](Item& item) { read_record(item, part.rows); });
       chunk->finish_one();
     });
 }

@@ -30,10 +30,13 @@ class Engine {
   /// A chunk of records that lie in mapped memory; nothing is read yet, sizes are the index's.
   std::shared_ptr<Chunk> open_records(const std::vector<Record>& records);
 
-  /// Starts to read what of each record the image rows in `rows` (one Region for each item, of
-  /// which only top and height count) depend on.
+  struct Rows {
+    int item;
+    Region rows;  // of the image; only top and height count
+  };
+  /// Starts to read what these rows of records depend on.
   void read_records(uint64_t rank, const std::shared_ptr<Chunk>& chunk,
-                    const std::vector<Region>& rows);
+                    const std::vector<Rows>& wanted);
 
   /// Starts the programs that the caller has put into the chunk.
   void run(uint64_t rank, const std::shared_ptr<Chunk>& chunk);

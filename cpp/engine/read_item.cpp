@@ -73,6 +73,10 @@ void read_record(Item& item, const Region& rows) {
     case Storage::raw:
       item.problem = read_raw(item, rows, height, width);
       return;
+    case Storage::deflated:
+      item.header = JpegHeader{};
+      item.header.reason = "compressed pixels";
+      return;
   }
   item.problem = "is stored in a way this version does not read";
 }

@@ -7,8 +7,9 @@
 
 namespace penstock {
 
-/// How a record holds its image; the numbers are those of the packed format.
-enum class Storage : int32_t { jpeg = 0, dct = 1, raw = 2 };
+/// How a record holds its image. The first three numbers are those of the packed format; deflated
+/// pixels are inflated elsewhere.
+enum class Storage : int32_t { jpeg = 0, dct = 1, raw = 2, deflated = 3 };
 
 struct Record {
   std::span<const uint8_t> bytes;

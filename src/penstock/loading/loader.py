@@ -13,6 +13,7 @@ from penstock.loading.epoch import Epoch, Progress
 from penstock.loading.ledger import Ledger
 from penstock.loading.machine import Machine, check_not_forked
 from penstock.loading.native import NativeCarrier
+from penstock.loading.open_data import open_data
 from penstock.loading.options import BatchOptions, OutputOptions, RunOptions, usable_cores
 from penstock.loading.pillow_backend import PillowCarrier
 from penstock.loading.pillow_decode import DEFAULT_PIXEL_LIMIT
@@ -22,7 +23,7 @@ from penstock.loading.to_torch import require_torch, torch_is_installed
 from penstock.loading.work import Carrier
 from penstock.pillow_order import check_installed_pillow
 from penstock.planner.plan import Plan, as_written
-from penstock.sources import Source, open_source
+from penstock.sources import Source
 from penstock.transforms.final import FinalSpec
 from penstock.transforms.values import Element, read_element
 
@@ -32,7 +33,8 @@ _STATE_VERSION = 1
 class Loader:
     """Feeds batches of images and labels to a training loop.
 
-    `data` is a folder with a folder per class, a folder of images with `labels` (a CSV or TSV
+    `data` is a packed file (`.pen`) or a folder of its shards, a folder with a folder per class, a
+    folder of images with `labels` (a CSV or TSV
     file), a list of files with `labels` (one a file), or any `Source`. Iterating yields
     `(images, labels)`; every iteration is a new epoch with its own order and draws.
 
@@ -89,7 +91,7 @@ class Loader:
         )
         if self._output.library == "torch":
             require_torch()  # here, so that neither the error nor the import waits for a batch
-        self._source = open_source(data, labels)
+        self._source = open_data(data, labels)
         self._shard = Shard(len(self._source), rank, world_size, drop_last)
         self._ledger = Ledger(len(self._source), self._source.name)
         self._epoch = 0

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 
@@ -14,6 +13,7 @@ from penstock._core import Chunk, Engine, Format
 from penstock.errors import DecodeError
 from penstock.geometry import Sizes
 from penstock.loading.dct_scale import choose_dct_scale
+from penstock.loading.fetch import Items, fetch_for
 from penstock.loading.ledger import Ledger
 from penstock.loading.lower import Steps, lower
 from penstock.loading.options import RunOptions
@@ -32,8 +32,6 @@ _WAIT_S = 0.25
 # cpp/codec/jpeg_header.h: Route, and jpeg_decode.h: DecodeStatus
 _ROUTE_PILLOW = 2
 _STATUS_OK = 0
-
-Items = npt.NDArray[np.int32]
 
 
 class NativeCarrier(Carrier):
@@ -58,35 +56,37 @@ class NativeCarrier(Carrier):
         self._python = PythonCalls(source, seed)
         self._ledger = ledger
         self._failures = Failures(options.on_error, source, ledger)
-        self._engine = Engine(options.threads, _READERS)
+        self._fetch = fetch_for(Engine(options.threads, _READERS), source)
 
     def _carry_once(self, part: Part) -> Part | None:
-        paths = [os.fsencode(path) for path in self._source.paths(part.files)]
-        chunk = self._engine.fetch(part.rank, paths)
+        chunk = self._fetch.begin(part)
         self._wait(chunk)
         job = _Job(part, chunk)
-        self._open_sources(job)
+        if self._fetch.reads_first:
+            self._settle_sources(job)
+        self._check_sizes(job)
         for segment in self._plan.segments[:-1]:
             self._run_to_python(job, segment)
         self._run_to_batch(job, self._plan.segments[-1])
         return self._failures.handle(part, job.failed)
 
-    def _open_sources(self, job: _Job) -> None:
-        """Settle where each item's pixels come from, and drop those that have none."""
+    def _settle_sources(self, job: _Job) -> None:
+        """Find out where each item's pixels come from, and drop those that have none."""
         unreadable, route = job.chunk.unreadable, job.chunk.route
-        height, width = job.chunk.height, job.chunk.width
-        elsewhere: dict[int, str] = {}
-        for item in range(len(route)):
-            if unreadable[item]:
-                job.failed[item] = job.chunk.problem(item)
-            elif route[item] == _ROUTE_PILLOW:
-                elsewhere[item] = job.chunk.reason(item)
-            else:
-                try:
-                    check_pixels(int(height[item]), int(width[item]), self._pixel_limit)
-                except DecodeError as error:
-                    job.failed[item] = str(error)
-        self._decode_by_pillow(job, elsewhere)
+        for item in np.flatnonzero(unreadable).tolist():
+            job.failed[item] = job.chunk.problem(item)
+        elsewhere = np.flatnonzero((unreadable == 0) & (route == _ROUTE_PILLOW)).tolist()
+        self._decode_by_pillow(job, {item: job.chunk.reason(item) for item in elsewhere})
+        job.settled = True
+
+    def _check_sizes(self, job: _Job) -> None:
+        """Drop images with too many pixels before anybody asks for their memory."""
+        height, width = job.chunk.height.astype(np.int64), job.chunk.width.astype(np.int64)
+        for item in np.flatnonzero(height * width > self._pixel_limit).tolist():
+            try:
+                check_pixels(int(height[item]), int(width[item]), self._pixel_limit)
+            except DecodeError as error:
+                job.failed[item] = str(error)
 
     def _decode_by_pillow(self, job: _Job, reasons: dict[int, str]) -> None:
         """Give these items Pillow's pixels; `reasons` (item: why) go to the ledger."""
@@ -159,6 +159,15 @@ class NativeCarrier(Carrier):
         steps = lower(moves, sizes)
         if self._reduce_photos:
             steps = choose_dct_scale(steps)
+        if not job.settled:
+            self._fetch.read(job.chunk, items, steps)
+            self._wait(job.chunk)
+            self._settle_sources(job)
+            left = np.isin(items, job.alive())
+            items, steps = items[left], steps.pick(left)
+            sizes = Sizes(sizes.height[left], sizes.width[left])
+            if not len(items):
+                return
         start(items, steps)
         self._wait(job.chunk)
 
@@ -208,6 +217,7 @@ class _Job:
         self.part = part
         self.chunk = chunk
         self.failed: dict[int, str] = {}
+        self.settled = False  # whether it is known where each item's pixels come from
 
     def alive(self) -> Items:
         """Items that have not failed."""

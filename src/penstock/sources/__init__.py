@@ -17,11 +17,12 @@ from penstock.sources.file_source import FileSource
 from penstock.sources.image_folder import open_image_folder
 from penstock.sources.labels_file import open_labels_file
 from penstock.sources.open_source import open_source
-from penstock.sources.source import Labels, Source
+from penstock.sources.source import Labels, PathSource, Source
 
 __all__ = [
     "FileSource",
     "Labels",
+    "PathSource",
     "Source",
     "open_file_list",
     "open_image_folder",

@@ -33,10 +33,6 @@ class Source(Protocol):
         """Return the number of samples."""
         ...
 
-    def paths(self, indices: Ints) -> list[str]:
-        """Return the files that hold these samples, as absolute paths."""
-        ...
-
     def open(self, index: int) -> BinaryIO:
         """Open one sample's image file for reading; raises OSError."""
         ...
@@ -47,4 +43,13 @@ class Source(Protocol):
 
     def describe(self) -> str:
         """Return one line for people: what and how much this is."""
+        ...
+
+
+@runtime_checkable
+class PathSource(Source, Protocol):
+    """A source whose samples are files of their own, which the core reads itself."""
+
+    def paths(self, indices: Ints) -> list[str]:
+        """Return the files that hold these samples, as absolute paths."""
         ...

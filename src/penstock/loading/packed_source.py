@@ -1,0 +1,114 @@
+"""A packed data set as a source: its samples are records in mapped files."""
+
+from __future__ import annotations
+
+import io
+from dataclasses import dataclass
+from typing import Any, BinaryIO
+
+import numpy as np
+import numpy.typing as npt
+
+from penstock.errors import PackError
+from penstock.geometry import Ints
+from penstock.packing.format import HEADER_BYTES, RECORD_ZLIB, STORAGES
+from penstock.packing.original import original_file
+from penstock.packing.read import MOST_SIDE, PackFile
+from penstock.packing.shards import PackSet
+from penstock.sources import Labels
+
+# cpp/engine/record.h: pixels that must be inflated first, which is Python's business.
+_DEFLATED = len(STORAGES)
+
+
+@dataclass(frozen=True, slots=True)
+class Records:
+    """Where samples lie in memory and what the index says of them; checked against the files."""
+
+    addresses: npt.NDArray[np.int64]
+    sizes: npt.NDArray[np.int64]
+    storages: npt.NDArray[np.int32]
+    heights: npt.NDArray[np.int32]
+    widths: npt.NDArray[np.int32]
+
+
+class PackedSource:
+    """The samples of a packed file, or of a folder of shards."""
+
+    def __init__(self, packed: PackSet) -> None:
+        self._packed = packed
+        self._starts = np.cumsum([0, *(len(file) for file in packed.files)])
+        self.labels = _labels_of(packed)
+
+    @property
+    def classes(self) -> tuple[str, ...] | None:
+        """Class names in the order of their labels, if the data set has classes."""
+        return self._packed.table("classes")
+
+    def __len__(self) -> int:
+        return len(self._packed)
+
+    def open(self, index: int) -> BinaryIO:
+        """Return the sample's original file, or one with the same pixels."""
+        file, place = self._packed.locate(index)
+        return io.BytesIO(original_file(file, place))
+
+    def name(self, index: int) -> str:
+        """Return the file that holds the sample, and its original name."""
+        file, place = self._packed.locate(index)
+        return f"{file.path}: sample {place:,} ({file.name(place)})"
+
+    def describe(self) -> str:
+        """Return one line: what, how many images, which labels."""
+        count, classes = len(self), self.classes
+        images = f"{self._packed.path}: {count:,} packed image{'' if count == 1 else 's'}"
+        return images if classes is None else f"{images} in {len(classes):,} classes"
+
+    @property
+    def memory(self) -> object:
+        """What must stay alive while addresses are in use."""
+        return self._packed
+
+    def records(self, indices: Ints) -> Records:
+        """Return where these samples lie; raises PackError for one that lies nowhere."""
+        numbers = np.searchsorted(self._starts, indices, side="right") - 1
+        found = np.zeros((6, len(indices)), dtype=np.int64)
+        for number in np.unique(numbers).tolist():
+            here = numbers == number
+            places = indices[here] - self._starts[number]
+            found[:, here] = _look_up(self._packed.files[number], places)
+        addresses, sizes, storages, heights, widths, flags = found
+        deflated = (storages == STORAGES.index("raw")) & ((flags & RECORD_ZLIB) != 0)
+        return Records(
+            np.ascontiguousarray(addresses),
+            np.ascontiguousarray(sizes),
+            np.where(deflated, _DEFLATED, storages).astype(np.int32),
+            heights.astype(np.int32),
+            widths.astype(np.int32),
+        )
+
+
+def _look_up(file: PackFile, places: Ints) -> npt.NDArray[np.int64]:
+    columns = ("offset", "size", "storage", "height", "width", "flags")
+    facts = np.stack([file.facts(name)[places].astype(np.int64) for name in columns])
+    offset, size, storage, height, width, _ = facts
+    sound = (offset >= HEADER_BYTES) & (size >= 1) & (offset + size <= file.tail.records_end)
+    sound &= (storage < len(STORAGES)) & (height >= 1) & (width >= 1)
+    sound &= (height <= MOST_SIDE) & (width <= MOST_SIDE)
+    if not sound.all():
+        bad = int(places[np.flatnonzero(~sound)[0]])
+        file.sample(bad)  # says what is wrong with it
+        raise PackError(f"{file.path}: sample {bad:,} is damaged: run penstock verify.")
+    facts[0] += file.stored(0, 1).ctypes.data
+    return facts
+
+
+def _labels_of(packed: PackSet) -> Labels:
+    columns: list[npt.NDArray[Any]] = []
+    for file in packed.files:
+        reader = file.columns.get("label")
+        values = getattr(reader, "values", None)
+        if values is None or values.ndim != 1 or values.dtype not in (np.int64, np.float64):
+            return np.zeros(len(packed), dtype=np.int64)
+        columns.append(values)
+    return columns[0] if len(columns) == 1 else np.concatenate(columns)
