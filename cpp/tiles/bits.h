@@ -4,7 +4,6 @@
 #include <bit>
 #include <cstdint>
 #include <cstring>
-#include <vector>
 
 namespace penstock {
 
@@ -12,28 +11,26 @@ static_assert(std::endian::native == std::endian::little, "bit strings are read 
 
 class BitWriter {
  public:
-  explicit BitWriter(std::vector<uint8_t>& bytes) : bytes_(bytes) {}
+  /// Requires room for all that will be put, and for a word more.
+  explicit BitWriter(uint8_t* target) : next_(target) {}
 
-  /// Requires count <= 32 and bits < 2^count.
+  /// Requires count <= kMostBits and bits < 2^count.
+  static constexpr int kMostBits = 56;
   void put(uint64_t bits, int count) {
     pending_ |= bits << filled_;
+    std::memcpy(next_, &pending_, sizeof pending_);
     filled_ += count;
-    while (filled_ >= 8) flush_byte();
+    const int whole = filled_ >> 3;
+    next_ += whole;
+    pending_ >>= 8 * whole;
+    filled_ &= 7;
   }
 
-  void align() {
-    if (filled_ > 0) flush_byte();
-    filled_ = 0;
-  }
+  /// Fills up the last byte with zeros; returns the byte behind it.
+  uint8_t* finish() { return next_ + (filled_ > 0 ? 1 : 0); }
 
  private:
-  void flush_byte() {
-    bytes_.push_back(static_cast<uint8_t>(pending_));
-    pending_ >>= 8;
-    filled_ -= 8;
-  }
-
-  std::vector<uint8_t>& bytes_;
+  uint8_t* next_;
   uint64_t pending_ = 0;
   int filled_ = 0;
 };

@@ -5,6 +5,7 @@
 #include <cstdlib>
 
 #include "codec/zigzag.h"
+#include "codec/zigzag_masks.h"
 #include "tiles/bits.h"
 #include "tiles/layout.h"
 
@@ -13,55 +14,55 @@ namespace {
 
 using namespace tile_layout;
 
+// Every block with every coefficient as long as can be, the widest fields, and a word to spare.
+constexpr size_t kMostTileBytes =
+    (kMaxTileBlocks * (kMaxDcWidth + kMaxEndWidth + 63) + kMaxTileValues * 2 * kMaxValueBits) / 8 +
+    64;
+
 int bit_length(int magnitude) { return std::bit_width(static_cast<unsigned>(magnitude)); }
-
-struct Value {
-  int length;     // bits of the magnitude
-  unsigned bits;  // JPEG's additional bits
-};
-
-Value value_of(int coefficient) {
-  const int length = bit_length(std::abs(coefficient));
-  const int bits = coefficient > 0 ? coefficient : coefficient + (1 << length) - 1;
-  return {length, static_cast<unsigned>(bits)};
-}
 
 /// A tile's contents as they are written.
 struct TileContents {
   int dc[kMaxTileBlocks];
   int end[kMaxTileBlocks];
-  uint64_t mask[kMaxTileBlocks];  // bit i: zigzag position i is not zero
-  Value value[kMaxTileValues];
+  uint64_t mask[kMaxTileBlocks];   // bit i: zigzag position i is not zero
+  uint8_t length[kMaxTileValues];  // bits of each magnitude
+  uint16_t bits[kMaxTileValues];   // JPEG's additional bits
   int values = 0;
   int longest = 0;
 };
 
 void collect_block(TileContents& tile, int number, const int16_t* block) {
+  const uint64_t mask = tile.mask[number] & ~uint64_t{1};
+  tile.mask[number] = mask;
   tile.dc[number] = block[0];
-  tile.end[number] = 0;
-  tile.mask[number] = 0;
-  for (int position = 1; position < 64; ++position) {
-    const int coefficient = block[kNaturalOrder[position]];
-    if (coefficient == 0) continue;
-    const Value value = value_of(coefficient);
-    tile.end[number] = position;
-    tile.mask[number] |= uint64_t{1} << position;
-    tile.value[tile.values++] = value;
-    tile.longest = std::max(tile.longest, value.length);
+  tile.end[number] = mask == 0 ? 0 : std::bit_width(mask) - 1;
+  int values = tile.values;
+  for (uint64_t left = mask; left != 0; left &= left - 1) {
+    const int coefficient = block[kNaturalOrder[std::countr_zero(left)]];
+    const int length = bit_length(std::abs(coefficient));
+    const int bits = coefficient > 0 ? coefficient : coefficient + (1 << length) - 1;
+    tile.length[values] = static_cast<uint8_t>(length);
+    tile.bits[values++] = static_cast<uint16_t>(bits);
+    tile.longest = std::max(tile.longest, length);
   }
+  tile.values = values;
 }
 
 void collect(TileContents& tile, const CoefficientImage& image, const TileGrid& grid,
              const TileShape& shape, int tile_row, int tile_column) {
+  const ZigzagMasks masks_of = zigzag_masks();
   for (int c = 0; c < shape.components; ++c) {
     const CoefficientComponent& component = image.component[c];
     const TileBlocks& blocks = shape.component[c];
     const int top = tile_row * grid.tile_mcu_rows * component.vertical;
     const int left = tile_column * grid.tile_mcu_columns * component.horizontal;
-    for (int y = 0; y < blocks.rows; ++y)
+    for (int y = 0; y < blocks.rows; ++y) {
+      const int first = blocks.first + y * blocks.columns;
+      masks_of(tile.mask + first, component.block(top + y, left), blocks.columns);
       for (int x = 0; x < blocks.columns; ++x)
-        collect_block(tile, blocks.first + y * blocks.columns + x,
-                      component.block(top + y, left + x));
+        collect_block(tile, first + x, component.block(top + y, left + x));
+    }
   }
 }
 
@@ -101,28 +102,48 @@ void put_fields(BitWriter& writer, const TileContents& tile, const TileShape& sh
 
 void put_masks(BitWriter& writer, const TileContents& tile, const TileShape& shape) {
   for (int i = 0; i < shape.blocks; ++i) {
-    for (int position = 1; position < tile.end[i]; ++position)
-      writer.put(tile.mask[i] >> position & 1, 1);
+    if (tile.end[i] == 0) continue;
+    const int count = tile.end[i] - 1;
+    const uint64_t bits = tile.mask[i] >> 1 & ((uint64_t{1} << count) - 1);
+    const int low = std::min(count, BitWriter::kMostBits);
+    writer.put(bits & ((uint64_t{1} << low) - 1), low);
+    writer.put(bits >> low, count - low);
+  }
+}
+
+/// One plane after the other: which of the values that are left are longer than `level`?
+void put_planes(BitWriter& writer, const TileContents& tile) {
+  uint8_t left[kMaxTileValues];
+  std::copy_n(tile.length, tile.values, left);
+  int count = tile.values;
+  for (int level = 1; level < tile.longest; ++level) {
+    int longer = 0;
+    for (int i = 0; i < count;) {
+      const int chunk = std::min(BitWriter::kMostBits, count - i);
+      uint64_t bits = 0;
+      for (int k = 0; k < chunk; ++k, ++i) {
+        const uint8_t length = left[i];
+        const bool more = length > level;
+        bits |= uint64_t{more} << k;
+        left[longer] = length;
+        longer += more;
+      }
+      writer.put(bits, chunk);
+    }
+    count = longer;
   }
 }
 
 void put_values(BitWriter& writer, const TileContents& tile) {
-  const auto each = [&tile](auto put) {
-    for (int i = 0; i < tile.values; ++i) put(tile.value[i]);
-  };
-  for (int level = 1; level < tile.longest; ++level) {
-    each([&](const Value& value) {
-      if (value.length >= level) writer.put(value.length > level, 1);
-    });
+  for (int i = 0; i < tile.values; ++i) {
+    const int extra = std::max(0, tile.length[i] - kShortBits);
+    writer.put(tile.bits[i] >> extra, tile.length[i] - extra);
   }
-  each([&](const Value& value) {
-    const int extra = std::max(0, value.length - kShortBits);
-    writer.put(value.bits >> extra, value.length - extra);
-  });
-  each([&](const Value& value) {
-    const int extra = std::max(0, value.length - kShortBits);
-    writer.put(value.bits & ((1u << extra) - 1), extra);
-  });
+  for (int i = 0; i < tile.values; ++i) {
+    if (tile.length[i] <= kShortBits) continue;
+    const int extra = tile.length[i] - kShortBits;
+    writer.put(tile.bits[i] & ((1u << extra) - 1), extra);
+  }
 }
 
 }  // namespace
@@ -143,11 +164,14 @@ void encode_tile(std::vector<uint8_t>& bytes, const CoefficientImage& image,
   const TileShape shape = grid.shape(row, column);
   TileContents tile;
   collect(tile, image, grid, shape, row, column);
-  BitWriter writer(bytes);
+
+  uint8_t written[kMostTileBytes];
+  BitWriter writer(written);
   put_fields(writer, tile, shape, ranges);
   put_masks(writer, tile, shape);
+  put_planes(writer, tile);
   put_values(writer, tile);
-  writer.align();
+  bytes.insert(bytes.end(), written, writer.finish());
 }
 
 }  // namespace penstock

@@ -15,7 +15,7 @@ from penstock.cli.demo_loaders import SEED, Work, penstock_pipeline
 from penstock.cli.torchvision_import import import_torchvision
 from penstock.geometry import Sizes
 from penstock.planner.plan import as_written
-from penstock.sources import open_source
+from penstock.sources import open_image_folder
 from penstock.transforms import IMAGENET_MEAN, IMAGENET_STD
 from penstock.transforms.moves import CropMove, FlipMove, Move, ResizeMove
 
@@ -24,7 +24,7 @@ def count_identical(work: Work, images: int) -> tuple[int, int]:
     """Return how many of the compared images are equal, and how many were compared."""
     from penstock import Loader
 
-    source = open_source(work.folder)
+    source = open_image_folder(work.folder)
     chosen = np.unique(np.linspace(0, len(source) - 1, images).astype(np.int64))
     paths = source.paths(chosen)
     loader = Loader(

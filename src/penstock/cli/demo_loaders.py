@@ -12,7 +12,7 @@ import numpy as np
 
 from penstock.cli.cores import pinned_to
 from penstock.cli.torchvision_import import import_torch_if_there, import_torchvision
-from penstock.sources import open_source
+from penstock.sources import open_image_folder
 
 CROP_PX = 224
 SEED = 0
@@ -78,7 +78,7 @@ class PenstockSide:
         import_torch_if_there()  # now, because imports are not part of the first batch
         self._loader = Loader
         self._work = work
-        self._source = open_source(work.folder)
+        self._source = open_image_folder(work.folder)
         self._loaders = _TimedLoaders(self._build)
 
     def run_pass(self, cores: int) -> Pass:

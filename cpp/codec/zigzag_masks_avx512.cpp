@@ -4,7 +4,7 @@
 
 #include <array>
 
-#include "codec/restore/zigzag_masks.h"
+#include "codec/zigzag_masks.h"
 #include "codec/zigzag.h"
 
 namespace penstock {
