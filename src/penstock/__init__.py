@@ -20,6 +20,10 @@ if TYPE_CHECKING:
         TransformError,
     )
     from penstock.loading.loader import Loader
+    from penstock.packing.inspect import inspect
+    from penstock.packing.pack import pack
+    from penstock.packing.unpack import unpack
+    from penstock.packing.verify import verify
     from penstock.sources import Source
 
 __all__ = [
@@ -33,12 +37,20 @@ __all__ = [
     "SourceError",
     "TransformError",
     "__version__",
+    "inspect",
+    "pack",
     "transforms",
+    "unpack",
+    "verify",
 ]
 
 _HOME = {
     "Loader": "penstock.loading.loader",
     "Source": "penstock.sources",
+    "inspect": "penstock.packing.inspect",
+    "pack": "penstock.packing.pack",
+    "unpack": "penstock.packing.unpack",
+    "verify": "penstock.packing.verify",
 }
 
 

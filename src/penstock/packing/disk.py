@@ -14,7 +14,7 @@ from typing import BinaryIO
 
 from penstock.errors import PackError
 
-_FULL = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG}
+_FULL = {errno.ENOSPC, errno.EDQUOT}
 
 
 @contextmanager

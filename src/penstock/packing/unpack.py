@@ -74,18 +74,19 @@ def unpack(
         else _write_folder(path, files, with_columns=bool(data.schema))
     )
     counts: Counter[str] = Counter()
+    written_bytes = 0
     with ProgressBar("unpacking", total=len(data), unit="images", show=progress) as bar:
         try:
             for file in written:
                 counts[file.restores] += 1
-                counts["bytes"] += len(file.data)
+                written_bytes += len(file.data)
                 bar.advance()
         except OSError as error:
             if isinstance(error, PackError):
                 raise
             raise PackError(f"{path}: cannot be written ({error.strerror or error}).") from error
     restores = [counts[name] for name in RESTORES]
-    return Unpacked(sum(restores), counts["bytes"], *restores)
+    return Unpacked(sum(restores), written_bytes, *restores)
 
 
 def _is_empty_folder(path: str) -> bool:
