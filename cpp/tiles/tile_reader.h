@@ -106,35 +106,32 @@ struct TileHead {
   return ones + __builtin_popcountll(peek64(bytes, bit) << (64 - count));
 }
 
-/// Completes the values of more than kShortBits bits, whose first bits are in symbols.values as
-/// JPEG's additional bits would be. False if the tile is too short.
-[[gnu::noinline]] inline bool take_extras(TileSymbols& symbols, TileCursor& cursor, int blocks,
-                                          int values) {
+/// Completes the values of more than kShortBits bits. False if the tile is too short.
+bool take_extras(TileSymbols& symbols, TileCursor& cursor, int blocks, int values) {
   using namespace tile_layout;
   constexpr uint64_t kEightOrMore = 0x0808080808080808;  // lengths have four bits
+  static_assert(kShortBits == 7);
+  std::memset(symbols.is_wide, 0, blocks);
+  for (int i = 0; i < values; ++i) symbols.high[i] = static_cast<int8_t>(symbols.values[i] >> 7);
   int block = 0;
-  symbols.first_wide[0] = 0;
-  for (int i = 0; i < values; ++i) {
-    if (i % 8 == 0 && (load_word(symbols.length + i) & kEightOrMore) == 0) {
-      i += 7;
-      continue;
+  for (int word = 0; word < values; word += 8) {
+    uint64_t marks = load_word(symbols.length + word) & kEightOrMore;
+    for (; marks != 0; marks &= marks - 1) {
+      const int i = word + __builtin_ctzll(marks) / 8;
+      if (i >= values) break;
+      const int extra = symbols.length[i] - kShortBits;
+      if (!cursor.has(extra)) return false;
+      while (symbols.first[block + 1] <= i) ++block;
+      symbols.is_wide[block] = 1;
+      // So far the first bits were taken for a number of kShortBits bits.
+      const bool is_positive = symbols.values[i] > 0;
+      const int start = is_positive ? symbols.values[i] : symbols.values[i] + (1 << kShortBits) - 1;
+      const int bits = start << extra | static_cast<int>(take(cursor, extra));
+      const int value = is_positive ? bits : bits - (1 << (kShortBits + extra)) + 1;
+      symbols.values[i] = static_cast<int8_t>(value);
+      symbols.high[i] = static_cast<int8_t>(value >> 8);
     }
-    const int extra = symbols.length[i] - kShortBits;
-    if (extra <= 0) continue;
-    if (!cursor.has(extra)) return false;
-    while (symbols.first[block + 1] <= i)
-      symbols.first_wide[++block] = static_cast<uint16_t>(symbols.wide_count);
-    uint64_t mask = symbols.mask[block];
-    for (int skipped = symbols.first[block]; skipped < i; ++skipped) mask &= mask - 1;
-    // A byte holds the sign and the first bits as a number of kShortBits bits.
-    const int short_limit = (1 << kShortBits) - 1;
-    const int start = symbols.values[i] > 0 ? symbols.values[i] : symbols.values[i] + short_limit;
-    const int bits = start << extra | static_cast<int>(take(cursor, extra));
-    const int value = symbols.values[i] > 0 ? bits : bits - (1 << (kShortBits + extra)) + 1;
-    symbols.wide[symbols.wide_count++] = {static_cast<uint8_t>(__builtin_ctzll(mask)),
-                                          static_cast<int16_t>(value)};
   }
-  while (block < blocks) symbols.first_wide[++block] = static_cast<uint16_t>(symbols.wide_count);
   return true;
 }
 

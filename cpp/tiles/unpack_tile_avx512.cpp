@@ -55,11 +55,19 @@ bool take_lengths(TileSymbols& symbols, TileCursor& cursor, int values, int long
     candidates[level + 1] = count_ones(cursor.bytes, cursor.bit, candidates[level]);
     cursor.bit += candidates[level];
   }
-  const int deepest = longest > 1 ? longest : 1;
-  std::memset(deepest % 2 == 1 ? symbols.length : symbols.deeper, deepest, candidates[deepest]);
-  for (int level = deepest - 1; level >= 1; --level) {
-    uint8_t* target = level % 2 == 1 ? symbols.length : symbols.deeper;
-    const uint8_t* longer = level % 2 == 1 ? symbols.deeper : symbols.length;
+  // Planes of up to 64 values, as the deep ones are, stay in a register.
+  V lengths = _mm512_set1_epi8(static_cast<char>(longest > 1 ? longest : 1));
+  int level = longest - 1;
+  for (; level >= 1 && candidates[level] <= 64; --level) {
+    lengths = _mm512_mask_expand_epi8(_mm512_set1_epi8(static_cast<char>(level)),
+                                      peek64(cursor.bytes, plane_bit[level]), lengths);
+  }
+  uint8_t* target = level >= 1 && level % 2 == 1 ? symbols.deeper : symbols.length;
+  const int known = level >= 1 ? candidates[level + 1] : values;
+  for (int i = 0; i < known; i += 64) _mm512_storeu_si512(target + i, lengths);
+  for (; level >= 1; --level) {
+    const uint8_t* longer = target;
+    target = level % 2 == 1 ? symbols.length : symbols.deeper;
     const V here = _mm512_set1_epi8(static_cast<char>(level));
     for (int i = 0; i < candidates[level]; i += 64) {
       const uint64_t mask = peek64(cursor.bytes, plane_bit[level] + i);
@@ -128,8 +136,8 @@ const char* unpack_tile_avx512(TileSymbols& symbols, const uint8_t* bytes, int s
   if (values < 0) return kBadLength;
   if (!take_lengths(symbols, cursor, values, head.longest)) return kBadLength;
   if (!take_values(symbols, cursor, values)) return kBadLength;
-  symbols.wide_count = 0;
-  if (head.longest > kShortBits && !take_extras(symbols, cursor, shape.blocks, values))
+  symbols.any_wide = head.longest > kShortBits;
+  if (symbols.any_wide && !take_extras(symbols, cursor, shape.blocks, values))
     return kBadLength;
   return check_end(cursor);
 }

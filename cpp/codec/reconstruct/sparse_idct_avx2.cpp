@@ -72,9 +72,39 @@ template <int kTo>
   return rows;
 }
 
-[[gnu::always_inline]] inline void widen(V* x, V rows) {
-  x[0] = _mm256_srai_epi16(_mm256_unpacklo_epi8(rows, rows), 8);
-  x[1] = _mm256_srai_epi16(_mm256_unpackhi_epi8(rows, rows), 8);
+/// Bytes of two blocks in natural order: two rows of each in every register.
+[[gnu::always_inline]] inline void expand_two(V (&rows)[4], const SparseBlocks& blocks, int block,
+                                              const int8_t* values) {
+  alignas(32) uint8_t bytes[4 * 32];
+  for (int b = 0; b < 2; ++b)
+    expand(bytes + 16 * b, blocks.mask[block + b], values + blocks.first[block + b]);
+  V zigzag[4];
+  for (int i = 0; i < 4; ++i)
+    zigzag[i] = _mm256_load_si256(reinterpret_cast<const V*>(bytes + 32 * i));
+  rows[0] = natural_quarter<0>(zigzag);
+  rows[1] = natural_quarter<1>(zigzag);
+  rows[2] = natural_quarter<2>(zigzag);
+  rows[3] = natural_quarter<3>(zigzag);
+}
+
+/// Rows of words from bytes that are sign-extended.
+[[gnu::always_inline]] inline void load_narrow(V (&x)[8], const SparseBlocks& blocks, int block) {
+  V rows[4];
+  expand_two(rows, blocks, block, blocks.values);
+  for (int i = 0; i < 4; ++i) {
+    x[2 * i] = _mm256_srai_epi16(_mm256_unpacklo_epi8(rows[i], rows[i]), 8);
+    x[2 * i + 1] = _mm256_srai_epi16(_mm256_unpackhi_epi8(rows[i], rows[i]), 8);
+  }
+}
+
+[[gnu::always_inline]] inline void load_wide(V (&x)[8], const SparseBlocks& blocks, int block) {
+  V low[4], high[4];
+  expand_two(low, blocks, block, blocks.values);
+  expand_two(high, blocks, block, blocks.high);
+  for (int i = 0; i < 4; ++i) {
+    x[2 * i] = _mm256_unpacklo_epi8(low[i], high[i]);
+    x[2 * i + 1] = _mm256_unpackhi_epi8(low[i], high[i]);
+  }
 }
 
 }  // namespace
@@ -84,16 +114,11 @@ void sparse_idct_avx2(uint8_t* plane, ptrdiff_t stride, const SparseBlocks& bloc
   const V offset = _mm256_set1_epi8(static_cast<char>(centred ? 0 : 0x80));
   for (int done = 0; done < count; done += 2, plane += 2 * 8) {
     const int block = first + done;
-    alignas(32) uint8_t bytes[4 * 32];
-    for (int b = 0; b < 2; ++b)
-      expand(bytes + 16 * b, blocks.mask[block + b], blocks.values + blocks.first[block + b]);
-    V zigzag[4], x[8];
-    for (int i = 0; i < 4; ++i)
-      zigzag[i] = _mm256_load_si256(reinterpret_cast<const V*>(bytes + 32 * i));
-    widen(x, natural_quarter<0>(zigzag));
-    widen(x + 2, natural_quarter<1>(zigzag));
-    widen(x + 4, natural_quarter<2>(zigzag));
-    widen(x + 6, natural_quarter<3>(zigzag));
+    V x[8];
+    if (blocks.high == nullptr)
+      load_narrow(x, blocks, block);
+    else
+      load_wide(x, blocks, block);
     const V dc =
         _mm256_inserti128_si256(_mm256_castsi128_si256(_mm_cvtsi32_si128(blocks.dc[block])),
                                 _mm_cvtsi32_si128(blocks.dc[block + 1]), 1);

@@ -27,8 +27,38 @@ constexpr Words first_of_lane() {
 alignas(64) constexpr Words kFirstOfLane = first_of_lane();
 constexpr __mmask32 kFirstWords = 0x01010101;
 
-/// A row of the four blocks, from the high bytes of words.
-[[gnu::always_inline]] inline V sign_extend(V words) { return _mm512_srai_epi16(words, 8); }
+/// Bytes of four blocks in natural order: two rows of each in every register.
+[[gnu::always_inline]] inline void expand(V (&rows)[4], const SparseBlocks& blocks, int block,
+                                          const int8_t* values) {
+  const V natural = _mm512_load_si512(&kZigzagPositions);
+  V bytes[4];
+  for (int b = 0; b < 4; ++b) {
+    const V next = _mm512_loadu_si512(values + blocks.first[block + b]);
+    bytes[b] = _mm512_permutexvar_epi8(natural,
+                                       _mm512_maskz_expand_epi8(blocks.mask[block + b], next));
+  }
+  gather_rows(rows, bytes);
+}
+
+/// Rows of words from bytes that are sign-extended.
+[[gnu::always_inline]] inline void load_narrow(V (&x)[8], const SparseBlocks& blocks, int block) {
+  V rows[4];
+  expand(rows, blocks, block, blocks.values);
+  for (int i = 0; i < 4; ++i) {
+    x[2 * i] = _mm512_srai_epi16(_mm512_unpacklo_epi8(rows[i], rows[i]), 8);
+    x[2 * i + 1] = _mm512_srai_epi16(_mm512_unpackhi_epi8(rows[i], rows[i]), 8);
+  }
+}
+
+[[gnu::always_inline]] inline void load_wide(V (&x)[8], const SparseBlocks& blocks, int block) {
+  V low[4], high[4];
+  expand(low, blocks, block, blocks.values);
+  expand(high, blocks, block, blocks.high);
+  for (int i = 0; i < 4; ++i) {
+    x[2 * i] = _mm512_unpacklo_epi8(low[i], high[i]);
+    x[2 * i + 1] = _mm512_unpackhi_epi8(low[i], high[i]);
+  }
+}
 
 [[gnu::always_inline]] inline V quant_row(const uint16_t* quant, int y) {
   return _mm512_broadcast_i32x4(_mm_loadu_si128(reinterpret_cast<const __m128i*>(quant + 8 * y)));
@@ -39,22 +69,14 @@ constexpr __mmask32 kFirstWords = 0x01010101;
 void sparse_idct_avx512(uint8_t* plane, ptrdiff_t stride, const SparseBlocks& blocks, int first,
                         int count, const uint16_t* quant, bool centred) {
   const V offset = _mm512_set1_epi8(static_cast<char>(centred ? 0 : 0x80));
-  const V zero = _mm512_setzero_si512();
-  const V natural = _mm512_load_si512(&kZigzagPositions);
   const V dc_index = _mm512_load_si512(&kFirstOfLane);
   for (int done = 0; done < count; done += 4, plane += 4 * 8) {
     const int block = first + done;
-    V bytes[4], rows[4], x[8];
-    for (int b = 0; b < 4; ++b) {
-      const V values = _mm512_loadu_si512(blocks.values + blocks.first[block + b]);
-      bytes[b] = _mm512_permutexvar_epi8(natural,
-                                         _mm512_maskz_expand_epi8(blocks.mask[block + b], values));
-    }
-    gather_rows(rows, bytes);
-    for (int i = 0; i < 4; ++i) {
-      x[2 * i] = sign_extend(_mm512_unpacklo_epi8(zero, rows[i]));
-      x[2 * i + 1] = sign_extend(_mm512_unpackhi_epi8(zero, rows[i]));
-    }
+    V x[8];
+    if (blocks.high == nullptr)
+      load_narrow(x, blocks, block);
+    else
+      load_wide(x, blocks, block);
     const V dc = _mm512_castsi128_si512(
         _mm_loadl_epi64(reinterpret_cast<const __m128i*>(blocks.dc + block)));
     x[0] = _mm512_mask_permutexvar_epi16(x[0], kFirstWords, dc_index, dc);
