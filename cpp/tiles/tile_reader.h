@@ -77,33 +77,40 @@ struct TileHead {
 /// From end-of-block positions and the mask bits to masks and places of values. Returns the number
 /// of values, or -1 if the tile is too short for the masks.
 [[gnu::always_inline]] inline int take_masks(TileSymbols& symbols, TileCursor& cursor, int blocks) {
-  int mask_bits = 0;
-  for (int i = 0; i < blocks; ++i) mask_bits += symbols.end[i] - (symbols.end[i] != 0);
-  if (!cursor.has(mask_bits)) return -1;
-  int bit = cursor.bit;
+  // One bit early: position 0, which is not coded, takes the place of whatever lies there.
+  int bit = cursor.bit - 1;
   unsigned values = 0;
   for (int i = 0; i < blocks; ++i) {
-    const int is_coded = symbols.end[i] != 0;
-    const int count = symbols.end[i] - is_coded;
-    const uint64_t last = static_cast<uint64_t>(is_coded) << count;
-    const uint64_t below = (uint64_t{1} << count) - 1;
-    const uint64_t mask = ((peek64(cursor.bytes, bit) & below) | last) << 1;
+    if (bit >= cursor.end_bit) return -1;
+    const int end = symbols.end[i];
+    const uint64_t bits = end <= 57 ? peek57(cursor.bytes, bit) : peek64(cursor.bytes, bit);
+    const uint64_t last = uint64_t{1} << end;
+    const uint64_t mask = ((bits & (last - 1)) | last) & ~uint64_t{1};
     symbols.first[i] = static_cast<uint16_t>(values);
     symbols.mask[i] = mask;
     values += static_cast<unsigned>(__builtin_popcountll(mask));
-    bit += count;
+    bit += end - (end != 0);
   }
   symbols.first[blocks] = static_cast<uint16_t>(values);
-  cursor.bit = bit;
-  return static_cast<int>(values);
+  cursor.bit = bit + 1;
+  return cursor.has(0) ? static_cast<int>(values) : -1;
+}
+
+/// Planes are read in steps of whole bytes, so that one shift fits them all.
+inline constexpr int kPlaneStep = 56;
+
+/// The next kPlaneStep bits of a plane that began at `first_bit` of some byte.
+[[gnu::always_inline]] inline uint64_t plane_step(const uint8_t* bytes, int first_bit) {
+  return load_word(bytes) >> (first_bit & 7) & ((uint64_t{1} << kPlaneStep) - 1);
 }
 
 /// Set bits among `count` from `bit` on.
 [[gnu::always_inline]] inline int count_ones(const uint8_t* bytes, int bit, int count) {
+  const uint8_t* plane = bytes + (bit >> 3);
   int ones = 0;
-  for (; count > 64; count -= 64, bit += 64) ones += __builtin_popcountll(peek64(bytes, bit));
-  if (count <= 0) return ones;
-  return ones + __builtin_popcountll(peek64(bytes, bit) << (64 - count));
+  for (; count > kPlaneStep; count -= kPlaneStep, plane += kPlaneStep / 8)
+    ones += __builtin_popcountll(plane_step(plane, bit));
+  return ones + __builtin_popcountll(plane_step(plane, bit) & ((uint64_t{1} << count) - 1));
 }
 
 /// Completes the values of more than kShortBits bits. False if the tile is too short.

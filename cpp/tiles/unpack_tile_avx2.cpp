@@ -130,8 +130,7 @@ const char* unpack_tile_avx2(TileSymbols& symbols, const uint8_t* bytes, int siz
   if (!take_lengths(symbols, cursor, values, head.longest)) return kBadLength;
   if (!take_values(symbols, cursor, values)) return kBadLength;
   symbols.any_wide = head.longest > kShortBits;
-  if (symbols.any_wide && !take_extras(symbols, cursor, shape.blocks, values))
-    return kBadLength;
+  if (symbols.any_wide && !take_extras(symbols, cursor, shape.blocks, values)) return kBadLength;
   return check_end(cursor);
 }
 
