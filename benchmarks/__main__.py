@@ -10,10 +10,10 @@ from dataclasses import asdict
 from pathlib import Path
 
 from benchmarks.cases import CASES
-from benchmarks.dataset import CHECKOUT, default_folder, image_paths
+from benchmarks.dataset import CHECKOUT, default_folder, image_paths, write_packed
 from benchmarks.environment import cpu_name, system_name
 from benchmarks.peer_process import Settings
-from benchmarks.peers import PEERS
+from benchmarks.peers import ENVIRONMENTS, PACKED_PEERS, PEERS
 from benchmarks.runner import PeerError, run_rounds, usable_cpus
 from benchmarks.table import report
 
@@ -75,10 +75,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
             for peer in args.peers
         ]
         simd = {"PENSTOCK_SIMD": args.simd} if args.simd else {}
+        if any(peer in PACKED_PEERS for peer in args.peers):
+            write_packed(case.paths, case.labels)
         measured = run_rounds(
             settings,
             args.rounds,
-            {"penstock_folder": simd},
+            {"penstock_folder": simd, "penstock_packed": simd, **ENVIRONMENTS},
             lambda text: print(text, file=sys.stderr),
         )
     except (FileNotFoundError, PeerError) as error:

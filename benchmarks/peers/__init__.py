@@ -8,7 +8,15 @@ from typing import Any, Protocol, cast
 
 from benchmarks.case import Case
 
-PEERS = ("penstock_folder", "torchvision_pillow", "opencv")
+PEERS = (
+    "penstock_packed",
+    "penstock_packed_avx2",
+    "penstock_folder",
+    "torchvision_pillow",
+    "opencv",
+)
+PACKED_PEERS = ("penstock_packed", "penstock_packed_avx2")  # need the packed file
+ENVIRONMENTS = {"penstock_packed_avx2": {"PENSTOCK_SIMD": "avx2"}}
 REFERENCE = "torchvision_pillow"  # ratios are to this one
 
 

@@ -1,0 +1,19 @@
+"""penstock reading the same photos from one packed file."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+from benchmarks.case import Case
+from benchmarks.dataset import PACKED
+from benchmarks.peers.penstock_pipeline import loader_on, versions
+
+__all__ = ["batches", "label", "versions"]
+
+label = "penstock, .pen"
+
+
+def batches(case: Case, cores: int) -> Iterable[tuple[Any, Any]]:
+    """Return a loader on the packed file."""
+    return loader_on(PACKED, case, cores)

@@ -1,0 +1,9 @@
+"""penstock on the packed file as a CPU without AVX-512 would run it."""
+
+from __future__ import annotations
+
+from benchmarks.peers.penstock_packed import batches, versions
+
+__all__ = ["batches", "label", "versions"]
+
+label = "penstock, .pen, AVX2 only"
