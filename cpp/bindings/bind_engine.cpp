@@ -117,7 +117,7 @@ class ChunkHandle {
                     std::to_string(record.height) + " rows.");
       wanted[i] = {items.data()[i], rows};
     }
-    engine_.engine().read_records(rank_, chunk_, wanted);
+    engine_.engine().read_records(rank_, chunk_, std::move(wanted));
   }
 
   void set_pixels(int index, Pixels pixels) {

@@ -1,5 +1,6 @@
 #include "engine/engine.h"
 
+#include <algorithm>
 #include <exception>
 #include <span>
 #include <utility>
@@ -95,13 +96,19 @@ std::shared_ptr<Chunk> Engine::open_records(const std::vector<Record>& records) 
 }
 
 void Engine::read_records(uint64_t rank, const std::shared_ptr<Chunk>& chunk,
-                          const std::vector<Rows>& wanted) {
-  chunk->begin(static_cast<int>(wanted.size()));
-  for (const Rows& part : wanted)
-    readers_.submit(rank, [chunk, part](int) {
-      if (!chunk->cancelled())
+                          std::vector<Rows> wanted) {
+  // A share for each reader: waking a thread costs more than reading a record that is in memory.
+  const auto all = std::make_shared<const std::vector<Rows>>(std::move(wanted));
+  const size_t share = all->size() / static_cast<size_t>(readers_.threads()) + 1;
+  chunk->begin(static_cast<int>((all->size() + share - 1) / share));
+  for (size_t first = 0; first < all->size(); first += share)
+    readers_.submit(rank, [chunk, all, first, share](int) {
+      const size_t end = std::min(all->size(), first + share);
+      for (size_t i = first; i < end && !chunk->cancelled(); ++i) {
+        const Rows& part = (*all)[i];
         read_guarded(chunk->items[static_cast<size_t>(part.item)],
                      [&](Item& item) { read_record(item, part.rows); });
+      }
       chunk->finish_one();
     });
 }

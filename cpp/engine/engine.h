@@ -35,8 +35,7 @@ class Engine {
     Region rows;  // of the image; only top and height count
   };
   /// Starts to read what these rows of records depend on.
-  void read_records(uint64_t rank, const std::shared_ptr<Chunk>& chunk,
-                    const std::vector<Rows>& wanted);
+  void read_records(uint64_t rank, const std::shared_ptr<Chunk>& chunk, std::vector<Rows> wanted);
 
   /// Starts the programs that the caller has put into the chunk.
   void run(uint64_t rank, const std::shared_ptr<Chunk>& chunk);
