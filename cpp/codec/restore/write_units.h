@@ -5,8 +5,11 @@
 #include <vector>
 
 #include "codec/markers.h"
-#include "codec/restore/bit_writer.h"
 #include "codec/restore/encode_scan.h"
+<<<<<<< HEAD
+=======
+#include "codec/restore/entropy_writer.h"
+>>>>>>> 012b12d330aa55f48e8433e32fe933854bc42ce7
 #include "codec/zigzag_masks.h"
 
 namespace penstock {
@@ -143,7 +146,7 @@ class UnitWriter {
   const int restart_interval_;  // units
   const bool pad_with_ones_;
   uint8_t* const begin_;  // of what is not stuffed yet
-  BitWriter writer_;
+  EntropyWriter writer_;
   int units_to_restart_;
   int next_restart_ = 0;
 };
