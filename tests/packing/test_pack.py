@@ -51,6 +51,12 @@ def test_shards_hold_the_samples_in_order(tmp_path, knows_length):
         data.locate(7)
 
 
+def test_shards_are_one_pass_over_the_source(tmp_path):
+    source = mixed_source(7)
+    pack(source, tmp_path / "set", shards=3)
+    assert source.started == [0]
+
+
 def test_more_shards_than_samples(tmp_path):
     pack(mixed_source(2), tmp_path / "set", shards=4)
     assert len(open_packed(tmp_path / "set")) == 2

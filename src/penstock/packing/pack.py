@@ -6,7 +6,6 @@ import os
 import zlib
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from itertools import islice
 from typing import Any
 
 from penstock.errors import DecodeError, PackError, PenstockError
@@ -21,6 +20,7 @@ from penstock.packing.read import PackFile
 from penstock.packing.records import Record
 from penstock.packing.reencode import Reencoding, reencode
 from penstock.packing.shards import MANIFEST, manifest_text, open_packed, shard_name
+from penstock.packing.stream import Stream
 from penstock.packing.summary import Summary, summarise
 from penstock.packing.write import JOURNAL_SUFFIX, PARTIAL_SUFFIX, PackWriter
 from penstock.progress import ProgressBar
@@ -60,8 +60,10 @@ def pack(
         raise PackError(f'on_error: must be "raise" or "skip", got {on_error!r}.')
     if shards < 1 or (threads is not None and threads < 1):
         raise PackError(f"shards and threads: must be 1 or more, got {shards} and {threads}.")
+    opened = _pack_source(source, labels)
     job = _Job(
-        source=_pack_source(source, labels),
+        source=opened,
+        stream=Stream(opened),
         reencoding=Reencoding(short_side, quality),
         skips=on_error == "skip",
         threads=threads or usable_cores(),
@@ -82,6 +84,7 @@ def pack(
 @dataclass(frozen=True, slots=True)
 class _Job:
     source: PackSource
+    stream: Stream
     reencoding: Reencoding
     skips: bool
     threads: int
@@ -133,17 +136,17 @@ class _Job:
     ) -> Iterator[PackItem]:
         position = start + writer.consumed
         if writer.last_name is None:
-            return islice(self.source.items(position), None if stop is None else stop - position)
+            return self.stream.items(position, stop)
         # The last sample that was dealt with comes again, to see that it is the same one.
-        again = self.source.items(position - 1)
-        first = next(again, None)
+        items = self.stream.items(position - 1, stop)
+        first = next(items, None)
         if first is None or first.name != writer.last_name:
             raise PackError(
                 f"{path}: sample {position - 1:,} of the source was {writer.last_name} before the "
                 f"interruption, and is {first and first.name} now. "
                 f"Remove {path}{PARTIAL_SUFFIX} and {path}{JOURNAL_SUFFIX} to start over."
             )
-        return islice(again, None if stop is None else stop - position)
+        return items
 
     def _encode(self, item: PackItem) -> tuple[PackItem, Record | PenstockError]:
         try:
