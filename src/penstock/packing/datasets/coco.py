@@ -115,11 +115,10 @@ class _ObjectReader:
             "crowd": np.array([bool(entry.get("iscrowd", 0)) for entry in entries], np.bool_),
         }
         if "segmentation" in self.index.fields:
-            masks = []
-            if entries:
-                size = size or image_size(file, where)
-                outlines = [entry.get("segmentation") or [] for entry in entries]
-                masks = [draw_segmentation(outline, size, where) for outline in outlines]
+            if entries and size is None:
+                size = image_size(file, where, self.findings)
+            outlines = [entry.get("segmentation") or [] for entry in entries if size]
+            masks = [draw_segmentation(outline, size, where) for outline in outlines if size]
             columns["masks"] = stack_masks(masks)
         if self.keypoints is not None and self.keypoints.keypoints is not None:
             columns["keypoints"] = self._points(image_id, entries, self.keypoints, where)

@@ -9,32 +9,34 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-from PIL import Image, UnidentifiedImageError
+from PIL import Image
 
 from penstock.errors import SourceError
 from penstock.geometry import Size
 from penstock.packing.datasets.layout_source import Findings
 
 ROTATED = "images carry an EXIF orientation; boxes are for the pixels as stored"
+UNREADABLE = "images cannot be read, and were handed on without their boxes"
 EXIF_ORIENTATION = 0x0112
 
 
 def image_size(
-    data: bytes | os.PathLike[str], where: str, findings: Findings | None = None
-) -> Size:
-    """Return the size an image's header gives, without decoding its pixels."""
+    data: bytes | os.PathLike[str], where: str, findings: Findings
+) -> Size | None:
+    """Return the size an image's header gives, or None, counted, if it cannot be read.
+
+    The packer meets the same broken image, and `on_error` decides what becomes of it.
+    """
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # of large or odd files, which is for the packer to say
             with Image.open(io.BytesIO(data) if isinstance(data, bytes) else data) as image:
-                if findings is not None and image.getexif().get(EXIF_ORIENTATION, 1) != 1:
+                if image.getexif().get(EXIF_ORIENTATION, 1) != 1:
                     findings.add(ROTATED, where)
                 return Size(image.height, image.width)
-    except (OSError, ValueError, SyntaxError, UnidentifiedImageError) as error:
-        raise SourceError(
-            f"{where}: its boxes are fractions of the image's size, but the image cannot be read "
-            f"({error}). Replace the image, or remove it with its boxes."
-        ) from error
+    except (OSError, ValueError, SyntaxError, Image.DecompressionBombError):
+        findings.add(UNREADABLE, where)
+        return None
 
 
 def png_of_pixels(pixels: npt.NDArray[Any], where: str) -> bytes:

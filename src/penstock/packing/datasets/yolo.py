@@ -33,6 +33,7 @@ from penstock.sources.path_table import PathTable
 
 LARGEST_LABEL_FILE_BYTES = 1 << 24
 BOX_NUMBERS = 4
+NO_SIZE = Size(1, 1)  # for images without objects, whose size does not matter
 
 
 @dataclass(frozen=True, slots=True)
@@ -136,8 +137,9 @@ class _YoloReader:
             file = Path(self.part.images, name)
             where = printable(file)
             objects = _objects(self.part, name, self.config)
-            size = image_size(file, where, self.findings) if objects else Size(1, 1)
-            yield PackItem(name, file, self._columns(objects, size, where))
+            size = image_size(file, where, self.findings) if objects else None
+            columns = self._columns(objects if size else [], size or NO_SIZE, where)
+            yield PackItem(name, file, columns)
 
     def _columns(self, objects: list[_Object], size: Size, where: str) -> dict[str, Any]:
         posed = self.config.keypoints is not None
