@@ -10,7 +10,6 @@ import numpy as np
 
 from penstock.errors import SourceError
 from penstock.packing.datasets.caffe_datum import parse_datum
-from penstock.packing.datasets.files import is_image_name
 from penstock.packing.datasets.images import png_of_pixels
 from penstock.packing.datasets.layout_source import LayoutSource
 from penstock.packing.datasets.names import image_extension, safe_name
@@ -86,10 +85,6 @@ def _datum(key: bytes, value: bytes, where: str) -> PackItem:
 
 def _name(key: bytes, extension: str, where: str) -> str:
     name = safe_name(key.decode("utf-8", "surrogateescape"), where)
-    if not is_image_name(name):
-        return name + extension
-    stem, own = os.path.splitext(name)
-    # Caffe names entries after the files they were decoded from.
-    return name if extension == own or {extension, own.lower()} == {".jpg", ".jpeg"} else (
-        f"{stem}{own}{extension}"
-    )
+    own = os.path.splitext(name)[1].lower()
+    # Caffe names an entry after the file it was decoded from; what we have is a PNG.
+    return name if own.replace(".jpeg", ".jpg") == extension else name + extension
