@@ -12,6 +12,7 @@ python=${PYTHON:-python3}
 
 has_compiler() { command -v g++ >/dev/null; }
 has_jpeg_headers() { printf '#include <cstdio>\n#include <jpeglib.h>\n' | g++ -E -x c++ - >/dev/null 2>&1; }
+has_zlib_headers() { printf '#include <zlib.h>\n' | g++ -E -x c++ - >/dev/null 2>&1; }
 has_python() { command -v "$python" >/dev/null; }
 has_venv() { "$python" -c 'import ensurepip, venv' 2>/dev/null; }
 has_python_headers() {
@@ -34,6 +35,7 @@ missing_packages() {
     build)
       has_compiler || echo g++
       { has_compiler && has_jpeg_headers; } || echo libjpeg62-turbo-dev
+      { has_compiler && has_zlib_headers; } || echo zlib1g-dev
       has_python || echo python3
       has_venv || echo python3-venv
       has_python_headers || echo python3-dev

@@ -9,5 +9,6 @@ void bind_kernels(nanobind::module_& m);
 void bind_codec(nanobind::module_& m);
 void bind_batch_buffer(nanobind::module_& m);
 void bind_engine(nanobind::module_& m);
+void bind_records(nanobind::module_& m);
 
 }  // namespace penstock

@@ -4,6 +4,7 @@
 #include "base/buffer.h"
 #include "codec/huffman.h"
 #include "codec/jpeg_decode.h"
+#include "codec/region_output.h"
 
 namespace penstock {
 
@@ -11,9 +12,7 @@ struct DecodeScratch::State {
   HuffmanTables tables;
   Buffer unstuffed;
   Buffer coefficients;
-  Buffer planes[3];
-  Buffer upsampled;
-  Buffer band;
+  RegionBuffers region;
   Buffer interleaved;  // libjpeg's rows
 };
 

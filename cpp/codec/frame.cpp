@@ -7,21 +7,22 @@ int divide_up(int value, int divisor) { return (value + divisor - 1) / divisor; 
 
 }  // namespace
 
-Frame make_frame(const JpegHeader& header, int scale) {
+Frame make_frame(int height, int width, std::span<const Sampling> components, int scale) {
+  const Sampling& largest = components[0];
   const int least_block = 8 / scale;
   const auto is_even = [](int ratio) { return ratio % 2 == 0; };
   Frame frame;
-  frame.height = reduced_size(header.height, scale);
-  frame.width = reduced_size(header.width, scale);
-  frame.unit_height = least_block * header.max_vertical;
-  frame.unit_width = least_block * header.max_horizontal;
-  frame.components = header.components;
-  for (int c = 0; c < header.components; ++c) {
-    const JpegComponent& coded = header.component[c];
+  frame.height = reduced_size(height, scale);
+  frame.width = reduced_size(width, scale);
+  frame.unit_height = least_block * largest.vertical;
+  frame.unit_width = least_block * largest.horizontal;
+  frame.components = static_cast<int>(components.size());
+  for (int c = 0; c < frame.components; ++c) {
+    const Sampling& coded = components[c];
     FrameComponent& component = frame.component[c];
     component.block_height = component.block_width = least_block;
-    component.horizontal_ratio = header.max_horizontal / coded.horizontal;
-    component.vertical_ratio = header.max_vertical / coded.vertical;
+    component.horizontal_ratio = largest.horizontal / coded.horizontal;
+    component.vertical_ratio = largest.vertical / coded.vertical;
     while (component.block_height == component.block_width && component.block_height < 8 &&
            (is_even(component.vertical_ratio) || is_even(component.horizontal_ratio))) {
       if (is_even(component.vertical_ratio)) {
@@ -34,11 +35,19 @@ Frame make_frame(const JpegHeader& header, int scale) {
       }
     }
     component.height =
-        divide_up(header.height * coded.vertical * component.block_height, header.max_vertical * 8);
-    component.width = divide_up(header.width * coded.horizontal * component.block_width,
-                                header.max_horizontal * 8);
+        divide_up(height * coded.vertical * component.block_height, largest.vertical * 8);
+    component.width =
+        divide_up(width * coded.horizontal * component.block_width, largest.horizontal * 8);
   }
   return frame;
+}
+
+Frame make_frame(const JpegHeader& header, int scale) {
+  Sampling components[3];
+  for (int c = 0; c < header.components; ++c)
+    components[c] = {header.component[c].horizontal, header.component[c].vertical};
+  return make_frame(header.height, header.width,
+                    std::span(components).first(static_cast<size_t>(header.components)), scale);
 }
 
 }  // namespace penstock

@@ -1,9 +1,17 @@
 // The sizes of a JPEG and of its components when it is decoded at a fraction of its size.
 #pragma once
 
+#include <span>
+
 #include "codec/jpeg_header.h"
 
 namespace penstock {
+
+/// A component's sampling factors.
+struct Sampling {
+  int horizontal = 1;
+  int vertical = 1;
+};
 
 struct FrameComponent {
   int block_height = 8;  // samples that a block is turned into
@@ -28,7 +36,11 @@ constexpr int reduced_size(int size, int scale) { return (size + scale - 1) / sc
 
 /// The frame reduced by `scale` (1, 2, 4 or 8). Subsampled chroma is reduced less, as far as its
 /// blocks have the samples: 4:2:0 and 4:2:2 at half size need no upsampling at all. Blocks are at
-/// most twice as wide as high, or the reverse. Requires Route::baseline.
+/// most twice as wide as high, or the reverse. Requires that the first component's factors are the
+/// largest, and that the others' divide them.
+Frame make_frame(int height, int width, std::span<const Sampling> components, int scale);
+
+/// Requires Route::baseline.
 Frame make_frame(const JpegHeader& header, int scale);
 
 }  // namespace penstock

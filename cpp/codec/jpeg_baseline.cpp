@@ -3,9 +3,9 @@
 
 #include "codec/decode_state.h"
 #include "codec/jpeg_decode.h"
-#include "codec/plane_window.h"
 #include "codec/reconstruct.h"
 #include "codec/reduced_idct.h"
+#include "codec/region_output.h"
 #include "codec/region_plan.h"
 #include "codec/scan_decoder.h"
 #include "codec/zigzag.h"
@@ -20,17 +20,13 @@ class BaselineDecoder {
  public:
   BaselineDecoder(RowSink& sink, std::span<const uint8_t> bytes, const JpegHeader& header,
                   const Region& region, DecodeScratch::State& state, int scale)
-      : sink_(sink),
-        header_(header),
+      : header_(header),
         frame_(make_frame(header, scale)),
-        region_(region),
         plan_(plan_region(frame_, region)),
-        reconstruction_(reconstruction()),
         scan_(bytes, header, prepared(state.tables, header), state.unstuffed),
-        next_row_(region.top) {
+        output_(sink, frame_, region, true, state.region) {
     begin_coefficients(state.coefficients);
-    begin_planes(state.planes);
-    if (header.components == 3) begin_colour(state.upsampled, state.band);
+    begin_planes();
   }
 
   const char* run() {
@@ -45,9 +41,10 @@ class BaselineDecoder {
         if (const char* problem = scan_.skip(behind)) return problem;
       }
       transform();
-      const int complete = (row + 1) * frame_.unit_height - plan_.rows_below;
-      emit(last ? region_.top + region_.height : complete);
-      if (!last) keep_waiting_rows();
+      if (last)
+        output_.finish_last_strip();
+      else
+        output_.finish_strip((row + 1) * frame_.unit_height - plan_.rows_below);
     }
     return nullptr;
   }
@@ -65,27 +62,16 @@ class BaselineDecoder {
   }
 
   void begin_coefficients(Buffer& storage);
-  void begin_planes(Buffer (&storage)[3]);
-  void begin_colour(Buffer& upsampled, Buffer& band);
+  void begin_planes();
   void transform();
-  void emit(int end_row);
-  void emit_gray(int end_row);
-  void emit_colour(int end_row);
-  void keep_waiting_rows();
 
-  RowSink& sink_;
   const JpegHeader& header_;
   const Frame frame_;
-  const Region region_;
   const RegionPlan plan_;
-  const Reconstruction reconstruction_;
   ScanDecoder scan_;
+  RegionOutput output_;
   int16_t* coefficients_[3] = {};
-  PlaneWindow window_[3];
   IdctRow idct_row_[3] = {};
-  UpsampleRow upsampled_ = {};
-  PlanarTarget band_;
-  int next_row_;  // of the image, to be sent to the sink
 };
 
 void BaselineDecoder::begin_coefficients(Buffer& storage) {
@@ -105,92 +91,26 @@ void BaselineDecoder::begin_coefficients(Buffer& storage) {
   }
 }
 
-void BaselineDecoder::begin_planes(Buffer (&storage)[3]) {
+void BaselineDecoder::begin_planes() {
   for (int c = 0; c < header_.components; ++c) {
     const FrameComponent& size = frame_.component[c];
     const int unit_rows = size.block_height * component(c).vertical;
     const int unit_columns = size.block_width * component(c).horizontal;
     idct_row_[c] = idct_row_to(size.block_height, size.block_width);
-    SamplePlane samples;
-    samples.height = size.height;
-    samples.width = size.width;
-    samples.vertical_ratio = size.vertical_ratio;
-    samples.horizontal_ratio = size.horizontal_ratio;
-    window_[c].begin(storage[c], samples, unit_rows, blocks_across(c), size.block_width,
-                     plan_.first_unit_row * unit_rows, plan_.first_unit_column * unit_columns);
-  }
-}
-
-void BaselineDecoder::begin_colour(Buffer& upsampled, Buffer& band) {
-  const size_t upsampled_bytes = region_.width + kUpsampleSlack;
-  upsampled_.blue = upsampled.reserve<int8_t>(2 * upsampled_bytes);
-  upsampled_.red = upsampled_.blue + upsampled_bytes;
-  band_.stride = divide_up(region_.width, kRowSlack) * kRowSlack + kRowSlack;
-  band_.width = region_.width;
-  band_.channels = 3;
-  uint8_t* plane = band.reserve(3 * kBandRows * band_.stride);
-  for (uint8_t*& channel : band_.plane) {
-    channel = plane;
-    plane += kBandRows * band_.stride;
+    output_.begin_component(c, unit_rows, blocks_across(c), plan_.first_unit_row * unit_rows,
+                            plan_.first_unit_column * unit_columns);
   }
 }
 
 void BaselineDecoder::transform() {
   for (int c = 0; c < header_.components; ++c) {
-    const ptrdiff_t stride = window_[c].samples().stride;
+    const ptrdiff_t stride = output_.stride(c);
     const FrameComponent& size = frame_.component[c];
     for (int row = 0; row < component(c).vertical; ++row) {
-      idct_row_[c](window_[c].unit() + row * size.block_height * stride, stride,
+      idct_row_[c](output_.strip(c) + row * size.block_height * stride, stride,
                    coefficients_[c] + row * coefficient_row_size(c), blocks_across(c),
                    header_.quant[component(c).quant_table], c > 0);
     }
-  }
-}
-
-/// Sends what is complete above `end_row`, in whole bands unless the region ends there.
-void BaselineDecoder::emit(int end_row) {
-  const int bottom = region_.top + region_.height;
-  if (end_row < bottom) end_row -= std::max(0, end_row - next_row_) % kBandRows;
-  end_row = std::min(end_row, bottom);
-  if (end_row <= next_row_) return;
-  if (header_.components == 1)
-    emit_gray(end_row);
-  else
-    emit_colour(end_row);
-  next_row_ = end_row;
-}
-
-void BaselineDecoder::emit_gray(int end_row) {
-  const SamplePlane& samples = window_[0].samples();
-  PlanarView rows;
-  rows.plane[0] =
-      samples.origin + (next_row_ - samples.top) * samples.stride + (region_.left - samples.left);
-  rows.stride = samples.stride;
-  rows.height = end_row - next_row_;
-  rows.width = region_.width;
-  rows.channels = 1;
-  sink_.take(rows, next_row_ - region_.top);
-}
-
-void BaselineDecoder::emit_colour(int end_row) {
-  const SamplePlane chroma[2] = {window_[1].samples(), window_[2].samples()};
-  for (int top = next_row_; top < end_row; top += kBandRows) {
-    band_.height = std::min(kBandRows, end_row - top);
-    for (int y = 0; y < band_.height; ++y) {
-      reconstruction_.rgb_row(band_.row(0, y), band_.row(1, y), band_.row(2, y),
-                              window_[0].samples(), chroma, top + y, region_.left,
-                              region_.left + region_.width, upsampled_);
-    }
-    sink_.take(band_.view(), top - region_.top);
-  }
-}
-
-void BaselineDecoder::keep_waiting_rows() {
-  for (int c = 0; c < header_.components; ++c) {
-    const SamplePlane& samples = window_[c].samples();
-    const int context = samples.vertical_ratio > 1 ? 1 : 0;
-    const int first_kept = (next_row_ - context) / samples.vertical_ratio;
-    window_[c].advance(std::max(first_kept, samples.top));
   }
 }
 

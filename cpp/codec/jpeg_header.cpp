@@ -6,37 +6,13 @@
 #include "codec/entropy_bytes.h"
 #include "codec/jpeg_route.h"
 #include "codec/jpeg_tables.h"
+#include "codec/markers.h"
 
 namespace penstock {
 namespace {
 
-enum Marker : uint8_t {
-  kSof0 = 0xC0,
-  kSof1 = 0xC1,
-  kSof2 = 0xC2,
-  kDht = 0xC4,
-  kSof9 = 0xC9,
-  kSof10 = 0xCA,
-  kDac = 0xCC,
-  kRst0 = 0xD0,
-  kRst7 = 0xD7,
-  kSoi = 0xD8,
-  kEoi = 0xD9,
-  kSos = 0xDA,
-  kDqt = 0xDB,
-  kDri = 0xDD,
-  kApp0 = 0xE0,
-  kApp15 = 0xEF,
-  kCom = 0xFE,
-};
-
 constexpr int kMaxSide = 65500;             // libjpeg's limit
 constexpr int64_t kMaxPixels = 89'478'485;  // beyond this Pillow warns or refuses
-
-bool is_frame(uint8_t marker) {
-  return marker == kSof0 || marker == kSof1 || marker == kSof2 || marker == kSof9 ||
-         marker == kSof10;
-}
 
 /// Reads one header; every step returns nullptr or the reason why Pillow should judge the file.
 class HeaderReader {
@@ -57,8 +33,6 @@ class HeaderReader {
   }
 
  private:
-  const char* next_marker(uint8_t& marker);
-  const char* next_body(std::span<const uint8_t>& body);
   const char* read_to_first_scan();
   const char* read_segment(uint8_t marker, std::span<const uint8_t> body);
   const char* read_frame(uint8_t marker, std::span<const uint8_t> body);
@@ -73,37 +47,19 @@ class HeaderReader {
   ScanFacts scan_;
 };
 
-const char* HeaderReader::next_marker(uint8_t& marker) {
-  if (at_ >= bytes_.size() || bytes_[at_] != 0xFF) return "bytes between segments";
-  while (at_ < bytes_.size() && bytes_[at_] == 0xFF) ++at_;
-  if (at_ == bytes_.size()) return "ends in its header";
-  marker = bytes_[at_++];
-  return nullptr;
-}
-
-const char* HeaderReader::next_body(std::span<const uint8_t>& body) {
-  if (bytes_.size() - at_ < 2) return "ends in its header";
-  const size_t length = bytes_[at_] << 8 | bytes_[at_ + 1];
-  if (length < 2) return "segment without length";
-  if (bytes_.size() - at_ < length) return "ends in its header";
-  body = bytes_.subspan(at_ + 2, length - 2);
-  at_ += length;
-  return nullptr;
-}
-
 const char* HeaderReader::read_to_first_scan() {
   if (bytes_.size() < 3 || bytes_[0] != 0xFF || bytes_[1] != kSoi || bytes_[2] != 0xFF)
     return "not a JPEG";
   at_ = 2;
   for (;;) {
     uint8_t marker = 0;
-    if (const char* refusal = next_marker(marker)) return refusal;
+    if (const char* refusal = next_marker(marker, bytes_, at_)) return refusal;
     const bool known = is_frame(marker) || marker == kDht || marker == kDac || marker == kSos ||
                        marker == kDqt || marker == kDri || marker == kCom ||
                        (marker >= kApp0 && marker <= kApp15);
     if (!known) return "unusual marker";
     std::span<const uint8_t> body;
-    if (const char* refusal = next_body(body)) return refusal;
+    if (const char* refusal = next_body(body, bytes_, at_)) return refusal;
     if (const char* refusal = read_segment(marker, body)) return refusal;
     if (marker == kSos) return nullptr;
   }
@@ -193,7 +149,7 @@ const char* HeaderReader::check_scans_to_end() {
     at_ = find_marker(begin + at_, end) - begin;
     if (bytes_.size() - at_ < 2) return "no end marker";
     const uint8_t marker = bytes_[at_ + 1];
-    if (marker >= kRst0 && marker <= kRst7) {
+    if (is_restart(marker)) {
       scan_.restarts = true;
       at_ += 2;
       continue;
@@ -205,7 +161,7 @@ const char* HeaderReader::check_scans_to_end() {
     if (!known) return "unusual marker";
     at_ += 2;
     std::span<const uint8_t> body;
-    if (const char* refusal = next_body(body)) return refusal;
+    if (const char* refusal = next_body(body, bytes_, at_)) return refusal;
   }
   header_.entropy_end = at_;
   return nullptr;

@@ -42,19 +42,6 @@ const char* why_codes_unusable(const JpegHeader& header) {
   return nullptr;
 }
 
-bool is_sampling_usable(const JpegHeader& header) {
-  const JpegComponent& luma = header.component[0];
-  if (luma.horizontal != header.max_horizontal || luma.vertical != header.max_vertical)
-    return false;
-  for (int c = 1; c < 3; ++c) {
-    const JpegComponent& chroma = header.component[c];
-    if (luma.horizontal % chroma.horizontal != 0 || luma.vertical % chroma.vertical != 0 ||
-        !can_upsample(luma.horizontal / chroma.horizontal, luma.vertical / chroma.vertical))
-      return false;
-  }
-  return true;
-}
-
 /// Why our own decoder does not take this file, or nullptr.
 const char* why_not_baseline(const JpegHeader& header, const AppFacts& facts,
                              const ScanFacts& scan) {
@@ -75,6 +62,20 @@ const char* why_not_baseline(const JpegHeader& header, const AppFacts& facts,
 }
 
 }  // namespace
+
+bool is_sampling_usable(const JpegHeader& header) {
+  if (header.components == 1) return true;
+  const JpegComponent& luma = header.component[0];
+  if (luma.horizontal != header.max_horizontal || luma.vertical != header.max_vertical)
+    return false;
+  for (int c = 1; c < 3; ++c) {
+    const JpegComponent& chroma = header.component[c];
+    if (luma.horizontal % chroma.horizontal != 0 || luma.vertical % chroma.vertical != 0 ||
+        !can_upsample(luma.horizontal / chroma.horizontal, luma.vertical / chroma.vertical))
+      return false;
+  }
+  return true;
+}
 
 void choose_route(JpegHeader& header, const AppFacts& facts, const ScanFacts& scan) {
   header.route = Route::pillow;

@@ -13,6 +13,9 @@ struct ScanFacts {
   bool restarts = false;   // restart markers were seen
 };
 
+/// True if our own upsampling handles the header's sampling factors as libjpeg does.
+bool is_sampling_usable(const JpegHeader& header);
+
 /// Fills in the header's route and reason. Requires a frame of one or three 8-bit components and
 /// scans that end in EOI.
 void choose_route(JpegHeader& header, const AppFacts& facts, const ScanFacts& scan);

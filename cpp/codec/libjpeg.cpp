@@ -28,7 +28,7 @@ bool send_rows(RowSink& sink, LibjpegReader& reader, int rows, int left, int wid
   planes.stride = width + kRowSlack;
   planes.width = width;
   planes.channels = channels;
-  uint8_t* const band = state.band.reserve(3 * kBandRows * planes.stride);
+  uint8_t* const band = state.region.band.reserve(3 * kBandRows * planes.stride);
   for (int c = 0; c < channels; ++c) planes.plane[c] = band + c * kBandRows * planes.stride;
 
   for (int first = 0; first < rows; first += kBandRows) {

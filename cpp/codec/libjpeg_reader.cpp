@@ -1,6 +1,7 @@
 #include "codec/libjpeg_reader.h"
 
 #include <algorithm>
+#include <cstring>
 
 namespace penstock {
 namespace {
@@ -55,13 +56,18 @@ void LibjpegReader::on_skip(j_decompress_ptr info, long bytes) {
   info->src->bytes_in_buffer -= bytes;
 }
 
-bool LibjpegReader::start() {
-  if (setjmp(failed_) != 0) return false;
+/// Requires a caller that has set `failed_`.
+void LibjpegReader::read_header() {
   jpeg_create_decompress(&info_);
   info_.src = &source_;
   jpeg_read_header(&info_, TRUE);
   if (info_.num_components != 1 && info_.num_components != 3)
     fail("neither gray nor three components");
+}
+
+bool LibjpegReader::start() {
+  if (setjmp(failed_) != 0) return false;
+  read_header();
   info_.out_color_space = info_.num_components == 1 ? JCS_GRAYSCALE : JCS_RGB;
   jpeg_start_decompress(&info_);
   incomplete_ = has_unknown_bits();  // asked now, for finishing frees the answer
@@ -98,6 +104,24 @@ bool LibjpegReader::read_rows(uint8_t* target, ptrdiff_t stride, int rows) {
 bool LibjpegReader::finish() {
   if (setjmp(failed_) != 0) return false;
   jpeg_finish_decompress(&info_);
+  return true;
+}
+
+bool LibjpegReader::read_coefficients() {
+  if (setjmp(failed_) != 0) return false;
+  read_header();
+  coefficients_ = jpeg_read_coefficients(&info_);
+  incomplete_ = has_unknown_bits();
+  for (int c = 0; c < info_.num_components; ++c)
+    if (info_.comp_info[c].quant_table == nullptr) fail("a component without a scan");
+  return true;
+}
+
+bool LibjpegReader::copy_blocks(int16_t* target, int component, int row, int blocks) {
+  if (setjmp(failed_) != 0) return false;
+  const JBLOCKARRAY rows = info_.mem->access_virt_barray(reinterpret_cast<j_common_ptr>(&info_),
+                                                         coefficients_[component], row, 1, FALSE);
+  std::memcpy(target, rows[0], sizeof(JBLOCK) * blocks);
   return true;
 }
 

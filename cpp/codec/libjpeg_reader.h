@@ -31,6 +31,16 @@ class LibjpegReader {
   /// Reads to the end of the file.
   bool finish();
 
+  /// Instead of start(): reads the whole file, for the functions below.
+  bool read_coefficients();
+  /// Copies `blocks` blocks of row `row` of a component, 64 coefficients each, natural order.
+  bool copy_blocks(int16_t* target, int component, int row, int blocks);
+  /// The table that the component's first scan found, natural order.
+  const uint16_t* quant(int component) const {
+    return info_.comp_info[component].quant_table->quantval;
+  }
+  bool is_rgb() const { return info_.jpeg_color_space == JCS_RGB; }
+
   int height() const { return static_cast<int>(info_.output_height); }
   int width() const { return static_cast<int>(info_.output_width); }
   int channels() const { return info_.out_color_components; }
@@ -45,6 +55,7 @@ class LibjpegReader {
 
  private:
   void fail(const char* message);
+  void read_header();
   bool has_unknown_bits() const;
   static void on_error(j_common_ptr info);
   static void on_message(j_common_ptr info, int level);
@@ -54,6 +65,7 @@ class LibjpegReader {
   jpeg_decompress_struct info_ = {};
   jpeg_error_mgr errors_ = {};
   jpeg_source_mgr source_ = {};
+  jvirt_barray_ptr* coefficients_ = nullptr;
   bool incomplete_ = false;
   std::jmp_buf failed_;
   char message_[JMSG_LENGTH_MAX] = "";

@@ -130,3 +130,11 @@ class Chunk:
 
     def run_to_arrays(self, items: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], steps: Annotated[NDArray[numpy.int32], dict(shape=(None, None, None), order='C', device='cpu', writable=False)], counts: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], arrays: Sequence[Annotated[NDArray[numpy.uint8], dict(shape=(None, None, None), order='C', device='cpu')]]) -> None:
         """Start these items' steps into uint8 HxWx3 arrays."""
+
+def encode_record(data: bytes) -> tuple[str, bytes, dict[str, int], str]:
+    """
+    A JPEG file's record: (storage, record, facts, reason). The storage is 'dct', or 'jpeg' if the file itself is the record; the reason says why, or why a 'dct' record gives back only the pixels and not the file. Facts: height, width, components, orientation, identical.
+    """
+
+def rebuild_file(record: bytes) -> bytes:
+    """The JPEG file of a 'dct' record. ValueError if the record is damaged."""

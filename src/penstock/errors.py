@@ -20,6 +20,10 @@ class DecodeError(PenstockError, OSError):
     """A file could not be read or is not an image we can decode; names the file."""
 
 
+class PackError(PenstockError, ValueError, OSError):
+    """A packed file cannot be written, or is damaged, cut short or of an unknown version."""
+
+
 class LoaderError(PenstockError, RuntimeError):
     """The loader was set up or used in a way that cannot work."""
 

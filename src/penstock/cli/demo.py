@@ -7,6 +7,8 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from penstock.cli.arguments import count
+
 if TYPE_CHECKING:
     from penstock.cli.demo_report import Report
 
@@ -27,21 +29,21 @@ def add_verb(verbs: Verbs, shared: argparse.ArgumentParser) -> None:
     )
     verb.add_argument(
         "--images",
-        type=_count,
+        type=count,
         default=256,
         metavar="N",
         help="number of sample photos (default: %(default)s)",
     )
     verb.add_argument(
         "--passes",
-        type=_count,
+        type=count,
         default=5,
         metavar="N",
         help="timed passes of each loader (default: %(default)s)",
     )
     verb.add_argument(
         "--batch-size",
-        type=_count,
+        type=count,
         default=64,
         metavar="N",
         help="images in a batch (default: %(default)s)",
@@ -83,9 +85,3 @@ def _default_folder(images: int) -> Path:
     from penstock.user_cache import user_cache_folder
 
     return user_cache_folder() / "sample-sets" / f"{images}-images-recipe-{RECIPE}"
-
-
-def _count(text: str) -> int:
-    if not text.isdecimal() or int(text) < 1:
-        raise argparse.ArgumentTypeError(f"must be a whole number of 1 or more, got {text!r}")
-    return int(text)

@@ -1,0 +1,65 @@
+#include <nanobind/nanobind.h>
+
+#include <span>
+#include <vector>
+
+#include "bindings/bind.h"
+#include "records/jpeg_record.h"
+
+namespace nb = nanobind;
+using namespace nb::literals;
+using namespace penstock;
+
+namespace {
+
+std::span<const uint8_t> bytes_of(const nb::bytes& data) {
+  return {reinterpret_cast<const uint8_t*>(data.c_str()), data.size()};
+}
+
+nb::bytes to_bytes(std::span<const uint8_t> bytes) { return nb::bytes(bytes.data(), bytes.size()); }
+
+nb::dict facts_of(const JpegRecord& record) {
+  nb::dict facts;
+  facts["height"] = record.header.height;
+  facts["width"] = record.header.width;
+  facts["components"] = record.header.components;
+  facts["orientation"] = record.header.orientation;
+  facts["identical"] = record.is_identical || !record.is_dct;
+  return facts;
+}
+
+nb::tuple encode_to_tuple(const nb::bytes& data) {
+  JpegRecord record;
+  {
+    nb::gil_scoped_release released;
+    RecordScratch scratch;
+    record = encode_record(bytes_of(data), scratch);
+  }
+  return nb::make_tuple(record.is_dct ? "dct" : "jpeg", record.is_dct ? to_bytes(record.dct) : data,
+                        facts_of(record), record.reason.c_str());
+}
+
+nb::bytes rebuild_to_bytes(const nb::bytes& record) {
+  std::vector<uint8_t> file;
+  const char* problem = nullptr;
+  {
+    nb::gil_scoped_release released;
+    RecordScratch scratch;
+    problem = rebuild_file(file, bytes_of(record), scratch);
+  }
+  if (problem != nullptr) throw nb::value_error(problem);
+  return to_bytes(file);
+}
+
+}  // namespace
+
+void penstock::bind_records(nb::module_& m) {
+  m.def("encode_record", &encode_to_tuple, "data"_a,
+        nb::sig("def encode_record(data: bytes) -> tuple[str, bytes, dict[str, int], str]"),
+        "A JPEG file's record: (storage, record, facts, reason). The storage is 'dct', or 'jpeg' "
+        "if the file itself is the record; the reason says why, or why a 'dct' record gives back "
+        "only the pixels and not the file. Facts: height, width, components, orientation, "
+        "identical.");
+  m.def("rebuild_file", &rebuild_to_bytes, "record"_a,
+        "The JPEG file of a 'dct' record. ValueError if the record is damaged.");
+}

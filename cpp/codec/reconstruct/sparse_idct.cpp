@@ -1,0 +1,34 @@
+#include "codec/sparse_idct.h"
+
+#include "base/cpu.h"
+#include "codec/reconstruct/variants.h"
+#include "codec/zigzag.h"
+
+namespace penstock {
+
+SparseIdct sparse_idct() {
+#if defined(__x86_64__)
+  switch (active_isa()) {
+    case Isa::avx512:
+      return sparse_idct_avx512;
+    case Isa::avx2:
+      return sparse_idct_avx2;
+    case Isa::scalar:
+      break;
+  }
+#endif
+  return sparse_idct_scalar;
+}
+
+void sparse_idct_scalar(uint8_t* plane, ptrdiff_t stride, const SparseBlocks& blocks, int first,
+                        int count, const uint16_t* quant, bool centred) {
+  for (int i = first; i < first + count; ++i, plane += 8) {
+    int16_t block[64] = {blocks.dc[i]};
+    const int8_t* value = blocks.values + blocks.first[i];
+    for (uint64_t mask = blocks.mask[i]; mask != 0; mask &= mask - 1)
+      block[kNaturalOrder[__builtin_ctzll(mask)]] = *value++;
+    idct_block_scalar(plane, stride, block, quant, centred);
+  }
+}
+
+}  // namespace penstock

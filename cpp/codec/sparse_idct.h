@@ -1,0 +1,32 @@
+// The inverse DCT of blocks that come as their few non-zero coefficients, in zigzag order.
+#pragma once
+
+#include "codec/reconstruct.h"
+
+namespace penstock {
+
+/// Blocks whose coefficients, apart from the first, fit a byte. All arrays but `values` are indexed
+/// by block, and readable (with any valid contents) up to the next kBlockGroup blocks.
+struct SparseBlocks {
+  const int16_t* dc;      // first coefficient
+  const uint64_t* mask;   // bit i: zigzag position i is not zero; bit 0 is not set
+  const uint16_t* first;  // of a block's values
+  const int8_t* values;   // in zigzag order; 64 more than there are may be read
+};
+
+/// Transforms blocks [first, first + count), with the same samples as IdctRow would give.
+/// `plane`, `quant` and `centred` are as there.
+using SparseIdct = void (*)(uint8_t* plane, ptrdiff_t stride, const SparseBlocks& blocks, int first,
+                            int count, const uint16_t* quant, bool centred);
+
+/// The variant in use; see base/cpu.h.
+SparseIdct sparse_idct();
+
+void sparse_idct_scalar(uint8_t* plane, ptrdiff_t stride, const SparseBlocks& blocks, int first,
+                        int count, const uint16_t* quant, bool centred);
+void sparse_idct_avx2(uint8_t* plane, ptrdiff_t stride, const SparseBlocks& blocks, int first,
+                      int count, const uint16_t* quant, bool centred);
+void sparse_idct_avx512(uint8_t* plane, ptrdiff_t stride, const SparseBlocks& blocks, int first,
+                        int count, const uint16_t* quant, bool centred);
+
+}  // namespace penstock

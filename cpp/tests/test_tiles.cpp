@@ -1,0 +1,143 @@
+// Coefficient tiles: what goes in comes out, and the pixels are those of the JPEG decoders.
+#include "base/cpu.h"
+#include "codec/jpeg_decode.h"
+#include "tile_cases.h"
+
+namespace penstock::testing {
+namespace {
+
+bool are_same(const penstock::CoefficientImage& a, const penstock::CoefficientImage& b) {
+  if (a.height != b.height || a.width != b.width || a.components != b.components ||
+      a.colour != b.colour)
+    return false;
+  for (int c = 0; c < a.components; ++c)
+    if (a.component[c].coefficients != b.component[c].coefficients ||
+        !std::equal(a.component[c].quant, a.component[c].quant + 64, b.component[c].quant))
+      return false;
+  return true;
+}
+
+/// Coefficients come back; all variants give the scalar one's pixels.
+void check_image(std::mt19937& random, const penstock::CoefficientImage& image,
+                 TileScratch& scratch) {
+  const std::vector<uint8_t> record = record_of(image);
+  const Region part = random_region(random, image.height, image.width);
+  Pixels expected, expected_part;
+  for (const Isa isa : usable_isas()) {
+    force_isa(isa);
+    TileImage tiles;
+    CHECK(tiles.parse(record) == nullptr);
+    penstock::CoefficientImage back;
+    CHECK(read_tiles(back, tiles, scratch) == nullptr);
+    CHECK(are_same(back, image));
+    const Pixels whole = decode(record, {0, 0, image.height, image.width}, scratch);
+    if (isa == Isa::scalar) expected = whole;
+    CHECK(whole == expected);
+    CHECK(decode(record, part, scratch) == expected.cut(part));
+  }
+}
+
+void test_random_coefficients(TileScratch& scratch) {
+  std::mt19937 random(1);
+  const int sides[] = {1, 2, 7, 8, 9, 16, 17, 31, 40, 65, 130};
+  const auto side = [&] { return sides[random() % std::size(sides)]; };
+  for (int round = 0; round < 40; ++round)
+    for (const Factors& factors : kFactors)
+      for (const Colour colour : {Colour::ycbcr, Colour::rgb, Colour::gray})
+        if (colour != Colour::gray || &factors == kFactors)
+          check_image(random,
+                      random_coefficients(random, side(), side(), factors, colour,
+                                          1 + static_cast<int>(random() % 15)),
+                      scratch);
+}
+
+void test_extremes(TileScratch& scratch) {
+  std::mt19937 random(2);
+  for (const int value : {1, -1, 127, -127, 128, -128, 32767, -32767}) {
+    penstock::CoefficientImage image =
+        random_coefficients(random, 33, 70, kFactors[3], Colour::ycbcr, 3);
+    for (int c = 0; c < 3; ++c) {
+      std::vector<int16_t>& coefficients = image.component[c].coefficients;
+      std::fill(coefficients.begin(), coefficients.end(), static_cast<int16_t>(value));
+      coefficients[0] = -32768;
+      coefficients[64] = 32767;
+    }
+    check_image(random, image, scratch);
+    image.component[1].coefficients.assign(image.component[1].coefficients.size(), 0);
+    check_image(random, image, scratch);
+    image.component[0].coefficients[5] = -32768;
+    std::vector<uint8_t> record;
+    CHECK(encode_tiles(record, image) != nullptr);
+  }
+}
+
+/// All of the decoders: libjpeg's pixels, and decode_baseline's at reduced sizes.
+void check_jpeg(std::mt19937& random, const JpegSpec& spec, TileScratch& scratch,
+                DecodeScratch& jpeg_scratch) {
+  const std::vector<uint8_t> jpeg = make_jpeg(spec, static_cast<unsigned>(random()));
+  const std::vector<uint8_t> record = record_of(coefficients_of(jpeg));
+  CollectRows reference;
+  CHECK(decode_libjpeg_whole(reference, jpeg, jpeg_scratch).status == DecodeStatus::ok);
+  const JpegHeader header = read_jpeg_header(jpeg);
+  for (const Isa isa : usable_isas()) {
+    force_isa(isa);
+    CHECK(decode(record, {0, 0, spec.height, spec.width}, scratch) == reference.pixels());
+    const Region region = random_region(random, spec.height, spec.width);
+    CHECK(decode(record, region, scratch) == reference.pixels().cut(region));
+    if (header.route != Route::baseline) continue;
+    for (const int scale : {2, 4, 8}) {
+      const Region reduced =
+          random_region(random, reduced_size(spec.height, scale), reduced_size(spec.width, scale));
+      CollectRows sink;
+      CHECK(decode_baseline(sink, jpeg, header, reduced, jpeg_scratch, scale).status ==
+            DecodeStatus::ok);
+      CHECK(decode(record, reduced, scratch, scale) == sink.pixels());
+    }
+  }
+}
+
+void test_jpegs(TileScratch& scratch) {
+  std::mt19937 random(3);
+  DecodeScratch jpeg_scratch;
+  for (const Factors& factors : kFactors)
+    for (const int quality : {30, 90, 100})
+      for (const int height : {1, 3, 17, 64, 75})
+        for (const int width : {1, 2, 5, 33, 150}) {
+          JpegSpec spec = spec_of(height, width, factors);
+          spec.quality = quality;
+          spec.progressive = random() % 3 == 0;
+          if (random() % 4 == 0) spec.components = 1;
+          if (random() % 6 == 0) {
+            spec.components = 3;
+            spec.stored_as_rgb = true;
+          }
+          check_jpeg(random, spec, scratch, jpeg_scratch);
+        }
+}
+
+void test_restore_section(TileScratch& scratch) {
+  std::mt19937 random(4);
+  const penstock::CoefficientImage image =
+      random_coefficients(random, 9, 9, kFactors[0], Colour::ycbcr, 4);
+  for (const size_t size : {size_t{0}, size_t{1}, size_t{63}, size_t{64}, size_t{1000}}) {
+    const std::vector<uint8_t> restore(size, 0xAB);
+    std::vector<uint8_t> record;
+    CHECK(encode_tiles(record, image, restore) == nullptr);
+    TileImage tiles;
+    CHECK(tiles.parse(record) == nullptr);
+    CHECK(
+        std::equal(restore.begin(), restore.end(), tiles.restore().begin(), tiles.restore().end()));
+    CHECK(decode(record, {0, 0, 9, 9}, scratch) == decode(record_of(image), {0, 0, 9, 9}, scratch));
+  }
+}
+
+}  // namespace
+}  // namespace penstock::testing
+
+int main() {
+  penstock::TileScratch scratch;
+  penstock::testing::test_random_coefficients(scratch);
+  penstock::testing::test_extremes(scratch);
+  penstock::testing::test_jpegs(scratch);
+  penstock::testing::test_restore_section(scratch);
+}

@@ -1,0 +1,35 @@
+// From a `dct` record to pixels, or back to coefficients.
+#pragma once
+
+#include <memory>
+
+#include "base/image.h"
+#include "codec/jpeg_decode.h"
+#include "tiles/coefficient_image.h"
+#include "tiles/tile_image.h"
+
+namespace penstock {
+
+/// A worker's recycled symbols, planes and bands.
+class TileScratch {
+ public:
+  TileScratch();
+  ~TileScratch();
+  TileScratch(TileScratch&&) noexcept;
+
+  struct State;
+  std::unique_ptr<State> state;
+};
+
+/// Sends `region` to `sink` (one channel for gray, else RGB): the pixels that a full decode of the
+/// JPEG by libjpeg would have; or, with a `scale` of 2, 4 or 8, those of decode_baseline. Requires
+/// a region inside the image reduced by `scale`. After `failed`, the only other status than `ok`,
+/// the sink may have received some bands.
+DecodeResult decode_tiles(RowSink& sink, const TileImage& image, const Region& region,
+                          TileScratch& scratch, int scale = 1);
+
+/// All coefficients. Returns nullptr, or what is wrong with a tile.
+const char* read_tiles(CoefficientImage& coefficients, const TileImage& image,
+                       TileScratch& scratch);
+
+}  // namespace penstock

@@ -1,0 +1,54 @@
+#include <algorithm>
+
+#include "tiles/decode_tiles.h"
+#include "tiles/tile_scratch.h"
+
+namespace penstock {
+namespace {
+
+void place_blocks(CoefficientImage& coefficients, const TileSymbols& symbols, const TileGrid& grid,
+                  const TileShape& shape, int tile_row, int tile_column) {
+  for (int c = 0; c < shape.components; ++c) {
+    CoefficientComponent& component = coefficients.component[c];
+    const TileBlocks& blocks = shape.component[c];
+    const int top = tile_row * grid.tile_mcu_rows * component.vertical;
+    const int left = tile_column * grid.tile_mcu_columns * component.horizontal;
+    for (int y = 0; y < blocks.rows; ++y)
+      for (int x = 0; x < blocks.columns; ++x)
+        expand_block(component.block(top + y, left + x), symbols,
+                     blocks.first + y * blocks.columns + x);
+  }
+}
+
+}  // namespace
+
+const char* read_tiles(CoefficientImage& coefficients, const TileImage& image,
+                       TileScratch& scratch) {
+  const TileGrid& grid = image.grid();
+  coefficients.height = image.height();
+  coefficients.width = image.width();
+  coefficients.components = image.components();
+  coefficients.colour = image.colour();
+  for (int c = 0; c < image.components(); ++c) {
+    CoefficientComponent& component = coefficients.component[c];
+    component.horizontal = grid.factors[c].horizontal;
+    component.vertical = grid.factors[c].vertical;
+    std::copy_n(image.component(c).quant, 64, component.quant);
+  }
+  allocate_blocks(coefficients);
+
+  TileSymbols& symbols = scratch.state->symbols;
+  const UnpackTile unpack = unpack_tile();
+  const uint8_t* tile = image.tile_row(0);
+  for (int row = 0; row < grid.rows(); ++row)
+    for (int column = 0; column < grid.columns(); ++column) {
+      const int length = image.tile_length(row, column);
+      const TileShape shape = grid.shape(row, column);
+      if (const char* problem = unpack(symbols, tile, length, image, shape)) return problem;
+      place_blocks(coefficients, symbols, grid, shape, row, column);
+      tile += length;
+    }
+  return nullptr;
+}
+
+}  // namespace penstock

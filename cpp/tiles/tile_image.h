@@ -1,0 +1,58 @@
+// A `dct` record in memory, checked once so that decoding can rely on it.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+
+#include "tiles/coefficient_image.h"
+#include "tiles/tile_grid.h"
+
+namespace penstock {
+
+struct TileComponent {
+  int dc_minimum = 0;       // what tiles count their own minima from
+  int dc_minimum_bits = 0;  // of a tile's minimum
+  uint16_t quant[64] = {};  // natural order
+};
+
+/// Refers to the record's bytes; they must outlive it.
+class TileImage {
+ public:
+  /// Returns nullptr, or what is wrong with the record. Reads nothing outside `record`. Afterwards
+  /// every tile lies inside the record and has tile_layout::kSlackBytes readable bytes behind it;
+  /// its contents may still be anything.
+  const char* parse(std::span<const uint8_t> record);
+
+  int height() const { return height_; }
+  int width() const { return width_; }
+  Colour colour() const { return colour_; }
+  int components() const { return grid_.components; }
+  const TileGrid& grid() const { return grid_; }
+  const TileComponent& component(int c) const { return component_[c]; }
+
+  /// Opaque here; see encode_tiles.
+  std::span<const uint8_t> restore() const { return restore_; }
+
+  int tile_length(int row, int column) const {
+    const uint8_t* entry = lengths_ + 2 * (size_t{1} * row * grid_.columns() + column);
+    return entry[0] | entry[1] << 8;
+  }
+  /// The first byte of a row of tiles, which lie one behind the other. Takes time in proportion to
+  /// the tiles before it.
+  const uint8_t* tile_row(int row) const;
+
+ private:
+  const char* parse_components(std::span<const uint8_t> record);
+
+  int height_ = 0;
+  int width_ = 0;
+  Colour colour_ = Colour::gray;
+  TileGrid grid_;
+  TileComponent component_[3];
+  const uint8_t* lengths_ = nullptr;
+  const uint8_t* tiles_ = nullptr;
+  std::span<const uint8_t> restore_;
+};
+
+}  // namespace penstock

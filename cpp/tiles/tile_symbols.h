@@ -1,0 +1,61 @@
+// A tile's contents, out of its bit string but not yet in blocks.
+#pragma once
+
+#include <cstdint>
+
+#include "tiles/layout.h"
+#include "tiles/tile_grid.h"
+#include "tiles/tile_image.h"
+
+namespace penstock {
+
+/// A coefficient that does not fit the bytes of TileSymbols.
+struct WideValue {
+  uint8_t position = 0;  // in zigzag order
+  int16_t value = 0;
+};
+
+/// One tile. Blocks are numbered as TileBlocks says.
+struct TileSymbols {
+  static constexpr int kMaxBlocks = tile_layout::kMaxTileBlocks;
+  static constexpr int kMaxValues = tile_layout::kMaxTileValues;
+  static constexpr int kSlack = 64;  // vector code may write (and read) this many elements more
+
+  alignas(64) int16_t dc[kMaxBlocks + kSlack];
+  uint64_t mask[kMaxBlocks + kSlack];   // bit i: zigzag position i is not zero; bit 0 is not set
+  uint16_t first[kMaxBlocks + kSlack];  // of a block's values
+  alignas(64) int8_t values[kMaxValues + kSlack];  // of all blocks, each in zigzag order
+  int wide_count = 0;
+  uint16_t first_wide[kMaxBlocks + 1];  // of a block's wide values; not set if there are none
+  WideValue wide[kMaxValues];
+
+  bool has_wide(int first_block, int end_block) const {
+    return wide_count > 0 && first_wide[first_block] != first_wide[end_block];
+  }
+
+  // Between the stages of unpacking.
+  alignas(64) uint8_t end[kMaxBlocks + kSlack];
+  alignas(64) uint8_t length[kMaxValues + kSlack];
+  alignas(64) uint8_t deeper[kMaxValues + kSlack];
+};
+
+/// Unpacks the tile of `size` bytes at `bytes`; the kSlackBytes behind them must be readable.
+/// Returns nullptr, or what is wrong with the tile. All variants accept the same tiles.
+using UnpackTile = const char* (*)(TileSymbols& symbols, const uint8_t* bytes, int size,
+                                   const TileImage& image, const TileShape& shape);
+
+const char* unpack_tile_scalar(TileSymbols& symbols, const uint8_t* bytes, int size,
+                               const TileImage& image, const TileShape& shape);
+const char* unpack_tile_avx2(TileSymbols& symbols, const uint8_t* bytes, int size,
+                             const TileImage& image, const TileShape& shape);
+const char* unpack_tile_avx512(TileSymbols& symbols, const uint8_t* bytes, int size,
+                               const TileImage& image, const TileShape& shape);
+
+/// The variant in use; see base/cpu.h.
+UnpackTile unpack_tile();
+
+/// Block number `number` as 64 coefficients in natural order, which must be zero before.
+/// Coefficients behind zigzag position `last_wanted` may be left out.
+void expand_block(int16_t* block, const TileSymbols& symbols, int number, int last_wanted = 63);
+
+}  // namespace penstock

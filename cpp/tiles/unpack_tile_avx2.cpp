@@ -1,0 +1,140 @@
+// Unpacking a tile eight values at a time.
+#if defined(__x86_64__)
+
+#include <immintrin.h>
+
+#include "tiles/tile_reader.h"
+
+namespace penstock {
+namespace {
+
+using namespace tile_layout;
+
+void take_fields(TileSymbols& symbols, TileCursor& cursor, const TileHead& head,
+                 const TileShape& shape) {
+  for (int c = 0; c < shape.components; ++c) {
+    const TileBlocks& blocks = shape.component[c];
+    const int dc_width = head.dc_width[c], end_width = head.end_width[c];
+    const int dc_bit = cursor.bit, ends_bit = dc_bit + blocks.count() * dc_width;
+    const unsigned dc_mask = (1u << dc_width) - 1, end_mask = (1u << end_width) - 1;
+    for (int i = 0; i < blocks.count(); ++i) {
+      const auto dc = static_cast<unsigned>(peek57(cursor.bytes, dc_bit + i * dc_width));
+      const auto end = static_cast<unsigned>(peek57(cursor.bytes, ends_bit + i * end_width));
+      symbols.dc[blocks.first + i] =
+          static_cast<int16_t>(head.dc_minimum[c] + static_cast<int>(dc & dc_mask));
+      symbols.end[blocks.first + i] = static_cast<uint8_t>(end & end_mask);
+    }
+    cursor.bit = ends_bit + blocks.count() * end_width;
+  }
+}
+
+/// For each byte of a mask: which of the next bytes goes where, or none.
+struct ExpandTable {
+  uint8_t at[256][8];
+};
+
+constexpr ExpandTable make_expand_table() {
+  ExpandTable table{};
+  for (int mask = 0; mask < 256; ++mask) {
+    uint8_t next = 0;
+    for (int bit = 0; bit < 8; ++bit) table.at[mask][bit] = mask >> bit & 1 ? next++ : 0x80;
+  }
+  return table;
+}
+
+alignas(64) constexpr ExpandTable kExpand = make_expand_table();
+
+[[gnu::always_inline]] inline __m128i load8(const uint8_t* bytes) {
+  return _mm_loadl_epi64(reinterpret_cast<const __m128i*>(bytes));
+}
+
+/// Bit lengths from the deepest plane, which has the longest values, up to the first.
+bool take_lengths(TileSymbols& symbols, TileCursor& cursor, int values, int longest) {
+  int plane_bit[kMaxValueBits + 1];
+  int candidates[kMaxValueBits + 1];
+  candidates[1] = values;
+  for (int level = 1; level < longest; ++level) {
+    if (!cursor.has(candidates[level])) return false;
+    plane_bit[level] = cursor.bit;
+    candidates[level + 1] = count_ones(cursor.bytes, cursor.bit, candidates[level]);
+    cursor.bit += candidates[level];
+  }
+  const int deepest = longest > 1 ? longest : 1;
+  std::memset(deepest % 2 == 1 ? symbols.length : symbols.deeper, deepest, candidates[deepest]);
+  for (int level = deepest - 1; level >= 1; --level) {
+    uint8_t* target = level % 2 == 1 ? symbols.length : symbols.deeper;
+    const uint8_t* longer = level % 2 == 1 ? symbols.deeper : symbols.length;
+    const __m128i here = _mm_set1_epi8(static_cast<char>(level));
+    for (int i = 0; i < candidates[level]; i += 8) {
+      const auto mask = static_cast<uint8_t>(peek57(cursor.bytes, plane_bit[level] + i));
+      // What is marked is longer than the rest of this plane's values.
+      const __m128i lengths =
+          _mm_max_epu8(here, _mm_shuffle_epi8(load8(longer), load8(kExpand.at[mask])));
+      _mm_storel_epi64(reinterpret_cast<__m128i*>(target + i), lengths);
+      longer += _mm_popcnt_u32(mask);
+    }
+  }
+  return true;
+}
+
+/// Eight fields of a word, given where each begins; bits above a field are not cleared.
+[[gnu::always_inline]] inline __m128i split_word(uint64_t word, uint64_t begins) {
+  const __m128i all_begins = _mm_cvtsi64_si128(static_cast<int64_t>(begins));
+  const __m256i words = _mm256_set1_epi64x(static_cast<int64_t>(word));
+  const __m256i low = _mm256_srlv_epi64(words, _mm256_cvtepu8_epi64(all_begins));
+  const __m256i high =
+      _mm256_srlv_epi64(words, _mm256_cvtepu8_epi64(_mm_srli_epi64(all_begins, 32)));
+  // Fields i and i + 4 of a lane's two words, then those of the other lane.
+  const __m256i index_low =
+      _mm256_setr_epi8(0, 8, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, 0, 8,
+                       -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1);
+  const __m256i index_high =
+      _mm256_setr_epi8(-1, -1, -1, -1, 0, 8, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1,
+                       -1, -1, 0, 8, -1, -1, -1, -1, -1, -1, -1, -1);
+  const __m256i fields =
+      _mm256_or_si256(_mm256_shuffle_epi8(low, index_low), _mm256_shuffle_epi8(high, index_high));
+  return _mm_or_si128(_mm256_castsi256_si128(fields), _mm256_extracti128_si256(fields, 1));
+}
+
+bool take_values(TileSymbols& symbols, TileCursor& cursor, int values) {
+  constexpr uint64_t kEach = 0x0101010101010101;
+  const __m128i all_ones = _mm_setr_epi8(0, 1, 3, 7, 15, 31, 63, 127, 0, 0, 0, 0, 0, 0, 0, 0);
+  std::memset(symbols.length + values, 0, 8);
+  for (int i = 0; i < values; i += 8) {
+    if (!cursor.has(0)) return false;
+    const __m128i widths = _mm_min_epu8(load8(symbols.length + i), _mm_set1_epi8(kShortBits));
+    const auto each_width = static_cast<uint64_t>(_mm_cvtsi128_si64(widths));
+    const uint64_t ends = each_width * kEach;
+    const __m128i ones = _mm_shuffle_epi8(all_ones, widths);
+    const __m128i fields = split_word(peek57(cursor.bytes, cursor.bit), ends - each_width);
+    const __m128i bits = _mm_and_si128(fields, ones);
+    const __m128i half = _mm_and_si128(_mm_srli_epi16(ones, 1), _mm_set1_epi8(0x3F));
+    const __m128i is_positive = _mm_cmpgt_epi8(bits, half);
+    _mm_storel_epi64(reinterpret_cast<__m128i*>(symbols.values + i),
+                     _mm_sub_epi8(bits, _mm_andnot_si128(is_positive, ones)));
+    cursor.bit += static_cast<int>(ends >> 56);
+  }
+  return cursor.has(0);
+}
+
+}  // namespace
+
+const char* unpack_tile_avx2(TileSymbols& symbols, const uint8_t* bytes, int size,
+                             const TileImage& image, const TileShape& shape) {
+  TileCursor cursor{bytes, 8 * size};
+  TileHead head;
+  if (const char* problem = take_head(head, cursor, image, shape)) return problem;
+  take_fields(symbols, cursor, head, shape);
+  const int values = take_masks(symbols, cursor, shape.blocks);
+  if (values < 0) return kBadLength;
+  if (!take_lengths(symbols, cursor, values, head.longest)) return kBadLength;
+  if (!take_values(symbols, cursor, values)) return kBadLength;
+  symbols.wide_count = 0;
+  if (head.longest > kShortBits && !take_extras(symbols, cursor, shape.blocks, values))
+    return kBadLength;
+  return check_end(cursor);
+}
+
+}  // namespace penstock
+
+#endif

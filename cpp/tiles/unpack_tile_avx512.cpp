@@ -1,0 +1,139 @@
+// Unpacking a tile 64 values at a time.
+#if defined(__x86_64__)
+
+#include <immintrin.h>
+
+#include "tiles/tile_reader.h"
+
+namespace penstock {
+namespace {
+
+using namespace tile_layout;
+using V = __m512i;
+
+/// Sixteen fields of `width` (at most 16) bits each, as 32-bit numbers.
+[[gnu::always_inline]] inline V peek_fields(const uint8_t* bytes, int bit, int width) {
+  const V numbers = _mm512_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15);
+  const V bits = _mm512_add_epi32(_mm512_mullo_epi32(numbers, _mm512_set1_epi32(width)),
+                                  _mm512_set1_epi32(bit & 7));
+  const V first_bytes = _mm512_shuffle_epi8(
+      _mm512_srli_epi32(bits, 3),
+      _mm512_broadcast_i32x4(_mm_setr_epi8(0, 0, 0, 0, 4, 4, 4, 4, 8, 8, 8, 8, 12, 12, 12, 12)));
+  const V index = _mm512_add_epi8(first_bytes, _mm512_set1_epi32(0x03020100));
+  const V words = _mm512_permutexvar_epi8(index, _mm512_loadu_si512(bytes + (bit >> 3)));
+  return _mm512_and_si512(_mm512_srlv_epi32(words, _mm512_and_si512(bits, _mm512_set1_epi32(7))),
+                          _mm512_set1_epi32((1 << width) - 1));
+}
+
+void take_fields(TileSymbols& symbols, TileCursor& cursor, const TileHead& head,
+                 const TileShape& shape) {
+  for (int c = 0; c < shape.components; ++c) {
+    const TileBlocks& blocks = shape.component[c];
+    const int dc_width = head.dc_width[c], end_width = head.end_width[c];
+    const int ends_bit = cursor.bit + blocks.count() * dc_width;
+    const V minimum = _mm512_set1_epi32(head.dc_minimum[c]);
+    for (int i = 0; i < blocks.count(); i += 16) {
+      const V dc = peek_fields(cursor.bytes, cursor.bit + i * dc_width, dc_width);
+      const V end = peek_fields(cursor.bytes, ends_bit + i * end_width, end_width);
+      _mm256_storeu_si256(reinterpret_cast<__m256i*>(symbols.dc + blocks.first + i),
+                          _mm512_cvtepi32_epi16(_mm512_add_epi32(dc, minimum)));
+      _mm_storeu_si128(reinterpret_cast<__m128i*>(symbols.end + blocks.first + i),
+                       _mm512_cvtepi32_epi8(end));
+    }
+    cursor.bit = ends_bit + blocks.count() * end_width;
+  }
+}
+
+/// Bit lengths from the deepest plane, which has the longest values, up to the first.
+bool take_lengths(TileSymbols& symbols, TileCursor& cursor, int values, int longest) {
+  int plane_bit[kMaxValueBits + 1];
+  int candidates[kMaxValueBits + 1];
+  candidates[1] = values;
+  for (int level = 1; level < longest; ++level) {
+    if (!cursor.has(candidates[level])) return false;
+    plane_bit[level] = cursor.bit;
+    candidates[level + 1] = count_ones(cursor.bytes, cursor.bit, candidates[level]);
+    cursor.bit += candidates[level];
+  }
+  const int deepest = longest > 1 ? longest : 1;
+  std::memset(deepest % 2 == 1 ? symbols.length : symbols.deeper, deepest, candidates[deepest]);
+  for (int level = deepest - 1; level >= 1; --level) {
+    uint8_t* target = level % 2 == 1 ? symbols.length : symbols.deeper;
+    const uint8_t* longer = level % 2 == 1 ? symbols.deeper : symbols.length;
+    const V here = _mm512_set1_epi8(static_cast<char>(level));
+    for (int i = 0; i < candidates[level]; i += 64) {
+      const uint64_t mask = peek64(cursor.bytes, plane_bit[level] + i);
+      _mm512_storeu_si512(target + i,
+                          _mm512_mask_expand_epi8(here, mask, _mm512_loadu_si512(longer)));
+      longer += __builtin_popcountll(mask);
+    }
+  }
+  return true;
+}
+
+/// The same byte for a whole 64-bit word: its first.
+[[gnu::always_inline]] inline V repeat_first_byte(V words) {
+  return _mm512_shuffle_epi8(
+      words, _mm512_broadcast_i32x4(_mm_setr_epi8(0, 0, 0, 0, 0, 0, 0, 0, 8, 8, 8, 8, 8, 8, 8, 8)));
+}
+
+bool take_values(TileSymbols& symbols, TileCursor& cursor, int values) {
+  const V zero = _mm512_setzero_si512();
+  const V byte_numbers = _mm512_set1_epi64(0x0706050403020100);
+  const V all_ones =
+      _mm512_broadcast_i32x4(_mm_setr_epi8(0, 1, 3, 7, 15, 31, 63, 127, 0, 0, 0, 0, 0, 0, 0, 0));
+  for (int i = 0; i < values; i += 64) {
+    if (!cursor.has(0)) return false;
+    const __mmask64 used = ~uint64_t{0} >> (values - i < 64 ? 64 - (values - i) : 0);
+    const V widths = _mm512_min_epu8(_mm512_maskz_loadu_epi8(used, symbols.length + i),
+                                     _mm512_set1_epi8(kShortBits));
+    // Where each field begins: sums within words of eight values, then those of the words before.
+    V ends = _mm512_add_epi8(widths, _mm512_slli_epi64(widths, 8));
+    ends = _mm512_add_epi8(ends, _mm512_slli_epi64(ends, 16));
+    ends = _mm512_add_epi8(ends, _mm512_slli_epi64(ends, 32));
+    const V word_bits = _mm512_srli_epi64(ends, 56);
+    V word_ends = _mm512_add_epi64(word_bits, _mm512_alignr_epi64(word_bits, zero, 7));
+    word_ends = _mm512_add_epi64(word_ends, _mm512_alignr_epi64(word_ends, zero, 6));
+    word_ends = _mm512_add_epi64(word_ends, _mm512_alignr_epi64(word_ends, zero, 4));
+    const V word_begins =
+        _mm512_add_epi64(_mm512_sub_epi64(word_ends, word_bits), _mm512_set1_epi64(cursor.bit & 7));
+
+    const V source = _mm512_loadu_si512(cursor.bytes + (cursor.bit >> 3));
+    const V source_bytes =
+        _mm512_add_epi8(repeat_first_byte(_mm512_srli_epi64(word_begins, 3)), byte_numbers);
+    const V words = _mm512_permutexvar_epi8(source_bytes, source);
+    const V shifts =
+        _mm512_add_epi8(_mm512_sub_epi8(ends, widths),
+                        repeat_first_byte(_mm512_and_si512(word_begins, _mm512_set1_epi64(7))));
+    const V ones = _mm512_shuffle_epi8(all_ones, widths);
+    const V bits = _mm512_and_si512(_mm512_multishift_epi64_epi8(shifts, words), ones);
+    const V half = _mm512_and_si512(_mm512_srli_epi16(ones, 1), _mm512_set1_epi8(0x3F));
+    const __mmask64 is_negative = _mm512_cmple_epi8_mask(bits, half);
+    _mm512_storeu_si512(symbols.values + i, _mm512_mask_sub_epi8(bits, is_negative, bits, ones));
+    const __m128i last_words = _mm512_extracti64x2_epi64(word_ends, 3);
+    cursor.bit += static_cast<int>(_mm_extract_epi64(last_words, 1));
+  }
+  return cursor.has(0);
+}
+
+}  // namespace
+
+const char* unpack_tile_avx512(TileSymbols& symbols, const uint8_t* bytes, int size,
+                               const TileImage& image, const TileShape& shape) {
+  TileCursor cursor{bytes, 8 * size};
+  TileHead head;
+  if (const char* problem = take_head(head, cursor, image, shape)) return problem;
+  take_fields(symbols, cursor, head, shape);
+  const int values = take_masks(symbols, cursor, shape.blocks);
+  if (values < 0) return kBadLength;
+  if (!take_lengths(symbols, cursor, values, head.longest)) return kBadLength;
+  if (!take_values(symbols, cursor, values)) return kBadLength;
+  symbols.wide_count = 0;
+  if (head.longest > kShortBits && !take_extras(symbols, cursor, shape.blocks, values))
+    return kBadLength;
+  return check_end(cursor);
+}
+
+}  // namespace penstock
+
+#endif

@@ -1,0 +1,67 @@
+// Unpacking a tile bit by bit: the oracle of the vector variants.
+#include <algorithm>
+
+#include "tiles/tile_reader.h"
+
+namespace penstock {
+namespace {
+
+void take_fields(TileSymbols& symbols, TileCursor& cursor, const TileHead& head,
+                 const TileShape& shape) {
+  for (int c = 0; c < shape.components; ++c) {
+    const TileBlocks& blocks = shape.component[c];
+    const int end = blocks.first + blocks.count();
+    for (int i = blocks.first; i < end; ++i)
+      symbols.dc[i] = static_cast<int16_t>(head.dc_minimum[c] +
+                                           static_cast<int>(take(cursor, head.dc_width[c])));
+    for (int i = blocks.first; i < end; ++i)
+      symbols.end[i] = static_cast<uint8_t>(take(cursor, head.end_width[c]));
+  }
+}
+
+/// Bit lengths, plane by plane: each has a bit for every value that the one before marked.
+bool take_lengths(TileSymbols& symbols, TileCursor& cursor, int values, int longest) {
+  std::memset(symbols.length, 1, values);
+  int candidates = values;
+  for (int level = 1; level < longest; ++level) {
+    if (!cursor.has(candidates)) return false;
+    candidates = 0;
+    for (int i = 0; i < values; ++i) {
+      if (symbols.length[i] != level || take(cursor, 1) == 0) continue;
+      ++symbols.length[i];
+      ++candidates;
+    }
+  }
+  return true;
+}
+
+bool take_values(TileSymbols& symbols, TileCursor& cursor, int values) {
+  for (int i = 0; i < values; ++i) {
+    const int length = std::min<int>(symbols.length[i], tile_layout::kShortBits);
+    if (!cursor.has(length)) return false;
+    const int bits = static_cast<int>(take(cursor, length));
+    const bool is_positive = bits >> (length - 1) != 0;
+    symbols.values[i] = static_cast<int8_t>(is_positive ? bits : bits - (1 << length) + 1);
+  }
+  return true;
+}
+
+}  // namespace
+
+const char* unpack_tile_scalar(TileSymbols& symbols, const uint8_t* bytes, int size,
+                               const TileImage& image, const TileShape& shape) {
+  TileCursor cursor{bytes, 8 * size};
+  TileHead head;
+  if (const char* problem = take_head(head, cursor, image, shape)) return problem;
+  take_fields(symbols, cursor, head, shape);
+  const int values = take_masks(symbols, cursor, shape.blocks);
+  if (values < 0) return kBadLength;
+  if (!take_lengths(symbols, cursor, values, head.longest)) return kBadLength;
+  if (!take_values(symbols, cursor, values)) return kBadLength;
+  symbols.wide_count = 0;
+  if (head.longest > tile_layout::kShortBits && !take_extras(symbols, cursor, shape.blocks, values))
+    return kBadLength;
+  return check_end(cursor);
+}
+
+}  // namespace penstock

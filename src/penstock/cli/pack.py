@@ -1,0 +1,78 @@
+"""`penstock pack`: a data set into one packed file."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+from typing import TYPE_CHECKING
+
+from penstock.cli.arguments import count
+
+if TYPE_CHECKING:
+    Verbs = argparse._SubParsersAction[argparse.ArgumentParser]  # noqa: SLF001 (has no public name)
+
+
+def add_verb(verbs: Verbs, shared: argparse.ArgumentParser) -> None:
+    """Add `pack` to the verbs of the command line."""
+    verb = verbs.add_parser(
+        "pack",
+        parents=[shared],
+        help="write a data set as one packed file, losslessly",
+        description="Writes a data set as one packed file that loads many times faster. Lossless "
+        "unless --short-side or --quality is given.",
+    )
+    verb.add_argument("source", help="the data set: a folder with a folder per class, ...")
+    verb.add_argument("target", help="the .pen file to write, or with --shards the folder")
+    verb.add_argument("--labels", metavar="FILE", help="CSV or TSV of files and labels")
+    verb.add_argument(
+        "--shards", type=count, default=1, metavar="N", help="write N files into a folder"
+    )
+    verb.add_argument(
+        "--resume", action="store_true", help="go on where an interrupted pack stopped"
+    )
+    verb.add_argument(
+        "--on-error",
+        choices=("raise", "skip"),
+        default="raise",
+        help="at a file that is no image: stop, or leave it out (default: %(default)s)",
+    )
+    verb.add_argument(
+        "--short-side", type=count, metavar="N", help="LOSSY: scale down to a short side of N"
+    )
+    verb.add_argument(
+        "--quality", type=count, metavar="Q", help="LOSSY: re-encode as JPEGs of quality Q"
+    )
+    verb.add_argument(
+        "--threads", type=count, metavar="N", help="threads to work with (default: all cores)"
+    )
+    verb.set_defaults(run=run)
+
+
+def run(args: argparse.Namespace) -> int:
+    """Pack, and print what came of it."""
+    from penstock.packing.pack import pack
+
+    if args.short_side or args.quality:
+        print(
+            "penstock: --short-side and --quality are LOSSY: the originals cannot be restored "
+            "from the packed file. Keep them.",
+            file=sys.stderr,
+        )
+    summary = pack(
+        args.source,
+        args.target,
+        labels=args.labels,
+        shards=args.shards,
+        resume=args.resume,
+        on_error=args.on_error,
+        short_side=args.short_side,
+        quality=args.quality,
+        threads=args.threads,
+        progress=False if args.json else None,
+    )
+    if args.json:
+        print(json.dumps(summary.to_dict()))
+    else:
+        print("\n".join([f"wrote {args.target}", *summary.lines()]))
+    return 0

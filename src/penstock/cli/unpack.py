@@ -1,0 +1,57 @@
+"""`penstock unpack`: the original files back."""
+
+from __future__ import annotations
+
+import argparse
+import json
+from typing import TYPE_CHECKING
+
+from penstock.cli.arguments import count
+
+if TYPE_CHECKING:
+    Verbs = argparse._SubParsersAction[argparse.ArgumentParser]  # noqa: SLF001 (has no public name)
+
+
+def add_verb(verbs: Verbs, shared: argparse.ArgumentParser) -> None:
+    """Add `unpack` to the verbs of the command line."""
+    verb = verbs.add_parser(
+        "unpack",
+        parents=[shared],
+        help="write the original files of a packed data set",
+        description="Writes the files that a packed data set was made from: byte for byte where "
+        "the index says so, else with identical pixels.",
+    )
+    verb.add_argument("packed", help="a .pen file, or a folder of shards")
+    verb.add_argument("target", help="the folder or tar file to write")
+    verb.add_argument(
+        "--format",
+        choices=("folder", "tar"),
+        default="folder",
+        help="a folder, or a WebDataset tar (default: %(default)s)",
+    )
+    verb.add_argument(
+        "--threads", type=count, metavar="N", help="threads to work with (default: all cores)"
+    )
+    verb.set_defaults(run=run)
+
+
+def run(args: argparse.Namespace) -> int:
+    """Unpack, and print how many files are identical to the originals."""
+    from penstock.packing.unpack import unpack
+
+    unpacked = unpack(
+        args.packed,
+        args.target,
+        format=args.format,
+        threads=args.threads,
+        progress=False if args.json else None,
+    )
+    if args.json:
+        print(json.dumps(unpacked.to_dict()))
+    else:
+        print(
+            f"wrote {unpacked.files:,} files to {args.target}: {unpacked.identical:,} identical "
+            f"byte for byte, {unpacked.pixels:,} with identical pixels, "
+            f"{unpacked.lossy:,} as re-encoded when packing"
+        )
+    return 0

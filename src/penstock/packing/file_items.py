@@ -1,0 +1,58 @@
+"""Folders, labels files and lists of files as samples to pack."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from pathlib import Path
+
+import numpy as np
+
+from penstock.packing.items import LABEL, REGRESSION_LABEL, Column, PackItem
+from penstock.sources import Source
+
+_PATHS_AT_ONCE = 1024
+
+
+class FileItems:
+    """The files of a `Source`, each with its label."""
+
+    box_classes: tuple[str, ...] | None = None
+
+    def __init__(self, source: Source) -> None:
+        self._source = source
+        self._root: str | None = getattr(source, "root", None)
+        self.columns: tuple[Column, ...] = (
+            LABEL if source.labels.dtype == np.int64 else REGRESSION_LABEL,
+        )
+
+    @property
+    def classes(self) -> tuple[str, ...] | None:
+        """Names of the labels, if the source has them."""
+        return self._source.classes
+
+    @property
+    def length(self) -> int | None:
+        """Number of files."""
+        return len(self._source)
+
+    def items(self, start: int = 0) -> Iterator[PackItem]:
+        """Yield the files from position `start` on."""
+        for first in range(start, len(self._source), _PATHS_AT_ONCE):
+            indices = np.arange(first, min(first + _PATHS_AT_ONCE, len(self._source)))
+            paths = self._source.paths(indices)
+            labels = self._source.labels[indices]
+            for path, label in zip(paths, labels, strict=True):
+                yield PackItem(name_below(self._root, path), Path(path), {"label": label})
+
+    def describe(self) -> str:
+        """Return the source's own description."""
+        return self._source.describe()
+
+
+def name_below(root: str | None, path: str) -> str:
+    """Return a path relative to a folder if it lies below it, else without what leads elsewhere."""
+    if root is not None and path.startswith(os.path.join(root, "")):
+        path = path[len(os.path.join(root, "")) :]
+    parts = os.path.splitdrive(path)[1].replace(os.sep, "/").split("/")
+    return "/".join(part for part in parts if part not in {"", ".", ".."})

@@ -1,0 +1,158 @@
+"""The index of a packed file: a pass over the journal, turned into columns.
+
+Values are collected in temporary files beside the target, so memory stays flat for any number
+of samples.
+"""
+
+from __future__ import annotations
+
+import os
+import tempfile
+import zlib
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import IO, BinaryIO
+
+import numpy as np
+
+from penstock.packing import disk
+from penstock.packing.format import (
+    SAMPLE,
+    SYSTEM,
+    SYSTEM_COLUMNS,
+    SYSTEM_ROW_TYPE,
+    TABLE,
+    Entry,
+    padding,
+    row_bytes,
+)
+from penstock.packing.items import Column
+from penstock.packing.journal import SKIPPED, STORED, RowCodec, read_frames, read_skipped
+
+_IN_MEMORY_BYTES = 1 << 20  # a column's, before it goes to a temporary file
+_CHUNK_VALUES = 1 << 16
+
+
+@dataclass(frozen=True, slots=True)
+class Tables:
+    """What a packed file says once for all samples."""
+
+    classes: tuple[str, ...] | None
+    box_classes: tuple[str, ...] | None
+    settings: tuple[str, ...]  # such as "quality=90": what was asked for that changes images
+
+    def texts(self) -> dict[str, tuple[str, ...]]:
+        """Return the tables that are there, by name."""
+        named = {"classes": self.classes, "box_classes": self.box_classes}
+        return {name: texts for name, texts in named.items() if texts is not None} | {
+            "settings": self.settings
+        }
+
+
+def write_index(
+    file: BinaryIO, position: int, journal: BinaryIO, columns: Sequence[Column], tables: Tables
+) -> list[Entry]:
+    """Append all columns at `position` of the packed file; return their directory entries."""
+    out = _Appender(file, position)
+    folder = os.path.dirname(os.path.abspath(file.name))
+    codec = RowCodec(columns)
+    after_row = (*SYSTEM_COLUMNS[-2:], *columns)
+    skipped: list[str] = []
+    with tempfile.SpooledTemporaryFile(_IN_MEMORY_BYTES, dir=folder) as rows:
+        spools = [_Spool(column, folder) for column in after_row]
+        samples = 0
+        for frame in read_frames(journal):
+            if frame.kind == SKIPPED:
+                skipped.append(": ".join(read_skipped(frame.payload)))
+            if frame.kind != STORED:
+                continue
+            system, values = codec.decode(frame.payload)
+            rows.write(system)
+            for spool, value in zip(spools, values, strict=True):
+                spool.add(value)
+            samples += 1
+        entries = [
+            out.fixed(SYSTEM, column, samples, _field(rows, column.name))
+            for column in SYSTEM_COLUMNS[:-2]
+        ]
+    for spool, role in zip(spools, [SYSTEM, SYSTEM, *[SAMPLE] * len(columns)], strict=True):
+        entries.append(spool.append_to(out, role, samples))
+    for name, texts in (tables.texts() | {"skipped": tuple(skipped)}).items():
+        spool = _Spool(Column(name, "text"), folder)
+        for text in texts:
+            spool.add(text.encode("utf-8", "surrogateescape"))
+        entries.append(spool.append_to(out, TABLE, len(texts)))
+    return entries
+
+
+class _Appender:
+    """Appends arrays to a file, each aligned and with its checksum."""
+
+    def __init__(self, file: BinaryIO, position: int) -> None:
+        self._file = file
+        self._position = position
+        file.seek(position)
+
+    def array(self, chunks: Iterable[bytes]) -> tuple[int, int, int]:
+        """Append one array; return its offset, size in bytes and CRC-32."""
+        start, crc = self._position, 0
+        for chunk in chunks:
+            disk.write_all(self._file, chunk)
+            crc = zlib.crc32(chunk, crc)
+            self._position += len(chunk)
+        size = self._position - start
+        zeros = padding(self._position)
+        disk.write_all(self._file, zeros)
+        self._position += len(zeros)
+        return start, size, crc
+
+    def fixed(self, role: int, column: Column, count: int, chunks: Iterable[bytes]) -> Entry:
+        """Append a fixed column."""
+        offset, size, crc = self.array(chunks)
+        return Entry(role, column, count, offset, size, 0, 0, crc, 0)
+
+
+class _Spool:
+    """The values of one column, sample after sample, until it is that column's turn."""
+
+    def __init__(self, column: Column, folder: str) -> None:
+        self._column = column
+        self._values = tempfile.SpooledTemporaryFile(_IN_MEMORY_BYTES, dir=folder)  # noqa: SIM115
+        self._sizes = tempfile.SpooledTemporaryFile(_IN_MEMORY_BYTES, dir=folder)  # noqa: SIM115
+
+    def add(self, value: bytes) -> None:
+        self._values.write(value)
+        if self._column.kind != "fixed":
+            self._sizes.write(len(value).to_bytes(8, "little"))
+
+    def append_to(self, out: _Appender, role: int, count: int) -> Entry:
+        with self._values, self._sizes:
+            if self._column.kind == "fixed":
+                return out.fixed(role, self._column, count, _chunks(self._values))
+            offset, size, crc = out.array(_offsets(self._sizes, row_bytes(self._column)))
+            values_offset, values_size, values_crc = out.array(_chunks(self._values))
+            return Entry(
+                role, self._column, count, offset, size, values_offset, values_size, crc, values_crc
+            )
+
+
+def _chunks(file: IO[bytes]) -> Iterator[bytes]:
+    file.seek(0)
+    while chunk := file.read(_IN_MEMORY_BYTES):
+        yield chunk
+
+
+def _field(rows: IO[bytes], name: str) -> Iterator[bytes]:
+    rows.seek(0)
+    while chunk := rows.read(_CHUNK_VALUES * SYSTEM_ROW_TYPE.itemsize):
+        yield np.frombuffer(chunk, SYSTEM_ROW_TYPE)[name].tobytes()
+
+
+def _offsets(sizes: IO[bytes], unit_bytes: int) -> Iterator[bytes]:
+    sizes.seek(0)
+    end = 0
+    yield bytes(8)
+    while chunk := sizes.read(_CHUNK_VALUES * 8):
+        ends = np.cumsum(np.frombuffer(chunk, "<u8"), dtype="<u8") + np.uint64(end)
+        end = int(ends[-1])
+        yield (ends // np.uint64(unit_bytes)).astype("<u8").tobytes()

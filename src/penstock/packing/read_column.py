@@ -1,0 +1,97 @@
+"""A column of a packed file: values are looked up when asked for, and checked then."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from penstock.errors import PackError
+from penstock.packing.column_values import decode_text
+from penstock.packing.format import Entry, element_type, row_bytes
+from penstock.packing.items import Column
+
+Bytes = npt.NDArray[np.uint8]
+
+
+class FixedColumn:
+    """One array over all samples, on the file's own memory."""
+
+    def __init__(self, file: Bytes, entry: Entry) -> None:
+        self.column = entry.column
+        stored = file[entry.offset : entry.offset + entry.size]
+        self.values: npt.NDArray[Any] = stored.view(element_type(entry.column)).reshape(
+            entry.count, *entry.column.shape
+        )
+
+    def __len__(self) -> int:
+        return len(self.values)
+
+    def __getitem__(self, index: int) -> Any:
+        return self.values[index]
+
+
+class VariableColumn:
+    """Values of different lengths: ragged arrays, text or bytes."""
+
+    def __init__(self, file: Bytes, entry: Entry, where: str) -> None:
+        self.column = entry.column
+        self._where = where
+        self._offsets: npt.NDArray[np.uint64] = file[entry.offset : entry.offset + entry.size].view(
+            "<u8"
+        )
+        self._values = file[entry.values_offset : entry.values_offset + entry.values_bytes]
+        self._unit_bytes = row_bytes(entry.column)
+
+    def __len__(self) -> int:
+        return len(self._offsets) - 1
+
+    def __getitem__(self, index: int) -> Any:
+        stored = self.stored(index)
+        if self.column.kind == "text":
+            return decode_text(stored.tobytes())
+        if self.column.kind == "bytes":
+            return stored.tobytes()
+        return stored.view(element_type(self.column)).reshape(-1, *self.column.shape)
+
+    def stored(self, index: int) -> Bytes:
+        """Return the bytes of one value, or raise PackError if the offsets are damaged."""
+        if not 0 <= index < len(self):
+            raise IndexError(f"{self._where}: value {index:,} of {len(self):,}")
+        start, end = (int(offset) * self._unit_bytes for offset in self._offsets[index : index + 2])
+        if not start <= end <= len(self._values):
+            raise PackError(
+                f"{self._where}: value {index:,} lies at bytes {start:,} to {end:,} of "
+                f"{len(self._values):,}. The file is damaged: run penstock verify."
+            )
+        return self._values[start:end]
+
+    def offsets_rise(self) -> bool:
+        """Whether the offsets begin at 0, never fall and end at the end of the values."""
+        offsets = self._offsets
+        return (
+            int(offsets[0]) == 0
+            and int(offsets[-1]) * self._unit_bytes == len(self._values)
+            and not bool(np.any(offsets[1:] < offsets[:-1]))
+        )
+
+
+ColumnReader = FixedColumn | VariableColumn
+
+
+def open_column(file: Bytes, entry: Entry, where: str) -> ColumnReader:
+    """Return the reader of a column whose places have been checked."""
+    if entry.column.kind == "fixed":
+        return FixedColumn(file, entry)
+    return VariableColumn(file, entry, f"{where}, column {entry.column.name!r}")
+
+
+def require(readers: dict[str, ColumnReader], column: Column, count: int, where: str) -> None:
+    """Raise PackError unless a column of this name has this type and number of values."""
+    found = readers.get(column.name)
+    if found is None or found.column != column or len(found) != count:
+        got = "none" if found is None else f"{len(found):,} of {found.column}"
+        raise PackError(
+            f"{where}: needs {count:,} values of {column}, got {got}. The file is damaged."
+        )

@@ -1,0 +1,133 @@
+"""A data set in packed form: one file, or a folder of shards with a manifest."""
+
+from __future__ import annotations
+
+import bisect
+import json
+import os
+from collections.abc import Sequence
+
+from penstock.errors import PackError
+from penstock.packing.format import SUFFIX
+from penstock.packing.items import Column
+from penstock.packing.read import PackFile, Sample
+
+MANIFEST = "manifest.json"
+_FORMAT = "penstock shards"
+_VERSION = 1
+
+
+class PackSet:
+    """The samples of one or more packed files, in order."""
+
+    def __init__(self, path: str, files: Sequence[PackFile]) -> None:
+        self.path = path
+        self.files = tuple(files)
+        self._ends: list[int] = []
+        for file in self.files:
+            self._ends.append(len(file) + (self._ends[-1] if self._ends else 0))
+        first = self.files[0]
+        for file in self.files[1:]:
+            if file.schema != first.schema or file.table("classes") != first.table("classes"):
+                raise PackError(
+                    f"{file.path}: other columns or classes than {first.path}. "
+                    "The shards are not of one pack; pack again."
+                )
+
+    def __len__(self) -> int:
+        return self._ends[-1]
+
+    @property
+    def schema(self) -> tuple[Column, ...]:
+        """The user's columns."""
+        return self.files[0].schema
+
+    @property
+    def lossy(self) -> bool:
+        """Whether images were re-encoded on request."""
+        return any(file.lossy for file in self.files)
+
+    @property
+    def file_bytes(self) -> int:
+        """Size of all files, without the manifest."""
+        return sum(file.file_bytes for file in self.files)
+
+    def table(self, name: str) -> tuple[str, ...] | None:
+        """Return a table of texts, such as `classes`, or None."""
+        return self.files[0].table(name)
+
+    def locate(self, index: int) -> tuple[PackFile, int]:
+        """Return the file that holds a sample, and the sample's place in it."""
+        if not 0 <= index < len(self):
+            raise IndexError(f"{self.path}: sample {index:,} of {len(self):,}")
+        number = bisect.bisect_right(self._ends, index)
+        return self.files[number], index - (self._ends[number] - len(self.files[number]))
+
+    def sample(self, index: int) -> Sample:
+        """Return what the index says of a sample; `index` in it counts within its file."""
+        file, place = self.locate(index)
+        return file.sample(place)
+
+    def value(self, column: str, index: int) -> object:
+        """Return a sample's value in one of the user's columns."""
+        file, place = self.locate(index)
+        return file.columns[column][place]
+
+
+def shard_name(number: int, shards: int) -> str:
+    """Return the file name of a shard."""
+    return f"{number:05d}-of-{shards:05d}{SUFFIX}"
+
+
+def manifest_text(files: Sequence[PackFile]) -> str:
+    """Return the manifest of these shards: it follows from them, byte for byte."""
+    listed = [
+        {
+            "file": os.path.basename(file.path),
+            "samples": len(file),
+            "bytes": file.file_bytes,
+            "id": file.header.file_id.hex(),
+        }
+        for file in files
+    ]
+    return json.dumps({"format": _FORMAT, "version": _VERSION, "shards": listed}, indent=1) + "\n"
+
+
+def open_packed(path: str | os.PathLike[str]) -> PackSet:
+    """Open a packed file, or a folder of shards."""
+    text = os.fspath(path)
+    if not os.path.isdir(text):
+        return PackSet(text, [PackFile(text)])
+    manifest = os.path.join(text, MANIFEST)
+    files = [PackFile(os.path.join(text, name)) for name in _listed_files(manifest)]
+    with open(manifest, encoding="utf-8", newline="") as file:
+        if file.read() != manifest_text(files):
+            raise PackError(
+                f"{manifest}: does not match the shards beside it. "
+                "One of them was replaced or damaged: copy the folder again, or repack."
+            )
+    return PackSet(text, files)
+
+
+def _listed_files(manifest: str) -> list[str]:
+    try:
+        with open(manifest, encoding="utf-8") as file:
+            listed = json.load(file)
+        if (listed["format"], listed["version"]) != (_FORMAT, _VERSION):
+            raise PackError(
+                f"{manifest}: {listed['format']} version {listed['version']}; this version reads "
+                f"{_FORMAT} version {_VERSION}. Upgrade penstock, or repack."
+            )
+        names = [str(shard["file"]) for shard in listed["shards"]]
+    except FileNotFoundError as error:
+        raise PackError(
+            f"{manifest}: no such file, so this is no folder of shards. "
+            "If the pack was interrupted, go on with penstock pack --resume."
+        ) from error
+    except (OSError, ValueError, KeyError, TypeError, RecursionError) as error:
+        if isinstance(error, PackError):
+            raise
+        raise PackError(f"{manifest}: not a manifest of shards ({error}).") from error
+    if not names or any(os.path.basename(name) != name or not name for name in names):
+        raise PackError(f"{manifest}: lists no files, or files elsewhere: {names[:3]}.")
+    return names

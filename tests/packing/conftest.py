@@ -1,0 +1,13 @@
+"""Fixtures of the tests of packed files."""
+
+import pytest
+
+from packing import fake_jpegs
+from penstock.packing import jpeg_records
+
+
+@pytest.fixture
+def fake_codec(monkeypatch):
+    """JPEGs become records without the core."""
+    monkeypatch.setattr(jpeg_records, "encode_jpeg", fake_jpegs.encode_jpeg)
+    monkeypatch.setattr(jpeg_records, "rebuild_jpeg", fake_jpegs.rebuild_jpeg)

@@ -1,0 +1,197 @@
+"""A pack that is interrupted, however and whenever, can be resumed to the very same file."""
+
+import errno
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from packing.samples import ListSource, mixed_source
+from penstock.errors import DecodeError, PackError
+from penstock.packing import disk
+from penstock.packing import write as write_module
+from penstock.packing.items import PackItem
+from penstock.packing.pack import pack
+from penstock.packing.shards import MANIFEST
+from penstock.packing.verify import verify
+
+pytestmark = pytest.mark.usefixtures("fake_codec")
+
+OPERATIONS = ("write_all", "sync", "truncate", "rename", "remove")
+SAMPLES = 9
+
+
+class Crash(BaseException):
+    """Ends the program there and then: nothing in the package catches it."""
+
+
+def source():
+    listed = mixed_source(SAMPLES)
+    listed.listed[4] = PackItem("broken.jpg", b"no image", listed.listed[4].columns)
+    return listed
+
+
+@pytest.fixture
+def undisturbed(tmp_path, monkeypatch):
+    """The bytes of the file when nothing happens. Syncs come often, so that all kinds are met."""
+    monkeypatch.setitem(write_module.PackWriter.__init__.__kwdefaults__, "sync_bytes", 1500)
+    pack(source(), tmp_path / "whole.pen", on_error="skip")
+    return (tmp_path / "whole.pen").read_bytes()
+
+
+def crash_at(monkeypatch, moment, *, halfway):
+    """Crash in the given disk operation, before it or with half of the bytes written."""
+    count = 0
+
+    def wrap(name, real):
+        def operate(*args):
+            nonlocal count
+            count += 1
+            if count == moment:
+                if halfway and name == "write_all":
+                    real(args[0], args[1][: len(args[1]) // 2])
+                raise Crash
+            real(*args)
+
+        return operate
+
+    for name in OPERATIONS:
+        monkeypatch.setattr(disk, name, wrap(name, getattr(disk, name)))
+
+
+@pytest.mark.parametrize("halfway", [False, True])
+def test_a_crash_at_any_operation_can_be_resumed(tmp_path, monkeypatch, undisturbed, halfway):
+    target = tmp_path / "a.pen"
+    moment = 0
+    while True:
+        moment += 1
+        with monkeypatch.context() as patch:
+            crash_at(patch, moment, halfway=halfway)
+            try:
+                pack(source(), target, on_error="skip")
+            except Crash:
+                assert not target.exists() or target.read_bytes() == undisturbed
+            else:
+                break
+        summary = pack(source(), target, on_error="skip", resume=True)
+        assert target.read_bytes() == undisturbed, moment
+        assert len(summary.skipped) == 1
+        assert sorted(os.listdir(tmp_path)) == ["a.pen", "whole.pen"]
+        target.unlink()
+    assert moment > 3 * SAMPLES
+
+
+def test_a_resume_may_crash_too(tmp_path, monkeypatch, undisturbed):
+    """Each attempt gets a little further than the one before."""
+    target = tmp_path / "a.pen"
+    for moment in range(1, 400):
+        with monkeypatch.context() as patch:
+            crash_at(patch, 6 + moment // 2, halfway=moment % 2 == 0)
+            try:
+                pack(source(), target, on_error="skip", resume=True)
+                break
+            except Crash:
+                continue
+    assert target.read_bytes() == undisturbed
+
+
+def test_records_lost_in_a_power_failure_are_written_again(tmp_path, monkeypatch, undisturbed):
+    """The journal may reach the disk before the records it tells of."""
+    target = tmp_path / "a.pen"
+    with monkeypatch.context() as patch:
+        patch.setitem(write_module.PackWriter.__init__.__kwdefaults__, "sync_bytes", 1 << 30)
+        crash_at(patch, 22, halfway=False)
+        with pytest.raises(Crash):
+            pack(source(), target, on_error="skip")
+    partial = Path(f"{target}.partial")
+    partial.write_bytes(partial.read_bytes()[:-128] + bytes(128))
+    pack(source(), target, on_error="skip", resume=True)
+    assert target.read_bytes() == undisturbed
+
+
+def test_a_full_disk_is_told_and_can_be_resumed(tmp_path, monkeypatch, undisturbed):
+    target = tmp_path / "a.pen"
+    real, room = disk.write_all, 4000
+
+    def write_until_full(file, data):
+        nonlocal room
+        if room < len(data):
+            real(file, data[:room])
+            raise OSError(errno.ENOSPC, "No space left on device")
+        room -= len(data)
+        real(file, data)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(disk, "write_all", write_until_full)
+        with pytest.raises(PackError, match=r"disk is full: about .* needed, .* free.*--resume"):
+            pack(source(), target, on_error="skip")
+    assert not target.exists()
+    pack(source(), target, on_error="skip", resume=True)
+    assert target.read_bytes() == undisturbed
+
+
+def test_a_bad_file_can_be_mended_and_resumed(tmp_path):
+    listed = source()
+    with pytest.raises(DecodeError, match=r"broken.jpg: not an image.*--on-error=skip"):
+        pack(listed, tmp_path / "a.pen")
+    mended = mixed_source(SAMPLES)
+    mended.listed[4] = PackItem("broken.jpg", mended.listed[4].data, mended.listed[4].columns)
+    pack(mended, tmp_path / "a.pen", resume=True)
+    assert mended.started == [3]  # the sample before, to see that it is the same source
+    pack(mended, tmp_path / "b.pen")
+    assert (tmp_path / "a.pen").read_bytes() == (tmp_path / "b.pen").read_bytes()
+
+
+def test_shards_can_be_resumed(tmp_path, monkeypatch):
+    pack(mixed_source(7), tmp_path / "whole", shards=3)
+    for moment in (1, 12, 40, 60, 80):
+        with monkeypatch.context() as patch:
+            crash_at(patch, moment, halfway=True)
+            with pytest.raises(Crash):
+                pack(mixed_source(7), tmp_path / "set", shards=3)
+        assert not (tmp_path / "set" / MANIFEST).exists()
+        pack(mixed_source(7), tmp_path / "set", shards=3, resume=True)
+        names = sorted(os.listdir(tmp_path / "whole"))
+        assert sorted(os.listdir(tmp_path / "set")) == names
+        for name in names:
+            whole = (tmp_path / "whole" / name).read_bytes()
+            assert (tmp_path / "set" / name).read_bytes() == whole
+        shutil.rmtree(tmp_path / "set")
+
+
+def test_what_cannot_be_resumed_is_refused(tmp_path, monkeypatch):
+    target = tmp_path / "a.pen"
+    with monkeypatch.context() as patch:
+        crash_at(patch, 14, halfway=False)
+        with pytest.raises(Crash):
+            pack(mixed_source(), target)
+    with pytest.raises(PackError, match="an unfinished pack is there"):
+        pack(mixed_source(), target)
+    with pytest.raises(PackError, match="begun with other columns, classes or settings"):
+        pack(mixed_source(), target, resume=True, quality=50)
+    other = mixed_source()
+    other.listed.insert(0, other.listed.pop())
+    with pytest.raises(PackError, match="before the interruption, and is"):
+        pack(other, target, resume=True)
+    pack(mixed_source(), target, resume=True)
+    with pytest.raises(PackError, match="exists already"):
+        pack(mixed_source(), target)
+    with pytest.raises(PackError, match="finished, but with other columns or settings"):
+        pack(ListSource([]), target, resume=True)
+
+
+def test_fifty_kills_at_random_moments(tmp_path):
+    """The real thing: kill -9, in a process of its own that starts and kills others."""
+    script = Path(__file__).with_name("kill_packers.py")
+    paths = os.pathsep.join([str(Path(__file__).parents[1]), *filter(None, sys.path)])
+    done = subprocess.run(
+        [sys.executable, str(script), str(tmp_path), "50"],
+        env=os.environ | {"PYTHONPATH": paths}, capture_output=True, text=True, check=False,
+        timeout=120,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    assert "50 killed" in done.stdout
+    assert verify(tmp_path / "whole.pen").intact
