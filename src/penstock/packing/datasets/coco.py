@@ -16,12 +16,12 @@ import numpy as np
 from penstock.errors import SourceError
 from penstock.geometry import Size
 from penstock.packing.datasets.boxes import boxes_from_corner_and_size, note_odd_boxes
+from penstock.packing.datasets.coco_images import CocoImages
 from penstock.packing.datasets.coco_index import CocoIndex, each_image, read_coco_index
 from penstock.packing.datasets.coco_other import read_captions, read_labels, read_panoptic
 from penstock.packing.datasets.images import image_size
 from penstock.packing.datasets.layout_source import Findings, LayoutSource
 from penstock.packing.datasets.polygons import draw_segmentation, stack_masks
-from penstock.packing.datasets.coco_images import CocoImages
 from penstock.packing.items import BOX_LABELS, BOXES, MASKS, Column, PackItem, keypoints_column
 
 IMAGE_ID = Column("image_id", "fixed", "int64")

@@ -60,7 +60,9 @@ def coco_files(folder: str) -> dict[str, str]:
         exported = os.path.join(folder, name, "_annotations.coco.json")
         if os.path.exists(exported):
             files[name] = (0, exported)
-    own = [name for name in ("instances.json", "_annotations.coco.json") if name in names_in(folder)]
+    own = [
+        name for name in ("instances.json", "_annotations.coco.json") if name in names_in(folder)
+    ]
     if own and not files:
         return {"": os.path.join(folder, own[0])}
     return {split: path for split, (_, path) in files.items()}
@@ -84,12 +86,11 @@ def task_and_split(name: str) -> tuple[str | None, str | None]:
 
 
 def _likely_roots(folder: str, split: str | None) -> list[str]:
-    roots = []
-    for base in (folder, os.path.dirname(folder)):
-        for below in ("", "images", split, os.path.join("images", split) if split else None):
-            if below is not None:
-                roots.append(os.path.join(base, below) if below else base)
-    return roots
+    below = ["", "images"]
+    if split:
+        below += [split, os.path.join("images", split)]
+    bases = (folder, os.path.dirname(folder))
+    return [os.path.normpath(os.path.join(base, place)) for base in bases for place in below]
 
 
 def _file_name(image: dict[str, Any], title: str) -> str:

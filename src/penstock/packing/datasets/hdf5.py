@@ -11,7 +11,7 @@ import numpy as np
 from penstock.errors import SourceError
 from penstock.packing.datasets.images import png_of_pixels
 from penstock.packing.datasets.layout_source import LayoutSource
-from penstock.packing.datasets.names import numbered_name
+from penstock.packing.datasets.names import numbered_name, user_column_name
 from penstock.packing.datasets.optional import require
 from penstock.packing.datasets.splits import choose_split
 from penstock.packing.items import LABEL, REGRESSION_LABEL, Column, PackItem
@@ -71,12 +71,18 @@ def _images(arrays: dict[str, Any], title: str, split: str | None) -> str:
 def _is_pixels(array: Any) -> bool:
     if array.dtype != np.uint8 or 0 in array.shape:
         return False
-    return array.ndim == 3 or (array.ndim == 4 and bool({1, 3, 4} & {array.shape[1], array.shape[3]}))
+    return array.ndim == 3 or (
+        array.ndim == 4 and bool({1, 3, 4} & {array.shape[1], array.shape[3]})
+    )
 
 
 def _is_encoded(array: Any) -> bool:
-    return array.ndim == 1 and array.dtype == object and bool(
-        array.dtype.metadata and array.dtype.metadata.get("vlen") == np.uint8 and len(array)
+    return (
+        array.ndim == 1
+        and array.dtype == object
+        and bool(
+            array.dtype.metadata and array.dtype.metadata.get("vlen") == np.uint8 and len(array)
+        )
     )
 
 
@@ -98,7 +104,9 @@ def _columns(arrays: dict[str, Any], images: str, title: str) -> dict[str, Colum
         )
     columns = {}
     for name, array in others.items():
-        column = Column(name.replace("/", "_"), "fixed", str(array.dtype), array.shape[1:])
+        column = Column(
+            user_column_name(name), "fixed", array.dtype.newbyteorder("=").name, array.shape[1:]
+        )
         if name in labels:
             column = LABEL if array.dtype.kind in "biu" else REGRESSION_LABEL
         columns[name] = column

@@ -20,9 +20,7 @@ UNREADABLE = "images cannot be read, and were handed on without their boxes"
 EXIF_ORIENTATION = 0x0112
 
 
-def image_size(
-    data: bytes | os.PathLike[str], where: str, findings: Findings
-) -> Size | None:
+def image_size(data: bytes | os.PathLike[str], where: str, findings: Findings) -> Size | None:
     """Return the size an image's header gives, or None, counted, if it cannot be read.
 
     The packer meets the same broken image, and `on_error` decides what becomes of it.

@@ -24,7 +24,7 @@ _DECODER = json.JSONDecoder()
 class JsonStream:
     """A cursor on JSON text.
 
-    Bytes are read as Latin-1, so that a character is a byte; `element` decodes a found one properly.
+    Bytes are read as Latin-1, so that a character is a byte; `element` decodes properly.
     """
 
     data: bytes | mmap.mmap

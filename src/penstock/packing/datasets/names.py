@@ -16,6 +16,9 @@ _EXTENSION_OF = {
     b"MM\0*": ".tif",
 }
 
+# Columns with a meaning of their own.
+RESERVED_COLUMNS = frozenset(["boxes", "box_labels", "keypoints", "label", "masks", "name"])
+
 
 def safe_name(name: str, where: str) -> str:
     """Return a name with "/" between its parts, or raise: it must stay below its folder."""
@@ -40,3 +43,9 @@ def image_extension(data: bytes) -> str | None:
 def numbered_name(index: int, data: bytes, prefix: str = "") -> str:
     """Return a name for an image that has none."""
     return f"{prefix}{index:08d}{image_extension(data) or '.bin'}"
+
+
+def user_column_name(name: str) -> str:
+    """Return the name of the column for a field that has no meaning to us."""
+    name = name.replace("/", "_").replace(".", "_")
+    return f"{name}_field" if name in RESERVED_COLUMNS else name

@@ -31,7 +31,7 @@ def open_parquet(path: str, split: str | None = None) -> LayoutSource:
     """Open a Parquet file, or the files of one data set in a folder."""
     title = printable(path)
     files = ParquetFiles.open(choose_record_files(path, (".parquet",), split), title)
-    schema = read_schema(files.schema, files.types, title)
+    schema = read_schema(files.schema, files.types, files.has_nulls, title)
     names = LabelNames()
     if schema.label is not None and schema.classes is None and not schema.label_is_float:
         for where, row in files.rows([schema.label]):
@@ -104,7 +104,7 @@ class _Reader:
             note_odd_boxes(boxes, None, self.findings, where)
             columns["boxes"], columns["box_labels"] = boxes, labels
         for name, column in self.schema.user.items():
-            columns[name] = _user_value(row[name].as_py(), column)
+            columns[column.name] = _user_value(row[name].as_py(), column)
         return columns
 
 

@@ -11,6 +11,7 @@ from penstock.packing.datasets.optional import require
 from penstock.sources.file_source import printable
 
 ROWS_PER_BATCH = 32
+ROWS_OF_NUMBERS = 1 << 16
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,10 +63,20 @@ class ParquetFiles:
             except (self._error, OSError) as error:
                 raise _unreadable(path, error) from error
 
+    def has_nulls(self, column: str) -> bool:
+        """Tell whether a value is missing anywhere in a column."""
+        for path in self.paths:
+            try:
+                with self._parquet.ParquetFile(path, memory_map=True) as file:
+                    for batch in file.iter_batches(ROWS_OF_NUMBERS, columns=[column]):
+                        if batch.column(0).null_count:
+                            return True
+            except (self._error, OSError) as error:
+                raise _unreadable(path, error) from error
+        return False
 
-def _cells(
-    file: Any, group: int, columns: list[str] | None, skip: int
-) -> Iterator[dict[str, Any]]:
+
+def _cells(file: Any, group: int, columns: list[str] | None, skip: int) -> Iterator[dict[str, Any]]:
     for batch in file.iter_batches(ROWS_PER_BATCH, row_groups=[group], columns=columns):
         if skip >= batch.num_rows:
             skip -= batch.num_rows

@@ -6,11 +6,12 @@ Hugging Face writes the types it knows of (Image, ClassLabel) as JSON into the s
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, Literal
 
 from penstock.errors import SourceError
+from penstock.packing.datasets.names import user_column_name
 from penstock.packing.items import Column
 
 IMAGE_NAMES = ("image", "img", "jpg", "jpeg", "png", "webp", "picture", "photo", "image_bytes")
@@ -36,12 +37,15 @@ class ParquetSchema:
     user: dict[str, Column]
 
 
-def read_schema(schema: Any, types: Any, title: str) -> ParquetSchema:
+def read_schema(
+    schema: Any, types: Any, has_nulls: Callable[[str], bool], title: str
+) -> ParquetSchema:
     """Work out the use of each column.
 
     Args:
         schema: A pyarrow.Schema.
         types: The module pyarrow.types.
+        has_nulls: Tells whether a value is missing anywhere in a column.
         title: What errors call the file.
     """
     features = _hugging_face_features(schema.metadata or {}, title)
@@ -59,7 +63,9 @@ def read_schema(schema: Any, types: Any, title: str) -> ParquetSchema:
         classes=_names(features.get(label)) if label else None,
         has_objects=objects,
         box_classes=_category_names(features.get(OBJECTS_NAME)) if objects else None,
-        user={f.name: _user_column(f, forms, types) for f in schema if f.name not in taken},
+        user={
+            f.name: _user_column(f, forms, types, has_nulls) for f in schema if f.name not in taken
+        },
     )
 
 
@@ -134,16 +140,18 @@ def _tensor_shape(field: Any, title: str) -> tuple[int, ...] | None:
         raise SourceError(f"{title}: the shape of {field.name} is damaged ({error!r}).") from error
 
 
-def _user_column(field: Any, forms: dict[str, ImageForm], types: Any) -> Column:
-    kind = field.type
+def _user_column(
+    field: Any, forms: dict[str, ImageForm], types: Any, has_nulls: Callable[[str], bool]
+) -> Column:
+    name, kind = user_column_name(field.name), field.type
     if field.name in forms and forms[field.name] != "tensor":
-        return Column(field.name, "bytes")
+        return Column(name, "bytes")
     if types.is_list(kind) and _is_number(kind.value_type, types):
-        return Column(field.name, "ragged", _dtype(kind.value_type))
-    if _is_number(kind, types) and not field.nullable:
-        return Column(field.name, "fixed", _dtype(kind))
-    # Anything else, and numbers that may be missing, as JSON.
-    return Column(field.name, "text")
+        return Column(name, "ragged", _dtype(kind.value_type))
+    if _is_number(kind, types) and not has_nulls(field.name):
+        return Column(name, "fixed", _dtype(kind))
+    # Text as it is; anything else, and numbers of which some are missing, as JSON.
+    return Column(name, "text")
 
 
 def _is_number(kind: Any, types: Any) -> bool:

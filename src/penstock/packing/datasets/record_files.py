@@ -7,7 +7,7 @@ import re
 
 from penstock.errors import SourceError
 from penstock.packing.datasets.files import names_in
-from penstock.packing.datasets.splits import choose_split
+from penstock.packing.datasets.splits import SPLIT_FOLDERS, choose_split
 from penstock.sources.file_source import printable
 
 # `train-00003-of-00128.parquet`, `part_000001_000004.parquet`, `val.tfrecord-00000-of-00002`
@@ -18,7 +18,7 @@ TF_EXTENSIONS = (".tfrecord", ".tfrecords", ".record")
 def record_sets(folder: str, extensions: tuple[str, ...]) -> dict[str, list[str]]:
     """Return the files of a folder, and of folders in it named like splits, by data set."""
     sets: dict[str, list[str]] = {}
-    for below in ("", *(name for name in names_in(folder) if _is_folder(folder, name))):
+    for below in ("", *(name for name in names_in(folder) if _is_split(folder, name))):
         for name in names_in(os.path.join(folder, below)):
             unnumbered = _NUMBERS.sub("", name)
             if not unnumbered.endswith(extensions):
@@ -47,5 +47,5 @@ def _without_extension(name: str, extensions: tuple[str, ...]) -> str:
     return name
 
 
-def _is_folder(folder: str, name: str) -> bool:
-    return os.path.isdir(os.path.join(folder, name))
+def _is_split(folder: str, name: str) -> bool:
+    return name in SPLIT_FOLDERS and os.path.isdir(os.path.join(folder, name))

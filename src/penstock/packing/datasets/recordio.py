@@ -167,7 +167,8 @@ def _listed_names(path: str) -> dict[int, str]:
         return {}
     names: dict[int, str] = {}
     for number, line in enumerate(read_text(listing, LARGEST_LIST_BYTES).splitlines(), start=1):
-        identity, *_, name = line.split("\t") if line.strip() else ("",)
-        if identity.strip().isdecimal() and name:
-            names[int(identity)] = safe_name(name.strip(), f"{printable(listing)}, line {number}")
+        words = line.split("\t")
+        if len(words) >= 2 and words[0].strip().isdecimal():
+            where = f"{printable(listing)}, line {number}"
+            names[int(words[0])] = safe_name(words[-1].strip(), where)
     return names if len(set(names.values())) == len(names) else {}

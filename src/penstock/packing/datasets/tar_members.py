@@ -85,7 +85,8 @@ def tar_members(
 
 def _walk(tar: tarfile.TarFile, title: str, findings: Findings | None) -> Iterator[TarMember]:
     while (info := tar.next()) is not None:
-        tar.members.clear()  # it would remember every member of a large archive
+        # It would remember every member of a large archive.
+        tar.members.clear()  # type: ignore[attr-defined]
         if info.isreg():
             name = safe_name(info.name, f"{title}, byte {info.offset:,}")
             yield TarMember(title, name, info.size, tar, info)

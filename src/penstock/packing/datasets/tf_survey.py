@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 
 from penstock.errors import SourceError
 from penstock.packing.datasets.labels import LabelNames
+from penstock.packing.datasets.names import user_column_name
 from penstock.packing.datasets.tf_example import (
     BYTES_LIST,
     FLOAT_LIST,
@@ -78,7 +79,7 @@ class Survey:
         """Return the column of each feature that has no meaning to us."""
         columns = {}
         for name, kind in sorted(self._extras.items()):
-            title = name.removeprefix("image/").replace("/", "_")
+            title = user_column_name(name.removeprefix("image/"))
             is_bytes = kind == BYTES_LIST
             columns[name] = (
                 Column(title, "bytes") if is_bytes else Column(title, "ragged", DTYPE_OF[kind])

@@ -32,7 +32,7 @@ from penstock.packing.datasets.tf_survey import (
     NAMES,
     Survey,
 )
-from penstock.packing.items import PackItem
+from penstock.packing.items import Column, PackItem
 from penstock.sources.file_source import printable
 
 
@@ -92,7 +92,7 @@ class _Reader:
             labels = self._box_labels(example, where)
             columns["box_labels"] = labels[: len(columns["boxes"])]
         for feature, column in self.survey.extra_columns().items():
-            columns[column.name] = _extra(example, feature, column.kind)
+            columns[column.name] = _extra(example, feature, column)
         return PackItem(_name(example, number, prefix, data, where), data, columns)
 
     def _label(self, example: Example, where: str) -> int:
@@ -141,10 +141,9 @@ def _name(example: Example, number: int, prefix: str, data: bytes, where: str) -
     return numbered_name(number, data, prefix)
 
 
-def _extra(example: Example, name: str, kind: str) -> Any:
+def _extra(example: Example, name: str, column: Column) -> Any:
     feature = example.get(name, NO_FEATURE)
-    if kind == "bytes":
+    if column.kind == "bytes":
         return bytes(feature.blobs[0]) if feature.blobs else b""
-    if len(feature.floats):
-        return feature.floats
-    return np.array(feature.integers)
+    values = feature.integers if column.dtype == "int64" else feature.floats
+    return np.array(values, column.dtype)

@@ -34,7 +34,7 @@ def open_voc(folder: str, split: str | None = None) -> LayoutSource:
     stems = layout.chosen(split)
     if not stems:
         raise SourceError(f"{printable(folder)}: no image is listed in it, so none can be packed.")
-    boxes_of = {stem: 0 for stem in stems}
+    boxes_of = dict.fromkeys(stems, 0)
     names: set[str] = set()
     for stem in layout.annotated():
         annotation = layout.annotation(stem)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import os
 from dataclasses import dataclass
-from xml.etree import ElementTree  # noqa: S405 - declarations, which make xml dangerous, are refused
+from xml.etree import ElementTree as ET
 
 import numpy as np
 import numpy.typing as npt
@@ -47,8 +47,8 @@ def read_voc_xml(path: str) -> VocAnnotation:
     if b"<!DOCTYPE" in text or b"<!ENTITY" in text:
         raise SourceError(f"{where}: it declares its own entities. Remove the DOCTYPE.")
     try:
-        root = ElementTree.fromstring(text)  # noqa: S314 - see the import
-    except (ElementTree.ParseError, ValueError, LookupError) as error:
+        root = ET.fromstring(text)  # noqa: S314 - declarations are refused above
+    except (ET.ParseError, ValueError, LookupError) as error:
         raise SourceError(f"{where}: not valid xml ({error}). Correct or remove it.") from error
     if root.tag != "annotation":
         raise SourceError(f"{where}: <annotation> expected, found <{root.tag}>.")
@@ -72,13 +72,13 @@ def read_voc_xml(path: str) -> VocAnnotation:
     )
 
 
-def _file_name(root: ElementTree.Element) -> str | None:
+def _file_name(root: ET.Element) -> str | None:
     # <path> is the author's own disk, and some tools write it into <filename> too.
     name = (root.findtext("filename") or "").strip().replace("\\", "/")
     return os.path.basename(name) or None
 
 
-def _size(root: ElementTree.Element) -> Size | None:
+def _size(root: ET.Element) -> Size | None:
     texts = [root.findtext(f"size/{side}") or "" for side in ("height", "width")]
     if not all(text.strip().isdecimal() for text in texts):
         return None
@@ -86,7 +86,7 @@ def _size(root: ElementTree.Element) -> Size | None:
     return Size(height, width) if height and width else None
 
 
-def _number(box: ElementTree.Element, corner: str, where: str) -> float:
+def _number(box: ET.Element, corner: str, where: str) -> float:
     text = box.findtext(corner)
     try:
         value = float(text or "")
@@ -97,5 +97,5 @@ def _number(box: ElementTree.Element, corner: str, where: str) -> float:
     return value
 
 
-def _flag(item: ElementTree.Element, flag: str) -> bool:
+def _flag(item: ET.Element, flag: str) -> bool:
     return (item.findtext(flag) or "0").strip() not in {"", "0", "false", "False"}

@@ -20,6 +20,7 @@ from penstock.errors import SourceError
 from penstock.packing.datasets.files import names_in
 from penstock.packing.datasets.labels import LabelNames
 from penstock.packing.datasets.layout_source import Findings, LayoutSource
+from penstock.packing.datasets.names import user_column_name
 from penstock.packing.datasets.tar_members import is_tar_name, tar_members, tar_stem
 from penstock.packing.items import LABEL, Column, PackItem
 from penstock.sources.file_source import printable
@@ -28,8 +29,6 @@ from penstock.sources.scan import IMAGE_EXTENSIONS
 LABEL_FIELD = "cls"
 TEXT_FIELDS = frozenset(["json", "txt", "text", "caption", "transcript", "url", "csv", "xml"])
 IMAGE_FIELDS = frozenset(extension[1:] for extension in IMAGE_EXTENSIONS) | {"gif", "pbm"}
-# Names of columns with a meaning of their own; a field called so becomes `<name>_field`.
-RESERVED = frozenset(["boxes", "box_labels", "keypoints", "label", "masks", "name"])
 
 
 @dataclass(slots=True)
@@ -133,10 +132,8 @@ class _Survey:
         """Return the column of each field but the image and the label."""
         columns = {}
         for name in sorted(self.fields - {LABEL_FIELD}):
-            title = name.replace(".", "_")
-            title = f"{title}_field" if title in RESERVED else title
             is_text = name.rpartition(".")[2] in TEXT_FIELDS
-            columns[name] = Column(title, "text" if is_text else "bytes")
+            columns[name] = Column(user_column_name(name), "text" if is_text else "bytes")
         return columns
 
 

@@ -109,7 +109,7 @@ def _object(line: str, where: str, config: YoloConfig) -> _Object:
     classes = len(config.names) if config.names is not None else 2**31
     if not label.is_integer() or not 0 <= label < classes:
         raise SourceError(
-            f"{where}: class {line.split()[0]} is not one of the {classes:,} classes, from 0."
+            f"{where}: class {label:g} is not one of the {classes:,} classes, counted from 0."
         )
     if config.keypoints is not None:
         points, values = config.keypoints

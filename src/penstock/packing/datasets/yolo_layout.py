@@ -16,7 +16,13 @@ from penstock.sources.file_source import printable
 LARGEST_TEXT_BYTES = 1 << 26
 LABEL_FOLDERS = ("labels", "labels_yolo", "Annotations", "annotations")
 IMAGE_FOLDERS = ("images", "Images")
-NAME_FILES = ("classes.txt", "obj.names", "names.txt", "labels/classes.txt", "predefined_classes.txt")
+NAME_FILES = (
+    "classes.txt",
+    "obj.names",
+    "names.txt",
+    "labels/classes.txt",
+    "predefined_classes.txt",
+)
 SPLITS = ("train", "val", "valid", "validation", "test")
 LARGEST_NUMBER_OF_CLASSES = 100_000
 
@@ -53,14 +59,15 @@ def find_parts(folder: str) -> dict[str, YoloPart]:
 
 
 def read_config(folder: str) -> YoloConfig:
-    """Return class names and keypoints, from `data.yaml` if there is one, else from a list."""
-    config: dict[str, Any] = {}
-    for name in names_in(folder):
-        if name.endswith((".yaml", ".yml")):
-            config = _load_yaml(os.path.join(folder, name))
-            if "names" in config:
-                where = printable(os.path.join(folder, name))
-                return YoloConfig(_names(config["names"], where), _keypoints(config, where))
+    """Return class names and keypoints, from a yaml file, the one above, or a list of names."""
+    for place in (folder, os.path.dirname(os.path.abspath(folder))):
+        for name in names_in(place) if os.path.isdir(place) else ():
+            # Above a folder of one split may be anything; data.yaml is YOLO's.
+            if name.endswith((".yaml", ".yml")) and (place == folder or name == "data.yaml"):
+                config = _load_yaml(os.path.join(place, name))
+                if "names" in config:
+                    where = printable(os.path.join(place, name))
+                    return YoloConfig(_names(config["names"], where), _keypoints(config, where))
     for name in NAME_FILES:
         path = os.path.join(folder, name)
         if os.path.exists(path):
