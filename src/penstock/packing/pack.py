@@ -11,10 +11,10 @@ from typing import Any
 from penstock.errors import DecodeError, PackError, PenstockError
 from penstock.packing import disk
 from penstock.packing.encode import encode_image
-from penstock.packing.file_items import FileItems
 from penstock.packing.format import SUFFIX
 from penstock.packing.index import Tables
 from penstock.packing.items import PackItem, PackSource
+from penstock.packing.open_pack_source import open_pack_source
 from penstock.packing.ordered_map import map_in_order, usable_cores
 from penstock.packing.read import PackFile
 from penstock.packing.records import Record
@@ -24,7 +24,6 @@ from penstock.packing.stream import Stream
 from penstock.packing.summary import Summary, summarise
 from penstock.packing.write import JOURNAL_SUFFIX, PARTIAL_SUFFIX, PackWriter
 from penstock.progress import ProgressBar
-from penstock.sources import open_source
 
 
 def pack(
@@ -32,6 +31,9 @@ def pack(
     target: str | os.PathLike[str],
     *,
     labels: Any = None,
+    kind: str | None = None,
+    split: str | None = None,
+    images: str | os.PathLike[str] | None = None,
     shards: int = 1,
     resume: bool = False,
     on_error: str = "raise",
@@ -43,10 +45,14 @@ def pack(
     """Write a data set as one packed file: lossless, and many times faster to load.
 
     Args:
-        source: A folder of class folders, a folder of images with `labels`, a list of files, or
-            a `PackSource`.
+        source: A file or folder in any layout that `open_dataset` recognises (a folder of class
+            folders, COCO, VOC, YOLO, tar, Parquet ...), a folder of images with `labels`, a list
+            of files, or a `PackSource`.
         target: The `.pen` file to write; with `shards`, the folder. It must not exist yet.
         labels: As `Loader` takes them: a labels file, or one label a file.
+        kind: The layout, where it is not recognised: "coco", "voc", "folder" ...
+        split: Which part of a data set that has several: "train", "val" ...
+        images: For COCO, the folder of the images, if it is not near the json file.
         shards: Number of files to write. More than one makes a folder with a manifest.
         resume: Go on where an interrupted pack with the same arguments stopped.
             The result is the same, byte for byte, as without the interruption.
@@ -60,7 +66,7 @@ def pack(
         raise PackError(f'on_error: must be "raise" or "skip", got {on_error!r}.')
     if shards < 1 or (threads is not None and threads < 1):
         raise PackError(f"shards and threads: must be 1 or more, got {shards} and {threads}.")
-    opened = _pack_source(source, labels)
+    opened = open_pack_source(source, labels=labels, kind=kind, split=split, images=images)
     job = _Job(
         source=opened,
         stream=Stream(opened),
@@ -166,12 +172,6 @@ class _Job:
             return replace(item, columns=columns), record
         except PenstockError as error:
             return item, error
-
-
-def _pack_source(source: Any, labels: Any) -> PackSource:
-    if isinstance(source, PackSource):
-        return source
-    return FileItems(open_source(source, labels))
 
 
 def _check_same(path: str, job: _Job) -> None:
