@@ -8,7 +8,7 @@ import PIL.Image
 import pytest
 
 from packing.samples import ListSource, image_file, mixed_source
-from penstock.errors import DecodeError, PackError
+from penstock.errors import DecodeError, PackError, SourceError
 from penstock.packing import ordered_map
 from penstock.packing.items import BOXES, MASKS, PackItem, keypoints_column
 from penstock.packing.original import read_image
@@ -26,6 +26,17 @@ def test_a_folder_with_its_classes(tmp_path, write_folder):
     assert [data.sample(index).name for index in range(2)] == ["cat/a.jpg", "dog/b.png"]
     assert [data.value("label", index) for index in range(2)] == [0, 1]
     assert data.table("classes") == ("cat", "dog")
+
+
+def test_the_layout_can_be_said(tmp_path, write_folder):
+    root = write_folder({"train/a.jpg": image_file(0), "images/b.jpg": image_file(1)})
+    with pytest.raises(SourceError, match="are parts of a data set"):
+        pack(root, tmp_path / "a.pen")
+    assert pack(root, tmp_path / "a.pen", kind="folder").samples == 2
+    with pytest.raises(SourceError, match="they go with a file or folder"):
+        pack([root / "train/a.jpg"], tmp_path / "b.pen", kind="folder")
+    with pytest.raises(SourceError, match="labels: a list has its own"):
+        pack(mixed_source(), tmp_path / "b.pen", labels=[1])
 
 
 def test_a_list_of_files_with_float_labels(tmp_path, write_folder):
@@ -49,6 +60,12 @@ def test_shards_hold_the_samples_in_order(tmp_path, knows_length):
     assert [data.sample(index).name for index in range(7)] == [item.name for item in source.listed]
     with pytest.raises(IndexError):
         data.locate(7)
+
+
+def test_shards_are_one_pass_over_the_source(tmp_path):
+    source = mixed_source(7)
+    pack(source, tmp_path / "set", shards=3)
+    assert source.started == [0]
 
 
 def test_more_shards_than_samples(tmp_path):

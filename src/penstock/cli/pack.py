@@ -22,9 +22,16 @@ def add_verb(verbs: Verbs, shared: argparse.ArgumentParser) -> None:
         description="Writes a data set as one packed file that loads many times faster. Lossless "
         "unless --short-side or --quality is given.",
     )
-    verb.add_argument("source", help="the data set: a folder with a folder per class, ...")
+    verb.add_argument(
+        "source",
+        help="the data set: a folder per class, COCO, VOC, YOLO, WebDataset or ImageNet tar, "
+        "Parquet, TFRecord, RecordIO, LMDB, HDF5",
+    )
     verb.add_argument("target", help="the .pen file to write, or with --shards the folder")
     verb.add_argument("--labels", metavar="FILE", help="CSV or TSV of files and labels")
+    verb.add_argument("--kind", help="the layout, where it is not recognised: coco, folder, ...")
+    verb.add_argument("--split", help="the part of a data set that has several: train, val, ...")
+    verb.add_argument("--images", metavar="DIR", help="where the images of a COCO json are")
     verb.add_argument(
         "--shards", type=count, default=1, metavar="N", help="write N files into a folder"
     )
@@ -51,8 +58,12 @@ def add_verb(verbs: Verbs, shared: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Pack, and print what came of it."""
+    import warnings
+
     from penstock.packing.pack import pack
 
+    # Pillow warns of oddities in files; what matters of them is in the summary.
+    warnings.filterwarnings("ignore", module=r"PIL\.")
     if args.short_side or args.quality:
         print(
             "penstock: --short-side and --quality are LOSSY: the originals cannot be restored "
@@ -63,6 +74,9 @@ def run(args: argparse.Namespace) -> int:
         args.source,
         args.target,
         labels=args.labels,
+        kind=args.kind,
+        split=args.split,
+        images=args.images,
         shards=args.shards,
         resume=args.resume,
         on_error=args.on_error,

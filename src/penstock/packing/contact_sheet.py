@@ -16,6 +16,7 @@ from penstock.packing.shards import open_packed
 
 CELL_PX = 192
 TEXT_PX = 14
+GAP_PX = 6
 COLUMNS = 8
 MOST_IMAGES = 64
 _GOLDEN = 0.61803398875  # steps of this around the colour wheel keep neighbours apart
@@ -31,13 +32,14 @@ def make_contact_sheet(
         raise PackError(f"{data.path}: has no samples to show.")
     columns = min(COLUMNS, count)
     rows = -(-count // columns)
-    size = (columns * CELL_PX, rows * (CELL_PX + TEXT_PX))
+    across, down = CELL_PX + GAP_PX, CELL_PX + TEXT_PX + GAP_PX
+    size = (columns * across - GAP_PX, rows * down - GAP_PX)
     sheet = PIL.Image.new("RGB", size, (24, 24, 24))
     for number in range(count):
         file, index = data.locate(number * len(data) // count)
         cell = _cell(file, index, data.table("classes"), data.table("box_classes"))
         row, column = divmod(number, columns)
-        sheet.paste(cell, (column * CELL_PX, row * (CELL_PX + TEXT_PX)))
+        sheet.paste(cell, (column * across, row * down))
     try:
         sheet.save(target, "PNG")
     except OSError as error:

@@ -25,7 +25,7 @@ def encode_jpeg(data: bytes) -> JpegRecord:
     storage, record, facts, reason = _core.encode_record(data)
     return JpegRecord(
         storage, record, facts["height"], facts["width"], facts["orientation"],
-        storage == "jpeg" or facts["identical"], reason,
+        storage == "jpeg" or bool(facts["identical"]), reason,
     )  # fmt: skip
 
 

@@ -6,25 +6,24 @@ import os
 import zlib
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from itertools import islice
 from typing import Any
 
 from penstock.errors import DecodeError, PackError, PenstockError
 from penstock.packing import disk
 from penstock.packing.encode import encode_image
-from penstock.packing.file_items import FileItems
 from penstock.packing.format import SUFFIX
 from penstock.packing.index import Tables
 from penstock.packing.items import PackItem, PackSource
+from penstock.packing.open_pack_source import open_pack_source
 from penstock.packing.ordered_map import map_in_order, usable_cores
 from penstock.packing.read import PackFile
 from penstock.packing.records import Record
 from penstock.packing.reencode import Reencoding, reencode
 from penstock.packing.shards import MANIFEST, manifest_text, open_packed, shard_name
+from penstock.packing.stream import Stream
 from penstock.packing.summary import Summary, summarise
 from penstock.packing.write import JOURNAL_SUFFIX, PARTIAL_SUFFIX, PackWriter
 from penstock.progress import ProgressBar
-from penstock.sources import open_source
 
 
 def pack(
@@ -32,6 +31,9 @@ def pack(
     target: str | os.PathLike[str],
     *,
     labels: Any = None,
+    kind: str | None = None,
+    split: str | None = None,
+    images: str | os.PathLike[str] | None = None,
     shards: int = 1,
     resume: bool = False,
     on_error: str = "raise",
@@ -43,10 +45,14 @@ def pack(
     """Write a data set as one packed file: lossless, and many times faster to load.
 
     Args:
-        source: A folder of class folders, a folder of images with `labels`, a list of files, or
-            a `PackSource`.
+        source: A file or folder in any layout that `open_dataset` recognises (a folder of class
+            folders, COCO, VOC, YOLO, tar, Parquet ...), a folder of images with `labels`, a list
+            of files, or a `PackSource`.
         target: The `.pen` file to write; with `shards`, the folder. It must not exist yet.
         labels: As `Loader` takes them: a labels file, or one label a file.
+        kind: The layout, where it is not recognised: "coco", "voc", "folder" ...
+        split: Which part of a data set that has several: "train", "val" ...
+        images: For COCO, the folder of the images, if it is not near the json file.
         shards: Number of files to write. More than one makes a folder with a manifest.
         resume: Go on where an interrupted pack with the same arguments stopped.
             The result is the same, byte for byte, as without the interruption.
@@ -60,8 +66,10 @@ def pack(
         raise PackError(f'on_error: must be "raise" or "skip", got {on_error!r}.')
     if shards < 1 or (threads is not None and threads < 1):
         raise PackError(f"shards and threads: must be 1 or more, got {shards} and {threads}.")
+    opened = open_pack_source(source, labels=labels, kind=kind, split=split, images=images)
     job = _Job(
-        source=_pack_source(source, labels),
+        source=opened,
+        stream=Stream(opened),
         reencoding=Reencoding(short_side, quality),
         skips=on_error == "skip",
         threads=threads or usable_cores(),
@@ -82,6 +90,7 @@ def pack(
 @dataclass(frozen=True, slots=True)
 class _Job:
     source: PackSource
+    stream: Stream
     reencoding: Reencoding
     skips: bool
     threads: int
@@ -133,17 +142,17 @@ class _Job:
     ) -> Iterator[PackItem]:
         position = start + writer.consumed
         if writer.last_name is None:
-            return islice(self.source.items(position), None if stop is None else stop - position)
+            return self.stream.items(position, stop)
         # The last sample that was dealt with comes again, to see that it is the same one.
-        again = self.source.items(position - 1)
-        first = next(again, None)
+        items = self.stream.items(position - 1, stop)
+        first = next(items, None)
         if first is None or first.name != writer.last_name:
             raise PackError(
                 f"{path}: sample {position - 1:,} of the source was {writer.last_name} before the "
                 f"interruption, and is {first and first.name} now. "
                 f"Remove {path}{PARTIAL_SUFFIX} and {path}{JOURNAL_SUFFIX} to start over."
             )
-        return islice(again, None if stop is None else stop - position)
+        return items
 
     def _encode(self, item: PackItem) -> tuple[PackItem, Record | PenstockError]:
         try:
@@ -163,12 +172,6 @@ class _Job:
             return replace(item, columns=columns), record
         except PenstockError as error:
             return item, error
-
-
-def _pack_source(source: Any, labels: Any) -> PackSource:
-    if isinstance(source, PackSource):
-        return source
-    return FileItems(open_source(source, labels))
 
 
 def _check_same(path: str, job: _Job) -> None:

@@ -28,7 +28,7 @@ from penstock.packing.format import (
 from penstock.packing.items import Column
 from penstock.packing.read_column import Bytes, ColumnReader, FixedColumn, open_column, require
 
-MOST_SIDE = 65_500 * 16  # no image format we store has longer sides
+MOST_SIDE = 2**31 - 1  # what the core can count
 
 
 @dataclass(frozen=True, slots=True)

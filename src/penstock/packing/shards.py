@@ -28,7 +28,7 @@ class PackSet:
             self._ends.append(len(file) + (self._ends[-1] if self._ends else 0))
         first = self.files[0]
         for file in self.files[1:]:
-            if file.schema != first.schema or file.table("classes") != first.table("classes"):
+            if file.schema != first.schema or _classes(file) != _classes(first):
                 raise PackError(
                     f"{file.path}: other columns or classes than {first.path}. "
                     "The shards are not of one pack; pack again."
@@ -72,6 +72,10 @@ class PackSet:
         """Return a sample's value in one of the user's columns."""
         file, place = self.locate(index)
         return file.columns[column][place]
+
+
+def _classes(file: PackFile) -> tuple[tuple[str, ...] | None, ...]:
+    return file.table("classes"), file.table("box_classes")
 
 
 def shard_name(number: int, shards: int) -> str:

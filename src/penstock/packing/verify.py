@@ -6,6 +6,7 @@ import os
 import zlib
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass
+from itertools import islice
 from typing import Any
 
 import numpy as np
@@ -31,7 +32,7 @@ class VerifyReport:
     path: str
     samples: int
     bytes: int
-    images_decoded: int
+    deep: bool  # whether images were decoded too
     problems: tuple[str, ...]
 
     @property
@@ -62,16 +63,15 @@ def verify(
     except PackError as error:
         if not os.path.exists(path):
             raise
-        return VerifyReport(path, 0, 0, 0, (str(error),))
-    problems: list[str] = []
+        return VerifyReport(path, 0, 0, deep, (str(error),))
     with ProgressBar("verifying", total=len(data), unit="images", show=progress) as bar:
-        for file in data.files:
-            for problem in _problems(file, bar, deep=deep, threads=threads or usable_cores()):
-                problems.append(f"{file.path}: {problem}")
-                if len(problems) >= MOST_PROBLEMS:
-                    break
-    decoded = len(data) if deep else 0
-    return VerifyReport(path, len(data), data.file_bytes, decoded, tuple(problems))
+        problems = (
+            f"{file.path}: {problem}"
+            for file in data.files
+            for problem in _problems(file, bar, deep=deep, threads=threads or usable_cores())
+        )
+        first = tuple(islice(problems, MOST_PROBLEMS))
+    return VerifyReport(path, len(data), data.file_bytes, deep, first)
 
 
 def _problems(file: PackFile, bar: ProgressBar, *, deep: bool, threads: int) -> Iterator[str]:

@@ -17,7 +17,6 @@ from penstock.packing import disk
 from penstock.packing.column_values import check_schema, encode_value, encode_values
 from penstock.packing.format import (
     FLAG_LOSSY,
-    HEADER_BYTES,
     RESTORES,
     STORAGES,
     SYSTEM_COLUMNS,
@@ -74,16 +73,19 @@ class PackWriter:
         self._expected_samples = expected_samples
         self._sync_bytes = sync_bytes
         self._unsynced_bytes = 0
-        digest = settings_digest(columns, tables)
+        self._state = Recovered()
         with disk.explaining_errors(target, self._needed_bytes):
             self._journal = _open(target + JOURNAL_SUFFIX)
             self._partial = _open(target + PARTIAL_SUFFIX)
-            self._state = Recovered()
-            if resume:
-                self._state = recover(self._partial, self._journal, digest, self._codec)
-            self._start(digest)
+            try:
+                self._start(settings_digest(columns, tables), resume=resume)
+            except BaseException:
+                self.close()
+                raise
 
-    def _start(self, digest: bytes) -> None:
+    def _start(self, digest: bytes, *, resume: bool) -> None:
+        if resume:
+            self._state = recover(self._partial, self._journal, digest, self._codec)
         state = self._state
         disk.truncate(self._partial, state.position)
         self._partial.seek(state.position)
@@ -172,8 +174,7 @@ class PackWriter:
 
     def _needed_bytes(self) -> int:
         # What is written so far, projected to all samples; without a projection, as much again.
-        state = getattr(self, "_state", Recovered())
-        written = max(state.position, HEADER_BYTES)
+        written = self._state.position
         if not self._expected_samples or not self.consumed:
             return written
         remaining = max(self._expected_samples - self.consumed, 1)

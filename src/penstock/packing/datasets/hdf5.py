@@ -1,0 +1,156 @@
+"""HDF5: an array of images, or of encoded images, and arrays of as many labels beside it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from penstock.errors import SourceError
+from penstock.packing.datasets.images import png_of_pixels
+from penstock.packing.datasets.layout_source import LayoutSource
+from penstock.packing.datasets.names import numbered_name, user_column_name
+from penstock.packing.datasets.optional import require
+from penstock.packing.datasets.splits import choose_split
+from penstock.packing.items import LABEL, REGRESSION_LABEL, Column, PackItem
+from penstock.sources.file_source import printable
+
+CLASS_LISTS = ("list_classes", "classes", "class_names", "label_names", "categories")
+LABEL_WORDS = frozenset(["label", "labels", "y", "target", "targets", "class", "fine_labels"])
+BYTES_PER_READ = 1 << 24
+
+
+def open_hdf5(path: str, split: str | None = None) -> LayoutSource:
+    """Open a file; with several arrays of images in it, `split` names the one to read."""
+    title = printable(path)
+    h5py = require("h5py", "h5py", title)
+    try:
+        file = h5py.File(path, "r")
+        arrays = _arrays(file, h5py)
+        images = _images(arrays, title, split)
+        names = [_text(arrays[name][...]) for name in CLASS_LISTS if name in arrays]
+    except (OSError, RuntimeError, KeyError) as error:
+        raise SourceError(f"{title}: HDF5 cannot read it ({error}).") from error
+    array = arrays[images]
+    columns = _columns(arrays, images, title)
+    return LayoutSource(
+        kind="hdf5",
+        title=title + (f", {images}" if split else ""),
+        columns=tuple(columns.values()),
+        read=_Reader(title, images, array, {name: arrays[name] for name in columns}, columns).items,
+        length=len(array),
+        classes=names[0] if names and LABEL in columns.values() else None,
+        details=f"{images} {array.shape}",
+    )
+
+
+def _arrays(file: Any, h5py: Any) -> dict[str, Any]:
+    found: dict[str, Any] = {}
+
+    def visit(name: str, node: Any) -> None:
+        if isinstance(node, h5py.Dataset):
+            found[name] = node
+
+    file.visititems(visit)
+    return found
+
+
+def _images(arrays: dict[str, Any], title: str, split: str | None) -> str:
+    found = [name for name, array in arrays.items() if _is_pixels(array) or _is_encoded(array)]
+    if not found:
+        shapes = ", ".join(f"{name} {a.dtype}{a.shape}" for name, a in arrays.items())
+        raise SourceError(
+            f"{title}: no images in it, but {shapes or 'nothing'}. Needed is uint8 in the shape "
+            "(images, height, width, channels) or (images, height, width), or rows of bytes."
+        )
+    return choose_split(title, found, split)
+
+
+def _is_pixels(array: Any) -> bool:
+    if array.dtype != np.uint8 or 0 in array.shape:
+        return False
+    return array.ndim == 3 or (
+        array.ndim == 4 and bool({1, 3, 4} & {array.shape[1], array.shape[3]})
+    )
+
+
+def _is_encoded(array: Any) -> bool:
+    return (
+        array.ndim == 1
+        and array.dtype == object
+        and bool(
+            array.dtype.metadata and array.dtype.metadata.get("vlen") == np.uint8 and len(array)
+        )
+    )
+
+
+def _columns(arrays: dict[str, Any], images: str, title: str) -> dict[str, Column]:
+    """Return a column for each other array of as many rows; the one of labels is `label`."""
+    count = len(arrays[images])
+    others = {
+        name: array
+        for name, array in arrays.items()
+        if name != images and array.ndim and len(array) == count and array.dtype.kind in "biuf"
+    }
+    flat = {name: array for name, array in others.items() if array.size == count}
+    labels = [name for name in flat if set(name.lower().replace("/", "_").split("_")) & LABEL_WORDS]
+    labels = labels or (list(flat) if len(flat) == 1 else [])
+    if len(labels) > 1:
+        raise SourceError(
+            f"{title}: any of {', '.join(labels)} might be the labels of {images}. "
+            "Rename all but one in a copy of the file."
+        )
+    columns = {}
+    for name, array in others.items():
+        column = Column(
+            user_column_name(name), "fixed", array.dtype.newbyteorder("=").name, array.shape[1:]
+        )
+        if name in labels:
+            column = LABEL if array.dtype.kind in "biu" else REGRESSION_LABEL
+        columns[name] = column
+    return columns
+
+
+@dataclass(frozen=True, slots=True)
+class _Reader:
+    title: str
+    name: str
+    images: Any
+    beside: dict[str, Any]
+    columns: dict[str, Column]
+
+    def items(self, start: int) -> Iterator[PackItem]:
+        row_bytes = int(np.prod(self.images.shape[1:], dtype=np.int64)) or 1
+        step = max(1, BYTES_PER_READ // row_bytes) if self.images.ndim > 1 else 1
+        for first in range(start, len(self.images), step):
+            block = self._read(self.images, first, step)
+            beside = {name: self._read(array, first, step) for name, array in self.beside.items()}
+            for row, image in enumerate(block):
+                where = f"{self.title}, {self.name}[{first + row:,}]"
+                data = bytes(image) if self.images.ndim == 1 else _png(image, where)
+                columns = {
+                    column.name: beside[name][row].reshape(column.shape)[()]
+                    for name, column in self.columns.items()
+                }
+                yield PackItem(numbered_name(first + row, data), data, columns)
+
+    def _read(self, array: Any, first: int, step: int) -> Any:
+        try:
+            return array[first : first + step]
+        except (OSError, RuntimeError, MemoryError) as error:
+            raise SourceError(f"{self.title}, row {first:,}: cannot be read ({error}).") from error
+
+
+def _png(image: Any, where: str) -> bytes:
+    if image.ndim == 3 and image.shape[2] not in {1, 3, 4}:
+        image = image.transpose(1, 2, 0)
+    return png_of_pixels(np.ascontiguousarray(image), where)
+
+
+def _text(names: Any) -> tuple[str, ...]:
+    return tuple(
+        name.decode("utf-8", "replace") if isinstance(name, bytes) else str(name)
+        for name in np.ravel(names).tolist()
+    )

@@ -1,0 +1,58 @@
+"""Sizes of images from their headers, and arrays of pixels as lossless image files."""
+
+from __future__ import annotations
+
+import io
+import os
+import warnings
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+from PIL import Image
+
+from penstock.errors import SourceError
+from penstock.geometry import Size
+from penstock.packing.datasets.layout_source import Findings
+
+ROTATED = "images carry an EXIF orientation; boxes are for the pixels as stored"
+UNREADABLE = "images cannot be read, and were handed on without their boxes"
+EXIF_ORIENTATION = 0x0112
+
+
+def image_size(data: bytes | os.PathLike[str], where: str, findings: Findings) -> Size | None:
+    """Return the size an image's header gives, or None, counted, if it cannot be read.
+
+    The packer meets the same broken image, and `on_error` decides what becomes of it.
+    """
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # of large or odd files, which is for the packer to say
+            with Image.open(io.BytesIO(data) if isinstance(data, bytes) else data) as image:
+                if image.getexif().get(EXIF_ORIENTATION, 1) != 1:
+                    findings.add(ROTATED, where)
+                return Size(image.height, image.width)
+    except (OSError, ValueError, SyntaxError, Image.DecompressionBombError):
+        findings.add(UNREADABLE, where)
+        return None
+
+
+def png_of_pixels(pixels: npt.NDArray[Any], where: str) -> bytes:
+    """Return uint8 pixels, (height, width) gray or (height, width, 1, 3 or 4), as a PNG file."""
+    if pixels.ndim == 3 and pixels.shape[2] == 1:
+        pixels = pixels[:, :, 0]
+    fits = pixels.ndim == 2 or (pixels.ndim == 3 and pixels.shape[2] in {3, 4})
+    if pixels.dtype != np.uint8 or not fits or 0 in pixels.shape:
+        raise SourceError(
+            f"{where}: pixels of {pixels.dtype} in shape {pixels.shape}. uint8 in the shape "
+            "(height, width) or (height, width, 1, 3 or 4 channels) is needed."
+        )
+    # The packer reads it back at once, so that speed counts, not size.
+    return png_file(Image.fromarray(pixels), compress_level=0)
+
+
+def png_file(image: Image.Image, compress_level: int) -> bytes:
+    """Return an image as the bytes of a PNG file."""
+    file = io.BytesIO()
+    image.save(file, "PNG", compress_level=compress_level)
+    return file.getvalue()

@@ -1,0 +1,118 @@
+"""Find the elements of large JSON arrays without holding the file in memory.
+
+COCO's instances take half a gigabyte as text and several as Python objects.
+The file is walked once, a window at a time; what is kept is where each element lies.
+"""
+
+from __future__ import annotations
+
+import json
+import mmap
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from penstock.errors import SourceError
+
+WINDOW_BYTES = 1 << 20
+LARGEST_ELEMENT_BYTES = 1 << 28
+_BLANKS = frozenset([b" ", b"\t", b"\r", b"\n"])
+_DECODER = json.JSONDecoder()
+
+
+@dataclass(slots=True)
+class JsonStream:
+    """A cursor on JSON text.
+
+    Bytes are read as Latin-1, so that a character is a byte; `element` decodes properly.
+    """
+
+    data: bytes | mmap.mmap
+    title: str
+    position: int = 0
+    value_span: tuple[int, int] = (0, 0)  # first byte and end of the value taken last
+    _text: str = ""  # the window: bytes of `data` from `_text_start` on
+    _text_start: int = 0
+
+    def members(self) -> Iterator[str]:
+        """Yield the keys of the object at the cursor; after each, the caller takes its value."""
+        yield from self._walk(b"{", b"}", keyed=True)
+
+    def elements(self) -> Iterator[tuple[int, int, Any]]:
+        """Yield first byte, end and value of each element of the array at the cursor."""
+        for _ in self._walk(b"[", b"]", keyed=False):
+            value = self.value()
+            start, end = self.value_span
+            yield start, end, value
+
+    def value(self) -> Any:
+        """Take the value at the cursor. Text in it is Latin-1: use it only if it is ASCII."""
+        self._skip_blank()
+        start = self.position
+        window = WINDOW_BYTES
+        while True:
+            at_end = self._text_start + len(self._text) >= len(self.data)
+            try:
+                value, stop = _DECODER.raw_decode(self._text, start - self._text_start)
+            except RecursionError as error:
+                raise self._broken(start, "values are nested too deeply") from error
+            except ValueError as error:
+                if (at_end and self._text) or window > LARGEST_ELEMENT_BYTES:
+                    raise self._broken(start, f"not valid JSON ({error})") from error
+            else:
+                # A number that ends with the window may go on behind it.
+                if at_end or stop < len(self._text):
+                    self.position = self._text_start + stop
+                    self.value_span = start, self.position
+                    return value
+            self._text = self.data[start : start + window].decode("latin-1")
+            self._text_start = start
+            window *= 4
+
+    def peek(self) -> bytes:
+        """Return the next byte that is not blank, without taking it; empty at the end."""
+        self._skip_blank()
+        return self.data[self.position : self.position + 1]
+
+    def _walk(self, opening: bytes, closing: bytes, *, keyed: bool) -> Iterator[str]:
+        self._take(opening)
+        if self.peek() == closing:
+            self.position += 1
+            return
+        while True:
+            key = ""
+            if keyed:
+                if self.peek() != b'"':
+                    raise self._broken(self.position, "expected a key in quotes")
+                key = str(self.value())
+                self._take(b":")
+            yield key
+            if self.peek() == closing:
+                self.position += 1
+                return
+            self._take(b",")
+
+    def _take(self, expected: bytes) -> None:
+        got = self.peek()
+        if got != expected:
+            found = repr(got.decode("latin-1")) if got else "the end of the file"
+            raise self._broken(self.position, f"expected {expected.decode()!r}, found {found}")
+        self.position += 1
+
+    def _skip_blank(self) -> None:
+        while self.data[self.position : self.position + 1] in _BLANKS:
+            self.position += 1
+
+    def _broken(self, position: int, what: str) -> SourceError:
+        return SourceError(
+            f"{self.title}, byte {position:,}: {what}. "
+            "The file may have been cut short; get it again."
+        )
+
+
+def element(data: bytes | mmap.mmap, start: int, end: int, title: str) -> Any:
+    """Decode one element that a stream found."""
+    try:
+        return json.loads(data[start:end].decode("utf-8"))
+    except ValueError as error:
+        raise SourceError(f"{title}, byte {start:,}: not valid UTF-8 JSON ({error}).") from error

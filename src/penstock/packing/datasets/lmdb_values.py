@@ -1,0 +1,90 @@
+"""LMDB: a Caffe Datum or an encoded image a key. Pickled values are refused: they are programs."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+
+from penstock.errors import SourceError
+from penstock.packing.datasets.caffe_datum import parse_datum
+from penstock.packing.datasets.images import png_of_pixels
+from penstock.packing.datasets.layout_source import LayoutSource
+from penstock.packing.datasets.names import image_extension, safe_name
+from penstock.packing.datasets.optional import require
+from penstock.packing.items import LABEL, PackItem
+from penstock.sources.file_source import printable
+
+
+def open_lmdb(path: str) -> LayoutSource:
+    """Open an environment: a folder with data.mdb, or the file itself."""
+    title = printable(path)
+    lmdb = require("lmdb", "lmdb", title)
+    try:
+        environment = lmdb.open(
+            path, readonly=True, lock=False, subdir=os.path.isdir(path), max_readers=1
+        )
+    except lmdb.Error as error:
+        raise SourceError(f"{title}: LMDB cannot open it ({error}).") from error
+    first = next(_entries(environment, lmdb, title), None)
+    if first is None:
+        raise SourceError(f"{title}: no entry in it.")
+    encoded = image_extension(first[1]) is not None
+
+    def items(start: int) -> Iterator[PackItem]:
+        for position, (key, value) in enumerate(_entries(environment, lmdb, title)):
+            if position >= start:
+                where = f"{title}, entry {position:,} ({key[:80]!r})"
+                yield _encoded(key, value, where) if encoded else _datum(key, value, where)
+
+    return LayoutSource(
+        kind="lmdb",
+        title=title,
+        columns=() if encoded else (LABEL,),
+        read=items,
+        length=int(environment.stat()["entries"]),
+        details="encoded images without labels" if encoded else "Caffe Datum",
+    )
+
+
+def _entries(environment: Any, lmdb: Any, title: str) -> Iterator[tuple[bytes, bytes]]:
+    try:
+        with environment.begin() as transaction:
+            yield from transaction.cursor()
+    except lmdb.Error as error:
+        raise SourceError(f"{title}: LMDB cannot read on ({error}). Get the file again.") from error
+
+
+def _encoded(key: bytes, value: bytes, where: str) -> PackItem:
+    extension = image_extension(value)
+    if extension is None:
+        raise SourceError(f"{where}: not an image, though the entries before it are.")
+    return PackItem(_name(key, extension, where), value)
+
+
+def _datum(key: bytes, value: bytes, where: str) -> PackItem:
+    datum = parse_datum(value, where)
+    if datum.encoded:
+        data = bytes(datum.data)
+        extension = image_extension(data) or ".bin"
+    else:
+        shape = (datum.channels, datum.height, datum.width)
+        if datum.channels not in {1, 3} or len(datum.data) != np.prod(shape, dtype=object):
+            raise SourceError(
+                f"{where}: {len(datum.data):,} bytes for {shape} channels, height and width. "
+                "Only 8-bit images of 1 or 3 channels are read."
+            )
+        planes = np.frombuffer(datum.data, np.uint8).reshape(shape)
+        # Caffe's channels are in OpenCV's order: blue, green, red.
+        data = png_of_pixels(planes[::-1].transpose(1, 2, 0), where)
+        extension = ".png"
+    return PackItem(_name(key, extension, where), data, {"label": datum.label})
+
+
+def _name(key: bytes, extension: str, where: str) -> str:
+    name = safe_name(key.decode("utf-8", "surrogateescape"), where)
+    own = os.path.splitext(name)[1].lower()
+    # Caffe names an entry after the file it was decoded from; what we have is a PNG.
+    return name if own.replace(".jpeg", ".jpg") == extension else name + extension

@@ -1,0 +1,155 @@
+"""Find out how a data set is laid out, and open it for packing."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from penstock.errors import SourceError
+from penstock.packing.datasets import recognise
+from penstock.packing.datasets.coco import open_coco
+from penstock.packing.datasets.coco_images import choose_coco_file
+from penstock.packing.datasets.files import names_in
+from penstock.packing.datasets.hdf5 import open_hdf5
+from penstock.packing.datasets.imagenet_tar import open_imagenet_tar
+from penstock.packing.datasets.lmdb_values import open_lmdb
+from penstock.packing.datasets.parquet import open_parquet
+from penstock.packing.datasets.recordio import open_recordio
+from penstock.packing.datasets.splits import SPLIT_FOLDERS
+from penstock.packing.datasets.tfrecord import open_tfrecord
+from penstock.packing.datasets.voc import open_voc
+from penstock.packing.datasets.webdataset import open_webdataset
+from penstock.packing.datasets.yolo import open_yolo
+from penstock.packing.file_items import FileItems
+from penstock.packing.items import PackSource
+from penstock.sources.file_source import printable
+from penstock.sources.image_folder import open_image_folder
+
+FOLDER = "folder"
+PART_FOLDERS = frozenset(["images", "labels", "annotations", "masks"])
+TAR = (".tar", ".tar.gz", ".tgz", ".tar.bz2", ".tar.xz")
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """What the user asked for beside the path."""
+
+    split: str | None
+    images: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class Layout:
+    """How one kind of data set is recognised and opened."""
+
+    evidence: recognise.Evidence
+    open: Callable[[str, Asked], PackSource]
+    splits: bool = False  # whether `split` means something
+    images: bool = False  # whether `images` does
+
+
+def _open_coco(path: str, asked: Asked) -> PackSource:
+    file = choose_coco_file(path, asked.split) if os.path.isdir(path) else path
+    return open_coco(file, asked.images)
+
+
+def _open_yolo(path: str, asked: Asked) -> PackSource:
+    return open_yolo(path if os.path.isdir(path) else os.path.dirname(path) or ".", asked.split)
+
+
+LAYOUTS = {
+    "coco": Layout(recognise.coco, _open_coco, splits=True, images=True),
+    "voc": Layout(recognise.voc, lambda path, asked: open_voc(path, asked.split), splits=True),
+    "yolo": Layout(recognise.yolo, _open_yolo, splits=True),
+    "webdataset": Layout(recognise.webdataset, lambda path, _: open_webdataset(path)),
+    "imagenet": Layout(
+        recognise.imagenet, lambda path, _: open_imagenet_tar(recognise.only_file(path, TAR))
+    ),
+    "parquet": Layout(
+        recognise.parquet, lambda path, asked: open_parquet(path, asked.split), splits=True
+    ),
+    "tfrecord": Layout(
+        recognise.tfrecord, lambda path, asked: open_tfrecord(path, asked.split), splits=True
+    ),
+    "recordio": Layout(
+        recognise.recordio, lambda path, _: open_recordio(recognise.only_file(path, (".rec",)))
+    ),
+    "lmdb": Layout(recognise.lmdb, lambda path, _: open_lmdb(path)),
+    "hdf5": Layout(
+        recognise.hdf5,
+        lambda path, asked: open_hdf5(
+            recognise.only_file(path, recognise.HDF5_EXTENSIONS), asked.split
+        ),
+        splits=True,
+    ),
+}
+KINDS = (*LAYOUTS, FOLDER)
+
+
+def open_dataset(
+    path: str | os.PathLike[str],
+    kind: str | None = None,
+    *,
+    split: str | None = None,
+    images: str | os.PathLike[str] | None = None,
+) -> PackSource:
+    """Open a data set for packing, whatever its layout; `describe()` says what was found.
+
+    Args:
+        path: A file or a folder.
+        kind: One of `KINDS`; None recognises the layout, and refuses where there are several.
+        split: Which part, where a data set has several: "train", "val", ...
+        images: For COCO, the folder of the images, if it is not near the json file.
+
+    Raises SourceError if nothing, or more than one layout, is recognised, or the data is damaged.
+    """
+    where = os.path.expanduser(os.fspath(path))
+    if not os.path.exists(where):
+        raise SourceError(f"{printable(path)}: no such file or folder. Check the path.")
+    if kind is None:
+        kind = _recognise(where)
+    if kind not in KINDS:
+        raise SourceError(f"kind: must be one of {', '.join(KINDS)}, got {kind!r}.")
+    layout = LAYOUTS.get(kind)
+    if split is not None and not (layout and layout.splits):
+        raise SourceError(f"{printable(path)}: split={split!r}, but {kind} data has no splits.")
+    if images is not None and not (layout and layout.images):
+        raise SourceError(f"{printable(path)}: images= is for COCO, but this is {kind} data.")
+    if layout is None:
+        return FileItems(open_image_folder(where))
+    return layout.open(where, Asked(split, os.fspath(images) if images is not None else None))
+
+
+def _recognise(path: str) -> str:
+    found = {}
+    for kind, layout in LAYOUTS.items():
+        evidence = layout.evidence(path)
+        if evidence is not None:
+            found[kind] = evidence
+    if len(found) == 1:
+        return next(iter(found))
+    if found:
+        each = ", ".join(f"{kind} ({printable(seen)})" for kind, seen in found.items())
+        raise SourceError(
+            f"{printable(path)}: it may be {each}. Say which is meant (kind=), "
+            "or give the file or folder itself."
+        )
+    if os.path.isdir(path):
+        _refuse_parts(path)
+        return FOLDER
+    raise SourceError(
+        f"{printable(path)}: not recognised as a data set from its name. "
+        f"Say what it is (kind=): {', '.join(KINDS)}."
+    )
+
+
+def _refuse_parts(path: str) -> None:
+    """Raise if folders of a data set in another layout would pass as classes."""
+    folders = [name for name in names_in(path) if os.path.isdir(os.path.join(path, name))]
+    parts = [name for name in folders if name.lower() in SPLIT_FOLDERS | PART_FOLDERS]
+    if parts:
+        raise SourceError(
+            f"{printable(path)}: a folder a class was expected, but {', '.join(parts)} are parts "
+            f"of a data set. Give one of them, or kind={FOLDER!r} if these are the classes."
+        )

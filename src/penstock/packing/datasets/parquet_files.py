@@ -1,0 +1,92 @@
+"""The rows of one or more Parquet files of the same schema."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from penstock.errors import SourceError
+from penstock.packing.datasets.optional import require
+from penstock.sources.file_source import printable
+
+ROWS_PER_BATCH = 32
+ROWS_OF_NUMBERS = 1 << 16
+
+
+@dataclass(frozen=True, slots=True)
+class ParquetFiles:
+    """Files that are read one after the other, a few rows at a time."""
+
+    paths: list[str]
+    schema: Any  # pyarrow.Schema of all files
+    types: Any  # the module pyarrow.types
+    count: int  # rows in all
+    _parquet: Any
+    _error: type[Exception]
+
+    @classmethod
+    def open(cls, paths: list[str], title: str) -> ParquetFiles:
+        """Read the files' schemas and counts of rows."""
+        pyarrow = require("pyarrow", "pyarrow", title)
+        parquet = require("pyarrow.parquet", "pyarrow", title)
+        schemas, count = [], 0
+        for path in paths:
+            try:
+                with parquet.ParquetFile(path) as file:
+                    schemas.append(file.schema_arrow)
+                    count += file.metadata.num_rows
+            except (pyarrow.ArrowException, OSError) as error:
+                raise _unreadable(path, error) from error
+            if not schemas[-1].equals(schemas[0]):
+                raise SourceError(f"{printable(path)}: its columns differ from {paths[0]}.")
+        return cls(paths, schemas[0], pyarrow.types, count, parquet, pyarrow.ArrowException)
+
+    def rows(
+        self, columns: list[str] | None = None, start: int = 0
+    ) -> Iterator[tuple[str, dict[str, Any]]]:
+        """Yield rows from `start` on: what errors call each, and its cells as pyarrow scalars."""
+        position = 0  # of the next row group's first row, in all files
+        for path in self.paths:
+            title = printable(path)
+            first = position
+            try:
+                with self._parquet.ParquetFile(path, memory_map=True) as file:
+                    for group in range(file.num_row_groups):
+                        rows = file.metadata.row_group(group).num_rows
+                        if position + rows > start:
+                            skip = max(0, start - position)
+                            cells = _cells(file, group, columns, skip)
+                            for number, row in enumerate(cells, start=position - first + skip):
+                                yield f"{title}, row {number:,}", row
+                        position += rows
+            except (self._error, OSError) as error:
+                raise _unreadable(path, error) from error
+
+    def has_nulls(self, column: str) -> bool:
+        """Tell whether a value is missing anywhere in a column."""
+        for path in self.paths:
+            try:
+                with self._parquet.ParquetFile(path, memory_map=True) as file:
+                    for batch in file.iter_batches(ROWS_OF_NUMBERS, columns=[column]):
+                        if batch.column(0).null_count:
+                            return True
+            except (self._error, OSError) as error:
+                raise _unreadable(path, error) from error
+        return False
+
+
+def _cells(file: Any, group: int, columns: list[str] | None, skip: int) -> Iterator[dict[str, Any]]:
+    for batch in file.iter_batches(ROWS_PER_BATCH, row_groups=[group], columns=columns):
+        if skip >= batch.num_rows:
+            skip -= batch.num_rows
+            continue
+        for row in range(skip, batch.num_rows):
+            yield {name: batch.column(name)[row] for name in batch.schema.names}
+        skip = 0
+
+
+def _unreadable(path: str, error: Exception) -> SourceError:
+    return SourceError(
+        f"{printable(path)}: not a Parquet file that can be read ({error}). Get it again."
+    )

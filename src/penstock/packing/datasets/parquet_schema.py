@@ -1,0 +1,188 @@
+"""What the columns of a Parquet file with images are for, from its schema alone.
+
+Hugging Face writes the types it knows of (Image, ClassLabel) as JSON into the schema's metadata.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from penstock.errors import SourceError
+from penstock.packing.datasets.names import user_column_name
+from penstock.packing.items import Column
+
+IMAGE_NAMES = ("image", "img", "jpg", "jpeg", "png", "webp", "picture", "photo", "image_bytes")
+LABEL_NAMES = ("label", "labels", "class", "target", "fine_label")
+OBJECTS_NAME = "objects"
+TENSOR_EXTENSIONS = (b"ray.data.arrow_tensor", b"arrow.fixed_shape_tensor")
+
+ImageForm = Literal["struct", "binary", "tensor"]
+
+
+@dataclass(frozen=True, slots=True)
+class ParquetSchema:
+    """The columns by use."""
+
+    image: str
+    image_form: ImageForm
+    tensor_shape: tuple[int, ...] | None
+    label: str | None
+    label_is_float: bool
+    classes: tuple[str, ...] | None
+    has_objects: bool
+    box_classes: tuple[str, ...] | None
+    user: dict[str, Column]
+
+
+def read_schema(
+    schema: Any, types: Any, has_nulls: Callable[[str], bool], title: str
+) -> ParquetSchema:
+    """Work out the use of each column.
+
+    Args:
+        schema: A pyarrow.Schema.
+        types: The module pyarrow.types.
+        has_nulls: Tells whether a value is missing anywhere in a column.
+        title: What errors call the file.
+    """
+    features = _hugging_face_features(schema.metadata or {}, title)
+    forms = {f.name: form for f in schema if (form := _image_form(f, types)) is not None}
+    image = _choose_image(forms, features, title, schema.names)
+    label = _find_label(schema, features, types)
+    objects = _is_objects(schema, types)
+    taken = {image, label, OBJECTS_NAME if objects else None}
+    return ParquetSchema(
+        image=image,
+        image_form=forms[image],
+        tensor_shape=_tensor_shape(schema.field(image), title),
+        label=label,
+        label_is_float=label is not None and types.is_floating(schema.field(label).type),
+        classes=_names(features.get(label)) if label else None,
+        has_objects=objects,
+        box_classes=_category_names(features.get(OBJECTS_NAME)) if objects else None,
+        user={
+            f.name: _user_column(f, forms, types, has_nulls) for f in schema if f.name not in taken
+        },
+    )
+
+
+def _hugging_face_features(metadata: Mapping[bytes, bytes], title: str) -> dict[str, Any]:
+    if b"huggingface" not in metadata:
+        return {}
+    try:
+        features = json.loads(metadata[b"huggingface"])["info"]["features"]
+    except (ValueError, KeyError, TypeError, RecursionError) as error:
+        raise SourceError(f"{title}: its Hugging Face metadata is damaged ({error!r}).") from error
+    return features if isinstance(features, dict) else {}
+
+
+def _image_form(field: Any, types: Any) -> ImageForm | None:
+    kind = field.type
+    if types.is_struct(kind) and any(child.name == "bytes" for child in kind):
+        return "struct"
+    if types.is_binary(kind) or types.is_large_binary(kind):
+        return "binary"
+    if (field.metadata or {}).get(b"ARROW:extension:name") in TENSOR_EXTENSIONS:
+        return "tensor"
+    return None
+
+
+def _choose_image(
+    forms: dict[str, ImageForm], features: dict[str, Any], title: str, names: list[str]
+) -> str:
+    declared = [name for name in forms if _type(features.get(name)) == "Image"]
+    structs = [name for name, form in forms.items() if form != "binary"]
+    for candidates in (declared, structs, list(forms)):
+        named = [name for name in IMAGE_NAMES if name in candidates]
+        if named or len(candidates) == 1:
+            return named[0] if named else candidates[0]
+    raise SourceError(
+        f"{title}: no column of images recognised among {', '.join(names)}. "
+        "Name the one of encoded images 'image'."
+    )
+
+
+def _find_label(schema: Any, features: dict[str, Any], types: Any) -> str | None:
+    scalar = [
+        f.name
+        for f in schema
+        if types.is_integer(f.type) or types.is_floating(f.type) or types.is_string(f.type)
+    ]
+    named = [name for name in LABEL_NAMES if name in scalar]
+    if named:
+        return named[0]
+    declared = [name for name in scalar if _type(features.get(name)) == "ClassLabel"]
+    return declared[0] if len(declared) == 1 else None
+
+
+def _is_objects(schema: Any, types: Any) -> bool:
+    if OBJECTS_NAME not in schema.names:
+        return False
+    kind = schema.field(OBJECTS_NAME).type
+    if types.is_list(kind):
+        kind = kind.value_type
+    children = {child.name for child in kind} if types.is_struct(kind) else set()
+    return {"bbox", "category"} <= children
+
+
+def _tensor_shape(field: Any, title: str) -> tuple[int, ...] | None:
+    metadata = field.metadata or {}
+    if metadata.get(b"ARROW:extension:name") not in TENSOR_EXTENSIONS:
+        return None
+    try:
+        shape = json.loads(metadata[b"ARROW:extension:metadata"])
+        shape = shape["shape"] if isinstance(shape, dict) else shape
+        return tuple(int(side) for side in shape)
+    except (ValueError, KeyError, TypeError) as error:
+        raise SourceError(f"{title}: the shape of {field.name} is damaged ({error!r}).") from error
+
+
+def _user_column(
+    field: Any, forms: dict[str, ImageForm], types: Any, has_nulls: Callable[[str], bool]
+) -> Column:
+    name, kind = user_column_name(field.name), field.type
+    if field.name in forms and forms[field.name] != "tensor":
+        return Column(name, "bytes")
+    if types.is_list(kind) and _is_number(kind.value_type, types):
+        return Column(name, "ragged", _dtype(kind.value_type))
+    if _is_number(kind, types) and not has_nulls(field.name):
+        return Column(name, "fixed", _dtype(kind))
+    # Text as it is; anything else, and numbers of which some are missing, as JSON.
+    return Column(name, "text")
+
+
+def _is_number(kind: Any, types: Any) -> bool:
+    return bool(types.is_integer(kind) or types.is_floating(kind) or types.is_boolean(kind))
+
+
+def _dtype(kind: Any) -> str:
+    return {"float": "float32", "double": "float64", "halffloat": "float16"}.get(
+        str(kind), str(kind)
+    )
+
+
+def _type(feature: Any) -> str | None:
+    return feature.get("_type") if isinstance(feature, dict) else None
+
+
+def _names(feature: Any) -> tuple[str, ...] | None:
+    if _type(feature) != "ClassLabel" or not isinstance(feature.get("names"), list):
+        return None
+    return tuple(str(name) for name in feature["names"])
+
+
+def _category_names(feature: Any) -> tuple[str, ...] | None:
+    """Find the names of `category`, however deep the features of lists nest it."""
+    if isinstance(feature, list):
+        feature = feature[0] if feature else None
+    if not isinstance(feature, dict):
+        return None
+    if _type(feature) == "ClassLabel":
+        return _names(feature)
+    for inner in ("category", "feature"):
+        if inner in feature:
+            return _category_names(feature[inner])
+    return None

@@ -1,0 +1,76 @@
+"""MXNet RecordIO: the framing, and the header with an image's labels."""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Iterator
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from penstock.errors import SourceError
+from penstock.packing.datasets.files import map_file
+from penstock.sources.file_source import printable
+
+MAGIC = 0xCED7230A
+MAGIC_BYTES = struct.pack("<I", MAGIC)
+FRAME_BYTES = 8
+IMAGE_HEADER = struct.Struct("<IfQQ")  # number of labels, label, id, second id
+WHOLE, FIRST, MIDDLE, LAST = 0, 1, 2, 3
+
+
+class ImageRecord(NamedTuple):
+    """One image of a .rec file."""
+
+    where: str
+    identity: int
+    labels: npt.NDArray[np.float32]  # one, or as many as the header announced
+    vector: bool  # whether labels were announced, so that even a single one is a list
+    image: memoryview
+
+
+def image_records(path: str) -> Iterator[ImageRecord]:
+    """Yield the images of a .rec file."""
+    for where, record in _records(path):
+        if len(record) < IMAGE_HEADER.size:
+            raise SourceError(f"{where}: {len(record)} bytes are too few for an image's header.")
+        count, label, identity, _ = IMAGE_HEADER.unpack_from(record)
+        rest = record[IMAGE_HEADER.size :]
+        if 4 * count > len(rest):
+            raise SourceError(f"{where}: it announces {count:,} labels, more than it has bytes.")
+        labels = np.frombuffer(rest[: 4 * count], "<f4") if count else np.array([label], np.float32)
+        yield ImageRecord(where, identity, labels, count > 0, rest[4 * count :])
+
+
+def _records(path: str) -> Iterator[tuple[str, memoryview]]:
+    """Yield whole records; a record that contained the magic number was split at it."""
+    title = printable(path)
+    data = memoryview(map_file(path))
+    position = number = 0
+    parts: list[memoryview] = []
+    while position < len(data):
+        where = f"{title}, record {number:,} (byte {position:,})"
+        if position + FRAME_BYTES > len(data):
+            raise _cut_short(where)
+        magic, word = struct.unpack_from("<II", data, position)
+        flag, length = word >> 29, word & (2**29 - 1)
+        if magic != MAGIC:
+            raise SourceError(f"{where}: no RecordIO mark here; damaged, or not a RecordIO file.")
+        if length > len(data) - position - FRAME_BYTES:
+            raise _cut_short(where)
+        part = data[position + FRAME_BYTES :][:length]
+        position += FRAME_BYTES + (length + 3) // 4 * 4
+        if flag not in {WHOLE, FIRST, MIDDLE, LAST} or (flag in {WHOLE, FIRST}) == bool(parts):
+            raise SourceError(f"{where}: its parts are out of order; the file is damaged.")
+        parts.append(part)
+        if flag in {WHOLE, LAST}:
+            yield where, parts[0] if flag == WHOLE else memoryview(MAGIC_BYTES.join(parts))
+            parts = []
+            number += 1
+    if parts:
+        raise _cut_short(f"{title}, record {number:,}")
+
+
+def _cut_short(where: str) -> SourceError:
+    return SourceError(f"{where}: the file ends inside it. It was cut short; get it again.")

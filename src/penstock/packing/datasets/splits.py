@@ -1,0 +1,31 @@
+"""Training, validation and test parts of one data set."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from penstock.errors import SourceError
+from penstock.sources.file_source import printable
+
+ALL = "all"  # every image of the data set, whatever split it belongs to
+
+# Folders that hold parts of a data set, and so are no classes.
+SPLIT_FOLDERS = frozenset(
+    ["train", "training", "val", "valid", "validation", "test", "testing", "data", "default"]
+)
+
+
+def choose_split(title: str, available: Sequence[str], asked: str | None) -> str:
+    """Return the split to read: the one asked for, or the only one."""
+    title = printable(title)
+    names = ", ".join(name or "(unnamed)" for name in available)
+    if asked is None:
+        if len(available) == 1:
+            return available[0]
+        raise SourceError(
+            f"{title}: it has several splits: {names}. "
+            "Choose one (split=), so that training and test images do not mix."
+        )
+    if asked in available:
+        return asked
+    raise SourceError(f"{title}: no split {asked!r} in it; there are {names or 'none'}.")

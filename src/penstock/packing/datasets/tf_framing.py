@@ -1,0 +1,60 @@
+"""TFRecord's framing: length, its checksum, the record, its checksum."""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Iterator
+from typing import Any
+
+from penstock.errors import SourceError
+from penstock.packing.datasets.files import map_file
+from penstock.packing.datasets.optional import require
+from penstock.sources.file_source import printable
+
+HEADER_BYTES, FOOTER_BYTES = 12, 4
+GZIP_MAGIC = b"\x1f\x8b"
+
+
+def tf_records(path: str, *, check_data: bool = True) -> Iterator[tuple[str, memoryview]]:
+    """Yield each record with what errors call it.
+
+    Args:
+        path: The file.
+        check_data: Also check the records' own checksums, which reads all their bytes.
+    """
+    title = printable(path)
+    crc32c = require("google_crc32c", "google-crc32c", title)
+    data = memoryview(map_file(path))
+    position = number = 0
+    while position < len(data):
+        where = f"{title}, record {number:,} (byte {position:,})"
+        body = position + HEADER_BYTES
+        if body > len(data):
+            raise _cut_short(where)
+        length, length_crc = struct.unpack_from("<QI", data, position)
+        if _masked(crc32c, data[position : position + 8]) != length_crc:
+            raise SourceError(f"{where}: {_wrong_length(data)}")
+        if length + FOOTER_BYTES > len(data) - body:
+            raise _cut_short(where)
+        record = data[body : body + length]
+        (crc,) = struct.unpack_from("<I", data, body + length)
+        if check_data and _masked(crc32c, record) != crc:
+            raise SourceError(f"{where}: its checksum is wrong; the file is damaged. Get it again.")
+        yield where, record
+        position = body + length + FOOTER_BYTES
+        number += 1
+
+
+def _masked(crc32c: Any, data: memoryview) -> int:
+    crc: int = crc32c.value(bytes(data))
+    return (((crc >> 15) | (crc << 17)) + 0xA282EAD8) & 0xFFFFFFFF
+
+
+def _wrong_length(data: memoryview) -> str:
+    if bytes(data[:2]) == GZIP_MAGIC:
+        return "the file is gzip-compressed. Decompress it first (gunzip)."
+    return "the checksum of its length is wrong; damaged, or not a TFRecord file."
+
+
+def _cut_short(where: str) -> SourceError:
+    return SourceError(f"{where}: the file ends inside it. It was cut short; get it again.")
