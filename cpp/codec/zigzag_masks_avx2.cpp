@@ -4,10 +4,6 @@
 
 #include <array>
 
-<<<<<<< HEAD
-#include "codec/zigzag_masks.h"
-=======
->>>>>>> 012b12d330aa55f48e8433e32fe933854bc42ce7
 #include "codec/zigzag.h"
 #include "codec/zigzag_masks.h"
 

@@ -5,7 +5,6 @@
 #include <cstdlib>
 
 #include "codec/zigzag.h"
-#include "codec/zigzag_masks.h"
 #include "tiles/bits.h"
 #include "tiles/layout.h"
 
@@ -14,47 +13,21 @@ namespace {
 
 using namespace tile_layout;
 
-// Every block with every coefficient as long as can be, the widest fields, and a word to spare.
-constexpr size_t kMostTileBytes =
-    (kMaxTileBlocks * (kMaxDcWidth + kMaxEndWidth + 63) + kMaxTileValues * 2 * kMaxValueBits) / 8 +
-    64;
-
 int bit_length(int magnitude) { return std::bit_width(static_cast<unsigned>(magnitude)); }
 
 /// A tile's contents as they are written.
 struct TileContents {
   int dc[kMaxTileBlocks];
   int end[kMaxTileBlocks];
-<<<<<<< HEAD
-  uint64_t mask[kMaxTileBlocks];   // bit i: zigzag position i is not zero
-  uint8_t length[kMaxTileValues];  // bits of each magnitude
-  uint16_t bits[kMaxTileValues];   // JPEG's additional bits
-=======
   uint64_t mask[kMaxTileBlocks];      // bit i: zigzag position i is not zero
   int16_t value[kMaxTileValues + 1];  // of all blocks; one is written too many
   uint8_t length[kMaxTileValues];     // bits of the magnitude
->>>>>>> c9e8f4505b2ceff410d8def4b6db5eaa7db13dd6
   int values = 0;
   int longest = 0;
 };
 
 /// Without branches, for which coefficients are zero cannot be foreseen.
 void collect_block(TileContents& tile, int number, const int16_t* block) {
-<<<<<<< HEAD
-  const uint64_t mask = tile.mask[number] & ~uint64_t{1};
-  tile.mask[number] = mask;
-  tile.dc[number] = block[0];
-  tile.end[number] = mask == 0 ? 0 : std::bit_width(mask) - 1;
-  int values = tile.values;
-  for (uint64_t left = mask; left != 0; left &= left - 1) {
-    const int coefficient = block[kNaturalOrder[std::countr_zero(left)]];
-    const int length = bit_length(std::abs(coefficient));
-    const int bits = coefficient > 0 ? coefficient : coefficient + (1 << length) - 1;
-    tile.length[values] = static_cast<uint8_t>(length);
-    tile.bits[values++] = static_cast<uint16_t>(bits);
-    tile.longest = std::max(tile.longest, length);
-  }
-=======
   uint64_t mask = 0;
   int values = tile.values;
   for (int position = 1; position < 64; ++position) {
@@ -67,24 +40,20 @@ void collect_block(TileContents& tile, int number, const int16_t* block) {
   tile.dc[number] = block[0];
   tile.mask[number] = mask;
   tile.end[number] = mask == 0 ? 0 : std::bit_width(mask) - 1;
->>>>>>> c9e8f4505b2ceff410d8def4b6db5eaa7db13dd6
   tile.values = values;
 }
 
 void collect(TileContents& tile, const CoefficientImage& image, const TileGrid& grid,
              const TileShape& shape, int tile_row, int tile_column) {
-  const ZigzagMasks masks_of = zigzag_masks();
   for (int c = 0; c < shape.components; ++c) {
     const CoefficientComponent& component = image.component[c];
     const TileBlocks& blocks = shape.component[c];
     const int top = tile_row * grid.tile_mcu_rows * component.vertical;
     const int left = tile_column * grid.tile_mcu_columns * component.horizontal;
-    for (int y = 0; y < blocks.rows; ++y) {
-      const int first = blocks.first + y * blocks.columns;
-      masks_of(tile.mask + first, component.block(top + y, left), blocks.columns);
+    for (int y = 0; y < blocks.rows; ++y)
       for (int x = 0; x < blocks.columns; ++x)
-        collect_block(tile, first + x, component.block(top + y, left + x));
-    }
+        collect_block(tile, blocks.first + y * blocks.columns + x,
+                      component.block(top + y, left + x));
   }
   for (int i = 0; i < tile.values; ++i) {
     tile.length[i] = static_cast<uint8_t>(bit_length(std::abs(tile.value[i])));
@@ -129,48 +98,6 @@ void put_fields(BitWriter& writer, const TileContents& tile, const TileShape& sh
 void put_masks(BitWriter& writer, const TileContents& tile, const TileShape& shape) {
   for (int i = 0; i < shape.blocks; ++i) {
     if (tile.end[i] == 0) continue;
-<<<<<<< HEAD
-    const int count = tile.end[i] - 1;
-    const uint64_t bits = tile.mask[i] >> 1 & ((uint64_t{1} << count) - 1);
-    const int low = std::min(count, BitWriter::kMostBits);
-    writer.put(bits & ((uint64_t{1} << low) - 1), low);
-    writer.put(bits >> low, count - low);
-  }
-}
-
-/// One plane after the other: which of the values that are left are longer than `level`?
-void put_planes(BitWriter& writer, const TileContents& tile) {
-  uint8_t left[kMaxTileValues];
-  std::copy_n(tile.length, tile.values, left);
-  int count = tile.values;
-  for (int level = 1; level < tile.longest; ++level) {
-    int longer = 0;
-    for (int i = 0; i < count;) {
-      const int chunk = std::min(BitWriter::kMostBits, count - i);
-      uint64_t bits = 0;
-      for (int k = 0; k < chunk; ++k, ++i) {
-        const uint8_t length = left[i];
-        const bool more = length > level;
-        bits |= uint64_t{more} << k;
-        left[longer] = length;
-        longer += more;
-      }
-      writer.put(bits, chunk);
-    }
-    count = longer;
-  }
-}
-
-void put_values(BitWriter& writer, const TileContents& tile) {
-  for (int i = 0; i < tile.values; ++i) {
-    const int extra = std::max(0, tile.length[i] - kShortBits);
-    writer.put(tile.bits[i] >> extra, tile.length[i] - extra);
-  }
-  for (int i = 0; i < tile.values; ++i) {
-    if (tile.length[i] <= kShortBits) continue;
-    const int extra = tile.length[i] - kShortBits;
-    writer.put(tile.bits[i] & ((1u << extra) - 1), extra);
-=======
     const int count = tile.end[i] - 1, first = std::min(count, 32);
     const uint64_t bits = (tile.mask[i] >> 1) & ((uint64_t{1} << count) - 1);
     writer.put(bits & 0xFFFFFFFF, first);
@@ -214,7 +141,6 @@ void put_values(BitWriter& writer, const TileContents& tile) {
   for (int i = 0; i < tile.values; ++i) {
     const int length = tile.length[i], extra = std::max(0, length - kShortBits);
     writer.put(additional_bits(tile.value[i], length) & ((1u << extra) - 1), extra);
->>>>>>> c9e8f4505b2ceff410d8def4b6db5eaa7db13dd6
   }
 }
 
@@ -236,16 +162,6 @@ void encode_tile(std::vector<uint8_t>& bytes, const CoefficientImage& image,
   const TileShape shape = grid.shape(row, column);
   TileContents tile;
   collect(tile, image, grid, shape, row, column);
-<<<<<<< HEAD
-
-  uint8_t written[kMostTileBytes];
-  BitWriter writer(written);
-  put_fields(writer, tile, shape, ranges);
-  put_masks(writer, tile, shape);
-  put_planes(writer, tile);
-  put_values(writer, tile);
-  bytes.insert(bytes.end(), written, writer.finish());
-=======
   uint8_t written[kMaxTileBytes + sizeof(uint64_t)];
   BitWriter writer(written);
   put_fields(writer, tile, shape, ranges);
@@ -253,7 +169,6 @@ void encode_tile(std::vector<uint8_t>& bytes, const CoefficientImage& image,
   put_lengths(writer, tile);
   put_values(writer, tile);
   bytes.insert(bytes.end(), written, writer.end());
->>>>>>> c9e8f4505b2ceff410d8def4b6db5eaa7db13dd6
 }
 
 }  // namespace penstock

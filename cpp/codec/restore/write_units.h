@@ -6,10 +6,7 @@
 
 #include "codec/markers.h"
 #include "codec/restore/encode_scan.h"
-<<<<<<< HEAD
-=======
 #include "codec/restore/entropy_writer.h"
->>>>>>> 012b12d330aa55f48e8433e32fe933854bc42ce7
 #include "codec/zigzag_masks.h"
 
 namespace penstock {
