@@ -2,9 +2,9 @@
 
 #include <algorithm>
 #include <bit>
-#include <cstdlib>
 
 #include "codec/zigzag.h"
+#include "codec/zigzag_masks.h"
 #include "tiles/bits.h"
 #include "tiles/layout.h"
 
@@ -13,51 +13,65 @@ namespace {
 
 using namespace tile_layout;
 
+// Every block with every coefficient as long as can be, the widest fields, and a word to spare.
+constexpr size_t kMostTileBytes =
+    (kMaxTileBlocks * (kMaxDcWidth + kMaxEndWidth + 63) + kMaxTileValues * 2 * kMaxValueBits) / 8 +
+    64;
+
 int bit_length(int magnitude) { return std::bit_width(static_cast<unsigned>(magnitude)); }
 
 /// A tile's contents as they are written.
 struct TileContents {
   int dc[kMaxTileBlocks];
   int end[kMaxTileBlocks];
-  uint64_t mask[kMaxTileBlocks];      // bit i: zigzag position i is not zero
-  int16_t value[kMaxTileValues + 1];  // of all blocks; one is written too many
-  uint8_t length[kMaxTileValues];     // bits of the magnitude
+  uint64_t mask[kMaxTileBlocks];   // bit i: zigzag position i is not zero
+  uint8_t length[kMaxTileValues];  // bits of each magnitude
+  uint16_t bits[kMaxTileValues];   // JPEG's additional bits
   int values = 0;
   int longest = 0;
 };
 
-/// Without branches, for which coefficients are zero cannot be foreseen.
 void collect_block(TileContents& tile, int number, const int16_t* block) {
-  uint64_t mask = 0;
-  int values = tile.values;
-  for (int position = 1; position < 64; ++position) {
-    const int16_t coefficient = block[kNaturalOrder[position]];
-    const uint64_t is_set = coefficient != 0;
-    tile.value[values] = coefficient;
-    values += static_cast<int>(is_set);
-    mask |= is_set << position;
-  }
-  tile.dc[number] = block[0];
+  const uint64_t mask = tile.mask[number] & ~uint64_t{1};
   tile.mask[number] = mask;
+  tile.dc[number] = block[0];
   tile.end[number] = mask == 0 ? 0 : std::bit_width(mask) - 1;
+  int values = tile.values;
+  for (uint64_t left = mask; left != 0; left &= left - 1)
+    tile.bits[values++] = static_cast<uint16_t>(block[kNaturalOrder[std::countr_zero(left)]]);
   tile.values = values;
+}
+
+/// From the coefficients, which `bits` holds so far, to lengths and additional bits. Without
+/// branches: signs cannot be predicted.
+void split_values(TileContents& tile) {
+  int magnitudes = 0;
+  for (int i = 0; i < tile.values; ++i) {
+    const int coefficient = static_cast<int16_t>(tile.bits[i]);
+    const int sign = coefficient >> 31;
+    const int magnitude = (coefficient ^ sign) - sign;
+    const int length = bit_length(magnitude);
+    magnitudes |= magnitude;
+    tile.length[i] = static_cast<uint8_t>(length);
+    tile.bits[i] = static_cast<uint16_t>(coefficient + (sign & ((1 << length) - 1)));
+  }
+  tile.longest = bit_length(magnitudes);
 }
 
 void collect(TileContents& tile, const CoefficientImage& image, const TileGrid& grid,
              const TileShape& shape, int tile_row, int tile_column) {
+  const ZigzagMasks masks_of = zigzag_masks();
   for (int c = 0; c < shape.components; ++c) {
     const CoefficientComponent& component = image.component[c];
     const TileBlocks& blocks = shape.component[c];
     const int top = tile_row * grid.tile_mcu_rows * component.vertical;
     const int left = tile_column * grid.tile_mcu_columns * component.horizontal;
-    for (int y = 0; y < blocks.rows; ++y)
+    for (int y = 0; y < blocks.rows; ++y) {
+      const int first = blocks.first + y * blocks.columns;
+      masks_of(tile.mask + first, component.block(top + y, left), blocks.columns);
       for (int x = 0; x < blocks.columns; ++x)
-        collect_block(tile, blocks.first + y * blocks.columns + x,
-                      component.block(top + y, left + x));
-  }
-  for (int i = 0; i < tile.values; ++i) {
-    tile.length[i] = static_cast<uint8_t>(bit_length(std::abs(tile.value[i])));
-    tile.longest = std::max<int>(tile.longest, tile.length[i]);
+        collect_block(tile, first + x, component.block(top + y, left + x));
+    }
   }
 }
 
@@ -98,49 +112,46 @@ void put_fields(BitWriter& writer, const TileContents& tile, const TileShape& sh
 void put_masks(BitWriter& writer, const TileContents& tile, const TileShape& shape) {
   for (int i = 0; i < shape.blocks; ++i) {
     if (tile.end[i] == 0) continue;
-    const int count = tile.end[i] - 1, first = std::min(count, 32);
-    const uint64_t bits = (tile.mask[i] >> 1) & ((uint64_t{1} << count) - 1);
-    writer.put(bits & 0xFFFFFFFF, first);
-    writer.put(bits >> 32, count - first);
+    const int count = tile.end[i] - 1;
+    const uint64_t bits = tile.mask[i] >> 1 & ((uint64_t{1} << count) - 1);
+    const int low = std::min(count, BitWriter::kMostBits);
+    writer.put(bits & ((uint64_t{1} << low) - 1), low);
+    writer.put(bits >> low, count - low);
   }
 }
 
-/// Each plane has a bit for every value that the one before marked.
-void put_lengths(BitWriter& writer, const TileContents& tile) {
-  uint8_t candidates[kMaxTileValues + 1];
-  std::copy_n(tile.length, tile.values, candidates);
+/// One plane after the other: which of the values that are left are longer than `level`?
+void put_planes(BitWriter& writer, const TileContents& tile) {
+  uint8_t left[kMaxTileValues];
+  std::copy_n(tile.length, tile.values, left);
   int count = tile.values;
   for (int level = 1; level < tile.longest; ++level) {
     int longer = 0;
     for (int i = 0; i < count;) {
-      const int begin = i, end = std::min(count, i + BitWriter::kMaxBits);
+      const int chunk = std::min(BitWriter::kMostBits, count - i);
       uint64_t bits = 0;
-      for (; i < end; ++i) {
-        const uint64_t is_longer = candidates[i] > level;
-        bits |= is_longer << (i - begin);
-        candidates[longer] = candidates[i];
-        longer += static_cast<int>(is_longer);
+      for (int k = 0; k < chunk; ++k, ++i) {
+        const uint8_t length = left[i];
+        const bool more = length > level;
+        bits |= uint64_t{more} << k;
+        left[longer] = length;
+        longer += more;
       }
-      writer.put(bits, end - begin);
+      writer.put(bits, chunk);
     }
     count = longer;
   }
 }
 
-/// What follows a JPEG's Huffman code of a coefficient: a number of `length` bits.
-unsigned additional_bits(int coefficient, int length) {
-  return static_cast<unsigned>(coefficient > 0 ? coefficient : coefficient + (1 << length) - 1);
-}
-
 void put_values(BitWriter& writer, const TileContents& tile) {
   for (int i = 0; i < tile.values; ++i) {
-    const int length = tile.length[i], extra = std::max(0, length - kShortBits);
-    writer.put(additional_bits(tile.value[i], length) >> extra, length - extra);
+    const int extra = std::max(0, tile.length[i] - kShortBits);
+    writer.put(tile.bits[i] >> extra, tile.length[i] - extra);
   }
-  if (tile.longest <= kShortBits) return;
   for (int i = 0; i < tile.values; ++i) {
-    const int length = tile.length[i], extra = std::max(0, length - kShortBits);
-    writer.put(additional_bits(tile.value[i], length) & ((1u << extra) - 1), extra);
+    if (tile.length[i] <= kShortBits) continue;
+    const int extra = tile.length[i] - kShortBits;
+    writer.put(tile.bits[i] & ((1u << extra) - 1), extra);
   }
 }
 
@@ -162,13 +173,15 @@ void encode_tile(std::vector<uint8_t>& bytes, const CoefficientImage& image,
   const TileShape shape = grid.shape(row, column);
   TileContents tile;
   collect(tile, image, grid, shape, row, column);
-  uint8_t written[kMaxTileBytes + sizeof(uint64_t)];
+  split_values(tile);
+
+  uint8_t written[kMostTileBytes];
   BitWriter writer(written);
   put_fields(writer, tile, shape, ranges);
   put_masks(writer, tile, shape);
-  put_lengths(writer, tile);
+  put_planes(writer, tile);
   put_values(writer, tile);
-  bytes.insert(bytes.end(), written, writer.end());
+  bytes.insert(bytes.end(), written, writer.finish());
 }
 
 }  // namespace penstock
