@@ -23,12 +23,12 @@ def test_equal_images_have_no_noise():
     assert compare(same, same).psnr_db == math.inf
 
 
-def test_the_table_has_a_row_for_each_pipeline(photo, tmp_path, capsys):
+def test_the_table_has_a_row_for_each_pipeline_and_form(photo, tmp_path, capsys):
     PIL.Image.fromarray(photo).save(tmp_path / "photo.jpg")
 
     assert main(["--data", str(tmp_path), "--images", "2", "--rounds", "1"]) == 0
 
-    assert capsys.readouterr().out.count("| RandomResizedCrop(224) |") == 1
+    assert capsys.readouterr().out.count("| RandomResizedCrop(224) |") == 2
 
 
 def test_a_folder_without_photos_is_named(tmp_path, capsys):

@@ -75,9 +75,7 @@ def test_tough(tough, tmp_path, isa) -> None:
     """Odd files in every storage: the same pixels; what cannot be read is left out of the pack."""
     files = [file.path for file in tough]
     target = tmp_path / "tough.pen"
-    summary = pack(
-        files, target, labels=list(range(len(files))), on_error="skip", progress=False
-    )
+    summary = pack(files, target, labels=list(range(len(files))), on_error="skip", progress=False)
     options = {"transform": TRANSFORMS["training"], "seed": 2, "output": "numpy"}
     limits = {"pixel_limit": PIXEL_LIMIT, "on_error": "skip"}
     from_pack = {

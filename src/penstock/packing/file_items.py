@@ -8,8 +8,9 @@ from pathlib import Path
 
 import numpy as np
 
+from penstock.errors import SourceError
 from penstock.packing.items import LABEL, REGRESSION_LABEL, Column, PackItem
-from penstock.sources import Source
+from penstock.sources import PathSource, Source
 
 _PATHS_AT_ONCE = 1024
 
@@ -20,7 +21,12 @@ class FileItems:
     box_classes: tuple[str, ...] | None = None
 
     def __init__(self, source: Source) -> None:
-        self._source = source
+        if not isinstance(source, PathSource):
+            raise SourceError(
+                f"{source.describe()}: its samples are not files of their own, which pack needs. "
+                "Give the folder or the list of files they come from."
+            )
+        self._source: PathSource = source
         self._root: str | None = getattr(source, "root", None)
         self.columns: tuple[Column, ...] = (
             LABEL if source.labels.dtype == np.int64 else REGRESSION_LABEL,

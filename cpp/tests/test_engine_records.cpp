@@ -1,0 +1,112 @@
+// Records through the engine's threads: the pixels of their files, and no fault when damaged.
+#include <cstdio>
+#include <memory>
+#include <random>
+#include <vector>
+
+#include "check.h"
+#include "engine/engine.h"
+#include "make_jpeg.h"
+#include "records/jpeg_record.h"
+
+using namespace penstock;
+
+namespace {
+
+constexpr int kHeight = 44, kWidth = 71;
+
+std::vector<uint8_t> file_of(unsigned seed) {
+  testing::JpegSpec spec;
+  spec.height = kHeight;
+  spec.width = kWidth;
+  spec.horizontal[0] = spec.vertical[0] = 2;
+  spec.quality = 92;
+  return testing::make_jpeg(spec, seed);
+}
+
+std::vector<uint8_t> record_of(const std::vector<uint8_t>& file) {
+  RecordScratch scratch;
+  JpegRecord record = encode_record(file, scratch);
+  CHECK(record.is_dct && record.is_identical);
+  return std::move(record.dct);
+}
+
+/// The pixels that the engine makes of a record, and whether it said that all is well.
+struct Result {
+  std::vector<uint8_t> pixels;
+  bool ok;
+};
+
+Result run(Engine& engine, std::span<const uint8_t> bytes, Storage storage) {
+  const auto chunk = engine.open_records({{bytes, storage, kHeight, kWidth}});
+  engine.read_records(0, chunk, {{0, {5, 0, 30, kWidth}}});
+  chunk->wait();
+  if (!chunk->items[0].problem.empty()) {
+    engine.recycle(*chunk);
+    return {{}, false};
+  }
+  Result result{std::vector<uint8_t>(30 * 40 * 3), true};
+  Step step{};
+  step.crop_top = 5;
+  step.crop_left = 11;
+  step.crop_height = step.window_height = 30;
+  step.crop_width = step.window_width = 40;
+  step.filter = -1;
+  step.dct_scale = 1;
+  Output output;
+  output.data = result.pixels.data();
+  output.row_stride = 40 * 3;
+  output.height = 30;
+  output.width = 40;
+  output.layout = Layout::hwc;
+  chunk->steps = {step};
+  chunk->assignments = {{0, 0, 1, output}};
+  engine.run(0, chunk);
+  chunk->wait();
+  result.ok = chunk->items[0].result.status == DecodeStatus::ok;
+  engine.recycle(*chunk);
+  return result;
+}
+
+void a_record_gives_the_pixels_of_its_file(Engine& engine) {
+  for (unsigned seed = 0; seed < 5; ++seed) {
+    const std::vector<uint8_t> file = file_of(seed), record = record_of(file);
+    const Result from_tiles = run(engine, record, Storage::dct);
+    const Result from_jpeg = run(engine, file, Storage::jpeg);
+    CHECK(from_tiles.ok && from_jpeg.ok);
+    CHECK(from_tiles.pixels == from_jpeg.pixels);
+  }
+}
+
+/// A copy of exactly the record's size, so that a sanitizer sees every byte read outside.
+void flipped_bits_never_cause_a_fault(Engine& engine) {
+  const std::vector<uint8_t> record = record_of(file_of(9));
+  std::mt19937 random(1);
+  for (int i = 0; i < 10000; ++i) {
+    const size_t bit = random() % (8 * record.size());
+    const auto damaged = std::make_unique<uint8_t[]>(record.size());
+    std::copy(record.begin(), record.end(), damaged.get());
+    damaged[bit / 8] ^= static_cast<uint8_t>(1 << bit % 8);
+    run(engine, {damaged.get(), record.size()}, Storage::dct);
+  }
+}
+
+void every_shorter_record_is_survived(Engine& engine) {
+  const std::vector<uint8_t> record = record_of(file_of(3));
+  for (size_t size = 0; size < record.size(); ++size) {
+    const auto cut = std::make_unique<uint8_t[]>(size);
+    std::copy_n(record.begin(), size, cut.get());
+    CHECK(!run(engine, {cut.get(), size}, Storage::dct).ok);
+  }
+}
+
+}  // namespace
+
+int main() {
+  Engine engine(2, 2);
+  a_record_gives_the_pixels_of_its_file(engine);
+  flipped_bits_never_cause_a_fault(engine);
+  every_shorter_record_is_survived(engine);
+  std::puts("engine records: 3 passed");
+  return 0;
+}
