@@ -50,7 +50,8 @@ def frame_bytes(kind: int, payload: bytes) -> bytes:
 
 def skipped_payload(name: str, reason: str) -> bytes:
     """Return the payload for a sample that was left out."""
-    return f"{name}\0{reason}".encode("utf-8", "surrogateescape")
+    # Whatever a name that could not be stored looks like, it can be told.
+    return f"{name}\0{reason}".encode("utf-8", "surrogatepass")
 
 
 def read_skipped(payload: bytes) -> tuple[str, str]:
