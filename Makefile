@@ -19,6 +19,8 @@ CMAKE := $(BIN)/cmake
 COMMA := ,
 
 # Folders are listed too: their times change when a file is added or removed.
+# Or make would try to build the folder cpp/codec/reconstruct from reconstruct.cpp beside it.
+MAKEFLAGS += --no-builtin-rules
 NATIVE_SOURCES := CMakeLists.txt $(shell find cpp -not -path 'cpp/tests/*')
 CPP_FILES = $(shell git ls-files -co --exclude-standard 'cpp/*.cpp' 'cpp/*.h' 'fuzz/*.cpp' 'fuzz/*.h')
 

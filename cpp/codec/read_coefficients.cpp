@@ -51,16 +51,6 @@ bool copy_all(CoefficientImage& image, LibjpegReader& reader) {
   return true;
 }
 
-/// A progressive file can shift a bit so far up that its coefficient has no magnitude of 15 bits.
-bool has_huge_coefficient(const CoefficientImage& image) {
-  constexpr int16_t kHuge = -32768;
-  for (int c = 0; c < image.components; ++c) {
-    const std::vector<int16_t>& all = image.component[c].coefficients;
-    if (std::find(all.begin(), all.end(), kHuge) != all.end()) return true;
-  }
-  return false;
-}
-
 bool is_subsampled(const CoefficientImage& image) {
   return image.component[0].horizontal != 1 || image.component[0].vertical != 1;
 }
@@ -76,7 +66,6 @@ DecodeResult read_by_libjpeg(CoefficientImage& image, std::span<const uint8_t> b
     image.colour = Colour::rgb;
     if (is_subsampled(image)) return {DecodeStatus::irregular, "subsampled RGB"};
   }
-  if (has_huge_coefficient(image)) return {DecodeStatus::irregular, "huge coefficient"};
   return {};
 }
 

@@ -5,13 +5,14 @@
 
 namespace penstock {
 
-/// Blocks whose coefficients, apart from the first, fit a byte. All arrays but `values` are indexed
-/// by block, and readable (with any valid contents) up to the next kBlockGroup blocks.
+/// The first three arrays are indexed by block, and readable (with any valid contents) up to the
+/// next kBlockGroup blocks.
 struct SparseBlocks {
   const int16_t* dc;      // first coefficient
   const uint64_t* mask;   // bit i: zigzag position i is not zero; bit 0 is not set
   const uint16_t* first;  // of a block's values
-  const int8_t* values;   // in zigzag order; 64 more than there are may be read
+  const int8_t* values;   // in zigzag order, or their low bytes; 64 more than there are may be read
+  const int8_t* high;     // bytes of the values, or nullptr if all of them fit a byte
 };
 
 /// Transforms blocks [first, first + count), with the same samples as IdctRow would give.

@@ -18,4 +18,8 @@ constexpr int last_zigzag_position(int size) {
 }
 static_assert(kNaturalOrder[24] == 3 * 8 + 3 && kNaturalOrder[4] == 1 * 8 + 1);
 
+/// All zigzag positions below this one lie in the first four rows and columns.
+inline constexpr int kFourRowsEnd = 10;
+static_assert(kNaturalOrder[kFourRowsEnd - 1] == 3 * 8 && kNaturalOrder[kFourRowsEnd] == 4 * 8);
+
 }  // namespace penstock

@@ -1,8 +1,11 @@
 // Damaged sections and records give an error or another file, and never touch foreign memory.
+#include <zlib.h>
+
 #include <random>
 #include <vector>
 
 #include "check.h"
+#include "codec/restore/deflate.h"
 #include "codec/restore/literals.h"
 #include "codec/restore/patches.h"
 #include "codec/restore/section.h"
@@ -104,6 +107,13 @@ void test_damaged_literals() {
   }
 }
 
+/// Part of the format: sections that were written with it must stay readable.
+void test_dictionary_never_changes() {
+  const Bytes& dictionary = header_dictionary();
+  CHECK(dictionary.size() == 14464);
+  CHECK(crc32(0, dictionary.data(), static_cast<uInt>(dictionary.size())) == 0x1568D98B);
+}
+
 void test_patches() {
   const Bytes rebuilt = {1, 2, 3, 4, 5, 6};
   const Bytes original = {1, 9, 9, 4, 5, 8};
@@ -139,6 +149,7 @@ int main() {
   test_cut_sections();
   test_hostile_sizes();
   test_damaged_literals();
+  test_dictionary_never_changes();
   test_patches();
   test_what_is_no_dct();
 }

@@ -160,8 +160,10 @@ void TileDecoder::transform_group(uint8_t* plane, ptrdiff_t stride, int c, int f
                                   int blocks) {
   const Component& component = component_[c];
   const uint16_t* quant = image_.component(c).quant;
-  if (component.sparse_idct != nullptr && !symbols_.has_wide(first_block, first_block + blocks)) {
-    const SparseBlocks sparse{symbols_.dc, symbols_.mask, symbols_.first, symbols_.values};
+  if (component.sparse_idct != nullptr) {
+    const bool is_wide = symbols_.has_wide(first_block, first_block + blocks);
+    const SparseBlocks sparse{symbols_.dc, symbols_.mask, symbols_.first, symbols_.values,
+                              is_wide ? symbols_.high : nullptr};
     component.sparse_idct(plane, stride, sparse, first_block, blocks, quant, c > 0);
     return;
   }

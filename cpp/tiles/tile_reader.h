@@ -77,64 +77,68 @@ struct TileHead {
 /// From end-of-block positions and the mask bits to masks and places of values. Returns the number
 /// of values, or -1 if the tile is too short for the masks.
 [[gnu::always_inline]] inline int take_masks(TileSymbols& symbols, TileCursor& cursor, int blocks) {
-  int mask_bits = 0;
-  for (int i = 0; i < blocks; ++i) mask_bits += symbols.end[i] - (symbols.end[i] != 0);
-  if (!cursor.has(mask_bits)) return -1;
-  int bit = cursor.bit;
+  // One bit early: position 0, which is not coded, takes the place of whatever lies there.
+  int bit = cursor.bit - 1;
   unsigned values = 0;
   for (int i = 0; i < blocks; ++i) {
-    const int is_coded = symbols.end[i] != 0;
-    const int count = symbols.end[i] - is_coded;
-    const uint64_t last = static_cast<uint64_t>(is_coded) << count;
-    const uint64_t below = (uint64_t{1} << count) - 1;
-    const uint64_t mask = ((peek64(cursor.bytes, bit) & below) | last) << 1;
+    if (bit >= cursor.end_bit) return -1;
+    const int end = symbols.end[i];
+    const uint64_t bits = end <= 57 ? peek57(cursor.bytes, bit) : peek64(cursor.bytes, bit);
+    const uint64_t last = uint64_t{1} << end;
+    const uint64_t mask = ((bits & (last - 1)) | last) & ~uint64_t{1};
     symbols.first[i] = static_cast<uint16_t>(values);
     symbols.mask[i] = mask;
     values += static_cast<unsigned>(__builtin_popcountll(mask));
-    bit += count;
+    bit += end - (end != 0);
   }
   symbols.first[blocks] = static_cast<uint16_t>(values);
-  cursor.bit = bit;
-  return static_cast<int>(values);
+  cursor.bit = bit + 1;
+  return cursor.has(0) ? static_cast<int>(values) : -1;
+}
+
+/// Planes are read in steps of whole bytes, so that one shift fits them all.
+inline constexpr int kPlaneStep = 56;
+
+/// The next kPlaneStep bits of a plane that began at `first_bit` of some byte.
+[[gnu::always_inline]] inline uint64_t plane_step(const uint8_t* bytes, int first_bit) {
+  return load_word(bytes) >> (first_bit & 7) & ((uint64_t{1} << kPlaneStep) - 1);
 }
 
 /// Set bits among `count` from `bit` on.
 [[gnu::always_inline]] inline int count_ones(const uint8_t* bytes, int bit, int count) {
+  const uint8_t* plane = bytes + (bit >> 3);
   int ones = 0;
-  for (; count > 64; count -= 64, bit += 64) ones += __builtin_popcountll(peek64(bytes, bit));
-  if (count <= 0) return ones;
-  return ones + __builtin_popcountll(peek64(bytes, bit) << (64 - count));
+  for (; count > kPlaneStep; count -= kPlaneStep, plane += kPlaneStep / 8)
+    ones += __builtin_popcountll(plane_step(plane, bit));
+  return ones + __builtin_popcountll(plane_step(plane, bit) & ((uint64_t{1} << count) - 1));
 }
 
-/// Completes the values of more than kShortBits bits, whose first bits are in symbols.values as
-/// JPEG's additional bits would be. False if the tile is too short.
-[[gnu::noinline]] inline bool take_extras(TileSymbols& symbols, TileCursor& cursor, int blocks,
-                                          int values) {
+/// Completes the values of more than kShortBits bits. False if the tile is too short.
+bool take_extras(TileSymbols& symbols, TileCursor& cursor, int blocks, int values) {
   using namespace tile_layout;
   constexpr uint64_t kEightOrMore = 0x0808080808080808;  // lengths have four bits
+  static_assert(kShortBits == 7);
+  std::memset(symbols.is_wide, 0, blocks);
+  for (int i = 0; i < values; ++i) symbols.high[i] = static_cast<int8_t>(symbols.values[i] >> 7);
   int block = 0;
-  symbols.first_wide[0] = 0;
-  for (int i = 0; i < values; ++i) {
-    if (i % 8 == 0 && (load_word(symbols.length + i) & kEightOrMore) == 0) {
-      i += 7;
-      continue;
+  for (int word = 0; word < values; word += 8) {
+    uint64_t marks = load_word(symbols.length + word) & kEightOrMore;
+    for (; marks != 0; marks &= marks - 1) {
+      const int i = word + __builtin_ctzll(marks) / 8;
+      if (i >= values) break;
+      const int extra = symbols.length[i] - kShortBits;
+      if (!cursor.has(extra)) return false;
+      while (symbols.first[block + 1] <= i) ++block;
+      symbols.is_wide[block] = 1;
+      // So far the first bits were taken for a number of kShortBits bits.
+      const bool is_positive = symbols.values[i] > 0;
+      const int start = is_positive ? symbols.values[i] : symbols.values[i] + (1 << kShortBits) - 1;
+      const int bits = start << extra | static_cast<int>(take(cursor, extra));
+      const int value = is_positive ? bits : bits - (1 << (kShortBits + extra)) + 1;
+      symbols.values[i] = static_cast<int8_t>(value);
+      symbols.high[i] = static_cast<int8_t>(value >> 8);
     }
-    const int extra = symbols.length[i] - kShortBits;
-    if (extra <= 0) continue;
-    if (!cursor.has(extra)) return false;
-    while (symbols.first[block + 1] <= i)
-      symbols.first_wide[++block] = static_cast<uint16_t>(symbols.wide_count);
-    uint64_t mask = symbols.mask[block];
-    for (int skipped = symbols.first[block]; skipped < i; ++skipped) mask &= mask - 1;
-    // A byte holds the sign and the first bits as a number of kShortBits bits.
-    const int short_limit = (1 << kShortBits) - 1;
-    const int start = symbols.values[i] > 0 ? symbols.values[i] : symbols.values[i] + short_limit;
-    const int bits = start << extra | static_cast<int>(take(cursor, extra));
-    const int value = symbols.values[i] > 0 ? bits : bits - (1 << (kShortBits + extra)) + 1;
-    symbols.wide[symbols.wide_count++] = {static_cast<uint8_t>(__builtin_ctzll(mask)),
-                                          static_cast<int16_t>(value)};
   }
-  while (block < blocks) symbols.first_wide[++block] = static_cast<uint16_t>(symbols.wide_count);
   return true;
 }
 

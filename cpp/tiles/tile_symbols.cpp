@@ -21,14 +21,13 @@ UnpackTile unpack_tile() {
 
 void expand_block(int16_t* block, const TileSymbols& symbols, int number, int last_wanted) {
   block[0] = symbols.dc[number];
-  const int8_t* value = symbols.values + symbols.first[number];
+  const bool is_wide = symbols.has_wide(number, number + 1);
   const uint64_t wanted = symbols.mask[number] & (~uint64_t{0} >> (63 - last_wanted));
-  for (uint64_t mask = wanted; mask != 0; mask &= mask - 1)
-    block[kNaturalOrder[__builtin_ctzll(mask)]] = *value++;
-  if (!symbols.has_wide(number, number + 1)) return;
-  for (int i = symbols.first_wide[number]; i < symbols.first_wide[number + 1]; ++i) {
-    const WideValue& wide = symbols.wide[i];
-    if (wide.position <= last_wanted) block[kNaturalOrder[wide.position]] = wide.value;
+  int next = symbols.first[number];
+  for (uint64_t mask = wanted; mask != 0; mask &= mask - 1, ++next) {
+    const int value = symbols.values[next];
+    block[kNaturalOrder[__builtin_ctzll(mask)]] =
+        static_cast<int16_t>(is_wide ? symbols.high[next] * 256 + (value & 0xFF) : value);
   }
 }
 

@@ -9,12 +9,6 @@
 
 namespace penstock {
 
-/// A coefficient that does not fit the bytes of TileSymbols.
-struct WideValue {
-  uint8_t position = 0;  // in zigzag order
-  int16_t value = 0;
-};
-
 /// One tile. Blocks are numbered as TileBlocks says.
 struct TileSymbols {
   static constexpr int kMaxBlocks = tile_layout::kMaxTileBlocks;
@@ -25,12 +19,17 @@ struct TileSymbols {
   uint64_t mask[kMaxBlocks + kSlack];   // bit i: zigzag position i is not zero; bit 0 is not set
   uint16_t first[kMaxBlocks + kSlack];  // of a block's values
   alignas(64) int8_t values[kMaxValues + kSlack];  // of all blocks, each in zigzag order
-  int wide_count = 0;
-  uint16_t first_wide[kMaxBlocks + 1];  // of a block's wide values; not set if there are none
-  WideValue wide[kMaxValues];
+
+  // Blocks with values of more than kShortBits bits are wide: their values have high bytes as well.
+  bool any_wide = false;
+  uint8_t is_wide[kMaxBlocks];  // set if any_wide, as are the high bytes of all values
+  alignas(64) int8_t high[kMaxValues + kSlack];
 
   bool has_wide(int first_block, int end_block) const {
-    return wide_count > 0 && first_wide[first_block] != first_wide[end_block];
+    if (!any_wide) return false;
+    for (int i = first_block; i < end_block; ++i)
+      if (is_wide[i]) return true;
+    return false;
   }
 
   // Between the stages of unpacking.

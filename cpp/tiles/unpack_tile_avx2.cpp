@@ -129,9 +129,8 @@ const char* unpack_tile_avx2(TileSymbols& symbols, const uint8_t* bytes, int siz
   if (values < 0) return kBadLength;
   if (!take_lengths(symbols, cursor, values, head.longest)) return kBadLength;
   if (!take_values(symbols, cursor, values)) return kBadLength;
-  symbols.wide_count = 0;
-  if (head.longest > kShortBits && !take_extras(symbols, cursor, shape.blocks, values))
-    return kBadLength;
+  symbols.any_wide = head.longest > kShortBits;
+  if (symbols.any_wide && !take_extras(symbols, cursor, shape.blocks, values)) return kBadLength;
   return check_end(cursor);
 }
 

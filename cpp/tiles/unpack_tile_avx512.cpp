@@ -55,14 +55,23 @@ bool take_lengths(TileSymbols& symbols, TileCursor& cursor, int values, int long
     candidates[level + 1] = count_ones(cursor.bytes, cursor.bit, candidates[level]);
     cursor.bit += candidates[level];
   }
-  const int deepest = longest > 1 ? longest : 1;
-  std::memset(deepest % 2 == 1 ? symbols.length : symbols.deeper, deepest, candidates[deepest]);
-  for (int level = deepest - 1; level >= 1; --level) {
-    uint8_t* target = level % 2 == 1 ? symbols.length : symbols.deeper;
-    const uint8_t* longer = level % 2 == 1 ? symbols.deeper : symbols.length;
+  // Small planes, as the deep ones are, stay in a register.
+  V lengths = _mm512_set1_epi8(static_cast<char>(longest > 1 ? longest : 1));
+  int level = longest - 1;
+  for (; level >= 1 && candidates[level] <= kPlaneStep; --level) {
+    lengths = _mm512_mask_expand_epi8(_mm512_set1_epi8(static_cast<char>(level)),
+                                      peek57(cursor.bytes, plane_bit[level]), lengths);
+  }
+  uint8_t* target = level >= 1 && level % 2 == 1 ? symbols.deeper : symbols.length;
+  const int known = level >= 1 ? candidates[level + 1] : values;
+  for (int i = 0; i < known; i += 64) _mm512_storeu_si512(target + i, lengths);
+  for (; level >= 1; --level) {
+    const uint8_t* longer = target;
+    target = level % 2 == 1 ? symbols.length : symbols.deeper;
     const V here = _mm512_set1_epi8(static_cast<char>(level));
-    for (int i = 0; i < candidates[level]; i += 64) {
-      const uint64_t mask = peek64(cursor.bytes, plane_bit[level] + i);
+    const uint8_t* plane = cursor.bytes + (plane_bit[level] >> 3);
+    for (int i = 0; i < candidates[level]; i += kPlaneStep, plane += kPlaneStep / 8) {
+      const uint64_t mask = plane_step(plane, plane_bit[level]);
       _mm512_storeu_si512(target + i,
                           _mm512_mask_expand_epi8(here, mask, _mm512_loadu_si512(longer)));
       longer += __builtin_popcountll(mask);
@@ -128,9 +137,8 @@ const char* unpack_tile_avx512(TileSymbols& symbols, const uint8_t* bytes, int s
   if (values < 0) return kBadLength;
   if (!take_lengths(symbols, cursor, values, head.longest)) return kBadLength;
   if (!take_values(symbols, cursor, values)) return kBadLength;
-  symbols.wide_count = 0;
-  if (head.longest > kShortBits && !take_extras(symbols, cursor, shape.blocks, values))
-    return kBadLength;
+  symbols.any_wide = head.longest > kShortBits;
+  if (symbols.any_wide && !take_extras(symbols, cursor, shape.blocks, values)) return kBadLength;
   return check_end(cursor);
 }
 

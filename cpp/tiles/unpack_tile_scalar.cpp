@@ -58,9 +58,8 @@ const char* unpack_tile_scalar(TileSymbols& symbols, const uint8_t* bytes, int s
   if (values < 0) return kBadLength;
   if (!take_lengths(symbols, cursor, values, head.longest)) return kBadLength;
   if (!take_values(symbols, cursor, values)) return kBadLength;
-  symbols.wide_count = 0;
-  if (head.longest > tile_layout::kShortBits && !take_extras(symbols, cursor, shape.blocks, values))
-    return kBadLength;
+  symbols.any_wide = head.longest > tile_layout::kShortBits;
+  if (symbols.any_wide && !take_extras(symbols, cursor, shape.blocks, values)) return kBadLength;
   return check_end(cursor);
 }
 

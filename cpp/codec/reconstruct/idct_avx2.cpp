@@ -24,7 +24,9 @@ void idct_row_avx2(uint8_t* plane, ptrdiff_t stride, int16_t* coefficients, int 
   for (int done = 0; done < padded; done += 2, coefficients += 2 * 64, plane += 2 * 8) {
     V x[8];
     for (int y = 0; y < 8; ++y) x[y] = load_row(coefficients, quant, y);
-    if (!transform_rows(plane, stride, x, offset)) {
+    if (is_in_range(x[0])) [[likely]] {
+      transform_rows(plane, stride, x, offset);
+    } else {
       for (int b = 0; b < 2; ++b)
         idct_block_scalar(plane + 8 * b, stride, coefficients + 64 * b, quant, centred);
     }

@@ -17,7 +17,9 @@ void idct_row_avx512(uint8_t* plane, ptrdiff_t stride, int16_t* coefficients, in
     V x[8];
     gather_rows(x, top);
     gather_rows(x + 4, bottom);
-    if (!transform_rows(plane, stride, x, offset)) {
+    if (is_in_range(x[0])) [[likely]] {
+      transform_rows(plane, stride, x, offset);
+    } else {
       for (int b = 0; b < 4; ++b)
         idct_block_scalar(plane + 8 * b, stride, coefficients + 64 * b, quant, centred);
     }

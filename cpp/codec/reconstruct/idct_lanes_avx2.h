@@ -61,6 +61,31 @@ template <int kShift, bool kHigh>
   }
 }
 
+/// transform_half for x[4] to x[7] that are zero.
+template <int kShift, bool kHigh>
+[[gnu::always_inline]] inline void transform_half_of_four(V (&sums)[8], const V (&x)[8]) {
+  const V rounding = _mm256_set1_epi32(1 << (kShift - 1));
+  const int scale = 1 << kConstBits;
+  const V x20 = interleave<kHigh>(x[2], x[0]);
+  const V even[4] = {
+      dot_and_add(rounding, x20, factors(k0_541 + k0_765, scale)),
+      dot_and_add(rounding, x20, factors(k0_541, scale)),
+      dot_and_add(rounding, x20, factors(-k0_541, scale)),
+      dot_and_add(rounding, x20, factors(-k0_541 - k0_765, scale)),
+  };
+  const V x31 = interleave<kHigh>(x[3], x[1]);
+  const V odd[4] = {
+      _mm256_madd_epi16(x31, factors(k1_175, k1_175 - k0_390 + k1_501 - k0_899)),
+      _mm256_madd_epi16(x31, factors(k3_072 - k2_562 + k1_175 - k1_961, k1_175)),
+      _mm256_madd_epi16(x31, factors(k1_175 - k2_562, k1_175 - k0_390)),
+      _mm256_madd_epi16(x31, factors(k1_175 - k1_961, k1_175 - k0_899)),
+  };
+  for (int i = 0; i < 4; ++i) {
+    sums[i] = _mm256_add_epi32(even[i], odd[i]);
+    sums[7 - i] = _mm256_sub_epi32(even[i], odd[i]);
+  }
+}
+
 /// Rows a and b of the column pass, saturated to words: 4 columns of a, then 4 of b.
 [[gnu::always_inline]] inline V pack_rows(V a, V b) {
   return _mm256_packs_epi32(_mm256_srai_epi32(a, kColumnShift), _mm256_srai_epi32(b, kColumnShift));
@@ -131,13 +156,15 @@ template <int kWhich>
     store_two_rows(plane + y * stride, plane + (y + 4) * stride, rows[y], offset);
 }
 
-/// Transforms dequantised rows, unless 16 bits are too few for what libjpeg-turbo does with them:
-/// then it returns false and has written nothing.
-[[gnu::always_inline]] inline bool transform_rows(uint8_t* plane, ptrdiff_t stride, V (&x)[8],
+/// Whether transform_rows does with this dequantised row what libjpeg-turbo does.
+[[gnu::always_inline]] inline bool is_in_range(V row0) {
+  const V from_limit = _mm256_add_epi16(row0, _mm256_set1_epi16(kRow0Limit));
+  return _mm256_testz_si256(from_limit, _mm256_set1_epi16(-2 * kRow0Limit));
+}
+
+/// Transforms dequantised rows. Requires that the first is_in_range.
+[[gnu::always_inline]] inline void transform_rows(uint8_t* plane, ptrdiff_t stride, V (&x)[8],
                                                   V offset) {
-  const V from_limit = _mm256_add_epi16(x[0], _mm256_set1_epi16(kRow0Limit));
-  if (!_mm256_testz_si256(from_limit, _mm256_set1_epi16(-2 * kRow0Limit))) [[unlikely]]
-    return false;
   V low[8], high[8];
   transform_half<kColumnShift, false>(low, x);
   transform_half<kColumnShift, true>(high, x);
@@ -146,7 +173,17 @@ template <int kWhich>
   transform_half<kRowShift, false>(low, x);
   transform_half<kRowShift, true>(high, x);
   store_columns(plane, stride, low, high, offset);
-  return true;
+}
+
+/// The same if only the first four columns of the first four rows are not zero.
+[[gnu::always_inline]] inline void transform_four_rows(uint8_t* plane, ptrdiff_t stride, V (&x)[8],
+                                                       V offset) {
+  V low[8], high[8];
+  transform_half_of_four<kColumnShift, false>(low, x);
+  transpose_half(x, low);
+  transform_half_of_four<kRowShift, false>(low, x);
+  transform_half_of_four<kRowShift, true>(high, x);
+  store_columns(plane, stride, low, high, offset);
 }
 
 }  // namespace

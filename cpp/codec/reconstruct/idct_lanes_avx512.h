@@ -59,6 +59,31 @@ template <int kShift, bool kHigh>
   }
 }
 
+/// transform_half for x[4] to x[7] that are zero.
+template <int kShift, bool kHigh>
+[[gnu::always_inline]] inline void transform_half_of_four(V (&sums)[8], const V (&x)[8]) {
+  const V rounding = _mm512_set1_epi32(1 << (kShift - 1));
+  const int scale = 1 << kConstBits;
+  const V x20 = interleave<kHigh>(x[2], x[0]);
+  const V even[4] = {
+      _mm512_dpwssd_epi32(rounding, x20, factors(k0_541 + k0_765, scale)),
+      _mm512_dpwssd_epi32(rounding, x20, factors(k0_541, scale)),
+      _mm512_dpwssd_epi32(rounding, x20, factors(-k0_541, scale)),
+      _mm512_dpwssd_epi32(rounding, x20, factors(-k0_541 - k0_765, scale)),
+  };
+  const V x31 = interleave<kHigh>(x[3], x[1]);
+  const V odd[4] = {
+      _mm512_madd_epi16(x31, factors(k1_175, k1_175 - k0_390 + k1_501 - k0_899)),
+      _mm512_madd_epi16(x31, factors(k3_072 - k2_562 + k1_175 - k1_961, k1_175)),
+      _mm512_madd_epi16(x31, factors(k1_175 - k2_562, k1_175 - k0_390)),
+      _mm512_madd_epi16(x31, factors(k1_175 - k1_961, k1_175 - k0_899)),
+  };
+  for (int i = 0; i < 4; ++i) {
+    sums[i] = _mm512_add_epi32(even[i], odd[i]);
+    sums[7 - i] = _mm512_sub_epi32(even[i], odd[i]);
+  }
+}
+
 struct Words {
   uint16_t at[32];
 };
@@ -173,13 +198,15 @@ template <int kWhich>
   rows[3] = _mm512_shuffle_i32x4(bottom01, bottom23, 0xDD);
 }
 
-/// Transforms dequantised rows, unless 16 bits are too few for what libjpeg-turbo does with them:
-/// then it returns false and has written nothing.
-[[gnu::always_inline]] inline bool transform_rows(uint8_t* plane, ptrdiff_t stride, V (&x)[8],
+/// Whether transform_rows does with this dequantised row what libjpeg-turbo does.
+[[gnu::always_inline]] inline bool is_in_range(V row0) {
+  const V from_limit = _mm512_add_epi16(row0, _mm512_set1_epi16(kRow0Limit));
+  return _mm512_test_epi16_mask(from_limit, _mm512_set1_epi16(-2 * kRow0Limit)) == 0;
+}
+
+/// Transforms dequantised rows. Requires that the first is_in_range.
+[[gnu::always_inline]] inline void transform_rows(uint8_t* plane, ptrdiff_t stride, V (&x)[8],
                                                   V offset) {
-  const V from_limit = _mm512_add_epi16(x[0], _mm512_set1_epi16(kRow0Limit));
-  if (_mm512_test_epi16_mask(from_limit, _mm512_set1_epi16(-2 * kRow0Limit)) != 0) [[unlikely]]
-    return false;
   V low[8], high[8];
   transform_half<kColumnShift, false>(low, x);
   transform_half<kColumnShift, true>(high, x);
@@ -188,7 +215,17 @@ template <int kWhich>
   transform_half<kRowShift, false>(low, x);
   transform_half<kRowShift, true>(high, x);
   store_columns(plane, stride, low, high, offset);
-  return true;
+}
+
+/// The same if only the first four columns of the first four rows are not zero.
+[[gnu::always_inline]] inline void transform_four_rows(uint8_t* plane, ptrdiff_t stride, V (&x)[8],
+                                                       V offset) {
+  V low[8], high[8];
+  transform_half_of_four<kColumnShift, false>(low, x);
+  transpose_half(x, low);
+  transform_half_of_four<kRowShift, false>(low, x);
+  transform_half_of_four<kRowShift, true>(high, x);
+  store_columns(plane, stride, low, high, offset);
 }
 
 }  // namespace

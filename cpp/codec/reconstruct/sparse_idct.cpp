@@ -24,9 +24,12 @@ void sparse_idct_scalar(uint8_t* plane, ptrdiff_t stride, const SparseBlocks& bl
                         int count, const uint16_t* quant, bool centred) {
   for (int i = first; i < first + count; ++i, plane += 8) {
     int16_t block[64] = {blocks.dc[i]};
-    const int8_t* value = blocks.values + blocks.first[i];
-    for (uint64_t mask = blocks.mask[i]; mask != 0; mask &= mask - 1)
-      block[kNaturalOrder[__builtin_ctzll(mask)]] = *value++;
+    int next = blocks.first[i];
+    for (uint64_t mask = blocks.mask[i]; mask != 0; mask &= mask - 1, ++next) {
+      const int value = blocks.values[next];
+      block[kNaturalOrder[__builtin_ctzll(mask)]] = static_cast<int16_t>(
+          blocks.high != nullptr ? blocks.high[next] * 256 + (value & 0xFF) : value);
+    }
     idct_block_scalar(plane, stride, block, quant, centred);
   }
 }

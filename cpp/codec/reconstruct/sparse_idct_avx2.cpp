@@ -49,16 +49,19 @@ constexpr QuarterShuffles make_quarter_shuffles() {
 
 alignas(64) constexpr QuarterShuffles kQuarters = make_quarter_shuffles();
 
-/// One block's values to every second 16 bytes of `zigzag`.
-[[gnu::always_inline]] inline void expand(uint8_t* zigzag, uint64_t mask, const int8_t* values) {
-  for (int i = 0; i < 8; ++i) {
-    const uint8_t bits = static_cast<uint8_t>(mask >> 8 * i);
-    const __m128i index = _mm_loadl_epi64(reinterpret_cast<const __m128i*>(kExpand.at[bits]));
-    const __m128i next = _mm_loadl_epi64(reinterpret_cast<const __m128i*>(values));
-    _mm_storel_epi64(reinterpret_cast<__m128i*>(zigzag + 32 * (i / 2) + 8 * (i % 2)),
-                     _mm_shuffle_epi8(next, index));
-    values += _mm_popcnt_u32(bits);
-  }
+/// The next of a block's values, where the lowest byte of the mask wants them.
+[[gnu::always_inline]] inline __m128i expand_byte(uint64_t& mask, const int8_t*& values) {
+  const auto bits = static_cast<uint8_t>(mask);
+  const __m128i index = _mm_loadl_epi64(reinterpret_cast<const __m128i*>(kExpand.at[bits]));
+  const __m128i next = _mm_loadl_epi64(reinterpret_cast<const __m128i*>(values));
+  mask >>= 8;
+  values += _mm_popcnt_u32(bits);
+  return _mm_shuffle_epi8(next, index);
+}
+
+[[gnu::always_inline]] inline __m128i expand_quarter(uint64_t& mask, const int8_t*& values) {
+  const __m128i low = expand_byte(mask, values);
+  return _mm_unpacklo_epi64(low, expand_byte(mask, values));
 }
 
 template <int kTo>
@@ -72,9 +75,72 @@ template <int kTo>
   return rows;
 }
 
-[[gnu::always_inline]] inline void widen(V* x, V rows) {
-  x[0] = _mm256_srai_epi16(_mm256_unpacklo_epi8(rows, rows), 8);
-  x[1] = _mm256_srai_epi16(_mm256_unpackhi_epi8(rows, rows), 8);
+/// Bytes of two blocks in natural order: two rows of each in every register.
+[[gnu::always_inline]] inline void expand_two(V (&rows)[4], const SparseBlocks& blocks, int block,
+                                              const int8_t* values) {
+  uint64_t mask_a = blocks.mask[block], mask_b = blocks.mask[block + 1];
+  const int8_t* values_a = values + blocks.first[block];
+  const int8_t* values_b = values + blocks.first[block + 1];
+  V zigzag[4];
+  for (V& quarter : zigzag) {
+    const __m128i a = expand_quarter(mask_a, values_a);
+    quarter =
+        _mm256_inserti128_si256(_mm256_castsi128_si256(a), expand_quarter(mask_b, values_b), 1);
+  }
+  rows[0] = natural_quarter<0>(zigzag);
+  rows[1] = natural_quarter<1>(zigzag);
+  rows[2] = natural_quarter<2>(zigzag);
+  rows[3] = natural_quarter<3>(zigzag);
+}
+
+/// Rows of words from bytes that are sign-extended.
+[[gnu::always_inline]] inline void load_narrow(V (&x)[8], const SparseBlocks& blocks, int block) {
+  V rows[4];
+  expand_two(rows, blocks, block, blocks.values);
+  for (int i = 0; i < 4; ++i) {
+    x[2 * i] = _mm256_srai_epi16(_mm256_unpacklo_epi8(rows[i], rows[i]), 8);
+    x[2 * i + 1] = _mm256_srai_epi16(_mm256_unpackhi_epi8(rows[i], rows[i]), 8);
+  }
+}
+
+[[gnu::always_inline]] inline void load_wide(V (&x)[8], const SparseBlocks& blocks, int block) {
+  V low[4], high[4];
+  expand_two(low, blocks, block, blocks.values);
+  expand_two(high, blocks, block, blocks.high);
+  for (int i = 0; i < 4; ++i) {
+    x[2 * i] = _mm256_unpacklo_epi8(low[i], high[i]);
+    x[2 * i + 1] = _mm256_unpackhi_epi8(low[i], high[i]);
+  }
+}
+
+/// Rows 0 to 3 of blocks without any later position than kFourRowsEnd - 1.
+[[gnu::always_inline]] inline void load_four_rows(V (&x)[8], const SparseBlocks& blocks,
+                                                  int block) {
+  __m128i first[2];
+  for (int b = 0; b < 2; ++b) {
+    uint64_t mask = blocks.mask[block + b];
+    const int8_t* values = blocks.values + blocks.first[block + b];
+    first[b] = expand_quarter(mask, values);
+  }
+  const V zigzag = _mm256_set_m128i(first[1], first[0]);
+  for (int i = 0; i < 2; ++i) {
+    const V index = _mm256_load_si256(reinterpret_cast<const V*>(kQuarters.at[i][0]));
+    const V rows = _mm256_shuffle_epi8(zigzag, index);
+    x[2 * i] = _mm256_srai_epi16(_mm256_unpacklo_epi8(rows, rows), 8);
+    x[2 * i + 1] = _mm256_srai_epi16(_mm256_unpackhi_epi8(rows, rows), 8);
+  }
+}
+
+/// Puts the first coefficients in, and dequantises `count` rows.
+[[gnu::always_inline]] inline void dequantise(V (&x)[8], const SparseBlocks& blocks, int block,
+                                              const uint16_t* quant, int count) {
+  const V dc = _mm256_set_m128i(_mm_cvtsi32_si128(blocks.dc[block + 1]),
+                                _mm_cvtsi32_si128(blocks.dc[block]));
+  x[0] = _mm256_blend_epi16(x[0], dc, 1);
+  for (int y = 0; y < count; ++y) {
+    const __m128i row = _mm_loadu_si128(reinterpret_cast<const __m128i*>(quant + 8 * y));
+    x[y] = _mm256_mullo_epi16(x[y], _mm256_broadcastsi128_si256(row));
+  }
 }
 
 }  // namespace
@@ -82,28 +148,25 @@ template <int kTo>
 void sparse_idct_avx2(uint8_t* plane, ptrdiff_t stride, const SparseBlocks& blocks, int first,
                       int count, const uint16_t* quant, bool centred) {
   const V offset = _mm256_set1_epi8(static_cast<char>(centred ? 0 : 0x80));
-  for (int done = 0; done < count; done += 2, plane += 2 * 8) {
-    const int block = first + done;
-    alignas(32) uint8_t bytes[4 * 32];
-    for (int b = 0; b < 2; ++b)
-      expand(bytes + 16 * b, blocks.mask[block + b], blocks.values + blocks.first[block + b]);
-    V zigzag[4], x[8];
-    for (int i = 0; i < 4; ++i)
-      zigzag[i] = _mm256_load_si256(reinterpret_cast<const V*>(bytes + 32 * i));
-    widen(x, natural_quarter<0>(zigzag));
-    widen(x + 2, natural_quarter<1>(zigzag));
-    widen(x + 4, natural_quarter<2>(zigzag));
-    widen(x + 6, natural_quarter<3>(zigzag));
-    const V dc =
-        _mm256_inserti128_si256(_mm256_castsi128_si256(_mm_cvtsi32_si128(blocks.dc[block])),
-                                _mm_cvtsi32_si128(blocks.dc[block + 1]), 1);
-    x[0] = _mm256_blend_epi16(x[0], dc, 1);
-    for (int y = 0; y < 8; ++y) {
-      const __m128i row = _mm_loadu_si128(reinterpret_cast<const __m128i*>(quant + 8 * y));
-      x[y] = _mm256_mullo_epi16(x[y], _mm256_broadcastsi128_si256(row));
+  for (int block = first; block < first + count; block += 2, plane += 2 * 8) {
+    const uint64_t* mask = blocks.mask + block;
+    V x[8];
+    bool is_done = true;
+    if ((mask[0] | mask[1]) >> kFourRowsEnd == 0 && blocks.high == nullptr) {
+      load_four_rows(x, blocks, block);
+      dequantise(x, blocks, block, quant, 4);
+      is_done = is_in_range(x[0]);
+      if (is_done) transform_four_rows(plane, stride, x, offset);
+    } else {
+      if (blocks.high == nullptr)
+        load_narrow(x, blocks, block);
+      else
+        load_wide(x, blocks, block);
+      dequantise(x, blocks, block, quant, 8);
+      is_done = is_in_range(x[0]);
+      if (is_done) transform_rows(plane, stride, x, offset);
     }
-    if (!transform_rows(plane, stride, x, offset))
-      sparse_idct_scalar(plane, stride, blocks, block, 2, quant, centred);
+    if (!is_done) sparse_idct_scalar(plane, stride, blocks, block, 2, quant, centred);
   }
 }
 

@@ -17,6 +17,21 @@ constexpr Bytes zigzag_positions() {
 
 alignas(64) constexpr Bytes kZigzagPositions = zigzag_positions();
 
+/// From the first 16 zigzag positions of each lane to rows (0, 1) or (2, 3) of the natural order.
+constexpr Bytes first_rows(int first) {
+  constexpr uint8_t kNone = 0x80;
+  Bytes index{};
+  for (uint8_t& byte : index.at) byte = kNone;
+  for (int lane = 0; lane < 4; ++lane)
+    for (int position = 0; position < kFourRowsEnd; ++position) {
+      const int place = kNaturalOrder[position] - 8 * first;
+      if (place >= 0 && place < 16) index.at[16 * lane + place] = static_cast<uint8_t>(position);
+    }
+  return index;
+}
+
+alignas(64) constexpr Bytes kFirstRows[2] = {first_rows(0), first_rows(2)};
+
 /// Word 0 of each lane is word i of the source, where i is the lane.
 constexpr Words first_of_lane() {
   Words index{};
@@ -27,11 +42,68 @@ constexpr Words first_of_lane() {
 alignas(64) constexpr Words kFirstOfLane = first_of_lane();
 constexpr __mmask32 kFirstWords = 0x01010101;
 
-/// A row of the four blocks, from the high bytes of words.
-[[gnu::always_inline]] inline V sign_extend(V words) { return _mm512_srai_epi16(words, 8); }
+/// Bytes of four blocks in natural order: two rows of each in every register.
+[[gnu::always_inline]] inline void expand(V (&rows)[4], const SparseBlocks& blocks, int block,
+                                          const int8_t* values) {
+  const V natural = _mm512_load_si512(&kZigzagPositions);
+  V bytes[4];
+  for (int b = 0; b < 4; ++b) {
+    const V next = _mm512_loadu_si512(values + blocks.first[block + b]);
+    bytes[b] =
+        _mm512_permutexvar_epi8(natural, _mm512_maskz_expand_epi8(blocks.mask[block + b], next));
+  }
+  gather_rows(rows, bytes);
+}
+
+/// Rows of words from bytes that are sign-extended.
+[[gnu::always_inline]] inline void load_narrow(V (&x)[8], const SparseBlocks& blocks, int block) {
+  V rows[4];
+  expand(rows, blocks, block, blocks.values);
+  for (int i = 0; i < 4; ++i) {
+    x[2 * i] = _mm512_srai_epi16(_mm512_unpacklo_epi8(rows[i], rows[i]), 8);
+    x[2 * i + 1] = _mm512_srai_epi16(_mm512_unpackhi_epi8(rows[i], rows[i]), 8);
+  }
+}
+
+[[gnu::always_inline]] inline void load_wide(V (&x)[8], const SparseBlocks& blocks, int block) {
+  V low[4], high[4];
+  expand(low, blocks, block, blocks.values);
+  expand(high, blocks, block, blocks.high);
+  for (int i = 0; i < 4; ++i) {
+    x[2 * i] = _mm512_unpacklo_epi8(low[i], high[i]);
+    x[2 * i + 1] = _mm512_unpackhi_epi8(low[i], high[i]);
+  }
+}
+
+/// Rows 0 to 3 of blocks without any later position than kFourRowsEnd - 1.
+[[gnu::always_inline]] inline void load_four_rows(V (&x)[8], const SparseBlocks& blocks,
+                                                  int block) {
+  __m128i bytes[4];
+  for (int b = 0; b < 4; ++b) {
+    const int8_t* next = blocks.values + blocks.first[block + b];
+    bytes[b] = _mm_maskz_expand_epi8(static_cast<__mmask16>(blocks.mask[block + b]),
+                                     _mm_loadu_si128(reinterpret_cast<const __m128i*>(next)));
+  }
+  const V zigzag = _mm512_inserti64x4(_mm512_castsi256_si512(_mm256_set_m128i(bytes[1], bytes[0])),
+                                      _mm256_set_m128i(bytes[3], bytes[2]), 1);
+  for (int i = 0; i < 2; ++i) {
+    const V rows = _mm512_shuffle_epi8(zigzag, _mm512_load_si512(&kFirstRows[i]));
+    x[2 * i] = _mm512_srai_epi16(_mm512_unpacklo_epi8(rows, rows), 8);
+    x[2 * i + 1] = _mm512_srai_epi16(_mm512_unpackhi_epi8(rows, rows), 8);
+  }
+}
 
 [[gnu::always_inline]] inline V quant_row(const uint16_t* quant, int y) {
   return _mm512_broadcast_i32x4(_mm_loadu_si128(reinterpret_cast<const __m128i*>(quant + 8 * y)));
+}
+
+/// Puts the first coefficients in, and dequantises `count` rows.
+[[gnu::always_inline]] inline void dequantise(V (&x)[8], const SparseBlocks& blocks, int block,
+                                              const uint16_t* quant, int count) {
+  const V dc =
+      _mm512_castsi128_si512(_mm_loadl_epi64(reinterpret_cast<const __m128i*>(blocks.dc + block)));
+  x[0] = _mm512_mask_permutexvar_epi16(x[0], kFirstWords, _mm512_load_si512(&kFirstOfLane), dc);
+  for (int y = 0; y < count; ++y) x[y] = _mm512_mullo_epi16(x[y], quant_row(quant, y));
 }
 
 }  // namespace
@@ -39,28 +111,25 @@ constexpr __mmask32 kFirstWords = 0x01010101;
 void sparse_idct_avx512(uint8_t* plane, ptrdiff_t stride, const SparseBlocks& blocks, int first,
                         int count, const uint16_t* quant, bool centred) {
   const V offset = _mm512_set1_epi8(static_cast<char>(centred ? 0 : 0x80));
-  const V zero = _mm512_setzero_si512();
-  const V natural = _mm512_load_si512(&kZigzagPositions);
-  const V dc_index = _mm512_load_si512(&kFirstOfLane);
-  for (int done = 0; done < count; done += 4, plane += 4 * 8) {
-    const int block = first + done;
-    V bytes[4], rows[4], x[8];
-    for (int b = 0; b < 4; ++b) {
-      const V values = _mm512_loadu_si512(blocks.values + blocks.first[block + b]);
-      bytes[b] = _mm512_permutexvar_epi8(natural,
-                                         _mm512_maskz_expand_epi8(blocks.mask[block + b], values));
+  for (int block = first; block < first + count; block += 4, plane += 4 * 8) {
+    const uint64_t* mask = blocks.mask + block;
+    V x[8];
+    bool is_done = true;
+    if ((mask[0] | mask[1] | mask[2] | mask[3]) >> kFourRowsEnd == 0 && blocks.high == nullptr) {
+      load_four_rows(x, blocks, block);
+      dequantise(x, blocks, block, quant, 4);
+      is_done = is_in_range(x[0]);
+      if (is_done) transform_four_rows(plane, stride, x, offset);
+    } else {
+      if (blocks.high == nullptr)
+        load_narrow(x, blocks, block);
+      else
+        load_wide(x, blocks, block);
+      dequantise(x, blocks, block, quant, 8);
+      is_done = is_in_range(x[0]);
+      if (is_done) transform_rows(plane, stride, x, offset);
     }
-    gather_rows(rows, bytes);
-    for (int i = 0; i < 4; ++i) {
-      x[2 * i] = sign_extend(_mm512_unpacklo_epi8(zero, rows[i]));
-      x[2 * i + 1] = sign_extend(_mm512_unpackhi_epi8(zero, rows[i]));
-    }
-    const V dc = _mm512_castsi128_si512(
-        _mm_loadl_epi64(reinterpret_cast<const __m128i*>(blocks.dc + block)));
-    x[0] = _mm512_mask_permutexvar_epi16(x[0], kFirstWords, dc_index, dc);
-    for (int y = 0; y < 8; ++y) x[y] = _mm512_mullo_epi16(x[y], quant_row(quant, y));
-    if (!transform_rows(plane, stride, x, offset))
-      sparse_idct_scalar(plane, stride, blocks, block, 4, quant, centred);
+    if (!is_done) sparse_idct_scalar(plane, stride, blocks, block, 4, quant, centred);
   }
 }
 

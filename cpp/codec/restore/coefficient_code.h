@@ -4,7 +4,7 @@
 #include <bit>
 #include <cstdint>
 
-#include "codec/restore/bit_writer.h"
+#include "codec/restore/entropy_writer.h"
 #include "codec/restore/huffman_codes.h"
 
 namespace penstock {
@@ -24,12 +24,12 @@ inline SpelledValue spell(int value) {
 /// Writes symbols, and remembers if one had no code.
 class SymbolWriter {
  public:
-  void put(BitWriter& writer, const HuffmanCodes& codes, int symbol) {
+  void put(EntropyWriter& writer, const HuffmanCodes& codes, int symbol) {
     put(writer, codes, symbol, {0, 0});
   }
 
   /// `symbol` is one that a value of spelled.bits (at most 16) bits follows.
-  [[gnu::always_inline]] void put(BitWriter& writer, const HuffmanCodes& codes, int symbol,
+  [[gnu::always_inline]] void put(EntropyWriter& writer, const HuffmanCodes& codes, int symbol,
                                   SpelledValue spelled) {
     const HuffmanCode code = codes.of[symbol];
     if (code.bits == 0) [[unlikely]]
@@ -38,7 +38,7 @@ class SymbolWriter {
   }
 
   /// The same for the difference of two DC coefficients.
-  void put_difference(BitWriter& writer, const HuffmanCodes& codes, int difference) {
+  void put_difference(EntropyWriter& writer, const HuffmanCodes& codes, int difference) {
     const SpelledValue spelled = spell(difference);
     if (spelled.bits > kMostBits) [[unlikely]] {
       failed_ = true;
@@ -48,8 +48,8 @@ class SymbolWriter {
   }
 
   /// The same for an AC coefficient after `run` (at most 15) zeros.
-  [[gnu::always_inline]] void put_coefficient(BitWriter& writer, const HuffmanCodes& codes, int run,
-                                              int coefficient) {
+  [[gnu::always_inline]] void put_coefficient(EntropyWriter& writer, const HuffmanCodes& codes,
+                                              int run, int coefficient) {
     const SpelledValue spelled = spell(coefficient);
     if (spelled.bits > kMostBits) [[unlikely]]
       failed_ = true;

@@ -28,15 +28,14 @@ constexpr std::string_view kGrayParts =
 std::vector<uint8_t> make_dictionary() {
   std::vector<uint8_t> text;
   const auto append = [&text](std::string_view part) {
-    text.insert(text.end(), part.begin(), part.end());
+    for (const char byte : part) text.push_back(static_cast<uint8_t>(byte));
   };
   append(kGrayParts);
   append(kSegmentNames);
   append(kFileStart);
   for (int quality = 1; quality <= 100; ++quality) append_standard_quant_segments(text, quality);
   append(kColourFrame);
-  const auto codes = standard_huffman_segments();
-  text.insert(text.end(), codes.begin(), codes.end());
+  for (const uint8_t byte : standard_huffman_segments()) text.push_back(byte);
   append(kColourScan);
   return text;
 }

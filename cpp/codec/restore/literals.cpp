@@ -55,7 +55,7 @@ const char* take_literals(std::vector<uint8_t>& literals, std::span<const uint8_
 
 const char* write_file(GrowingFile& file, std::span<const uint8_t> literals,
                        const CoefficientImage& image, bool pad_with_ones, ScanScratch& scratch) {
-  constexpr int kMostScans = 256;  // or a short section could keep us busy for hours
+  constexpr int kMostScans = 64;  // or a short section could keep us busy for hours
   const JpegHeader header = read_jpeg_header(literals);
   if (const char* problem = why_not_same_frame(header, image)) return problem;
 

@@ -50,7 +50,7 @@ void append_frame(std::vector<uint8_t>& plain, const CoefficientImage& image,
     const CoefficientComponent& component = image.component[c];
     wide |= is_wide(component.quant);
     const int factors = component.horizontal << 4 | component.vertical;
-    body.insert(body.end(), {header.component[c].id, low(factors), low(c)});
+    for (const uint8_t byte : {header.component[c].id, low(factors), low(c)}) body.push_back(byte);
   }
   append_segment(plain, wide ? kSof1 : kSof0, body);
 }
@@ -60,9 +60,10 @@ void append_scan(std::vector<uint8_t>& plain, const JpegHeader& header) {
   for (int c = 0; c < header.components; ++c) {
     constexpr uint8_t kLumaTables = 0x00;
     constexpr uint8_t kChromaTables = 0x11;
-    body.insert(body.end(), {header.component[c].id, c == 0 ? kLumaTables : kChromaTables});
+    body.push_back(header.component[c].id);
+    body.push_back(c == 0 ? kLumaTables : kChromaTables);
   }
-  body.insert(body.end(), {0, 63, 0});
+  for (const uint8_t whole_block : {0, 63, 0}) body.push_back(whole_block);
   append_segment(plain, kSos, body);
 }
 

@@ -15,7 +15,7 @@ static_assert(kMostRunCorrections + 64 <= WaitingBits::kCapacity);
 
 }  // namespace
 
-void AcCoder::encode(BitWriter& writer, int, const int16_t* block, uint64_t mask) {
+void AcCoder::encode(EntropyWriter& writer, int, const int16_t* block, uint64_t mask) {
   int last = scan_.first_position - 1;
   for (uint64_t left = in_scan(mask, scan_); left != 0; left &= left - 1) {
     const int position = std::countr_zero(left);
@@ -33,7 +33,7 @@ void AcCoder::encode(BitWriter& writer, int, const int16_t* block, uint64_t mask
   if (run_.blocks() == BlockRun::kMostBlocks) run_.write(writer, symbols_, codes);
 }
 
-void AcRefiner::encode(BitWriter& writer, int, const int16_t* block, uint64_t mask) {
+void AcRefiner::encode(EntropyWriter& writer, int, const int16_t* block, uint64_t mask) {
   const uint64_t present = in_scan(mask, scan_);
   int last_new = -1;  // position of the last coefficient that this scan is the first to tell
   for (uint64_t left = present; left != 0; left &= left - 1) {

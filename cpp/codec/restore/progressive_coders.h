@@ -18,10 +18,10 @@ class DcCoder {
 
   explicit DcCoder(int low_bit) : low_bit_(low_bit) {}
   void begin_segment() { prediction_[0] = prediction_[1] = prediction_[2] = 0; }
-  void end_segment(BitWriter&) {}
+  void end_segment(EntropyWriter&) {}
   const char* problem() const { return symbols_.problem(); }
 
-  void encode(BitWriter& writer, int part, const int16_t* block, uint64_t) {
+  void encode(EntropyWriter& writer, int part, const int16_t* block, uint64_t) {
     const int value = block[0] >> low_bit_;
     symbols_.put_difference(writer, codes[part], value - prediction_[part]);
     prediction_[part] = value;
@@ -38,10 +38,10 @@ class DcRefiner {
  public:
   explicit DcRefiner(int low_bit) : low_bit_(low_bit) {}
   void begin_segment() {}
-  void end_segment(BitWriter&) {}
+  void end_segment(EntropyWriter&) {}
   const char* problem() const { return nullptr; }
 
-  void encode(BitWriter& writer, int, const int16_t* block, uint64_t) {
+  void encode(EntropyWriter& writer, int, const int16_t* block, uint64_t) {
     writer.put(block[0] >> low_bit_ & 1, 1);
   }
 
@@ -59,7 +59,7 @@ class WaitingBits {
     for (int i = 0; i < others.count_; ++i) add(others.bits_[i]);
   }
   int count() const { return count_; }
-  void write(BitWriter& writer) {
+  void write(EntropyWriter& writer) {
     for (int i = 0; i < count_; ++i) writer.put(bits_[i], 1);
     count_ = 0;
   }
@@ -76,7 +76,7 @@ class BlockRun {
 
   int blocks() const { return blocks_; }
   void add_block() { ++blocks_; }
-  void write(BitWriter& writer, SymbolWriter& symbols, const HuffmanCodes& codes) {
+  void write(EntropyWriter& writer, SymbolWriter& symbols, const HuffmanCodes& codes) {
     if (blocks_ == 0) return;
     const int bits = std::bit_width(static_cast<unsigned>(blocks_)) - 1;
     const uint32_t rest = static_cast<uint32_t>(blocks_) & ((1u << bits) - 1);
@@ -95,9 +95,9 @@ class AcCoder {
 
   explicit AcCoder(const Scan& scan) : scan_(scan) {}
   void begin_segment() {}
-  void end_segment(BitWriter& writer) { run_.write(writer, symbols_, codes); }
+  void end_segment(EntropyWriter& writer) { run_.write(writer, symbols_, codes); }
   const char* problem() const { return symbols_.problem(); }
-  void encode(BitWriter& writer, int part, const int16_t* block, uint64_t mask);
+  void encode(EntropyWriter& writer, int part, const int16_t* block, uint64_t mask);
 
  private:
   const Scan& scan_;
@@ -112,12 +112,12 @@ class AcRefiner {
 
   explicit AcRefiner(const Scan& scan) : scan_(scan) {}
   void begin_segment() {}
-  void end_segment(BitWriter& writer) { write_run(writer); }
+  void end_segment(EntropyWriter& writer) { write_run(writer); }
   const char* problem() const { return symbols_.problem(); }
-  void encode(BitWriter& writer, int part, const int16_t* block, uint64_t mask);
+  void encode(EntropyWriter& writer, int part, const int16_t* block, uint64_t mask);
 
  private:
-  void write_run(BitWriter& writer) {
+  void write_run(EntropyWriter& writer) {
     run_.write(writer, symbols_, codes);
     run_corrections_.write(writer);
   }

@@ -15,10 +15,10 @@ class SequentialCoder {
   HuffmanCodes ac[3];
 
   void begin_segment() { prediction_[0] = prediction_[1] = prediction_[2] = 0; }
-  void end_segment(BitWriter&) {}
+  void end_segment(EntropyWriter&) {}
   const char* problem() const { return symbols_.problem(); }
 
-  void encode(BitWriter& writer, int part, const int16_t* block, uint64_t mask) {
+  void encode(EntropyWriter& writer, int part, const int16_t* block, uint64_t mask) {
     symbols_.put_difference(writer, dc[part], block[0] - prediction_[part]);
     prediction_[part] = block[0];
     writer = encode_ac(writer, ac[part], block, mask & ~uint64_t{1});
@@ -26,8 +26,8 @@ class SequentialCoder {
 
  private:
   /// On its own, and with a writer by value, so that all of the loop's variables fit in registers.
-  [[gnu::noinline]] BitWriter encode_ac(BitWriter writer, const HuffmanCodes& codes,
-                                        const int16_t* block, uint64_t left) {
+  [[gnu::noinline]] EntropyWriter encode_ac(EntropyWriter writer, const HuffmanCodes& codes,
+                                            const int16_t* block, uint64_t left) {
     int last = 0;
     for (; left != 0; left &= left - 1) {
       const int position = std::countr_zero(left);

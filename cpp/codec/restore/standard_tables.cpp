@@ -54,7 +54,9 @@ std::span<const uint8_t> standard_huffman_segments() { return kHuffmanSegments; 
 void append_standard_quant_segments(std::vector<uint8_t>& bytes, int quality) {
   const int percent = quality < 50 ? 5000 / quality : 200 - 2 * quality;
   for (uint8_t table = 0; table < 2; ++table) {
-    bytes.insert(bytes.end(), {0xFF, kDqt, 0, 2 + 1 + 64, table});
+    for (const uint8_t byte :
+         {uint8_t{0xFF}, uint8_t{kDqt}, uint8_t{0}, uint8_t{2 + 1 + 64}, table})
+      bytes.push_back(byte);
     for (const int element : kStandardQuant[table])
       bytes.push_back(static_cast<uint8_t>(std::clamp((element * percent + 50) / 100, 1, 255)));
   }

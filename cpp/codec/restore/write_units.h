@@ -5,9 +5,9 @@
 #include <vector>
 
 #include "codec/markers.h"
-#include "codec/restore/bit_writer.h"
 #include "codec/restore/encode_scan.h"
-#include "codec/restore/zigzag_masks.h"
+#include "codec/restore/entropy_writer.h"
+#include "codec/zigzag_masks.h"
 
 namespace penstock {
 
@@ -143,7 +143,7 @@ class UnitWriter {
   const int restart_interval_;  // units
   const bool pad_with_ones_;
   uint8_t* const begin_;  // of what is not stuffed yet
-  BitWriter writer_;
+  EntropyWriter writer_;
   int units_to_restart_;
   int next_restart_ = 0;
 };

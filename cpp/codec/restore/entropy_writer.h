@@ -8,9 +8,9 @@
 namespace penstock {
 
 /// Writes whole words to memory that the caller has made large enough.
-class BitWriter {
+class EntropyWriter {
  public:
-  explicit BitWriter(uint8_t* target) : next_(target) {}
+  explicit EntropyWriter(uint8_t* target) : next_(target) {}
 
   /// Requires 0 <= count <= 32 and no bits of `bits` beyond them.
   [[gnu::always_inline]] void put(uint32_t bits, int count) {

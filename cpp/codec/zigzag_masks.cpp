@@ -1,4 +1,4 @@
-#include "codec/restore/zigzag_masks.h"
+#include "codec/zigzag_masks.h"
 
 #include "base/cpu.h"
 #include "codec/zigzag.h"

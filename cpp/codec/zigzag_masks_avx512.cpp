@@ -4,8 +4,8 @@
 
 #include <array>
 
-#include "codec/restore/zigzag_masks.h"
 #include "codec/zigzag.h"
+#include "codec/zigzag_masks.h"
 
 namespace penstock {
 namespace {
