@@ -1,41 +1,38 @@
-// Bit strings, least significant bit first.
+// Writes a bit string, least significant bit first.
 #pragma once
 
 #include <bit>
 #include <cstdint>
 #include <cstring>
-#include <vector>
 
 namespace penstock {
 
-static_assert(std::endian::native == std::endian::little, "bit strings are read as whole words");
+static_assert(std::endian::native == std::endian::little, "bit strings are moved as whole words");
 
 class BitWriter {
  public:
-  explicit BitWriter(std::vector<uint8_t>& bytes) : bytes_(bytes) {}
+  static constexpr int kMaxBits = 56;  // that can be put at once
 
-  /// Requires count <= 32 and bits < 2^count.
+  /// `bytes` must have room for all bits and 8 bytes more.
+  explicit BitWriter(uint8_t* bytes) : next_(bytes) {}
+
+  /// Requires count <= kMaxBits and bits < 2^count.
   void put(uint64_t bits, int count) {
     pending_ |= bits << filled_;
     filled_ += count;
-    while (filled_ >= 8) flush_byte();
+    std::memcpy(next_, &pending_, sizeof pending_);
+    next_ += filled_ >> 3;
+    pending_ >>= filled_ & ~7;
+    filled_ &= 7;
   }
 
-  void align() {
-    if (filled_ > 0) flush_byte();
-    filled_ = 0;
-  }
+  /// The end of the bytes written; the last one is filled up with zeros.
+  uint8_t* end() const { return next_ + (filled_ > 0 ? 1 : 0); }
 
  private:
-  void flush_byte() {
-    bytes_.push_back(static_cast<uint8_t>(pending_));
-    pending_ >>= 8;
-    filled_ -= 8;
-  }
-
-  std::vector<uint8_t>& bytes_;
+  uint8_t* next_;
   uint64_t pending_ = 0;
-  int filled_ = 0;
+  int filled_ = 0;  // bits pending, less than a byte
 };
 
 }  // namespace penstock

@@ -15,40 +15,32 @@ using namespace tile_layout;
 
 int bit_length(int magnitude) { return std::bit_width(static_cast<unsigned>(magnitude)); }
 
-struct Value {
-  int length;     // bits of the magnitude
-  unsigned bits;  // JPEG's additional bits
-};
-
-Value value_of(int coefficient) {
-  const int length = bit_length(std::abs(coefficient));
-  const int bits = coefficient > 0 ? coefficient : coefficient + (1 << length) - 1;
-  return {length, static_cast<unsigned>(bits)};
-}
-
 /// A tile's contents as they are written.
 struct TileContents {
   int dc[kMaxTileBlocks];
   int end[kMaxTileBlocks];
-  uint64_t mask[kMaxTileBlocks];  // bit i: zigzag position i is not zero
-  Value value[kMaxTileValues];
+  uint64_t mask[kMaxTileBlocks];      // bit i: zigzag position i is not zero
+  int16_t value[kMaxTileValues + 1];  // of all blocks; one is written too many
+  uint8_t length[kMaxTileValues];     // bits of the magnitude
   int values = 0;
   int longest = 0;
 };
 
+/// Without branches, for which coefficients are zero cannot be foreseen.
 void collect_block(TileContents& tile, int number, const int16_t* block) {
-  tile.dc[number] = block[0];
-  tile.end[number] = 0;
-  tile.mask[number] = 0;
+  uint64_t mask = 0;
+  int values = tile.values;
   for (int position = 1; position < 64; ++position) {
-    const int coefficient = block[kNaturalOrder[position]];
-    if (coefficient == 0) continue;
-    const Value value = value_of(coefficient);
-    tile.end[number] = position;
-    tile.mask[number] |= uint64_t{1} << position;
-    tile.value[tile.values++] = value;
-    tile.longest = std::max(tile.longest, value.length);
+    const int16_t coefficient = block[kNaturalOrder[position]];
+    const uint64_t is_set = coefficient != 0;
+    tile.value[values] = coefficient;
+    values += static_cast<int>(is_set);
+    mask |= is_set << position;
   }
+  tile.dc[number] = block[0];
+  tile.mask[number] = mask;
+  tile.end[number] = mask == 0 ? 0 : std::bit_width(mask) - 1;
+  tile.values = values;
 }
 
 void collect(TileContents& tile, const CoefficientImage& image, const TileGrid& grid,
@@ -62,6 +54,10 @@ void collect(TileContents& tile, const CoefficientImage& image, const TileGrid& 
       for (int x = 0; x < blocks.columns; ++x)
         collect_block(tile, blocks.first + y * blocks.columns + x,
                       component.block(top + y, left + x));
+  }
+  for (int i = 0; i < tile.values; ++i) {
+    tile.length[i] = static_cast<uint8_t>(bit_length(std::abs(tile.value[i])));
+    tile.longest = std::max<int>(tile.longest, tile.length[i]);
   }
 }
 
@@ -101,28 +97,51 @@ void put_fields(BitWriter& writer, const TileContents& tile, const TileShape& sh
 
 void put_masks(BitWriter& writer, const TileContents& tile, const TileShape& shape) {
   for (int i = 0; i < shape.blocks; ++i) {
-    for (int position = 1; position < tile.end[i]; ++position)
-      writer.put(tile.mask[i] >> position & 1, 1);
+    if (tile.end[i] == 0) continue;
+    const int count = tile.end[i] - 1, first = std::min(count, 32);
+    const uint64_t bits = (tile.mask[i] >> 1) & ((uint64_t{1} << count) - 1);
+    writer.put(bits & 0xFFFFFFFF, first);
+    writer.put(bits >> 32, count - first);
   }
 }
 
-void put_values(BitWriter& writer, const TileContents& tile) {
-  const auto each = [&tile](auto put) {
-    for (int i = 0; i < tile.values; ++i) put(tile.value[i]);
-  };
+/// Each plane has a bit for every value that the one before marked.
+void put_lengths(BitWriter& writer, const TileContents& tile) {
+  uint8_t candidates[kMaxTileValues + 1];
+  std::copy_n(tile.length, tile.values, candidates);
+  int count = tile.values;
   for (int level = 1; level < tile.longest; ++level) {
-    each([&](const Value& value) {
-      if (value.length >= level) writer.put(value.length > level, 1);
-    });
+    int longer = 0;
+    for (int i = 0; i < count;) {
+      const int begin = i, end = std::min(count, i + BitWriter::kMaxBits);
+      uint64_t bits = 0;
+      for (; i < end; ++i) {
+        const uint64_t is_longer = candidates[i] > level;
+        bits |= is_longer << (i - begin);
+        candidates[longer] = candidates[i];
+        longer += static_cast<int>(is_longer);
+      }
+      writer.put(bits, end - begin);
+    }
+    count = longer;
   }
-  each([&](const Value& value) {
-    const int extra = std::max(0, value.length - kShortBits);
-    writer.put(value.bits >> extra, value.length - extra);
-  });
-  each([&](const Value& value) {
-    const int extra = std::max(0, value.length - kShortBits);
-    writer.put(value.bits & ((1u << extra) - 1), extra);
-  });
+}
+
+/// What follows a JPEG's Huffman code of a coefficient: a number of `length` bits.
+unsigned additional_bits(int coefficient, int length) {
+  return static_cast<unsigned>(coefficient > 0 ? coefficient : coefficient + (1 << length) - 1);
+}
+
+void put_values(BitWriter& writer, const TileContents& tile) {
+  for (int i = 0; i < tile.values; ++i) {
+    const int length = tile.length[i], extra = std::max(0, length - kShortBits);
+    writer.put(additional_bits(tile.value[i], length) >> extra, length - extra);
+  }
+  if (tile.longest <= kShortBits) return;
+  for (int i = 0; i < tile.values; ++i) {
+    const int length = tile.length[i], extra = std::max(0, length - kShortBits);
+    writer.put(additional_bits(tile.value[i], length) & ((1u << extra) - 1), extra);
+  }
 }
 
 }  // namespace
@@ -143,11 +162,13 @@ void encode_tile(std::vector<uint8_t>& bytes, const CoefficientImage& image,
   const TileShape shape = grid.shape(row, column);
   TileContents tile;
   collect(tile, image, grid, shape, row, column);
-  BitWriter writer(bytes);
+  uint8_t written[kMaxTileBytes + sizeof(uint64_t)];
+  BitWriter writer(written);
   put_fields(writer, tile, shape, ranges);
   put_masks(writer, tile, shape);
+  put_lengths(writer, tile);
   put_values(writer, tile);
-  writer.align();
+  bytes.insert(bytes.end(), written, writer.end());
 }
 
 }  // namespace penstock

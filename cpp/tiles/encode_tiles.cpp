@@ -119,6 +119,9 @@ const char* encode_tiles(std::vector<uint8_t>& record, const CoefficientImage& i
       length_at += kTileLengthBytes;
     }
   const size_t tiles_end = record.size();
+  constexpr size_t kMaxSection = std::numeric_limits<uint32_t>::max();
+  if (tiles_end - tiles_at > kMaxSection || restore.size() > kMaxSection)
+    return "record larger than 4 GB";
   put_number(record, kTileBytesAt, static_cast<uint32_t>(tiles_end - tiles_at));
   record.insert(record.end(), restore.begin(), restore.end());
   record.resize(std::max(record.size(), tiles_end + kSlackBytes));

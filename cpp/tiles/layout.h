@@ -48,4 +48,12 @@ inline constexpr int kMaxValueBits = 15;
 /// Longer values keep this many of their bits among the values, the others among the extras.
 inline constexpr int kShortBits = 7;
 
+/// Bytes of a tile whose values all have kMaxValueBits bits: a mask bit, a bit in each plane, and
+/// the value itself; besides those, the fields of a block and of the head.
+inline constexpr int kMaxTileBytes =
+    (3 * (kMaxDcWidth + kDcWidthBits + kEndWidthBits) + kLongestBits +
+     kMaxTileBlocks * (kMaxDcWidth + kMaxEndWidth) + kMaxTileValues * 2 * kMaxValueBits + 7) /
+    8;
+static_assert(kMaxTileBytes <= 65535, "lengths of tiles have 16 bits");
+
 }  // namespace penstock::tile_layout

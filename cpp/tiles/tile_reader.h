@@ -113,32 +113,39 @@ inline constexpr int kPlaneStep = 56;
   return ones + __builtin_popcountll(plane_step(plane, bit) & ((uint64_t{1} << count) - 1));
 }
 
-/// Completes the values of more than kShortBits bits. False if the tile is too short.
-bool take_extras(TileSymbols& symbols, TileCursor& cursor, int blocks, int values) {
+/// Completes value `i`, which has more than kShortBits bits and belongs to `block` or a later one.
+/// False if the tile is too short.
+[[gnu::always_inline]] inline bool take_extra(TileSymbols& symbols, TileCursor& cursor, int& block,
+                                              int i) {
   using namespace tile_layout;
-  constexpr uint64_t kEightOrMore = 0x0808080808080808;  // lengths have four bits
-  static_assert(kShortBits == 7);
+  const int extra = symbols.length[i] - kShortBits;
+  if (!cursor.has(extra)) return false;
+  while (symbols.first[block + 1] <= i) ++block;
+  symbols.is_wide[block] = 1;
+  // So far the first bits were taken for a number of kShortBits bits.
+  const bool is_positive = symbols.values[i] > 0;
+  const int start = is_positive ? symbols.values[i] : symbols.values[i] + (1 << kShortBits) - 1;
+  const int bits = start << extra | static_cast<int>(take(cursor, extra));
+  const int value = is_positive ? bits : bits - (1 << (kShortBits + extra)) + 1;
+  symbols.values[i] = static_cast<int8_t>(value);
+  symbols.high[i] = static_cast<int8_t>(value >> 8);
+  return true;
+}
+
+/// Completes all values of more than kShortBits bits. marks(i) has a bit for each of the next kStep
+/// values from number i on; those behind the last value do not count.
+template <int kStep, class Marks>
+[[gnu::always_inline]] inline bool take_extras(TileSymbols& symbols, TileCursor& cursor, int blocks,
+                                               int values, const Marks& marks) {
   std::memset(symbols.is_wide, 0, blocks);
   for (int i = 0; i < values; ++i) symbols.high[i] = static_cast<int8_t>(symbols.values[i] >> 7);
   int block = 0;
-  for (int word = 0; word < values; word += 8) {
-    uint64_t marks = load_word(symbols.length + word) & kEightOrMore;
-    for (; marks != 0; marks &= marks - 1) {
-      const int i = word + __builtin_ctzll(marks) / 8;
+  for (int first = 0; first < values; first += kStep)
+    for (uint64_t marked = marks(first); marked != 0; marked &= marked - 1) {
+      const int i = first + __builtin_ctzll(marked);
       if (i >= values) break;
-      const int extra = symbols.length[i] - kShortBits;
-      if (!cursor.has(extra)) return false;
-      while (symbols.first[block + 1] <= i) ++block;
-      symbols.is_wide[block] = 1;
-      // So far the first bits were taken for a number of kShortBits bits.
-      const bool is_positive = symbols.values[i] > 0;
-      const int start = is_positive ? symbols.values[i] : symbols.values[i] + (1 << kShortBits) - 1;
-      const int bits = start << extra | static_cast<int>(take(cursor, extra));
-      const int value = is_positive ? bits : bits - (1 << (kShortBits + extra)) + 1;
-      symbols.values[i] = static_cast<int8_t>(value);
-      symbols.high[i] = static_cast<int8_t>(value >> 8);
+      if (!take_extra(symbols, cursor, block, i)) return false;
     }
-  }
   return true;
 }
 

@@ -130,7 +130,13 @@ const char* unpack_tile_avx2(TileSymbols& symbols, const uint8_t* bytes, int siz
   if (!take_lengths(symbols, cursor, values, head.longest)) return kBadLength;
   if (!take_values(symbols, cursor, values)) return kBadLength;
   symbols.any_wide = head.longest > kShortBits;
-  if (symbols.any_wide && !take_extras(symbols, cursor, shape.blocks, values)) return kBadLength;
+  const auto marks = [&symbols](int i) {
+    const __m256i lengths = _mm256_load_si256(reinterpret_cast<const __m256i*>(symbols.length + i));
+    const __m256i is_wide = _mm256_cmpgt_epi8(lengths, _mm256_set1_epi8(kShortBits));
+    return uint64_t{static_cast<uint32_t>(_mm256_movemask_epi8(is_wide))};
+  };
+  if (symbols.any_wide && !take_extras<32>(symbols, cursor, shape.blocks, values, marks))
+    return kBadLength;
   return check_end(cursor);
 }
 

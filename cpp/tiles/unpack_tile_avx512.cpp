@@ -138,7 +138,12 @@ const char* unpack_tile_avx512(TileSymbols& symbols, const uint8_t* bytes, int s
   if (!take_lengths(symbols, cursor, values, head.longest)) return kBadLength;
   if (!take_values(symbols, cursor, values)) return kBadLength;
   symbols.any_wide = head.longest > kShortBits;
-  if (symbols.any_wide && !take_extras(symbols, cursor, shape.blocks, values)) return kBadLength;
+  const auto marks = [&symbols](int i) -> uint64_t {
+    return _mm512_cmpgt_epi8_mask(_mm512_load_si512(symbols.length + i),
+                                  _mm512_set1_epi8(kShortBits));
+  };
+  if (symbols.any_wide && !take_extras<64>(symbols, cursor, shape.blocks, values, marks))
+    return kBadLength;
   return check_end(cursor);
 }
 

@@ -59,7 +59,11 @@ const char* unpack_tile_scalar(TileSymbols& symbols, const uint8_t* bytes, int s
   if (!take_lengths(symbols, cursor, values, head.longest)) return kBadLength;
   if (!take_values(symbols, cursor, values)) return kBadLength;
   symbols.any_wide = head.longest > tile_layout::kShortBits;
-  if (symbols.any_wide && !take_extras(symbols, cursor, shape.blocks, values)) return kBadLength;
+  const auto marks = [&symbols](int i) {
+    return uint64_t{symbols.length[i] > tile_layout::kShortBits};
+  };
+  if (symbols.any_wide && !take_extras<1>(symbols, cursor, shape.blocks, values, marks))
+    return kBadLength;
   return check_end(cursor);
 }
 
