@@ -131,6 +131,30 @@ void test_restore_section(TileScratch& scratch) {
   }
 }
 
+/// The example of docs/format-tiles.md.
+void test_worked_example() {
+  penstock::CoefficientImage image;
+  image.height = 8;
+  image.width = 16;
+  image.components = 1;
+  std::fill_n(image.component[0].quant, 64, uint16_t{16});
+  allocate_blocks(image);
+  int16_t* left = image.component[0].block(0, 0);
+  left[0] = 10;
+  left[1] = 3;
+  left[8] = -1;
+  left[2] = 130;
+  image.component[0].block(0, 1)[0] = -2;
+
+  std::vector<uint8_t> expected = {1, 0, 8, 2, 8, 0, 16,   0, 7,    0,    0, 0,
+                                   0, 0, 0, 0, 1, 1, 0x11, 0, 0xFE, 0xFF, 4};
+  expected.insert(expected.end(), 64, 16);
+  for (const int byte : {7, 0, 0x40, 0x86, 0x0C, 0xC5, 0xD4, 0xBF, 0x20})
+    expected.push_back(static_cast<uint8_t>(byte));
+  expected.insert(expected.end(), 64, 0);
+  CHECK(record_of(image) == expected);
+}
+
 }  // namespace
 }  // namespace penstock::testing
 
@@ -140,4 +164,5 @@ int main() {
   penstock::testing::test_extremes(scratch);
   penstock::testing::test_jpegs(scratch);
   penstock::testing::test_restore_section(scratch);
+  penstock::testing::test_worked_example();
 }

@@ -1,6 +1,7 @@
 """The verbs of packed data sets on the command line."""
 
 import json
+import os
 
 import pytest
 
@@ -67,3 +68,13 @@ def test_lossy_packs_say_so(folder, tmp_path, capsys):
     printed = capsys.readouterr()
     assert "LOSSY" in printed.err
     assert "LOSSY: packed with quality=50; 2 images are not the originals" in printed.out
+
+
+@pytest.mark.skipif(os.name != "posix", reason="such names are possible on POSIX alone")
+def test_names_that_no_terminal_shows(folder, tmp_path, capfd):
+    (folder / "cat" / os.fsdecode(b"\xff.jpg")).write_bytes(b"none")
+    target = str(tmp_path / "a.pen")
+    assert main(["pack", str(folder), target, "--on-error=skip"]) == 0
+    assert "\\udcff.jpg: not an image" in capfd.readouterr().out
+    assert main(["inspect", target, "--json"]) == 0
+    assert main(["unpack", target, str(tmp_path / "out")]) == 0

@@ -30,7 +30,7 @@ class Crash(BaseException):
 
 def source():
     listed = mixed_source(SAMPLES)
-    listed.listed[4] = PackItem("broken.jpg", b"no image", listed.listed[4].columns)
+    listed.listed[4] = PackItem("broken\udcff.jpg", b"no image", listed.listed[4].columns)
     return listed
 
 
@@ -135,10 +135,10 @@ def test_a_full_disk_is_told_and_can_be_resumed(tmp_path, monkeypatch, undisturb
 
 def test_a_bad_file_can_be_mended_and_resumed(tmp_path):
     listed = source()
-    with pytest.raises(DecodeError, match=r"broken.jpg: not an image.*--on-error=skip"):
+    with pytest.raises(DecodeError, match=r"broken.*: not an image.*--on-error=skip"):
         pack(listed, tmp_path / "a.pen")
     mended = mixed_source(SAMPLES)
-    mended.listed[4] = PackItem("broken.jpg", mended.listed[4].data, mended.listed[4].columns)
+    mended.listed[4] = PackItem("broken\udcff.jpg", mended.listed[4].data, mended.listed[4].columns)
     pack(mended, tmp_path / "a.pen", resume=True)
     assert mended.started == [3]  # the sample before, to see that it is the same source
     pack(mended, tmp_path / "b.pen")

@@ -90,6 +90,22 @@ def test_bad_files_stop_the_pack_or_are_left_out(tmp_path):
     assert "left out: 4 files" in summary.lines()
 
 
+@pytest.mark.parametrize("shards", [1, 2])
+def test_a_source_may_have_told_a_wrong_length(tmp_path, shards):
+    source = mixed_source(6)
+    told = ListSource(source.listed[:4], source.columns, source.classes, source.box_classes)
+    told.items = source.items
+    assert pack(told, tmp_path / "a.pen", shards=shards).samples == 6
+
+
+def test_names_that_cannot_be_stored(tmp_path):
+    good = ListSource([PackItem("\ud800.jpg", image_file(0))])
+    with pytest.raises(PackError, match="cannot store"):
+        pack(good, tmp_path / "a.pen")
+    bad = ListSource([PackItem("\ud800.jpg", b"no image")])
+    assert len(pack(bad, tmp_path / "b.pen", on_error="skip").skipped) == 1
+
+
 def test_short_side_scales_images_boxes_points_and_masks(tmp_path):
     mask = np.zeros((2, 40, 60), np.uint8)
     mask[0, :20], mask[1, :, 30:] = 1, 1

@@ -148,6 +148,7 @@ def test_values_that_do_not_fit_are_errors(tmp_path, column, value, told):
         ((Column("a", "text"), Column("a", "bytes")), "declared twice"),
         ((Column("a", "fixed", "object"),), "dtype 'object'"),
         ((Column("a", "fixed", "int8", (0,)),), "shape"),
+        ((Column("a", "fixed", "int8", (65535,) * 3),), "more than 1,073,741,824"),
         ((Column("a", "pickle"),), "kind 'pickle'"),
     ],
 )

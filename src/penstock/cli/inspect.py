@@ -6,6 +6,8 @@ import argparse
 import json
 from typing import TYPE_CHECKING
 
+from penstock.cli.output import say
+
 if TYPE_CHECKING:
     Verbs = argparse._SubParsersAction[argparse.ArgumentParser]  # noqa: SLF001 (has no public name)
 
@@ -36,5 +38,5 @@ def run(args: argparse.Namespace) -> int:
     if args.json:
         print(json.dumps(inspection.to_dict()))
     else:
-        print("\n".join([*inspection.lines(), *([f"wrote {args.sheet}"] if args.sheet else [])]))
+        say([*inspection.lines(), *([f"wrote {args.sheet}"] if args.sheet else [])])
     return 0

@@ -8,6 +8,7 @@ import sys
 from typing import TYPE_CHECKING
 
 from penstock.cli.arguments import count
+from penstock.cli.output import say
 
 if TYPE_CHECKING:
     Verbs = argparse._SubParsersAction[argparse.ArgumentParser]  # noqa: SLF001 (has no public name)
@@ -88,5 +89,5 @@ def run(args: argparse.Namespace) -> int:
     if args.json:
         print(json.dumps(summary.to_dict()))
     else:
-        print("\n".join([f"wrote {args.target}", *summary.lines()]))
+        say([f"wrote {args.target}", *summary.lines()])
     return 0

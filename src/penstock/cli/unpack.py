@@ -7,6 +7,7 @@ import json
 from typing import TYPE_CHECKING
 
 from penstock.cli.arguments import count
+from penstock.cli.output import say
 
 if TYPE_CHECKING:
     Verbs = argparse._SubParsersAction[argparse.ArgumentParser]  # noqa: SLF001 (has no public name)
@@ -49,9 +50,8 @@ def run(args: argparse.Namespace) -> int:
     if args.json:
         print(json.dumps(unpacked.to_dict()))
     else:
-        print(
-            f"wrote {unpacked.files:,} files to {args.target}: {unpacked.identical:,} identical "
-            f"byte for byte, {unpacked.pixels:,} with identical pixels, "
-            f"{unpacked.lossy:,} as re-encoded when packing"
-        )
+        kinds = f"{unpacked.identical:,} identical byte for byte, {unpacked.pixels:,} with"
+        lossy = f"{unpacked.lossy:,} as re-encoded when packing"
+        files = f"{unpacked.files:,} files"
+        say([f"wrote {files} to {args.target}: {kinds} identical pixels, {lossy}"])
     return 0

@@ -7,6 +7,7 @@ import json
 from typing import TYPE_CHECKING
 
 from penstock.cli.arguments import count
+from penstock.cli.output import say
 
 if TYPE_CHECKING:
     Verbs = argparse._SubParsersAction[argparse.ArgumentParser]  # noqa: SLF001 (has no public name)
@@ -45,7 +46,7 @@ def run(args: argparse.Namespace) -> int:
         print(json.dumps(report.to_dict()))
     elif report.intact:
         decoded = " and every image decodes" if args.deep else ""
-        print(f"{args.packed}: {report.samples:,} samples, every checksum matches{decoded}")
+        say([f"{args.packed}: {report.samples:,} samples, every checksum matches{decoded}"])
     else:
-        print("\n".join(report.problems))
+        say(report.problems)
     return 0 if report.intact else EXIT_DAMAGED

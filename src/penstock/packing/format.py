@@ -33,6 +33,7 @@ TAIL_BYTES = _TAIL.size
 ENTRY_BYTES = _ENTRY.size
 MOST_COLUMNS = 10_000
 MOST_DIMENSIONS = 4
+MOST_ROW_BYTES = 1 << 30  # of one value or row
 NAME_BYTES = 120
 
 # Roles: of the file itself, of the user one value a sample, of the user once for all samples.
@@ -252,6 +253,11 @@ def check_column(column: Column, where: str) -> None:
         raise PackError(
             f"{where}: shape {column.shape} must have at most {MOST_DIMENSIONS} sides "
             "from 1 to 65,535."
+        )
+    if row_bytes(column) > MOST_ROW_BYTES:
+        raise PackError(
+            f"{where}: shape {column.shape} of {column.dtype} takes {row_bytes(column):,} bytes, "
+            f"more than {MOST_ROW_BYTES:,}."
         )
 
 

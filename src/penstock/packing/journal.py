@@ -50,7 +50,11 @@ def frame_bytes(kind: int, payload: bytes) -> bytes:
 
 def skipped_payload(name: str, reason: str) -> bytes:
     """Return the payload for a sample that was left out."""
-    return f"{name}\0{reason}".encode("utf-8", "surrogateescape")
+    text = f"{name}\0{reason}"
+    try:
+        return text.encode("utf-8", "surrogateescape")
+    except UnicodeEncodeError:  # a name that could not be stored can still be told
+        return text.encode("utf-8", "backslashreplace")
 
 
 def read_skipped(payload: bytes) -> tuple[str, str]:

@@ -66,6 +66,8 @@ def pack(
         raise PackError(f'on_error: must be "raise" or "skip", got {on_error!r}.')
     if shards < 1 or (threads is not None and threads < 1):
         raise PackError(f"shards and threads: must be 1 or more, got {shards} and {threads}.")
+    path = os.fspath(target)
+    finished = _is_finished(path, shards, resume=resume)
     opened = open_pack_source(source, labels=labels, kind=kind, split=split, images=images)
     job = _Job(
         source=opened,
@@ -75,13 +77,12 @@ def pack(
         threads=threads or usable_cores(),
         resume=resume,
     )
-    path = os.fspath(target)
-    if _is_finished(path, shards, resume=resume):
+    if finished:
         _check_same(path, job)
     else:
         with ProgressBar("packing", total=job.source.length, unit="images", show=progress) as bar:
             if shards == 1:
-                job.write_file(path, bar, 0, job.source.length)
+                job.write_file(path, bar, 0, None)
             else:
                 job.write_shards(path, bar, shards)
     return summarise(open_packed(path))
@@ -106,7 +107,8 @@ class _Job:
             if _is_finished(path, 1, resume=self.resume):
                 bar.advance(stop - start)
             else:
-                self.write_file(path, bar, start, stop)
+                # The last one takes whatever comes, should the source have told a wrong length.
+                self.write_file(path, bar, start, None if path == paths[-1] else stop)
         text = manifest_text([PackFile(path) for path in paths])
         manifest = os.path.join(folder, MANIFEST)
         with disk.explaining_errors(manifest, lambda: len(text)):
@@ -118,7 +120,8 @@ class _Job:
     def write_file(self, path: str, bar: ProgressBar, start: int, stop: int | None) -> None:
         source = self.source
         tables = Tables(source.classes, source.box_classes, self.reencoding.settings())
-        expected = None if stop is None else stop - start
+        end = stop or source.length
+        expected = None if end is None else end - start
         with PackWriter(
             path, source.columns, tables, resume=self.resume, expected_samples=expected
         ) as writer:

@@ -15,6 +15,7 @@ from penstock.packing.format import (
     ENTRY_BYTES,
     FLAG_LOSSY,
     HEADER_BYTES,
+    RECORD_ZLIB,
     RESTORES,
     STORAGES,
     SYSTEM_COLUMNS,
@@ -147,6 +148,10 @@ class PackFile:
             )
         if row["storage"] >= len(STORAGES) or row["restores"] >= len(RESTORES):
             raise PackError(f"{where} has storage {row['storage']}, unknown to this version.")
+        if row["flags"] & ~(RECORD_ZLIB if STORAGES[row["storage"]] == "raw" else 0):
+            raise PackError(f"{where} has flags {row['flags']:#x}, unknown to this version.")
+        if not 1 <= row["orientation"] <= 8:
+            raise PackError(f"{where} has orientation {row['orientation']}; 1 to 8 are known.")
         if not (1 <= row["height"] <= MOST_SIDE and 1 <= row["width"] <= MOST_SIDE):
             raise PackError(f"{where} says it has {row['height']}x{row['width']} pixels.")
         row["storage"], row["restores"] = STORAGES[row["storage"]], RESTORES[row["restores"]]

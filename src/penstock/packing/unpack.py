@@ -15,11 +15,13 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from penstock.errors import PackError
+from penstock.packing import disk
 from penstock.packing.format import RESTORES
 from penstock.packing.ordered_map import map_in_order, usable_cores
 from penstock.packing.original import original_file, unpacked_name
 from penstock.packing.read import PackFile
 from penstock.packing.shards import PackSet, open_packed
+from penstock.packing.write import PARTIAL_SUFFIX
 from penstock.progress import ProgressBar
 
 COLUMNS_FILE = "columns.jsonl"
@@ -124,7 +126,7 @@ def _write_folder(path: str, files: Iterator[_File], *, with_columns: bool) -> I
 
 def _write_tar(path: str, files: Iterator[_File]) -> Iterator[_File]:
     """Keys are numbers, as dots in a WebDataset key would cut it; `.json` holds the name."""
-    with tarfile.open(path, "x") as tar:
+    with tarfile.open(path + PARTIAL_SUFFIX, "w") as tar:
         for number, file in enumerate(files):
             key = f"{number:09d}"
             _add(tar, key + os.path.splitext(file.name)[1].lower(), file.data)
@@ -134,6 +136,7 @@ def _write_tar(path: str, files: Iterator[_File]) -> Iterator[_File]:
                 _add(tar, f"{key}.cls", str(label).encode())
             _add(tar, f"{key}.json", _json({"file": file.name, "columns": others}))
             yield file
+    disk.rename(path + PARTIAL_SUFFIX, path)
 
 
 def _add(tar: tarfile.TarFile, name: str, data: bytes) -> None:

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from penstock.errors import PackError
-from penstock.packing.format import HEADER_BYTES, RECORD_ZLIB, TAIL_BYTES, Entry, aligned
+from penstock.packing.format import HEADER_BYTES, TAIL_BYTES, Entry, aligned
 from penstock.packing.ordered_map import map_in_order, usable_cores
 from penstock.packing.original import read_image
 from penstock.packing.read import PackFile
@@ -116,10 +116,6 @@ def _column_problems(file: PackFile, entry: Entry) -> Iterator[str]:
 def _sample_problem(file: PackFile, index: int, *, deep: bool) -> str | None:
     try:
         sample = file.sample(index)
-        if sample.flags & ~(RECORD_ZLIB if sample.storage == "raw" else 0):
-            return f"sample {index:,} ({sample.name}) has unknown flags {sample.flags:#x}."
-        if not 1 <= sample.orientation <= 8:
-            return f"sample {index:,} ({sample.name}) has orientation {sample.orientation}."
         end = sample.offset + sample.size
         if not _is_zero(file, end, aligned(end)):
             return f"sample {index:,} ({sample.name}): the padding after it is not zero."

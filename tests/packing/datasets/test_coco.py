@@ -1,0 +1,199 @@
+import io
+import json
+import tracemalloc
+
+import numpy as np
+import pytest
+from PIL import Image
+
+from dataset_samples import boxes_in, image_bytes
+from penstock.errors import SourceError
+from penstock.packing.datasets import open_dataset
+from penstock.packing.datasets.boxes import OUTSIDE
+from penstock.packing.datasets.coco import STRAY
+
+
+@pytest.fixture
+def coco128(data_folder):
+    return data_folder / "detect" / "coco128"
+
+
+def write(folder, images=(), annotations=(), categories=(), name="instances.json"):
+    for image in images:
+        (folder / image["file_name"]).write_bytes(image_bytes())
+    whole = {"images": images, "annotations": annotations, "categories": categories}
+    (folder / name).write_text(json.dumps(whole), encoding="utf-8")
+    return folder / name
+
+
+IMAGE = {"id": 7, "file_name": "a.jpg", "height": 6, "width": 8}
+CATS = [{"id": 90, "name": "brush"}, {"id": 3, "name": "cat"}]
+
+
+def annotation(**changes):
+    return {"id": 1, "image_id": 7, "category_id": 90, "bbox": [1, 2, 3, 4], **changes}
+
+
+def test_real_boxes_are_those_of_the_json(coco128):
+    """Read again with json alone, image by image."""
+    whole = json.loads((coco128 / "instances.json").read_text())
+    ids = sorted(category["id"] for category in whole["categories"])
+    names = {category["id"]: category["name"] for category in whole["categories"]}
+    source = open_dataset(coco128 / "instances.json")
+    items = list(source.items())
+
+    assert source.length == len(items) == 80
+    assert boxes_in(items) == 640
+    assert sum(item.columns["crowd"].sum() for item in items) == 10
+    assert source.box_classes == tuple(names[i] for i in ids)
+    for image, item in zip(whole["images"], items, strict=True):
+        expected = [a for a in whole["annotations"] if a["image_id"] == image["id"]]
+        corners = [
+            [x, y, x + width, y + height] for x, y, width, height in (a["bbox"] for a in expected)
+        ]
+        assert item.name == image["file_name"]
+        assert item.columns["image_id"] == image["id"]
+        np.testing.assert_array_equal(
+            item.columns["boxes"], np.array(corners, np.float32).reshape(-1, 4)
+        )
+        assert [source.box_classes[label] for label in item.columns["box_labels"]] == [
+            names[a["category_id"]] for a in expected
+        ]
+
+
+def test_real_masks_are_those_of_pycocotools(coco128):
+    mask = pytest.importorskip("pycocotools.mask")
+    whole = json.loads((coco128 / "instances.json").read_text())
+    sizes = {image["id"]: (image["height"], image["width"]) for image in whole["images"]}
+    for item in open_dataset(coco128 / "instances.json").items():
+        image_id = item.columns["image_id"]
+        height, width = sizes[image_id]
+        outlines = [a["segmentation"] for a in whole["annotations"] if a["image_id"] == image_id]
+        if not outlines:
+            assert item.columns["masks"] == b""
+            continue
+        runs = [mask.frPyObjects(outline, height, width) for outline in outlines]
+        expected = [mask.decode(mask.merge(r) if isinstance(r, list) else r) for r in runs]
+        got = np.asarray(Image.open(io.BytesIO(item.columns["masks"])))
+
+        assert got.shape == (height * len(outlines), width)
+        np.testing.assert_array_equal(got, np.concatenate(expected).astype(bool))
+
+
+@pytest.mark.parametrize("layout", ["coco", "coco_instances", "coco_roboflow", "mmdet_coco"])
+def test_layouts_of_folders(data_folder, layout):
+    folder = data_folder / "formats" / "layouts" / "coco_dataset" / layout
+    train, val = (open_dataset(folder, split=split) for split in ("train", "val"))
+    (first,), (second,) = train.items(), val.items()
+
+    assert train.box_classes == ("a", "b", "c")
+    assert first.name == "a.jpg"
+    assert first.columns["boxes"].tolist() == [[2, 2, 5, 3]]
+    assert first.columns["category_ids"].tolist() == [2]
+    assert second.columns["boxes"].tolist() == [[0, 0, 1, 2], [0, 0, 1, 9]]
+    assert second.columns["crowd"].tolist() == [False, True]
+
+
+def test_keypoints_of_persons_join_the_instances(data_folder):
+    folder = data_folder / "formats" / "layouts" / "coco_dataset" / "coco"
+    (item,) = open_dataset(folder, split="train").items()
+
+    assert item.columns["keypoints"].tolist() == [[[0, 0, 0], [0, 2, 1], [4, 1, 2]]]
+
+
+def test_captions_labels_and_panoptic(data_folder):
+    folder = data_folder / "formats" / "layouts" / "coco_dataset"
+    (captions,) = open_dataset(folder / "coco_captions", split="val").items()
+    (labels,) = open_dataset(folder / "coco_labels", split="val").items()
+    (panoptic,) = open_dataset(folder / "coco_panoptic", split="val").items()
+
+    assert json.loads(captions.columns["captions"]) == ["world", "text"]
+    assert labels.columns["labels"].tolist() == [0, 1]
+    assert panoptic.columns["segment_ids"].tolist() == [7, 20]
+    assert panoptic.columns["panoptic"].startswith(b"\x89PNG")
+
+
+def test_gaps_in_ids_and_images_without_objects(tmp_path):
+    images = [IMAGE, {**IMAGE, "id": 8, "file_name": "b.jpg"}]
+    source = open_dataset(write(tmp_path, images, [annotation()], CATS))
+    first, second = source.items()
+
+    assert source.box_classes == ("cat", "brush")
+    assert first.columns["box_labels"].tolist() == [1]
+    assert second.columns["boxes"].shape == (0, 4)
+    assert [item.name for item in source.items(1)] == ["b.jpg"]
+
+
+def test_odd_boxes_are_kept_and_counted(tmp_path):
+    far = annotation(bbox=[-2, 0, 100, 3])
+    source = open_dataset(write(tmp_path, [IMAGE], [far, annotation(image_id=99)], CATS))
+    (item,) = source.items()
+
+    assert item.columns["boxes"].tolist() == [[-2, 0, 98, 3]]
+    assert source.findings.count(OUTSIDE) == 1
+    assert source.findings.count(STRAY) == 1
+    assert len(source.findings.sentences()) == 2
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"bbox": [1, 2, 3]}, "bbox must be left, top, width, height"),
+        ({"bbox": [1, 2, 3, 1e999]}, "finite"),
+        ({"bbox": ["1", 2, 3, 4]}, "bbox"),
+        ({"category_id": 4}, "category 4"),
+        ({"image_id": "x"}, "'image_id' must be an integer"),
+        ({"segmentation": {"counts": [3], "size": [6, 8]}}, "do not add up"),
+        ({"segmentation": {"counts": [48], "size": [8, 6]}}, "must agree"),
+        ({"segmentation": {"counts": "ab~", "size": [6, 8]}}, "compressed"),
+        ({"segmentation": [[1, 2, 3]]}, "outline"),
+        ({"segmentation": [[0, 0, 1e12, 0, 5, 5]]}, "out of reason"),
+        ({"keypoints": [1, 2]}, "keypoints"),
+    ],
+)
+def test_wrong_annotations_are_named(tmp_path, change, message):
+    path = write(tmp_path, [IMAGE], [annotation(**change)], CATS)
+
+    with pytest.raises(SourceError, match=message) as caught:
+        list(open_dataset(path).items())
+    assert "instances.json" in str(caught.value)
+
+
+def test_names_must_stay_inside(tmp_path):
+    path = write(tmp_path, [IMAGE], [], CATS)
+    path.write_text(path.read_text().replace("a.jpg", "../a.jpg"))
+
+    with pytest.raises(SourceError, match="leads out of the data set"):
+        open_dataset(path)
+
+
+def test_every_truncation_is_an_error(tmp_path):
+    path = write(tmp_path, [IMAGE], [annotation()], CATS)
+    whole = path.read_bytes()
+    for length in range(len(whole)):
+        path.write_bytes(whole[:length])
+        with pytest.raises(SourceError, match="instances.json"):
+            list(open_dataset(path).items())
+
+
+def test_deep_nesting_is_an_error(tmp_path):
+    path = tmp_path / "deep.json"
+    path.write_text('{"info": ' + "[" * 200_000)
+
+    with pytest.raises(SourceError, match="nested|not valid"):
+        open_dataset(path)
+
+
+def test_memory_stays_flat(tmp_path):
+    """Outlines make the file large; they must not be held."""
+    outline = [[0.5] * 2_000]
+    many = [annotation(id=i, segmentation=outline) for i in range(2_000)]
+    path = write(tmp_path, [IMAGE], many, CATS)
+    assert path.stat().st_size > 20e6
+
+    tracemalloc.start()
+    open_dataset(path)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+
+    assert peak < 12e6

@@ -1,0 +1,116 @@
+import collections
+import re
+
+import pytest
+
+from dataset_samples import boxes_in, image_bytes
+from penstock.errors import SourceError
+from penstock.packing.datasets import open_dataset
+from penstock.packing.datasets.boxes import OUTSIDE
+
+OBJECT = """<object><name>{name}</name><difficult>1</difficult><bndbox>
+<xmin>1</xmin><ymin>2</ymin><xmax>{right}</xmax><ymax>4</ymax></bndbox></object>"""
+
+
+def annotation(*objects):
+    size = "<size><width>8</width><height>6</height></size>"
+    return f"<annotation><filename>a.jpg</filename>{size}{''.join(objects)}</annotation>"
+
+
+@pytest.fixture
+def voc(tmp_path):
+    for folder in ("Annotations", "JPEGImages"):
+        (tmp_path / folder).mkdir()
+    (tmp_path / "JPEGImages" / "a.jpg").write_bytes(image_bytes())
+    return tmp_path
+
+
+def write(folder, *objects):
+    (folder / "Annotations" / "a.xml").write_text(annotation(*objects))
+
+
+def test_real_boxes_are_those_of_the_files(data_folder):
+    """Read again with regular expressions."""
+    folder = data_folder / "detect" / "bccd_voc"
+    source = open_dataset(folder, split="all")
+    items = list(source.items())
+    counts = collections.Counter(
+        source.box_classes[label] for item in items for label in item.columns["box_labels"]
+    )
+
+    assert source.kind == "voc"
+    assert len(items) == 100
+    assert counts == {"RBC": 1164, "WBC": 103, "Platelets": 93}
+    for item in items:
+        text = (folder / "Annotations" / item.name.replace(".jpg", ".xml")).read_text()
+        corners = zip(
+            *(re.findall(rf"<{c}>(\d+)</{c}>", text) for c in ("xmin", "ymin", "xmax", "ymax")),
+            strict=True,
+        )
+        assert item.columns["boxes"].tolist() == [[float(v) for v in row] for row in corners]
+        assert item.data == folder / "JPEGImages" / item.name
+
+
+def test_real_splits(data_folder):
+    folder = data_folder / "detect" / "bccd_voc"
+    parts = {split: open_dataset(folder, split=split) for split in ("train", "val", "test")}
+
+    assert {split: part.length for split, part in parts.items()} == {
+        "train": 49,
+        "val": 27,
+        "test": 24,
+    }
+    assert sum(boxes_in(part.items()) for part in parts.values()) == 1360
+    assert {part.box_classes for part in parts.values()} == {("Platelets", "RBC", "WBC")}
+
+
+def test_layouts(data_folder):
+    layouts = data_folder / "formats" / "layouts"
+    (one,) = open_dataset(layouts / "voc_dataset" / "voc_dataset1", split="train").items()
+    (bare,) = open_dataset(layouts / "voc_dataset" / "voc_dataset1", split="test").items()
+    beside = list(open_dataset(layouts / "roboflow_dataset" / "voc", split="train").items())
+
+    assert one.columns["boxes"].tolist() == [[1, 2, 3, 4], [4, 5, 6, 7]]
+    assert one.columns["truncated"].tolist() == [True, False]
+    assert one.columns["segmentation_class"].startswith(b"\x89PNG")
+    assert bare.name == "2007_000002.jpg"
+    assert boxes_in([bare]) == 0
+    assert [item.columns["boxes"].tolist() for item in beside] == [[[2, 1, 5, 2]], [[0, 0, 2, 4]]]
+
+
+def test_boxes_beyond_the_image_are_kept_and_counted(voc):
+    write(voc, OBJECT.format(name="cat", right=9))
+    source = open_dataset(voc)
+    (item,) = source.items()
+
+    assert item.columns["boxes"].tolist() == [[1, 2, 9, 4]]
+    assert item.columns["difficult"].tolist() == [True]
+    assert source.findings.count(OUTSIDE) == 1
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        (annotation(OBJECT.format(name="", right=3)), "<name>"),
+        (annotation(OBJECT.format(name="cat", right="nan")), "<xmax> must be a number"),
+        (annotation("<object><name>cat</name></object>"), "<bndbox>"),
+        (annotation()[:-5], "not valid xml"),
+        ("<!DOCTYPE x [<!ENTITY a 'b'>]>" + annotation(), "entities"),
+        ("<annotation>\x00</annotation>", "not valid xml"),
+    ],
+)
+def test_wrong_files_are_named(voc, text, message):
+    (voc / "Annotations" / "a.xml").write_text(text)
+
+    with pytest.raises(SourceError, match=message) as caught:
+        list(open_dataset(voc, "voc").items())
+    assert "a.xml" in str(caught.value)
+
+
+def test_a_list_must_not_lead_outside(voc):
+    write(voc, OBJECT.format(name="cat", right=3))
+    (voc / "ImageSets" / "Main").mkdir(parents=True)
+    (voc / "ImageSets" / "Main" / "train.txt").write_text("../../secret\n")
+
+    with pytest.raises(SourceError, match="leads out"):
+        open_dataset(voc)
