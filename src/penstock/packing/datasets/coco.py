@@ -19,9 +19,9 @@ from penstock.packing.datasets.boxes import boxes_from_corner_and_size, note_odd
 from penstock.packing.datasets.coco_images import CocoImages
 from penstock.packing.datasets.coco_index import CocoIndex, each_image, read_coco_index
 from penstock.packing.datasets.coco_other import read_captions, read_labels, read_panoptic
-from penstock.packing.datasets.images import image_size
+from penstock.packing.datasets.images import image_size, png_of_masks
 from penstock.packing.datasets.layout_source import Findings, LayoutSource
-from penstock.packing.datasets.polygons import draw_segmentation, stack_masks
+from penstock.packing.datasets.polygons import draw_segmentation
 from penstock.packing.items import BOX_LABELS, BOXES, MASKS, Column, PackItem, keypoints_column
 
 IMAGE_ID = Column("image_id", "fixed", "int64")
@@ -119,7 +119,7 @@ class _ObjectReader:
                 size = image_size(file, where, self.findings)
             outlines = [entry.get("segmentation") or [] for entry in entries if size]
             masks = [draw_segmentation(outline, size, where) for outline in outlines if size]
-            columns["masks"] = stack_masks(masks)
+            columns["masks"] = png_of_masks(masks)
         if self.keypoints is not None and self.keypoints.keypoints is not None:
             columns["keypoints"] = self._points(image_id, entries, self.keypoints, where)
         return columns

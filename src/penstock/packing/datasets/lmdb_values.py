@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator
-from typing import Any
+from typing import ClassVar
+from weakref import WeakValueDictionary
 
 import numpy as np
 
@@ -18,23 +19,55 @@ from penstock.packing.items import LABEL, PackItem
 from penstock.sources.file_source import printable
 
 
+class _Environment:
+    """An open environment. LMDB opens each but once a process, so that sources share it."""
+
+    _open: ClassVar[WeakValueDictionary[str, _Environment]] = WeakValueDictionary()
+
+    def __init__(self, path: str) -> None:
+        self.title = printable(path)
+        self._lmdb = require("lmdb", "lmdb", self.title)
+        try:
+            self._handle = self._lmdb.open(
+                path, readonly=True, lock=False, subdir=os.path.isdir(path), max_readers=1
+            )
+        except self._lmdb.Error as error:
+            raise SourceError(f"{self.title}: LMDB cannot open it ({error}).") from error
+
+    @classmethod
+    def at(cls, path: str) -> _Environment:
+        """Open an environment, or return the one that is open."""
+        key = os.path.realpath(path)
+        environment = cls._open.get(key)
+        if environment is None:
+            environment = cls._open[key] = cls(path)
+        return environment
+
+    def __len__(self) -> int:
+        return int(self._handle.stat()["entries"])
+
+    def entries(self) -> Iterator[tuple[bytes, bytes]]:
+        """Yield keys and values in the order of keys."""
+        try:
+            with self._handle.begin() as transaction:
+                yield from transaction.cursor()
+        except self._lmdb.Error as error:
+            raise SourceError(
+                f"{self.title}: LMDB cannot read on ({error}). Get the file again."
+            ) from error
+
+
 def open_lmdb(path: str) -> LayoutSource:
     """Open an environment: a folder with data.mdb, or the file itself."""
+    environment = _Environment.at(path)
     title = printable(path)
-    lmdb = require("lmdb", "lmdb", title)
-    try:
-        environment = lmdb.open(
-            path, readonly=True, lock=False, subdir=os.path.isdir(path), max_readers=1
-        )
-    except lmdb.Error as error:
-        raise SourceError(f"{title}: LMDB cannot open it ({error}).") from error
-    first = next(_entries(environment, lmdb, title), None)
+    first = next(environment.entries(), None)
     if first is None:
         raise SourceError(f"{title}: no entry in it.")
     encoded = image_extension(first[1]) is not None
 
     def items(start: int) -> Iterator[PackItem]:
-        for position, (key, value) in enumerate(_entries(environment, lmdb, title)):
+        for position, (key, value) in enumerate(environment.entries()):
             if position >= start:
                 where = f"{title}, entry {position:,} ({key[:80]!r})"
                 yield _encoded(key, value, where) if encoded else _datum(key, value, where)
@@ -44,17 +77,9 @@ def open_lmdb(path: str) -> LayoutSource:
         title=title,
         columns=() if encoded else (LABEL,),
         read=items,
-        length=int(environment.stat()["entries"]),
+        length=len(environment),
         details="encoded images without labels" if encoded else "Caffe Datum",
     )
-
-
-def _entries(environment: Any, lmdb: Any, title: str) -> Iterator[tuple[bytes, bytes]]:
-    try:
-        with environment.begin() as transaction:
-            yield from transaction.cursor()
-    except lmdb.Error as error:
-        raise SourceError(f"{title}: LMDB cannot read on ({error}). Get the file again.") from error
 
 
 def _encoded(key: bytes, value: bytes, where: str) -> PackItem:

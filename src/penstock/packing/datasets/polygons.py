@@ -12,11 +12,9 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-from PIL import Image
 
 from penstock.errors import SourceError
 from penstock.geometry import Size
-from penstock.packing.datasets.images import png_file
 
 Mask = npt.NDArray[np.bool_]
 TRACE_SCALE = 5
@@ -53,15 +51,6 @@ def draw_polygon(outline: Sequence[float], size: Size, where: str) -> Mask:
     kept = (remainder == 0) & (x >= 0) & (x < size.width)
     y = np.clip(-((middle - fine_y[kept]) // TRACE_SCALE), 0, size.height)
     return _toggle(np.sort(x[kept] * size.height + y), size)
-
-
-def stack_masks(masks: Sequence[Mask]) -> bytes:
-    """Return masks, one above the other, as a 1-bit gray PNG; no bytes if there are none."""
-    if not masks:
-        return b""
-    height, width = masks[0].shape
-    packed = b"".join(np.packbits(mask, axis=1).tobytes() for mask in masks)
-    return png_file(Image.frombytes("1", (width, height * len(masks)), packed), compress_level=6)
 
 
 def _trace(corners: npt.NDArray[np.int64]) -> tuple[npt.NDArray[np.int64], ...]:

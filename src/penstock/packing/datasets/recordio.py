@@ -28,6 +28,7 @@ from penstock.sources.file_source import printable
 
 LABEL_VECTOR = Column("label_vector", "ragged", "float32")
 LARGEST_LIST_BYTES = 1 << 30
+LARGEST_CLASS = 1 << 24  # floats tell whole numbers apart up to here
 NO_SIZE = Size(1, 1)  # for images without objects, whose size does not matter
 NO_IMAGE = "records without an image (such as an index) were left out"
 PADDING = "boxes of a negative class, which fill up a list, were left out"
@@ -69,7 +70,8 @@ class _Survey:
             return
         self.images += 1
         self.single = self.single and not record.vector
-        self.whole = self.whole and float(record.labels[0]).is_integer()
+        label = float(record.labels[0])
+        self.whole = self.whole and label.is_integer() and abs(label) <= LARGEST_CLASS
         width = _object_width(record)
         self.object_width = self.object_width or width
         self.detection = self.detection and width == self.object_width > 0
@@ -136,8 +138,8 @@ class _Reader:
 
     def _boxes(self, record: ImageRecord, data: bytes) -> dict[str, Any]:
         objects = _objects(record)
-        if not np.isfinite(objects[:, 0]).all():
-            raise SourceError(f"{record.where}: the class of a box is not a number.")
+        if not np.all(np.abs(objects[:, 0]) <= LARGEST_CLASS):
+            raise SourceError(f"{record.where}: a box of class {objects[:, 0].tolist()[:10]}.")
         padding = int(np.count_nonzero(objects[:, 0] < 0))
         if padding:
             self.findings.add(PADDING, record.where, padding)

@@ -22,9 +22,9 @@ from penstock.errors import SourceError
 from penstock.geometry import Size
 from penstock.packing.datasets.boxes import boxes_from_centres, note_odd_boxes
 from penstock.packing.datasets.files import read_text
-from penstock.packing.datasets.images import image_size
+from penstock.packing.datasets.images import image_size, png_of_masks
 from penstock.packing.datasets.layout_source import Findings, LayoutSource
-from penstock.packing.datasets.polygons import draw_polygon, stack_masks
+from penstock.packing.datasets.polygons import draw_polygon
 from penstock.packing.datasets.splits import choose_split
 from penstock.packing.datasets.yolo_layout import YoloConfig, YoloPart, find_parts, read_config
 from penstock.packing.items import BOX_LABELS, BOXES, MASKS, Column, PackItem, keypoints_column
@@ -154,7 +154,7 @@ class _YoloReader:
             columns["keypoints"] = _keypoints(objects, self.config.keypoints, size)
         if self.masks:
             masks = [draw_polygon(_outline(item.numbers, size), size, where) for item in objects]
-            columns["masks"] = stack_masks(masks)
+            columns["masks"] = png_of_masks(masks)
         return columns
 
 
