@@ -129,17 +129,28 @@ void put_lengths(BitWriter& writer, const TileContents& tile) {
 
 /// What follows a JPEG's Huffman code of a coefficient: a number of `length` bits.
 unsigned additional_bits(int coefficient, int length) {
-  return static_cast<unsigned>(coefficient > 0 ? coefficient : coefficient + (1 << length) - 1);
+  return static_cast<unsigned>(coefficient + ((coefficient >> 31) & ((1 << length) - 1)));
 }
 
 void put_values(BitWriter& writer, const TileContents& tile) {
+  uint64_t word = 0;
+  int filled = 0;
   for (int i = 0; i < tile.values; ++i) {
     const int length = tile.length[i], extra = std::max(0, length - kShortBits);
-    writer.put(additional_bits(tile.value[i], length) >> extra, length - extra);
+    word |= uint64_t{additional_bits(tile.value[i], length) >> extra} << filled;
+    filled += length - extra;
+    if (filled <= BitWriter::kMaxBits - kShortBits) continue;
+    writer.put(word, filled);
+    word = 0;
+    filled = 0;
   }
-  if (tile.longest <= kShortBits) return;
+  writer.put(word, filled);
+}
+
+void put_extras(BitWriter& writer, const TileContents& tile) {
   for (int i = 0; i < tile.values; ++i) {
-    const int length = tile.length[i], extra = std::max(0, length - kShortBits);
+    const int length = tile.length[i], extra = length - kShortBits;
+    if (extra <= 0) continue;
     writer.put(additional_bits(tile.value[i], length) & ((1u << extra) - 1), extra);
   }
 }
@@ -168,6 +179,7 @@ void encode_tile(std::vector<uint8_t>& bytes, const CoefficientImage& image,
   put_masks(writer, tile, shape);
   put_lengths(writer, tile);
   put_values(writer, tile);
+  if (tile.longest > kShortBits) put_extras(writer, tile);
   bytes.insert(bytes.end(), written, writer.end());
 }
 
