@@ -121,7 +121,7 @@ void idct_row_2x2_avx2(uint8_t* plane, ptrdiff_t stride, int16_t* coefficients, 
         _mm_packs_epi16(_mm256_castsi256_si128(words), _mm256_extracti128_si256(words, 1)), offset);
     const __m128i rows = _mm_shuffle_epi32(samples, 0xD8);
     _mm_storel_epi64(reinterpret_cast<__m128i*>(plane), rows);
-    _mm_storeh_pd(reinterpret_cast<double*>(plane + stride), _mm_castsi128_pd(rows));
+    _mm_storel_epi64(reinterpret_cast<__m128i*>(plane + stride), _mm_unpackhi_epi64(rows, rows));
     clear_blocks(coefficients);
   }
 }
