@@ -2,7 +2,7 @@
 #
 #   PYTHON=python3.12    the interpreter to make .venv with
 #   SANITIZE=thread      for cpp-test: sanitizers to build with (address,undefined or thread)
-#   FUZZ_SECONDS=60      for fuzz: seconds in all, shared by the targets
+#   FUZZ_SECONDS=60      for fuzz: seconds of each target
 #   ARGS="--quick"       for demo, test and bench: passed on
 
 PYTHON ?= python3
@@ -96,6 +96,7 @@ bench: setup $(STAMPS)/peers ## measure penstock and its peers side by side
 fuzz: setup ## fuzz the parsers for FUZZ_SECONDS
 	@scripts/system_packages.sh fuzz
 	@CMAKE=$(CMAKE) NINJA=$(BIN)/ninja scripts/fuzz.sh $(FUZZ_SECONDS)
+	@$(BIN)/python fuzz/packed_file.py --seconds $(FUZZ_SECONDS)
 
 docs: setup ## check the links and write the API pages to build/docs
 	$(BIN)/python scripts/check_links.py

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Builds the fuzz targets and runs each for its share of the seconds given.
+# Builds the fuzz targets and runs each for the seconds given, as many at a time as there are cores.
 # What a target finds stays in build/fuzz/findings/; a crash joins fuzz/corpus/ with its fix.
 set -euo pipefail
 
@@ -11,19 +11,27 @@ build=build/fuzz
   -DCMAKE_BUILD_TYPE=Checked -DPENSTOCK_EXTENSION=OFF -DPENSTOCK_FUZZ=ON >/dev/null
 "${CMAKE:-cmake}" --build $build -- --quiet
 
-sources=(fuzz/*.cpp)
-share=$((seconds / ${#sources[@]}))
-for source in "${sources[@]}"; do
-  target=fuzz_$(basename "$source" .cpp)
-  echo "fuzz: $target for $share s"
+run() {
+  local target=$1 log=$build/$1.log
   # New inputs go to the first folder, so the committed corpus stays as it is.
   mkdir -p "$build/corpus/$target" $build/findings
-  log=$build/$target.log
-  if ! "$build/fuzz/$target" -max_total_time="$share" -timeout=10 -rss_limit_mb=2048 -verbosity=0 \
-    -print_final_stats=1 -artifact_prefix="$build/findings/$target-" \
-    "$build/corpus/$target" fuzz/corpus >$log 2>&1; then
-    cat $log
-    exit 1
+  if ! "$build/fuzz/$target" -max_total_time="$seconds" -timeout=10 -rss_limit_mb=2048 \
+    -verbosity=0 -print_final_stats=1 -artifact_prefix="$build/findings/$target-" \
+    "$build/corpus/$target" fuzz/corpus >"$log" 2>&1; then
+    cat "$log"
+    return 1
   fi
-  grep '^stat::' $log
+  echo "fuzz: $target for $seconds s"
+  grep '^stat::' "$log"
+}
+
+waiting=()
+for source in fuzz/*.cpp; do
+  run "fuzz_$(basename "$source" .cpp)" &
+  waiting+=($!)
+  if [ ${#waiting[@]} -ge "$(nproc)" ]; then
+    wait "${waiting[0]}"
+    waiting=("${waiting[@]:1}")
+  fi
 done
+for process in "${waiting[@]}"; do wait "$process"; done

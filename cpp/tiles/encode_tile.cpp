@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <cstdint>
 
 #include "codec/zigzag.h"
 #include "codec/zigzag_masks.h"
@@ -13,11 +14,6 @@ namespace {
 
 using namespace tile_layout;
 
-// Every block with every coefficient as long as can be, the widest fields, and a word to spare.
-constexpr size_t kMostTileBytes =
-    (kMaxTileBlocks * (kMaxDcWidth + kMaxEndWidth + 63) + kMaxTileValues * 2 * kMaxValueBits) / 8 +
-    64;
-
 int bit_length(int magnitude) { return std::bit_width(static_cast<unsigned>(magnitude)); }
 
 /// A tile's contents as they are written.
@@ -25,42 +21,36 @@ struct TileContents {
   int dc[kMaxTileBlocks];
   int end[kMaxTileBlocks];
   uint64_t mask[kMaxTileBlocks];   // bit i: zigzag position i is not zero
-  uint8_t length[kMaxTileValues];  // bits of each magnitude
+  uint8_t length[kMaxTileValues];  // bits of a value's magnitude
   uint16_t bits[kMaxTileValues];   // JPEG's additional bits
+  uint8_t longer[kMaxTileValues];  // scratch: lengths that the next plane is about
   int values = 0;
   int longest = 0;
 };
 
+/// Requires the block's mask.
 void collect_block(TileContents& tile, int number, const int16_t* block) {
-  const uint64_t mask = tile.mask[number] & ~uint64_t{1};
-  tile.mask[number] = mask;
+  const uint64_t present = tile.mask[number] & ~uint64_t{1};
   tile.dc[number] = block[0];
-  tile.end[number] = mask == 0 ? 0 : std::bit_width(mask) - 1;
+  tile.end[number] = present == 0 ? 0 : std::bit_width(present) - 1;
   int values = tile.values;
-  for (uint64_t left = mask; left != 0; left &= left - 1)
-    tile.bits[values++] = static_cast<uint16_t>(block[kNaturalOrder[std::countr_zero(left)]]);
-  tile.values = values;
-}
-
-/// From the coefficients, which `bits` holds so far, to lengths and additional bits. Without
-/// branches: signs cannot be predicted.
-void split_values(TileContents& tile) {
-  int magnitudes = 0;
-  for (int i = 0; i < tile.values; ++i) {
-    const int coefficient = static_cast<int16_t>(tile.bits[i]);
+  int magnitudes = 0;  // all of them: only the highest bit matters
+  for (uint64_t left = present; left != 0; left &= left - 1) {
+    const int coefficient = block[kNaturalOrder[std::countr_zero(left)]];
     const int sign = coefficient >> 31;
     const int magnitude = (coefficient ^ sign) - sign;
     const int length = bit_length(magnitude);
     magnitudes |= magnitude;
-    tile.length[i] = static_cast<uint8_t>(length);
-    tile.bits[i] = static_cast<uint16_t>(coefficient + (sign & ((1 << length) - 1)));
+    tile.length[values] = static_cast<uint8_t>(length);
+    tile.bits[values++] = static_cast<uint16_t>((coefficient + sign) & ((1 << length) - 1));
   }
-  tile.longest = bit_length(magnitudes);
+  tile.values = values;
+  tile.longest = std::max(tile.longest, bit_length(magnitudes));
 }
 
 void collect(TileContents& tile, const CoefficientImage& image, const TileGrid& grid,
              const TileShape& shape, int tile_row, int tile_column) {
-  const ZigzagMasks masks_of = zigzag_masks();
+  const ZigzagMasks find_masks = zigzag_masks();
   for (int c = 0; c < shape.components; ++c) {
     const CoefficientComponent& component = image.component[c];
     const TileBlocks& blocks = shape.component[c];
@@ -68,7 +58,7 @@ void collect(TileContents& tile, const CoefficientImage& image, const TileGrid& 
     const int left = tile_column * grid.tile_mcu_columns * component.horizontal;
     for (int y = 0; y < blocks.rows; ++y) {
       const int first = blocks.first + y * blocks.columns;
-      masks_of(tile.mask + first, component.block(top + y, left), blocks.columns);
+      find_masks(tile.mask + first, component.block(top + y, left), blocks.columns);
       for (int x = 0; x < blocks.columns; ++x)
         collect_block(tile, first + x, component.block(top + y, left + x));
     }
@@ -111,34 +101,32 @@ void put_fields(BitWriter& writer, const TileContents& tile, const TileShape& sh
 
 void put_masks(BitWriter& writer, const TileContents& tile, const TileShape& shape) {
   for (int i = 0; i < shape.blocks; ++i) {
-    if (tile.end[i] == 0) continue;
+    if (tile.end[i] < 2) continue;
     const int count = tile.end[i] - 1;
-    const uint64_t bits = tile.mask[i] >> 1 & ((uint64_t{1} << count) - 1);
-    const int low = std::min(count, BitWriter::kMostBits);
-    writer.put(bits & ((uint64_t{1} << low) - 1), low);
-    writer.put(bits >> low, count - low);
+    writer.put(tile.mask[i] >> 1 & ((uint64_t{1} << count) - 1), count);
   }
 }
 
-/// One plane after the other: which of the values that are left are longer than `level`?
-void put_planes(BitWriter& writer, const TileContents& tile) {
-  uint8_t left[kMaxTileValues];
-  std::copy_n(tile.length, tile.values, left);
+/// Which values are longer than one bit; which of those are longer than two; and so on.
+void put_length_planes(BitWriter& writer, TileContents& tile) {
+  const uint8_t* lengths = tile.length;
   int count = tile.values;
   for (int level = 1; level < tile.longest; ++level) {
+    constexpr int kBitsAtOnce = 32;
     int longer = 0;
-    for (int i = 0; i < count;) {
-      const int chunk = std::min(BitWriter::kMostBits, count - i);
-      uint64_t bits = 0;
-      for (int k = 0; k < chunk; ++k, ++i) {
-        const uint8_t length = left[i];
-        const bool more = length > level;
-        bits |= uint64_t{more} << k;
-        left[longer] = length;
-        longer += more;
+    for (int first = 0; first < count; first += kBitsAtOnce) {
+      const int bits = std::min(kBitsAtOnce, count - first);
+      uint64_t plane = 0;
+      for (int i = 0; i < bits; ++i) {
+        const uint8_t length = lengths[first + i];
+        const bool is_longer = length > level;
+        plane |= uint64_t{is_longer} << i;
+        tile.longer[longer] = length;  // in place from the second plane on: never ahead of reading
+        longer += is_longer;
       }
-      writer.put(bits, chunk);
+      writer.put(plane, bits);
     }
+    lengths = tile.longer;
     count = longer;
   }
 }
@@ -148,12 +136,15 @@ void put_values(BitWriter& writer, const TileContents& tile) {
     const int extra = std::max(0, tile.length[i] - kShortBits);
     writer.put(tile.bits[i] >> extra, tile.length[i] - extra);
   }
+  if (tile.longest <= kShortBits) return;
   for (int i = 0; i < tile.values; ++i) {
-    if (tile.length[i] <= kShortBits) continue;
-    const int extra = tile.length[i] - kShortBits;
+    const int extra = std::max(0, tile.length[i] - kShortBits);
     writer.put(tile.bits[i] & ((1u << extra) - 1), extra);
   }
 }
+
+// Per block: DC, end, mask, and 63 values with all their planes and bits.
+constexpr size_t kMostTileBytes = 64 + kMaxTileBlocks * (16 + 6 + 63 + 63 * 2 * kMaxValueBits) / 8;
 
 }  // namespace
 
@@ -173,15 +164,13 @@ void encode_tile(std::vector<uint8_t>& bytes, const CoefficientImage& image,
   const TileShape shape = grid.shape(row, column);
   TileContents tile;
   collect(tile, image, grid, shape, row, column);
-  split_values(tile);
-
-  uint8_t written[kMostTileBytes];
-  BitWriter writer(written);
+  uint8_t encoded[kMostTileBytes];
+  BitWriter writer(encoded);
   put_fields(writer, tile, shape, ranges);
   put_masks(writer, tile, shape);
-  put_planes(writer, tile);
+  put_length_planes(writer, tile);
   put_values(writer, tile);
-  bytes.insert(bytes.end(), written, writer.finish());
+  bytes.insert(bytes.end(), encoded, writer.finish());
 }
 
 }  // namespace penstock

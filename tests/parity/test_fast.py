@@ -15,7 +15,7 @@ import PIL.Image
 import pytest
 
 from benchmarks.fidelity import compare
-from penstock import Loader, _core
+from penstock import Loader, _core, pack
 from penstock import transforms as T
 
 SMOOTH_FILTERS = ("bilinear", "bicubic", "lanczos", "hamming")
@@ -37,11 +37,10 @@ PHOTOS = Bounds(mean=0.5, psnr_db=48, worst_mean=2, worst_psnr_db=40, largest=32
 NOISE = Bounds(mean=1, psnr_db=43, worst_mean=3, worst_psnr_db=36, largest=32)
 
 
-def load(files: list[Path], transform, fidelity: str, epochs: int, **options) -> np.ndarray:
+def load(files: list[Path] | Path, transform, fidelity: str, epochs: int, **options) -> np.ndarray:
     loader = Loader(
         files,
-        labels=[0] * len(files),
-        batch_size=len(files),
+        batch_size=64,
         transform=transform,
         seed=3,
         output="numpy",
@@ -51,7 +50,9 @@ def load(files: list[Path], transform, fidelity: str, epochs: int, **options) ->
     return np.concatenate([images.copy() for _ in range(epochs) for images, _ in loader])
 
 
-def check(files: list[Path], transform, bounds: Bounds, least_reduced: float, epochs: int = 1):
+def check(
+    files: list[Path] | Path, transform, bounds: Bounds, least_reduced: float, epochs: int = 1
+) -> None:
     """Compare fast with exact, for the images that differ at all."""
     exact = load(files, transform, "exact", epochs)
     fast = load(files, transform, "fast", epochs)
@@ -95,6 +96,17 @@ def test_large(large, filter) -> None:
     check(large, crop, PHOTOS, least_reduced=0.4, epochs=2)
     resize = T.Compose([T.Resize(256, interpolation=filter), T.CenterCrop(224)])
     check(large, resize, PHOTOS, least_reduced=0.6)
+
+
+@pytest.mark.parametrize("filter", SMOOTH_FILTERS)
+def test_large_packed(large, tmp_path, filter) -> None:
+    """Packed, progressive photos are reduced as well."""
+    packed = tmp_path / "large.pen"
+    pack(large, packed, progress=False)
+    crop = T.RandomResizedCrop(224, interpolation=filter)
+    check(packed, crop, PHOTOS, least_reduced=0.6, epochs=2)
+    resize = T.Compose([T.Resize(256, interpolation=filter), T.CenterCrop(224)])
+    check(packed, resize, PHOTOS, least_reduced=0.9)
 
 
 @pytest.mark.parametrize("filter", SMOOTH_FILTERS)

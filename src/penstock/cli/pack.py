@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import json
 import sys
+import time
 from typing import TYPE_CHECKING
 
 from penstock.cli.arguments import count
@@ -71,6 +72,7 @@ def run(args: argparse.Namespace) -> int:
             "from the packed file. Keep them.",
             file=sys.stderr,
         )
+    began_s = time.monotonic()
     summary = pack(
         args.source,
         args.target,
@@ -89,5 +91,7 @@ def run(args: argparse.Namespace) -> int:
     if args.json:
         print(json.dumps(summary.to_dict()))
     else:
-        say([f"wrote {args.target}", *summary.lines()])
+        took_s = time.monotonic() - began_s
+        rate = "" if args.resume else f", {summary.samples / took_s:,.0f} images/s"
+        say([f"wrote {args.target} in {took_s:,.1f} s{rate}", *summary.lines()])
     return 0
