@@ -146,7 +146,7 @@ void test_worked_example() {
   left[2] = 130;
   image.component[0].block(0, 1)[0] = -2;
 
-  std::vector<uint8_t> expected = {1, 0, 8, 2, 8, 0, 16,   0, 7,    0,    0, 0,
+  std::vector<uint8_t> expected = {1, 0, 8, 4, 8, 0, 16,   0, 7,    0,    0, 0,
                                    0, 0, 0, 0, 1, 1, 0x11, 0, 0xFE, 0xFF, 4};
   expected.insert(expected.end(), 64, 16);
   for (const int byte : {7, 0, 0x40, 0x86, 0x0C, 0xC5, 0xD4, 0xBF, 0x20})

@@ -14,7 +14,7 @@ using namespace tile_layout;
 
 // Pixels of a tile: wide enough to fill vectors, low enough that a crop skips most of what it does
 // not need.
-constexpr int kTileHeight = 16;
+constexpr int kTileHeight = 32;
 constexpr int kTileWidth = 64;
 
 constexpr int kMaxSide = 65535;

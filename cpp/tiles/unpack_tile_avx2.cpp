@@ -65,13 +65,17 @@ bool take_lengths(TileSymbols& symbols, TileCursor& cursor, int values, int long
     uint8_t* target = level % 2 == 1 ? symbols.length : symbols.deeper;
     const uint8_t* longer = level % 2 == 1 ? symbols.deeper : symbols.length;
     const __m128i here = _mm_set1_epi8(static_cast<char>(level));
-    for (int i = 0; i < candidates[level]; i += 8) {
-      const auto mask = static_cast<uint8_t>(peek57(cursor.bytes, plane_bit[level] + i));
-      // What is marked is longer than the rest of this plane's values.
-      const __m128i lengths =
-          _mm_max_epu8(here, _mm_shuffle_epi8(load8(longer), load8(kExpand.at[mask])));
-      _mm_storel_epi64(reinterpret_cast<__m128i*>(target + i), lengths);
-      longer += _mm_popcnt_u32(mask);
+    const uint8_t* plane = cursor.bytes + (plane_bit[level] >> 3);
+    for (int i = 0; i < candidates[level]; i += kPlaneStep, plane += kPlaneStep / 8) {
+      uint64_t mask = plane_step(plane, plane_bit[level]);
+      for (int j = i; j < i + kPlaneStep; j += 8, mask >>= 8) {
+        const auto bits = static_cast<uint8_t>(mask);
+        // What is marked is longer than the rest of this plane's values.
+        const __m128i lengths =
+            _mm_max_epu8(here, _mm_shuffle_epi8(load8(longer), load8(kExpand.at[bits])));
+        _mm_storel_epi64(reinterpret_cast<__m128i*>(target + j), lengths);
+        longer += _mm_popcnt_u32(bits);
+      }
     }
   }
   return true;

@@ -64,10 +64,10 @@ alignas(64) constexpr QuarterShuffles kQuarters = make_quarter_shuffles();
   return _mm_unpacklo_epi64(low, expand_byte(mask, values));
 }
 
-template <int kTo>
+template <int kTo, int kParts>
 [[gnu::always_inline]] inline V natural_quarter(const V (&zigzag)[4]) {
   V rows = _mm256_setzero_si256();
-  for (int from = 0; from < 4; ++from) {
+  for (int from = 0; from < kParts; ++from) {
     if (!kQuarters.is_needed[kTo][from]) continue;
     const V index = _mm256_load_si256(reinterpret_cast<const V*>(kQuarters.at[kTo][from]));
     rows = _mm256_or_si256(rows, _mm256_shuffle_epi8(zigzag[from], index));
@@ -75,22 +75,31 @@ template <int kTo>
   return rows;
 }
 
-/// Bytes of two blocks in natural order: two rows of each in every register.
-[[gnu::always_inline]] inline void expand_two(V (&rows)[4], const SparseBlocks& blocks, int block,
-                                              const int8_t* values) {
+/// Bytes of two blocks in natural order: two rows of each in every register. Only the first kParts
+/// quarters of the zigzag order are set.
+template <int kParts>
+[[gnu::always_inline]] inline void expand_parts(V (&rows)[4], const SparseBlocks& blocks, int block,
+                                                const int8_t* values) {
   uint64_t mask_a = blocks.mask[block], mask_b = blocks.mask[block + 1];
   const int8_t* values_a = values + blocks.first[block];
   const int8_t* values_b = values + blocks.first[block + 1];
   V zigzag[4];
-  for (V& quarter : zigzag) {
+  for (int i = 0; i < kParts; ++i) {
     const __m128i a = expand_quarter(mask_a, values_a);
-    quarter =
-        _mm256_inserti128_si256(_mm256_castsi128_si256(a), expand_quarter(mask_b, values_b), 1);
+    zigzag[i] = _mm256_set_m128i(expand_quarter(mask_b, values_b), a);
   }
-  rows[0] = natural_quarter<0>(zigzag);
-  rows[1] = natural_quarter<1>(zigzag);
-  rows[2] = natural_quarter<2>(zigzag);
-  rows[3] = natural_quarter<3>(zigzag);
+  rows[0] = natural_quarter<0, kParts>(zigzag);
+  rows[1] = natural_quarter<1, kParts>(zigzag);
+  rows[2] = natural_quarter<2, kParts>(zigzag);
+  rows[3] = natural_quarter<3, kParts>(zigzag);
+}
+
+[[gnu::always_inline]] inline void expand_two(V (&rows)[4], const SparseBlocks& blocks, int block,
+                                              const int8_t* values) {
+  if ((blocks.mask[block] | blocks.mask[block + 1]) >> 32 == 0)
+    expand_parts<2>(rows, blocks, block, values);
+  else
+    expand_parts<4>(rows, blocks, block, values);
 }
 
 /// Rows of words from bytes that are sign-extended.
