@@ -24,11 +24,10 @@ class Machine:
         self._owner = os.getpid()
         self._carrier = carrier
         self._conductors = ThreadPoolExecutor(_MOST_PARTS_UNDER_WAY, "penstock-conductor")
-        # Whoever drops the last reference may be one of our own threads, which cannot wait for
-        # itself; so nobody waits there.
-        self._end = weakref.finalize(
-            self, _stop, self._owner, carrier, self._conductors, self.maker, wait=False
-        )
+        # Where the last reference is dropped, any lock may be held: by the garbage collector, in
+        # the midst of a submit, say. So nothing is shut down there; a pool that nobody refers to
+        # ends its threads by itself.
+        self._end = weakref.finalize(self, _abandon, self._owner, carrier, self.maker)
 
     def carry(self, part: Part) -> Future[None]:
         """Start a part."""
@@ -43,8 +42,10 @@ class Machine:
 
     def close(self) -> None:
         """Stop now, and wait until all threads have ended."""
-        if self._end.detach() is not None:
-            _stop(self._owner, self._carrier, self._conductors, self.maker, wait=True)
+        if self._end.detach() is not None and os.getpid() == self._owner:
+            self._carrier.close()
+            self._conductors.shutdown(wait=True, cancel_futures=True)
+            self.maker.close()
 
 
 def check_not_forked(owner: int) -> None:
@@ -57,11 +58,7 @@ def check_not_forked(owner: int) -> None:
         )
 
 
-def _stop(
-    owner: int, carrier: Carrier, conductors: ThreadPoolExecutor, maker: BatchMaker, *, wait: bool
-) -> None:
-    if os.getpid() != owner:
-        return  # a forked child: there is nothing to stop
-    carrier.close(wait=wait)
-    conductors.shutdown(wait=wait, cancel_futures=True)
-    maker.close()
+def _abandon(owner: int, carrier: Carrier, maker: BatchMaker) -> None:
+    if os.getpid() == owner:  # a forked child has nothing to end
+        carrier.abandon()
+        maker.close()

@@ -205,7 +205,7 @@ class NativeCarrier(Carrier):
 
     def _wait(self, chunk: Chunk) -> None:
         while not chunk.wait(_WAIT_S):
-            if self._closed.is_set():
+            if self._closed:
                 chunk.cancel()
         self._check_open()
 

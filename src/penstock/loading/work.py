@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import threading
 from abc import ABC, abstractmethod
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
@@ -57,7 +56,7 @@ class Carrier(ABC):
 
     def __init__(self, pool: ThreadPoolExecutor) -> None:
         self._pool = pool
-        self._closed = threading.Event()
+        self._closed = False
 
     def carry(self, part: Part) -> None:
         """Fill the part's slots; raises what the user is to see."""
@@ -65,17 +64,21 @@ class Carrier(ABC):
         while left is not None:
             left = self._carry_once(left)
 
-    def close(self, *, wait: bool) -> None:
-        """Stop threads, and if asked wait until they have; parts under way end with an error."""
-        self._closed.set()
-        self._pool.shutdown(wait=wait, cancel_futures=True)
+    def close(self) -> None:
+        """Stop threads, and wait until they have; parts under way end with an error."""
+        self.abandon()
+        self._pool.shutdown(wait=True, cancel_futures=True)
+
+    def abandon(self) -> None:
+        """Let parts under way end early. Takes no lock, for the garbage collector may call it."""
+        self._closed = True
 
     @abstractmethod
     def _carry_once(self, part: Part) -> Part | None:
         """Fill what can be filled; returns what must be tried again with other files."""
 
     def _check_open(self) -> None:
-        if self._closed.is_set():
+        if self._closed:
             raise LoaderError("The loader was closed.")
 
 
