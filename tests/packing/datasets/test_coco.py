@@ -159,6 +159,15 @@ def test_wrong_annotations_are_named(tmp_path, change, message):
     assert "instances.json" in str(caught.value)
 
 
+def test_masks_of_absurd_size(tmp_path):
+    image = {**IMAGE, "height": 10**9, "width": 10**9}
+    runs = {"counts": [10**18], "size": [10**9, 10**9]}
+    path = write(tmp_path, [image], [annotation(segmentation=runs)], CATS)
+
+    with pytest.raises(SourceError, match="too large to be drawn"):
+        list(open_dataset(path).items())
+
+
 def test_names_must_stay_inside(tmp_path):
     path = write(tmp_path, [IMAGE], [], CATS)
     path.write_text(path.read_text().replace("a.jpg", "../a.jpg"))

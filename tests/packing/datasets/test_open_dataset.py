@@ -46,7 +46,7 @@ def test_splits_are_never_mixed(data_folder):
 
 
 @pytest.mark.parametrize(
-    "layout", ["labelme_dataset", "widerface_dataset", "kitti_dataset/kitti_3d"]
+    "layout", ["labelme_dataset", "roboflow_dataset/createml", "open_images_dataset/v6"]
 )
 def test_unknown_layouts_are_no_folders_of_classes(data_folder, layout):
     with pytest.raises(SourceError):

@@ -9,6 +9,7 @@ from penstock.errors import SourceError
 from penstock.packing.datasets import open_dataset
 from penstock.packing.datasets.boxes import OUTSIDE
 from penstock.packing.datasets.images import UNREADABLE
+from penstock.packing.datasets.yolo import STRAY
 
 
 @pytest.fixture
@@ -123,3 +124,11 @@ def test_an_unreadable_image_is_left_to_the_packer(yolo):
 
     assert boxes_in([first]) == 0
     assert source.findings.count(UNREADABLE) == 1
+
+
+def test_labels_without_an_image_are_counted(yolo):
+    (yolo / "labels" / "c.txt").write_text("0 0.5 0.5 0.5 0.5\n")
+    source = open_dataset(yolo)
+
+    assert boxes_in(source.items()) == 0
+    assert source.findings.count(STRAY) == 1

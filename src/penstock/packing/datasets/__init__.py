@@ -12,6 +12,8 @@
 | MXNet RecordIO | recordio.py, recordio_framing.py |
 | LMDB | lmdb_values.py, caffe_datum.py |
 | HDF5 | hdf5.py |
+| KITTI, WIDER FACE, ImageNet's lists | kitti.py, widerface.py, imagenet_txt.py |
+| shared | layout_source.py, boxes.py, polygons.py, images.py, labels.py, names.py, splits.py |
 
 A reader walks its data twice: once over labels and headers alone, for the classes, the columns
 and the number of samples, and then sample by sample. Memory stays flat in both.

@@ -117,9 +117,7 @@ class _ObjectReader:
         if "segmentation" in self.index.fields:
             if entries and size is None:
                 size = image_size(file, where, self.findings)
-            outlines = [entry.get("segmentation") or [] for entry in entries if size]
-            masks = [draw_segmentation(outline, size, where) for outline in outlines if size]
-            columns["masks"] = png_of_masks(masks)
+            columns["masks"] = _masks(entries, size, where) if size else b""
         if self.keypoints is not None and self.keypoints.keypoints is not None:
             columns["keypoints"] = self._points(image_id, entries, self.keypoints, where)
         return columns
@@ -158,3 +156,9 @@ def _size(image: dict[str, Any]) -> Size | None:
     if type(height) is int and type(width) is int and height > 0 and width > 0:
         return Size(height, width)
     return None
+
+
+def _masks(entries: list[dict[str, Any]], size: Size, where: str) -> bytes:
+    outlines = [entry.get("segmentation") or [] for entry in entries]
+    masks = (draw_segmentation(outline, size, where) for outline in outlines)
+    return png_of_masks(masks, len(outlines), size)

@@ -7,7 +7,7 @@ import os
 import struct
 import warnings
 import zlib
-from collections.abc import Sequence
+from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
@@ -57,22 +57,22 @@ def png_of_pixels(pixels: npt.NDArray[Any], where: str) -> bytes:
     return file.getvalue()
 
 
-def png_of_masks(masks: Sequence[npt.NDArray[np.bool_]]) -> bytes:
-    """Return masks of one size, one above the other, as a 1-bit gray PNG; b"" if there are none.
+def png_of_masks(masks: Iterable[npt.NDArray[np.bool_]], count: int, size: Size) -> bytes:
+    """Return masks, one above the other, as a 1-bit gray PNG; b"" if there are none.
 
+    Takes them one at a time: a hundred masks of a large photo would fill the memory.
     Pillow tries all filters on each row, which takes most of the time and makes it no smaller.
     """
-    if not masks:
+    if not count:
         return b""
-    height, width = masks[0].shape
     compressor = zlib.compressobj(6)
     parts = []
     for mask in masks:
-        rows = np.zeros((height, 1 + (width + 7) // 8), np.uint8)  # each starts with "no filter"
-        rows[:, 1:] = np.packbits(mask, axis=1)
+        rows = np.zeros((size.height, 1 + (size.width + 7) // 8), np.uint8)
+        rows[:, 1:] = np.packbits(mask, axis=1)  # behind a zero, which means "no filter"
         parts.append(compressor.compress(rows.tobytes()))
     parts.append(compressor.flush())
-    header = struct.pack(">IIBBBBB", width, height * len(masks), 1, 0, 0, 0, 0)
+    header = struct.pack(">IIBBBBB", size.width, size.height * count, 1, 0, 0, 0, 0)
     chunks = ((b"IHDR", header), (b"IDAT", b"".join(parts)), (b"IEND", b""))
     return PNG_SIGNATURE + b"".join(_png_chunk(name, content) for name, content in chunks)
 

@@ -13,6 +13,8 @@ from penstock.packing.datasets.coco_images import choose_coco_file
 from penstock.packing.datasets.files import names_in
 from penstock.packing.datasets.hdf5 import open_hdf5
 from penstock.packing.datasets.imagenet_tar import open_imagenet_tar
+from penstock.packing.datasets.imagenet_txt import open_imagenet_txt
+from penstock.packing.datasets.kitti import open_kitti
 from penstock.packing.datasets.lmdb_values import open_lmdb
 from penstock.packing.datasets.parquet import open_parquet
 from penstock.packing.datasets.recordio import open_recordio
@@ -20,6 +22,7 @@ from penstock.packing.datasets.splits import SPLIT_FOLDERS
 from penstock.packing.datasets.tfrecord import open_tfrecord
 from penstock.packing.datasets.voc import open_voc
 from penstock.packing.datasets.webdataset import open_webdataset
+from penstock.packing.datasets.widerface import open_widerface
 from penstock.packing.datasets.yolo import open_yolo
 from penstock.packing.file_items import FileItems
 from penstock.packing.items import PackSource
@@ -81,6 +84,17 @@ LAYOUTS = {
         lambda path, asked: open_hdf5(
             recognise.only_file(path, recognise.HDF5_EXTENSIONS), asked.split
         ),
+        splits=True,
+    ),
+    "kitti": Layout(
+        recognise.kitti, lambda path, asked: open_kitti(path, asked.split), splits=True
+    ),
+    "widerface": Layout(
+        recognise.widerface, lambda path, asked: open_widerface(path, asked.split), splits=True
+    ),
+    "imagenet_txt": Layout(
+        recognise.imagenet_txt,
+        lambda path, asked: open_imagenet_txt(path, asked.split),
         splits=True,
     ),
 }

@@ -19,6 +19,7 @@ from penstock.geometry import Size
 Mask = npt.NDArray[np.bool_]
 TRACE_SCALE = 5
 LARGEST_COORDINATE_PX = 1_000_000
+LARGEST_MASK_PX = 1 << 30
 
 
 def draw_segmentation(segmentation: Any, size: Size, where: str) -> Mask:
@@ -27,7 +28,7 @@ def draw_segmentation(segmentation: Any, size: Size, where: str) -> Mask:
         return _draw_runs(segmentation, size, where)
     if not isinstance(segmentation, list):
         raise SourceError(f"{where}: segmentation is a {type(segmentation).__name__}, not a list.")
-    mask = np.zeros((size.height, size.width), np.bool_)
+    mask = _blank(size, where)
     for outline in segmentation:
         mask |= draw_polygon(outline, size, where)
     return mask
@@ -35,6 +36,7 @@ def draw_segmentation(segmentation: Any, size: Size, where: str) -> Mask:
 
 def draw_polygon(outline: Sequence[float], size: Size, where: str) -> Mask:
     """Draw one outline x0, y0, x1, y1, ... in pixels."""
+    mask = _blank(size, where)
     try:
         corners = np.array(outline, np.float64).reshape(-1, 2)
     except (ValueError, TypeError) as error:
@@ -50,7 +52,7 @@ def draw_polygon(outline: Sequence[float], size: Size, where: str) -> Mask:
     x, remainder = np.divmod(fine_x - middle, TRACE_SCALE)
     kept = (remainder == 0) & (x >= 0) & (x < size.width)
     y = np.clip(-((middle - fine_y[kept]) // TRACE_SCALE), 0, size.height)
-    return _toggle(np.sort(x[kept] * size.height + y), size)
+    return _toggle(mask, np.sort(x[kept] * size.height + y), size)
 
 
 def _trace(corners: npt.NDArray[np.int64]) -> tuple[npt.NDArray[np.int64], ...]:
@@ -75,9 +77,14 @@ def _trace(corners: npt.NDArray[np.int64]) -> tuple[npt.NDArray[np.int64], ...]:
     return np.where(in_x, on_major, on_minor), np.where(in_x, on_minor, on_major)
 
 
-def _toggle(positions: npt.NDArray[np.int64], size: Size) -> Mask:
+def _blank(size: Size, where: str) -> Mask:
+    if size.height * size.width > LARGEST_MASK_PX:
+        raise SourceError(f"{where}: masks of {size} pixels are too large to be drawn.")
+    return np.zeros((size.height, size.width), np.bool_)
+
+
+def _toggle(mask: Mask, positions: npt.NDArray[np.int64], size: Size) -> Mask:
     """Fill between odd and even positions, sorted, counted down the columns from the left."""
-    mask = np.zeros((size.height, size.width), np.bool_)
     if not len(positions):
         return mask
     first = int(positions[0]) // size.height
@@ -110,7 +117,7 @@ def _draw_runs(segmentation: dict[str, Any], size: Size, where: str) -> Mask:
         raise SourceError(
             f"{where}: the mask's run lengths do not add up to the {pixels:,} pixels of {size}."
         )
-    return _toggle(np.cumsum(runs)[:-1], size)
+    return _toggle(_blank(size, where), np.cumsum(runs)[:-1], size)
 
 
 def _decompress(text: str, where: str) -> list[int]:

@@ -8,10 +8,13 @@ from collections.abc import Callable
 from penstock.errors import SourceError
 from penstock.packing.datasets.coco_images import coco_files
 from penstock.packing.datasets.files import names_in, read_bytes
+from penstock.packing.datasets.imagenet_txt import NAMES, listed_splits
+from penstock.packing.datasets.kitti import LABELS, kitti_root
 from penstock.packing.datasets.record_files import TF_EXTENSIONS, record_sets
 from penstock.packing.datasets.tar_members import is_tar_name, tar_members
 from penstock.packing.datasets.voc_layout import VocLayout
 from penstock.packing.datasets.voc_xml import LARGEST_XML_BYTES
+from penstock.packing.datasets.widerface import LISTS, widerface_splits
 from penstock.packing.datasets.yolo_layout import find_parts
 from penstock.sources.file_source import printable
 
@@ -86,6 +89,21 @@ def lmdb(path: str) -> str | None:
     if os.path.isdir(path):
         return "data.mdb" if "data.mdb" in names_in(path) else None
     return _extension(path, (".mdb", ".lmdb"))
+
+
+def kitti(path: str) -> str | None:
+    """`image_2` and `label_2`."""
+    return LABELS if os.path.isdir(path) and kitti_root(path) else None
+
+
+def widerface(path: str) -> str | None:
+    """The folder of lists of faces."""
+    return LISTS if os.path.isdir(path) and widerface_splits(path) else None
+
+
+def imagenet_txt(path: str) -> str | None:
+    """Lists beside a list of class names."""
+    return NAMES if os.path.isdir(path) and listed_splits(path) else None
 
 
 def only_file(path: str, extensions: tuple[str, ...]) -> str:

@@ -26,13 +26,20 @@ from penstock.packing.datasets.images import image_size, png_of_masks
 from penstock.packing.datasets.layout_source import Findings, LayoutSource
 from penstock.packing.datasets.polygons import draw_polygon
 from penstock.packing.datasets.splits import choose_split
-from penstock.packing.datasets.yolo_layout import YoloConfig, YoloPart, find_parts, read_config
+from penstock.packing.datasets.yolo_layout import (
+    YoloConfig,
+    YoloPart,
+    count_label_files,
+    find_parts,
+    read_config,
+)
 from penstock.packing.items import BOX_LABELS, BOXES, MASKS, Column, PackItem, keypoints_column
 from penstock.sources.file_source import printable
 from penstock.sources.path_table import PathTable
 
 LARGEST_LABEL_FILE_BYTES = 1 << 24
 BOX_NUMBERS = 4
+STRAY = "label files belong to no image, and were left out"
 NO_SIZE = Size(1, 1)  # for images without objects, whose size does not matter
 
 
@@ -40,6 +47,13 @@ NO_SIZE = Size(1, 1)  # for images without objects, whose size does not matter
 class _Object:
     label: int
     numbers: tuple[float, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class _Survey:
+    objects: int
+    outlines: int  # objects that are outlines, or boxes with keypoints
+    stray: int  # label files that belong to no image
 
 
 def open_yolo(folder: str, split: str | None = None) -> LayoutSource:
@@ -58,37 +72,43 @@ def open_yolo(folder: str, split: str | None = None) -> LayoutSource:
     names = PathTable.from_paths(part.image_names())
     if not len(names):
         raise SourceError(f"{printable(part.images)}: no images in it.")
-    objects, outlines = _survey(part, names, config)
+    survey = _survey(part, names, config)
     columns: list[Column] = [BOXES, BOX_LABELS]
     if config.keypoints is not None:
         columns.append(keypoints_column(config.keypoints[0]))
-    elif outlines:
+    elif survey.outlines:
         columns.append(MASKS)
     findings = Findings()
     return LayoutSource(
         kind="yolo",
         title=printable(folder) + (f", {chosen}" if chosen else ""),
         columns=tuple(columns),
-        read=_YoloReader(part, names, config, findings, masks=MASKS in columns).items,
+        read=_YoloReader(part, names, config, survey, findings).items,
         length=len(names),
         box_classes=config.names,
-        details=f"{objects:,} boxes",
+        details=f"{survey.objects:,} boxes",
         findings=findings,
     )
 
 
-def _survey(part: YoloPart, names: PathTable, config: YoloConfig) -> tuple[int, int]:
-    """Read all label files once: how many objects, and how many of them are outlines?"""
-    objects = outlines = 0
+def _survey(part: YoloPart, names: PathTable, config: YoloConfig) -> _Survey:
+    """Read all label files once."""
+    objects = outlines = files = 0
     for name in names:
         found = _objects(part, name, config)
+        files += os.path.exists(_label_file(part, name))
         objects += len(found)
         outlines += sum(len(item.numbers) > BOX_NUMBERS for item in found)
-    return objects, outlines
+    stray = 0 if part.listed is not None else count_label_files(part.labels) - files
+    return _Survey(objects, outlines, max(0, stray))
+
+
+def _label_file(part: YoloPart, name: str) -> str:
+    return os.path.join(part.labels, os.path.splitext(name)[0] + ".txt")
 
 
 def _objects(part: YoloPart, name: str, config: YoloConfig) -> list[_Object]:
-    path = os.path.join(part.labels, os.path.splitext(name)[0] + ".txt")
+    path = _label_file(part, name)
     if not os.path.exists(path):
         return []
     lines = read_text(path, LARGEST_LABEL_FILE_BYTES).splitlines()
@@ -128,10 +148,12 @@ class _YoloReader:
     part: YoloPart
     names: PathTable
     config: YoloConfig
+    survey: _Survey
     findings: Findings
-    masks: bool
 
     def items(self, start: int) -> Iterator[PackItem]:
+        if self.survey.stray:
+            self.findings.add(STRAY, printable(self.part.labels), self.survey.stray)
         for position in range(start, len(self.names)):
             name = self.names[position]
             file = Path(self.part.images, name)
@@ -152,9 +174,10 @@ class _YoloReader:
         }
         if self.config.keypoints is not None:
             columns["keypoints"] = _keypoints(objects, self.config.keypoints, size)
-        if self.masks:
-            masks = [draw_polygon(_outline(item.numbers, size), size, where) for item in objects]
-            columns["masks"] = png_of_masks(masks)
+        elif self.survey.outlines:
+            outlines = [_outline(item.numbers, size) for item in objects]
+            masks = (draw_polygon(outline, size, where) for outline in outlines)
+            columns["masks"] = png_of_masks(masks, len(outlines), size)
         return columns
 
 

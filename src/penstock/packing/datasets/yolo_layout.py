@@ -76,6 +76,12 @@ def read_config(folder: str) -> YoloConfig:
     return YoloConfig(None)
 
 
+def count_label_files(folder: str) -> int:
+    """Return how many label files there are below a folder; lists of classes do not count."""
+    names = (name for _, _, found in os.walk(folder) for name in found)
+    return sum(name.endswith(".txt") and name not in NAME_FILES for name in names)
+
+
 def _split_folders(folder: str) -> Iterator[tuple[str, YoloPart]]:
     for split in SPLITS:
         inside = _pair(os.path.join(folder, split), os.path.join(folder, split), "")

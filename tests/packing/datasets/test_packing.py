@@ -1,0 +1,44 @@
+"""Every layout goes into a packed file, and its columns come out again."""
+
+import numpy as np
+import pytest
+
+from penstock.packing.datasets import open_dataset
+from penstock.packing.pack import pack
+from penstock.packing.shards import open_packed
+
+SAMPLES = [
+    ("detect/coco128", "coco", None),
+    ("detect/coco128", "yolo", None),
+    ("detect/bccd_voc", None, "test"),
+    ("formats/webdataset", None, None),
+    ("formats/imagenet_tar/ILSVRC2012_img_train.tar", None, None),
+    ("formats/parquet", None, None),
+    ("formats/tfrecord", None, "flowers_validation"),
+    ("formats/tfrecord", None, "raccoon_test"),
+    ("formats/recordio/benz_train.rec", None, None),
+    ("formats/lmdb/caffe_datum_train_lmdb", None, None),
+    ("formats/hdf5/test_catvnoncat.h5", None, None),
+    ("formats/layouts/coco_dataset/coco", None, "val"),
+    ("formats/layouts/coco_dataset/coco_panoptic", None, "val"),
+    ("formats/layouts/voc_dataset/voc_dataset1", None, "train"),
+]
+
+
+@pytest.mark.parametrize(("path", "kind", "split"), SAMPLES)
+def test_columns_survive(data_folder, tmp_path, path, kind, split):
+    source = open_dataset(data_folder / path, kind, split=split)
+    pack(source, tmp_path / "x.pen", progress=False)
+    packed = open_packed(tmp_path / "x.pen")
+    items = list(source.items())
+
+    assert len(packed) == len(items)
+    assert packed.schema == source.columns
+    for index, item in enumerate(items):
+        assert packed.sample(index).name == item.name
+        for name, value in item.columns.items():
+            got = packed.value(name, index)
+            if isinstance(value, (str, bytes)):
+                assert got == value
+            else:
+                np.testing.assert_array_equal(got, value)
