@@ -5,8 +5,7 @@
 
 namespace penstock {
 
-/// The first three arrays are indexed by block, and readable (with any valid contents) up to the
-/// next kBlockGroup blocks.
+/// The first three arrays are indexed by block.
 struct SparseBlocks {
   const int16_t* dc;      // first coefficient
   const uint64_t* mask;   // bit i: zigzag position i is not zero; bit 0 is not set
