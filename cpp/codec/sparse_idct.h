@@ -5,8 +5,7 @@
 
 namespace penstock {
 
-/// The first three arrays are indexed by block, and readable (with any valid contents) up to the
-/// next kBlockGroup blocks.
+/// The first three arrays are indexed by block.
 struct SparseBlocks {
   const int16_t* dc;      // first coefficient
   const uint64_t* mask;   // bit i: zigzag position i is not zero; bit 0 is not set
@@ -15,19 +14,19 @@ struct SparseBlocks {
   const int8_t* high;     // bytes of the values, or nullptr if all of them fit a byte
 };
 
-/// Transforms blocks [first, first + count), with the same samples as IdctRow would give.
+/// Transforms the kBlockGroup blocks from `first` on, with the same samples as IdctRow would give.
 /// `plane`, `quant` and `centred` are as there.
 using SparseIdct = void (*)(uint8_t* plane, ptrdiff_t stride, const SparseBlocks& blocks, int first,
-                            int count, const uint16_t* quant, bool centred);
+                            const uint16_t* quant, bool centred);
 
 /// The variant in use; see base/cpu.h.
 SparseIdct sparse_idct();
 
 void sparse_idct_scalar(uint8_t* plane, ptrdiff_t stride, const SparseBlocks& blocks, int first,
-                        int count, const uint16_t* quant, bool centred);
+                        const uint16_t* quant, bool centred);
 void sparse_idct_avx2(uint8_t* plane, ptrdiff_t stride, const SparseBlocks& blocks, int first,
-                      int count, const uint16_t* quant, bool centred);
+                      const uint16_t* quant, bool centred);
 void sparse_idct_avx512(uint8_t* plane, ptrdiff_t stride, const SparseBlocks& blocks, int first,
-                        int count, const uint16_t* quant, bool centred);
+                        const uint16_t* quant, bool centred);
 
 }  // namespace penstock

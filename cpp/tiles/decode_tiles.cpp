@@ -164,7 +164,7 @@ void TileDecoder::transform_group(uint8_t* plane, ptrdiff_t stride, int c, int f
     const bool is_wide = symbols_.has_wide(first_block, first_block + blocks);
     const SparseBlocks sparse{symbols_.dc, symbols_.mask, symbols_.first, symbols_.values,
                               is_wide ? symbols_.high : nullptr};
-    component.sparse_idct(plane, stride, sparse, first_block, blocks, quant, c > 0);
+    component.sparse_idct(plane, stride, sparse, first_block, quant, c > 0);
     return;
   }
   for (int i = 0; i < blocks; ++i)

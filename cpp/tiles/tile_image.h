@@ -29,7 +29,8 @@ class TileImage {
   Colour colour() const { return colour_; }
   int components() const { return grid_.components; }
   const TileGrid& grid() const { return grid_; }
-  const TileComponent& component(int c) const { return component_[c]; }
+  // Inlined even in unoptimised builds: files for newer instruction sets use it.
+  [[gnu::always_inline]] const TileComponent& component(int c) const { return component_[c]; }
 
   /// Opaque here; see encode_tiles.
   std::span<const uint8_t> restore() const { return restore_; }

@@ -21,8 +21,8 @@ SparseIdct sparse_idct() {
 }
 
 void sparse_idct_scalar(uint8_t* plane, ptrdiff_t stride, const SparseBlocks& blocks, int first,
-                        int count, const uint16_t* quant, bool centred) {
-  for (int i = first; i < first + count; ++i, plane += 8) {
+                        const uint16_t* quant, bool centred) {
+  for (int i = first; i < first + kBlockGroup; ++i, plane += 8) {
     int16_t block[64] = {blocks.dc[i]};
     int next = blocks.first[i];
     for (uint64_t mask = blocks.mask[i]; mask != 0; mask &= mask - 1, ++next) {

@@ -152,31 +152,40 @@ template <int kParts>
   }
 }
 
+/// False if the blocks are out of range; then nothing is written.
+[[gnu::always_inline]] inline bool transform_two(uint8_t* plane, ptrdiff_t stride,
+                                                 const SparseBlocks& blocks, int block,
+                                                 const uint16_t* quant, V offset) {
+  const uint64_t* mask = blocks.mask + block;
+  V x[8];
+  if ((mask[0] | mask[1]) >> kFourRowsEnd == 0 && blocks.high == nullptr) {
+    load_four_rows(x, blocks, block);
+    dequantise(x, blocks, block, quant, 4);
+    if (!is_in_range(x[0])) [[unlikely]]
+      return false;
+    transform_four_rows(plane, stride, x, offset);
+    return true;
+  }
+  if (blocks.high == nullptr)
+    load_narrow(x, blocks, block);
+  else
+    load_wide(x, blocks, block);
+  dequantise(x, blocks, block, quant, 8);
+  if (!is_in_range(x[0])) [[unlikely]]
+    return false;
+  transform_rows(plane, stride, x, offset);
+  return true;
+}
+
 }  // namespace
 
 void sparse_idct_avx2(uint8_t* plane, ptrdiff_t stride, const SparseBlocks& blocks, int first,
-                      int count, const uint16_t* quant, bool centred) {
+                      const uint16_t* quant, bool centred) {
   const V offset = _mm256_set1_epi8(static_cast<char>(centred ? 0 : 0x80));
-  for (int block = first; block < first + count; block += 2, plane += 2 * 8) {
-    const uint64_t* mask = blocks.mask + block;
-    V x[8];
-    bool is_done = true;
-    if ((mask[0] | mask[1]) >> kFourRowsEnd == 0 && blocks.high == nullptr) {
-      load_four_rows(x, blocks, block);
-      dequantise(x, blocks, block, quant, 4);
-      is_done = is_in_range(x[0]);
-      if (is_done) transform_four_rows(plane, stride, x, offset);
-    } else {
-      if (blocks.high == nullptr)
-        load_narrow(x, blocks, block);
-      else
-        load_wide(x, blocks, block);
-      dequantise(x, blocks, block, quant, 8);
-      is_done = is_in_range(x[0]);
-      if (is_done) transform_rows(plane, stride, x, offset);
-    }
-    if (!is_done) sparse_idct_scalar(plane, stride, blocks, block, 2, quant, centred);
-  }
+  bool is_done = true;
+  for (int i = 0; i < kBlockGroup; i += 2)
+    is_done &= transform_two(plane + 8 * i, stride, blocks, first + i, quant, offset);
+  if (!is_done) sparse_idct_scalar(plane, stride, blocks, first, quant, centred);
 }
 
 }  // namespace penstock

@@ -109,28 +109,25 @@ constexpr __mmask32 kFirstWords = 0x01010101;
 }  // namespace
 
 void sparse_idct_avx512(uint8_t* plane, ptrdiff_t stride, const SparseBlocks& blocks, int first,
-                        int count, const uint16_t* quant, bool centred) {
+                        const uint16_t* quant, bool centred) {
   const V offset = _mm512_set1_epi8(static_cast<char>(centred ? 0 : 0x80));
-  for (int block = first; block < first + count; block += 4, plane += 4 * 8) {
-    const uint64_t* mask = blocks.mask + block;
-    V x[8];
-    bool is_done = true;
-    if ((mask[0] | mask[1] | mask[2] | mask[3]) >> kFourRowsEnd == 0 && blocks.high == nullptr) {
-      load_four_rows(x, blocks, block);
-      dequantise(x, blocks, block, quant, 4);
-      is_done = is_in_range(x[0]);
-      if (is_done) transform_four_rows(plane, stride, x, offset);
-    } else {
-      if (blocks.high == nullptr)
-        load_narrow(x, blocks, block);
-      else
-        load_wide(x, blocks, block);
-      dequantise(x, blocks, block, quant, 8);
-      is_done = is_in_range(x[0]);
-      if (is_done) transform_rows(plane, stride, x, offset);
-    }
-    if (!is_done) sparse_idct_scalar(plane, stride, blocks, block, 4, quant, centred);
+  const uint64_t* mask = blocks.mask + first;
+  V x[8];
+  if ((mask[0] | mask[1] | mask[2] | mask[3]) >> kFourRowsEnd == 0 && blocks.high == nullptr) {
+    load_four_rows(x, blocks, first);
+    dequantise(x, blocks, first, quant, 4);
+    if (is_in_range(x[0])) [[likely]]
+      return transform_four_rows(plane, stride, x, offset);
+  } else {
+    if (blocks.high == nullptr)
+      load_narrow(x, blocks, first);
+    else
+      load_wide(x, blocks, first);
+    dequantise(x, blocks, first, quant, 8);
+    if (is_in_range(x[0])) [[likely]]
+      return transform_rows(plane, stride, x, offset);
   }
+  sparse_idct_scalar(plane, stride, blocks, first, quant, centred);
 }
 
 }  // namespace penstock
