@@ -44,7 +44,7 @@ def test_a_source_is_returned_as_it_is(make_files: Make) -> None:
 @pytest.mark.parametrize(
     ("data", "labels", "message"),
     [
-        ("train.pen", None, r"train\.pen: packed files are not read by this version"),
+        ("train.pen", None, r"train\.pen: a packed file, where files of images are needed"),
         ("missing", None, "missing: no such folder"),
         (None, None, "got NoneType"),
         (7, None, "got int"),

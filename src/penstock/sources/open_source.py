@@ -50,8 +50,8 @@ def open_source(data: Data, labels: PathLike | Iterable[object] | None = None) -
 def _open_path(path: PathLike, labels: PathLike | Iterable[object] | None) -> Source:
     if os.fsdecode(path).endswith(PACKED_SUFFIX):
         raise SourceError(
-            f"{printable(path)}: packed files are not read by this version. "
-            "Give the folder of images it was made from."
+            f"{printable(path)}: a packed file, where files of images are needed. "
+            "Give the folder it was made from; Loader takes the packed file itself."
         )
     if labels is None:
         return open_image_folder(path)
