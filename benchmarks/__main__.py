@@ -18,8 +18,8 @@ from benchmarks.runner import PeerError, run_rounds, usable_cpus
 from benchmarks.table import report
 
 RESULTS = CHECKOUT / "benchmarks" / "results"
-FULL = {"images": 1_024, "rounds": 7}
-QUICK = {"images": 256, "rounds": 2}
+FULL = {"images": 1_024, "rounds": 7, "seconds": 3.0}
+QUICK = {"images": 256, "rounds": 2, "seconds": 0.5}
 
 
 def parse(arguments: Sequence[str] | None) -> argparse.Namespace:
@@ -33,7 +33,8 @@ def parse(arguments: Sequence[str] | None) -> argparse.Namespace:
     parser.add_argument("--cores", default="1,2", help="numbers of cores (default: %(default)s)")
     parser.add_argument("--data", type=Path, help="a folder of JPEG files to measure with")
     parser.add_argument("--images", type=int, help=f"images in a pass (default: {FULL['images']})")
-    parser.add_argument("--rounds", type=int, help=f"timed passes (default: {FULL['rounds']})")
+    parser.add_argument("--rounds", type=int, help=f"timed turns (default: {FULL['rounds']})")
+    parser.add_argument("--seconds", type=float, help=f"of a turn (default: {FULL['seconds']:g})")
     parser.add_argument("--quick", action="store_true", help="seconds instead of minutes, rougher")
     parser.add_argument("--simd", help="instruction set for penstock: scalar, avx2 or avx512")
     parser.add_argument("--json", type=Path, metavar="FILE", help="write every figure to FILE")
@@ -46,8 +47,9 @@ def parse(arguments: Sequence[str] | None) -> argparse.Namespace:
     for name, value in defaults.items():
         if getattr(args, name) is None:
             setattr(args, name, value)
-        if getattr(args, name) < 1:
-            parser.error(f"--{name} must be at least 1, got {getattr(args, name)}.")
+        least = 0 if name == "seconds" else 1
+        if getattr(args, name) < least:
+            parser.error(f"--{name} must be at least {least}, got {getattr(args, name)}.")
     args.peers = args.peers.split(",")
     for peer in args.peers:
         if peer not in PEERS:
@@ -80,6 +82,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         measured = run_rounds(
             settings,
             args.rounds,
+            args.seconds,
             {"penstock_folder": simd, "penstock_packed": simd, **ENVIRONMENTS},
             lambda text: print(text, file=sys.stderr),
         )
@@ -88,8 +91,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return 2
 
     setting = (
-        f"{args.rounds} alternating rounds of {args.images:,} images from {folder.name}, "
-        "after one warm-up pass"
+        f"{args.rounds} alternating rounds, each of as many passes over {args.images:,} images "
+        f"from {folder.name} as fill {args.seconds:g} s, after one warm-up pass"
     )
     if args.simd:
         setting += f"; PENSTOCK_SIMD={args.simd}"

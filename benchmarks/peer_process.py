@@ -1,6 +1,7 @@
 """The process a peer runs in: `python -m benchmarks.peer_process '<settings as JSON>'`.
 
-Answers one line of JSON when ready, then one for each line it reads: a timed pass over the data.
+Answers one line of JSON when ready, then one for each line it reads, a number of seconds: what
+passes over the data took, as many as that time needs and at least one.
 """
 
 from __future__ import annotations
@@ -32,12 +33,12 @@ class Settings:
 
 
 @dataclass(frozen=True, slots=True)
-class Pass:
-    """What one pass over the data took."""
+class Passes:
+    """What some passes over the data took."""
 
     images: int
     seconds: float
-    first_batch_s: float  # from construction in the first pass, from its start in later ones
+    first_batch_s: float  # from construction in the first round, from its start in later ones
 
 
 def check_batch(images: Any, case: Case) -> None:
@@ -52,21 +53,25 @@ def check_batch(images: Any, case: Case) -> None:
         raise TypeError("expected a contiguous batch, got one that is still to be laid out")
 
 
-def time_pass(loader: Iterable[tuple[Any, Any]], case: Case, started: float) -> Pass:
-    """Run one pass; its images per second count from `started`."""
-    images_seen = 0
-    first_batch = 0.0
-    for images, labels in loader:
-        if images_seen == 0:
-            first_batch = time.perf_counter()
-        check_batch(images, case)
-        images_seen += len(labels)
-    ended = time.perf_counter()
-    if images_seen != len(case.paths):
-        raise ValueError(
-            f"a pass gave {images_seen} images, but the data set has {len(case.paths)}"
-        )
-    return Pass(images_seen, ended - started, first_batch - started)
+def time_passes(
+    loader: Iterable[tuple[Any, Any]], case: Case, started: float, least_s: float
+) -> Passes:
+    """Run whole passes until `least_s` are over; images per second count from `started`."""
+    images_seen, passes = 0, 0
+    first_batch = ended = 0.0
+    while ended - started < least_s or passes == 0:
+        for images, labels in loader:
+            if images_seen == 0:
+                first_batch = time.perf_counter()
+            check_batch(images, case)
+            images_seen += len(labels)
+        ended = time.perf_counter()
+        passes += 1
+        if images_seen != passes * len(case.paths):
+            raise ValueError(
+                f"{passes} passes gave {images_seen} images, but the data set has {len(case.paths)}"
+            )
+    return Passes(images_seen, ended - started, first_batch - started)
 
 
 def serve(settings: Settings, requests: TextIO, replies: TextIO) -> None:
@@ -78,11 +83,11 @@ def serve(settings: Settings, requests: TextIO, replies: TextIO) -> None:
     reply(replies, {"label": peer.label, "versions": peer.versions()})
 
     loader = None
-    for _ in requests:
+    for least_s in requests:
         started = time.perf_counter()
         if loader is None:
             loader = peer.batches(case, len(settings.cpus))
-        reply(replies, asdict(time_pass(loader, case, started)))
+        reply(replies, asdict(time_passes(loader, case, started, float(least_s))))
 
 
 def reply(replies: TextIO, message: dict[str, Any]) -> None:

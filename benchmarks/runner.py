@@ -13,7 +13,7 @@ from typing import Any
 
 from benchmarks.dataset import CHECKOUT
 from benchmarks.memory import Memory, memory_of_tree, watch_peak
-from benchmarks.peer_process import Pass, Settings
+from benchmarks.peer_process import Passes, Settings
 
 
 class PeerError(RuntimeError):
@@ -63,12 +63,12 @@ class PeerProcess:
     def warm_up(self) -> None:
         """Run the first pass, which builds the loader: watched for memory, not for speed."""
         with watch_peak(self._process.pid) as peak:
-            self.measured.first_batch_s = self._run_pass().first_batch_s
+            self.measured.first_batch_s = self._run_passes(0.0).first_batch_s
         self.measured.peak = peak[0]
 
-    def run_round(self) -> None:
-        """Run a timed pass."""
-        result = self._run_pass()
+    def run_round(self, least_s: float) -> None:
+        """Run timed passes for at least so long."""
+        result = self._run_passes(least_s)
         self.measured.images_per_s.append(result.images / result.seconds)
 
     def close(self) -> None:
@@ -83,11 +83,11 @@ class PeerProcess:
         if self._process.stdout:
             self._process.stdout.close()
 
-    def _run_pass(self) -> Pass:
+    def _run_passes(self, least_s: float) -> Passes:
         if self._process.stdin:
-            self._process.stdin.write("pass\n")
+            self._process.stdin.write(f"{least_s}\n")
             self._process.stdin.flush()
-        return Pass(**self._answer())
+        return Passes(**self._answer())
 
     def _answer(self) -> dict[str, Any]:
         line = self._process.stdout.readline() if self._process.stdout else ""
@@ -110,12 +110,14 @@ def usable_cpus() -> list[int]:
 def run_rounds(
     settings: Sequence[Settings],
     rounds: int,
+    round_s: float,
     environments: dict[str, dict[str, str]],
     say: Callable[[str], None],
 ) -> list[Measured]:
     """Start every peer, warm each up, then let them take turns, round after round.
 
-    Taking turns spreads whatever else the machine does over all of them.
+    Taking turns spreads whatever else the machine does over all of them. A turn is as many passes
+    as fill `round_s`: the fastest would else be measured in a fifth of a second.
     """
     with ExitStack() as stack:
         processes = []
@@ -128,5 +130,5 @@ def run_rounds(
         for number in range(1, rounds + 1):
             say(f"round {number} of {rounds}")
             for process in processes:
-                process.run_round()
+                process.run_round(round_s)
         return [process.measured for process in processes]
