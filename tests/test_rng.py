@@ -123,3 +123,15 @@ def test_draws_of_one_stream_never_run_into_the_next():
 def _chi_square(counts):
     expected = counts.sum() / len(counts)
     return float(((counts - expected) ** 2 / expected).sum())
+
+
+def test_branches_depend_on_their_place_and_not_on_what_was_drawn_or_who_takes_part():
+    samples = np.arange(6, dtype=np.int64)
+    draws = Draws(seed=7, epoch=2, samples=samples, stream=3)
+    branch = draws.branch(1).uniform()
+    draws.uniform()
+
+    rows = np.array([1, 4])
+    assert (draws.branch(1, rows).uniform() == branch[rows]).all()
+    for other in (draws.branch(0), draws.branch(1).branch(1), draws):
+        assert not np.isin(other.uniform(), branch).any()

@@ -8,9 +8,12 @@ planner's order change no draw:
     counter  sample, low 32 bits  sample, high 32 bits  epoch  stream << 16 | slot
 
 A stream belongs to one step of the user's pipeline; slots number the 128-bit blocks it draws.
+A step made of other steps gives each of them a branch: the same counters under another key.
 """
 
 from __future__ import annotations
+
+from functools import lru_cache
 
 import numpy as np
 import numpy.typing as npt
@@ -28,6 +31,7 @@ _MULTIPLIERS = np.array([0xD2511F53, 0xCD9E8D57], dtype=np.uint64)
 _KEY_OFFSETS = np.outer(
     np.arange(_ROUNDS, dtype=np.uint64), np.array([0x9E3779B9, 0xBB67AE85], dtype=np.uint64)
 )
+_BRANCH = 0x6272616E  # in the place of epoch and slot, when a counter makes a key
 _LOW_32 = np.uint64(0xFFFFFFFF)
 _32 = np.uint64(32)
 
@@ -77,7 +81,7 @@ class Draws:
         self.epoch = epoch
         self.samples = samples
         self.stream = stream
-        self._key = np.array([seed & 0xFFFFFFFF, seed >> 32], dtype=np.uint64)
+        self._key = _key_of(seed)
         self._slot = 0
         self._ready: Words = np.empty((0, len(samples)), dtype=np.uint64)
 
@@ -109,6 +113,14 @@ class Draws:
         bound = np.asarray(high, dtype=np.uint64)
         return multiply_high(self.bits()[0], bound).astype(np.int64)
 
+    def branch(self, index: int, rows: Ints | slice = slice(None)) -> Draws:
+        """The draws of step `index` inside this one, for some rows of the batch.
+
+        They depend on nothing that was drawn here, nor on which samples take part.
+        """
+        seed = _branch_seed(self.seed, self.stream, index)
+        return Draws(seed, self.epoch, self.samples[rows], self.stream)
+
     def generator(self, index: int) -> np.random.Generator:
         """A NumPy generator for the sample in row `index`, keyed as the draws but apart from them.
 
@@ -134,6 +146,17 @@ class Draws:
         first, second, third, fourth = philox4x32(counter, self._key)
         words = np.stack([first | second << _32, third | fourth << _32], axis=1)
         return words.reshape(2 * count, len(samples))
+
+
+@lru_cache(maxsize=4096)
+def _branch_seed(seed: int, stream: int, index: int) -> int:
+    counter = np.array([[index], [stream], [_BRANCH], [_BRANCH]], dtype=np.uint64)
+    low, high = philox4x32(counter, _key_of(seed))[:2, 0]
+    return int(low) | int(high) << 32
+
+
+def _key_of(seed: int) -> Words:
+    return np.array([seed & 0xFFFFFFFF, seed >> 32], dtype=np.uint64)
 
 
 def _to_unit(words: Words) -> Floats:

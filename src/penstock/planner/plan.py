@@ -14,11 +14,11 @@ from penstock.rng import MAX_STREAMS, Draws
 from penstock.transforms.compose import Op, flatten
 from penstock.transforms.final import FinalSpec, reduce_final
 from penstock.transforms.moves import Move, out_sizes
-from penstock.transforms.op import GeometricOp
+from penstock.transforms.op import ImageOp
 from penstock.transforms.python_step import PythonStep
 from penstock.transforms.values import Normalize, ToDtype
 
-OpT_co = TypeVar("OpT_co", bound="GeometricOp | PythonStep", covariant=True)
+OpT_co = TypeVar("OpT_co", bound="ImageOp | PythonStep", covariant=True)
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,15 +31,15 @@ class Node(Generic[OpT_co]):
 
 @dataclass(frozen=True, slots=True)
 class Segment:
-    """Moves of pixels that the core does in one go, then perhaps a function of the user's."""
+    """Ops that the core does in one go, then perhaps a function of the user's."""
 
-    geometry: tuple[Node[GeometricOp], ...]
+    ops: tuple[Node[ImageOp], ...]
     python: Node[PythonStep] | None = None
 
     def sample(self, seed: int, epoch: int, samples: Ints, sizes: Sizes) -> tuple[Move, ...]:
         """Draw the moves of a batch whose images have `sizes` when they reach the segment."""
         moves: tuple[Move, ...] = ()
-        for node in self.geometry:
+        for node in self.ops:
             drawn = node.op.sample(Draws(seed, epoch, samples, node.stream), sizes)
             sizes = out_sizes(drawn, sizes)
             moves += drawn
@@ -59,7 +59,7 @@ class Plan:
     """Segments in order, then the final pass.
 
     All segments but the last end in a Python step; the last one never does, so that it can write
-    the batch itself, even if it has no geometry.
+    the batch itself, even if it has no ops.
     """
 
     segments: tuple[Segment, ...]
@@ -72,7 +72,7 @@ def as_written(transform: object | None) -> Plan:
     if len(ops) > MAX_STREAMS:
         raise TransformError(f"A pipeline may have {MAX_STREAMS} steps, got {len(ops)}.")
     segments: list[Segment] = []
-    geometry: list[Node[GeometricOp]] = []
+    native: list[Node[ImageOp]] = []
     final: list[tuple[int, ToDtype | Normalize]] = []
     for position, op in enumerate(ops):
         if isinstance(op, (ToDtype, Normalize)):
@@ -81,11 +81,11 @@ def as_written(transform: object | None) -> Plan:
         if final:
             raise _too_late(position, op, *final[0])
         if isinstance(op, PythonStep):
-            segments.append(Segment(tuple(geometry), Node(op, position)))
-            geometry = []
+            segments.append(Segment(tuple(native), Node(op, position)))
+            native = []
         else:
-            geometry.append(Node(op, position))
-    return Plan((*segments, Segment(tuple(geometry))), reduce_final(final))
+            native.append(Node(op, position))
+    return Plan((*segments, Segment(tuple(native))), reduce_final(final))
 
 
 def _too_late(position: int, op: Op, end_position: int, end: ToDtype | Normalize) -> TransformError:

@@ -7,11 +7,11 @@ from dataclasses import dataclass
 from typing import Any, TypeAlias
 
 from penstock.errors import TransformError
-from penstock.transforms.op import GeometricOp, Transform
+from penstock.transforms.op import ImageOp, Transform
 from penstock.transforms.python_step import PythonStep
 from penstock.transforms.values import Normalize, ToDtype
 
-Op: TypeAlias = GeometricOp | PythonStep | ToDtype | Normalize
+Op: TypeAlias = ImageOp | PythonStep | ToDtype | Normalize
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -49,6 +49,6 @@ def flatten(transform: object) -> Iterator[Op]:
 
 
 def _as_transform(given: Any) -> Compose | Op:
-    if isinstance(given, (Compose, GeometricOp, PythonStep, ToDtype, Normalize)):
+    if isinstance(given, (Compose, ImageOp, PythonStep, ToDtype, Normalize)):
         return given
     return PythonStep(given)

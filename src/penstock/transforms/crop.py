@@ -21,12 +21,12 @@ from penstock.transforms.arguments import (
     read_size,
 )
 from penstock.transforms.moves import CropMove, Move, PadMode, PadMove, out_sizes, repeat
-from penstock.transforms.op import GeometricOp
+from penstock.transforms.op import ImageOp
 from penstock.transforms.pad import cut_and_pad
 
 
 @dataclass(frozen=True, slots=True, repr=False)
-class CenterCrop(GeometricOp):
+class CenterCrop(ImageOp):
     """Keep the middle of an image; one that is smaller than `size` gets a black border first."""
 
     size: int | Sequence[int]
@@ -60,7 +60,7 @@ class CenterCrop(GeometricOp):
 
 
 @dataclass(frozen=True, slots=True, repr=False)
-class RandomCrop(GeometricOp):
+class RandomCrop(ImageOp):
     """Keep a box of `size` from a random place, after adding `padding` if given.
 
     With `pad_if_needed`, an image that is smaller than `size` gets a border wide enough on both

@@ -10,11 +10,11 @@ from penstock.geometry import Sizes
 from penstock.rng import Draws
 from penstock.transforms.arguments import read_probability
 from penstock.transforms.moves import FlipMove
-from penstock.transforms.op import GeometricOp
+from penstock.transforms.op import ImageOp
 
 
 @dataclass(frozen=True, slots=True, repr=False)
-class RandomHorizontalFlip(GeometricOp):
+class RandomHorizontalFlip(ImageOp):
     """Mirror an image left to right with probability `p`."""
 
     p: float = 0.5
@@ -29,7 +29,7 @@ class RandomHorizontalFlip(GeometricOp):
 
 
 @dataclass(frozen=True, slots=True, repr=False)
-class RandomVerticalFlip(GeometricOp):
+class RandomVerticalFlip(ImageOp):
     """Mirror an image top to bottom with probability `p`."""
 
     p: float = 0.5

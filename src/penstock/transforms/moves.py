@@ -14,6 +14,7 @@ from typing import TypeAlias
 import numpy as np
 
 from penstock.geometry import Bools, Ints, Sizes
+from penstock.transforms.effects import EffectMove
 
 
 class PadMode(IntEnum):
@@ -85,7 +86,7 @@ class FlipMove:
         return sizes
 
 
-Move: TypeAlias = PadMove | CropMove | ResizeMove | FlipMove
+Move: TypeAlias = PadMove | CropMove | ResizeMove | FlipMove | EffectMove
 
 
 def out_sizes(moves: Iterable[Move], sizes: Sizes) -> Sizes:

@@ -1,4 +1,4 @@
-"""What all transforms share: how they print, and what a geometric one must answer."""
+"""What all transforms share: how they print, and what one that changes images must answer."""
 
 from __future__ import annotations
 
@@ -29,8 +29,8 @@ class Transform:
             object.__setattr__(self, name, value)
 
 
-class GeometricOp(Transform, ABC):
-    """Moves pixels: pads, crops, resizes or mirrors."""
+class ImageOp(Transform, ABC):
+    """Changes images: where their pixels lie, what values they have, or both."""
 
     __slots__ = ()
 

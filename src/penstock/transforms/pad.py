@@ -20,11 +20,11 @@ from penstock.transforms.arguments import (
     read_padding_mode,
 )
 from penstock.transforms.moves import CropMove, Move, PadMode, PadMove, repeat
-from penstock.transforms.op import GeometricOp
+from penstock.transforms.op import ImageOp
 
 
 @dataclass(frozen=True, slots=True, repr=False)
-class Pad(GeometricOp):
+class Pad(ImageOp):
     """Add a border of `padding` pixels on each side; a negative number cuts off instead.
 
     `padding` is one number, (left and right, top and bottom), or (left, top, right, bottom).

@@ -17,11 +17,11 @@ from penstock.transforms.interpolation import (
     read_interpolation,
 )
 from penstock.transforms.moves import ResizeMove, repeat
-from penstock.transforms.op import GeometricOp
+from penstock.transforms.op import ImageOp
 
 
 @dataclass(frozen=True, slots=True, repr=False)
-class Resize(GeometricOp):
+class Resize(ImageOp):
     """Resize to `size`, exactly as Pillow does.
 
     `size` is (height, width); or one number for the shorter side, the other following in

@@ -18,13 +18,13 @@ from penstock.transforms.interpolation import (
     read_interpolation,
 )
 from penstock.transforms.moves import CropMove, ResizeMove, repeat
-from penstock.transforms.op import GeometricOp
+from penstock.transforms.op import ImageOp
 
 _TRIES = 10
 
 
 @dataclass(frozen=True, slots=True, repr=False)
-class RandomResizedCrop(GeometricOp):
+class RandomResizedCrop(ImageOp):
     """Keep a random box and resize it to `size`, exactly as Pillow does.
 
     The box covers a share of the image drawn from `scale`, with width / height drawn from `ratio`
