@@ -1,8 +1,9 @@
 import numpy as np
 import pytest
 
+from penstock._core import draw_words
 from penstock.errors import LoaderError
-from penstock.rng import Draws, multiply_high, philox4x32
+from penstock.rng import Draws, draw_words_reference, multiply_high, philox4x32
 
 SAMPLES = np.array([0, 1, 7, 2**32 + 7, 2**40], dtype=np.int64)
 
@@ -135,3 +136,13 @@ def test_branches_depend_on_their_place_and_not_on_what_was_drawn_or_who_takes_p
     assert (draws.branch(1, rows).uniform() == branch[rows]).all()
     for other in (draws.branch(0), draws.branch(1).branch(1), draws):
         assert not np.isin(other.uniform(), branch).any()
+
+
+def test_the_core_draws_what_the_reference_draws():
+    for seed, epoch, stream, first, slots in [
+        (0, 0, 0, 0, 1),
+        (2**64 - 1, 2**32 - 1, 0xFFFF, 0xFFFE, 2),
+        (0x1234567890ABCDEF, 5, 9, 100, 11),
+    ]:
+        arguments = (seed, epoch, SAMPLES[::2], stream, first, slots)
+        np.testing.assert_array_equal(draw_words(*arguments), draw_words_reference(*arguments))

@@ -146,3 +146,8 @@ def encode_record(data: bytes) -> tuple[str, bytes, dict[str, int], str]:
 
 def rebuild_file(record: bytes) -> bytes:
     """The JPEG file of a 'dct' record. ValueError if the record is damaged."""
+
+def draw_words(seed: int, epoch: int, samples: Annotated[NDArray[numpy.int64], dict(shape=(None,), device='cpu', writable=False)], stream: int, first_slot: int, slots: int) -> Annotated[NDArray[numpy.uint64], dict(shape=(None, None), order='C')]:
+    """
+    The 64-bit words of these slots for every sample: (2 * slots, samples).
+    """

@@ -18,6 +18,7 @@ from functools import lru_cache
 import numpy as np
 import numpy.typing as npt
 
+from penstock._core import draw_words
 from penstock.errors import LoaderError
 from penstock.geometry import Floats, Ints
 
@@ -71,7 +72,7 @@ class Draws:
     which is the same whichever samples share the batch.
     """
 
-    __slots__ = ("_key", "_ready", "_slot", "epoch", "samples", "seed", "stream")
+    __slots__ = ("_ready", "_slot", "epoch", "samples", "seed", "stream")
 
     def __init__(self, seed: int, epoch: int, samples: Ints, stream: int) -> None:
         check_key(seed, epoch)
@@ -81,7 +82,6 @@ class Draws:
         self.epoch = epoch
         self.samples = samples
         self.stream = stream
-        self._key = _key_of(seed)
         self._slot = 0
         self._ready: Words = np.empty((0, len(samples)), dtype=np.uint64)
 
@@ -135,17 +135,25 @@ class Draws:
         """Two words from each of the next `count` slots: (2 * count, samples)."""
         if self._slot + count > 1 << 16:
             raise LoaderError(f"stream {self.stream}: more than {1 << 17} draws for one sample.")
-        samples = self.samples.astype(np.uint64)
-        slots = np.arange(self._slot, self._slot + count, dtype=np.uint64)
+        first = self._slot
         self._slot += count
-        counter = np.empty((4, count, len(samples)), dtype=np.uint64)
-        counter[0] = samples & _LOW_32
-        counter[1] = samples >> _32
-        counter[2] = self.epoch
-        counter[3] = (slots | np.uint64(self.stream << 16))[:, None]
-        first, second, third, fourth = philox4x32(counter, self._key)
-        words = np.stack([first | second << _32, third | fourth << _32], axis=1)
-        return words.reshape(2 * count, len(samples))
+        return draw_words(self.seed, self.epoch, self.samples, self.stream, first, count)
+
+
+def draw_words_reference(
+    seed: int, epoch: int, samples: Ints, stream: int, first_slot: int, slots: int
+) -> Words:
+    """What the core's function of that name computes, in NumPy."""
+    wide = samples.astype(np.uint64)
+    numbers = np.arange(first_slot, first_slot + slots, dtype=np.uint64)
+    counter = np.empty((4, slots, len(wide)), dtype=np.uint64)
+    counter[0] = wide & _LOW_32
+    counter[1] = wide >> _32
+    counter[2] = epoch
+    counter[3] = (numbers | np.uint64(stream << 16))[:, None]
+    first, second, third, fourth = philox4x32(counter, _key_of(seed))
+    words = np.stack([first | second << _32, third | fourth << _32], axis=1)
+    return words.reshape(2 * slots, len(wide))
 
 
 @lru_cache(maxsize=4096)

@@ -163,9 +163,10 @@ class NativeCarrier(Carrier):
             self._fetch.read(job.chunk, items, steps)
             self._wait(job.chunk)
             self._settle_sources(job)
-            left = np.isin(items, job.alive())
-            items, steps = items[left], steps.pick(left)
-            sizes = Sizes(sizes.height[left], sizes.width[left])
+            if job.failed:
+                left = np.isin(items, job.alive())
+                items, steps = items[left], steps.pick(left)
+                sizes = Sizes(sizes.height[left], sizes.width[left])
             if not len(items):
                 return
         start(items, steps)
