@@ -6,20 +6,23 @@ import argparse
 import json
 import sys
 from collections.abc import Sequence
-from dataclasses import asdict
+from dataclasses import asdict, dataclass
+from functools import partial
 from pathlib import Path
 
 from benchmarks.cases import CASES
+from benchmarks.cases.kind import CaseKind
 from benchmarks.dataset import CHECKOUT, default_folder, image_paths, write_packed
 from benchmarks.environment import cpu_name, system_name
 from benchmarks.peer_process import Settings
 from benchmarks.peers import ENVIRONMENTS, PACKED_PEERS, PEERS
-from benchmarks.runner import PeerError, run_rounds, usable_cpus
+from benchmarks.runner import Measured, PeerError, run_rounds, usable_cpus
 from benchmarks.table import report
 
 RESULTS = CHECKOUT / "benchmarks" / "results"
-FULL = {"images": 1_024, "rounds": 7, "seconds": 3.0}
-QUICK = {"images": 256, "rounds": 2, "seconds": 0.5}
+FULL = {"rounds": 7, "seconds": 3.0}
+QUICK = {"rounds": 2, "seconds": 0.5}
+QUICK_SHARE = 4  # of the images in a pass, one in so many
 
 
 def parse(arguments: Sequence[str] | None) -> argparse.Namespace:
@@ -28,11 +31,11 @@ def parse(arguments: Sequence[str] | None) -> argparse.Namespace:
         prog="python -m benchmarks",
         description="Measures penstock and its peers side by side; docs/benchmarks.md says how.",
     )
-    parser.add_argument("--case", choices=CASES, default="classify_224")
-    parser.add_argument("--peers", default=",".join(PEERS), help=f"some of {','.join(PEERS)}")
+    parser.add_argument("--case", choices=CASES, help="default: all, one after the other")
+    parser.add_argument("--peers", help=f"some of {','.join(PEERS)} (default: the case's own)")
     parser.add_argument("--cores", default="1,2", help="numbers of cores (default: %(default)s)")
     parser.add_argument("--data", type=Path, help="a folder of JPEG files to measure with")
-    parser.add_argument("--images", type=int, help=f"images in a pass (default: {FULL['images']})")
+    parser.add_argument("--images", type=int, help="images in a pass (default: the case's own)")
     parser.add_argument("--rounds", type=int, help=f"timed turns (default: {FULL['rounds']})")
     parser.add_argument("--seconds", type=float, help=f"of a turn (default: {FULL['seconds']:g})")
     parser.add_argument("--quick", action="store_true", help="seconds instead of minutes, rougher")
@@ -47,11 +50,12 @@ def parse(arguments: Sequence[str] | None) -> argparse.Namespace:
     for name, value in defaults.items():
         if getattr(args, name) is None:
             setattr(args, name, value)
-        least = 0 if name == "seconds" else 1
-        if getattr(args, name) < least:
-            parser.error(f"--{name} must be at least {least}, got {getattr(args, name)}.")
-    args.peers = args.peers.split(",")
-    for peer in args.peers:
+    for name, least in (("images", 1), ("rounds", 1), ("seconds", 0)):
+        given = getattr(args, name)
+        if given is not None and given < least:
+            parser.error(f"--{name} must be at least {least}, got {given}.")
+    args.peers = args.peers.split(",") if args.peers else None
+    for peer in args.peers or ():
         if peer not in PEERS:
             parser.error(f"--peers: no peer is called {peer!r}; there are {', '.join(PEERS)}.")
     try:
@@ -64,51 +68,64 @@ def parse(arguments: Sequence[str] | None) -> argparse.Namespace:
     return args
 
 
-def main(arguments: Sequence[str] | None = None) -> int:
-    """Measure, print the table, and write what was asked for."""
-    args = parse(arguments)
-    cpus = usable_cpus()
-    try:
-        folder = args.data or default_folder()
-        case = CASES[args.case](image_paths(folder, args.images))
-        settings = [
-            Settings(peer, args.case, str(folder.resolve()), args.images, tuple(cpus[:count]))
-            for count in args.cores
-            for peer in args.peers
-        ]
-        simd = {"PENSTOCK_SIMD": args.simd} if args.simd else {}
-        if any(peer in PACKED_PEERS for peer in args.peers):
-            write_packed(case.paths, case.labels)
-        measured = run_rounds(
-            settings,
-            args.rounds,
-            args.seconds,
-            {"penstock_folder": simd, "penstock_packed": simd, **ENVIRONMENTS},
-            lambda text: print(text, file=sys.stderr),
-        )
-    except (FileNotFoundError, PeerError) as error:
-        print(f"benchmarks: {error}", file=sys.stderr)
-        return 2
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """What came out of one case."""
 
+    question: str
+    setting: str
+    measured: list[Measured]
+
+
+def ask(kind: CaseKind, args: argparse.Namespace) -> Answer:
+    """Measure all peers of a case."""
+    folder = args.data or default_folder(kind.photos)
+    images = args.images or (max(1, kind.images // QUICK_SHARE) if args.quick else kind.images)
+    peers = args.peers or kind.peers
+    case = kind.make(image_paths(folder, images))
+    cpus = usable_cpus()
+    settings = [
+        Settings(peer, kind.name, str(folder.resolve()), images, tuple(cpus[:count]))
+        for count in args.cores
+        for peer in peers
+    ]
+    simd = {"PENSTOCK_SIMD": args.simd} if args.simd else {}
+    environments = {peer: simd for peer in peers if peer.startswith("penstock")} | ENVIRONMENTS
+    if any(peer in PACKED_PEERS for peer in peers):
+        write_packed(case.paths, case.labels)
+    say = partial(print, file=sys.stderr)
+    measured = run_rounds(settings, args.rounds, args.seconds, environments, say)
     setting = (
-        f"{args.rounds} alternating rounds, each of as many passes over {args.images:,} images "
+        f"{args.rounds} alternating rounds, each of as many passes over {images:,} images "
         f"from {folder.name} as fill {args.seconds:g} s, after one warm-up pass"
     )
     if args.simd:
         setting += f"; PENSTOCK_SIMD={args.simd}"
-    text = report(measured, case.question, setting)
-    print(text)
+    return Answer(case.question, setting, measured)
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Measure, print the tables, and write what was asked for."""
+    args = parse(arguments)
+    kinds = [CASES[args.case]] if args.case else list(CASES.values())
+    answers = []
+    try:
+        for kind in kinds:
+            answers.append(ask(kind, args))
+            print(report(answers[-1].measured, answers[-1].question, answers[-1].setting))
+    except (FileNotFoundError, PeerError) as error:
+        print(f"benchmarks: {error}", file=sys.stderr)
+        return 2
     if args.write:
         command = f"python -m benchmarks {' '.join(arguments or sys.argv[1:])}"
+        tables = "\n".join(report(one.measured, one.question, one.setting) for one in answers)
         target = RESULTS / f"{args.write}.md"
-        target.write_text(f"# {args.write}\n\n{text}\nMade by `{command}`.\n", encoding="utf-8")
+        target.write_text(f"# {args.write}\n\n{tables}\nMade by `{command}`.\n", encoding="utf-8")
     if args.json:
         figures = {
             "cpu": cpu_name(),
             "system": system_name(),
-            "question": case.question,
-            "setting": setting,
-            "measured": [asdict(one) for one in measured],
+            "cases": [asdict(answer) for answer in answers],
         }
         args.json.write_text(json.dumps(figures, indent=1) + "\n", encoding="utf-8")
     return 0

@@ -28,11 +28,11 @@ def shared_data_folder() -> Path | None:
     return None
 
 
-def default_folder() -> Path:
-    """Return the folder of real photos, or make the sample set and return its folder."""
+def default_folder(photos: str = "in1k") -> Path:
+    """Return this folder of real photos, or make the sample set and return its folder."""
     shared = shared_data_folder()
-    if shared is not None and (shared / "in1k").is_dir():
-        return shared / "in1k"
+    if shared is not None and (shared / photos).is_dir():
+        return shared / photos
 
     from penstock.sample_set import make_sample_set
 

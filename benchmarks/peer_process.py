@@ -78,7 +78,7 @@ def serve(settings: Settings, requests: TextIO, replies: TextIO) -> None:
     """Answer until there are no more requests."""
     if hasattr(os, "sched_setaffinity"):
         os.sched_setaffinity(0, settings.cpus)
-    case = CASES[settings.case](image_paths(Path(settings.folder), settings.images))
+    case = CASES[settings.case].make(image_paths(Path(settings.folder), settings.images))
     peer = load_peer(settings.peer)
     reply(replies, {"label": peer.label, "versions": peer.versions()})
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
-from benchmarks.cases import classify_224
+from benchmarks.cases import classify_224, large_photos
+from benchmarks.cases.kind import CaseKind
 
-CASES = {classify_224.NAME: classify_224.make_case}
+CASES: dict[str, CaseKind] = {kind.name: kind for kind in (classify_224.KIND, large_photos.KIND)}

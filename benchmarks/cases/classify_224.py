@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from benchmarks.case import Case
-
-NAME = "classify_224"
+from benchmarks.cases.kind import CaseKind
 
 
 def make_case(paths: tuple[str, ...]) -> Case:
     """Return the case for these files; labels are made up, since nobody looks at them."""
     return Case(
-        name=NAME,
+        name=KIND.name,
         question=(
             "Images per second: decode, RandomResizedCrop(224), RandomHorizontalFlip, Normalize, "
             "to float32 CHW in batches of 64"
@@ -22,3 +21,18 @@ def make_case(paths: tuple[str, ...]) -> Case:
         std=(0.229, 0.224, 0.225),
         batch_size=64,
     )
+
+
+KIND = CaseKind(
+    name="classify_224",
+    make=make_case,
+    photos="in1k",
+    images=1_024,
+    peers=(
+        "penstock_packed",
+        "penstock_packed_avx2",
+        "penstock_folder",
+        "torchvision_pillow",
+        "opencv",
+    ),
+)

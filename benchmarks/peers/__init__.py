@@ -11,11 +11,13 @@ from benchmarks.case import Case
 PEERS = (
     "penstock_packed",
     "penstock_packed_avx2",
+    "penstock_packed_fast",
     "penstock_folder",
+    "penstock_folder_fast",
     "torchvision_pillow",
     "opencv",
 )
-PACKED_PEERS = ("penstock_packed", "penstock_packed_avx2")  # need the packed file
+PACKED_PEERS = tuple(name for name in PEERS if "packed" in name)
 ENVIRONMENTS = {"penstock_packed_avx2": {"PENSTOCK_SIMD": "avx2"}}
 REFERENCE = "torchvision_pillow"  # ratios are to this one
 

@@ -51,6 +51,7 @@ def test_a_peer_is_measured_in_its_own_process(peer, pictures, torchvision, tmp_
 
     status = main(
         [
+            "--case=classify_224",
             f"--peers={peer}",
             f"--data={pictures}",
             f"--json={figures}",
@@ -60,7 +61,8 @@ def test_a_peer_is_measured_in_its_own_process(peer, pictures, torchvision, tmp_
         ]
     )
 
-    (measured,) = json.loads(figures.read_text())["measured"]
+    (case,) = json.loads(figures.read_text())["cases"]
+    (measured,) = case["measured"]
     assert status == 0
     assert measured["peer"] == peer
     assert len(measured["images_per_s"]) == 2

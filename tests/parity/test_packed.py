@@ -9,6 +9,7 @@ import pytest
 
 from penstock import Loader, pack
 from penstock import transforms as T
+from penstock.packing.shards import open_packed
 
 TRANSFORMS = {
     "training": T.Compose([T.RandomResizedCrop(96), T.RandomHorizontalFlip()]),
@@ -68,6 +69,34 @@ def is_baseline(path: Path) -> bool:
     from penstock import _core
 
     return _core.jpeg_header(path.read_bytes())["route"] == "baseline"
+
+
+@pytest.mark.parametrize(
+    ("layout", "chosen"),
+    [
+        ("coco128/instances.json", {}),
+        ("coco128", {"kind": "yolo"}),
+        ("bccd_voc", {"split": "train"}),
+    ],
+)
+def test_detect(data_folder, tmp_path, isa, layout, chosen) -> None:
+    """Data sets with boxes: the images of COCO, YOLO and VOC are those of their files."""
+    given = data_folder / "detect" / layout
+    if not given.exists():
+        pytest.skip(f"no test data: {given} is missing")
+    target = tmp_path / "detect.pen"
+    pack(given, target, progress=False, **chosen)
+    files = {path.stem: path for path in (data_folder / "detect").rglob("*.jpg")}
+    with_boxes = open_packed(target)
+    names = [with_boxes.locate(i)[0].name(with_boxes.locate(i)[1]) for i in range(len(with_boxes))]
+    common = {"transform": TRANSFORMS["training"], "batch_size": 32, "output": "numpy"}
+
+    from_pack = Loader(target, **common)
+    from_files = Loader([files[Path(name).stem] for name in names], **common)
+
+    assert len(from_pack) == len(from_files) > 0
+    for (images, _), (expected, _) in zip(from_pack, from_files, strict=True):
+        np.testing.assert_array_equal(images, expected)
 
 
 @pytest.mark.filterwarnings("ignore")

@@ -146,7 +146,7 @@ def _recognise(path: str) -> str:
     if found:
         each = ", ".join(f"{kind} ({printable(seen)})" for kind, seen in found.items())
         raise SourceError(
-            f"{printable(path)}: it may be {each}. Say which is meant (kind=), "
+            f"{printable(path)}: it may be {each}. Say which is meant (kind= or --kind), "
             "or give the file or folder itself."
         )
     if os.path.isdir(path):
@@ -154,7 +154,7 @@ def _recognise(path: str) -> str:
         return FOLDER
     raise SourceError(
         f"{printable(path)}: not recognised as a data set from its name. "
-        f"Say what it is (kind=): {', '.join(KINDS)}."
+        f"Say what it is (kind= or --kind): {', '.join(KINDS)}."
     )
 
 

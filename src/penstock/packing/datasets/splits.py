@@ -24,7 +24,7 @@ def choose_split(title: str, available: Sequence[str], asked: str | None) -> str
             return available[0]
         raise SourceError(
             f"{title}: it has several splits: {names}. "
-            "Choose one (split=), so that training and test images do not mix."
+            "Choose one (split= or --split), so that training and test images do not mix."
         )
     if asked in available:
         return asked
