@@ -28,6 +28,17 @@ def test_a_folder_with_its_classes(tmp_path, write_folder):
     assert data.table("classes") == ("cat", "dog")
 
 
+def test_loose_images_are_packed_without_labels(tmp_path, write_folder):
+    folder = write_folder({"b.jpg": image_file(1), "a.jpg": image_file(0), "notes.txt": b"no"})
+
+    summary = pack(folder, tmp_path / "a.pen")
+
+    data = open_packed(tmp_path / "a.pen")
+    assert [data.files[0].name(place) for place in range(2)] == ["a.jpg", "b.jpg"]
+    assert summary.columns == ()
+    assert any("no labels" in line for line in summary.lines())
+
+
 def test_the_layout_can_be_said(tmp_path, write_folder):
     root = write_folder({"train/a.jpg": image_file(0), "images/b.jpg": image_file(1)})
     with pytest.raises(SourceError, match="are parts of a data set"):

@@ -108,3 +108,10 @@ def test_a_file_that_is_not_the_original_is_found(tmp_path, monkeypatch):
         unpack(tmp_path / "a.pen", tmp_path / "out")
     assert verify(tmp_path / "a.pen").intact
     assert not verify(tmp_path / "a.pen", deep=True).intact
+
+
+def test_a_target_named_tar_is_a_tar(tmp_path):
+    pack(mixed_source(), tmp_path / "a.pen")
+    unpack(tmp_path / "a.pen", tmp_path / "files.tar")
+
+    assert tarfile.is_tarfile(tmp_path / "files.tar")

@@ -27,8 +27,7 @@ def add_verb(verbs: Verbs, shared: argparse.ArgumentParser) -> None:
     verb.add_argument(
         "--format",
         choices=("folder", "tar"),
-        default="folder",
-        help="a folder, or a WebDataset tar (default: %(default)s)",
+        help="a folder, or a WebDataset tar (default: a tar if the target's name ends in .tar)",
     )
     verb.add_argument(
         "--threads", type=count, metavar="N", help="threads to work with (default: all cores)"

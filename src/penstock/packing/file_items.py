@@ -16,11 +16,11 @@ _PATHS_AT_ONCE = 1024
 
 
 class FileItems:
-    """The files of a `Source`, each with its label."""
+    """The files of a `Source`, each with its label unless they are not `labelled`."""
 
     box_classes: tuple[str, ...] | None = None
 
-    def __init__(self, source: Source) -> None:
+    def __init__(self, source: Source, *, labelled: bool = True) -> None:
         if not isinstance(source, PathSource):
             raise SourceError(
                 f"{source.describe()}: its samples are not files of their own, which pack needs. "
@@ -28,9 +28,9 @@ class FileItems:
             )
         self._source: PathSource = source
         self._root: str | None = getattr(source, "root", None)
-        self.columns: tuple[Column, ...] = (
-            LABEL if source.labels.dtype == np.int64 else REGRESSION_LABEL,
-        )
+        self._labelled = labelled
+        label = LABEL if source.labels.dtype == np.int64 else REGRESSION_LABEL
+        self.columns: tuple[Column, ...] = (label,) if labelled else ()
 
     @property
     def classes(self) -> tuple[str, ...] | None:
@@ -49,7 +49,8 @@ class FileItems:
             paths = self._source.paths(indices)
             labels = self._source.labels[indices]
             for path, label in zip(paths, labels, strict=True):
-                yield PackItem(name_below(self._root, path), Path(path), {"label": label})
+                values = {"label": label} if self._labelled else {}
+                yield PackItem(name_below(self._root, path), Path(path), values)
 
     def describe(self) -> str:
         """Return the source's own description."""

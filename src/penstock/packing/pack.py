@@ -134,8 +134,8 @@ class _Job:
                     writer.skip(item.name, str(outcome))
                 else:
                     raise DecodeError(
-                        f'{item.name}: {outcome}. Use --on-error=skip (on_error="skip") to leave '
-                        "such files out."
+                        f"{item.name}: {outcome}. To leave such files out, go on with "
+                        '--resume --on-error=skip (resume=True, on_error="skip").'
                     ) from outcome
                 bar.advance()
             writer.finish()

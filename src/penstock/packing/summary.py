@@ -25,6 +25,7 @@ class Summary:
     storages: dict[str, int]
     restores: dict[str, int]
     settings: tuple[str, ...]
+    columns: tuple[str, ...]  # beside the images
     skipped: tuple[str, ...]
 
     @property
@@ -47,6 +48,7 @@ class Summary:
         lines = [
             f"{self.samples:,} samples in {size}",
             f"stored as: {_counts(self.storages)}",
+            f"beside the images: {', '.join(self.columns) or 'nothing, so no labels'}",
             f"unpack gives back: {back} pixels, {restores['lossy']:,} changed",
         ]
         if self.lossy:
@@ -74,6 +76,7 @@ def summarise(packed: PackSet) -> Summary:
         storages=_tally(packed, "storage", STORAGES),
         restores=_tally(packed, "restores", RESTORES),
         settings=packed.table("settings") or (),
+        columns=tuple(column.name for column in packed.schema),
         skipped=tuple(line for file in packed.files for line in file.table("skipped") or ()),
     )
 

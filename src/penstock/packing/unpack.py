@@ -54,7 +54,7 @@ def unpack(
     packed: str | os.PathLike[str],
     target: str | os.PathLike[str],
     *,
-    format: str = "folder",
+    format: str | None = None,
     threads: int | None = None,
     progress: bool | None = None,
 ) -> Unpacked:
@@ -63,7 +63,10 @@ def unpack(
     Files are byte-identical to the originals where the index says so, and checked to be;
     others have identical pixels, unless the pack was lossy on request.
     Columns beside the images go to `columns.jsonl` in a folder, to `.cls` and `.json` in a tar.
+    `format` is "folder" or "tar"; None goes by the target's name.
     """
+    if format is None:
+        format = "tar" if os.fspath(target).endswith(".tar") else "folder"
     if format not in FORMATS:
         raise PackError(f"format: must be one of {', '.join(FORMATS)}, got {format!r}.")
     data, path = open_packed(packed), os.fspath(target)

@@ -9,6 +9,7 @@ import numpy as np
 from penstock.errors import SourceError
 from penstock.geometry import Ints
 from penstock.sources.file_source import FileSource, printable
+from penstock.sources.path_table import PathTable
 from penstock.sources.remembered_scan import find_images
 from penstock.sources.scan import IMAGE_EXTENSIONS, Scan
 
@@ -44,6 +45,18 @@ def open_image_folder(
     if empty and not (allow_empty and len(labels)):
         raise SourceError(_empty_classes(title, empty, total=len(classes)))
     return FileSource(title, folder, scan.files, labels, classes)
+
+
+def open_loose_images(root: str | os.PathLike[str]) -> FileSource | None:
+    """Open a folder with images and no folders in it; None if it is not one. All labels are 0."""
+    folder = existing_folder(root)
+    with os.scandir(folder) as entries:
+        shown = sorted((e.name, e.is_dir()) for e in entries if not e.name.startswith("."))
+    names = [name for name, _ in shown if name.lower().endswith(IMAGE_EXTENSIONS)]
+    if not names or any(is_folder for _, is_folder in shown):
+        return None
+    files = PathTable.from_paths(os.fsencode(name) for name in names)
+    return FileSource(printable(root), folder, files, np.zeros(len(names), np.int64), None)
 
 
 def existing_folder(root: str | bytes | os.PathLike[str]) -> str:

@@ -27,7 +27,7 @@ from penstock.packing.datasets.yolo import open_yolo
 from penstock.packing.file_items import FileItems
 from penstock.packing.items import PackSource
 from penstock.sources.file_source import printable
-from penstock.sources.image_folder import open_image_folder
+from penstock.sources.image_folder import open_image_folder, open_loose_images
 
 FOLDER = "folder"
 PART_FOLDERS = frozenset(["images", "labels", "annotations", "masks"])
@@ -131,7 +131,8 @@ def open_dataset(
     if images is not None and not (layout and layout.images):
         raise SourceError(f"{printable(path)}: images= is for COCO, but this is {kind} data.")
     if layout is None:
-        return FileItems(open_image_folder(where))
+        loose = open_loose_images(where)
+        return FileItems(loose or open_image_folder(where), labelled=loose is None)
     return layout.open(where, Asked(split, os.fspath(images) if images is not None else None))
 
 
