@@ -17,6 +17,7 @@ NB_MODULE(_core, m) {
     }
   });
   penstock::bind_kernels(m);
+  penstock::bind_colour(m);
   penstock::bind_codec(m);
   penstock::bind_batch_buffer(m);
   penstock::bind_engine(m);

@@ -28,6 +28,16 @@ def active_isa() -> str:
 def best_isa() -> str:
     """The best instruction set of this CPU."""
 
+def colour_effects(image: Annotated[NDArray[numpy.uint8], dict(shape=(None, None, None), order='C', device='cpu', writable=False)], effects: Sequence[tuple[int, Sequence[float]]]) -> NDArray[numpy.uint8]:
+    """
+    Apply effects on colour to an HxWxC image, one after the other: pairs of a number of penstock.transforms.effects.Effect and its first three numbers. Gray becomes three channels.
+    """
+
+def mix_images(images: Sequence[Annotated[NDArray[numpy.uint8], dict(shape=(None, None, None), order='C', device='cpu', writable=False)]], weights: Sequence[float]) -> NDArray[numpy.uint8]:
+    """
+    The weighted sum of HxWxC images of one size, as AugMix makes one. Gray becomes three channels.
+    """
+
 def jpeg_header(data: bytes) -> dict:
     """What a JPEG says about itself, without decoding it."""
 

@@ -1,0 +1,10 @@
+#include "kernels/colour/mix_rows.h"
+
+namespace penstock {
+
+const MixRows& mix_rows_scalar() {
+  static constexpr MixRows rows{begin_row, add_row, end_row};
+  return rows;
+}
+
+}  // namespace penstock

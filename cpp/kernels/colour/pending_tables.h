@@ -1,0 +1,63 @@
+// Effects on colour, one after the other, of which as many as can be wait to be done as one table.
+#pragma once
+
+#include "base/image.h"
+#include "kernels/colour/lut.h"
+#include "kernels/colour/statistics.h"
+
+namespace penstock {
+
+/// Numbers and meaning as in penstock.transforms.effects.
+enum class ColourEffect {
+  brightness = 1,
+  contrast = 2,
+  saturation = 3,
+  hue = 4,
+  posterize = 6,
+  solarize = 7,
+  solarize_add = 8,
+  invert = 9,
+  autocontrast = 10,
+  equalize = 11,
+  grayscale = 12,
+  permute_channels = 13,
+};
+
+/// Whether this number of an effect is a ColourEffect's.
+bool is_colour_effect(int effect);
+
+/// For one image at a time: `begin`, `add` what is drawn, `flush` before anybody else looks at the
+/// pixels. Working images only (rows are written up to kRowSlack bytes past their end).
+class PendingTables {
+ public:
+  /// Another image, or another author of this one's pixels: nothing waits, nothing is counted.
+  void begin();
+
+  /// Does the effect, or keeps it as part of the table. The image may lose its colour (and have
+  /// one channel from then on), or have its planes in another order. `numbers` are the effect's.
+  /// Throws Error if they cannot be worked with.
+  void add(PlanarTarget& image, ColourEffect effect, const double* numbers);
+
+  bool pending() const { return pending_; }
+  /// What waits; for whoever can apply it on the way instead of flushing. Only if `pending`.
+  const Lut& table() const { return table_; }
+
+  /// Applies what waits. After this the pixels may be changed by others, so counts are dropped.
+  void flush(const PlanarTarget& image);
+
+ private:
+  const Lut* waiting() const { return pending_ ? &table_ : nullptr; }
+  void append(const Lut& next);
+  void count(const PlanarView& image);
+  Extremes extremes(const PlanarView& image) const;
+  void equalize(const PlanarView& image);
+  void turn_gray(PlanarTarget& image);
+  void permute(PlanarTarget& image, const double* order);
+
+  bool pending_ = false;
+  bool counted_ = false;
+  Lut table_;
+  Histogram counts_;  // of the pixels as stored, without the table
+};
+
+}  // namespace penstock

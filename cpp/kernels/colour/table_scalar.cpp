@@ -1,0 +1,27 @@
+#include "kernels/colour/variants.h"
+
+namespace penstock {
+
+void apply_lut_scalar(const PlanarTarget& image, const Lut& table) {
+  for (int c = 0; c < image.channels; ++c)
+    for (int y = 0; y < image.height; ++y) {
+      uint8_t* row = image.row(c, y);
+      for (int x = 0; x < image.width; ++x) row[x] = table.value[c][row[x]];
+    }
+}
+
+void find_extremes_scalar(uint8_t& least, uint8_t& greatest, const PlanarView& image, int channel,
+                          const uint8_t* table) {
+  least = 255;
+  greatest = 0;
+  for (int y = 0; y < image.height; ++y) {
+    const uint8_t* row = image.row(channel, y);
+    for (int x = 0; x < image.width; ++x) {
+      const uint8_t level = table == nullptr ? row[x] : table[row[x]];
+      if (level < least) least = level;
+      if (level > greatest) greatest = level;
+    }
+  }
+}
+
+}  // namespace penstock
