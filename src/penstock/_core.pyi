@@ -146,3 +146,38 @@ def encode_record(data: bytes) -> tuple[str, bytes, dict[str, int], str]:
 
 def rebuild_file(record: bytes) -> bytes:
     """The JPEG file of a 'dct' record. ValueError if the record is damaged."""
+
+def sharpen(image: Annotated[NDArray[numpy.uint8], dict(shape=(None, None, None), order='C', device='cpu', writable=False)], factor: float) -> NDArray:
+    """PIL.ImageEnhance.Sharpness on an HxWxC image."""
+
+def gaussian_blur(image: Annotated[NDArray[numpy.uint8], dict(shape=(None, None, None), order='C', device='cpu', writable=False)], kernel_size: Sequence[int], sigma: Sequence[float]) -> NDArray:
+    """
+    torchvision's gaussian_blur on an HxWxC image; sizes and sigmas are (across, down).
+    """
+
+def add_gaussian_noise(image: Annotated[NDArray[numpy.uint8], dict(shape=(None, None, None), order='C', device='cpu', writable=False)], mean: float, sigma: float, clip: bool, key: Sequence[int]) -> NDArray:
+    """
+    torchvision's gaussian_noise on an HxWxC image, mean and sigma in levels, with the numbers of `key`. Gray becomes RGB.
+    """
+
+def normal_numbers(count: int, key: Sequence[int]) -> NDArray:
+    """The first numbers of the normal distribution that `key` stands for."""
+
+def erase(image: Annotated[NDArray[numpy.uint8], dict(shape=(None, None, None), order='C', device='cpu', writable=False)], box: Sequence[int], colour: Sequence[int]) -> NDArray:
+    """A copy of an HxWxC image with `box` (top, left, height, width) filled."""
+
+def erase_with_noise(image: Annotated[NDArray[numpy.uint8], dict(shape=(None, None, None), order='C', device='cpu', writable=False)], box: Sequence[int], key: Sequence[int]) -> NDArray:
+    """
+    A copy of an HxWxC image with `box` filled by normal noise, cast to bytes.
+    """
+
+def erase_slot(batch: Annotated[NDArray, dict(shape=(None, None, None, None), order='C', device='cpu')], slot: int, box: Sequence[int], value: Sequence[float], layout: str = 'chw') -> None:
+    """Fill `box` of one image of a batch, in place."""
+
+def erase_slot_with_noise(batch: Annotated[NDArray, dict(shape=(None, None, None, None), order='C', device='cpu')], slot: int, box: Sequence[int], key: Sequence[int], layout: str = 'chw') -> None:
+    """Fill `box` of one image of a batch with normal noise, in place."""
+
+def mix_batch(batch: Annotated[NDArray, dict(shape=(None, None, None, None), order='C', device='cpu')], mixes: Sequence[tuple[int, int, float, float, Sequence[int]]], layout: str = 'chw') -> None:
+    """
+    Mix the images of a batch in place. Each of `mixes` is (partner, kind, weight of the image, weight of the partner, box to paste); kind is 0 none, 1 blend, 2 paste.
+    """

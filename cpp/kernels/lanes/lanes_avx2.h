@@ -63,11 +63,24 @@ struct Lanes {
   }
   static Floats square_root(Floats values) { return Floats(_mm256_sqrt_ps(__m256(values))); }
 
-  static Words high_product(Words words, uint32_t factor) {
+  struct Spread {
+    __m256i even;
+    __m256i odd;
+  };
+  static Spread spread(Words words) {
+    return {__m256i(words), _mm256_srli_epi64(__m256i(words), 32)};
+  }
+  static Words join(Spread spread) {
+    return Words(_mm256_blend_epi32(spread.even, _mm256_slli_epi64(spread.odd, 32), 0xAA));
+  }
+  static Spread product(Spread a, uint32_t factor) {
     const __m256i factors = _mm256_set1_epi32(static_cast<int>(factor));
-    const __m256i even = _mm256_mul_epu32(__m256i(words), factors);
-    const __m256i odd = _mm256_mul_epu32(_mm256_srli_epi64(__m256i(words), 32), factors);
-    return Words(_mm256_blend_epi32(_mm256_srli_epi64(even, 32), odd, 0xAA));
+    return {_mm256_mul_epu32(a.even, factors), _mm256_mul_epu32(a.odd, factors)};
+  }
+  static Spread high_xor(Spread a, Spread b, uint32_t c) {
+    const __m256i last = _mm256_set1_epi32(static_cast<int>(c));
+    return {_mm256_xor_si256(_mm256_xor_si256(_mm256_srli_epi64(a.even, 32), b.even), last),
+            _mm256_xor_si256(_mm256_xor_si256(_mm256_srli_epi64(a.odd, 32), b.odd), last)};
   }
 
   static Words group_offsets() { return Words{0, 2, 4, 6, 1, 3, 5, 7}; }

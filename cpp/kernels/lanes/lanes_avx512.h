@@ -62,12 +62,29 @@ struct Lanes {
   }
   static Floats square_root(Floats values) { return Floats(_mm512_sqrt_ps(__m512(values))); }
 
-  /// The upper half of each 64-bit product.
-  static Words high_product(Words words, uint32_t factor) {
+  /// Words in the lower halves of 64-bit lanes, for the sake of products; what is in the upper
+  /// halves does not count.
+  struct Spread {
+    __m512i even;
+    __m512i odd;
+  };
+  static Spread spread(Words words) {
+    return {__m512i(words), _mm512_srli_epi64(__m512i(words), 32)};
+  }
+  static Words join(Spread spread) {
+    return Words(_mm512_mask_blend_epi32(0xAAAA, spread.even, _mm512_slli_epi64(spread.odd, 32)));
+  }
+  /// The 64-bit products.
+  static Spread product(Spread a, uint32_t factor) {
     const __m512i factors = _mm512_set1_epi32(static_cast<int>(factor));
-    const __m512i even = _mm512_mul_epu32(__m512i(words), factors);
-    const __m512i odd = _mm512_mul_epu32(_mm512_srli_epi64(__m512i(words), 32), factors);
-    return Words(_mm512_mask_blend_epi32(0xAAAA, _mm512_srli_epi64(even, 32), odd));
+    return {_mm512_mul_epu32(a.even, factors), _mm512_mul_epu32(a.odd, factors)};
+  }
+  /// The upper half of `a`, exclusive-or `b`, exclusive-or `c`.
+  static Spread high_xor(Spread a, Spread b, uint32_t c) {
+    constexpr int kXor = 0x96;
+    const __m512i last = _mm512_set1_epi32(static_cast<int>(c));
+    return {_mm512_ternarylogic_epi32(_mm512_srli_epi64(a.even, 32), b.even, last, kXor),
+            _mm512_ternarylogic_epi32(_mm512_srli_epi64(a.odd, 32), b.odd, last, kXor)};
   }
 
   /// Which group of four numbers each lane has to hold for `store_groups` to write them in order.

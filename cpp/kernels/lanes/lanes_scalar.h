@@ -47,9 +47,11 @@ struct Lanes {
   }
   static Floats square_root(Floats values) { return std::sqrt(values); }
 
-  static Words high_product(Words words, uint32_t factor) {
-    return static_cast<uint32_t>((uint64_t{words} * factor) >> 32);
-  }
+  using Spread = uint64_t;
+  static Spread spread(Words words) { return words; }
+  static Words join(Spread spread) { return static_cast<uint32_t>(spread); }
+  static Spread product(Spread a, uint32_t factor) { return (a & 0xFFFFFFFF) * factor; }
+  static Spread high_xor(Spread a, Spread b, uint32_t c) { return (a >> 32) ^ b ^ c; }
 
   static Words group_offsets() { return 0; }
   static void store_groups(float* to, Floats first, Floats second, Floats third, Floats fourth) {

@@ -35,20 +35,21 @@ class NormalLoop {
 
   /// philox4x32 of `groups` (of which the upper 32 bits are `group_high` for all lanes).
   static Block philox_lanes(Words groups, uint32_t group_high, PhiloxKey key) {
-    Words state[4] = {groups, Lanes::all(group_high), Lanes::all(0), Lanes::all(0)};
+    using Spread = typename Lanes::Spread;
+    const Spread none = Lanes::spread(Lanes::all(0));
+    Spread state[4] = {Lanes::spread(groups), Lanes::spread(Lanes::all(group_high)), none, none};
     for (int round = 0; round < kPhiloxRounds; ++round) {
-      const Words first_high = Lanes::high_product(state[0], kPhiloxMultiplier[0]);
-      const Words first_low = state[0] * kPhiloxMultiplier[0];
-      const Words second_high = Lanes::high_product(state[2], kPhiloxMultiplier[1]);
-      const Words second_low = state[2] * kPhiloxMultiplier[1];
-      state[0] = second_high ^ state[1] ^ key.low;
-      state[1] = second_low;
-      state[2] = first_high ^ state[3] ^ key.high;
-      state[3] = first_low;
+      const Spread first = Lanes::product(state[0], kPhiloxMultiplier[0]);
+      const Spread second = Lanes::product(state[2], kPhiloxMultiplier[1]);
+      state[0] = Lanes::high_xor(second, state[1], key.low);
+      state[1] = second;
+      state[2] = Lanes::high_xor(first, state[3], key.high);
+      state[3] = first;
       key.low += kPhiloxWeyl[0];
       key.high += kPhiloxWeyl[1];
     }
-    return {{state[0], state[1], state[2], state[3]}};
+    return {{Lanes::join(state[0]), Lanes::join(state[1]), Lanes::join(state[2]),
+             Lanes::join(state[3])}};
   }
 
   /// sqrt(-2 ln u) for u = (word + 1) / 2^32, as exactly as float32 holds it.
