@@ -23,4 +23,5 @@ NB_MODULE(_core, m) {
   penstock::bind_engine(m);
   penstock::bind_records(m);
   penstock::bind_random(m);
+  penstock::bind_filter(m);
 }

@@ -2,38 +2,11 @@
 #include <cmath>
 #include <cstring>
 
+#include "kernels/half.h"
 #include "kernels/output.h"
 
 namespace penstock {
 namespace {
-
-// Rounds the low `dropped` bits of `bits` away, to the nearest, ties to even.
-uint32_t drop_bits(uint32_t bits, int dropped) {
-  const uint32_t odd = (bits >> dropped) & 1;
-  return (bits + (1u << (dropped - 1)) - 1 + odd) >> dropped;
-}
-
-uint16_t to_bfloat16(float value) {
-  if (std::isnan(value)) return 0x7FC0;
-  return static_cast<uint16_t>(drop_bits(std::bit_cast<uint32_t>(value), 16));
-}
-
-uint16_t to_float16(float value) {
-  const uint32_t bits = std::bit_cast<uint32_t>(value);
-  const uint32_t sign = (bits >> 16) & 0x8000;
-  const uint32_t magnitude = bits & 0x7FFFFFFF;
-  if (magnitude > 0x7F800000) return static_cast<uint16_t>(sign | 0x7E00);
-  const int exponent = static_cast<int>(magnitude >> 23) - 127;
-  if (exponent > 15) return static_cast<uint16_t>(sign | 0x7C00);
-  if (exponent < -25) return static_cast<uint16_t>(sign);
-  if (exponent >= -14) {
-    // A carry out of the mantissa moves on to the next exponent, up to infinity, as it should.
-    const uint32_t rebased = magnitude - ((127 - 15) << 23);
-    return static_cast<uint16_t>(sign | drop_bits(rebased, 13));
-  }
-  const uint32_t mantissa = (magnitude & 0x7FFFFF) | 0x800000;
-  return static_cast<uint16_t>(sign | drop_bits(mantissa, 13 + (-14 - exponent)));
-}
 
 bool same_bits(float a, float b) {
   return std::bit_cast<uint32_t>(a) == std::bit_cast<uint32_t>(b);

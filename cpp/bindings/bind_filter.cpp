@@ -1,0 +1,293 @@
+// Filters, noise, erasing and mixing one by one, for tests and for whoever wants one image done.
+#include <nanobind/nanobind.h>
+#include <nanobind/ndarray.h>
+#include <nanobind/stl/array.h>
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/tuple.h>
+#include <nanobind/stl/vector.h>
+
+#include <array>
+#include <cmath>
+#include <memory>
+#include <string>
+#include <tuple>
+#include <vector>
+
+#include "base/error.h"
+#include "bindings/bind.h"
+#include "kernels/filter/blur.h"
+#include "kernels/filter/erase.h"
+#include "kernels/filter/noise.h"
+#include "kernels/filter/sharpen.h"
+#include "kernels/mix/mix_batch.h"
+#include "kernels/random/normal_stream.h"
+
+namespace nb = nanobind;
+using namespace nb::literals;
+
+namespace penstock {
+namespace {
+
+using Pixels = nb::ndarray<const uint8_t, nb::ndim<3>, nb::c_contig, nb::device::cpu>;
+using Batch = nb::ndarray<nb::ndim<4>, nb::c_contig, nb::device::cpu>;
+using Array = nb::ndarray<nb::numpy>;
+using Key = std::array<uint32_t, 2>;
+using Box = std::array<int, 4>;  // top, left, height, width
+
+constexpr int kLargestSide = 1 << 24;
+constexpr int kLargestKernel = 1 << 12;
+
+/// Planes with the room around their rows that the engine's working images have.
+class WorkingImage {
+ public:
+  WorkingImage(int height, int width, int channels) {
+    image.height = height;
+    image.width = width;
+    image.channels = channels;
+    image.stride = (width + kRowSlack + 63) / 64 * 64;
+    const size_t plane = static_cast<size_t>(image.stride) * height;
+    memory_ = std::make_unique<uint8_t[]>(plane * channels + 2 * kRowSlack);
+    for (int c = 0; c < channels; ++c) image.plane[c] = memory_.get() + kRowSlack + c * plane;
+  }
+
+  PlanarTarget image;
+
+ private:
+  std::unique_ptr<uint8_t[]> memory_;
+};
+
+WorkingImage planes_of(const char* where, const Pixels& pixels) {
+  const size_t channels = pixels.shape(2);
+  if (channels != 1 && channels != 3)
+    throw Error(std::string(where) + ": the image must have 1 or 3 channels, got " +
+                std::to_string(channels) + ". Convert it to gray or RGB first.");
+  for (const size_t side : {pixels.shape(0), pixels.shape(1)})
+    if (side < 1 || side > kLargestSide)
+      throw Error(std::string(where) + ": the image's sides must be 1 to " +
+                  std::to_string(kLargestSide) + " pixels, got " + std::to_string(side) + ".");
+  WorkingImage planes(static_cast<int>(pixels.shape(0)), static_cast<int>(pixels.shape(1)),
+                      static_cast<int>(channels));
+  const PlanarTarget& image = planes.image;
+  const uint8_t* from = pixels.data();
+  for (int y = 0; y < image.height; ++y)
+    for (int x = 0; x < image.width; ++x)
+      for (int c = 0; c < image.channels; ++c) image.row(c, y)[x] = *from++;
+  return planes;
+}
+
+template <class T>
+Array array_of(std::unique_ptr<T[]> memory, std::initializer_list<size_t> shape) {
+  T* data = memory.release();
+  nb::capsule owner(data, [](void* p) noexcept { delete[] static_cast<T*>(p); });
+  return Array(data, shape.size(), shape.begin(), owner, nullptr, nb::dtype<T>());
+}
+
+Array pixels_of(const WorkingImage& planes) {
+  const PlanarTarget& image = planes.image;
+  const size_t height = image.height, width = image.width, channels = image.channels;
+  std::unique_ptr<uint8_t[]> pixels(new uint8_t[height * width * channels]);
+  uint8_t* to = pixels.get();
+  for (int y = 0; y < image.height; ++y)
+    for (int x = 0; x < image.width; ++x)
+      for (int c = 0; c < image.channels; ++c) *to++ = image.row(c, y)[x];
+  return array_of(std::move(pixels), {height, width, channels});
+}
+
+void require_finite(const char* where, const char* what, float value) {
+  if (!std::isfinite(value))
+    throw Error(std::string(where) + ": " + what + " must be a finite number, got " +
+                std::to_string(value) + ".");
+}
+
+Region region_in(const char* where, const Box& box, int64_t height, int64_t width) {
+  const auto [top, left, box_height, box_width] = box;
+  if (top < 0 || left < 0 || box_height < 0 || box_width < 0 ||
+      int64_t{top} + box_height > height || int64_t{left} + box_width > width)
+    throw Error(std::string(where) + ": the box (top, left, height, width) = (" +
+                std::to_string(top) + ", " + std::to_string(left) + ", " +
+                std::to_string(box_height) + ", " + std::to_string(box_width) +
+                ") must lie inside the " + std::to_string(height) + "x" + std::to_string(width) +
+                " image.");
+  return {top, left, box_height, box_width};
+}
+
+Array sharpen_image(const Pixels& pixels, float factor) {
+  require_finite("sharpen", "factor", factor);
+  const WorkingImage in = planes_of("sharpen", pixels);
+  const WorkingImage out(in.image.height, in.image.width, in.image.channels);
+  sharpen(out.image, in.image.view(), factor);
+  return pixels_of(out);
+}
+
+Array blur_image(const Pixels& pixels, const std::array<int, 2>& kernel_size,
+                 const std::array<float, 2>& sigma) {
+  for (const int size : kernel_size)
+    if (size < 1 || size > kLargestKernel || size % 2 == 0)
+      throw Error("gaussian_blur: kernel sizes must be odd, 1 to " +
+                  std::to_string(kLargestKernel) + ", got " + std::to_string(size) + ".");
+  for (const float one : sigma)
+    if (!(one > 0) || !std::isfinite(one))
+      throw Error("gaussian_blur: sigma must be above 0, got " + std::to_string(one) + ".");
+  const WorkingImage in = planes_of("gaussian_blur", pixels);
+  const BlurSpec spec{kernel_size[0], kernel_size[1], sigma[0], sigma[1]};
+  if (!blur_fits(spec, in.image.height, in.image.width))
+    throw Error("gaussian_blur: a kernel of " + std::to_string(kernel_size[1]) + "x" +
+                std::to_string(kernel_size[0]) + " reaches over the whole image of " +
+                std::to_string(in.image.height) + "x" + std::to_string(in.image.width) +
+                ". Use a smaller kernel, or resize first.");
+  const WorkingImage out(in.image.height, in.image.width, in.image.channels);
+  BlurScratch scratch;
+  gaussian_blur(out.image, in.image.view(), spec, scratch);
+  return pixels_of(out);
+}
+
+Array add_noise(const Pixels& pixels, float mean, float sigma, bool clip, const Key& key) {
+  require_finite("add_gaussian_noise", "mean", mean);
+  require_finite("add_gaussian_noise", "sigma", sigma);
+  const WorkingImage in = planes_of("add_gaussian_noise", pixels);
+  const WorkingImage out(in.image.height, in.image.width, 3);
+  add_gaussian_noise(out.image, in.image.view(), {mean, sigma, clip, {key[0], key[1]}});
+  return pixels_of(out);
+}
+
+Array normal_numbers(int64_t count, const Key& key) {
+  if (count < 0)
+    throw Error("normal_numbers: count must not be negative, got " + std::to_string(count) + ".");
+  std::unique_ptr<float[]> numbers(new float[count]);
+  NormalStream stream({key[0], key[1]});
+  int taken = 0;
+  for (int64_t done = 0; done < count; done += taken) {
+    const float* next = stream.next(count - done, taken);
+    std::copy_n(next, taken, numbers.get() + done);
+  }
+  return array_of(std::move(numbers), {static_cast<size_t>(count)});
+}
+
+Array erase_pixels(const Pixels& pixels, const Box& box, const std::array<uint8_t, 3>& colour) {
+  const WorkingImage image = planes_of("erase", pixels);
+  erase(image.image, region_in("erase", box, image.image.height, image.image.width), colour.data());
+  return pixels_of(image);
+}
+
+Array erase_pixels_with_noise(const Pixels& pixels, const Box& box, const Key& key) {
+  const WorkingImage image = planes_of("erase_with_noise", pixels);
+  erase_with_noise(image.image,
+                   region_in("erase_with_noise", box, image.image.height, image.image.width),
+                   {key[0], key[1]});
+  return pixels_of(image);
+}
+
+Element element_of(const char* where, const nb::dlpack::dtype& type) {
+  if (type == nb::dtype<float>()) return Element::float32;
+  if (type == nb::dtype<uint8_t>()) return Element::uint8;
+  if (type == nb::dtype<uint16_t>()) return Element::bfloat16;  // NumPy has no such type: the bits
+  if (type.code == static_cast<uint8_t>(nb::dlpack::dtype_code::Float) && type.bits == 16)
+    return Element::float16;
+  throw Error(std::string(where) +
+              ": the batch must be float32, float16, uint8, or uint16 for the "
+              "bits of bfloat16. Convert it first.");
+}
+
+BatchSlots slots_of(const char* where, const Batch& batch, const std::string& layout) {
+  if (layout != "chw" && layout != "hwc")
+    throw Error(std::string(where) + ": layout must be chw or hwc, got '" + layout + "'.");
+  const bool interleaved = layout == "hwc";
+  const size_t channels = batch.shape(interleaved ? 3 : 1);
+  if (channels != 3)
+    throw Error(std::string(where) + ": images of a batch have 3 channels, got " +
+                std::to_string(channels) + " with layout " + layout + ".");
+  for (size_t axis = 1; axis < 4; ++axis)
+    if (batch.shape(axis) < 1 || batch.shape(axis) > kLargestSide)
+      throw Error(std::string(where) + ": the images' sides must be 1 to " +
+                  std::to_string(kLargestSide) + " pixels, got " +
+                  std::to_string(batch.shape(axis)) + ".");
+  BatchSlots slots;
+  Output& first = slots.first;
+  first.data = batch.data();
+  first.element = element_of(where, batch.dtype());
+  first.layout = interleaved ? Layout::hwc : Layout::chw;
+  first.height = static_cast<int>(batch.shape(interleaved ? 1 : 2));
+  first.width = static_cast<int>(batch.shape(interleaved ? 2 : 3));
+  const ptrdiff_t row = static_cast<ptrdiff_t>(first.width) * size_of(first.element);
+  first.row_stride = interleaved ? 3 * row : row;
+  first.plane_stride = interleaved ? 0 : row * first.height;
+  slots.slot_stride = 3 * row * first.height;
+  return slots;
+}
+
+Output slot_of(const char* where, const Batch& batch, int64_t slot, const std::string& layout) {
+  const BatchSlots slots = slots_of(where, batch, layout);
+  if (slot < 0 || static_cast<size_t>(slot) >= batch.shape(0))
+    throw Error(std::string(where) + ": slot must be below " + std::to_string(batch.shape(0)) +
+                ", got " + std::to_string(slot) + ".");
+  Output output = slots.first;
+  output.data = static_cast<uint8_t*>(output.data) + slot * slots.slot_stride;
+  return output;
+}
+
+void erase_slot(const Batch& batch, int64_t slot, const Box& box, const std::array<float, 3>& value,
+                const std::string& layout) {
+  const Output output = slot_of("erase_slot", batch, slot, layout);
+  erase_output(output, region_in("erase_slot", box, output.height, output.width), value.data());
+}
+
+void erase_slot_with_noise(const Batch& batch, int64_t slot, const Box& box, const Key& key,
+                           const std::string& layout) {
+  const Output output = slot_of("erase_slot_with_noise", batch, slot, layout);
+  erase_output_with_noise(output,
+                          region_in("erase_slot_with_noise", box, output.height, output.width),
+                          {key[0], key[1]});
+}
+
+using MixTuple = std::tuple<int, int, float, float, Box>;  // partner, kind, own, other, box
+
+void mix(const Batch& batch, const std::vector<MixTuple>& asked, const std::string& layout) {
+  const BatchSlots slots = slots_of("mix_batch", batch, layout);
+  const Output& first = slots.first;
+  if (asked.size() != batch.shape(0))
+    throw Error("mix_batch: the batch has " + std::to_string(batch.shape(0)) + " images, but " +
+                std::to_string(asked.size()) + " mixes were given. Give one for each.");
+  std::vector<Mix> mixes;
+  for (const auto& [partner, kind, own, other, box] : asked) {
+    if (kind < 0 || kind > static_cast<int>(MixKind::paste))
+      throw Error("mix_batch: kind must be 0 (none), 1 (blend) or 2 (paste), got " +
+                  std::to_string(kind) + ".");
+    if (static_cast<MixKind>(kind) == MixKind::blend && first.element == Element::uint8)
+      throw Error("mix_batch: uint8 images cannot be blended. Convert them to float first.");
+    mixes.push_back({partner, static_cast<MixKind>(kind), own, other,
+                     region_in("mix_batch", box, first.height, first.width)});
+  }
+  if (!pairs_up(mixes))
+    throw Error("mix_batch: every image must be the partner of exactly one image of the batch.");
+  nb::gil_scoped_release released;
+  Buffer scratch;
+  mix_rows(slots, mixes, 0, first.height, scratch);
+}
+
+}  // namespace
+
+void bind_filter(nb::module_& m) {
+  m.def("sharpen", &sharpen_image, "image"_a, "factor"_a,
+        "PIL.ImageEnhance.Sharpness on an HxWxC image.");
+  m.def("gaussian_blur", &blur_image, "image"_a, "kernel_size"_a, "sigma"_a,
+        "torchvision's gaussian_blur on an HxWxC image; sizes and sigmas are (across, down).");
+  m.def("add_gaussian_noise", &add_noise, "image"_a, "mean"_a, "sigma"_a, "clip"_a, "key"_a,
+        "torchvision's gaussian_noise on an HxWxC image, mean and sigma in levels, with the "
+        "numbers of `key`. Gray becomes RGB.");
+  m.def("normal_numbers", &normal_numbers, "count"_a, "key"_a,
+        "The first numbers of the normal distribution that `key` stands for.");
+  m.def("erase", &erase_pixels, "image"_a, "box"_a, "colour"_a,
+        "A copy of an HxWxC image with `box` (top, left, height, width) filled.");
+  m.def("erase_with_noise", &erase_pixels_with_noise, "image"_a, "box"_a, "key"_a,
+        "A copy of an HxWxC image with `box` filled by normal noise, cast to bytes.");
+  m.def("erase_slot", &erase_slot, "batch"_a.noconvert(), "slot"_a, "box"_a, "value"_a,
+        "layout"_a = "chw", "Fill `box` of one image of a batch, in place.");
+  m.def("erase_slot_with_noise", &erase_slot_with_noise, "batch"_a.noconvert(), "slot"_a, "box"_a,
+        "key"_a, "layout"_a = "chw",
+        "Fill `box` of one image of a batch with normal noise, in place.");
+  m.def("mix_batch", &mix, "batch"_a.noconvert(), "mixes"_a, "layout"_a = "chw",
+        "Mix the images of a batch in place. Each of `mixes` is (partner, kind, weight of the "
+        "image, weight of the partner, box to paste); kind is 0 none, 1 blend, 2 paste.");
+}
+
+}  // namespace penstock

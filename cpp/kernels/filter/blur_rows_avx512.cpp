@@ -1,0 +1,12 @@
+#include "kernels/filter/blur_rows_impl.h"
+#include "kernels/lanes/lanes_avx512.h"
+
+namespace penstock {
+
+const BlurRows& blur_rows_avx512() {
+  static constexpr BlurRows kernels{BlurLoops<Lanes>::across, BlurLoops<Lanes>::down,
+                                    BlurLoops<Lanes>::widen};
+  return kernels;
+}
+
+}  // namespace penstock

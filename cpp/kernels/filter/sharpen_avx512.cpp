@@ -1,0 +1,133 @@
+#include <immintrin.h>
+
+#include <cmath>
+
+#include "kernels/filter/sharpen.h"
+
+namespace penstock {
+namespace {
+
+constexpr int kStep = 64;
+
+// Blending by table: what a difference d = image - smooth adds to the smooth level depends on |d|
+// and its sign only, so two tables of 256 bytes replace the floating-point arithmetic.
+struct BlendTables {
+  alignas(64) uint8_t raise[256];  // |factor * d|, for where that is added
+  alignas(64) uint8_t lower[256];  // ... and for where it is subtracted, which truncates otherwise
+  bool exact;
+};
+
+// Pillow truncates smooth + t, with t = factor * d, after rounding the sum to float32. As long as
+// that rounding does not reach the next integer, and it cannot if t keeps this distance from
+// integers it does not equal, the result is the smooth level plus a whole number.
+constexpr float kSafeDistance = 0x1p-16f;
+
+BlendTables make_tables(float factor) {
+  BlendTables tables;
+  bool exact = true;
+  for (int d = 0; d < 256; ++d) {
+    const float t = std::fabs(factor) * static_cast<float>(d);
+    const float whole = std::floor(t), rest = t - whole;
+    exact &= (rest == 0) | ((rest >= kSafeDistance) & (rest <= 1 - kSafeDistance)) | (t >= 256);
+    const float raised = whole < 255 ? whole : 255;
+    const float lowered = rest > 0 ? whole + 1 : whole;
+    tables.raise[d] = static_cast<uint8_t>(raised);
+    tables.lower[d] = static_cast<uint8_t>(lowered < 255 ? lowered : 255);
+  }
+  tables.exact = exact;
+  return tables;
+}
+
+class Table {
+ public:
+  explicit Table(const uint8_t (&bytes)[256]) {
+    for (int i = 0; i < 4; ++i) part_[i] = _mm512_load_si512(bytes + 64 * i);
+  }
+
+  __m512i operator[](__m512i index) const {
+    const __m512i low = _mm512_permutex2var_epi8(part_[0], index, part_[1]);
+    const __m512i high = _mm512_permutex2var_epi8(part_[2], index, part_[3]);
+    return _mm512_mask_blend_epi8(_mm512_movepi8_mask(index), low, high);
+  }
+
+ private:
+  __m512i part_[4];
+};
+
+__m512i load(const uint8_t* bytes) { return _mm512_loadu_si512(bytes); }
+
+// 64 columns as 16-bit words, in the order in which unpacking bytes leaves them.
+struct Words {
+  __m512i low;
+  __m512i high;
+};
+
+Words add(Words a, Words b) {
+  return {_mm512_add_epi16(a.low, b.low), _mm512_add_epi16(a.high, b.high)};
+}
+
+Words unpack(__m512i bytes) {
+  const __m512i zero = _mm512_setzero_si512();
+  return {_mm512_unpacklo_epi8(bytes, zero), _mm512_unpackhi_epi8(bytes, zero)};
+}
+
+Words sum_across(const uint8_t* pixel) {
+  const __m512i left = load(pixel - 1), right = load(pixel + 1), ones = _mm512_set1_epi8(1);
+  const Words sides = {_mm512_maddubs_epi16(_mm512_unpacklo_epi8(left, right), ones),
+                       _mm512_maddubs_epi16(_mm512_unpackhi_epi8(left, right), ones)};
+  return add(sides, unpack(load(pixel)));
+}
+
+// (nine + 4 * centre + 6) / 13, as a product with 2^16 / 13 rounded up.
+__m512i smooth(Words nine, __m512i centre) {
+  const auto divide = [](__m512i sum, __m512i centres) {
+    const __m512i rounded = _mm512_add_epi16(sum, _mm512_set1_epi16(6));
+    return _mm512_mulhi_epu16(_mm512_add_epi16(rounded, _mm512_slli_epi16(centres, 2)),
+                              _mm512_set1_epi16(5042));
+  };
+  const Words centres = unpack(centre);
+  return _mm512_packus_epi16(divide(nine.low, centres.low), divide(nine.high, centres.high));
+}
+
+template <bool kNegative>
+__m512i blend(__m512i smooth_levels, __m512i levels, const Table& raise, const Table& lower) {
+  const __m512i above = _mm512_subs_epu8(levels, smooth_levels);
+  const __m512i below = _mm512_subs_epu8(smooth_levels, levels);
+  if constexpr (kNegative)
+    return _mm512_subs_epu8(_mm512_adds_epu8(smooth_levels, raise[below]), lower[above]);
+  else
+    return _mm512_subs_epu8(_mm512_adds_epu8(smooth_levels, raise[above]), lower[below]);
+}
+
+// Goes down strips of columns, so that the sums of the rows above are still in registers.
+template <bool kNegative>
+void sharpen_strips(const PlaneRows& plane, const BlendTables& tables) {
+  const Table raise(tables.raise), lower(tables.lower);
+  for (int x = 1; x < plane.width - 1; x += kStep) {
+    const uint8_t* in = plane.in + x;
+    Words above = sum_across(in), here = sum_across(in += plane.in_stride);
+    uint8_t* out = plane.out + x + plane.out_stride;
+    for (int y = 1; y < plane.height - 1; ++y, out += plane.out_stride) {
+      const __m512i centre = load(in);
+      const Words below = sum_across(in += plane.in_stride);
+      const __m512i smoothed = smooth(add(add(above, here), below), centre);
+      _mm512_storeu_si512(out, blend<kNegative>(smoothed, centre, raise, lower));
+      above = here;
+      here = below;
+    }
+  }
+}
+
+}  // namespace
+
+void sharpen_inside_avx512(const PlaneRows& plane, float factor) {
+  const BlendTables tables = make_tables(factor);
+  if (!tables.exact)
+    sharpen_inside_avx2(plane, factor);
+  else if (factor < 0)
+    sharpen_strips<true>(plane, tables);
+  else
+    sharpen_strips<false>(plane, tables);
+}
+
+}  // namespace penstock

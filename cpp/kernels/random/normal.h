@@ -1,0 +1,35 @@
+// Normally distributed numbers that depend on their key and place only: the same bits on every
+// thread and with every instruction set.
+#pragma once
+
+#include <cstdint>
+
+#include "kernels/random/philox.h"
+
+namespace penstock {
+
+/// A Philox block gives this many numbers.
+inline constexpr int kNormalGroup = 4;
+
+/// `normals` works on this many groups at a time, whatever the instruction set.
+inline constexpr int kNormalGroupsAtOnce = 16;
+
+/// Writes numbers 4 * first_group, 4 * first_group + 1, ... of the sequence that `key` names, with
+/// mean 0 and variance 1, for `groups` groups. Both must be multiples of kNormalGroupsAtOnce.
+///
+/// Box and Muller's method on pairs of 32-bit words. The logarithm and the sine are polynomials,
+/// evaluated with IEEE multiplications and additions only (no fused ones, no library), so results
+/// agree everywhere; their error is below 3e-6. The largest number that can
+/// come out is 6.66.
+using Normals = void (*)(float* numbers, uint64_t first_group, int groups, PhiloxKey key);
+
+void normals_scalar(float* numbers, uint64_t first_group, int groups, PhiloxKey key);
+#if defined(__x86_64__)
+void normals_avx2(float* numbers, uint64_t first_group, int groups, PhiloxKey key);
+void normals_avx512(float* numbers, uint64_t first_group, int groups, PhiloxKey key);
+#endif
+
+/// The variant in use; see base/cpu.h.
+Normals normals();
+
+}  // namespace penstock

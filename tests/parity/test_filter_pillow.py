@@ -1,0 +1,181 @@
+"""Sharpness and erasing give the very bytes of torchvision on Pillow images; blur nearly always."""
+
+from __future__ import annotations
+
+import numpy as np
+import numpy.typing as npt
+import pytest
+from PIL import Image, ImageEnhance
+
+from penstock import CoreError, _core
+
+Bytes = npt.NDArray[np.uint8]
+
+# 0.9 and 1.9 are what RandAugment draws most; the tiny ones round where the others truncate.
+FACTORS = [0.0, 0.1, 0.25, 0.5, 0.9, 1.0, 1.1, 1.9, 2.0, 3.7, 40.0, 300.0, -0.5, -2.0, -77.0]
+TINY_FACTORS = [1e-9, 1e-6, -1e-6, 0.99999994, 1.0000001, 1 - 2**-18, 1e30, -1e30]
+SIZES = [(1, 1), (1, 7), (7, 1), (2, 2), (2, 9), (3, 3), (3, 4), (5, 31), (9, 64)]
+WIDTHS = [15, 16, 17, 18, 31, 32, 33, 34, 63, 64, 65, 66, 67, 129, 130]
+
+KERNELS = [(3, 3), (5, 5), (5, 9), (23, 23), (1, 7), (1, 1)]
+SIGMAS = [(0.1, 0.1), (0.5, 1.5), (1.1, 1.1), (2.0, 2.0), (10.0, 0.3)]
+SAME_BYTES = 0.9999  # share of samples; the others lie within rounding errors of half a level
+
+
+def pillow_sharpness(image: Bytes, factor: float) -> Bytes:
+    """What torchvision's adjust_sharpness does to a Pillow image."""
+    return np.asarray(ImageEnhance.Sharpness(Image.fromarray(image)).enhance(factor))
+
+
+def random_image(height: int, width: int, seed: int = 0) -> Bytes:
+    """Noise with many saturated samples."""
+    noise = np.random.default_rng((height, width, seed)).integers(-60, 316, (height, width, 3))
+    return np.clip(noise, 0, 255).astype(np.uint8)
+
+
+@pytest.mark.parametrize("factor", FACTORS + TINY_FACTORS)
+def test_sharpness_is_pillows(isa: str, photo: Bytes, factor: float) -> None:
+    """Every factor, inside and outside 0 .. 1, on an image of all spectra and on noise."""
+    for image in (photo, random_image(70, 141)):
+        np.testing.assert_array_equal(
+            _core.sharpen(image, factor), pillow_sharpness(image, factor)
+        )
+
+
+def test_sharpness_of_photos_is_pillows(isa: str, in1k) -> None:
+    """Real photos, with the factors of RandAugment's 31 bins."""
+    for path, factor in zip(in1k, np.linspace(0.0, 2.0, 31), strict=False):
+        image = np.asarray(Image.open(path).convert("RGB"))
+        np.testing.assert_array_equal(
+            _core.sharpen(image, factor), pillow_sharpness(image, factor)
+        )
+
+
+@pytest.mark.parametrize("size", SIZES + [(4, width) for width in WIDTHS], ids=str)
+def test_sharpness_of_small_images_is_pillows(isa: str, size: tuple[int, int]) -> None:
+    """Pillow leaves the border, and images below 3x3, as they are."""
+    image = random_image(*size)
+    for factor in (0.0, 0.3, 1.9, -1.0):
+        np.testing.assert_array_equal(
+            _core.sharpen(image, factor), pillow_sharpness(image, factor)
+        )
+
+
+def test_sharpness_rounds_every_sum_as_pillow(isa: str) -> None:
+    """All sums of neighbours that there are, each as one 3x3 image in a wide one."""
+    centre, around = np.meshgrid(np.arange(0, 256, 5), np.arange(8 * 255 + 1), indexing="ij")
+    image = np.zeros((3, 3 * centre.size, 1), dtype=np.uint8)
+    cells = image.reshape(3, centre.size, 3)
+    rest = around.reshape(-1)
+    for place in range(9):
+        if place == 4:
+            cells[1, :, 1] = centre.reshape(-1)
+            continue
+        level = np.minimum(rest, 255)
+        cells[place // 3, :, place % 3] = level
+        rest = rest - level
+    smooth = np.asarray(ImageEnhance.Sharpness(Image.fromarray(image[..., 0])).degenerate)
+    np.testing.assert_array_equal(_core.sharpen(image, 0.0)[..., 0], smooth)
+
+
+def test_sharpness_of_gray_is_pillows(isa: str, photo: Bytes) -> None:
+    """One channel is as good as three."""
+    gray = photo[..., :1]
+    expected = pillow_sharpness(gray[..., 0], 1.9)
+    np.testing.assert_array_equal(_core.sharpen(gray, 1.9)[..., 0], expected)
+
+
+def torchvision_blur(
+    image: Bytes, kernel_size: tuple[int, int], sigma: tuple[float, float]
+) -> Bytes:
+    """torchvision's own result for a Pillow image."""
+    from torchvision.transforms.v2 import functional as F
+
+    blurred = F.gaussian_blur(Image.fromarray(image), list(kernel_size), list(sigma))
+    return np.asarray(blurred)
+
+
+def assert_nearly_same(result: Bytes, expected: Bytes) -> None:
+    """Never more than one level, and that hardly ever."""
+    difference = np.abs(result.astype(np.int16) - expected)
+    assert difference.max() <= 1
+    assert np.mean(difference == 0) >= SAME_BYTES
+
+
+@pytest.mark.parametrize("kernel_size", KERNELS, ids=str)
+@pytest.mark.parametrize("sigma", SIGMAS, ids=str)
+def test_blur_is_torchvisions(
+    isa: str,
+    torchvision,
+    photo: Bytes,
+    kernel_size: tuple[int, int],
+    sigma: tuple[float, float],
+) -> None:
+    """Both sum in float32, in different orders: one level off where half a level is near."""
+    for image in (photo, random_image(40, 67)):
+        result = _core.gaussian_blur(image, kernel_size, sigma)
+        assert_nearly_same(result, torchvision_blur(image, kernel_size, sigma))
+
+
+@pytest.mark.parametrize("width", WIDTHS)
+def test_blur_of_narrow_images_is_torchvisions(isa: str, torchvision, width: int) -> None:
+    """Also with a kernel that reflects all there is."""
+    image = random_image(9, width)
+    for kernel_size in ((2 * width - 1, 17), (3, 3)):
+        result = _core.gaussian_blur(image, kernel_size, (3.0, 0.8))
+        assert_nearly_same(result, torchvision_blur(image, kernel_size, (3.0, 0.8)))
+
+
+def test_blur_is_the_same_with_every_instruction_set(isa: str, photo: Bytes) -> None:
+    """The order of the sums is fixed, so not even a last bit may differ."""
+    result = _core.gaussian_blur(photo, (9, 5), (1.7, 0.6))
+    _core.force_isa("scalar")
+    np.testing.assert_array_equal(result, _core.gaussian_blur(photo, (9, 5), (1.7, 0.6)))
+
+
+def test_blur_of_a_constant_is_the_constant(isa: str) -> None:
+    """The weights' sum must not drift, even at the brightest level."""
+    for level in (0, 1, 127, 128, 254, 255):
+        image = np.full((60, 70, 3), level, dtype=np.uint8)
+        np.testing.assert_array_equal(_core.gaussian_blur(image, (101, 101), (20, 20)), image)
+
+
+@pytest.mark.parametrize("size", [(1, 9), (9, 1), (2, 9), (9, 2)], ids=str)
+def test_blur_refuses_what_torchvision_refuses(torchvision, size: tuple[int, int]) -> None:
+    """A reflection cannot be longer than the image."""
+    image = random_image(*size)
+    with pytest.raises(CoreError, match=r"a kernel of 5x5 reaches over the whole image"):
+        _core.gaussian_blur(image, (5, 5), (1.0, 1.0))
+    with pytest.raises(RuntimeError, match="Padding size should be less"):
+        torchvision_blur(image, (5, 5), (1.0, 1.0))
+
+
+@pytest.mark.parametrize("box", [(0, 0, 0, 0), (2, 3, 4, 5), (0, 0, 20, 30), (19, 29, 1, 1)])
+def test_erase_is_torchvisions(torchvision, box: tuple[int, int, int, int]) -> None:
+    """A rectangle of one colour, down to nothing and up to everything."""
+    import torch
+    from torchvision.transforms.v2 import functional as F
+
+    image = random_image(20, 30)
+    colour = (10, 200, 255)
+    values = torch.tensor(colour, dtype=torch.uint8)[:, None, None]
+    expected = F.erase(Image.fromarray(image), *box, values)
+
+    np.testing.assert_array_equal(_core.erase(image, box, colour), np.asarray(expected))
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (lambda i: _core.sharpen(i, float("nan")), "factor must be a finite number"),
+        (lambda i: _core.sharpen(i[..., :2].copy(), 1.0), "must have 1 or 3 channels, got 2"),
+        (lambda i: _core.gaussian_blur(i, (4, 3), (1, 1)), "kernel sizes must be odd"),
+        (lambda i: _core.gaussian_blur(i, (3, 3), (1, 0)), "sigma must be above 0, got 0"),
+        (lambda i: _core.erase(i, (0, 0, 9, 8), (0, 0, 0)), "must lie inside the 8x8 image"),
+        (lambda i: _core.add_gaussian_noise(i, 0, float("inf"), True, (0, 0)), "sigma must be"),
+    ],
+)
+def test_what_makes_no_sense_is_refused(call, message: str) -> None:
+    """With the value and the way out."""
+    with pytest.raises(CoreError, match=message):
+        call(random_image(8, 8))
