@@ -10,5 +10,6 @@ void bind_codec(nanobind::module_& m);
 void bind_batch_buffer(nanobind::module_& m);
 void bind_engine(nanobind::module_& m);
 void bind_records(nanobind::module_& m);
+void bind_warp(nanobind::module_& m);
 
 }  // namespace penstock

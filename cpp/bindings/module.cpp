@@ -21,4 +21,5 @@ NB_MODULE(_core, m) {
   penstock::bind_batch_buffer(m);
   penstock::bind_engine(m);
   penstock::bind_records(m);
+  penstock::bind_warp(m);
 }

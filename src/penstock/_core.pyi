@@ -146,3 +146,23 @@ def encode_record(data: bytes) -> tuple[str, bytes, dict[str, int], str]:
 
 def rebuild_file(record: bytes) -> bytes:
     """The JPEG file of a 'dct' record. ValueError if the record is damaged."""
+
+def warp_affine(image: Annotated[NDArray[numpy.uint8], dict(shape=(None, None, None), order='C', device='cpu', writable=False)], matrix: Sequence[float], out_height: int, out_width: int, filter: int, fill: Sequence[int] = [0, 0, 0]) -> Annotated[NDArray[numpy.uint8], dict(shape=(None, None, None))]:
+    """
+    Warp an HxWxC image as Pillow's Image.transform does with AFFINE; returns planes, one if image and fill are gray.
+    """
+
+def warp_perspective(image: Annotated[NDArray[numpy.uint8], dict(shape=(None, None, None), order='C', device='cpu', writable=False)], matrix: Sequence[float], out_height: int, out_width: int, filter: int, fill: Sequence[int] = [0, 0, 0]) -> Annotated[NDArray[numpy.uint8], dict(shape=(None, None, None))]:
+    """
+    Warp an HxWxC image as Pillow's Image.transform does with PERSPECTIVE; returns planes.
+    """
+
+def warp_displaced(image: Annotated[NDArray[numpy.uint8], dict(shape=(None, None, None), order='C', device='cpu', writable=False)], dx: Annotated[NDArray[numpy.float32], dict(shape=(None, None), order='C', device='cpu', writable=False)], dy: Annotated[NDArray[numpy.float32], dict(shape=(None, None), order='C', device='cpu', writable=False)], filter: int, fill: Sequence[int] = [0, 0, 0]) -> Annotated[NDArray[numpy.uint8], dict(shape=(None, None, None))]:
+    """
+    What lies at (x + dx, y + dy), sampled as torchvision's elastic does; returns planes.
+    """
+
+def elastic_field(height: int, width: int, alpha: Sequence[float], sigma: Sequence[float], key: Sequence[int]) -> Annotated[NDArray[numpy.float32], dict(shape=(None, None, None))]:
+    """
+    The displacement (dx, dy) in pixels of an elastic transform; alpha and sigma are (across, down).
+    """
