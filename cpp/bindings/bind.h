@@ -13,5 +13,6 @@ void bind_engine(nanobind::module_& m);
 void bind_records(nanobind::module_& m);
 void bind_random(nanobind::module_& m);
 void bind_filter(nanobind::module_& m);
+void bind_warp(nanobind::module_& m);
 
 }  // namespace penstock

@@ -24,4 +24,5 @@ NB_MODULE(_core, m) {
   penstock::bind_records(m);
   penstock::bind_random(m);
   penstock::bind_filter(m);
+  penstock::bind_warp(m);
 }

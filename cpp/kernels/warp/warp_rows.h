@@ -1,0 +1,60 @@
+// The vector kernels of a warp: part of an output row at a time, first its places, then its pixels.
+#pragma once
+
+#include <cstdint>
+
+#include "kernels/warp/bordered_image.h"
+#include "kernels/warp/nearest_paths.h"
+
+namespace penstock {
+
+/// A part of a row of the output: `count` pixels from (y, x) on. Kernels work on whole vectors,
+/// up to kPartStep - 1 pixels past the end.
+struct RowPart {
+  uint8_t* pixels[3] = {};
+  int channels = 0;
+  int y = 0;
+  int x = 0;
+  int count = 0;
+};
+
+inline constexpr int kPartPixels = 256;
+inline constexpr int kPartStep = 16;
+
+/// Where the pixels of a part come from.
+struct Places {
+  alignas(64) double x[kPartPixels];
+  alignas(64) double y[kPartPixels];
+  alignas(64) int32_t at[kPartPixels];  // words from the bordered image's first; negative: outside
+};
+
+/// The first kernels find places, as x and y or, from these or at once, as `at`; the last write
+/// pixels, where `fill` is a word as in the bordered image.
+struct WarpRows {
+  void (*to_words)(uint32_t* words, const uint8_t* red, const uint8_t* green, const uint8_t* blue,
+                   int width);
+
+  void (*affine)(Places& places, const RowPart& part, const double (&matrix)[6]);
+  void (*perspective)(Places& places, const RowPart& part, const double (&matrix)[8]);
+
+  void (*nearest_fixed)(Places& places, const RowPart& part, const BorderedImage& image,
+                        const FixedMatrix& matrix);
+  void (*nearest)(Places& places, const RowPart& part, const BorderedImage& image);
+
+  void (*copy)(const RowPart& part, const uint32_t* first, const int32_t* at, uint32_t fill);
+  void (*bilinear)(const RowPart& part, const BorderedImage& image, const Places& places,
+                   uint32_t fill);
+  void (*bicubic)(const RowPart& part, const BorderedImage& image, const Places& places,
+                  uint32_t fill);
+};
+
+#if defined(__x86_64__)
+const WarpRows& warp_rows_avx2();
+const WarpRows& warp_rows_avx512();
+#endif
+
+/// The variant in use; see base/cpu.h. Requires an instruction set above scalar, whose warps work
+/// without (warp_scalar.h).
+const WarpRows& warp_rows();
+
+}  // namespace penstock

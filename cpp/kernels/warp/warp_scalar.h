@@ -1,0 +1,15 @@
+// The oracle: Pillow's warps one pixel at a time.
+#pragma once
+
+#include "base/image.h"
+#include "kernels/resample.h"
+
+namespace penstock {
+
+/// See warp.h, which chooses between these and the faster ones.
+void warp_affine_scalar(const PlanarTarget& out, const PlanarView& in, const double (&matrix)[6],
+                        Filter filter, const uint8_t (&fill)[3]);
+void warp_perspective_scalar(const PlanarTarget& out, const PlanarView& in,
+                             const double (&matrix)[8], Filter filter, const uint8_t (&fill)[3]);
+
+}  // namespace penstock
