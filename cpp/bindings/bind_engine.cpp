@@ -21,6 +21,10 @@ namespace {
 using Ints = nb::ndarray<nb::numpy, const int32_t, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
 using Longs = nb::ndarray<nb::numpy, const int64_t, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
 using StepTable = nb::ndarray<nb::numpy, const int32_t, nb::ndim<3>, nb::c_contig, nb::device::cpu>;
+using EffectHeads =
+    nb::ndarray<nb::numpy, const int32_t, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
+using EffectNumbers =
+    nb::ndarray<nb::numpy, const double, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
 using Pixels = nb::ndarray<nb::numpy, const uint8_t, nb::ndim<3>, nb::c_contig, nb::device::cpu>;
 using WritablePixels = nb::ndarray<nb::numpy, uint8_t, nb::ndim<3>, nb::c_contig, nb::device::cpu>;
 
@@ -43,6 +47,51 @@ Format make_format(int element, const std::string& layout, float scale,
   if (mean.size() != 3 || std.size() != 3) throw Error("Format: mean and std take three values.");
   format.pass = make_final_pass(scale, mean.data(), std.data());
   return format;
+}
+
+/// Head columns of an effect: kind, after_step, height, width.
+constexpr size_t kEffectHead = 4;
+
+/// What is done to some samples: steps x fields for each, and one sample's effects after another's.
+struct Programs {
+  StepTable steps;
+  Ints step_counts;
+  EffectHeads effect_heads;
+  EffectNumbers effect_numbers;
+  Ints effect_counts;
+};
+
+Programs make_programs(StepTable steps, Ints step_counts, EffectHeads heads, EffectNumbers numbers,
+                       Ints effect_counts) {
+  const size_t count = steps.shape(0);
+  if (steps.shape(1) < 1 || steps.shape(2) != kStepFields)
+    throw Error("Programs: steps must be samples x n x " + std::to_string(kStepFields) + ".");
+  if (step_counts.shape(0) != count || effect_counts.shape(0) != count)
+    throw Error("Programs: one count of steps and one of effects for each sample.");
+  if (heads.shape(1) != kEffectHead || numbers.shape(1) != kEffectNumbers ||
+      heads.shape(0) != numbers.shape(0))
+    throw Error("Programs: effects must be n x " + std::to_string(kEffectHead) + " and n x " +
+                std::to_string(kEffectNumbers) + ".");
+  size_t effects = 0;
+  for (size_t i = 0; i < count; ++i) {
+    const int32_t used = step_counts.data()[i];
+    if (used < 1 || static_cast<size_t>(used) > steps.shape(1))
+      throw Error("Programs: " + std::to_string(used) + " steps asked of a table of " +
+                  std::to_string(steps.shape(1)) + ".");
+    if (effect_counts.data()[i] < 0) throw Error("Programs: a negative count of effects.");
+    effects += static_cast<size_t>(effect_counts.data()[i]);
+  }
+  if (effects != heads.shape(0)) throw Error("Programs: effects and their counts do not agree.");
+  return {std::move(steps), std::move(step_counts), std::move(heads), std::move(numbers),
+          std::move(effect_counts)};
+}
+
+Effect effect_at(const Programs& programs, size_t place) {
+  const int32_t* head = programs.effect_heads.data() + kEffectHead * place;
+  Effect effect{static_cast<EffectKind>(head[0]), head[1], head[2], head[3], {}};
+  std::memcpy(effect.numbers, programs.effect_numbers.data() + kEffectNumbers * place,
+              sizeof effect.numbers);
+  return effect;
 }
 
 /// Batches larger than this leave a core's cache before anybody reads them.
@@ -134,39 +183,38 @@ class ChunkHandle {
 
   /// Copies the programs into the chunk and makes assignments that lack only their output;
   /// returns each one's output size.
-  std::vector<Region> load(const Ints& items, const StepTable& steps, const Ints& counts) {
-    const size_t count = items.shape(0);
-    if (steps.shape(0) != count || steps.shape(1) < 1 || steps.shape(2) != kStepFields)
-      throw Error("Chunk.run: steps must be " + std::to_string(count) + " x n x " +
-                  std::to_string(kStepFields) + ".");
-    if (counts.shape(0) != count) throw Error("Chunk.run: one count of steps for each item.");
+  std::vector<Region> load(const Ints& items, const Programs& programs) {
+    const size_t count = items.shape(0), most_steps = programs.steps.shape(1);
+    if (programs.steps.shape(0) != count) throw Error("Chunk.run: one program for each item.");
     if (!chunk_->wait_for(std::chrono::duration<double>(0)))
       throw Error("Chunk.run: the chunk is still under way.");
     chunk_->assignments.clear();
-    chunk_->steps.resize(count * steps.shape(1));
+    chunk_->steps.resize(count * most_steps);
     if (count > 0)
-      std::memcpy(chunk_->steps.data(), steps.data(), chunk_->steps.size() * sizeof(Step));
+      std::memcpy(chunk_->steps.data(), programs.steps.data(), chunk_->steps.size() * sizeof(Step));
+    chunk_->effects.resize(programs.effect_heads.shape(0));
+    for (size_t i = 0; i < chunk_->effects.size(); ++i) chunk_->effects[i] = effect_at(programs, i);
     std::vector<Region> sizes(count);
+    const Effect* effects = chunk_->effects.data();
     for (size_t i = 0; i < count; ++i) {
       const Item& source = item(items.data()[i]);
       if (!source.problem.empty() || source.route() == Route::pillow ||
           (source.rgb == nullptr && source.encoded.empty()))
         throw Error("Chunk.run: item " + std::to_string(items.data()[i]) + " has no pixels yet.");
-      const int32_t used = counts.data()[i];
-      if (used < 1 || static_cast<size_t>(used) > steps.shape(1))
-        throw Error("Chunk.run: " + std::to_string(used) + " steps asked of a table of " +
-                    std::to_string(steps.shape(1)) + ".");
-      const size_t first = i * steps.shape(1);
-      sizes[i] = size_after({chunk_->steps.data() + first, static_cast<size_t>(used)},
-                            source.height, source.width);
-      chunk_->assignments.push_back({items.data()[i], static_cast<int>(first), used, {}});
+      const auto steps_used = static_cast<size_t>(programs.step_counts.data()[i]);
+      const auto effects_used = static_cast<size_t>(programs.effect_counts.data()[i]);
+      const Program program{{chunk_->steps.data() + i * most_steps, steps_used},
+                            {effects, effects_used}};
+      effects += effects_used;
+      sizes[i] = size_after(program, source.height, source.width);
+      chunk_->assignments.push_back({items.data()[i], program, {}});
     }
     return sizes;
   }
 
-  void run(const Ints& items, const StepTable& steps, const Ints& counts, const BatchBuffer& buffer,
+  void run(const Ints& items, const Programs& programs, const BatchBuffer& buffer,
            const Ints& slots, const Format& format, int height, int width) {
-    const std::vector<Region> sizes = load(items, steps, counts);
+    const std::vector<Region> sizes = load(items, programs);
     const auto element = static_cast<size_t>(size_of(format.element));
     const size_t slot_bytes =
         static_cast<size_t>(height) * static_cast<size_t>(width) * 3 * element;
@@ -197,9 +245,9 @@ class ChunkHandle {
     start();
   }
 
-  void run_to_arrays(const Ints& items, const StepTable& steps, const Ints& counts,
+  void run_to_arrays(const Ints& items, const Programs& programs,
                      std::vector<WritablePixels> targets) {
-    const std::vector<Region> sizes = load(items, steps, counts);
+    const std::vector<Region> sizes = load(items, programs);
     if (targets.size() != sizes.size())
       throw Error("Chunk.run_to_arrays: one array for each item.");
     for (size_t i = 0; i < sizes.size(); ++i) {
@@ -248,6 +296,12 @@ void penstock::bind_engine(nb::module_& m) {
 
   nb::class_<Format>(m, "Format", "How batch slots are written.")
       .def(nb::new_(&make_format), "element"_a, "layout"_a, "scale"_a, "mean"_a, "std"_a);
+
+  m.attr("EFFECT_NUMBERS") = kEffectNumbers;
+
+  nb::class_<Programs>(m, "Programs", "What is done to some samples.")
+      .def(nb::new_(&make_programs), "steps"_a, "step_counts"_a, "effect_heads"_a,
+           "effect_numbers"_a, "effect_counts"_a);
 
   nb::class_<EngineHandle>(m, "Engine", "Threads that read files and fill batches.")
       .def(nb::init<int, int>(), "workers"_a, "readers"_a)
@@ -330,8 +384,8 @@ void penstock::bind_engine(nb::module_& m) {
            "Start to read what these rows of the images depend on.")
       .def("set_pixels", &ChunkHandle::set_pixels, "item"_a, "pixels"_a.noconvert(),
            "Use these RGB pixels instead of the item's file.")
-      .def("run", &ChunkHandle::run, "items"_a, "steps"_a, "counts"_a, "buffer"_a, "slots"_a,
-           "format"_a, "height"_a, "width"_a, "Start these items' steps into slots of a batch.")
-      .def("run_to_arrays", &ChunkHandle::run_to_arrays, "items"_a, "steps"_a, "counts"_a,
-           "arrays"_a, "Start these items' steps into uint8 HxWx3 arrays.");
+      .def("run", &ChunkHandle::run, "items"_a, "programs"_a, "buffer"_a, "slots"_a, "format"_a,
+           "height"_a, "width"_a, "Start these items' programs into slots of a batch.")
+      .def("run_to_arrays", &ChunkHandle::run_to_arrays, "items"_a, "programs"_a, "arrays"_a,
+           "Start these items' programs into uint8 HxWx3 arrays.");
 }

@@ -47,8 +47,7 @@ struct Item {
 /// What `Chunk::run` does for one item.
 struct Assignment {
   int item;
-  int first_step;
-  int steps;
+  Program program;
   Output output;
 };
 
@@ -63,6 +62,7 @@ class Chunk {
   /// Programs of the run under way.
   std::vector<Assignment> assignments;
   std::vector<Step> steps;
+  std::vector<Effect> effects;
   FinalPass pass;
   std::shared_ptr<void> keeps_alive;  // the batch memory that the outputs lie in
 

@@ -52,10 +52,9 @@ void check_erase(const Checked& checked, const double* numbers, int height, int 
 
 void check_blur(const Checked& checked, const double* numbers, int height, int width) {
   const BlurSpec spec = blur_spec_of(numbers);
-  checked.require(blur_fits(spec, height, width), "a kernel of " +
-                                                      std::to_string(spec.kernel_height) + "x" +
-                                                      std::to_string(spec.kernel_width) +
-                                                      " does not fit the image");
+  checked.require(blur_fits(spec, height, width),
+                  "a kernel of " + std::to_string(spec.kernel_height) + "x" +
+                      std::to_string(spec.kernel_width) + " does not fit the image");
 }
 
 void check_elastic(const Checked& checked, const double* numbers) {
@@ -92,8 +91,8 @@ Region size_after_effects(std::span<const Effect> effects, int height, int width
   for (size_t i = 0; i < effects.size(); ++i) {
     const Effect& effect = effects[i];
     const Checked checked(effect, i);
-    checked.require(
-        effect.kind >= EffectKind::brightness && effect.kind <= EffectKind::mix_end, "unknown");
+    checked.require(effect.kind >= EffectKind::brightness && effect.kind <= EffectKind::mix_end,
+                    "unknown");
     if (!is_warp(effect.kind)) checked.require_numbers();
     switch (effect.kind) {
       case EffectKind::affine:

@@ -6,7 +6,7 @@
 #include "base/buffer.h"
 #include "base/image.h"
 #include "engine/program.h"
-#include "kernels/colour/mix_sum.h"
+#include "kernels/colour/mix.h"
 #include "kernels/colour/pending_tables.h"
 #include "kernels/filter/blur.h"
 #include "kernels/output.h"

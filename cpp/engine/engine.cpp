@@ -30,9 +30,7 @@ DecodeResult run_one(const Chunk& chunk, size_t index, WorkerScratch& scratch) {
     source.jpeg = item.encoded;
     source.header = &item.header;
   }
-  const std::span<const Step> steps(chunk.steps.data() + assignment.first_step,
-                                    static_cast<size_t>(assignment.steps));
-  return run_sample(assignment.output, source, steps, scratch);
+  return run_sample(assignment.output, source, assignment.program, scratch);
 }
 
 /// A task must not throw: nobody would catch it.

@@ -1,24 +1,12 @@
 #include "engine/run_sample.h"
 
 #include "engine/step_parts.h"
+#include "engine/working_image.h"
 #include "kernels/copy_rows.h"
 #include "kernels/pad.h"
 
 namespace penstock {
 namespace {
-
-PlanarTarget working_image(Buffer& buffer, int height, int width, int channels) {
-  PlanarTarget image;
-  image.height = height;
-  image.width = width;
-  image.channels = channels;
-  image.stride = (width + kRowSlack + 63) / 64 * 64;
-  const size_t plane = static_cast<size_t>(image.stride) * height;
-  // One row of slack in front and behind lets kernels load around the first and last pixel.
-  uint8_t* first = buffer.reserve(plane * channels + 2 * kRowSlack) + kRowSlack;
-  for (int c = 0; c < channels; ++c) image.plane[c] = first + c * plane;
-  return image;
-}
 
 Output output_to(const PlanarTarget& image) {
   Output output;
@@ -123,32 +111,61 @@ DecodeResult run_step(const Output& output, Input& input, const Step& step,
   return decoded;
 }
 
+/// A sample's effects, taken from the front as the steps go by.
+class EffectQueue {
+ public:
+  explicit EffectQueue(std::span<const Effect> effects) : rest_(effects) {}
+
+  std::span<const Effect> take(int32_t after_step) {
+    size_t count = 0;
+    while (count < rest_.size() && rest_[count].after_step == after_step) ++count;
+    const auto taken = rest_.first(count);
+    rest_ = rest_.subspan(count);
+    return taken;
+  }
+
+ private:
+  std::span<const Effect> rest_;
+};
+
+/// A step whose result is not finished yet, and the effects on it.
+DecodeResult run_between(PlanarTarget& result, Buffer& memory, Input& input, const Step& step,
+                         std::span<const Effect> effects, WorkerScratch& scratch) {
+  result =
+      working_image(memory, step.window_height, step.window_width, channels_after(input, step));
+  const DecodeResult decoded = run_step(output_to(result), input, step, scratch);
+  if (decoded.status == DecodeStatus::ok && !effects.empty())
+    result = run_effects(result, effects, scratch.effects);
+  return decoded;
+}
+
 }  // namespace
 
-DecodeResult run_sample(const Output& output, const SampleSource& source,
-                        std::span<const Step> steps, WorkerScratch& scratch) {
+DecodeResult run_sample(const Output& output, const SampleSource& source, const Program& program,
+                        WorkerScratch& scratch) {
+  const std::span<const Step> steps = program.steps;
+  EffectQueue queue(program.effects);
   SourceInput first(source, steps[0].dct_scale, scratch.input);
-  if (steps.size() == 1) return run_step(output, first, steps[0], scratch);
-
   DecodeResult decoded;
   PlanarTarget before;
   for (size_t i = 0; i < steps.size(); ++i) {
-    const Step& step = steps[i];
     PlanarInput later(before.view());
     Input& input = i == 0 ? static_cast<Input&>(first) : later;
-    if (i + 1 == steps.size()) {
-      run_step(output, input, step, scratch);
-      break;
-    }
-    const PlanarTarget target = working_image(scratch.working[i & 1], step.window_height,
-                                              step.window_width, channels_after(input, step));
-    const DecodeResult result = run_step(output_to(target), input, step, scratch);
+    const auto effects = queue.take(static_cast<int32_t>(i));
+    const bool is_last = i + 1 == steps.size();
+    const DecodeResult result =
+        is_last && effects.empty()
+            ? run_step(output, input, steps[i], scratch)
+            : run_between(before, scratch.working[i & 1], input, steps[i], effects, scratch);
     if (i == 0) {
       decoded = result;
       if (decoded.status != DecodeStatus::ok) return decoded;
     }
-    before = target;
+    if (is_last && !effects.empty())
+      feed_planar(begin_copy(scratch.copy, before.channels, false, false, output), before.view(),
+                  {0, 0, before.height, before.width});
   }
+  run_finished_effects(output, queue.take(kFinished));
   return decoded;
 }
 

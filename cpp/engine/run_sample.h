@@ -8,6 +8,7 @@
 #include "base/image.h"
 #include "codec/jpeg_decode.h"
 #include "codec/jpeg_header.h"
+#include "engine/effects.h"
 #include "engine/input.h"
 #include "engine/program.h"
 #include "kernels/copy_rows.h"
@@ -21,18 +22,25 @@ struct WorkerScratch {
   InputScratch input;
   ResampleScratch resample;
   CopyScratch copy;
+  EffectScratch effects;
   Buffer working[2];  // results of steps that are not the last
   Buffer unpadded;
   Buffer padded;
 };
 
-/// The size an image of height x width has after `steps`.
-/// Throws Error naming the step if one does not fit its input.
-Region size_after(std::span<const Step> steps, int height, int width);
+/// What is done to one sample.
+struct Program {
+  std::span<const Step> steps;      // at least one
+  std::span<const Effect> effects;  // in the order of the steps they follow, finished ones last
+};
 
-/// Runs the steps into `output`, which must have the size after them.
+/// The size an image of height x width has after the program.
+/// Throws Error naming the step or effect that does not fit its input.
+Region size_after(const Program& program, int height, int width);
+
+/// Runs the program into `output`, which must have the size after it.
 /// The result's message tells why libjpeg was asked instead of our own decoder, if it was.
-DecodeResult run_sample(const Output& output, const SampleSource& source,
-                        std::span<const Step> steps, WorkerScratch& scratch);
+DecodeResult run_sample(const Output& output, const SampleSource& source, const Program& program,
+                        WorkerScratch& scratch);
 
 }  // namespace penstock

@@ -107,6 +107,7 @@ void many_chunks_at_once_fill_their_own_slots() {
     const auto chunk = engine.fetch(rank, std::vector<std::string>(kItems, "/nowhere"));
     chunk->wait();
     std::vector<uint8_t> target(pixels.size() * kItems);
+    const Step step = whole(kSide, kSide);
     for (int i = 0; i < kItems; ++i) {
       Item& item = chunk->items[static_cast<size_t>(i)];
       item.rgb = pixels.data();
@@ -117,8 +118,7 @@ void many_chunks_at_once_fill_their_own_slots() {
       output.row_stride = kSide * 3;
       output.height = output.width = kSide;
       output.layout = Layout::hwc;
-      chunk->assignments.push_back({i, i, 1, output});
-      chunk->steps.push_back(whole(kSide, kSide));
+      chunk->assignments.push_back({i, {{&step, 1}, {}}, output});
     }
     if (rank % 3 == 2) chunk->cancel();
     engine.run(rank, chunk);
@@ -135,7 +135,7 @@ void many_chunks_at_once_fill_their_own_slots() {
 void steps_that_do_not_fit_are_refused() {
   const auto refused = [](const Step& step) {
     try {
-      size_after({&step, 1}, 10, 20);
+      size_after({{&step, 1}, {}}, 10, 20);
     } catch (const std::exception&) {
       return true;
     }

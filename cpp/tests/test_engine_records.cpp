@@ -59,8 +59,7 @@ Result run(Engine& engine, std::span<const uint8_t> bytes, Storage storage) {
   output.height = 30;
   output.width = 40;
   output.layout = Layout::hwc;
-  chunk->steps = {step};
-  chunk->assignments = {{0, 0, 1, output}};
+  chunk->assignments = {{0, {{&step, 1}, {}}, output}};
   engine.run(0, chunk);
   chunk->wait();
   result.ok = chunk->items[0].result.status == DecodeStatus::ok;

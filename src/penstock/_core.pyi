@@ -91,6 +91,13 @@ class Format:
 
     def __init__(self, element: int, layout: str, scale: float, mean: Sequence[float], std: Sequence[float]) -> None: ...
 
+EFFECT_NUMBERS: int = 16
+
+class Programs:
+    """What is done to some samples."""
+
+    def __init__(self, steps: Annotated[NDArray[numpy.int32], dict(shape=(None, None, None), order='C', device='cpu', writable=False)], step_counts: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], effect_heads: Annotated[NDArray[numpy.int32], dict(shape=(None, None), order='C', device='cpu', writable=False)], effect_numbers: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], effect_counts: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> None: ...
+
 class Engine:
     """Threads that read files and fill batches."""
 
@@ -143,11 +150,11 @@ class Chunk:
     def set_pixels(self, item: int, pixels: Annotated[NDArray[numpy.uint8], dict(shape=(None, None, None), order='C', device='cpu', writable=False)]) -> None:
         """Use these RGB pixels instead of the item's file."""
 
-    def run(self, items: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], steps: Annotated[NDArray[numpy.int32], dict(shape=(None, None, None), order='C', device='cpu', writable=False)], counts: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], buffer: BatchBuffer, slots: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], format: Format, height: int, width: int) -> None:
-        """Start these items' steps into slots of a batch."""
+    def run(self, items: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], programs: Programs, buffer: BatchBuffer, slots: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], format: Format, height: int, width: int) -> None:
+        """Start these items' programs into slots of a batch."""
 
-    def run_to_arrays(self, items: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], steps: Annotated[NDArray[numpy.int32], dict(shape=(None, None, None), order='C', device='cpu', writable=False)], counts: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], arrays: Sequence[Annotated[NDArray[numpy.uint8], dict(shape=(None, None, None), order='C', device='cpu')]]) -> None:
-        """Start these items' steps into uint8 HxWx3 arrays."""
+    def run_to_arrays(self, items: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], programs: Programs, arrays: Sequence[Annotated[NDArray[numpy.uint8], dict(shape=(None, None, None), order='C', device='cpu')]]) -> None:
+        """Start these items' programs into uint8 HxWx3 arrays."""
 
 def encode_record(data: bytes) -> tuple[str, bytes, dict[str, int], str]:
     """
@@ -160,4 +167,59 @@ def rebuild_file(record: bytes) -> bytes:
 def draw_words(seed: int, epoch: int, samples: Annotated[NDArray[numpy.int64], dict(shape=(None,), device='cpu', writable=False)], stream: int, first_slot: int, slots: int) -> Annotated[NDArray[numpy.uint64], dict(shape=(None, None), order='C')]:
     """
     The 64-bit words of these slots for every sample: (2 * slots, samples).
+    """
+
+def sharpen(image: Annotated[NDArray[numpy.uint8], dict(shape=(None, None, None), order='C', device='cpu', writable=False)], factor: float) -> NDArray:
+    """PIL.ImageEnhance.Sharpness on an HxWxC image."""
+
+def gaussian_blur(image: Annotated[NDArray[numpy.uint8], dict(shape=(None, None, None), order='C', device='cpu', writable=False)], kernel_size: Sequence[int], sigma: Sequence[float]) -> NDArray:
+    """
+    torchvision's gaussian_blur on an HxWxC image; sizes and sigmas are (across, down).
+    """
+
+def add_gaussian_noise(image: Annotated[NDArray[numpy.uint8], dict(shape=(None, None, None), order='C', device='cpu', writable=False)], mean: float, sigma: float, clip: bool, key: Sequence[int]) -> NDArray:
+    """
+    torchvision's gaussian_noise on an HxWxC image, mean and sigma in levels, with the numbers of `key`. Gray becomes RGB.
+    """
+
+def normal_numbers(count: int, key: Sequence[int]) -> NDArray:
+    """The first numbers of the normal distribution that `key` stands for."""
+
+def erase(image: Annotated[NDArray[numpy.uint8], dict(shape=(None, None, None), order='C', device='cpu', writable=False)], box: Sequence[int], colour: Sequence[int]) -> NDArray:
+    """A copy of an HxWxC image with `box` (top, left, height, width) filled."""
+
+def erase_with_noise(image: Annotated[NDArray[numpy.uint8], dict(shape=(None, None, None), order='C', device='cpu', writable=False)], box: Sequence[int], key: Sequence[int]) -> NDArray:
+    """
+    A copy of an HxWxC image with `box` filled by normal noise, cast to bytes.
+    """
+
+def erase_slot(batch: Annotated[NDArray, dict(shape=(None, None, None, None), order='C', device='cpu')], slot: int, box: Sequence[int], value: Sequence[float], layout: str = 'chw') -> None:
+    """Fill `box` of one image of a batch, in place."""
+
+def erase_slot_with_noise(batch: Annotated[NDArray, dict(shape=(None, None, None, None), order='C', device='cpu')], slot: int, box: Sequence[int], key: Sequence[int], layout: str = 'chw') -> None:
+    """Fill `box` of one image of a batch with normal noise, in place."""
+
+def mix_batch(batch: Annotated[NDArray, dict(shape=(None, None, None, None), order='C', device='cpu')], mixes: Sequence[tuple[int, int, float, float, Sequence[int]]], layout: str = 'chw') -> None:
+    """
+    Mix the images of a batch in place. Each of `mixes` is (partner, kind, weight of the image, weight of the partner, box to paste); kind is 0 none, 1 blend, 2 paste.
+    """
+
+def warp_affine(image: Annotated[NDArray[numpy.uint8], dict(shape=(None, None, None), order='C', device='cpu', writable=False)], matrix: Sequence[float], out_height: int, out_width: int, filter: int, fill: Sequence[int] = [0, 0, 0]) -> Annotated[NDArray[numpy.uint8], dict(shape=(None, None, None))]:
+    """
+    Warp an HxWxC image as Pillow's Image.transform does with AFFINE; returns planes, one if image and fill are gray.
+    """
+
+def warp_perspective(image: Annotated[NDArray[numpy.uint8], dict(shape=(None, None, None), order='C', device='cpu', writable=False)], matrix: Sequence[float], out_height: int, out_width: int, filter: int, fill: Sequence[int] = [0, 0, 0]) -> Annotated[NDArray[numpy.uint8], dict(shape=(None, None, None))]:
+    """
+    Warp an HxWxC image as Pillow's Image.transform does with PERSPECTIVE; returns planes.
+    """
+
+def warp_displaced(image: Annotated[NDArray[numpy.uint8], dict(shape=(None, None, None), order='C', device='cpu', writable=False)], dx: Annotated[NDArray[numpy.float32], dict(shape=(None, None), order='C', device='cpu', writable=False)], dy: Annotated[NDArray[numpy.float32], dict(shape=(None, None), order='C', device='cpu', writable=False)], filter: int, fill: Sequence[int] = [0, 0, 0]) -> Annotated[NDArray[numpy.uint8], dict(shape=(None, None, None))]:
+    """
+    What lies at (x + dx, y + dy), sampled as torchvision's elastic does; returns planes.
+    """
+
+def elastic_field(height: int, width: int, alpha: Sequence[float], sigma: Sequence[float], key: Sequence[int]) -> Annotated[NDArray[numpy.float32], dict(shape=(None, None, None))]:
+    """
+    The displacement (dx, dy) in pixels of an elastic transform; alpha and sigma are (across, down).
     """

@@ -47,7 +47,7 @@ def run_native(path: Path, moves: list, count: int) -> list[np.ndarray]:
         for h, w in zip(steps.out_sizes.height, steps.out_sizes.width, strict=True)
     ]
     items = np.arange(count, dtype=np.int32)
-    chunk.run_to_arrays(items, steps.table, steps.counts, arrays)
+    chunk.run_to_arrays(items, steps.programs(), arrays)
     assert chunk.wait(120.0)
     assert chunk.status.tolist() == [0] * count, chunk.message(0)
     return arrays

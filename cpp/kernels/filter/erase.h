@@ -3,7 +3,7 @@
 
 #include "base/image.h"
 #include "kernels/output.h"
-#include "kernels/random/philox.h"
+#include "base/philox.h"
 
 namespace penstock {
 

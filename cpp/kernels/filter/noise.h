@@ -2,7 +2,7 @@
 #pragma once
 
 #include "base/image.h"
-#include "kernels/random/philox.h"
+#include "base/philox.h"
 
 namespace penstock {
 

@@ -4,7 +4,7 @@
 
 #include <cstdint>
 
-#include "kernels/random/philox.h"
+#include "base/philox.h"
 
 namespace penstock {
 

@@ -7,7 +7,8 @@ steps as give the same bytes, for each sample on its own:
 - a resize to the same size is nothing; one behind another resize, or behind a mirror (Pillow's
   rounding is not mirror-symmetric), starts a new step;
 - mirrors cancel out;
-- a border starts a new step unless nothing has happened in the present one.
+- a border starts a new step unless nothing has happened in the present one;
+- an effect on pixels follows a step, which it ends.
 """
 
 from __future__ import annotations
@@ -19,8 +20,11 @@ from enum import IntEnum
 import numpy as np
 import numpy.typing as npt
 
+from penstock._core import Programs
 from penstock.geometry import Bools, Ints, Sizes
+from penstock.loading.lower_effects import EffectList, Effects
 from penstock.pillow_order import vertical_first
+from penstock.transforms.effects import Effect, EffectMove
 from penstock.transforms.moves import CropMove, FlipMove, Move, PadMove, ResizeMove
 
 
@@ -63,12 +67,18 @@ class Steps:
 
     table: npt.NDArray[np.int32]  # (samples, steps, columns)
     counts: npt.NDArray[np.int32]  # how many steps each sample needs
+    effects: Effects
     out_sizes: Sizes
 
     def pick(self, samples: Bools) -> Steps:
         """The steps of some of the samples."""
         sizes = Sizes(self.out_sizes.height[samples], self.out_sizes.width[samples])
-        return Steps(self.table[samples], self.counts[samples], sizes)
+        return Steps(self.table[samples], self.counts[samples], self.effects.pick(samples), sizes)
+
+    def programs(self) -> Programs:
+        """The same in the core's form."""
+        effects = self.effects
+        return Programs(self.table, self.counts, effects.heads, effects.numbers, effects.counts)
 
 
 def lower(moves: Sequence[Move], sizes: Sizes) -> Steps:
@@ -84,6 +94,8 @@ def lower(moves: Sequence[Move], sizes: Sizes) -> Steps:
                 builder.resize(move)
             case FlipMove():
                 builder.flip(move)
+            case EffectMove():
+                builder.effect(move)
     return builder.finish()
 
 
@@ -95,6 +107,7 @@ class _Builder:
         self._touched = np.zeros(len(sizes), dtype=np.bool_)  # padded, cropped or resized
         self._complete = np.zeros((len(sizes), most_steps, len(Column)), dtype=np.int32)
         self._counts = np.zeros(len(sizes), dtype=np.int64)
+        self._effects = EffectList(len(sizes))
 
     def pad(self, move: PadMove) -> None:
         padded = (move.left | move.top | move.right | move.bottom) != 0
@@ -158,6 +171,14 @@ class _Builder:
         self._step[Column.FLIP_HORIZONTAL] ^= move.horizontal
         self._step[Column.FLIP_VERTICAL] ^= move.vertical
 
+    def effect(self, move: EffectMove) -> None:
+        present = move.effect != Effect.NONE
+        started = self._touched | self._is_flipped() | (self._counts == 0)
+        self._start_new_step(present & started)
+        self._effects.add(move, present, after_steps=self._counts - 1)
+        rows = np.flatnonzero(present)
+        self._step[:, rows] = _identity(Sizes(move.height[rows], move.width[rows]))
+
     def finish(self) -> Steps:
         sizes = self._present_sizes()
         self._start_new_step(self._touched | self._is_flipped() | (self._counts == 0))
@@ -166,7 +187,8 @@ class _Builder:
         if unused.any():
             rows, _ = np.nonzero(unused)
             table[unused] = _identity(sizes).T[rows]
-        return Steps(np.ascontiguousarray(table), self._counts.astype(np.int32), sizes)
+        counts = self._counts.astype(np.int32)
+        return Steps(np.ascontiguousarray(table), counts, self._effects.finish(), sizes)
 
     def _is_flipped(self) -> Bools:
         return np.asarray(

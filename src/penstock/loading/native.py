@@ -111,8 +111,7 @@ class NativeCarrier(Carrier):
             slots = job.part.slots[items]
             job.chunk.run(
                 items,
-                steps.table,
-                steps.counts,
+                steps.programs(),
                 buffer,
                 slots,
                 self._format,
@@ -133,7 +132,7 @@ class NativeCarrier(Carrier):
                 for height, width in zip(sizes.height.tolist(), sizes.width.tolist(), strict=True)
             ]
             results.update(zip(items.tolist(), arrays, strict=True))
-            job.chunk.run_to_arrays(items, steps.table, steps.counts, arrays)
+            job.chunk.run_to_arrays(items, steps.programs(), arrays)
 
         self._run(job, segment, start)
         calls = {
