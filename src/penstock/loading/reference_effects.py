@@ -83,6 +83,12 @@ def _turn_hue(image: Image.Image, numbers: Numbers) -> Image.Image:
     return Image.merge("HSV", (Image.fromarray(turned), saturation, value)).convert("RGB")
 
 
+def _posterize(image: Image.Image, numbers: Numbers) -> Image.Image:
+    """Pillow 13 refuses 0 bits, which older ones and torchvision's tensors take for black."""
+    bits = int(numbers[0])
+    return ImageOps.posterize(image, bits) if bits else image.point([0] * 768)
+
+
 def _solarize_add(image: Image.Image, numbers: Numbers) -> Image.Image:
     added, threshold = int(numbers[0]), numbers[1]
     table = [min(255, value + added) if value < threshold else value for value in range(256)]
@@ -107,7 +113,7 @@ _ON_IMAGES: dict[Effect, Callable[[Image.Image, Numbers], Image.Image]] = {
     Effect.SATURATION: lambda image, numbers: ImageEnhance.Color(image).enhance(numbers[0]),
     Effect.HUE: _turn_hue,
     Effect.SHARPNESS: lambda image, numbers: ImageEnhance.Sharpness(image).enhance(numbers[0]),
-    Effect.POSTERIZE: lambda image, numbers: ImageOps.posterize(image, int(numbers[0])),
+    Effect.POSTERIZE: _posterize,
     Effect.SOLARIZE: lambda image, numbers: ImageOps.solarize(image, numbers[0]),  # type: ignore[arg-type]
     Effect.SOLARIZE_ADD: _solarize_add,
     Effect.INVERT: lambda image, _: ImageOps.invert(image),
