@@ -5,6 +5,8 @@ them, and ToDtype and Normalize last.
 """
 
 from penstock.transforms.affine import RandomAffine
+from penstock.transforms.augmix import AugMix
+from penstock.transforms.auto_augment import AutoAugment, AutoAugmentPolicy
 from penstock.transforms.blur import GaussianBlur
 from penstock.transforms.colour_effects import (
     Grayscale,
@@ -27,15 +29,21 @@ from penstock.transforms.interpolation import InterpolationMode
 from penstock.transforms.noise import GaussianNoise
 from penstock.transforms.pad import Pad
 from penstock.transforms.perspective import RandomPerspective
+from penstock.transforms.population import PopulationBasedAugment
 from penstock.transforms.python_step import PythonStep
+from penstock.transforms.rand_augment import RandAugment
 from penstock.transforms.resize import Resize
 from penstock.transforms.resized_crop import RandomResizedCrop
 from penstock.transforms.rotation import RandomRotation
+from penstock.transforms.trivial_augment import TrivialAugmentWide
 from penstock.transforms.values import IMAGENET_MEAN, IMAGENET_STD, Normalize, ToDtype
 
 __all__ = [
     "IMAGENET_MEAN",
     "IMAGENET_STD",
+    "AugMix",
+    "AutoAugment",
+    "AutoAugmentPolicy",
     "CenterCrop",
     "ColorJitter",
     "Compose",
@@ -46,7 +54,9 @@ __all__ = [
     "InterpolationMode",
     "Normalize",
     "Pad",
+    "PopulationBasedAugment",
     "PythonStep",
+    "RandAugment",
     "RandomAdjustSharpness",
     "RandomAffine",
     "RandomApply",
@@ -68,4 +78,5 @@ __all__ = [
     "RandomVerticalFlip",
     "Resize",
     "ToDtype",
+    "TrivialAugmentWide",
 ]

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from penstock.geometry import Floats, Sizes
+from penstock.geometry import Floats, Ints, Sizes
 from penstock.rng import Draws
 from penstock.transforms.arguments import Colour, Fill, read_angles, read_centre, read_fill
 from penstock.transforms.effects import Effect, EffectMove, pack_colour, same_effect
@@ -57,7 +57,7 @@ def rotate(
     degrees: Floats,
     sizes: Sizes,
     centre: tuple[float, float] | None,
-    filter: int,
+    filter: int | Ints,
     colour: Colour,
     expand: bool = False,
 ) -> EffectMove:
