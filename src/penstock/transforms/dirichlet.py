@@ -33,7 +33,7 @@ def _draw_gamma(draws: Draws, alpha: float) -> Floats:
     drawn = draws.units(3 * _TRIES + 1)
     radius, turn, judge = (1 - drawn[part:-1:3] for part in range(3))
     normal = np.sqrt(-2 * np.log(radius)) * np.cos(2 * math.pi * turn)
-    cube = np.maximum(1 + normal / math.sqrt(9 * d), 1e-300) ** 3
+    cube = np.maximum(1 + normal / math.sqrt(9 * d), 1e-100) ** 3
     fits = np.log(judge) < 0.5 * normal**2 + d - d * cube + d * np.log(cube)
     first = fits.argmax(axis=0)
     gamma: Floats = d * cube[first, np.arange(cube.shape[1])]

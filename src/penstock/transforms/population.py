@@ -59,9 +59,9 @@ class PopulationBasedAugment(ImageOp):
         counts = ", ".join(
             f"{number} with probability {p:g}" for number, p in enumerate(self._schedule.counts)
         )
+        began, length = stage.from_epoch, self._schedule.epochs
         lines = [
-            f"Epoch {epoch}: the stage from epoch {stage.from_epoch} "
-            f"of a schedule over {self._schedule.epochs}.",
+            f"Epoch {epoch}: the stage from epoch {began} of a schedule over {length}.",
             f"Ops an image: {counts}.",
             f"{'op':<14}{'probability':>12}{'level of 10':>13}",
         ]
