@@ -8,12 +8,15 @@ import numpy as np
 def assert_same_frequencies(drawn, expected):
     """Two-sample chi-square test of categories; those too rare to judge are counted together."""
     ours, theirs = Counter(drawn), Counter(expected)
-    assert set(ours) == set(theirs), set(ours) ^ set(theirs)
-    common = [key for key in ours if min(ours[key], theirs[key]) >= 8]
-    rare = [sum(counts[key] for key in counts if key not in common) for counts in (ours, theirs)]
-    a = np.array([ours[key] for key in common] + [rare[0]], dtype=float)
-    b = np.array([theirs[key] for key in common] + [rare[1]], dtype=float)
-    a, b = a[a + b > 0], b[a + b > 0]
+    common = [key for key, count in (ours + theirs).items() if count >= 24]
+    a, b = (
+        np.array([counts[key] for key in common] + [sum(counts.values())], dtype=float)
+        for counts in (ours, theirs)
+    )
+    a[-1] -= a[:-1].sum()
+    b[-1] -= b[:-1].sum()
+    if a[-1] + b[-1] < 24:
+        a, b = a[:-1], b[:-1]
     ratio = np.sqrt(b.sum() / a.sum())
     statistic = ((ratio * a - b / ratio) ** 2 / (a + b)).sum()
     assert statistic < chi_square_limit(max(len(a) - 1, 1))
