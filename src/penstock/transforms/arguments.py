@@ -97,7 +97,7 @@ def read_jitter(
         low = max(low, 0.0) if least == 0 else low
     if not least <= low <= high <= most:
         raise TransformError(
-            f"{where}: {name} must lie{_bounds(least, most)}, got {given!r}, "
+            f"{where}: {name} must be numbers{_bounds(least, most)}, got {given!r}, "
             f"which means {low} to {high}."
         )
     return None if low == high == centre else (low, high)

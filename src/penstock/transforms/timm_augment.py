@@ -91,6 +91,10 @@ class TimmRandAugment(ImageOp):
             _colour=read_fill(_WHERE, hparams.get("img_mean", (128, 128, 128))),
         )
 
+    def __repr__(self) -> str:
+        hparams = "" if self.hparams is None else f", {self.hparams!r}"
+        return f"RandAugment.from_timm({self.config!r}{hparams})"
+
     def sample(self, draws: Draws, sizes: Sizes) -> tuple[EffectMove, ...]:
         """For each image and turn: an op, whether to do it, its level, sign and filter."""
         settings = self._settings
