@@ -63,11 +63,15 @@ def bend(
 def elastic_displacements(
     size: tuple[int, ...], alpha: Pair, sigma: Pair, key: Key
 ) -> tuple[Floats, Floats]:
-    """How far each pixel of an image of `size` is displaced: across and down, in pixels."""
+    """How far each pixel of an image of `size` is displaced: across and down, in pixels.
+
+    Noise between -1 and 1 comes from the first two words of each pixel's own Philox block.
+    """
     height, width = size
-    words = _blocks(key, height * width)[:2].astype(np.float64).reshape(2, height, width)
+    upper_24 = (_blocks(key, height * width)[:2] >> np.uint64(8)).astype(np.float64)
+    noises = (upper_24 * 2.0**-23 - 1).reshape(2, height, width)
     fields = []
-    for noise, strength, own_sigma in zip(words * 2.0**-31 - 1, alpha, sigma, strict=True):
+    for noise, strength, own_sigma in zip(noises, alpha, sigma, strict=True):
         side = elastic_kernel_px(own_sigma)
         smooth = _blur(noise, (side, side), sigma) if own_sigma > 0 else noise
         fields.append(smooth * strength / 2)
