@@ -4,29 +4,79 @@ They declare and draw; the loader does. Put those that move pixels first, your o
 them, and ToDtype and Normalize last.
 """
 
+from penstock.transforms.affine import RandomAffine
+from penstock.transforms.augmix import AugMix
+from penstock.transforms.auto_augment import AutoAugment, AutoAugmentPolicy
+from penstock.transforms.blur import GaussianBlur
+from penstock.transforms.colour_effects import (
+    Grayscale,
+    RandomAdjustSharpness,
+    RandomAutocontrast,
+    RandomEqualize,
+    RandomGrayscale,
+    RandomInvert,
+    RandomPosterize,
+    RandomSolarize,
+)
+from penstock.transforms.colour_jitter import ColorJitter, RandomPhotometricDistort
 from penstock.transforms.compose import Compose
+from penstock.transforms.containers import RandomApply, RandomChoice, RandomOrder
 from penstock.transforms.crop import CenterCrop, RandomCrop
+from penstock.transforms.elastic import ElasticTransform
+from penstock.transforms.erasing import RandomErasing
 from penstock.transforms.flip import RandomHorizontalFlip, RandomVerticalFlip
 from penstock.transforms.interpolation import InterpolationMode
+from penstock.transforms.noise import GaussianNoise
 from penstock.transforms.pad import Pad
+from penstock.transforms.perspective import RandomPerspective
+from penstock.transforms.population import PopulationBasedAugment
 from penstock.transforms.python_step import PythonStep
+from penstock.transforms.rand_augment import RandAugment
 from penstock.transforms.resize import Resize
 from penstock.transforms.resized_crop import RandomResizedCrop
+from penstock.transforms.rotation import RandomRotation
+from penstock.transforms.trivial_augment import TrivialAugmentWide
 from penstock.transforms.values import IMAGENET_MEAN, IMAGENET_STD, Normalize, ToDtype
 
 __all__ = [
     "IMAGENET_MEAN",
     "IMAGENET_STD",
+    "AugMix",
+    "AutoAugment",
+    "AutoAugmentPolicy",
     "CenterCrop",
+    "ColorJitter",
     "Compose",
+    "ElasticTransform",
+    "GaussianBlur",
+    "GaussianNoise",
+    "Grayscale",
     "InterpolationMode",
     "Normalize",
     "Pad",
+    "PopulationBasedAugment",
     "PythonStep",
+    "RandAugment",
+    "RandomAdjustSharpness",
+    "RandomAffine",
+    "RandomApply",
+    "RandomAutocontrast",
+    "RandomChoice",
     "RandomCrop",
+    "RandomEqualize",
+    "RandomErasing",
+    "RandomGrayscale",
     "RandomHorizontalFlip",
+    "RandomInvert",
+    "RandomOrder",
+    "RandomPerspective",
+    "RandomPhotometricDistort",
+    "RandomPosterize",
     "RandomResizedCrop",
+    "RandomRotation",
+    "RandomSolarize",
     "RandomVerticalFlip",
     "Resize",
     "ToDtype",
+    "TrivialAugmentWide",
 ]
