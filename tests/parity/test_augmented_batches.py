@@ -1,0 +1,76 @@
+"""The core and Pillow give the same batches for every augmentation, with every instruction set."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from penstock import Loader
+from penstock import transforms as T
+
+CROP = T.RandomResizedCrop(96)
+EXACT = {
+    "jitter": T.ColorJitter(0.4, 0.4, 0.4, 0.1),
+    "photometric": T.RandomPhotometricDistort(p=0.8),
+    "gray": T.RandomGrayscale(0.5),
+    "invert": T.RandomInvert(),
+    "posterize": T.RandomPosterize(3),
+    "solarize": T.RandomSolarize(100),
+    "equalize": T.RandomEqualize(),
+    "autocontrast": T.RandomAutocontrast(),
+    "sharpness": T.RandomAdjustSharpness(3, p=0.7),
+    "rotation": T.RandomRotation(180, interpolation="bilinear", fill=(9, 200, 30)),
+    "affine": T.RandomAffine(30, (0.1, 0.2), (0.5, 2), 20, interpolation="bicubic"),
+    "perspective": T.RandomPerspective(0.5, p=0.9),
+    "erasing": T.RandomErasing(0.9, value=(300, 0, -5)),
+    "erasing by noise": T.RandomErasing(0.9, value="random"),
+    "RandAugment": T.RandAugment(3, 15, interpolation="bilinear", fill=128),
+    "RandAugment tpu": T.RandAugment(2, 9, flavor="tpu"),
+    "RandAugment timm": T.RandAugment.from_timm("rand-m9-mstd0.5-inc1"),
+    "AutoAugment": T.AutoAugment(),
+    "AutoAugment CIFAR10": T.AutoAugment(T.AutoAugmentPolicy.CIFAR10),
+    "AutoAugment SVHN": T.AutoAugment(T.AutoAugmentPolicy.SVHN),
+    "TrivialAugmentWide": T.TrivialAugmentWide(),
+    "AugMix": T.AugMix(),
+    "PopulationBasedAugment": T.PopulationBasedAugment(),
+    "apply": T.RandomApply([T.RandomRotation(20, expand=True), T.Pad(3), T.Resize((96, 96))]),
+    "choice": T.RandomChoice([T.RandomInvert(1), T.RandomVerticalFlip(1), T.RandomRotation(90)]),
+    "order": T.RandomOrder([T.RandAugment(1), T.RandomCrop(96, padding=4), T.RandomEqualize()]),
+}
+WITHIN_ONE_LEVEL = {  # the reference sums in another order, or takes its logarithms elsewhere
+    "noise": T.GaussianNoise(0.02, 0.2),
+    "blur": T.GaussianBlur((9, 5), (0.1, 3)),
+    "elastic": T.ElasticTransform(60.0, 4.0, fill=(1, 2, 250)),
+}
+
+
+def both_ways(data, transform, **options):
+    """Pairs of batches, one epoch."""
+    common = {"transform": transform, "batch_size": 32, "seed": 5, "output": "numpy", **options}
+    pairs = zip(Loader(data, **common), Loader(data, backend="pillow", **common), strict=True)
+    for (images, labels), (expected, expected_labels) in pairs:
+        np.testing.assert_array_equal(labels, expected_labels)
+        yield images, expected
+
+
+@pytest.mark.parametrize("name", EXACT)
+def test_the_same_bytes(in1k, isa, name) -> None:
+    for images, expected in both_ways(in1k[:64], T.Compose([CROP, EXACT[name]])):
+        np.testing.assert_array_equal(images, expected)
+
+
+@pytest.mark.parametrize("name", WITHIN_ONE_LEVEL)
+def test_within_one_level(in1k, isa, name) -> None:
+    for images, expected in both_ways(in1k[:32], T.Compose([CROP, WITHIN_ONE_LEVEL[name]])):
+        assert np.abs(images.astype(int) - expected).max() <= 1
+
+
+@pytest.mark.parametrize("name", ["RandAugment", "AugMix", "jitter", "erasing"])
+def test_between_other_steps(folder, isa, name) -> None:
+    """Effects before, between and after geometry; to floating point."""
+    transform = T.Compose(
+        [EXACT[name], T.Resize(70), EXACT[name], T.CenterCrop(64), T.RandomHorizontalFlip()]
+        + [EXACT[name], T.Normalize(T.IMAGENET_MEAN, T.IMAGENET_STD)]
+    )
+    for images, expected in both_ways(folder, transform):
+        np.testing.assert_array_equal(images, expected)
