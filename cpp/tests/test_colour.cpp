@@ -79,7 +79,7 @@ void variants_change_pixels_alike() {
     Draw draw(seed);
     const int channels = draw.coin() ? 3 : 1;
     const Working source(RandomImage(draw, draw.between(1, 9), draw.between(1, 200), channels));
-    const Lut table = random_table(draw);
+    const Lut table = seed % 3 ? random_table(draw) : posterize_table(draw.between(0, 8));
     check_change(source, channels, [&](const ColourKernels& kernels, const PlanarTarget& image) {
       kernels.apply_lut(image, table);
     });
@@ -104,10 +104,13 @@ void variants_measure_alike() {
     Working working(
         RandomImage(draw, draw.between(1, 9), draw.between(1, 200), draw.coin() ? 3 : 1));
     const PlanarView image = working.image.view();
-    // What lies behind the rows must not count, be it black or white.
+    // What lies behind the rows must not count, be it black or white; the image has neither.
     for (int c = 0; c < image.channels; ++c)
-      for (int y = 0; y < image.height; ++y)
-        std::fill_n(working.image.row(c, y) + image.width, kRowSlack, draw.coin() ? 0 : 255);
+      for (int y = 0; y < image.height; ++y) {
+        uint8_t* row = working.image.row(c, y);
+        for (int x = 0; x < image.width; ++x) row[x] = static_cast<uint8_t>(60 + row[x] / 2);
+        std::fill_n(row + image.width, kRowSlack, draw.coin() ? 0 : 255);
+      }
     const Lut table = random_table(draw);
     for (const Lut* mapped : {static_cast<const Lut*>(nullptr), &table}) {
       Histogram stored, now;
