@@ -51,4 +51,13 @@ Lut invert_table() {
   return same_for_all_channels([](int level) { return 255 - level; });
 }
 
+bool is_bit_change(BitChange& change, const uint8_t* table) {
+  change.flip = table[0];
+  change.keep = table[255] ^ table[0];
+  uint8_t differences = 0;
+  for (int level = 0; level < 256; ++level)
+    differences |= table[level] ^ static_cast<uint8_t>((level & change.keep) ^ change.flip);
+  return differences == 0;
+}
+
 }  // namespace penstock

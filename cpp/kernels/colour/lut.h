@@ -27,6 +27,14 @@ Lut solarize_table(double threshold);
 Lut solarize_add_table(int amount, double threshold);
 Lut invert_table();
 
+/// A table that only drops or flips bits: (level & keep) ^ flip.
+struct BitChange {
+  uint8_t keep, flip;
+};
+
+/// False if the table of 256 levels does something else.
+bool is_bit_change(BitChange& change, const uint8_t* table);
+
 /// Replaces every value. Rows need room for kRowSlack bytes to be written behind them.
 void apply_lut(const PlanarTarget& image, const Lut& table);
 

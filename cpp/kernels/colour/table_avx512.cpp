@@ -28,16 +28,30 @@ Range range_of(const PlanarView& image, int channel, Map map) {
   return range;
 }
 
+template <class Map>
+void map_channel(const PlanarTarget& image, int channel, const Map& map) {
+  for (int y = 0; y < image.height; ++y) {
+    uint8_t* row = image.row(channel, y);
+    for (int x = 0; x < image.width; x += kStep)
+      _mm512_storeu_si512(row + x, map(_mm512_loadu_si512(row + x)));
+  }
+}
+
+__m512i repeated(uint8_t level) { return _mm512_set1_epi8(static_cast<char>(level)); }
+
 }  // namespace
 
 void apply_lut_avx512(const PlanarTarget& image, const Lut& table) {
   for (int c = 0; c < image.channels; ++c) {
-    const Lookup512 lookup(table.value[c]);
-    for (int y = 0; y < image.height; ++y) {
-      uint8_t* row = image.row(c, y);
-      for (int x = 0; x < image.width; x += kStep)
-        _mm512_storeu_si512(row + x, lookup(_mm512_loadu_si512(row + x)));
+    BitChange change;
+    if (!is_bit_change(change, table.value[c])) {
+      map_channel(image, c, Lookup512(table.value[c]));
+      continue;
     }
+    const __m512i keep = repeated(change.keep), flip = repeated(change.flip);
+    map_channel(image, c, [=](__m512i levels) {
+      return _mm512_xor_si512(_mm512_and_si512(levels, keep), flip);
+    });
   }
 }
 

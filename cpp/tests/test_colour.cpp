@@ -1,0 +1,243 @@
+// Every variant of the colour kernels against the scalar one; the scalar one is compared with
+// Pillow in tests/parity.
+#include <algorithm>
+#include <cstring>
+#include <memory>
+
+#include "base/cpu.h"
+#include "check.h"
+#include "kernels/colour/blend_steps.h"
+#include "kernels/colour/mix.h"
+#include "kernels/colour/pending_tables.h"
+#include "kernels/colour/variants.h"
+#include "random_image.h"
+
+namespace penstock {
+namespace {
+
+/// With just the slack that kernels may use: sanitizers see every step beyond it.
+struct Working {
+  Working(int height, int width, int channels) {
+    image = {{}, width + kRowSlack, height, width, channels};
+    const size_t plane = static_cast<size_t>(image.stride) * height;
+    memory = std::make_unique<uint8_t[]>(channels * plane);
+    for (int c = 0; c < channels; ++c) image.plane[c] = memory.get() + c * plane;
+  }
+  explicit Working(const RandomImage& source)
+      : Working(source.height, source.width, source.channels) {
+    for (int c = 0; c < source.channels; ++c)
+      for (int y = 0; y < source.height; ++y)
+        for (int x = 0; x < source.width; ++x) image.row(c, y)[x] = source.at(c, y, x);
+  }
+  Working(const Working& other)
+      : Working(other.image.height, other.image.width, other.image.channels) {
+    std::memcpy(memory.get(), other.memory.get(),
+                static_cast<size_t>(image.stride) * image.height * image.channels);
+  }
+
+  PlanarTarget image;
+  std::unique_ptr<uint8_t[]> memory;
+};
+
+void check_equal(const PlanarTarget& got, const PlanarTarget& wanted, int channels) {
+  for (int c = 0; c < channels; ++c)
+    for (int y = 0; y < wanted.height; ++y)
+      CHECK(std::equal(wanted.row(c, y), wanted.row(c, y) + wanted.width, got.row(c, y)));
+}
+
+template <class Body>
+void in_every_variant(Body body) {
+  for (const Isa isa : {Isa::scalar, Isa::avx2, Isa::avx512}) {
+    if (isa > best_isa()) continue;
+    force_isa(isa);
+    body();
+  }
+}
+
+/// The same change by the scalar kernel and by each variant. `change` gets kernels and an image.
+template <class Change>
+void check_change(const Working& source, int channels_after, Change change) {
+  const Working wanted(source);
+  change(colour_kernels_scalar(), wanted.image);
+  in_every_variant([&] {
+    const Working got(source);
+    change(colour_kernels(), got.image);
+    check_equal(got.image, wanted.image, channels_after);
+  });
+}
+
+Lut random_table(Draw& draw) {
+  Lut table;
+  for (auto& row : table.value)
+    for (uint8_t& level : row) level = static_cast<uint8_t>(draw.between(0, 255));
+  return table;
+}
+
+void variants_change_pixels_alike() {
+  constexpr float kFactors[] = {-2.5f, -0.4f, 0.3f, 0.6f, 0.99999f, 1.2f, 1.37f, 7.0f, 1e7f, 1e38f};
+  for (unsigned seed = 0; seed < 120; ++seed) {
+    Draw draw(seed);
+    const int channels = draw.coin() ? 3 : 1;
+    const Working source(RandomImage(draw, draw.between(1, 9), draw.between(1, 200), channels));
+    const Lut table = seed % 3 ? random_table(draw) : posterize_table(draw.between(0, 8));
+    check_change(source, channels, [&](const ColourKernels& kernels, const PlanarTarget& image) {
+      kernels.apply_lut(image, table);
+    });
+    if (channels == 1) continue;
+    check_change(source, 1, [](const ColourKernels& kernels, const PlanarTarget& image) {
+      kernels.gray(image);
+    });
+    const auto turn = static_cast<uint8_t>(draw.between(0, 255));
+    check_change(source, 3, [&](const ColourKernels& kernels, const PlanarTarget& image) {
+      kernels.turn_hue(image, turn);
+    });
+    const float factor = kFactors[seed % std::size(kFactors)];
+    check_change(source, 3, [&](const ColourKernels& kernels, const PlanarTarget& image) {
+      kernels.saturate(image, factor);
+    });
+  }
+}
+
+void variants_measure_alike() {
+  for (unsigned seed = 0; seed < 120; ++seed) {
+    Draw draw(seed);
+    Working working(
+        RandomImage(draw, draw.between(1, 9), draw.between(1, 200), draw.coin() ? 3 : 1));
+    const PlanarView image = working.image.view();
+    // What lies behind the rows must not count, be it black or white; the image has neither.
+    for (int c = 0; c < image.channels; ++c)
+      for (int y = 0; y < image.height; ++y) {
+        uint8_t* row = working.image.row(c, y);
+        for (int x = 0; x < image.width; ++x) row[x] = static_cast<uint8_t>(60 + row[x] / 2);
+        std::fill_n(row + image.width, kRowSlack, draw.coin() ? 0 : 255);
+      }
+    const Lut table = random_table(draw);
+    for (const Lut* mapped : {static_cast<const Lut*>(nullptr), &table}) {
+      Histogram stored, now;
+      count_levels(stored, image);
+      map_histogram(now, stored, image.channels, mapped);
+      const Extremes wanted = extremes_of(now, image.channels);
+      in_every_variant([&] {
+        CHECK(colour_kernels().sum_luma(image, mapped) ==
+              colour_kernels_scalar().sum_luma(image, mapped));
+        const Extremes got = find_extremes(image, mapped);
+        for (int c = 0; c < image.channels; ++c) {
+          CHECK(got.least[c] == wanted.least[c]);
+          CHECK(got.greatest[c] == wanted.greatest[c]);
+        }
+      });
+    }
+  }
+}
+
+/// A hue follows from the range of the channels, what the middle one lacks and their order.
+void all_hues_are_alike() {
+  constexpr int kOrders[6][3] = {{0, 1, 2}, {0, 2, 1}, {1, 0, 2}, {2, 0, 1}, {1, 2, 0}, {2, 1, 0}};
+  for (const auto& order : kOrders) {
+    const Working source(256, 256, 3);  // a row for each greatest, a column for each middle level
+    for (int greatest = 0; greatest < 256; ++greatest)
+      for (int middle = 0; middle < 256; ++middle) {
+        const int levels[3] = {greatest, std::min(middle, greatest), 0};
+        for (int c = 0; c < 3; ++c)
+          source.image.row(c, greatest)[middle] = static_cast<uint8_t>(levels[order[c]]);
+      }
+    check_change(source, 3, [](const ColourKernels& kernels, const PlanarTarget& image) {
+      kernels.turn_hue(image, 0);
+    });
+  }
+}
+
+/// Back from a hue there are 256 turns for each saturation and value; reds have all of these.
+void all_turns_are_alike() {
+  const Working source(256, 256, 3);
+  for (int greatest = 0; greatest < 256; ++greatest)
+    for (int least = 0; least < 256; ++least) {
+      const auto other = static_cast<uint8_t>(std::min(least, greatest));
+      source.image.row(0, greatest)[least] = static_cast<uint8_t>(greatest);
+      source.image.row(1, greatest)[least] = other;
+      source.image.row(2, greatest)[least] = other;
+    }
+  for (int turn = 0; turn < 256; ++turn)
+    check_change(source, 3, [turn](const ColourKernels& kernels, const PlanarTarget& image) {
+      kernels.turn_hue(image, static_cast<uint8_t>(turn));
+    });
+}
+
+/// Where the tables are said to be exact they give the float sum for every gray and distance.
+void blend_steps_are_exact_or_refused() {
+  Draw draw(9);
+  int used = 0;
+  for (int i = 0; i < 400; ++i) {
+    const float factor = static_cast<float>(draw.between(0, 1 << 20)) / (i % 2 ? 1 << 19 : 500000);
+    BlendSteps steps;
+    if (!make_blend_steps(steps, factor)) continue;
+    ++used;
+    for (int gray = 0; gray < 256; ++gray)
+      for (int level = 0; level < 256; ++level) {
+        const float sum = static_cast<float>(gray) + factor * static_cast<float>(level - gray);
+        const int wanted = static_cast<int>(std::clamp(sum, 0.0f, 255.0f));
+        const int got = level >= gray ? std::min(gray + steps.up[level - gray], 255)
+                                      : std::max(gray - steps.down[gray - level], 0);
+        CHECK(got == wanted);
+      }
+  }
+  CHECK(used > 200);  // else the tables are refused too often to be of use
+}
+
+void mixes_are_alike() {
+  for (unsigned seed = 0; seed < 60; ++seed) {
+    Draw draw(seed);
+    const int height = draw.between(1, 9), width = draw.between(1, 200);
+    const Working first(RandomImage(draw, height, width, draw.coin() ? 3 : 1));
+    const Working second(RandomImage(draw, height, width, draw.coin() ? 3 : 1));
+    std::unique_ptr<Working> wanted;
+    in_every_variant([&] {
+      MixSum sum;
+      sum.begin(first.image.view(), 0.3f);
+      sum.add(second.image.view(), 0.7f);
+      CHECK(sum.channels() == std::max(first.image.channels, second.image.channels));
+      const Working mixed(height, width, sum.channels());
+      sum.end(mixed.image);
+      if (wanted == nullptr) wanted = std::make_unique<Working>(mixed);
+      check_equal(mixed.image, wanted->image, sum.channels());
+    });
+  }
+}
+
+/// Tables wait; whatever needs pixels flushes them first, and gray has one channel from then on.
+void tables_wait_until_pixels_are_needed() {
+  Draw draw(2);
+  Working working(RandomImage(draw, 7, 90, 3));
+  const Working before(working);
+  PendingTables tables;
+  const double half[3] = {0.5, 0, 0}, order[3] = {2, 0, 1};
+  tables.begin();
+  CHECK(!tables.pending());
+  for (const ColourEffect effect :
+       {ColourEffect::brightness, ColourEffect::equalize, ColourEffect::contrast,
+        ColourEffect::autocontrast, ColourEffect::invert})
+    tables.add(working.image, effect, half);
+  check_equal(working.image, before.image, 3);
+  CHECK(tables.pending());
+
+  tables.add(working.image, ColourEffect::permute_channels, order);
+  CHECK(working.image.plane[0] == working.memory.get() + 2 * working.image.stride * 7);
+  tables.add(working.image, ColourEffect::grayscale, half);
+  CHECK(!tables.pending());
+  CHECK(working.image.channels == 1);
+  tables.add(working.image, ColourEffect::hue, half);
+  CHECK(!tables.pending());
+}
+
+}  // namespace
+}  // namespace penstock
+
+int main() {
+  penstock::variants_change_pixels_alike();
+  penstock::variants_measure_alike();
+  penstock::all_hues_are_alike();
+  penstock::all_turns_are_alike();
+  penstock::blend_steps_are_exact_or_refused();
+  penstock::mixes_are_alike();
+  penstock::tables_wait_until_pixels_are_needed();
+}
