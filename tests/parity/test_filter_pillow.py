@@ -19,7 +19,7 @@ WIDTHS = [15, 16, 17, 18, 31, 32, 33, 34, 63, 64, 65, 66, 67, 129, 130]
 
 KERNELS = [(3, 3), (5, 5), (5, 9), (23, 23), (1, 7), (1, 1)]
 SIGMAS = [(0.1, 0.1), (0.5, 1.5), (1.1, 1.1), (2.0, 2.0), (10.0, 0.3)]
-SAME_BYTES = 0.9999  # share of samples; the others lie within rounding errors of half a level
+OFF_BY_ONE = 1e-4  # share of samples that may lie within rounding errors of half a level
 
 
 def pillow_sharpness(image: Bytes, factor: float) -> Bytes:
@@ -37,18 +37,14 @@ def random_image(height: int, width: int, seed: int = 0) -> Bytes:
 def test_sharpness_is_pillows(isa: str, photo: Bytes, factor: float) -> None:
     """Every factor, inside and outside 0 .. 1, on an image of all spectra and on noise."""
     for image in (photo, random_image(70, 141)):
-        np.testing.assert_array_equal(
-            _core.sharpen(image, factor), pillow_sharpness(image, factor)
-        )
+        np.testing.assert_array_equal(_core.sharpen(image, factor), pillow_sharpness(image, factor))
 
 
 def test_sharpness_of_photos_is_pillows(isa: str, in1k) -> None:
     """Real photos, with the factors of RandAugment's 31 bins."""
     for path, factor in zip(in1k, np.linspace(0.0, 2.0, 31), strict=False):
         image = np.asarray(Image.open(path).convert("RGB"))
-        np.testing.assert_array_equal(
-            _core.sharpen(image, factor), pillow_sharpness(image, factor)
-        )
+        np.testing.assert_array_equal(_core.sharpen(image, factor), pillow_sharpness(image, factor))
 
 
 @pytest.mark.parametrize("size", SIZES + [(4, width) for width in WIDTHS], ids=str)
@@ -56,9 +52,7 @@ def test_sharpness_of_small_images_is_pillows(isa: str, size: tuple[int, int]) -
     """Pillow leaves the border, and images below 3x3, as they are."""
     image = random_image(*size)
     for factor in (0.0, 0.3, 1.9, -1.0):
-        np.testing.assert_array_equal(
-            _core.sharpen(image, factor), pillow_sharpness(image, factor)
-        )
+        np.testing.assert_array_equal(_core.sharpen(image, factor), pillow_sharpness(image, factor))
 
 
 def test_sharpness_rounds_every_sum_as_pillow(isa: str) -> None:
@@ -99,7 +93,7 @@ def assert_nearly_same(result: Bytes, expected: Bytes) -> None:
     """Never more than one level, and that hardly ever."""
     difference = np.abs(result.astype(np.int16) - expected)
     assert difference.max() <= 1
-    assert np.mean(difference == 0) >= SAME_BYTES
+    assert np.count_nonzero(difference) <= 3 + OFF_BY_ONE * difference.size
 
 
 @pytest.mark.parametrize("kernel_size", KERNELS, ids=str)
