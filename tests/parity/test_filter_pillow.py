@@ -19,7 +19,7 @@ WIDTHS = [15, 16, 17, 18, 31, 32, 33, 34, 63, 64, 65, 66, 67, 129, 130]
 
 KERNELS = [(3, 3), (5, 5), (5, 9), (23, 23), (1, 7), (1, 1)]
 SIGMAS = [(0.1, 0.1), (0.5, 1.5), (1.1, 1.1), (2.0, 2.0), (10.0, 0.3)]
-SAME_BYTES = 0.9999  # share of samples; the others lie within rounding errors of half a level
+OFF_BY_ONE = 1e-4  # share of samples that may lie within rounding errors of half a level
 
 
 def pillow_sharpness(image: Bytes, factor: float) -> Bytes:
@@ -93,7 +93,7 @@ def assert_nearly_same(result: Bytes, expected: Bytes) -> None:
     """Never more than one level, and that hardly ever."""
     difference = np.abs(result.astype(np.int16) - expected)
     assert difference.max() <= 1
-    assert np.mean(difference == 0) >= SAME_BYTES
+    assert np.count_nonzero(difference) <= 3 + OFF_BY_ONE * difference.size
 
 
 @pytest.mark.parametrize("kernel_size", KERNELS, ids=str)

@@ -93,7 +93,7 @@ def test_noise_is_torchvisions_formula(
 
     image = photo[:97, :131]
     numbers = _core.normal_numbers(image.size, KEY).reshape(3, 97, 131)
-    monkeypatch.setattr(torch, "randn_like", lambda *args, **kwargs: torch.from_numpy(numbers))
+    monkeypatch.setattr(torch, "randn_like", lambda *_, **__: torch.from_numpy(numbers))
     tensor = torch.from_numpy(image.transpose(2, 0, 1).copy())
     expected = F.gaussian_noise(tensor, mean, sigma, clip).numpy().transpose(1, 2, 0)
 

@@ -1,7 +1,5 @@
 #include <immintrin.h>
 
-#include <cmath>
-
 #include "kernels/filter/sharpen.h"
 
 namespace penstock {
@@ -25,14 +23,15 @@ constexpr float kSafeDistance = 0x1p-16f;
 BlendTables make_tables(float factor) {
   BlendTables tables;
   bool exact = true;
+  const float magnitude = factor < 0 ? -factor : factor;
   for (int d = 0; d < 256; ++d) {
-    const float t = std::fabs(factor) * static_cast<float>(d);
-    const float whole = std::floor(t), rest = t - whole;
-    exact &= (rest == 0) | ((rest >= kSafeDistance) & (rest <= 1 - kSafeDistance)) | (t >= 256);
-    const float raised = whole < 255 ? whole : 255;
-    const float lowered = rest > 0 ? whole + 1 : whole;
-    tables.raise[d] = static_cast<uint8_t>(raised);
-    tables.lower[d] = static_cast<uint8_t>(lowered < 255 ? lowered : 255);
+    const float product = magnitude * static_cast<float>(d);
+    const float t = product < 255 ? product : 255;  // more saturates anyway
+    const int whole = static_cast<int>(t);
+    const float rest = t - static_cast<float>(whole);
+    exact &= (rest == 0) | ((rest >= kSafeDistance) & (rest <= 1 - kSafeDistance));
+    tables.raise[d] = static_cast<uint8_t>(whole);
+    tables.lower[d] = static_cast<uint8_t>(rest > 0 ? whole + 1 : whole);
   }
   tables.exact = exact;
   return tables;

@@ -52,14 +52,13 @@ class NormalLoop {
              Lanes::join(state[3])}};
   }
 
-  /// sqrt(-2 ln u) for u = (word + 1) / 2^32, as exactly as float32 holds it.
+  /// sqrt(-2 ln u) for u = (floor(word / 2) + 1/2) / 2^31, as exactly as float32 holds it.
   static Floats radius(Words word) {
-    const Floats unit = (Lanes::convert(Ints(word >> 1)) + 0.5f) * 0x1p-31f;
-    // unit = 2^exponent * (1 + z), with 1 + z between sqrt(1/2) and sqrt(2)
-    constexpr uint32_t kHalfRoot = 0x3F3504F3;
-    const Words bits = Lanes::words(unit);
-    const Ints exponent = Ints(bits - kHalfRoot) >> 23;
-    const Floats z = Lanes::floats(bits - (Words(exponent) << 23)) - 1.0f;
+    const Words bits = Lanes::words(Lanes::convert(Ints(word >> 1)) + 0.5f);
+    // u = 2^exponent * (1 + z), with 1 + z between sqrt(1/2) and sqrt(2)
+    constexpr uint32_t kHalfRoot = 0x3F3504F3, kDivisor = 31 << 23;
+    const Ints exponent = Ints(bits - (kHalfRoot + kDivisor)) >> 23;
+    const Floats z = Lanes::floats(bits - kDivisor - (Words(exponent) << 23)) - 1.0f;
     // -2 ln(1 + z) / z, fitted at Chebyshev's points
     Floats quotient = z * -0.2386210858821869f + 0.373615026473999f;
     quotient = quotient * z + -0.40983518958091736f;

@@ -1,0 +1,206 @@
+// Filters, noise, erasing and mixing: variants against the scalar ones, on memory that shows every
+// stray access.
+#include <cmath>
+#include <cstring>
+#include <vector>
+
+#include "base/cpu.h"
+#include "check.h"
+#include "guarded_output.h"
+#include "kernels/filter/blur.h"
+#include "kernels/filter/erase.h"
+#include "kernels/filter/noise.h"
+#include "kernels/filter/sharpen.h"
+#include "kernels/mix/mix_batch.h"
+#include "kernels/random/normal.h"
+#include "random_image.h"
+
+namespace penstock {
+namespace {
+
+constexpr int kWidths[] = {1, 2, 3, 4, 15, 16, 17, 18, 33, 63, 64, 65, 66, 67, 130};
+
+/// Planes as the engine makes them: kRowSlack bytes behind every row, and not one more.
+class Planes {
+ public:
+  Planes(int height, int width, int channels) {
+    image.height = height;
+    image.width = width;
+    image.channels = channels;
+    image.stride = width + kRowSlack;
+    for (int c = 0; c < channels; ++c) {
+      memory_[c] = std::make_unique<uint8_t[]>(image.stride * height);
+      image.plane[c] = memory_[c].get();
+    }
+  }
+  explicit Planes(const RandomImage& source)
+      : Planes(source.height, source.width, source.channels) {
+    for (int c = 0; c < source.channels; ++c)
+      for (int y = 0; y < source.height; ++y)
+        for (int x = 0; x < source.width; ++x) image.row(c, y)[x] = source.at(c, y, x);
+  }
+
+  std::vector<uint8_t> samples() const {
+    std::vector<uint8_t> all;
+    for (int c = 0; c < image.channels; ++c)
+      for (int y = 0; y < image.height; ++y)
+        all.insert(all.end(), image.row(c, y), image.row(c, y) + image.width);
+    return all;
+  }
+
+  PlanarTarget image;
+
+ private:
+  std::unique_ptr<uint8_t[]> memory_[3];
+};
+
+template <class Act>
+void with_every_isa(Act act) {
+  for (const Isa isa : {Isa::scalar, Isa::avx2, Isa::avx512}) {
+    if (isa > best_isa()) break;
+    force_isa(isa);
+    act();
+  }
+}
+
+/// What `act` makes of `in` is the same with every instruction set.
+template <class Act>
+void check_variants_agree(const Planes& in, int out_channels, Act act) {
+  std::vector<uint8_t> expected;
+  with_every_isa([&] {
+    const Planes out(in.image.height, in.image.width, out_channels);
+    act(out.image, in.image.view());
+    if (expected.empty()) expected = out.samples();
+    CHECK(out.samples() == expected);
+  });
+}
+
+void variants_agree() {
+  Draw draw(1);
+  for (const int width : kWidths)
+    for (const int height : {1, 2, 3, 9}) {
+      const Planes in(RandomImage(draw, height, width, draw.coin() ? 1 : 3));
+      for (const float factor : {0.0f, 0.3f, 1.9f, -2.5f, 1e-8f, 1e30f})
+        check_variants_agree(in, in.image.channels, [&](const auto& out, const auto& view) {
+          sharpen(out, view, factor);
+        });
+      const BlurSpec spec{2 * draw.between(0, width - 1) + 1, 2 * draw.between(0, height - 1) + 1,
+                          1.3f, 0.7f};
+      CHECK(blur_fits(spec, height, width));
+      BlurScratch scratch;
+      check_variants_agree(in, in.image.channels, [&](const auto& out, const auto& view) {
+        gaussian_blur(out, view, spec, scratch);
+      });
+      for (const bool clip : {false, true})
+        check_variants_agree(in, 3, [&](const auto& out, const auto& view) {
+          add_gaussian_noise(out, view, {3, 40, clip, {1, 2}});
+        });
+    }
+}
+
+void blur_needs_something_to_reflect() {
+  CHECK(blur_fits({1, 1, 1, 1}, 1, 1));
+  CHECK(!blur_fits({3, 1, 1, 1}, 5, 1));
+  CHECK(!blur_fits({1, 3, 1, 1}, 1, 5));
+  CHECK(blur_fits({9, 9, 1, 1}, 5, 5));
+  CHECK(!blur_fits({11, 9, 1, 1}, 5, 5));
+}
+
+void noise_works_in_place() {
+  Draw draw(2);
+  const RandomImage source(draw, 7, 45, 3);
+  with_every_isa([&] {
+    const Planes in(source), beside(7, 45, 3);
+    add_gaussian_noise(beside.image, in.image.view(), {0, 30, true, {5, 6}});
+    add_gaussian_noise(in.image, in.image.view(), {0, 30, true, {5, 6}});
+    CHECK(in.samples() == beside.samples());
+  });
+}
+
+// The first block for counter 0 and key 0, as published with Random123.
+static_assert(philox4x32(0, {0, 0}) == PhiloxBlock{0x6627E8D5, 0xE169C58D, 0xBC57AC4C, 0x9B00DBD8});
+
+void normals_count_beyond_32_bits() {
+  constexpr int kNumbers = kNormalGroup * kNormalGroupsAtOnce;
+  std::vector<float> expected(kNumbers);
+  for (const uint64_t first : {uint64_t{0}, uint64_t{0xFFFFFFF0}, uint64_t{1} << 32}) {
+    normals_scalar(expected.data(), first, kNormalGroupsAtOnce, {7, 8});
+    for (const float number : expected) CHECK(std::isfinite(number));
+    with_every_isa([&] {
+      std::vector<float> numbers(kNumbers);
+      normals()(numbers.data(), first, kNormalGroupsAtOnce, {7, 8});
+      CHECK(numbers == expected);
+    });
+  }
+}
+
+void erasing_stays_inside() {
+  const Region region{2, 3, 4, 37};
+  for (const Layout layout : {Layout::chw, Layout::hwc})
+    for (const Element element :
+         {Element::uint8, Element::float16, Element::bfloat16, Element::float32})
+      with_every_isa([&] {
+        GuardedOutput target(7, 41, 3, layout, element, nullptr, 5, false);
+        std::memset(target.output.data, 0, 1);
+        const std::vector<uint8_t> before = target.result();
+        const float value[3] = {1, 2, 3};
+        erase_output(target.output, {6, 40, 1, 1}, value);
+        erase_output_with_noise(target.output, {0, 0, 0, 0}, {1, 2});
+        erase_output_with_noise(target.output, region, {1, 2});
+        const std::vector<uint8_t> after = target.result();
+        size_t changed = 0;
+        for (size_t i = 0; i < after.size(); ++i) changed += after[i] != before[i];
+        const size_t most = (size_t{3} * 4 * 37 + 3) * size_of(element);
+        CHECK(changed > most / 2 && changed <= most);
+      });
+}
+
+void mixing_sees_partners_as_they_were() {
+  constexpr int kSlots = 7, kHeight = 5, kWidth = 19;
+  constexpr int kElements = 3 * kHeight * kWidth;
+  const int partners[kSlots] = {3, 1, 0, 4, 2, 6, 5};  // cycles of five, one and two slots
+  Draw draw(3);
+  std::vector<float> before(kSlots * kElements);
+  for (float& value : before) value = static_cast<float>(draw.between(-1000, 1000)) / 64;
+  std::vector<Mix> mixes(kSlots);
+  for (int i = 0; i < kSlots; ++i) mixes[i] = {partners[i], MixKind::blend, 0.3f, 0.7f, {}};
+  CHECK(pairs_up(mixes));
+
+  with_every_isa([&] {
+    std::vector<float> batch = before;
+    BatchSlots slots;
+    slots.first.data = batch.data();
+    slots.first.element = Element::float32;
+    slots.first.height = kHeight;
+    slots.first.width = kWidth;
+    slots.first.row_stride = kWidth * sizeof(float);
+    slots.first.plane_stride = kHeight * slots.first.row_stride;
+    slots.slot_stride = 3 * slots.first.plane_stride;
+    Buffer scratch;
+    mix_rows(slots, mixes, 0, 2, scratch);  // as two threads would share the rows
+    mix_rows(slots, mixes, 2, kHeight - 2, scratch);
+    for (int i = 0; i < kSlots; ++i)
+      for (int e = 0; e < kElements; ++e) {
+        const float own = before[i * kElements + e] * 0.3f;
+        const float other = before[partners[i] * kElements + e] * 0.7f;
+        CHECK(batch[i * kElements + e] == other + own);
+      }
+  });
+
+  mixes[1].partner = 0;
+  CHECK(!pairs_up(mixes));
+  mixes[1].partner = kSlots;
+  CHECK(!pairs_up(mixes));
+}
+
+}  // namespace
+}  // namespace penstock
+
+int main() {
+  penstock::variants_agree();
+  penstock::blur_needs_something_to_reflect();
+  penstock::noise_works_in_place();
+  penstock::normals_count_beyond_32_bits();
+  penstock::erasing_stays_inside();
+  penstock::mixing_sees_partners_as_they_were();
+}
