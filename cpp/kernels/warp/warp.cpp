@@ -5,7 +5,7 @@
 
 #include "base/cpu.h"
 #include "kernels/warp/nearest_paths.h"
-#include "kernels/warp/shifted_rows.h"
+#include "kernels/warp/shifts.h"
 #include "kernels/warp/warp_rows.h"
 #include "kernels/warp/warp_scalar.h"
 
@@ -66,6 +66,7 @@ void warp_fixed(const PlanarTarget& out, const PlanarView& in, const FixedMatrix
                        static_cast<int32_t>(matrix.b * y + matrix.c) >> 16, fill);
     return;
   }
+  if (moves_columns(matrix)) return copy_shifted_columns(out, in, matrix, fill);
   const BorderedImage image = make_filled_border(in, word_of(fill), scratch.words);
   const WarpRows& kernels = warp_rows();
   Places places;
