@@ -16,6 +16,24 @@ ptrdiff_t stride_of(int width) {
   return (width + 2 * kBorder + kRowPixels + kRowPixels - 1) / kRowPixels * kRowPixels;
 }
 
+/// `finish` completes the border of a row.
+template <class Finish>
+BorderedImage make_bordered(const PlanarView& in, Buffer& memory, Finish finish) {
+  constexpr int kBorder = BorderedImage::kBorder;
+  const ptrdiff_t stride = stride_of(in.width);
+  const ptrdiff_t rows = ptrdiff_t{in.height} + 2 * kBorder;
+  uint32_t* const first =
+      memory.reserve<uint32_t>(static_cast<size_t>(stride * rows)) + kBorder * stride + kBorder;
+  const int green = in.channels == 3 ? 1 : 0, blue = in.channels == 3 ? 2 : 0;
+  const WarpRows& kernels = warp_rows();
+  for (int y = 0; y < in.height; ++y) {
+    uint32_t* row = first + y * stride;
+    kernels.to_words(row, in.row(0, y), in.row(green, y), in.row(blue, y), in.width);
+    finish(row);
+  }
+  return {first, stride, in.height, in.width};
+}
+
 }  // namespace
 
 bool can_border(const PlanarView& in) {
@@ -23,28 +41,25 @@ bool can_border(const PlanarView& in) {
   return rows * stride_of(in.width) <= std::numeric_limits<int32_t>::max();
 }
 
-BorderedImage make_bordered(const PlanarView& in, Buffer& memory) {
+BorderedImage make_repeated_border(const PlanarView& in, Buffer& memory) {
   constexpr int kBorder = BorderedImage::kBorder;
-  const ptrdiff_t stride = stride_of(in.width);
-  const ptrdiff_t rows = ptrdiff_t{in.height} + 2 * kBorder;
-  uint32_t* const start = memory.reserve<uint32_t>(static_cast<size_t>(stride * rows));
-  const int green = in.channels == 3 ? 1 : 0, blue = in.channels == 3 ? 2 : 0;
-  const WarpRows& kernels = warp_rows();
-
-  for (int y = 0; y < in.height; ++y) {
-    uint32_t* row = start + (y + kBorder) * stride + kBorder;
-    kernels.to_words(row, in.row(0, y), in.row(green, y), in.row(blue, y), in.width);
+  const BorderedImage image = make_bordered(in, memory, [&](uint32_t* row) {
     std::fill_n(row - kBorder, kBorder, row[0]);
     std::fill_n(row + in.width, kBorder, row[in.width - 1]);
-  }
+  });
   const auto repeat = [&](ptrdiff_t to, ptrdiff_t from) {
-    std::copy_n(start + from * stride, in.width + 2 * kBorder, start + to * stride);
+    uint32_t* const start = memory.data<uint32_t>();
+    std::copy_n(start + from * image.stride, in.width + 2 * kBorder, start + to * image.stride);
   };
   for (int i = 0; i < kBorder; ++i) {
     repeat(i, kBorder);
     repeat(kBorder + in.height + i, kBorder + in.height - 1);
   }
-  return {start + kBorder * stride + kBorder, stride, in.height, in.width};
+  return image;
+}
+
+BorderedImage make_filled_border(const PlanarView& in, uint32_t fill, Buffer& memory) {
+  return make_bordered(in, memory, [fill](uint32_t* row) { row[-1] = fill; });
 }
 
 }  // namespace penstock

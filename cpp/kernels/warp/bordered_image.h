@@ -1,4 +1,4 @@
-// The source of a warp as its vector kernels want it: one 32-bit word a pixel, edges repeated.
+// The source of a warp as its vector kernels want it: one 32-bit word a pixel, and a border.
 #pragma once
 
 #include <cstddef>
@@ -9,8 +9,7 @@
 
 namespace penstock {
 
-/// red | green << 8 | blue << 16 (gray: three times the same). Around the image lie kBorder pixels
-/// that repeat its edge, so that no filter has to look whether a neighbour is there.
+/// red | green << 8 | blue << 16 (gray: three times the same), with kBorder pixels around.
 struct BorderedImage {
   static constexpr int kBorder = 2;
 
@@ -25,7 +24,12 @@ struct BorderedImage {
 /// Whether the kernels' 32-bit places reach every pixel of such an image.
 bool can_border(const PlanarView& in);
 
+/// The border repeats the image's edge, so that no filter has to look whether a neighbour is there.
 /// Lives in `memory`. Requires can_border(in).
-BorderedImage make_bordered(const PlanarView& in, Buffer& memory);
+BorderedImage make_repeated_border(const PlanarView& in, Buffer& memory);
+
+/// Left of every row lies `fill`, the rest of the border is not set: for images of which single
+/// pixels are taken, or the fill. Lives in `memory`. Requires can_border(in).
+BorderedImage make_filled_border(const PlanarView& in, uint32_t fill, Buffer& memory);
 
 }  // namespace penstock

@@ -5,7 +5,7 @@
 
 #include "base/cpu.h"
 #include "kernels/warp/nearest_paths.h"
-#include "kernels/warp/shifted_rows.h"
+#include "kernels/warp/shifts.h"
 #include "kernels/warp/warp_rows.h"
 #include "kernels/warp/warp_scalar.h"
 
@@ -41,14 +41,16 @@ void for_each_part(const PlanarTarget& out, Body body) {
 template <class Place>
 void warp_to_places(const PlanarTarget& out, const PlanarView& in, Filter filter, uint32_t fill,
                     WarpScratch& scratch, Place place) {
-  const BorderedImage image = make_bordered(in, scratch.words);
+  const BorderedImage image = filter == Filter::nearest
+                                  ? make_filled_border(in, fill, scratch.words)
+                                  : make_repeated_border(in, scratch.words);
   const WarpRows& kernels = warp_rows();
   Places places;
   for_each_part(out, [&](const RowPart& part) {
     place(places, part);
     if (filter == Filter::nearest) {
       kernels.nearest(places, part, image);
-      kernels.copy(part, image.first, places.at, fill);
+      kernels.copy(part, image.first, places.at);
     } else {
       (filter == Filter::bilinear ? kernels.bilinear : kernels.bicubic)(part, image, places, fill);
     }
@@ -64,20 +66,21 @@ void warp_fixed(const PlanarTarget& out, const PlanarView& in, const FixedMatrix
                        static_cast<int32_t>(matrix.b * y + matrix.c) >> 16, fill);
     return;
   }
-  const BorderedImage image = make_bordered(in, scratch.words);
+  if (moves_columns(matrix)) return copy_shifted_columns(out, in, matrix, fill);
+  const BorderedImage image = make_filled_border(in, word_of(fill), scratch.words);
   const WarpRows& kernels = warp_rows();
   Places places;
   for_each_part(out, [&](const RowPart& part) {
     kernels.nearest_fixed(places, part, image, matrix);
-    kernels.copy(part, image.first, places.at, word_of(fill));
+    kernels.copy(part, image.first, places.at);
   });
 }
 
-/// Where the output's columns (or rows) lie among `size` of the source; -1 outside. One sum a
-/// column, since the sums' rounding is part of Pillow's result.
+/// Where the output's columns (or rows) lie among `size` of the source; kOutside for none. One sum
+/// a column, since the sums' rounding is part of Pillow's result.
 void tabulate(int32_t* table, int count, double start, double step, int size) {
   for (int i = 0; i < count; ++i, start += step)
-    table[i] = is_inside(start, size) ? static_cast<int32_t>(start) : -1;
+    table[i] = is_inside(start, size) ? static_cast<int32_t>(start) : kOutside;
 }
 
 /// Whether every output column is the source's column `shift` further on, where there is one.
@@ -86,7 +89,7 @@ bool has_one_shift(int64_t& shift, const int32_t* table, int count, int size) {
   shift = first == table + count ? size : *first - (first - table);
   for (int64_t i = 0; i < count; ++i) {
     const int64_t expected = i + shift;
-    if (table[i] != (expected >= 0 && expected < size ? expected : -1)) return false;
+    if (table[i] != (expected >= 0 && expected < size ? expected : kOutside)) return false;
   }
   return true;
 }
@@ -95,10 +98,11 @@ void warp_scaled(const PlanarTarget& out, const PlanarView& in, const double (&m
                  const uint8_t (&fill)[3], WarpScratch& scratch) {
   int32_t* const columns = scratch.columns.reserve<int32_t>(size_t{kPartStep} + out.width);
   tabulate(columns, out.width, m[2] + m[0] * 0.5, m[0], in.width);
-  std::fill_n(columns + out.width, kPartStep, -1);
+  std::fill_n(columns + out.width, kPartStep, kOutside);
   int64_t shift = 0;
   const bool shifted = has_one_shift(shift, columns, out.width, in.width);
-  const BorderedImage image = shifted ? BorderedImage{} : make_bordered(in, scratch.words);
+  const BorderedImage image =
+      shifted ? BorderedImage{} : make_filled_border(in, word_of(fill), scratch.words);
   const WarpRows& kernels = warp_rows();
 
   double place = m[5] + m[4] * 0.5;
@@ -110,7 +114,7 @@ void warp_scaled(const PlanarTarget& out, const PlanarView& in, const double (&m
     }
     RowPart row{{}, out.channels, y, 0, out.width};
     for (int c = 0; c < out.channels; ++c) row.pixels[c] = out.row(c, y);
-    kernels.copy(row, image.at(in_y, 0), columns, word_of(fill));
+    kernels.copy(row, image.at(in_y, 0), columns);
   }
 }
 

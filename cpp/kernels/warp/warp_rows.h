@@ -21,11 +21,15 @@ struct RowPart {
 inline constexpr int kPartPixels = 256;
 inline constexpr int kPartStep = 16;
 
+/// The place of pixels from outside the image: left of its first, where nearest finds the fill.
+inline constexpr int32_t kOutside = -1;
+
 /// Where the pixels of a part come from.
 struct Places {
   alignas(64) double x[kPartPixels];
   alignas(64) double y[kPartPixels];
-  alignas(64) int32_t at[kPartPixels];  // words from the bordered image's first; negative: outside
+  alignas(
+      64) int32_t at[kPartPixels];  // words from the source's first; kOutside where there is none
 };
 
 /// The first kernels find places, as x and y or, from these or at once, as `at`; the last write
@@ -41,7 +45,8 @@ struct WarpRows {
                         const FixedMatrix& matrix);
   void (*nearest)(Places& places, const RowPart& part, const BorderedImage& image);
 
-  void (*copy)(const RowPart& part, const uint32_t* first, const int32_t* at, uint32_t fill);
+  /// Takes the words first[at[i]]; `part` may be a whole row.
+  void (*copy)(const RowPart& part, const uint32_t* first, const int32_t* at);
   void (*bilinear)(const RowPart& part, const BorderedImage& image, const Places& places,
                    uint32_t fill);
   void (*bicubic)(const RowPart& part, const BorderedImage& image, const Places& places,

@@ -24,11 +24,6 @@ struct Lanes {
   static Ints all(uint32_t value) { return _mm256_set1_epi32(static_cast<int>(value)); }
   static Floats all(float value) { return _mm256_set1_ps(value); }
 
-  static Ints gather_or(const uint32_t* first, Ints at, Ints fill) {
-    return _mm256_mask_i32gather_epi32(fill, reinterpret_cast<const int*>(first), at,
-                                       is_not_negative(at), sizeof(uint32_t));
-  }
-
   /// Two words side by side at once, then sorted into lefts and rights.
   static Pairs gather_pairs(const uint32_t* first, Ints at) {
     const auto* pairs = reinterpret_cast<const long long*>(first);
@@ -110,7 +105,6 @@ struct Lanes {
   static Doubles multiply(Doubles a, Doubles b) { return _mm256_mul_pd(a, b); }
   static HalfInts cut_off(Doubles value) { return _mm256_cvttpd_epi32(value); }
 
-  static Mask is_not_negative(Ints value) { return _mm256_cmpgt_epi32(value, all(~0u)); }
   static Mask has_no_bit(Ints value, Ints bits) {
     return _mm256_cmpeq_epi32(_mm256_and_si256(value, bits), all(0u));
   }

@@ -22,10 +22,6 @@ struct Lanes {
   static Ints all(uint32_t value) { return _mm512_set1_epi32(static_cast<int>(value)); }
   static Floats all(float value) { return _mm512_set1_ps(value); }
 
-  static Ints gather_or(const uint32_t* first, Ints at, Ints fill) {
-    return _mm512_mask_i32gather_epi32(fill, is_not_negative(at), at, first, sizeof(uint32_t));
-  }
-
   /// Two words side by side at once, then sorted into lefts and rights.
   static Pairs gather_pairs(const uint32_t* first, Ints at) {
     const Ints low = _mm512_i32gather_epi64(_mm512_castsi512_si256(at), first, sizeof(uint32_t));
@@ -106,7 +102,6 @@ struct Lanes {
   static Doubles multiply(Doubles a, Doubles b) { return _mm512_mul_pd(a, b); }
   static HalfInts cut_off(Doubles value) { return _mm512_cvttpd_epi32(value); }
 
-  static Mask is_not_negative(Ints value) { return _mm512_cmpge_epi32_mask(value, all(0u)); }
   static Mask has_any_bit(Ints value, Ints bits) { return _mm512_test_epi32_mask(value, bits); }
   static Mask has_no_bit(Ints value, Ints bits) { return _mm512_testn_epi32_mask(value, bits); }
   static Mask both(Mask a, Mask b) { return a & b; }

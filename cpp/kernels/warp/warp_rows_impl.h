@@ -62,7 +62,7 @@ struct WarpRowsOf {
       const int x = static_cast<int32_t>(m.a * column + x_by_row) >> 16;
       const int y = static_cast<int32_t>(m.d * column + y_by_row) >> 16;
       const bool inside = (x >= 0) & (x < image.width) & (y >= 0) & (y < image.height);
-      places.at[i] = inside ? static_cast<int>(static_cast<uint32_t>(y) * stride + x) : -1;
+      places.at[i] = inside ? static_cast<int>(static_cast<uint32_t>(y) * stride + x) : kOutside;
     }
   }
 
@@ -77,18 +77,25 @@ struct WarpRowsOf {
       const bool inside = is_within(places, i, image.height, image.width);
       const int x = static_cast<int>(inside ? places.x[i] : 0.0);
       const int y = static_cast<int>(inside ? places.y[i] : 0.0);
-      places.at[i] = inside ? y * stride + x : -1;
+      places.at[i] = inside ? y * stride + x : kOutside;
     }
   }
 
   // ---- pixels ----
 
-  static void copy(const RowPart& part, const uint32_t* first, const int32_t* at, uint32_t fill) {
-    for (int i = 0; i < part.count; i += Lanes::kCount) {
-      const Ints words = Lanes::gather_or(first, Lanes::load(at + i), Lanes::all(fill));
+  static void copy(const RowPart& part, const uint32_t* first, const int32_t* at) {
+    alignas(64) int32_t words[kPartPixels];
+    for (int start = 0; start < part.count; start += kPartPixels) {
+      const int rest = part.count - start;
+      const int count = padded(rest < kPartPixels ? rest : kPartPixels);
+      // One load a pixel: gather instructions take longer.
+      for (int i = 0; i < count; ++i) words[i] = static_cast<int32_t>(first[at[start + i]]);
+      for (int i = 0; i < count; i += Lanes::kCount) {
+        const Ints pixels = Lanes::load(words + i);
 #pragma GCC unroll 3
-      for (int c = 0; c < part.channels; ++c)
-        Lanes::store_low_bytes(part.pixels[c] + i, Lanes::shift_right(words, 8 * c));
+        for (int c = 0; c < part.channels; ++c)
+          Lanes::store_low_bytes(part.pixels[c] + start + i, Lanes::shift_right(pixels, 8 * c));
+      }
     }
   }
 
@@ -120,8 +127,9 @@ struct WarpRowsOf {
 
   static void bilinear(const RowPart& part, const BorderedImage& image, const Places& places,
                        uint32_t fill) {
-    // The error stays below 7 * 2^-17: seven roundings of numbers below 256.
-    constexpr int kCellBits = 13;
+    // Levels are below 256 and shares below 1, so each of five roundings (of both shares, a row's
+    // sum, the rows' difference, the result) adds at most 2^-17.
+    constexpr int kCellBits = 14;
     const uint32_t* const first = image.at(-1, -1);
     for (int i = 0; i < part.count; i += Lanes::kCount) {
       const auto [at, right, below, inside] = neighbours(places, i, image);

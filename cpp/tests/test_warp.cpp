@@ -1,0 +1,181 @@
+// Warps with hostile numbers and odd sizes: every variant gives the oracle's pixels and touches
+// nothing else.
+#include <cmath>
+#include <cstring>
+#include <limits>
+#include <memory>
+#include <vector>
+
+#include "base/cpu.h"
+#include "check.h"
+#include "kernels/warp/elastic.h"
+#include "kernels/warp/warp.h"
+#include "kernels/warp/warp_scalar.h"
+#include "random_image.h"
+
+namespace penstock {
+namespace {
+
+constexpr Filter kFilters[] = {Filter::nearest, Filter::bilinear, Filter::bicubic};
+
+/// Planes of their own, each with exactly the slack that may be touched behind its rows.
+class SlackImage {
+ public:
+  SlackImage(int height, int width, int channels) {
+    target_.stride = width + kRowSlack;
+    target_.height = height;
+    target_.width = width;
+    target_.channels = channels;
+    for (int c = 0; c < channels; ++c) {
+      planes_[c] = std::make_unique<uint8_t[]>(static_cast<size_t>(target_.stride) * height);
+      target_.plane[c] = planes_[c].get();
+    }
+  }
+  explicit SlackImage(const RandomImage& image)
+      : SlackImage(image.height, image.width, image.channels) {
+    for (int c = 0; c < image.channels; ++c)
+      for (int y = 0; y < image.height; ++y)
+        for (int x = 0; x < image.width; ++x) target_.row(c, y)[x] = image.at(c, y, x);
+  }
+
+  const PlanarTarget& target() const { return target_; }
+  PlanarView view() const { return target_.view(); }
+
+ private:
+  PlanarTarget target_;
+  std::unique_ptr<uint8_t[]> planes_[3];
+};
+
+bool same_pixels(const SlackImage& a, const SlackImage& b) {
+  for (int c = 0; c < a.target().channels; ++c)
+    for (int y = 0; y < a.target().height; ++y)
+      if (std::memcmp(a.target().row(c, y), b.target().row(c, y), a.target().width) != 0)
+        return false;
+  return true;
+}
+
+/// Mostly ordinary numbers; now and then one that no pixel and no integer can be.
+double any_number(Draw& draw, double ordinary) {
+  constexpr double kHostile[] = {0.0,
+                                 -0.0,
+                                 std::numeric_limits<double>::quiet_NaN(),
+                                 std::numeric_limits<double>::infinity(),
+                                 -std::numeric_limits<double>::infinity(),
+                                 std::numeric_limits<double>::max(),
+                                 std::numeric_limits<double>::denorm_min(),
+                                 -1e300,
+                                 2147483648.0,
+                                 -2147483649.0,
+                                 32768.0,
+                                 65536.0,
+                                 1e5,
+                                 1e-5};
+  constexpr int kCount = sizeof(kHostile) / sizeof(kHostile[0]);
+  if (draw.between(0, 9) == 0) return kHostile[draw.between(0, kCount - 1)];
+  return ordinary * draw.between(-1000, 1000) / 1000;
+}
+
+template <class Body>
+void in_every_variant(Body body) {
+  for (const Isa isa : {Isa::scalar, Isa::avx2, Isa::avx512}) {
+    if (isa > best_isa()) continue;
+    force_isa(isa);
+    body();
+  }
+}
+
+void every_variant_agrees_on_any_numbers() {
+  WarpScratch scratch;
+  for (unsigned seed = 0; seed < 1500; ++seed) {
+    Draw draw(seed);
+    const int channels = draw.coin() ? 3 : 1;
+    const SlackImage in(RandomImage(draw, draw.between(1, 40), draw.between(1, 70), channels));
+    const int out_height = draw.between(1, 20);
+    const int out_width = draw.between(0, 20) == 0 ? draw.between(250, 530) : draw.between(1, 70);
+    const uint8_t level = static_cast<uint8_t>(draw.between(0, 255));
+    const uint8_t fill[3] = {level, level, level};
+    const Filter filter = kFilters[draw.between(0, 2)];
+    double affine[6], perspective[8];
+    for (int i = 0; i < 6; ++i) affine[i] = any_number(draw, i % 3 == 2 ? 40 : 2);
+    if (draw.between(0, 3) == 0) affine[1] = affine[3] = 0;
+    if (draw.between(0, 3) == 0) affine[0] = 1;
+    if (draw.between(0, 3) == 0) affine[3] = 0;
+    for (int i = 0; i < 8; ++i) perspective[i] = i < 6 ? affine[i] : any_number(draw, 0.1);
+
+    const SlackImage expected_affine(out_height, out_width, channels);
+    const SlackImage expected_perspective(out_height, out_width, channels);
+    warp_affine_scalar(expected_affine.target(), in.view(), affine, filter, fill);
+    warp_perspective_scalar(expected_perspective.target(), in.view(), perspective, filter, fill);
+    in_every_variant([&] {
+      const SlackImage out(out_height, out_width, channels);
+      warp_affine(out.target(), in.view(), affine, filter, fill, scratch);
+      CHECK(same_pixels(out, expected_affine));
+      warp_perspective(out.target(), in.view(), perspective, filter, fill, scratch);
+      CHECK(same_pixels(out, expected_perspective));
+    });
+  }
+}
+
+void gray_takes_the_colour_of_the_fill() {
+  Draw draw(1);
+  const SlackImage gray(RandomImage(draw, 6, 7, 1));
+  const uint8_t fill[3] = {1, 2, 3};
+  const double moved[6] = {1, 0, -3, 0, 1, 0};
+  const double turned[6] = {0, 1, 0, 1, 0, -3};
+  WarpScratch scratch;
+  for (const Filter filter : kFilters)
+    in_every_variant([&] {
+      const SlackImage out(7, 7, 3);
+      warp_affine(out.target(), gray.view(), moved, filter, fill, scratch);
+      for (int c = 0; c < 3; ++c) {
+        CHECK(out.target().row(c, 5)[2] == fill[c]);
+        CHECK(out.target().row(c, 5)[3] == gray.view().row(0, 5)[0]);
+      }
+      warp_affine(out.target(), gray.view(), turned, filter, fill, scratch);
+      for (int c = 0; c < 3; ++c) {
+        CHECK(out.target().row(c, 1)[2] == fill[c]);
+        CHECK(out.target().row(c, 1)[4] == gray.view().row(0, 1)[1]);
+      }
+    });
+}
+
+void displaced_places_stay_inside() {
+  for (unsigned seed = 0; seed < 300; ++seed) {
+    Draw draw(seed);
+    const int height = draw.between(1, 12), width = draw.between(1, 12);
+    const int channels = draw.coin() ? 3 : 1;
+    const SlackImage in(RandomImage(draw, height, width, channels));
+    const SlackImage out(height, width, channels);
+    const size_t pixels = static_cast<size_t>(height) * width;
+    std::vector<float> dx(pixels), dy(pixels);
+    for (float& shift : dx) shift = static_cast<float>(any_number(draw, 20));
+    for (float& shift : dy) shift = static_cast<float>(any_number(draw, 20));
+    const uint8_t fill[3] = {9, 9, 9};
+    warp_displaced(out.target(), in.view(), dx.data(), dy.data(), kFilters[draw.between(0, 2)],
+                   fill);
+  }
+}
+
+void without_alpha_nothing_moves() {
+  Draw draw(2);
+  const SlackImage in(RandomImage(draw, 9, 11, 3));
+  const SlackImage out(9, 11, 3);
+  std::vector<float> dx(99), dy(99);
+  Buffer scratch;
+  elastic_field(dx.data(), dy.data(), 9, 11, {0, 0, 5, 0}, {1, 2}, scratch);
+  const uint8_t fill[3] = {0, 0, 0};
+  for (const Filter filter : kFilters) {
+    warp_displaced(out.target(), in.view(), dx.data(), dy.data(), filter, fill);
+    CHECK(same_pixels(out, in));
+  }
+}
+
+}  // namespace
+}  // namespace penstock
+
+int main() {
+  penstock::every_variant_agrees_on_any_numbers();
+  penstock::gray_takes_the_colour_of_the_fill();
+  penstock::displaced_places_stay_inside();
+  penstock::without_alpha_nothing_moves();
+}
