@@ -34,6 +34,22 @@ def read_integer(where: str, name: str, given: Any, *, least: int) -> int:
     return int(given)
 
 
+def read_number(
+    where: str, name: str, given: Any, *, least: float = -math.inf, most: float = math.inf
+) -> float:
+    """A finite number between `least` and `most`."""
+    if (
+        isinstance(given, bool)
+        or not isinstance(given, Real)
+        or not math.isfinite(given)
+        or not least <= float(given) <= most
+    ):
+        raise TransformError(
+            f"{where}: {name} must be a number{_bounds(least, most)}, got {given!r}."
+        )
+    return float(given)
+
+
 def read_numbers(where: str, name: str, given: Any) -> tuple[float, ...]:
     """A sequence of finite numbers."""
     try:
@@ -106,6 +122,12 @@ def read_fill(where: str, given: Any) -> Colour:
     numbers = read_numbers(where, "fill", values)
     red, green, blue = (min(max(int(number), 0), 255) for number in numbers * (3 // len(numbers)))
     return red, green, blue
+
+
+def _bounds(least: float, most: float) -> str:
+    if math.isinf(most):
+        return "" if math.isinf(least) else f" of at least {least:g}"
+    return f" between {least:g} and {most:g}"
 
 
 def _is_sequence(given: Any) -> bool:
