@@ -55,13 +55,13 @@ def _noise(key: Floats, size: Size) -> Floats:
     counter = np.zeros((4, len(pixels)), dtype=np.uint64)
     counter[0] = pixels
     words = philox4x32(counter, key.astype(np.uint64))[:2]
-    noise: Floats = words.astype(np.float64) * 2.0**-31 - 1
-    return noise.reshape(2, size.height, size.width)
+    units = words.astype(np.float64) * 2.0**-31 - 1
+    return units.reshape(2, size.height, size.width)
 
 
 def _blur(plane: Floats, kernel: int, sigmas: tuple[float, float]) -> Floats:
     across = _blur_rows(plane, kernel, sigmas[0])
-    return _blur_rows(across.T, kernel, sigmas[1]).T
+    return np.transpose(_blur_rows(np.transpose(across), kernel, sigmas[1]))
 
 
 def _blur_rows(plane: Floats, kernel: int, sigma: float) -> Floats:

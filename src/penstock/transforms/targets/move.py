@@ -145,7 +145,7 @@ def _boxes_around(corners: Floats) -> Floats:
 
 
 def _replaced(places: Pixels, objects: Bools, new: Floats) -> Pixels:
-    changed = places.copy()
+    changed: Pixels = places.copy()
     changed[objects] = _as_pixels(new)
     return changed
 

@@ -33,7 +33,8 @@ def warp_back(move: EffectMove, rows: Bools, sizes: Sizes) -> ToNew:
         origins[grown] = _frame_origins(matrices[grown], sizes.height[grown], sizes.width[grown])
 
     def to_new(points: Points, owners: Ints) -> Floats:
-        return _apply(matrices[owners], points) - origins[owners, None]
+        with np.errstate(invalid="ignore"):
+            return _apply(matrices[owners], points) - origins[owners, None]
 
     return to_new
 
@@ -50,15 +51,16 @@ def _matrices(move: EffectMove) -> Floats:
 
 def _adjugates(matrices: Floats) -> Floats:
     """Inverses up to a factor, which points do not feel: no division, nothing to fail."""
-    rows = matrices.transpose(1, 0, 2)
-    columns = (np.cross(rows[1], rows[2]), np.cross(rows[2], rows[0]), np.cross(rows[0], rows[1]))
+    first, second, third = matrices.transpose(1, 0, 2)
+    with np.errstate(over="ignore", invalid="ignore"):
+        columns = np.cross(second, third), np.cross(third, first), np.cross(first, second)
     return np.stack(columns, axis=2)
 
 
 def _apply(matrices: Floats, points: Points) -> Floats:
     """Points (n, k, 2) under one matrix each; without a place under theirs they are not finite."""
-    placed = points @ matrices[:, :, :2].transpose(0, 2, 1) + matrices[:, None, :, 2]
-    with np.errstate(divide="ignore", invalid="ignore"):
+    with np.errstate(all="ignore"):
+        placed = points @ matrices[:, :, :2].transpose(0, 2, 1) + matrices[:, None, :, 2]
         result: Floats = placed[..., :2] / placed[..., 2:]
     return result
 
