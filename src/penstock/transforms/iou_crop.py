@@ -21,6 +21,7 @@ _OVERLAPS = (0.0, 0.1, 0.3, 0.5, 0.7, 0.9, 1.0)
 # A sample that needs more is left whole. Where one overlap in seven ends the search, that is one
 # sample in 10**13; where none does, an image without a fitting crop would search for ever.
 _MOST_ROUNDS = 200
+_USUAL_ROUNDS = 16  # of which the overlaps are drawn together
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -75,24 +76,27 @@ class RandomIoUCrop(TargetOp):
         crop = CropMove(zeros, zeros.copy(), sizes.height.copy(), sizes.width.copy())
         cropped = np.zeros(len(sizes), dtype=np.bool_)
         looking = np.arange(len(sizes))
+        draws.reserve(_USUAL_ROUNDS)
         for number in range(_MOST_ROUNDS):
+            overlap = self._overlaps[draws.integers(len(self._overlaps))]
+            looking = looking[overlap[looking] < 1]
             if not len(looking):
                 break
-            round_draws = draws.branch(number, looking)
-            overlap = self._overlaps[round_draws.integers(len(self._overlaps))]
-            tries = self._draw_tries(round_draws, _pick(sizes, looking))
-            good = (overlap < 1) & _are_good(tries, overlap, targets.pick(looking))
+            tries = self._draw_tries(draws.branch(number, looking), _pick(sizes, looking))
+            good = _are_good(tries, overlap[looking], targets.pick(looking))
             found, first = good.any(axis=0), good.argmax(axis=0)
             rows = looking[found]
             for side in ("top", "left", "height", "width"):
                 getattr(crop, side)[rows] = getattr(tries, side)[first[found], found]
             cropped[rows] = True
-            looking = looking[~found & (overlap < 1)]
+            looking = looking[~found]
         return (crop,), _move_along(crop, cropped, targets, sizes)
 
     def _draw_tries(self, draws: Draws, sizes: Sizes) -> CropMove:
         """Crops of every try, (tries, samples); one that is out of proportion has no height."""
-        drawn = draws.units(4 * self.trials).reshape(4, self.trials, len(sizes))
+        words = draws.bits(2 * self.trials).reshape(2, self.trials, len(sizes))
+        halves = np.concatenate([words >> np.uint64(32), words & np.uint64(0xFFFFFFFF)])
+        drawn = halves * 2.0**-32  # as many bits as a place in an image needs, at half the cost
         shares = self.min_scale + (self.max_scale - self.min_scale) * drawn[:2]
         width, height = _cut(sizes.width * shares[0]), _cut(sizes.height * shares[1])
         ratio = width / np.maximum(height, 1)
