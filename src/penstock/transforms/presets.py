@@ -95,7 +95,7 @@ def detection(
     """How detectors are trained: boxes come out as XYXY, degenerate ones dropped.
 
     `mean` is the colour of borders, of values 0 .. 255. `size`, which torchvision's presets do not
-    have, resizes to (height, width) in the end, so that the images form a batch of one shape.
+    have, resizes to (height, width) behind the rest, so that the images form a batch of one shape.
     """
     flip = RandomHorizontalFlip(hflip_prob)
     steps: list[Any]
@@ -116,9 +116,9 @@ def detection(
                 f"detection: data_augmentation must be hflip, lsj, multiscale, ssd or ssdlite, "
                 f"got {data_augmentation!r}."
             )
-    steps += [ConvertBoundingBoxFormat(BoxFormat.XYXY), SanitizeBoundingBoxes()]
     if size is not None:
         steps.append(Resize(size))
+    steps += [ConvertBoundingBoxFormat(BoxFormat.XYXY), SanitizeBoundingBoxes()]
     return Compose([*steps, ToDtype("float32", scale=True)])
 
 
