@@ -103,6 +103,20 @@ def test_an_iou_crop_that_cannot_be_found_leaves_the_image_whole():
     np.testing.assert_array_equal(moved.boxes, [[1, 1, 2, 2]])
 
 
+def test_sparing_hopeless_tries_changes_nothing(monkeypatch):
+    rng = np.random.default_rng(0)
+    sizes = Sizes(rng.integers(1, 300, 200), rng.integers(1, 300, 200))
+    targets = make_targets(sizes)
+    spared, _ = run(T.RandomIoUCrop(), np.arange(200), sizes, targets)
+    monkeypatch.setattr(
+        T.RandomIoUCrop, "_possible_overlaps", lambda op, sizes, targets: np.full(200, np.inf)
+    )
+    tried, _ = run(T.RandomIoUCrop(), np.arange(200), sizes, targets)
+
+    for side in ("top", "left", "height", "width"):
+        np.testing.assert_array_equal(getattr(spared[0], side), getattr(tried[0], side))
+
+
 def test_an_iou_crop_needs_boxes():
     plan = as_written(T.Compose([T.Resize(9), T.RandomIoUCrop()]))
     sizes = sizes_of((50, 50))

@@ -76,21 +76,38 @@ class RandomIoUCrop(TargetOp):
         crop = CropMove(zeros, zeros.copy(), sizes.height.copy(), sizes.width.copy())
         cropped = np.zeros(len(sizes), dtype=np.bool_)
         looking = np.arange(len(sizes))
+        possible = self._possible_overlaps(sizes, targets)
         draws.reserve(_USUAL_ROUNDS)
         for number in range(_MOST_ROUNDS):
             overlap = self._overlaps[draws.integers(len(self._overlaps))]
             looking = looking[overlap[looking] < 1]
             if not len(looking):
                 break
-            tries = self._draw_tries(draws.branch(number, looking), _pick(sizes, looking))
-            good = _are_good(tries, overlap[looking], targets.pick(looking))
+            trying = looking[overlap[looking] <= possible[looking]]
+            if not len(trying):
+                continue
+            tries = self._draw_tries(draws.branch(number, trying), _pick(sizes, trying))
+            good = _are_good(tries, overlap[trying], targets.pick(trying))
             found, first = good.any(axis=0), good.argmax(axis=0)
-            rows = looking[found]
+            rows = trying[found]
             for side in ("top", "left", "height", "width"):
                 getattr(crop, side)[rows] = getattr(tries, side)[first[found], found]
             cropped[rows] = True
-            looking = looking[~found]
+            looking = looking[~cropped[looking]]
         return (crop,), _move_along(crop, cropped, targets, sizes)
+
+    def _possible_overlaps(self, sizes: Sizes, targets: Targets) -> Floats:
+        """What no overlap in a sample can exceed: its largest box over the smallest crop.
+
+        Spares trying where it is hopeless, and changes no result. Without boxes it is negative.
+        """
+        possible = np.full(len(sizes), -1.0)
+        if targets.boxes is not None:
+            width, height = (targets.boxes[:, 2:] - targets.boxes[:, :2]).T.astype(np.float64)
+            least = np.floor(sizes.width * self.min_scale) * np.floor(sizes.height * self.min_scale)
+            areas = np.maximum(width * height, 0)
+            np.maximum.at(possible, targets.owners, areas / np.maximum(least, 1)[targets.owners])
+        return possible
 
     def _draw_tries(self, draws: Draws, sizes: Sizes) -> CropMove:
         """Crops of every try, (tries, samples); one that is out of proportion has no height."""
