@@ -14,11 +14,13 @@ from penstock.rng import MAX_STREAMS, Draws
 from penstock.transforms.compose import Op, flatten
 from penstock.transforms.final import FinalSpec, reduce_final
 from penstock.transforms.moves import Move, out_sizes
-from penstock.transforms.op import ImageOp
+from penstock.transforms.op import BoxOp, ImageOp, TargetOp
 from penstock.transforms.python_step import PythonStep
+from penstock.transforms.targets import Targets, move_targets
 from penstock.transforms.values import Normalize, ToDtype
 
 OpT_co = TypeVar("OpT_co", bound="ImageOp | PythonStep", covariant=True)
+TargetsT = TypeVar("TargetsT", Targets, None)  # what samples carry, if anything
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,12 +40,19 @@ class Segment:
 
     def sample(self, seed: int, epoch: int, samples: Ints, sizes: Sizes) -> tuple[Move, ...]:
         """Draw the moves of a batch whose images have `sizes` when they reach the segment."""
+        return self.sample_targets(seed, epoch, samples, sizes, None)[0]
+
+    def sample_targets(
+        self, seed: int, epoch: int, samples: Ints, sizes: Sizes, targets: TargetsT
+    ) -> tuple[tuple[Move, ...], TargetsT]:
+        """Draw the moves, and move along what the samples carry, a row of `targets` each."""
         moves: tuple[Move, ...] = ()
         for node in self.ops:
-            drawn = node.op.sample(Draws(seed, epoch, samples, node.stream), sizes)
+            draws = Draws(seed, epoch, samples, node.stream)
+            drawn, targets = _sample(node.op, draws, sizes, targets)
             sizes = out_sizes(drawn, sizes)
             moves += drawn
-        return moves
+        return moves, targets
 
     def call_python(self, image: Image, *, seed: int, epoch: int, sample: int) -> Image:
         """Run the user's function on one image; a segment without one leaves it alone."""
@@ -66,6 +75,17 @@ class Plan:
     final: FinalSpec
 
 
+def _sample(
+    op: ImageOp, draws: Draws, sizes: Sizes, targets: TargetsT
+) -> tuple[tuple[Move, ...], TargetsT]:
+    if targets is None:
+        return op.sample(draws, sizes), targets
+    if isinstance(op, TargetOp):
+        return op.sample_targets(draws, sizes, targets)
+    moves = op.sample(draws, sizes)
+    return moves, move_targets(moves, targets, sizes)
+
+
 def as_written(transform: object | None) -> Plan:
     """The plan that does exactly what the user wrote, in that order; None leaves images alone."""
     ops = [] if transform is None else list(flatten(transform))
@@ -78,7 +98,7 @@ def as_written(transform: object | None) -> Plan:
         if isinstance(op, (ToDtype, Normalize)):
             final.append((position, op))
             continue
-        if final:
+        if final and not isinstance(op, BoxOp):
             raise _too_late(position, op, *final[0])
         if isinstance(op, PythonStep):
             segments.append(Segment(tuple(native), Node(op, position)))

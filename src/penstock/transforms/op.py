@@ -10,6 +10,7 @@ if TYPE_CHECKING:
     from penstock.geometry import Sizes
     from penstock.rng import Draws
     from penstock.transforms.moves import Move
+    from penstock.transforms.targets import Targets
 
 
 class Transform:
@@ -40,6 +41,43 @@ class ImageOp(Transform, ABC):
 
         `sizes` are those the images have when they reach this op, at least 1x1.
         """
+
+
+class TargetOp(ImageOp):
+    """An image op that asks what its samples carry, or does more to that than follow the image.
+
+    For all others, targets follow the moves. `sample` is what happens to samples that carry none.
+    """
+
+    __slots__ = ()
+
+    @abstractmethod
+    def sample_targets(
+        self, draws: Draws, sizes: Sizes, targets: Targets
+    ) -> tuple[tuple[Move, ...], Targets]:
+        """Draw as `sample` does; return the moves, and the targets after them."""
+
+
+class BoxOp(TargetOp):
+    """Changes targets and leaves images alone, so it may stand anywhere in a pipeline."""
+
+    __slots__ = ()
+
+    @abstractmethod
+    def apply(self, targets: Targets, sizes: Sizes) -> Targets:
+        """The targets of images of `sizes`, changed."""
+
+    def sample(self, draws: Draws, sizes: Sizes) -> tuple[Move, ...]:
+        """Nothing happens to images."""
+        del draws, sizes
+        return ()
+
+    def sample_targets(
+        self, draws: Draws, sizes: Sizes, targets: Targets
+    ) -> tuple[tuple[Move, ...], Targets]:
+        """Nothing is drawn."""
+        del draws
+        return (), self.apply(targets, sizes)
 
 
 def _told_arguments(transform: Any) -> list[str]:

@@ -1,0 +1,137 @@
+"""Whole pipelines: those of torchvision's reference training scripts, on Pillow images.
+
+The order of the last steps differs where it does not matter: boxes are sorted out before the final
+pass over the pixels, not after it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from importlib import import_module
+from typing import Any, Literal
+
+from penstock.errors import TransformError
+from penstock.transforms.box_ops import ConvertBoundingBoxFormat, SanitizeBoundingBoxes
+from penstock.transforms.compose import Compose
+from penstock.transforms.crop import CenterCrop
+from penstock.transforms.fixed_size_crop import FixedSizeCrop
+from penstock.transforms.flip import RandomHorizontalFlip
+from penstock.transforms.interpolation import Interpolation, InterpolationMode
+from penstock.transforms.iou_crop import RandomIoUCrop
+from penstock.transforms.random_sizes import RandomShortestSize, ScaleJitter
+from penstock.transforms.resize import Resize
+from penstock.transforms.resized_crop import RandomResizedCrop
+from penstock.transforms.targets import BoxFormat
+from penstock.transforms.values import IMAGENET_MEAN, IMAGENET_STD, Normalize, ToDtype
+from penstock.transforms.zoom_out import RandomZoomOut
+
+DetectionPolicy = Literal["hflip", "lsj", "multiscale", "ssd", "ssdlite"]
+
+_DETECTION_MEAN = (123.0, 117.0, 104.0)  # a colour, of values 0 .. 255
+_MULTISCALE_PX = (480, 512, 544, 576, 608, 640, 672, 704, 736, 768, 800)
+_MULTISCALE_LONGEST_PX = 1333
+_LSJ_PX = (1024, 1024)
+
+
+def classification(
+    crop_size: int | Sequence[int] = 224,
+    *,
+    mean: Sequence[float] = IMAGENET_MEAN,
+    std: Sequence[float] = IMAGENET_STD,
+    interpolation: Interpolation = InterpolationMode.BILINEAR,
+    hflip_prob: float = 0.5,
+    auto_augment_policy: str | None = None,
+    ra_magnitude: int = 9,
+    augmix_severity: int = 3,
+    random_erase_prob: float = 0.0,
+) -> Compose:
+    """How classifiers are trained.
+
+    `auto_augment_policy` is ra (RandAugment), ta_wide (TrivialAugmentWide), augmix (AugMix), or a
+    policy of AutoAugment: imagenet, cifar10 or svhn.
+    """
+    steps: list[Any] = [RandomResizedCrop(crop_size, interpolation=interpolation)]
+    if hflip_prob > 0:
+        steps.append(RandomHorizontalFlip(hflip_prob))
+    if auto_augment_policy is not None:
+        chosen = {
+            "ra": ("RandAugment", {"magnitude": ra_magnitude}),
+            "ta_wide": ("TrivialAugmentWide", {}),
+            "augmix": ("AugMix", {"severity": augmix_severity}),
+        }.get(auto_augment_policy, ("AutoAugment", {"policy": auto_augment_policy}))
+        steps.append(_made(chosen[0], interpolation=interpolation, **chosen[1]))
+    steps += [ToDtype("float32", scale=True), Normalize(mean, std)]
+    if random_erase_prob > 0:
+        steps.append(_made("RandomErasing", p=random_erase_prob))
+    return Compose(steps)
+
+
+def classification_eval(
+    crop_size: int | Sequence[int] = 224,
+    *,
+    resize_size: int | Sequence[int] = 256,
+    mean: Sequence[float] = IMAGENET_MEAN,
+    std: Sequence[float] = IMAGENET_STD,
+    interpolation: Interpolation = InterpolationMode.BILINEAR,
+) -> Compose:
+    """How trained classifiers are judged."""
+    return Compose(
+        [
+            Resize(resize_size, interpolation),
+            CenterCrop(crop_size),
+            ToDtype("float32", scale=True),
+            Normalize(mean, std),
+        ]
+    )
+
+
+def detection(
+    data_augmentation: DetectionPolicy,
+    *,
+    hflip_prob: float = 0.5,
+    mean: Sequence[float] = _DETECTION_MEAN,
+    size: int | Sequence[int] | None = None,
+) -> Compose:
+    """How detectors are trained: boxes come out as XYXY, degenerate ones dropped.
+
+    `mean` is the colour of borders, of values 0 .. 255. `size`, which torchvision's presets do not
+    have, resizes to (height, width) behind the rest, so that the images form a batch of one shape.
+    """
+    flip = RandomHorizontalFlip(hflip_prob)
+    steps: list[Any]
+    match data_augmentation:
+        case "hflip":
+            steps = [flip]
+        case "lsj":
+            steps = [ScaleJitter(_LSJ_PX), FixedSizeCrop(_LSJ_PX, fill=mean), flip]
+        case "multiscale":
+            steps = [RandomShortestSize(_MULTISCALE_PX, _MULTISCALE_LONGEST_PX), flip]
+        case "ssd":
+            distort = _made("RandomPhotometricDistort")
+            steps = [distort, RandomZoomOut(fill=mean), RandomIoUCrop(), flip]
+        case "ssdlite":
+            steps = [RandomIoUCrop(), flip]
+        case _:
+            raise TransformError(
+                f"detection: data_augmentation must be hflip, lsj, multiscale, ssd or ssdlite, "
+                f"got {data_augmentation!r}."
+            )
+    if size is not None:
+        steps.append(Resize(size))
+    steps += [ConvertBoundingBoxFormat(BoxFormat.XYXY), SanitizeBoundingBoxes()]
+    return Compose([*steps, ToDtype("float32", scale=True)])
+
+
+def ssd(
+    *,
+    hflip_prob: float = 0.5,
+    mean: Sequence[float] = _DETECTION_MEAN,
+    size: int | Sequence[int] | None = None,
+) -> Compose:
+    """How SSD is trained; see `detection`."""
+    return detection("ssd", hflip_prob=hflip_prob, mean=mean, size=size)
+
+
+def _made(name: str, **arguments: Any) -> Any:
+    """A transform of ours by its name."""
+    return getattr(import_module("penstock.transforms"), name)(**arguments)
