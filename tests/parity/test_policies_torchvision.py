@@ -13,13 +13,15 @@ from penstock import transforms as T
 from penstock.geometry import Size, Sizes
 from penstock.loading.reference_effects import apply_effect
 from penstock.transforms import (
+    augmix,
     auto_augment,
     dirichlet,
+    rand_augment,
     torchvision_space,
+    trivial_augment,
 )
 from penstock.transforms.effects import Effect
 from penstock.transforms.policy_ops import make_scene, policy_move
-from penstock.transforms.policy_table import BinnedOps
 from statistics_of_draws import assert_same_distribution, assert_same_frequencies
 from strategies import make_image
 
@@ -107,24 +109,23 @@ def test_policies_take_torchvisions_enum(v2):
     assert op._policy is T.AutoAugmentPolicy.SVHN
 
 
-def recorded(monkeypatch, op, count, size=(40, 60)):
+def recorded(monkeypatch, module, op, count, size=(40, 60)):
     """(name, argument) of everything our policy drew, a list for each turn."""
     turns = []
-    move = BinnedOps.move
 
-    def record(binned, chosen, levels, signs, sizes):
+    def record(ops, chosen, levels, signs, scene):
         turn = [("nothing", 0.0)] * len(chosen)
-        for which, known in enumerate(binned.ops):
+        for which, known in enumerate(ops):
             for row in np.flatnonzero(chosen == which).tolist():
-                one = Sizes(sizes.height[[row]], sizes.width[[row]])
+                sizes = Sizes(scene.sizes.height[[row]], scene.sizes.width[[row]])
                 value = 0.0
                 if known.argument is not None:
-                    value = float(known.argument(levels[[row]].astype(float), one)[0])
+                    value = float(known.argument(levels[[row]], sizes)[0])
                 turn[row] = (known.name, round(value * (signs[row] if known.signed else 1), 4))
         turns.append(turn)
-        return move(binned, chosen, levels, signs, sizes)
+        return policy_move(ops, chosen, levels, signs, scene)
 
-    monkeypatch.setattr(BinnedOps, "move", record)
+    monkeypatch.setattr(module, "policy_move", record)
     batch(op, count, size)
     return turns
 
@@ -149,7 +150,7 @@ def recorded_theirs(monkeypatch, op, count, size=(40, 60)):
 
 
 def test_rand_augment_frequencies(v2, monkeypatch):
-    ours = recorded(monkeypatch, T.RandAugment(3, 5, 11), 8000)
+    ours = recorded(monkeypatch, rand_augment, T.RandAugment(3, 5, 11), 8000)
     theirs = recorded_theirs(monkeypatch, v2.RandAugment(3, 5, 11), 4000)
 
     for turn in range(3):
@@ -161,7 +162,7 @@ def test_rand_augment_frequencies(v2, monkeypatch):
 
 
 def test_trivial_augment_frequencies(v2, monkeypatch):
-    (ours,) = recorded(monkeypatch, T.TrivialAugmentWide(5), 12000)
+    (ours,) = recorded(monkeypatch, trivial_augment, T.TrivialAugmentWide(5), 12000)
     theirs = recorded_theirs(monkeypatch, v2.TrivialAugmentWide(5), 12000)
 
     assert_same_frequencies(ours, [image[0] for image in theirs])
@@ -169,7 +170,7 @@ def test_trivial_augment_frequencies(v2, monkeypatch):
 
 @pytest.mark.parametrize("policy", ["IMAGENET", "SVHN"])
 def test_auto_augment_frequencies(v2, monkeypatch, policy):
-    first, second = recorded(monkeypatch, T.AutoAugment(policy.lower()), 12000)
+    first, second = recorded(monkeypatch, auto_augment, T.AutoAugment(policy.lower()), 12000)
     together = [
         tuple(entry for entry in pair if entry[0] != "nothing")
         for pair in zip(first, second, strict=True)
@@ -181,7 +182,7 @@ def test_auto_augment_frequencies(v2, monkeypatch, policy):
 
 
 def test_augmix_frequencies(v2, monkeypatch):
-    ours = recorded(monkeypatch, T.AugMix(mixture_width=1, all_ops=False), 12000)
+    ours = recorded(monkeypatch, augmix, T.AugMix(mixture_width=1, all_ops=False), 12000)
     chains = [
         [entry for entry in turns if entry[0] != "nothing"] for turns in zip(*ours, strict=True)
     ]

@@ -11,14 +11,11 @@ import pytest
 from drawn import applied, batch, effects_of
 from penstock import transforms as T
 from penstock.errors import TransformError
-from penstock.geometry import Size, Sizes
+from penstock.geometry import Sizes
 from penstock.loading.reference import run_moves
 from penstock.rng import Draws
 from penstock.transforms.effects import Effect
 from penstock.transforms.moves import out_sizes
-from penstock.transforms.policy_ops import make_scene, policy_move
-from penstock.transforms.policy_table import BinnedOps
-from penstock.transforms.torchvision_space import trivial_augment_ops
 from strategies import make_image
 
 AUGMENTATIONS = [
@@ -205,18 +202,3 @@ def test_the_example_schedule_grows():
 
     assert shares[0] < 0.3
     assert 0.6 < shares[1] <= shares[2] < 0.85
-
-
-@pytest.mark.parametrize("size", [Size(224, 224), Size(31, 57), Size(1, 1)])
-def test_rows_looked_up_are_those_computed(size):
-    ops = BinnedOps(trivial_augment_ops(31), 31, 2, (1, 2, 3))
-    rng = np.random.default_rng(0)
-    chosen, levels = rng.integers(-1, 14, 500), rng.integers(0, 31, 500)
-    signs = rng.choice([-1.0, 1.0], 500)
-    same = Sizes(np.full(500, size.height), np.full(500, size.width))
-    looked_up = ops.move(chosen, levels, signs, same)
-    computed = policy_move(
-        ops.ops, chosen, levels.astype(float), signs, make_scene(same, ops.filter, ops.fill)
-    )
-    np.testing.assert_array_equal(looked_up.effect, computed.effect)
-    np.testing.assert_array_equal(looked_up.numbers, computed.numbers)

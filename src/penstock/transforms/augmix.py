@@ -19,9 +19,8 @@ from penstock.transforms.interpolation import (
 )
 from penstock.transforms.moves import repeat
 from penstock.transforms.op import ImageOp
-from penstock.transforms.policy_ops import NOTHING, draw_signs
-from penstock.transforms.policy_table import BinnedOps
-from penstock.transforms.torchvision_space import AUGMIX_BINS, augmix_ops
+from penstock.transforms.policy_ops import NOTHING, draw_signs, make_scene, policy_move
+from penstock.transforms.torchvision_space import augmix_ops
 
 _MOST_SEVERITY = 10
 _MOST_RANDOM_DEPTH = 3
@@ -73,15 +72,15 @@ class AugMix(ImageOp):
         return tuple(moves)
 
     def _draw_chain(self, draws: Draws, sizes: Sizes) -> list[EffectMove]:
-        every = augmix_ops(with_enhancements=bool(self.all_ops))
-        ops = BinnedOps(every, AUGMIX_BINS, self._filter, self._colour)
+        ops = augmix_ops(with_enhancements=bool(self.all_ops))
+        scene = make_scene(sizes, self._filter, self._colour)
         is_fixed = self.chain_depth > 0
         most_depth = int(self.chain_depth) if is_fixed else _MOST_RANDOM_DEPTH
         draws.reserve(1 + 3 * most_depth)
         depth = repeat(most_depth, sizes) if is_fixed else 1 + draws.integers(most_depth)
         moves = []
         for turn in range(most_depth):
-            chosen = np.where(turn < depth, draws.integers(len(every)), NOTHING)
-            levels = draws.integers(int(self.severity))
-            moves.append(ops.move(chosen, levels, draw_signs(draws), sizes))
+            chosen = np.where(turn < depth, draws.integers(len(ops)), NOTHING)
+            levels = draws.integers(int(self.severity)).astype(np.float64)
+            moves.append(policy_move(ops, chosen, levels, draw_signs(draws), scene))
         return moves

@@ -20,9 +20,8 @@ from penstock.transforms.interpolation import (
     read_warp_interpolation,
 )
 from penstock.transforms.op import ImageOp
-from penstock.transforms.policy_ops import NOTHING, draw_signs
-from penstock.transforms.policy_table import BinnedOps
-from penstock.transforms.torchvision_space import AUTO_AUGMENT_BINS, auto_augment_ops
+from penstock.transforms.policy_ops import NOTHING, draw_signs, make_scene, policy_move
+from penstock.transforms.torchvision_space import auto_augment_ops
 
 
 class AutoAugmentPolicy(Enum):
@@ -49,7 +48,7 @@ class SubPolicies:
 
     op: Ints
     probability: Floats
-    level: Ints
+    level: Floats
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -76,15 +75,15 @@ class AutoAugment(ImageOp):
     def sample(self, draws: Draws, sizes: Sizes) -> tuple[EffectMove, ...]:
         """A pair for each image; for each of its ops whether it is done, and a sign."""
         draws.reserve(5)
-        pairs = sub_policies(self._policy)
-        ops = BinnedOps(auto_augment_ops(), AUTO_AUGMENT_BINS, self._filter, self._colour)
+        ops, pairs = auto_augment_ops(), sub_policies(self._policy)
         pair = draws.integers(len(pairs.op))
+        scene = make_scene(sizes, self._filter, self._colour)
         moves = []
         for turn in range(2):
             done = draws.uniform() < pairs.probability[pair, turn]
             chosen = np.where(done, pairs.op[pair, turn], NOTHING)
-            levels, signs = pairs.level[pair, turn], draw_signs(draws)
-            moves.append(ops.move(chosen, levels, signs, sizes))
+            signs = draw_signs(draws)
+            moves.append(policy_move(ops, chosen, pairs.level[pair, turn], signs, scene))
         return tuple(moves)
 
 
@@ -98,9 +97,7 @@ def sub_policies(policy: AutoAugmentPolicy) -> SubPolicies:
             name, probability, *level = entry.split()
             entries.append((numbers[name], float(probability), float(level[0]) if level else 0.0))
     table = np.array(entries).reshape(-1, 2, 3)
-    return SubPolicies(
-        table[:, :, 0].astype(np.int64), table[:, :, 1], table[:, :, 2].astype(np.int64)
-    )
+    return SubPolicies(table[:, :, 0].astype(np.int64), table[:, :, 1], table[:, :, 2])
 
 
 def _read_policy(given: object) -> AutoAugmentPolicy:

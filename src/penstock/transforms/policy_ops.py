@@ -48,9 +48,9 @@ Act: TypeAlias = Callable[[Floats, Scene], EffectMove]
 LevelToArgument: TypeAlias = Callable[[Floats, Sizes], Floats]
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, slots=True)
 class PolicyOp:
-    """One op of a policy; one without `argument` knows no levels. Equal only to itself."""
+    """One op of a policy; one without `argument` knows no levels."""
 
     name: str
     act: Act

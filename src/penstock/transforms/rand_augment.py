@@ -19,10 +19,8 @@ from penstock.transforms.interpolation import (
     read_warp_interpolation,
 )
 from penstock.transforms.level_space import tpu_ops
-from penstock.transforms.moves import repeat
 from penstock.transforms.op import ImageOp
-from penstock.transforms.policy_ops import Scene, draw_signs, policy_move
-from penstock.transforms.policy_table import BinnedOps
+from penstock.transforms.policy_ops import PolicyOp, Scene, draw_signs, policy_move
 from penstock.transforms.timm_augment import TimmRandAugment
 from penstock.transforms.torchvision_space import rand_augment_ops
 
@@ -79,21 +77,19 @@ class RandAugment(ImageOp):
 
     def sample(self, draws: Draws, sizes: Sizes) -> tuple[EffectMove, ...]:
         """An op and a sign for each image and each turn, and a place if a cutout may need one."""
+        is_tpu = self.flavor == "tpu"
+        ops = self._ops()
         turns = int(self.num_ops)
-        if self.flavor == "tpu":
-            draws.reserve(4 * turns)
-            return tuple(self._draw_tpu(draws, sizes) for _ in range(turns))
-        bins = int(self.num_magnitude_bins)
-        ops = BinnedOps(rand_augment_ops(bins), bins, self._filter, self._colour)
-        levels = repeat(int(self.magnitude), sizes)
-        draws.reserve(2 * turns)
-        return tuple(
-            ops.move(draws.integers(len(ops.ops)), levels, draw_signs(draws), sizes)
-            for _ in range(turns)
-        )
-
-    def _draw_tpu(self, draws: Draws, sizes: Sizes) -> EffectMove:
-        chosen, signs = draws.integers(len(tpu_ops())), draw_signs(draws)
-        scene = Scene(sizes, repeat(self._filter, sizes), self._colour, draws.units(2))
+        draws.reserve(turns * (4 if is_tpu else 2))
         levels = np.full(len(sizes), float(self.magnitude))
-        return policy_move(tpu_ops(), chosen, levels, signs, scene)
+        filters = np.full(len(sizes), self._filter)
+        moves = []
+        for _ in range(turns):
+            chosen, signs = draws.integers(len(ops)), draw_signs(draws)
+            place = draws.units(2) if is_tpu else np.zeros((2, len(sizes)))
+            scene = Scene(sizes, filters, self._colour, place)
+            moves.append(policy_move(ops, chosen, levels, signs, scene))
+        return tuple(moves)
+
+    def _ops(self) -> tuple[PolicyOp, ...]:
+        return tpu_ops() if self.flavor == "tpu" else rand_augment_ops(int(self.num_magnitude_bins))

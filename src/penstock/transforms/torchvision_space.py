@@ -29,9 +29,6 @@ from penstock.transforms.policy_ops import (
 Ops = tuple[PolicyOp, ...]
 Singles = npt.NDArray[np.float32]
 
-AUTO_AUGMENT_BINS = 10
-AUGMIX_BINS = 10
-
 _ENHANCEMENTS = {
     "Brightness": Effect.BRIGHTNESS,
     "Color": Effect.SATURATION,
@@ -48,8 +45,8 @@ def rand_augment_ops(bins: int) -> Ops:
 
 @lru_cache
 def auto_augment_ops() -> Ops:
-    """AutoAugment's fourteen."""
-    return _original_ops(AUTO_AUGMENT_BINS)
+    """AutoAugment's fourteen; its policies speak of ten bins."""
+    return _original_ops(10)
 
 
 @lru_cache
@@ -68,16 +65,15 @@ def trivial_augment_ops(bins: int) -> Ops:
 
 @lru_cache
 def augmix_ops(*, with_enhancements: bool) -> Ops:
-    """AugMix's nine ops, or thirteen."""
-    bins = AUGMIX_BINS
+    """AugMix's nine ops of ten bins, or thirteen."""
     partial = (
-        *_shears(0.3, bins),
-        *_translations(lambda sizes: sizes.width / 3.0, lambda sizes: sizes.height / 3.0, bins),
-        _rotation(30.0, bins),
-        _posterization(4, 4, bins),
-        *_last_three(bins),
+        *_shears(0.3, 10),
+        *_translations(lambda sizes: sizes.width / 3.0, lambda sizes: sizes.height / 3.0, 10),
+        _rotation(30.0, 10),
+        _posterization(4, 4, 10),
+        *_last_three(10),
     )
-    return (*partial, *_enhancements(0.9, bins)) if with_enhancements else partial
+    return (*partial, *_enhancements(0.9, 10)) if with_enhancements else partial
 
 
 def linspace_at(level: Ints, start: float, end: Floats | float, bins: int) -> Floats:
