@@ -68,9 +68,9 @@ def test_within_one_level(in1k, isa, name) -> None:
 @pytest.mark.parametrize("name", ["RandAugment", "AugMix", "jitter", "erasing"])
 def test_between_other_steps(folder, isa, name) -> None:
     """Effects before, between and after geometry; to floating point."""
-    transform = T.Compose(
-        [EXACT[name], T.Resize(70), EXACT[name], T.CenterCrop(64), T.RandomHorizontalFlip()]
-        + [EXACT[name], T.Normalize(T.IMAGENET_MEAN, T.IMAGENET_STD)]
-    )
+    geometry = [T.Resize(70), T.CenterCrop(64), T.RandomHorizontalFlip()]
+    mixed = [step for move in geometry for step in (EXACT[name], move)]
+    end = T.Normalize(T.IMAGENET_MEAN, T.IMAGENET_STD)
+    transform = T.Compose([*mixed, EXACT[name], end])
     for images, expected in both_ways(folder, transform):
         np.testing.assert_array_equal(images, expected)
