@@ -6,6 +6,7 @@ import pytest
 from penstock import transforms as T
 from penstock.geometry import Sizes
 from penstock.rng import Draws
+from statistics_of_draws import assert_same_distribution
 from strategies import make_image
 
 
@@ -65,12 +66,3 @@ def test_random_crop_draws_from_the_same_distribution(v2):
     assert boxes[0]["padding"] == [border.left[0], border.top[0], border.right[0], border.bottom[0]]
     for name in ("top", "left"):
         assert_same_distribution(getattr(crop, name), np.array([box[name] for box in boxes]))
-
-
-def assert_same_distribution(drawn, expected):
-    """Two-sample Kolmogorov-Smirnov test; fails by chance once in 100,000 seeds."""
-    both = np.union1d(drawn, expected)
-    ours_below = np.searchsorted(np.sort(drawn), both, side="right") / len(drawn)
-    theirs_below = np.searchsorted(np.sort(expected), both, side="right") / len(expected)
-    critical = np.sqrt(-np.log(1e-5 / 2) / 2) * np.sqrt(1 / len(drawn) + 1 / len(expected))
-    assert np.abs(ours_below - theirs_below).max() < critical
