@@ -12,6 +12,7 @@ from drawn import applied, batch, effects_of
 from penstock import transforms as T
 from penstock.geometry import Size, Sizes
 from penstock.loading.reference_effects import apply_effect
+from penstock.rng import Draws
 from penstock.transforms import (
     augmix,
     auto_augment,
@@ -21,17 +22,17 @@ from penstock.transforms import (
     trivial_augment,
 )
 from penstock.transforms.effects import Effect
-from penstock.transforms.policy_ops import make_scene, policy_move
+from penstock.transforms.policy_ops import draw_signs, make_scene, policy_move
 from statistics_of_draws import assert_same_distribution, assert_same_frequencies
 from strategies import make_image
 
-SPACES = [
-    ("RandAugment", torchvision_space.rand_augment_ops(31), 31),
-    ("RandAugment", torchvision_space.rand_augment_ops(7), 7),
-    ("TrivialAugmentWide", torchvision_space.trivial_augment_ops(31), 31),
-    ("AutoAugment", torchvision_space.auto_augment_ops(), 10),
-    ("AugMix", torchvision_space.augmix_ops(with_enhancements=True), 10),
-]
+SPACES = {
+    "RandAugment of 31 bins": (torchvision_space.rand_augment_ops(31), 31),
+    "RandAugment of 7 bins": (torchvision_space.rand_augment_ops(7), 7),
+    "TrivialAugmentWide": (torchvision_space.trivial_augment_ops(31), 31),
+    "AutoAugment": (torchvision_space.auto_augment_ops(), 10),
+    "AugMix": (torchvision_space.augmix_ops(with_enhancements=True), 10),
+}
 
 
 @pytest.fixture(scope="module")
@@ -42,9 +43,10 @@ def v2(torchvision):
 
 
 @pytest.mark.parametrize("size", [(17, 30), (31, 20)])
-@pytest.mark.parametrize(("name", "ops", "bins"), SPACES, ids=lambda value: str(value)[:20])
-def test_every_op_at_every_level(v2, name, ops, bins, size):
-    kind = getattr(v2, name)
+@pytest.mark.parametrize("space", SPACES)
+def test_every_op_at_every_level(v2, space, size):
+    ops, bins = SPACES[space]
+    kind = getattr(v2, space.split()[0])
     theirs = kind()
     image = make_image(size)
     assert [op.name for op in ops] == list(kind._AUGMENTATION_SPACE)
@@ -75,6 +77,33 @@ def test_every_op_at_every_level(v2, name, ops, bins, size):
             assert np.array_equal(applied([move], image, row), np.asarray(expected)), op.name
 
 
+def test_rand_augment_on_photos(v2, in1k):
+    """Two ops after each other, as drawn for real."""
+    theirs = v2.RandAugment()
+    names = [op.name for op in torchvision_space.rand_augment_ops(31)]
+    for path in in1k[:8]:
+        image = Image.open(path).convert("RGB")
+        size = (image.height, image.width)
+        moves = batch(T.RandAugment(2, 9), 4, size)
+        draws = Draws(0, 0, np.arange(4), 0)
+        turns = [(draws.integers(14), draw_signs(draws)) for _ in range(2)]
+        for row in range(4):
+            expected = image
+            for chosen, signs in turns:
+                name = names[chosen[row]]
+                magnitudes_of, signed = theirs._AUGMENTATION_SPACE[name]
+                magnitudes = magnitudes_of(31, *size)
+                magnitude = 0.0 if magnitudes is None else float(magnitudes[9])
+                expected = theirs._apply_image_or_video_transform(
+                    expected,
+                    name,
+                    magnitude * signs[row] if signed else magnitude,
+                    interpolation="nearest",
+                    fill={"others": None},
+                )
+            assert np.array_equal(applied(moves, image, row), np.asarray(expected))
+
+
 @pytest.mark.parametrize("bins", [2, 3, 10, 31, 100])
 def test_magnitudes_are_torchs_to_the_bit(torchvision, bins):
     import torch
@@ -94,7 +123,7 @@ def test_auto_augment_tables(v2, policy):
     names = [op.name for op in torchvision_space.auto_augment_ops()]
     read = [
         tuple(
-            (names[ours.op[pair, turn]], ours.probability[pair, turn], ours.level[pair, turn])
+            (names[ours.op[pair, turn]], ours.probability[pair, turn], ours.bin[pair, turn])
             for turn in range(2)
         )
         for pair in range(len(ours.op))
@@ -116,16 +145,22 @@ def recorded(monkeypatch, module, op, count, size=(40, 60)):
     def record(ops, chosen, levels, signs, scene):
         turn = [("nothing", 0.0)] * len(chosen)
         for which, known in enumerate(ops):
-            for row in np.flatnonzero(chosen == which).tolist():
-                sizes = Sizes(scene.sizes.height[[row]], scene.sizes.width[[row]])
-                value = 0.0
-                if known.argument is not None:
-                    value = float(known.argument(levels[[row]], sizes)[0])
-                turn[row] = (known.name, round(value * (signs[row] if known.signed else 1), 4))
+            rows = np.flatnonzero(chosen == which)
+            values = np.zeros(len(rows))
+            if known.argument is not None:
+                values = known.argument(levels[rows], scene.at(rows).sizes)
+            if known.signed:
+                values = values * signs[rows]
+            for row, value in zip(rows.tolist(), values.tolist(), strict=True):
+                turn[row] = (known.name, round(value, 4))
         turns.append(turn)
         return policy_move(ops, chosen, levels, signs, scene)
 
-    monkeypatch.setattr(module, "policy_move", record)
+    def record_binned(ops, levels, chosen, bins, signs, sizes, look):
+        return record(ops, chosen, np.array(levels)[bins], signs, make_scene(sizes, *look))
+
+    monkeypatch.setattr(module, "policy_move", record, raising=False)
+    monkeypatch.setattr(module, "binned_move", record_binned, raising=False)
     batch(op, count, size)
     return turns
 
@@ -163,7 +198,7 @@ def test_rand_augment_frequencies(v2, monkeypatch):
 
 def test_trivial_augment_frequencies(v2, monkeypatch):
     (ours,) = recorded(monkeypatch, trivial_augment, T.TrivialAugmentWide(5), 12000)
-    theirs = recorded_theirs(monkeypatch, v2.TrivialAugmentWide(5), 12000)
+    theirs = recorded_theirs(monkeypatch, v2.TrivialAugmentWide(5), 6000)
 
     assert_same_frequencies(ours, [image[0] for image in theirs])
 
@@ -176,7 +211,7 @@ def test_auto_augment_frequencies(v2, monkeypatch, policy):
         for pair in zip(first, second, strict=True)
     ]
     their_op = v2.AutoAugment(getattr(v2.AutoAugmentPolicy, policy))
-    theirs = recorded_theirs(monkeypatch, their_op, 12000)
+    theirs = recorded_theirs(monkeypatch, their_op, 6000)
 
     assert_same_frequencies(together, [tuple(image) for image in theirs])
 
@@ -196,8 +231,6 @@ def test_augmix_frequencies(v2, monkeypatch):
 @pytest.mark.parametrize("count", [2, 3])
 def test_weights_are_dirichlets(torchvision, alpha, count):
     import torch
-
-    from penstock.rng import Draws
 
     torch.manual_seed(0)
     theirs = torch._sample_dirichlet(torch.full((4000, count), alpha)).numpy()

@@ -19,7 +19,8 @@ from penstock.transforms.interpolation import (
 )
 from penstock.transforms.moves import repeat
 from penstock.transforms.op import ImageOp
-from penstock.transforms.policy_ops import NOTHING, draw_signs, make_scene, policy_move
+from penstock.transforms.policy_ops import NOTHING, draw_signs
+from penstock.transforms.policy_table import binned_move
 from penstock.transforms.torchvision_space import augmix_ops
 
 _MOST_SEVERITY = 10
@@ -73,7 +74,8 @@ class AugMix(ImageOp):
 
     def _draw_chain(self, draws: Draws, sizes: Sizes) -> list[EffectMove]:
         ops = augmix_ops(with_enhancements=bool(self.all_ops))
-        scene = make_scene(sizes, self._filter, self._colour)
+        levels = tuple(map(float, range(int(self.severity))))
+        look = (self._filter, self._colour)
         is_fixed = self.chain_depth > 0
         most_depth = int(self.chain_depth) if is_fixed else _MOST_RANDOM_DEPTH
         draws.reserve(1 + 3 * most_depth)
@@ -81,6 +83,6 @@ class AugMix(ImageOp):
         moves = []
         for turn in range(most_depth):
             chosen = np.where(turn < depth, draws.integers(len(ops)), NOTHING)
-            levels = draws.integers(int(self.severity)).astype(np.float64)
-            moves.append(policy_move(ops, chosen, levels, draw_signs(draws), scene))
+            bins, signs = draws.integers(len(levels)), draw_signs(draws)
+            moves.append(binned_move(ops, levels, chosen, bins, signs, sizes, look))
         return moves

@@ -20,7 +20,8 @@ from penstock.transforms.interpolation import (
     read_warp_interpolation,
 )
 from penstock.transforms.op import ImageOp
-from penstock.transforms.policy_ops import NOTHING, draw_signs, make_scene, policy_move
+from penstock.transforms.policy_ops import NOTHING, draw_signs
+from penstock.transforms.policy_table import binned_move
 from penstock.transforms.torchvision_space import auto_augment_ops
 
 
@@ -41,14 +42,16 @@ _TABLES = {
     AutoAugmentPolicy.SVHN: SVHN,
 }
 
+_LEVELS = tuple(map(float, range(10)))
+
 
 @dataclass(frozen=True, slots=True)
 class SubPolicies:
-    """Pairs of ops by number, probabilities and levels: (pairs, 2) each."""
+    """Pairs of ops by number, probabilities and bins: (pairs, 2) each."""
 
     op: Ints
     probability: Floats
-    level: Floats
+    bin: Ints
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -77,13 +80,13 @@ class AutoAugment(ImageOp):
         draws.reserve(5)
         ops, pairs = auto_augment_ops(), sub_policies(self._policy)
         pair = draws.integers(len(pairs.op))
-        scene = make_scene(sizes, self._filter, self._colour)
+        look = (self._filter, self._colour)
         moves = []
         for turn in range(2):
             done = draws.uniform() < pairs.probability[pair, turn]
             chosen = np.where(done, pairs.op[pair, turn], NOTHING)
-            signs = draw_signs(draws)
-            moves.append(policy_move(ops, chosen, pairs.level[pair, turn], signs, scene))
+            bins, signs = pairs.bin[pair, turn], draw_signs(draws)
+            moves.append(binned_move(ops, _LEVELS, chosen, bins, signs, sizes, look))
         return tuple(moves)
 
 
@@ -97,7 +100,8 @@ def sub_policies(policy: AutoAugmentPolicy) -> SubPolicies:
             name, probability, *level = entry.split()
             entries.append((numbers[name], float(probability), float(level[0]) if level else 0.0))
     table = np.array(entries).reshape(-1, 2, 3)
-    return SubPolicies(table[:, :, 0].astype(np.int64), table[:, :, 1], table[:, :, 2])
+    ops, probabilities, bins = np.moveaxis(table, 2, 0)
+    return SubPolicies(ops.astype(np.int64), probabilities, bins.astype(np.int64))
 
 
 def _read_policy(given: object) -> AutoAugmentPolicy:

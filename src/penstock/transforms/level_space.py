@@ -30,7 +30,6 @@ Ops = tuple[PolicyOp, ...]
 MOST_LEVEL = 10
 
 _SOLARIZE_ADD_BELOW = 128
-_PBA_CUTOUT = (125, 122, 113)  # the mean colour of CIFAR-10
 _ENHANCEMENTS = {
     "Color": Effect.SATURATION,
     "Contrast": Effect.CONTRAST,
@@ -74,7 +73,7 @@ def tpu_ops() -> Ops:
         *_enhancements(),
         *_shears(),
         *_translations(_times(100.0), _times(100.0)),
-        PolicyOp("Cutout", cutout(), _whole(40)),
+        PolicyOp("Cutout", cutout, _whole(40)),
         PolicyOp("SolarizeAdd", direct(Effect.SOLARIZE_ADD, _SOLARIZE_ADD_BELOW), _whole(110)),
     )
 
@@ -90,7 +89,7 @@ def population_ops() -> Ops:
         *_enhancements(),
         *_shears(),
         *_translations(_whole(10), _whole(10)),
-        PolicyOp("Cutout", cutout(_PBA_CUTOUT), lambda level, sizes: _whole(20)(level, sizes) // 2),
+        PolicyOp("Cutout", cutout, lambda level, sizes: _whole(20)(level, sizes) // 2),
     )
 
 

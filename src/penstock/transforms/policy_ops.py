@@ -40,8 +40,7 @@ class Scene:
 
     def at(self, rows: Ints) -> Scene:
         """Some of the images."""
-        sizes = Sizes(self.sizes.height[rows], self.sizes.width[rows])
-        return Scene(sizes, self.filter[rows], self.fill, self.place[:, rows])
+        return Scene(self.sizes.at(rows), self.filter[rows], self.fill, self.place[:, rows])
 
 
 Act: TypeAlias = Callable[[Floats, Scene], EffectMove]
@@ -166,21 +165,14 @@ def matrix_translate(axis: int) -> Act:
     return act
 
 
-def cutout(colour: Colour | None = None) -> Act:
-    """Fill a square that reaches `argument` pixels to each side of a random place.
-
-    Without a colour of its own it has that of the outside.
-    """
-
-    def act(argument: Floats, scene: Scene) -> EffectMove:
-        height, width = scene.sizes.height, scene.sizes.width
-        down, across = np.floor(scene.place[0] * height), np.floor(scene.place[1] * width)
-        top, left = np.maximum(down - argument, 0), np.maximum(across - argument, 0)
-        bottom, right = np.minimum(down + argument, height), np.minimum(across + argument, width)
-        numbers = (top, left, bottom - top, right - left, *(colour or scene.fill))
-        return same_effect(Effect.ERASE, scene.sizes, *numbers)
-
-    return act
+def cutout(argument: Floats, scene: Scene) -> EffectMove:
+    """Fill a square that reaches `argument` pixels to each side of a random place."""
+    height, width = scene.sizes.height, scene.sizes.width
+    down, across = np.floor(scene.place[0] * height), np.floor(scene.place[1] * width)
+    top, left = np.maximum(down - argument, 0), np.maximum(across - argument, 0)
+    bottom, right = np.minimum(down + argument, height), np.minimum(across + argument, width)
+    numbers = (top, left, bottom - top, right - left, *scene.fill)
+    return same_effect(Effect.ERASE, scene.sizes, *numbers)
 
 
 def _warp(matrix: Sequence[Floats | float], scene: Scene) -> EffectMove:

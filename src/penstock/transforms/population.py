@@ -23,6 +23,7 @@ from penstock.transforms.policy_ops import NOTHING, Scene, draw_signs, policy_mo
 from penstock.transforms.schedule import EXAMPLE, Schedule, Stage, read_schedule
 
 _WHERE = "PopulationBasedAugment"
+_CIFAR10_MEAN = (125, 122, 113)
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -31,7 +32,8 @@ class PopulationBasedAugment(ImageOp):
 
     `schedule` is a JSON or TOML file, described in docs/augmentations.md; None is a small example
     that comes with penstock. `epochs`, the length of your training, stretches the schedule to it.
-    `interpolation` and `fill` (None: black) are for the ops that move pixels.
+    `interpolation` is for the ops that move pixels, `fill` (None: the mean colour of CIFAR-10, as
+    published) for them and for cutouts.
     """
 
     schedule: str | PathLike[str] | None = None
@@ -50,7 +52,7 @@ class PopulationBasedAugment(ImageOp):
         self._keep(
             _schedule=read_schedule(_WHERE, path, names),
             _filter=read_warp_interpolation(_WHERE, self.interpolation),
-            _colour=read_fill(_WHERE, self.fill),
+            _colour=read_fill(_WHERE, _CIFAR10_MEAN if self.fill is None else self.fill),
         )
 
     def describe(self, epoch: int) -> str:

@@ -19,8 +19,10 @@ from penstock.transforms.interpolation import (
     read_warp_interpolation,
 )
 from penstock.transforms.level_space import tpu_ops
+from penstock.transforms.moves import repeat
 from penstock.transforms.op import ImageOp
-from penstock.transforms.policy_ops import PolicyOp, Scene, draw_signs, policy_move
+from penstock.transforms.policy_ops import Scene, draw_signs, policy_move
+from penstock.transforms.policy_table import binned_move
 from penstock.transforms.timm_augment import TimmRandAugment
 from penstock.transforms.torchvision_space import rand_augment_ops
 
@@ -77,19 +79,19 @@ class RandAugment(ImageOp):
 
     def sample(self, draws: Draws, sizes: Sizes) -> tuple[EffectMove, ...]:
         """An op and a sign for each image and each turn, and a place if a cutout may need one."""
-        is_tpu = self.flavor == "tpu"
-        ops = self._ops()
-        turns = int(self.num_ops)
-        draws.reserve(turns * (4 if is_tpu else 2))
-        levels = np.full(len(sizes), float(self.magnitude))
-        filters = np.full(len(sizes), self._filter)
-        moves = []
-        for _ in range(turns):
-            chosen, signs = draws.integers(len(ops)), draw_signs(draws)
-            place = draws.units(2) if is_tpu else np.zeros((2, len(sizes)))
-            scene = Scene(sizes, filters, self._colour, place)
-            moves.append(policy_move(ops, chosen, levels, signs, scene))
-        return tuple(moves)
+        draw = self._draw_tpu if self.flavor == "tpu" else self._draw_torchvision
+        draws.reserve((4 if self.flavor == "tpu" else 2) * int(self.num_ops))
+        return tuple(draw(draws, sizes) for _ in range(int(self.num_ops)))
 
-    def _ops(self) -> tuple[PolicyOp, ...]:
-        return tpu_ops() if self.flavor == "tpu" else rand_augment_ops(int(self.num_magnitude_bins))
+    def _draw_torchvision(self, draws: Draws, sizes: Sizes) -> EffectMove:
+        ops = rand_augment_ops(int(self.num_magnitude_bins))
+        chosen, signs = draws.integers(len(ops)), draw_signs(draws)
+        look = (self._filter, self._colour)
+        only_bin = repeat(0, sizes)
+        return binned_move(ops, (float(self.magnitude),), chosen, only_bin, signs, sizes, look)
+
+    def _draw_tpu(self, draws: Draws, sizes: Sizes) -> EffectMove:
+        ops = tpu_ops()
+        chosen, signs, place = draws.integers(len(ops)), draw_signs(draws), draws.units(2)
+        scene = Scene(sizes, repeat(self._filter, sizes), self._colour, place)
+        return policy_move(ops, chosen, np.full(len(sizes), float(self.magnitude)), signs, scene)

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-import numpy as np
-
 from penstock.geometry import Sizes
 from penstock.rng import Draws
 from penstock.transforms.arguments import Colour, Fill, read_fill, read_integer
@@ -16,7 +14,8 @@ from penstock.transforms.interpolation import (
     read_warp_interpolation,
 )
 from penstock.transforms.op import ImageOp
-from penstock.transforms.policy_ops import draw_signs, make_scene, policy_move
+from penstock.transforms.policy_ops import draw_signs
+from penstock.transforms.policy_table import binned_move
 from penstock.transforms.torchvision_space import trivial_augment_ops
 
 
@@ -44,8 +43,8 @@ class TrivialAugmentWide(ImageOp):
     def sample(self, draws: Draws, sizes: Sizes) -> tuple[EffectMove]:
         """An op, a bin and a sign for each image."""
         draws.reserve(3)
-        ops = trivial_augment_ops(int(self.num_magnitude_bins))
-        chosen = draws.integers(len(ops))
-        levels = draws.integers(int(self.num_magnitude_bins)).astype(np.float64)
-        scene = make_scene(sizes, self._filter, self._colour)
-        return (policy_move(ops, chosen, levels, draw_signs(draws), scene),)
+        count = int(self.num_magnitude_bins)
+        ops, levels = trivial_augment_ops(count), tuple(map(float, range(count)))
+        chosen, bins, signs = draws.integers(len(ops)), draws.integers(count), draw_signs(draws)
+        look = (self._filter, self._colour)
+        return (binned_move(ops, levels, chosen, bins, signs, sizes, look),)
