@@ -13,10 +13,12 @@ from penstock.loading.ledger import Ledger
 from penstock.loading.options import RunOptions
 from penstock.loading.pillow_decode import open_rgb
 from penstock.loading.python_calls import PythonCalls
-from penstock.loading.reference import Layout, finish, run_moves
+from penstock.loading.reference import Layout, erase_finished, finish, run_moves
+from penstock.loading.target_source import TargetSource
 from penstock.loading.work import Carrier, Failures, Part
 from penstock.planner.plan import Plan
 from penstock.sources import Source
+from penstock.transforms.effects import EffectMove
 
 
 class PillowCarrier(Carrier):
@@ -30,6 +32,7 @@ class PillowCarrier(Carrier):
         options: RunOptions,
         seed: int,
         ledger: Ledger,
+        targets: TargetSource | None = None,
     ) -> None:
         super().__init__(ThreadPoolExecutor(options.threads, "penstock-pillow"))
         self._source = source
@@ -37,6 +40,7 @@ class PillowCarrier(Carrier):
         self._layout = layout
         self._pixel_limit = options.pixel_limit
         self._seed = seed
+        self._targets = targets
         self._python = PythonCalls(source, seed)
         self._failures = Failures(options.on_error, source, ledger)
 
@@ -62,9 +66,11 @@ class PillowCarrier(Carrier):
         return images, failed
 
     def _fill(self, part: Part, images: list[PIL.Image.Image]) -> None:
+        targets = self._targets.of(part.files) if self._targets else None
+        key = (self._seed, part.epoch, part.samples)
         for segment in self._plan.segments:
             self._check_open()
-            moves = segment.sample(self._seed, part.epoch, part.samples, _sizes_of(images))
+            moves, targets = segment.sample_targets(*key, _sizes_of(images), targets)
             moved = [
                 self._pool.submit(run_moves, image, moves, row) for row, image in enumerate(images)
             ]
@@ -75,13 +81,21 @@ class PillowCarrier(Carrier):
                     for item, image in enumerate(images)
                 ]
                 images = [future.result() for future in called]
-        self._write(part, images)
+        finishing = self._plan.segments[-1].sample_finishing(*key, _sizes_of(images))
+        self._write(part, images, finishing)
+        if targets is not None:
+            part.batch.put_targets(part.slots, targets)
 
-    def _write(self, part: Part, images: list[PIL.Image.Image]) -> None:
-        part.batch.place(_sizes_of(images), part.samples)
-        target = part.batch.array()
-        for slot, image in zip(part.slots.tolist(), images, strict=True):
-            target[slot] = finish(image, self._plan.final, self._layout).view(target.dtype)
+    def _write(
+        self, part: Part, images: list[PIL.Image.Image], finishing: tuple[EffectMove, ...]
+    ) -> None:
+        part.batch.place(_sizes_of(images), part.slots)
+        for row, (slot, image) in enumerate(zip(part.slots.tolist(), images, strict=True)):
+            finished = finish(image, self._plan.final, self._layout)
+            for move in finishing:
+                erase_finished(finished, move, row, self._layout)
+            target = part.batch.image(slot)
+            target[...] = finished.view(target.dtype)
 
 
 def _sizes_of(images: list[PIL.Image.Image]) -> Sizes:
