@@ -113,6 +113,10 @@ class Draws:
         bound = np.asarray(high, dtype=np.uint64)
         return multiply_high(self.bits()[0], bound).astype(np.int64)
 
+    def orders(self, count: int) -> Ints:
+        """One order of 0 .. count - 1 for each sample, all equally likely: (count, samples)."""
+        return np.argsort(self.bits(count), axis=0, kind="stable")
+
     def branch(self, index: int, rows: Ints | slice = slice(None)) -> Draws:
         """The draws of step `index` inside this one, for some rows of the batch.
 

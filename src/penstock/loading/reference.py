@@ -12,9 +12,11 @@ import numpy as np
 import numpy.typing as npt
 from PIL import Image, ImageOps
 
-from penstock.geometry import Sizes
+from penstock.geometry import Size, Sizes
 from penstock.loading.lower import NO_RESIZE, Column
+from penstock.loading.reference_effects import Mix, apply_effect
 from penstock.planner.plan import Plan
+from penstock.transforms.effects import Effect, EffectMove
 from penstock.transforms.final import FinalSpec
 from penstock.transforms.moves import CropMove, FlipMove, Move, PadMode, PadMove, ResizeMove
 from penstock.transforms.values import Element
@@ -36,6 +38,7 @@ def run_reference(
 
 def run_moves(image: Image.Image, moves: Iterable[Move], row: int) -> Image.Image:
     """Do what the moves say for the sample in `row`."""
+    mix = Mix()
     for move in moves:
         match move:
             case PadMove():
@@ -48,6 +51,8 @@ def run_moves(image: Image.Image, moves: Iterable[Move], row: int) -> Image.Imag
                 image = image.resize((width, height), move.filter)
             case FlipMove():
                 image = _flip(image, bool(move.horizontal[row]), bool(move.vertical[row]))
+            case EffectMove():
+                image = _apply_effect(image, move, row, mix)
     return image
 
 
@@ -93,6 +98,15 @@ def _bfloat16_bits(values: npt.NDArray[np.float32]) -> npt.NDArray[np.uint16]:
     bits = values.view(np.uint32)
     is_odd = bits >> 16 & 1
     return ((bits + 0x7FFF + is_odd) >> 16).astype(np.uint16)
+
+
+def _apply_effect(image: Image.Image, move: EffectMove, row: int, mix: Mix) -> Image.Image:
+    effect = Effect(move.effect[row])
+    numbers = move.numbers[row].tolist()
+    if effect in Mix.EFFECTS:
+        return mix.apply(image, effect, numbers[0])
+    size = Size(int(move.height[row]), int(move.width[row]))
+    return apply_effect(image, effect, numbers, size)
 
 
 def _pad(

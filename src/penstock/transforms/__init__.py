@@ -4,45 +4,94 @@ They declare and draw; the loader does. Put those that move pixels first, your o
 them, and ToDtype and Normalize last.
 """
 
+from penstock.transforms.affine import RandomAffine
+from penstock.transforms.augmix import AugMix
+from penstock.transforms.auto_augment import AutoAugment, AutoAugmentPolicy
+from penstock.transforms.blur import GaussianBlur
 from penstock.transforms.box_ops import (
     ClampBoundingBoxes,
     ConvertBoundingBoxFormat,
     SanitizeBoundingBoxes,
 )
+from penstock.transforms.colour_effects import (
+    Grayscale,
+    RandomAdjustSharpness,
+    RandomAutocontrast,
+    RandomEqualize,
+    RandomGrayscale,
+    RandomInvert,
+    RandomPosterize,
+    RandomSolarize,
+)
+from penstock.transforms.colour_jitter import ColorJitter, RandomPhotometricDistort
 from penstock.transforms.compose import Compose
+from penstock.transforms.containers import RandomApply, RandomChoice, RandomOrder
 from penstock.transforms.crop import CenterCrop, RandomCrop
+from penstock.transforms.elastic import ElasticTransform
+from penstock.transforms.erasing import RandomErasing
 from penstock.transforms.fixed_size_crop import FixedSizeCrop
 from penstock.transforms.flip import RandomHorizontalFlip, RandomVerticalFlip
 from penstock.transforms.interpolation import InterpolationMode
 from penstock.transforms.iou_crop import RandomIoUCrop
+from penstock.transforms.noise import GaussianNoise
 from penstock.transforms.pad import Pad
+from penstock.transforms.perspective import RandomPerspective
+from penstock.transforms.population import PopulationBasedAugment
 from penstock.transforms.presets import classification, classification_eval, detection, ssd
 from penstock.transforms.python_step import PythonStep
+from penstock.transforms.rand_augment import RandAugment
 from penstock.transforms.random_sizes import RandomShortestSize, ScaleJitter
 from penstock.transforms.resize import Resize
 from penstock.transforms.resized_crop import RandomResizedCrop
+from penstock.transforms.rotation import RandomRotation
 from penstock.transforms.targets import BoxFormat, Targets
+from penstock.transforms.trivial_augment import TrivialAugmentWide
 from penstock.transforms.values import IMAGENET_MEAN, IMAGENET_STD, Normalize, ToDtype
 from penstock.transforms.zoom_out import RandomZoomOut
 
 __all__ = [
     "IMAGENET_MEAN",
     "IMAGENET_STD",
+    "AugMix",
+    "AutoAugment",
+    "AutoAugmentPolicy",
     "BoxFormat",
     "CenterCrop",
     "ClampBoundingBoxes",
+    "ColorJitter",
     "Compose",
     "ConvertBoundingBoxFormat",
+    "ElasticTransform",
     "FixedSizeCrop",
+    "GaussianBlur",
+    "GaussianNoise",
+    "Grayscale",
     "InterpolationMode",
     "Normalize",
     "Pad",
+    "PopulationBasedAugment",
     "PythonStep",
+    "RandAugment",
+    "RandomAdjustSharpness",
+    "RandomAffine",
+    "RandomApply",
+    "RandomAutocontrast",
+    "RandomChoice",
     "RandomCrop",
+    "RandomEqualize",
+    "RandomErasing",
+    "RandomGrayscale",
     "RandomHorizontalFlip",
+    "RandomInvert",
     "RandomIoUCrop",
+    "RandomOrder",
+    "RandomPerspective",
+    "RandomPhotometricDistort",
+    "RandomPosterize",
     "RandomResizedCrop",
+    "RandomRotation",
     "RandomShortestSize",
+    "RandomSolarize",
     "RandomVerticalFlip",
     "RandomZoomOut",
     "Resize",
@@ -50,6 +99,7 @@ __all__ = [
     "ScaleJitter",
     "Targets",
     "ToDtype",
+    "TrivialAugmentWide",
     "classification",
     "classification_eval",
     "detection",

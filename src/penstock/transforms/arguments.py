@@ -69,6 +69,65 @@ def read_range(where: str, name: str, given: Any) -> tuple[float, float]:
     return numbers[0], numbers[1]
 
 
+def read_pair(
+    where: str, name: str, given: Any, *, least: float = -math.inf
+) -> tuple[float, float]:
+    """Two numbers of at least `least` from one, meaning both, or a sequence of one or two."""
+    numbers = given if _is_sequence(given) else (given,)
+    if len(numbers) not in (1, 2):
+        raise TransformError(f"{where}: {name} must be one or two numbers, got {given!r}.")
+    checked = [read_number(where, name, number, least=least) for number in numbers]
+    return checked[0], checked[-1]
+
+
+def read_jitter(
+    where: str, name: str, given: Any, *, centre: float, least: float, most: float
+) -> tuple[float, float] | None:
+    """(min, max) from a distance to `centre` or from both; None where nothing would change.
+
+    A distance is cut off at `least` only if that is 0, as torchvision does for factors.
+    """
+    if given is None:
+        return None
+    if _is_sequence(given):
+        low, high = read_range(where, name, given)
+    else:
+        distance = read_number(where, name, given, least=0)
+        low, high = centre - distance, centre + distance
+        low = max(low, 0.0) if least == 0 else low
+    if not least <= low <= high <= most:
+        raise TransformError(
+            f"{where}: {name} must be numbers{_bounds(least, most)}, got {given!r}, "
+            f"which means {low} to {high}."
+        )
+    return None if low == high == centre else (low, high)
+
+
+def read_angles(
+    where: str, name: str, given: Any, *, lengths: tuple[int, ...] = (2,)
+) -> tuple[float, ...]:
+    """Ranges of degrees: one number means from its negative to itself."""
+    if not _is_sequence(given):
+        most = read_number(where, name, given, least=0)
+        return -most, most
+    numbers = read_numbers(where, name, given)
+    ranges = zip(numbers[0::2], numbers[1::2], strict=False)
+    if len(numbers) not in lengths or any(low > high for low, high in ranges):
+        wanted = " or ".join("(min, max)" if n == 2 else "two such ranges" for n in lengths)
+        raise TransformError(f"{where}: {name} must be a number or {wanted}, got {given!r}.")
+    return numbers
+
+
+def read_centre(where: str, given: Any) -> tuple[float, float] | None:
+    """(x, y) in pixels from the upper left corner; None is the middle of the image."""
+    if given is None:
+        return None
+    numbers = read_numbers(where, "center", given if _is_sequence(given) else (math.nan,))
+    if len(numbers) != 2:
+        raise TransformError(f"{where}: center must be two numbers (x, y), got {given!r}.")
+    return numbers[0], numbers[1]
+
+
 def read_probability(where: str, given: Any) -> float:
     """A number between 0 and 1."""
     if not isinstance(given, Real) or not 0 <= float(given) <= 1:
@@ -76,12 +135,14 @@ def read_probability(where: str, given: Any) -> float:
     return float(given)
 
 
-def read_size(where: str, given: Any) -> tuple[int, int]:
+def read_size(
+    where: str, given: Any, name: str = "size", order: str = "(height, width)"
+) -> tuple[int, int]:
     """(height, width) from an integer, meaning a square, or a sequence of one or two."""
     sides = given if _is_sequence(given) else (given,)
     if len(sides) not in (1, 2):
-        raise TransformError(f"{where}: size must be an integer or (height, width), got {given!r}.")
-    checked = [read_integer(where, "size", side, least=1) for side in sides]
+        raise TransformError(f"{where}: {name} must be an integer or {order}, got {given!r}.")
+    checked = [read_integer(where, name, side, least=1) for side in sides]
     return checked[0], checked[-1]
 
 

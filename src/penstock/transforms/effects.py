@@ -11,7 +11,8 @@ from enum import IntEnum
 
 import numpy as np
 
-from penstock.geometry import Floats, Ints, Sizes
+from penstock.geometry import Bools, Floats, Ints, Sizes
+from penstock.rng import Words
 
 # How many numbers every effect of a sample has room for; what an effect does not use is 0.
 NUMBERS = 16
@@ -64,9 +65,30 @@ class EffectMove:
         return Sizes(self.height, self.width)
 
 
-def same_effect(effect: Effect, sizes: Sizes, *numbers: Floats | float) -> EffectMove:
+def same_effect(effect: Effect, sizes: Sizes, *numbers: Floats | Ints | float) -> EffectMove:
     """One effect for all samples; each of `numbers` is one for all of them, or one for each."""
     table = np.zeros((len(sizes), NUMBERS))
     for column, values in enumerate(numbers):
         table[:, column] = values
     return EffectMove(np.full(len(sizes), effect), table, sizes.height, sizes.width)
+
+
+def effect_where(
+    chosen: Bools, effect: Effect, sizes: Sizes, *numbers: Floats | Ints | float
+) -> EffectMove:
+    """One effect for the chosen samples, nothing for the others."""
+    move = same_effect(effect, sizes, *numbers)
+    kinds = np.where(chosen, effect, Effect.NONE)
+    return EffectMove(kinds, move.numbers * chosen[:, None], sizes.height, sizes.width)
+
+
+def pack_colour(red: int, green: int, blue: int) -> int:
+    """A colour as effects carry it."""
+    return red | green << 8 | blue << 16
+
+
+def split_key(words: Words) -> tuple[Floats, Floats]:
+    """A key of two 32-bit words from each 64 random bits: (low, high)."""
+    return (words & np.uint64(0xFFFFFFFF)).astype(np.float64), (words >> np.uint64(32)).astype(
+        np.float64
+    )

@@ -47,6 +47,8 @@ _MODES_BY_NUMBER = {
     if mode is not InterpolationMode.NEAREST_EXACT
 }
 
+_WARP_FILTERS = (0, 2, 3)
+
 Interpolation = InterpolationMode | str | int
 
 
@@ -63,3 +65,14 @@ def read_interpolation(where: str, given: object) -> InterpolationMode:
     raise TransformError(
         f"{where}: interpolation is {given!r}. Use {names}, or Pillow's number for one of them."
     )
+
+
+def read_warp_interpolation(where: str, given: object) -> int:
+    """Pillow's number of one of the three filters that can turn and bend an image."""
+    mode = read_interpolation(where, given)
+    if mode.pillow_filter not in _WARP_FILTERS:
+        raise TransformError(
+            f"{where}: interpolation {given!r} can only resize. "
+            f'Use "nearest", "bilinear" or "bicubic".'
+        )
+    return mode.pillow_filter

@@ -1,0 +1,131 @@
+"""Transforms made of others: perhaps, one of them, in any order.
+
+What is inside draws from branches of its own, and only for the samples that take part.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from itertools import accumulate
+from typing import Any
+
+import numpy as np
+
+from penstock.errors import TransformError
+from penstock.geometry import Sizes
+from penstock.rng import Draws
+from penstock.transforms.arguments import read_numbers, read_probability
+from penstock.transforms.compose import Compose, flatten
+from penstock.transforms.moves import Move, out_sizes
+from penstock.transforms.op import ImageOp
+from penstock.transforms.python_step import PythonStep
+from penstock.transforms.spread import join_effects, sample_rows
+
+Group = tuple[tuple[int, ImageOp], ...]  # what one entry of a list comes to; branches beside ops
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class RandomApply(ImageOp):
+    """Do all of `transforms`, one after the other, with probability `p`; else nothing."""
+
+    transforms: Sequence[Any]
+    p: float = 0.5
+    _groups: tuple[Group, ...] = field(init=False, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        read_probability("RandomApply", self.p)
+        self._keep(_groups=_read_groups("RandomApply", self.transforms))
+
+    def sample(self, draws: Draws, sizes: Sizes) -> tuple[Move, ...]:
+        """One draw decides for each image."""
+        rows = np.flatnonzero(draws.uniform() < self.p)
+        ops = [op for group in self._groups for op in group]
+        return sample_rows(ops, draws, rows, sizes)
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class RandomChoice(ImageOp):
+    """Do one of `transforms`; `p` says how likely each is, as weights."""
+
+    transforms: Sequence[Any]
+    p: Sequence[float] | None = None
+    _groups: tuple[Group, ...] = field(init=False, repr=False, compare=False)
+    _limits: tuple[float, ...] = field(init=False, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        groups = _read_groups("RandomChoice", self.transforms)
+        weights = (1.0,) * len(groups) if self.p is None else _read_weights(self.p, len(groups))
+        limits = tuple(accumulate(weight / sum(weights) for weight in weights))
+        self._keep(_groups=groups, _limits=limits)
+
+    def sample(self, draws: Draws, sizes: Sizes) -> tuple[Move, ...]:
+        """One draw chooses for each image."""
+        chosen = np.searchsorted(self._limits[:-1], draws.uniform(), side="right")
+        moves: tuple[Move, ...] = ()
+        for index, group in enumerate(self._groups):
+            drawn = sample_rows(group, draws, np.flatnonzero(chosen == index), sizes)
+            sizes = out_sizes(drawn, sizes)
+            moves += drawn
+        return join_effects(moves)
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class RandomOrder(ImageOp):
+    """Do all of `transforms`, in an order drawn for each image."""
+
+    transforms: Sequence[Any]
+    _groups: tuple[Group, ...] = field(init=False, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        self._keep(_groups=_read_groups("RandomOrder", self.transforms))
+
+    def sample(self, draws: Draws, sizes: Sizes) -> tuple[Move, ...]:
+        """Every order is equally likely; what a transform draws does not depend on its turn."""
+        order = draws.orders(len(self._groups))
+        moves: tuple[Move, ...] = ()
+        for turn in order:
+            for index, group in enumerate(self._groups):
+                drawn = sample_rows(group, draws, np.flatnonzero(turn == index), sizes)
+                sizes = out_sizes(drawn, sizes)
+                moves += drawn
+        return join_effects(moves)
+
+
+def _read_groups(where: str, given: Any) -> tuple[Group, ...]:
+    if isinstance(given, Compose):
+        given = given.transforms
+    if isinstance(given, str) or not isinstance(given, Sequence) or not given:
+        raise TransformError(
+            f"{where}: transforms must be a list of at least one transform, got {given!r}."
+        )
+    groups: list[Group] = []
+    branch = 0
+    for transform in given:
+        ops = [_require_image_op(where, op) for op in flatten(transform)]
+        groups.append(tuple(enumerate(ops, start=branch)))
+        branch += len(ops)
+    return tuple(groups)
+
+
+def _require_image_op(where: str, op: object) -> ImageOp:
+    if isinstance(op, ImageOp):
+        return op
+    if isinstance(op, PythonStep):
+        raise TransformError(
+            f"{where}: {op.name} is a function of yours, which cannot be drawn for part of a "
+            f"batch. Put it beside {where}, and let it decide by its parameter rng."
+        )
+    name = type(op).__name__
+    raise TransformError(f"{where}: {name} ends a pipeline. Put it after {where}, at the end.")
+
+
+def _read_weights(given: Any, count: int) -> tuple[float, ...]:
+    weights = read_numbers("RandomChoice", "p", given)
+    if len(weights) != count:
+        raise TransformError(
+            f"RandomChoice: p has {len(weights)} numbers for {count} transforms. Give one for each."
+        )
+    if min(weights) < 0 or sum(weights) <= 0:
+        raise TransformError(f"RandomChoice: p must not be negative, nor all 0, got {given!r}.")
+    return weights

@@ -1,0 +1,234 @@
+"""Policies against torchvision's: every op at every level, the tables, and how often what happens.
+
+torchvision runs AugMix on tensors even if it is given a Pillow image; ours does each op as Pillow
+does, so there only the mixing can be compared.
+"""
+
+import numpy as np
+import pytest
+from PIL import Image
+
+from drawn import applied, batch, effects_of
+from penstock import transforms as T
+from penstock.geometry import Size, Sizes
+from penstock.loading.reference_effects import apply_effect
+from penstock.transforms import (
+    augmix,
+    auto_augment,
+    dirichlet,
+    rand_augment,
+    torchvision_space,
+    trivial_augment,
+)
+from penstock.transforms.effects import Effect
+from penstock.transforms.policy_ops import make_scene, policy_move
+from statistics_of_draws import assert_same_distribution, assert_same_frequencies
+from strategies import make_image
+
+SPACES = [
+    ("RandAugment", torchvision_space.rand_augment_ops(31), 31),
+    ("RandAugment", torchvision_space.rand_augment_ops(7), 7),
+    ("TrivialAugmentWide", torchvision_space.trivial_augment_ops(31), 31),
+    ("AutoAugment", torchvision_space.auto_augment_ops(), 10),
+    ("AugMix", torchvision_space.augmix_ops(with_enhancements=True), 10),
+]
+
+
+@pytest.fixture(scope="module")
+def v2(torchvision):
+    from torchvision.transforms import v2
+
+    return v2
+
+
+@pytest.mark.parametrize("size", [(17, 30), (31, 20)])
+@pytest.mark.parametrize(("name", "ops", "bins"), SPACES, ids=lambda value: str(value)[:20])
+def test_every_op_at_every_level(v2, name, ops, bins, size):
+    kind = getattr(v2, name)
+    theirs = kind()
+    image = make_image(size)
+    assert [op.name for op in ops] == list(kind._AUGMENTATION_SPACE)
+    interpolation = "bilinear" if bins == 7 else "nearest"
+    number = T.InterpolationMode(interpolation).pillow_filter
+    cases = [(level, sign) for level in range(bins) for sign in (-1.0, 1.0)]
+    levels, signs = np.array(cases).T
+    sizes = Sizes(np.full(len(cases), size[0]), np.full(len(cases), size[1]))
+
+    for which, op in enumerate(ops):
+        magnitudes_of, signed = kind._AUGMENTATION_SPACE[op.name]
+        assert op.signed == signed
+        scene = make_scene(sizes, number, (7, 8, 9))
+        move = policy_move(ops, np.full(len(cases), which), levels, signs, scene)
+        for row, (level, sign) in enumerate(cases):
+            magnitudes = magnitudes_of(bins, *size)
+            magnitude = 0.0 if magnitudes is None else float(magnitudes[level])
+            if op.name == "Posterize" and magnitude == 0:
+                assert not applied([move], image, row).any()  # Pillow 13 refuses, tensors are black
+                continue
+            expected = theirs._apply_image_or_video_transform(
+                image,
+                op.name,
+                magnitude * sign if signed else magnitude,
+                interpolation=interpolation,
+                fill={"others": [7, 8, 9]},
+            )
+            assert np.array_equal(applied([move], image, row), np.asarray(expected)), op.name
+
+
+@pytest.mark.parametrize("bins", [2, 3, 10, 31, 100])
+def test_magnitudes_are_torchs_to_the_bit(torchvision, bins):
+    import torch
+
+    if torch.backends.cpu.get_cpu_capability() not in {"AVX2", "AVX512"}:
+        pytest.skip("torch rounds otherwise without fused multiplication and addition")
+    levels = np.arange(bins)
+    for start, end in [(0.0, 0.3), (1.0, 0.0), (0.0, 135.0), *((0.0, w / 3.0) for w in range(99))]:
+        ours = torchvision_space.linspace_at(levels, start, end, bins)
+        assert ours.tolist() == torch.linspace(start, end, bins).tolist()
+
+
+@pytest.mark.parametrize("policy", list(T.AutoAugmentPolicy), ids=str)
+def test_auto_augment_tables(v2, policy):
+    theirs = v2.AutoAugment()._get_policies(getattr(v2.AutoAugmentPolicy, policy.name))
+    ours = auto_augment.sub_policies(policy)
+    names = [op.name for op in torchvision_space.auto_augment_ops()]
+    read = [
+        tuple(
+            (names[ours.op[pair, turn]], ours.probability[pair, turn], ours.bin[pair, turn])
+            for turn in range(2)
+        )
+        for pair in range(len(ours.op))
+    ]
+
+    assert read == [tuple((n, p, float(level or 0)) for n, p, level in pair) for pair in theirs]
+
+
+def test_policies_take_torchvisions_enum(v2):
+    op = T.AutoAugment(v2.AutoAugmentPolicy.SVHN, v2.InterpolationMode.BILINEAR)
+
+    assert op._policy is T.AutoAugmentPolicy.SVHN
+
+
+def recorded(monkeypatch, module, op, count, size=(40, 60)):
+    """(name, argument) of everything our policy drew, a list for each turn."""
+    turns = []
+
+    def record(ops, chosen, levels, signs, scene):
+        turn = [("nothing", 0.0)] * len(chosen)
+        for which, known in enumerate(ops):
+            rows = np.flatnonzero(chosen == which)
+            values = np.zeros(len(rows))
+            if known.argument is not None:
+                values = known.argument(levels[rows], scene.at(rows).sizes)
+            if known.signed:
+                values = values * signs[rows]
+            for row, value in zip(rows.tolist(), values.tolist(), strict=True):
+                turn[row] = (known.name, round(value, 4))
+        turns.append(turn)
+        return policy_move(ops, chosen, levels, signs, scene)
+
+    def record_binned(ops, levels, chosen, bins, signs, sizes, look):
+        return record(ops, chosen, np.array(levels)[bins], signs, make_scene(sizes, *look))
+
+    monkeypatch.setattr(module, "policy_move", record, raising=False)
+    monkeypatch.setattr(module, "binned_move", record_binned, raising=False)
+    batch(op, count, size)
+    return turns
+
+
+def recorded_theirs(monkeypatch, op, count, size=(40, 60)):
+    """The same of torchvision: a list of (name, magnitude) for each image."""
+    import torch
+
+    torch.manual_seed(0)
+    image = Image.new("RGB", size[::-1])
+    images = []
+
+    def record(given, name, magnitude, **_):
+        images[-1].append((name, round(magnitude, 4)))
+        return given
+
+    monkeypatch.setattr(op, "_apply_image_or_video_transform", record)
+    for _ in range(count):
+        images.append([])
+        op(image)
+    return images
+
+
+def test_rand_augment_frequencies(v2, monkeypatch):
+    ours = recorded(monkeypatch, rand_augment, T.RandAugment(3, 5, 11), 8000)
+    theirs = recorded_theirs(monkeypatch, v2.RandAugment(3, 5, 11), 4000)
+
+    for turn in range(3):
+        assert_same_frequencies(ours[turn], [image[turn] for image in theirs])
+    pairs = zip(ours[0], ours[1], strict=True)
+    assert_same_frequencies(
+        [(a[0], b[0]) for a, b in pairs], [(image[0][0], image[1][0]) for image in theirs]
+    )
+
+
+def test_trivial_augment_frequencies(v2, monkeypatch):
+    (ours,) = recorded(monkeypatch, trivial_augment, T.TrivialAugmentWide(5), 12000)
+    theirs = recorded_theirs(monkeypatch, v2.TrivialAugmentWide(5), 6000)
+
+    assert_same_frequencies(ours, [image[0] for image in theirs])
+
+
+@pytest.mark.parametrize("policy", ["IMAGENET", "SVHN"])
+def test_auto_augment_frequencies(v2, monkeypatch, policy):
+    first, second = recorded(monkeypatch, auto_augment, T.AutoAugment(policy.lower()), 12000)
+    together = [
+        tuple(entry for entry in pair if entry[0] != "nothing")
+        for pair in zip(first, second, strict=True)
+    ]
+    their_op = v2.AutoAugment(getattr(v2.AutoAugmentPolicy, policy))
+    theirs = recorded_theirs(monkeypatch, their_op, 6000)
+
+    assert_same_frequencies(together, [tuple(image) for image in theirs])
+
+
+def test_augmix_frequencies(v2, monkeypatch):
+    ours = recorded(monkeypatch, augmix, T.AugMix(mixture_width=1, all_ops=False), 12000)
+    chains = [
+        [entry for entry in turns if entry[0] != "nothing"] for turns in zip(*ours, strict=True)
+    ]
+    theirs = recorded_theirs(monkeypatch, v2.AugMix(mixture_width=1, all_ops=False), 6000)
+
+    assert_same_frequencies([len(chain) for chain in chains], [len(chain) for chain in theirs])
+    assert_same_frequencies([chain[0] for chain in chains], [chain[0] for chain in theirs])
+
+
+@pytest.mark.parametrize("alpha", [0.3, 1.0, 2.5])
+@pytest.mark.parametrize("count", [2, 3])
+def test_weights_are_dirichlets(torchvision, alpha, count):
+    import torch
+
+    from penstock.rng import Draws
+
+    torch.manual_seed(0)
+    theirs = torch._sample_dirichlet(torch.full((4000, count), alpha)).numpy()
+    ours = dirichlet.draw_weights(Draws(0, 0, np.arange(20000), 0), alpha, count)
+
+    np.testing.assert_allclose(ours.sum(axis=0), 1)
+    for part in range(count):
+        assert_same_distribution(ours[part].astype(np.float32), theirs[:, part])
+
+
+def test_augmix_adds_up_as_torch_does(torchvision):
+    import torch
+
+    image = make_image((20, 30))
+    pixels = torch.from_numpy(np.asarray(image).copy())
+    moves = batch(T.AugMix(severity=5, alpha=0.7), 20, (20, 30))
+    for row in range(20):
+        chain = image
+        for effect, numbers in effects_of(moves, row):
+            weight = torch.tensor(numbers[0], dtype=torch.float32)
+            if effect == Effect.MIX_BEGIN:
+                mix = weight * pixels
+            elif effect == Effect.MIX_ADD:
+                mix.add_(weight * torch.from_numpy(np.asarray(chain).copy()))
+                chain = image
+            elif effect != Effect.MIX_END:
+                chain = apply_effect(chain, Effect(effect), numbers, Size(20, 30))
+        assert np.array_equal(applied(moves, image, row), mix.to(torch.uint8).numpy())
