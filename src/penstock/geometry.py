@@ -36,5 +36,9 @@ class Sizes:
     def __len__(self) -> int:
         return len(self.height)
 
+    def at(self, rows: Ints | Bools) -> Sizes:
+        """The sizes of some of the images."""
+        return Sizes(self.height[rows], self.width[rows])
+
     def __getitem__(self, index: int) -> Size:
         return Size(int(self.height[index]), int(self.width[index]))

@@ -7,6 +7,7 @@ from distributions import assert_same_distribution
 from penstock import transforms as T
 from penstock.geometry import Sizes
 from penstock.rng import Draws
+from statistics_of_draws import assert_same_distribution
 from strategies import make_image
 
 

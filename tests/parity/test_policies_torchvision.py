@@ -12,6 +12,7 @@ from drawn import applied, batch, effects_of
 from penstock import transforms as T
 from penstock.geometry import Size, Sizes
 from penstock.loading.reference_effects import apply_effect
+from penstock.rng import Draws
 from penstock.transforms import (
     augmix,
     auto_augment,
@@ -21,17 +22,17 @@ from penstock.transforms import (
     trivial_augment,
 )
 from penstock.transforms.effects import Effect
-from penstock.transforms.policy_ops import make_scene, policy_move
+from penstock.transforms.policy_ops import draw_signs, make_scene, policy_move
 from statistics_of_draws import assert_same_distribution, assert_same_frequencies
 from strategies import make_image
 
-SPACES = [
-    ("RandAugment", torchvision_space.rand_augment_ops(31), 31),
-    ("RandAugment", torchvision_space.rand_augment_ops(7), 7),
-    ("TrivialAugmentWide", torchvision_space.trivial_augment_ops(31), 31),
-    ("AutoAugment", torchvision_space.auto_augment_ops(), 10),
-    ("AugMix", torchvision_space.augmix_ops(with_enhancements=True), 10),
-]
+SPACES = {
+    "RandAugment of 31 bins": (torchvision_space.rand_augment_ops(31), 31),
+    "RandAugment of 7 bins": (torchvision_space.rand_augment_ops(7), 7),
+    "TrivialAugmentWide": (torchvision_space.trivial_augment_ops(31), 31),
+    "AutoAugment": (torchvision_space.auto_augment_ops(), 10),
+    "AugMix": (torchvision_space.augmix_ops(with_enhancements=True), 10),
+}
 
 
 @pytest.fixture(scope="module")
@@ -42,9 +43,10 @@ def v2(torchvision):
 
 
 @pytest.mark.parametrize("size", [(17, 30), (31, 20)])
-@pytest.mark.parametrize(("name", "ops", "bins"), SPACES, ids=lambda value: str(value)[:20])
-def test_every_op_at_every_level(v2, name, ops, bins, size):
-    kind = getattr(v2, name)
+@pytest.mark.parametrize("space", SPACES)
+def test_every_op_at_every_level(v2, space, size):
+    ops, bins = SPACES[space]
+    kind = getattr(v2, space.split()[0])
     theirs = kind()
     image = make_image(size)
     assert [op.name for op in ops] == list(kind._AUGMENTATION_SPACE)
@@ -73,6 +75,33 @@ def test_every_op_at_every_level(v2, name, ops, bins, size):
                 fill={"others": [7, 8, 9]},
             )
             assert np.array_equal(applied([move], image, row), np.asarray(expected)), op.name
+
+
+def test_rand_augment_on_photos(v2, in1k):
+    """Two ops after each other, as drawn for real."""
+    theirs = v2.RandAugment()
+    names = [op.name for op in torchvision_space.rand_augment_ops(31)]
+    for path in in1k[:8]:
+        image = Image.open(path).convert("RGB")
+        size = (image.height, image.width)
+        moves = batch(T.RandAugment(2, 9), 4, size)
+        draws = Draws(0, 0, np.arange(4), 0)
+        turns = [(draws.integers(14), draw_signs(draws)) for _ in range(2)]
+        for row in range(4):
+            expected = image
+            for chosen, signs in turns:
+                name = names[chosen[row]]
+                magnitudes_of, signed = theirs._AUGMENTATION_SPACE[name]
+                magnitudes = magnitudes_of(31, *size)
+                magnitude = 0.0 if magnitudes is None else float(magnitudes[9])
+                expected = theirs._apply_image_or_video_transform(
+                    expected,
+                    name,
+                    magnitude * signs[row] if signed else magnitude,
+                    interpolation="nearest",
+                    fill={"others": None},
+                )
+            assert np.array_equal(applied(moves, image, row), np.asarray(expected))
 
 
 @pytest.mark.parametrize("bins", [2, 3, 10, 31, 100])
@@ -202,8 +231,6 @@ def test_augmix_frequencies(v2, monkeypatch):
 @pytest.mark.parametrize("count", [2, 3])
 def test_weights_are_dirichlets(torchvision, alpha, count):
     import torch
-
-    from penstock.rng import Draws
 
     torch.manual_seed(0)
     theirs = torch._sample_dirichlet(torch.full((4000, count), alpha)).numpy()

@@ -20,6 +20,7 @@ from strategies import make_image
 
 AUGMENTATIONS = [
     T.ColorJitter(0.4, 0.4, 0.4, 0.1),
+    T.ColorJitter(),
     T.RandomPhotometricDistort(),
     T.Grayscale(),
     T.RandomGrayscale(),

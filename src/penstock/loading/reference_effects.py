@@ -38,7 +38,7 @@ class Mix:
     EFFECTS = (Effect.MIX_BEGIN, Effect.MIX_ADD, Effect.MIX_END)
 
     def __init__(self) -> None:
-        self._remembered: Image.Image | None = None
+        self._remembered = Image.new("RGB", (1, 1))
         self._sum = np.zeros(0, dtype=np.float32)
 
     def apply(self, image: Image.Image, effect: Effect, weight: float) -> Image.Image:
@@ -50,7 +50,6 @@ class Mix:
             self._remembered, self._sum = image, weighted
         else:
             self._sum += weighted
-        assert self._remembered is not None  # noqa: S101  an effect list of ours begins with MIX_BEGIN
         return self._remembered
 
 

@@ -8,10 +8,10 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from penstock.geometry import Bools, Sizes
+from penstock.geometry import Sizes
 from penstock.rng import Draws
 from penstock.transforms.arguments import read_jitter, read_probability
-from penstock.transforms.effects import NUMBERS, Effect, EffectMove, effect_where
+from penstock.transforms.effects import NUMBERS, Effect, EffectMove, effect_where, only_where
 from penstock.transforms.op import ImageOp
 
 Range = tuple[float, float]
@@ -90,17 +90,12 @@ class RandomPhotometricDistort(ImageOp):
         contrast = moves[Effect.CONTRAST]
         return (
             moves[Effect.BRIGHTNESS],
-            _only(contrast, contrast_early),
+            only_where(contrast_early, contrast),
             moves[Effect.SATURATION],
             moves[Effect.HUE],
-            _only(contrast, ~contrast_early),
+            only_where(~contrast_early, contrast),
             swap,
         )
-
-
-def _only(move: EffectMove, chosen: Bools) -> EffectMove:
-    kinds = np.where(chosen, move.effect, Effect.NONE)
-    return EffectMove(kinds, move.numbers * chosen[:, None], move.height, move.width)
 
 
 def _read_ranges(where: str, transform: object) -> dict[Effect, Range]:

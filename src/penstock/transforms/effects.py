@@ -73,13 +73,17 @@ def same_effect(effect: Effect, sizes: Sizes, *numbers: Floats | Ints | float) -
     return EffectMove(np.full(len(sizes), effect), table, sizes.height, sizes.width)
 
 
+def only_where(chosen: Bools, move: EffectMove) -> EffectMove:
+    """The effects of the chosen samples, nothing for the others. Requires that sizes stay."""
+    kinds = np.where(chosen, move.effect, Effect.NONE)
+    return EffectMove(kinds, move.numbers * chosen[:, None], move.height, move.width)
+
+
 def effect_where(
     chosen: Bools, effect: Effect, sizes: Sizes, *numbers: Floats | Ints | float
 ) -> EffectMove:
     """One effect for the chosen samples, nothing for the others."""
-    move = same_effect(effect, sizes, *numbers)
-    kinds = np.where(chosen, effect, Effect.NONE)
-    return EffectMove(kinds, move.numbers * chosen[:, None], sizes.height, sizes.width)
+    return only_where(chosen, same_effect(effect, sizes, *numbers))
 
 
 def pack_colour(red: int, green: int, blue: int) -> int:

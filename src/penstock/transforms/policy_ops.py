@@ -40,8 +40,7 @@ class Scene:
 
     def at(self, rows: Ints) -> Scene:
         """Some of the images."""
-        sizes = Sizes(self.sizes.height[rows], self.sizes.width[rows])
-        return Scene(sizes, self.filter[rows], self.fill, self.place[:, rows])
+        return Scene(self.sizes.at(rows), self.filter[rows], self.fill, self.place[:, rows])
 
 
 Act: TypeAlias = Callable[[Floats, Scene], EffectMove]

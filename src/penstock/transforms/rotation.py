@@ -10,7 +10,7 @@ import numpy as np
 from penstock.geometry import Floats, Ints, Sizes
 from penstock.rng import Draws
 from penstock.transforms.arguments import Colour, Fill, read_angles, read_centre, read_fill
-from penstock.transforms.effects import Effect, EffectMove, pack_colour, same_effect
+from penstock.transforms.effects import Effect, EffectMove, only_where, pack_colour, same_effect
 from penstock.transforms.interpolation import (
     Interpolation,
     InterpolationMode,
@@ -65,6 +65,5 @@ def rotate(
     turned = rotation(degrees, sizes, centre, expand=expand)
     filters = np.where(turned.is_quarter_turn, InterpolationMode.NEAREST.pillow_filter, filter)
     move = same_effect(Effect.AFFINE, sizes, *turned.matrix, filters, pack_colour(*colour))
-    kinds = np.where(turned.is_nothing, Effect.NONE, Effect.AFFINE)
-    numbers = move.numbers * ~turned.is_nothing[:, None]
-    return EffectMove(kinds, numbers, turned.sizes.height, turned.sizes.width)
+    turns = only_where(~turned.is_nothing, move)
+    return EffectMove(turns.effect, turns.numbers, turned.sizes.height, turned.sizes.width)

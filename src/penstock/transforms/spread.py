@@ -21,8 +21,7 @@ def sample_rows(
         return ()
     moves: tuple[Move, ...] = ()
     for branch, op in ops:
-        here = Sizes(sizes.height[rows], sizes.width[rows])
-        drawn = spread(op.sample(draws.branch(branch, rows), here), rows, sizes)
+        drawn = spread(op.sample(draws.branch(branch, rows), sizes.at(rows)), rows, sizes)
         sizes = out_sizes(drawn, sizes)
         moves += drawn
     return moves

@@ -59,7 +59,7 @@ def trivial_augment_ops(bins: int) -> Ops:
         _rotation(135.0, bins),
         *_enhancements(0.99, bins),
         _posterization(8, 6, bins),
-        *_last_three(bins),
+        *_tables(bins),
     )
 
 
@@ -71,7 +71,7 @@ def augmix_ops(*, with_enhancements: bool) -> Ops:
         *_translations(lambda sizes: sizes.width / 3.0, lambda sizes: sizes.height / 3.0, 10),
         _rotation(30.0, 10),
         _posterization(4, 4, 10),
-        *_last_three(10),
+        *_tables(10),
     )
     return (*partial, *_enhancements(0.9, 10)) if with_enhancements else partial
 
@@ -97,7 +97,7 @@ def _original_ops(bins: int) -> Ops:
         _rotation(30.0, bins),
         *_enhancements(0.9, bins),
         _posterization(8, 4, bins),
-        *_last_three(bins),
+        *_tables(bins),
         PolicyOp("Invert", plain(Effect.INVERT)),
     )
 
@@ -142,7 +142,7 @@ def _posterization(most_bits: int, bits_lost: int, bins: int) -> PolicyOp:
     return PolicyOp("Posterize", posterize, bits)
 
 
-def _last_three(bins: int) -> Ops:
+def _tables(bins: int) -> Ops:
     def threshold(level: Floats, _: Sizes) -> Floats:
         return linspace_at(level.astype(np.int64), 1.0, 0.0, bins)
 
