@@ -4,12 +4,12 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from distributions import assert_same_distribution
 from penstock import transforms as T
 from penstock.geometry import Sizes
 from penstock.planner.plan import as_written
 from penstock.rng import Draws
 from penstock.transforms.targets import read_targets
+from statistics_of_draws import assert_same_distribution
 from target_samples import make_targets, sizes_of
 
 THEIRS, OURS = 2000, 20_000

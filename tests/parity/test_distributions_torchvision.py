@@ -3,7 +3,6 @@
 import numpy as np
 import pytest
 
-from distributions import assert_same_distribution
 from penstock import transforms as T
 from penstock.geometry import Sizes
 from penstock.rng import Draws
