@@ -9,7 +9,9 @@ import PIL.Image
 
 from penstock.errors import DecodeError
 from penstock.geometry import Ints, Sizes
+from penstock.loading.carried import Carried
 from penstock.loading.ledger import Ledger
+from penstock.loading.masks import Mask, in_threes, mask_moves, out_of_threes
 from penstock.loading.options import RunOptions
 from penstock.loading.pillow_decode import open_rgb
 from penstock.loading.python_calls import PythonCalls
@@ -19,6 +21,7 @@ from penstock.loading.work import Carrier, Failures, Part
 from penstock.planner.plan import Plan
 from penstock.sources import Source
 from penstock.transforms.effects import EffectMove
+from penstock.transforms.moves import Move, out_sizes
 
 
 class PillowCarrier(Carrier):
@@ -66,11 +69,16 @@ class PillowCarrier(Carrier):
         return images, failed
 
     def _fill(self, part: Part, images: list[PIL.Image.Image]) -> None:
-        targets = self._targets.of(part.files) if self._targets else None
+        carried = Carried(self._targets, part)
+        every = np.arange(len(images), dtype=np.int32)
         key = (self._seed, part.epoch, part.samples)
         for segment in self._plan.segments:
             self._check_open()
-            moves, targets = segment.sample_targets(*key, _sizes_of(images), targets)
+            sizes = _sizes_of(images)
+            moves, targets = segment.sample_targets(*key, sizes, carried.at(every))
+            carried.keep(every, targets)
+            if carried.masks:
+                _move_masks(carried.masks, moves, sizes)
             moved = [
                 self._pool.submit(run_moves, image, moves, row) for row, image in enumerate(images)
             ]
@@ -83,8 +91,7 @@ class PillowCarrier(Carrier):
                 images = [future.result() for future in called]
         finishing = self._plan.segments[-1].sample_finishing(*key, _sizes_of(images))
         self._write(part, images, finishing)
-        if targets is not None:
-            part.batch.put_targets(part.slots, targets)
+        carried.deliver(part.batch, every)
 
     def _write(
         self, part: Part, images: list[PIL.Image.Image], finishing: tuple[EffectMove, ...]
@@ -96,6 +103,18 @@ class PillowCarrier(Carrier):
                 erase_finished(finished, move, row, self._layout)
             target = part.batch.image(slot)
             target[...] = finished.view(target.dtype)
+
+
+def _move_masks(masks: dict[int, Mask], moves: tuple[Move, ...], sizes: Sizes) -> None:
+    threes = in_threes(list(masks.values()))
+    changed = mask_moves(moves)
+    moved = [
+        np.asarray(run_moves(PIL.Image.fromarray(image), changed, row))
+        for image, row in zip(threes.images, threes.owners.tolist(), strict=True)
+    ]
+    counts = [len(stack) for stack in masks.values()]
+    after = out_of_threes(moved, threes.owners, counts, out_sizes(changed, sizes))
+    masks.update(zip(masks, after, strict=True))
 
 
 def _sizes_of(images: list[PIL.Image.Image]) -> Sizes:
