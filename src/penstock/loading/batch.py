@@ -72,6 +72,8 @@ class Batch:
         self.samples = samples
         self.files = samples.copy()  # the samples that were really used; others after substitution
         self._good = np.ones(len(samples), dtype=np.bool_)
+        self.soft_labels: npt.NDArray[np.float32] | None = None  # of the good slots, once mixed
+        self._carried = 0  # slots
         self._maker = maker
         self._place: _Place | None = None
         self._lock = threading.Lock()
@@ -100,6 +102,23 @@ class Batch:
             raise LoaderError("Batch.array: no image has been placed yet.")
         return self._maker.array_over(self._place.buffer, len(self.samples), self._place.size)
 
+    @property
+    def size(self) -> Size:
+        """The size of the batch's images."""
+        if self._place is None:
+            raise LoaderError("Batch.size: no image has been placed yet.")
+        return self._place.size
+
+    def good_slots(self) -> Ints:
+        """The slots that will be delivered, as far as is known."""
+        return np.flatnonzero(self._good)
+
+    def note_carried(self, slots: int) -> bool:
+        """Count slots that were dealt with; True for whoever brings the last ones."""
+        with self._lock:
+            self._carried += slots
+            return self._carried == len(self.samples)
+
     def leave_out(self, slots: npt.NDArray[np.int32]) -> None:
         """Mark slots that will not be delivered."""
         self._good[slots] = False
@@ -108,9 +127,10 @@ class Batch:
         """Return images and labels, or None if every sample was left out."""
         if not self._good.any():
             return None
-        images, chosen = self.array(), labels[self.files]
-        if not self._good.all():
-            images, chosen = images[self._good], chosen[self._good]
+        images = self.array() if self._good.all() else self.array()[self._good]
+        chosen: npt.NDArray[Any] = labels[self.files[self._good]]
+        if self.soft_labels is not None:
+            chosen = self.soft_labels
         self._place = None
         if self._maker.output.library == "torch":
             is_bfloat16 = self._maker.output.element == Element.BFLOAT16

@@ -89,11 +89,11 @@ def _finish_values(pixels: npt.NDArray[np.uint8], spec: FinalSpec) -> npt.NDArra
     if spec.element == Element.FLOAT16:
         return values.astype(np.float16)
     if spec.element == Element.BFLOAT16:
-        return _bfloat16_bits(values)
+        return bfloat16_bits(values)
     return values
 
 
-def _bfloat16_bits(values: npt.NDArray[np.float32]) -> npt.NDArray[np.uint16]:
+def bfloat16_bits(values: npt.NDArray[np.float32]) -> npt.NDArray[np.uint16]:
     """The upper half of a float32, rounded to nearest even."""
     bits = values.view(np.uint32)
     is_odd = bits >> 16 & 1
