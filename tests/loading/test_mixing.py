@@ -10,6 +10,7 @@ import pytest
 
 from penstock import Loader, TransformError
 from penstock import transforms as T
+from penstock.transforms.targets import read_targets
 
 FLOATS = T.Compose([T.RandomResizedCrop(24), T.Normalize(T.IMAGENET_MEAN, T.IMAGENET_STD)])
 BACKENDS = ("native", "pillow")
@@ -176,6 +177,18 @@ def test_what_cannot_work_is_refused_at_once(folder: Path, options, message: str
     """Before anything is read."""
     with pytest.raises(TransformError, match=message):
         Loader(folder, **({"transform": FLOATS} | options))
+
+
+def test_boxes_are_not_mixed(folder: Path) -> None:
+    """Nor anything else but labels."""
+    boxes = np.tile([[1, 2, 11, 22]], (23, 1))
+    with pytest.raises(TransformError, match="Use targets='labels'"):
+        Loader(
+            folder,
+            targets=read_targets(np.arange(24), boxes=boxes),
+            transform=FLOATS,
+            batch_transform=OPS["MixUp"],
+        )
 
 
 def test_labels_must_be_class_numbers(tmp_path: Path) -> None:

@@ -9,6 +9,7 @@ from typing import Any
 
 from penstock._core import Format
 from penstock.errors import LoaderError
+from penstock.loading.deliver import Delivery, LabelDelivery, TargetDelivery
 from penstock.loading.epoch import Epoch, Progress
 from penstock.loading.ledger import Ledger
 from penstock.loading.machine import Machine, check_not_forked
@@ -21,6 +22,7 @@ from penstock.loading.pillow_decode import DEFAULT_PIXEL_LIMIT
 from penstock.loading.reference import Layout
 from penstock.loading.reference_mix import mix_reference
 from penstock.loading.sampler import Order, Shard
+from penstock.loading.target_source import TargetSource, open_targets
 from penstock.loading.to_torch import require_torch, torch_is_installed
 from penstock.loading.work import Carrier
 from penstock.pillow_order import check_installed_pillow
@@ -28,6 +30,7 @@ from penstock.planner.plan import Plan, as_written
 from penstock.sources import Source
 from penstock.transforms.batch_choice import read_batch_op
 from penstock.transforms.final import FinalSpec
+from penstock.transforms.targets import Targets
 from penstock.transforms.values import Element, read_element
 
 _STATE_VERSION = 1
@@ -37,13 +40,18 @@ class Loader:
     """Feeds batches of images and labels to a training loop.
 
     `data` is a packed file (`.pen`) or a folder of its shards, a folder with a folder per class, a
-    folder of images with `labels` (a CSV or TSV
-    file), a list of files with `labels` (one a file), or any `Source`. Iterating yields
-    `(images, labels)`; every iteration is a new epoch with its own order and draws.
+    folder of images with `labels` (a CSV or TSV file), a list of files with `labels` (one a file),
+    or any `Source`. Iterating yields `(images, labels)`; every iteration is a new epoch with its
+    own order and draws.
 
     The same `seed` gives the same batches for any number of `threads`, any `prefetch`, and after
     resuming from a `state_dict`. Images are bit-identical to torchvision v2 on Pillow images.
 
+    A data set with boxes or keypoints yields `(images, targets)`, which follow the transforms:
+
+    - `targets`: "list", one dictionary a sample as torchvision's detection models take them, and
+      images of different sizes as a list; "padded", arrays over the batch; "labels", none of it;
+      None is "list" where there are boxes. Or `Targets` of your own, a row a sample.
     - `batch_transform`: MixUp, CutMix or a RandomChoice of them; labels are then float32
       (batch, classes).
     - `dtype`: None takes what the transforms end in (uint8, or float32 after `Normalize`);
@@ -65,6 +73,7 @@ class Loader:
         transform: Any = None,
         batch_transform: Any = None,
         labels: Any = None,
+        targets: Targets | str | None = None,
         shuffle: bool = False,
         seed: int = 0,
         threads: int | None = None,
@@ -98,6 +107,8 @@ class Loader:
         if self._output.library == "torch":
             require_torch()  # here, so that neither the error nor the import waits for a batch
         self._source = open_data(data, labels)
+        self._target_source = _open_targets(self._source, targets)
+        self._delivery = self._make_delivery(padded=targets == "padded")
         self._shard = Shard(len(self._source), rank, world_size, drop_last)
         self._mixer = self._make_mixer(batch_transform)
         self._ledger = Ledger(len(self._source), self._source.name)
@@ -162,7 +173,8 @@ class Loader:
             drop_last=self._batching.drop_last,
             prefetch=self._running.prefetch,
             machine=self._machine,
-            labels=self._source.labels,
+            delivery=self._delivery,
+            one_size=self._target_source is None,
         )
         self._progress = epoch.progress
         self._epoch, self._start = self._epoch + 1, 0
@@ -219,17 +231,22 @@ class Loader:
         if batch_transform is None:
             return None
         op = read_batch_op(batch_transform)
-        check_mixing(op, self._source, self._output)
+        has_targets = self._target_source is not None
+        check_mixing(op, self._source, self._output, has_targets=has_targets)
         check_counts(op, len(self._shard), self._batching, self._running.on_error)
         mix_images = mix_reference if self._running.backend == "pillow" else mix_native
         return Mixer(op, self._source, self._output, self._batching.seed, mix_images)
 
+    def _make_delivery(self, *, padded: bool) -> Delivery:
+        if self._target_source is None:
+            return LabelDelivery(self._source.labels)
+        return TargetDelivery(self._target_source.image_ids, padded)
+
     def _make_carrier(self) -> Carrier:
         final, options, seed = self._plan.final, self._running, self._batching.seed
+        ends = (options, seed, self._ledger, self._target_source)
         if options.backend == "pillow":
-            return PillowCarrier(
-                self._source, self._plan, self._output.layout, options, seed, self._ledger
-            )
+            return PillowCarrier(self._source, self._plan, self._output.layout, *ends)
         check_installed_pillow()
         image_format = Format(
             final.element,
@@ -238,7 +255,17 @@ class Loader:
             list(final.mean),
             list(final.std),
         )
-        return NativeCarrier(self._source, self._plan, image_format, options, seed, self._ledger)
+        return NativeCarrier(self._source, self._plan, image_format, *ends)
+
+
+def _open_targets(source: Source, asked: Targets | str | None) -> TargetSource | None:
+    if isinstance(asked, Targets):
+        return open_targets(source, asked, wanted=True)
+    if asked not in (None, "list", "padded", "labels"):
+        raise LoaderError(
+            f"Loader: targets must be 'list', 'padded', 'labels' or Targets, got {asked!r}."
+        )
+    return open_targets(source, None, wanted=None if asked is None else asked != "labels")
 
 
 def _element(final: FinalSpec, dtype: Any) -> Element:

@@ -10,7 +10,7 @@ import numpy.typing as npt
 
 from penstock import _core
 from penstock.errors import TransformError
-from penstock.geometry import Ints
+from penstock.geometry import Ints, Size
 from penstock.loading.batch import Batch
 from penstock.loading.options import BatchOptions, OutputOptions
 from penstock.loading.reference import Layout
@@ -49,14 +49,15 @@ class Mixer:
         Draws are keyed by the samples, so they do not depend on where an epoch was begun, and
         ranks draw for themselves.
         """
-        slots = batch.good_slots()
+        slots = batch.good
         if not len(slots):
             return
+        images, layout = batch.all_images(), self._output.layout
+        height, width = images.shape[2:] if layout == "chw" else images.shape[1:3]
         draws = Draws(self._seed, epoch, batch.samples[slots], BATCH_STREAM)
-        mixing = self._op.sample(draws, batch.size)
-        labels = soften(self._labels[batch.files[slots]], mixing, self._op)
-        self._mix_images(batch.array(), slots, mixing, self._output.element, self._output.layout)
-        batch.soft_labels = labels
+        mixing = self._op.sample(draws, Size(height, width))
+        batch.soft_labels = soften(self._labels[batch.files[slots]], mixing, self._op)
+        self._mix_images(images, slots, mixing, self._output.element, layout)
 
 
 def mix_native(
@@ -95,8 +96,13 @@ def soften(labels: Labels, mixing: Mixing, op: BatchOp) -> SoftLabels:
     return soft
 
 
-def check_mixing(op: BatchOp, source: Source, output: OutputOptions) -> None:
+def check_mixing(op: BatchOp, source: Source, output: OutputOptions, *, has_targets: bool) -> None:
     """Raise what would otherwise be raised by some batch, later."""
+    if has_targets:
+        raise TransformError(
+            f"{op!r}: mixes class labels, but this data set has boxes, keypoints or masks. "
+            "Use targets='labels' to leave those out."
+        )
     if op.blends and output.element == Element.UINT8:
         raise TransformError(
             f"{op!r}: adds images up, which needs floating point, but the transforms end in uint8. "

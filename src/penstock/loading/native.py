@@ -12,16 +12,20 @@ import PIL.Image
 from penstock._core import Chunk, Engine, Format
 from penstock.errors import DecodeError
 from penstock.geometry import Sizes
+from penstock.loading.carried import Carried
 from penstock.loading.dct_scale import choose_dct_scale
 from penstock.loading.fetch import Items, fetch_for
 from penstock.loading.ledger import Ledger
 from penstock.loading.lower import Steps, lower
+from penstock.loading.masks import in_threes, mask_moves, out_of_threes
 from penstock.loading.options import RunOptions
 from penstock.loading.pillow_decode import check_pixels, decode_rgb, to_array
 from penstock.loading.python_calls import PythonCalls
+from penstock.loading.target_source import TargetSource
 from penstock.loading.work import Carrier, Failures, Part
 from penstock.planner.plan import Plan, Segment
 from penstock.sources import Source
+from penstock.transforms.moves import Move, out_sizes
 
 # Threads that only read: enough to keep a slow disk busy, asleep on a fast one.
 _READERS = 4
@@ -45,6 +49,7 @@ class NativeCarrier(Carrier):
         options: RunOptions,
         seed: int,
         ledger: Ledger,
+        targets: TargetSource | None = None,
     ) -> None:
         super().__init__(ThreadPoolExecutor(options.threads, "penstock-side"))
         self._source = source
@@ -53,21 +58,24 @@ class NativeCarrier(Carrier):
         self._pixel_limit = options.pixel_limit
         self._reduce_photos = options.fidelity == "fast"
         self._seed = seed
+        self._targets = targets
         self._python = PythonCalls(source, seed)
         self._ledger = ledger
         self._failures = Failures(options.on_error, source, ledger)
-        self._fetch = fetch_for(Engine(options.threads, _READERS), source)
+        self._engine = Engine(options.threads, _READERS)
+        self._fetch = fetch_for(self._engine, source)
 
     def _carry_once(self, part: Part) -> Part | None:
         chunk = self._fetch.begin(part)
         self._wait(chunk)
-        job = _Job(part, chunk)
+        job = _Job(part, chunk, Carried(self._targets, part))
         if self._fetch.reads_first:
             self._settle_sources(job)
         self._check_sizes(job)
         for segment in self._plan.segments[:-1]:
             self._run_to_python(job, segment)
         self._run_to_batch(job, self._plan.segments[-1])
+        job.carried.deliver(part.batch, job.alive())
         return self._failures.handle(part, job.failed)
 
     def _settle_sources(self, job: _Job) -> None:
@@ -107,17 +115,8 @@ class NativeCarrier(Carrier):
 
     def _run_to_batch(self, job: _Job, segment: Segment) -> None:
         def start(items: Items, steps: Steps) -> None:
-            size, buffer = job.part.batch.place(steps.out_sizes, job.part.samples[items])
-            slots = job.part.slots[items]
-            job.chunk.run(
-                items,
-                steps.programs(),
-                buffer,
-                slots,
-                self._format,
-                size.height,
-                size.width,
-            )
+            place = job.part.batch.place(steps.out_sizes, job.part.slots[items])
+            job.chunk.run(items, steps.programs(), place.buffer, place.offsets, self._format)
 
         self._run(job, segment, start)
 
@@ -126,11 +125,7 @@ class NativeCarrier(Carrier):
         results: dict[int, npt.NDArray[np.uint8]] = {}
 
         def start(items: Items, steps: Steps) -> None:
-            sizes = steps.out_sizes
-            arrays = [
-                np.empty((height, width, 3), dtype=np.uint8)
-                for height, width in zip(sizes.height.tolist(), sizes.width.tolist(), strict=True)
-            ]
+            arrays = _arrays_for(steps.out_sizes)
             results.update(zip(items.tolist(), arrays, strict=True))
             job.chunk.run_to_arrays(items, steps.programs(), arrays)
 
@@ -153,9 +148,13 @@ class NativeCarrier(Carrier):
         if not len(items):
             return
         sizes = job.sizes(items)
-        samples = job.part.samples[items]
-        moves = segment.sample(self._seed, job.part.epoch, samples, sizes)
-        steps = lower(moves, sizes)
+        key = (self._seed, job.part.epoch, job.part.samples[items])
+        moves, targets = segment.sample_targets(*key, sizes, job.carried.at(items))
+        finishing = segment.sample_finishing(*key, out_sizes(moves, sizes))
+        job.carried.keep(items, targets)
+        if job.carried.masks:
+            self._move_masks(job, items, moves, sizes)
+        steps = lower(moves, sizes, finishing)
         if self._reduce_photos:
             steps = choose_dct_scale(steps)
         if not job.settled:
@@ -164,8 +163,7 @@ class NativeCarrier(Carrier):
             self._settle_sources(job)
             if job.failed:
                 left = np.isin(items, job.alive())
-                items, steps = items[left], steps.pick(left)
-                sizes = Sizes(sizes.height[left], sizes.width[left])
+                items, steps, sizes = items[left], steps.pick(left), sizes.at(left)
             if not len(items):
                 return
         start(items, steps)
@@ -203,6 +201,23 @@ class NativeCarrier(Carrier):
             start(items[again], steps.pick(again))
             self._wait(job.chunk)
 
+    def _move_masks(self, job: _Job, items: Items, moves: tuple[Move, ...], sizes: Sizes) -> None:
+        masks = [job.carried.masks[item] for item in items.tolist()]
+        threes = in_threes(masks)
+        steps = lower(mask_moves(moves), sizes)
+        each = steps.pick(threes.owners)
+        moved = _arrays_for(each.out_sizes)
+        if moved:
+            chunk = self._engine.begin(job.part.rank, len(moved))
+            for number, image in enumerate(threes.images):
+                chunk.set_pixels(number, image)
+            every = np.arange(len(moved), dtype=np.int32)
+            chunk.run_to_arrays(every, each.programs(), moved)
+            self._wait(chunk)
+        counts = [len(stack) for stack in masks]
+        after = out_of_threes(moved, threes.owners, counts, steps.out_sizes)
+        job.carried.masks.update(zip(items.tolist(), after, strict=True))
+
     def _wait(self, chunk: Chunk) -> None:
         while not chunk.wait(_WAIT_S):
             if self._closed:
@@ -213,9 +228,10 @@ class NativeCarrier(Carrier):
 class _Job:
     """A part under way: its chunk in the core, and what has failed so far."""
 
-    def __init__(self, part: Part, chunk: Chunk) -> None:
+    def __init__(self, part: Part, chunk: Chunk, carried: Carried) -> None:
         self.part = part
         self.chunk = chunk
+        self.carried = carried
         self.failed: dict[int, str] = {}
         self.settled = False  # whether it is known where each item's pixels come from
 
@@ -228,3 +244,10 @@ class _Job:
         """Sizes of these items' images as they are now."""
         height, width = self.chunk.height[items], self.chunk.width[items]
         return Sizes(height.astype(np.int64), width.astype(np.int64))
+
+
+def _arrays_for(sizes: Sizes) -> list[npt.NDArray[np.uint8]]:
+    return [
+        np.empty((height, width, 3), dtype=np.uint8)
+        for height, width in zip(sizes.height.tolist(), sizes.width.tolist(), strict=True)
+    ]

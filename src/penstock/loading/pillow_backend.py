@@ -9,14 +9,19 @@ import PIL.Image
 
 from penstock.errors import DecodeError
 from penstock.geometry import Ints, Sizes
+from penstock.loading.carried import Carried
 from penstock.loading.ledger import Ledger
+from penstock.loading.masks import Mask, in_threes, mask_moves, out_of_threes
 from penstock.loading.options import RunOptions
 from penstock.loading.pillow_decode import open_rgb
 from penstock.loading.python_calls import PythonCalls
-from penstock.loading.reference import Layout, finish, run_moves
+from penstock.loading.reference import Layout, erase_finished, finish, run_moves
+from penstock.loading.target_source import TargetSource
 from penstock.loading.work import Carrier, Failures, Part
 from penstock.planner.plan import Plan
 from penstock.sources import Source
+from penstock.transforms.effects import EffectMove
+from penstock.transforms.moves import Move, out_sizes
 
 
 class PillowCarrier(Carrier):
@@ -30,6 +35,7 @@ class PillowCarrier(Carrier):
         options: RunOptions,
         seed: int,
         ledger: Ledger,
+        targets: TargetSource | None = None,
     ) -> None:
         super().__init__(ThreadPoolExecutor(options.threads, "penstock-pillow"))
         self._source = source
@@ -37,6 +43,7 @@ class PillowCarrier(Carrier):
         self._layout = layout
         self._pixel_limit = options.pixel_limit
         self._seed = seed
+        self._targets = targets
         self._python = PythonCalls(source, seed)
         self._failures = Failures(options.on_error, source, ledger)
 
@@ -62,9 +69,16 @@ class PillowCarrier(Carrier):
         return images, failed
 
     def _fill(self, part: Part, images: list[PIL.Image.Image]) -> None:
+        carried = Carried(self._targets, part)
+        every = np.arange(len(images), dtype=np.int32)
+        key = (self._seed, part.epoch, part.samples)
         for segment in self._plan.segments:
             self._check_open()
-            moves = segment.sample(self._seed, part.epoch, part.samples, _sizes_of(images))
+            sizes = _sizes_of(images)
+            moves, targets = segment.sample_targets(*key, sizes, carried.at(every))
+            carried.keep(every, targets)
+            if carried.masks:
+                _move_masks(carried.masks, moves, sizes)
             moved = [
                 self._pool.submit(run_moves, image, moves, row) for row, image in enumerate(images)
             ]
@@ -75,13 +89,32 @@ class PillowCarrier(Carrier):
                     for item, image in enumerate(images)
                 ]
                 images = [future.result() for future in called]
-        self._write(part, images)
+        finishing = self._plan.segments[-1].sample_finishing(*key, _sizes_of(images))
+        self._write(part, images, finishing)
+        carried.deliver(part.batch, every)
 
-    def _write(self, part: Part, images: list[PIL.Image.Image]) -> None:
-        part.batch.place(_sizes_of(images), part.samples)
-        target = part.batch.array()
-        for slot, image in zip(part.slots.tolist(), images, strict=True):
-            target[slot] = finish(image, self._plan.final, self._layout).view(target.dtype)
+    def _write(
+        self, part: Part, images: list[PIL.Image.Image], finishing: tuple[EffectMove, ...]
+    ) -> None:
+        part.batch.place(_sizes_of(images), part.slots)
+        for row, (slot, image) in enumerate(zip(part.slots.tolist(), images, strict=True)):
+            finished = finish(image, self._plan.final, self._layout)
+            for move in finishing:
+                erase_finished(finished, move, row, self._layout)
+            target = part.batch.image(slot)
+            target[...] = finished.view(target.dtype)
+
+
+def _move_masks(masks: dict[int, Mask], moves: tuple[Move, ...], sizes: Sizes) -> None:
+    threes = in_threes(list(masks.values()))
+    changed = mask_moves(moves)
+    moved = [
+        np.asarray(run_moves(PIL.Image.fromarray(image), changed, row))
+        for image, row in zip(threes.images, threes.owners.tolist(), strict=True)
+    ]
+    counts = [len(stack) for stack in masks.values()]
+    after = out_of_threes(moved, threes.owners, counts, out_sizes(changed, sizes))
+    masks.update(zip(masks, after, strict=True))
 
 
 def _sizes_of(images: list[PIL.Image.Image]) -> Sizes:
