@@ -24,8 +24,9 @@ from penstock.geometry import Floats, Ints
 
 Words = npt.NDArray[np.uint64]
 
-MAX_STREAMS = 0xFFFF
-ORDER_STREAM = MAX_STREAMS  # the stream after the last a pipeline may have: the order of samples
+MAX_STREAMS = 0xFFFE  # that a pipeline may have; behind them come two for
+BATCH_STREAM = MAX_STREAMS  # what is drawn for a finished batch
+ORDER_STREAM = MAX_STREAMS + 1  # and the order of samples
 
 _ROUNDS = 10
 _MULTIPLIERS = np.array([0xD2511F53, 0xCD9E8D57], dtype=np.uint64)
@@ -76,8 +77,8 @@ class Draws:
 
     def __init__(self, seed: int, epoch: int, samples: Ints, stream: int) -> None:
         check_key(seed, epoch)
-        if not 0 <= stream <= MAX_STREAMS:
-            raise LoaderError(f"stream must be between 0 and {MAX_STREAMS}, got {stream}.")
+        if not 0 <= stream <= ORDER_STREAM:
+            raise LoaderError(f"stream must be between 0 and {ORDER_STREAM}, got {stream}.")
         self.seed = seed
         self.epoch = epoch
         self.samples = samples

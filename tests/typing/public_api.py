@@ -21,5 +21,8 @@ loader.set_epoch(3)
 for images, labels in loader:
     assert len(images) == len(labels)
 
+mixes = T.RandomChoice([T.MixUp(alpha=0.2, num_classes=10), T.CutMix(num_classes=10)])
+assert_type(ps.Loader("photos", transform=pipeline, batch_transform=mixes), ps.Loader)
+
 assert_type(ps.__version__, str)
 error: ps.PenstockError = ps.PenstockError("where: what was got. What to do.")

@@ -19,6 +19,12 @@ struct Band {
   int row_count;
 };
 
+/// Slots that are mixed in a circle: each with its partner, the last with the first.
+struct Cycle {
+  int first;
+  int last;
+};
+
 class BandMixer {
  public:
   BandMixer(const BatchSlots& batch, std::span<const Mix> mixes, Buffer& scratch)
@@ -35,23 +41,38 @@ class BandMixer {
 
   int rows_at_once() const { return rows_at_once_; }
 
-  /// Follows the partners from `start`. Each slot is wanted by the one before it only, which is
-  /// done by the time the slot changes; except for the first, wanted by the last, which is kept.
-  void follow(const Band& band, int start) {
-    for (int r = 0; r < band.row_count; ++r)
-      std::memcpy(kept_ + r * row_bytes_, row_of(band, start, r), row_bytes_);
-    for (int slot = start;;) {
+  /// Follows the partners from the first. Each slot is wanted by the one before it only, which is
+  /// done by the time the slot changes; except for the first, of which what the last wants is kept.
+  void follow(const Band& band, const Cycle& cycle) {
+    for (int r = 0; r < band.row_count; ++r) {
+      const Stretch wanted = wanted_of_row(band.first_row + r, mixes_[cycle.last]);
+      std::memcpy(kept_ + r * row_bytes_ + wanted.offset,
+                  row_of(band, cycle.first, r) + wanted.offset, wanted.bytes);
+    }
+    for (int slot = cycle.first;; slot = mixes_[slot].partner) {
       const Mix& mix = mixes_[slot];
-      const bool last = mix.partner == start;
+      const bool last = slot == cycle.last;
       for (int r = 0; r < band.row_count; ++r)
         take(row_of(band, slot, r), last ? kept_ + r * row_bytes_ : row_of(band, mix.partner, r),
              band.first_row + r, mix);
       if (last) return;
-      slot = mix.partner;
     }
   }
 
  private:
+  struct Stretch {
+    ptrdiff_t offset = 0;
+    ptrdiff_t bytes = 0;
+  };
+
+  /// What of row `y` of its partner a slot takes.
+  Stretch wanted_of_row(int y, const Mix& mix) const {
+    if (mix.kind == MixKind::blend) return {0, row_bytes_};
+    if (mix.kind == MixKind::paste && y >= mix.box.top && y < mix.box.top + mix.box.height)
+      return {mix.box.left * pixel_bytes_, mix.box.width * pixel_bytes_};
+    return {};
+  }
+
   uint8_t* row_of(const Band& band, int slot, int row) const {
     return band.data + slot * slot_stride_ + row * row_stride_;
   }
@@ -59,9 +80,9 @@ class BandMixer {
   void take(uint8_t* own, const uint8_t* other, int y, const Mix& mix) const {
     if (mix.kind == MixKind::blend) {
       kernels_.mix(own, own, other, row_elements_, mix.own, mix.other);
-    } else if (mix.kind == MixKind::paste && y >= mix.box.top && y < mix.box.top + mix.box.height) {
-      const ptrdiff_t left = mix.box.left * pixel_bytes_;
-      std::memmove(own + left, other + left, mix.box.width * pixel_bytes_);
+    } else {
+      const Stretch wanted = wanted_of_row(y, mix);
+      std::memmove(own + wanted.offset, other + wanted.offset, wanted.bytes);
     }
   }
 
@@ -76,16 +97,19 @@ class BandMixer {
   uint8_t* kept_;
 };
 
-/// One slot of every cycle.
-std::vector<int> cycle_starts(std::span<const Mix> mixes) {
+std::vector<Cycle> cycles_of(std::span<const Mix> mixes) {
   std::vector<bool> seen(mixes.size());
-  std::vector<int> starts;
+  std::vector<Cycle> cycles;
   for (size_t first = 0; first < mixes.size(); ++first) {
     if (seen[first]) continue;
-    starts.push_back(static_cast<int>(first));
-    for (size_t slot = first; !seen[slot]; slot = mixes[slot].partner) seen[slot] = true;
+    Cycle cycle{static_cast<int>(first), 0};
+    for (size_t slot = first; !seen[slot]; slot = mixes[slot].partner) {
+      seen[slot] = true;
+      cycle.last = static_cast<int>(slot);
+    }
+    cycles.push_back(cycle);
   }
-  return starts;
+  return cycles;
 }
 
 }  // namespace
@@ -104,14 +128,14 @@ void mix_rows(const BatchSlots& batch, std::span<const Mix> mixes, int first_row
               Buffer& scratch) {
   const Output& slot = batch.first;
   const int planes = slot.layout == Layout::chw ? slot.channels : 1;
-  const std::vector<int> starts = cycle_starts(mixes);
+  const std::vector<Cycle> cycles = cycles_of(mixes);
   BandMixer mixer(batch, mixes, scratch);
   const int end = first_row + row_count;
   for (int plane = 0; plane < planes; ++plane)
     for (int y = first_row; y < end; y += mixer.rows_at_once()) {
       uint8_t* data = static_cast<uint8_t*>(slot.data) + plane * slot.plane_stride;
       const Band band{data + y * slot.row_stride, y, std::min(mixer.rows_at_once(), end - y)};
-      for (const int start : starts) mixer.follow(band, start);
+      for (const Cycle& cycle : cycles) mixer.follow(band, cycle);
     }
 }
 

@@ -103,6 +103,8 @@ class Batch:
         self.output = maker.output
         self._one_size = one_size  # whether images of different sizes are an error
         self._good = np.ones(len(samples), dtype=np.bool_)
+        self.soft_labels: npt.NDArray[np.float32] | None = None  # of the good slots, once mixed
+        self._carried = 0  # slots
         self._maker = maker
         self._shared: _Shared | None = None
         self._apart: dict[int, npt.NDArray[Any]] = {}  # images of other sizes, by slot
@@ -144,8 +146,21 @@ class Batch:
         """Return the memory of one image that has a place, for those who fill it from Python."""
         if slot in self._apart:
             return self._apart[slot]
-        image: npt.NDArray[Any] = self._all_images()[slot]
+        image: npt.NDArray[Any] = self.all_images()[slot]
         return image
+
+    def all_images(self) -> npt.NDArray[Any]:
+        """Return all slots of a batch whose images have one size, for those who change them."""
+        if self._shared is None:
+            raise LoaderError(f"Batch {self.number}: no image has been placed yet.")
+        shared = self._shared
+        return self._maker.array_over(shared.buffer, len(self.samples), shared.size)
+
+    def note_carried(self, slots: int) -> bool:
+        """Count slots that were dealt with; True for whoever brings the last ones."""
+        with self._lock:
+            self._carried += slots
+            return self._carried == len(self.samples)
 
     def leave_out(self, slots: npt.NDArray[np.int32]) -> None:
         """Mark slots that will not be delivered."""
@@ -160,7 +175,7 @@ class Batch:
         """Hand over the good images: one array, or a list if their sizes differ."""
         good = self.good.tolist()
         if not any(slot in self._apart for slot in good):
-            images = self._all_images()
+            images = self.all_images()
             taken = images if len(good) == len(images) else images[good]
         else:
             taken = [self.image(slot) for slot in good]
@@ -203,9 +218,3 @@ class Batch:
             image = self._maker.image_at(buffer, int(offsets[row]), sizes[row])
             self._apart[slot] = image
         return Place(buffer, offsets)
-
-    def _all_images(self) -> npt.NDArray[Any]:
-        if self._shared is None:
-            raise LoaderError(f"Batch {self.number}: no image has been placed yet.")
-        shared = self._shared
-        return self._maker.array_over(shared.buffer, len(self.samples), shared.size)

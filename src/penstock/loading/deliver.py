@@ -28,7 +28,7 @@ class Delivery(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class LabelDelivery:
-    """Images in one array, and a label for each."""
+    """Images in one array, and a label for each; if they were mixed, one of all classes."""
 
     labels: Labels
 
@@ -37,7 +37,8 @@ class LabelDelivery:
         good = batch.good
         if not len(good):
             return None
-        labels = self.labels[batch.files[good]]
+        mixed = batch.soft_labels
+        labels = self.labels[batch.files[good]] if mixed is None else mixed
         images = _finish(batch.take_images(), batch.output)
         return images, _to_library(labels, batch.output)
 

@@ -13,12 +13,14 @@ from penstock.loading.deliver import Delivery, LabelDelivery, TargetDelivery
 from penstock.loading.epoch import Epoch, Progress
 from penstock.loading.ledger import Ledger
 from penstock.loading.machine import Machine, check_not_forked
+from penstock.loading.mix import Mixer, check_counts, check_mixing, mix_native
 from penstock.loading.native import NativeCarrier
 from penstock.loading.open_data import open_data
 from penstock.loading.options import BatchOptions, OutputOptions, RunOptions, usable_cores
 from penstock.loading.pillow_backend import PillowCarrier
 from penstock.loading.pillow_decode import DEFAULT_PIXEL_LIMIT
 from penstock.loading.reference import Layout
+from penstock.loading.reference_mix import mix_reference
 from penstock.loading.sampler import Order, Shard
 from penstock.loading.target_source import TargetSource, open_targets
 from penstock.loading.to_torch import require_torch, torch_is_installed
@@ -26,6 +28,7 @@ from penstock.loading.work import Carrier
 from penstock.pillow_order import check_installed_pillow
 from penstock.planner.plan import Plan, as_written
 from penstock.sources import Source
+from penstock.transforms.batch_choice import read_batch_op
 from penstock.transforms.final import FinalSpec
 from penstock.transforms.targets import Targets
 from penstock.transforms.values import Element, read_element
@@ -49,6 +52,8 @@ class Loader:
     - `targets`: "list", one dictionary a sample as torchvision's detection models take them, and
       images of different sizes as a list; "padded", arrays over the batch; "labels", none of it;
       None is "list" where there are boxes. Or `Targets` of your own, a row a sample.
+    - `batch_transform`: MixUp, CutMix or a RandomChoice of them; labels are then float32
+      (batch, classes).
     - `dtype`: None takes what the transforms end in (uint8, or float32 after `Normalize`);
       another float type is rounded to from float32.
     - `output`: "torch" or "numpy"; None takes torch if it is installed.
@@ -66,6 +71,7 @@ class Loader:
         *,
         batch_size: int = 1,
         transform: Any = None,
+        batch_transform: Any = None,
         labels: Any = None,
         targets: Targets | str | None = None,
         shuffle: bool = False,
@@ -104,6 +110,7 @@ class Loader:
         self._target_source = _open_targets(self._source, targets)
         self._delivery = self._make_delivery(padded=targets == "padded")
         self._shard = Shard(len(self._source), rank, world_size, drop_last)
+        self._mixer = self._make_mixer(batch_transform)
         self._ledger = Ledger(len(self._source), self._source.name)
         self._epoch = 0
         self._start = 0
@@ -152,7 +159,9 @@ class Loader:
     def __iter__(self) -> Iterator[tuple[Any, Any]]:
         check_not_forked(self._owner)
         if self._machine is None:
-            self._machine = Machine(self._make_carrier(), self._output, self._running.prefetch)
+            self._machine = Machine(
+                self._make_carrier(), self._output, self._running.prefetch, self._mixer
+            )
         epoch = Epoch(
             number=self._epoch,
             order=Order(
@@ -217,6 +226,16 @@ class Loader:
             f"Loader({self._source.describe()}, batch_size={self._batching.batch_size}, "
             f"threads={self._running.threads}, dtype={self._output.element.name.lower()})"
         )
+
+    def _make_mixer(self, batch_transform: Any) -> Mixer | None:
+        if batch_transform is None:
+            return None
+        op = read_batch_op(batch_transform)
+        has_targets = self._target_source is not None
+        check_mixing(op, self._source, self._output, has_targets=has_targets)
+        check_counts(op, len(self._shard), self._batching, self._running.on_error)
+        mix_images = mix_reference if self._running.backend == "pillow" else mix_native
+        return Mixer(op, self._source, self._output, self._batching.seed, mix_images)
 
     def _make_delivery(self, *, padded: bool) -> Delivery:
         if self._target_source is None:

@@ -8,6 +8,7 @@ from concurrent.futures import Future, ThreadPoolExecutor
 
 from penstock.errors import LoaderError
 from penstock.loading.batch import BatchMaker
+from penstock.loading.mix import Mixer
 from penstock.loading.options import OutputOptions
 from penstock.loading.work import Carrier, Part
 
@@ -19,10 +20,13 @@ _MOST_PARTS_UNDER_WAY = 4
 class Machine:
     """Carries parts in the background until nobody refers to it, or it is closed."""
 
-    def __init__(self, carrier: Carrier, output: OutputOptions, prefetch: int) -> None:
+    def __init__(
+        self, carrier: Carrier, output: OutputOptions, prefetch: int, mixer: Mixer | None = None
+    ) -> None:
         self.maker = BatchMaker(output, most_idle=prefetch + 2)
         self._owner = os.getpid()
         self._carrier = carrier
+        self._mixer = mixer
         self._conductors = ThreadPoolExecutor(_MOST_PARTS_UNDER_WAY, "penstock-conductor")
         # Where the last reference is dropped, any lock may be held: by the garbage collector, in
         # the midst of a submit, say. So nothing is shut down there; a pool that nobody refers to
@@ -32,7 +36,7 @@ class Machine:
     def carry(self, part: Part) -> Future[None]:
         """Start a part."""
         self.check_usable()
-        return self._conductors.submit(self._carrier.carry, part)
+        return self._conductors.submit(_carry, self._carrier, self._mixer, part)
 
     def check_usable(self) -> None:
         """Raise after a fork, or after closing."""
@@ -56,6 +60,13 @@ def check_not_forked(owner: int) -> None:
             "a fork: its threads did not come along. Make the Loader in the process that uses it; "
             "it needs no worker processes."
         )
+
+
+def _carry(carrier: Carrier, mixer: Mixer | None, part: Part) -> None:
+    """Carry a part, and mix its batch if it was the last. Refers to no Machine, see there."""
+    carrier.carry(part)
+    if part.batch.note_carried(len(part.slots)) and mixer is not None:
+        mixer.mix(part.batch, part.epoch)
 
 
 def _abandon(owner: int, carrier: Carrier, maker: BatchMaker) -> None:

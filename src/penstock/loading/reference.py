@@ -101,7 +101,7 @@ def erase_finished(
         noise = normal_numbers((numbers[8], numbers[9]), 3 * height * width)
         values = noise.astype(np.float32).reshape(3, height, width)
     if finished.dtype == np.uint16:
-        values = _bfloat16_bits(np.ascontiguousarray(values))
+        values = bfloat16_bits(np.ascontiguousarray(values))
     elif finished.dtype == np.uint8:
         values = values.astype(np.int64) & 255
     if layout == "chw":
@@ -116,11 +116,11 @@ def _finish_values(pixels: npt.NDArray[np.uint8], spec: FinalSpec) -> npt.NDArra
     if spec.element == Element.FLOAT16:
         return values.astype(np.float16)
     if spec.element == Element.BFLOAT16:
-        return _bfloat16_bits(values)
+        return bfloat16_bits(values)
     return values
 
 
-def _bfloat16_bits(values: npt.NDArray[np.float32]) -> npt.NDArray[np.uint16]:
+def bfloat16_bits(values: npt.NDArray[np.float32]) -> npt.NDArray[np.uint16]:
     """The upper half of a float32, rounded to nearest even."""
     bits = values.view(np.uint32)
     is_odd = bits >> 16 & 1

@@ -33,6 +33,7 @@ from penstock.transforms.fixed_size_crop import FixedSizeCrop
 from penstock.transforms.flip import RandomHorizontalFlip, RandomVerticalFlip
 from penstock.transforms.interpolation import InterpolationMode
 from penstock.transforms.iou_crop import RandomIoUCrop
+from penstock.transforms.mixup import CutMix, MixUp
 from penstock.transforms.noise import GaussianNoise
 from penstock.transforms.pad import Pad
 from penstock.transforms.perspective import RandomPerspective
@@ -61,12 +62,14 @@ __all__ = [
     "ColorJitter",
     "Compose",
     "ConvertBoundingBoxFormat",
+    "CutMix",
     "ElasticTransform",
     "FixedSizeCrop",
     "GaussianBlur",
     "GaussianNoise",
     "Grayscale",
     "InterpolationMode",
+    "MixUp",
     "Normalize",
     "Pad",
     "PopulationBasedAugment",

@@ -49,6 +49,11 @@ def flatten(transform: object) -> Iterator[Op]:
 
 
 def _as_transform(given: Any) -> Compose | Op:
+    if isinstance(given, Transform) and given.works_on_batches:
+        raise TransformError(
+            f"{given!r} works on whole batches, not on single images. "
+            "Give it as Loader(batch_transform=...)."
+        )
     if isinstance(given, (Compose, ImageOp, PythonStep, ToDtype, Normalize)):
         return given
     return PythonStep(given)

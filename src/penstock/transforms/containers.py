@@ -18,7 +18,7 @@ from penstock.rng import Draws
 from penstock.transforms.arguments import read_numbers, read_probability
 from penstock.transforms.compose import Compose, flatten
 from penstock.transforms.moves import Move, out_sizes
-from penstock.transforms.op import ImageOp, TargetOp
+from penstock.transforms.op import ImageOp, TargetOp, Transform
 from penstock.transforms.python_step import PythonStep
 from penstock.transforms.spread import join_effects, sample_rows
 
@@ -46,22 +46,36 @@ class RandomApply(ImageOp):
 
 @dataclass(frozen=True, slots=True, repr=False)
 class RandomChoice(ImageOp):
-    """Do one of `transforms`; `p` says how likely each is, as weights."""
+    """Do one of `transforms`; `p` says how likely each is, as weights.
+
+    If all of them work on batches, so does this.
+    """
 
     transforms: Sequence[Any]
     p: Sequence[float] | None = None
+    limits: tuple[float, ...] = field(init=False, repr=False, compare=False)  # of a draw, for each
     _groups: tuple[Group, ...] = field(init=False, repr=False, compare=False)
-    _limits: tuple[float, ...] = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
-        groups = _read_groups("RandomChoice", self.transforms)
-        weights = (1.0,) * len(groups) if self.p is None else _read_weights(self.p, len(groups))
+        groups = () if self.works_on_batches else _read_groups("RandomChoice", self.transforms)
+        count = len(groups or self.transforms)
+        weights = (1.0,) * count if self.p is None else _read_weights(self.p, count)
         limits = tuple(accumulate(weight / sum(weights) for weight in weights))
-        self._keep(_groups=groups, _limits=limits)
+        self._keep(_groups=groups, limits=limits)
+
+    @property
+    def works_on_batches(self) -> bool:
+        """Whether it chooses for batches: see `read_batch_op`."""
+        given = self.transforms
+        return (
+            isinstance(given, Sequence)
+            and len(given) > 0
+            and all(isinstance(op, Transform) and op.works_on_batches for op in given)
+        )
 
     def sample(self, draws: Draws, sizes: Sizes) -> tuple[Move, ...]:
         """One draw chooses for each image."""
-        chosen = np.searchsorted(self._limits[:-1], draws.uniform(), side="right")
+        chosen = np.searchsorted(self.limits[:-1], draws.uniform(), side="right")
         moves: tuple[Move, ...] = ()
         for index, group in enumerate(self._groups):
             drawn = sample_rows(group, draws, np.flatnonzero(chosen == index), sizes)

@@ -13,21 +13,26 @@ _TRIES = 16  # each fits nineteen times in twenty or more often
 
 
 def draw_weights(draws: Draws, alpha: float, count: int) -> Floats:
-    """Dirichlet weights with `count` equal parameters, for each sample: (count, samples)."""
-    parts = np.stack([_draw_gamma(draws, alpha) for _ in range(count)])
-    total = parts.sum(axis=0)
-    share: Floats = parts / np.where(total > 0, total, 1.0)
-    return np.where(total > 0, share, 1.0 / count)
+    """Dirichlet weights with `count` equal parameters, for each sample: (count, samples).
+
+    The first of two is Beta(alpha, alpha).
+    """
+    logs = np.stack([_draw_log_gamma(draws, alpha) for _ in range(count)])
+    parts = np.exp(logs - logs.max(axis=0))
+    share: Floats = parts / parts.sum(axis=0)
+    return share
 
 
-def _draw_gamma(draws: Draws, alpha: float) -> Floats:
-    """Gamma variates by Marsaglia and Tsang's method (2000), the first try that fits.
+def _draw_log_gamma(draws: Draws, alpha: float) -> Floats:
+    """Logarithms of gamma variates by Marsaglia and Tsang's method (2000), the first try that fits.
 
-    Below 1, by way of alpha + 1. All tries are drawn at once, so that every sample uses the same
-    number of draws.
+    Below 1, by way of alpha + 1; the variates themselves would often be too small for a double.
+    All tries are drawn at once, so that every sample uses the same number of draws.
     """
     if alpha == 1:
-        return -np.log1p(-draws.uniform())
+        smallest = np.finfo(np.float64).tiny
+        exponential: Floats = np.log(np.maximum(-np.log1p(-draws.uniform()), smallest))
+        return exponential
     boosted = alpha + 1 if alpha < 1 else alpha
     d = boosted - 1 / 3
     drawn = draws.units(3 * _TRIES + 1)
@@ -36,5 +41,5 @@ def _draw_gamma(draws: Draws, alpha: float) -> Floats:
     cube = np.maximum(1 + normal / math.sqrt(9 * d), 1e-100) ** 3
     fits = np.log(judge) < 0.5 * normal**2 + d - d * cube + d * np.log(cube)
     first = fits.argmax(axis=0)
-    gamma: Floats = d * cube[first, np.arange(cube.shape[1])]
-    return gamma * (1 - drawn[-1]) ** (1 / alpha) if alpha < 1 else gamma
+    log_gamma: Floats = np.log(d * cube[first, np.arange(cube.shape[1])])
+    return log_gamma + np.log(1 - drawn[-1]) / alpha if alpha < 1 else log_gamma

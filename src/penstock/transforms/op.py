@@ -23,7 +23,12 @@ class Transform:
     __slots__ = ()
 
     def __repr__(self) -> str:
-        return f"{type(self).__name__}({', '.join(_told_arguments(self))})"
+        return f"{type(self).__name__}({', '.join(told_arguments(self))})"
+
+    @property
+    def works_on_batches(self) -> bool:
+        """Whether it takes finished batches, not single images."""
+        return False
 
     def _keep(self, **read: object) -> None:
         for name, value in read.items():
@@ -80,7 +85,8 @@ class BoxOp(TargetOp):
         return (), self.apply(targets, sizes)
 
 
-def _told_arguments(transform: Any) -> list[str]:
+def told_arguments(transform: Any) -> list[str]:
+    """The arguments that are not defaults, as they would be written."""
     told = []
     for field in fields(transform):
         value = getattr(transform, field.name)

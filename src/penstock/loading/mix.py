@@ -1,0 +1,141 @@
+"""MixUp and CutMix on finished batches: images in the core, labels beside them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from penstock import _core
+from penstock.errors import TransformError
+from penstock.geometry import Ints, Size
+from penstock.loading.batch import Batch
+from penstock.loading.options import BatchOptions, OutputOptions
+from penstock.loading.reference import Layout
+from penstock.rng import BATCH_STREAM, Draws
+from penstock.sources import Labels, Source
+from penstock.transforms.batch_op import BatchOp, Mixing
+from penstock.transforms.values import Element
+
+SoftLabels = npt.NDArray[np.float32]
+
+# Mixes the images of a batch in place: images, which of them take part, how, element, layout.
+# bfloat16 comes as its bits.
+MixImages = Callable[[npt.NDArray[Any], Ints, Mixing, Element, Layout], None]
+
+
+class Mixer:
+    """Mixes batches of one loader, each once all its images are there."""
+
+    def __init__(
+        self,
+        op: BatchOp,
+        source: Source,
+        output: OutputOptions,
+        seed: int,
+        mix_images: MixImages,
+    ) -> None:
+        self._op = op
+        self._labels = source.labels
+        self._output = output
+        self._seed = seed
+        self._mix_images = mix_images
+
+    def mix(self, batch: Batch, epoch: int) -> None:
+        """Mix what will be delivered of a batch.
+
+        Draws are keyed by the samples, so they do not depend on where an epoch was begun, and
+        ranks draw for themselves.
+        """
+        slots = batch.good
+        if not len(slots):
+            return
+        images, layout = batch.all_images(), self._output.layout
+        height, width = images.shape[2:] if layout == "chw" else images.shape[1:3]
+        draws = Draws(self._seed, epoch, batch.samples[slots], BATCH_STREAM)
+        mixing = self._op.sample(draws, Size(height, width))
+        batch.soft_labels = soften(self._labels[batch.files[slots]], mixing, self._op)
+        self._mix_images(images, slots, mixing, self._output.element, layout)
+
+
+def mix_native(
+    images: npt.NDArray[Any], slots: Ints, mixing: Mixing, element: Element, layout: Layout
+) -> None:
+    """In the core, without Python's lock."""
+    count = len(images)
+    partner = np.arange(count)
+    kind = np.zeros(count, dtype=np.int64)
+    own, other = np.ones(count, dtype=np.float32), np.zeros(count, dtype=np.float32)
+    box = np.zeros((count, 4), dtype=np.int64)
+    partner[slots] = slots[mixing.partner]
+    kind[slots], own[slots], other[slots] = mixing.kind, mixing.own, mixing.other
+    box[slots] = mixing.box
+    columns = (column.tolist() for column in (partner, kind, own, other, box))
+    bits = images.view(np.uint16) if element == Element.BFLOAT16 else images
+    _core.mix_batch(bits, list(zip(*columns, strict=True)), layout)
+
+
+def soften(labels: Labels, mixing: Mixing, op: BatchOp) -> SoftLabels:
+    """Labels as probabilities: smoothed, then each mixed with its partner's; (labels, classes)."""
+    classes = int(op.num_classes or 0)
+    outside = (labels < 0) | (labels >= classes)
+    if outside.any():
+        raise TransformError(
+            f"{op!r}: a label is {labels[outside][0]}, but labels must be between 0 and "
+            f"num_classes - 1 = {classes - 1}. Raise num_classes."
+        )
+    off = np.float32(mixing.smoothing / classes)
+    on = np.float32(1.0 - mixing.smoothing + mixing.smoothing / classes)
+    own, other = mixing.own, mixing.other
+    rows, partners = np.arange(len(labels)), labels[mixing.partner]
+    soft = np.repeat((off * own + off * other)[:, None], classes, axis=1)
+    soft[rows, labels] = on * own + off * other
+    soft[rows, partners] = np.where(labels == partners, on, off) * own + on * other
+    return soft
+
+
+def check_mixing(op: BatchOp, source: Source, output: OutputOptions, *, has_targets: bool) -> None:
+    """Raise what would otherwise be raised by some batch, later."""
+    if has_targets:
+        raise TransformError(
+            f"{op!r}: mixes class labels, but this data set has boxes, keypoints or masks. "
+            "Use targets='labels' to leave those out."
+        )
+    if op.blends and output.element == Element.UINT8:
+        raise TransformError(
+            f"{op!r}: adds images up, which needs floating point, but the transforms end in uint8. "
+            "End them with Normalize(...) or ToDtype('float32', scale=True)."
+        )
+    if source.labels.dtype.kind not in "iu":
+        raise TransformError(
+            f"{op!r}: needs class numbers as labels, but they are {source.labels.dtype}."
+        )
+    known = None if source.classes is None else len(source.classes)
+    if op.num_classes is None:
+        hint = "" if known is None else f" The data set has {known}."
+        raise TransformError(f"{op!r}: num_classes is missing.{hint} Give it.")
+    if known is not None and op.num_classes < known:
+        raise TransformError(
+            f"{op!r}: num_classes is {op.num_classes}, but the data set has {known} classes. "
+            f"Use num_classes={known}."
+        )
+
+
+def check_counts(op: BatchOp, samples: int, batching: BatchOptions, on_error: str) -> None:
+    """Raise unless all batches of an epoch of `samples` have a number of images that will do."""
+    if not op.needs_even:
+        return
+    last = 0 if batching.drop_last else samples % batching.batch_size
+    if batching.batch_size % 2 or last % 2:
+        raise TransformError(
+            f"{op!r}: needs an even number of images in every batch, but batch_size is "
+            f"{batching.batch_size} and the last batch has {last or batching.batch_size}. "
+            "Use an even batch_size with drop_last=True."
+        )
+    if on_error == "skip":
+        raise TransformError(
+            f"{op!r}: needs an even number of images in every batch, which on_error='skip' does "
+            "not keep. Use on_error='substitute'."
+        )
