@@ -1,0 +1,1 @@
+"""What an input pipeline costs, why, and what would change it."""

@@ -1,0 +1,150 @@
+"""What an analysis found, as plain records: for the report, the terminal and JSON alike.
+
+Rates are images per second. Shares lie between 0 and 1.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field
+from enum import Enum
+from typing import Any
+
+
+class Verdict(Enum):
+    """What holds a training up."""
+
+    ACCELERATOR = "accelerator-bound"
+    DECODE = "decode-bound"
+    AUGMENT = "augment-bound"
+    READ = "read-bound"
+    TRANSFER = "transfer-bound"
+    WORKERS = "starved by worker count"
+    COLLATE = "collate-bound"
+    INTERPRETER = "held by the interpreter lock"
+    START_UP = "start-up-bound"
+    NONE = "no verdict"
+
+
+@dataclass(frozen=True, slots=True)
+class Rate:
+    """Images per second: the median, and the least and largest seen."""
+
+    median: float
+    least: float
+    largest: float
+
+
+@dataclass(frozen=True, slots=True)
+class CoreRate:
+    """What comes out on some cores; predicted ones have no spread."""
+
+    cores: int
+    rate: Rate
+    is_measured: bool
+
+
+@dataclass(frozen=True, slots=True)
+class LayerRate:
+    """What comes out with so many layers of RandAugment."""
+
+    layers: int
+    pipeline: Rate
+    end_to_end: Rate
+    is_measured: bool
+
+
+@dataclass(frozen=True, slots=True)
+class OpCost:
+    """What one op costs an image, in CPU time."""
+
+    name: str
+    microseconds: float
+    share: float  # of all ops
+    runs_in: str  # "core", "Pillow", "torch", "Python", ...
+    note: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Prediction:
+    """A rate that was predicted, beside the measured one if it could be checked."""
+
+    what: str
+    predicted: float
+    measured: float | None = None
+
+    @property
+    def error(self) -> float | None:
+        """Share by which the prediction was off."""
+        if self.measured is None:
+            return None
+        return abs(self.predicted - self.measured) / self.measured
+
+
+@dataclass(frozen=True, slots=True)
+class WhatIf:
+    """A change that was thought through, not made."""
+
+    change: str
+    rate: float  # end to end
+    gain: float  # over what is there now: 1.0 is no change
+
+
+@dataclass(frozen=True, slots=True)
+class Advice:
+    """What to do, with the line to write."""
+
+    title: str
+    gain: float  # predicted, end to end: 1.0 is no change
+    line: str
+    why: str
+
+
+@dataclass(frozen=True, slots=True)
+class Utilisation:
+    """How busy the accelerator was, over time."""
+
+    source: str  # "NVML", "emulated device", ...
+    seconds: tuple[float, ...]
+    busy: tuple[float, ...]  # shares of the intervals that end at `seconds`
+
+
+@dataclass(frozen=True, slots=True)
+class Steps:
+    """What the training loop spent each step on, in seconds."""
+
+    waited: tuple[float, ...]
+    computed: tuple[float, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Analysis:
+    """Everything that was found."""
+
+    title: str  # what was analysed, in the user's words
+    created: str  # ISO 8601
+    environment: Mapping[str, str]
+    device: str
+    is_emulated: bool
+    batch_size: int
+    images: int  # in the data set
+    verdict: Verdict
+    sentence: str
+    evidence: tuple[str, ...]
+    synthetic: Rate | None = None  # the step alone
+    pipeline: tuple[CoreRate, ...] = ()
+    end_to_end: tuple[CoreRate, ...] = ()
+    stall: float | None = None  # share of the accelerator's time that is lost
+    stall_parts: Mapping[str, float] = field(default_factory=dict)  # fetch, prepare, transfer
+    ops: tuple[OpCost, ...] = ()
+    layers: tuple[LayerRate, ...] = ()
+    predictions: tuple[Prediction, ...] = ()
+    what_ifs: tuple[WhatIf, ...] = ()
+    advice: tuple[Advice, ...] = ()
+    utilisation: Utilisation | None = None
+    steps: Steps | None = None
+    slowest_files: tuple[tuple[str, float], ...] = ()  # name, milliseconds
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return everything in types that JSON knows."""
+        return asdict(self) | {"verdict": self.verdict.value}
