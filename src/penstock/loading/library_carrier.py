@@ -1,29 +1,30 @@
-"""The slow way from files to slots: Pillow and NumPy alone, as oracle and fallback."""
+"""The slow way from files to slots: an image library and NumPy, as oracle and fallback."""
 
 from __future__ import annotations
 
 from concurrent.futures import ThreadPoolExecutor
+from typing import Generic
 
 import numpy as np
-import PIL.Image
 
 from penstock.errors import DecodeError
 from penstock.geometry import Ints, Sizes
+from penstock.loading.backends.library import ImageLibrary, ImageT
 from penstock.loading.ledger import Ledger
 from penstock.loading.options import RunOptions
-from penstock.loading.pillow_decode import open_rgb
 from penstock.loading.python_calls import PythonCalls
-from penstock.loading.reference import Layout, finish, run_moves
+from penstock.loading.reference import Layout
 from penstock.loading.work import Carrier, Failures, Part
-from penstock.planner.plan import Plan
+from penstock.planner.plan import Plan, Segment
 from penstock.sources import Source
 
 
-class PillowCarrier(Carrier):
-    """Does what NativeCarrier does, one Pillow call after the other."""
+class LibraryCarrier(Carrier, Generic[ImageT]):
+    """Does what NativeCarrier does, one call of `library` after the other."""
 
     def __init__(
         self,
+        library: ImageLibrary[ImageT],
         source: Source,
         plan: Plan,
         layout: Layout,
@@ -31,7 +32,8 @@ class PillowCarrier(Carrier):
         seed: int,
         ledger: Ledger,
     ) -> None:
-        super().__init__(ThreadPoolExecutor(options.threads, "penstock-pillow"))
+        super().__init__(ThreadPoolExecutor(options.threads, "penstock-library"))
+        self._library = library
         self._source = source
         self._plan = plan
         self._layout = layout
@@ -47,12 +49,12 @@ class PillowCarrier(Carrier):
             self._fill(alive, list(images.values()))
         return self._failures.handle(part, failed)
 
-    def _open(self, part: Part) -> tuple[dict[int, PIL.Image.Image], dict[int, str]]:
+    def _open(self, part: Part) -> tuple[dict[int, ImageT], dict[int, str]]:
         opened = [
-            self._pool.submit(open_rgb, self._source, sample, self._pixel_limit)
+            self._pool.submit(self._library.open, self._source, sample, self._pixel_limit)
             for sample in part.files.tolist()
         ]
-        images: dict[int, PIL.Image.Image] = {}
+        images: dict[int, ImageT] = {}
         failed: dict[int, str] = {}
         for item, future in enumerate(opened):
             try:
@@ -61,31 +63,38 @@ class PillowCarrier(Carrier):
                 failed[item] = str(error)
         return images, failed
 
-    def _fill(self, part: Part, images: list[PIL.Image.Image]) -> None:
+    def _fill(self, part: Part, images: list[ImageT]) -> None:
         for segment in self._plan.segments:
             self._check_open()
-            moves = segment.sample(self._seed, part.epoch, part.samples, _sizes_of(images))
+            moves = segment.sample(self._seed, part.epoch, part.samples, self._sizes_of(images))
             moved = [
-                self._pool.submit(run_moves, image, moves, row) for row, image in enumerate(images)
+                self._pool.submit(self._library.run_moves, image, moves, row)
+                for row, image in enumerate(images)
             ]
             images = [future.result() for future in moved]
             if segment.python is not None:
                 called = [
-                    self._pool.submit(self._python.call, segment, image, part, item)
+                    self._pool.submit(self._call_python, segment, image, part, item)
                     for item, image in enumerate(images)
                 ]
                 images = [future.result() for future in called]
         self._write(part, images)
 
-    def _write(self, part: Part, images: list[PIL.Image.Image]) -> None:
-        part.batch.place(_sizes_of(images), part.samples)
+    def _write(self, part: Part, images: list[ImageT]) -> None:
+        part.batch.place(self._sizes_of(images), part.samples)
         target = part.batch.array()
         for slot, image in zip(part.slots.tolist(), images, strict=True):
-            target[slot] = finish(image, self._plan.final, self._layout).view(target.dtype)
+            target[slot] = self._library.finish(image, self._plan.final, self._layout).view(
+                target.dtype
+            )
 
+    def _call_python(self, segment: Segment, image: ImageT, part: Part, item: int) -> ImageT:
+        returned = self._python.call(segment, self._library.to_pillow(image), part, item)
+        return self._library.from_pillow(returned)
 
-def _sizes_of(images: list[PIL.Image.Image]) -> Sizes:
-    return Sizes(_column([image.height for image in images]), _column([i.width for i in images]))
+    def _sizes_of(self, images: list[ImageT]) -> Sizes:
+        sizes = [self._library.size_of(image) for image in images]
+        return Sizes(_column([s.height for s in sizes]), _column([s.width for s in sizes]))
 
 
 def _column(values: list[int]) -> Ints:
