@@ -213,23 +213,24 @@ class ChunkHandle {
   }
 
   void run(const Ints& items, const Programs& programs, const BatchBuffer& buffer,
-           const Ints& slots, const Format& format, int height, int width) {
+           const Longs& offsets, const Format& format) {
     const std::vector<Region> sizes = load(items, programs);
     const auto element = static_cast<size_t>(size_of(format.element));
-    const size_t slot_bytes =
-        static_cast<size_t>(height) * static_cast<size_t>(width) * 3 * element;
-    if (slots.shape(0) != sizes.size()) throw Error("Chunk.run: one slot for each item.");
+    if (offsets.shape(0) != sizes.size()) throw Error("Chunk.run: one place for each item.");
     chunk_->pass = format.pass;
     for (size_t i = 0; i < sizes.size(); ++i) {
-      const int slot = slots.data()[i];
-      if (sizes[i].height != height || sizes[i].width != width)
-        throw Error("Chunk.run: an image of " + std::to_string(sizes[i].height) + "x" +
-                    std::to_string(sizes[i].width) + " does not fit a slot of " +
-                    std::to_string(height) + "x" + std::to_string(width) + ".");
-      if (slot < 0 || (static_cast<size_t>(slot) + 1) * slot_bytes > buffer.bytes)
-        throw Error("Chunk.run: slot " + std::to_string(slot) + " lies outside the batch.");
+      const auto [top, left, height, width] = sizes[i];
+      const size_t bytes = static_cast<size_t>(height) * static_cast<size_t>(width) * 3 * element;
+      const int64_t offset = offsets.data()[i];
+      if (offset < 0 || static_cast<size_t>(offset) > buffer.bytes ||
+          bytes > buffer.bytes - static_cast<size_t>(offset))
+        throw Error("Chunk.run: an image of " + std::to_string(height) + "x" +
+                    std::to_string(width) + " at byte " + std::to_string(offset) +
+                    " lies outside the batch.");
+      if (static_cast<size_t>(offset) % element != 0)
+        throw Error("Chunk.run: byte " + std::to_string(offset) + " is not aligned.");
       Output output;
-      output.data = buffer.memory->data() + static_cast<size_t>(slot) * slot_bytes;
+      output.data = buffer.memory->data() + offset;
       output.height = height;
       output.width = width;
       output.layout = format.layout;
@@ -319,6 +320,15 @@ void penstock::bind_engine(nb::module_& m) {
           "rank"_a, "paths"_a, nb::rv_policy::take_ownership,
           "Start to read these files and their headers.")
       .def(
+          "begin",
+          [](nb::handle_t<EngineHandle> self, uint64_t rank, size_t count) {
+            auto& handle = nb::cast<EngineHandle&>(self);
+            return new ChunkHandle(nb::borrow(self), handle, rank,
+                                   handle.engine().open_records(std::vector<Record>(count)));
+          },
+          "rank"_a, "count"_a, nb::rv_policy::take_ownership,
+          "Items without a file, for pixels that are set.")
+      .def(
           "open_records",
           [](nb::handle_t<EngineHandle> self, uint64_t rank, nb::object memory,
              const Longs& addresses, const Longs& sizes, const Ints& storages, const Ints& heights,
@@ -384,8 +394,8 @@ void penstock::bind_engine(nb::module_& m) {
            "Start to read what these rows of the images depend on.")
       .def("set_pixels", &ChunkHandle::set_pixels, "item"_a, "pixels"_a.noconvert(),
            "Use these RGB pixels instead of the item's file.")
-      .def("run", &ChunkHandle::run, "items"_a, "programs"_a, "buffer"_a, "slots"_a, "format"_a,
-           "height"_a, "width"_a, "Start these items' programs into slots of a batch.")
+      .def("run", &ChunkHandle::run, "items"_a, "programs"_a, "buffer"_a, "offsets"_a, "format"_a,
+           "Start these items' programs into a batch's memory, each at its byte offset.")
       .def("run_to_arrays", &ChunkHandle::run_to_arrays, "items"_a, "programs"_a, "arrays"_a,
            "Start these items' programs into uint8 HxWx3 arrays.");
 }

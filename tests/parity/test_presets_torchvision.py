@@ -24,11 +24,6 @@ BOXES = [("ConvertBoundingBoxFormat", {"format": "XYXY"}), ("SanitizeBoundingBox
 SHORT_SIDES = (480, 512, 544, 576, 608, 640, 672, 704, 736, 768, 800)
 
 
-def need(*names):
-    missing = [name for name in names if not hasattr(T, name)]
-    return pytest.mark.skipif(bool(missing), reason=f"penstock.transforms lacks {missing}")
-
-
 PRESETS = [
     pytest.param(T.classification, [CROP, FLIP, FLOAT, NORMALIZE], id="classification"),
     pytest.param(
@@ -47,19 +42,16 @@ PRESETS = [
             ("RandomErasing", {"p": 0.1}),
         ],
         id="ra",
-        marks=need("RandAugment", "RandomErasing"),
     ),
     pytest.param(
         lambda: T.classification(auto_augment_policy="ta_wide"),
         [CROP, FLIP, ("TrivialAugmentWide", {"interpolation": "bilinear"}), FLOAT, NORMALIZE],
         id="ta_wide",
-        marks=need("TrivialAugmentWide"),
     ),
     pytest.param(
         lambda: T.classification(auto_augment_policy="augmix", augmix_severity=5),
         [CROP, FLIP, ("AugMix", {"severity": 5, "interpolation": "bilinear"}), FLOAT, NORMALIZE],
         id="augmix",
-        marks=need("AugMix"),
     ),
     pytest.param(
         lambda: T.classification(auto_augment_policy="cifar10"),
@@ -71,7 +63,6 @@ PRESETS = [
             NORMALIZE,
         ],
         id="autoaugment",
-        marks=need("AutoAugment"),
     ),
     pytest.param(
         T.classification_eval,
@@ -111,7 +102,6 @@ PRESETS = [
             FLOAT,
         ],
         id="ssd",
-        marks=need("RandomPhotometricDistort"),
     ),
     pytest.param(
         lambda: T.detection("ssdlite", size=(320, 320)),

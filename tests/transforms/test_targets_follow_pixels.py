@@ -5,10 +5,14 @@ import pytest
 from PIL import Image
 
 from penstock import transforms as T
+from penstock.geometry import Size
 from penstock.loading.reference import run_moves
+from penstock.loading.reference_filters import elastic_displacements
 from penstock.planner.plan import as_written
+from penstock.rng import Draws
 from penstock.transforms.effects import Effect, same_effect
 from penstock.transforms.targets import move_targets, read_targets
+from penstock.transforms.targets.elastic import elastic_field
 from target_samples import sizes_of
 
 SIZE = (120, 160)
@@ -41,7 +45,9 @@ PIPELINES = [
     T.RandomIoUCrop(),
     T.RandomCrop((60, 80)),
     T.Compose([T.RandomHorizontalFlip(), T.RandomVerticalFlip()]),
+    T.RandomRotation(10),
     T.RandomResizedCrop((90, 70), interpolation="nearest"),
+    T.RandomPerspective(p=1, interpolation="nearest"),
     T.Compose([T.ScaleJitter((100, 100), (0.3, 2.0), "nearest"), T.FixedSizeCrop((100, 100))]),
     T.Compose(
         [
@@ -71,6 +77,16 @@ def test_pipelines(number):
             seen_count += 1
             np.testing.assert_allclose(moved.boxes[0], found, atol=1.01)
     assert seen_count > 20
+
+
+def test_elastic_points_know_the_displacements_of_pixels():
+    (move,) = T.ElasticTransform(30, (1, 2)).sample(
+        Draws(0, 0, np.arange(2), 0), sizes_of(SIZE, SIZE)
+    )
+    for numbers in move.numbers:
+        found = elastic_field(numbers, Size(*SIZE))
+        expected = elastic_displacements(SIZE, (30, 30), (1, 2), tuple(numbers[6:8]))
+        np.testing.assert_allclose(found, expected, atol=1e-9)
 
 
 @pytest.mark.parametrize(

@@ -118,7 +118,7 @@ def test_sparing_hopeless_tries_changes_nothing(monkeypatch):
 def test_an_iou_crop_needs_boxes():
     plan = as_written(T.Compose([T.Resize(9), T.RandomIoUCrop()]))
     sizes = sizes_of((50, 50))
-    message = "RandomIoUCrop (step 2): needs boxes, but the samples carry none here. Load boxes,"
+    message = "RandomIoUCrop (step 2): needs boxes, but the samples carry none. Load boxes,"
     with pytest.raises(TransformError, match=re.escape(message)):
         plan.segments[0].sample(0, 0, np.array([0]), sizes)
     points = read_targets([0, 1], keypoints=[[[1, 2]]])
@@ -149,6 +149,14 @@ def test_box_ops_may_stand_behind_the_final_pass():
     np.testing.assert_array_equal(kept.boxes, [[11, 2, 19, 9]])
     with pytest.raises(TransformError, match=r"RandomIoUCrop \(step 3\): comes after ToDtype"):
         as_written(T.Compose([*ops[:2], T.RandomIoUCrop()]))
+
+
+@pytest.mark.parametrize("op", [T.RandomIoUCrop(), T.SanitizeBoundingBoxes()], ids=repr)
+@pytest.mark.parametrize("container", [T.RandomApply, T.RandomChoice, T.RandomOrder])
+def test_containers_refuse_what_changes_targets(container, op):
+    name = type(op).__name__
+    with pytest.raises(TransformError, match=f"{container.__name__}: {name} changes more than the"):
+        container([T.Compose([T.RandomHorizontalFlip(), op])])
 
 
 @pytest.mark.parametrize(

@@ -13,8 +13,8 @@ from penstock._core import BatchBuffer, BatchRing
 from penstock.errors import LoaderError
 from penstock.geometry import Ints, Size, Sizes
 from penstock.loading.options import OutputOptions
-from penstock.loading.to_torch import PageLocks, image_tensor, label_tensor
-from penstock.sources import Labels
+from penstock.loading.to_torch import PageLocks
+from penstock.transforms.targets import Targets
 from penstock.transforms.values import Element
 
 # NumPy lacks bfloat16; its bits travel as int16, which torch can view for what they are.
@@ -24,6 +24,9 @@ _ARRAY_DTYPE = {
     Element.BFLOAT16: "int16",
     Element.FLOAT32: "float32",
 }
+
+
+_ALIGNMENT = 64  # of images of different sizes, in bytes
 
 
 class BatchMaker:
@@ -36,20 +39,34 @@ class BatchMaker:
         # Page-locked memory must not be freed behind CUDA's back, so that ring keeps everything.
         self._ring = BatchRing(1 << 30 if pinned else most_idle)
 
-    def memory_for(self, count: int, size: Size) -> BatchBuffer:
-        """Take memory for `count` images."""
+    def image_bytes(self, size: Size) -> int:
+        """Return what one image takes."""
         element_bytes = np.dtype(_ARRAY_DTYPE[self.output.element]).itemsize
-        buffer = self._ring.take(count * size.height * size.width * 3 * element_bytes)
+        return size.height * size.width * 3 * element_bytes
+
+    def memory(self, size_bytes: int) -> BatchBuffer:
+        """Take memory."""
+        buffer = self._ring.take(size_bytes)
         if buffer.fresh and self._locks is not None:
             self._locks.lock(buffer.address, buffer.capacity)
         return buffer
 
     def array_over(self, buffer: BatchBuffer, count: int, size: Size) -> npt.NDArray[Any]:
         """Return the images in `buffer` in the loader's layout."""
-        shape = [count, 3, size.height, size.width]
+        return np.asarray(
+            buffer.array([count, *self._shape(size)], _ARRAY_DTYPE[self.output.element])
+        )
+
+    def image_at(self, buffer: BatchBuffer, offset: int, size: Size) -> npt.NDArray[Any]:
+        """Return the image that lies `offset` bytes into `buffer`."""
+        end = offset + self.image_bytes(size)
+        stored = np.asarray(buffer.array([end], "uint8"))[offset:end]
+        return stored.view(_ARRAY_DTYPE[self.output.element]).reshape(self._shape(size))
+
+    def _shape(self, size: Size) -> tuple[int, int, int]:
         if self.output.layout == "hwc":
-            shape = [count, size.height, size.width, 3]
-        return np.asarray(buffer.array(shape, _ARRAY_DTYPE[self.output.element]))
+            return size.height, size.width, 3
+        return 3, size.height, size.width
 
     def close(self) -> None:
         """Give up page locks; memory still in use stays valid."""
@@ -57,62 +74,125 @@ class BatchMaker:
             self._locks.release()
 
 
-@dataclass(slots=True)
-class _Place:
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Memory for the images of a part: each begins at its byte offset."""
+
+    buffer: BatchBuffer
+    offsets: Ints
+
+
+@dataclass(frozen=True, slots=True)
+class _Shared:
+    """Memory for a whole batch of images of one size."""
+
     size: Size
     buffer: BatchBuffer
     sample: int  # whose size it is, for the message when another differs
 
 
 class Batch:
-    """One batch: its samples, its memory once their size is known, and which slots are good."""
+    """One batch: its samples, memory for their images, which are good, and what they carry."""
 
-    def __init__(self, maker: BatchMaker, number: int, samples: Ints) -> None:
+    def __init__(
+        self, maker: BatchMaker, number: int, samples: Ints, *, one_size: bool = True
+    ) -> None:
         self.number = number
         self.samples = samples
         self.files = samples.copy()  # the samples that were really used; others after substitution
+        self.output = maker.output
+        self._one_size = one_size  # whether images of different sizes are an error
         self._good = np.ones(len(samples), dtype=np.bool_)
         self._maker = maker
-        self._place: _Place | None = None
+        self._shared: _Shared | None = None
+        self._apart: dict[int, npt.NDArray[Any]] = {}  # images of other sizes, by slot
+        self._targets: list[tuple[npt.NDArray[np.int32], Targets]] = []
         self._lock = threading.Lock()
 
-    def place(self, sizes: Sizes, samples: Ints) -> tuple[Size, BatchBuffer]:
-        """Return size and memory of the batch's images; all images must have that size."""
-        with self._lock:
-            if self._place is None:
-                size = sizes[0]
-                buffer = self._maker.memory_for(len(self.samples), size)
-                self._place = _Place(size, buffer, int(samples[0]))
-            place = self._place
-        odd = (sizes.height != place.size.height) | (sizes.width != place.size.width)
-        if odd.any():
-            other = int(np.flatnonzero(odd)[0])
-            raise LoaderError(
-                f"Batch {self.number}: sample {place.sample} is {place.size} after the transforms, "
-                f"sample {int(samples[other])} is {sizes[other]}; a batch needs one size. "
-                "End the transforms with Resize((height, width)), RandomResizedCrop or CenterCrop."
-            )
-        return place.size, place.buffer
+    def place(self, sizes: Sizes, slots: npt.NDArray[np.int32]) -> Place:
+        """Return memory for these slots' images: the batch's own if they are all of one size."""
+        shared = self._share(sizes, slots)
+        if shared is not None:
+            odd = (sizes.height != shared.size.height) | (sizes.width != shared.size.width)
+            if not odd.any():
+                return Place(
+                    shared.buffer, slots.astype(np.int64) * self._maker.image_bytes(shared.size)
+                )
+            if self._one_size:
+                other = int(np.flatnonzero(odd)[0])
+                raise LoaderError(
+                    f"Batch {self.number}: sample {shared.sample} is {shared.size} after the "
+                    f"transforms, sample {int(self.samples[slots[other]])} is {sizes[other]}; "
+                    "a batch needs one size. End the transforms with Resize((height, width)), "
+                    "RandomResizedCrop or CenterCrop."
+                )
+        return self._place_apart(sizes, slots)
 
-    def array(self) -> npt.NDArray[Any]:
-        """Return all slots as one array, for those who fill them from Python."""
-        if self._place is None:
-            raise LoaderError("Batch.array: no image has been placed yet.")
-        return self._maker.array_over(self._place.buffer, len(self.samples), self._place.size)
+    def put_targets(self, slots: npt.NDArray[np.int32], targets: Targets) -> None:
+        """Keep what the samples in these slots carry, as it is after the transforms."""
+        with self._lock:
+            self._targets.append((slots, targets))
+
+    def image(self, slot: int) -> npt.NDArray[Any]:
+        """Return the memory of one image that has a place, for those who fill it from Python."""
+        if slot in self._apart:
+            return self._apart[slot]
+        image: npt.NDArray[Any] = self._all_images()[slot]
+        return image
 
     def leave_out(self, slots: npt.NDArray[np.int32]) -> None:
         """Mark slots that will not be delivered."""
         self._good[slots] = False
 
-    def deliver(self, labels: Labels) -> tuple[Any, Any] | None:
-        """Return images and labels, or None if every sample was left out."""
-        if not self._good.any():
-            return None
-        images, chosen = self.array(), labels[self.files]
-        if not self._good.all():
-            images, chosen = images[self._good], chosen[self._good]
-        self._place = None
-        if self._maker.output.library == "torch":
-            is_bfloat16 = self._maker.output.element == Element.BFLOAT16
-            return image_tensor(images, is_bfloat16=is_bfloat16), label_tensor(chosen)
-        return images, chosen
+    @property
+    def good(self) -> Ints:
+        """The slots that are delivered."""
+        return np.flatnonzero(self._good)
+
+    def take_images(self) -> npt.NDArray[Any] | list[npt.NDArray[Any]]:
+        """Hand over the good images: one array, or a list if their sizes differ."""
+        good = self.good.tolist()
+        if not any(slot in self._apart for slot in good):
+            images = self._all_images()
+            taken = images if len(good) == len(images) else images[good]
+        else:
+            taken = [self.image(slot) for slot in good]
+        self._shared, self._apart = None, {}
+        return taken
+
+    def take_targets(self) -> Targets:
+        """Hand over what the good samples carry, in their order."""
+        slots = np.concatenate([slots for slots, _ in self._targets])
+        targets = Targets.join([targets for _, targets in self._targets])
+        self._targets = []
+        order = np.empty(len(self.samples), dtype=np.int64)
+        order[slots] = np.arange(len(slots))
+        return targets.pick(order[self.good])
+
+    def _share(self, sizes: Sizes, slots: npt.NDArray[np.int32]) -> _Shared | None:
+        """The memory for all slots; made for the first images, if those agree on a size."""
+        with self._lock:
+            if self._shared is None:
+                size = sizes[0]
+                agree = (sizes.height == size.height) & (sizes.width == size.width)
+                if self._one_size or agree.all():
+                    whole = len(self.samples) * self._maker.image_bytes(size)
+                    sample = int(self.samples[slots[0]])
+                    self._shared = _Shared(size, self._maker.memory(whole), sample)
+            return self._shared
+
+    def _place_apart(self, sizes: Sizes, slots: npt.NDArray[np.int32]) -> Place:
+        each = [self._maker.image_bytes(sizes[row]) for row in range(len(sizes))]
+        ends = np.cumsum([-(-size // _ALIGNMENT) * _ALIGNMENT for size in each])
+        offsets = np.concatenate([[0], ends[:-1]]).astype(np.int64)
+        buffer = self._maker.memory(int(ends[-1]))
+        for row, slot in enumerate(slots.tolist()):
+            image = self._maker.image_at(buffer, int(offsets[row]), sizes[row])
+            self._apart[slot] = image
+        return Place(buffer, offsets)
+
+    def _all_images(self) -> npt.NDArray[Any]:
+        if self._shared is None:
+            raise LoaderError(f"Batch {self.number}: no image has been placed yet.")
+        shared = self._shared
+        return self._maker.array_over(shared.buffer, len(self.samples), shared.size)

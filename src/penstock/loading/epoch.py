@@ -11,10 +11,10 @@ from typing import Any
 import numpy as np
 
 from penstock.loading.batch import Batch
+from penstock.loading.deliver import Delivery
 from penstock.loading.machine import Machine
 from penstock.loading.sampler import Order, Shard
 from penstock.loading.work import PART_SIZE, Part
-from penstock.sources import Labels
 
 
 @dataclass(slots=True)
@@ -32,7 +32,7 @@ class Progress:
 
 
 class Epoch(Iterator[tuple[Any, Any]]):
-    """Yields (images, labels) from local position `start` on.
+    """Yields (images, labels or targets) from local position `start` on.
 
     Parts of up to `prefetch` batches beyond the one asked for are under way; within a batch they
     finish in any order.
@@ -49,7 +49,8 @@ class Epoch(Iterator[tuple[Any, Any]]):
         drop_last: bool,
         prefetch: int,
         machine: Machine,
-        labels: Labels,
+        delivery: Delivery,
+        one_size: bool,
     ) -> None:
         left_over = (len(shard) - start) % batch_size if drop_last else 0
         self.progress = Progress(number, start, len(shard) - left_over)
@@ -59,7 +60,8 @@ class Epoch(Iterator[tuple[Any, Any]]):
         self._batch_size = batch_size
         self._prefetch = prefetch
         self._machine = machine
-        self._labels = labels
+        self._delivery = delivery
+        self._one_size = one_size
         self._parts = 0
         self._batches = start // batch_size
         self._under_way: deque[tuple[Batch, list[Future[None]]]] = deque()
@@ -72,7 +74,7 @@ class Epoch(Iterator[tuple[Any, Any]]):
             try:
                 for future in futures:
                     future.result()
-                delivered = batch.deliver(self._labels)
+                delivered = self._delivery.deliver(batch)
             except BaseException:
                 self.close()
                 raise
@@ -100,7 +102,7 @@ class Epoch(Iterator[tuple[Any, Any]]):
             count = min(self._batch_size, self.progress.total - self._next_start)
             samples = self._order.at(self._shard.positions(self._next_start, count))
             self._next_start += count
-            batch = Batch(self._machine.maker, self._batches, samples)
+            batch = Batch(self._machine.maker, self._batches, samples, one_size=self._one_size)
             self._batches += 1
             self._under_way.append(
                 (batch, [self._machine.carry(part) for part in self._split(batch)])

@@ -13,10 +13,12 @@ from penstock.loading.backends.library import ImageLibrary, ImageT
 from penstock.loading.ledger import Ledger
 from penstock.loading.options import RunOptions
 from penstock.loading.python_calls import PythonCalls
-from penstock.loading.reference import Layout
+from penstock.loading.reference import Layout, erase_finished
+from penstock.loading.target_source import TargetSource
 from penstock.loading.work import Carrier, Failures, Part
 from penstock.planner.plan import Plan, Segment
 from penstock.sources import Source
+from penstock.transforms.effects import EffectMove
 
 
 class LibraryCarrier(Carrier, Generic[ImageT]):
@@ -31,6 +33,7 @@ class LibraryCarrier(Carrier, Generic[ImageT]):
         options: RunOptions,
         seed: int,
         ledger: Ledger,
+        targets: TargetSource | None = None,
     ) -> None:
         super().__init__(ThreadPoolExecutor(options.threads, "penstock-library"))
         self._library = library
@@ -39,6 +42,7 @@ class LibraryCarrier(Carrier, Generic[ImageT]):
         self._layout = layout
         self._pixel_limit = options.pixel_limit
         self._seed = seed
+        self._targets = targets
         self._python = PythonCalls(source, seed)
         self._failures = Failures(options.on_error, source, ledger)
 
@@ -64,9 +68,11 @@ class LibraryCarrier(Carrier, Generic[ImageT]):
         return images, failed
 
     def _fill(self, part: Part, images: list[ImageT]) -> None:
+        targets = self._targets.of(part.files) if self._targets else None
+        key = (self._seed, part.epoch, part.samples)
         for segment in self._plan.segments:
             self._check_open()
-            moves = segment.sample(self._seed, part.epoch, part.samples, self._sizes_of(images))
+            moves, targets = segment.sample_targets(*key, self._sizes_of(images), targets)
             moved = [
                 self._pool.submit(self._library.run_moves, image, moves, row)
                 for row, image in enumerate(images)
@@ -78,15 +84,19 @@ class LibraryCarrier(Carrier, Generic[ImageT]):
                     for item, image in enumerate(images)
                 ]
                 images = [future.result() for future in called]
-        self._write(part, images)
+        finishing = self._plan.segments[-1].sample_finishing(*key, self._sizes_of(images))
+        self._write(part, images, finishing)
+        if targets is not None:
+            part.batch.put_targets(part.slots, targets)
 
-    def _write(self, part: Part, images: list[ImageT]) -> None:
-        part.batch.place(self._sizes_of(images), part.samples)
-        target = part.batch.array()
-        for slot, image in zip(part.slots.tolist(), images, strict=True):
-            target[slot] = self._library.finish(image, self._plan.final, self._layout).view(
-                target.dtype
-            )
+    def _write(self, part: Part, images: list[ImageT], finishing: tuple[EffectMove, ...]) -> None:
+        part.batch.place(self._sizes_of(images), part.slots)
+        for row, (slot, image) in enumerate(zip(part.slots.tolist(), images, strict=True)):
+            finished = self._library.finish(image, self._plan.final, self._layout)
+            for move in finishing:
+                erase_finished(finished, move, row, self._layout)
+            target = part.batch.image(slot)
+            target[...] = finished.view(target.dtype)
 
     def _call_python(self, segment: Segment, image: ImageT, part: Part, item: int) -> ImageT:
         returned = self._python.call(segment, self._library.to_pillow(image), part, item)

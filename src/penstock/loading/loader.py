@@ -10,6 +10,7 @@ from typing import Any
 from penstock._core import Format
 from penstock.errors import LoaderError
 from penstock.loading.backends import open_library
+from penstock.loading.deliver import Delivery, LabelDelivery, TargetDelivery
 from penstock.loading.epoch import Epoch, Progress
 from penstock.loading.ledger import Ledger
 from penstock.loading.library_carrier import LibraryCarrier
@@ -20,12 +21,14 @@ from penstock.loading.options import BatchOptions, OutputOptions, RunOptions, us
 from penstock.loading.pillow_decode import DEFAULT_PIXEL_LIMIT
 from penstock.loading.reference import Layout
 from penstock.loading.sampler import Order, Shard
+from penstock.loading.target_source import TargetSource, open_targets
 from penstock.loading.to_torch import require_torch, torch_is_installed
 from penstock.loading.work import Carrier
 from penstock.pillow_order import check_installed_pillow
 from penstock.planner.plan import Plan, as_written
 from penstock.sources import Source
 from penstock.transforms.final import FinalSpec
+from penstock.transforms.targets import Targets
 from penstock.transforms.values import Element, read_element
 
 _STATE_VERSION = 1
@@ -35,13 +38,18 @@ class Loader:
     """Feeds batches of images and labels to a training loop.
 
     `data` is a packed file (`.pen`) or a folder of its shards, a folder with a folder per class, a
-    folder of images with `labels` (a CSV or TSV
-    file), a list of files with `labels` (one a file), or any `Source`. Iterating yields
-    `(images, labels)`; every iteration is a new epoch with its own order and draws.
+    folder of images with `labels` (a CSV or TSV file), a list of files with `labels` (one a file),
+    or any `Source`. Iterating yields `(images, labels)`; every iteration is a new epoch with its
+    own order and draws.
 
     The same `seed` gives the same batches for any number of `threads`, any `prefetch`, and after
     resuming from a `state_dict`. Images are bit-identical to torchvision v2 on Pillow images.
 
+    A data set with boxes or keypoints yields `(images, targets)`, which follow the transforms:
+
+    - `targets`: "list", one dictionary a sample as torchvision's detection models take them, and
+      images of different sizes as a list; "padded", arrays over the batch; "labels", none of it;
+      None is "list" where there are boxes. Or `Targets` of your own, a row a sample.
     - `dtype`: None takes what the transforms end in (uint8, or float32 after `Normalize`);
       another float type is rounded to from float32.
     - `output`: "torch" or "numpy"; None takes torch if it is installed.
@@ -61,6 +69,7 @@ class Loader:
         batch_size: int = 1,
         transform: Any = None,
         labels: Any = None,
+        targets: Targets | str | None = None,
         shuffle: bool = False,
         seed: int = 0,
         threads: int | None = None,
@@ -95,6 +104,8 @@ class Loader:
             require_torch()  # here, so that neither the error nor the import waits for a batch
         self._library = None if backend == "native" else open_library(backend)
         self._source = open_data(data, labels)
+        self._target_source = _open_targets(self._source, targets)
+        self._delivery = self._make_delivery(padded=targets == "padded")
         self._shard = Shard(len(self._source), rank, world_size, drop_last)
         self._ledger = Ledger(len(self._source), self._source.name)
         self._epoch = 0
@@ -156,7 +167,8 @@ class Loader:
             drop_last=self._batching.drop_last,
             prefetch=self._running.prefetch,
             machine=self._machine,
-            labels=self._source.labels,
+            delivery=self._delivery,
+            one_size=self._target_source is None,
         )
         self._progress = epoch.progress
         self._epoch, self._start = self._epoch + 1, 0
@@ -209,18 +221,17 @@ class Loader:
             f"threads={self._running.threads}, dtype={self._output.element.name.lower()})"
         )
 
+    def _make_delivery(self, *, padded: bool) -> Delivery:
+        if self._target_source is None:
+            return LabelDelivery(self._source.labels)
+        return TargetDelivery(self._target_source.image_ids, padded)
+
     def _make_carrier(self) -> Carrier:
         final, options, seed = self._plan.final, self._running, self._batching.seed
+        ends = (options, seed, self._ledger, self._target_source)
         if self._library is not None:
-            return LibraryCarrier(
-                self._library,
-                self._source,
-                self._plan,
-                self._output.layout,
-                options,
-                seed,
-                self._ledger,
-            )
+            layout = self._output.layout
+            return LibraryCarrier(self._library, self._source, self._plan, layout, *ends)
         check_installed_pillow()
         image_format = Format(
             final.element,
@@ -229,7 +240,17 @@ class Loader:
             list(final.mean),
             list(final.std),
         )
-        return NativeCarrier(self._source, self._plan, image_format, options, seed, self._ledger)
+        return NativeCarrier(self._source, self._plan, image_format, *ends)
+
+
+def _open_targets(source: Source, asked: Targets | str | None) -> TargetSource | None:
+    if isinstance(asked, Targets):
+        return open_targets(source, asked, wanted=True)
+    if asked not in (None, "list", "padded", "labels"):
+        raise LoaderError(
+            f"Loader: targets must be 'list', 'padded', 'labels' or Targets, got {asked!r}."
+        )
+    return open_targets(source, None, wanted=None if asked is None else asked != "labels")
 
 
 def _element(final: FinalSpec, dtype: Any) -> Element:

@@ -22,7 +22,7 @@ import numpy.typing as npt
 
 from penstock._core import Programs
 from penstock.geometry import Bools, Ints, Sizes
-from penstock.loading.lower_effects import EffectList, Effects
+from penstock.loading.lower_effects import FINISHED, EffectList, Effects
 from penstock.pillow_order import vertical_first
 from penstock.transforms.effects import Effect, EffectMove
 from penstock.transforms.moves import CropMove, FlipMove, Move, PadMove, ResizeMove
@@ -81,8 +81,11 @@ class Steps:
         return Programs(self.table, self.counts, effects.heads, effects.numbers, effects.counts)
 
 
-def lower(moves: Sequence[Move], sizes: Sizes) -> Steps:
-    """Fit `moves`, in their order, into steps for images of `sizes`."""
+def lower(moves: Sequence[Move], sizes: Sizes, finishing: Sequence[EffectMove] = ()) -> Steps:
+    """Fit `moves`, in their order, into steps for images of `sizes`.
+
+    `finishing` are effects on the finished images.
+    """
     builder = _Builder(sizes, most_steps=max(len(moves), 1))
     for move in moves:
         match move:
@@ -96,6 +99,8 @@ def lower(moves: Sequence[Move], sizes: Sizes) -> Steps:
                 builder.flip(move)
             case EffectMove():
                 builder.effect(move)
+    for effects in finishing:
+        builder.finishing_effect(effects)
     return builder.finish()
 
 
@@ -178,6 +183,10 @@ class _Builder:
         self._effects.add(move, present, after_steps=self._counts - 1)
         rows = np.flatnonzero(present)
         self._step[:, rows] = _identity(Sizes(move.height[rows], move.width[rows]))
+
+    def finishing_effect(self, move: EffectMove) -> None:
+        present = move.effect != Effect.NONE
+        self._effects.add(move, present, np.full(len(present), FINISHED))
 
     def finish(self) -> Steps:
         sizes = self._present_sizes()

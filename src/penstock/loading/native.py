@@ -19,9 +19,12 @@ from penstock.loading.lower import Steps, lower
 from penstock.loading.options import RunOptions
 from penstock.loading.pillow_decode import check_pixels, decode_rgb, to_array
 from penstock.loading.python_calls import PythonCalls
+from penstock.loading.target_source import TargetSource
 from penstock.loading.work import Carrier, Failures, Part
 from penstock.planner.plan import Plan, Segment
 from penstock.sources import Source
+from penstock.transforms.moves import out_sizes
+from penstock.transforms.targets import Targets
 
 # Threads that only read: enough to keep a slow disk busy, asleep on a fast one.
 _READERS = 4
@@ -45,6 +48,7 @@ class NativeCarrier(Carrier):
         options: RunOptions,
         seed: int,
         ledger: Ledger,
+        targets: TargetSource | None = None,
     ) -> None:
         super().__init__(ThreadPoolExecutor(options.threads, "penstock-side"))
         self._source = source
@@ -53,6 +57,7 @@ class NativeCarrier(Carrier):
         self._pixel_limit = options.pixel_limit
         self._reduce_photos = options.fidelity == "fast"
         self._seed = seed
+        self._targets = targets
         self._python = PythonCalls(source, seed)
         self._ledger = ledger
         self._failures = Failures(options.on_error, source, ledger)
@@ -61,13 +66,14 @@ class NativeCarrier(Carrier):
     def _carry_once(self, part: Part) -> Part | None:
         chunk = self._fetch.begin(part)
         self._wait(chunk)
-        job = _Job(part, chunk)
+        job = _Job(part, chunk, self._targets.of(part.files) if self._targets else None)
         if self._fetch.reads_first:
             self._settle_sources(job)
         self._check_sizes(job)
         for segment in self._plan.segments[:-1]:
             self._run_to_python(job, segment)
         self._run_to_batch(job, self._plan.segments[-1])
+        job.deliver_targets()
         return self._failures.handle(part, job.failed)
 
     def _settle_sources(self, job: _Job) -> None:
@@ -107,17 +113,8 @@ class NativeCarrier(Carrier):
 
     def _run_to_batch(self, job: _Job, segment: Segment) -> None:
         def start(items: Items, steps: Steps) -> None:
-            size, buffer = job.part.batch.place(steps.out_sizes, job.part.samples[items])
-            slots = job.part.slots[items]
-            job.chunk.run(
-                items,
-                steps.programs(),
-                buffer,
-                slots,
-                self._format,
-                size.height,
-                size.width,
-            )
+            place = job.part.batch.place(steps.out_sizes, job.part.slots[items])
+            job.chunk.run(items, steps.programs(), place.buffer, place.offsets, self._format)
 
         self._run(job, segment, start)
 
@@ -153,9 +150,11 @@ class NativeCarrier(Carrier):
         if not len(items):
             return
         sizes = job.sizes(items)
-        samples = job.part.samples[items]
-        moves = segment.sample(self._seed, job.part.epoch, samples, sizes)
-        steps = lower(moves, sizes)
+        key = (self._seed, job.part.epoch, job.part.samples[items])
+        moves, targets = segment.sample_targets(*key, sizes, job.carried(items))
+        finishing = segment.sample_finishing(*key, out_sizes(moves, sizes))
+        job.carry(items, targets)
+        steps = lower(moves, sizes, finishing)
         if self._reduce_photos:
             steps = choose_dct_scale(steps)
         if not job.settled:
@@ -164,8 +163,7 @@ class NativeCarrier(Carrier):
             self._settle_sources(job)
             if job.failed:
                 left = np.isin(items, job.alive())
-                items, steps = items[left], steps.pick(left)
-                sizes = Sizes(sizes.height[left], sizes.width[left])
+                items, steps, sizes = items[left], steps.pick(left), sizes.at(left)
             if not len(items):
                 return
         start(items, steps)
@@ -213,9 +211,11 @@ class NativeCarrier(Carrier):
 class _Job:
     """A part under way: its chunk in the core, and what has failed so far."""
 
-    def __init__(self, part: Part, chunk: Chunk) -> None:
+    def __init__(self, part: Part, chunk: Chunk, targets: Targets | None) -> None:
         self.part = part
         self.chunk = chunk
+        self._targets = targets  # what the samples carry, as far as the segments have gone
+        self._owners = np.arange(len(part.slots), dtype=np.int32)  # the items they belong to
         self.failed: dict[int, str] = {}
         self.settled = False  # whether it is known where each item's pixels come from
 
@@ -223,6 +223,23 @@ class _Job:
         """Items that have not failed."""
         every = np.arange(len(self.part.slots), dtype=np.int32)
         return every if not self.failed else every[~np.isin(every, list(self.failed))]
+
+    def carried(self, items: Items) -> Targets | None:
+        """Return what these items' samples carry."""
+        if self._targets is None or len(items) == len(self._owners):
+            return self._targets
+        return self._targets.pick(np.searchsorted(self._owners, items))
+
+    def carry(self, items: Items, targets: Targets | None) -> None:
+        """Keep what these items' samples carry from here on."""
+        self._owners, self._targets = items, targets
+
+    def deliver_targets(self) -> None:
+        """Hand over what the samples carry that have not failed."""
+        items = self.alive()
+        carried = self.carried(items)
+        if carried is not None and len(items):
+            self.part.batch.put_targets(self.part.slots[items], carried)
 
     def sizes(self, items: Items) -> Sizes:
         """Sizes of these items' images as they are now."""

@@ -11,6 +11,7 @@ import numpy.typing as npt
 
 from penstock.errors import PackError
 from penstock.geometry import Ints
+from penstock.loading.packed_targets import PackedTargets
 from penstock.packing.format import HEADER_BYTES, RECORD_ZLIB, STORAGES
 from penstock.packing.original import original_file
 from penstock.packing.read import MOST_SIDE, PackFile
@@ -39,6 +40,7 @@ class PackedSource:
         self._packed = packed
         self._starts = np.cumsum([0, *(len(file) for file in packed.files)])
         self.labels = _labels_of(packed)
+        self.targets = PackedTargets(packed, self._starts) if PackedTargets.are_in(packed) else None
 
     @property
     def classes(self) -> tuple[str, ...] | None:

@@ -15,6 +15,7 @@ from PIL import Image, ImageOps
 from penstock.geometry import Size, Sizes
 from penstock.loading.lower import NO_RESIZE, Column
 from penstock.loading.reference_effects import Mix, apply_effect
+from penstock.loading.reference_filters import normal_numbers
 from penstock.planner.plan import Plan
 from penstock.transforms.effects import Effect, EffectMove
 from penstock.transforms.final import FinalSpec
@@ -33,7 +34,11 @@ def run_reference(
         sizes = Sizes(np.array([image.height]), np.array([image.width]))
         image = run_moves(image, segment.sample(seed, epoch, samples, sizes), row=0)
         image = segment.call_python(image, seed=seed, epoch=epoch, sample=sample)
-    return finish(image, plan.final, layout)
+    finished = finish(image, plan.final, layout)
+    sizes = Sizes(np.array([image.height]), np.array([image.width]))
+    for move in plan.segments[-1].sample_finishing(seed, epoch, samples, sizes):
+        erase_finished(finished, move, 0, layout)
+    return finished
 
 
 def run_moves(image: Image.Image, moves: Iterable[Move], row: int) -> Image.Image:
@@ -87,6 +92,28 @@ def finish_pixels(
     """The same from an array of height x width x 3."""
     finished = pixels.copy() if spec.element == Element.UINT8 else _finish_values(pixels, spec)
     return finished if layout == "hwc" else np.ascontiguousarray(finished.transpose(2, 0, 1))
+
+
+def erase_finished(
+    finished: npt.NDArray[Any], move: EffectMove, row: int, layout: Layout = "chw"
+) -> None:
+    """Erase a rectangle of a finished image, whose element type values are rounded to."""
+    if move.effect[row] == Effect.NONE:
+        return
+    numbers = move.numbers[row]
+    top, left, height, width = (int(number) for number in numbers[:4])
+    values = np.broadcast_to(numbers[4:7].astype(np.float32)[:, None, None], (3, height, width))
+    if numbers[7]:
+        noise = normal_numbers((numbers[8], numbers[9]), 3 * height * width)
+        values = noise.astype(np.float32).reshape(3, height, width)
+    if finished.dtype == np.uint16:
+        values = _bfloat16_bits(np.ascontiguousarray(values))
+    elif finished.dtype == np.uint8:
+        values = values.astype(np.int64) & 255
+    if layout == "chw":
+        finished[:, top : top + height, left : left + width] = values
+    else:
+        finished[top : top + height, left : left + width] = values.transpose(1, 2, 0)
 
 
 def _finish_values(pixels: npt.NDArray[np.uint8], spec: FinalSpec) -> npt.NDArray[Any]:

@@ -8,6 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from penstock.errors import PackError
+from penstock.geometry import Ints
 from penstock.packing.column_values import decode_text
 from penstock.packing.format import Entry, element_type, row_bytes
 from penstock.packing.items import Column
@@ -66,6 +67,22 @@ class VariableColumn:
                 f"{len(self._values):,}. The file is damaged: run penstock verify."
             )
         return self._values[start:end]
+
+    def rows(self, indices: Ints) -> tuple[Ints, npt.NDArray[Any]]:
+        """Return how many rows each of these ragged values has, and all their rows in a line."""
+        starts = self._offsets[indices].astype(np.int64)
+        counts = self._offsets[indices + 1].astype(np.int64) - starts
+        there = len(self._values) // self._unit_bytes
+        if (counts < 0).any() or (starts < 0).any() or (starts + counts > there).any():
+            raise PackError(f"{self._where}: offsets are damaged: run penstock verify.")
+        ends = np.cumsum(counts)
+        places = np.arange(ends[-1] if len(ends) else 0) + np.repeat(starts - ends + counts, counts)
+        every = self._values[: there * self._unit_bytes].view(element_type(self.column))
+        return counts, every.reshape(there, *self.column.shape)[places]
+
+    def same_counts(self, other: VariableColumn) -> bool:
+        """Whether every sample has as many rows here as there."""
+        return bool(np.array_equal(self._offsets, other._offsets))
 
     def offsets_rise(self) -> bool:
         """Whether the offsets begin at 0, never fall and end at the end of the values."""

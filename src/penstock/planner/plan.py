@@ -12,6 +12,8 @@ from penstock.errors import TransformError
 from penstock.geometry import Ints, Sizes
 from penstock.rng import MAX_STREAMS, Draws
 from penstock.transforms.compose import Op, flatten
+from penstock.transforms.effects import EffectMove
+from penstock.transforms.erasing import RandomErasing
 from penstock.transforms.final import FinalSpec, reduce_final
 from penstock.transforms.moves import Move, out_sizes
 from penstock.transforms.op import BoxOp, ImageOp, TargetOp
@@ -20,7 +22,6 @@ from penstock.transforms.targets import Targets, move_targets
 from penstock.transforms.values import Normalize, ToDtype
 
 OpT_co = TypeVar("OpT_co", bound="ImageOp | PythonStep", covariant=True)
-TargetsT = TypeVar("TargetsT", Targets, None)  # what samples carry, if anything
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,14 +38,15 @@ class Segment:
 
     ops: tuple[Node[ImageOp], ...]
     python: Node[PythonStep] | None = None
+    finishing: tuple[Node[RandomErasing], ...] = ()  # after the final pass; in the last one only
 
     def sample(self, seed: int, epoch: int, samples: Ints, sizes: Sizes) -> tuple[Move, ...]:
         """Draw the moves of a batch whose images have `sizes` when they reach the segment."""
         return self.sample_targets(seed, epoch, samples, sizes, None)[0]
 
     def sample_targets(
-        self, seed: int, epoch: int, samples: Ints, sizes: Sizes, targets: TargetsT
-    ) -> tuple[tuple[Move, ...], TargetsT]:
+        self, seed: int, epoch: int, samples: Ints, sizes: Sizes, targets: Targets | None
+    ) -> tuple[tuple[Move, ...], Targets | None]:
         """Draw the moves, and move along what the samples carry, a row of `targets` each."""
         moves: tuple[Move, ...] = ()
         for node in self.ops:
@@ -53,6 +55,16 @@ class Segment:
             sizes = out_sizes(drawn, sizes)
             moves += drawn
         return moves, targets
+
+    def sample_finishing(
+        self, seed: int, epoch: int, samples: Ints, sizes: Sizes
+    ) -> tuple[EffectMove, ...]:
+        """Draw what happens to finished images of `sizes`."""
+        return tuple(
+            move
+            for node in self.finishing
+            for move in node.op.sample(Draws(seed, epoch, samples, node.stream), sizes)
+        )
 
     def call_python(self, image: Image, *, seed: int, epoch: int, sample: int) -> Image:
         """Run the user's function on one image; a segment without one leaves it alone."""
@@ -76,8 +88,8 @@ class Plan:
 
 
 def _sample(
-    op: ImageOp, draws: Draws, sizes: Sizes, targets: TargetsT
-) -> tuple[tuple[Move, ...], TargetsT]:
+    op: ImageOp, draws: Draws, sizes: Sizes, targets: Targets | None
+) -> tuple[tuple[Move, ...], Targets | None]:
     if targets is None:
         return op.sample(draws, sizes), targets
     if isinstance(op, TargetOp):
@@ -93,10 +105,14 @@ def as_written(transform: object | None) -> Plan:
         raise TransformError(f"A pipeline may have {MAX_STREAMS} steps, got {len(ops)}.")
     segments: list[Segment] = []
     native: list[Node[ImageOp]] = []
+    finishing: list[Node[RandomErasing]] = []
     final: list[tuple[int, ToDtype | Normalize]] = []
     for position, op in enumerate(ops):
         if isinstance(op, (ToDtype, Normalize)):
             final.append((position, op))
+            continue
+        if final and isinstance(op, RandomErasing):
+            finishing.append(Node(op, position))
             continue
         if final and not isinstance(op, BoxOp):
             raise _too_late(position, op, *final[0])
@@ -105,7 +121,8 @@ def as_written(transform: object | None) -> Plan:
             native = []
         else:
             native.append(Node(op, position))
-    return Plan((*segments, Segment(tuple(native))), reduce_final(final))
+    last = Segment(tuple(native), finishing=tuple(finishing))
+    return Plan((*segments, last), reduce_final(final))
 
 
 def _too_late(position: int, op: Op, end_position: int, end: ToDtype | Normalize) -> TransformError:

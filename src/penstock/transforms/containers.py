@@ -18,7 +18,7 @@ from penstock.rng import Draws
 from penstock.transforms.arguments import read_numbers, read_probability
 from penstock.transforms.compose import Compose, flatten
 from penstock.transforms.moves import Move, out_sizes
-from penstock.transforms.op import ImageOp
+from penstock.transforms.op import ImageOp, TargetOp
 from penstock.transforms.python_step import PythonStep
 from penstock.transforms.spread import join_effects, sample_rows
 
@@ -109,6 +109,11 @@ def _read_groups(where: str, given: Any) -> tuple[Group, ...]:
 
 
 def _require_image_op(where: str, op: object) -> ImageOp:
+    if isinstance(op, TargetOp):
+        raise TransformError(
+            f"{where}: {type(op).__name__} changes more than the image, which cannot be done for "
+            f"part of a batch. Put it beside {where}."
+        )
     if isinstance(op, ImageOp):
         return op
     if isinstance(op, PythonStep):

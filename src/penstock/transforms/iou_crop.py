@@ -62,8 +62,8 @@ class RandomIoUCrop(TargetOp):
         """Refuse: a crop cannot be judged without boxes."""
         del sizes
         raise TransformError(
-            f"RandomIoUCrop (step {draws.stream + 1}): needs boxes, but the samples carry none "
-            f"here. Load boxes, and keep it outside of RandomApply, RandomChoice and RandomOrder."
+            f"RandomIoUCrop (step {draws.stream + 1}): needs boxes, but the samples carry "
+            f"none. Load boxes, or leave it out."
         )
 
     def sample_targets(

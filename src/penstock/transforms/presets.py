@@ -7,21 +7,27 @@ pass over the pixels, not after it.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from importlib import import_module
 from typing import Any, Literal
 
 from penstock.errors import TransformError
+from penstock.transforms.augmix import AugMix
+from penstock.transforms.auto_augment import AutoAugment
 from penstock.transforms.box_ops import ConvertBoundingBoxFormat, SanitizeBoundingBoxes
+from penstock.transforms.colour_jitter import RandomPhotometricDistort
 from penstock.transforms.compose import Compose
 from penstock.transforms.crop import CenterCrop
+from penstock.transforms.erasing import RandomErasing
 from penstock.transforms.fixed_size_crop import FixedSizeCrop
 from penstock.transforms.flip import RandomHorizontalFlip
 from penstock.transforms.interpolation import Interpolation, InterpolationMode
 from penstock.transforms.iou_crop import RandomIoUCrop
+from penstock.transforms.op import ImageOp
+from penstock.transforms.rand_augment import RandAugment
 from penstock.transforms.random_sizes import RandomShortestSize, ScaleJitter
 from penstock.transforms.resize import Resize
 from penstock.transforms.resized_crop import RandomResizedCrop
 from penstock.transforms.targets import BoxFormat
+from penstock.transforms.trivial_augment import TrivialAugmentWide
 from penstock.transforms.values import IMAGENET_MEAN, IMAGENET_STD, Normalize, ToDtype
 from penstock.transforms.zoom_out import RandomZoomOut
 
@@ -54,15 +60,10 @@ def classification(
     if hflip_prob > 0:
         steps.append(RandomHorizontalFlip(hflip_prob))
     if auto_augment_policy is not None:
-        chosen = {
-            "ra": ("RandAugment", {"magnitude": ra_magnitude}),
-            "ta_wide": ("TrivialAugmentWide", {}),
-            "augmix": ("AugMix", {"severity": augmix_severity}),
-        }.get(auto_augment_policy, ("AutoAugment", {"policy": auto_augment_policy}))
-        steps.append(_made(chosen[0], interpolation=interpolation, **chosen[1]))
+        steps.append(_policy(auto_augment_policy, interpolation, ra_magnitude, augmix_severity))
     steps += [ToDtype("float32", scale=True), Normalize(mean, std)]
     if random_erase_prob > 0:
-        steps.append(_made("RandomErasing", p=random_erase_prob))
+        steps.append(RandomErasing(random_erase_prob))
     return Compose(steps)
 
 
@@ -107,8 +108,8 @@ def detection(
         case "multiscale":
             steps = [RandomShortestSize(_MULTISCALE_PX, _MULTISCALE_LONGEST_PX), flip]
         case "ssd":
-            distort = _made("RandomPhotometricDistort")
-            steps = [distort, RandomZoomOut(fill=mean), RandomIoUCrop(), flip]
+            zoom = RandomZoomOut(fill=mean)
+            steps = [RandomPhotometricDistort(), zoom, RandomIoUCrop(), flip]
         case "ssdlite":
             steps = [RandomIoUCrop(), flip]
         case _:
@@ -132,6 +133,14 @@ def ssd(
     return detection("ssd", hflip_prob=hflip_prob, mean=mean, size=size)
 
 
-def _made(name: str, **arguments: Any) -> Any:
-    """A transform of ours by its name."""
-    return getattr(import_module("penstock.transforms"), name)(**arguments)
+def _policy(
+    name: str, interpolation: Interpolation, ra_magnitude: int, augmix_severity: int
+) -> ImageOp:
+    match name:
+        case "ra":
+            return RandAugment(magnitude=ra_magnitude, interpolation=interpolation)
+        case "ta_wide":
+            return TrivialAugmentWide(interpolation=interpolation)
+        case "augmix":
+            return AugMix(severity=augmix_severity, interpolation=interpolation)
+    return AutoAugment(name, interpolation)

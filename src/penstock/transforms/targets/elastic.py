@@ -14,6 +14,7 @@ import numpy.typing as npt
 
 from penstock.geometry import Floats, Size
 from penstock.rng import philox4x32
+from penstock.transforms.elastic import elastic_kernel_px
 
 Points = npt.NDArray[np.floating[Any]]
 
@@ -36,30 +37,26 @@ def elastic_field(numbers: Floats, size: Size) -> tuple[Floats, Floats]:
 
     Noise from -1 to 1 is blurred with the effect's sigmas and multiplied by half its alphas.
     """
-    alpha_across, alpha_down, sigma_across, sigma_down = numbers[:4]
-    noise = _noise(numbers[6:8], size)
-    sigmas = (sigma_across, sigma_down)
-    across = _blur(noise[0], kernel_px(sigma_across), sigmas) if sigma_across > 0 else noise[0]
-    down = _blur(noise[1], kernel_px(sigma_down), sigmas) if sigma_down > 0 else noise[1]
-    return across * (alpha_across / 2), down * (alpha_down / 2)
-
-
-def kernel_px(sigma: float) -> int:
-    """Width of the square kernel that blurs displacements."""
-    return int(8 * sigma + 1) | 1
+    alphas, sigmas = numbers[0:2], numbers[2:4]
+    across, down = (
+        (_blur(noise, elastic_kernel_px(sigma), sigmas) if sigma > 0 else noise) * (alpha / 2)
+        for noise, alpha, sigma in zip(_noise(numbers[6:8], size), alphas, sigmas, strict=True)
+    )
+    return across, down
 
 
 def _noise(key: Floats, size: Size) -> Floats:
-    """Two planes from -1 to 1: Philox counts the pixels, its first two words are the noise."""
+    """Two planes from -1 to 1: upper bits of the first two words of each pixel's Philox block."""
     pixels = np.arange(size.height * size.width, dtype=np.uint64)
     counter = np.zeros((4, len(pixels)), dtype=np.uint64)
     counter[0] = pixels
     words = philox4x32(counter, key.astype(np.uint64))[:2]
-    units = words.astype(np.float64) * 2.0**-31 - 1
-    return units.reshape(2, size.height, size.width)
+    planes = np.right_shift(words, np.uint64(8)).reshape(2, size.height, size.width)
+    noise: Floats = planes.astype(np.float64) * 2.0**-23 - 1
+    return noise
 
 
-def _blur(plane: Floats, kernel: int, sigmas: tuple[float, float]) -> Floats:
+def _blur(plane: Floats, kernel: int, sigmas: Floats) -> Floats:
     across = _blur_rows(plane, kernel, sigmas[0])
     return np.transpose(_blur_rows(np.transpose(across), kernel, sigmas[1]))
 

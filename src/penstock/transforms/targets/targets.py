@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -52,6 +52,28 @@ class Targets:
     def owners(self) -> Ints:
         """Which sample, by its row in the batch, each object belongs to."""
         return np.repeat(np.arange(len(self)), self.counts)
+
+    @staticmethod
+    def join(parts: Sequence[Targets]) -> Targets:
+        """The samples of several, one after the other; all have the same columns."""
+        first = parts[0]
+        if len(parts) == 1:
+            return first
+
+        def joined(name: str) -> Any:
+            columns = [getattr(part, name) for part in parts]
+            return None if columns[0] is None else np.concatenate(columns)
+
+        return replace(
+            first,
+            offsets=_offsets_of(np.concatenate([part.counts for part in parts])),
+            boxes=joined("boxes"),
+            labels=joined("labels"),
+            keypoints=joined("keypoints"),
+            extras={
+                name: np.concatenate([part.extras[name] for part in parts]) for name in first.extras
+            },
+        )
 
     def formatted_boxes(self) -> Pixels | None:
         """The boxes as they are delivered."""
