@@ -23,11 +23,11 @@ NEAR = {
     "reduce, hamming": (T.Resize((96, 96), "hamming"), 2, 0.2),
     "reduce, bicubic": (T.Resize((96, 96), "bicubic"), 3, 0.2),
     "reduce, lanczos": (T.Resize((96, 96), "lanczos"), 4, 0.2),
+    "enlarge, nearest": (T.Compose([CROP, T.Resize((224, 224), "nearest")]), 0.1, SAME),
     # At 224 / 128 every seventh place lies between two pixels, and OpenCV takes the other one.
-    "enlarge, nearest": (T.Compose([CROP, T.Resize((224, 224), "nearest")]), 5, SAME),
     "enlarge, box": (T.Compose([CROP, T.Resize((224, 224), "box")]), 5, 0.1),
     "enlarge, bilinear": (T.Compose([CROP, T.Resize((224, 224), "bilinear")]), 0.3, 0.3),
-    "enlarge, hamming": (T.Compose([CROP, T.Resize((224, 224), "hamming")]), 4, 0.2),
+    "enlarge, hamming": (T.Compose([CROP, T.Resize((224, 224), "hamming")]), 2, 0.3),
     "enlarge, bicubic": (T.Compose([CROP, T.Resize((224, 224), "bicubic")]), 2, 0.3),
     "enlarge, lanczos": (T.Compose([CROP, T.Resize((224, 224), "lanczos")]), 2, 0.3),
     "higher, narrower": (T.Compose([CROP, T.Resize((200, 80), "bilinear")]), 2, 0.3),

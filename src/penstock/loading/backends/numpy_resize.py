@@ -31,7 +31,10 @@ def resize(pixels: Pixels, size: Size, filter: int) -> Pixels:
 
 
 def _nearest(before: int, after: int) -> Ints:
-    places = (np.arange(after) + 0.5) * (before / after)
+    """Places are added up as Pillow does: rounding decides where one lies between two pixels."""
+    steps = np.full(after, before / after)
+    steps[0] /= 2
+    places = np.cumsum(steps)
     return np.minimum(places.astype(np.int64), before - 1)
 
 
