@@ -15,6 +15,7 @@ MAY_IMPORT = {
     "_version": set(),
     "errors": set(),
     "geometry": set(),
+    "drawing": set(),
     "progress": set(),
     "user_cache": set(),
     "rng": BASE,
@@ -22,8 +23,9 @@ MAY_IMPORT = {
     "transforms": BASE | {"rng"},
     "planner": BASE | {"rng", "transforms"},
     "sources": BASE,
-    "packing": BASE | {"sources"},
+    "packing": BASE | {"drawing", "sources"},
     "loading": BASE | {"pillow_order", "rng", "transforms", "planner", "sources", "packing"},
+    "showing": BASE | {"drawing", "transforms", "planner", "sources", "loading"},
 }
 
 PYTHON_FILES = sorted(PACKAGE.rglob("*.py"))
