@@ -52,7 +52,9 @@ void check_erase(const Checked& checked, const double* numbers, int height, int 
 
 void check_blur(const Checked& checked, const double* numbers, int height, int width) {
   const BlurSpec spec = blur_spec_of(numbers);
-  checked.require(blur_fits(spec, height, width),
+  checked.require(spec.kernel_height % 2 == 1 && spec.kernel_width % 2 == 1 &&
+                      spec.sigma_across > 0 && spec.sigma_down > 0 &&
+                      blur_fits(spec, height, width),
                   "a kernel of " + std::to_string(spec.kernel_height) + "x" +
                       std::to_string(spec.kernel_width) + " does not fit the image");
 }

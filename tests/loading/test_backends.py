@@ -15,6 +15,7 @@ from penstock.geometry import Size, Sizes
 from penstock.loading.backends import LIBRARIES, open_library
 from penstock.loading.reference import run_moves
 from penstock.transforms.effects import Effect, same_effect
+from penstock.transforms.targets import read_targets
 
 ODD_SIZES = [(1, 1), (1, 40), (40, 1), (2, 2), (5, 3)]
 NUMBERS = {  # of the effects that read some, for any size
@@ -102,6 +103,20 @@ def test_functions_of_the_users(folder, backend) -> None:
     expected = batches(folder, "native", transform=T.Compose(steps))
     for images, wanted in zip(got, expected, strict=True):
         np.testing.assert_array_equal(images, wanted)
+
+
+def test_targets_are_the_same(folder, backend) -> None:
+    boxes = np.tile([1, 2, 20, 30], (23, 1))
+    targets = read_targets(np.arange(24), boxes=boxes, labels=np.arange(23))
+    transform = T.Compose([T.RandomIoUCrop(), T.RandomHorizontalFlip(), T.RandomRotation(20)])
+    loaders = [
+        Loader(folder, targets=targets, transform=transform, backend=name, output="numpy")
+        for name in (backend, "native")
+    ]
+    for (images, got), (others, expected) in zip(*loaders, strict=True):
+        assert [image.shape for image in images] == [image.shape for image in others]
+        for one, other in zip(got, expected, strict=True):
+            np.testing.assert_array_equal(one["boxes"], other["boxes"])
 
 
 def test_no_transform_is_the_decoded_file(make_folder, backend) -> None:

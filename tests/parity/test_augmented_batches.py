@@ -74,3 +74,17 @@ def test_between_other_steps(folder, isa, name) -> None:
     transform = T.Compose([*mixed, EXACT[name], end])
     for images, expected in both_ways(folder, transform):
         np.testing.assert_array_equal(images, expected)
+
+
+@pytest.mark.parametrize("layout", ["chw", "hwc"])
+@pytest.mark.parametrize("dtype", ["float32", "float16", None])
+@pytest.mark.parametrize("value", [0, (0.5, -1, 2), "random"])
+def test_erasing_finished_images(folder, layout, dtype, value) -> None:
+    """In its usual place, behind Normalize."""
+    end = T.Normalize(T.IMAGENET_MEAN, T.IMAGENET_STD)
+    transform = T.Compose([T.Resize((40, 60)), end, T.RandomErasing(0.8, value=value)])
+    options = {"layout": layout, "dtype": dtype}
+    for images, expected in both_ways(folder, transform, **options):
+        tolerance = 1e-2 if dtype == "float16" else 1e-5
+        tolerance = tolerance if value == "random" else 0
+        np.testing.assert_allclose(images.astype(np.float32), expected, atol=tolerance)

@@ -85,3 +85,13 @@ def test_a_segment_draws_from_the_streams_of_its_nodes():
     (expected,) = crop.sample(Draws(7, 2, samples, 1), border.out_sizes(sizes))
     np.testing.assert_array_equal(box.top, expected.top)
     np.testing.assert_array_equal(box.left, expected.left)
+
+
+def test_erasing_may_follow_the_final_pass():
+    erasing = T.RandomErasing()
+    plan = as_written(T.Compose([CROP, T.Normalize(T.IMAGENET_MEAN, T.IMAGENET_STD), erasing]))
+
+    assert plan.segments == (Segment((Node(CROP, 0),), finishing=(Node(erasing, 2),)),)
+    assert as_written(T.Compose([erasing, CROP])).segments == (
+        Segment((Node(erasing, 0), Node(CROP, 1))),
+    )

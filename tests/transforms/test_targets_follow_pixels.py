@@ -86,7 +86,7 @@ def test_elastic_points_know_the_displacements_of_pixels():
     for numbers in move.numbers:
         found = elastic_field(numbers, Size(*SIZE))
         expected = elastic_displacements(SIZE, (30, 30), (1, 2), tuple(numbers[6:8]))
-        np.testing.assert_allclose(found, expected, atol=1e-9)
+        np.testing.assert_allclose(found, expected, atol=1e-5)  # the core has float32
 
 
 @pytest.mark.parametrize(

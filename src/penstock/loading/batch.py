@@ -107,6 +107,7 @@ class Batch:
         self._shared: _Shared | None = None
         self._apart: dict[int, npt.NDArray[Any]] = {}  # images of other sizes, by slot
         self._targets: list[tuple[npt.NDArray[np.int32], Targets]] = []
+        self._masks: dict[int, npt.NDArray[np.uint8]] = {}  # by slot
         self._lock = threading.Lock()
 
     def place(self, sizes: Sizes, slots: npt.NDArray[np.int32]) -> Place:
@@ -128,10 +129,16 @@ class Batch:
                 )
         return self._place_apart(sizes, slots)
 
-    def put_targets(self, slots: npt.NDArray[np.int32], targets: Targets) -> None:
+    def put_targets(
+        self,
+        slots: npt.NDArray[np.int32],
+        targets: Targets,
+        masks: list[npt.NDArray[np.uint8]] | None,
+    ) -> None:
         """Keep what the samples in these slots carry, as it is after the transforms."""
         with self._lock:
             self._targets.append((slots, targets))
+            self._masks.update(zip(slots.tolist(), masks or (), strict=masks is not None))
 
     def image(self, slot: int) -> npt.NDArray[Any]:
         """Return the memory of one image that has a place, for those who fill it from Python."""
@@ -168,6 +175,12 @@ class Batch:
         order = np.empty(len(self.samples), dtype=np.int64)
         order[slots] = np.arange(len(slots))
         return targets.pick(order[self.good])
+
+    def take_masks(self) -> list[npt.NDArray[np.uint8]] | None:
+        """Hand over the masks of the good samples, if there are any in the data set."""
+        masks = [self._masks[slot] for slot in self.good.tolist()] if self._masks else None
+        self._masks = {}
+        return masks
 
     def _share(self, sizes: Sizes, slots: npt.NDArray[np.int32]) -> _Shared | None:
         """The memory for all slots; made for the first images, if those agree on a size."""

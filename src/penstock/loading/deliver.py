@@ -15,7 +15,6 @@ from penstock.loading.collate import list_targets, pad_targets
 from penstock.loading.options import OutputOptions
 from penstock.loading.to_torch import image_tensor, label_tensor
 from penstock.sources import Labels
-from penstock.transforms.targets import Targets
 from penstock.transforms.values import Element
 
 
@@ -40,7 +39,7 @@ class LabelDelivery:
             return None
         labels = self.labels[batch.files[good]]
         images = _finish(batch.take_images(), batch.output)
-        return images, label_tensor(labels) if batch.output.library == "torch" else labels
+        return images, _to_library(labels, batch.output)
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,7 +47,8 @@ class TargetDelivery:
     """Images, and what they carry: a dictionary each, or `padded` to one of arrays.
 
     Images of different sizes come as a list; padded, with black to the right of and below them,
-    and `sizes` says (height, width) of each.
+    and `sizes` says (height, width) of each. `masks` has one for each object; in a data set without
+    objects `mask` is the image's own.
     """
 
     image_ids: Callable[[Ints], Ints]
@@ -60,18 +60,38 @@ class TargetDelivery:
         if not len(good):
             return None
         ids, targets = self.image_ids(batch.files[good]), batch.take_targets()
-        images, output = batch.take_images(), batch.output
+        images, masks, output = batch.take_images(), batch.take_masks(), batch.output
+        per_object = targets.boxes is not None or targets.keypoints is not None
         if not self.padded:
-            return _finish(images, output), list_targets(targets, ids, _library(output))
+            each = list_targets(targets, ids, _library(output))
+            for target, stack in zip(each, masks or (), strict=masks is not None):
+                target.update(_named(stack if per_object else stack[0], output, per_object))
+            return _finish(images, output), each
         sizes = _sizes_of(images, output)
         together = _pad(images, sizes, output) if isinstance(images, list) else images
-        return _finish(together, output), self._padded_targets(targets, ids, sizes, output)
-
-    def _padded_targets(
-        self, targets: Targets, ids: Ints, sizes: Ints, output: OutputOptions
-    ) -> dict[str, Any]:
         columns = pad_targets(targets, ids, _library(output))
-        return columns | {"sizes": label_tensor(sizes) if output.library == "torch" else sizes}
+        columns |= {"sizes": _to_library(sizes, output)}
+        if masks is not None:
+            stacked = _pad_masks(masks, sizes)
+            columns |= _named(stacked if per_object else stacked[:, 0], output, per_object)
+        return _finish(together, output), columns
+
+
+def _named(masks: npt.NDArray[Any], output: OutputOptions, per_object: bool) -> dict[str, Any]:
+    return {"masks" if per_object else "mask": _to_library(masks, output)}
+
+
+def _to_library(values: npt.NDArray[Any], output: OutputOptions) -> Any:
+    return label_tensor(values) if output.library == "torch" else values
+
+
+def _pad_masks(masks: list[npt.NDArray[np.uint8]], sizes: Ints) -> npt.NDArray[np.uint8]:
+    most = max(len(stack) for stack in masks)
+    height, width = sizes.max(axis=0)
+    together = np.zeros((len(masks), most, height, width), dtype=np.uint8)
+    for target, stack in zip(together, masks, strict=True):
+        target[: len(stack), : stack.shape[1], : stack.shape[2]] = stack
+    return together
 
 
 def _library(output: OutputOptions) -> Any:

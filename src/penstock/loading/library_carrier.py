@@ -6,19 +6,23 @@ from concurrent.futures import ThreadPoolExecutor
 from typing import Generic
 
 import numpy as np
+import PIL.Image
 
 from penstock.errors import DecodeError
 from penstock.geometry import Ints, Sizes
 from penstock.loading.backends.library import ImageLibrary, ImageT
+from penstock.loading.carried import Carried
 from penstock.loading.ledger import Ledger
+from penstock.loading.masks import Mask, in_threes, mask_moves, out_of_threes
 from penstock.loading.options import RunOptions
 from penstock.loading.python_calls import PythonCalls
-from penstock.loading.reference import Layout, erase_finished
+from penstock.loading.reference import Layout, erase_finished, run_moves
 from penstock.loading.target_source import TargetSource
 from penstock.loading.work import Carrier, Failures, Part
 from penstock.planner.plan import Plan, Segment
 from penstock.sources import Source
 from penstock.transforms.effects import EffectMove
+from penstock.transforms.moves import Move, out_sizes
 
 
 class LibraryCarrier(Carrier, Generic[ImageT]):
@@ -68,11 +72,16 @@ class LibraryCarrier(Carrier, Generic[ImageT]):
         return images, failed
 
     def _fill(self, part: Part, images: list[ImageT]) -> None:
-        targets = self._targets.of(part.files) if self._targets else None
+        carried = Carried(self._targets, part)
+        every = np.arange(len(images), dtype=np.int32)
         key = (self._seed, part.epoch, part.samples)
         for segment in self._plan.segments:
             self._check_open()
-            moves, targets = segment.sample_targets(*key, self._sizes_of(images), targets)
+            sizes = self._sizes_of(images)
+            moves, targets = segment.sample_targets(*key, sizes, carried.at(every))
+            carried.keep(every, targets)
+            if carried.masks:
+                _move_masks(carried.masks, moves, sizes)
             moved = [
                 self._pool.submit(self._library.run_moves, image, moves, row)
                 for row, image in enumerate(images)
@@ -86,8 +95,7 @@ class LibraryCarrier(Carrier, Generic[ImageT]):
                 images = [future.result() for future in called]
         finishing = self._plan.segments[-1].sample_finishing(*key, self._sizes_of(images))
         self._write(part, images, finishing)
-        if targets is not None:
-            part.batch.put_targets(part.slots, targets)
+        carried.deliver(part.batch, every)
 
     def _write(self, part: Part, images: list[ImageT], finishing: tuple[EffectMove, ...]) -> None:
         part.batch.place(self._sizes_of(images), part.slots)
@@ -105,6 +113,19 @@ class LibraryCarrier(Carrier, Generic[ImageT]):
     def _sizes_of(self, images: list[ImageT]) -> Sizes:
         sizes = [self._library.size_of(image) for image in images]
         return Sizes(_column([s.height for s in sizes]), _column([s.width for s in sizes]))
+
+
+def _move_masks(masks: dict[int, Mask], moves: tuple[Move, ...], sizes: Sizes) -> None:
+    """By the reference whatever the library: a mask's numbers must not be mixed."""
+    threes = in_threes(list(masks.values()))
+    changed = mask_moves(moves)
+    moved = [
+        np.asarray(run_moves(PIL.Image.fromarray(image), changed, row))
+        for image, row in zip(threes.images, threes.owners.tolist(), strict=True)
+    ]
+    counts = [len(stack) for stack in masks.values()]
+    after = out_of_threes(moved, threes.owners, counts, out_sizes(changed, sizes))
+    masks.update(zip(masks, after, strict=True))
 
 
 def _column(values: list[int]) -> Ints:

@@ -70,9 +70,9 @@ class Steps:
     effects: Effects
     out_sizes: Sizes
 
-    def pick(self, samples: Bools) -> Steps:
-        """The steps of some of the samples."""
-        sizes = Sizes(self.out_sizes.height[samples], self.out_sizes.width[samples])
+    def pick(self, samples: Bools | Ints) -> Steps:
+        """The steps of some of the samples, by a mask or by rows."""
+        sizes = self.out_sizes.at(samples)
         return Steps(self.table[samples], self.counts[samples], self.effects.pick(samples), sizes)
 
     def programs(self) -> Programs:

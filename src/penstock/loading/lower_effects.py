@@ -22,12 +22,15 @@ class Effects:
     numbers: npt.NDArray[np.float64]  # (effects, NUMBERS)
     counts: npt.NDArray[np.int32]  # how many of them belong to each sample
 
-    def pick(self, samples: Bools) -> Effects:
-        """The effects of some of the samples."""
+    def pick(self, samples: Bools | Ints) -> Effects:
+        """The effects of some of the samples, by a mask or by rows."""
+        counts = self.counts[samples]
         if not len(self.heads):
-            return Effects(self.heads, self.numbers, self.counts[samples])
-        chosen = np.repeat(samples, self.counts)
-        return Effects(self.heads[chosen], self.numbers[chosen], self.counts[samples])
+            return Effects(self.heads, self.numbers, counts)
+        starts = (np.cumsum(self.counts) - self.counts)[samples]
+        before = np.cumsum(counts) - counts
+        chosen = np.arange(counts.sum()) + np.repeat(starts - before, counts)
+        return Effects(self.heads[chosen], self.numbers[chosen], counts)
 
 
 class EffectList:

@@ -12,10 +12,12 @@ import PIL.Image
 from penstock._core import Chunk, Engine, Format
 from penstock.errors import DecodeError
 from penstock.geometry import Sizes
+from penstock.loading.carried import Carried
 from penstock.loading.dct_scale import choose_dct_scale
 from penstock.loading.fetch import Items, fetch_for
 from penstock.loading.ledger import Ledger
 from penstock.loading.lower import Steps, lower
+from penstock.loading.masks import in_threes, mask_moves, out_of_threes
 from penstock.loading.options import RunOptions
 from penstock.loading.pillow_decode import check_pixels, decode_rgb, to_array
 from penstock.loading.python_calls import PythonCalls
@@ -23,8 +25,7 @@ from penstock.loading.target_source import TargetSource
 from penstock.loading.work import Carrier, Failures, Part
 from penstock.planner.plan import Plan, Segment
 from penstock.sources import Source
-from penstock.transforms.moves import out_sizes
-from penstock.transforms.targets import Targets
+from penstock.transforms.moves import Move, out_sizes
 
 # Threads that only read: enough to keep a slow disk busy, asleep on a fast one.
 _READERS = 4
@@ -61,19 +62,20 @@ class NativeCarrier(Carrier):
         self._python = PythonCalls(source, seed)
         self._ledger = ledger
         self._failures = Failures(options.on_error, source, ledger)
-        self._fetch = fetch_for(Engine(options.threads, _READERS), source)
+        self._engine = Engine(options.threads, _READERS)
+        self._fetch = fetch_for(self._engine, source)
 
     def _carry_once(self, part: Part) -> Part | None:
         chunk = self._fetch.begin(part)
         self._wait(chunk)
-        job = _Job(part, chunk, self._targets.of(part.files) if self._targets else None)
+        job = _Job(part, chunk, Carried(self._targets, part))
         if self._fetch.reads_first:
             self._settle_sources(job)
         self._check_sizes(job)
         for segment in self._plan.segments[:-1]:
             self._run_to_python(job, segment)
         self._run_to_batch(job, self._plan.segments[-1])
-        job.deliver_targets()
+        job.carried.deliver(part.batch, job.alive())
         return self._failures.handle(part, job.failed)
 
     def _settle_sources(self, job: _Job) -> None:
@@ -123,11 +125,7 @@ class NativeCarrier(Carrier):
         results: dict[int, npt.NDArray[np.uint8]] = {}
 
         def start(items: Items, steps: Steps) -> None:
-            sizes = steps.out_sizes
-            arrays = [
-                np.empty((height, width, 3), dtype=np.uint8)
-                for height, width in zip(sizes.height.tolist(), sizes.width.tolist(), strict=True)
-            ]
+            arrays = _arrays_for(steps.out_sizes)
             results.update(zip(items.tolist(), arrays, strict=True))
             job.chunk.run_to_arrays(items, steps.programs(), arrays)
 
@@ -151,9 +149,11 @@ class NativeCarrier(Carrier):
             return
         sizes = job.sizes(items)
         key = (self._seed, job.part.epoch, job.part.samples[items])
-        moves, targets = segment.sample_targets(*key, sizes, job.carried(items))
+        moves, targets = segment.sample_targets(*key, sizes, job.carried.at(items))
         finishing = segment.sample_finishing(*key, out_sizes(moves, sizes))
-        job.carry(items, targets)
+        job.carried.keep(items, targets)
+        if job.carried.masks:
+            self._move_masks(job, items, moves, sizes)
         steps = lower(moves, sizes, finishing)
         if self._reduce_photos:
             steps = choose_dct_scale(steps)
@@ -201,6 +201,23 @@ class NativeCarrier(Carrier):
             start(items[again], steps.pick(again))
             self._wait(job.chunk)
 
+    def _move_masks(self, job: _Job, items: Items, moves: tuple[Move, ...], sizes: Sizes) -> None:
+        masks = [job.carried.masks[item] for item in items.tolist()]
+        threes = in_threes(masks)
+        steps = lower(mask_moves(moves), sizes)
+        each = steps.pick(threes.owners)
+        moved = _arrays_for(each.out_sizes)
+        if moved:
+            chunk = self._engine.begin(job.part.rank, len(moved))
+            for number, image in enumerate(threes.images):
+                chunk.set_pixels(number, image)
+            every = np.arange(len(moved), dtype=np.int32)
+            chunk.run_to_arrays(every, each.programs(), moved)
+            self._wait(chunk)
+        counts = [len(stack) for stack in masks]
+        after = out_of_threes(moved, threes.owners, counts, steps.out_sizes)
+        job.carried.masks.update(zip(items.tolist(), after, strict=True))
+
     def _wait(self, chunk: Chunk) -> None:
         while not chunk.wait(_WAIT_S):
             if self._closed:
@@ -211,11 +228,10 @@ class NativeCarrier(Carrier):
 class _Job:
     """A part under way: its chunk in the core, and what has failed so far."""
 
-    def __init__(self, part: Part, chunk: Chunk, targets: Targets | None) -> None:
+    def __init__(self, part: Part, chunk: Chunk, carried: Carried) -> None:
         self.part = part
         self.chunk = chunk
-        self._targets = targets  # what the samples carry, as far as the segments have gone
-        self._owners = np.arange(len(part.slots), dtype=np.int32)  # the items they belong to
+        self.carried = carried
         self.failed: dict[int, str] = {}
         self.settled = False  # whether it is known where each item's pixels come from
 
@@ -224,24 +240,14 @@ class _Job:
         every = np.arange(len(self.part.slots), dtype=np.int32)
         return every if not self.failed else every[~np.isin(every, list(self.failed))]
 
-    def carried(self, items: Items) -> Targets | None:
-        """Return what these items' samples carry."""
-        if self._targets is None or len(items) == len(self._owners):
-            return self._targets
-        return self._targets.pick(np.searchsorted(self._owners, items))
-
-    def carry(self, items: Items, targets: Targets | None) -> None:
-        """Keep what these items' samples carry from here on."""
-        self._owners, self._targets = items, targets
-
-    def deliver_targets(self) -> None:
-        """Hand over what the samples carry that have not failed."""
-        items = self.alive()
-        carried = self.carried(items)
-        if carried is not None and len(items):
-            self.part.batch.put_targets(self.part.slots[items], carried)
-
     def sizes(self, items: Items) -> Sizes:
         """Sizes of these items' images as they are now."""
         height, width = self.chunk.height[items], self.chunk.width[items]
         return Sizes(height.astype(np.int64), width.astype(np.int64))
+
+
+def _arrays_for(sizes: Sizes) -> list[npt.NDArray[np.uint8]]:
+    return [
+        np.empty((height, width, 3), dtype=np.uint8)
+        for height, width in zip(sizes.height.tolist(), sizes.width.tolist(), strict=True)
+    ]

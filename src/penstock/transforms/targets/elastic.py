@@ -12,9 +12,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from penstock import _core
 from penstock.geometry import Floats, Size
-from penstock.rng import philox4x32
-from penstock.transforms.elastic import elastic_kernel_px
 
 Points = npt.NDArray[np.floating[Any]]
 
@@ -32,41 +31,8 @@ def shift_elastic(numbers: Floats, size: Size) -> Callable[[Points], Floats]:
     return shift
 
 
-def elastic_field(numbers: Floats, size: Size) -> tuple[Floats, Floats]:
-    """Displacements of every pixel, across and down, in pixels.
-
-    Noise from -1 to 1 is blurred with the effect's sigmas and multiplied by half its alphas.
-    """
-    alphas, sigmas = numbers[0:2], numbers[2:4]
-    across, down = (
-        (_blur(noise, elastic_kernel_px(sigma), sigmas) if sigma > 0 else noise) * (alpha / 2)
-        for noise, alpha, sigma in zip(_noise(numbers[6:8], size), alphas, sigmas, strict=True)
-    )
-    return across, down
-
-
-def _noise(key: Floats, size: Size) -> Floats:
-    """Two planes from -1 to 1: upper bits of the first two words of each pixel's Philox block."""
-    pixels = np.arange(size.height * size.width, dtype=np.uint64)
-    counter = np.zeros((4, len(pixels)), dtype=np.uint64)
-    counter[0] = pixels
-    words = philox4x32(counter, key.astype(np.uint64))[:2]
-    planes = np.right_shift(words, np.uint64(8)).reshape(2, size.height, size.width)
-    noise: Floats = planes.astype(np.float64) * 2.0**-23 - 1
-    return noise
-
-
-def _blur(plane: Floats, kernel: int, sigmas: Floats) -> Floats:
-    across = _blur_rows(plane, kernel, sigmas[0])
-    return np.transpose(_blur_rows(np.transpose(across), kernel, sigmas[1]))
-
-
-def _blur_rows(plane: Floats, kernel: int, sigma: float) -> Floats:
-    """A Gaussian along each row, mirrored at the ends without repeating the last pixel."""
-    reach = kernel // 2
-    weights = np.exp(-0.5 * (np.arange(-reach, reach + 1) / max(sigma, 1e-6)) ** 2)
-    weights /= weights.sum()
-    padded = np.pad(plane, ((0, 0), (reach, reach)), mode="reflect")
-    windows = np.lib.stride_tricks.sliding_window_view(padded, kernel, axis=1)
-    blurred: Floats = windows @ weights
-    return blurred
+def elastic_field(numbers: Floats, size: Size) -> npt.NDArray[np.float32]:
+    """Displacements of every pixel in pixels, as the core displaces it: (across and down, y, x)."""
+    alpha, sigma = numbers[0:2].tolist(), numbers[2:4].tolist()
+    key = [int(word) for word in numbers[6:8]]
+    return _core.elastic_field(size.height, size.width, alpha, sigma, key)

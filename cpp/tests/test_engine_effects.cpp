@@ -1,0 +1,205 @@
+// Programs with effects: all kinds in any order on odd images, and numbers that make no sense.
+#include <algorithm>
+#include <cstdio>
+#include <limits>
+#include <random>
+#include <vector>
+
+#include "base/error.h"
+#include "check.h"
+#include "engine/run_sample.h"
+
+using namespace penstock;
+
+namespace {
+
+constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
+
+Step whole(int height, int width) {
+  Step step{};
+  step.crop_height = step.resize_height = step.window_height = height;
+  step.crop_width = step.resize_width = step.window_width = width;
+  step.filter = -1;
+  step.dct_scale = 1;
+  return step;
+}
+
+Effect effect_of(EffectKind kind, int height, int width, std::vector<double> numbers,
+                 int32_t after_step = 0) {
+  Effect effect{kind, after_step, height, width, {}};
+  for (size_t i = 0; i < numbers.size(); ++i) effect.numbers[i] = numbers[i];
+  return effect;
+}
+
+/// One of every kind that may stand alone, with numbers drawn at random.
+std::vector<Effect> one_of_each(std::mt19937& random, int height, int width) {
+  const auto unit = [&] { return std::uniform_real_distribution<>(0, 1)(random); };
+  const double fill = static_cast<double>(random() & 0xFFFFFF);
+  const auto filter = [&] { return std::vector<double>{0, 2, 3}[random() % 3]; };
+  const auto kernel = [&](int side) { return 2.0 * (random() % ((side + 1) / 2)) + 1; };
+  const double key = static_cast<double>(random());
+  std::vector<Effect> effects;
+  const auto add = [&](EffectKind kind, std::vector<double> numbers) {
+    effects.push_back(effect_of(kind, height, width, std::move(numbers)));
+  };
+  for (const auto kind : {EffectKind::brightness, EffectKind::contrast, EffectKind::saturation,
+                          EffectKind::sharpness})
+    add(kind, {3 * unit()});
+  add(EffectKind::hue, {unit() - 0.5});
+  add(EffectKind::posterize, {static_cast<double>(random() % 9)});
+  add(EffectKind::solarize, {256 * unit()});
+  add(EffectKind::solarize_add, {110 * unit(), 128});
+  for (const auto kind : {EffectKind::invert, EffectKind::autocontrast, EffectKind::equalize})
+    add(kind, {});
+  if (random() % 4 == 0) add(EffectKind::grayscale, {});
+  add(EffectKind::permute_channels, {2, 0, 1});
+  add(EffectKind::affine, {1 + unit(), unit(), -5 * unit(), unit(), 1, 3, filter(), fill});
+  add(EffectKind::perspective, {1, unit(), 0, 0, 1, 0, unit() / 50, unit() / 50, filter(), fill});
+  add(EffectKind::gaussian_blur, {kernel(width), kernel(height), 0.1 + unit(), 0.1 + unit()});
+  add(EffectKind::gaussian_noise, {0, unit() / 5, 1, key, key});
+  const double rows = static_cast<double>(random() % static_cast<unsigned>(height + 1));
+  const double columns = static_cast<double>(random() % static_cast<unsigned>(width + 1));
+  add(EffectKind::erase, {height - rows, width - columns, rows, columns, 300, 0, -4,
+                          static_cast<double>(random() % 2), key, key});
+  add(EffectKind::elastic,
+      {20 * unit(), 20 * unit(), unit(), 3 * unit(), filter(), fill, key, key});
+  std::shuffle(effects.begin(), effects.end(), random);
+  return effects;
+}
+
+/// Runs a program on random pixels, gray or not, into a float slot between guards.
+std::vector<float> run(std::mt19937& random, const Program& program, int height, int width,
+                       WorkerScratch& scratch) {
+  std::vector<uint8_t> pixels(static_cast<size_t>(height * width * 3));
+  for (uint8_t& value : pixels) value = static_cast<uint8_t>(random());
+  SampleSource source;
+  source.rgb = pixels.data();
+  source.rgb_stride = width * 3;
+  source.height = height;
+  source.width = width;
+  const Region size = size_after(program, height, width);
+  constexpr float kGuard = -12345;
+  std::vector<float> slot(static_cast<size_t>(size.height * size.width * 3) + 2, kGuard);
+  const float mean[3] = {0.4f, 0.5f, 0.6f}, deviation[3] = {0.2f, 0.3f, 0.4f};
+  const FinalPass pass = make_final_pass(1.0f / 255, mean, deviation);
+  Output output;
+  output.data = slot.data() + 1;
+  output.row_stride = size.width * 4;
+  output.plane_stride = output.row_stride * size.height;
+  output.height = size.height;
+  output.width = size.width;
+  output.element = Element::float32;
+  output.pass = &pass;
+  CHECK(run_sample(output, source, program, scratch).status == DecodeStatus::ok);
+  CHECK(slot.front() == kGuard && slot.back() == kGuard);
+  for (size_t i = 1; i + 1 < slot.size(); ++i) CHECK(slot[i] != kGuard);
+  return slot;
+}
+
+void effects_in_any_order_on_odd_images() {
+  std::mt19937 random(7);
+  WorkerScratch scratch;
+  const int sides[] = {1, 2, 3, 7, 16, 31, 33, 64, 65, 100};
+  for (int round = 0; round < 60; ++round) {
+    const int height = sides[random() % 10], width = sides[random() % 10];
+    std::vector<Effect> effects = one_of_each(random, height, width);
+    effects.push_back(
+        effect_of(EffectKind::erase, height, width, {0, 0, 1, 1, 0.5, 0, 9}, kFinished));
+    const Step step = whole(height, width);
+    run(random, {{&step, 1}, effects}, height, width, scratch);
+  }
+}
+
+void effects_between_steps_and_larger_images() {
+  std::mt19937 random(8);
+  WorkerScratch scratch;
+  const Effect grow = effect_of(EffectKind::affine, 90, 70, {0.5, 0.1, 3, 0, 0.7, 1, 2, 7});
+  Step steps[2] = {whole(40, 50), whole(90, 70)};
+  steps[1].crop_top = 5, steps[1].crop_height = steps[1].window_height = 80;
+  Effect last = effect_of(EffectKind::sharpness, 80, 70, {2}, 1);
+  const Effect effects[] = {grow, effect_of(EffectKind::equalize, 90, 70, {}), last};
+  CHECK(run(random, {steps, effects}, 40, 50, scratch).size() == 80 * 70 * 3 + 2);
+}
+
+void a_mix_is_the_sum_of_its_chains() {
+  std::mt19937 random(9);
+  WorkerScratch scratch;
+  const Step step = whole(20, 30);
+  const Effect effects[] = {
+      effect_of(EffectKind::mix_begin, 20, 30, {0.25}),
+      effect_of(EffectKind::invert, 20, 30, {}),
+      effect_of(EffectKind::mix_add, 20, 30, {0.25}),
+      effect_of(EffectKind::affine, 20, 30, {1, 0, 3, 0, 1, 0, 0, 0}),
+      effect_of(EffectKind::mix_add, 20, 30, {0.5}),
+      effect_of(EffectKind::mix_end, 20, 30, {}),
+  };
+  run(random, {{&step, 1}, effects}, 20, 30, scratch);
+}
+
+bool refused(std::vector<Effect> effects) {
+  const Step step = whole(10, 20);
+  try {
+    size_after({{&step, 1}, effects}, 10, 20);
+  } catch (const Error&) {
+    return true;
+  }
+  return false;
+}
+
+void effects_that_do_not_fit_are_refused() {
+  const auto one = [](EffectKind kind, std::vector<double> numbers) {
+    return refused({effect_of(kind, 10, 20, std::move(numbers))});
+  };
+  CHECK(!one(EffectKind::brightness, {1.5}));
+  CHECK(one(EffectKind::brightness, {kNaN}));
+  CHECK(one(EffectKind::brightness, {1e300}));
+  CHECK(one(static_cast<EffectKind>(0), {}));
+  CHECK(one(static_cast<EffectKind>(23), {}));
+  CHECK(one(EffectKind::affine, {1, 0, 0, 0, 1, 0, 1, 0}));  // no such filter for warps
+  CHECK(!one(EffectKind::affine, {kNaN, 0, 1e300, 0, 1, 0, 2, 0}));
+  CHECK(one(EffectKind::gaussian_blur, {2, 3, 1, 1}));
+  CHECK(one(EffectKind::gaussian_blur, {3, 21, 1, 1}));
+  CHECK(one(EffectKind::gaussian_blur, {1e9, 3, 1, 1}));
+  CHECK(one(EffectKind::erase, {5, 5, 6, 1}));
+  CHECK(one(EffectKind::erase, {-1, 0, 1, 1}));
+  CHECK(one(EffectKind::elastic, {1, 1, 1e6, 1, 2, 0}));
+  CHECK(one(EffectKind::mix_add, {1}));
+  CHECK(one(EffectKind::mix_begin, {1}));  // without an end
+  CHECK(refused({effect_of(EffectKind::invert, 10, 21, {})}));
+  CHECK(refused({effect_of(EffectKind::affine, 0, 20, {1, 0, 0, 0, 1, 0, 0, 0})}));
+  CHECK(refused({effect_of(EffectKind::invert, 10, 20, {}, 1)}));
+  CHECK(refused({effect_of(EffectKind::invert, 10, 20, {}, kFinished)}));
+  CHECK(refused({effect_of(EffectKind::erase, 10, 20, {}, kFinished),
+                 effect_of(EffectKind::invert, 10, 20, {})}));
+}
+
+void warps_by_numbers_that_make_no_sense() {
+  std::mt19937 random(10);
+  WorkerScratch scratch;
+  const double odd[] = {0,  1, -1, 1e-300, 1e300, kNaN, std::numeric_limits<double>::infinity(),
+                        3e9};
+  const Step step = whole(17, 33);
+  for (int round = 0; round < 200; ++round) {
+    std::vector<double> numbers(8);
+    for (double& number : numbers) number = odd[random() % 8];
+    const double filter = std::vector<double>{0, 2, 3}[random() % 3];
+    std::vector<double> affine(numbers.begin(), numbers.begin() + 6);
+    affine.insert(affine.end(), {filter, 255});
+    numbers.insert(numbers.end(), {filter, 255});
+    const Effect effects[] = {effect_of(EffectKind::affine, 17, 33, affine),
+                              effect_of(EffectKind::perspective, 17, 33, numbers)};
+    run(random, {{&step, 1}, effects}, 17, 33, scratch);
+  }
+}
+
+}  // namespace
+
+int main() {
+  effects_in_any_order_on_odd_images();
+  effects_between_steps_and_larger_images();
+  a_mix_is_the_sum_of_its_chains();
+  effects_that_do_not_fit_are_refused();
+  warps_by_numbers_that_make_no_sense();
+  std::puts("engine effects: 5 passed");
+  return 0;
+}
