@@ -5,8 +5,10 @@ import json
 import PIL.Image
 import pytest
 
+from packing.samples import ListSource
 from penstock.cli.main import main
 from penstock.drawing import GAP_PX, TEXT_PX
+from penstock.packing.pack import pack
 from penstock.showing.presets import PRESETS
 from penstock.showing.sheet import CELL_PX
 
@@ -103,6 +105,17 @@ def test_data_and_files_that_are_not_there(folder, show, tmp_path) -> None:
     code, _, told = show(folder, "--images", 1, "--out", "none/a.png")
     assert code == 2
     assert told.startswith("penstock: none/a.png: cannot be written")
+
+
+def test_empty_data(show, tmp_path) -> None:
+    pack(ListSource([]), tmp_path / "a.pen")
+    assert "a.pen: 0 packed images: there are no images to show" in show(tmp_path / "a.pen")[2]
+
+
+def test_sheets_have_an_end(folder, show) -> None:
+    code, _, told = show(folder, "--repeats", 200)
+    assert code == 2
+    assert "are 1,206 pictures, but a sheet has room for 1,000. Lower --images" in told
 
 
 def test_schedule(show) -> None:

@@ -17,6 +17,7 @@ from penstock.sources import Source
 from penstock.sources.image_folder import open_loose_images
 
 CELL_PX = 224
+MOST_CELLS = 1_000  # some 200 MB until they are written
 PIXELS = "uint8, before ToDtype and Normalize"
 _CAPTION_LETTERS = 37  # what fits below a cell
 
@@ -74,6 +75,12 @@ def make_sheet(
         raise SourceError(f"{source.describe()}: there are no images to show.")
     examples = Examples(source, plan, seed)
     count = min(images, len(source))
+    if count * (1 + repeats) > MOST_CELLS:
+        raise OutputError(
+            f"{os.fspath(target)}: {count:,} images with {repeats:,} results each are "
+            f"{count * (1 + repeats):,} pictures, but a sheet has room for {MOST_CELLS:,}. "
+            "Lower --images or --repeats."
+        )
     samples = [number * len(source) // count for number in range(count)]
     rows, cells = [], []
     for sample in samples:
