@@ -47,6 +47,11 @@ class PackedSource:
         """Class names in the order of their labels, if the data set has classes."""
         return self._packed.table("classes")
 
+    @property
+    def box_classes(self) -> tuple[str, ...] | None:
+        """Names of what boxes hold, in the order of their labels, if there are any."""
+        return self._packed.table("box_classes")
+
     def __len__(self) -> int:
         return len(self._packed)
 
