@@ -65,6 +65,11 @@ class PackedSource:
         file, place = self._packed.locate(index)
         return f"{file.path}: sample {place:,} ({file.name(place)})"
 
+    def file_name(self, index: int) -> str:
+        """Return the name that the sample's file had."""
+        file, place = self._packed.locate(index)
+        return file.name(place)
+
     def describe(self) -> str:
         """Return one line: what, how many images, which labels."""
         count, classes = len(self), self.classes

@@ -11,6 +11,7 @@ from PIL import Image
 from penstock.drawing import draw_cell, join_cells
 from penstock.errors import OutputError, SourceError
 from penstock.loading.open_data import open_data
+from penstock.loading.packed_source import PackedSource
 from penstock.planner.plan import as_written
 from penstock.showing.examples import Example, Examples
 from penstock.sources import Source
@@ -122,7 +123,8 @@ def _draw(example: Example, caption: str) -> Image.Image:
 def _name(source: Source, sample: int) -> str:
     """The class, where the data set has some, or the file."""
     if source.classes is None:
-        return os.path.basename(source.name(sample))
+        name = source.file_name if isinstance(source, PackedSource) else source.name
+        return os.path.basename(name(sample))
     return source.classes[int(source.labels[sample])]
 
 
