@@ -5,8 +5,8 @@ from __future__ import annotations
 from torchvision.transforms import v2
 from torchvision.transforms.v2._transform import _RandomApplyTransform
 
-from penstock import transforms as ours
 from tests.outside.adapter import ORIGINALS, Adapter
+from tests.outside.mixing import Mixing
 from tests.outside.policies import AutoAugment
 from tests.outside.sanitize import SanitizeBoundingBoxes
 
@@ -64,11 +64,8 @@ def adapt() -> None:
     """From here on, `torchvision.transforms.v2` has penstock's transforms under these names."""
     for name in ADAPTED:
         _replace(name, SPECIAL.get(name, Adapter))
-    if hasattr(ours, "MixUp"):
-        from tests.outside.mixing import Mixing
-
-        _replace("MixUp", Mixing)
-        _replace("CutMix", Mixing)
+    _replace("MixUp", Mixing)
+    _replace("CutMix", Mixing)
 
 
 def _replace(name: str, base: type[Adapter]) -> None:

@@ -16,9 +16,10 @@ import torch
 from torchvision import tv_tensors
 
 from penstock.geometry import Size, Sizes
+from penstock.loading.masks import mask_moves
 from penstock.transforms.moves import Move
 from penstock.transforms.targets import Targets, read_targets
-from tests.outside.core import Pixels, for_masks, run_on_core
+from tests.outside.core import Pixels, run_on_core
 
 FLOAT_IMAGES = "images of other numbers than uint8: penstock works on bytes until the final pass"
 FOUR_CHANNELS = "images of other than 1 or 3 channels: penstock loads everything as RGB"
@@ -88,7 +89,9 @@ def move_mask(mask: tv_tensors.Mask, moves: Sequence[Move]) -> tv_tensors.Mask:
     planes = mask.as_subclass(torch.Tensor).reshape(-1, *mask.shape[-2:]).to(torch.uint8)
     moved = torch.stack(
         [
-            torch.from_numpy(_move_pixels(plane.numpy()[..., None], for_masks(moves), None)[..., 0])
+            torch.from_numpy(
+                _move_pixels(plane.numpy()[..., None], mask_moves(moves), None)[..., 0]
+            )
             for plane in planes
         ]
     )

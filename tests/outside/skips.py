@@ -11,7 +11,6 @@ import re
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from penstock import transforms as ours
 from tests.outside.samples import ROTATED_BOXES, UPRIGHT
 
 Params = Mapping[str, Any]
@@ -21,7 +20,6 @@ FUNCTIONAL = "functional API: penstock has transforms only; tests/parity compare
 MACHINERY = "torchvision's own machinery: kernels, dispatch, shapes, conversions of tensors"
 NOT_OURS = "a transform that penstock does not have"
 FINAL_VALUES = "values of float tensors: penstock's final pass; see tests/parity/test_native_*"
-NO_MIXING = "this penstock has no MixUp and CutMix"
 CLASS_NUMBERS = "labels other than class numbers: penstock's loader has no others to mix"
 USER_FUNCTION = "a user's function inside RandomApply or RandomOrder: refused on purpose"
 COMPOSE = "a user's function inside Compose: runs in penstock's loader, not here"
@@ -67,7 +65,6 @@ _TABLE: tuple[tuple[str, Condition, str], ...] = (
     (r"Test(FiveTenCrop|GrayscaleToRgb|JPEG|LinearTransform)::.*", _always, NOT_OURS),
     (r"Test(RandomResize|UniformTemporalSubsample)::.*", _always, NOT_OURS),
     (r"Test(ClampKeyPoints|SanitizeKeyPoints|SetClampingMode)::.*", _always, NOT_OURS),
-    (r"TestCutMixMixUp::.*", lambda _: not hasattr(ours, "MixUp"), NO_MIXING),
     (r"TestCutMixMixUp::test_error", _always, CLASS_NUMBERS),
     (r"TestCutMixMixUp::test_s.*", lambda params: params["one_hot_labels"], CLASS_NUMBERS),
     (r"TestContainerTransforms::test_packed_unpacked", _is_compose, COMPOSE),
