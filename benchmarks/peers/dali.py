@@ -5,7 +5,6 @@ Not the reference's pixels: its resize, and what its RandAugment's magnitudes me
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Iterable, Iterator
 from typing import Any
 
@@ -41,15 +40,12 @@ class Batches:
             device_id=None,
             seed=case.seed,
         )
-        with warnings.catch_warnings():
-            # Its own RandAugment calls operators by names that it says are old.
-            warnings.simplefilter("ignore", DeprecationWarning)
-            self._iterator = DALIClassificationIterator(
-                pipeline,
-                reader_name=READER,
-                auto_reset=True,
-                last_batch_policy=LastBatchPolicy.PARTIAL,
-            )
+        self._iterator = DALIClassificationIterator(
+            pipeline,
+            reader_name=READER,
+            auto_reset=True,
+            last_batch_policy=LastBatchPolicy.PARTIAL,
+        )
 
     def __iter__(self) -> Iterator[tuple[Any, Any]]:
         for (batch,) in self._iterator:

@@ -107,10 +107,9 @@ def test_layers_are_measured_each_on_its_own(pictures, torchvision, tmp_path):
 
 
 def test_a_peer_without_its_library_is_left_out(pictures, monkeypatch, capsys):
-    """An empty module of the name that a library has is in the way of the library itself."""
     hidden = pictures / "hidden" / "nvidia"
     hidden.mkdir(parents=True)
-    (hidden / "__init__.py").touch()
+    (hidden / "__init__.py").write_text("raise ModuleNotFoundError('nvidia is not there')")
     monkeypatch.setenv("PYTHONPATH", str(hidden.parent))
 
     arguments = ["--case=randaugment", "--peers=dali", f"--data={pictures}", "--images=4"]

@@ -118,4 +118,5 @@ def test_picture_has_a_line_for_each_peer(tmp_path):
     draw_layers(tmp_path / "layers.svg", LAYERED)
 
     picture = (tmp_path / "layers.svg").read_text()
-    assert picture.count('id="LineCollection') == 2  # the bars of each line
+    assert "<!-- Torchvision_Pillow -->" in picture
+    assert "<!-- Penstock_Folder -->" in picture
