@@ -17,7 +17,7 @@ def draw_layers(target: Path, measured: Sequence[Measured]) -> None:
     The scale is logarithmic: a peer that loses the same share has the same slope.
     """
     from matplotlib.figure import Figure
-    from matplotlib.ticker import MaxNLocator, ScalarFormatter
+    from matplotlib.ticker import FuncFormatter, MaxNLocator
 
     figure = Figure(figsize=(WIDTH_INCHES, HEIGHT_INCHES), layout="constrained")
     axes = figure.subplots()
@@ -36,7 +36,9 @@ def draw_layers(target: Path, measured: Sequence[Measured]) -> None:
             label=label,
         )
     axes.set_yscale("log")
-    axes.yaxis.set_major_formatter(ScalarFormatter())
+    plain = FuncFormatter(lambda rate, _: f"{rate:,.0f}")
+    axes.yaxis.set_major_formatter(plain)
+    axes.yaxis.set_minor_formatter(plain)
     axes.xaxis.set_major_locator(MaxNLocator(integer=True))
     axes.set_xlabel("layers of RandAugment, magnitude 9")
     axes.set_ylabel("images/s")
