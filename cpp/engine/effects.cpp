@@ -162,8 +162,8 @@ void EffectRun::mix(const Effect& effect) {
 }
 
 void EffectRun::apply(const Effect& effect) {
-  if (is_colour_effect(static_cast<int>(effect.kind))) {
-    scratch_.tables.add(image_, static_cast<ColourEffect>(effect.kind), effect.numbers);
+  if (is_colour_effect(effect.kind)) {
+    scratch_.tables.add(image_, effect.kind, effect.numbers);
     return;
   }
   flush();
