@@ -30,10 +30,11 @@ class ImageArray {
   /// Height x width x channels.
   nanobind::ndarray<nanobind::numpy, uint8_t> to_array() const;
 
-  PlanarTarget image;
-
  private:
-  Buffer memory_;
+  Buffer memory_;  // before the image, which lies in it
+
+ public:
+  PlanarTarget image;
 };
 
 }  // namespace penstock
