@@ -16,11 +16,11 @@ from benchmarks.dataset import CHECKOUT, default_folder, image_paths, write_pack
 from benchmarks.environment import cpu_name, system_name
 from benchmarks.peer_process import Settings
 from benchmarks.peers import ENVIRONMENTS, PACKED_PEERS, PEERS
-from benchmarks.runner import Measured, PeerError, run_rounds, usable_cpus
+from benchmarks.picture import draw_layers
+from benchmarks.runner import Outcome, PeerError, run_rounds, usable_cpus
 from benchmarks.table import report
 
 RESULTS = CHECKOUT / "benchmarks" / "results"
-FULL = {"rounds": 7, "seconds": 3.0}
 QUICK = {"rounds": 2, "seconds": 0.5}
 QUICK_SHARE = 4  # of the images in a pass, one in so many
 
@@ -33,11 +33,12 @@ def parse(arguments: Sequence[str] | None) -> argparse.Namespace:
     )
     parser.add_argument("--case", choices=CASES, help="default: all, one after the other")
     parser.add_argument("--peers", help=f"some of {','.join(PEERS)} (default: the case's own)")
-    parser.add_argument("--cores", default="1,2", help="numbers of cores (default: %(default)s)")
+    parser.add_argument("--cores", help="numbers of cores, as 1,2 (default: the case's own)")
     parser.add_argument("--data", type=Path, help="a folder of JPEG files to measure with")
     parser.add_argument("--images", type=int, help="images in a pass (default: the case's own)")
-    parser.add_argument("--rounds", type=int, help=f"timed turns (default: {FULL['rounds']})")
-    parser.add_argument("--seconds", type=float, help=f"of a turn (default: {FULL['seconds']:g})")
+    parser.add_argument("--rounds", type=int, help="timed turns (default: the case's own)")
+    parser.add_argument("--seconds", type=float, help="of a turn (default: the case's own)")
+    parser.add_argument("--layers", help="layers of RandAugment, as 0,2 (default: the case's own)")
     parser.add_argument("--quick", action="store_true", help="seconds instead of minutes, rougher")
     parser.add_argument("--simd", help="instruction set for penstock: scalar, avx2 or avx512")
     parser.add_argument("--json", type=Path, metavar="FILE", help="write every figure to FILE")
@@ -46,9 +47,8 @@ def parse(arguments: Sequence[str] | None) -> argparse.Namespace:
 
     if args.write and Path(args.write).name != args.write:
         parser.error(f"--write takes a name, not a path, got {args.write!r}.")
-    defaults = QUICK if args.quick else FULL
-    for name, value in defaults.items():
-        if getattr(args, name) is None:
+    for name, value in QUICK.items():
+        if args.quick and getattr(args, name) is None:
             setattr(args, name, value)
     for name, least in (("images", 1), ("rounds", 1), ("seconds", 0)):
         given = getattr(args, name)
@@ -58,14 +58,24 @@ def parse(arguments: Sequence[str] | None) -> argparse.Namespace:
     for peer in args.peers or ():
         if peer not in PEERS:
             parser.error(f"--peers: no peer is called {peer!r}; there are {', '.join(PEERS)}.")
-    try:
-        args.cores = sorted({int(count) for count in args.cores.split(",")})
-    except ValueError:
-        parser.error(f"--cores must be numbers with commas between, got {args.cores!r}.")
+    args.cores = _numbers(parser, "cores", args.cores)
+    args.layers = _numbers(parser, "layers", args.layers)
     available = len(usable_cpus())
-    if args.cores[0] < 1 or args.cores[-1] > available:
+    if args.cores and (args.cores[0] < 1 or args.cores[-1] > available):
         parser.error(f"--cores must lie between 1 and the {available} available, got {args.cores}.")
+    if args.layers and args.layers[0] < 0:
+        parser.error(f"--layers must not be negative, got {args.layers}.")
     return args
+
+
+def _numbers(parser: argparse.ArgumentParser, name: str, given: str | None) -> list[int] | None:
+    """Read numbers with commas between; none given stays none."""
+    if given is None:
+        return None
+    try:
+        return sorted({int(count) for count in given.split(",")})
+    except ValueError:
+        parser.error(f"--{name} must be numbers with commas between, got {given!r}.")
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,7 +84,11 @@ class Answer:
 
     question: str
     setting: str
-    measured: list[Measured]
+    outcome: Outcome
+
+    def table(self) -> str:
+        """Return what was measured as Markdown text."""
+        return report(self.outcome, self.question, self.setting)
 
 
 def ask(kind: CaseKind, args: argparse.Namespace) -> Answer:
@@ -82,26 +96,44 @@ def ask(kind: CaseKind, args: argparse.Namespace) -> Answer:
     folder = args.data or default_folder(kind.photos)
     images = args.images or (max(1, kind.images // QUICK_SHARE) if args.quick else kind.images)
     peers = args.peers or kind.peers
+    rounds = args.rounds or kind.rounds
+    seconds = kind.seconds if args.seconds is None else args.seconds
+    all_layers = args.layers or (kind.quick_layers if args.quick else kind.layers)
     case = kind.make(image_paths(folder, images))
     cpus = usable_cpus()
     settings = [
-        Settings(peer, kind.name, str(folder.resolve()), images, tuple(cpus[:count]))
-        for count in args.cores
+        Settings(peer, kind.name, str(folder.resolve()), images, tuple(cpus[:count]), layers)
+        for count in args.cores or [count for count in kind.cores if count <= len(cpus)]
         for peer in peers
+        for layers in all_layers
     ]
     simd = {"PENSTOCK_SIMD": args.simd} if args.simd else {}
     environments = {peer: simd for peer in peers if peer.startswith("penstock")} | ENVIRONMENTS
     if any(peer in PACKED_PEERS for peer in peers):
         write_packed(case.paths, case.labels)
     say = partial(print, file=sys.stderr)
-    measured = run_rounds(settings, args.rounds, args.seconds, environments, say)
+    outcome = run_rounds(settings, rounds, seconds, environments, say)
+    if not outcome.measured:
+        raise PeerError(f"{kind.name}: no peer could be measured; the reasons are above.")
     setting = (
-        f"{args.rounds} alternating rounds, each of as many passes over {images:,} images "
-        f"from {folder.name} as fill {args.seconds:g} s, after one warm-up pass"
+        f"{rounds} alternating rounds, each of as many passes over {images:,} images "
+        f"from {folder.name} as fill {seconds:g} s, after one warm-up pass"
     )
     if args.simd:
         setting += f"; PENSTOCK_SIMD={args.simd}"
-    return Answer(case.question, setting, measured)
+    return Answer(case.question, setting, outcome)
+
+
+def write_results(name: str, command: str, answers: Sequence[Answer]) -> None:
+    """Write the tables, and a picture if there are layers to draw, beside the other results."""
+    parts = [f"# {name}", *(answer.table() for answer in answers)]
+    layered = [answer for answer in answers if any(one.layers for one in answer.outcome.measured)]
+    for answer in layered:
+        draw_layers(RESULTS / f"{name}.svg", answer.outcome.measured)
+        parts.append(f"![images per second against layers]({name}.svg)\n")
+    parts.append(f"Made by `{command}`.")
+    text = parts[0] + "\n\n" + "\n".join(parts[1:]) + "\n"
+    (RESULTS / f"{name}.md").write_text(text, encoding="utf-8")
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -112,15 +144,13 @@ def main(arguments: Sequence[str] | None = None) -> int:
     try:
         for kind in kinds:
             answers.append(ask(kind, args))
-            print(report(answers[-1].measured, answers[-1].question, answers[-1].setting))
+            print(answers[-1].table())
     except (FileNotFoundError, PeerError) as error:
         print(f"benchmarks: {error}", file=sys.stderr)
         return 2
     if args.write:
         command = f"python -m benchmarks {' '.join(arguments or sys.argv[1:])}"
-        tables = "\n".join(report(one.measured, one.question, one.setting) for one in answers)
-        target = RESULTS / f"{args.write}.md"
-        target.write_text(f"# {args.write}\n\n{tables}\nMade by `{command}`.\n", encoding="utf-8")
+        write_results(args.write, command, answers)
     if args.json:
         figures = {
             "cpu": cpu_name(),

@@ -21,6 +21,8 @@ class Case:
     std: tuple[float, float, float]
     batch_size: int
     seed: int = 0
+    augment_layers: int = 0  # of RandAugment, after the flip
+    augment_magnitude: int = 9
 
     @property
     def batch_shape(self) -> tuple[int, int, int, int]:

@@ -1,7 +1,8 @@
 """The process a peer runs in: `python -m benchmarks.peer_process '<settings as JSON>'`.
 
-Answers one line of JSON when ready, then one for each line it reads, a number of seconds: what
-passes over the data took, as many as that time needs and at least one.
+Answers one line of JSON when ready, or to say that a library is missing; then one for each line it
+reads, a number of seconds: what passes over the data took, as many as that time needs and at least
+one.
 """
 
 from __future__ import annotations
@@ -11,7 +12,7 @@ import os
 import sys
 import time
 from collections.abc import Iterable
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any, TextIO
 
@@ -30,6 +31,7 @@ class Settings:
     folder: str
     images: int
     cpus: tuple[int, ...]
+    layers: int = 0  # of RandAugment
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,8 +80,15 @@ def serve(settings: Settings, requests: TextIO, replies: TextIO) -> None:
     """Answer until there are no more requests."""
     if hasattr(os, "sched_setaffinity"):
         os.sched_setaffinity(0, settings.cpus)
-    case = CASES[settings.case].make(image_paths(Path(settings.folder), settings.images))
-    peer = load_peer(settings.peer)
+    case = replace(
+        CASES[settings.case].make(image_paths(Path(settings.folder), settings.images)),
+        augment_layers=settings.layers,
+    )
+    try:
+        peer = load_peer(settings.peer)
+    except ModuleNotFoundError as error:
+        reply(replies, {"missing": str(error)})
+        return
     reply(replies, {"label": peer.label, "versions": peer.versions()})
 
     loader = None

@@ -20,6 +20,10 @@ class PeerError(RuntimeError):
     """A peer's process ended before it answered."""
 
 
+class PeerMissingError(PeerError):
+    """A peer's libraries are not installed."""
+
+
 @dataclass(slots=True)
 class Measured:
     """What was measured of one peer on a number of cores."""
@@ -32,6 +36,15 @@ class Measured:
     peak: Memory = field(default_factory=Memory)  # during the warm-up pass
     first_batch_s: float = 0.0
     images_per_s: list[float] = field(default_factory=list)  # one a round, warm-up left out
+    layers: int = 0  # of RandAugment
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """What was measured, and who could not be."""
+
+    measured: list[Measured]
+    left_out: dict[str, str]  # why, for each such peer
 
 
 class PeerProcess:
@@ -49,6 +62,8 @@ class PeerProcess:
         )
         try:
             about = self._answer()
+            if "missing" in about:
+                raise PeerMissingError(f"{settings.peer}: {about['missing']}.")
         except PeerError:
             self.close()
             raise
@@ -58,6 +73,7 @@ class PeerProcess:
             label=about["label"],
             versions=about["versions"],
             idle=memory_of_tree(self._process.pid),
+            layers=settings.layers,
         )
 
     def warm_up(self) -> None:
@@ -113,17 +129,28 @@ def run_rounds(
     round_s: float,
     environments: dict[str, dict[str, str]],
     say: Callable[[str], None],
-) -> list[Measured]:
+) -> Outcome:
     """Start every peer, warm each up, then let them take turns, round after round.
+
+    A peer whose libraries are not installed is left out.
 
     Taking turns spreads whatever else the machine does over all of them. A turn is as many passes
     as fill `round_s`: the fastest would else be measured in a fifth of a second.
     """
     with ExitStack() as stack:
         processes = []
+        left_out: dict[str, str] = {}
         for wanted in settings:
-            say(f"starting {wanted.peer} on {len(wanted.cpus)} core(s)")
-            process = PeerProcess(wanted, environments.get(wanted.peer, {}))
+            if wanted.peer in left_out:
+                continue
+            layers = f" with {wanted.layers} layer(s)" if wanted.layers else ""
+            say(f"starting {wanted.peer} on {len(wanted.cpus)} core(s){layers}")
+            try:
+                process = PeerProcess(wanted, environments.get(wanted.peer, {}))
+            except PeerMissingError as error:
+                left_out[wanted.peer] = str(error)
+                say(f"left out: {error}")
+                continue
             stack.callback(process.close)
             process.warm_up()
             processes.append(process)
@@ -131,4 +158,4 @@ def run_rounds(
             say(f"round {number} of {rounds}")
             for process in processes:
                 process.run_round(round_s)
-        return [process.measured for process in processes]
+        return Outcome([process.measured for process in processes], left_out)

@@ -31,6 +31,13 @@ def ratio_in_each_round(rates: Sequence[float], others: Sequence[float]) -> Spre
     return Spread.of([rate / other for rate, other in zip(rates, others, strict=True)])
 
 
-def find(measured: Sequence[Measured], peer: str, cores: int) -> Measured | None:
+def find(measured: Sequence[Measured], peer: str, cores: int, layers: int = 0) -> Measured | None:
     """Return what was measured of a peer on a number of cores, if it took part."""
-    return next((one for one in measured if (one.peer, one.cores) == (peer, cores)), None)
+    wanted = (peer, cores, layers)
+    return next((one for one in measured if (one.peer, one.cores, one.layers) == wanted), None)
+
+
+def share_lost(one: Measured, without: Measured) -> Spread:
+    """Summarise the share of the throughput `without` that is missing, round by round."""
+    kept = ratio_in_each_round(one.images_per_s, without.images_per_s)
+    return Spread(1 - kept.median, 1 - kept.largest, 1 - kept.least)

@@ -7,23 +7,33 @@ from collections.abc import Sequence
 
 from benchmarks.environment import cpu_name, system_name
 from benchmarks.peers import REFERENCE
-from benchmarks.runner import Measured
-from benchmarks.summary import Spread, find, ratio_in_each_round
+from benchmarks.runner import Measured, Outcome
+from benchmarks.summary import Spread, find, ratio_in_each_round, share_lost
 
 SPEED_HEADINGS = ("peer", "cores", "images/s", "x torchvision", "x one core")
 COST_HEADINGS = ("peer", "cores", "RSS MB", "PSS MB", "of its own MB", "first batch s")
+LAYER_HEADINGS = ("peer", "cores", "layers", "images/s", "x torchvision", "lost, %")
 NOT_KNOWN = "-"
 
 
-def report(measured: Sequence[Measured], question: str, setting: str) -> str:
+def report(outcome: Outcome, question: str, setting: str) -> str:
     """Return question, machine, versions, speeds and costs as Markdown text.
 
     A cell such as 300 (290-310) holds the median, the least and the largest of the rounds.
     """
+    measured = outcome.measured
     versions: dict[str, str] = {}
     for one in measured:
         versions.update(one.versions)
     named = ", ".join(f"{name} {version}" for name, version in sorted(versions.items()))
+    if any(one.layers for one in measured):
+        tables = aligned([LAYER_HEADINGS, *(layer_row(one, measured) for one in measured)])
+    else:
+        tables = [
+            *aligned([SPEED_HEADINGS, *(speed_row(one, measured) for one in measured)]),
+            "",
+            *aligned([COST_HEADINGS, *(cost_row(one) for one in measured)]),
+        ]
     return "\n".join(
         [
             question + ".",
@@ -31,10 +41,9 @@ def report(measured: Sequence[Measured], question: str, setting: str) -> str:
             f"- {cpu_name()}; {system_name()}; Python {platform.python_version()}",
             f"- {named}",
             f"- {setting}",
+            *(f"- left out: {reason}" for reason in outcome.left_out.values()),
             "",
-            *aligned([SPEED_HEADINGS, *(speed_row(one, measured) for one in measured)]),
-            "",
-            *aligned([COST_HEADINGS, *(cost_row(one) for one in measured)]),
+            *tables,
             "",
         ]
     )
@@ -49,6 +58,23 @@ def speed_row(one: Measured, measured: Sequence[Measured]) -> tuple[str, ...]:
         f"{rate.median:,.0f} ({rate.least:,.0f}-{rate.largest:,.0f})",
         _ratio(one, find(measured, REFERENCE, one.cores)),
         _ratio(one, find(measured, one.peer, 1) if one.cores > 1 else None),
+    )
+
+
+def layer_row(one: Measured, measured: Sequence[Measured]) -> tuple[str, ...]:
+    """Return a peer's speed with some layers: absolute, against the reference, against none."""
+    rate = Spread.of(one.images_per_s)
+    without = find(measured, one.peer, one.cores) if one.layers else None
+    lost = share_lost(one, without) if without else None
+    return (
+        one.label,
+        str(one.cores),
+        str(one.layers),
+        f"{rate.median:,.0f} ({rate.least:,.0f}-{rate.largest:,.0f})",
+        _ratio(one, find(measured, REFERENCE, one.cores, one.layers)),
+        f"{lost.median:.1%} ({lost.least:.1%}-{lost.largest:.1%})".replace("%", "")
+        if lost
+        else NOT_KNOWN,
     )
 
 

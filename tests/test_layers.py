@@ -15,6 +15,7 @@ MAY_IMPORT = {
     "_version": set(),
     "errors": set(),
     "geometry": set(),
+    "drawing": set(),
     "progress": set(),
     "user_cache": set(),
     "rng": BASE,
@@ -22,8 +23,9 @@ MAY_IMPORT = {
     "transforms": BASE | {"rng"},
     "planner": BASE | {"rng", "transforms"},
     "sources": BASE,
-    "packing": BASE | {"sources"},
+    "packing": BASE | {"drawing", "sources"},
     "loading": BASE | {"pillow_order", "rng", "transforms", "planner", "sources", "packing"},
+    "showing": BASE | {"drawing", "transforms", "planner", "sources", "loading"},
 }
 
 PYTHON_FILES = sorted(PACKAGE.rglob("*.py"))
@@ -63,6 +65,14 @@ def test_torch_is_optional(path):
     assert "torchvision" not in libraries
     if relative(path) != "src/penstock/loading/to_torch.py":
         assert "torch" not in libraries
+
+
+@pytest.mark.parametrize("path", PYTHON_FILES, ids=relative)
+def test_opencv_is_optional(path):
+    libraries = {name.split(".")[0] for name in imported_modules(path)}
+
+    if not relative(path).startswith("src/penstock/loading/backends/opencv_"):
+        assert "cv2" not in libraries
 
 
 @pytest.mark.parametrize("path", CPP_FILES, ids=relative)

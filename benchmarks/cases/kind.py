@@ -17,3 +17,8 @@ class CaseKind:
     photos: str  # folder of the test data
     images: int  # in a pass
     peers: tuple[str, ...]
+    layers: tuple[int, ...] = (0,)  # of RandAugment; every peer is measured with each
+    quick_layers: tuple[int, ...] = (0,)  # when in a hurry
+    cores: tuple[int, ...] = (1, 2)
+    rounds: int = 7
+    seconds: float = 3.0  # of a turn

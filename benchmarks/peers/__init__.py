@@ -15,7 +15,9 @@ PEERS = (
     "penstock_folder",
     "penstock_folder_fast",
     "torchvision_pillow",
+    "torchvision_io",
     "opencv",
+    "dali",
 )
 PACKED_PEERS = tuple(name for name in PEERS if "packed" in name)
 ENVIRONMENTS = {"penstock_packed_avx2": {"PENSTOCK_SIMD": "avx2"}}

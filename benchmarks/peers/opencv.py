@@ -32,6 +32,8 @@ def versions() -> dict[str, str]:
 
 def batches(case: Case, cores: int) -> Iterable[tuple[Any, Any]]:
     """Return a DataLoader with a worker for each core."""
+    if case.augment_layers:
+        raise ValueError("OpenCV has no RandAugment. Leave it out with --peers.")
     levels = np.arange(256, dtype=np.float32)[:, None] / 255
     normalised = (levels - np.asarray(case.mean, np.float32)) / np.asarray(case.std, np.float32)
     table = normalised.reshape(256, 1, 3)

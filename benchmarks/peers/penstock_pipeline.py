@@ -18,6 +18,13 @@ def versions() -> dict[str, str]:
     return {"penstock": penstock.__version__, "Pillow": PIL.__version__, "torch": torch.__version__}
 
 
+def augmentations(case: Case) -> list[T.RandAugment]:
+    """Return the layers asked for, as one transform, or nothing."""
+    if not case.augment_layers:
+        return []
+    return [T.RandAugment(case.augment_layers, case.augment_magnitude)]
+
+
 def loader_on(data: Any, case: Case, cores: int, **options: Any) -> Iterable[tuple[Any, Any]]:
     """Return a loader on `data` with a thread for each core."""
     torch.set_num_threads(1)
@@ -28,6 +35,7 @@ def loader_on(data: Any, case: Case, cores: int, **options: Any) -> Iterable[tup
             [
                 T.RandomResizedCrop(case.crop_px),
                 T.RandomHorizontalFlip(),
+                *augmentations(case),
                 T.Normalize(case.mean, case.std),
             ]
         ),

@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Iterable
-from importlib.util import module_from_spec, spec_from_file_location
-from types import ModuleType
 from typing import Any
 
 import PIL
@@ -13,26 +10,10 @@ import PIL.Image
 import torch
 
 from benchmarks.case import Case
-from benchmarks.dataset import CHECKOUT
 from benchmarks.peers.data_loader import make_data_loader
-
-
-def _import_torchvision() -> ModuleType:
-    """Import torchvision as `penstock demo` does, but without penstock, which takes memory too."""
-    path = CHECKOUT / "src" / "penstock" / "cli" / "torchvision_import.py"
-    spec = spec_from_file_location("torchvision_import", path)
-    if spec is None or spec.loader is None:
-        raise ImportError(f"{path}: cannot be imported. Run the benchmarks from a whole checkout.")
-    module = module_from_spec(spec)
-    sys.modules[spec.name] = module  # the operators it declares must outlive this function
-    spec.loader.exec_module(module)
-    torchvision: ModuleType = module.import_torchvision()[1]
-    return torchvision
-
+from benchmarks.peers.torchvision_v2 import augmentations, torchvision, v2
 
 label = "torchvision + Pillow, DataLoader"
-torchvision = _import_torchvision()
-v2 = torchvision.transforms.v2
 
 
 def versions() -> dict[str, str]:
@@ -50,6 +31,7 @@ def batches(case: Case, cores: int) -> Iterable[tuple[Any, Any]]:
         [
             v2.RandomResizedCrop(case.crop_px),
             v2.RandomHorizontalFlip(),
+            *augmentations(case),
             v2.PILToTensor(),
             v2.ToDtype(torch.float32, scale=True),
             v2.Normalize(case.mean, case.std),

@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>
+#include <functional>
 #include <new>
 #include <utility>
 
@@ -46,6 +47,11 @@ class Buffer {
     return static_cast<T*>(data_);
   }
   size_t capacity() const { return capacity_; }
+  bool holds(const void* address) const {
+    const auto* first = static_cast<const uint8_t*>(data_);
+    return std::less_equal<>()(first, static_cast<const uint8_t*>(address)) &&
+           std::less<>()(static_cast<const uint8_t*>(address), first + capacity_);
+  }
 
  private:
   void* data_ = nullptr;

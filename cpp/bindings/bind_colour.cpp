@@ -5,15 +5,15 @@
 #include <nanobind/stl/pair.h>
 #include <nanobind/stl/vector.h>
 
+#include <algorithm>
 #include <array>
-#include <memory>
 #include <string>
 #include <utility>
 #include <vector>
 
-#include "base/buffer.h"
 #include "base/error.h"
 #include "bindings/bind.h"
+#include "bindings/image_array.h"
 #include "kernels/colour/mix.h"
 #include "kernels/colour/pending_tables.h"
 
@@ -23,104 +23,54 @@ using namespace nb::literals;
 namespace penstock {
 namespace {
 
-using Pixels = nb::ndarray<const uint8_t, nb::ndim<3>, nb::c_contig, nb::device::cpu>;
 using Array = nb::ndarray<nb::numpy, uint8_t>;
 using DrawnEffect = std::pair<int, std::array<double, 3>>;
 
-constexpr size_t kLargestSide = 1 << 24;
-
-void require_image(const char* where, const Pixels& image) {
-  if (image.shape(2) != 1 && image.shape(2) != 3)
-    throw Error(std::string(where) + ": the image must have 1 or 3 channels, got " +
-                std::to_string(image.shape(2)) + ". Convert it to gray or RGB first.");
-  for (const size_t side : {image.shape(0), image.shape(1)})
-    if (side < 1 || side > kLargestSide)
-      throw Error(std::string(where) + ": the image's sides must be 1 to " +
-                  std::to_string(kLargestSide) + " pixels, got " + std::to_string(side) + ".");
+/// A gray result stands for three equal channels.
+Array coloured(const ImageArray& result) {
+  if (result.image.channels == 3) return result.to_array();
+  const ImageArray wide(result.image.height, result.image.width, 3);
+  for (int c = 0; c < 3; ++c)
+    for (int y = 0; y < wide.image.height; ++y)
+      std::copy_n(result.image.row(0, y), wide.image.width, wide.image.row(c, y));
+  return wide.to_array();
 }
 
-/// A planar image with room around its rows, made from an array or copied to one.
-class WorkingImage {
- public:
-  WorkingImage(int height, int width, int channels) {
-    image.height = height;
-    image.width = width;
-    image.channels = channels;
-    image.stride = width + kRowSlack;
-    const size_t plane = static_cast<size_t>(image.stride) * height;
-    uint8_t* first = memory_.reserve(3 * plane + 2 * kRowSlack) + kRowSlack;
-    for (int c = 0; c < 3; ++c) image.plane[c] = first + c * plane;
-  }
-
-  explicit WorkingImage(const Pixels& pixels)
-      : WorkingImage(static_cast<int>(pixels.shape(0)), static_cast<int>(pixels.shape(1)),
-                     static_cast<int>(pixels.shape(2))) {
-    const uint8_t* from = pixels.data();
-    for (int y = 0; y < image.height; ++y)
-      for (int x = 0; x < image.width; ++x)
-        for (int c = 0; c < image.channels; ++c) image.row(c, y)[x] = *from++;
-  }
-
-  /// Height x width x 3. For a thread that does not hold the interpreter's lock.
-  Array to_array() const {
-    const size_t shape[3] = {static_cast<size_t>(image.height), static_cast<size_t>(image.width),
-                             3};
-    std::unique_ptr<uint8_t[]> pixels(new uint8_t[shape[0] * shape[1] * 3]);
-    uint8_t* to = pixels.get();
-    for (int y = 0; y < image.height; ++y)
-      for (int x = 0; x < image.width; ++x)
-        for (int c = 0; c < 3; ++c) *to++ = image.row(image.channels == 1 ? 0 : c, y)[x];
-    nb::gil_scoped_acquire held;
-    nb::capsule owner(pixels.get(), [](void* p) noexcept { delete[] static_cast<uint8_t*>(p); });
-    return Array(pixels.release(), 3, shape, owner);
-  }
-
-  PlanarTarget image;
-
- private:
-  Buffer memory_;
-};
-
-Array colour_effects(const Pixels& pixels, const std::vector<DrawnEffect>& effects) {
-  require_image("colour_effects", pixels);
+Array colour_effects(const PixelArray& pixels, const std::vector<DrawnEffect>& effects) {
   for (const auto& [effect, numbers] : effects)
-    if (!is_colour_effect(effect))
+    if (!is_colour_effect(static_cast<EffectKind>(effect)))
       throw Error("colour_effects: " + std::to_string(effect) +
                   " is not the number of an effect on colour. Use penstock.transforms.effects.");
-  nb::gil_scoped_release released;
-  WorkingImage working(pixels);
+  ImageArray working("colour_effects", pixels);
   PendingTables tables;
   for (const auto& [effect, numbers] : effects)
-    tables.add(working.image, static_cast<ColourEffect>(effect), numbers.data());
+    tables.add(working.image, static_cast<EffectKind>(effect), numbers.data());
   tables.flush(working.image);
-  return working.to_array();
+  return coloured(working);
 }
 
-Array mix_images(const std::vector<Pixels>& images, const std::vector<float>& weights) {
+Array mix_images(const std::vector<PixelArray>& images, const std::vector<float>& weights) {
   if (images.empty() || images.size() != weights.size())
     throw Error("mix_images: there must be one weight for each image, got " +
                 std::to_string(weights.size()) + " for " + std::to_string(images.size()) + ".");
-  for (const Pixels& image : images) {
-    require_image("mix_images", image);
+  for (const PixelArray& image : images)
     if (image.shape(0) != images[0].shape(0) || image.shape(1) != images[0].shape(1))
       throw Error("mix_images: all images must be of one size, got " +
                   std::to_string(image.shape(0)) + "x" + std::to_string(image.shape(1)) + " and " +
                   std::to_string(images[0].shape(0)) + "x" + std::to_string(images[0].shape(1)) +
                   ".");
-  }
-  nb::gil_scoped_release released;
   MixSum sum;
   for (size_t i = 0; i < images.size(); ++i) {
-    const WorkingImage image(images[i]);
+    const ImageArray image("mix_images", images[i]);
     if (i == 0)
       sum.begin(image.image.view(), weights[i]);
     else
       sum.add(image.image.view(), weights[i]);
   }
-  const WorkingImage mixed(static_cast<int>(images[0].shape(0)),
-                           static_cast<int>(images[0].shape(1)), sum.channels());
+  const ImageArray mixed(static_cast<int>(images[0].shape(0)), static_cast<int>(images[0].shape(1)),
+                         sum.channels());
   sum.end(mixed.image);
-  return mixed.to_array();
+  return coloured(mixed);
 }
 
 }  // namespace

@@ -15,6 +15,7 @@
 
 #include "base/error.h"
 #include "bindings/bind.h"
+#include "bindings/image_array.h"
 #include "kernels/filter/blur.h"
 #include "kernels/filter/erase.h"
 #include "kernels/filter/noise.h"
@@ -28,69 +29,18 @@ using namespace nb::literals;
 namespace penstock {
 namespace {
 
-using Pixels = nb::ndarray<const uint8_t, nb::ndim<3>, nb::c_contig, nb::device::cpu>;
 using Batch = nb::ndarray<nb::ndim<4>, nb::c_contig, nb::device::cpu>;
 using Array = nb::ndarray<nb::numpy>;
 using Key = std::array<uint32_t, 2>;
 using Box = std::array<int, 4>;  // top, left, height, width
 
-constexpr int kLargestSide = 1 << 24;
 constexpr int kLargestKernel = 1 << 12;
-
-/// Planes with the room around their rows that the engine's working images have.
-class WorkingImage {
- public:
-  WorkingImage(int height, int width, int channels) {
-    image.height = height;
-    image.width = width;
-    image.channels = channels;
-    image.stride = (width + kRowSlack + 63) / 64 * 64;
-    const size_t plane = static_cast<size_t>(image.stride) * height;
-    memory_ = std::make_unique<uint8_t[]>(plane * channels + 2 * kRowSlack);
-    for (int c = 0; c < channels; ++c) image.plane[c] = memory_.get() + kRowSlack + c * plane;
-  }
-
-  PlanarTarget image;
-
- private:
-  std::unique_ptr<uint8_t[]> memory_;
-};
-
-WorkingImage planes_of(const char* where, const Pixels& pixels) {
-  const size_t channels = pixels.shape(2);
-  if (channels != 1 && channels != 3)
-    throw Error(std::string(where) + ": the image must have 1 or 3 channels, got " +
-                std::to_string(channels) + ". Convert it to gray or RGB first.");
-  for (const size_t side : {pixels.shape(0), pixels.shape(1)})
-    if (side < 1 || side > kLargestSide)
-      throw Error(std::string(where) + ": the image's sides must be 1 to " +
-                  std::to_string(kLargestSide) + " pixels, got " + std::to_string(side) + ".");
-  WorkingImage planes(static_cast<int>(pixels.shape(0)), static_cast<int>(pixels.shape(1)),
-                      static_cast<int>(channels));
-  const PlanarTarget& image = planes.image;
-  const uint8_t* from = pixels.data();
-  for (int y = 0; y < image.height; ++y)
-    for (int x = 0; x < image.width; ++x)
-      for (int c = 0; c < image.channels; ++c) image.row(c, y)[x] = *from++;
-  return planes;
-}
 
 template <class T>
 Array array_of(std::unique_ptr<T[]> memory, std::initializer_list<size_t> shape) {
   T* data = memory.release();
   nb::capsule owner(data, [](void* p) noexcept { delete[] static_cast<T*>(p); });
   return Array(data, shape.size(), shape.begin(), owner, nullptr, nb::dtype<T>());
-}
-
-Array pixels_of(const WorkingImage& planes) {
-  const PlanarTarget& image = planes.image;
-  const size_t height = image.height, width = image.width, channels = image.channels;
-  std::unique_ptr<uint8_t[]> pixels(new uint8_t[height * width * channels]);
-  uint8_t* to = pixels.get();
-  for (int y = 0; y < image.height; ++y)
-    for (int x = 0; x < image.width; ++x)
-      for (int c = 0; c < image.channels; ++c) *to++ = image.row(c, y)[x];
-  return array_of(std::move(pixels), {height, width, channels});
 }
 
 void require_finite(const char* where, const char* what, float value) {
@@ -111,15 +61,15 @@ Region region_in(const char* where, const Box& box, int64_t height, int64_t widt
   return {top, left, box_height, box_width};
 }
 
-Array sharpen_image(const Pixels& pixels, float factor) {
+Array sharpen_image(const PixelArray& pixels, float factor) {
   require_finite("sharpen", "factor", factor);
-  const WorkingImage in = planes_of("sharpen", pixels);
-  const WorkingImage out(in.image.height, in.image.width, in.image.channels);
+  const ImageArray in("sharpen", pixels);
+  const ImageArray out(in.image.height, in.image.width, in.image.channels);
   sharpen(out.image, in.image.view(), factor);
-  return pixels_of(out);
+  return Array(out.to_array());
 }
 
-Array blur_image(const Pixels& pixels, const std::array<int, 2>& kernel_size,
+Array blur_image(const PixelArray& pixels, const std::array<int, 2>& kernel_size,
                  const std::array<float, 2>& sigma) {
   for (const int size : kernel_size)
     if (size < 1 || size > kLargestKernel || size % 2 == 0)
@@ -128,26 +78,26 @@ Array blur_image(const Pixels& pixels, const std::array<int, 2>& kernel_size,
   for (const float one : sigma)
     if (!(one > 0) || !std::isfinite(one))
       throw Error("gaussian_blur: sigma must be above 0, got " + std::to_string(one) + ".");
-  const WorkingImage in = planes_of("gaussian_blur", pixels);
+  const ImageArray in("gaussian_blur", pixels);
   const BlurSpec spec{kernel_size[0], kernel_size[1], sigma[0], sigma[1]};
   if (!blur_fits(spec, in.image.height, in.image.width))
     throw Error("gaussian_blur: a kernel of " + std::to_string(kernel_size[1]) + "x" +
                 std::to_string(kernel_size[0]) + " reaches over the whole image of " +
                 std::to_string(in.image.height) + "x" + std::to_string(in.image.width) +
                 ". Use a smaller kernel, or resize first.");
-  const WorkingImage out(in.image.height, in.image.width, in.image.channels);
+  const ImageArray out(in.image.height, in.image.width, in.image.channels);
   BlurScratch scratch;
   gaussian_blur(out.image, in.image.view(), spec, scratch);
-  return pixels_of(out);
+  return Array(out.to_array());
 }
 
-Array add_noise(const Pixels& pixels, float mean, float sigma, bool clip, const Key& key) {
+Array add_noise(const PixelArray& pixels, float mean, float sigma, bool clip, const Key& key) {
   require_finite("add_gaussian_noise", "mean", mean);
   require_finite("add_gaussian_noise", "sigma", sigma);
-  const WorkingImage in = planes_of("add_gaussian_noise", pixels);
-  const WorkingImage out(in.image.height, in.image.width, 3);
+  const ImageArray in("add_gaussian_noise", pixels);
+  const ImageArray out(in.image.height, in.image.width, 3);
   add_gaussian_noise(out.image, in.image.view(), {mean, sigma, clip, {key[0], key[1]}});
-  return pixels_of(out);
+  return Array(out.to_array());
 }
 
 Array normal_numbers(int64_t count, const Key& key) {
@@ -163,18 +113,18 @@ Array normal_numbers(int64_t count, const Key& key) {
   return array_of(std::move(numbers), {static_cast<size_t>(count)});
 }
 
-Array erase_pixels(const Pixels& pixels, const Box& box, const std::array<uint8_t, 3>& colour) {
-  const WorkingImage image = planes_of("erase", pixels);
+Array erase_pixels(const PixelArray& pixels, const Box& box, const std::array<uint8_t, 3>& colour) {
+  const ImageArray image("erase", pixels);
   erase(image.image, region_in("erase", box, image.image.height, image.image.width), colour.data());
-  return pixels_of(image);
+  return Array(image.to_array());
 }
 
-Array erase_pixels_with_noise(const Pixels& pixels, const Box& box, const Key& key) {
-  const WorkingImage image = planes_of("erase_with_noise", pixels);
+Array erase_pixels_with_noise(const PixelArray& pixels, const Box& box, const Key& key) {
+  const ImageArray image("erase_with_noise", pixels);
   erase_with_noise(image.image,
                    region_in("erase_with_noise", box, image.image.height, image.image.width),
                    {key[0], key[1]});
-  return pixels_of(image);
+  return Array(image.to_array());
 }
 
 Element element_of(const char* where, const nb::dlpack::dtype& type) {

@@ -41,7 +41,8 @@ void copy_planes(const PlanarTarget& target, const PlanarView& source) {
 /// The working image of one sample as its effects go by.
 class EffectRun {
  public:
-  EffectRun(const PlanarTarget& image, EffectScratch& scratch) : image_(image), scratch_(scratch) {
+  EffectRun(const PlanarTarget& image, Buffer& memory, EffectScratch& scratch)
+      : image_(image), memory_(memory), scratch_(scratch) {
     scratch_.tables.begin();
   }
 
@@ -57,10 +58,11 @@ class EffectRun {
     if (scratch_.tables.pending()) scratch_.tables.flush(image_);
   }
 
-  /// Memory for a result beside the present image.
+  /// Memory for a result beside the present image. Two places in turn are enough, and more would
+  /// not stay in the cache.
   PlanarTarget next(int height, int width, int channels) {
-    which_ ^= 1;
-    return working_image(scratch_.images[which_], height, width, channels);
+    Buffer& free = scratch_.spare.holds(image_.plane[0]) ? memory_ : scratch_.spare;
+    return working_image(free, height, width, channels);
   }
 
   /// Pixels are someone else's now.
@@ -94,8 +96,8 @@ class EffectRun {
   void mix(const Effect& effect);
 
   PlanarTarget image_;
+  Buffer& memory_;
   EffectScratch& scratch_;
-  int which_ = 0;
   PlanarTarget remembered_;
 };
 
@@ -160,8 +162,8 @@ void EffectRun::mix(const Effect& effect) {
 }
 
 void EffectRun::apply(const Effect& effect) {
-  if (is_colour_effect(static_cast<int>(effect.kind))) {
-    scratch_.tables.add(image_, static_cast<ColourEffect>(effect.kind), effect.numbers);
+  if (is_colour_effect(effect.kind)) {
+    scratch_.tables.add(image_, effect.kind, effect.numbers);
     return;
   }
   flush();
@@ -195,9 +197,9 @@ void EffectRun::apply(const Effect& effect) {
 
 }  // namespace
 
-PlanarTarget run_effects(const PlanarTarget& image, std::span<const Effect> effects,
+PlanarTarget run_effects(const PlanarTarget& image, Buffer& memory, std::span<const Effect> effects,
                          EffectScratch& scratch) {
-  EffectRun run(image, scratch);
+  EffectRun run(image, memory, scratch);
   for (const Effect& effect : effects) run.apply(effect);
   return run.finish();
 }

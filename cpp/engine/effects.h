@@ -23,7 +23,7 @@ struct EffectScratch {
   WarpScratch warp;
   Buffer field;  // displacements of an elastic effect
   Buffer smoothing;
-  Buffer images[2];  // results of effects that do not work in place
+  Buffer spare;  // for results of effects that do not work in place
 };
 
 /// The size of an image of height x width after `effects`.
@@ -33,9 +33,9 @@ Region size_after_effects(std::span<const Effect> effects, int height, int width
 /// What a gaussian_blur reads.
 BlurSpec blur_spec_of(const double* numbers);
 
-/// Applies effects that size_after_effects has accepted. The result lies in the image's own memory
-/// or in the scratch; it may have gained or lost colour.
-PlanarTarget run_effects(const PlanarTarget& image, std::span<const Effect> effects,
+/// Applies effects that size_after_effects has accepted to an image in `memory`. The result lies
+/// there or in scratch.spare; it may have gained or lost colour.
+PlanarTarget run_effects(const PlanarTarget& image, Buffer& memory, std::span<const Effect> effects,
                          EffectScratch& scratch);
 
 /// Applies effects on a finished slot.

@@ -15,9 +15,7 @@ constexpr size_t kLargestSpare = size_t{4} << 20;
 // Spare items beyond this many come from a batch size that is no longer used.
 constexpr size_t kMostSpare = 1024;
 
-DecodeResult run_one(const Chunk& chunk, size_t index, WorkerScratch& scratch) {
-  const Assignment& assignment = chunk.assignments[index];
-  const Item& item = chunk.items[static_cast<size_t>(assignment.item)];
+SampleSource source_of(const Item& item) {
   SampleSource source;
   source.height = item.height;
   source.width = item.width;
@@ -30,7 +28,7 @@ DecodeResult run_one(const Chunk& chunk, size_t index, WorkerScratch& scratch) {
     source.jpeg = item.encoded;
     source.header = &item.header;
   }
-  return run_sample(assignment.output, source, assignment.program, scratch);
+  return source;
 }
 
 /// A task must not throw: nobody would catch it.
@@ -52,7 +50,9 @@ void read_guarded(Item& item, Read read) {
 }  // namespace
 
 Engine::Engine(int workers, int readers)
-    : scratch_(static_cast<size_t>(workers)), readers_(readers), workers_(workers) {}
+    : bench_(static_cast<size_t>(workers)),
+      readers_(readers),
+      workers_(workers, [this](int worker) { settle(bench_[static_cast<size_t>(worker)]); }) {}
 
 Engine::~Engine() = default;
 
@@ -113,16 +113,35 @@ void Engine::read_records(uint64_t rank, const std::shared_ptr<Chunk>& chunk,
 
 void Engine::run(uint64_t rank, const std::shared_ptr<Chunk>& chunk) {
   chunk->begin(static_cast<int>(chunk->assignments.size()));
-  for (size_t i = 0; i < chunk->assignments.size(); ++i) {
+  for (size_t i = 0; i < chunk->assignments.size(); ++i)
     workers_.submit(rank, [this, chunk, i](int worker) {
-      if (!chunk->cancelled()) {
-        Item& item = chunk->items[static_cast<size_t>(chunk->assignments[i].item)];
-        item.result =
-            guarded([&] { return run_one(*chunk, i, scratch_[static_cast<size_t>(worker)]); });
-      }
-      chunk->finish_one();
+      run_one(chunk, i, bench_[static_cast<size_t>(worker)]);
     });
+}
+
+void Engine::run_one(const std::shared_ptr<Chunk>& chunk, size_t index, Worker& worker) {
+  bool late = false;
+  if (!chunk->cancelled()) {
+    const Assignment& assignment = chunk->assignments[index];
+    Item& item = chunk->items[static_cast<size_t>(assignment.item)];
+    const std::shared_ptr<Chunk> before = std::move(worker.owed);
+    item.result = guarded([&] {
+      return run_sample(late, assignment.output, source_of(item), assignment.program,
+                        worker.scratch);
+    });
+    if (!late) worker.scratch.late.finish();  // an exception may have left some
+    if (before) before->finish_one();
   }
+  if (late)
+    worker.owed = chunk;
+  else
+    chunk->finish_one();
+}
+
+void Engine::settle(Worker& worker) {
+  worker.scratch.late.finish();
+  if (worker.owed) worker.owed->finish_one();
+  worker.owed.reset();
 }
 
 void Engine::recycle(Chunk& chunk) {

@@ -44,9 +44,17 @@ class Engine {
   void recycle(Chunk& chunk);
 
  private:
-  std::vector<Item> items_for(size_t count);
+  struct Worker {
+    WorkerScratch scratch;
+    std::shared_ptr<Chunk> owed;  // waits for the sample in scratch.late
+  };
 
-  std::vector<WorkerScratch> scratch_;
+  std::vector<Item> items_for(size_t count);
+  void run_one(const std::shared_ptr<Chunk>& chunk, size_t index, Worker& worker);
+  /// Writes what this worker has put off, and says so to whoever waits.
+  static void settle(Worker& worker);
+
+  std::vector<Worker> bench_;
   std::mutex spare_mutex_;
   std::vector<Item> spare_;
   // Last, so that threads stop before what they use goes away.

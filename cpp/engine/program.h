@@ -3,6 +3,8 @@
 
 #include <cstdint>
 
+#include "base/effect_kind.h"
+
 namespace penstock {
 
 /// One geometric step, done in this order: pad the input, take a box of it, resize that box,
@@ -29,33 +31,6 @@ struct Step {
 
 inline constexpr int kStepFields = 21;
 static_assert(sizeof(Step) == kStepFields * sizeof(int32_t));
-
-/// What happens to pixels between steps; penstock/transforms/effects.py has the same numbers, and
-/// says what each reads.
-enum class EffectKind : int32_t {
-  brightness = 1,
-  contrast = 2,
-  saturation = 3,
-  hue = 4,
-  sharpness = 5,
-  posterize = 6,
-  solarize = 7,
-  solarize_add = 8,
-  invert = 9,
-  autocontrast = 10,
-  equalize = 11,
-  grayscale = 12,
-  permute_channels = 13,
-  affine = 14,
-  perspective = 15,
-  gaussian_blur = 16,
-  gaussian_noise = 17,
-  erase = 18,
-  elastic = 19,
-  mix_begin = 20,
-  mix_add = 21,
-  mix_end = 22,
-};
 
 /// In Effect::after_step: changes the finished slot, after the final pass. Only for `erase`.
 inline constexpr int32_t kFinished = -1;

@@ -133,39 +133,58 @@ DecodeResult run_between(PlanarTarget& result, Buffer& memory, Input& input, con
                          std::span<const Effect> effects, WorkerScratch& scratch) {
   result =
       working_image(memory, step.window_height, step.window_width, channels_after(input, step));
-  const DecodeResult decoded = run_step(output_to(result), input, step, scratch);
+  Output output = output_to(result);
+  output.beside = &scratch.late;
+  const DecodeResult decoded = run_step(output, input, step, scratch);
   if (decoded.status == DecodeStatus::ok && !effects.empty())
-    result = run_effects(result, effects, scratch.effects);
+    result = run_effects(result, memory, effects, scratch.effects);
   return decoded;
+}
+
+/// Where a working image lies: it is a step's result, or what effects made of it.
+Buffer& memory_of(const PlanarTarget& image, WorkerScratch& scratch) {
+  if (scratch.effects.spare.holds(image.plane[0])) return scratch.effects.spare;
+  return scratch.working[scratch.working[0].holds(image.plane[0]) ? 0 : 1];
+}
+
+/// The final pass on its own.
+void write_finished(const Output& output, const PlanarTarget& image, WorkerScratch& scratch) {
+  feed_planar(begin_copy(scratch.copy, image.channels, false, false, output), image.view(),
+              {0, 0, image.height, image.width});
 }
 
 }  // namespace
 
-DecodeResult run_sample(const Output& output, const SampleSource& source, const Program& program,
-                        WorkerScratch& scratch) {
+DecodeResult run_sample(bool& late, const Output& output, const SampleSource& source,
+                        const Program& program, WorkerScratch& scratch) {
+  late = false;
   const std::span<const Step> steps = program.steps;
   EffectQueue queue(program.effects);
   SourceInput first(source, steps[0].dct_scale, scratch.input);
   DecodeResult decoded;
   PlanarTarget before;
+  bool is_written = true;
   for (size_t i = 0; i < steps.size(); ++i) {
     PlanarInput later(before.view());
     Input& input = i == 0 ? static_cast<Input&>(first) : later;
     const auto effects = queue.take(static_cast<int32_t>(i));
-    const bool is_last = i + 1 == steps.size();
+    is_written = i + 1 == steps.size() && effects.empty();
     const DecodeResult result =
-        is_last && effects.empty()
-            ? run_step(output, input, steps[i], scratch)
-            : run_between(before, scratch.working[i & 1], input, steps[i], effects, scratch);
-    if (i == 0) {
-      decoded = result;
-      if (decoded.status != DecodeStatus::ok) return decoded;
-    }
-    if (is_last && !effects.empty())
-      feed_planar(begin_copy(scratch.copy, before.channels, false, false, output), before.view(),
-                  {0, 0, before.height, before.width});
+        is_written ? run_step(output, input, steps[i], scratch)
+                   : run_between(before, scratch.working[i & 1], input, steps[i], effects, scratch);
+    if (i == 0) decoded = result;
+    if (decoded.status != DecodeStatus::ok) break;
   }
-  run_finished_effects(output, queue.take(kFinished));
+  scratch.late.finish();
+  if (decoded.status != DecodeStatus::ok) return decoded;
+
+  const auto finishing = queue.take(kFinished);
+  late = !is_written && output.past_cache && finishing.empty();
+  if (late)
+    scratch.late.begin(output, before, memory_of(before, scratch));
+  else if (!is_written)
+    write_finished(output, before, scratch);
+  run_finished_effects(output, finishing);
   return decoded;
 }
 

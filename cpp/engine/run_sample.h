@@ -10,6 +10,7 @@
 #include "codec/jpeg_header.h"
 #include "engine/effects.h"
 #include "engine/input.h"
+#include "engine/late_rows.h"
 #include "engine/program.h"
 #include "kernels/copy_rows.h"
 #include "kernels/output.h"
@@ -26,6 +27,7 @@ struct WorkerScratch {
   Buffer working[2];  // results of steps that are not the last
   Buffer unpadded;
   Buffer padded;
+  LateRows late;  // of the sample before
 };
 
 /// What is done to one sample.
@@ -38,9 +40,11 @@ struct Program {
 /// Throws Error naming the step or effect that does not fit its input.
 Region size_after(const Program& program, int height, int width);
 
-/// Runs the program into `output`, which must have the size after it.
+/// Runs the program into `output`, which must have the size after it, and beside that writes
+/// scratch.late. If `late` comes back as true, the output itself is written only by what is then
+/// in scratch.late; otherwise nothing is left there.
 /// The result's message tells why libjpeg was asked instead of our own decoder, if it was.
-DecodeResult run_sample(const Output& output, const SampleSource& source, const Program& program,
-                        WorkerScratch& scratch);
+DecodeResult run_sample(bool& late, const Output& output, const SampleSource& source,
+                        const Program& program, WorkerScratch& scratch);
 
 }  // namespace penstock

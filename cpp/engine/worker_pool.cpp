@@ -27,7 +27,7 @@ class SignalsBlocked {
 
 }  // namespace
 
-WorkerPool::WorkerPool(int threads) {
+WorkerPool::WorkerPool(int threads, Task before_rest) : before_rest_(std::move(before_rest)) {
   const SignalsBlocked quiet;
   threads_.reserve(static_cast<size_t>(threads));
   for (int i = 0; i < threads; ++i) threads_.emplace_back([this, i] { work(i); });
@@ -56,6 +56,11 @@ void WorkerPool::work(int worker) {
     Task task;
     {
       std::unique_lock lock(mutex_);
+      if (before_rest_ && queue_.empty()) {
+        lock.unlock();
+        before_rest_(worker);
+        lock.lock();
+      }
       wake_.wait(lock, [this] { return stopping_ || !queue_.empty(); });
       if (stopping_) return;
       // top() is const only to protect the order, which the pop right behind makes irrelevant.

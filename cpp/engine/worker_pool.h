@@ -20,7 +20,8 @@ class WorkerPool {
  public:
   using Task = std::function<void(int worker)>;
 
-  explicit WorkerPool(int threads);
+  /// A thread that finds no task calls `before_rest`, if there is one, and looks again.
+  explicit WorkerPool(int threads, Task before_rest = {});
   ~WorkerPool();
   WorkerPool(const WorkerPool&) = delete;
   WorkerPool& operator=(const WorkerPool&) = delete;
@@ -47,6 +48,7 @@ class WorkerPool {
   std::priority_queue<Entry> queue_;
   uint64_t arrivals_ = 0;
   bool stopping_ = false;
+  const Task before_rest_;
   std::vector<std::thread> threads_;
 };
 

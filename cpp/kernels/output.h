@@ -39,6 +39,13 @@ struct FinalPass {
 
 FinalPass make_final_pass(float scale, const float mean[3], const float std[3], float divisor = 1);
 
+/// Work that can be done in small parts beside something else.
+class SideWork {
+ public:
+  virtual ~SideWork() = default;
+  virtual void step() = 0;
+};
+
 /// A place for one image of `height` x `width`.
 ///
 /// `channels` is 3 for a batch slot (gray is repeated) and may be 1 for a working image.
@@ -48,6 +55,7 @@ FinalPass make_final_pass(float scale, const float mean[3], const float std[3], 
 /// `past_cache` asks for stores that do not stay in this core's cache: set it when the whole batch
 /// is larger than the cache, so that nobody could find the pixels there anyway. It is heeded for
 /// floating-point rows that are whole, aligned cache lines.
+/// `beside`, if any, gets a step for each row that is written.
 struct Output {
   void* data = nullptr;
   ptrdiff_t row_stride = 0;
@@ -59,6 +67,7 @@ struct Output {
   Element element = Element::uint8;
   const FinalPass* pass = nullptr;
   bool past_cache = false;
+  SideWork* beside = nullptr;
 };
 
 }  // namespace penstock

@@ -213,19 +213,19 @@ void tables_wait_until_pixels_are_needed() {
   const double half[3] = {0.5, 0, 0}, order[3] = {2, 0, 1};
   tables.begin();
   CHECK(!tables.pending());
-  for (const ColourEffect effect :
-       {ColourEffect::brightness, ColourEffect::equalize, ColourEffect::contrast,
-        ColourEffect::autocontrast, ColourEffect::invert})
+  for (const EffectKind effect :
+       {EffectKind::brightness, EffectKind::equalize, EffectKind::contrast,
+        EffectKind::autocontrast, EffectKind::invert})
     tables.add(working.image, effect, half);
   check_equal(working.image, before.image, 3);
   CHECK(tables.pending());
 
-  tables.add(working.image, ColourEffect::permute_channels, order);
+  tables.add(working.image, EffectKind::permute_channels, order);
   CHECK(working.image.plane[0] == working.memory.get() + 2 * working.image.stride * 7);
-  tables.add(working.image, ColourEffect::grayscale, half);
+  tables.add(working.image, EffectKind::grayscale, half);
   CHECK(!tables.pending());
   CHECK(working.image.channels == 1);
-  tables.add(working.image, ColourEffect::hue, half);
+  tables.add(working.image, EffectKind::hue, half);
   CHECK(!tables.pending());
 }
 

@@ -102,12 +102,14 @@ void many_chunks_at_once_fill_their_own_slots() {
   constexpr int kSide = 9, kItems = 16, kChunks = 12;
   std::vector<uint8_t> pixels(kSide * kSide * 3);
   for (size_t i = 0; i < pixels.size(); ++i) pixels[i] = static_cast<uint8_t>(i * 7);
+  const auto is_inverted = [](int item) { return item % 5 != 0; };
   Engine engine(4, 2);
   const auto drive = [&](uint64_t rank) {
     const auto chunk = engine.fetch(rank, std::vector<std::string>(kItems, "/nowhere"));
     chunk->wait();
     std::vector<uint8_t> target(pixels.size() * kItems);
     const Step step = whole(kSide, kSide);
+    const Effect invert{EffectKind::invert, 0, kSide, kSide, {}};
     for (int i = 0; i < kItems; ++i) {
       Item& item = chunk->items[static_cast<size_t>(i)];
       item.rgb = pixels.data();
@@ -118,13 +120,19 @@ void many_chunks_at_once_fill_their_own_slots() {
       output.row_stride = kSide * 3;
       output.height = output.width = kSide;
       output.layout = Layout::hwc;
-      chunk->assignments.push_back({i, {{&step, 1}, {}}, output});
+      output.past_cache = i % 4 != 1;  // with effects, the writing is then put off
+      chunk->assignments.push_back(
+          {i, {{&step, 1}, {&invert, is_inverted(i) ? size_t{1} : 0}}, output});
     }
     if (rank % 3 == 2) chunk->cancel();
     engine.run(rank, chunk);
     chunk->wait();
     if (rank % 3 != 2)
-      for (size_t i = 0; i < target.size(); ++i) CHECK(target[i] == pixels[i % pixels.size()]);
+      for (size_t i = 0; i < target.size(); ++i) {
+        const uint8_t pixel = pixels[i % pixels.size()];
+        const bool inverted = is_inverted(static_cast<int>(i / pixels.size()));
+        CHECK(target[i] == (inverted ? 255 - pixel : pixel));
+      }
     engine.recycle(*chunk);
   };
   std::vector<std::thread> drivers;

@@ -90,7 +90,10 @@ std::vector<float> run(std::mt19937& random, const Program& program, int height,
   output.width = size.width;
   output.element = Element::float32;
   output.pass = &pass;
-  CHECK(run_sample(output, source, program, scratch).status == DecodeStatus::ok);
+  output.past_cache = random() % 2 == 0;  // asks for the slot to be written beside other work
+  bool late = false;
+  CHECK(run_sample(late, output, source, program, scratch).status == DecodeStatus::ok);
+  if (late) scratch.late.finish();
   CHECK(slot.front() == kGuard && slot.back() == kGuard);
   for (size_t i = 1; i + 1 < slot.size(); ++i) CHECK(slot[i] != kGuard);
   return slot;

@@ -34,6 +34,7 @@ def test_folder_without_images_is_refused(tmp_path):
         (["--peers", "nobody"], "nobody"),
         (["--cores", "0"], "available"),
         (["--cores", "one"], "numbers"),
+        (["--layers", "-1"], "negative"),
         (["--rounds", "0"], "at least 1"),
         (["--write", "../elsewhere"], "not a path"),
     ],
@@ -62,7 +63,7 @@ def test_a_peer_is_measured_in_its_own_process(peer, pictures, torchvision, tmp_
     )
 
     (case,) = json.loads(figures.read_text())["cases"]
-    (measured,) = case["measured"]
+    (measured,) = case["outcome"]["measured"]
     assert status == 0
     assert measured["peer"] == peer
     assert len(measured["images_per_s"]) == 2
@@ -77,3 +78,42 @@ def test_a_peer_that_fails_is_named(tmp_path, torchvision, capsys):
 
     assert status == 2
     assert "torchvision_pillow" in capsys.readouterr().err
+
+
+def test_layers_are_measured_each_on_its_own(pictures, torchvision, tmp_path):
+    figures = tmp_path / "figures.json"
+    peers = "torchvision_pillow,penstock_folder"
+
+    status = main(
+        [
+            "--case=randaugment",
+            f"--peers={peers}",
+            f"--data={pictures}",
+            f"--json={figures}",
+            "--layers=0,2",
+            "--images=4",
+            "--quick",
+        ]
+    )
+
+    (case,) = json.loads(figures.read_text())["cases"]
+    assert status == 0
+    assert [(one["peer"], one["layers"]) for one in case["outcome"]["measured"]] == [
+        ("torchvision_pillow", 0),
+        ("torchvision_pillow", 2),
+        ("penstock_folder", 0),
+        ("penstock_folder", 2),
+    ]
+
+
+def test_a_peer_without_its_library_is_left_out(pictures, monkeypatch, capsys):
+    hidden = pictures / "hidden" / "nvidia"
+    hidden.mkdir(parents=True)
+    (hidden / "__init__.py").write_text("raise ModuleNotFoundError('nvidia is not there')")
+    monkeypatch.setenv("PYTHONPATH", str(hidden.parent))
+
+    arguments = ["--case=randaugment", "--peers=dali", f"--data={pictures}", "--images=4"]
+    status = main([*arguments, "--layers=0", "--quick"])
+
+    assert status == 2
+    assert "left out: dali" in capsys.readouterr().err

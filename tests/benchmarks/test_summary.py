@@ -1,12 +1,13 @@
 import pytest
 
 from benchmarks.memory import Memory
-from benchmarks.runner import Measured
-from benchmarks.summary import Spread, find, ratio_in_each_round
-from benchmarks.table import aligned, cost_row, report, speed_row
+from benchmarks.picture import draw_layers
+from benchmarks.runner import Measured, Outcome
+from benchmarks.summary import Spread, find, ratio_in_each_round, share_lost
+from benchmarks.table import aligned, cost_row, layer_row, report, speed_row
 
 
-def measured(peer, cores, rates):
+def measured(peer, cores, rates, layers=0):
     return Measured(
         peer=peer,
         cores=cores,
@@ -16,6 +17,7 @@ def measured(peer, cores, rates):
         peak=Memory(300_000_000, 190_000_000),
         first_batch_s=0.25,
         images_per_s=rates,
+        layers=layers,
     )
 
 
@@ -23,6 +25,9 @@ REFERENCE = measured("torchvision_pillow", 1, [100.0, 200.0, 150.0])
 FAST = measured("penstock_folder", 1, [500.0, 800.0, 900.0])
 FAST_ON_TWO = measured("penstock_folder", 2, [1000.0, 1600.0, 1620.0])
 ALL = [REFERENCE, FAST, FAST_ON_TWO]
+REFERENCE_WITH_TWO = measured("torchvision_pillow", 1, [50.0, 100.0, 100.0], layers=2)
+FAST_WITH_TWO = measured("penstock_folder", 1, [400.0, 720.0, 810.0], layers=2)
+LAYERED = [REFERENCE, REFERENCE_WITH_TWO, FAST, FAST_WITH_TWO]
 
 
 def test_spread_is_median_least_and_largest():
@@ -74,8 +79,44 @@ def test_aligned_lines_have_one_width():
 
 
 def test_report_names_question_versions_and_setting():
-    text = report(ALL, "How fast", "3 rounds")
+    text = report(Outcome(ALL, {}), "How fast", "3 rounds")
 
     assert text.startswith("How fast.")
     assert "thing 1.0" in text
     assert "3 rounds" in text
+
+
+def test_share_lost_is_taken_round_by_round():
+    lost = share_lost(FAST_WITH_TWO, FAST)
+
+    assert lost.median == pytest.approx(0.1)
+    assert (lost.least, lost.largest) == (pytest.approx(0.1), pytest.approx(0.2))
+
+
+def test_layer_row_compares_with_the_reference_of_as_many_layers():
+    assert layer_row(FAST_WITH_TWO, LAYERED) == (
+        "Penstock_Folder",
+        "1",
+        "2",
+        "720 (400-810)",
+        "8.00 (7.20-8.10)",
+        "10.0 (10.0-20.0)",
+    )
+    assert layer_row(FAST, LAYERED)[5] == "-"
+
+
+def test_report_of_layers_has_a_row_for_each_and_names_who_is_missing():
+    text = report(Outcome(LAYERED, {"dali": "dali: No module named 'nvidia'."}), "How", "3 rounds")
+
+    assert text.count("| Penstock_Folder ") == 2
+    assert "- left out: dali: No module named 'nvidia'." in text
+
+
+def test_picture_has_a_line_for_each_peer(tmp_path):
+    pytest.importorskip("matplotlib")
+
+    draw_layers(tmp_path / "layers.svg", LAYERED)
+
+    picture = (tmp_path / "layers.svg").read_text()
+    assert "<!-- Torchvision_Pillow -->" in picture
+    assert "<!-- Penstock_Folder -->" in picture

@@ -28,9 +28,9 @@ void require_order(const double* order) {
 
 }  // namespace
 
-bool is_colour_effect(int effect) {
-  return effect >= static_cast<int>(ColourEffect::brightness) &&
-         effect <= static_cast<int>(ColourEffect::permute_channels) && effect != 5;
+bool is_colour_effect(EffectKind effect) {
+  return effect >= EffectKind::brightness && effect <= EffectKind::permute_channels &&
+         effect != EffectKind::sharpness;
 }
 
 void PendingTables::begin() {
@@ -87,35 +87,35 @@ void PendingTables::permute(PlanarTarget& image, const double* order) {
   counted_ = false;
 }
 
-void PendingTables::add(PlanarTarget& image, ColourEffect effect, const double* numbers) {
+void PendingTables::add(PlanarTarget& image, EffectKind effect, const double* numbers) {
   const bool gray = image.channels == 1;
   const auto factor = static_cast<float>(numbers[0]);
   switch (effect) {
-    case ColourEffect::brightness:
+    case EffectKind::brightness:
       append(blend_table(0, factor));
       break;
-    case ColourEffect::contrast:
+    case EffectKind::contrast:
       append(blend_table(mean_luma(image.view(), waiting()), factor));
       break;
-    case ColourEffect::posterize:
+    case EffectKind::posterize:
       append(posterize_table(whole(numbers[0])));
       break;
-    case ColourEffect::solarize:
+    case EffectKind::solarize:
       append(solarize_table(numbers[0]));
       break;
-    case ColourEffect::solarize_add:
+    case EffectKind::solarize_add:
       append(solarize_add_table(whole(numbers[0]), numbers[1]));
       break;
-    case ColourEffect::invert:
+    case EffectKind::invert:
       append(invert_table());
       break;
-    case ColourEffect::autocontrast:
+    case EffectKind::autocontrast:
       append(autocontrast_table(extremes(image.view()), image.channels));
       break;
-    case ColourEffect::equalize:
+    case EffectKind::equalize:
       equalize(image.view());
       break;
-    case ColourEffect::saturation:
+    case EffectKind::saturation:
       if (gray || factor == 1) break;
       if (factor == 0) {
         turn_gray(image);
@@ -124,16 +124,16 @@ void PendingTables::add(PlanarTarget& image, ColourEffect effect, const double* 
       flush(image);
       colour_kernels().saturate(image, factor);
       break;
-    case ColourEffect::grayscale:
+    case EffectKind::grayscale:
       if (!gray) turn_gray(image);
       break;
-    case ColourEffect::hue:
+    case EffectKind::hue:
       if (gray) break;
       flush(image);
       // Pillow's hues are bytes, and a turn by a negative share wraps around in them.
       colour_kernels().turn_hue(image, static_cast<uint8_t>(whole(numbers[0] * 255)));
       break;
-    case ColourEffect::permute_channels:
+    case EffectKind::permute_channels:
       if (!gray) permute(image, numbers);
       break;
   }

@@ -1,30 +1,15 @@
 // Effects on colour, one after the other, of which as many as can be wait to be done as one table.
 #pragma once
 
+#include "base/effect_kind.h"
 #include "base/image.h"
 #include "kernels/colour/lut.h"
 #include "kernels/colour/statistics.h"
 
 namespace penstock {
 
-/// Numbers and meaning as in penstock.transforms.effects.
-enum class ColourEffect {
-  brightness = 1,
-  contrast = 2,
-  saturation = 3,
-  hue = 4,
-  posterize = 6,
-  solarize = 7,
-  solarize_add = 8,
-  invert = 9,
-  autocontrast = 10,
-  equalize = 11,
-  grayscale = 12,
-  permute_channels = 13,
-};
-
-/// Whether this number of an effect is a ColourEffect's.
-bool is_colour_effect(int effect);
+/// Whether PendingTables does this effect.
+bool is_colour_effect(EffectKind effect);
 
 /// For one image at a time: `begin`, `add` what is drawn, `flush` before anybody else looks at the
 /// pixels. Working images only (rows are written up to kRowSlack bytes past their end).
@@ -36,7 +21,7 @@ class PendingTables {
   /// Does the effect, or keeps it as part of the table. The image may lose its colour (and have
   /// one channel from then on), or have its planes in another order. `numbers` are the effect's.
   /// Throws Error if they cannot be worked with.
-  void add(PlanarTarget& image, ColourEffect effect, const double* numbers);
+  void add(PlanarTarget& image, EffectKind effect, const double* numbers);
 
   bool pending() const { return pending_; }
   /// What waits; for whoever can apply it on the way instead of flushing. Only if `pending`.

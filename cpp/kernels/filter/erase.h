@@ -2,8 +2,8 @@
 #pragma once
 
 #include "base/image.h"
-#include "kernels/output.h"
 #include "base/philox.h"
+#include "kernels/output.h"
 
 namespace penstock {
 

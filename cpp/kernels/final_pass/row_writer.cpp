@@ -42,6 +42,7 @@ void RowWriter::write(int y, const uint8_t* const planes[3]) {
     write_interleaved(row, planes);
   else
     write_planar(row, planes);
+  if (output_.beside != nullptr) output_.beside->step();
 }
 
 void RowWriter::finish() {

@@ -9,15 +9,16 @@ from typing import Any
 
 from penstock._core import Format
 from penstock.errors import LoaderError
+from penstock.loading.backends import open_library
 from penstock.loading.deliver import Delivery, LabelDelivery, TargetDelivery
 from penstock.loading.epoch import Epoch, Progress
 from penstock.loading.ledger import Ledger
+from penstock.loading.library_carrier import LibraryCarrier
 from penstock.loading.machine import Machine, check_not_forked
 from penstock.loading.mix import Mixer, check_counts, check_mixing, mix_native
 from penstock.loading.native import NativeCarrier
 from penstock.loading.open_data import open_data
 from penstock.loading.options import BatchOptions, OutputOptions, RunOptions, usable_cores
-from penstock.loading.pillow_backend import PillowCarrier
 from penstock.loading.pillow_decode import DEFAULT_PIXEL_LIMIT
 from penstock.loading.reference import Layout
 from penstock.loading.reference_mix import mix_reference
@@ -61,7 +62,8 @@ class Loader:
     - `on_error`: "raise"; "skip" leaves a bad file out of its batch, which is then shorter;
       "substitute" takes the next sample that can be read, with its label. See `ledger`.
     - `rank`, `world_size`: this process's share of every epoch, as torch's DistributedSampler.
-    - `backend`: "native", or "pillow" for the slow reference path.
+    - `backend`: "native"; or with the same draws, slowly, "pillow", which gives the same bytes,
+      "opencv" or "numpy", which come near them (docs/augmentations.md says how near).
     - `pixel_limit`: larger images are errors, against decompression bombs.
     """
 
@@ -106,6 +108,7 @@ class Loader:
         )
         if self._output.library == "torch":
             require_torch()  # here, so that neither the error nor the import waits for a batch
+        self._library = None if backend == "native" else open_library(backend)
         self._source = open_data(data, labels)
         self._target_source = _open_targets(self._source, targets)
         self._delivery = self._make_delivery(padded=targets == "padded")
@@ -245,8 +248,9 @@ class Loader:
     def _make_carrier(self) -> Carrier:
         final, options, seed = self._plan.final, self._running, self._batching.seed
         ends = (options, seed, self._ledger, self._target_source)
-        if options.backend == "pillow":
-            return PillowCarrier(self._source, self._plan, self._output.layout, *ends)
+        if self._library is not None:
+            layout = self._output.layout
+            return LibraryCarrier(self._library, self._source, self._plan, layout, *ends)
         check_installed_pillow()
         image_format = Format(
             final.element,

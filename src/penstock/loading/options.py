@@ -6,6 +6,7 @@ import os
 from dataclasses import dataclass
 
 from penstock.errors import LoaderError
+from penstock.loading.backends import LIBRARIES
 from penstock.loading.reference import Layout
 from penstock.transforms.values import Element
 
@@ -64,7 +65,7 @@ class RunOptions:
         _at_least("threads", self.threads, 1)
         _at_least("prefetch", self.prefetch, 0)
         _at_least("pixel_limit", self.pixel_limit, 1)
-        _one_of("backend", self.backend, ("native", "pillow"))
+        _one_of("backend", self.backend, ("native", *LIBRARIES))
         _one_of("on_error", self.on_error, ("raise", "skip", "substitute"))
         _one_of("fidelity", self.fidelity, ("exact", "fast"))
 

@@ -47,6 +47,11 @@ class PackedSource:
         """Class names in the order of their labels, if the data set has classes."""
         return self._packed.table("classes")
 
+    @property
+    def box_classes(self) -> tuple[str, ...] | None:
+        """Names of what boxes hold, in the order of their labels, if there are any."""
+        return self._packed.table("box_classes")
+
     def __len__(self) -> int:
         return len(self._packed)
 
@@ -59,6 +64,11 @@ class PackedSource:
         """Return the file that holds the sample, and its original name."""
         file, place = self._packed.locate(index)
         return f"{file.path}: sample {place:,} ({file.name(place)})"
+
+    def file_name(self, index: int) -> str:
+        """Return the name that the sample's file had."""
+        file, place = self._packed.locate(index)
+        return file.name(place)
 
     def describe(self) -> str:
         """Return one line: what, how many images, which labels."""

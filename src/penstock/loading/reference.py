@@ -83,7 +83,13 @@ def run_steps_reference(table_row: npt.NDArray[np.int32], image: Image.Image) ->
 
 def finish(image: Image.Image, spec: FinalSpec, layout: Layout = "chw") -> npt.NDArray[Any]:
     """The final pass: values, element type and layout."""
-    pixels = np.asarray(image.convert("RGB"))
+    return finish_pixels(np.asarray(image.convert("RGB")), spec, layout)
+
+
+def finish_pixels(
+    pixels: npt.NDArray[np.uint8], spec: FinalSpec, layout: Layout = "chw"
+) -> npt.NDArray[Any]:
+    """The same from an array of height x width x 3."""
     finished = pixels.copy() if spec.element == Element.UINT8 else _finish_values(pixels, spec)
     return finished if layout == "hwc" else np.ascontiguousarray(finished.transpose(2, 0, 1))
 
@@ -131,7 +137,7 @@ def _apply_effect(image: Image.Image, move: EffectMove, row: int, mix: Mix) -> I
     effect = Effect(move.effect[row])
     numbers = move.numbers[row].tolist()
     if effect in Mix.EFFECTS:
-        return mix.apply(image, effect, numbers[0])
+        return Image.fromarray(mix.apply(np.asarray(image), effect, numbers[0]))
     size = Size(int(move.height[row]), int(move.width[row]))
     return apply_effect(image, effect, numbers, size)
 

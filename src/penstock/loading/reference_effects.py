@@ -27,8 +27,8 @@ def apply_effect(image: Image.Image, effect: Effect, numbers: Numbers, size: Siz
         return image
     if effect in _TRANSFORMS:
         return _warp(image, effect, numbers, size)
-    if effect in _ON_ARRAYS:
-        return Image.fromarray(_ON_ARRAYS[effect](np.asarray(image), numbers))
+    if effect in ON_ARRAYS:
+        return Image.fromarray(ON_ARRAYS[effect](np.asarray(image), numbers))
     return _ON_IMAGES[effect](image, numbers)
 
 
@@ -38,16 +38,16 @@ class Mix:
     EFFECTS = (Effect.MIX_BEGIN, Effect.MIX_ADD, Effect.MIX_END)
 
     def __init__(self) -> None:
-        self._remembered = Image.new("RGB", (1, 1))
+        self._remembered = np.zeros((1, 1, 3), dtype=np.uint8)
         self._sum = np.zeros(0, dtype=np.float32)
 
-    def apply(self, image: Image.Image, effect: Effect, weight: float) -> Image.Image:
+    def apply(self, pixels: Pixels, effect: Effect, weight: float) -> Pixels:
         """The sum is float32; at the end its fractions are cut off."""
         if effect == Effect.MIX_END:
-            return Image.fromarray(self._sum.astype(np.uint8))
-        weighted = np.asarray(image).astype(np.float32) * np.float32(weight)
+            return self._sum.astype(np.uint8)
+        weighted = pixels.astype(np.float32) * np.float32(weight)
         if effect == Effect.MIX_BEGIN:
-            self._remembered, self._sum = image, weighted
+            self._remembered, self._sum = pixels, weighted
         else:
             self._sum += weighted
         return self._remembered
@@ -121,7 +121,7 @@ _ON_IMAGES: dict[Effect, Callable[[Image.Image, Numbers], Image.Image]] = {
     Effect.GRAYSCALE: lambda image, _: image.convert("L").convert("RGB"),
 }
 
-_ON_ARRAYS: dict[Effect, Callable[[Pixels, Numbers], Pixels]] = {
+ON_ARRAYS: dict[Effect, Callable[[Pixels, Numbers], Pixels]] = {
     Effect.PERMUTE_CHANNELS: lambda pixels, numbers: np.ascontiguousarray(
         pixels[:, :, [int(channel) for channel in numbers[:3]]]
     ),

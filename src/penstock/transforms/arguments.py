@@ -22,14 +22,14 @@ Colour = tuple[int, int, int]  # red, green, blue
 MAX_SIDE_PX = 1 << 24
 
 
-def read_integer(where: str, name: str, given: Any, *, least: int) -> int:
-    """An integer of at least `least`; a float such as 224.0 counts as one."""
+def read_integer(where: str, name: str, given: Any, *, least: int, most: int = MAX_SIDE_PX) -> int:
+    """An integer between `least` and `most`; a float such as 224.0 counts as one."""
     integral = isinstance(given, Integral) or (
         isinstance(given, Real) and float(given).is_integer()
     )
-    if isinstance(given, bool) or not integral or not least <= int(given) <= MAX_SIDE_PX:
+    if isinstance(given, bool) or not integral or not least <= int(given) <= most:
         raise TransformError(
-            f"{where}: {name} must be an integer between {least} and {MAX_SIDE_PX}, got {given!r}."
+            f"{where}: {name} must be an integer between {least} and {most}, got {given!r}."
         )
     return int(given)
 
@@ -122,7 +122,7 @@ def read_centre(where: str, given: Any) -> tuple[float, float] | None:
     """(x, y) in pixels from the upper left corner; None is the middle of the image."""
     if given is None:
         return None
-    numbers = read_numbers(where, "center", given if _is_sequence(given) else (math.nan,))
+    numbers = read_numbers(where, "center", given if _is_sequence(given) else ())
     if len(numbers) != 2:
         raise TransformError(f"{where}: center must be two numbers (x, y), got {given!r}.")
     return numbers[0], numbers[1]

@@ -47,10 +47,7 @@ class AugMix(ImageOp):
     _colour: Colour = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
-        if read_integer("AugMix", "severity", self.severity, least=1) > _MOST_SEVERITY:
-            raise TransformError(
-                f"AugMix: severity must be between 1 and {_MOST_SEVERITY}, got {self.severity!r}."
-            )
+        read_integer("AugMix", "severity", self.severity, least=1, most=_MOST_SEVERITY)
         read_integer("AugMix", "mixture_width", self.mixture_width, least=1)
         read_integer("AugMix", "chain_depth", self.chain_depth, least=-1)
         if read_number("AugMix", "alpha", self.alpha, least=0) == 0:

@@ -70,8 +70,7 @@ class RandomPosterize(ImageOp):
     p: float = 0.5
 
     def __post_init__(self) -> None:
-        if read_integer("RandomPosterize", "bits", self.bits, least=0) > 8:
-            raise TransformError(f"RandomPosterize: bits must be at most 8, got {self.bits!r}.")
+        read_integer("RandomPosterize", "bits", self.bits, least=0, most=8)
         read_probability("RandomPosterize", self.p)
 
     def sample(self, draws: Draws, sizes: Sizes) -> tuple[EffectMove]:

@@ -70,6 +70,14 @@ class PopulationBasedAugment(ImageOp):
         lines += [f"{op.name:<14}{op.probability:>12g}{op.level:>13g}" for op in stage.ops]
         return "\n".join(lines)
 
+    @property
+    def stage_starts(self) -> tuple[int, ...]:
+        """The epochs of the training at which something changes."""
+        starts = (stage.from_epoch for stage in self._schedule.stages)
+        if self.epochs is None:
+            return tuple(starts)
+        return tuple(-(-start * int(self.epochs) // self._schedule.epochs) for start in starts)
+
     def stage_at(self, epoch: int) -> Stage:
         """The schedule's stage for an epoch of the training."""
         if self.epochs is not None:

@@ -1,34 +1,36 @@
-"""The slow way from files to slots: Pillow and NumPy alone, as oracle and fallback."""
+"""The slow way from files to slots: an image library and NumPy, as oracle and fallback."""
 
 from __future__ import annotations
 
 from concurrent.futures import ThreadPoolExecutor
+from typing import Generic
 
 import numpy as np
 import PIL.Image
 
 from penstock.errors import DecodeError
 from penstock.geometry import Ints, Sizes
+from penstock.loading.backends.library import ImageLibrary, ImageT
 from penstock.loading.carried import Carried
 from penstock.loading.ledger import Ledger
 from penstock.loading.masks import Mask, in_threes, mask_moves, out_of_threes
 from penstock.loading.options import RunOptions
-from penstock.loading.pillow_decode import open_rgb
 from penstock.loading.python_calls import PythonCalls
-from penstock.loading.reference import Layout, erase_finished, finish, run_moves
+from penstock.loading.reference import Layout, erase_finished, run_moves
 from penstock.loading.target_source import TargetSource
 from penstock.loading.work import Carrier, Failures, Part
-from penstock.planner.plan import Plan
+from penstock.planner.plan import Plan, Segment
 from penstock.sources import Source
 from penstock.transforms.effects import EffectMove
 from penstock.transforms.moves import Move, out_sizes
 
 
-class PillowCarrier(Carrier):
-    """Does what NativeCarrier does, one Pillow call after the other."""
+class LibraryCarrier(Carrier, Generic[ImageT]):
+    """Does what NativeCarrier does, one call of `library` after the other."""
 
     def __init__(
         self,
+        library: ImageLibrary[ImageT],
         source: Source,
         plan: Plan,
         layout: Layout,
@@ -37,7 +39,8 @@ class PillowCarrier(Carrier):
         ledger: Ledger,
         targets: TargetSource | None = None,
     ) -> None:
-        super().__init__(ThreadPoolExecutor(options.threads, "penstock-pillow"))
+        super().__init__(ThreadPoolExecutor(options.threads, "penstock-library"))
+        self._library = library
         self._source = source
         self._plan = plan
         self._layout = layout
@@ -54,12 +57,12 @@ class PillowCarrier(Carrier):
             self._fill(alive, list(images.values()))
         return self._failures.handle(part, failed)
 
-    def _open(self, part: Part) -> tuple[dict[int, PIL.Image.Image], dict[int, str]]:
+    def _open(self, part: Part) -> tuple[dict[int, ImageT], dict[int, str]]:
         opened = [
-            self._pool.submit(open_rgb, self._source, sample, self._pixel_limit)
+            self._pool.submit(self._library.open, self._source, sample, self._pixel_limit)
             for sample in part.files.tolist()
         ]
-        images: dict[int, PIL.Image.Image] = {}
+        images: dict[int, ImageT] = {}
         failed: dict[int, str] = {}
         for item, future in enumerate(opened):
             try:
@@ -68,44 +71,52 @@ class PillowCarrier(Carrier):
                 failed[item] = str(error)
         return images, failed
 
-    def _fill(self, part: Part, images: list[PIL.Image.Image]) -> None:
+    def _fill(self, part: Part, images: list[ImageT]) -> None:
         carried = Carried(self._targets, part)
         every = np.arange(len(images), dtype=np.int32)
         key = (self._seed, part.epoch, part.samples)
         for segment in self._plan.segments:
             self._check_open()
-            sizes = _sizes_of(images)
+            sizes = self._sizes_of(images)
             moves, targets = segment.sample_targets(*key, sizes, carried.at(every))
             carried.keep(every, targets)
             if carried.masks:
                 _move_masks(carried.masks, moves, sizes)
             moved = [
-                self._pool.submit(run_moves, image, moves, row) for row, image in enumerate(images)
+                self._pool.submit(self._library.run_moves, image, moves, row)
+                for row, image in enumerate(images)
             ]
             images = [future.result() for future in moved]
             if segment.python is not None:
                 called = [
-                    self._pool.submit(self._python.call, segment, image, part, item)
+                    self._pool.submit(self._call_python, segment, image, part, item)
                     for item, image in enumerate(images)
                 ]
                 images = [future.result() for future in called]
-        finishing = self._plan.segments[-1].sample_finishing(*key, _sizes_of(images))
+        finishing = self._plan.segments[-1].sample_finishing(*key, self._sizes_of(images))
         self._write(part, images, finishing)
         carried.deliver(part.batch, every)
 
-    def _write(
-        self, part: Part, images: list[PIL.Image.Image], finishing: tuple[EffectMove, ...]
-    ) -> None:
-        part.batch.place(_sizes_of(images), part.slots)
+    def _write(self, part: Part, images: list[ImageT], finishing: tuple[EffectMove, ...]) -> None:
+        part.batch.place(self._sizes_of(images), part.slots)
         for row, (slot, image) in enumerate(zip(part.slots.tolist(), images, strict=True)):
-            finished = finish(image, self._plan.final, self._layout)
+            finished = self._library.finish(image, self._plan.final, self._layout)
             for move in finishing:
                 erase_finished(finished, move, row, self._layout)
             target = part.batch.image(slot)
             target[...] = finished.view(target.dtype)
 
+    def _call_python(self, segment: Segment, image: ImageT, part: Part, item: int) -> ImageT:
+        returned = self._python.call(segment, self._library.to_pillow(image), part, item)
+        return self._library.from_pillow(returned)
+
+    def _sizes_of(self, images: list[ImageT]) -> Sizes:
+        sizes = [self._library.size_of(image) for image in images]
+        return Sizes(_column([s.height for s in sizes]), _column([s.width for s in sizes]))
+
 
 def _move_masks(masks: dict[int, Mask], moves: tuple[Move, ...], sizes: Sizes) -> None:
+    """By the reference whatever the library: a mask's numbers must not be mixed."""
     threes = in_threes(list(masks.values()))
     changed = mask_moves(moves)
     moved = [
@@ -115,10 +126,6 @@ def _move_masks(masks: dict[int, Mask], moves: tuple[Move, ...], sizes: Sizes) -
     counts = [len(stack) for stack in masks.values()]
     after = out_of_threes(moved, threes.owners, counts, out_sizes(changed, sizes))
     masks.update(zip(masks, after, strict=True))
-
-
-def _sizes_of(images: list[PIL.Image.Image]) -> Sizes:
-    return Sizes(_column([image.height for image in images]), _column([i.width for i in images]))
 
 
 def _column(values: list[int]) -> Ints:

@@ -1,0 +1,43 @@
+"""What each layer of RandAugment costs: the pipeline of a classifier with none to five of them."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from benchmarks.case import Case
+from benchmarks.cases import classify_224
+from benchmarks.cases.kind import CaseKind
+
+
+def make_case(paths: tuple[str, ...]) -> Case:
+    """Return the case for these files; whoever asks sets the layers."""
+    return replace(
+        classify_224.make_case(paths),
+        name=KIND.name,
+        question=(
+            "Images per second with N layers of RandAugment of magnitude 9: decode, "
+            "RandomResizedCrop(224), RandomHorizontalFlip, RandAugment(N, 9), Normalize, "
+            "to float32 CHW in batches of 64"
+        ),
+    )
+
+
+KIND = CaseKind(
+    name="randaugment",
+    make=make_case,
+    photos="in1k",
+    images=256,
+    peers=(
+        "penstock_packed",
+        "penstock_folder",
+        "torchvision_pillow",
+        "torchvision_io",
+        "dali",
+    ),
+    layers=(0, 1, 2, 3, 4, 5),
+    quick_layers=(0, 2),
+    cores=(1,),
+    # Thirty processes take turns, so each turn has to be short.
+    rounds=5,
+    seconds=1.0,
+)

@@ -1,0 +1,1 @@
+"""Effects one at a time: penstock's kernels, Pillow and OpenCV on the same photos."""

@@ -1,0 +1,119 @@
+"""`penstock show`: what does a pipeline do to the data?"""
+
+from __future__ import annotations
+
+import argparse
+import json
+from dataclasses import asdict
+from typing import TYPE_CHECKING, Any
+
+from penstock.cli.arguments import count, whole, wholes
+from penstock.cli.output import say
+from penstock.errors import SourceError
+from penstock.showing.presets import DEFAULT, PRESETS
+
+if TYPE_CHECKING:
+    Verbs = argparse._SubParsersAction[argparse.ArgumentParser]  # noqa: SLF001 (has no public name)
+
+_EXAMPLE_SCHEDULE = ""  # what --schedule without a file means
+
+
+def add_verb(verbs: Verbs, shared: argparse.ArgumentParser) -> None:
+    """Add `show` to the verbs of the command line."""
+    verb = verbs.add_parser(
+        "show",
+        parents=[shared],
+        help="draw what a pipeline does to some images",
+        description="Writes a picture with a row for each of some images: the original, then what "
+        "the pipeline makes of it with different draws, as uint8 before ToDtype and Normalize, "
+        "boxes drawn in. Or tells what a schedule of PopulationBasedAugment does.",
+    )
+    verb.add_argument("data", nargs="?", help="a .pen file, or a folder of images")
+    verb.add_argument("--labels", metavar="FILE", help="CSV or TSV of files and labels")
+    pipeline = verb.add_mutually_exclusive_group()
+    pipeline.add_argument(
+        "--transform", metavar="PLACE", help="your own: FILE.py:OBJECT or PACKAGE.MODULE:OBJECT"
+    )
+    pipeline.add_argument(
+        "--preset",
+        choices=PRESETS,
+        default=DEFAULT,
+        metavar="NAME",
+        help=f"one of {', '.join(PRESETS)} (default: %(default)s)",
+    )
+    pipeline.add_argument(
+        "--schedule",
+        nargs="?",
+        const=_EXAMPLE_SCHEDULE,
+        metavar="FILE",
+        help="tell what a schedule does instead (default: the one that comes with penstock)",
+    )
+    for name, kind, default, meaning in (
+        ("--images", count, 6, "images to show"),
+        ("--repeats", count, 5, "results of each"),
+        ("--seed", whole, 0, "the seed of the draws"),
+    ):
+        verb.add_argument(
+            name, type=kind, default=default, metavar="N", help=f"{meaning} (default: %(default)s)"
+        )
+    verb.add_argument(
+        "--out", default="sheet.png", metavar="PNG", help="the file (default: %(default)s)"
+    )
+    verb.add_argument(
+        "--epochs", type=wholes, metavar="N,N", help="for --schedule (default: where it changes)"
+    )
+    verb.set_defaults(run=run)
+
+
+def run(args: argparse.Namespace) -> int:
+    """Draw the sheet, or tell the schedule."""
+    if args.schedule is not None:
+        return _tell_schedule(args)
+    if args.data is None:
+        raise SourceError("penstock show: no data set given. Name a .pen file or a folder.")
+    from penstock.showing.sheet import make_sheet
+
+    sheet = make_sheet(
+        args.data,
+        _transform(args),
+        args.out,
+        labels=args.labels,
+        images=args.images,
+        repeats=args.repeats,
+        seed=args.seed,
+    )
+    if args.json:
+        print(json.dumps(sheet.to_dict()))
+        return 0
+    results = f"{args.repeats} result{'' if args.repeats == 1 else 's'}"
+    images = f"{len(sheet.rows)} image{'' if len(sheet.rows) == 1 else 's'}"
+    say([f"wrote {sheet.file}: {images}, each with {results} ({sheet.pixels})"])
+    return 0
+
+
+def _transform(args: argparse.Namespace) -> Any:
+    if args.transform is None:
+        from penstock.showing.presets import make_preset
+
+        return make_preset(args.preset)
+    from penstock.showing.find_transform import find_transform
+
+    return find_transform(args.transform)
+
+
+def _tell_schedule(args: argparse.Namespace) -> int:
+    from penstock.transforms import PopulationBasedAugment
+
+    if args.data is not None:
+        raise SourceError(
+            f"penstock show: --schedule tells in words, of no data; got {args.data} too. "
+            "Leave out one of the two."
+        )
+    augment = PopulationBasedAugment(args.schedule or None)
+    epochs = augment.stage_starts if args.epochs is None else args.epochs
+    if args.json:
+        told = [{"epoch": epoch, **asdict(augment.stage_at(epoch))} for epoch in epochs]
+        print(json.dumps({"schedule": args.schedule or None, "epochs": told}))
+    else:
+        say("\n\n".join(augment.describe(epoch) for epoch in epochs).splitlines())
+    return 0
