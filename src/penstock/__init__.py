@@ -10,6 +10,7 @@ from penstock._version import __version__
 
 if TYPE_CHECKING:
     from penstock import transforms
+    from penstock.analysis.watch import watch
     from penstock.errors import (
         CoreError,
         DecodeError,
@@ -42,6 +43,7 @@ __all__ = [
     "transforms",
     "unpack",
     "verify",
+    "watch",
 ]
 
 _HOME = {
@@ -51,6 +53,7 @@ _HOME = {
     "pack": "penstock.packing.pack",
     "unpack": "penstock.packing.unpack",
     "verify": "penstock.packing.verify",
+    "watch": "penstock.analysis.watch",
 }
 
 
