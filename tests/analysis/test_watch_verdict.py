@@ -10,7 +10,7 @@ from penstock.analysis.watch_verdict import Shares, judge
     [
         (Shares(4, 0.9, 0.9), 2, 2, Verdict.NONE, "4 steps"),
         (Shares(50, 0.01, 0.01), 2, 2, Verdict.ACCELERATOR, "only 1% of the time"),
-        (Shares(50, 0.4, 0.01), 2, 2, Verdict.START_UP, "takes 40% of the time"),
+        (Shares(50, 0.4, 0.01), 2, 2, Verdict.START_UP, "Waiting takes 40% of the time"),
         (Shares(50, 0.8, 0.75), 0, 8, Verdict.WORKERS, "num_workers=0"),
         (Shares(50, 0.8, 0.75), 2, 8, Verdict.WORKERS, "2 of 8 cores"),
         (Shares(50, 0.8, 0.75), 8, 8, Verdict.INPUT, "4.0 times as fast"),

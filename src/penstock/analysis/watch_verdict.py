@@ -65,9 +65,9 @@ def _judge_fed(shares: Shares) -> tuple[Verdict, str]:
         return (
             Verdict.START_UP,
             (
-                f"Waiting for the first batch of each epoch takes {shares.all_steps:.0%} of the time, "
-                f"later batches {shares.later_steps:.0%}: longer epochs or workers that are kept "
-                "between them would help."
+                f"Waiting takes {shares.all_steps:.0%} of the time, but only "
+                f"{shares.later_steps:.0%} after the first batch of each epoch: longer epochs, or "
+                "workers that are kept between them (persistent_workers=True), would help."
             ),
         )
     return (

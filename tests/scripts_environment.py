@@ -1,0 +1,20 @@
+"""The environment in which tests start scripts of users."""
+
+import os
+from pathlib import Path
+
+import pytest
+
+from penstock.cli.torchvision_import import import_torchvision
+
+FOLDER = Path(__file__).parent / "torchvision_for_scripts"
+
+
+def environment_for(script: Path) -> dict[str, str]:
+    """Return an environment in which `script` can import torchvision; skip where it cannot."""
+    if "torchvision" in script.read_text(encoding="utf-8"):
+        try:
+            import_torchvision()
+        except ImportError as error:
+            pytest.skip(f"torchvision cannot be imported: {error}")
+    return os.environ | {"PYTHONPATH": str(FOLDER), "OMP_NUM_THREADS": "1"}
