@@ -115,11 +115,43 @@ def test_our_own_loader_is_seen(write, tmp_path):
 
 def test_arguments_name_and_path_are_those_of_python(write):
     script = write(
-        "import sys\nprint(__name__, sys.argv[1:], sys.path[0], __file__, sys.modules['__main__'])"
+        "import sys\n"
+        "print(__name__, sys.argv, sys.path[0], __file__, sys.modules['__main__'].__spec__)\n"
     )
     asked = ("--json", "x", "-m", "--help")
 
     assert run(script, *asked).stdout == plain(script, *asked).stdout
+
+
+def test_a_relative_path_is_shown_as_python_shows_it(write):
+    script = write("import sys\nprint(sys.argv, __file__)\nraise ValueError(3)\n")
+    started = [
+        subprocess.run(
+            [*start, script.name], cwd=script.parent, capture_output=True, text=True, check=False
+        )
+        for start in (command(), [sys.executable])
+    ]
+
+    assert started[0].stdout == started[1].stdout
+    assert started[0].stderr.startswith(started[1].stderr)
+
+
+def test_spawned_workers_find_the_script(write, tmp_path):
+    """A worker that is spawned imports the script again, by its path."""
+    script = write(
+        "import torch\n"
+        "from torch.utils.data import DataLoader, Dataset\n"
+        "class Squares(Dataset):\n"
+        "    def __len__(self): return 32\n"
+        "    def __getitem__(self, index): return torch.full((3, 2, 2), index ** 2)\n"
+        "if __name__ == '__main__':\n"
+        "    loader = DataLoader(Squares(), 4, num_workers=1, multiprocessing_context='spawn')\n"
+        "    print(sum(int(images[:, 0, 0, 0].sum()) for images in loader))\n"
+    )
+    done = run(script, options=["--json", tmp_path / "found.json"])
+
+    assert done.stdout == f"{sum(index**2 for index in range(32))}\n", done.stderr
+    assert json.loads((tmp_path / "found.json").read_text())["loaders"][0]["images"] == 32
 
 
 def test_a_crash_is_shown_as_python_shows_it(write):
@@ -200,6 +232,7 @@ def test_torch_is_not_imported_for_a_script(write):
     [
         (["no_such.py"], "there is no script 'no_such.py'"),
         (["--json", "no/such/file.json", __file__], "there is no such folder"),
+        (["--json", ".", __file__], "it is a folder"),
     ],
 )
 def test_what_cannot_be_run(arguments, message):

@@ -18,8 +18,7 @@ def count_images(batch: Any) -> int:
         if hasattr(batch, "shape"):
             return int(batch.shape[0]) if len(batch.shape) else 0
         if isinstance(batch, Mapping):
-            values = list(batch.values())
-            batch = values[0] if values else None
+            batch = next(iter(batch.values()), None)
         elif isinstance(batch, tuple) and batch:
             batch = batch[0]
         elif isinstance(batch, list) and batch:

@@ -59,7 +59,8 @@ class FoundLoaders:
             times = find(loader, sys._getframe(1)).times  # noqa: SLF001 (has no public name)
             times.begin_epoch()
             iterator: Iterator[Any] = begin(loader)
-            setattr(iterator, TIMES, times)
+            if isinstance(iterator, iterator_class):  # a subclass may give out another kind
+                setattr(iterator, TIMES, times)
             return iterator
 
         @functools.wraps(advance)

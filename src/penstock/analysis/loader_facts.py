@@ -30,9 +30,12 @@ def read_facts(loader: Any) -> LoaderFacts:
     data = getattr(loader, "dataset", None)
     if data is None:
         data = getattr(loader, "source", None)
+    batch_size = _whole(getattr(loader, "batch_size", None))
+    if batch_size is None:
+        batch_size = _whole(getattr(getattr(loader, "batch_sampler", None), "batch_size", None))
     return LoaderFacts(
         kind=type(loader).__name__,
-        batch_size=_whole(getattr(loader, "batch_size", None)),
+        batch_size=batch_size,
         workers=_whole(getattr(loader, "num_workers", None)),
         samples=_length(data),
         data=None if data is None else type(data).__name__,

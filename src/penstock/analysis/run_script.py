@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import builtins
+import io
 import os
 import runpy
 import sys
@@ -9,7 +11,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from time import perf_counter
-from types import TracebackType
+from types import ModuleType, TracebackType
 
 from penstock.errors import PenstockError
 
@@ -49,7 +51,7 @@ def run_script(script: str, arguments: Sequence[str], *, is_module: bool) -> Out
             if is_module:
                 runpy.run_module(script, run_name="__main__", alter_sys=True)
             else:
-                runpy.run_path(script, run_name="__main__")
+                _run_file(script)
         except SystemExit as exit_:
             ended, exit_code = "exited", _exit_code(exit_)
         except BaseException as error:  # noqa: BLE001 (Python itself would end here too)
@@ -59,6 +61,18 @@ def run_script(script: str, arguments: Sequence[str], *, is_module: bool) -> Out
             ended = "interrupted" if is_interrupt else "crashed"
             exit_code = EXIT_INTERRUPTED if is_interrupt else EXIT_CRASHED
     return Outcome(ended, exit_code, perf_counter() - started_s)
+
+
+def _run_file(script: str) -> None:
+    """Execute a file as `__main__`, which it stays: functions it left for exit may look there."""
+    file = os.path.abspath(script)
+    with io.open_code(file) as source:
+        code = compile(source.read(), file, "exec")
+    main = ModuleType("__main__")
+    main.__file__ = file
+    main.__dict__["__builtins__"] = builtins
+    sys.modules["__main__"] = main
+    exec(code, main.__dict__)  # noqa: S102 (it is what the user asked for)
 
 
 @contextmanager

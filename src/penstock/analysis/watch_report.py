@@ -48,12 +48,13 @@ class WatchReport:
         return [
             f"{self.verdict.value}: {self.sentence}",
             f"  loader       {self.loader.describe()}",
-            f"  seen         {self.steps:,} steps in {self.epochs} epochs, {self.images:,} images",
+            f"  seen         {self.steps:,} steps, {self.images:,} images, epochs: {self.epochs}",
             f"  images/s     {rate}",
             (
-                f"  waited       {self.waited_share:.1%} of the time "
-                f"({self.waited_s:,.2f} s; computed {self.computed_s:,.2f} s)"
+                f"  waited       {self.later_waited_share:.1%} of the time, "
+                f"{self.waited_share:.1%} with the first batch of each epoch"
             ),
+            f"  in seconds   waited {self.waited_s:,.2f}, computed {self.computed_s:,.2f}",
             f"  first batch  {first}",
             f"  waits (ms)   {waits or 'none'}",
         ]

@@ -40,9 +40,7 @@ def run(args: argparse.Namespace) -> int:
     from penstock.analysis.found_loaders import FoundLoaders
     from penstock.analysis.run_script import run_script, script_folder
 
-    if args.json is not None and not args.json.resolve().parent.is_dir():
-        raise PenstockError(f"run: cannot write {args.json}: there is no such folder.")
-    json_file = None if args.json is None else args.json.resolve()  # the script may change folder
+    json_file = None if args.json is None else _checked(args.json)
     loaders = FoundLoaders(script_folder(args.script, is_module=args.is_module))
     loaders.watch_known_libraries()
     process = os.getpid()
@@ -54,6 +52,15 @@ def run(args: argparse.Namespace) -> int:
     if json_file is not None:
         json_file.write_text(json.dumps(_to_dict(args, outcome, loaders.found)) + "\n", "utf-8")
     return outcome.exit_code
+
+
+def _checked(file: Path) -> Path:
+    """Return where to write: checked before a script runs for days, which may change folder."""
+    if not file.resolve().parent.is_dir():
+        raise PenstockError(f"run: cannot write {file}: there is no such folder.")
+    if file.is_dir():
+        raise PenstockError(f"run: cannot write {file}: it is a folder. Name a file.")
+    return file.resolve()
 
 
 def _to_dict(
@@ -91,7 +98,7 @@ def _print(outcome: Outcome, found: list[FoundLoader]) -> None:
         table.add_row(
             str(number),
             report.verdict.value,
-            f"{report.waited_share:.0%}",
+            f"{report.later_waited_share:.0%}",
             "?" if rate is None else f"{rate:,.0f}",
             f"{report.steps:,}",
             "none" if first_s is None else f"{first_s:,.2f} s",
