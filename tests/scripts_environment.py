@@ -17,4 +17,6 @@ def environment_for(script: Path) -> dict[str, str]:
             import_torchvision()
         except ImportError as error:
             pytest.skip(f"torchvision cannot be imported: {error}")
-    return os.environ | {"PYTHONPATH": str(FOLDER), "OMP_NUM_THREADS": "1"}
+    path = os.pathsep.join(filter(None, [str(FOLDER), os.environ.get("PYTHONPATH")]))
+    # One thread of torch's: its own and the workers' would fight for few cores.
+    return os.environ | {"PYTHONPATH": path, "OMP_NUM_THREADS": "1"}
