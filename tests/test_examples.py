@@ -4,6 +4,8 @@ from pathlib import Path
 
 import pytest
 
+from scripts_environment import environment_for
+
 EXAMPLES = sorted((Path(__file__).parent.parent / "examples").glob("*.py"))
 
 
@@ -13,7 +15,12 @@ def test_example_runs(example, tmp_path):
     pytest.importorskip("torch")
 
     done = subprocess.run(
-        [sys.executable, example], cwd=tmp_path, capture_output=True, text=True, check=False
+        [sys.executable, example],
+        cwd=tmp_path,
+        env=environment_for(example),
+        capture_output=True,
+        text=True,
+        check=False,
     )
 
     assert done.returncode == 0, done.stderr

@@ -10,6 +10,7 @@ from penstock._version import __version__
 
 if TYPE_CHECKING:
     from penstock import transforms
+    from penstock.analysis.watch import watch
     from penstock.errors import (
         CoreError,
         DecodeError,
@@ -44,6 +45,7 @@ __all__ = [
     "transforms",
     "unpack",
     "verify",
+    "watch",
 ]
 
 _HOME = {
@@ -53,6 +55,7 @@ _HOME = {
     "pack": "penstock.packing.pack",
     "unpack": "penstock.packing.unpack",
     "verify": "penstock.packing.verify",
+    "watch": "penstock.analysis.watch",
 }
 
 

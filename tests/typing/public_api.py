@@ -24,5 +24,10 @@ for images, labels in loader:
 mixes = T.RandomChoice([T.MixUp(alpha=0.2, num_classes=10), T.CutMix(num_classes=10)])
 assert_type(ps.Loader("photos", transform=pipeline, batch_transform=mixes), ps.Loader)
 
+watched = ps.watch(loader, callback=lambda step, scalars: scalars["input/wait_ms"] * step)
+for images, labels in watched:
+    assert len(images) == len(labels)
+assert_type(str(watched.report()), str)
+
 assert_type(ps.__version__, str)
 error: ps.PenstockError = ps.PenstockError("where: what was got. What to do.")

@@ -23,6 +23,7 @@ class Verdict(Enum):
     COLLATE = "collate-bound"
     INTERPRETER = "held by the interpreter lock"
     START_UP = "start-up-bound"
+    INPUT = "input-bound"  # seen from outside, where the part that is slow cannot be told
     NONE = "no verdict"
 
 

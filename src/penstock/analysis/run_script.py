@@ -1,0 +1,103 @@
+"""Run somebody's script in this process, as `python script.py ...` would."""
+
+from __future__ import annotations
+
+import builtins
+import io
+import os
+import runpy
+import sys
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from time import perf_counter
+from types import ModuleType, TracebackType
+
+from penstock.errors import PenstockError
+
+EXIT_CRASHED = 1
+EXIT_INTERRUPTED = 130  # as shells report a program that Ctrl-C ended
+NOT_THE_SCRIPTS = {__file__, runpy.__file__, "<frozen runpy>"}
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """How a script ended."""
+
+    ended: str  # "finished", "exited", "crashed" or "interrupted"
+    exit_code: int
+    seconds: float
+
+
+def script_folder(script: str, *, is_module: bool) -> str:
+    """Return where the script's own files are; raise if there is no such script."""
+    if is_module:
+        return os.getcwd()
+    if not os.path.isfile(script):
+        raise PenstockError(f"run: there is no script {script!r}. Check the path.")
+    return os.path.dirname(os.path.abspath(script))
+
+
+def run_script(script: str, arguments: Sequence[str], *, is_module: bool) -> Outcome:
+    """Run a script, or a module by name, to its end, whatever that is.
+
+    A crash is shown the way Python shows it, without our part of the traceback.
+    """
+    folder = script_folder(script, is_module=is_module)
+    started_s = perf_counter()
+    ended, exit_code = "finished", 0
+    with _as_main(script, arguments, folder):
+        try:
+            if is_module:
+                runpy.run_module(script, run_name="__main__", alter_sys=True)
+            else:
+                _run_file(script)
+        except SystemExit as exit_:
+            ended, exit_code = "exited", _exit_code(exit_)
+        except BaseException as error:  # noqa: BLE001 (Python itself would end here too)
+            error.__traceback__ = _scripts_part(error.__traceback__)
+            sys.excepthook(type(error), error, error.__traceback__)
+            is_interrupt = isinstance(error, KeyboardInterrupt)
+            ended = "interrupted" if is_interrupt else "crashed"
+            exit_code = EXIT_INTERRUPTED if is_interrupt else EXIT_CRASHED
+    return Outcome(ended, exit_code, perf_counter() - started_s)
+
+
+def _run_file(script: str) -> None:
+    """Execute a file as `__main__`, which it stays: functions it left for exit may look there."""
+    file = os.path.abspath(script)
+    with io.open_code(file) as source:
+        code = compile(source.read(), file, "exec")
+    main = ModuleType("__main__")
+    main.__file__ = file
+    main.__dict__["__builtins__"] = builtins
+    sys.modules["__main__"] = main
+    exec(code, main.__dict__)  # noqa: S102 (it is what the user asked for)
+
+
+@contextmanager
+def _as_main(script: str, arguments: Sequence[str], folder: str) -> Iterator[None]:
+    """Give the script the arguments and the import path it expects."""
+    arguments_before, path_before = sys.argv, sys.path
+    sys.argv = [script, *arguments]
+    sys.path = [folder, *sys.path[1:]]
+    try:
+        yield
+    finally:
+        sys.argv, sys.path = arguments_before, path_before
+
+
+def _exit_code(exit_: SystemExit) -> int:
+    """Return the code; anything that is no number is a message for stderr, as in Python."""
+    if exit_.code is None:
+        return 0
+    if isinstance(exit_.code, int):
+        return exit_.code
+    sys.stderr.write(f"{exit_.code}\n")
+    return EXIT_CRASHED
+
+
+def _scripts_part(traceback: TracebackType | None) -> TracebackType | None:
+    while traceback is not None and traceback.tb_frame.f_code.co_filename in NOT_THE_SCRIPTS:
+        traceback = traceback.tb_next
+    return traceback

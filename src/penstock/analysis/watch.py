@@ -1,0 +1,145 @@
+"""Watch any loader from outside: how long does the loop wait for it, how long does it compute?"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from typing import Any, Generic, TypeVar
+
+from penstock.analysis.batch_images import count_images
+from penstock.analysis.live_line import LiveLine
+from penstock.analysis.loader_facts import read_facts
+from penstock.analysis.results import Steps
+from penstock.analysis.step_times import StepTimes
+from penstock.analysis.watch_report import WatchReport, ended_steps, summarise
+from penstock.errors import LoaderError
+
+Batch = TypeVar("Batch")
+Callback = Callable[[int, dict[str, float]], object]
+
+
+def watch(
+    loader: Iterable[Batch],
+    *,
+    batch_size: int | None = None,
+    live: bool = False,
+    callback: Callback | None = None,
+) -> Watched[Batch]:
+    """Return `loader` with a clock: the same batches, and `.report()` says what was waited for.
+
+    Any iterable of batches will do. Everything else about it, such as `len` and `set_epoch`, is
+    still there.
+
+    - `batch_size`: images in a batch; None counts them in each batch.
+    - `live`: shows one line on stderr that is updated as the loop goes.
+    - `callback(step, scalars)`: called after each step with its figures, for TensorBoard and the
+      like: "input/wait_ms", "input/compute_ms", "input/wait_share", "input/images_per_s".
+    """
+    if not isinstance(loader, Iterable) and not hasattr(loader, "__getitem__"):
+        raise LoaderError(
+            f"watch: {type(loader).__name__} cannot be iterated over. "
+            "Give a loader, or another iterable of batches."
+        )
+    if batch_size is not None and (isinstance(batch_size, bool) or batch_size < 1):
+        raise LoaderError(f"watch: batch_size must be 1 or more, got {batch_size!r}.")
+    return Watched(loader, batch_size, live, callback)
+
+
+class Watched(Generic[Batch]):
+    """A loader whose waits are recorded; made by `watch`."""
+
+    def __init__(
+        self,
+        loader: Iterable[Batch],
+        batch_size: int | None,
+        live: bool,
+        callback: Callback | None,
+    ) -> None:
+        self._loader = loader
+        self._batch_size = batch_size
+        self._callback = callback
+        self._times = StepTimes()
+        self._live = LiveLine(self._times) if live else None
+
+    def __iter__(self) -> Iterator[Batch]:
+        self._times.begin_epoch()
+        return _WatchedIterator(
+            iter(self._loader), self._times, self._batch_size, self._after_step, self._after_epoch
+        )
+
+    def __len__(self) -> int:
+        return len(self._loader)  # type: ignore[arg-type]  # its own error is the right one
+
+    def __getattr__(self, name: str) -> Any:
+        if name == "_loader":  # not there yet while being unpickled
+            raise AttributeError(name)
+        return getattr(self._loader, name)
+
+    def __repr__(self) -> str:
+        return f"watch({self._loader!r})"
+
+    def report(self) -> WatchReport:
+        """Say what was seen so far, over all epochs; to be printed, or `to_dict()`."""
+        return summarise(self._times, read_facts(self._loader))
+
+    def steps(self) -> Steps:
+        """Return the seconds waited and computed in each step that ended."""
+        return ended_steps(self._times)
+
+    @property
+    def _after_step(self) -> Callable[[], None] | None:
+        return self._tell if self._callback is not None or self._live is not None else None
+
+    def _tell(self) -> None:
+        if self._live is not None:
+            self._live.step()
+        if self._callback is not None:
+            waited_s, computed_s = self._times.last_step_s()
+            step_s = waited_s + computed_s
+            scalars = {
+                "input/wait_ms": waited_s * 1e3,
+                "input/compute_ms": computed_s * 1e3,
+                "input/wait_share": waited_s / step_s if step_s else 0.0,
+            }
+            images = self._times.recent(1)[2]
+            if images and step_s:
+                scalars["input/images_per_s"] = images / step_s
+            self._callback(self._times.steps - 1, scalars)
+
+    def _after_epoch(self) -> None:
+        if self._live is not None:
+            self._live.end()
+
+
+class _WatchedIterator(Iterator[Batch]):
+    """One pass over a watched loader."""
+
+    def __init__(
+        self,
+        batches: Iterator[Batch],
+        times: StepTimes,
+        batch_size: int | None,
+        after_step: Callable[[], None] | None,
+        after_epoch: Callable[[], None],
+    ) -> None:
+        self._batches = batches
+        self._times = times
+        self._batch_size = batch_size
+        self._after_step = after_step
+        self._after_epoch = after_epoch
+        self._has_given = False
+
+    def __next__(self) -> Batch:
+        times = self._times
+        times.ask()
+        if self._after_step is not None and self._has_given:
+            self._after_step()
+            times.restart_wait()
+        try:
+            batch = next(self._batches)
+        except StopIteration:
+            times.end_epoch()
+            self._after_epoch()
+            raise
+        times.give(self._batch_size or count_images(batch))
+        self._has_given = True
+        return batch

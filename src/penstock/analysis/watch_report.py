@@ -1,0 +1,113 @@
+"""What a watched loader did: figures, a verdict, and how to say it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from penstock.analysis.loader_facts import LoaderFacts
+from penstock.analysis.results import Steps, Verdict
+from penstock.analysis.step_times import StepTimes
+from penstock.analysis.watch_verdict import Shares, judge
+from penstock.loading.options import usable_cores
+
+QUANTILES = {"least": 0.0, "median": 0.5, "p90": 0.9, "p99": 0.99, "largest": 1.0}
+
+
+@dataclass(frozen=True, slots=True)
+class WatchReport:
+    """What was seen of one loader. Steps that had not ended are left out of shares and rates."""
+
+    loader: LoaderFacts
+    epochs: int
+    steps: int
+    images: int
+    images_per_s: float | None  # over all ended steps; None if images could not be counted
+    waited_s: float
+    computed_s: float
+    waited_share: float  # of all ended steps
+    later_waited_share: float  # without the first batch of each epoch
+    first_batch_s: float | None  # from asking for an iterator to the first batch, first epoch
+    waits_ms: Mapping[str, float]  # quantiles of the waits, without the first of each epoch
+    verdict: Verdict
+    sentence: str
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return everything in types that JSON knows."""
+        return asdict(self) | {"verdict": self.verdict.value}
+
+    def lines(self) -> list[str]:
+        """Return the report as lines of text."""
+        rate = "unknown" if self.images_per_s is None else f"{self.images_per_s:,.0f}"
+        first = "none" if self.first_batch_s is None else f"{self.first_batch_s * 1e3:,.1f} ms"
+        waits = ", ".join(f"{name} {value:,.2f}" for name, value in self.waits_ms.items())
+        return [
+            f"{self.verdict.value}: {self.sentence}",
+            f"  loader       {self.loader.describe()}",
+            f"  seen         {self.steps:,} steps, {self.images:,} images, epochs: {self.epochs}",
+            f"  images/s     {rate}",
+            (
+                f"  waited       {self.later_waited_share:.1%} of the time, "
+                f"{self.waited_share:.1%} with the first batch of each epoch"
+            ),
+            f"  in seconds   waited {self.waited_s:,.2f}, computed {self.computed_s:,.2f}",
+            f"  first batch  {first}",
+            f"  waits (ms)   {waits or 'none'}",
+        ]
+
+    def __str__(self) -> str:
+        return "\n".join(self.lines())
+
+
+def summarise(times: StepTimes, facts: LoaderFacts) -> WatchReport:
+    """Make a report of the steps so far."""
+    waited_s, computed_s, images = times.waited_s, times.computed_s, times.images
+    is_first = np.zeros(times.steps, dtype=bool)
+    is_first[[start for start in times.epoch_starts if start < times.steps]] = True
+    has_ended = ~np.isnan(computed_s)
+    later = has_ended & ~is_first
+    busy_s = float(waited_s[has_ended].sum() + computed_s[has_ended].sum())
+    counted = int(images[has_ended].sum())
+    share = _share(waited_s[has_ended], computed_s[has_ended])
+    later_share = _share(waited_s[later], computed_s[later])
+    verdict, sentence = judge(
+        Shares(int(later.sum()), share, later_share), facts, cores=usable_cores()
+    )
+    return WatchReport(
+        loader=facts,
+        epochs=len(times.epoch_starts),
+        steps=times.steps,
+        images=int(images.sum()),
+        images_per_s=counted / busy_s if counted and busy_s else None,
+        waited_s=float(waited_s[has_ended].sum()),
+        computed_s=float(computed_s[has_ended].sum()),
+        waited_share=share,
+        later_waited_share=later_share,
+        first_batch_s=float(waited_s[0]) if times.steps else None,
+        waits_ms=_quantiles_ms(waited_s[~is_first]),
+        verdict=verdict,
+        sentence=sentence,
+    )
+
+
+def ended_steps(times: StepTimes) -> Steps:
+    """Return the ended steps as the analysis' record of them."""
+    has_ended = ~np.isnan(times.computed_s)
+    return Steps(
+        tuple(times.waited_s[has_ended].tolist()), tuple(times.computed_s[has_ended].tolist())
+    )
+
+
+def _share(waited_s: NDArray[np.float64], computed_s: NDArray[np.float64]) -> float:
+    total_s = float(waited_s.sum() + computed_s.sum())
+    return float(waited_s.sum()) / total_s if total_s else 0.0
+
+
+def _quantiles_ms(waited_s: NDArray[np.float64]) -> dict[str, float]:
+    if not len(waited_s):
+        return {}
+    return {name: float(np.quantile(waited_s, q)) * 1e3 for name, q in QUANTILES.items()}

@@ -1,0 +1,83 @@
+"""`penstock profile`: what does each op, line and file of a Dataset or transform cost?"""
+
+from __future__ import annotations
+
+import argparse
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from penstock.cli.arguments import count
+from penstock.cli.output import say
+from penstock.errors import SourceError
+
+if TYPE_CHECKING:
+    Verbs = argparse._SubParsersAction[argparse.ArgumentParser]  # noqa: SLF001 (has no public name)
+
+SAMPLE_PHOTOS = 32
+SUFFIXES = {".jpg", ".jpeg", ".png", ".webp", ".bmp"}
+
+
+def add_verb(verbs: Verbs, shared: argparse.ArgumentParser) -> None:
+    """Add `profile` to the verbs of the command line."""
+    verb = verbs.add_parser(
+        "profile",
+        parents=[shared],
+        help="time a Dataset or a transform op by op",
+        description="Times a Dataset, or a transform of torchvision, Albumentations, penstock or "
+        "your own, op by op on one core, and names the slowest files of a Dataset.",
+    )
+    verb.add_argument(
+        "object",
+        metavar="MODULE:OBJECT",
+        help="such as train:dataset or train.py:make_transform",
+    )
+    verb.add_argument("--lines", action="store_true", help="time your own code line by line too")
+    verb.add_argument(
+        "--samples",
+        type=count,
+        default=200,
+        metavar="N",
+        help="samples of a Dataset, or photos for a transform, at most (default: %(default)s)",
+    )
+    verb.add_argument(
+        "--images", type=Path, metavar="FOLDER", help="photos for a transform (default: made ones)"
+    )
+    verb.add_argument(
+        "--arrays", action="store_true", help="give a transform NumPy arrays, not Pillow images"
+    )
+    verb.set_defaults(run=run)
+
+
+def run(args: argparse.Namespace) -> int:
+    """Profile, and print what was found."""
+    from penstock.analysis.profiling.profile import profile_object
+    from penstock.analysis.profiling.user_object import load_object
+
+    profile = profile_object(
+        load_object(args.object),
+        lambda: _photos(args.images),
+        samples=args.samples,
+        by_line=args.lines,
+        as_array=args.arrays,
+    )
+    if args.json:
+        print(json.dumps(profile.to_dict()))
+    else:
+        say(profile.lines())
+    return 0
+
+
+def _photos(folder: Path | None) -> list[str]:
+    if folder is None:
+        from penstock.sample_set import RECIPE, make_sample_set
+        from penstock.user_cache import user_cache_folder
+
+        name = f"{SAMPLE_PHOTOS}-images-recipe-{RECIPE}"
+        folder = make_sample_set(
+            user_cache_folder() / "sample-sets" / name, images=SAMPLE_PHOTOS, classes=8
+        )
+    photos = sorted(str(file) for file in folder.rglob("*") if file.suffix.lower() in SUFFIXES)
+    if not photos:
+        raise SourceError(f"{folder}: there are no images. Give a folder with JPEG or PNG files.")
+    return photos

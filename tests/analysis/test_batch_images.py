@@ -1,0 +1,28 @@
+import numpy as np
+import pytest
+
+from penstock.analysis.batch_images import count_images
+
+IMAGES = np.zeros((5, 3, 4, 4))
+IMAGE = np.zeros((3, 4, 4))
+
+
+@pytest.mark.parametrize(
+    ("batch", "images"),
+    [
+        (IMAGES, 5),
+        ((IMAGES, np.zeros(5)), 5),
+        ([IMAGES, np.zeros(5)], 5),
+        ({"pixel_values": IMAGES, "labels": np.zeros(5)}, 5),
+        ([{"image": IMAGES}], 5),
+        (([IMAGE, IMAGE], [{}, {}]), 2),
+        ([IMAGE], 1),
+        ([], 0),
+        ({}, 0),
+        ("text", 0),
+        (None, 0),
+        (np.float32(1), 0),
+    ],
+)
+def test_images_are_counted(batch, images):
+    assert count_images(batch) == images

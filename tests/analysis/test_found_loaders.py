@@ -1,0 +1,91 @@
+"""Loaders are told apart the way a reader of the script would."""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from penstock.analysis.found_loaders import FoundLoaders
+
+
+@pytest.fixture
+def classes():
+    """A loader and its iterator, made anew, since being timed changes them for good."""
+
+    class Batches:
+        def __init__(self, count):
+            self.left = count
+
+        def __iter__(self):
+            return self
+
+        def __next__(self):
+            if not self.left:
+                raise StopIteration
+            self.left -= 1
+            return np.zeros((2, 3))
+
+    class FakeLoader:
+        batch_size = 2
+
+        def __init__(self, count=3):
+            self.count = count
+
+        def __iter__(self):
+            return Batches(self.count)
+
+    return FakeLoader, Batches
+
+
+@pytest.fixture
+def loaders(classes):
+    loaders = FoundLoaders(str(Path(__file__).parent))
+    loaders.time_iteration(*classes)
+    return loaders
+
+
+def test_epochs_of_a_loader_add_up(loaders, classes):
+    loader = classes[0]()
+    for _ in range(2):
+        assert len(list(loader)) == 3
+    (found,) = loaders.found
+
+    assert found.where.startswith("test_found_loaders.py:")
+    assert (found.report().epochs, found.report().images) == (2, 12)
+
+
+def test_loaders_alive_together_are_two(loaders, classes):
+    training, validation = classes[0](), classes[0]()
+    for loader in (training, validation):
+        list(loader)
+
+    assert [found.times.steps for found in loaders.found] == [3, 3]
+
+
+def test_a_loader_made_anew_in_the_same_place_is_one(loaders, classes):
+    for _ in range(3):
+        list(classes[0]())
+
+    assert [found.times.steps for found in loaders.found] == [9]
+
+
+def test_an_iterator_from_elsewhere_is_left_alone(loaders, classes):
+    assert len(list(classes[1](4))) == 4
+    assert not loaders.found
+
+
+def test_a_subclass_with_iterators_of_its_own_still_works(loaders, classes):
+    class Other(classes[0]):
+        def __iter__(self):
+            super().__iter__()
+            return iter((1, 2))
+
+    assert list(Other()) == [1, 2]
+
+
+def test_a_line_outside_the_scripts_folder_is_not_named(classes, tmp_path):
+    loaders = FoundLoaders(str(tmp_path))
+    loaders.time_iteration(*classes)
+    list(classes[0]())
+
+    assert loaders.found[0].where is None

@@ -1,0 +1,242 @@
+"""`penstock run`: the script behaves as it does without us, and is judged at its end."""
+
+import json
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from scripts_environment import environment_for
+
+EXAMPLES = Path(__file__).parents[2] / "examples"
+PUBLIC_STYLE = ["train_resnet_plain", "train_lightning_style", "train_hf_style"]
+
+LOOP = """
+import sys, time
+import torch
+from torch.utils.data import DataLoader, TensorDataset
+
+loader = DataLoader(TensorDataset(torch.zeros(40, 3, 4, 4)), batch_size=4)
+for number, (images,) in enumerate(loader):
+    time.sleep(0.01)
+    {body}
+"""
+
+
+@pytest.fixture
+def write(tmp_path):
+    def write(text):
+        script = tmp_path / "train.py"
+        script.write_text(text, encoding="utf-8")
+        return script
+
+    return write
+
+
+def command(*arguments):
+    return [sys.executable, "-m", "penstock.cli.main", "run", *map(str, arguments)]
+
+
+def run(script, *arguments, options=()):
+    pytest.importorskip("torch")
+    return subprocess.run(
+        command(*options, script, *arguments),
+        cwd=script.parent,
+        env=environment_for(script),
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+
+def plain(script, *arguments):
+    return subprocess.run(
+        [sys.executable, str(script), *arguments],
+        cwd=script.parent,
+        env=environment_for(script),
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+
+@pytest.mark.parametrize("name", PUBLIC_STYLE)
+def test_public_style_scripts_run_unmodified(name, tmp_path):
+    script = EXAMPLES / f"{name}.py"
+    done = subprocess.run(
+        command("--json", "found.json", script),
+        cwd=tmp_path,
+        env=environment_for(script),
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    found = json.loads((tmp_path / "found.json").read_text())
+
+    assert done.returncode == 0, done.stderr
+    assert "penstock" not in done.stdout
+    assert "the script finished after" in done.stderr
+    assert found["ended"] == "finished"
+    for loader in found["loaders"]:
+        assert (loader["epochs"], loader["steps"], loader["images"]) == (2, 16, 128)
+        assert loader["where"].startswith(f"{name}.py:")
+        assert loader["verdict"] != "no verdict"
+        assert loader["sentence"] in done.stderr
+    assert len(found["loaders"]) == (2 if name == "train_resnet_plain" else 1)
+
+
+def test_a_script_that_computes_is_accelerator_bound(write, tmp_path):
+    done = run(write(LOOP.format(body="pass")), options=["--json", tmp_path / "found.json"])
+    (loader,) = json.loads((tmp_path / "found.json").read_text())["loaders"]
+
+    assert done.stdout == ""
+    assert (loader["verdict"], loader["images"]) == ("accelerator-bound", 40)
+    assert loader["where"] == "train.py:7"
+
+
+def test_our_own_loader_is_seen(write, tmp_path):
+    script = write(
+        "import penstock as ps\n"
+        "from penstock.sample_set import make_sample_set\n"
+        "folder = make_sample_set('photos', images=8, classes=2)\n"
+        "loader = ps.Loader(folder, batch_size=2, output='numpy',\n"
+        "                   transform=ps.transforms.CenterCrop(64))\n"
+        "print(sum(len(images) for images, labels in loader))\n"
+    )
+    done = run(script, options=["--json", tmp_path / "found.json"])
+    (loader,) = json.loads((tmp_path / "found.json").read_text())["loaders"]
+
+    assert done.stdout == "8\n"
+    assert (loader["steps"], loader["images"]) == (4, 8)
+
+
+def test_arguments_name_and_path_are_those_of_python(write):
+    script = write(
+        "import sys\n"
+        "print(__name__, sys.argv, sys.path[0], __file__, sys.modules['__main__'].__spec__)\n"
+    )
+    asked = ("--json", "x", "-m", "--help")
+
+    assert run(script, *asked).stdout == plain(script, *asked).stdout
+
+
+def test_a_relative_path_is_shown_as_python_shows_it(write):
+    script = write("import sys\nprint(sys.argv, __file__)\nraise ValueError(3)\n")
+    started = [
+        subprocess.run(
+            [*start, script.name], cwd=script.parent, capture_output=True, text=True, check=False
+        )
+        for start in (command(), [sys.executable])
+    ]
+
+    assert started[0].stdout == started[1].stdout
+    assert started[0].stderr.startswith(started[1].stderr)
+
+
+def test_spawned_workers_find_the_script(write, tmp_path):
+    """A worker that is spawned imports the script again, by its path."""
+    script = write(
+        "import torch\n"
+        "from torch.utils.data import DataLoader, Dataset\n"
+        "class Squares(Dataset):\n"
+        "    def __len__(self): return 32\n"
+        "    def __getitem__(self, index): return torch.full((3, 2, 2), index ** 2)\n"
+        "if __name__ == '__main__':\n"
+        "    loader = DataLoader(Squares(), 4, num_workers=1, multiprocessing_context='spawn')\n"
+        "    print(sum(int(images[:, 0, 0, 0].sum()) for images in loader))\n"
+    )
+    done = run(script, options=["--json", tmp_path / "found.json"])
+
+    assert done.stdout == f"{sum(index**2 for index in range(32))}\n", done.stderr
+    assert json.loads((tmp_path / "found.json").read_text())["loaders"][0]["images"] == 32
+
+
+def test_a_crash_is_shown_as_python_shows_it(write):
+    script = write(LOOP.format(body="if number == 7: raise ValueError('went wrong')"))
+    done, expected = run(script), plain(script)
+
+    assert done.returncode == expected.returncode == 1
+    assert done.stderr.startswith(expected.stderr)
+    assert "the script crashed" in done.stderr
+    assert "accelerator-bound" in done.stderr
+
+
+def test_a_script_that_does_not_parse(write):
+    script = write("for\n")
+    done, expected = run(script), plain(script)
+
+    assert done.returncode == expected.returncode == 1
+    assert done.stderr.startswith(expected.stderr)
+
+
+@pytest.mark.parametrize("argument", ["3", "0", "", "'a message'", "None"])
+def test_exit_codes_are_the_scripts(write, argument):
+    script = write(f"import sys\nsys.exit({argument})\n")
+    done, expected = run(script), plain(script)
+
+    assert done.returncode == expected.returncode
+    assert done.stderr.startswith(expected.stderr)
+    assert "the script exited" in done.stderr
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="Ctrl-C is sent another way")
+def test_ctrl_c_ends_with_a_verdict(write, tmp_path):
+    pytest.importorskip("torch")
+    script = write(LOOP.format(body="if number == 7: print('ready', flush=True); time.sleep(600)"))
+    with subprocess.Popen(
+        command("--json", tmp_path / "found.json", script),
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        env=environment_for(script),
+    ) as process:
+        assert process.stdout.readline() == "ready\n"
+        time.sleep(0.1)  # lets it fall asleep; if it has not, the interrupt comes a little earlier
+        process.send_signal(signal.SIGINT)
+        _, err = process.communicate(timeout=120)
+
+    assert process.returncode == 130
+    assert "KeyboardInterrupt" in err
+    assert "the script was interrupted after" in err
+    assert json.loads((tmp_path / "found.json").read_text())["loaders"][0]["steps"] == 8
+
+
+def test_a_module_by_name(write):
+    script = write("import sys\nprint(__name__, sys.argv[1:])\n")
+    done = subprocess.run(
+        command("-m", "train", "--epochs", "2"),
+        cwd=script.parent,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+    assert done.stdout == "__main__ ['--epochs', '2']\n", done.stderr
+
+
+def test_no_loader_is_said(write):
+    assert "iterated over no DataLoader" in run(write("print(1)")).stderr
+
+
+def test_torch_is_not_imported_for_a_script(write):
+    done = run(write("import sys\nprint('torch' in sys.modules)"))
+
+    assert done.stdout == "False\n"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["no_such.py"], "there is no script 'no_such.py'"),
+        (["--json", "no/such/file.json", __file__], "there is no such folder"),
+        (["--json", ".", __file__], "it is a folder"),
+    ],
+)
+def test_what_cannot_be_run(arguments, message):
+    done = subprocess.run(command(*arguments), capture_output=True, text=True, check=False)
+
+    assert done.returncode == 2
+    assert message in done.stderr
