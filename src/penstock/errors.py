@@ -28,5 +28,9 @@ class LoaderError(PenstockError, RuntimeError):
     """The loader was set up or used in a way that cannot work."""
 
 
+class AnalysisError(PenstockError, ValueError):
+    """An analysis cannot be made, read or drawn."""
+
+
 class CoreError(PenstockError, ValueError):
     """The native core was handed something that does not fit: a mistake of ours, not the data's."""
