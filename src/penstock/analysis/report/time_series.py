@@ -1,0 +1,183 @@
+"""Figures: how busy the accelerator was over time, and what each step waited for."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import pairwise
+
+from penstock.analysis.report import wording
+from penstock.analysis.report.figure import (
+    INK,
+    ONCE,
+    Chart,
+    Figure,
+    Rows,
+    Run,
+    Spec,
+    layered,
+    tooltip,
+)
+from penstock.analysis.results import Steps, Utilisation
+
+MOST_POINTS = 400  # more cannot be told apart on a page
+WAITED = "waiting for data"
+COMPUTED = "computing"
+
+
+def draw_utilisation(runs: Sequence[Run]) -> Figure | None:
+    """Return how busy the accelerator was, one chart a run."""
+    drawn = [(run, run.analysis.utilisation) for run in runs]
+    charts = tuple(Chart(run.name, _busy(used)) for run, used in drawn if used and used.seconds)
+    if not charts:
+        return None
+    means = [(run.name, _mean(used)) for run, used in drawn if used and used.seconds]
+    named = ", ".join(f"{wording.percent(mean)} {name}".strip() for name, mean in means)
+    sources = ", ".join(dict.fromkeys(used.source for _, used in drawn if used))
+    return Figure(
+        key="utilisation",
+        title="How busy the accelerator was",
+        caption=f"Busy {named} on average, which is the line; gaps are time that was paid for and "
+        f"not used. Read from: {sources}.",
+        charts=charts,
+    )
+
+
+def draw_steps(runs: Sequence[Run]) -> Figure | None:
+    """Return waiting and computing of every step, one chart a run on the same scale."""
+    drawn = [(run, run.analysis.steps) for run in runs]
+    series = [(run, _step_rows(steps)) for run, steps in drawn if steps and steps.waited]
+    if not series:
+        return None
+    totals = sorted(row["top"] for _, rows in series for row in rows)
+    # The first step often waits for everything to start; it must not flatten all others.
+    usual = totals[int(0.98 * (len(totals) - 1))] * 1.3
+    is_cut = totals[-1] > 2 * usual
+    ceiling = usual if is_cut else totals[-1]
+    caption = "Each step of training: what it computed, and what it waited for data."
+    if is_cut:
+        caption += f" The longest, of {wording.number(totals[-1])} ms, leaves the chart."
+    return Figure(
+        key="steps",
+        title="What each training step waited for",
+        caption=caption,
+        charts=tuple(Chart(run.name, _stack(rows, ceiling)) for run, rows in series),
+    )
+
+
+def _busy(used: Utilisation) -> Spec:
+    begins = (0.0, *used.seconds[:-1])
+    rows: Rows = []
+    for chunk in _chunks(len(used.seconds)):
+        part = Utilisation(used.source, used.seconds[chunk], used.busy[chunk])
+        share = _mean(part, begins[chunk.start])
+        begin, end = begins[chunk.start], used.seconds[chunk.stop - 1]
+        span = f"{begin:,.2f} to {end:,.2f} s"
+        rows.append(
+            {"begin": begin, "end": end, "busy": share, "text": wording.percent(share), "at": span}
+        )
+    x = {
+        "field": "begin",
+        "type": "quantitative",
+        "title": "seconds",
+        "scale": {"nice": False},
+        "axis": {"grid": False, "tickCount": 6},
+    }
+    y = {
+        "field": "busy",
+        "type": "quantitative",
+        "title": "busy",
+        "scale": {"domain": [0, 1]},
+        "axis": {"format": ".0%", "tickCount": 5},
+    }
+    colour = "var(--accelerator)"
+    bars = {
+        # The stroke closes the seams between neighbours.
+        "mark": {"type": "rect", "color": colour, "stroke": colour, "strokeWidth": 0.7},
+        "encoding": {
+            "x": x,
+            "x2": {"field": "end"},
+            "y": y,
+            "y2": {"datum": 0},
+            "tooltip": tooltip(at="time", text="busy"),
+        },
+    }
+    line = {
+        "data": ONCE,
+        "mark": {"type": "rule", "color": INK},
+        "encoding": {"y": {"datum": _mean(used)}},
+    }
+    return layered(rows, bars, line, height=180)
+
+
+def _mean(used: Utilisation, begin: float = 0.0) -> float:
+    """Return the busy share over all intervals, the first of which starts at `begin`."""
+    ends = (begin, *used.seconds)
+    lengths = [max(right - left, 0.0) for left, right in pairwise(ends)]
+    total = sum(lengths)
+    busy = sum(share * length for share, length in zip(used.busy, lengths, strict=True))
+    return busy / total if total else 0.0
+
+
+def _step_rows(steps: Steps) -> Rows:
+    rows: Rows = []
+    for chunk in _chunks(len(steps.waited)):
+        count = chunk.stop - chunk.start
+        waited = 1e3 * sum(steps.waited[chunk]) / count
+        computed = 1e3 * sum(steps.computed[chunk]) / count
+        rows.append(
+            {
+                "begin": chunk.start + 1,
+                "end": chunk.stop + 1,
+                "computed": computed,
+                "top": computed + waited,
+                "steps": f"{chunk.start + 1}" + (f" to {chunk.stop}" if count > 1 else ""),
+                "waited_text": f"{wording.number(waited)} ms",
+                "computed_text": f"{wording.number(computed)} ms",
+            }
+        )
+    return rows
+
+
+def _stack(rows: Rows, ceiling: float) -> Spec:
+    x = {
+        "field": "begin",
+        "type": "quantitative",
+        "title": "step",
+        "scale": {"nice": False, "zero": False},
+        "axis": {"grid": False, "tickCount": 6, "tickMinStep": 1, "format": ",d"},
+    }
+    y = {
+        "field": "top",
+        "type": "quantitative",
+        "title": "ms",
+        "scale": {"domain": [0, ceiling or 1], "nice": True},
+        "axis": {"tickCount": 5},
+    }
+    scale = {
+        "domain": [COMPUTED, WAITED],
+        "range": ["var(--accelerator)", "var(--end-to-end)"],
+    }
+    shared = {
+        "x": x,
+        "x2": {"field": "end"},
+        "tooltip": tooltip(steps="step", computed_text=COMPUTED, waited_text=WAITED),
+    }
+    legend = {"symbolType": "square", "labelColor": INK}
+    layers = [
+        {
+            "mark": {"type": "rect", "clip": True, "stroke": None},
+            "encoding": shared
+            | {
+                "y": y | {"field": low},
+                "y2": {"field": high} if high else {"datum": 0},
+                "color": {"datum": what, "scale": scale, "legend": legend},
+            },
+        }
+        for low, high, what in (("top", "computed", WAITED), ("computed", "", COMPUTED))
+    ]
+    return layered(rows, *layers, height=180)
+
+
+def _chunks(count: int) -> list[slice]:
+    size = -(-count // MOST_POINTS)
+    return [slice(at, min(at + size, count)) for at in range(0, count, size)]
