@@ -7,7 +7,9 @@ from html.parser import HTMLParser
 import pytest
 
 import analysis_samples
+from penstock.analysis.read import analysis_from_dict
 from penstock.analysis.report import write_html
+from penstock.analysis.report.vega import chart_script
 from penstock.analysis.results import CoreRate, OpCost, Prediction, Rate, Steps, Utilisation
 from penstock.errors import AnalysisError
 
@@ -185,7 +187,7 @@ def test_long_series_are_thinned_without_losing_their_mean(draw):
     assert waited / count == pytest.approx(1e3 * sum(steps.waited) / count)
 
 
-@pytest.mark.parametrize("value", [0.0, -1.0, float("nan"), float("inf"), 1e300, 1e-300])
+@pytest.mark.parametrize("value", [0.0, -1.0, float("nan"), float("inf"), 1.7e308, 1e14, 1e-300])
 def test_odd_numbers_are_drawn_somehow(draw, value):
     odd = replace(
         analysis_samples.full(),
@@ -198,7 +200,37 @@ def test_odd_numbers_are_drawn_somehow(draw, value):
         stall=value,
     )
 
-    assert draw(odd).charts
+    assert "decode-bound" in draw(odd).words
+
+
+def test_figures_that_are_no_numbers_are_left_out(draw):
+    nan = float("nan")
+    ops = (OpCost("good", 3, 1, "core"), OpCost("bad", nan, 1, "core"))
+    page = draw(replace(analysis_samples.minimal(), ops=ops, synthetic=Rate(nan, 1, 1), stall=nan))
+
+    assert [row["name"] for row in page.charts[0]["data"]["values"]] == ["good"]
+    assert len(page.charts) == 1
+
+
+def test_a_long_training_fits_into_the_page(draw):
+    count = 60_000
+    ends, shares = tuple(i / 7 for i in range(1, count + 1)), (1 / 3,) * count
+    long = replace(
+        analysis_samples.full(),
+        steps=Steps(shares, shares),
+        utilisation=Utilisation("NVML", ends, shares),
+    )
+    saved = json.loads(draw(long, before=long).scripts["figures"])[0]
+
+    assert len(saved["steps"]["waited"]) == len(saved["utilisation"]["busy"]) == 2000
+    assert saved["utilisation"]["seconds"][-1] == ends[-1]
+    assert saved["utilisation"]["busy"] == pytest.approx([1 / 3] * 2000)
+
+
+def test_the_saved_figures_can_be_drawn_again(draw):
+    saved = json.loads(draw(analysis_samples.full()).scripts["figures"])
+
+    assert analysis_from_dict(saved[0]) == analysis_samples.full()
 
 
 def test_ops_of_one_name_keep_a_bar_each(draw):
@@ -218,6 +250,7 @@ def test_colours_are_those_of_the_style_sheet(draw, tmp_path):
 
 
 def test_a_missing_library_is_named(monkeypatch, tmp_path):
+    chart_script.cache_clear()
     monkeypatch.setitem(sys.modules, "vl_convert", None)
 
     with pytest.raises(AnalysisError, match=r'pip install "penstock\[report\]"'):

@@ -8,10 +8,11 @@ from os import PathLike, fspath
 from penstock._version import __version__
 from penstock.analysis.report.accuracy import draw_accuracy
 from penstock.analysis.report.figure import Figure, Run
+from penstock.analysis.report.finite import finite_parts
 from penstock.analysis.report.markup import Html, element, join, json_block
 from penstock.analysis.report.op_costs import draw_op_costs
 from penstock.analysis.report.opening import draw_opening
-from penstock.analysis.report.raw_figures import finite, flatten
+from penstock.analysis.report.raw_figures import flatten
 from penstock.analysis.report.sections import (
     draw_advice,
     draw_environment,
@@ -21,6 +22,7 @@ from penstock.analysis.report.sections import (
     table,
 )
 from penstock.analysis.report.sweeps import draw_core_sweep, draw_layer_sweep
+from penstock.analysis.report.thin import thin_for_saving
 from penstock.analysis.report.throughput import draw_throughput
 from penstock.analysis.report.time_series import draw_steps, draw_utilisation
 from penstock.analysis.report.vega import chart_script
@@ -43,7 +45,7 @@ def write_html(
 
     Needs `pip install "penstock[report]"`.
     """
-    page = _page(analysis, before)
+    page = _page(finite_parts(analysis), before and finite_parts(before))
     try:
         with open(path, "w", encoding="utf-8", errors="backslashreplace") as file:
             file.write(page)
@@ -76,8 +78,8 @@ def _page(analysis: Analysis, before: Analysis | None) -> Html:
             ),
             element("footer", f"Written by penstock {__version__}. This file needs no network."),
             element("div", id="tip", role="tooltip", hidden=""),
-            json_block("charts", [finite(chart.spec) for chart in charts]),
-            json_block("figures", finite([run.analysis.to_dict() for run in runs])),
+            json_block("charts", [chart.spec for chart in charts]),
+            json_block("figures", [thin_for_saving(run.analysis).to_dict() for run in runs]),
             element("script", Html(chart_script().replace("</script", "<\\/script")))
             if charts
             else Html(),

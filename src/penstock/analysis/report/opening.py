@@ -9,6 +9,8 @@ from penstock.analysis.report.headline import headline, speed_up
 from penstock.analysis.report.markup import Html, element, join
 from penstock.analysis.results import Analysis, CoreRate
 
+NO_CHANGE = 0.02  # runs of the same thing differ by more
+
 
 def draw_opening(analysis: Analysis, before: Analysis | None) -> Html:
     """Return the verdict in one large sentence, and what it rests on."""
@@ -35,21 +37,19 @@ def _pills(analysis: Analysis) -> Iterable[Html]:
 
 def _story(before: Analysis, after: Analysis) -> Html:
     was = f"Before ({before.title}), {before.verdict.value}: {before.sentence}"
-    return join(
-        [
-            element("p", _gain(before, after), class_="gain"),
-            element("p", was, class_="was"),
-        ]
-    )
+    return join([_gain(speed_up(before, after)), element("p", was, class_="was")])
 
 
-def _gain(before: Analysis, after: Analysis) -> str:
-    faster = speed_up(before, after)
+def _gain(faster: float | None) -> Html:
     if faster is None:
-        return "Before and after, side by side."
-    if faster >= 1:
-        return f"Training is {wording.factor(faster)} as fast as before."
-    return f"Training is slower than before: {wording.factor(faster)} the rate."
+        return element("p", "Before and after, side by side.", class_="gain same")
+    if abs(faster - 1) < NO_CHANGE:
+        return element("p", "Training is as fast as before.", class_="gain same")
+    if faster > 1:
+        text = f"Training is {wording.factor(faster)} as fast as before."
+        return element("p", text, class_="gain better")
+    text = f"Training is slower than before: {wording.factor(faster)} the rate."
+    return element("p", text, class_="gain worse")
 
 
 def _tiles(analysis: Analysis) -> Html:

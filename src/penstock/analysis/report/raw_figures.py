@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterable, Mapping
 from typing import Any
 
@@ -16,7 +15,7 @@ def flatten(values: Any, name: str = "") -> Iterable[tuple[str, str]]:
             yield from flatten(value, f"{name}.{key}" if name else f"{key}")
     elif isinstance(values, list | tuple):
         if len(values) > LONGEST_LIST:
-            yield name, f"{len(values):,} values, in the JSON"
+            yield name, f"{len(values):,} values"
             return
         for i, value in enumerate(values):
             yield from flatten(value, f"{name}[{i}]")
@@ -24,14 +23,3 @@ def flatten(values: Any, name: str = "") -> Iterable[tuple[str, str]]:
         yield name, f"{values:,.6g}"
     elif values is not None and values != "":
         yield name, f"{values}"
-
-
-def finite(values: Any) -> Any:
-    """Return the same with None for numbers that JSON cannot say."""
-    if isinstance(values, Mapping):
-        return {f"{key}": finite(value) for key, value in values.items()}
-    if isinstance(values, list | tuple):
-        return [finite(value) for value in values]
-    if isinstance(values, float) and not math.isfinite(values):
-        return None
-    return values

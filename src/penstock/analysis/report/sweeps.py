@@ -31,12 +31,6 @@ from penstock.analysis.results import Rate
 FAR_ABOVE = 2.5  # an accelerator so many times as fast would squash the lines
 LOGARITHMIC_FROM = 8  # cores
 
-_COLOUR: Spec = {
-    "field": "what",
-    "scale": SERIES_SCALE,
-    "legend": {"values": [PIPELINE, END_TO_END], "symbolType": "stroke"},
-}
-
 
 @dataclass(frozen=True, slots=True)
 class Point:
@@ -100,7 +94,9 @@ def _draw(
         _points(runs, "measured", {"filled": True}),
         _points(runs, "predicted", {"fill": "var(--card)"}),
     ]
+    drawn = [what for what in (PIPELINE, END_TO_END) if any(p.what == what for p in points)]
     for layer in over_x:
+        layer["encoding"]["color"] = _colour(drawn)
         layer["encoding"]["x"] = _x_axis(axis, places, is_logarithmic=key == "cores")
     limit_layers = _limit_layers(limit.median if is_limit_drawn and limit else None)
     spec = layered([_row(point) for point in points], *limit_layers, *over_x)
@@ -122,6 +118,11 @@ def _x_axis(title: str, places: Sequence[int], *, is_logarithmic: bool) -> Spec:
     return axis
 
 
+def _colour(drawn: Sequence[str]) -> Spec:
+    legend = {"values": list(drawn), "symbolType": "stroke"}
+    return {"field": "what", "scale": SERIES_SCALE, "legend": legend}
+
+
 def _y_axis() -> Spec:
     return {
         "field": "rate",
@@ -139,7 +140,6 @@ def _lines(runs: Sequence[Run], segments: Rows) -> Spec:
         "encoding": run_opacity(runs)
         | {
             "y": _y_axis(),
-            "color": _COLOUR,
             "detail": [{"field": "segment"}, {"field": "run"}],
             "strokeDash": {
                 "field": "kind",
@@ -158,7 +158,6 @@ def _spread(runs: Sequence[Run]) -> Spec:
         | {
             "y": {"field": "least", "type": "quantitative"},
             "y2": {"field": "largest"},
-            "color": _COLOUR,
         },
     }
 
@@ -173,7 +172,6 @@ def _points(runs: Sequence[Run], kind: str, mark: Spec) -> Spec:
         "encoding": run_opacity(runs)
         | {
             "y": {"field": "rate", "type": "quantitative"},
-            "color": _COLOUR,
             "tooltip": shown if len(runs) > 1 else shown[1:],
         },
     }

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from penstock.analysis.report import wording
 from penstock.analysis.report.figure import ACCELERATOR, END_TO_END, PIPELINE
+from penstock.analysis.report.finite import finite_parts
 from penstock.analysis.report.headline import headline, speed_up
 from penstock.analysis.results import Advice, Analysis, OpCost, Prediction
 
@@ -26,6 +27,7 @@ def print_terminal(
     """Print what matters of an analysis, beside the one `before` a change if that is given."""
     from rich.console import Console
 
+    analysis, before = finite_parts(analysis), before and finite_parts(before)
     if console is not None:
         _print(console, analysis, before)
         return

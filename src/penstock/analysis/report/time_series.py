@@ -17,6 +17,7 @@ from penstock.analysis.report.figure import (
     layered,
     tooltip,
 )
+from penstock.analysis.report.thin import chunks, mean, mean_busy, thin_utilisation
 from penstock.analysis.results import Steps, Utilisation
 
 MOST_POINTS = 400  # more cannot be told apart on a page
@@ -30,7 +31,7 @@ def draw_utilisation(runs: Sequence[Run]) -> Figure | None:
     charts = tuple(Chart(run.name, _busy(used)) for run, used in drawn if used and used.seconds)
     if not charts:
         return None
-    means = [(run.name, _mean(used)) for run, used in drawn if used and used.seconds]
+    means = [(run.name, mean_busy(used)) for run, used in drawn if used and used.seconds]
     named = ", ".join(f"{wording.percent(mean)} {name}".strip() for name, mean in means)
     sources = ", ".join(dict.fromkeys(used.source for _, used in drawn if used))
     return Figure(
@@ -65,16 +66,17 @@ def draw_steps(runs: Sequence[Run]) -> Figure | None:
 
 
 def _busy(used: Utilisation) -> Spec:
-    begins = (0.0, *used.seconds[:-1])
-    rows: Rows = []
-    for chunk in _chunks(len(used.seconds)):
-        part = Utilisation(used.source, used.seconds[chunk], used.busy[chunk])
-        share = _mean(part, begins[chunk.start])
-        begin, end = begins[chunk.start], used.seconds[chunk.stop - 1]
-        span = f"{begin:,.2f} to {end:,.2f} s"
-        rows.append(
-            {"begin": begin, "end": end, "busy": share, "text": wording.percent(share), "at": span}
-        )
+    thinned = thin_utilisation(used, MOST_POINTS)
+    rows: Rows = [
+        {
+            "begin": begin,
+            "end": end,
+            "busy": share,
+            "text": wording.percent(share),
+            "at": f"{begin:,.2f} to {end:,.2f} s",
+        }
+        for (begin, end), share in zip(pairwise((0.0, *thinned.seconds)), thinned.busy, strict=True)
+    ]
     x = {
         "field": "begin",
         "type": "quantitative",
@@ -104,33 +106,23 @@ def _busy(used: Utilisation) -> Spec:
     line = {
         "data": ONCE,
         "mark": {"type": "rule", "color": INK},
-        "encoding": {"y": {"datum": _mean(used)}},
+        "encoding": {"y": {"datum": mean_busy(used)}},
     }
     return layered(rows, bars, line, height=180)
 
 
-def _mean(used: Utilisation, begin: float = 0.0) -> float:
-    """Return the busy share over all intervals, the first of which starts at `begin`."""
-    ends = (begin, *used.seconds)
-    lengths = [max(right - left, 0.0) for left, right in pairwise(ends)]
-    total = sum(lengths)
-    busy = sum(share * length for share, length in zip(used.busy, lengths, strict=True))
-    return busy / total if total else 0.0
-
-
 def _step_rows(steps: Steps) -> Rows:
     rows: Rows = []
-    for chunk in _chunks(len(steps.waited)):
-        count = chunk.stop - chunk.start
-        waited = 1e3 * sum(steps.waited[chunk]) / count
-        computed = 1e3 * sum(steps.computed[chunk]) / count
+    for chunk in chunks(len(steps.waited), MOST_POINTS):
+        first, last = chunk.start + 1, chunk.stop
+        waited, computed = 1e3 * mean(steps.waited[chunk]), 1e3 * mean(steps.computed[chunk])
         rows.append(
             {
-                "begin": chunk.start + 1,
-                "end": chunk.stop + 1,
+                "begin": first,
+                "end": last + 1,
                 "computed": computed,
                 "top": computed + waited,
-                "steps": f"{chunk.start + 1}" + (f" to {chunk.stop}" if count > 1 else ""),
+                "steps": f"{first}" if first == last else f"{first} to {last}",
                 "waited_text": f"{wording.number(waited)} ms",
                 "computed_text": f"{wording.number(computed)} ms",
             }
@@ -176,8 +168,3 @@ def _stack(rows: Rows, ceiling: float) -> Spec:
         for low, high, what in (("top", "computed", WAITED), ("computed", "", COMPUTED))
     ]
     return layered(rows, *layers, height=180)
-
-
-def _chunks(count: int) -> list[slice]:
-    size = -(-count // MOST_POINTS)
-    return [slice(at, min(at + size, count)) for at in range(0, count, size)]

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from functools import cache
+
 from penstock.errors import AnalysisError
 
 VEGA_LITE_VERSION = "6.4"  # vl-convert carries several; one of them keeps reports the same
 
 
+@cache  # putting it together takes a second
 def chart_script() -> str:
     """Return the JavaScript that draws charts, as `window.vegaEmbed`."""
     try:
