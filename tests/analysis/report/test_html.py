@@ -135,6 +135,7 @@ def test_before_and_after_stand_side_by_side(draw):
 
     assert "Training is 3.85× as fast as before." in page.words  # noqa: RUF001
     assert "decode-bound: Decoding JPEGs" in page.words
+    assert "before: end to end, 16 cores" in page.words
     assert len(json.loads(page.scripts["figures"])) == 2
     bars = page.charts[0]["data"]["values"]
     assert [bar["label"] for bar in bars if bar["what"] == "end to end"] == [

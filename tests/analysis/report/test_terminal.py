@@ -1,4 +1,5 @@
 import io
+from dataclasses import replace
 
 import pytest
 from rich.console import Console
@@ -64,6 +65,13 @@ def test_markup_of_others_is_shown_as_it_is(width):
     text = printed(analysis_samples.hostile(), width=width)
 
     assert "alert" in text
+
+
+def test_names_cannot_steer_the_terminal():
+    text = printed(replace(analysis_samples.minimal(), title="a\x1b[2Jb\x07c", sentence="\x9b2J"))
+
+    assert "a[2Jbc" in text
+    assert not set(text) & {"\x1b", "\x07", "\x9b"}
 
 
 def test_a_terminal_of_ascii_gets_ascii(monkeypatch):

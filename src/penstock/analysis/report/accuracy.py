@@ -3,11 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 from penstock.analysis.report import wording
 from penstock.analysis.report.figure import MUTED, Chart, Figure, Rows, Run, layered, tooltip
+from penstock.analysis.results import Prediction
 
 FEWEST = 3  # checked predictions that make a picture
+
+
+def named_predictions(runs: Sequence[Run]) -> list[Prediction]:
+    """Return the predictions of all runs, each told from those of the other."""
+    return [
+        replace(entry, what=f"{run.name}: {entry.what}" if run.name else entry.what)
+        for run in runs
+        for entry in run.analysis.predictions
+    ]
 
 
 def draw_accuracy(runs: Sequence[Run]) -> Figure | None:
@@ -21,8 +32,7 @@ def draw_accuracy(runs: Sequence[Run]) -> Figure | None:
             "measured_text": wording.rate(prediction.measured),
             "error": wording.percent(prediction.error),
         }
-        for run in runs
-        for prediction in run.analysis.predictions
+        for prediction in named_predictions(runs)
         if prediction.measured and prediction.error is not None and prediction.predicted > 0
     ]
     if len(rows) < FEWEST:

@@ -6,7 +6,7 @@ from importlib.resources import files
 from os import PathLike, fspath
 
 from penstock._version import __version__
-from penstock.analysis.report.accuracy import draw_accuracy
+from penstock.analysis.report.accuracy import draw_accuracy, named_predictions
 from penstock.analysis.report.figure import Figure, Run
 from penstock.analysis.report.finite import finite_parts
 from penstock.analysis.report.markup import Html, element, join, json_block
@@ -71,7 +71,7 @@ def _page(analysis: Analysis, before: Analysis | None) -> Html:
                 draw_advice(analysis.advice),
                 _figures(others, "studies"),
                 draw_what_ifs(analysis.what_ifs),
-                draw_predictions([p for run in runs for p in run.analysis.predictions]),
+                draw_predictions(named_predictions(runs)),
                 draw_slowest_files(analysis.slowest_files),
                 draw_environment(run.analysis for run in runs),
                 _raw(runs),

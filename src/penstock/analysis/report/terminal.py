@@ -14,11 +14,13 @@ from penstock.analysis.results import Advice, Analysis, OpCost, Prediction
 
 if TYPE_CHECKING:
     from rich.console import Console
+    from rich.text import Text
 
 BAR_WIDTH = 24  # characters
 MOST_OPS = 8
 MOST_ADVICE = 3
 EIGHTHS = " ▏▎▍▌▋▊▉"
+CONTROLS = dict.fromkeys([*range(10), *range(11, 32), *range(127, 160)])
 
 
 def print_terminal(
@@ -40,28 +42,26 @@ def print_terminal(
 
 
 def _print(out: Console, analysis: Analysis, before: Analysis | None) -> None:
-    from rich.text import Text
-
     emulated = ", an emulated accelerator" if analysis.is_emulated else ""
-    verdict = (f" {analysis.verdict.value} ", "bold reverse")
-    out.print(Text(f"{analysis.title} ({analysis.device}{emulated})", style="dim"))
-    out.print(Text.assemble(verdict, " ", (analysis.sentence, "bold")))
+    verdict = _text(f" {analysis.verdict.value} ", style="bold reverse")
+    out.print(_text(f"{analysis.title} ({analysis.device}{emulated})", style="dim"))
+    out.print(verdict + _text(f" {analysis.sentence}", style="bold"))
     for line in analysis.evidence:
-        out.print(Text(f"  · {line}"))
+        out.print(_text(f"  · {line}"))
     faster = None if before is None else speed_up(before, analysis)
     if faster is not None:
-        out.print(Text(f"{wording.factor(faster)} the rate before", style="bold green"))
+        out.print(_text(f"{wording.factor(faster)} the rate before", style="bold green"))
 
     runs = [analysis] if before is None else [before, analysis]
     _print_grid(out, _rates(runs, can_draw=_can_draw(out)))
     if analysis.stall is not None:
-        out.print(Text(f"{wording.percent(analysis.stall)} of the accelerator's time is lost"))
+        out.print(_text(f"{wording.percent(analysis.stall)} of the accelerator's time is lost"))
     if analysis.ops:
         _print_grid(out, _ops(analysis.ops, can_draw=_can_draw(out)))
     for line in _advice(analysis.advice):
         out.print(line, soft_wrap=True)
     if checked := _errors(analysis.predictions):
-        out.print(Text(f"\n{checked}", style="dim"))
+        out.print(_text(f"\n{checked}", style="dim"))
 
 
 def _rates(runs: Sequence[Analysis], *, can_draw: bool) -> Iterable[Sequence[Any]]:
@@ -98,17 +98,14 @@ def _ops(ops: Sequence[OpCost], *, can_draw: bool) -> Iterable[Sequence[Any]]:
 
 
 def _advice(advice: Sequence[Advice]) -> Iterable[Any]:
-    from rich.text import Text
-
     ranked = sorted(advice, key=lambda entry: -entry.gain)
     for entry in ranked[:MOST_ADVICE]:
-        yield Text.assemble(
-            "\n", (wording.factor(entry.gain), "bold green"), " ", (entry.title, "bold")
-        )
+        gain = _text(f"\n{wording.factor(entry.gain)} ", style="bold green")
+        yield gain + _text(entry.title, style="bold")
         if entry.why:
-            yield Text(f"      {entry.why}")
+            yield _text(f"      {entry.why}")
         for line in entry.line.splitlines():
-            yield Text(f"      {line}", style="cyan")
+            yield _text(f"      {line}", style="cyan")
 
 
 def _errors(predictions: Sequence[Prediction]) -> str:
@@ -122,16 +119,22 @@ def _errors(predictions: Sequence[Prediction]) -> str:
 
 def _print_grid(out: Console, rows: Iterable[Sequence[Any]]) -> None:
     from rich.table import Table
-    from rich.text import Text
 
     table = Table.grid(padding=(0, 2, 0, 0))
     for justify in ("left", "left", "right", "left"):
         table.add_column(justify=justify, no_wrap=True)
     for name, (bar, colour), value, note in rows:
-        table.add_row(Text(name), Text(bar, style=colour), Text(value), Text(note, style="dim"))
+        table.add_row(_text(name), _text(bar, style=colour), _text(value), _text(note, style="dim"))
     if table.row_count:
         out.print()
         out.print(table)
+
+
+def _text(words: str, style: str = "") -> Text:
+    """Return words without the characters that steer a terminal."""
+    from rich.text import Text
+
+    return Text(words.translate(CONTROLS), style=style)
 
 
 def _bar(value: float, largest: float, *, can_draw: bool) -> str:

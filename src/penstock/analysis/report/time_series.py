@@ -23,6 +23,8 @@ from penstock.analysis.results import Steps, Utilisation
 MOST_POINTS = 400  # more cannot be told apart on a page
 WAITED = "waiting for data"
 COMPUTED = "computing"
+BUSY_COLOUR = COMPUTED_COLOUR = "var(--accelerator)"
+WAITED_COLOUR = "var(--end-to-end)"
 
 
 def draw_utilisation(runs: Sequence[Run]) -> Figure | None:
@@ -91,10 +93,9 @@ def _busy(used: Utilisation) -> Spec:
         "scale": {"domain": [0, 1]},
         "axis": {"format": ".0%", "tickCount": 5},
     }
-    colour = "var(--accelerator)"
     bars = {
         # The stroke closes the seams between neighbours.
-        "mark": {"type": "rect", "color": colour, "stroke": colour, "strokeWidth": 0.7},
+        "mark": {"type": "rect", "color": BUSY_COLOUR, "stroke": BUSY_COLOUR, "strokeWidth": 0.7},
         "encoding": {
             "x": x,
             "x2": {"field": "end"},
@@ -147,7 +148,7 @@ def _stack(rows: Rows, ceiling: float) -> Spec:
     }
     scale = {
         "domain": [COMPUTED, WAITED],
-        "range": ["var(--accelerator)", "var(--end-to-end)"],
+        "range": [COMPUTED_COLOUR, WAITED_COLOUR],
     }
     shared = {
         "x": x,
@@ -157,7 +158,7 @@ def _stack(rows: Rows, ceiling: float) -> Spec:
     legend = {"symbolType": "square", "labelColor": INK}
     layers = [
         {
-            "mark": {"type": "rect", "clip": True, "stroke": None},
+            "mark": {"type": "rect", "clip": True, "stroke": colour, "strokeWidth": 0.7},
             "encoding": shared
             | {
                 "y": y | {"field": low},
@@ -165,6 +166,9 @@ def _stack(rows: Rows, ceiling: float) -> Spec:
                 "color": {"datum": what, "scale": scale, "legend": legend},
             },
         }
-        for low, high, what in (("top", "computed", WAITED), ("computed", "", COMPUTED))
+        for low, high, what, colour in (
+            ("top", "computed", WAITED, WAITED_COLOUR),
+            ("computed", "", COMPUTED, COMPUTED_COLOUR),
+        )
     ]
     return layered(rows, *layers, height=180)
