@@ -3,6 +3,7 @@
 #
 #   scripts/system_packages.sh build    what `make setup` needs
 #   scripts/system_packages.sh fuzz     what `make fuzz` needs on top
+#   scripts/system_packages.sh browser  what the tests of HTML reports look at them with
 #
 # Missing Debian packages are installed where that needs no password; otherwise the error names
 # them and the command that installs them. PYTHON names the interpreter to check (python3).
@@ -29,6 +30,9 @@ has_fuzzer() {
   return $found
 }
 
+has_browser() { command -v chromium >/dev/null; }
+has_browser_driver() { command -v chromedriver >/dev/null; }
+
 # Prints the Debian packages that the purpose still needs.
 missing_packages() {
   case $1 in
@@ -43,8 +47,12 @@ missing_packages() {
     fuzz)
       has_fuzzer || echo clang libclang-rt-14-dev
       ;;
+    browser)
+      has_browser || echo chromium
+      has_browser_driver || echo chromium-driver
+      ;;
     *)
-      echo "system_packages.sh: unknown purpose '$1'; say build or fuzz." >&2
+      echo "system_packages.sh: unknown purpose '$1'; say build, fuzz or browser." >&2
       exit 2
       ;;
   esac
@@ -93,7 +101,7 @@ install $missing || true
 missing=$(missing_packages "$purpose")
 if [ -n "$missing" ]; then
   missing=$(echo $missing)
-  echo "penstock: cannot $purpose: these Debian packages are missing: $missing." >&2
+  echo "penstock: not ready for $purpose: these Debian packages are missing: $missing." >&2
   echo "Install them with: sudo apt-get install $missing" >&2
   exit 1
 fi

@@ -76,6 +76,14 @@ def test_opencv_is_optional(path):
         assert "cv2" not in libraries
 
 
+@pytest.mark.parametrize("path", PYTHON_FILES, ids=relative)
+def test_charts_have_one_place(path):
+    libraries = {name.split(".")[0] for name in imported_modules(path)}
+
+    if relative(path) != "src/penstock/analysis/report/vega.py":
+        assert "vl_convert" not in libraries
+
+
 @pytest.mark.parametrize("path", CPP_FILES, ids=relative)
 def test_outside_libraries_have_one_place_each(path):
     included = re.findall(r'#include\s*[<"]([^>"]+)[>"]', path.read_text(encoding="utf-8"))

@@ -32,5 +32,9 @@ class OutputError(PenstockError, OSError):
     """A file with results could not be written."""
 
 
+class AnalysisError(PenstockError, ValueError):
+    """An analysis cannot be made, read or drawn."""
+
+
 class CoreError(PenstockError, ValueError):
     """The native core was handed something that does not fit: a mistake of ours, not the data's."""

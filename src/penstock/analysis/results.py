@@ -76,8 +76,8 @@ class Prediction:
 
     @property
     def error(self) -> float | None:
-        """Share by which the prediction was off."""
-        if self.measured is None:
+        """Share by which the prediction was off; None if nothing was measured, or nothing came."""
+        if not self.measured:
             return None
         return abs(self.predicted - self.measured) / self.measured
 

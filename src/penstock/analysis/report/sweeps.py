@@ -1,0 +1,218 @@
+"""Figures: rates over the number of cores, and over the layers of RandAugment.
+
+What was measured is drawn solid, what was predicted dashed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+
+from penstock.analysis.report import wording
+from penstock.analysis.report.figure import (
+    ACCELERATOR,
+    END_TO_END,
+    MUTED,
+    ONCE,
+    PIPELINE,
+    SERIES_SCALE,
+    Chart,
+    Figure,
+    Rows,
+    Run,
+    Spec,
+    layered,
+    run_opacity,
+    tooltip,
+)
+from penstock.analysis.results import Rate
+
+FAR_ABOVE = 2.5  # an accelerator so many times as fast would squash the lines
+LOGARITHMIC_FROM = 8  # cores
+
+
+@dataclass(frozen=True, slots=True)
+class Point:
+    """A rate at a place of the axis."""
+
+    run: str
+    what: str
+    x: int
+    rate: Rate
+    is_measured: bool
+
+
+def draw_core_sweep(runs: Sequence[Run]) -> Figure | None:
+    """Return the rates over cores, if there is more than one number of them."""
+    points = [
+        Point(run.name, what, entry.cores, entry.rate, entry.is_measured)
+        for run in runs
+        for what, entries in (
+            (PIPELINE, run.analysis.pipeline),
+            (END_TO_END, run.analysis.end_to_end),
+        )
+        for entry in entries
+    ]
+    return _draw("cores", "What more cores would bring", "CPU cores", points, runs)
+
+
+def draw_layer_sweep(runs: Sequence[Run]) -> Figure | None:
+    """Return the rates over layers of RandAugment, if there is more than one number of them."""
+    points = [
+        Point(run.name, what, entry.layers, rate, entry.is_measured)
+        for run in runs
+        for entry in run.analysis.layers
+        for what, rate in ((PIPELINE, entry.pipeline), (END_TO_END, entry.end_to_end))
+    ]
+    return _draw(
+        "layers", "What stronger augmentation costs", "layers of RandAugment", points, runs
+    )
+
+
+def _draw(
+    key: str, title: str, axis: str, points: Sequence[Point], runs: Sequence[Run]
+) -> Figure | None:
+    places = sorted({point.x for point in points})
+    if len(places) < 2:
+        return None
+    limit = runs[-1].analysis.synthetic
+    highest = max(point.rate.median for point in points)
+    is_limit_drawn = limit is not None and limit.median <= FAR_ABOVE * highest
+    caption = "Solid lines were measured here."
+    if not all(point.is_measured for point in points):
+        caption = "Solid lines and filled points were measured here, dashed ones are predicted."
+    if limit is not None and not is_limit_drawn:
+        caption += f" The accelerator alone takes {wording.rate(limit.median)}: far above this."
+    elif limit is not None:
+        caption += " No line of end to end can rise above the accelerator's."
+    if len(runs) > 1:
+        caption += f" Paler: {runs[0].name}."
+    over_x = [
+        _lines(runs, _segments(points)),
+        _spread(runs),
+        _points(runs, "measured", {"filled": True}),
+        _points(runs, "predicted", {"fill": "var(--card)"}),
+    ]
+    drawn = [what for what in (PIPELINE, END_TO_END) if any(p.what == what for p in points)]
+    for layer in over_x:
+        layer["encoding"]["color"] = _colour(drawn)
+        layer["encoding"]["x"] = _x_axis(axis, places, is_logarithmic=key == "cores")
+    limit_layers = _limit_layers(limit.median if is_limit_drawn and limit else None)
+    spec = layered([_row(point) for point in points], *limit_layers, *over_x)
+    return Figure(key, title, caption, (Chart("", spec),))
+
+
+def _x_axis(title: str, places: Sequence[int], *, is_logarithmic: bool) -> Spec:
+    axis: Spec = {
+        "field": "x",
+        "type": "quantitative",
+        "title": title,
+        "axis": {"values": list(places), "format": "d", "grid": False, "labelOverlap": True},
+        "scale": {"nice": False, "padding": 12},
+    }
+    if is_logarithmic and places[-1] >= LOGARITHMIC_FROM and places[0] > 0:
+        axis["scale"] |= {"type": "log", "base": 2}
+    else:
+        axis["scale"] |= {"zero": False}
+    return axis
+
+
+def _colour(drawn: Sequence[str]) -> Spec:
+    legend = {"values": list(drawn), "symbolType": "stroke"}
+    return {"field": "what", "scale": SERIES_SCALE, "legend": legend}
+
+
+def _y_axis() -> Spec:
+    return {
+        "field": "rate",
+        "type": "quantitative",
+        "title": "images per second",
+        "scale": {"zero": True},
+        "axis": {"tickCount": 5},
+    }
+
+
+def _lines(runs: Sequence[Run], segments: Rows) -> Spec:
+    return {
+        "data": {"values": segments},
+        "mark": {"type": "line", "strokeWidth": 2.5},
+        "encoding": run_opacity(runs)
+        | {
+            "y": _y_axis(),
+            "detail": [{"field": "segment"}, {"field": "run"}],
+            "strokeDash": {
+                "field": "kind",
+                "legend": None,
+                "scale": {"domain": ["measured", "predicted"], "range": [[1, 0], [6, 5]]},
+            },
+        },
+    }
+
+
+def _spread(runs: Sequence[Run]) -> Spec:
+    return {
+        "transform": [{"filter": "datum.kind == 'measured'"}],
+        "mark": {"type": "rule", "strokeWidth": 1.5},
+        "encoding": run_opacity(runs)
+        | {
+            "y": {"field": "least", "type": "quantitative"},
+            "y2": {"field": "largest"},
+        },
+    }
+
+
+def _points(runs: Sequence[Run], kind: str, mark: Spec) -> Spec:
+    shown = tooltip(
+        run="run", what="what", place="at", text="images/s", spread="range", kind="kind"
+    )
+    return {
+        "transform": [{"filter": f"datum.kind == '{kind}'"}],
+        "mark": {"type": "point", "size": 70, "strokeWidth": 2, "opacity": 1} | mark,
+        "encoding": run_opacity(runs)
+        | {
+            "y": {"field": "rate", "type": "quantitative"},
+            "tooltip": shown if len(runs) > 1 else shown[1:],
+        },
+    }
+
+
+def _limit_layers(images_per_s: float | None) -> Iterable[Spec]:
+    if images_per_s is None:
+        return
+    text = f"{ACCELERATOR}: {wording.number(images_per_s)}"
+    place = {"y": {"datum": images_per_s}}
+    rule = {"type": "rule", "color": "var(--accelerator)"}
+    yield {"data": ONCE, "mark": rule, "encoding": place}
+    label = {"type": "text", "align": "left", "dx": 4, "dy": -7, "color": MUTED, "text": text}
+    yield {"data": ONCE, "mark": label | {"x": 0}, "encoding": place}
+
+
+def _row(point: Point) -> dict[str, str | float]:
+    return {
+        "run": point.run,
+        "what": point.what,
+        "x": point.x,
+        "place": f"{point.x}",
+        "rate": point.rate.median,
+        "least": point.rate.least,
+        "largest": point.rate.largest,
+        "text": wording.number(point.rate.median),
+        "spread": f"{wording.number(point.rate.least)} to {wording.number(point.rate.largest)}",
+        "kind": _kind(point.is_measured),
+    }
+
+
+def _segments(points: Sequence[Point]) -> Rows:
+    rows: Rows = []
+    for run, what in sorted({(point.run, point.what) for point in points}):
+        line = [point for point in points if (point.run, point.what) == (run, what)]
+        line.sort(key=lambda point: (point.x, not point.is_measured))
+        for i, ends in enumerate(pairwise(line)):
+            kind = _kind(all(end.is_measured for end in ends))
+            rows += [_row(end) | {"segment": f"{what} {i}", "kind": kind} for end in ends]
+    return rows
+
+
+def _kind(is_measured: bool) -> str:
+    return "measured" if is_measured else "predicted"

@@ -1,0 +1,150 @@
+"""An analysis in a terminal: the verdict, bars in characters, the dearest ops, what to do."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from statistics import median
+from typing import TYPE_CHECKING, Any
+
+from penstock.analysis.report import wording
+from penstock.analysis.report.figure import ACCELERATOR, END_TO_END, PIPELINE
+from penstock.analysis.report.finite import finite_parts
+from penstock.analysis.report.headline import headline, speed_up
+from penstock.analysis.results import Advice, Analysis, OpCost, Prediction
+
+if TYPE_CHECKING:
+    from rich.console import Console
+    from rich.text import Text
+
+BAR_WIDTH = 24  # characters
+MOST_OPS = 8
+MOST_ADVICE = 3
+EIGHTHS = " ▏▎▍▌▋▊▉"
+CONTROLS = dict.fromkeys([*range(10), *range(11, 32), *range(127, 160)])
+
+
+def print_terminal(
+    analysis: Analysis, *, before: Analysis | None = None, console: Console | None = None
+) -> None:
+    """Print what matters of an analysis, beside the one `before` a change if that is given."""
+    from rich.console import Console
+
+    analysis, before = finite_parts(analysis), before and finite_parts(before)
+    if console is not None:
+        _print(console, analysis, before)
+        return
+    out = Console(highlight=False)
+    with out.capture() as captured:
+        _print(out, analysis, before)
+    # Not every terminal can show what titles and names are written in.
+    out.file.write(captured.get().encode(out.encoding, "replace").decode(out.encoding))
+    out.file.flush()
+
+
+def _print(out: Console, analysis: Analysis, before: Analysis | None) -> None:
+    emulated = ", an emulated accelerator" if analysis.is_emulated else ""
+    verdict = _text(f" {analysis.verdict.value} ", style="bold reverse")
+    out.print(_text(f"{analysis.title} ({analysis.device}{emulated})", style="dim"))
+    out.print(verdict + _text(f" {analysis.sentence}", style="bold"))
+    for line in analysis.evidence:
+        out.print(_text(f"  · {line}"))
+    faster = None if before is None else speed_up(before, analysis)
+    if faster is not None:
+        out.print(_text(f"{wording.factor(faster)} the rate before", style="bold green"))
+
+    runs = [analysis] if before is None else [before, analysis]
+    _print_grid(out, _rates(runs, can_draw=_can_draw(out)))
+    if analysis.stall is not None:
+        out.print(_text(f"{wording.percent(analysis.stall)} of the accelerator's time is lost"))
+    if analysis.ops:
+        _print_grid(out, _ops(analysis.ops, can_draw=_can_draw(out)))
+    for line in _advice(analysis.advice):
+        out.print(line, soft_wrap=True)
+    if checked := _errors(analysis.predictions):
+        out.print(_text(f"\n{checked}", style="dim"))
+
+
+def _rates(runs: Sequence[Analysis], *, can_draw: bool) -> Iterable[Sequence[Any]]:
+    rows = []
+    for i, run in enumerate(runs):
+        sums = headline(run)
+        when = "" if len(runs) == 1 else ("before: ", "after: ")[i]
+        if sums.synthetic is not None:
+            rows.append((when + ACCELERATOR, sums.synthetic, ""))
+        for name, rate in ((PIPELINE, sums.pipeline), (END_TO_END, sums.end_to_end)):
+            if rate is not None:
+                where = f"on {wording.count(rate.cores, 'core')}"
+                note = where if rate.is_measured else f"{where}, predicted"
+                rows.append((when + name, rate.rate.median, note))
+    largest = max((value for _, value, _ in rows), default=0.0)
+    for name, value, note in rows:
+        colour = "yellow" if name.endswith(END_TO_END) else "blue"
+        bar = _bar(value, largest, can_draw=can_draw)
+        yield name, (bar, colour), wording.rate(value), note
+
+
+def _ops(ops: Sequence[OpCost], *, can_draw: bool) -> Iterable[Sequence[Any]]:
+    ranked = sorted(ops, key=lambda op: -op.microseconds)
+    for op in ranked[:MOST_OPS]:
+        bar = _bar(op.microseconds, ranked[0].microseconds, can_draw=can_draw)
+        cost = f"{wording.number(op.microseconds)} µs"
+        note = f"{wording.percent(op.share)} in {op.runs_in}"
+        yield wording.shortened(op.name, 32), (bar, "cyan"), cost, note
+    rest = ranked[MOST_OPS:]
+    if rest:
+        cost = f"{wording.number(sum(op.microseconds for op in rest))} µs"
+        share = wording.percent(sum(op.share for op in rest))
+        yield f"{len(rest)} more", ("", ""), cost, share
+
+
+def _advice(advice: Sequence[Advice]) -> Iterable[Any]:
+    ranked = sorted(advice, key=lambda entry: -entry.gain)
+    for entry in ranked[:MOST_ADVICE]:
+        gain = _text(f"\n{wording.factor(entry.gain)} ", style="bold green")
+        yield gain + _text(entry.title, style="bold")
+        if entry.why:
+            yield _text(f"      {entry.why}")
+        for line in entry.line.splitlines():
+            yield _text(f"      {line}", style="cyan")
+
+
+def _errors(predictions: Sequence[Prediction]) -> str:
+    errors = [entry.error for entry in predictions if entry.error is not None]
+    if not errors:
+        return ""
+    checked = wording.count(len(errors), "checked prediction")
+    middle, worst = wording.percent(median(errors)), wording.percent(max(errors))
+    return f"{checked}: off by {middle} in the median, {worst} at worst"
+
+
+def _print_grid(out: Console, rows: Iterable[Sequence[Any]]) -> None:
+    from rich.table import Table
+
+    table = Table.grid(padding=(0, 2, 0, 0))
+    for justify in ("left", "left", "right", "left"):
+        table.add_column(justify=justify, no_wrap=True)
+    for name, (bar, colour), value, note in rows:
+        table.add_row(_text(name), _text(bar, style=colour), _text(value), _text(note, style="dim"))
+    if table.row_count:
+        out.print()
+        out.print(table)
+
+
+def _text(words: str, style: str = "") -> Text:
+    """Return words without the characters that steer a terminal."""
+    from rich.text import Text
+
+    return Text(words.translate(CONTROLS), style=style)
+
+
+def _bar(value: float, largest: float, *, can_draw: bool) -> str:
+    if largest <= 0:
+        return ""
+    eighths = round(8 * BAR_WIDTH * min(max(value / largest, 0.0), 1.0))
+    if not can_draw:
+        return "#" * (eighths // 8)
+    return ("█" * (eighths // 8) + EIGHTHS[eighths % 8]).rstrip()
+
+
+def _can_draw(out: Console) -> bool:
+    return out.encoding.lower().startswith("utf")

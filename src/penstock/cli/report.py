@@ -1,0 +1,45 @@
+"""`penstock report`: draws an analysis again from the figures that were kept."""
+
+from __future__ import annotations
+
+import argparse
+import json
+from typing import TYPE_CHECKING
+
+from penstock.cli.output import say
+
+if TYPE_CHECKING:
+    Verbs = argparse._SubParsersAction[argparse.ArgumentParser]  # noqa: SLF001 (has no public name)
+
+
+def add_verb(verbs: Verbs, shared: argparse.ArgumentParser) -> None:
+    """Add `report` to the verbs of the command line."""
+    verb = verbs.add_parser(
+        "report",
+        parents=[shared],
+        help="draw an analysis again from its JSON",
+        description="Draws an analysis again from the JSON that was kept of it: in the terminal, "
+        "or as one HTML file; with an earlier one, before and after side by side.",
+    )
+    verb.add_argument("figures", help="the JSON file of an analysis")
+    verb.add_argument("--html", metavar="FILE", help="write the report as one HTML file")
+    verb.add_argument("--before", metavar="FIGURES", help="the JSON file of an earlier analysis")
+    verb.set_defaults(run=run)
+
+
+def run(args: argparse.Namespace) -> int:
+    """Read, and draw as asked."""
+    from penstock.analysis.read import read_analysis
+    from penstock.analysis.report import print_terminal, write_html
+
+    analysis = read_analysis(args.figures)
+    before = read_analysis(args.before) if args.before else None
+    if args.html:
+        write_html(analysis, args.html, before=before)
+    if args.json:
+        print(json.dumps(analysis.to_dict()))
+    elif args.html:
+        say([f"wrote {args.html}"])
+    else:
+        print_terminal(analysis, before=before)
+    return 0

@@ -1,0 +1,84 @@
+import io
+from dataclasses import replace
+
+import pytest
+from rich.console import Console
+
+import analysis_samples
+from penstock.analysis.report import print_terminal
+
+
+def printed(analysis, before=None, width=100):
+    file = io.StringIO()
+    print_terminal(analysis, before=before, console=Console(file=file, width=width))
+    return file.getvalue()
+
+
+def test_what_matters_is_printed():
+    text = printed(analysis_samples.full())
+
+    for part in (
+        "decode-bound",
+        "Decoding JPEGs holds training back",
+        "an emulated accelerator",
+        "660 images/s",
+        "on 2 cores",
+        "1,720 µs",
+        "penstock pack train train.pen",
+        "4 checked predictions: off by 2.5\u00a0%",
+    ):
+        assert part in text
+
+
+def test_the_largest_gain_comes_first():
+    text = printed(analysis_samples.full())
+
+    assert text.index("Pack the data set") < text.index("Use 8 CPU cores")
+
+
+def test_bars_are_as_long_as_the_rates():
+    lines = printed(analysis_samples.full()).splitlines()
+    lengths = {
+        line[:17].strip(): line.count("█")
+        for line in lines
+        if line.startswith(("acc", "pip", "end"))
+    }
+
+    assert lengths["accelerator alone"] == 24
+    assert lengths["pipeline alone"] == 24 * 660 // 2400
+
+
+def test_before_and_after():
+    text = printed(analysis_samples.improved(), before=analysis_samples.full())
+
+    assert "3.85× the rate before" in text  # noqa: RUF001
+    assert "before: end to end" in text
+    assert "after: end to end" in text
+
+
+def test_a_minimal_analysis_is_two_lines():
+    assert len(printed(analysis_samples.minimal()).splitlines()) == 2
+
+
+@pytest.mark.parametrize("width", [20, 60, 200])
+def test_markup_of_others_is_shown_as_it_is(width):
+    text = printed(analysis_samples.hostile(), width=width)
+
+    assert "alert" in text
+
+
+def test_names_cannot_steer_the_terminal():
+    text = printed(replace(analysis_samples.minimal(), title="a\x1b[2Jb\x07c", sentence="\x9b2J"))
+
+    assert "a[2Jbc" in text
+    assert not set(text) & {"\x1b", "\x07", "\x9b"}
+
+
+def test_a_terminal_of_ascii_gets_ascii(monkeypatch):
+    raw = io.BytesIO()
+    monkeypatch.setattr("sys.stdout", io.TextIOWrapper(raw, encoding="ascii"))
+
+    print_terminal(analysis_samples.full())
+
+    assert b"pipeline alone" in raw.getvalue()
+    assert b"######" in raw.getvalue()
