@@ -10,6 +10,7 @@ from penstock._version import __version__
 
 if TYPE_CHECKING:
     from penstock import transforms
+    from penstock.analysis.accelerate.accelerate import accelerate, explain_translation
     from penstock.errors import (
         CoreError,
         DecodeError,
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
         PenstockError,
         SourceError,
         TransformError,
+        TranslationError,
     )
     from penstock.loading.loader import Loader
     from penstock.packing.inspect import inspect
@@ -36,7 +38,10 @@ __all__ = [
     "Source",
     "SourceError",
     "TransformError",
+    "TranslationError",
     "__version__",
+    "accelerate",
+    "explain_translation",
     "inspect",
     "pack",
     "transforms",
@@ -47,6 +52,8 @@ __all__ = [
 _HOME = {
     "Loader": "penstock.loading.loader",
     "Source": "penstock.sources",
+    "accelerate": "penstock.analysis.accelerate.accelerate",
+    "explain_translation": "penstock.analysis.accelerate.accelerate",
     "inspect": "penstock.packing.inspect",
     "pack": "penstock.packing.pack",
     "unpack": "penstock.packing.unpack",

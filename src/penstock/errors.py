@@ -28,5 +28,13 @@ class LoaderError(PenstockError, RuntimeError):
     """The loader was set up or used in a way that cannot work."""
 
 
+class TranslationError(PenstockError, ValueError):
+    """A DataLoader has no equivalent; `reasons` says what in it."""
+
+    def __init__(self, message: str, reasons: tuple[str, ...]) -> None:
+        super().__init__(message)
+        self.reasons = reasons
+
+
 class CoreError(PenstockError, ValueError):
     """The native core was handed something that does not fit: a mistake of ours, not the data's."""
