@@ -34,11 +34,9 @@ class Setting:
 
     def loader(self, dataset: Any, **options: Any) -> DataLoader[Any]:
         """A DataLoader over a Dataset."""
-        return DataLoader(
-            dataset,
-            **{"batch_size": self.batch_size, "num_workers": self.workers, "shuffle": True}
-            | options,
-        )
+        common = {"batch_size": self.batch_size, "shuffle": True}
+        workers = {"num_workers": self.workers, "persistent_workers": self.workers > 0}
+        return DataLoader(dataset, **{**common, **workers, **options})
 
     def train_v1(self, *between: Any, after: tuple[Any, ...] = ()) -> DataLoader[Any]:
         """The older transforms, with something more before or after the tensor is made."""

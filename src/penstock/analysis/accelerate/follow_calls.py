@@ -26,6 +26,7 @@ _PURE: tuple[Any, ...] = (
     str,
     int,
     float,
+    len,
     os.fspath,
     os.path.join,
     os.path.abspath,
@@ -93,7 +94,7 @@ def call_function(function: Any, arguments: list[Value], named: dict[str, Value]
         return Known(all(isinstance(value, kinds) for value in arguments[0].values))
     if name == "torch.is_tensor" and isinstance(arguments[0], Column):
         return Known(any(full_name(type(v)) == "torch.Tensor" for v in arguments[0].values))
-    if name in ("torch.tensor", "torch.as_tensor") and isinstance(arguments[0], Column):
+    if _makes_tensors(function) and isinstance(arguments[0], Column):
         return _label_tensor(arguments[0], arguments[1:], named)
     if function in _PURE and not named:
         return map_columns(function, *arguments)
@@ -132,6 +133,11 @@ def _call_on_picture(picture: Picture, name: str, arguments: list[Value]) -> Pic
             return replace(picture, modes=(*picture.modes, mode))
         raise UnfollowableError(f"images are converted to mode {mode!r}; known are RGB and L")
     raise UnfollowableError(f"what .{name}() does to the image is not known")
+
+
+def _makes_tensors(function: Any) -> bool:
+    torch = imported("torch")
+    return torch is not None and function in (torch.tensor, torch.as_tensor)
 
 
 def _label_tensor(values: Column, rest: list[Value], named: dict[str, Value]) -> Column:

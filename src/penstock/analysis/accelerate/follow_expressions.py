@@ -22,7 +22,7 @@ from penstock.analysis.accelerate.follow_values import (
     known,
     map_columns,
 )
-from penstock.analysis.accelerate.identify import is_of_the_standard_library
+from penstock.analysis.accelerate.identify import is_of_a_library
 
 Follow = Callable[[Any, list[Value], dict[str, Value]], Value]
 
@@ -156,8 +156,8 @@ class Expressions:
         if len(arguments) == 1 and isinstance(arguments[0], Picture) and not named:
             picture = arguments[0]
             return replace(picture, steps=(*picture.steps, function))
-        if is_of_the_standard_library(function):
-            raise UnfollowableError(f"what {spelled} does to a sample is not known")
+        if is_of_a_library(function):
+            raise UnfollowableError(f"what {spelled} does is not known")
         if isinstance(function, MethodType):
             return self._follow(function.__func__, [Known(function.__self__), *arguments], named)
         if isinstance(function, FunctionType) and _concerns_samples([*arguments, *named.values()]):

@@ -8,6 +8,9 @@ from typing import Any
 TORCH_DATA = "torch.utils.data"
 V1_MODULES = ("torchvision.transforms.transforms", "torchvision.transforms.autoaugment")
 V2_MODULE = "torchvision.transforms.v2"
+_LIBRARIES = frozenset(
+    {"PIL", "albumentations", "cv2", "numpy", "pandas", "skimage", "torch", "torchvision"}
+)
 
 
 def full_name(thing: Any) -> str:
@@ -42,9 +45,12 @@ def library_of(thing: Any) -> str:
     return type(thing).__module__.partition(".")[0]
 
 
-def is_of_the_standard_library(function: Any) -> bool:
-    """Whether a function comes with Python itself."""
-    return full_name(function).partition(".")[0] in sys.stdlib_module_names
+def is_of_a_library(function: Any) -> bool:
+    """Whether a function comes with Python or a well-known library, and is no part of a Dataset."""
+    module = getattr(function, "__module__", None) or "builtins"
+    if module.startswith("torchvision.datasets."):
+        return False
+    return module.partition(".")[0] in sys.stdlib_module_names | _LIBRARIES
 
 
 def imported(module: str) -> Any:

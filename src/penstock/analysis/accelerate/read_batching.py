@@ -38,8 +38,9 @@ def read_batching(dataloader: Any, log: Log) -> Batching | None:
     if owner_of(dataloader, "__iter__") != _DATA_LOADER:
         name = type(dataloader).__name__
         log.refuse(_PART, name, "it has an __iter__ of its own, and what that does is not known.")
-    _read_collate(dataloader, log)
     batching = _read_batch_sampler(dataloader, log)
+    if dataloader.batch_sampler is not None:
+        _read_collate(dataloader, log)
     if batching is not None:
         size, drop = batching.batch_size, batching.drop_last
         log.native(_PART, "DataLoader", f"batch_size={size}, drop_last={drop}")
