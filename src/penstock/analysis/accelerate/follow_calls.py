@@ -6,6 +6,7 @@ import builtins
 import os
 import pathlib
 import posixpath
+from collections.abc import Iterable
 from dataclasses import replace
 from typing import Any
 
@@ -83,22 +84,32 @@ def call_method(owner: Value, name: str, arguments: list[Value]) -> Value:
 def call_function(function: Any, arguments: list[Value], named: dict[str, Value]) -> Value | None:
     """Return what a function that is known by name gives; None if it is not."""
     name = full_name(function)
+    first = arguments[0] if arguments else None
     if name == "PIL.Image.open" and len(arguments) == 1 and not named:
         return _open_image(arguments[0])
-    if function is builtins.open and isinstance(arguments[0], Column):
-        return _open_file(arguments[0], [*arguments[1:], *named.values()])
-    if name in _LOADERS and len(arguments) == 1 and isinstance(arguments[0], Column):
-        return _load_as_torchvision(arguments[0])
-    if function is isinstance and isinstance(arguments[0], Column):
+    if not isinstance(first, Column):
+        return map_columns(function, *arguments) if function in _PURE and not named else None
+    if function is builtins.open:
+        return _open_file(first, [*arguments[1:], *named.values()])
+    if name in _LOADERS and len(arguments) == 1:
+        return _load_as_torchvision(first)
+    if function is isinstance:
         kinds = known(arguments[1], "the second argument of isinstance")
-        return Known(all(isinstance(value, kinds) for value in arguments[0].values))
-    if name == "torch.is_tensor" and isinstance(arguments[0], Column):
-        return Known(any(full_name(type(v)) == "torch.Tensor" for v in arguments[0].values))
-    if _makes_tensors(function) and isinstance(arguments[0], Column):
-        return _label_tensor(arguments[0], arguments[1:], named)
+        return _same_for_all(isinstance(value, kinds) for value in first.values)
+    if name == "torch.is_tensor":
+        return _same_for_all(full_name(type(value)) == "torch.Tensor" for value in first.values)
+    if _makes_tensors(function):
+        return _label_tensor(first, arguments[1:], named)
     if function in _PURE and not named:
         return map_columns(function, *arguments)
     return None
+
+
+def _same_for_all(answers: Iterable[bool]) -> Known:
+    different = set(answers)
+    if len(different) != 1:
+        raise UnfollowableError("the answer depends on the sample")
+    return Known(different.pop())
 
 
 def _open_image(file: Value) -> Picture:
