@@ -7,10 +7,16 @@ from typing import Any
 
 from penstock.analysis.accelerate.accelerated_loader import AcceleratedLoader
 from penstock.analysis.accelerate.follow_values import UnfollowableError
-from penstock.analysis.accelerate.read_batching import Batching, is_data_loader, read_batching
-from penstock.analysis.accelerate.read_dataset import Samples, read_dataset
+from penstock.analysis.accelerate.read_batching import (
+    Batching,
+    Collate,
+    is_data_loader,
+    read_batching,
+)
+from penstock.analysis.accelerate.read_dataset import read_dataset
 from penstock.analysis.accelerate.read_sampler import Ordering, read_sampler
 from penstock.analysis.accelerate.read_transform import read_transform
+from penstock.analysis.accelerate.samples import IMAGE, LABEL, Samples
 from penstock.analysis.accelerate.stages import Pipeline
 from penstock.analysis.accelerate.translation import Log, Translation
 from penstock.errors import TransformError, TranslationError
@@ -37,6 +43,7 @@ def accelerate(
     return AcceleratedLoader(
         found.samples,
         is_gray=found.pipeline.is_gray,
+        collate=found.batching.collate,
         translation=parts.translation,
         batch_size=found.batching.batch_size,
         transform=found.transform,
@@ -91,7 +98,9 @@ def _read(dataloader: Any, *, strict: bool) -> _Parts:
         )
     found = None
     if samples is not None:
-        pipeline = read_transform(samples.steps, samples.modes, strict=strict, log=log)
+        if batching is not None:
+            _check_collate(samples, batching.collate, log)
+        pipeline = read_transform(samples, strict=strict, log=log)
         transform = _whole(pipeline, log)
         if batching is not None and ordering is not None and not log.translation().refusals:
             if ordering.indices is not None:
@@ -110,8 +119,19 @@ def _read_samples(dataset: Any, log: Log) -> Samples | None:
     if not samples.paths:
         log.refuse("data", name, "it is empty.")
         return None
-    log.native("data", name, f"{len(samples.paths):,} files", f"loaded as {_loading(samples)}")
+    ours = f"{len(samples.paths):,} files"
+    if samples.targets is not None:
+        ours += ", boxes as plain float32 tensors, also where an image has none"
+    log.native("data", name, ours, f"loaded as {_loading(samples)}")
     return samples
+
+
+def _check_collate(samples: Samples, collate: Collate, log: Log) -> None:
+    if samples.targets is not None and collate == Collate.DEFAULT:
+        why = "images with boxes cannot be batched so. Give collate_fn=lambda b: tuple(zip(*b))."
+        log.refuse("batch", collate.value, why)
+    if collate != Collate.DEFAULT and set(samples.template) - {IMAGE, LABEL}:
+        log.refuse("batch", collate.value, "samples are not tuples of an image and a label.")
 
 
 def _loading(samples: Samples) -> str:

@@ -36,7 +36,7 @@ def follow_function(
     """Return what a function written in Python returns."""
     if depth > _DEEPEST:
         raise UnfollowableError("functions call each other too deeply to be followed")
-    node = _read_code(function)
+    node = read_code(function)
     try:
         bound = inspect.signature(function).bind(*arguments, **named)
     except TypeError as error:
@@ -134,7 +134,8 @@ def _parts(value: Value, count: int) -> tuple[Value, ...]:
     raise UnfollowableError(f"it is not known to have {count} parts")
 
 
-def _read_code(function: Any) -> ast.FunctionDef | ast.Lambda:
+def read_code(function: Any) -> ast.FunctionDef | ast.Lambda:
+    """Return the syntax tree of a function; its decorators would be unknown work."""
     name = getattr(function, "__qualname__", str(function))
     try:
         tree = ast.parse(textwrap.dedent(inspect.getsource(function)))

@@ -40,11 +40,6 @@ def torchvision_generation(transform: Any) -> int | None:
     return 2 if module.startswith(V2_MODULE) else None
 
 
-def library_of(thing: Any) -> str:
-    """Return the package that an object's class comes from."""
-    return type(thing).__module__.partition(".")[0]
-
-
 def is_of_a_library(function: Any) -> bool:
     """Whether a function comes with Python or a well-known library, and is no part of a Dataset."""
     module = getattr(function, "__module__", None) or "builtins"

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
-from typing import Any, TypeAlias
+from dataclasses import replace
+from typing import Any
 
 import numpy as np
 
@@ -18,40 +17,10 @@ from penstock.analysis.accelerate.follow_values import (
     UnfollowableError,
     Value,
 )
-from penstock.analysis.accelerate.identify import TORCH_DATA, full_name, is_exactly, library_of
-from penstock.sources.file_source import FileSource
-from penstock.sources.path_table import PathTable
+from penstock.analysis.accelerate.identify import TORCH_DATA, full_name, is_exactly
+from penstock.analysis.accelerate.read_detection import is_detection, read_detection
+from penstock.analysis.accelerate.samples import IMAGE, LABEL, Samples, Template
 from penstock.sources.source import Labels
-
-IMAGE, LABEL = "image", "label"
-
-Template: TypeAlias = str | tuple["Template", ...] | dict[str, "Template"]  # of one sample
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Samples:
-    """What a Dataset holds, sample by sample, and what it does to each image."""
-
-    title: str
-    paths: tuple[str | bytes | os.PathLike[str], ...]
-    labels: Labels
-    classes: tuple[str, ...] | None
-    modes: tuple[str, ...]  # that images are converted to on loading, one after the other
-    steps: tuple[Any, ...]
-    template: Template
-
-    def pick(self, indices: Sequence[int]) -> Samples:
-        """Return some of the samples, in this order."""
-        return replace(
-            self,
-            paths=tuple(self.paths[index] for index in indices),
-            labels=self.labels[np.asarray(indices, dtype=np.int64)],
-        )
-
-    def source(self) -> FileSource:
-        """Return the same for a loader."""
-        files = PathTable.from_paths(os.fsencode(path) for path in self.paths)
-        return FileSource(self.title, os.getcwd(), files, self.labels, self.classes)
 
 
 def read_dataset(dataset: Any) -> Samples:
@@ -60,6 +29,8 @@ def read_dataset(dataset: Any) -> Samples:
         return read_dataset(dataset.dataset).pick([int(index) for index in dataset.indices])
     if is_exactly(dataset, f"{TORCH_DATA}.dataset.ConcatDataset"):
         return _join([read_dataset(part) for part in dataset.datasets])
+    if is_detection(dataset):
+        return read_detection(dataset)
     name = type(dataset).__qualname__
     bases = {full_name(base) for base in type(dataset).__mro__}
     if f"{TORCH_DATA}.dataset.IterableDataset" in bases:
@@ -138,11 +109,13 @@ def _read_classes(dataset: Any, labels: Labels) -> tuple[str, ...] | None:
         return None
     whole = labels.dtype == np.int64 and len(labels) > 0
     fit = whole and labels.min() >= 0 and labels.max() < len(classes)
-    return tuple(classes) if fit and library_of(dataset) != "builtins" else None
+    return tuple(classes) if fit else None
 
 
 def _join(parts: list[Samples]) -> Samples:
     first = parts[0]
+    if any(part.targets is not None for part in parts):
+        raise UnfollowableError("Datasets with boxes cannot be joined here")
     for part in parts[1:]:
         same_steps = len(part.steps) == len(first.steps) and all(
             one is other for one, other in zip(part.steps, first.steps, strict=True)

@@ -13,12 +13,14 @@ from penstock import transforms as T
 from penstock.analysis.accelerate.identify import describe, full_name, torchvision_generation
 from penstock.analysis.accelerate.python_steps import RgbStep, microseconds_a_call
 from penstock.analysis.accelerate.read_values import VALUE_STEPS, read_value_step
+from penstock.analysis.accelerate.samples import Samples
 from penstock.analysis.accelerate.stages import Pipeline, Stage
 from penstock.analysis.accelerate.torchvision_ops import (
     NOT_TO_THE_BYTE,
     SAME_FOR_GRAY,
     SAME_FOR_TENSORS,
     class_name,
+    is_box_op,
     is_image_op,
     make_ours,
     names_within,
@@ -33,13 +35,11 @@ _CLASSIFICATION_PRESET = "torchvision.transforms._presets.ImageClassification"
 _PYTHON_NOTE = "runs as it is, one image at a time, and holds Python's lock meanwhile"
 
 
-def read_transform(
-    steps: tuple[Any, ...], modes: tuple[str, ...], *, strict: bool, log: Log
-) -> Pipeline:
+def read_transform(samples: Samples, *, strict: bool, log: Log) -> Pipeline:
     """Return the pipeline; what has no equivalent is logged as refused."""
-    pipeline = Pipeline()
-    _read_modes(modes, pipeline, strict, log)
-    for step in _flatten(steps):
+    pipeline = Pipeline(has_targets=samples.targets is not None)
+    _read_modes(samples.modes, pipeline, strict, log)
+    for step in _flatten(samples.steps):
         try:
             _read_step(step, pipeline, strict, log)
         except TransformError as error:
@@ -87,6 +87,8 @@ def _read_step(step: Any, pipeline: Pipeline, strict: bool, log: Log) -> None:
         _read_preset(step, pipeline, log)
     elif torchvision_generation(step) is not None and class_name(step) in VALUE_STEPS:
         read_value_step(step, pipeline, log)
+    elif pipeline.has_targets and is_box_op(step):
+        _read_box_op(step, pipeline, log)
     elif not is_image_op(step):
         _keep_in_python(step, _PYTHON_NOTE, pipeline, log)
     elif pipeline.stage == Stage.PILLOW:
@@ -95,6 +97,14 @@ def _read_step(step: Any, pipeline: Pipeline, strict: bool, log: Log) -> None:
         _read_on_bytes(step, pipeline, strict, log)
     else:
         _read_on_numbers(step, pipeline, log)
+
+
+def _read_box_op(step: Any, pipeline: Pipeline, log: Log) -> None:
+    moves_pixels = class_name(step) in ("RandomIoUCrop", "RandomZoomOut")
+    if moves_pixels and pipeline.stage != Stage.PILLOW:
+        raise TransformError(f"it meets {pipeline.stage.value}. Put it before ToImage().")
+    pipeline.add(make_ours(step))
+    log.native(_PART, describe(step), repr(pipeline.ops[-1]))
 
 
 def _read_on_pillow(step: Any, pipeline: Pipeline, strict: bool, log: Log) -> None:
@@ -166,6 +176,8 @@ def _has_whole_fill(step: Any) -> bool:
 
 
 def _keep_in_python(step: Any, note: str, pipeline: Pipeline, log: Log) -> None:
+    if pipeline.has_targets:
+        raise TransformError(f"it would have to run in Python, where boxes cannot follow. {note}")
     if pipeline.stage != Stage.PILLOW or pipeline.is_gray:
         what = "an image of one channel" if pipeline.is_gray else pipeline.stage.value
         raise TransformError(

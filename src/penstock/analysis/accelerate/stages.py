@@ -26,6 +26,7 @@ class Stage(Enum):
 class Pipeline:
     """Steps on pixels, steps on values, and rectangles erased behind those."""
 
+    has_targets: bool = False  # boxes that follow the image
     stage: Stage = Stage.PILLOW
     is_gray: bool = False  # one channel, which ours has three times
     is_normalised: bool = False

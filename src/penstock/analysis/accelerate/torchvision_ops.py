@@ -42,6 +42,13 @@ _ARGUMENTS: dict[str, tuple[str, ...]] = {
     "ScaleJitter": ("target_size", "scale_range", "interpolation", "antialias"),
     "TrivialAugmentWide": ("num_magnitude_bins", *_WARP),
 }
+_BOX_ARGUMENTS: dict[str, tuple[str, ...]] = {
+    "ClampBoundingBoxes": ("clamping_mode",),
+    "ConvertBoundingBoxFormat": ("format",),
+    "RandomIoUCrop": ("min_scale", "max_scale", "min_aspect_ratio", "max_aspect_ratio", "trials"),
+    "RandomZoomOut": ("fill", "side_range", "p"),
+    "SanitizeBoundingBoxes": ("min_size", "min_area"),
+}
 _POLICIES = ("AutoAugment", "RandAugment", "TrivialAugmentWide")
 _CONTAINERS = ("RandomApply", "RandomChoice", "RandomOrder")
 
@@ -78,12 +85,20 @@ def is_image_op(transform: Any) -> bool:
     return class_name(transform) in _ARGUMENTS or class_name(transform) in _CONTAINERS
 
 
+def is_box_op(transform: Any) -> bool:
+    """Whether torchvision's transform is about boxes, and has one of ours beside it."""
+    return torchvision_generation(transform) == 2 and class_name(transform) in _BOX_ARGUMENTS
+
+
 def make_ours(transform: Any) -> Any:
     """Return our transform for one of torchvision's; TransformError if its arguments do not fit."""
     name = class_name(transform)
     if name in _CONTAINERS:
         return _make_container(name, transform)
-    arguments = {argument: _plain(getattr(transform, argument)) for argument in _ARGUMENTS[name]}
+    taken = _ARGUMENTS[name] if name in _ARGUMENTS else _BOX_ARGUMENTS[name]
+    arguments = {argument: _plain(getattr(transform, argument)) for argument in taken}
+    if name == "RandomIoUCrop":
+        arguments["sampler_options"] = _plain(transform.options)
     if name in _POLICIES and torchvision_generation(transform) == 1:
         arguments["flavor"] = "torchvision_v1"
     return getattr(T, name)(**arguments)
