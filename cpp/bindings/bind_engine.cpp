@@ -36,7 +36,7 @@ struct Format {
 };
 
 Format make_format(int element, const std::string& layout, float scale,
-                   const std::vector<float>& mean, const std::vector<float>& std) {
+                   const std::vector<float>& mean, const std::vector<float>& std, float divisor) {
   Format format;
   if (element < 0 || element > static_cast<int>(Element::float32))
     throw Error("Format: element " + std::to_string(element) + " is unknown.");
@@ -45,7 +45,7 @@ Format make_format(int element, const std::string& layout, float scale,
     throw Error("Format: layout '" + layout + "' is unknown.");
   format.layout = layout == "chw" ? Layout::chw : Layout::hwc;
   if (mean.size() != 3 || std.size() != 3) throw Error("Format: mean and std take three values.");
-  format.pass = make_final_pass(scale, mean.data(), std.data());
+  format.pass = make_final_pass(scale, mean.data(), std.data(), divisor);
   return format;
 }
 
@@ -296,7 +296,8 @@ void penstock::bind_engine(nb::module_& m) {
   m.attr("STEP_FIELDS") = kStepFields;
 
   nb::class_<Format>(m, "Format", "How batch slots are written.")
-      .def(nb::new_(&make_format), "element"_a, "layout"_a, "scale"_a, "mean"_a, "std"_a);
+      .def(nb::new_(&make_format), "element"_a, "layout"_a, "scale"_a, "mean"_a, "std"_a,
+           "divisor"_a = 1.0f);
 
   m.attr("EFFECT_NUMBERS") = kEffectNumbers;
 

@@ -10,6 +10,7 @@ from penstock._version import __version__
 
 if TYPE_CHECKING:
     from penstock import transforms
+    from penstock.analysis.accelerate.accelerate import accelerate, explain_translation
     from penstock.analysis.watch import watch
     from penstock.errors import (
         CoreError,
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
         PenstockError,
         SourceError,
         TransformError,
+        TranslationError,
     )
     from penstock.loading.loader import Loader
     from penstock.packing.inspect import inspect
@@ -39,7 +41,10 @@ __all__ = [
     "Source",
     "SourceError",
     "TransformError",
+    "TranslationError",
     "__version__",
+    "accelerate",
+    "explain_translation",
     "inspect",
     "pack",
     "transforms",
@@ -51,6 +56,8 @@ __all__ = [
 _HOME = {
     "Loader": "penstock.loading.loader",
     "Source": "penstock.sources",
+    "accelerate": "penstock.analysis.accelerate.accelerate",
+    "explain_translation": "penstock.analysis.accelerate.accelerate",
     "inspect": "penstock.packing.inspect",
     "pack": "penstock.packing.pack",
     "unpack": "penstock.packing.unpack",

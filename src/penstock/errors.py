@@ -36,5 +36,13 @@ class AnalysisError(PenstockError, ValueError):
     """An analysis cannot be made, read or drawn."""
 
 
+class TranslationError(PenstockError, ValueError):
+    """A DataLoader has no equivalent; `reasons` says what in it."""
+
+    def __init__(self, message: str, reasons: tuple[str, ...]) -> None:
+        super().__init__(message)
+        self.reasons = reasons
+
+
 class CoreError(PenstockError, ValueError):
     """The native core was handed something that does not fit: a mistake of ours, not the data's."""

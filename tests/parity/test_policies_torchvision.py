@@ -10,6 +10,7 @@ from PIL import Image
 
 from drawn import applied, batch, effects_of
 from penstock import transforms as T
+from penstock.errors import TransformError
 from penstock.geometry import Size, Sizes
 from penstock.loading.reference_effects import apply_effect
 from penstock.rng import Draws
@@ -75,6 +76,67 @@ def test_every_op_at_every_level(v2, space, size):
                 fill={"others": [7, 8, 9]},
             )
             assert np.array_equal(applied([move], image, row), np.asarray(expected)), op.name
+
+
+OLDER = {
+    "RandAugment": (torchvision_space.rand_augment_ops, True),
+    "TrivialAugmentWide": (torchvision_space.trivial_augment_ops, False),
+}
+
+
+@pytest.mark.parametrize("bins", [2, 7, 10, 11, 16, 31])
+@pytest.mark.parametrize("name", OLDER)
+def test_every_op_of_the_older_transforms(v2, name, bins):
+    """Among them Solarize, whose threshold falls on other pixels than v2's at some levels."""
+    from torchvision import transforms as v1
+    from torchvision.transforms.autoaugment import _apply_op
+
+    make_ops, wants_size = OLDER[name]
+    image = make_image((17, 30))
+    size = (image.height, image.width)
+    theirs = getattr(v1, name)(num_magnitude_bins=bins)
+    space = theirs._augmentation_space(*((bins, size) if wants_size else (bins,)))
+    levels = np.arange(bins, dtype=float)
+    sizes = Sizes(np.full(bins, size[0]), np.full(bins, size[1]))
+    ops = make_ops(bins, 1)
+    assert [op.name for op in ops] == list(space)
+    for which, op in enumerate(ops):
+        magnitudes = space[op.name][0]
+        scene = make_scene(sizes, T.InterpolationMode.NEAREST.pillow_filter, (0, 0, 0))
+        move = policy_move(ops, np.full(bins, which), levels, np.ones(bins), scene)
+        for level in range(bins):
+            magnitude = float(magnitudes[level]) if magnitudes.ndim else 0.0
+            expected = _apply_op(image, op.name, magnitude, v1.InterpolationMode.NEAREST, None)
+            assert np.array_equal(applied([move], image, level), np.asarray(expected)), op.name
+
+
+def test_the_older_auto_augment(v2):
+    from torchvision import transforms as v1
+    from torchvision.transforms.autoaugment import _apply_op
+
+    image = make_image((17, 30))
+    magnitudes, _ = v1.AutoAugment()._augmentation_space(10, (17, 30))["Solarize"]
+    ops = torchvision_space.auto_augment_ops(1)
+    which = [op.name for op in ops].index("Solarize")
+    scene = make_scene(Sizes(np.full(10, 17), np.full(10, 30)), 0, (0, 0, 0))
+    move = policy_move(ops, np.full(10, which), np.arange(10.0), np.ones(10), scene)
+    for level in range(10):
+        expected = _apply_op(
+            image, "Solarize", float(magnitudes[level]), v1.InterpolationMode.NEAREST, None
+        )
+        assert np.array_equal(applied([move], image, level), np.asarray(expected))
+
+
+@pytest.mark.parametrize("kind", [T.RandAugment, T.TrivialAugmentWide, T.AutoAugment])
+def test_flavors_differ_in_solarize_only(kind):
+    """Draws are the same, so all other ops are."""
+    older, newer = batch(kind(flavor="torchvision_v1"), 400), batch(kind(), 400)
+    for mine, other in zip(older, newer, strict=True):
+        assert np.array_equal(mine.effect, other.effect)
+        rows = mine.effect != Effect.SOLARIZE
+        assert np.array_equal(mine.numbers[rows], other.numbers[rows])
+    with pytest.raises(TransformError, match="flavor must be"):
+        kind(flavor="older")
 
 
 def test_rand_augment_on_photos(v2, in1k):

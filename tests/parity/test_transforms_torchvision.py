@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from PIL import Image
 
+from penstock import Loader
 from penstock import transforms as T
 from penstock.geometry import Sizes
 from penstock.loading.reference import run_moves, run_reference
@@ -179,6 +180,28 @@ def test_values_at_the_end_of_a_pipeline(v2, name, scale, normalise):
 
     width = np.int16 if name != "float32" else np.int32
     np.testing.assert_array_equal(finished.view(width), expected.view(bits).numpy())
+
+
+@pytest.mark.parametrize("backend", ["native", "pillow"])
+def test_to_tensor_divides_as_the_older_transform_does(v2, tmp_path, isa, backend):
+    """All 256 values of each channel, bit for bit; v2's multiplication gives other bits."""
+    import torch
+    from torchvision import transforms as v1
+
+    image = Image.fromarray(np.repeat(np.arange(256, dtype=np.uint8)[None, :, None], 3, axis=2))
+    image.save(tmp_path / "ramp.png")
+    statistics = (T.IMAGENET_MEAN, T.IMAGENET_STD)
+    for theirs, ours in (
+        ([v1.ToTensor()], [T.ToTensor()]),
+        (
+            [v1.ToTensor(), v1.Normalize(*statistics)],
+            [T.ToTensor(), T.Normalize(*statistics)],
+        ),
+    ):
+        loader = Loader([tmp_path / "ramp.png"], transform=T.Compose(ours), backend=backend)
+        assert torch.equal(next(iter(loader))[0][0], v1.Compose(theirs)(image))
+    by_product = v2.ToDtype(torch.float32, scale=True)(v2.functional.to_image(image))
+    assert not torch.equal(by_product, v1.ToTensor()(image))
 
 
 def test_normalize_alone_means_scaling_first(v2):

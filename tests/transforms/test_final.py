@@ -23,6 +23,11 @@ UNIT = float(np.float32(1 / 255))
         ([T.ToDtype("float16", scale=True)], FinalSpec(Element.FLOAT16, UNIT)),
         ([NORMALIZE], FinalSpec(Element.FLOAT32, UNIT, MEAN, STD)),
         ([T.ToDtype("float32"), NORMALIZE], FinalSpec(Element.FLOAT32, 1.0, MEAN, STD)),
+        ([T.ToTensor()], FinalSpec(Element.FLOAT32, divisor=255.0)),
+        (
+            [T.ToTensor(), NORMALIZE, T.ToDtype("float16")],
+            FinalSpec(Element.FLOAT16, 1.0, MEAN, STD, divisor=255.0),
+        ),
         (
             [T.ToDtype("float32", scale=True), NORMALIZE, T.ToDtype("bfloat16", scale=True)],
             FinalSpec(Element.BFLOAT16, UNIT, MEAN, STD),
@@ -49,6 +54,7 @@ def test_the_end_of_a_pipeline_becomes_one_pass(ops, expected):
             [NORMALIZE, T.ToDtype("uint8")],
             "ToDtype (step 2): the image is float32 here and cannot become uint8.",
         ),
+        ([NORMALIZE, T.ToTensor()], "ToTensor (step 2): the image is float32 here already."),
         (
             [T.ToDtype("float16"), T.ToDtype("float32")],
             "ToDtype (step 2): the image is float16 here and cannot become float32.",

@@ -258,6 +258,7 @@ class Loader:
             final.scale,
             list(final.mean),
             list(final.std),
+            final.divisor,
         )
         return NativeCarrier(self._source, self._plan, image_format, *ends)
 

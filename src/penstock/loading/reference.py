@@ -117,8 +117,9 @@ def erase_finished(
 
 
 def _finish_values(pixels: npt.NDArray[np.uint8], spec: FinalSpec) -> npt.NDArray[Any]:
-    scale, mean, std = (np.array(part, np.float32) for part in (spec.scale, spec.mean, spec.std))
-    values: npt.NDArray[np.float32] = (pixels.astype(np.float32) * scale - mean) / std
+    mean, std = np.array(spec.mean, np.float32), np.array(spec.std, np.float32)
+    scaled = pixels.astype(np.float32) * np.float32(spec.scale) / np.float32(spec.divisor)
+    values: npt.NDArray[np.float32] = (scaled - mean) / std
     if spec.element == Element.FLOAT16:
         return values.astype(np.float16)
     if spec.element == Element.BFLOAT16:

@@ -19,7 +19,7 @@ from penstock.transforms.moves import Move, out_sizes
 from penstock.transforms.op import BoxOp, ImageOp, TargetOp
 from penstock.transforms.python_step import PythonStep
 from penstock.transforms.targets import Targets, move_targets
-from penstock.transforms.values import Normalize, ToDtype
+from penstock.transforms.values import FinalOp
 
 OpT_co = TypeVar("OpT_co", bound="ImageOp | PythonStep", covariant=True)
 
@@ -106,9 +106,9 @@ def as_written(transform: object | None) -> Plan:
     segments: list[Segment] = []
     native: list[Node[ImageOp]] = []
     finishing: list[Node[RandomErasing]] = []
-    final: list[tuple[int, ToDtype | Normalize]] = []
+    final: list[tuple[int, FinalOp]] = []
     for position, op in enumerate(ops):
-        if isinstance(op, (ToDtype, Normalize)):
+        if isinstance(op, FinalOp):
             final.append((position, op))
             continue
         if final and isinstance(op, RandomErasing):
@@ -125,7 +125,7 @@ def as_written(transform: object | None) -> Plan:
     return Plan((*segments, last), reduce_final(final))
 
 
-def _too_late(position: int, op: Op, end_position: int, end: ToDtype | Normalize) -> TransformError:
+def _too_late(position: int, op: Op, end_position: int, end: FinalOp) -> TransformError:
     name = op.name if isinstance(op, PythonStep) else type(op).__name__
     ending = type(end).__name__
     return TransformError(

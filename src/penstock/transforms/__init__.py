@@ -47,7 +47,7 @@ from penstock.transforms.resized_crop import RandomResizedCrop
 from penstock.transforms.rotation import RandomRotation
 from penstock.transforms.targets import BoxFormat, Targets
 from penstock.transforms.trivial_augment import TrivialAugmentWide
-from penstock.transforms.values import IMAGENET_MEAN, IMAGENET_STD, Normalize, ToDtype
+from penstock.transforms.values import IMAGENET_MEAN, IMAGENET_STD, Normalize, ToDtype, ToTensor
 from penstock.transforms.zoom_out import RandomZoomOut
 
 __all__ = [
@@ -102,6 +102,7 @@ __all__ = [
     "ScaleJitter",
     "Targets",
     "ToDtype",
+    "ToTensor",
     "TrivialAugmentWide",
     "classification",
     "classification_eval",

@@ -22,7 +22,12 @@ from penstock.transforms.interpolation import (
 from penstock.transforms.op import ImageOp
 from penstock.transforms.policy_ops import NOTHING, draw_signs
 from penstock.transforms.policy_table import binned_move
-from penstock.transforms.torchvision_space import auto_augment_ops
+from penstock.transforms.torchvision_space import (
+    Generation,
+    TorchvisionFlavor,
+    auto_augment_ops,
+    read_generation,
+)
 
 
 class AutoAugmentPolicy(Enum):
@@ -58,27 +63,31 @@ class SubPolicies:
 class AutoAugment(ImageOp):
     """Do a random pair of ops out of those learnt on a data set (Cubuk et al., 2018).
 
-    `interpolation` and `fill` (None: black) are for the ops that move pixels.
+    `interpolation` and `fill` (None: black) are for the ops that move pixels. `flavor`
+    "torchvision_v1" solarizes as torchvision's older transforms do.
     """
 
     policy: AutoAugmentPolicy | str = AutoAugmentPolicy.IMAGENET
     interpolation: Interpolation = InterpolationMode.NEAREST
     fill: Fill = None
+    flavor: TorchvisionFlavor = "torchvision"
     _policy: AutoAugmentPolicy = field(init=False, repr=False, compare=False)
     _filter: int = field(init=False, repr=False, compare=False)
     _colour: Colour = field(init=False, repr=False, compare=False)
+    _generation: Generation = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
         self._keep(
             _policy=_read_policy(self.policy),
             _filter=read_warp_interpolation("AutoAugment", self.interpolation),
             _colour=read_fill("AutoAugment", self.fill),
+            _generation=read_generation("AutoAugment", self.flavor),
         )
 
     def sample(self, draws: Draws, sizes: Sizes) -> tuple[EffectMove, ...]:
         """A pair for each image; for each of its ops whether it is done, and a sign."""
         draws.reserve(5)
-        ops, pairs = auto_augment_ops(), sub_policies(self._policy)
+        ops, pairs = auto_augment_ops(self._generation), sub_policies(self._policy)
         pair = draws.integers(len(pairs.op))
         look = (self._filter, self._colour)
         moves = []

@@ -9,9 +9,9 @@ from typing import Any, TypeAlias
 from penstock.errors import TransformError
 from penstock.transforms.op import ImageOp, Transform
 from penstock.transforms.python_step import PythonStep
-from penstock.transforms.values import Normalize, ToDtype
+from penstock.transforms.values import FinalOp
 
-Op: TypeAlias = ImageOp | PythonStep | ToDtype | Normalize
+Op: TypeAlias = ImageOp | PythonStep | FinalOp
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -19,7 +19,7 @@ class Compose(Transform):
     """Do `transforms` one after the other.
 
     Each is one of ours, another Compose, or a function of your own (see `PythonStep`). Those that
-    move pixels come first, ToDtype and Normalize last.
+    move pixels come first, ToDtype, ToTensor and Normalize last.
     """
 
     transforms: Sequence[Any]
@@ -54,6 +54,6 @@ def _as_transform(given: Any) -> Compose | Op:
             f"{given!r} works on whole batches, not on single images. "
             "Give it as Loader(batch_transform=...)."
         )
-    if isinstance(given, (Compose, ImageOp, PythonStep, ToDtype, Normalize)):
+    if isinstance(given, (Compose, ImageOp, PythonStep, FinalOp)):
         return given
     return PythonStep(given)

@@ -1,8 +1,9 @@
 """The end of a pipeline, reduced to one pass over the pixels.
 
-ToDtype and Normalize in the orders that make sense come to (x * scale - mean) / std in float32,
-each of the three operations rounded, then one rounding to the element type: what torchvision v2
-computes, bit for bit. Orders that would round in between are refused.
+ToDtype, ToTensor and Normalize in the orders that make sense come to
+(x * scale / divisor - mean) / std in float32, each operation rounded, then one rounding to the
+element type: what torchvision computes, bit for bit. Orders that would round in between are
+refused.
 """
 
 from __future__ import annotations
@@ -13,22 +14,23 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from penstock.errors import TransformError
-from penstock.transforms.values import Element, Normalize, PerChannel, ToDtype
+from penstock.transforms.values import Element, FinalOp, Normalize, PerChannel, ToDtype, ToTensor
 
 _TO_UNIT_RANGE = float(np.float32(1.0 / 255.0))
 
 
 @dataclass(frozen=True, slots=True)
 class FinalSpec:
-    """(x * scale - mean) / std in float32, then cast; uint8 is left as it is."""
+    """(x * scale / divisor - mean) / std in float32, then cast; uint8 is left as it is."""
 
     element: Element = Element.UINT8
     scale: float = 1.0
     mean: PerChannel = (0.0, 0.0, 0.0)
     std: PerChannel = (1.0, 1.0, 1.0)
+    divisor: float = 1.0
 
 
-def reduce_final(steps: Iterable[tuple[int, ToDtype | Normalize]]) -> FinalSpec:
+def reduce_final(steps: Iterable[tuple[int, FinalOp]]) -> FinalSpec:
     """Fold the last ops of a pipeline, each with its number (from 0) in what the user wrote."""
     spec = FinalSpec()
     normalised = False
@@ -36,6 +38,8 @@ def reduce_final(steps: Iterable[tuple[int, ToDtype | Normalize]]) -> FinalSpec:
         where = f"{type(op).__name__} (step {position + 1})"
         if isinstance(op, ToDtype):
             spec = _cast(where, spec, op)
+        elif isinstance(op, ToTensor):
+            spec = _divide(where, spec)
         elif normalised:
             raise TransformError(
                 f"{where}: the image is normalised already. Combine the two into one Normalize."
@@ -57,6 +61,15 @@ def _cast(where: str, spec: FinalSpec, op: ToDtype) -> FinalSpec:
         f"{where}: the image is {spec.element.name.lower()} here and cannot become "
         f"{op.element.name.lower()}. Keep only the last ToDtype."
     )
+
+
+def _divide(where: str, spec: FinalSpec) -> FinalSpec:
+    if spec.element != Element.UINT8:
+        raise TransformError(
+            f"{where}: the image is {spec.element.name.lower()} here already. Leave out one of the "
+            "two."
+        )
+    return FinalSpec(Element.FLOAT32, divisor=255.0)
 
 
 def _normalise(where: str, spec: FinalSpec, op: Normalize) -> FinalSpec:

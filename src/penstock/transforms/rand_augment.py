@@ -33,7 +33,8 @@ _TPU_FILL = (128, 128, 128)
 class RandAugment(ImageOp):
     """Do `num_ops` random ops, each of strength `magnitude` (Cubuk et al., 2019).
 
-    `flavor` "torchvision" has fourteen ops and counts `magnitude` in `num_magnitude_bins`; "tpu"
+    `flavor` "torchvision" has fourteen ops and counts `magnitude` in `num_magnitude_bins`, as has
+    "torchvision_v1", which solarizes as torchvision's older transforms do; "tpu"
     has the sixteen of the TPU models, with levels to 10 and beyond and no bins; timm's is made by
     `RandAugment.from_timm`. `interpolation` and `fill` (None: black, or gray for "tpu") are for
     the ops that move pixels.
@@ -44,7 +45,7 @@ class RandAugment(ImageOp):
     num_magnitude_bins: int = 31
     interpolation: Interpolation = InterpolationMode.NEAREST
     fill: Fill = None
-    flavor: Literal["torchvision", "tpu"] = "torchvision"
+    flavor: Literal["torchvision", "torchvision_v1", "tpu"] = "torchvision"
     _filter: int = field(init=False, repr=False, compare=False)
     _colour: Colour = field(init=False, repr=False, compare=False)
 
@@ -53,7 +54,7 @@ class RandAugment(ImageOp):
         read_integer(where, "num_ops", self.num_ops, least=0)
         bins = read_integer(where, "num_magnitude_bins", self.num_magnitude_bins, least=2)
         match self.flavor:
-            case "torchvision":
+            case "torchvision" | "torchvision_v1":
                 if read_integer(where, "magnitude", self.magnitude, least=0) >= bins:
                     raise TransformError(
                         f"{where}: magnitude must be less than num_magnitude_bins = {bins}, "
@@ -63,7 +64,8 @@ class RandAugment(ImageOp):
                 read_number(where, "magnitude", self.magnitude, least=0)
             case _:
                 raise TransformError(
-                    f'{where}: flavor must be "torchvision" or "tpu", got {self.flavor!r}. '
+                    f'{where}: flavor must be "torchvision", "torchvision_v1" or "tpu", '
+                    f"got {self.flavor!r}. "
                     f'For timm\'s, write RandAugment.from_timm("rand-m9-mstd0.5-inc1").'
                 )
         fill = _TPU_FILL if self.flavor == "tpu" and self.fill is None else self.fill
@@ -84,7 +86,9 @@ class RandAugment(ImageOp):
         return tuple(draw(draws, sizes) for _ in range(int(self.num_ops)))
 
     def _draw_torchvision(self, draws: Draws, sizes: Sizes) -> EffectMove:
-        ops = rand_augment_ops(int(self.num_magnitude_bins))
+        ops = rand_augment_ops(
+            int(self.num_magnitude_bins), 1 if self.flavor == "torchvision_v1" else 2
+        )
         chosen, signs = draws.integers(len(ops)), draw_signs(draws)
         look = (self._filter, self._colour)
         only_bin = repeat(0, sizes)

@@ -2,16 +2,21 @@
 
 torchvision keeps the magnitudes of all bins in float32 tensors made by torch.linspace; they are
 computed here as torch does on a CPU with fused multiplication and addition, bit for bit.
+
+Its older transforms (generation 1) count Solarize's threshold from 255 to 0, the newer ones (2)
+from 1 to 0 and then times 255, which matters to pixels that equal the threshold at some levels.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from functools import lru_cache
+from typing import Literal
 
 import numpy as np
 import numpy.typing as npt
 
+from penstock.errors import TransformError
 from penstock.geometry import Floats, Ints, Sizes
 from penstock.transforms.effects import Effect
 from penstock.transforms.policy_ops import (
@@ -19,6 +24,7 @@ from penstock.transforms.policy_ops import (
     PolicyOp,
     affine_shear,
     affine_translate,
+    direct,
     enhance,
     plain,
     posterize,
@@ -27,6 +33,8 @@ from penstock.transforms.policy_ops import (
 )
 
 Ops = tuple[PolicyOp, ...]
+Generation = Literal[1, 2]
+TorchvisionFlavor = Literal["torchvision", "torchvision_v1"]
 Singles = npt.NDArray[np.float32]
 
 _ENHANCEMENTS = {
@@ -37,20 +45,29 @@ _ENHANCEMENTS = {
 }
 
 
+def read_generation(where: str, flavor: object) -> Generation:
+    """Return the generation that a flavor names."""
+    if flavor not in ("torchvision", "torchvision_v1"):
+        raise TransformError(
+            f'{where}: flavor must be "torchvision" or "torchvision_v1", got {flavor!r}.'
+        )
+    return 1 if flavor == "torchvision_v1" else 2
+
+
 @lru_cache
-def rand_augment_ops(bins: int) -> Ops:
+def rand_augment_ops(bins: int, generation: Generation = 2) -> Ops:
     """RandAugment's fourteen, in torchvision's order."""
-    return (PolicyOp("Identity", plain(Effect.NONE)), *_original_ops(bins)[:-1])
+    return (PolicyOp("Identity", plain(Effect.NONE)), *_original_ops(bins, generation)[:-1])
 
 
 @lru_cache
-def auto_augment_ops() -> Ops:
+def auto_augment_ops(generation: Generation = 2) -> Ops:
     """AutoAugment's fourteen; its policies speak of ten bins."""
-    return _original_ops(10)
+    return _original_ops(10, generation)
 
 
 @lru_cache
-def trivial_augment_ops(bins: int) -> Ops:
+def trivial_augment_ops(bins: int, generation: Generation = 2) -> Ops:
     """TrivialAugment's fourteen, with its wide ranges."""
     return (
         PolicyOp("Identity", plain(Effect.NONE)),
@@ -59,7 +76,7 @@ def trivial_augment_ops(bins: int) -> Ops:
         _rotation(135.0, bins),
         *_enhancements(0.99, bins),
         _posterization(8, 6, bins),
-        *_tables(bins),
+        *_tables(bins, generation),
     )
 
 
@@ -71,7 +88,7 @@ def augmix_ops(*, with_enhancements: bool) -> Ops:
         *_translations(lambda sizes: sizes.width / 3.0, lambda sizes: sizes.height / 3.0, 10),
         _rotation(30.0, 10),
         _posterization(4, 4, 10),
-        *_tables(10),
+        *_tables(10, 2),
     )
     return (*partial, *_enhancements(0.9, 10)) if with_enhancements else partial
 
@@ -86,7 +103,7 @@ def linspace_at(level: Ints, start: float, end: Floats | float, bins: int) -> Fl
     return values.astype(np.float32).astype(np.float64)
 
 
-def _original_ops(bins: int) -> Ops:
+def _original_ops(bins: int, generation: Generation) -> Ops:
     return (
         *_shears(0.3, bins),
         *_translations(
@@ -97,7 +114,7 @@ def _original_ops(bins: int) -> Ops:
         _rotation(30.0, bins),
         *_enhancements(0.9, bins),
         _posterization(8, 4, bins),
-        *_tables(bins),
+        *_tables(bins, generation),
         PolicyOp("Invert", plain(Effect.INVERT)),
     )
 
@@ -142,12 +159,15 @@ def _posterization(most_bits: int, bits_lost: int, bins: int) -> PolicyOp:
     return PolicyOp("Posterize", posterize, bits)
 
 
-def _tables(bins: int) -> Ops:
-    def threshold(level: Floats, _: Sizes) -> Floats:
-        return linspace_at(level.astype(np.int64), 1.0, 0.0, bins)
+def _tables(bins: int, generation: Generation) -> Ops:
+    most = 255.0 if generation == 1 else 1.0
 
+    def threshold(level: Floats, _: Sizes) -> Floats:
+        return linspace_at(level.astype(np.int64), most, 0.0, bins)
+
+    solarize = direct(Effect.SOLARIZE) if generation == 1 else solarize_share
     return (
-        PolicyOp("Solarize", solarize_share, threshold),
+        PolicyOp("Solarize", solarize, threshold),
         PolicyOp("AutoContrast", plain(Effect.AUTOCONTRAST)),
         PolicyOp("Equalize", plain(Effect.EQUALIZE)),
     )

@@ -16,21 +16,29 @@ from penstock.transforms.interpolation import (
 from penstock.transforms.op import ImageOp
 from penstock.transforms.policy_ops import draw_signs
 from penstock.transforms.policy_table import binned_move
-from penstock.transforms.torchvision_space import trivial_augment_ops
+from penstock.transforms.torchvision_space import (
+    Generation,
+    TorchvisionFlavor,
+    read_generation,
+    trivial_augment_ops,
+)
 
 
 @dataclass(frozen=True, slots=True, repr=False)
 class TrivialAugmentWide(ImageOp):
     """Do one of fourteen ops, at one of `num_magnitude_bins` strengths (Müller and Hutter, 2021).
 
-    `interpolation` and `fill` (None: black) are for the ops that move pixels.
+    `interpolation` and `fill` (None: black) are for the ops that move pixels. `flavor`
+    "torchvision_v1" solarizes as torchvision's older transforms do.
     """
 
     num_magnitude_bins: int = 31
     interpolation: Interpolation = InterpolationMode.NEAREST
     fill: Fill = None
+    flavor: TorchvisionFlavor = "torchvision"
     _filter: int = field(init=False, repr=False, compare=False)
     _colour: Colour = field(init=False, repr=False, compare=False)
+    _generation: Generation = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
         where = "TrivialAugmentWide"
@@ -38,13 +46,15 @@ class TrivialAugmentWide(ImageOp):
         self._keep(
             _filter=read_warp_interpolation(where, self.interpolation),
             _colour=read_fill(where, self.fill),
+            _generation=read_generation(where, self.flavor),
         )
 
     def sample(self, draws: Draws, sizes: Sizes) -> tuple[EffectMove]:
         """An op, a bin and a sign for each image."""
         draws.reserve(3)
         count = int(self.num_magnitude_bins)
-        ops, levels = trivial_augment_ops(count), tuple(map(float, range(count)))
+        ops = trivial_augment_ops(count, self._generation)
+        levels = tuple(map(float, range(count)))
         chosen, bins, signs = draws.integers(len(ops)), draws.integers(count), draw_signs(draws)
         look = (self._filter, self._colour)
         return (binned_move(ops, levels, chosen, bins, signs, sizes, look),)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from enum import IntEnum
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 
@@ -44,6 +44,15 @@ class ToDtype(Transform):
 
 
 @dataclass(frozen=True, slots=True, repr=False)
+class ToTensor(Transform):
+    """Make values float32 and divide them by 255, as torchvision's older transform of this name.
+
+    `ToDtype("float32", scale=True)` multiplies by 1/255 instead, as torchvision v2 does; some of
+    the 256 results differ in the last bit.
+    """
+
+
+@dataclass(frozen=True, slots=True, repr=False)
 class Normalize(Transform):
     """Subtract `mean` and divide by `std`, for red, green and blue, in float32.
 
@@ -64,6 +73,9 @@ class Normalize(Transform):
         )
         if 0.0 in self.channel_std:
             raise TransformError(f"Normalize: std must not contain 0, got {self.std!r}.")
+
+
+FinalOp: TypeAlias = ToDtype | ToTensor | Normalize  # what ends a pipeline
 
 
 def read_element(where: str, dtype: Any) -> Element:

@@ -1,0 +1,1 @@
+"""DataLoaders of common recipes, before and after `penstock.accelerate`."""

@@ -1,0 +1,149 @@
+"""From a torch DataLoader to the loader that gives the same batches, natively."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from penstock.analysis.accelerate.accelerated_loader import AcceleratedLoader
+from penstock.analysis.accelerate.follow_values import UnfollowableError
+from penstock.analysis.accelerate.read_batching import (
+    Batching,
+    Collate,
+    is_data_loader,
+    read_batching,
+)
+from penstock.analysis.accelerate.read_dataset import read_dataset
+from penstock.analysis.accelerate.read_sampler import Ordering, read_sampler
+from penstock.analysis.accelerate.read_transform import read_transform
+from penstock.analysis.accelerate.samples import IMAGE, LABEL, Samples
+from penstock.analysis.accelerate.stages import Pipeline
+from penstock.analysis.accelerate.translation import Log, Translation
+from penstock.errors import TransformError, TranslationError
+
+
+def accelerate(
+    dataloader: Any, *, seed: int = 0, threads: int | None = None, strict: bool = True
+) -> AcceleratedLoader:
+    """Return a loader with the same samples, batches and pixels as a torch DataLoader.
+
+    Its `translation` says what became of each part. Random parameters have the same distribution
+    but are drawn from `seed`; for the same parameters pixels are the same. With `strict=False`,
+    transforms are translated too whose pixels differ by a level here and there.
+
+    Raises TranslationError, with all reasons, if anything has no equivalent.
+    """
+    parts = _read(dataloader, strict=strict)
+    if parts.found is None:
+        listed = "".join(f"\n- {reason}" for reason in parts.translation.reasons)
+        raise TranslationError(
+            f"This DataLoader cannot be accelerated:{listed}", parts.translation.reasons
+        )
+    found = parts.found
+    return AcceleratedLoader(
+        found.samples,
+        is_gray=found.pipeline.is_gray,
+        collate=found.batching.collate,
+        translation=parts.translation,
+        batch_size=found.batching.batch_size,
+        transform=found.transform,
+        shuffle=found.ordering.shuffle,
+        seed=seed,
+        threads=threads,
+        drop_last=found.batching.drop_last,
+        output="torch",
+        rank=found.ordering.rank,
+        world_size=found.ordering.world_size,
+    )
+
+
+def explain_translation(dataloader: Any, *, strict: bool = True) -> Translation:
+    """Return what `accelerate` would do with each part of a DataLoader; refusals are among it."""
+    return _read(dataloader, strict=strict).translation
+
+
+@dataclass(frozen=True, slots=True)
+class _Found:
+    """Everything that a loader is made of."""
+
+    samples: Samples
+    batching: Batching
+    ordering: Ordering
+    pipeline: Pipeline
+    transform: Any
+
+
+@dataclass(frozen=True, slots=True)
+class _Parts:
+    translation: Translation
+    found: _Found | None
+
+
+def _read(dataloader: Any, *, strict: bool) -> _Parts:
+    if not is_data_loader(dataloader):
+        raise TranslationError(
+            f"accelerate: a torch DataLoader is needed, got {type(dataloader).__name__}.", ()
+        )
+    log = Log()
+    samples = _read_samples(dataloader.dataset, log)
+    batching = read_batching(dataloader, log)
+    ordering = None
+    if batching is not None:
+        ordering = read_sampler(
+            batching.sampler,
+            dataloader.dataset,
+            batch_size=batching.batch_size,
+            drop_last=batching.drop_last,
+            log=log,
+        )
+    found = None
+    if samples is not None:
+        if batching is not None:
+            _check_collate(samples, batching.collate, log)
+        pipeline = read_transform(samples, strict=strict, log=log)
+        transform = _whole(pipeline, log)
+        if batching is not None and ordering is not None and not log.translation().refusals:
+            if ordering.indices is not None:
+                samples = samples.pick(ordering.indices)
+            found = _Found(samples, batching, ordering, pipeline, transform)
+    return _Parts(log.translation(), found)
+
+
+def _read_samples(dataset: Any, log: Log) -> Samples | None:
+    name = type(dataset).__qualname__
+    try:
+        samples = read_dataset(dataset)
+    except UnfollowableError as error:
+        log.refuse("data", name, f"{error}.")
+        return None
+    if not samples.paths:
+        log.refuse("data", name, "it is empty.")
+        return None
+    ours = f"{len(samples.paths):,} files"
+    if samples.targets is not None:
+        ours += ", boxes as plain float32 tensors, also where an image has none"
+    log.native("data", name, ours, f"loaded as {_loading(samples)}")
+    return samples
+
+
+def _check_collate(samples: Samples, collate: Collate, log: Log) -> None:
+    if samples.targets is not None and collate == Collate.DEFAULT:
+        why = "images with boxes cannot be batched so. Give collate_fn=lambda b: tuple(zip(*b))."
+        log.refuse("batch", collate.value, why)
+    if collate != Collate.DEFAULT and set(samples.template) - {IMAGE, LABEL}:
+        log.refuse("batch", collate.value, "samples are not tuples of an image and a label.")
+
+
+def _loading(samples: Samples) -> str:
+    modes = "".join(f".convert({mode!r})" for mode in samples.modes)
+    return f"Image.open(path){modes}"
+
+
+def _whole(pipeline: Pipeline, log: Log) -> Any:
+    if log.translation().refusals:
+        return None
+    try:
+        return pipeline.transform()
+    except TransformError as error:
+        log.refuse("transform", "the pipeline", str(error))
+        return None

@@ -1,0 +1,62 @@
+"""A loader that gives its batches in the form the DataLoader gave them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from penstock.analysis.accelerate.read_batching import Collate
+from penstock.analysis.accelerate.samples import IMAGE, LABEL, Samples, Template
+from penstock.analysis.accelerate.translation import Translation
+from penstock.loading.loader import Loader
+
+
+class AcceleratedLoader(Loader):
+    """A `Loader` made from a DataLoader; `translation` says how."""
+
+    def __init__(
+        self,
+        samples: Samples,
+        *,
+        is_gray: bool,
+        collate: Collate,
+        translation: Translation,
+        **options: Any,
+    ) -> None:
+        super().__init__(samples.source(), targets=samples.targets, **options)
+        self._template = samples.template
+        self._image_ids = samples.image_ids
+        self._is_gray = is_gray
+        self._collate = collate
+        self._translation = translation
+
+    @property
+    def translation(self) -> Translation:
+        """What became of each part of the DataLoader."""
+        return self._translation
+
+    def __iter__(self) -> Iterator[Any]:
+        return map(self._form, super().__iter__())
+
+    def _form(self, delivered: tuple[Any, Any]) -> Any:
+        images, labels = delivered
+        if self._is_gray:
+            images = images[:, :1].contiguous()
+        if self._image_ids is not None:
+            for target in labels:
+                target["image_id"] = int(self._image_ids[target["image_id"]])
+        if self._collate == Collate.DEFAULT:
+            return _fill(self._template, {IMAGE: images, LABEL: labels})
+        each = labels if isinstance(labels, list) else labels.tolist()
+        parts = {IMAGE: tuple(images), LABEL: tuple(each)}
+        zipped = [parts[str(part)] for part in self._template]
+        return tuple(zipped) if self._collate == Collate.TUPLE else zipped
+
+
+def _fill(template: Template, parts: dict[str, Any]) -> Any:
+    """Batches of the parts of a sample, side by side as torch's default_collate has them."""
+    if isinstance(template, str):
+        return parts[template]
+    if isinstance(template, dict):
+        return {name: _fill(inner, parts) for name, inner in template.items()}
+    return [_fill(inner, parts) for inner in template]

@@ -1,0 +1,134 @@
+"""A Dataset as files, labels and the steps that each image goes through."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from penstock.analysis.accelerate.follow_code import follow_getitem
+from penstock.analysis.accelerate.follow_values import (
+    Column,
+    Named,
+    Picture,
+    Tuple,
+    UnfollowableError,
+    Value,
+)
+from penstock.analysis.accelerate.identify import TORCH_DATA, full_name, is_exactly
+from penstock.analysis.accelerate.read_detection import is_detection, read_detection
+from penstock.analysis.accelerate.samples import IMAGE, LABEL, Samples, Template
+from penstock.sources.source import Labels
+
+
+def read_dataset(dataset: Any) -> Samples:
+    """Return what is in a Dataset; UnfollowableError says why that is not known."""
+    if is_exactly(dataset, f"{TORCH_DATA}.dataset.Subset"):
+        return read_dataset(dataset.dataset).pick([int(index) for index in dataset.indices])
+    if is_exactly(dataset, f"{TORCH_DATA}.dataset.ConcatDataset"):
+        return _join([read_dataset(part) for part in dataset.datasets])
+    if is_detection(dataset):
+        return read_detection(dataset)
+    name = type(dataset).__qualname__
+    bases = {full_name(base) for base in type(dataset).__mro__}
+    if f"{TORCH_DATA}.dataset.IterableDataset" in bases:
+        raise UnfollowableError(f"{name} is iterated, so its samples have no positions to go by")
+    if hasattr(dataset, "__getitems__"):
+        raise UnfollowableError(f"{name} has a __getitems__ of its own, which makes whole batches")
+    if not hasattr(type(dataset), "__getitem__") or not hasattr(type(dataset), "__len__"):
+        raise UnfollowableError(f"{name} has no __getitem__ and __len__")
+    try:
+        return _read_sample(dataset, follow_getitem(dataset))
+    except UnfollowableError as error:
+        raise UnfollowableError(f"in __getitem__, {error}") from error
+
+
+def _read_sample(dataset: Any, sample: Value) -> Samples:
+    leaves = list(_leaves(sample))
+    pictures = [leaf for leaf in leaves if isinstance(leaf, Picture)]
+    columns = [leaf for leaf in leaves if isinstance(leaf, Column)]
+    if len(pictures) != 1 or len(columns) > 1 or len(leaves) != len(pictures) + len(columns):
+        raise UnfollowableError(
+            "a sample is something other than one image, or one image and one label"
+        )
+    picture = pictures[0]
+    paths = picture.paths.values
+    for path in paths:
+        if not isinstance(path, (str, bytes, os.PathLike)):
+            raise UnfollowableError(f"images are opened from {type(path).__name__}, not by path")
+    labels = _read_labels(columns[0]) if columns else np.zeros(len(paths), np.int64)
+    return Samples(
+        title=type(dataset).__qualname__,
+        paths=paths,
+        labels=labels,
+        classes=_read_classes(dataset, labels),
+        modes=picture.modes,
+        steps=picture.steps,
+        template=_template(sample),
+    )
+
+
+def _leaves(sample: Value) -> list[Value]:
+    if isinstance(sample, Tuple):
+        return [leaf for item in sample.items for leaf in _leaves(item)]
+    if isinstance(sample, Named):
+        return [leaf for item in sample.items.values() for leaf in _leaves(item)]
+    return [sample]
+
+
+def _template(sample: Value) -> Template:
+    if isinstance(sample, Tuple):
+        return tuple(_template(item) for item in sample.items)
+    if isinstance(sample, Named):
+        return {name: _template(item) for name, item in sample.items.items()}
+    return IMAGE if isinstance(sample, Picture) else LABEL
+
+
+def _read_labels(column: Column) -> Labels:
+    """Labels whose batch is an int64 or float64 tensor, as the loader makes them."""
+    kinds = {full_name(type(value)) for value in column.values}
+    values = column.values
+    if kinds == {"torch.Tensor"}:
+        if any(tuple(value.shape) or str(value.dtype) != "torch.int64" for value in values):
+            raise UnfollowableError("labels are tensors of another kind than one int64")
+        return np.array([int(value) for value in values], dtype=np.int64)
+    if kinds <= {"builtins.int", "numpy.int64"}:
+        return np.array(values, dtype=np.int64)
+    if kinds <= {"builtins.float", "numpy.float64"}:
+        return np.array(values, dtype=np.float64)
+    listed = ", ".join(sorted(kind.removeprefix("builtins.") for kind in kinds))
+    raise UnfollowableError(f"labels are {listed}; known are int, float and their 64-bit arrays")
+
+
+def _read_classes(dataset: Any, labels: Labels) -> tuple[str, ...] | None:
+    """Class names, if the Dataset keeps them the way torchvision does."""
+    classes = getattr(dataset, "classes", None)
+    if not isinstance(classes, (list, tuple)) or not all(isinstance(c, str) for c in classes):
+        return None
+    whole = labels.dtype == np.int64 and len(labels) > 0
+    fit = whole and labels.min() >= 0 and labels.max() < len(classes)
+    return tuple(classes) if fit else None
+
+
+def _join(parts: list[Samples]) -> Samples:
+    first = parts[0]
+    if any(part.targets is not None for part in parts):
+        raise UnfollowableError("Datasets with boxes cannot be joined here")
+    for part in parts[1:]:
+        same_steps = len(part.steps) == len(first.steps) and all(
+            one is other for one, other in zip(part.steps, first.steps, strict=True)
+        )
+        if not same_steps or part.modes != first.modes or part.template != first.template:
+            raise UnfollowableError("the joined Datasets do different things to their images")
+        if part.labels.dtype != first.labels.dtype:
+            raise UnfollowableError("the joined Datasets have labels of different types")
+    same_classes = all(part.classes == first.classes for part in parts)
+    return replace(
+        first,
+        title=f"{len(parts)} Datasets",
+        paths=tuple(path for part in parts for path in part.paths),
+        labels=np.concatenate([part.labels for part in parts]),
+        classes=first.classes if same_classes else None,
+    )

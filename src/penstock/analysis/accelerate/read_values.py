@@ -1,0 +1,150 @@
+"""Torchvision's transforms that change what values are: tensors, types, ranges; and erasing."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from penstock import transforms as T
+from penstock.analysis.accelerate.identify import describe, imported, torchvision_generation
+from penstock.analysis.accelerate.stages import Pipeline, Stage
+from penstock.analysis.accelerate.translation import Log
+from penstock.errors import TransformError
+from penstock.transforms.values import Element, read_element
+
+_PART = "transform"
+
+
+def read_value_step(step: Any, pipeline: Pipeline, log: Log) -> None:
+    """Append what the step comes to; TransformError says why there is nothing."""
+    before = list(pipeline.final), list(pipeline.ops), list(pipeline.erasings)
+    VALUE_STEPS[type(step).__name__](step, pipeline)
+    after = pipeline.final, pipeline.ops, pipeline.erasings
+    for earlier, now in zip(before, after, strict=True):
+        if len(now) > len(earlier):
+            log.native(_PART, describe(step), repr(now[-1]))
+            return
+    log.not_needed(_PART, describe(step), "the core's images are what it makes")
+
+
+def _to_tensor(step: Any, pipeline: Pipeline) -> None:
+    del step
+    _require(pipeline, Stage.PILLOW)
+    torch = imported("torch")
+    if torch is not None and str(torch.get_default_dtype()) != "torch.float32":
+        raise TransformError(f"torch's default dtype is {torch.get_default_dtype()}, not float32.")
+    pipeline.add_values(T.ToTensor())
+
+
+def _to_bytes(step: Any, pipeline: Pipeline) -> None:
+    del step
+    if pipeline.stage == Stage.PILLOW:
+        pipeline.stage = Stage.BYTES
+
+
+def _leave_alone(step: Any, pipeline: Pipeline) -> None:
+    del step, pipeline
+
+
+def _to_pillow(step: Any, pipeline: Pipeline) -> None:
+    _require(pipeline, Stage.BYTES)
+    if step.mode is not None:
+        raise TransformError(f"it asks for mode {step.mode!r}. Leave mode out.")
+    pipeline.stage = Stage.PILLOW
+
+
+def _to_rgb(step: Any, pipeline: Pipeline) -> None:
+    del step
+    if pipeline.stage == Stage.NUMBERS and pipeline.is_gray:
+        raise TransformError("the image has one channel and is normalised already.")
+    pipeline.is_gray = False
+
+
+def _to_dtype(step: Any, pipeline: Pipeline) -> None:
+    if pipeline.stage == Stage.PILLOW:  # torchvision leaves Pillow images alone
+        return
+    dtype = _dtype_of_images(step.dtype)
+    if dtype is None:
+        return
+    if pipeline.stage == Stage.BYTES and read_element("ToDtype", dtype) == Element.UINT8:
+        return
+    pipeline.add_values(T.ToDtype(dtype, bool(step.scale)))
+
+
+def _convert_dtype(step: Any, pipeline: Pipeline) -> None:
+    if pipeline.stage == Stage.PILLOW:
+        raise TransformError("it meets a Pillow image, which torchvision refuses.")
+    element = read_element("ConvertImageDtype", step.dtype)
+    if pipeline.stage == Stage.BYTES and element == Element.UINT8:
+        return
+    if torchvision_generation(step) == 2:
+        pipeline.add_values(T.ToDtype(step.dtype, scale=True))
+    elif element != Element.FLOAT32:
+        raise TransformError(
+            f"of torchvision's older transforms, only float32 is known, not {element.name.lower()}."
+        )
+    elif pipeline.stage == Stage.BYTES:
+        pipeline.add_values(T.ToTensor())
+
+
+def _normalize(step: Any, pipeline: Pipeline) -> None:
+    _require(pipeline, Stage.NUMBERS)
+    mean, std = tuple(map(float, step.mean)), tuple(map(float, step.std))
+    if pipeline.is_gray and (len(mean) != 1 or len(std) != 1):
+        raise TransformError(
+            f"the image has one channel, mean {len(mean)} values and std {len(std)}."
+        )
+    pipeline.normalise(mean, std)
+
+
+def _erase(step: Any, pipeline: Pipeline) -> None:
+    value = _erasing_value(step)
+    is_noise = isinstance(value, str)
+    if pipeline.is_gray and (is_noise or len(value) != 1):
+        raise TransformError("the image has one channel, and what it is erased with has not.")
+    ours = T.RandomErasing(step.p, tuple(step.scale), tuple(step.ratio), value)
+    if pipeline.stage == Stage.NUMBERS:
+        pipeline.erasings.append(ours)
+    elif pipeline.stage == Stage.PILLOW:
+        raise TransformError("it meets a Pillow image. Put it behind ToTensor() or ToImage().")
+    elif is_noise:
+        raise TransformError("noise in bytes depends on the processor. Put it behind ToDtype(...).")
+    else:
+        pipeline.add(ours)
+
+
+VALUE_STEPS: dict[str, Callable[[Any, Pipeline], None]] = {
+    "ToTensor": _to_tensor,
+    "PILToTensor": _to_bytes,
+    "ToImage": _to_bytes,
+    "ToPureTensor": _leave_alone,
+    "ToPILImage": _to_pillow,
+    "RGB": _to_rgb,
+    "ToDtype": _to_dtype,
+    "ConvertImageDtype": _convert_dtype,
+    "Normalize": _normalize,
+    "RandomErasing": _erase,
+}
+
+
+def _require(pipeline: Pipeline, stage: Stage) -> None:
+    if pipeline.stage != stage:
+        raise TransformError(f"it needs {stage.value} and meets {pipeline.stage.value}.")
+
+
+def _dtype_of_images(dtype: Any) -> Any:
+    """A dtype for all, or for each class of torchvision's tensors."""
+    if not isinstance(dtype, dict):
+        return dtype
+    for kind, wanted in dtype.items():
+        if getattr(kind, "__name__", "") == "Image":
+            return wanted
+    return dtype.get("others")
+
+
+def _erasing_value(step: Any) -> tuple[float, ...] | str:
+    """What is erased with; the newer transform keeps None for noise."""
+    value = step.value
+    if value is None or value == "random":
+        return "random"
+    return (float(value),) if isinstance(value, (int, float)) else tuple(map(float, value))
