@@ -10,7 +10,9 @@ from penstock._version import __version__
 
 if TYPE_CHECKING:
     from penstock import transforms
+    from penstock.analysis.analyze import analyze
     from penstock.errors import (
+        AnalysisError,
         CoreError,
         DecodeError,
         LoaderError,
@@ -27,6 +29,7 @@ if TYPE_CHECKING:
     from penstock.sources import Source
 
 __all__ = [
+    "AnalysisError",
     "CoreError",
     "DecodeError",
     "Loader",
@@ -37,6 +40,7 @@ __all__ = [
     "SourceError",
     "TransformError",
     "__version__",
+    "analyze",
     "inspect",
     "pack",
     "transforms",
@@ -47,6 +51,7 @@ __all__ = [
 _HOME = {
     "Loader": "penstock.loading.loader",
     "Source": "penstock.sources",
+    "analyze": "penstock.analysis.analyze",
     "inspect": "penstock.packing.inspect",
     "pack": "penstock.packing.pack",
     "unpack": "penstock.packing.unpack",

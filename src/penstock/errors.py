@@ -30,3 +30,7 @@ class LoaderError(PenstockError, RuntimeError):
 
 class CoreError(PenstockError, ValueError):
     """The native core was handed something that does not fit: a mistake of ours, not the data's."""
+
+
+class AnalysisError(PenstockError, ValueError):
+    """An analysis was asked for something that cannot be measured."""
