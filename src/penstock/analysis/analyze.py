@@ -140,7 +140,7 @@ def _facts(
     runs = measured.end_to_end[cores]
     images = count_images(alone.batch)
     first_work_s = 0.0 if costs is None else images * costs.total_s
-    first_s = min(run.first_batch_s for run in runs)
+    start_up_s = min(run.start_up_s for run in runs)
     short = [run.epoch_s for run in runs if run.is_short and run.epoch_s is not None]
     other = measured.other_workers
     copy = getattr(device, "seconds_to_copy", None)
@@ -155,7 +155,7 @@ def _facts(
         costs=costs,
         other_workers=cores if other else None,
         other_pipeline=rate_of(other).median if other else None,
-        start_up_s=max(0.0, first_s - first_work_s),
+        start_up_s=max(0.0, start_up_s - first_work_s),
         epoch_s=min(short, default=None),
         copy_s=copy(alone.batch) / images if copy is not None else 0.0,
     )

@@ -22,7 +22,7 @@ class Facts:
     costs: Costs | None = None
     other_workers: int | None = None  # another number of workers that was tried
     other_pipeline: float | None = None  # what the pipeline does with them
-    start_up_s: float = 0.0  # until the first batch, beyond the work on it
+    start_up_s: float = 0.0  # of an epoch, beyond the work on its batches
     epoch_s: float | None = None  # measured, if epochs are short
     copy_s: float = 0.0  # an image, from the host to the device
 

@@ -54,7 +54,7 @@ def fit_overlap(points: Sequence[Point]) -> float:
         oddness = _TRUST_IN_DEFAULT * np.log(overlap / DEFAULT_OVERLAP)
         return float(np.sum(np.square(misses)) + oddness**2)
 
-    return min(_OVERLAPS.tolist(), key=error)
+    return min((float(overlap) for overlap in _OVERLAPS), key=error)
 
 
 @dataclass(frozen=True, slots=True)

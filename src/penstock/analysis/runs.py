@@ -4,17 +4,19 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from penstock.analysis.batches import count_images
-from penstock.analysis.devices import Device
+from penstock.analysis.devices import QUEUE_DEPTH, Device
 from penstock.analysis.results import Steps
 from penstock.errors import AnalysisError
 
 # An epoch of fewer batches than so many times those in flight never gets going: what counts then
 # is the whole of it.
 _SHORT_EPOCH = 4
+_TIMED_BATCHES = 3  # at least, after what was in flight
+_PATIENCE = 4  # so many times the seconds asked for may pass until then
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,7 +26,7 @@ class Run:
     images: int
     batches: int
     images_per_s: float
-    first_batch_s: float  # from asking for the first batch of an epoch to having it; the least
+    start_up_s: float  # of an epoch, before its first batch and after its last; the least
     is_short: bool  # whether epochs end before the loader gets going
     epoch_s: float | None  # of a whole epoch, if one ended
     steps: Steps
@@ -33,17 +35,22 @@ class Run:
 @dataclass(slots=True)
 class _Epoch:
     began: float
-    arrivals: list[float]
-    images: list[int]
-    waited: list[float]
-    computed: list[float]
+    images: list[int] = field(default_factory=list)
+    waited: list[float] = field(default_factory=list)
+    computed: list[float] = field(default_factory=list)
+    done: list[float] = field(default_factory=list)  # when the loop was ready for another batch
     ended: float = 0.0
     is_whole: bool = False
 
     def settled(self, in_flight: int) -> tuple[int, float]:
         """Images and seconds after what was in flight at first has come through."""
-        skipped = min(in_flight, len(self.images) - 1)
-        return sum(self.images[skipped + 1 :]), self.ended - self.arrivals[skipped]
+        skipped = min(in_flight, max(0, len(self.images) - 2))
+        return sum(self.images[skipped + 1 :]), self.done[-1] - self.done[skipped]
+
+    @property
+    def start_up_s(self) -> float:
+        """Seconds before the first batch and after the last."""
+        return self.waited[0] + self.ended - self.done[-1]
 
 
 def run_loader(
@@ -54,56 +61,54 @@ def run_loader(
     `in_flight` is how many batches the loader prepares ahead: they arrive in a burst, and the rate
     is that of what follows.
     """
+    # A device that queues steps takes its first ones in a burst, too.
+    in_flight = max(in_flight, 0 if device is None else QUEUE_DEPTH + 1)
     until = time.perf_counter() + seconds
     epochs: list[_Epoch] = []
     while time.perf_counter() < until:
-        epochs.append(_run_epoch(loader, device, until, in_flight))
+        epochs.append(_run_epoch(loader, device, until, in_flight, _PATIENCE * seconds))
         if not epochs[-1].images:
             raise AnalysisError("the loader yields no batches. Is the data set empty?")
-    return _summary(epochs, in_flight)
+    if device is not None:
+        device.synchronise()
+    return _summary(epochs, time.perf_counter(), in_flight)
 
 
 def _run_epoch(
-    loader: Iterable[Any], device: Device | None, until: float, in_flight: int
+    loader: Iterable[Any], device: Device | None, until: float, in_flight: int, patience_s: float
 ) -> _Epoch:
-    epoch = _Epoch(time.perf_counter(), [], [], [], [])
+    epoch = _Epoch(time.perf_counter())
     before = epoch.began
     for batch in loader:
         arrived = time.perf_counter()
-        epoch.arrivals.append(arrived)
         epoch.waited.append(arrived - before)
         epoch.images.append(count_images(batch))
         if device is not None:
             device.submit(batch)
         before = time.perf_counter()
         epoch.computed.append(before - arrived)
-        if before >= until and len(epoch.images) > in_flight + 1:
+        epoch.done.append(before)
+        enough = in_flight + _TIMED_BATCHES if before < until + patience_s else 2
+        if before >= until and len(epoch.images) >= enough:
             break
     else:
         epoch.is_whole = True
-    if device is not None:
-        device.synchronise()
-    epoch.ended = time.perf_counter()
+    epoch.ended = time.perf_counter() if epoch.is_whole else before
     return epoch
 
 
-def _summary(epochs: list[_Epoch], in_flight: int) -> Run:
+def _summary(epochs: list[_Epoch], ended: float, in_flight: int) -> Run:
     whole = [epoch for epoch in epochs if epoch.is_whole]
     is_short = bool(whole) and len(whole[0].images) < _SHORT_EPOCH * in_flight
-    if is_short:
-        images = sum(sum(epoch.images) for epoch in whole)
-        seconds = sum(epoch.ended - epoch.began for epoch in whole)
-    else:
-        parts = [epoch.settled(in_flight) for epoch in epochs]
-        images, seconds = sum(part[0] for part in parts), sum(part[1] for part in parts)
-        if not images:
-            images = sum(sum(epoch.images) for epoch in epochs)
-            seconds = sum(epoch.ended - epoch.began for epoch in epochs)
+    parts = [epoch.settled(in_flight) for epoch in epochs]
+    images, seconds = sum(part[0] for part in parts), sum(part[1] for part in parts)
+    if is_short or not images:
+        images, seconds = sum(sum(epoch.images) for epoch in epochs), ended - epochs[0].began
     return Run(
         images=sum(sum(epoch.images) for epoch in epochs),
         batches=sum(len(epoch.images) for epoch in epochs),
         images_per_s=images / seconds,
-        first_batch_s=min(epoch.waited[0] for epoch in epochs),
+        start_up_s=min(epoch.start_up_s for epoch in epochs),
         is_short=is_short,
         epoch_s=min((epoch.ended - epoch.began for epoch in whole), default=None),
         steps=Steps(

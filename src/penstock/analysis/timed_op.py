@@ -33,7 +33,7 @@ class TimedOp:
     def _class(self) -> type:
         return type(self._op)
 
-    __class__ = property(_class)  # type: ignore[assignment]
+    __class__ = property(_class)
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self._op, name)

@@ -14,13 +14,15 @@ from contextlib import ExitStack, contextmanager
 from itertools import islice
 from typing import Any
 
+import PIL.ImageFile
+
 from penstock.analysis.costs import Cost, Costs
 from penstock.analysis.thread_clock import StageClock
 from penstock.analysis.timed_op import TimedOp, name_of
 
 _DECODERS = (
     ("PIL.Image", "open"),
-    ("PIL.ImageFile.ImageFile", "load"),
+    (f"{PIL.ImageFile.__name__}.ImageFile", "load"),
     ("cv2", "imread"),
     ("cv2", "imdecode"),
     ("torchvision.io", "read_image"),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import warnings
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from importlib import import_module
@@ -40,7 +41,10 @@ class TorchSubject:
     @contextmanager
     def open(self, workers: int | None = None) -> Iterator[Iterable[Any]]:
         """Make the loader again."""
-        yield self._remake(self.workers if workers is None else workers)
+        with warnings.catch_warnings():
+            # torch warns of workers beyond the cores; here that is what is measured.
+            warnings.filterwarnings("ignore", "This DataLoader will create", UserWarning)
+            yield self._remake(self.workers if workers is None else workers)
 
     def costs(self, seconds: float) -> Costs | None:
         """Take items of the data set one after the other, and time what is done to them."""

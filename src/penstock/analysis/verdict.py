@@ -43,8 +43,8 @@ def _judge(facts: Facts) -> tuple[Verdict, str]:
         return Verdict.TOO_MANY_WORKERS, f"Too many workers: {stall}; {too_many}"
     if facts.epoch_s is not None and facts.start_up_s > _MOST_OF_IT * facts.epoch_s:
         return Verdict.START_UP, (
-            f"Starting up is the limit: {facts.start_up_s:.1f} of the {facts.epoch_s:.1f} seconds "
-            f"of an epoch pass before its first batch is worked on; {stall}."
+            f"Starting up is the limit: {facts.start_up_s:.2f} of the {facts.epoch_s:.2f} seconds "
+            f"of an epoch go into starting and ending it; {stall}."
         )
     if facts.batches < LEAST_BATCHES:
         return Verdict.NONE, (
