@@ -98,12 +98,3 @@ def cores_needed(
         if predict(point, overlap) >= FED * synthetic:
             return cores
     return None
-
-
-def fit_layers(seconds: Mapping[int, float]) -> tuple[float, float]:
-    """Fit seconds an image by layers of RandAugment: (without any, of each layer)."""
-    layers = np.array(list(seconds), dtype=float)
-    if len(layers) == 1:
-        return next(iter(seconds.values())), 0.0
-    each, none = np.polyfit(layers, np.array(list(seconds.values())), 1)
-    return float(none), max(0.0, float(each))

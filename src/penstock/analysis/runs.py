@@ -16,7 +16,7 @@ from penstock.errors import AnalysisError
 # is the whole of it.
 _SHORT_EPOCH = 4
 _TIMED_BATCHES = 3  # at least, after what was in flight
-_PATIENCE = 4  # so many times the seconds asked for may pass until then
+_PATIENCE = 5  # so many times the seconds asked for may pass until then
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,6 +53,23 @@ class _Epoch:
         return self.waited[0] + self.ended - self.done[-1]
 
 
+@dataclass(frozen=True, slots=True)
+class _Limits:
+    """When to stop: after a while, if there are enough batches; after a long while with two."""
+
+    until: float
+    latest: float
+    least_batches: int
+
+    @staticmethod
+    def of(seconds: float, least_batches: int) -> _Limits:
+        now = time.perf_counter()
+        return _Limits(now + seconds, now + _PATIENCE * seconds, least_batches)
+
+    def are_reached(self, now: float, batches: int) -> bool:
+        return now >= self.until and batches >= (2 if now >= self.latest else self.least_batches)
+
+
 def run_loader(
     loader: Iterable[Any], device: Device | None, *, seconds: float, in_flight: int
 ) -> Run:
@@ -63,10 +80,12 @@ def run_loader(
     """
     # A device that queues steps takes its first ones in a burst, too.
     in_flight = max(in_flight, 0 if device is None else QUEUE_DEPTH + 1)
-    until = time.perf_counter() + seconds
+    limits = _Limits.of(seconds, in_flight + _TIMED_BATCHES)
     epochs: list[_Epoch] = []
-    while time.perf_counter() < until:
-        epochs.append(_run_epoch(loader, device, until, in_flight, _PATIENCE * seconds))
+    batches = 0
+    while not limits.are_reached(time.perf_counter(), batches):
+        epochs.append(_run_epoch(loader, device, limits))
+        batches += len(epochs[-1].images)
         if not epochs[-1].images:
             raise AnalysisError("the loader yields no batches. Is the data set empty?")
     if device is not None:
@@ -74,9 +93,7 @@ def run_loader(
     return _summary(epochs, time.perf_counter(), in_flight)
 
 
-def _run_epoch(
-    loader: Iterable[Any], device: Device | None, until: float, in_flight: int, patience_s: float
-) -> _Epoch:
+def _run_epoch(loader: Iterable[Any], device: Device | None, limits: _Limits) -> _Epoch:
     epoch = _Epoch(time.perf_counter())
     before = epoch.began
     for batch in loader:
@@ -88,8 +105,7 @@ def _run_epoch(
         before = time.perf_counter()
         epoch.computed.append(before - arrived)
         epoch.done.append(before)
-        enough = in_flight + _TIMED_BATCHES if before < until + patience_s else 2
-        if before >= until and len(epoch.images) >= enough:
+        if limits.are_reached(before, len(epoch.images)):
             break
     else:
         epoch.is_whole = True
