@@ -26,7 +26,8 @@ MAY_IMPORT = {
     "packing": BASE | {"drawing", "sources"},
     "loading": BASE | {"pillow_order", "rng", "transforms", "planner", "sources", "packing"},
     "showing": BASE | {"drawing", "transforms", "planner", "sources", "loading"},
-    "analysis": BASE | {"rng", "transforms", "planner", "sources", "packing", "loading"},
+    "analysis": BASE
+    | {"pillow_order", "rng", "transforms", "planner", "sources", "packing", "loading"},
 }
 
 PYTHON_FILES = sorted(PACKAGE.rglob("*.py"))

@@ -11,8 +11,10 @@ from penstock._version import __version__
 if TYPE_CHECKING:
     from penstock import transforms
     from penstock.analysis.accelerate.accelerate import accelerate, explain_translation
+    from penstock.analysis.analyze import analyze
     from penstock.analysis.watch import watch
     from penstock.errors import (
+        AnalysisError,
         CoreError,
         DecodeError,
         LoaderError,
@@ -31,6 +33,7 @@ if TYPE_CHECKING:
     from penstock.sources import Source
 
 __all__ = [
+    "AnalysisError",
     "CoreError",
     "DecodeError",
     "Loader",
@@ -44,6 +47,7 @@ __all__ = [
     "TranslationError",
     "__version__",
     "accelerate",
+    "analyze",
     "explain_translation",
     "inspect",
     "pack",
@@ -58,6 +62,7 @@ _HOME = {
     "Source": "penstock.sources",
     "accelerate": "penstock.analysis.accelerate.accelerate",
     "explain_translation": "penstock.analysis.accelerate.accelerate",
+    "analyze": "penstock.analysis.analyze",
     "inspect": "penstock.packing.inspect",
     "pack": "penstock.packing.pack",
     "unpack": "penstock.packing.unpack",

@@ -46,3 +46,7 @@ class TranslationError(PenstockError, ValueError):
 
 class CoreError(PenstockError, ValueError):
     """The native core was handed something that does not fit: a mistake of ours, not the data's."""
+
+
+class AnalysisError(PenstockError, ValueError):
+    """An analysis was asked for something that cannot be measured."""

@@ -2,7 +2,7 @@
 
 import pytest
 
-from penstock.cli.cores import available_cores, pinned_to
+from penstock.analysis.cores import available_cores, pinned_to
 from penstock.cli.demo_loaders import BATCHES_PER_CORE, PenstockSide, TorchvisionSide, Work
 from penstock.cli.torchvision_import import import_torchvision
 from penstock.sample_set import make_sample_set

@@ -20,6 +20,7 @@ class Verdict(Enum):
     READ = "read-bound"
     TRANSFER = "transfer-bound"
     WORKERS = "starved by worker count"
+    TOO_MANY_WORKERS = "too many workers"
     COLLATE = "collate-bound"
     INTERPRETER = "held by the interpreter lock"
     START_UP = "start-up-bound"

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from penstock.cli.cores import pinned_to
+from penstock.analysis.cores import pinned_to
 from penstock.cli.torchvision_import import import_torch_if_there, import_torchvision
 from penstock.sources import open_image_folder
 

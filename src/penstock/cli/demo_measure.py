@@ -7,7 +7,7 @@ from contextlib import ExitStack
 from importlib import metadata
 
 from penstock._version import __version__
-from penstock.cli.cores import available_cores
+from penstock.analysis.cores import available_cores
 from penstock.cli.demo_loaders import Pass, PenstockSide, TorchvisionSide, Work
 from penstock.cli.demo_report import PENSTOCK, TORCHVISION, Report, Row
 from penstock.cli.loader_process import LoaderProcess, MissingLoaderError

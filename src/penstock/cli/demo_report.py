@@ -9,7 +9,7 @@ from pathlib import Path
 from statistics import median
 from typing import Any
 
-from penstock.cli.cores import CAN_PIN
+from penstock.analysis.cores import CAN_PIN
 from penstock.cli.demo_loaders import CROP_PX, Work
 
 PENSTOCK = "penstock"

@@ -11,14 +11,14 @@ import sys
 from collections.abc import Sequence
 
 from penstock._version import __version__
-from penstock.cli import demo, inspect, pack, profile, report, run, show, unpack, verify
+from penstock.cli import analyze, demo, inspect, pack, profile, report, run, show, unpack, verify
 from penstock.errors import PenstockError
 
 EXIT_ERROR = 2
 EXIT_INTERRUPTED = 130  # as shells report a program that Ctrl-C ended
 EXIT_BROKEN_PIPE = 141
 
-VERBS = (demo, run, profile, report, show, pack, unpack, verify, inspect)
+VERBS = (demo, analyze, run, profile, report, show, pack, unpack, verify, inspect)
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Iterator, Mapping
+from copy import copy
 from dataclasses import replace
 from typing import Any
 
@@ -137,6 +138,21 @@ class Loader:
         return self._plan
 
     @property
+    def batch_size(self) -> int:
+        """Images in a batch."""
+        return self._batching.batch_size
+
+    @property
+    def threads(self) -> int:
+        """Threads that decode and augment."""
+        return self._running.threads
+
+    @property
+    def prefetch(self) -> int:
+        """Batches under way beyond the one asked for."""
+        return self._running.prefetch
+
+    @property
     def ledger(self) -> Ledger:
         """Every file that was skipped, replaced or took the slow path, with the reason."""
         return self._ledger
@@ -218,6 +234,26 @@ class Loader:
         self.set_epoch(int(state["epoch"]))
         self._start = -(-int(state["consumed"]) // self._batching.world_size)
 
+    def replica(
+        self,
+        *,
+        plan: Plan | None = None,
+        threads: int | None = None,
+        fidelity: str | None = None,
+    ) -> Loader:
+        """Return a loader over the same data from its first epoch on, with threads of its own.
+
+        What is given replaces this loader's; another plan must end in the same element type.
+        """
+        options = replace(
+            self._running,
+            threads=threads or self._running.threads,
+            fidelity=fidelity or self._running.fidelity,
+        )
+        other = copy(self)
+        other._begin_anew(plan or self._plan, options)  # noqa: SLF001 (one of ours)
+        return other
+
     def close(self) -> None:
         """Stop the loader's threads now; iterating again starts new ones."""
         if self._machine is not None:
@@ -229,6 +265,14 @@ class Loader:
             f"Loader({self._source.describe()}, batch_size={self._batching.batch_size}, "
             f"threads={self._running.threads}, dtype={self._output.element.name.lower()})"
         )
+
+    def _begin_anew(self, plan: Plan, options: RunOptions) -> None:
+        self._plan = plan
+        self._running = options
+        self._ledger = Ledger(len(self._source), self._source.name)
+        self._machine = None
+        self._owner = os.getpid()
+        self.set_epoch(0)
 
     def _make_mixer(self, batch_transform: Any) -> Mixer | None:
         if batch_transform is None:

@@ -1,0 +1,193 @@
+"""`penstock.analyze`: measure a loader and a step, find what holds them up, think further."""
+
+from __future__ import annotations
+
+import datetime as dt
+from collections.abc import Callable, Iterable
+from typing import Any
+
+from penstock.analysis.advice import advise
+from penstock.analysis.batches import count_images
+from penstock.analysis.cold import ReadTimes, measure_reads
+from penstock.analysis.cores import available_cores
+from penstock.analysis.devices import Device, StepDevice, open_device
+from penstock.analysis.environment import describe_environment
+from penstock.analysis.facts import Facts
+from penstock.analysis.layers import measure_layers
+from penstock.analysis.measure import (
+    Effort,
+    Measured,
+    Say,
+    StepAlone,
+    core_counts,
+    first_batch,
+    measure_rates,
+    measure_step,
+    rate_of,
+)
+from penstock.analysis.other_forms import measure_other_forms
+from penstock.analysis.predict import fit_cores, fit_overlap
+from penstock.analysis.predict_checked import check_core_predictions, core_points, core_rates
+from penstock.analysis.results import Analysis, LayerRate, Prediction, WhatIf
+from penstock.analysis.subject import Subject, open_subject
+from penstock.analysis.utilisation import utilisation
+from penstock.analysis.verdict import judge
+from penstock.analysis.what_if import Model, what_ifs
+
+DEFAULT_DEVICE = "emulated:1000"
+
+
+def analyze(
+    loader: Iterable[Any],
+    step: Callable[[Any], object] | None = None,
+    *,
+    device: str = DEFAULT_DEVICE,
+    model: str = "resnet18",
+    title: str | None = None,
+    rounds: int | None = None,
+    seconds: float | None = None,
+    quick: bool = False,
+    sweeps: bool = True,
+    progress: Say | None = None,
+) -> Analysis:
+    """Find out what an input pipeline costs a training, why, and what would change it.
+
+    Args:
+        loader: A penstock Loader or a torch DataLoader, of which copies are made with other numbers
+            of workers; or anything that can be iterated again and again.
+        step: Your training step, called with each batch. None trains on `device`.
+        device: `cuda`, `mps` or `cpu` for real steps of `model`, or `emulated:RATE`, which takes
+            RATE images a second without computing anything.
+        model: A name that torchvision or timm knows, or `module:callable`.
+        title: What to call the pipeline in a report.
+        rounds: How often each figure is measured; the median counts.
+        seconds: How long each run takes.
+        quick: Fewer rounds and shorter runs, unless they are given.
+        sweeps: Also measure layers of RandAugment and other forms of the data.
+        progress: Called with what is being measured.
+    """
+    say = progress or (lambda _: None)
+    default = Effort.quick() if quick else Effort()
+    effort = Effort(rounds or default.rounds, seconds or default.seconds)
+    subject = open_subject(loader)
+    target: Device = StepDevice(step) if step is not None else open_device(device, model)
+
+    say("the step alone")
+    alone = measure_step(target, first_batch(subject), effort)
+    target.forget()
+    cores = available_cores()
+    other_workers = cores if subject.workers not in {0, cores} else None
+    measured = measure_rates(
+        subject, target, core_counts(cores), effort, other_workers=other_workers, say=say
+    )
+    busy = utilisation(f"{target.name} device", target.busy)
+    say("the cost of each op")
+    facts = _facts(subject, target, alone, measured, effort)
+    fitted = Model(
+        # How a pipeline scales shows best in the rounds that nobody else disturbed.
+        fit_cores(
+            {count: rate_of(runs).largest for count, runs in measured.pipeline.items()}
+        ).through(cores, facts.pipeline),
+        alone.cpu_s,
+        fit_overlap(core_points(alone, measured)),
+    )
+    finding = judge(facts)
+    say("files, cold and cached")
+    reads = measure_reads(subject.files())
+    layers: tuple[LayerRate, ...] = ()
+    layer_checks: tuple[Prediction, ...] = ()
+    forms: dict[str, float] = {}
+    if sweeps:
+        layers, layer_checks = measure_layers(subject, target, alone, fitted, cores, effort, say)
+        say("the same pipeline in other forms")
+        forms = measure_other_forms(loader, subject, cores, effort)
+    changes = what_ifs(facts, fitted, forms) + _cold(facts, fitted, reads)
+    return Analysis(
+        title=title or subject.title,
+        created=dt.datetime.now(dt.timezone.utc).isoformat(timespec="seconds"),
+        environment=describe_environment(),
+        device=target.name,
+        is_emulated=target.is_emulated,
+        batch_size=count_images(alone.batch),
+        images=subject.images,
+        verdict=finding.verdict,
+        sentence=finding.sentence,
+        evidence=finding.evidence + _tell_reads(reads),
+        synthetic=alone.rate,
+        pipeline=core_rates(measured.pipeline, fitted.cores.rate, cores),
+        end_to_end=core_rates(
+            measured.end_to_end,
+            lambda count: fitted.end_to_end(alone.rate.median, fitted.cores.rate(count), count),
+            cores,
+        ),
+        stall=facts.stall,
+        stall_parts=_stall_parts(facts),
+        ops=facts.costs.as_op_costs() if facts.costs is not None else (),
+        layers=layers,
+        predictions=check_core_predictions(alone, measured) + layer_checks,
+        what_ifs=changes,
+        advice=advise(finding.verdict, facts, fitted, changes),
+        utilisation=busy,
+        steps=measured.end_to_end[cores][-1].steps,
+    )
+
+
+def _facts(
+    subject: Subject, device: Device, alone: StepAlone, measured: Measured, effort: Effort
+) -> Facts:
+    cores = max(measured.pipeline)
+    costs = subject.costs(effort.seconds * effort.rounds)
+    runs = measured.end_to_end[cores]
+    images = count_images(alone.batch)
+    first_work_s = 0.0 if costs is None else images * costs.total_s
+    start_up_s = min(run.start_up_s for run in runs)
+    short = [run.epoch_s for run in runs if run.is_short and run.epoch_s is not None]
+    other = measured.other_workers
+    copy = getattr(device, "seconds_to_copy", None)
+    return Facts(
+        batches=sum(run.batches for run in runs),
+        synthetic=alone.rate.median,
+        pipeline=rate_of(measured.pipeline[cores]).median,
+        end_to_end=rate_of(runs).median,
+        cores=cores,
+        workers=subject.workers,
+        worker_kind=subject.worker_kind,
+        costs=costs,
+        other_workers=cores if other else None,
+        other_pipeline=rate_of(other).median if other else None,
+        start_up_s=max(0.0, start_up_s - first_work_s),
+        epoch_s=min(short, default=None),
+        copy_s=copy(alone.batch) / images if copy is not None else 0.0,
+    )
+
+
+def _stall_parts(facts: Facts) -> dict[str, float]:
+    """Split the stall by what the pipeline spends its time on."""
+    if facts.costs is None:
+        return {}
+    seconds = {
+        "fetch": facts.costs.of("read"),
+        "prepare": facts.costs.cpu_s,
+        "transfer": facts.copy_s,
+    }
+    total_s = sum(seconds.values()) or 1.0
+    return {name: facts.stall * part / total_s for name, part in seconds.items()}
+
+
+def _cold(facts: Facts, model: Model, reads: ReadTimes | None) -> tuple[WhatIf, ...]:
+    """Think through files that are not in memory, as in the first epoch or a large data set."""
+    if reads is None or reads.cold_s is None or facts.costs is None:
+        return ()
+    extra = max(0.0, reads.cold_s - reads.cached_s)
+    readers = max(1, facts.workers)
+    slowed = 1 / (1 / facts.pipeline + extra / readers)
+    rate = model.end_to_end(facts.synthetic, slowed, facts.cores)
+    now = model.end_to_end(facts.synthetic, facts.pipeline, facts.cores)
+    return (WhatIf("files that are not in memory", rate, rate / now),)
+
+
+def _tell_reads(reads: ReadTimes | None) -> tuple[str, ...]:
+    if reads is None or reads.cold_s is None:
+        return ()
+    cold, cached = f"{reads.cold_s * 1e6:,.0f} us cold", f"{reads.cached_s * 1e6:,.0f} us cached"
+    return (f"a file keeps its reader waiting {cold}, {cached}",)

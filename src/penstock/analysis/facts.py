@@ -1,0 +1,32 @@
+"""What was measured, as far as a verdict needs it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from penstock.analysis.costs import Costs
+from penstock.analysis.subject import WorkerKind
+
+
+@dataclass(frozen=True, slots=True)
+class Facts:
+    """Rates in images a second on all cores there are."""
+
+    batches: int  # measured end to end
+    synthetic: float
+    pipeline: float
+    end_to_end: float
+    cores: int
+    workers: int
+    worker_kind: WorkerKind
+    costs: Costs | None = None
+    other_workers: int | None = None  # another number of workers that was tried
+    other_pipeline: float | None = None  # what the pipeline does with them
+    start_up_s: float = 0.0  # of an epoch, beyond the work on its batches
+    epoch_s: float | None = None  # measured, if epochs are short
+    copy_s: float = 0.0  # an image, from the host to the device
+
+    @property
+    def stall(self) -> float:
+        """Share of the accelerator's time that is lost."""
+        return max(0.0, 1 - self.end_to_end / self.synthetic)

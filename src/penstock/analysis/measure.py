@@ -1,0 +1,132 @@
+"""Measuring S (the step alone), P (the pipeline alone) and E (both), round by round."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from statistics import median
+from typing import Any
+
+from penstock.analysis.batches import count_images
+from penstock.analysis.cores import pinned_to
+from penstock.analysis.devices import Device
+from penstock.analysis.results import Rate
+from penstock.analysis.runs import Run, run_loader
+from penstock.analysis.subject import Subject
+
+Say = Callable[[str], None]
+
+_WARM_UP_STEPS = 3
+
+
+@dataclass(frozen=True, slots=True)
+class Effort:
+    """How long to measure."""
+
+    rounds: int = 3
+    seconds: float = 2.0  # of one run
+
+    @staticmethod
+    def quick() -> Effort:
+        """Seconds instead of a minute, rougher."""
+        return Effort(rounds=2, seconds=0.7)
+
+
+@dataclass(frozen=True, slots=True)
+class StepAlone:
+    """S: steps on one batch that stays where it is."""
+
+    rate: Rate
+    cpu_s: float  # of this process, an image
+    batch: Any
+
+
+@dataclass(slots=True)
+class Measured:
+    """Runs by number of cores, and of the pipeline with another number of workers."""
+
+    pipeline: dict[int, list[Run]] = field(default_factory=dict)
+    end_to_end: dict[int, list[Run]] = field(default_factory=dict)
+    other_workers: list[Run] = field(default_factory=list)
+
+
+def rate_of(runs: Sequence[Run]) -> Rate:
+    """Return the median rate and its spread."""
+    rates = [run.images_per_s for run in runs]
+    return Rate(median(rates), min(rates), max(rates))
+
+
+def first_batch(subject: Subject) -> Any:
+    """Return a batch of the loader's, to train on over and over."""
+    with subject.open() as loader:
+        batches = iter(loader)
+        return next(batches)
+
+
+def measure_step(device: Device, batch: Any, effort: Effort) -> StepAlone:
+    """Measure the step on a resident batch, and the CPU time that it takes."""
+    images = count_images(batch)
+    for _ in range(_WARM_UP_STEPS):
+        device.submit(batch)
+    device.synchronise()
+    rates, cpu_s, done = [], 0.0, 0
+    for _ in range(effort.rounds):
+        steps = 0
+        began, began_cpu = time.perf_counter(), time.process_time()
+        while steps < _WARM_UP_STEPS or time.perf_counter() - began < effort.seconds / 2:
+            device.submit(batch)
+            steps += 1
+        device.synchronise()
+        rates.append(steps * images / (time.perf_counter() - began))
+        cpu_s += time.process_time() - began_cpu
+        done += steps * images
+    return StepAlone(Rate(median(rates), min(rates), max(rates)), cpu_s / done, batch)
+
+
+def measure_rates(
+    subject: Subject,
+    device: Device,
+    core_counts: Sequence[int],
+    effort: Effort,
+    *,
+    other_workers: int | None,
+    say: Say,
+) -> Measured:
+    """Measure P and E on each number of cores in turn, so that a busy moment hits all alike."""
+    found = Measured()
+    for number in range(effort.rounds):
+        for cores in core_counts:
+            on = f"{cores} core{'' if cores == 1 else 's'}, round {number + 1}"
+            say(f"the pipeline alone on {on}")
+            run = run_pipeline(subject, None, cores, effort)
+            found.pipeline.setdefault(cores, []).append(run)
+            say(f"end to end on {on}")
+            run = run_pipeline(subject, device, cores, effort)
+            found.end_to_end.setdefault(cores, []).append(run)
+        if other_workers is not None:
+            say(f"the pipeline with {other_workers} workers, round {number + 1}")
+            run = run_pipeline(subject, None, core_counts[-1], effort, other_workers)
+            found.other_workers.append(run)
+    return found
+
+
+def run_pipeline(
+    subject: Subject,
+    device: Device | None,
+    cores: int,
+    effort: Effort,
+    workers: int | None = None,
+) -> Run:
+    """Run the loader once on so many cores; its threads and workers begin and end here."""
+    with pinned_to(cores), subject.open(workers) as loader:
+        in_flight = subject.in_flight(workers)
+        return run_loader(loader, device, seconds=effort.seconds, in_flight=in_flight)
+
+
+def core_counts(available: int) -> list[int]:
+    """Return the numbers of cores to measure on: doubling, up to all there are."""
+    counts = [1]
+    while counts[-1] * 2 < available:
+        counts.append(counts[-1] * 2)
+    return counts if available == 1 else [*counts, available]

@@ -1,0 +1,62 @@
+"""A penstock loader under analysis."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any
+
+import numpy as np
+
+from penstock.analysis.costs import Costs
+from penstock.analysis.plan_variants import with_layers
+from penstock.analysis.subject import WorkerKind
+from penstock.loading.loader import Loader
+from penstock.sources.source import PathSource
+
+_FILES_LOOKED_AT = 512
+
+
+class PenstockSubject:
+    """Makes replicas of a loader, so that the user's own is left as it is."""
+
+    worker_kind: WorkerKind = "threads"
+
+    def __init__(self, loader: Loader) -> None:
+        self.loader = loader
+        self.title = repr(loader)
+        self.batch_size = loader.batch_size
+        self.images = len(loader.source)
+        self.workers = loader.threads
+
+    def in_flight(self, workers: int | None = None) -> int:
+        """As many batches as the loader prepares ahead, for any number of threads."""
+        del workers
+        return self.loader.prefetch + 1
+
+    @contextmanager
+    def open(self, workers: int | None = None) -> Iterator[Iterable[Any]]:
+        """Make a replica, and end its threads afterwards."""
+        replica = self.loader.replica(threads=workers)
+        try:
+            yield replica
+        finally:
+            replica.close()
+
+    def costs(self, seconds: float) -> Costs | None:
+        """Add op after op and take the CPU time that each one adds."""
+        from penstock.analysis.penstock_costs import measure_costs
+
+        return measure_costs(self.loader, seconds)
+
+    def files(self) -> Sequence[str]:
+        """Return some files of a folder or a list; a packed file is not looked at."""
+        source = self.loader.source
+        if not isinstance(source, PathSource):
+            return ()
+        count = min(len(source), _FILES_LOOKED_AT)
+        return source.paths(np.linspace(0, len(source) - 1, count).astype(np.int64))
+
+    def with_layers(self, layers: int) -> PenstockSubject:
+        """Change the plan."""
+        return PenstockSubject(self.loader.replica(plan=with_layers(self.loader.plan, layers)))

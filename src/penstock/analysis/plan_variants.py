@@ -1,0 +1,80 @@
+"""Plans that leave ops out or do them more often: what an op costs shows when it is gone."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from dataclasses import replace
+
+import numpy as np
+
+from penstock.geometry import Sizes
+from penstock.planner.plan import Node, Plan, Segment
+from penstock.rng import Draws
+from penstock.transforms.moves import out_sizes
+from penstock.transforms.op import ImageOp
+from penstock.transforms.python_step import PythonStep
+from penstock.transforms.rand_augment import RandAugment
+
+_PROBE_HEIGHTS, _PROBE_WIDTHS = (375, 500, 800), (500, 333, 600)
+
+
+def op_nodes(plan: Plan) -> list[Node[ImageOp] | Node[PythonStep]]:
+    """All ops of a plan in the order in which they run."""
+    nodes: list[Node[ImageOp] | Node[PythonStep]] = []
+    for segment in plan.segments:
+        nodes += segment.ops
+        if segment.python is not None:
+            nodes.append(segment.python)
+        nodes += segment.finishing
+    return nodes
+
+
+def op_name(op: ImageOp | PythonStep) -> str:
+    """What to call an op."""
+    return op.name if isinstance(op, PythonStep) else type(op).__name__
+
+
+def keep_only(plan: Plan, streams: Collection[int]) -> Plan:
+    """Return a plan of these ops alone; the final pass stays."""
+    segments: list[Segment] = []
+    ops: tuple[Node[ImageOp], ...] = ()
+    for segment in plan.segments:
+        ops += tuple(node for node in segment.ops if node.stream in streams)
+        if segment.python is not None and segment.python.stream in streams:
+            segments.append(Segment(ops, segment.python))
+            ops = ()
+    finishing = tuple(node for node in plan.segments[-1].finishing if node.stream in streams)
+    return replace(plan, segments=(*segments, Segment(ops, finishing=finishing)))
+
+
+def changes_size(op: ImageOp | PythonStep) -> bool:
+    """Tell whether images leave an op with another size; a user's function is not asked."""
+    if isinstance(op, PythonStep):
+        return False
+    sizes = Sizes(np.array(_PROBE_HEIGHTS), np.array(_PROBE_WIDTHS))
+    draws = Draws(0, 0, np.arange(len(_PROBE_HEIGHTS)), 0)
+    after = out_sizes(op.sample(draws, sizes), sizes)
+    return not (
+        np.array_equal(after.height, sizes.height) and np.array_equal(after.width, sizes.width)
+    )
+
+
+def with_layers(plan: Plan, layers: int) -> Plan:
+    """Return the plan with RandAugment of so many layers, added at the end if it has none."""
+    found = False
+    segments = []
+    for segment in plan.segments:
+        ops = []
+        for node in segment.ops:
+            if isinstance(node.op, RandAugment):
+                found = True
+                ops.append(replace(node, op=replace(node.op, num_ops=layers)))
+            else:
+                ops.append(node)
+        segments.append(replace(segment, ops=tuple(ops)))
+    if not found:
+        last = segments[-1]
+        stream = 1 + max((node.stream for node in op_nodes(plan)), default=-1)
+        added = Node(RandAugment(num_ops=layers), stream)
+        segments[-1] = replace(last, ops=(*last.ops, added))
+    return replace(plan, segments=tuple(segments))

@@ -1,0 +1,203 @@
+"""What each op of a torch data set costs: items are fetched one by one with every op timed.
+
+Time in which the thread sleeps counts as reading, unless an op sleeps; time in Pillow's, OpenCV's
+and torchvision's decoders as decoding, wherever they are called; the rest of `__getitem__` as the
+data set's own code.
+"""
+
+from __future__ import annotations
+
+import sys
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import ExitStack, contextmanager
+from itertools import islice
+from typing import Any
+
+import PIL.ImageFile
+
+from penstock.analysis.costs import Cost, Costs
+from penstock.analysis.thread_clock import StageClock
+from penstock.analysis.timed_op import TimedOp, name_of
+
+_DECODERS = (
+    ("PIL.Image", "open"),
+    (f"{PIL.ImageFile.__name__}.ImageFile", "load"),
+    ("cv2", "imread"),
+    ("cv2", "imdecode"),
+    ("torchvision.io", "read_image"),
+    ("torchvision.io", "decode_image"),
+    ("torchvision.io", "decode_jpeg"),
+)
+_DECODE, _OWN, _COLLATE = "decode", "the data set's own code", "collate"
+_LEAST_ITEMS = 4
+_COLLATES = 3
+
+
+def measure_costs(
+    dataset: Any, collate: Callable[[list[Any]], Any], batch_size: int, seconds: float
+) -> Costs:
+    """Fetch items spread over the data set for about `seconds`, then make batches of them."""
+    clock = StageClock()
+    ops: dict[str, TimedOp] = {}
+    with ExitStack() as stack:
+        stack.callback(clock.close)
+        stack.enter_context(_one_torch_thread())
+        stack.enter_context(_timed_decoders(clock))
+        stack.enter_context(timed_ops(dataset, clock, ops))
+        until = time.perf_counter() + seconds
+        items: list[Any] = []
+        rows = _spread_items(dataset, max(batch_size, 64))
+        while True:
+            with clock.stage(_OWN):
+                item = next(rows, rows)  # `rows` itself marks the end
+            if item is rows:
+                break
+            items.append(item)
+            if time.perf_counter() > until and len(items) >= _LEAST_ITEMS:
+                break
+        collated = _time_collate(clock, collate, items, batch_size)
+    return _as_costs(clock, ops, len(items), collated)
+
+
+def _time_collate(
+    clock: StageClock, collate: Callable[[list[Any]], Any], items: list[Any], batch_size: int
+) -> int:
+    """Make whole batches, of items repeated if there are too few; return how many images."""
+    batch = [items[i % len(items)] for i in range(batch_size)]
+    for _ in range(_COLLATES):
+        with clock.stage(_COLLATE):
+            collate(batch)
+    return _COLLATES * batch_size
+
+
+def _as_costs(clock: StageClock, ops: dict[str, TimedOp], items: int, collated: int) -> Costs:
+    spent = clock.spent
+    waited_s = sum(spent[name].blocked_s for name in (_OWN, _DECODE) if name in spent)
+    parts = [Cost("read", "waiting for data", waited_s / items, "disk")]
+    if _DECODE in spent:
+        parts.append(Cost("decode", _DECODE, spent[_DECODE].cpu_s / items, "Pillow or the like"))
+    parts.append(Cost("augment", _OWN, spent[_OWN].cpu_s / items, "Python"))
+    for name, op in ops.items():
+        if name in spent:
+            used_s = spent[name].cpu_s + spent[name].blocked_s
+            parts.append(Cost("augment", name, used_s / items, op.runs_in))
+    collate_s = (spent[_COLLATE].cpu_s + spent[_COLLATE].blocked_s) / collated
+    parts.append(Cost("collate", _COLLATE, collate_s, "torch"))
+    return Costs(tuple(parts))
+
+
+def _spread_items(dataset: Any, most: int) -> Iterator[Any]:
+    if hasattr(dataset, "__getitem__") and hasattr(dataset, "__len__"):
+        count = len(dataset)
+        step = max(1, count // most)
+        return (dataset[index] for index in range(0, count, step))
+    return islice(iter(dataset), most)
+
+
+@contextmanager
+def _timed_decoders(clock: StageClock) -> Iterator[None]:
+    with ExitStack() as stack:
+        for place, name in _DECODERS:
+            owner = _find(place)
+            if owner is not None and hasattr(owner, name):
+                original = getattr(owner, name)
+                setattr(owner, name, _timed(original, clock))
+                stack.callback(setattr, owner, name, original)
+        yield
+
+
+def _find(place: str) -> Any:
+    """Return a module, or a class in one, if the user has imported it."""
+    if place in sys.modules:
+        return sys.modules[place]
+    module, _, name = place.rpartition(".")
+    return getattr(sys.modules.get(module), name, None)
+
+
+def _timed(function: Callable[..., Any], clock: StageClock) -> Callable[..., Any]:
+    def timed(*arguments: Any, **options: Any) -> Any:
+        with clock.stage(_DECODE):
+            return function(*arguments, **options)
+
+    return timed
+
+
+@contextmanager
+def _one_torch_thread() -> Iterator[None]:
+    """Keep torch's ops in the thread whose clock is read."""
+    torch = sys.modules.get("torch")
+    if torch is None:
+        yield
+        return
+    before = torch.get_num_threads()
+    torch.set_num_threads(1)
+    try:
+        yield
+    finally:
+        torch.set_num_threads(before)
+
+
+@contextmanager
+def timed_ops(dataset: Any, clock: StageClock, ops: dict[str, TimedOp]) -> Iterator[None]:
+    """Put a clock around every op of the data set's transforms; `ops` receives them by name."""
+
+    def timed(op: Any) -> TimedOp:
+        name, number = name_of(op), 1
+        while name in ops:
+            number += 1
+            name = f"{name_of(op)} ({number})"
+        ops[name] = TimedOp(op, name, clock)
+        return ops[name]
+
+    with ExitStack() as stack:
+        for compose in list_composes(dataset):
+            before = compose.transforms
+            compose.transforms = [timed(op) for op in before]
+            stack.callback(setattr, compose, "transforms", before)
+        for owner, name in _single_ops(dataset):
+            op = getattr(owner, name)
+            setattr(owner, name, timed(op))
+            stack.callback(setattr, owner, name, op)
+        yield
+
+
+def innermost(dataset: Any) -> Any:
+    """Return the data set inside Subset and the like."""
+    while hasattr(dataset, "dataset"):
+        dataset = dataset.dataset
+    return dataset
+
+
+def _layers(dataset: Any) -> Iterator[Any]:
+    yield dataset
+    if hasattr(dataset, "dataset"):
+        yield from _layers(dataset.dataset)
+    for inner in getattr(dataset, "datasets", ()):
+        yield from _layers(inner)
+
+
+def _is_compose(value: Any) -> bool:
+    inner = getattr(value, "transforms", None)
+    # torchvision v1 and v2 and Albumentations all keep their ops in such a list.
+    return isinstance(inner, (list, tuple)) and bool(inner) and all(callable(op) for op in inner)
+
+
+def list_composes(dataset: Any) -> list[Any]:
+    """Return the lists of transforms that a data set holds, whatever it calls them."""
+    found: dict[int, Any] = {}
+    for layer in _layers(dataset):
+        for value in vars(layer).values():
+            if _is_compose(value):
+                found[id(value)] = value
+    return list(found.values())
+
+
+def _single_ops(dataset: Any) -> Sequence[tuple[Any, str]]:
+    """Return where a data set keeps a transform that is no list."""
+    return [
+        (layer, name)
+        for layer in _layers(dataset)
+        for name, value in vars(layer).items()
+        if name in {"transform", "augment"} and callable(value) and not _is_compose(value)
+    ]

@@ -1,0 +1,106 @@
+"""A torch DataLoader under analysis."""
+
+from __future__ import annotations
+
+import copy
+import warnings
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from importlib import import_module
+from typing import Any
+
+from penstock.analysis.costs import Costs
+from penstock.analysis.subject import WorkerKind
+from penstock.analysis.torch_costs import innermost, list_composes, measure_costs
+
+_FILES_LOOKED_AT = 512
+
+
+class TorchSubject:
+    """Makes the DataLoader anew with other workers or transforms; the user's stays as it is."""
+
+    worker_kind: WorkerKind = "processes"
+
+    def __init__(self, loader: Any, dataset: Any = None) -> None:
+        self._loader = loader
+        self._dataset = loader.dataset if dataset is None else dataset
+        self.workers: int = loader.num_workers
+        self.images = _length(self._dataset)
+        self.batch_size: int = loader.batch_size or _batch_size(loader)
+        name = type(innermost(self._dataset)).__name__
+        self.title = (
+            f"DataLoader({name} of {self.images:,} images, batch_size={self.batch_size}, "
+            f"num_workers={self.workers})"
+        )
+
+    def in_flight(self, workers: int | None = None) -> int:
+        """Batches that all workers together prepare ahead."""
+        workers = self.workers if workers is None else workers
+        return workers * (self._loader.prefetch_factor or 2)
+
+    @contextmanager
+    def open(self, workers: int | None = None) -> Iterator[Iterable[Any]]:
+        """Make the loader again."""
+        with warnings.catch_warnings():
+            # torch warns of workers beyond the cores; here that is what is measured.
+            warnings.filterwarnings("ignore", "This DataLoader will create", UserWarning)
+            yield self._remake(self.workers if workers is None else workers)
+
+    def costs(self, seconds: float) -> Costs | None:
+        """Take items of the data set one after the other, and time what is done to them."""
+        collate = self._loader.collate_fn
+        return measure_costs(self._dataset, collate, self.batch_size, seconds)
+
+    def files(self) -> Sequence[str]:
+        """Return the files of an ImageFolder or the like."""
+        samples = getattr(innermost(self._dataset), "samples", ())
+        if not isinstance(samples, Sequence):
+            return ()
+        step = max(1, len(samples) // _FILES_LOOKED_AT)
+        firsts = (row[0] if isinstance(row, tuple) else row for row in samples[::step])
+        return [name for name in firsts if isinstance(name, str)]
+
+    def with_layers(self, layers: int) -> TorchSubject | None:
+        """Return a copy whose RandAugment has so many layers; None if there is no such op."""
+        dataset = copy.deepcopy(self._dataset)
+        found = False
+        for owner in list_composes(dataset):
+            for op in owner.transforms:
+                if type(op).__name__ == "RandAugment" and hasattr(op, "num_ops"):
+                    op.num_ops = layers
+                    found = True
+        return TorchSubject(self._loader, dataset) if found else None
+
+    def _remake(self, workers: int) -> Any:
+        given = self._loader
+        options: dict[str, Any] = {
+            "num_workers": workers,
+            "collate_fn": given.collate_fn,
+            "pin_memory": given.pin_memory,
+            "worker_init_fn": given.worker_init_fn,
+            "generator": given.generator,
+        }
+        if workers:
+            options |= {
+                "multiprocessing_context": given.multiprocessing_context,
+                "prefetch_factor": given.prefetch_factor,
+                "persistent_workers": given.persistent_workers,
+                "timeout": given.timeout,
+            }
+        if given.batch_sampler is not None and _has_length(self._dataset):
+            options["batch_sampler"] = given.batch_sampler
+        else:
+            options |= {"batch_size": given.batch_size, "drop_last": given.drop_last}
+        return import_module("torch.utils.data").DataLoader(self._dataset, **options)
+
+
+def _has_length(dataset: Any) -> bool:
+    return hasattr(dataset, "__len__") and hasattr(dataset, "__getitem__")
+
+
+def _length(dataset: Any) -> int:
+    return len(dataset) if hasattr(dataset, "__len__") else 0
+
+
+def _batch_size(loader: Any) -> int:
+    return int(getattr(loader.batch_sampler, "batch_size", 0) or 1)

@@ -1,0 +1,14 @@
+"""An accelerator that any pipeline can feed."""
+
+import sys
+
+import planted
+from planted import torchvision, v2
+
+from penstock.analysis.results import Verdict
+
+if __name__ == "__main__":
+    ops = v2.Compose([v2.RandomResizedCrop(96), *planted.TO_FLOAT])
+    photos = torchvision.datasets.ImageFolder(planted.photo_folder(), ops)
+    loader = planted.data_loader(photos, persistent_workers=True)
+    sys.exit(planted.main(Verdict.ACCELERATOR, loader, "emulated:20"))

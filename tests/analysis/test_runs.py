@@ -1,0 +1,91 @@
+import time
+
+import numpy as np
+import pytest
+
+from penstock import AnalysisError
+from penstock.analysis.batches import count_images
+from penstock.analysis.devices import EmulatedDevice
+from penstock.analysis.measure import Effort, core_counts, measure_step
+from penstock.analysis.runs import run_loader
+
+BATCH = (np.zeros((8, 3, 4, 4)), np.zeros(8))
+
+
+@pytest.mark.parametrize(
+    ("batch", "images"),
+    [
+        (np.zeros((5, 3, 2, 2)), 5),
+        (BATCH, 8),
+        ([np.zeros((4, 2)), 1], 4),
+        ({"image": np.zeros((6, 3)), "label": 0}, 6),
+        (([np.zeros((3, 4, 5)), np.zeros((3, 7, 2))], [{}, {}]), 2),
+        ([], 0),
+        ({}, 0),
+        (3, 1),
+    ],
+)
+def test_images_of_a_batch_are_counted(batch, images):
+    assert count_images(batch) == images
+
+
+class Paced:
+    """Delivers batches at a steady pace, after a pause at the start of an epoch."""
+
+    def __init__(self, batches, every_s, start_s=0.0):
+        self.batches, self.every_s, self.start_s = batches, every_s, start_s
+
+    def __iter__(self):
+        time.sleep(self.start_s)
+        for _ in range(self.batches):
+            time.sleep(self.every_s)
+            yield BATCH
+
+
+def test_rate_is_that_of_the_steady_part():
+    """A second to start with would make it 100 images a second, not nearly 800."""
+    run = run_loader(Paced(1000, 0.01, start_s=0.5), None, seconds=0.8, in_flight=2)
+
+    assert 300 < run.images_per_s <= 800
+    assert not run.is_short
+
+
+def test_short_epochs_count_whole():
+    run = run_loader(Paced(2, 0.001, start_s=0.1), None, seconds=0.3, in_flight=2)
+
+    assert run.is_short
+    assert run.start_up_s >= 0.1
+    assert run.epoch_s > run.start_up_s
+    assert run.images_per_s < 160
+
+
+def test_device_that_is_slower_decides():
+    run = run_loader(Paced(1000, 0.0), EmulatedDevice(400), seconds=0.5, in_flight=2)
+
+    assert run.images_per_s == pytest.approx(400, rel=0.1)
+    assert len(run.steps.waited) == run.batches == len(run.steps.computed)
+
+
+def test_very_slow_device_does_not_take_for_ever():
+    run = run_loader(Paced(1000, 0.0), EmulatedDevice(40), seconds=0.05, in_flight=50)
+
+    assert run.batches < 20
+
+
+def test_empty_loader_is_told():
+    with pytest.raises(AnalysisError, match="no batches"):
+        run_loader([], None, seconds=0.1, in_flight=2)
+
+
+def test_step_alone_has_the_rate_of_the_device():
+    alone = measure_step(EmulatedDevice(1000), BATCH, Effort(2, 0.2))
+
+    assert alone.rate.median == pytest.approx(1000, rel=0.1)
+    assert 0 <= alone.cpu_s < 1e-3
+
+
+@pytest.mark.parametrize(
+    ("available", "counts"), [(1, [1]), (2, [1, 2]), (6, [1, 2, 4, 6]), (8, [1, 2, 4, 8])]
+)
+def test_cores_to_measure_on(available, counts):
+    assert core_counts(available) == counts

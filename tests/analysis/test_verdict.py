@@ -1,0 +1,127 @@
+from dataclasses import replace
+
+import pytest
+
+from penstock.analysis.advice import ACCELERATE, PACK, advise
+from penstock.analysis.costs import Cost, Costs
+from penstock.analysis.facts import Facts
+from penstock.analysis.predict import CoreModel
+from penstock.analysis.results import Verdict
+from penstock.analysis.verdict import judge
+from penstock.analysis.what_if import Model, what_ifs
+
+
+def costs(read=0.0, decode=0.0, augment=0.0, collate=0.0, *, python=0.0, lock_share=0.0):
+    """Costs in milliseconds."""
+    parts = (
+        Cost("read", "waiting for data", read / 1e3, "disk"),
+        Cost("decode", "decode", decode / 1e3, "Pillow"),
+        Cost("augment", "blur", augment / 1e3, "Pillow"),
+        Cost("augment", "by_hand", python / 1e3, "Python"),
+        Cost("collate", "collate", collate / 1e3, "torch"),
+    )
+    return Costs(parts, lock_share)
+
+
+STALLED = Facts(
+    batches=100,
+    synthetic=1000,
+    pipeline=400,
+    end_to_end=390,
+    cores=4,
+    workers=4,
+    worker_kind="processes",
+    costs=costs(decode=8, augment=1, collate=1),
+)
+
+
+@pytest.mark.parametrize(
+    ("change", "verdict"),
+    [
+        ({}, Verdict.DECODE),
+        ({"end_to_end": 950.0}, Verdict.ACCELERATOR),
+        ({"costs": costs(decode=1, augment=8)}, Verdict.AUGMENT),
+        ({"costs": costs(decode=1, collate=8)}, Verdict.COLLATE),
+        ({"costs": costs(read=9, decode=1)}, Verdict.READ),
+        ({"workers": 1}, Verdict.WORKERS),
+        ({"workers": 0}, Verdict.WORKERS),
+        ({"workers": 32, "other_workers": 4, "other_pipeline": 800.0}, Verdict.TOO_MANY_WORKERS),
+        ({"workers": 32, "other_workers": 4, "other_pipeline": 410.0}, Verdict.DECODE),
+        ({"start_up_s": 0.9, "epoch_s": 1.0}, Verdict.START_UP),
+        ({"start_up_s": 0.1, "epoch_s": 1.0}, Verdict.DECODE),
+        ({"copy_s": 9e-4}, Verdict.TRANSFER),
+        ({"batches": 2}, Verdict.NONE),
+        ({"costs": None}, Verdict.NONE),
+    ],
+)
+def test_verdict_follows_the_facts(change, verdict):
+    assert judge(replace(STALLED, **change)).verdict is verdict
+
+
+def test_python_matters_to_threads_only():
+    held = costs(decode=1, python=9, lock_share=1.0)
+
+    threads = judge(replace(STALLED, costs=held, worker_kind="threads"))
+    assert threads.verdict is Verdict.INTERPRETER
+    assert "by_hand" in threads.sentence
+    assert judge(replace(STALLED, costs=held)).verdict is Verdict.AUGMENT
+
+
+def test_sentence_names_the_slow_op_and_the_stall():
+    finding = judge(replace(STALLED, costs=costs(decode=1, augment=8)))
+
+    assert "blur" in finding.sentence
+    assert "61%" in finding.sentence
+
+
+def test_evidence_gives_all_three_rates():
+    text = " ".join(judge(STALLED).evidence)
+
+    assert all(rate in text for rate in ("1,000", "400", "390"))
+
+
+MODEL = Model(CoreModel(0.0, 1 / 100), step_cpu_s=0.0, overlap=8.0)
+
+
+def test_what_ifs_tell_how_many_cores_feed_the_accelerator():
+    changes = {change.change: change for change in what_ifs(STALLED, MODEL, {})}
+
+    feeding = next(change for name, change in changes.items() if name.endswith("feed it"))
+    assert 0.95 * 1000 <= feeding.rate <= 1000
+    assert changes["8 cores"].gain == pytest.approx(2, rel=0.05)
+
+
+def test_advice_is_ranked_by_gain():
+    forms = {PACK: 5000.0, ACCELERATE: 600.0}
+    advice = advise(Verdict.DECODE, STALLED, MODEL, what_ifs(STALLED, MODEL, forms))
+
+    gains = [one.gain for one in advice]
+    assert gains == sorted(gains, reverse=True)
+    assert any("pack" in one.line for one in advice)
+    assert any("accelerate" in one.line for one in advice)
+
+
+@pytest.mark.parametrize(
+    ("verdict", "change", "line"),
+    [
+        (Verdict.WORKERS, {"workers": 1}, "num_workers=4"),
+        (Verdict.WORKERS, {"workers": 1, "worker_kind": "threads"}, "threads=4"),
+        (
+            Verdict.TOO_MANY_WORKERS,
+            {"workers": 32, "other_workers": 4, "other_pipeline": 800.0},
+            "num_workers=4",
+        ),
+        (Verdict.START_UP, {"start_up_s": 0.9, "epoch_s": 1.0}, "persistent_workers=True"),
+        (Verdict.READ, {}, "num_workers=8"),
+    ],
+)
+def test_advice_has_the_line_to_change(verdict, change, line):
+    advice = advise(verdict, replace(STALLED, **change), MODEL, ())
+
+    assert line in [one.line for one in advice]
+
+
+def test_a_busy_accelerator_needs_no_change():
+    fed = replace(STALLED, pipeline=4000.0, end_to_end=1000.0)
+
+    assert [one.line for one in advise(Verdict.ACCELERATOR, fed, MODEL, ())] == [""]
