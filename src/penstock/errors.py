@@ -33,7 +33,7 @@ class OutputError(PenstockError, OSError):
 
 
 class AnalysisError(PenstockError, ValueError):
-    """An analysis cannot be made, read or drawn."""
+    """An analysis cannot be made, read or drawn, or was asked for what cannot be measured."""
 
 
 class TranslationError(PenstockError, ValueError):
@@ -46,7 +46,3 @@ class TranslationError(PenstockError, ValueError):
 
 class CoreError(PenstockError, ValueError):
     """The native core was handed something that does not fit: a mistake of ours, not the data's."""
-
-
-class AnalysisError(PenstockError, ValueError):
-    """An analysis was asked for something that cannot be measured."""
