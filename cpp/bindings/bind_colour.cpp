@@ -6,6 +6,7 @@
 #include <nanobind/stl/vector.h>
 
 #include <array>
+#include <deque>
 #include <memory>
 #include <string>
 #include <utility>
@@ -92,11 +93,11 @@ Array colour_effects(const Pixels& pixels, const std::vector<DrawnEffect>& effec
   PendingTables tables;
   for (const auto& [effect, numbers] : effects)
     tables.add(working.image, static_cast<ColourEffect>(effect), numbers.data());
-  tables.flush(working.image);
+  tables.flush(working.image, working.image.view());
   return working.to_array();
 }
 
-Array mix_images(const std::vector<Pixels>& images, const std::vector<float>& weights) {
+Array mix_arrays(const std::vector<Pixels>& images, const std::vector<float>& weights) {
   if (images.empty() || images.size() != weights.size())
     throw Error("mix_images: there must be one weight for each image, got " +
                 std::to_string(weights.size()) + " for " + std::to_string(images.size()) + ".");
@@ -109,17 +110,13 @@ Array mix_images(const std::vector<Pixels>& images, const std::vector<float>& we
                   ".");
   }
   nb::gil_scoped_release released;
-  MixSum sum;
-  for (size_t i = 0; i < images.size(); ++i) {
-    const WorkingImage image(images[i]);
-    if (i == 0)
-      sum.begin(image.image.view(), weights[i]);
-    else
-      sum.add(image.image.view(), weights[i]);
-  }
+  std::deque<WorkingImage> planes;
+  std::vector<MixPart> parts;
+  for (size_t i = 0; i < images.size(); ++i)
+    parts.push_back({planes.emplace_back(images[i]).image.view(), weights[i]});
   const WorkingImage mixed(static_cast<int>(images[0].shape(0)),
-                           static_cast<int>(images[0].shape(1)), sum.channels());
-  sum.end(mixed.image);
+                           static_cast<int>(images[0].shape(1)), mixed_channels(parts));
+  mix_images(mixed.image, parts);
   return mixed.to_array();
 }
 
@@ -130,7 +127,7 @@ void bind_colour(nb::module_& m) {
         "Apply effects on colour to an HxWxC image, one after the other: pairs of a number of "
         "penstock.transforms.effects.Effect and its first three numbers. Gray becomes three "
         "channels.");
-  m.def("mix_images", &mix_images, "images"_a, "weights"_a,
+  m.def("mix_images", &mix_arrays, "images"_a, "weights"_a,
         "The weighted sum of HxWxC images of one size, as AugMix makes one. Gray becomes three "
         "channels.");
 }
