@@ -27,23 +27,32 @@ void store_levels(uint8_t* to, const __m512 (&sums)[kVectors]) {
   _mm512_storeu_si512(to, _mm512_permutexvar_epi32(order, packed));
 }
 
+/// The first kUsed vectors of a block.
+template <int kUsed>
+void mix_block(uint8_t* out, const MixPart* parts, int count, int channel, int y, int x) {
+  __m512 sums[kVectors] = {};
+  const uint8_t* levels = row_of(parts[0], channel, y) + x;
+  __m512 weight = _mm512_set1_ps(parts[0].weight);
+  for (int v = 0; v < kUsed; ++v) sums[v] = weighted(levels + v * kLanes, weight);
+  for (int i = 1; i < count; ++i) {
+    levels = row_of(parts[i], channel, y) + x;
+    weight = _mm512_set1_ps(parts[i].weight);
+    for (int v = 0; v < kUsed; ++v)
+      sums[v] = _mm512_add_ps(sums[v], weighted(levels + v * kLanes, weight));
+  }
+  store_levels(out, sums);
+}
+
 }  // namespace
 
 void mix_channel_avx512(const PlanarTarget& out, const MixPart* parts, int count, int channel) {
-  for (int y = 0; y < out.height; ++y)
-    for (int x = 0; x < out.width; x += kVectors * kLanes) {
-      __m512 sums[kVectors];
-      const uint8_t* levels = row_of(parts[0], channel, y) + x;
-      __m512 weight = _mm512_set1_ps(parts[0].weight);
-      for (int v = 0; v < kVectors; ++v) sums[v] = weighted(levels + v * kLanes, weight);
-      for (int i = 1; i < count; ++i) {
-        levels = row_of(parts[i], channel, y) + x;
-        weight = _mm512_set1_ps(parts[i].weight);
-        for (int v = 0; v < kVectors; ++v)
-          sums[v] = _mm512_add_ps(sums[v], weighted(levels + v * kLanes, weight));
-      }
-      store_levels(out.row(channel, y) + x, sums);
-    }
+  for (int y = 0; y < out.height; ++y) {
+    uint8_t* const row = out.row(channel, y);
+    int x = 0;
+    for (; x + kVectors / 2 * kLanes < out.width; x += kVectors * kLanes)
+      mix_block<kVectors>(row + x, parts, count, channel, y, x);
+    if (x < out.width) mix_block<kVectors / 2>(row + x, parts, count, channel, y, x);
+  }
 }
 
 }  // namespace penstock
