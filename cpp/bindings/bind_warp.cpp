@@ -138,7 +138,8 @@ Planes displaced(const Pixels& pixels, const Field& dx, const Field& dy, int fil
   {
     nb::gil_scoped_release released;
     const uint8_t colour[3] = {fill[0], fill[1], fill[2]};
-    warp_displaced(out.target(), in.target().view(), dx.data(), dy.data(), filter, colour);
+    WarpScratch scratch;
+    warp_displaced(out.target(), in.target().view(), dx.data(), dy.data(), filter, colour, scratch);
   }
   return out.to_array();
 }
