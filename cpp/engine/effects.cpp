@@ -133,7 +133,8 @@ void EffectRun::elastic(const Effect& effect) {
                 scratch_.smoothing);
   const PlanarTarget out =
       next(image_.height, image_.width, image_.channels == 1 && fill.is_gray() ? 1 : 3);
-  warp_displaced(out, image_.view(), dx, dx + pixels, static_cast<Filter>(numbers[4]), fill.colour);
+  warp_displaced(out, image_.view(), dx, dx + pixels, static_cast<Filter>(numbers[4]), fill.colour,
+                 scratch_.warp);
   replace(out);
 }
 
