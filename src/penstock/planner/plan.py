@@ -130,8 +130,8 @@ def as_written(transform: object | None) -> Plan:
 def _after_erasing(position: int, op: ToDtype | Normalize, erasing: int) -> TransformError:
     name = type(op).__name__
     return TransformError(
-        f"{name} (step {position + 1}): comes after RandomErasing (step {erasing + 1}), whose value "
-        f"it would change. Move RandomErasing to the end, with the value it has there."
+        f"{name} (step {position + 1}): comes after RandomErasing (step {erasing + 1}), whose "
+        f"value it would change. Move RandomErasing to the end, with the value it has there."
     )
 
 
