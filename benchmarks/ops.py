@@ -164,6 +164,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         f"- OpenCV {cv2.__version__}, Pillow {PIL.__version__}, penstock {penstock.__version__}",
         f"- {turns}: median (least-largest)",
         "- from one 8-bit image to the next; the first row is what leaving the fused pass costs",
+        "- penstock's are differences of two times, of which some microseconds are noise",
         "",
         *table(measure(photos, chosen, args.rounds)),
     ]

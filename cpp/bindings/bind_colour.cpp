@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <array>
+#include <deque>
 #include <string>
 #include <utility>
 #include <vector>
@@ -45,11 +46,11 @@ Array colour_effects(const PixelArray& pixels, const std::vector<DrawnEffect>& e
   PendingTables tables;
   for (const auto& [effect, numbers] : effects)
     tables.add(working.image, static_cast<EffectKind>(effect), numbers.data());
-  tables.flush(working.image);
+  tables.flush(working.image, working.image.view());
   return coloured(working);
 }
 
-Array mix_images(const std::vector<PixelArray>& images, const std::vector<float>& weights) {
+Array mix_arrays(const std::vector<PixelArray>& images, const std::vector<float>& weights) {
   if (images.empty() || images.size() != weights.size())
     throw Error("mix_images: there must be one weight for each image, got " +
                 std::to_string(weights.size()) + " for " + std::to_string(images.size()) + ".");
@@ -59,17 +60,13 @@ Array mix_images(const std::vector<PixelArray>& images, const std::vector<float>
                   std::to_string(image.shape(0)) + "x" + std::to_string(image.shape(1)) + " and " +
                   std::to_string(images[0].shape(0)) + "x" + std::to_string(images[0].shape(1)) +
                   ".");
-  MixSum sum;
-  for (size_t i = 0; i < images.size(); ++i) {
-    const ImageArray image("mix_images", images[i]);
-    if (i == 0)
-      sum.begin(image.image.view(), weights[i]);
-    else
-      sum.add(image.image.view(), weights[i]);
-  }
+  std::deque<ImageArray> planes;
+  std::vector<MixPart> parts;
+  for (size_t i = 0; i < images.size(); ++i)
+    parts.push_back({planes.emplace_back("mix_images", images[i]).image.view(), weights[i]});
   const ImageArray mixed(static_cast<int>(images[0].shape(0)), static_cast<int>(images[0].shape(1)),
-                         sum.channels());
-  sum.end(mixed.image);
+                         mixed_channels(parts));
+  mix_images(mixed.image, parts);
   return coloured(mixed);
 }
 
@@ -80,7 +77,7 @@ void bind_colour(nb::module_& m) {
         "Apply effects on colour to an HxWxC image, one after the other: pairs of a number of "
         "penstock.transforms.effects.Effect and its first three numbers. Gray becomes three "
         "channels.");
-  m.def("mix_images", &mix_images, "images"_a, "weights"_a,
+  m.def("mix_images", &mix_arrays, "images"_a, "weights"_a,
         "The weighted sum of HxWxC images of one size, as AugMix makes one. Gray becomes three "
         "channels.");
 }

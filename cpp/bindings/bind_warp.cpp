@@ -89,7 +89,8 @@ Planes displaced(const PixelArray& pixels, const Field& dx, const Field& dy, int
   {
     nb::gil_scoped_release released;
     const uint8_t colour[3] = {fill[0], fill[1], fill[2]};
-    warp_displaced(out.image, in.image.view(), dx.data(), dy.data(), filter, colour);
+    WarpScratch scratch;
+    warp_displaced(out.image, in.image.view(), dx.data(), dy.data(), filter, colour, scratch);
   }
   return planes_of(out);
 }

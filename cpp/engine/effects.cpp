@@ -38,6 +38,12 @@ void copy_planes(const PlanarTarget& target, const PlanarView& source) {
                   static_cast<size_t>(target.width));
 }
 
+/// Whether a colour effect may change the pixels at once. The others only add to a table, or change
+/// the order of planes.
+bool changes_in_place(EffectKind kind) {
+  return kind == EffectKind::saturation || kind == EffectKind::hue || kind == EffectKind::grayscale;
+}
+
 /// The working image of one sample as its effects go by.
 class EffectRun {
  public:
@@ -55,8 +61,25 @@ class EffectRun {
 
  private:
   void flush() {
-    if (scratch_.tables.pending()) scratch_.tables.flush(image_);
+    if (!scratch_.tables.pending()) return;
+    const bool apart = scratch_.mix.remembers(image_);
+    const PlanarTarget out = apart ? next(image_.height, image_.width, image_.channels) : image_;
+    scratch_.tables.flush(out, image_.view());
+    image_ = out;
   }
+
+  /// To be called before pixels change in place, which those that a mix remembers must not.
+  void make_own() {
+    if (!scratch_.mix.remembers(image_)) return;
+    flush();  // which makes a copy, if there is anything to do
+    if (!scratch_.mix.remembers(image_)) return;
+    const PlanarTarget own = next(image_.height, image_.width, image_.channels);
+    copy_planes(own, image_.view());
+    image_ = own;
+  }
+
+  /// Where the image lies, unless a mix remembers it.
+  Buffer& own_memory() { return scratch_.spare.holds(image_.plane[0]) ? scratch_.spare : memory_; }
 
   /// Memory for a result beside the present image. Two places in turn are enough, and more would
   /// not stay in the cache.
@@ -98,7 +121,6 @@ class EffectRun {
   PlanarTarget image_;
   Buffer& memory_;
   EffectScratch& scratch_;
-  PlanarTarget remembered_;
 };
 
 void EffectRun::elastic(const Effect& effect) {
@@ -111,7 +133,8 @@ void EffectRun::elastic(const Effect& effect) {
                 scratch_.smoothing);
   const PlanarTarget out =
       next(image_.height, image_.width, image_.channels == 1 && fill.is_gray() ? 1 : 3);
-  warp_displaced(out, image_.view(), dx, dx + pixels, static_cast<Filter>(numbers[4]), fill.colour);
+  warp_displaced(out, image_.view(), dx, dx + pixels, static_cast<Filter>(numbers[4]), fill.colour,
+                 scratch_.warp);
   replace(out);
 }
 
@@ -119,6 +142,7 @@ void EffectRun::erase_region(const double* numbers) {
   const Region region = region_of(numbers);
   if (numbers[7] != 0) {
     give_colour();
+    make_own();
     erase_with_noise(image_, region, key_of(numbers + 8));
     return;
   }
@@ -126,6 +150,7 @@ void EffectRun::erase_region(const double* numbers) {
   for (int c = 0; c < 3; ++c)
     fill.colour[c] = static_cast<uint8_t>(static_cast<int64_t>(numbers[4 + c]));
   if (!fill.is_gray()) give_colour();
+  make_own();
   erase(image_, region, fill.colour);
 }
 
@@ -136,33 +161,29 @@ void EffectRun::add_noise(const double* numbers) {
   spec.clip = numbers[2] != 0;
   spec.key = key_of(numbers + 3);
   give_colour();
+  make_own();
   add_gaussian_noise(image_, image_.view(), spec);
 }
 
 void EffectRun::mix(const Effect& effect) {
   const auto weight = static_cast<float>(effect.numbers[0]);
-  if (effect.kind == EffectKind::mix_begin) {
-    scratch_.mix.begin(image_.view(), weight);
-    const PlanarTarget kept =
-        working_image(scratch_.remembered, image_.height, image_.width, image_.channels);
-    copy_planes(kept, image_.view());
-    remembered_ = kept;
-    return;
-  }
+  MixBranches& mix = scratch_.mix;
+  if (effect.kind == EffectKind::mix_begin) return mix.begin(own_memory(), image_, weight);
   if (effect.kind == EffectKind::mix_add) {
-    scratch_.mix.add(image_.view(), weight);
-    const PlanarTarget again = next(remembered_.height, remembered_.width, remembered_.channels);
-    copy_planes(again, remembered_.view());
-    replace(again);
-    return;
+    if (mix.remembers(image_))
+      mix.add_remembered(image_, weight);
+    else
+      mix.add(own_memory(), image_, weight);
+    return replace(mix.first());
   }
-  const PlanarTarget sum = next(image_.height, image_.width, scratch_.mix.channels());
-  scratch_.mix.end(sum);
+  const PlanarTarget sum = next(image_.height, image_.width, mixed_channels(mix.parts()));
+  mix_images(sum, mix.parts());
   replace(sum);
 }
 
 void EffectRun::apply(const Effect& effect) {
   if (is_colour_effect(effect.kind)) {
+    if (changes_in_place(effect.kind)) make_own();
     scratch_.tables.add(image_, effect.kind, effect.numbers);
     return;
   }

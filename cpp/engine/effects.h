@@ -5,8 +5,8 @@
 
 #include "base/buffer.h"
 #include "base/image.h"
+#include "engine/mix_branches.h"
 #include "engine/program.h"
-#include "kernels/colour/mix.h"
 #include "kernels/colour/pending_tables.h"
 #include "kernels/filter/blur.h"
 #include "kernels/output.h"
@@ -17,8 +17,7 @@ namespace penstock {
 /// What a worker keeps between effects and between samples.
 struct EffectScratch {
   PendingTables tables;
-  MixSum mix;
-  Buffer remembered;  // the image that a mix goes back to
+  MixBranches mix;
   BlurScratch blur;
   WarpScratch warp;
   Buffer field;  // displacements of an elastic effect

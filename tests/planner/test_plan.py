@@ -95,3 +95,9 @@ def test_erasing_may_follow_the_final_pass():
     assert as_written(T.Compose([erasing, CROP])).segments == (
         Segment((Node(erasing, 0), Node(CROP, 1))),
     )
+
+
+def test_erasing_between_the_last_steps_is_refused():
+    steps = [T.ToDtype("float32", scale=True), T.RandomErasing()]
+    with pytest.raises(TransformError, match=r"Normalize \(step 3\).*RandomErasing \(step 2\)"):
+        as_written(T.Compose([*steps, T.Normalize(T.IMAGENET_MEAN, T.IMAGENET_STD)]))

@@ -35,7 +35,8 @@ struct BitChange {
 /// False if the table of 256 levels does something else.
 bool is_bit_change(BitChange& change, const uint8_t* table);
 
-/// Replaces every value. Rows need room for kRowSlack bytes to be written behind them.
-void apply_lut(const PlanarTarget& image, const Lut& table);
+/// Sets `out`, which may be `in`, to what becomes of the levels of `in`. Its rows need room for
+/// kRowSlack bytes to be written behind them.
+void apply_lut(const PlanarTarget& out, const PlanarView& in, const Lut& table);
 
 }  // namespace penstock

@@ -3,57 +3,36 @@
 #include <algorithm>
 
 #include "base/cpu.h"
-#include "kernels/colour/mix_rows.h"
+#include "kernels/colour/mix_channel.h"
 
 namespace penstock {
 namespace {
 
-const MixRows& mix_rows() {
+MixChannel mix_channel() {
 #if defined(__x86_64__)
   switch (active_isa()) {
     case Isa::avx512:
-      return mix_rows_avx512();
+      return mix_channel_avx512;
     case Isa::avx2:
-      return mix_rows_avx2();
+      return mix_channel_avx2;
     case Isa::scalar:
       break;
   }
 #endif
-  return mix_rows_scalar();
+  return mix_channel_scalar;
 }
 
 }  // namespace
 
-float* MixSum::row(int channel, int y) const {
-  return sums_.data<float>() + (static_cast<size_t>(channel) * height_ + y) * width_;
+int mixed_channels(std::span<const MixPart> parts) {
+  int channels = 1;
+  for (const MixPart& part : parts) channels = std::max(channels, part.image.channels);
+  return channels;
 }
 
-void MixSum::begin(const PlanarView& image, float weight) {
-  height_ = image.height;
-  width_ = image.width;
-  channels_ = image.channels;
-  // Room for three, so that widening never loses the sum.
-  sums_.reserve<float>(size_t{3} * height_ * width_);
-  for (int c = 0; c < channels_; ++c)
-    for (int y = 0; y < height_; ++y) mix_rows().begin(row(c, y), image.row(c, y), width_, weight);
-}
-
-void MixSum::widen() {
-  const size_t plane = static_cast<size_t>(height_) * width_;
-  for (int c = 1; c < 3; ++c) std::copy_n(row(0, 0), plane, row(c, 0));
-  channels_ = 3;
-}
-
-void MixSum::add(const PlanarView& image, float weight) {
-  if (image.channels > channels_) widen();
-  for (int c = 0; c < channels_; ++c)
-    for (int y = 0; y < height_; ++y)
-      mix_rows().add(row(c, y), image.row(image.channels == 1 ? 0 : c, y), width_, weight);
-}
-
-void MixSum::end(const PlanarTarget& target) const {
-  for (int c = 0; c < channels_; ++c)
-    for (int y = 0; y < height_; ++y) mix_rows().end(target.row(c, y), row(c, y), width_);
+void mix_images(const PlanarTarget& out, std::span<const MixPart> parts) {
+  for (int c = 0; c < out.channels; ++c)
+    mix_channel()(out, parts.data(), static_cast<int>(parts.size()), c);
 }
 
 }  // namespace penstock

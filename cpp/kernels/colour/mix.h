@@ -1,31 +1,27 @@
 // A weighted sum of images, as AugMix makes one.
 #pragma once
 
-#include "base/buffer.h"
+#include <span>
+
 #include "base/image.h"
 
 namespace penstock {
 
-/// Sums weight * image in float32, one rounding a product and one a sum, as tensors do. Weights are
-/// to add up to one; what leaves 0 .. 255 is cut off.
-class MixSum {
- public:
-  void begin(const PlanarView& image, float weight);
-  /// An image of the size of the first. If only one of them is gray, the sum gets three channels.
-  void add(const PlanarView& image, float weight);
-  /// Gray until an image with colour came.
-  int channels() const { return channels_; }
-  /// The sum, with fractions cut off. The target has the first image's size and `channels()`.
-  void end(const PlanarTarget& target) const;
-
- private:
-  float* row(int channel, int y) const;
-  void widen();
-
-  Buffer sums_;
-  int height_ = 0;
-  int width_ = 0;
-  int channels_ = 0;
+/// An image of a mix, and how much it counts.
+struct MixPart {
+  PlanarView image;
+  float weight = 0;
 };
+
+/// Gray if all parts are.
+int mixed_channels(std::span<const MixPart> parts);
+
+/// Sets `out` to the sum of weight * image, made in float32 from the first part to the last with
+/// one rounding a product and one a sum, as tensors do. What leaves 0 .. 255 is cut off, and
+/// fractions are.
+///
+/// Requires: at least one part; parts of the size of `out`, which has mixed_channels(parts) and
+/// lies apart from them; rows of `out` may be written up to kRowSlack bytes past their end.
+void mix_images(const PlanarTarget& out, std::span<const MixPart> parts);
 
 }  // namespace penstock

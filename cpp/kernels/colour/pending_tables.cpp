@@ -38,8 +38,8 @@ void PendingTables::begin() {
   counted_ = false;
 }
 
-void PendingTables::flush(const PlanarTarget& image) {
-  if (pending_) apply_lut(image, table_);
+void PendingTables::flush(const PlanarTarget& out, const PlanarView& image) {
+  if (pending_) apply_lut(out, image, table_);
   begin();
 }
 
@@ -71,7 +71,7 @@ void PendingTables::equalize(const PlanarView& image) {
 }
 
 void PendingTables::turn_gray(PlanarTarget& image) {
-  flush(image);
+  flush(image, image.view());
   colour_kernels().gray(image);
   image.channels = 1;
 }
@@ -121,7 +121,7 @@ void PendingTables::add(PlanarTarget& image, EffectKind effect, const double* nu
         turn_gray(image);
         break;
       }
-      flush(image);
+      flush(image, image.view());
       colour_kernels().saturate(image, factor);
       break;
     case EffectKind::grayscale:
@@ -129,7 +129,7 @@ void PendingTables::add(PlanarTarget& image, EffectKind effect, const double* nu
       break;
     case EffectKind::hue:
       if (gray) break;
-      flush(image);
+      flush(image, image.view());
       // Pillow's hues are bytes, and a turn by a negative share wraps around in them.
       colour_kernels().turn_hue(image, static_cast<uint8_t>(whole(numbers[0] * 255)));
       break;

@@ -27,8 +27,9 @@ class PendingTables {
   /// What waits; for whoever can apply it on the way instead of flushing. Only if `pending`.
   const Lut& table() const { return table_; }
 
-  /// Applies what waits. After this the pixels may be changed by others, so counts are dropped.
-  void flush(const PlanarTarget& image);
+  /// Applies what waits, if anything, to `image`; `out` may be the image itself. After this the
+  /// pixels may be changed by others, so counts are dropped.
+  void flush(const PlanarTarget& out, const PlanarView& image);
 
  private:
   const Lut* waiting() const { return pending_ ? &table_ : nullptr; }

@@ -31,13 +31,13 @@ Range range_of(const PlanarView& image, int channel, const Map& map) {
 }
 
 template <class Map>
-void map_channel(const PlanarTarget& image, int channel, const Map& map) {
-  for (int y = 0; y < image.height; ++y) {
-    uint8_t* row = image.row(channel, y);
-    for (int x = 0; x < image.width; x += kStep) {
-      auto* at = reinterpret_cast<__m256i*>(row + x);
-      _mm256_storeu_si256(at, map(_mm256_loadu_si256(at)));
-    }
+void map_channel(const PlanarTarget& out, const PlanarView& in, int channel, const Map& map) {
+  for (int y = 0; y < in.height; ++y) {
+    const uint8_t* levels = in.row(channel, y);
+    uint8_t* row = out.row(channel, y);
+    for (int x = 0; x < in.width; x += kStep)
+      _mm256_storeu_si256(reinterpret_cast<__m256i*>(row + x),
+                          map(_mm256_loadu_si256(reinterpret_cast<const __m256i*>(levels + x))));
   }
 }
 
@@ -45,15 +45,15 @@ __m256i repeated(uint8_t level) { return _mm256_set1_epi8(static_cast<char>(leve
 
 }  // namespace
 
-void apply_lut_avx2(const PlanarTarget& image, const Lut& table) {
-  for (int c = 0; c < image.channels; ++c) {
+void apply_lut_avx2(const PlanarTarget& out, const PlanarView& in, const Lut& table) {
+  for (int c = 0; c < in.channels; ++c) {
     BitChange change;
     if (!is_bit_change(change, table.value[c])) {
-      map_channel(image, c, Lookup256(table.value[c]));
+      map_channel(out, in, c, Lookup256(table.value[c]));
       continue;
     }
     const __m256i keep = repeated(change.keep), flip = repeated(change.flip);
-    map_channel(image, c, [=](__m256i levels) {
+    map_channel(out, in, c, [=](__m256i levels) {
       return _mm256_xor_si256(_mm256_and_si256(levels, keep), flip);
     });
   }

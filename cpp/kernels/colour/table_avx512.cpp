@@ -29,11 +29,12 @@ Range range_of(const PlanarView& image, int channel, Map map) {
 }
 
 template <class Map>
-void map_channel(const PlanarTarget& image, int channel, const Map& map) {
-  for (int y = 0; y < image.height; ++y) {
-    uint8_t* row = image.row(channel, y);
-    for (int x = 0; x < image.width; x += kStep)
-      _mm512_storeu_si512(row + x, map(_mm512_loadu_si512(row + x)));
+void map_channel(const PlanarTarget& out, const PlanarView& in, int channel, const Map& map) {
+  for (int y = 0; y < in.height; ++y) {
+    const uint8_t* levels = in.row(channel, y);
+    uint8_t* row = out.row(channel, y);
+    for (int x = 0; x < in.width; x += kStep)
+      _mm512_storeu_si512(row + x, map(_mm512_loadu_si512(levels + x)));
   }
 }
 
@@ -41,15 +42,15 @@ __m512i repeated(uint8_t level) { return _mm512_set1_epi8(static_cast<char>(leve
 
 }  // namespace
 
-void apply_lut_avx512(const PlanarTarget& image, const Lut& table) {
-  for (int c = 0; c < image.channels; ++c) {
+void apply_lut_avx512(const PlanarTarget& out, const PlanarView& in, const Lut& table) {
+  for (int c = 0; c < in.channels; ++c) {
     BitChange change;
     if (!is_bit_change(change, table.value[c])) {
-      map_channel(image, c, Lookup512(table.value[c]));
+      map_channel(out, in, c, Lookup512(table.value[c]));
       continue;
     }
     const __m512i keep = repeated(change.keep), flip = repeated(change.flip);
-    map_channel(image, c, [=](__m512i levels) {
+    map_channel(out, in, c, [=](__m512i levels) {
       return _mm512_xor_si512(_mm512_and_si512(levels, keep), flip);
     });
   }

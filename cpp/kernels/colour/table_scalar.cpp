@@ -2,11 +2,12 @@
 
 namespace penstock {
 
-void apply_lut_scalar(const PlanarTarget& image, const Lut& table) {
-  for (int c = 0; c < image.channels; ++c)
-    for (int y = 0; y < image.height; ++y) {
-      uint8_t* row = image.row(c, y);
-      for (int x = 0; x < image.width; ++x) row[x] = table.value[c][row[x]];
+void apply_lut_scalar(const PlanarTarget& out, const PlanarView& in, const Lut& table) {
+  for (int c = 0; c < in.channels; ++c)
+    for (int y = 0; y < in.height; ++y) {
+      const uint8_t* levels = in.row(c, y);
+      uint8_t* row = out.row(c, y);
+      for (int x = 0; x < in.width; ++x) row[x] = table.value[c][levels[x]];
     }
 }
 

@@ -38,8 +38,8 @@ const ColourKernels& colour_kernels() {
   return colour_kernels_scalar();
 }
 
-void apply_lut(const PlanarTarget& image, const Lut& table) {
-  colour_kernels().apply_lut(image, table);
+void apply_lut(const PlanarTarget& out, const PlanarView& in, const Lut& table) {
+  colour_kernels().apply_lut(out, in, table);
 }
 
 }  // namespace penstock

@@ -14,7 +14,8 @@ namespace penstock {
 /// All may read, and those with a target may write, up to kRowSlack bytes past the end of rows.
 /// `gray`, `saturate` and `turn_hue` want three channels.
 struct ColourKernels {
-  void (*apply_lut)(const PlanarTarget& image, const Lut& table);
+  /// `out` may be `in`.
+  void (*apply_lut)(const PlanarTarget& out, const PlanarView& in, const Lut& table);
   /// `table` is applied on the way, if not null.
   void (*find_extremes)(uint8_t& least, uint8_t& greatest, const PlanarView& image, int channel,
                         const uint8_t* table);
@@ -33,7 +34,7 @@ const ColourKernels& colour_kernels_avx512();
 /// The variant in use; see base/cpu.h.
 const ColourKernels& colour_kernels();
 
-void apply_lut_scalar(const PlanarTarget& image, const Lut& table);
+void apply_lut_scalar(const PlanarTarget& out, const PlanarView& in, const Lut& table);
 void find_extremes_scalar(uint8_t& least, uint8_t& greatest, const PlanarView& image, int channel,
                           const uint8_t* table);
 uint64_t sum_luma_scalar(const PlanarView& image, const Lut* table);
@@ -41,7 +42,7 @@ void gray_scalar(const PlanarTarget& image);
 void saturate_scalar(const PlanarTarget& image, float factor);
 void turn_hue_scalar(const PlanarTarget& image, uint8_t turn);
 
-void apply_lut_avx2(const PlanarTarget& image, const Lut& table);
+void apply_lut_avx2(const PlanarTarget& out, const PlanarView& in, const Lut& table);
 void find_extremes_avx2(uint8_t& least, uint8_t& greatest, const PlanarView& image, int channel,
                         const uint8_t* table);
 uint64_t sum_luma_avx2(const PlanarView& image, const Lut* table);
@@ -49,7 +50,7 @@ void gray_avx2(const PlanarTarget& image);
 void saturate_avx2(const PlanarTarget& image, float factor);
 void turn_hue_avx2(const PlanarTarget& image, uint8_t turn);
 
-void apply_lut_avx512(const PlanarTarget& image, const Lut& table);
+void apply_lut_avx512(const PlanarTarget& out, const PlanarView& in, const Lut& table);
 void find_extremes_avx512(uint8_t& least, uint8_t& greatest, const PlanarView& image, int channel,
                           const uint8_t* table);
 uint64_t sum_luma_avx512(const PlanarView& image, const Lut* table);

@@ -14,6 +14,9 @@ struct BlurRows {
   void (*across)(float* out, const float* in, const float* weight, int reach, int width);
   /// out[x] = the weighted sum of rows[0 .. 2 * reach][x], rounded to a level.
   void (*down)(uint8_t* out, const float* const* rows, const float* weight, int reach, int width);
+  /// The same, as it is.
+  void (*down_to_floats)(float* out, const float* const* rows, const float* weight, int reach,
+                         int width);
   void (*widen)(float* out, const uint8_t* in, int width);
 };
 

@@ -5,7 +5,7 @@ namespace penstock {
 
 const BlurRows& blur_rows_avx2() {
   static constexpr BlurRows kernels{BlurLoops<Lanes>::across, BlurLoops<Lanes>::down,
-                                    BlurLoops<Lanes>::widen};
+                                    BlurLoops<Lanes>::down_to_floats, BlurLoops<Lanes>::widen};
   return kernels;
 }
 

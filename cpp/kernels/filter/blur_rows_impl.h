@@ -22,13 +22,19 @@ class BlurLoops {
     // Adding 1.5 * 2^23 leaves no room for fractions: the sum is rounded, ties to even, and the
     // level is in its lowest bits.
     constexpr float kRounder = 0x1.8p23f;
-    const float* const* middle = rows + reach;
     for (int x = 0; x < width; x += kStep) {
-      const Sums sums = weighted_sums(
-          weight, reach, [&](int away, int lane) { return Lanes::load(middle[away] + x + lane); });
+      const Sums sums = sums_down(rows, weight, reach, x);
       for (int v = 0; v < kVectors; ++v)
         Lanes::store_bytes(out + x + v * Lanes::kCount,
                            typename Lanes::Ints(Lanes::words(sums.vector[v] + kRounder)));
+    }
+  }
+
+  static void down_to_floats(float* out, const float* const* rows, const float* weight, int reach,
+                             int width) {
+    for (int x = 0; x < width; x += kStep) {
+      const Sums sums = sums_down(rows, weight, reach, x);
+      for (int v = 0; v < kVectors; ++v) Lanes::store(out + x + v * Lanes::kCount, sums.vector[v]);
     }
   }
 
@@ -56,6 +62,12 @@ class BlurLoops {
         sums.vector[v] += (load(-i, x) + load(i, x)) * weight[i];
       }
     return sums;
+  }
+
+  static Sums sums_down(const float* const* rows, const float* weight, int reach, int x) {
+    const float* const* middle = rows + reach;
+    return weighted_sums(weight, reach,
+                         [&](int away, int lane) { return Lanes::load(middle[away] + x + lane); });
   }
 };
 

@@ -83,6 +83,7 @@ struct Lanes {
             _mm256_xor_si256(_mm256_xor_si256(_mm256_srli_epi64(a.odd, 32), b.odd), last)};
   }
 
+  static Words ascending() { return Words{0, 1, 2, 3, 4, 5, 6, 7}; }
   static Words group_offsets() { return Words{0, 2, 4, 6, 1, 3, 5, 7}; }
   static void store_groups(float* to, Floats first, Floats second, Floats third, Floats fourth) {
     const __m256d low_01 = _mm256_castps_pd(_mm256_unpacklo_ps(__m256(first), __m256(second)));

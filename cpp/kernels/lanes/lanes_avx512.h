@@ -87,6 +87,8 @@ struct Lanes {
             _mm512_ternarylogic_epi32(_mm512_srli_epi64(a.odd, 32), b.odd, last, kXor)};
   }
 
+  /// 0, 1, 2, ...
+  static Words ascending() { return Words{0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15}; }
   /// Which group of four numbers each lane has to hold for `store_groups` to write them in order.
   static Words group_offsets() {
     return Words{0, 4, 8, 12, 1, 5, 9, 13, 2, 6, 10, 14, 3, 7, 11, 15};

@@ -53,6 +53,7 @@ struct Lanes {
   static Spread product(Spread a, uint32_t factor) { return (a & 0xFFFFFFFF) * factor; }
   static Spread high_xor(Spread a, Spread b, uint32_t c) { return (a >> 32) ^ b ^ c; }
 
+  static Words ascending() { return 0; }
   static Words group_offsets() { return 0; }
   static void store_groups(float* to, Floats first, Floats second, Floats third, Floats fourth) {
     to[0] = first;

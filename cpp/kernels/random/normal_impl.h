@@ -2,6 +2,7 @@
 #pragma once
 
 #include "kernels/random/normal.h"
+#include "kernels/random/philox_lanes.h"
 
 namespace penstock {
 namespace {
@@ -15,8 +16,8 @@ class NormalLoop {
     const Words offsets = Lanes::group_offsets();
     for (int done = 0; done < groups; done += Lanes::kCount, numbers += 4 * Lanes::kCount) {
       const uint64_t group = first_group + done;
-      const Block block = philox_lanes(offsets + static_cast<uint32_t>(group),
-                                       static_cast<uint32_t>(group >> 32), key);
+      const PhiloxLanes<Lanes> block = philox_lanes<Lanes>(offsets + static_cast<uint32_t>(group),
+                                                           static_cast<uint32_t>(group >> 32), key);
       const Floats length = radius(block.word[0]), other_length = radius(block.word[2]);
       const Direction unit = direction(block.word[1]), other_unit = direction(block.word[3]);
       Lanes::store_groups(numbers, length * unit.cosine, length * unit.sine,
@@ -28,29 +29,6 @@ class NormalLoop {
   using Floats = typename Lanes::Floats;
   using Words = typename Lanes::Words;
   using Ints = typename Lanes::Ints;
-
-  struct Block {
-    Words word[4];
-  };
-
-  /// philox4x32 of `groups` (of which the upper 32 bits are `group_high` for all lanes).
-  static Block philox_lanes(Words groups, uint32_t group_high, PhiloxKey key) {
-    using Spread = typename Lanes::Spread;
-    const Spread none = Lanes::spread(Lanes::all(0));
-    Spread state[4] = {Lanes::spread(groups), Lanes::spread(Lanes::all(group_high)), none, none};
-    for (int round = 0; round < kPhiloxRounds; ++round) {
-      const Spread first = Lanes::product(state[0], kPhiloxMultiplier[0]);
-      const Spread second = Lanes::product(state[2], kPhiloxMultiplier[1]);
-      state[0] = Lanes::high_xor(second, state[1], key.low);
-      state[1] = second;
-      state[2] = Lanes::high_xor(first, state[3], key.high);
-      state[3] = first;
-      key.low += kPhiloxWeyl[0];
-      key.high += kPhiloxWeyl[1];
-    }
-    return {{Lanes::join(state[0]), Lanes::join(state[1]), Lanes::join(state[2]),
-             Lanes::join(state[3])}};
-  }
 
   /// sqrt(-2 ln u) for u = (floor(word / 2) + 1/2) / 2^31, as exactly as float32 holds it.
   static Floats radius(Words word) {

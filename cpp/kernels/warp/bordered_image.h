@@ -11,7 +11,7 @@ namespace penstock {
 
 /// red | green << 8 | blue << 16 (gray: three times the same), with kBorder pixels around.
 struct BorderedImage {
-  static constexpr int kBorder = 2;
+  static constexpr int kBorder = 3;
 
   const uint32_t* first = nullptr;  // of the image; the border lies before it
   ptrdiff_t stride = 0;             // in pixels

@@ -8,6 +8,7 @@
 #include "base/image.h"
 #include "base/philox.h"
 #include "kernels/resample.h"
+#include "kernels/warp/warp.h"
 
 namespace penstock {
 
@@ -30,8 +31,9 @@ void elastic_field(float* dx, float* dy, int height, int width, const ElasticSpe
 
 /// Fills `out` with what lies at (x + dx, y + dy) in `in`, an image of the same size. Neighbours
 /// outside the image count as black, and then as much of the result as they weighed as `fill`,
-/// which is torchvision's way. Filter is nearest, bilinear or bicubic; channels as in warp.h.
+/// which is torchvision's way. Filter is nearest, bilinear or bicubic; channels, and room past
+/// rows, as in warp.h. Any displacements will do, NaN and infinity included.
 void warp_displaced(const PlanarTarget& out, const PlanarView& in, const float* dx, const float* dy,
-                    Filter filter, const uint8_t (&fill)[3]);
+                    Filter filter, const uint8_t (&fill)[3], WarpScratch& scratch);
 
 }  // namespace penstock

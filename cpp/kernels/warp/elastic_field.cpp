@@ -1,6 +1,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "kernels/filter/blur_rows.h"
+#include "kernels/random/uniform_pairs.h"
 #include "kernels/warp/elastic.h"
 
 namespace penstock {
@@ -18,16 +20,12 @@ int reflected(int i, int size) {
   return std::min(within, period - within);
 }
 
+/// The weights from the middle on.
 void gaussian(float* weights, int radius, double sigma) {
   double sum = 0;
   for (int i = -radius; i <= radius; ++i) sum += std::exp(-i * i / (2 * sigma * sigma));
-  for (int i = -radius; i <= radius; ++i)
-    weights[i + radius] = static_cast<float>(std::exp(-i * i / (2 * sigma * sigma)) / sum);
-}
-
-/// sum += weight * values.
-void accumulate(float* sum, const float* values, float weight, int count) {
-  for (int i = 0; i < count; ++i) sum[i] += weight * values[i];
+  for (int i = 0; i <= radius; ++i)
+    weights[i] = static_cast<float>(std::exp(-i * i / (2 * sigma * sigma)) / sum);
 }
 
 struct Plane {
@@ -38,67 +36,101 @@ struct Plane {
   float* row(int y) const { return values + static_cast<ptrdiff_t>(y) * width; }
 };
 
-/// `padded` has room for a row and the kernel's reach on both sides.
-void smooth_across(const Plane& plane, const float* weights, int radius, float* padded) {
-  for (int y = 0; y < plane.height; ++y) {
-    float* row = plane.row(y);
-    for (int x = -radius; x < plane.width + radius; ++x)
-      padded[x + radius] = row[reflected(x, plane.width)];
-    std::fill_n(row, plane.width, 0.0f);
-    for (int tap = 0; tap <= 2 * radius; ++tap)
-      accumulate(row, padded + tap, weights[tap], plane.width);
-  }
+/// Numbers between -1 and 1. The planes have no room for a last vector, so that one goes elsewhere.
+void scatter(float* dx, float* dy, uint64_t pixels, PhiloxKey key) {
+  constexpr int kStep = 16 * kPairsAtOnce;
+  const UniformPairs make = uniform_pairs();
+  uint64_t done = 0;
+  for (; done + kStep <= pixels; done += kStep) make(dx + done, dy + done, done, kStep, key);
+  float across[kStep], down[kStep];
+  make(across, down, done, kStep, key);
+  std::copy_n(across, pixels - done, dx + done);
+  std::copy_n(down, pixels - done, dy + done);
 }
 
-void smooth_down(const Plane& target, const Plane& source, const float* weights, int radius) {
-  for (int y = 0; y < target.height; ++y) {
-    std::fill_n(target.row(y), target.width, 0.0f);
-    for (int tap = 0; tap <= 2 * radius; ++tap)
-      accumulate(target.row(y), source.row(reflected(y + tap - radius, source.height)),
-                 weights[tap], target.width);
+/// Smooths planes of one width, a row at a time, in memory with room for whole blocks.
+class Smoothing {
+ public:
+  Smoothing(const Plane& plane, int radius, Buffer& scratch)
+      : plane_(plane), radius_(radius), stride_(whole_blocks(plane.width)) {
+    const size_t reach = radius, rows = plane.height + 2 * reach, stride = stride_;
+    const size_t floats = (plane.height + 1) * stride + 3 * reach + 1 + stride;
+    // Rows that are vectors' sources come first, since those are fastest from aligned memory.
+    copy_ = reinterpret_cast<float*>(
+        scratch.reserve(floats * sizeof(float) + rows * sizeof(const float*)));
+    finished_ = copy_ + plane.height * stride;
+    rows_ = reinterpret_cast<const float**>(finished_ + stride);
+    weights_ = reinterpret_cast<float*>(rows_ + rows);
+    padded_ = weights_ + reach + 1;
   }
-}
 
-/// torchvision's kernel is as wide as it is high, whatever the two sigmas are.
-void smooth(const Plane& plane, int radius, const ElasticSpec& spec, Buffer& scratch) {
+  /// torchvision's kernel is as wide as it is high, whatever the two sigmas are. What is not
+  /// smoothed is only multiplied.
+  void run(double sigma_across, double sigma_down, float factor) {
+    if (sigma_across > 0) {
+      gaussian(weights_, radius_, sigma_across);
+      for (int y = 0; y < plane_.height; ++y) smooth_across(y);
+    } else {
+      for (int y = 0; y < plane_.height; ++y) std::copy_n(plane_.row(y), plane_.width, copied(y));
+    }
+    if (sigma_down > 0) {
+      gaussian(weights_, radius_, sigma_down);
+      for (int y = -radius_; y < plane_.height + radius_; ++y)
+        rows_[y + radius_] = copied(reflected(y, plane_.height));
+    }
+    for (int y = 0; y < plane_.height; ++y) {
+      if (sigma_down > 0)
+        blur_rows().down_to_floats(finished_, rows_ + y, weights_, radius_, plane_.width);
+      const float* from = sigma_down > 0 ? finished_ : copied(y);
+      float* to = plane_.row(y);
+      for (int x = 0; x < plane_.width; ++x) to[x] = from[x] * factor;
+    }
+  }
+
+ private:
+  static int whole_blocks(int width) { return (width + kBlurBlock - 1) / kBlurBlock * kBlurBlock; }
+
+  float* copied(int y) const { return copy_ + static_cast<ptrdiff_t>(y) * stride_; }
+
+  void smooth_across(int y) {
+    const float* row = plane_.row(y);
+    float* const first = padded_ + radius_;
+    std::copy_n(row, plane_.width, first);
+    for (int i = 1; i <= radius_; ++i) {
+      first[-i] = row[reflected(-i, plane_.width)];
+      first[plane_.width - 1 + i] = row[reflected(plane_.width - 1 + i, plane_.width)];
+    }
+    blur_rows().across(copied(y), first, weights_, radius_, plane_.width);
+  }
+
+  Plane plane_;
+  int radius_;
+  int stride_;
+  float* copy_;         // the plane, smoothed across
+  float* finished_;     // a row, smoothed both ways
+  const float** rows_;  // of the copy, with those that the mirrors show above and below
+  float* weights_;
+  float* padded_;  // a row of the plane, with what the mirrors show at both ends
+};
+
+void smooth(const Plane& plane, double sigma, double alpha, const ElasticSpec& spec,
+            Buffer& scratch) {
+  const auto factor = static_cast<float>(alpha / 2);
+  if (sigma > 0) {
+    Smoothing(plane, radius_for(sigma), scratch).run(spec.sigma_across, spec.sigma_down, factor);
+    return;
+  }
   const size_t pixels = static_cast<size_t>(plane.height) * plane.width;
-  const size_t reach = 2 * static_cast<size_t>(radius);
-  float* const weights = scratch.reserve<float>(reach + 1 + reach + plane.width + pixels);
-  float* const padded = weights + reach + 1;
-  if (spec.sigma_across > 0) {
-    gaussian(weights, radius, spec.sigma_across);
-    smooth_across(plane, weights, radius, padded);
-  }
-  if (spec.sigma_down > 0) {
-    gaussian(weights, radius, spec.sigma_down);
-    float* const copy = padded + reach + plane.width;
-    std::copy_n(plane.values, pixels, copy);
-    smooth_down(plane, {copy, plane.height, plane.width}, weights, radius);
-  }
-}
-
-float between_minus_one_and_one(uint32_t word) {
-  return static_cast<float>(word >> 8) * 0x1p-23f - 1.0f;
+  for (size_t i = 0; i < pixels; ++i) plane.values[i] *= factor;
 }
 
 }  // namespace
 
 void elastic_field(float* dx, float* dy, int height, int width, const ElasticSpec& spec,
                    PhiloxKey key, Buffer& scratch) {
-  const uint64_t pixels = static_cast<uint64_t>(height) * width;
-  for (uint64_t i = 0; i < pixels; ++i) {
-    const PhiloxBlock words =
-        philox4x32({static_cast<uint32_t>(i), static_cast<uint32_t>(i >> 32), 0, 0}, key);
-    dx[i] = between_minus_one_and_one(words[0]);
-    dy[i] = between_minus_one_and_one(words[1]);
-  }
-  if (spec.sigma_across > 0)
-    smooth({dx, height, width}, radius_for(spec.sigma_across), spec, scratch);
-  if (spec.sigma_down > 0) smooth({dy, height, width}, radius_for(spec.sigma_down), spec, scratch);
-  for (uint64_t i = 0; i < pixels; ++i) {
-    dx[i] *= static_cast<float>(spec.alpha_across / 2);
-    dy[i] *= static_cast<float>(spec.alpha_down / 2);
-  }
+  scatter(dx, dy, static_cast<uint64_t>(height) * width, key);
+  smooth({dx, height, width}, spec.sigma_across, spec.alpha_across, spec, scratch);
+  smooth({dy, height, width}, spec.sigma_down, spec.alpha_down, spec, scratch);
 }
 
 }  // namespace penstock

@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <cmath>
 
-#include "base/cpu.h"
 #include "kernels/warp/nearest_paths.h"
+#include "kernels/warp/row_parts.h"
 #include "kernels/warp/shifts.h"
 #include "kernels/warp/warp_rows.h"
 #include "kernels/warp/warp_scalar.h"
@@ -20,22 +20,6 @@ const WarpRows& warp_rows() {
 }
 
 namespace {
-
-uint32_t word_of(const uint8_t (&fill)[3]) {
-  return fill[0] | uint32_t{fill[1]} << 8 | uint32_t{fill[2]} << 16;
-}
-
-template <class Body>
-void for_each_part(const PlanarTarget& out, Body body) {
-  RowPart part;
-  part.channels = out.channels;
-  for (part.y = 0; part.y < out.height; ++part.y)
-    for (part.x = 0; part.x < out.width; part.x += kPartPixels) {
-      part.count = std::min(kPartPixels, out.width - part.x);
-      for (int c = 0; c < out.channels; ++c) part.pixels[c] = out.row(c, part.y) + part.x;
-      body(part);
-    }
-}
 
 /// `place` sets x and y of the Places of a part.
 template <class Place>
@@ -124,8 +108,6 @@ bool moves_whole_pixels(const double (&m)[6]) {
   const auto is_whole = [](double v) { return std::fabs(v) < kFarther && std::floor(v) == v; };
   return m[0] == 1 && m[4] == 1 && only_scales(m) && is_whole(m[2]) && is_whole(m[5]);
 }
-
-bool has_vectors(const PlanarView& in) { return active_isa() != Isa::scalar && can_border(in); }
 
 }  // namespace
 

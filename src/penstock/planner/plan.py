@@ -109,6 +109,8 @@ def as_written(transform: object | None) -> Plan:
     final: list[tuple[int, FinalOp]] = []
     for position, op in enumerate(ops):
         if isinstance(op, FinalOp):
+            if finishing:
+                raise _after_erasing(position, op, finishing[0].stream)
             final.append((position, op))
             continue
         if final and isinstance(op, RandomErasing):
@@ -123,6 +125,14 @@ def as_written(transform: object | None) -> Plan:
             native.append(Node(op, position))
     last = Segment(tuple(native), finishing=tuple(finishing))
     return Plan((*segments, last), reduce_final(final))
+
+
+def _after_erasing(position: int, op: FinalOp, erasing: int) -> TransformError:
+    name = type(op).__name__
+    return TransformError(
+        f"{name} (step {position + 1}): comes after RandomErasing (step {erasing + 1}), whose "
+        f"value it would change. Move RandomErasing to the end, with the value it has there."
+    )
 
 
 def _too_late(position: int, op: Op, end_position: int, end: FinalOp) -> TransformError:
