@@ -34,6 +34,7 @@ CONTENT_POLICY = (
     "default-src 'none'; script-src 'unsafe-inline' 'unsafe-eval'; style-src 'unsafe-inline'; "
     "img-src data:"
 )
+STYLES = ("colours.css", "page.css", "small_and_print.css")  # the later ones overrule
 FIRST_FIGURES = (draw_throughput, draw_op_costs)
 OTHER_FIGURES = (draw_core_sweep, draw_layer_sweep, draw_utilisation, draw_steps, draw_accuracy)
 
@@ -93,7 +94,7 @@ def _page(analysis: Analysis, before: Analysis | None) -> Html:
         element("meta", name="color-scheme", content="light dark"),
         element("meta", http_equiv="Content-Security-Policy", content=CONTENT_POLICY),
         element("title", f"{analysis.title}: {analysis.verdict.value}"),
-        element("style", _resource("page.css")),
+        element("style", *map(_resource, STYLES)),
         element("script", _resource("theme.js")),
     )
     page = element("html", head, element("body", body), lang="en")

@@ -155,7 +155,7 @@ def _stack(rows: Rows, ceiling: float) -> Spec:
         "x2": {"field": "end"},
         "tooltip": tooltip(steps="step", computed_text=COMPUTED, waited_text=WAITED),
     }
-    legend = {"symbolType": "square", "labelColor": INK}
+    legend = {"symbolType": "square", "symbolStrokeWidth": 0}
     layers = [
         {
             "mark": {"type": "rect", "clip": True, "stroke": colour, "strokeWidth": 0.7},
