@@ -194,6 +194,31 @@ def test_what_is_not_known_is_named(kind, why):
         read_dataset(kind(step))
 
 
+class Albumentations(Base):
+    def __getitem__(self, index):
+        pixels = np.array(Image.open(self.names[index]).convert("RGB"))
+        return self.transform(image=pixels)["image"], self.labels[index]
+
+
+def test_albumentations_is_named():
+    """Known by the name of its module, so that it need not be installed."""
+    compose = type("Compose", (), {"__module__": "albumentations.core.composition"})
+    compose.__call__ = lambda _, **named: named
+    with pytest.raises(UnfollowableError, match=r"`return .*`: Albumentations computes by OpenCV"):
+        read_dataset(Albumentations(compose()))
+
+
+@pytest.mark.parametrize("data", [[(1, 2)], {0: 1}, "text"], ids=type)
+def test_plain_containers(data):
+    with pytest.raises(UnfollowableError, match=r"the source of .*__getitem__ cannot be read"):
+        read_dataset(data)
+
+
+def test_tensors(tv):
+    with pytest.raises(UnfollowableError, match=r"`return tuple.*` cannot be followed"):
+        read_dataset(tv.data.TensorDataset(tv.torch.zeros(3)))
+
+
 def test_code_without_a_source():
     space = {"Base": Base, "Image": Image}
     exec(  # noqa: S102  a class as an interactive session has it

@@ -41,7 +41,7 @@ class AcceleratedLoader(Loader):
     def _form(self, delivered: tuple[Any, Any]) -> Any:
         images, labels = delivered
         if self._is_gray:
-            images = images[:, :1].contiguous()
+            images = _first_channel(images)
         if self._image_ids is not None:
             for target in labels:
                 target["image_id"] = int(self._image_ids[target["image_id"]])
@@ -51,6 +51,13 @@ class AcceleratedLoader(Loader):
         parts = {IMAGE: tuple(images), LABEL: tuple(each)}
         zipped = [parts[str(part)] for part in self._template]
         return tuple(zipped) if self._collate == Collate.TUPLE else zipped
+
+
+def _first_channel(images: Any) -> Any:
+    """What one channel is; images of different sizes come as a list."""
+    if isinstance(images, list):
+        return [image[:1].contiguous() for image in images]
+    return images[:, :1].contiguous()
 
 
 def _fill(template: Template, parts: dict[str, Any]) -> Any:

@@ -22,7 +22,7 @@ from penstock.analysis.accelerate.follow_values import (
     known,
     map_columns,
 )
-from penstock.analysis.accelerate.identify import is_of_a_library
+from penstock.analysis.accelerate.identify import full_name, is_of_a_library
 
 Follow = Callable[[Any, list[Value], dict[str, Value]], Value]
 
@@ -156,6 +156,8 @@ class Expressions:
         if len(arguments) == 1 and isinstance(arguments[0], Picture) and not named:
             picture = arguments[0]
             return replace(picture, steps=(*picture.steps, function))
+        if full_name(type(function)).startswith("albumentations."):
+            raise UnfollowableError("Albumentations computes by OpenCV, whose pixels are others")
         if is_of_a_library(function):
             raise UnfollowableError(f"what {spelled} does is not known")
         if isinstance(function, MethodType):
