@@ -66,14 +66,14 @@ def test_blocked_is_never_negative():
 
 
 def test_python_holds_the_lock():
-    assert lock_share(lambda: sum(range(20_000))) > 0.6
+    assert lock_share(lambda: sum(range(20_000))) > 0.25
 
 
 def test_native_code_lets_go_of_the_lock():
     numbers = bytes(4_000_000)
     import hashlib
 
-    assert lock_share(lambda: hashlib.sha256(numbers).digest()) < 0.4
+    assert lock_share(lambda: hashlib.sha256(numbers).digest()) < 0.25
 
 
 def test_error_of_the_function_is_raised():

@@ -1,4 +1,4 @@
-"""How far a Python function keeps threads from running side by side."""
+"""How far a Python function keeps other threads of its process from running."""
 
 from __future__ import annotations
 
@@ -8,41 +8,54 @@ from collections.abc import Callable
 
 from penstock.analysis.thread_clock import Spent, ThreadClock
 
-_THREADS = 2
+_CPU_S = 0.2  # for which the function is watched
+_LONGEST_S = 2.0
+_SLICE = range(2_000)  # some ten microseconds of Python
 
 
-def lock_share(call: Callable[[], object], seconds: float = 0.3) -> float:
-    """Return 0 if two threads can run `call` at the same time, 1 if they take turns.
+def lock_share(call: Callable[[], object]) -> float:
+    """Return the share of a function's CPU time in which it holds the interpreter lock.
 
-    Two threads call it over and over. One that waits for the interpreter lock is asleep; one that
-    waits for a core is not. So the answer holds on a single core and on a busy machine.
+    One thread calls it over and over; another computes in Python all the time, and so always wants
+    the lock. While the second is asleep, and not just without a core, the first has it. Where the CPU time of another thread cannot be read, the answer is 0.
     """
-    spent = [Spent() for _ in range(_THREADS)]
-    errors: list[BaseException] = []
-    start = threading.Barrier(_THREADS)
+    if not hasattr(time, "pthread_getcpuclockid"):
+        return 0.0
+    errors: list[Exception] = []
+    is_over = threading.Event()
 
-    def repeat(mine: Spent) -> None:
-        clock = ThreadClock()
+    def repeat() -> None:
         try:
-            start.wait()
-            before = clock.read()
-            until = time.perf_counter() + seconds
-            while time.perf_counter() < until:
+            while not is_over.is_set():
                 call()
-            mine.add(clock.read(), before)
         except Exception as error:  # noqa: BLE001 (raised again in the thread that asked)
             errors.append(error)
-        finally:
-            clock.close()
+            is_over.wait()  # so that its clock can be read to the end
 
-    threads = [threading.Thread(target=repeat, args=(mine,)) for mine in spent]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    if errors:
-        raise errors[0]
-    blocked = sum(mine.blocked_s for mine in spent)
-    ran = sum(mine.cpu_s for mine in spent)
-    # Two threads in turn are blocked for as long as they run.
-    return min(1.0, blocked / ran) if ran else 0.0
+    worker = threading.Thread(target=repeat, daemon=True)
+    worker.start()
+    try:
+        return _held_share(worker, errors)
+    finally:
+        is_over.set()
+        worker.join()
+        if errors:
+            raise errors[0]
+
+
+def _held_share(worker: threading.Thread, errors: list[Exception]) -> float:
+    theirs = time.pthread_getcpuclockid(worker.ident or 0)
+    mine = ThreadClock()
+    latest_s = time.perf_counter() + _LONGEST_S
+    began_s = used_s = time.clock_gettime(theirs)
+    before = mine.read()
+    while used_s - began_s < _CPU_S and time.perf_counter() < latest_s and not errors:
+        for _ in _SLICE:
+            pass
+        used_s = time.clock_gettime(theirs)
+    waited = Spent()
+    waited.add(mine.read(), before)
+    mine.close()
+    # The waiting thread wakes up now and then to ask for the lock, and may have to queue for a core
+    # to do so: on a busy machine the answer is too low, never too high.
+    return min(1.0, waited.blocked_s / max(used_s - began_s, 1e-9))

@@ -16,7 +16,7 @@ from penstock.errors import AnalysisError
 # is the whole of it.
 _SHORT_EPOCH = 4
 _TIMED_BATCHES = 3  # at least, after what was in flight
-_PATIENCE = 5  # so many times the seconds asked for may pass until then
+_PATIENCE = 10  # so many times the seconds asked for may pass until then
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,7 +118,8 @@ def _summary(epochs: list[_Epoch], ended: float, in_flight: int) -> Run:
     is_short = bool(whole) and len(whole[0].images) < _SHORT_EPOCH * in_flight
     parts = [epoch.settled(in_flight) for epoch in epochs]
     images, seconds = sum(part[0] for part in parts), sum(part[1] for part in parts)
-    if is_short or not images:
+    if is_short or any(len(epoch.images) < in_flight + 2 for epoch in epochs):
+        # What came was the burst at the beginning; its rate means nothing without its start.
         images, seconds = sum(sum(epoch.images) for epoch in epochs), ended - epochs[0].began
     return Run(
         images=sum(sum(epoch.images) for epoch in epochs),

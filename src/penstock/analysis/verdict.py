@@ -13,7 +13,7 @@ _FED = 0.1  # an accelerator that loses less is fed
 _MOST_OF_IT = 0.5
 _GAIN_THAT_COUNTS = 1.15  # of another number of workers, in what was measured
 _SCALING_THAT_COUNTS = 1.3  # of more workers, in what can be expected
-_LOCKED = 0.5
+_LOCKED = 0.25  # well above what functions that let go of the lock show
 
 
 @dataclass(frozen=True, slots=True)
