@@ -17,7 +17,8 @@ def lock_share(call: Callable[[], object]) -> float:
     """Return the share of a function's CPU time in which it holds the interpreter lock.
 
     One thread calls it over and over; another computes in Python all the time, and so always wants
-    the lock. While the second is asleep, and not just without a core, the first has it. Where the CPU time of another thread cannot be read, the answer is 0.
+    the lock. While the second is asleep, and not just without a core, the first has it.
+    Where the CPU time of another thread cannot be read, the answer is 0.
     """
     if not hasattr(time, "pthread_getcpuclockid"):
         return 0.0
