@@ -139,6 +139,31 @@ void a_mix_is_the_sum_of_its_chains() {
   run(random, {{&step, 1}, effects}, 20, 30, scratch);
 }
 
+/// Whatever a chain does, in place or not, the next one begins with the image as it was.
+void a_chain_of_a_mix_leaves_the_image_to_the_next() {
+  constexpr int kHeight = 20, kWidth = 70;
+  std::mt19937 random(10);
+  WorkerScratch scratch;
+  const Step step = whole(kHeight, kWidth);
+  const auto run_all = [&](const std::vector<Effect>& effects) {
+    std::mt19937 same(11);
+    return run(same, {{&step, 1}, effects}, kHeight, kWidth, scratch);
+  };
+  const auto mix = [](EffectKind kind, double weight) {
+    return effect_of(kind, kHeight, kWidth, {weight});
+  };
+  const Effect begin = mix(EffectKind::mix_begin, 0), end = mix(EffectKind::mix_end, 0);
+  const Effect invert = effect_of(EffectKind::invert, kHeight, kWidth, {});
+  for (int round = 0; round < 4; ++round)
+    for (const Effect& effect : one_of_each(random, kHeight, kWidth)) {
+      const std::vector<Effect> chain = {invert, effect};
+      const Effect nothing = mix(EffectKind::mix_add, 0), all = mix(EffectKind::mix_add, 1);
+      CHECK(run_all({begin, effect, nothing, all, end}) == run_all({}));
+      CHECK(run_all({begin, invert, effect, nothing, effect, all, end}) == run_all({effect}));
+      CHECK(run_all({begin, effect, nothing, invert, effect, all, end}) == run_all(chain));
+    }
+}
+
 bool refused(std::vector<Effect> effects) {
   const Step step = whole(10, 20);
   try {
@@ -201,8 +226,9 @@ int main() {
   effects_in_any_order_on_odd_images();
   effects_between_steps_and_larger_images();
   a_mix_is_the_sum_of_its_chains();
+  a_chain_of_a_mix_leaves_the_image_to_the_next();
   effects_that_do_not_fit_are_refused();
   warps_by_numbers_that_make_no_sense();
-  std::puts("engine effects: 5 passed");
+  std::puts("engine effects: 6 passed");
   return 0;
 }

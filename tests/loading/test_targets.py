@@ -203,6 +203,18 @@ def test_masks_of_whole_images(tmp_path):
         np.testing.assert_array_equal(target["mask"], mask[:, ::-1])
 
 
+@pytest.mark.parametrize("count", [0, 2])
+@pytest.mark.parametrize("backend", ["native", "pillow"])
+def test_whole_images_have_one_mask_each(tmp_path, count, backend):
+    pixels = np.zeros((8, 9, 3), dtype=np.uint8)
+    masks = png_of(np.zeros((8 * count, 9), dtype=np.uint8)) if count else b""
+    item = PackItem("a.png", png_of(pixels), {"masks": masks})
+    pack(ListSource([item], (MASKS,)), tmp_path / "masks.pen", progress=False)
+
+    with pytest.raises(LoaderError, match=f"sample 0 has {count} masks"):
+        loaded(tmp_path / "masks.pen", None, backend=backend)
+
+
 def test_bad_images_are_left_out_with_their_targets(tmp_path):
     items = [make_sample(n) for n in range(6)]
     target = tmp_path / "bad.pen"

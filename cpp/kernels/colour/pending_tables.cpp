@@ -136,6 +136,9 @@ void PendingTables::add(PlanarTarget& image, EffectKind effect, const double* nu
     case EffectKind::permute_channels:
       if (!gray) permute(image, numbers);
       break;
+    default:
+      throw Error("PendingTables: effect " + std::to_string(static_cast<int>(effect)) +
+                  " is not one on colour.");
   }
 }
 

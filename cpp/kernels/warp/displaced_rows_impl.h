@@ -29,7 +29,7 @@ struct DisplacedRowsOf {
   /// The same as far as any filter sees: beyond kFar pixels outside there is nothing.
   static Floats near_image(const float* places, int size) {
     constexpr int kFar = 4;
-    return Lanes::clamp(Lanes::load(places), -kFar, static_cast<float>(size + kFar));
+    return Lanes::clamp_floats(Lanes::load(places), -kFar, static_cast<float>(size + kFar));
   }
 
   static void nearest(int32_t* at, const RowPart& part, const BorderedImage& image,

@@ -131,7 +131,7 @@ struct Lanes {
     return _mm256_min_epi32(_mm256_max_epi32(value, _mm256_set1_epi32(low)),
                             _mm256_set1_epi32(high));
   }
-  static Floats clamp(Floats value, float low, float high) {
+  static Floats clamp_floats(Floats value, float low, float high) {
     return _mm256_min_ps(_mm256_max_ps(value, all(low)), all(high));
   }
   static Floats floor_of(Floats value) { return _mm256_floor_ps(value); }

@@ -123,7 +123,7 @@ struct Lanes {
                             _mm512_set1_epi32(high));
   }
   /// NaN becomes `low`.
-  static Floats clamp(Floats value, float low, float high) {
+  static Floats clamp_floats(Floats value, float low, float high) {
     return _mm512_min_ps(_mm512_max_ps(value, all(low)), all(high));
   }
   static Floats floor_of(Floats value) {

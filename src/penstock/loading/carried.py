@@ -66,10 +66,16 @@ def _read_masks(source: TargetSource, files: Ints) -> dict[int, Mask]:
 
 
 def _numbered(targets: Targets, masks: dict[int, Mask], files: Ints) -> Targets:
-    """Number the objects' masks, unless the masks are whole images' own."""
-    if targets.boxes is None and targets.keypoints is None:
-        return targets
+    """Number the objects' masks, unless the masks are whole images' own: then one each."""
     counts = np.array([len(stack) for stack in masks.values()])
+    if targets.boxes is None and targets.keypoints is None:
+        if (counts != 1).any():
+            row = int((counts != 1).argmax())
+            raise LoaderError(
+                f"Loader: sample {int(files[row])} has {counts[row]} masks; without boxes or "
+                "keypoints each image needs one. Repack it with one, or leave masks out."
+            )
+        return targets
     odd = np.flatnonzero(counts != targets.counts)
     if len(odd):
         row = int(odd[0])
