@@ -25,7 +25,7 @@ NATIVE_SOURCES := CMakeLists.txt $(shell find cpp -not -path 'cpp/tests/*')
 CPP_FILES = $(shell git ls-files -co --exclude-standard 'cpp/*.cpp' 'cpp/*.h' 'fuzz/*.cpp' 'fuzz/*.h')
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test lint format bench fuzz docs \
+.PHONY: help setup demo test quiet-test lint format bench fuzz docs \
   python-test cpp-test stub stub-check wheel-test clean system-packages
 
 help: ## say what each verb does
@@ -84,6 +84,9 @@ demo: setup ## show penstock and torchvision side by side on a sample data set
 	@$(BIN)/penstock demo $(ARGS)
 
 test: python-test cpp-test ## run all tests
+
+quiet-test: setup ## run the tests that judge timings, on a machine that does nothing else
+	$(BIN)/python -m pytest -m quiet --quiet-machine $(ARGS)
 
 lint: setup ## check style, types and layers
 	$(BIN)/ruff check .

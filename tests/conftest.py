@@ -34,6 +34,22 @@ class ToughFile:
         return self.path.name
 
 
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """Let whoever runs the tests say that timings can be relied on."""
+    parser.addoption(
+        "--quiet-machine", action="store_true", help="also run the tests that judge timings"
+    )
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Skip what other work on the machine could make fail."""
+    if config.getoption("--quiet-machine"):
+        return
+    for item in items:
+        if item.get_closest_marker("quiet"):
+            item.add_marker(pytest.mark.skip(reason="judges timings: make quiet-test"))
+
+
 @pytest.fixture(scope="session")
 def data_folder() -> Path:
     """Real test data, which is not in the repository."""
