@@ -17,6 +17,8 @@ IMAGE = np.zeros((3, 4, 4))
         ([{"image": IMAGES}], 5),
         (([IMAGE, IMAGE], [{}, {}]), 2),
         ([IMAGE], 1),
+        (([np.zeros((3, 4, 5)), np.zeros((3, 7, 2))], [{}, {}]), 2),
+        ([np.zeros((4, 2)), 1], 4),
         ([], 0),
         ({}, 0),
         ("text", 0),

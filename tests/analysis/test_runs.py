@@ -4,29 +4,11 @@ import numpy as np
 import pytest
 
 from penstock import AnalysisError
-from penstock.analysis.batches import count_images
 from penstock.analysis.devices import EmulatedDevice
 from penstock.analysis.measure import Effort, core_counts, measure_step
 from penstock.analysis.runs import run_loader
 
 BATCH = (np.zeros((8, 3, 4, 4)), np.zeros(8))
-
-
-@pytest.mark.parametrize(
-    ("batch", "images"),
-    [
-        (np.zeros((5, 3, 2, 2)), 5),
-        (BATCH, 8),
-        ([np.zeros((4, 2)), 1], 4),
-        ({"image": np.zeros((6, 3)), "label": 0}, 6),
-        (([np.zeros((3, 4, 5)), np.zeros((3, 7, 2))], [{}, {}]), 2),
-        ([], 0),
-        ({}, 0),
-        (3, 1),
-    ],
-)
-def test_images_of_a_batch_are_counted(batch, images):
-    assert count_images(batch) == images
 
 
 class Paced:

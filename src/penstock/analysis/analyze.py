@@ -7,8 +7,8 @@ from collections.abc import Callable, Iterable
 from typing import Any
 
 from penstock.analysis.advice import advise
-from penstock.analysis.batches import count_images
-from penstock.analysis.cold import ReadTimes, measure_reads
+from penstock.analysis.batch_images import count_images
+from penstock.analysis.cold import ReadTimes, measure_first_epoch, measure_reads
 from penstock.analysis.cores import available_cores
 from penstock.analysis.devices import Device, StepDevice, open_device
 from penstock.analysis.environment import describe_environment
@@ -28,7 +28,7 @@ from penstock.analysis.measure import (
 from penstock.analysis.other_forms import measure_other_forms
 from penstock.analysis.predict import fit_cores, fit_overlap
 from penstock.analysis.predict_checked import check_core_predictions, core_points, core_rates
-from penstock.analysis.results import Analysis, LayerRate, Prediction, WhatIf
+from penstock.analysis.results import Analysis, FirstEpoch, LayerRate, Prediction, WhatIf
 from penstock.analysis.subject import Subject, open_subject
 from penstock.analysis.utilisation import utilisation
 from penstock.analysis.verdict import judge
@@ -94,6 +94,7 @@ def analyze(
     finding = judge(facts)
     say("files, cold and cached")
     reads = measure_reads(subject.files())
+    first_epoch = measure_first_epoch(subject, target, cores, effort)
     layers: tuple[LayerRate, ...] = ()
     layer_checks: tuple[Prediction, ...] = ()
     forms: dict[str, float] = {}
@@ -112,7 +113,7 @@ def analyze(
         images=subject.images,
         verdict=finding.verdict,
         sentence=finding.sentence,
-        evidence=finding.evidence + _tell_reads(reads),
+        evidence=finding.evidence + _tell_reads(reads) + _tell_first_epoch(first_epoch, alone),
         synthetic=alone.rate,
         pipeline=core_rates(measured.pipeline, fitted.cores.rate, cores),
         end_to_end=core_rates(
@@ -122,6 +123,7 @@ def analyze(
         ),
         stall=facts.stall,
         stall_parts=_stall_parts(facts),
+        first_epoch=first_epoch,
         ops=facts.costs.as_op_costs() if facts.costs is not None else (),
         layers=layers,
         predictions=check_core_predictions(alone, measured) + layer_checks,
@@ -191,3 +193,15 @@ def _tell_reads(reads: ReadTimes | None) -> tuple[str, ...]:
         return ()
     cold, cached = f"{reads.cold_s * 1e6:,.0f} us cold", f"{reads.cached_s * 1e6:,.0f} us cached"
     return (f"a file keeps its reader waiting {cold}, {cached}",)
+
+
+def _tell_first_epoch(found: FirstEpoch | None, alone: StepAlone) -> tuple[str, ...]:
+    if found is None:
+        return ()
+    lost = found.lost(alone.rate.median)
+    told = (
+        f"an epoch with files that are not in memory: {found.cold.median:,.0f} images/s, then "
+        f"{found.cached.median:,.0f}: fetching loses {lost['fetch']:.0%} of the accelerator's "
+        f"time, preparing and starting {lost['prepare']:.0%}"
+    )
+    return (told,)

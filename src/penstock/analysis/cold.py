@@ -1,4 +1,4 @@
-"""Cold against cached: how long files keep a reader waiting once the system has forgotten them."""
+"""Cold against cached: what it costs that files are not in memory, as in a first epoch."""
 
 from __future__ import annotations
 
@@ -6,9 +6,15 @@ import os
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from penstock.analysis.devices import Device
+from penstock.analysis.measure import Effort, rate_of, run_pipeline
+from penstock.analysis.results import FirstEpoch
+from penstock.analysis.runs import Run
+from penstock.analysis.subject import Subject
 from penstock.analysis.thread_clock import StageClock
 
-_FILES = 24
+_FILES_READ = 24
+_MOST_FORGOTTEN = 20_000  # files: to drop more takes longer than it tells
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,24 +30,59 @@ def measure_reads(files: Sequence[str]) -> ReadTimes | None:
 
     The system may keep pages that other processes use; then cold is no slower than cached.
     """
-    chosen = list(files[:: max(1, len(files) // _FILES)])[:_FILES]
+    chosen = list(files[:: max(1, len(files) // _FILES_READ)])[:_FILES_READ]
     chosen = [name for name in chosen if os.path.isfile(name)]
     if not chosen:
         return None
-    can_forget = hasattr(os, "posix_fadvise")
-    cold_s = _blocked_s(chosen, forget=True) if can_forget else None
-    return ReadTimes(cold_s, _blocked_s(chosen, forget=False))
+    if not _can_forget():
+        return ReadTimes(None, _blocked_s(chosen))
+    forget(chosen)
+    return ReadTimes(_blocked_s(chosen), _blocked_s(chosen))
 
 
-def _blocked_s(files: Sequence[str], *, forget: bool) -> float:
+def measure_first_epoch(
+    subject: Subject, device: Device, cores: int, effort: Effort
+) -> FirstEpoch | None:
+    """Run an epoch with all files forgotten and one with them in memory, some times in turn.
+
+    None where the files are not known, are too many to drop, or cannot be dropped.
+    """
+    files = subject.stored_in(_MOST_FORGOTTEN)
+    if not files or not _can_forget():
+        return None
+    cold: list[Run] = []
+    cached: list[Run] = []
+    for _ in range(effort.rounds):
+        forget(files)
+        for runs in (cold, cached):
+            runs.append(run_pipeline(subject, device, cores, effort, epochs=1))
+    return FirstEpoch(rate_of(cold), rate_of(cached))
+
+
+def forget(files: Sequence[str]) -> None:
+    """Drop files from the system's cache, as far as nobody else uses them."""
+    for name in files:
+        try:
+            descriptor = os.open(name, os.O_RDONLY)
+        except OSError:  # whoever loads it will say so
+            continue
+        try:
+            os.posix_fadvise(descriptor, 0, 0, os.POSIX_FADV_DONTNEED)
+        finally:
+            os.close(descriptor)
+
+
+def _can_forget() -> bool:
+    return hasattr(os, "posix_fadvise")
+
+
+def _blocked_s(files: Sequence[str]) -> float:
     clock = StageClock()
     try:
         for name in files:
             descriptor = os.open(name, os.O_RDONLY)
             try:
                 size = os.fstat(descriptor).st_size
-                if forget:
-                    os.posix_fadvise(descriptor, 0, 0, os.POSIX_FADV_DONTNEED)
                 with clock.stage("read"):
                     os.pread(descriptor, size, 0)
             finally:

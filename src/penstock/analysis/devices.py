@@ -7,7 +7,7 @@ from collections import deque
 from collections.abc import Callable
 from typing import Any, Protocol
 
-from penstock.analysis.batches import count_images
+from penstock.analysis.batch_images import count_images
 from penstock.errors import AnalysisError
 
 EMULATED = "emulated:"

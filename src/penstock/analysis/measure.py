@@ -8,12 +8,13 @@ from dataclasses import dataclass, field
 from statistics import median
 from typing import Any
 
-from penstock.analysis.batches import count_images
+from penstock.analysis.batch_images import count_images
 from penstock.analysis.cores import pinned_to
 from penstock.analysis.devices import Device
 from penstock.analysis.results import Rate
 from penstock.analysis.runs import Run, run_loader
 from penstock.analysis.subject import Subject
+from penstock.errors import AnalysisError
 
 Say = Callable[[str], None]
 
@@ -60,8 +61,20 @@ def rate_of(runs: Sequence[Run]) -> Rate:
 def first_batch(subject: Subject) -> Any:
     """Return a batch of the loader's, to train on over and over."""
     with subject.open() as loader:
-        batches = iter(loader)
-        return next(batches)
+        batch = next(iter(loader), None)
+    if batch is None:
+        raise AnalysisError("the loader yields no batches. Is the data set empty?")
+    if not count_images(batch):
+        raise AnalysisError(
+            f"a batch is {_describe(batch)}, and how many images it holds cannot be told. Give "
+            "tensors or arrays, alone or first in a tuple, list or dictionary."
+        )
+    return batch
+
+
+def _describe(batch: Any) -> str:
+    shape = getattr(batch, "shape", None)
+    return type(batch).__name__ + (f" of shape {tuple(shape)}" if shape is not None else "")
 
 
 def measure_step(device: Device, batch: Any, effort: Effort) -> StepAlone:
@@ -117,11 +130,14 @@ def run_pipeline(
     cores: int,
     effort: Effort,
     workers: int | None = None,
+    epochs: int | None = None,
 ) -> Run:
     """Run the loader once on so many cores; its threads and workers begin and end here."""
     with pinned_to(cores), subject.open(workers) as loader:
         in_flight = subject.in_flight(workers)
-        return run_loader(loader, device, seconds=effort.seconds, in_flight=in_flight)
+        return run_loader(
+            loader, device, seconds=effort.seconds, in_flight=in_flight, epochs=epochs
+        )
 
 
 def core_counts(available: int) -> list[int]:

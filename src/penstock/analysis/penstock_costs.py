@@ -13,7 +13,7 @@ from functools import partial
 import numpy as np
 from PIL import Image
 
-from penstock.analysis.batches import count_images
+from penstock.analysis.batch_images import count_images
 from penstock.analysis.costs import Cost, Costs
 from penstock.analysis.interpreter import lock_share
 from penstock.analysis.plan_variants import changes_size, keep_only, op_name, op_nodes

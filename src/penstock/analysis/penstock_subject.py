@@ -12,6 +12,7 @@ from penstock.analysis.costs import Costs
 from penstock.analysis.plan_variants import with_layers
 from penstock.analysis.subject import WorkerKind
 from penstock.loading.loader import Loader
+from penstock.loading.packed_source import PackedSource
 from penstock.sources.source import PathSource
 
 _FILES_LOOKED_AT = 512
@@ -56,6 +57,16 @@ class PenstockSubject:
             return ()
         count = min(len(source), _FILES_LOOKED_AT)
         return source.paths(np.linspace(0, len(source) - 1, count).astype(np.int64))
+
+    def stored_in(self, most: int) -> Sequence[str]:
+        """Return the images, or the packed files."""
+        source = self.loader.source
+        if isinstance(source, PackedSource):
+            files = source.files()
+            return files if len(files) <= most else ()
+        if not isinstance(source, PathSource) or len(source) > most:
+            return ()
+        return source.paths(np.arange(len(source), dtype=np.int64))
 
     def with_layers(self, layers: int) -> PenstockSubject:
         """Change the plan."""

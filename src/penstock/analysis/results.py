@@ -120,6 +120,23 @@ class Steps:
 
 
 @dataclass(frozen=True, slots=True)
+class FirstEpoch:
+    """An epoch end to end with files that the system has forgotten, and one just after it.
+
+    Both with everything that starting takes, so `cached` is below the rate of a long training.
+    """
+
+    cold: Rate
+    cached: Rate
+
+    def lost(self, synthetic: float) -> dict[str, float]:
+        """Return the shares of the accelerator's time lost to fetching and to preparing."""
+        fetch = max(0.0, self.cached.median - self.cold.median)
+        prepare = max(0.0, synthetic - max(self.cached.median, self.cold.median))
+        return {"fetch": fetch / synthetic, "prepare": prepare / synthetic}
+
+
+@dataclass(frozen=True, slots=True)
 class Analysis:
     """Everything that was found."""
 
@@ -138,6 +155,7 @@ class Analysis:
     end_to_end: tuple[CoreRate, ...] = ()
     stall: float | None = None  # share of the accelerator's time that is lost
     stall_parts: Mapping[str, float] = field(default_factory=dict)  # fetch, prepare, transfer
+    first_epoch: FirstEpoch | None = None
     ops: tuple[OpCost, ...] = ()
     layers: tuple[LayerRate, ...] = ()
     predictions: tuple[Prediction, ...] = ()

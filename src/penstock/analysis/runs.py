@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Any
 
-from penstock.analysis.batches import count_images
+from penstock.analysis.batch_images import count_images
 from penstock.analysis.devices import QUEUE_DEPTH, Device
 from penstock.analysis.results import Steps
 from penstock.errors import AnalysisError
@@ -71,9 +71,14 @@ class _Limits:
 
 
 def run_loader(
-    loader: Iterable[Any], device: Device | None, *, seconds: float, in_flight: int
+    loader: Iterable[Any],
+    device: Device | None,
+    *,
+    seconds: float,
+    in_flight: int,
+    epochs: int | None = None,
 ) -> Run:
-    """Iterate for at least `seconds`, epoch after epoch, and time every step.
+    """Iterate for at least `seconds`, or for so many epochs, and time every step.
 
     `in_flight` is how many batches the loader prepares ahead: they arrive in a burst, and the rate
     is that of what follows.
@@ -81,16 +86,16 @@ def run_loader(
     # A device that queues steps takes its first ones in a burst, too.
     in_flight = max(in_flight, 0 if device is None else QUEUE_DEPTH + 1)
     limits = _Limits.of(seconds, in_flight + _TIMED_BATCHES)
-    epochs: list[_Epoch] = []
+    done: list[_Epoch] = []
     batches = 0
-    while not limits.are_reached(time.perf_counter(), batches):
-        epochs.append(_run_epoch(loader, device, limits))
-        batches += len(epochs[-1].images)
-        if not epochs[-1].images:
+    while len(done) != epochs and not limits.are_reached(time.perf_counter(), batches):
+        done.append(_run_epoch(loader, device, limits))
+        batches += len(done[-1].images)
+        if not done[-1].images:
             raise AnalysisError("the loader yields no batches. Is the data set empty?")
     if device is not None:
         device.synchronise()
-    return _summary(epochs, time.perf_counter(), in_flight)
+    return _summary(done, time.perf_counter(), in_flight)
 
 
 def _run_epoch(loader: Iterable[Any], device: Device | None, limits: _Limits) -> _Epoch:

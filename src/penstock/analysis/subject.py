@@ -54,7 +54,11 @@ class Subject(Protocol):
         ...
 
     def files(self) -> Sequence[str]:
-        """Return files that hold the data, or a sample of them; none if they are not known."""
+        """Return images that are files of their own, or a sample; none if they are not known."""
+        ...
+
+    def stored_in(self, most: int) -> Sequence[str]:
+        """Return all files that hold the data; none if they are more, or not known."""
         ...
 
     def with_layers(self, layers: int) -> Subject | None:
@@ -91,6 +95,11 @@ class IterableSubject:
 
     def files(self) -> Sequence[str]:
         """None are known."""
+        return ()
+
+    def stored_in(self, most: int) -> Sequence[str]:
+        """None are known."""
+        del most
         return ()
 
     def with_layers(self, layers: int) -> Subject | None:

@@ -53,12 +53,13 @@ class TorchSubject:
 
     def files(self) -> Sequence[str]:
         """Return the files of an ImageFolder or the like."""
-        samples = getattr(innermost(self._dataset), "samples", ())
-        if not isinstance(samples, Sequence):
-            return ()
-        step = max(1, len(samples) // _FILES_LOOKED_AT)
-        firsts = (row[0] if isinstance(row, tuple) else row for row in samples[::step])
-        return [name for name in firsts if isinstance(name, str)]
+        samples = self._samples()
+        return _names(samples[:: max(1, len(samples) // _FILES_LOOKED_AT)])
+
+    def stored_in(self, most: int) -> Sequence[str]:
+        """Return the files of an ImageFolder or the like."""
+        samples = self._samples()
+        return _names(samples) if len(samples) <= most else ()
 
     def with_layers(self, layers: int) -> TorchSubject | None:
         """Return a copy whose RandAugment has so many layers; None if there is no such op."""
@@ -70,6 +71,10 @@ class TorchSubject:
                     op.num_ops = layers
                     found = True
         return TorchSubject(self._loader, dataset) if found else None
+
+    def _samples(self) -> Sequence[Any]:
+        samples = getattr(innermost(self._dataset), "samples", ())
+        return samples if isinstance(samples, Sequence) else ()
 
     def _remake(self, workers: int) -> Any:
         given = self._loader
@@ -96,6 +101,11 @@ class TorchSubject:
 
 def _has_length(dataset: Any) -> bool:
     return hasattr(dataset, "__len__") and hasattr(dataset, "__getitem__")
+
+
+def _names(samples: Sequence[Any]) -> list[str]:
+    firsts = (row[0] if isinstance(row, tuple) else row for row in samples)
+    return [name for name in firsts if isinstance(name, str)]
 
 
 def _length(dataset: Any) -> int:

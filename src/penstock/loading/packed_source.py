@@ -65,6 +65,10 @@ class PackedSource:
         file, place = self._packed.locate(index)
         return f"{file.path}: sample {place:,} ({file.name(place)})"
 
+    def files(self) -> tuple[str, ...]:
+        """Return the packed files."""
+        return tuple(str(file.path) for file in self._packed.files)
+
     def file_name(self, index: int) -> str:
         """Return the name that the sample's file had."""
         file, place = self._packed.locate(index)
