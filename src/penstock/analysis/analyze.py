@@ -26,6 +26,7 @@ from penstock.analysis.measure import (
     rate_of,
 )
 from penstock.analysis.other_forms import measure_other_forms
+from penstock.analysis.other_work import read_cpu_seconds, share_of_others, tell_others
 from penstock.analysis.predict import fit_cores, fit_overlap
 from penstock.analysis.predict_checked import check_core_predictions, core_points, core_rates
 from penstock.analysis.results import Analysis, FirstEpoch, LayerRate, Prediction, WhatIf
@@ -72,6 +73,7 @@ def analyze(
     subject = open_subject(loader)
     target: Device = StepDevice(step) if step is not None else open_device(device, model)
 
+    cpu_before = read_cpu_seconds()
     say("the step alone")
     alone = measure_step(target, first_batch(subject), effort)
     target.forget()
@@ -113,7 +115,10 @@ def analyze(
         images=subject.images,
         verdict=finding.verdict,
         sentence=finding.sentence,
-        evidence=finding.evidence + _tell_reads(reads) + _tell_first_epoch(first_epoch, alone),
+        evidence=tell_others(share_of_others(cpu_before, read_cpu_seconds()))
+        + finding.evidence
+        + _tell_reads(reads)
+        + _tell_first_epoch(first_epoch, alone),
         synthetic=alone.rate,
         pipeline=core_rates(measured.pipeline, fitted.cores.rate, cores),
         end_to_end=core_rates(

@@ -1,0 +1,67 @@
+"""Whether somebody else used the cores while this process measured."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+_STAT = "/proc/stat"
+_IDLE_FIELDS = (3, 4)  # idle and waiting for disks, in proc(5)'s order
+_GUEST_FIELD = 8  # from here on counted in earlier fields already
+WORTH_SAYING = 0.1
+
+
+@dataclass(frozen=True, slots=True)
+class CpuSeconds:
+    """CPU time of our cores so far: of everybody, and of this process and its ended children."""
+
+    everybody: float
+    ours: float
+    passed: float  # cores times time
+
+
+def read_cpu_seconds() -> CpuSeconds | None:
+    """Read the counters; None where the system does not show them."""
+    try:
+        with open(_STAT, encoding="ascii") as file:
+            lines = file.readlines()
+        everybody, passed = sum_cores(lines, os.sched_getaffinity(0), os.sysconf("SC_CLK_TCK"))
+    except (OSError, ValueError, AttributeError):
+        return None
+    ours = os.times()
+    return CpuSeconds(
+        everybody, ours.user + ours.system + ours.children_user + ours.children_system, passed
+    )
+
+
+def sum_cores(lines: Iterable[str], cores: Iterable[int], ticks_a_s: int) -> tuple[float, float]:
+    """Return seconds that these cores were busy, and seconds that passed on them."""
+    names = {f"cpu{core}" for core in cores}
+    busy = passed = 0
+    for line in lines:
+        name, *fields = line.split()
+        if name in names:
+            ticks = [int(field) for field in fields[:_GUEST_FIELD]]
+            passed += sum(ticks)
+            busy += sum(ticks) - sum(ticks[field] for field in _IDLE_FIELDS)
+    return busy / ticks_a_s, passed / ticks_a_s
+
+
+def share_of_others(before: CpuSeconds | None, after: CpuSeconds | None) -> float | None:
+    """Return the share of our cores' time that went to others; None if it cannot be told."""
+    if before is None or after is None or after.passed <= before.passed:
+        return None
+    theirs = (after.everybody - before.everybody) - (after.ours - before.ours)
+    return min(1.0, max(0.0, theirs / (after.passed - before.passed)))
+
+
+def tell_others(share: float | None) -> tuple[str, ...]:
+    """Return what a reader must know of it."""
+    if share is None or share < WORTH_SAYING:
+        return ()
+    told = (
+        f"CAUTION: other programs used {share:.0%} of the cores meanwhile, so rates are too low "
+        "and uncertain; measure again when the machine is idle"
+    )
+    return (told,)
