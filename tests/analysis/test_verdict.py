@@ -7,6 +7,7 @@ from penstock.analysis.costs import Cost, Costs
 from penstock.analysis.facts import Facts
 from penstock.analysis.predict import CoreModel
 from penstock.analysis.results import Verdict
+from penstock.analysis.user_code import read_user_code
 from penstock.analysis.verdict import judge
 from penstock.analysis.what_if import Model, what_ifs
 
@@ -45,8 +46,11 @@ STALLED = Facts(
         ({"costs": costs(read=9, decode=1)}, Verdict.READ),
         ({"workers": 1}, Verdict.WORKERS),
         ({"workers": 0}, Verdict.WORKERS),
-        ({"workers": 32, "other_workers": 4, "other_pipeline": 800.0}, Verdict.TOO_MANY_WORKERS),
-        ({"workers": 32, "other_workers": 4, "other_pipeline": 410.0}, Verdict.DECODE),
+        ({"workers": 32, "other_workers": 4, "other_gain": 2.0}, Verdict.TOO_MANY_WORKERS),
+        ({"workers": 32, "other_workers": 4, "other_gain": 1.02}, Verdict.DECODE),
+        ({"workers": 1, "other_workers": 4, "other_gain": 3.5}, Verdict.WORKERS),
+        ({"workers": 1, "other_workers": 4, "other_gain": 1.02}, Verdict.DECODE),
+        ({"batches": 2, "end_to_end": 950.0}, Verdict.NONE),
         ({"start_up_s": 0.9, "epoch_s": 1.0}, Verdict.START_UP),
         ({"start_up_s": 0.1, "epoch_s": 1.0}, Verdict.DECODE),
         ({"copy_s": 9e-4}, Verdict.TRANSFER),
@@ -119,6 +123,18 @@ def test_advice_has_the_line_to_change(verdict, change, line):
     advice = advise(verdict, replace(STALLED, **change), MODEL, ())
 
     assert line in [one.line for one in advice]
+
+
+def test_advice_names_the_place_to_change(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    script = tmp_path / "train.py"
+    script.write_text("loader = DataLoader(\n  blur(data),\n  num_workers=1)\n")
+    facts = replace(STALLED, workers=1, costs=costs(decode=1, augment=8))
+    code = read_user_code(str(script), "loader")
+    lines = [one.line for one in advise(Verdict.WORKERS, facts, MODEL, (), code)]
+
+    assert "num_workers=4  # train.py:3" in lines
+    assert any(line.endswith("instead of blur  # train.py:2") for line in lines)
 
 
 def test_a_busy_accelerator_needs_no_change():

@@ -30,6 +30,7 @@ from penstock.analysis.predict import fit_cores, fit_overlap
 from penstock.analysis.predict_checked import check_core_predictions, core_points, core_rates
 from penstock.analysis.results import Analysis, LayerRate, Prediction, WhatIf
 from penstock.analysis.subject import Subject, open_subject
+from penstock.analysis.user_code import UserCode, code_of_caller
 from penstock.analysis.utilisation import utilisation
 from penstock.analysis.verdict import judge
 from penstock.analysis.what_if import Model, what_ifs
@@ -49,6 +50,7 @@ def analyze(
     quick: bool = False,
     sweeps: bool = True,
     progress: Say | None = None,
+    code: UserCode | None = None,
 ) -> Analysis:
     """Find out what an input pipeline costs a training, why, and what would change it.
 
@@ -65,10 +67,13 @@ def analyze(
         quick: Fewer rounds and shorter runs, unless they are given.
         sweeps: Also measure layers of RandAugment and other forms of the data.
         progress: Called with what is being measured.
+        code: The code that makes the loader, so that advice can name the line to change; None
+            looks at the code that calls.
     """
     say = progress or (lambda _: None)
     default = Effort.quick() if quick else Effort()
     effort = Effort(rounds or default.rounds, seconds or default.seconds)
+    code = code or code_of_caller(loader)
     subject = open_subject(loader)
     target: Device = StepDevice(step) if step is not None else open_device(device, model)
 
@@ -76,6 +81,7 @@ def analyze(
     alone = measure_step(target, first_batch(subject), effort)
     target.forget()
     cores = available_cores()
+    # A data set that is loaded without workers may not bear to be sent to one.
     other_workers = cores if subject.workers not in {0, cores} else None
     measured = measure_rates(
         subject, target, core_counts(cores), effort, other_workers=other_workers, say=say
@@ -126,7 +132,7 @@ def analyze(
         layers=layers,
         predictions=check_core_predictions(alone, measured) + layer_checks,
         what_ifs=changes,
-        advice=advise(finding.verdict, facts, fitted, changes),
+        advice=advise(finding.verdict, facts, fitted, changes, code),
         utilisation=busy,
         steps=measured.end_to_end[cores][-1].steps,
     )
@@ -155,6 +161,9 @@ def _facts(
         costs=costs,
         other_workers=cores if other else None,
         other_pipeline=rate_of(other).median if other else None,
+        other_gain=rate_of(other).largest / rate_of(measured.pipeline[cores]).largest
+        if other
+        else None,
         start_up_s=max(0.0, start_up_s - first_work_s),
         epoch_s=min(short, default=None),
         copy_s=copy(alone.batch) / images if copy is not None else 0.0,
