@@ -9,7 +9,7 @@ from penstock.analysis.predict import CoreModel
 from penstock.analysis.results import Verdict
 from penstock.analysis.user_code import read_user_code
 from penstock.analysis.verdict import judge
-from penstock.analysis.what_if import Model, what_ifs
+from penstock.analysis.what_if import Change, Model, what_ifs
 
 
 def costs(read=0.0, decode=0.0, augment=0.0, collate=0.0, *, python=0.0, lock_share=0.0):
@@ -88,15 +88,23 @@ MODEL = Model(CoreModel(0.0, 1 / 100), step_cpu_s=0.0, overlap=8.0)
 
 
 def test_what_ifs_tell_how_many_cores_feed_the_accelerator():
-    changes = {change.change: change for change in what_ifs(STALLED, MODEL, {})}
+    changes = {change.change: change for change in what_ifs(STALLED, MODEL)}
 
     feeding = next(change for name, change in changes.items() if name.endswith("feed it"))
     assert 0.95 * 1000 <= feeding.rate <= 1000
     assert changes["8 cores"].gain == pytest.approx(2, rel=0.05)
 
 
+def test_what_ifs_tell_if_no_number_of_cores_is_enough():
+    serial = Model(CoreModel(serial_s=1 / 500, parallel_s=1 / 500), step_cpu_s=0.0, overlap=8.0)
+    last = what_ifs(STALLED, serial)[-1]
+
+    assert last.change == "1,024 cores, which do not feed it either"
+    assert last.rate < 500
+
+
 def test_advice_is_ranked_by_gain():
-    forms = {PACK: 5000.0, ACCELERATE: 600.0}
+    forms = [Change(PACK, 5000.0), Change(ACCELERATE, 600.0)]
     advice = advise(Verdict.DECODE, STALLED, MODEL, what_ifs(STALLED, MODEL, forms))
 
     gains = [one.gain for one in advice]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import datetime as dt
 from collections.abc import Callable, Iterable
+from dataclasses import replace
 from typing import Any
 
 from penstock.analysis.advice import advise
@@ -13,6 +14,7 @@ from penstock.analysis.cores import available_cores
 from penstock.analysis.devices import Device, StepDevice, open_device
 from penstock.analysis.environment import describe_environment
 from penstock.analysis.facts import Facts
+from penstock.analysis.image_size import measure_sizes
 from penstock.analysis.layers import measure_layers
 from penstock.analysis.measure import (
     Effort,
@@ -25,11 +27,14 @@ from penstock.analysis.measure import (
     measure_step,
     rate_of,
 )
+from penstock.analysis.other_accelerators import check_faster
 from penstock.analysis.other_forms import measure_other_forms
+from penstock.analysis.other_models import measure_other_models
 from penstock.analysis.predict import fit_cores, fit_overlap
 from penstock.analysis.predict_checked import check_core_predictions, core_points, core_rates
-from penstock.analysis.results import Analysis, LayerRate, Prediction, WhatIf
+from penstock.analysis.results import Analysis, LayerRate, WhatIf
 from penstock.analysis.subject import Subject, open_subject
+from penstock.analysis.sweep import Setting, Swept
 from penstock.analysis.user_code import UserCode, code_of_caller
 from penstock.analysis.utilisation import utilisation
 from penstock.analysis.verdict import judge
@@ -65,7 +70,8 @@ def analyze(
         rounds: How often each figure is measured; the median counts.
         seconds: How long each run takes.
         quick: Fewer rounds and shorter runs, unless they are given.
-        sweeps: Also measure layers of RandAugment and other forms of the data.
+        sweeps: Also measure layers of RandAugment, other image sizes, models, accelerators and
+            forms of the data, and look for the slowest files.
         progress: Called with what is being measured.
         code: The code that makes the loader, so that advice can name the line to change; None
             looks at the code that calls.
@@ -101,13 +107,20 @@ def analyze(
     say("files, cold and cached")
     reads = measure_reads(subject.files())
     layers: tuple[LayerRate, ...] = ()
-    layer_checks: tuple[Prediction, ...] = ()
-    forms: dict[str, float] = {}
+    slowest: tuple[tuple[str, float], ...] = ()
+    swept = Swept()
     if sweeps:
-        layers, layer_checks = measure_layers(subject, target, alone, fitted, cores, effort, say)
+        once = replace(effort, rounds=1)
+        setting = Setting(subject, target, alone, fitted, cores, once, say)
+        layers, swept = measure_layers(setting)
+        swept.add(measure_sizes(setting))
+        swept.add(measure_other_models(setting))
+        swept.add(check_faster(setting, facts.pipeline))
         say("the same pipeline in other forms")
-        forms = measure_other_forms(loader, subject, cores, effort)
-    changes = what_ifs(facts, fitted, forms) + _cold(facts, fitted, reads)
+        swept.add(measure_other_forms(setting, loader))
+        say("the slowest files")
+        slowest = subject.slowest_files()
+    changes = what_ifs(facts, fitted, swept.changes) + _cold(facts, fitted, reads)
     return Analysis(
         title=title or subject.title,
         created=dt.datetime.now(dt.timezone.utc).isoformat(timespec="seconds"),
@@ -118,7 +131,7 @@ def analyze(
         images=subject.images,
         verdict=finding.verdict,
         sentence=finding.sentence,
-        evidence=finding.evidence + _tell_reads(reads),
+        evidence=(*finding.evidence, *_tell_reads(reads), *swept.notes),
         synthetic=alone.rate,
         pipeline=core_rates(measured.pipeline, fitted.cores.rate, cores),
         end_to_end=core_rates(
@@ -130,11 +143,12 @@ def analyze(
         stall_parts=_stall_parts(facts),
         ops=facts.costs.as_op_costs() if facts.costs is not None else (),
         layers=layers,
-        predictions=check_core_predictions(alone, measured) + layer_checks,
+        predictions=(*check_core_predictions(alone, measured), *swept.checks),
         what_ifs=changes,
         advice=advise(finding.verdict, facts, fitted, changes, code),
         utilisation=busy,
         steps=measured.end_to_end[cores][-1].steps,
+        slowest_files=slowest,
     )
 
 

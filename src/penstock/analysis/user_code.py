@@ -1,4 +1,4 @@
-"""The lines of the user's own code that advice is about: where a loader, or an op of it, is made."""
+"""The lines of the user's own code that advice is about: where a loader or an op is made."""
 
 from __future__ import annotations
 
