@@ -25,10 +25,11 @@ class Paced:
 
 
 def test_rate_is_that_of_the_steady_part():
-    """A second to start with would make it 100 images a second, not nearly 800."""
+    """With the time to start it would be far below 800."""
     run = run_loader(Paced(1000, 0.01, start_s=0.5), None, seconds=0.8, in_flight=2)
 
-    assert 300 < run.images_per_s <= 800
+    with_start = run.images / (sum(run.steps.waited) + sum(run.steps.computed))
+    assert with_start < run.images_per_s <= 800
     assert not run.is_short
 
 
@@ -44,7 +45,7 @@ def test_short_epochs_count_whole():
 def test_device_that_is_slower_decides():
     run = run_loader(Paced(1000, 0.0), EmulatedDevice(400), seconds=0.5, in_flight=2)
 
-    assert run.images_per_s == pytest.approx(400, rel=0.1)
+    assert run.images_per_s <= 400 * (1 + 1e-9)
     assert len(run.steps.waited) == run.batches == len(run.steps.computed)
 
 
@@ -59,11 +60,19 @@ def test_empty_loader_is_told():
         run_loader([], None, seconds=0.1, in_flight=2)
 
 
+def test_step_alone_has_at_most_the_rate_of_the_device():
+    alone = measure_step(EmulatedDevice(1000), BATCH, Effort(2, 0.2))
+
+    assert 0 < alone.rate.median <= 1000 * (1 + 1e-9)
+    assert alone.cpu_s >= 0
+
+
+@pytest.mark.quiet
 def test_step_alone_has_the_rate_of_the_device():
     alone = measure_step(EmulatedDevice(1000), BATCH, Effort(2, 0.2))
 
-    assert alone.rate.median == pytest.approx(1000, rel=0.1)
-    assert 0 <= alone.cpu_s < 1e-3
+    assert alone.rate.median == pytest.approx(1000, rel=0.05)
+    assert alone.cpu_s < 1e-3
 
 
 @pytest.mark.parametrize(
@@ -71,3 +80,18 @@ def test_step_alone_has_the_rate_of_the_device():
 )
 def test_cores_to_measure_on(available, counts):
     assert core_counts(available) == counts
+
+
+@pytest.mark.parametrize("images_per_s", [200, 1000])
+def test_no_device_trains_faster_than_it_can(images_per_s):
+    """What waits in its queue when the clock starts is work that was not done yet."""
+    run = run_loader(Paced(1000, 0.0), EmulatedDevice(images_per_s), seconds=0.05, in_flight=1)
+
+    assert run.images_per_s <= images_per_s * (1 + 1e-9)
+
+
+def test_short_epochs_are_not_repeated_for_the_number_of_batches():
+    """With fifty batches in flight, two of an epoch are all there is to see."""
+    run = run_loader(Paced(2, 0.01), None, seconds=0.05, in_flight=50)
+
+    assert run.batches < 50

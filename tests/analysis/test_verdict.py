@@ -7,8 +7,9 @@ from penstock.analysis.costs import Cost, Costs
 from penstock.analysis.facts import Facts
 from penstock.analysis.predict import CoreModel
 from penstock.analysis.results import Verdict
+from penstock.analysis.user_code import read_user_code
 from penstock.analysis.verdict import judge
-from penstock.analysis.what_if import Model, what_ifs
+from penstock.analysis.what_if import Change, Model, what_ifs
 
 
 def costs(read=0.0, decode=0.0, augment=0.0, collate=0.0, *, python=0.0, lock_share=0.0):
@@ -45,8 +46,11 @@ STALLED = Facts(
         ({"costs": costs(read=9, decode=1)}, Verdict.READ),
         ({"workers": 1}, Verdict.WORKERS),
         ({"workers": 0}, Verdict.WORKERS),
-        ({"workers": 32, "other_workers": 4, "other_pipeline": 800.0}, Verdict.TOO_MANY_WORKERS),
-        ({"workers": 32, "other_workers": 4, "other_pipeline": 410.0}, Verdict.DECODE),
+        ({"workers": 32, "other_workers": 4, "other_gain": 2.0}, Verdict.TOO_MANY_WORKERS),
+        ({"workers": 32, "other_workers": 4, "other_gain": 1.02}, Verdict.DECODE),
+        ({"workers": 1, "other_workers": 4, "other_gain": 3.5}, Verdict.WORKERS),
+        ({"workers": 1, "other_workers": 4, "other_gain": 1.02}, Verdict.DECODE),
+        ({"batches": 2, "end_to_end": 950.0}, Verdict.NONE),
         ({"start_up_s": 0.9, "epoch_s": 1.0}, Verdict.START_UP),
         ({"start_up_s": 0.1, "epoch_s": 1.0}, Verdict.DECODE),
         ({"copy_s": 9e-4}, Verdict.TRANSFER),
@@ -84,15 +88,23 @@ MODEL = Model(CoreModel(0.0, 1 / 100), step_cpu_s=0.0, overlap=8.0)
 
 
 def test_what_ifs_tell_how_many_cores_feed_the_accelerator():
-    changes = {change.change: change for change in what_ifs(STALLED, MODEL, {})}
+    changes = {change.change: change for change in what_ifs(STALLED, MODEL)}
 
     feeding = next(change for name, change in changes.items() if name.endswith("feed it"))
     assert 0.95 * 1000 <= feeding.rate <= 1000
     assert changes["8 cores"].gain == pytest.approx(2, rel=0.05)
 
 
+def test_what_ifs_tell_if_no_number_of_cores_is_enough():
+    serial = Model(CoreModel(serial_s=1 / 500, parallel_s=1 / 500), step_cpu_s=0.0, overlap=8.0)
+    last = what_ifs(STALLED, serial)[-1]
+
+    assert last.change == "1,024 cores, which do not feed it either"
+    assert last.rate < 500
+
+
 def test_advice_is_ranked_by_gain():
-    forms = {PACK: 5000.0, ACCELERATE: 600.0}
+    forms = [Change(PACK, 5000.0), Change(ACCELERATE, 600.0)]
     advice = advise(Verdict.DECODE, STALLED, MODEL, what_ifs(STALLED, MODEL, forms))
 
     gains = [one.gain for one in advice]
@@ -119,6 +131,18 @@ def test_advice_has_the_line_to_change(verdict, change, line):
     advice = advise(verdict, replace(STALLED, **change), MODEL, ())
 
     assert line in [one.line for one in advice]
+
+
+def test_advice_names_the_place_to_change(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    script = tmp_path / "train.py"
+    script.write_text("loader = DataLoader(\n  blur(data),\n  num_workers=1)\n")
+    facts = replace(STALLED, workers=1, costs=costs(decode=1, augment=8))
+    code = read_user_code(str(script), "loader")
+    lines = [one.line for one in advise(Verdict.WORKERS, facts, MODEL, (), code)]
+
+    assert "num_workers=4  # train.py:3" in lines
+    assert any(line.endswith("instead of blur  # train.py:2") for line in lines)
 
 
 def test_a_busy_accelerator_needs_no_change():

@@ -3,33 +3,47 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 
 from penstock.analysis.costs import Cost
 from penstock.analysis.facts import Facts
 from penstock.analysis.results import Advice, Verdict, WhatIf
+from penstock.analysis.user_code import UserCode
 from penstock.analysis.what_if import Model
 
 _WORTH_SAYING = 1.03
 _Gain = Callable[[float], float]
-PACK, ACCELERATE, FAST = "packed (.pen)", "penstock.accelerate", 'fidelity="fast"'
+PACK, FAST = "packed (.pen)", 'fidelity="fast"'
+ACCELERATE = "penstock.accelerate"
+ACCELERATE_PACKED = f"{ACCELERATE} and {PACK}"
 
 
 def advise(
-    verdict: Verdict, facts: Facts, model: Model, changes: tuple[WhatIf, ...]
+    verdict: Verdict,
+    facts: Facts,
+    model: Model,
+    changes: tuple[WhatIf, ...],
+    code: UserCode | None = None,
 ) -> tuple[Advice, ...]:
-    """Return what is worth doing, ranked by what it should gain end to end."""
+    """Return what is worth doing, ranked by what it should gain end to end.
+
+    Lines end in the place of the user's `code` that they change, where it can be told.
+    """
     now = model.end_to_end(facts.synthetic, facts.pipeline, facts.cores)
 
     def gain(pipeline: float) -> float:
         return model.end_to_end(facts.synthetic, pipeline, facts.cores) / now
 
     found = [*_from_changes(changes), *_about_workers(verdict, facts, gain_of=gain)]
+    found = [replace(one, line=_at(one.line, _loader_place(one.line, code))) for one in found]
     if facts.costs is not None:
         total_s = facts.costs.total_s
         for part in facts.costs.parts:
             if part.kind in {"augment", "collate"} and part.seconds > 0.2 * total_s:
                 left = max(1 - part.seconds / total_s, 0.01)
-                found.append(_about_op(part, gain(facts.pipeline / left)))
+                advice = _about_op(part, gain(facts.pipeline / left))
+                made = None if code is None else code.call_place(part.name)
+                found.append(replace(advice, line=_at(advice.line, made)))
     worth = [advice for advice in found if advice.gain >= _WORTH_SAYING]
     if verdict is Verdict.ACCELERATOR:
         worth.append(
@@ -44,6 +58,15 @@ def advise(
     return tuple(sorted(worth, key=lambda advice: -advice.gain))
 
 
+def _at(line: str, place: str | None) -> str:
+    return f"{line}  # {place}" if line and place else line
+
+
+def _loader_place(line: str, code: UserCode | None) -> str | None:
+    keyword, equals, _ = line.partition("=")
+    return None if code is None else code.loader_place(keyword if equals else None)
+
+
 _LINES = {
     PACK: (
         "Pack the data set",
@@ -54,6 +77,11 @@ _LINES = {
         "Let penstock run this DataLoader",
         "loader = penstock.accelerate(loader)",
         "The same pixels from native code, without worker processes. Measured.",
+    ),
+    ACCELERATE_PACKED: (
+        "Pack the data set, and let penstock load it",
+        'penstock.pack("DATA", "train.pen"); loader = penstock.Loader("train.pen", ...)',
+        "Native code on images that decode many times faster. Measured on a sample of the data.",
     ),
     FAST: (
         "Decode large photos at reduced size",
@@ -90,7 +118,7 @@ def _about_workers(verdict: Verdict, facts: Facts, gain_of: _Gain) -> Iterator[A
         faster = facts.pipeline * facts.cores / max(1, facts.workers)
         yield Advice(
             f"Use {facts.cores} {'threads' if keyword == 'threads' else 'workers'}",
-            gain_of(max(faster, facts.other_pipeline or 0.0)),
+            gain_of(facts.other_pipeline or faster),
             f"{keyword}={facts.cores}",
             "Cores are idle while the accelerator waits.",
         )

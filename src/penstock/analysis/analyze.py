@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import datetime as dt
 from collections.abc import Callable, Iterable
+from dataclasses import replace
 from typing import Any
 
 from penstock.analysis.advice import advise
@@ -13,6 +14,7 @@ from penstock.analysis.cores import available_cores
 from penstock.analysis.devices import Device, StepDevice, open_device
 from penstock.analysis.environment import describe_environment
 from penstock.analysis.facts import Facts
+from penstock.analysis.image_size import measure_sizes
 from penstock.analysis.layers import measure_layers
 from penstock.analysis.measure import (
     Effort,
@@ -25,12 +27,16 @@ from penstock.analysis.measure import (
     measure_step,
     rate_of,
 )
+from penstock.analysis.other_accelerators import check_faster
 from penstock.analysis.other_forms import measure_other_forms
+from penstock.analysis.other_models import measure_other_models
 from penstock.analysis.other_work import read_cpu_seconds, share_of_others, tell_others
 from penstock.analysis.predict import fit_cores, fit_overlap
 from penstock.analysis.predict_checked import check_core_predictions, core_points, core_rates
-from penstock.analysis.results import Analysis, FirstEpoch, LayerRate, Prediction, WhatIf
+from penstock.analysis.results import Analysis, FirstEpoch, LayerRate, WhatIf
 from penstock.analysis.subject import Subject, open_subject
+from penstock.analysis.sweep import Setting, Swept
+from penstock.analysis.user_code import UserCode, code_of_caller
 from penstock.analysis.utilisation import utilisation
 from penstock.analysis.verdict import judge
 from penstock.analysis.what_if import Model, what_ifs
@@ -50,6 +56,7 @@ def analyze(
     quick: bool = False,
     sweeps: bool = True,
     progress: Say | None = None,
+    code: UserCode | None = None,
 ) -> Analysis:
     """Find out what an input pipeline costs a training, why, and what would change it.
 
@@ -64,12 +71,16 @@ def analyze(
         rounds: How often each figure is measured; the median counts.
         seconds: How long each run takes.
         quick: Fewer rounds and shorter runs, unless they are given.
-        sweeps: Also measure layers of RandAugment and other forms of the data.
+        sweeps: Also measure layers of RandAugment, other image sizes, models, accelerators and
+            forms of the data, and look for the slowest files.
         progress: Called with what is being measured.
+        code: The code that makes the loader, so that advice can name the line to change; None
+            looks at the code that calls.
     """
     say = progress or (lambda _: None)
     default = Effort.quick() if quick else Effort()
     effort = Effort(rounds or default.rounds, seconds or default.seconds)
+    code = code or code_of_caller(loader)
     subject = open_subject(loader)
     target: Device = StepDevice(step) if step is not None else open_device(device, model)
 
@@ -78,6 +89,7 @@ def analyze(
     alone = measure_step(target, first_batch(subject), effort)
     target.forget()
     cores = available_cores()
+    # A data set that is loaded without workers may not bear to be sent to one.
     other_workers = cores if subject.workers not in {0, cores} else None
     measured = measure_rates(
         subject, target, core_counts(cores), effort, other_workers=other_workers, say=say
@@ -98,13 +110,20 @@ def analyze(
     reads = measure_reads(subject.files())
     first_epoch = measure_first_epoch(subject, target, cores, effort)
     layers: tuple[LayerRate, ...] = ()
-    layer_checks: tuple[Prediction, ...] = ()
-    forms: dict[str, float] = {}
+    slowest: tuple[tuple[str, float], ...] = ()
+    swept = Swept()
     if sweeps:
-        layers, layer_checks = measure_layers(subject, target, alone, fitted, cores, effort, say)
+        once = replace(effort, rounds=1)
+        setting = Setting(subject, target, alone, fitted, cores, once, say)
+        layers, swept = measure_layers(setting)
+        swept.add(measure_sizes(setting))
+        swept.add(measure_other_models(setting))
+        swept.add(check_faster(setting, facts.pipeline))
         say("the same pipeline in other forms")
-        forms = measure_other_forms(loader, subject, cores, effort)
-    changes = what_ifs(facts, fitted, forms) + _cold(facts, fitted, reads)
+        swept.add(measure_other_forms(setting, loader))
+        say("the slowest files")
+        slowest = subject.slowest_files()
+    changes = what_ifs(facts, fitted, swept.changes) + _cold(facts, fitted, reads)
     return Analysis(
         title=title or subject.title,
         created=dt.datetime.now(dt.timezone.utc).isoformat(timespec="seconds"),
@@ -115,10 +134,13 @@ def analyze(
         images=subject.images,
         verdict=finding.verdict,
         sentence=finding.sentence,
-        evidence=tell_others(share_of_others(cpu_before, read_cpu_seconds()))
-        + finding.evidence
-        + _tell_reads(reads)
-        + _tell_first_epoch(first_epoch, alone),
+        evidence=(
+            *tell_others(share_of_others(cpu_before, read_cpu_seconds())),
+            *finding.evidence,
+            *_tell_reads(reads),
+            *_tell_first_epoch(first_epoch, alone),
+            *swept.notes,
+        ),
         synthetic=alone.rate,
         pipeline=core_rates(measured.pipeline, fitted.cores.rate, cores),
         end_to_end=core_rates(
@@ -131,11 +153,12 @@ def analyze(
         first_epoch=first_epoch,
         ops=facts.costs.as_op_costs() if facts.costs is not None else (),
         layers=layers,
-        predictions=check_core_predictions(alone, measured) + layer_checks,
+        predictions=(*check_core_predictions(alone, measured), *swept.checks),
         what_ifs=changes,
-        advice=advise(finding.verdict, facts, fitted, changes),
+        advice=advise(finding.verdict, facts, fitted, changes, code),
         utilisation=busy,
         steps=measured.end_to_end[cores][-1].steps,
+        slowest_files=slowest,
     )
 
 
@@ -162,6 +185,9 @@ def _facts(
         costs=costs,
         other_workers=cores if other else None,
         other_pipeline=rate_of(other).median if other else None,
+        other_gain=rate_of(other).largest / rate_of(measured.pipeline[cores]).largest
+        if other
+        else None,
         start_up_s=max(0.0, start_up_s - first_work_s),
         epoch_s=min(short, default=None),
         copy_s=copy(alone.batch) / images if copy is not None else 0.0,

@@ -31,6 +31,11 @@ class Device(Protocol):
         ...
 
     @property
+    def takes_any_size(self) -> bool:
+        """Whether images of another size can be tried on it."""
+        ...
+
+    @property
     def busy(self) -> tuple[Interval, ...]:
         """When it was at work, in seconds of `time.perf_counter`, if it can tell."""
         ...
@@ -55,6 +60,7 @@ class EmulatedDevice:
     """
 
     is_emulated = True
+    takes_any_size = True
 
     def __init__(self, images_per_s: float, queue_depth: int = QUEUE_DEPTH) -> None:
         self.images_per_s = images_per_s
@@ -98,6 +104,7 @@ class StepDevice:
     """A training step of the user's own: `step(batch)`."""
 
     is_emulated = False
+    takes_any_size = False  # a model of the user's may be made for one
 
     def __init__(self, step: Callable[[Any], object]) -> None:
         self._step = step

@@ -8,62 +8,65 @@ from collections.abc import Callable
 from typing import Any
 
 import penstock
-from penstock.analysis.advice import ACCELERATE, FAST, PACK
-from penstock.analysis.measure import Effort, run_pipeline
+from penstock.analysis.advice import ACCELERATE, ACCELERATE_PACKED, FAST, PACK
+from penstock.analysis.like_loader import like
+from penstock.analysis.measure import run_pipeline
 from penstock.analysis.penstock_subject import PenstockSubject
-from penstock.analysis.subject import Subject, open_subject
-from penstock.errors import PenstockError
-from penstock.loading.loader import Loader
+from penstock.analysis.subject import Subject
+from penstock.analysis.sweep import Setting, Swept
+from penstock.analysis.what_if import Change
+from penstock.errors import PenstockError, TranslationError
 from penstock.loading.packed_source import PackedSource
-from penstock.transforms.values import ToDtype
 
 _IMAGES_PACKED = 256
 
 
-def measure_other_forms(
-    loader: Any, subject: Subject, cores: int, effort: Effort
-) -> dict[str, float]:
-    """Return rates of the pipeline alone by what was changed; what cannot be made is left out."""
-    forms: dict[str, Callable[[], float]] = {}
-    if isinstance(subject, PenstockSubject):
-        if not isinstance(subject.loader.source, PackedSource) and subject.files():
-            forms[PACK] = lambda: _packed_rate(subject, cores, effort)
-        forms[FAST] = lambda: _fast_rate(subject, cores, effort)
-    elif subject.worker_kind == "processes" and hasattr(penstock, "accelerate"):
-        forms[ACCELERATE] = lambda: _accelerated_rate(loader, cores, effort)
-    rates = {}
-    for change, measure in forms.items():
-        try:
-            rates[change] = measure()
-        except PenstockError:  # this data or these transforms cannot take that form
-            continue
-    return rates
+def measure_other_forms(setting: Setting, loader: Any) -> Swept:
+    """Measure the pipeline alone in each form; what cannot be made is noted with its reason."""
+    swept = Swept()
+    subject = setting.subject
+    packed = PACK
+    if subject.worker_kind == "processes":
+        native = _accelerated(loader, swept)
+        if native is None:
+            return swept
+        _try(swept, ACCELERATE, lambda: _rate(setting, native))
+        subject, packed = native, ACCELERATE_PACKED
+    if not isinstance(subject, PenstockSubject):
+        return swept
+    ours = subject
+    if not isinstance(ours.loader.source, PackedSource) and ours.files():
+        _try(swept, packed, lambda: _packed_rate(setting, ours))
+    if ours is setting.subject:
+        fast = ours.loader.replica
+        _try(swept, FAST, lambda: _rate(setting, PenstockSubject(fast(fidelity="fast"))))
+    return swept
 
 
-def _packed_rate(subject: PenstockSubject, cores: int, effort: Effort) -> float:
+def _try(swept: Swept, form: str, measure: Callable[[], float]) -> None:
+    try:
+        swept.changes.append(Change(form, measure()))
+    except PenstockError as error:  # this data or these transforms cannot take that form
+        swept.notes.append(f"{form} could not be tried: {error}")
+
+
+def _rate(setting: Setting, subject: Subject) -> float:
+    return run_pipeline(subject, None, setting.cores, setting.effort).images_per_s
+
+
+def _accelerated(loader: Any, swept: Swept) -> PenstockSubject | None:
+    try:
+        return PenstockSubject(penstock.accelerate(loader))
+    except TranslationError as error:
+        swept.notes.append(f"{ACCELERATE} could not be tried: {'; '.join(error.reasons)}")
+    except PenstockError as error:
+        swept.notes.append(f"{ACCELERATE} could not be tried: {error}")
+    return None
+
+
+def _packed_rate(setting: Setting, subject: PenstockSubject) -> float:
     files = list(subject.files())[:_IMAGES_PACKED]
     with tempfile.TemporaryDirectory() as folder:
         target = os.path.join(folder, "sample.pen")
         penstock.pack(files, target, labels=[0] * len(files), on_error="skip", progress=False)
-        plan = subject.loader.plan
-        name = plan.final.element.name.lower()
-        ends_as_ours = None if name == "uint8" else ToDtype(name, scale=True)
-        packed = Loader(
-            target,
-            batch_size=subject.batch_size,
-            transform=ends_as_ours,
-            threads=subject.workers,
-            targets="labels",
-        )
-        sample = PenstockSubject(packed.replica(plan=plan))
-        return run_pipeline(sample, None, cores, effort).images_per_s
-
-
-def _fast_rate(subject: PenstockSubject, cores: int, effort: Effort) -> float:
-    fast = PenstockSubject(subject.loader.replica(fidelity="fast"))
-    return run_pipeline(fast, None, cores, effort).images_per_s
-
-
-def _accelerated_rate(loader: Any, cores: int, effort: Effort) -> float:
-    native = open_subject(penstock.accelerate(loader))
-    return run_pipeline(native, None, cores, effort).images_per_s
+        return _rate(setting, PenstockSubject(like(subject.loader, target)))

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from penstock.analysis.costs import Costs
-from penstock.analysis.plan_variants import with_layers
+from penstock.analysis.plan_variants import with_layers, with_size
 from penstock.analysis.subject import WorkerKind
 from penstock.loading.loader import Loader
 from penstock.loading.packed_source import PackedSource
@@ -71,3 +71,14 @@ class PenstockSubject:
     def with_layers(self, layers: int) -> PenstockSubject:
         """Change the plan."""
         return PenstockSubject(self.loader.replica(plan=with_layers(self.loader.plan, layers)))
+
+    def with_size(self, factor: float) -> PenstockSubject | None:
+        """Change the ops of the plan that set a size."""
+        plan = with_size(self.loader.plan, factor)
+        return None if plan is None else PenstockSubject(self.loader.replica(plan=plan))
+
+    def slowest_files(self) -> tuple[tuple[str, float], ...]:
+        """Load some of the files one by one."""
+        from penstock.analysis.slow_files import slowest_files
+
+        return slowest_files(self.loader, self.files())

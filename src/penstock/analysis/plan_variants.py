@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from dataclasses import replace
+from typing import Any, cast
 
 import numpy as np
 
@@ -15,6 +16,7 @@ from penstock.transforms.op import ImageOp
 from penstock.transforms.python_step import PythonStep
 from penstock.transforms.rand_augment import RandAugment
 
+_SIZE_FIELDS = ("size", "max_size", "min_size", "target_size")
 _PROBE_HEIGHTS, _PROBE_WIDTHS = (375, 500, 800), (500, 333, 600)
 
 
@@ -57,6 +59,33 @@ def changes_size(op: ImageOp | PythonStep) -> bool:
     return not (
         np.array_equal(after.height, sizes.height) and np.array_equal(after.width, sizes.width)
     )
+
+
+def with_size(plan: Plan, factor: float) -> Plan | None:
+    """Return the plan with every size that an op sets times `factor`; None if none sets one."""
+    found = False
+    segments = []
+    for segment in plan.segments:
+        ops = []
+        for node in segment.ops:
+            given = {
+                name: scaled(getattr(node.op, name), factor)
+                for name in _SIZE_FIELDS
+                if getattr(node.op, name, None) is not None and changes_size(node.op)
+            }
+            found |= bool(given)
+            # Every op is a dataclass; their base cannot say so.
+            changed: Any = replace(cast("Any", node.op), **given) if given else node.op
+            ops.append(replace(node, op=changed))
+        segments.append(replace(segment, ops=tuple(ops)))
+    return replace(plan, segments=tuple(segments)) if found else None
+
+
+def scaled(size_px: int | Sequence[int], factor: float) -> int | tuple[int, ...]:
+    """Return a size, or several, times `factor`; at least a pixel is left."""
+    if isinstance(size_px, Sequence):
+        return tuple(max(1, round(side * factor)) for side in size_px)
+    return max(1, round(size_px * factor))
 
 
 def with_layers(plan: Plan, layers: int) -> Plan:

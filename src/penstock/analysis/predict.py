@@ -19,6 +19,7 @@ import numpy as np
 DEFAULT_OVERLAP = 8.0
 _OVERLAPS = np.geomspace(1.0, 32.0, 61)
 _TRUST_IN_DEFAULT = 0.1  # an overlap e times off the default is as odd as a rate that is 10 % off
+MOST_CORES = 1024  # considered
 FED = 0.95  # an accelerator that gets this share of what it could take is fed
 
 
@@ -90,7 +91,7 @@ def fit_cores(rates: Mapping[int, float]) -> CoreModel:
 
 
 def cores_needed(
-    synthetic: float, model: CoreModel, step_cpu_s: float, overlap: float, most: int = 1024
+    synthetic: float, model: CoreModel, step_cpu_s: float, overlap: float, most: int = MOST_CORES
 ) -> int | None:
     """Return the fewest cores that feed the accelerator; None if no number does."""
     for cores in range(1, most + 1):

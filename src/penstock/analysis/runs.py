@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterable
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field, replace
+from itertools import islice
 from typing import Any
 
 from penstock.analysis.batch_images import count_images
-from penstock.analysis.devices import QUEUE_DEPTH, Device
+from penstock.analysis.devices import QUEUE_DEPTH, Device, Interval
 from penstock.analysis.results import Steps
 from penstock.errors import AnalysisError
 
@@ -39,13 +40,20 @@ class _Epoch:
     waited: list[float] = field(default_factory=list)
     computed: list[float] = field(default_factory=list)
     done: list[float] = field(default_factory=list)  # when the loop was ready for another batch
+    trained: list[float] = field(default_factory=list)  # when the step ended, if the device tells
     ended: float = 0.0
     is_whole: bool = False
 
     def settled(self, in_flight: int) -> tuple[int, float]:
         """Images and seconds after what was in flight at first has come through."""
         skipped = min(in_flight, max(0, len(self.images) - 2))
-        return sum(self.images[skipped + 1 :]), self.done[-1] - self.done[skipped]
+        # The loop runs ahead of a device by what its queue holds: only steps that ended count.
+        moments = self.trained or self.done
+        return sum(self.images[skipped + 1 :]), moments[-1] - moments[skipped]
+
+    def is_short(self, in_flight: int) -> bool:
+        """Whether the epoch was over before the loader got going."""
+        return self.is_whole and len(self.images) < _SHORT_EPOCH * in_flight
 
     @property
     def start_up_s(self) -> float:
@@ -86,6 +94,7 @@ def run_loader(
     # A device that queues steps takes its first ones in a burst, too.
     in_flight = max(in_flight, 0 if device is None else QUEUE_DEPTH + 1)
     limits = _Limits.of(seconds, in_flight + _TIMED_BATCHES)
+    steps_before = 0 if device is None else len(device.busy)
     done: list[_Epoch] = []
     batches = 0
     while len(done) != epochs and not limits.are_reached(time.perf_counter(), batches):
@@ -93,9 +102,21 @@ def run_loader(
         batches += len(done[-1].images)
         if not done[-1].images:
             raise AnalysisError("the loader yields no batches. Is the data set empty?")
+        if done[-1].is_short(in_flight):  # counts whole, however many batches it has
+            limits = replace(limits, least_batches=0)
     if device is not None:
         device.synchronise()
+        _note_trained(done, device.busy[steps_before:])
     return _summary(done, time.perf_counter(), in_flight)
+
+
+def _note_trained(epochs: list[_Epoch], busy: Sequence[Interval]) -> None:
+    """Tell each epoch when its steps ended, if the device knows of every one."""
+    if len(busy) != sum(len(epoch.images) for epoch in epochs):
+        return
+    ends = iter(end for _, end in busy)
+    for epoch in epochs:
+        epoch.trained = list(islice(ends, len(epoch.images)))
 
 
 def _run_epoch(loader: Iterable[Any], device: Device | None, limits: _Limits) -> _Epoch:
@@ -120,7 +141,7 @@ def _run_epoch(loader: Iterable[Any], device: Device | None, limits: _Limits) ->
 
 def _summary(epochs: list[_Epoch], ended: float, in_flight: int) -> Run:
     whole = [epoch for epoch in epochs if epoch.is_whole]
-    is_short = bool(whole) and len(whole[0].images) < _SHORT_EPOCH * in_flight
+    is_short = epochs[0].is_short(in_flight)
     parts = [epoch.settled(in_flight) for epoch in epochs]
     images, seconds = sum(part[0] for part in parts), sum(part[1] for part in parts)
     if is_short or any(len(epoch.images) < in_flight + 2 for epoch in epochs):

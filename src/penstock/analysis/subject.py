@@ -1,4 +1,4 @@
-"""What is analysed: a loader that can be made again with other workers or other layers."""
+"""What is analysed: a loader that can be made again with other workers, layers or sizes."""
 
 from __future__ import annotations
 
@@ -65,6 +65,14 @@ class Subject(Protocol):
         """Return the same with so many layers of RandAugment, if that can be done."""
         ...
 
+    def with_size(self, factor: float) -> Subject | None:
+        """Return the same with images of `factor` times the height and width, if possible."""
+        ...
+
+    def slowest_files(self) -> tuple[tuple[str, float], ...]:
+        """Return the slowest of some files, with milliseconds; none if files are not known."""
+        ...
+
 
 class IterableSubject:
     """Any iterable of batches: nothing is known of what happens inside."""
@@ -106,6 +114,15 @@ class IterableSubject:
         """Nothing can be changed."""
         del layers
         return None
+
+    def with_size(self, factor: float) -> Subject | None:
+        """Nothing can be changed."""
+        del factor
+        return None
+
+    def slowest_files(self) -> tuple[tuple[str, float], ...]:
+        """None are known."""
+        return ()
 
 
 def open_subject(loader: Any) -> Subject:

@@ -18,12 +18,15 @@ class TorchDevice:
     """Trains a model by SGD on what it is given: copy, forward, backward, update."""
 
     is_emulated = False
+    takes_any_size = True
 
     def __init__(self, name: str, model: str) -> None:
         self._torch = _import_torch(name)
         self.name = name
         self._device = _checked_device(self._torch, name)
+        self.model_name = model
         self._model = make_model(model).to(self._device).train()
+        self.library = type(self._model).__module__.partition(".")[0]
         self._optimiser = self._torch.optim.SGD(self._model.parameters(), lr=1e-3)
         self._busy: list[Interval] = []
 

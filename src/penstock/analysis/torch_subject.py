@@ -10,10 +10,15 @@ from importlib import import_module
 from typing import Any
 
 from penstock.analysis.costs import Costs
+from penstock.analysis.plan_variants import scaled
+from penstock.analysis.profiling.dataset import find_slowest_files
+from penstock.analysis.profiling.one_thread import one_thread
 from penstock.analysis.subject import WorkerKind
 from penstock.analysis.torch_costs import innermost, list_composes, measure_costs
 
 _FILES_LOOKED_AT = 512
+_FILES_TIMED = 64
+_TO_TENSOR = {"ToTensor", "PILToTensor", "ToImage"}
 
 
 class TorchSubject:
@@ -62,7 +67,10 @@ class TorchSubject:
         return _names(samples) if len(samples) <= most else ()
 
     def with_layers(self, layers: int) -> TorchSubject | None:
-        """Return a copy whose RandAugment has so many layers; None if there is no such op."""
+        """Return a copy whose RandAugment has so many layers, added where there is none.
+
+        None if there is no place to add it.
+        """
         dataset = copy.deepcopy(self._dataset)
         found = False
         for owner in list_composes(dataset):
@@ -70,7 +78,25 @@ class TorchSubject:
                 if type(op).__name__ == "RandAugment" and hasattr(op, "num_ops"):
                     op.num_ops = layers
                     found = True
+        found = found or _add_rand_augment(dataset, layers)
         return TorchSubject(self._loader, dataset) if found else None
+
+    def with_size(self, factor: float) -> TorchSubject | None:
+        """Return a copy whose crops and resizes give `factor` times the size; None without any."""
+        dataset = copy.deepcopy(self._dataset)
+        found = False
+        for owner in list_composes(dataset):
+            for op in owner.transforms:
+                if type(op).__name__.endswith(("Crop", "Resize")):
+                    found |= _scale_sizes(op, factor)
+        return TorchSubject(self._loader, dataset) if found else None
+
+    def slowest_files(self) -> tuple[tuple[str, float], ...]:
+        """Fetch some samples one by one; nothing for data that has no order."""
+        if not _has_length(self._dataset) or not self.images:
+            return ()
+        with one_thread():
+            return find_slowest_files(self._dataset, _FILES_TIMED)
 
     def _samples(self) -> Sequence[Any]:
         samples = getattr(innermost(self._dataset), "samples", ())
@@ -97,6 +123,29 @@ class TorchSubject:
         else:
             options |= {"batch_size": given.batch_size, "drop_last": given.drop_last}
         return import_module("torch.utils.data").DataLoader(self._dataset, **options)
+
+
+def _add_rand_augment(dataset: Any, layers: int) -> bool:
+    """Put torchvision's RandAugment before the op that makes a tensor of the image."""
+    for owner in list_composes(dataset):
+        for place, op in enumerate(owner.transforms):
+            module = type(op).__module__
+            if type(op).__name__ in _TO_TENSOR and module.startswith("torchvision.transforms"):
+                family = "torchvision.transforms" + (".v2" if ".v2" in module else "")
+                added = import_module(family).RandAugment(num_ops=layers)
+                ops = list(owner.transforms)
+                owner.transforms = [*ops[:place], added, *ops[place:]]
+                return True
+    return False
+
+
+def _scale_sizes(op: Any, factor: float) -> bool:
+    """Change the sizes of an op of torchvision or Albumentations; tell whether it has any."""
+    sizes = {name: getattr(op, name, None) for name in ("size", "max_size", "height", "width")}
+    given = {name: size for name, size in sizes.items() if isinstance(size, (int, list, tuple))}
+    for name, size in given.items():
+        setattr(op, name, scaled(size, factor))
+    return bool(given)
 
 
 def _has_length(dataset: Any) -> bool:

@@ -8,12 +8,15 @@ from penstock.analysis.costs import Costs
 from penstock.analysis.facts import Facts
 from penstock.analysis.results import Verdict
 
-LEAST_BATCHES = 8
-_FED = 0.1  # an accelerator that loses less is fed
-_MOST_OF_IT = 0.5
-_GAIN_THAT_COUNTS = 1.15  # of another number of workers, in what was measured
-_SCALING_THAT_COUNTS = 1.3  # of more workers, in what can be expected
-_LOCKED = 0.25  # well above what functions that let go of the lock show
+LEAST_BATCHES = 8  # with fewer, one that is late decides
+_FED = 0.1  # a smaller loss is within what two runs of the same training differ by
+_MOST_OF_IT = 0.5  # more than all other causes together
+# More than the best of three rounds differ on a machine that does other work too.
+_GAIN_THAT_COUNTS = 1.15
+# Workers compute at most a share of the time, so one too few of many is no cause.
+_SCALING_THAT_COUNTS = 1.3
+# Functions that let go of the lock show next to nothing, those that keep it a half and more.
+_LOCKED = 0.25
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,6 +36,11 @@ def judge(facts: Facts) -> Finding:
 
 def _judge(facts: Facts) -> tuple[Verdict, str]:
     stall = f"the accelerator waits {facts.stall:.0%} of its time"
+    if facts.batches < LEAST_BATCHES:
+        return Verdict.NONE, (
+            f"No verdict: {facts.batches} batches measured, {LEAST_BATCHES} needed. Measure for "
+            "longer, or make batches smaller."
+        )
     if facts.stall <= _FED:
         return Verdict.ACCELERATOR, (
             f"The accelerator is the limit: it is busy {1 - facts.stall:.0%} of the time, and the "
@@ -45,11 +53,6 @@ def _judge(facts: Facts) -> tuple[Verdict, str]:
         return Verdict.START_UP, (
             f"Starting up is the limit: {facts.start_up_s:.2f} of the {facts.epoch_s:.2f} seconds "
             f"of an epoch go into starting and ending it; {stall}."
-        )
-    if facts.batches < LEAST_BATCHES:
-        return Verdict.NONE, (
-            f"No verdict: {facts.batches} batches measured, {LEAST_BATCHES} needed. Measure for "
-            "longer, or make batches smaller."
         )
     if facts.copy_s * facts.synthetic > _MOST_OF_IT:
         return Verdict.TRANSFER, (
@@ -80,8 +83,7 @@ def _judge_costs(facts: Facts, costs: Costs, stall: str) -> tuple[Verdict, str]:
             f"The interpreter lock is the limit: {name} is Python, of which one thread at a time "
             f"can run, and takes {costs.python_s / costs.cpu_s:.0%} of the work; {stall}."
         )
-    usable = min(facts.cores, _useful_workers(facts))
-    if usable > 0 and facts.cores / usable >= _SCALING_THAT_COUNTS:
+    if _has_too_few_workers(facts):
         kind = "threads" if facts.worker_kind == "threads" else "workers"
         return Verdict.WORKERS, (
             f"Too few {kind}: {facts.workers} for {facts.cores} cores, while {stall}."
@@ -102,16 +104,17 @@ def _judge_costs(facts: Facts, costs: Costs, stall: str) -> tuple[Verdict, str]:
     return largest, f"Augmenting is the limit: {share}{name}; {stall}."
 
 
-def _useful_workers(facts: Facts) -> int:
-    """Workers that can compute at the same time; the training process counts if it has none."""
-    return max(1, facts.workers)
+def _has_too_few_workers(facts: Facts) -> bool:
+    """Tell whether cores are idle that more workers would use: measured, where that was done."""
+    computing = max(1, facts.workers)  # without workers, the training process itself
+    if facts.cores / computing < _SCALING_THAT_COUNTS:
+        return False
+    return facts.other_gain is None or facts.other_gain >= _GAIN_THAT_COUNTS
 
 
 def _too_many_workers(facts: Facts) -> str | None:
-    if facts.other_pipeline is None or facts.other_workers is None:
-        return None
-    gain = facts.other_pipeline / facts.pipeline
-    if facts.workers <= facts.cores or gain < _GAIN_THAT_COUNTS:
+    gain = facts.other_gain
+    if gain is None or facts.workers <= facts.cores or gain < _GAIN_THAT_COUNTS:
         return None
     return (
         f"{facts.workers} on {facts.cores} cores get in each other's way, and "

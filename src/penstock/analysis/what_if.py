@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from penstock.analysis.facts import Facts
-from penstock.analysis.predict import CoreModel, Point, cores_needed, predict
+from penstock.analysis.predict import MOST_CORES, CoreModel, Point, cores_needed, predict
 from penstock.analysis.results import WhatIf
+
+FASTER = (2, 4)  # times, of accelerators
+SLOWER = 2  # times, of a model
 
 
 @dataclass(frozen=True, slots=True)
@@ -17,39 +21,67 @@ class Model:
     step_cpu_s: float
     overlap: float
 
-    def end_to_end(self, synthetic: float, pipeline: float, cores: int) -> float:
-        """Predict the rate for a step and a pipeline on so many cores."""
-        return predict(Point(synthetic, pipeline, cores, self.step_cpu_s), self.overlap)
+    def end_to_end(
+        self, synthetic: float, pipeline: float, cores: int, step_cpu_s: float | None = None
+    ) -> float:
+        """Predict the rate for a step and a pipeline on so many cores.
+
+        `step_cpu_s` is of another step than the one that was measured.
+        """
+        cpu_s = self.step_cpu_s if step_cpu_s is None else step_cpu_s
+        return predict(Point(synthetic, pipeline, cores, cpu_s), self.overlap)
 
 
-def what_ifs(facts: Facts, model: Model, other_forms: dict[str, float]) -> tuple[WhatIf, ...]:
-    """Think through cores, accelerators, ops, and other forms of the pipeline.
+@dataclass(frozen=True, slots=True)
+class Change:
+    """Rates that were measured with something changed; None is as it was."""
 
-    `other_forms` are rates of the pipeline that were measured, by what was changed.
-    """
+    what: str
+    pipeline: float | None = None
+    synthetic: float | None = None
+    step_cpu_s: float | None = None
+
+
+def faster_accelerator(times: int) -> str:
+    """Return what to call it."""
+    return f"an accelerator {times} times as fast"
+
+
+def what_ifs(facts: Facts, model: Model, changes: Sequence[Change] = ()) -> tuple[WhatIf, ...]:
+    """Think through cores, accelerators, ops, and what was measured with something changed."""
     now = model.end_to_end(facts.synthetic, facts.pipeline, facts.cores)
     found: list[WhatIf] = []
 
-    def consider(change: str, synthetic: float, pipeline: float, cores: int) -> None:
+    def consider(what: str, synthetic: float, pipeline: float, cores: int) -> None:
         rate = model.end_to_end(synthetic, pipeline, cores)
-        found.append(WhatIf(change, rate, rate / now))
+        found.append(WhatIf(what, rate, rate / now))
 
     for times in (2, 4):
         cores = facts.cores * times
         consider(f"{cores} cores", facts.synthetic, model.cores.rate(cores), cores)
-    for times in (2, 4):
-        change = f"an accelerator {times} times as fast"
-        consider(change, facts.synthetic * times, facts.pipeline, facts.cores)
+    for times in FASTER:
+        consider(faster_accelerator(times), facts.synthetic * times, facts.pipeline, facts.cores)
+    slower = f"a model whose step takes {SLOWER} times as long"
+    consider(slower, facts.synthetic / SLOWER, facts.pipeline, facts.cores)
     if facts.costs is not None and facts.costs.cpu_s > 0:
         slowest = facts.costs.slowest("augment")
         if slowest is not None and slowest.seconds > 0:
             left = facts.costs.without(slowest.name).total_s / facts.costs.total_s
             faster = facts.pipeline / max(left, 0.01)
             consider(f"without {slowest.name}", facts.synthetic, faster, facts.cores)
-    for change, pipeline in other_forms.items():
-        consider(change, facts.synthetic, pipeline, facts.cores)
+    for change in changes:
+        rate = model.end_to_end(
+            change.synthetic or facts.synthetic,
+            change.pipeline or facts.pipeline,
+            facts.cores,
+            change.step_cpu_s,
+        )
+        found.append(WhatIf(change.what, rate, rate / now))
     needed = cores_needed(facts.synthetic, model.cores, model.step_cpu_s, model.overlap)
     if needed is not None:
         many = "core feeds" if needed == 1 else "cores feed"
         consider(f"{needed} {many} it", facts.synthetic, model.cores.rate(needed), needed)
+    else:
+        what = f"{MOST_CORES:,} cores, which do not feed it either"
+        consider(what, facts.synthetic, model.cores.rate(MOST_CORES), MOST_CORES)
     return tuple(found)

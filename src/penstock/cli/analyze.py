@@ -5,8 +5,9 @@ from __future__ import annotations
 import argparse
 import json
 import sys
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
+from penstock.cli.analyzed_loader import BATCH_SIZE, is_object, open_loader, open_step
 from penstock.cli.arguments import count
 from penstock.cli.output import say
 from penstock.errors import AnalysisError
@@ -16,7 +17,7 @@ if TYPE_CHECKING:
 
     Verbs = argparse._SubParsersAction[argparse.ArgumentParser]  # noqa: SLF001 (has no public name)
 
-CROP_PX = 224
+DEVICE = "emulated:1000"
 
 
 def add_verb(verbs: Verbs, shared: argparse.ArgumentParser) -> None:
@@ -28,16 +29,27 @@ def add_verb(verbs: Verbs, shared: argparse.ArgumentParser) -> None:
         description="Measures the training step alone, the input pipeline alone and both together, "
         "says what holds the training up, and what would change it.",
     )
-    verb.add_argument("data", help="a folder of images in class folders, or a .pen file")
+    verb.add_argument(
+        "data",
+        metavar="DATA",
+        help="a folder of images in class folders, a .pen file, or MODULE:OBJECT, which is a torch "
+        "DataLoader, a penstock Loader, or a function that makes one (FILE.py:OBJECT works too)",
+    )
+    verb.add_argument(
+        "--step",
+        metavar="MODULE:CALLABLE",
+        help="your own training step, called with each batch, instead of --device",
+    )
     verb.add_argument(
         "--device",
-        default="emulated:1000",
-        help="cuda, mps, cpu, or emulated:IMAGES_PER_SECOND (default: %(default)s)",
+        help=f"cuda, mps, cpu, or emulated:IMAGES_PER_SECOND (default: {DEVICE})",
     )
     verb.add_argument(
         "--model", default="resnet18", help="torchvision's or timm's name, or MODULE:CALLABLE"
     )
-    verb.add_argument("--batch-size", type=count, default=64, metavar="N")
+    verb.add_argument(
+        "--batch-size", type=count, metavar="N", help=f"of a folder or file (default: {BATCH_SIZE})"
+    )
     verb.add_argument("--threads", type=count, metavar="N", help="default: all cores")
     verb.add_argument(
         "--transform",
@@ -55,28 +67,26 @@ def run(args: argparse.Namespace) -> int:
     from penstock.analysis.analyze import analyze
     from penstock.analysis.devices import EMULATED
     from penstock.cli.torchvision_import import import_torchvision
-    from penstock.loading.loader import Loader
 
-    if not args.device.startswith(EMULATED) and ":" not in args.model:
+    if args.step is not None and args.device is not None:
+        raise AnalysisError("--step trains on what it likes. Leave out --device.")
+    device = args.device or DEVICE
+    if not device.startswith(EMULATED) and ":" not in args.model:
         try:
             import_torchvision()  # in the one way that works for all builds of it
         except ImportError as error:
-            raise AnalysisError(f"--device {args.device}: {error}. Install torchvision.") from error
-    loader = Loader(
-        args.data,
-        batch_size=args.batch_size,
-        transform=_transform(args.transform),
-        shuffle=True,
-        threads=args.threads,
-    )
+            raise AnalysisError(f"--device {device}: {error}. Install torchvision.") from error
+    loader, code = open_loader(args)
     progress = _Teller(show=sys.stderr.isatty() and not args.json)
     analysis = analyze(
         loader,
-        device=args.device,
+        open_step(args.step),
+        device=device,
         model=args.model,
-        title=args.data,
+        title=None if is_object(args.data) else args.data,
         quick=args.quick,
         progress=progress.tell,
+        code=code,
     )
     progress.clear()
     if args.html:
@@ -102,33 +112,6 @@ class _Teller:
     def clear(self) -> None:
         if self._show:
             sys.stderr.write("\r\033[K")
-
-
-def _transform(path: str | None) -> Any:
-    from penstock import transforms as T
-
-    if path is None:
-        return T.Compose(
-            [
-                T.RandomResizedCrop(CROP_PX),
-                T.RandomHorizontalFlip(),
-                T.RandAugment(),
-                T.Normalize(T.IMAGENET_MEAN, T.IMAGENET_STD),
-            ]
-        )
-    from importlib import import_module
-
-    from penstock.transforms.op import Transform
-
-    module, _, name = path.partition(":")
-    sys.path.insert(0, "")  # modules beside which the user stands
-    try:
-        found = getattr(import_module(module), name)
-    except (ImportError, AttributeError, ValueError) as error:
-        raise AnalysisError(
-            f"--transform {path}: {error}. Give MODULE:OBJECT, as in recipes:train_transform."
-        ) from error
-    return found if isinstance(found, Transform) or not callable(found) else found()
 
 
 def _write_html(analysis: Analysis, path: str) -> None:

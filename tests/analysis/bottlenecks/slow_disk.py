@@ -35,4 +35,5 @@ class SlowDisk(torch.utils.data.Dataset):
 
 
 if __name__ == "__main__":
-    sys.exit(planted.main(Verdict.READ, planted.data_loader(SlowDisk()), "emulated:5000"))
+    loader = planted.data_loader(SlowDisk(), batch_size=4)
+    sys.exit(planted.main(Verdict.READ, loader, "emulated:5000"))

@@ -52,6 +52,12 @@ def profile_dataset(dataset: Any, samples: int) -> Profile:
     )
 
 
+def find_slowest_files(dataset: Any, samples: int) -> tuple[tuple[str, float], ...]:
+    """Time some samples, spread over the data set; return the slowest with their milliseconds."""
+    indices = spread_indices(len(dataset), samples)
+    return _slowest(dataset, indices, [_seconds(dataset, index) for index in indices])
+
+
 def spread_indices(length: int, wanted: int) -> list[int]:
     """Return up to `wanted` indices, evenly over the data set."""
     chosen: list[int] = np.unique(np.linspace(0, length - 1, wanted).astype(np.int64)).tolist()

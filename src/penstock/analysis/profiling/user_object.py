@@ -18,6 +18,17 @@ def load_object(name: str) -> Any:
 
     A class, or a function that needs no arguments, is called: what it returns is meant.
     """
+    value = load_as_is(name)
+    if not _is_maker(value):
+        return value
+    try:
+        return value()
+    except Exception as error:
+        raise PenstockError(f"{name}() failed: {type(error).__name__}: {error}") from error
+
+
+def load_as_is(name: str) -> Any:
+    """Import `package.module:object` or `file.py:object`, and call nothing."""
     module_name, colon, attributes = name.rpartition(":")
     if not colon or not module_name or not attributes:
         raise PenstockError(
@@ -29,12 +40,15 @@ def load_object(name: str) -> Any:
         if not hasattr(value, attribute):
             raise PenstockError(f"{module_name}: there is no {attributes!r}. Check the name.")
         value = getattr(value, attribute)
-    if not _is_maker(value):
-        return value
-    try:
-        return value()
-    except Exception as error:
-        raise PenstockError(f"{name}() failed: {type(error).__name__}: {error}") from error
+    return value
+
+
+def file_of(name: str) -> str | None:
+    """Return the file that defines what `load_object` was asked for; None if there is none."""
+    module_name = name.rpartition(":")[0]
+    if module_name.endswith(".py"):
+        return module_name
+    return getattr(sys.modules.get(module_name), "__file__", None)
 
 
 def _import(name: str) -> ModuleType:

@@ -1,0 +1,209 @@
+"""Sweeps over sizes, layers, models, accelerators and forms: what they change, not how fast."""
+
+import numpy as np
+import pytest
+from PIL import Image
+
+import penstock
+from penstock import Loader, TransformError
+from penstock import transforms as T
+from penstock.analysis.advice import ACCELERATE, ACCELERATE_PACKED
+from penstock.analysis.devices import EmulatedDevice, StepDevice
+from penstock.analysis.image_size import heights_near, image_height_px, measure_sizes
+from penstock.analysis.measure import Effort, StepAlone, first_batch
+from penstock.analysis.other_accelerators import check_faster
+from penstock.analysis.other_forms import measure_other_forms
+from penstock.analysis.other_models import measure_other_models
+from penstock.analysis.penstock_subject import PenstockSubject
+from penstock.analysis.predict import CoreModel
+from penstock.analysis.results import Rate
+from penstock.analysis.subject import open_subject
+from penstock.analysis.sweep import Setting
+from penstock.analysis.what_if import Model
+
+EFFORT = Effort(1, 0.02)
+MODEL = Model(CoreModel(0.0, 1e-3), step_cpu_s=0.0, overlap=8.0)
+
+
+@pytest.fixture(scope="module")
+def files(tmp_path_factory, photo):
+    folder = tmp_path_factory.mktemp("photos") / "all"
+    folder.mkdir()
+    for number in range(12):
+        Image.fromarray(np.roll(photo, number, axis=0)).save(folder / f"{number:02}.jpg")
+    return sorted(str(file) for file in folder.iterdir())
+
+
+def loader_of(files, *ops):
+    return Loader(
+        files, labels=[0] * len(files), batch_size=4, transform=T.Compose(ops), output="numpy"
+    )
+
+
+def setting_of(loader, device):
+    subject = open_subject(loader)
+    alone = StepAlone(Rate(100.0, 100.0, 100.0), 1e-6, first_batch(subject))
+    return Setting(subject, device, alone, MODEL, 1, EFFORT, lambda _: None)
+
+
+@pytest.fixture
+def torch_loader(files, torchvision):
+    import torch
+
+    v1 = torchvision.transforms
+    ops = [v1.Resize(80), v1.CenterCrop(64), v1.ToTensor()]
+    folder = files[0].rpartition("/")[0].rpartition("/")[0]
+    photos = torchvision.datasets.ImageFolder(folder, v1.Compose(ops))
+    return torch.utils.data.DataLoader(photos, batch_size=4)
+
+
+def test_every_size_of_a_plan_is_scaled(files):
+    subject = PenstockSubject(loader_of(files, T.Resize(80), T.CenterCrop((64, 48))))
+
+    with subject.with_size(0.5).open() as smaller:
+        assert next(iter(smaller))[0].shape[2:] == (32, 24)
+
+
+def test_size_of_a_torch_loader_is_scaled_in_a_copy(torch_loader):
+    subject = open_subject(torch_loader)
+
+    assert first_batch(subject.with_size(1.5))[0].shape == (4, 3, 96, 96)
+    assert first_batch(subject)[0].shape == (4, 3, 64, 64)
+
+
+def test_layers_are_added_where_a_torch_loader_has_none(torch_loader):
+    changed = open_subject(torch_loader).with_layers(3)
+
+    names = [type(op).__name__ for op in changed._dataset.transform.transforms]
+    assert names == ["Resize", "CenterCrop", "RandAugment", "ToTensor"]
+    assert changed._dataset.transform.transforms[2].num_ops == 3
+
+
+@pytest.mark.parametrize(
+    ("batch", "height"),
+    [
+        ((np.zeros((2, 3, 5, 7)), [0, 1]), 5),
+        ([np.zeros((2, 5, 7, 3))], 5),
+        ({"image": np.zeros((2, 1, 5, 7))}, 5),
+        (([np.zeros((3, 5, 7)), np.zeros((3, 6, 7))], [{}, {}]), None),
+        ([], None),
+    ],
+)
+def test_height_of_a_batch(batch, height):
+    assert image_height_px(batch) == height
+
+
+def test_usual_heights():
+    assert heights_near(224) == [160, 192, 256, 288]
+    assert heights_near(32) == [64, 96]
+
+
+def test_sizes_are_measured_and_one_is_checked(files):
+    setting = setting_of(loader_of(files, T.RandomResizedCrop(128)), EmulatedDevice(1000))
+    swept = measure_sizes(setting)
+
+    assert [change.what.split()[1] for change in swept.changes] == ["64", "96", "160", "192"]
+    assert all("assumed" in change.what for change in swept.changes)
+    assert all(change.pipeline > 0 for change in swept.changes)
+    assert [check.what for check in swept.checks] == ["images 64 pixels high"]
+    assert swept.checks[0].error is not None
+
+
+def test_step_of_the_user_is_not_tried_on_other_sizes(files):
+    heights = []
+    device = StepDevice(lambda batch: heights.append(batch[0].shape[2]))
+    setting = setting_of(loader_of(files, T.RandomResizedCrop(128)), device)
+    swept = measure_sizes(setting)
+
+    assert swept.changes[0].synthetic == pytest.approx(400)
+    assert heights == []
+
+
+def test_size_that_does_not_work_is_noted(files, monkeypatch):
+    def refuse(subject, factor):
+        raise TransformError("too large")
+
+    monkeypatch.setattr(PenstockSubject, "with_size", refuse)
+    swept = measure_sizes(setting_of(loader_of(files, T.CenterCrop(64)), EmulatedDevice(1000)))
+
+    assert "images 96 pixels high could not be tried: too large" in swept.notes
+
+
+def test_faster_emulated_accelerators_are_checked(files):
+    setting = setting_of(loader_of(files, T.CenterCrop(32)), EmulatedDevice(100))
+
+    checks = check_faster(setting, 1e6).checks
+    assert [check.what for check in checks] == [
+        "an accelerator 2 times as fast",
+        "an accelerator 4 times as fast",
+    ]
+    assert checks[0].predicted == pytest.approx(200)
+    assert check_faster(setting_of(setting.subject.loader, StepDevice(len)), 1e6).checks == []
+
+
+def test_torch_loader_is_tried_natively_and_packed(torch_loader):
+    setting = setting_of(torch_loader, EmulatedDevice(1000))
+    swept = measure_other_forms(setting, torch_loader)
+
+    assert [change.what for change in swept.changes] == [ACCELERATE, ACCELERATE_PACKED]
+    assert swept.notes == []
+
+
+def test_what_cannot_be_translated_is_noted():
+    torch = pytest.importorskip("torch")
+    numbers = torch.utils.data.TensorDataset(torch.zeros(8, 3, 4, 4))
+    loader = torch.utils.data.DataLoader(numbers, batch_size=4)
+    swept = measure_other_forms(setting_of(loader, EmulatedDevice(1000)), loader)
+
+    assert swept.changes == []
+    assert swept.notes[0].startswith("penstock.accelerate could not be tried: ")
+
+
+def test_other_models_are_measured_on_a_real_device(torchvision):
+    import torch
+
+    from penstock.analysis.torch_device import TorchDevice
+
+    batches = [(torch.rand(2, 3, 32, 32), torch.tensor([1, 2]))] * 3
+    setting = setting_of(batches, TorchDevice("cpu", "resnet18"))
+    changes = measure_other_models(setting).changes
+
+    assert [change.what.split()[0] for change in changes] == ["mobilenet_v3_small", "resnet50"]
+    assert all(change.synthetic > 0 and change.step_cpu_s >= 0 for change in changes)
+
+
+def test_emulated_device_has_no_other_models(files):
+    setting = setting_of(loader_of(files, T.CenterCrop(32)), EmulatedDevice(1000))
+
+    assert measure_other_models(setting).changes == []
+
+
+def test_all_kinds_of_changes_are_there(files):
+    loader = loader_of(files, T.RandomResizedCrop(64), T.ToDtype("float32", scale=True))
+    found = penstock.analyze(loader, rounds=1, seconds=0.05)
+    text = "; ".join(change.change for change in found.what_ifs)
+
+    for kind in ("cores", "layers", "pixels high", "packed", "fidelity", "times as fast", "feed"):
+        assert kind in text
+
+
+@pytest.mark.parametrize("kind", ["ours", "torch"])
+def test_slowest_files_are_named(kind, files, request):
+    loader = (
+        loader_of(files, T.CenterCrop(32))
+        if kind == "ours"
+        else request.getfixturevalue("torch_loader")
+    )
+    slowest = open_subject(loader).slowest_files()
+
+    assert len(slowest) == 10
+    assert {name for name, _ in slowest} <= set(files)
+    times_ms = [milliseconds for _, milliseconds in slowest]
+    assert times_ms == sorted(times_ms, reverse=True)
+
+
+def test_data_without_files_has_no_slowest(files, tmp_path):
+    penstock.pack(files, tmp_path / "train.pen", labels=[0] * len(files), progress=False)
+
+    assert open_subject(Loader(tmp_path / "train.pen")).slowest_files() == ()
+    assert open_subject([1, 2]).slowest_files() == ()
