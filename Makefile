@@ -26,7 +26,7 @@ CPP_FILES = $(shell git ls-files -co --exclude-standard 'cpp/*.cpp' 'cpp/*.h' 'f
 
 .DEFAULT_GOAL := help
 .PHONY: help setup demo test quiet-test lint format bench fuzz docs \
-  python-test cpp-test stub stub-check wheel-test clean system-packages
+  python-test cpp-test stub stub-check wheel-test clean system-packages browser
 
 help: ## say what each verb does
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -37,6 +37,11 @@ setup: $(STAMPS)/package ## make .venv with the package, built, and the developm
 
 system-packages:
 	@PYTHON="$(PYTHON)" scripts/system_packages.sh build
+
+# Reports are looked at in a real browser, where one can be had.
+browser:
+	@scripts/system_packages.sh browser \
+	  || echo "setup: NOTE: without a browser the tests that open reports in one are skipped."
 
 $(STAMPS)/venv: | system-packages
 	@echo "setup: making $(VENV)"
@@ -80,7 +85,7 @@ $(STAMPS)/package: $(NATIVE_SOURCES) pyproject.toml $(STAMPS)/tools
 
 # ---- the verbs ----------------------------------------------------------------------------------
 
-demo: setup ## show penstock and torchvision side by side on a sample data set
+demo: setup ## analyze a plain pipeline, pack its photos, analyze again; writes a report
 	@$(BIN)/penstock demo $(ARGS)
 
 test: python-test cpp-test ## run all tests
@@ -114,7 +119,7 @@ docs: setup ## check the links and write the API pages to build/docs
 
 # ---- parts of the verbs, used by .ci/run ---------------------------------------------------------
 
-python-test: setup
+python-test: setup browser
 	$(BIN)/python -m pytest $(ARGS)
 
 # Without a sanitizer the tests link the library that the extension was built from.

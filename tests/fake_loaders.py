@@ -3,7 +3,8 @@
 import os
 import time
 
-from penstock.cli.demo_loaders import Pass, Work
+from penstock.cli.demo_loaders import Work
+from penstock.cli.demo_passes import Pass
 from penstock.errors import SourceError
 
 
@@ -14,19 +15,15 @@ class FakeSide:
 
     def __init__(self, work: Work) -> None:
         self.work = work
-        self.passes = 0
 
     def run_pass(self, cores: int) -> Pass:
         """Tell the speed, which grows with the cores."""
-        self.passes += 1
         return Pass(100, 100 / (self.images_per_s * cores), 0.25)
 
     def fail(self, how: str) -> None:
-        """Fail in one of four ways."""
+        """Fail in one of three ways."""
         if how == "penstock":
             raise SourceError("class_0/1.jpg: not an image.")
-        if how == "import":
-            raise ImportError("No module named 'torch'")
         if how == "die":
             os._exit(7)
         raise ZeroDivisionError("division by zero")
@@ -36,30 +33,14 @@ class FakeSide:
         time.sleep(seconds)
 
 
-class FakePenstock(FakeSide):
+class FastSide(FakeSide):
     """Four times as fast."""
 
     images_per_s = 400.0
 
 
-class FakeTorchvision(FakeSide):
-    """The reference."""
-
-    def count_identical(self, images: int) -> tuple[int, int]:
-        """Find no difference."""
-        return images, images
-
-
-class DifferingTorchvision(FakeTorchvision):
-    """A reference whose images are not ours."""
-
-    def count_identical(self, images: int) -> tuple[int, int]:
-        """Find one difference."""
-        return images - 1, images
-
-
-class MissingTorchvision(FakeTorchvision):
-    """A reference that is not installed."""
+class UnmakeableSide(FakeSide):
+    """Needs what is not installed."""
 
     def __init__(self, work: Work) -> None:
         super().__init__(work)

@@ -1,96 +1,143 @@
-"""What the demo measures, and how it tells."""
+"""The demo's story: what it measures, and how it tells."""
 
 import json
-from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
-from fake_loaders import DifferingTorchvision, FakePenstock, FakeTorchvision, MissingTorchvision
-from penstock.cli import demo_measure
+import analysis_samples
+from penstock.analysis.measure import Effort
+from penstock.analysis.report import vega
+from penstock.cli import demo_story
 from penstock.cli.demo_loaders import Work
-from penstock.cli.demo_measure import measure
-from penstock.cli.demo_report import PENSTOCK, TORCHVISION, Report, Row, duration
+from penstock.cli.demo_passes import Row
+from penstock.cli.demo_result import STARVING, Packing, Result
+from penstock.cli.demo_story import Length, starving_rate, tell_story
+from penstock.cli.demo_telling import duration, print_story
 from penstock.cli.main import main
-from penstock.sample_set import make_sample_set
+from penstock.errors import AnalysisError
 
-FAKES: dict[str, Callable[[Work], object]] = {PENSTOCK: FakePenstock, TORCHVISION: FakeTorchvision}
-
-
-@pytest.fixture(scope="module")
-def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return make_sample_set(tmp_path_factory.mktemp("demo") / "set", images=8, progress=False)
+SHORTEST = Length(Effort(rounds=1, seconds=0.05), passes=1)
 
 
-@pytest.fixture(autouse=True)
-def two_cores(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(demo_measure, "available_cores", lambda: 2)
+@pytest.fixture
+def result() -> Result:
+    """A result with figures as large as they will ever be."""
+    rates, ratios = (123_456.7, 134_567.8), (18.24, 18.24)
+    return Result(
+        work=Work("[red]photos", "photos.pen", 64),
+        plain="torchvision 0.28.0",
+        plain_rate=610.0,
+        before=analysis_samples.full(),
+        packing=Packing(512, 60_000_000, 62_000_000, 3.4),
+        after=analysis_samples.improved(),
+        passes=2,
+        rows=[Row(name, 128, rates, ratios, 12.3) for name in ("plain", "penstock, packed")],
+        identical=64,
+        compared=64,
+        report="/home/me/[bold]/report.html",
+    )
 
 
-def test_every_loader_runs_on_one_core_and_on_all(folder: Path) -> None:
-    report = measure(Work(str(folder), 4), passes=3, compare=5, sides=FAKES)
-    assert [(row.loader, row.cores) for row in report.rows] == [
-        (PENSTOCK, 1), (TORCHVISION, 1), (PENSTOCK, 2), (TORCHVISION, 2)
-    ]  # fmt: skip
-    assert [len(row.images_per_s) for row in report.rows] == [3, 3, 3, 3]
-    assert report.rows[2].to_dict()["images_per_s"] == 800
-    assert report.rows[2].to_dict()["ratio_to_torchvision"] == 4
-    assert (report.identical, report.compared, report.all_identical) == (5, 5, True)
+@pytest.mark.parametrize(
+    ("plain", "accelerator"), [(525.3, 2100), (133.0, 530), (1234.5, 4900), (2.4, 10), (0.1, 1)]
+)
+def test_the_accelerator_is_chosen_by_rule(plain: float, accelerator: int) -> None:
+    assert starving_rate(plain) == accelerator
+    assert STARVING * plain <= accelerator * 1.05
 
 
-def test_without_torchvision_ours_is_shown_with_a_hint(folder: Path) -> None:
-    sides = {**FAKES, TORCHVISION: MissingTorchvision}
-    report = measure(Work(str(folder), 4), passes=1, compare=5, sides=sides)
-    assert [row.loader for row in report.rows] == [PENSTOCK, PENSTOCK]
-    assert report.rows[0].ratios is None
-    assert "No module named 'torch'. To compare: pip install torch torchvision" in report.notes[0]
-
-
-def test_on_one_core_there_is_one_comparison(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(demo_measure, "available_cores", lambda: 1)
-    report = measure(Work(str(folder), 4), passes=1, compare=1, sides=FAKES)
-    assert [row.cores for row in report.rows] == [1, 1]
-
-
-def test_the_verb_prints_json_and_nothing_else(
-    folder: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+def test_without_torchvision_the_story_is_told_with_pillow(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setattr(demo_measure.measure, "__kwdefaults__", {"sides": FAKES})
-    arguments = ["demo", "--folder", str(folder), "--images", "8", "--passes", "2", "--json"]
-    assert main(arguments) == 0
+    def import_torchvision() -> None:
+        raise ImportError("No module named 'torch'")
+
+    monkeypatch.setattr(demo_story, "import_torchvision", import_torchvision)
+    monkeypatch.setattr(Length, "usual", lambda: SHORTEST)
+    report = tmp_path / "report.html"
+    arguments = ["demo", "--images", "24", "--batch-size", "4", "--folder", str(tmp_path / "set")]
+
+    assert main([*arguments, "--html", str(report), "--json"]) == 0
+
     printed = capfd.readouterr()
     assert printed.err == ""
-    result = json.loads(printed.out)
-    assert result["photos"] == 8
-    assert result["images_identical"] == result["images_compared"] == 16
-    assert [row["cores"] for row in result["rows"]] == [1, 1, 2, 2]
+    told = json.loads(printed.out)
+    assert told["before"]["title"].startswith('penstock.Loader(backend="pillow")')
+    assert told["before"]["device"] == told["after"]["device"] == told["device"]
+    assert told["device"] == f"emulated:{starving_rate(told['plain_images_per_s'])}"
+    assert told["packing"]["images"] == 24
+    assert told["images_identical"] == told["images_compared"] == 24
+    loaders = {row["loader"] for row in told["rows"]}
+    assert loaders == {"penstock, Pillow", "penstock, folder", "penstock, packed"}
+    assert "pip install torch torchvision" in told["notes"][0]
+    assert told["report"] == str(report)
+    assert "Before" in report.read_text(encoding="utf-8")
+
+
+def test_with_torchvision_its_data_loader_is_the_plain_pipeline(
+    tmp_path: Path, torchvision: object
+) -> None:
+    del torchvision  # skips the test where there is none
+    from penstock.sample_set import make_sample_set
+
+    folder = make_sample_set(tmp_path / "set", images=24, progress=False)
+    told = tell_story(str(folder), 4, SHORTEST)
+    assert told.before.title.startswith("torchvision ImageFolder + DataLoader")
+    assert told.plain.startswith("torchvision ")
+    assert {op.runs_in for op in told.before.ops} & {"Pillow", "torch"}
+    assert told.notes == []
+    assert told.all_identical
 
 
 def test_differing_images_end_in_an_exit_code(
-    folder: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+    result: Result, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    sides = {**FAKES, TORCHVISION: DifferingTorchvision}
-    monkeypatch.setattr(demo_measure.measure, "__kwdefaults__", {"sides": sides})
-    assert main(["demo", "--folder", str(folder), "--images", "8", "--passes", "1"]) == 1
-    assert "15 of 16 images compared are bit-identical" in capfd.readouterr().out
+    differing = replace(result, identical=63)
+    monkeypatch.setattr(demo_story, "tell_story", lambda *_: differing)
+    arguments = ["demo", "--images", "2", "--folder", str(tmp_path / "set")]
+    assert main([*arguments, "--html", str(tmp_path / "report.html")]) == 1
 
 
-def test_the_table_fits_a_terminal(
-    folder: Path, capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+def test_without_the_charts_the_story_is_told_with_a_hint(
+    result: Result,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
 ) -> None:
-    """At 80 columns, with figures as large as they will ever be."""
+    def missing() -> str:
+        raise AnalysisError('Install it with: pip install "penstock[report]"')
+
+    untold = replace(result, report=None)
+    monkeypatch.setattr(demo_story, "tell_story", lambda *_: untold)
+    monkeypatch.setattr(vega, "chart_script", missing)
+    assert main(["demo", "--images", "2", "--folder", str(tmp_path / "set")]) == 0
+    printed = capsys.readouterr().out
+    assert 'pip install "penstock[report]"' in printed
+    assert "in one page" not in printed
+
+
+def test_the_story_fits_a_terminal(
+    result: Result, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setenv("COLUMNS", "80")
-    rates, ratios = (123_456.7, 134_567.8), (18.24, 18.24)
-    rows = [
-        Row(name, version, 128, rates, ratios, 12.3)
-        for name, version in ((PENSTOCK, "0.10.12"), (TORCHVISION, "0.28.0"))
-    ]
-    Report(Work(str(folder), 64), 5, rows, 16, 16).print()
-    printed = capfd.readouterr().out
-    table = [line for line in printed.splitlines() if "123,457-134,568" in line]
+    print_story(result)
+    lines = capsys.readouterr().out.splitlines()
+    assert len(lines) <= 30
+    assert max(map(len, lines)) <= 80
+    assert not [line for line in lines if line.endswith(" ")]
+    table = [line for line in lines if "123,457-134,568" in line]
     assert len(table) == 2
-    assert "…" not in printed
     assert "18.24x" in table[0]
+    assert "Training is 3.85× as fast." in lines  # noqa: RUF001
+    assert any("decode-bound" in line for line in lines)
+    assert any("64 of 64 images compared are bit-identical" in line for line in lines)
+
+
+def test_square_brackets_are_not_markup(result: Result, capsys: pytest.CaptureFixture[str]) -> None:
+    print_story(result)
+    assert "/home/me/[bold]/report.html" in capsys.readouterr().out
 
 
 @pytest.mark.parametrize(
@@ -98,10 +145,3 @@ def test_the_table_fits_a_terminal(
 )
 def test_durations_have_sensible_units(seconds: float, text: str) -> None:
     assert duration(seconds) == text
-
-
-def test_square_brackets_in_a_folder_are_not_markup(
-    tmp_path: Path, capfd: pytest.CaptureFixture[str]
-) -> None:
-    Report(Work(str(tmp_path / "[red]x"), 64), 5).print()
-    assert "[red]x" in capfd.readouterr().out

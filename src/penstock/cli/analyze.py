@@ -13,8 +13,6 @@ from penstock.cli.output import say
 from penstock.errors import AnalysisError
 
 if TYPE_CHECKING:
-    from penstock.analysis.results import Analysis
-
     Verbs = argparse._SubParsersAction[argparse.ArgumentParser]  # noqa: SLF001 (has no public name)
 
 DEVICE = "emulated:1000"
@@ -58,6 +56,9 @@ def add_verb(verbs: Verbs, shared: argparse.ArgumentParser) -> None:
         "resized crop to 224, flip, RandAugment, normalise)",
     )
     verb.add_argument("--html", metavar="FILE", help="write a report to FILE")
+    verb.add_argument(
+        "--before", metavar="FILE", help="the JSON of an earlier analysis, to show beside this one"
+    )
     verb.add_argument("--quick", action="store_true", help="seconds instead of a minute, rougher")
     verb.set_defaults(run=run)
 
@@ -66,6 +67,9 @@ def run(args: argparse.Namespace) -> int:
     """Analyze, and print or write what was found."""
     from penstock.analysis.analyze import analyze
     from penstock.analysis.devices import EMULATED
+    from penstock.analysis.read import read_analysis
+    from penstock.analysis.report import print_terminal, write_html
+    from penstock.analysis.report.vega import chart_script
     from penstock.cli.torchvision_import import import_torchvision
 
     if args.step is not None and args.device is not None:
@@ -76,6 +80,9 @@ def run(args: argparse.Namespace) -> int:
             import_torchvision()  # in the one way that works for all builds of it
         except ImportError as error:
             raise AnalysisError(f"--device {device}: {error}. Install torchvision.") from error
+    if args.html:
+        chart_script()  # if it cannot be had, that is better said before measuring for a minute
+    before = read_analysis(args.before) if args.before else None
     loader, code = open_loader(args)
     progress = _Teller(show=sys.stderr.isatty() and not args.json)
     analysis = analyze(
@@ -90,11 +97,13 @@ def run(args: argparse.Namespace) -> int:
     )
     progress.clear()
     if args.html:
-        _write_html(analysis, args.html)
+        write_html(analysis, args.html, before=before)
     if args.json:
         print(json.dumps(analysis.to_dict()))
-    else:
-        say(_lines(analysis, args.html))
+        return 0
+    print_terminal(analysis, before=before)
+    if args.html:
+        say([f"wrote {args.html}"])
     return 0
 
 
@@ -112,36 +121,3 @@ class _Teller:
     def clear(self) -> None:
         if self._show:
             sys.stderr.write("\r\033[K")
-
-
-def _write_html(analysis: Analysis, path: str) -> None:
-    from importlib import import_module
-
-    try:
-        report = import_module("penstock.analysis.report")
-    except ImportError as error:
-        raise AnalysisError(f"--html {path}: reports need a package: {error}.") from error
-    report.write_html(analysis, path)
-
-
-def _lines(analysis: Analysis, html: str | None) -> list[str]:
-    emulated = " (emulated)" if analysis.is_emulated else ""
-    lines = [f"{analysis.verdict.value.upper()}: {analysis.sentence}", ""]
-    lines += [f"  {line}" for line in analysis.evidence]
-    lines += ["", f"device: {analysis.device}{emulated}", "", "what an image costs:"]
-    lines += [
-        f"  {op.microseconds:8,.0f} us  {op.share:4.0%}  {op.name} ({op.runs_in})"
-        for op in analysis.ops
-    ]
-    lines += ["", "end to end:"]
-    lines += [
-        f"  {rate.cores:3} cores  {rate.rate.median:8,.0f} images/s"
-        f"{'' if rate.is_measured else '  predicted'}"
-        for rate in analysis.end_to_end
-    ]
-    lines += ["", "what if:"]
-    lines += [f"  {c.gain:5.2f}x  {c.rate:8,.0f} images/s  {c.change}" for c in analysis.what_ifs]
-    if analysis.advice:
-        lines += ["", "what to do:"]
-        lines += [f"  {a.gain:5.2f}x  {a.title}  {a.line}".rstrip() for a in analysis.advice]
-    return [*lines, "", f"wrote {html}"] if html else lines

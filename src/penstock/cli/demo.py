@@ -1,4 +1,4 @@
-"""`penstock demo`: penstock beside torchvision on this machine, on photos made for it."""
+"""`penstock demo`: the whole story on this machine, on photos made for it."""
 
 from __future__ import annotations
 
@@ -10,12 +10,11 @@ from typing import TYPE_CHECKING
 from penstock.cli.arguments import count
 
 if TYPE_CHECKING:
-    from penstock.cli.demo_report import Report
+    from penstock.cli.demo_result import Result
 
     Verbs = argparse._SubParsersAction[argparse.ArgumentParser]  # noqa: SLF001 (has no public name)
 
 CLASSES = 8
-IMAGES_COMPARED = 16
 
 
 def add_verb(verbs: Verbs, shared: argparse.ArgumentParser) -> None:
@@ -23,28 +22,22 @@ def add_verb(verbs: Verbs, shared: argparse.ArgumentParser) -> None:
     verb = verbs.add_parser(
         "demo",
         parents=[shared],
-        help="measure penstock beside torchvision on sample photos",
-        description="Makes sample photos, loads them with penstock and with torchvision's "
-        "DataLoader in turn, and checks that both give the same images, bit for bit.",
+        help="analyze a plain pipeline, pack its photos, analyze again",
+        description="Makes sample photos, analyzes torchvision's DataLoader on them, packs them, "
+        "analyzes penstock on the packed file, and writes a report of before and after. Also "
+        "times the loaders in turn, and checks that their images are the same, bit for bit.",
     )
     verb.add_argument(
         "--images",
         type=count,
-        default=256,
+        default=512,
         metavar="N",
         help="number of sample photos (default: %(default)s)",
     )
     verb.add_argument(
-        "--passes",
-        type=count,
-        default=5,
-        metavar="N",
-        help="timed passes of each loader (default: %(default)s)",
-    )
-    verb.add_argument(
         "--batch-size",
         type=count,
-        default=64,
+        default=32,
         metavar="N",
         help="images in a batch (default: %(default)s)",
     )
@@ -53,13 +46,19 @@ def add_verb(verbs: Verbs, shared: argparse.ArgumentParser) -> None:
         type=Path,
         help="where the photos go (default: the user's cache folder)",
     )
+    verb.add_argument(
+        "--html",
+        type=Path,
+        metavar="FILE",
+        help="where the report goes (default: the user's cache folder)",
+    )
+    verb.add_argument("--quick", action="store_true", help="half the time, rougher")
     verb.set_defaults(run=run)
 
 
 def run(args: argparse.Namespace) -> int:
-    """Make the photos, measure, compare, report; 1 if the images were not identical."""
-    from penstock.cli.demo_loaders import Work
-    from penstock.cli.demo_measure import measure
+    """Make the photos, tell the story, write the report; 1 if images were not identical."""
+    from penstock.cli.demo_story import Length, tell_story
     from penstock.sample_set import make_sample_set
 
     folder = make_sample_set(
@@ -67,17 +66,34 @@ def run(args: argparse.Namespace) -> int:
         images=args.images,
         classes=min(CLASSES, args.images),
     )
-    work = Work(str(folder), args.batch_size)
-    report = measure(work, passes=args.passes, compare=IMAGES_COMPARED)
-    _print(report, as_json=args.json)
-    return 0 if report.all_identical else 1
-
-
-def _print(report: Report, *, as_json: bool) -> None:
-    if as_json:
-        sys.stdout.write(report.to_json() + "\n")
+    length = Length.quick() if args.quick else Length.usual()
+    result = tell_story(str(folder), args.batch_size, length)
+    _write_report(result, args.html)
+    if args.json:
+        sys.stdout.write(result.to_json() + "\n")
     else:
-        report.print()
+        from penstock.cli.demo_telling import print_story
+
+        print_story(result)
+    return 0 if result.all_identical else 1
+
+
+def _write_report(result: Result, wanted: Path | None) -> None:
+    from penstock.analysis.report import write_html
+    from penstock.analysis.report.vega import chart_script
+    from penstock.errors import AnalysisError
+    from penstock.user_cache import user_cache_folder
+
+    try:
+        chart_script()
+    except AnalysisError as error:  # the rest of the story can be told without
+        result.notes.append(str(error))
+        return
+    path = wanted or user_cache_folder() / "demo-report.html"
+    if wanted is None:
+        path.parent.mkdir(parents=True, exist_ok=True)
+    write_html(result.after, path, before=result.before)
+    result.report = str(path.resolve())
 
 
 def _default_folder(images: int) -> Path:

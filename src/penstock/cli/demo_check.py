@@ -1,10 +1,11 @@
-"""Whether penstock's images are torchvision's, bit for bit.
+"""Whether penstock's images are the plain pipeline's, bit for bit.
 
-Both get the same boxes and flips: the ones penstock draws for these samples.
+All get the same boxes and flips: the ones penstock draws for these samples.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from types import ModuleType
 from typing import Any
 
@@ -20,34 +21,57 @@ from penstock.transforms import IMAGENET_MEAN, IMAGENET_STD
 from penstock.transforms.moves import CropMove, FlipMove, Move, ResizeMove
 
 
-def count_identical(work: Work, images: int) -> tuple[int, int]:
-    """Return how many of the compared images are equal, and how many were compared."""
+def count_identical(work: Work, images: int, *, has_torchvision: bool) -> tuple[int, int]:
+    """Return how many of the compared images are equal, and how many were compared.
+
+    An image is equal if the plain pipeline, the folder's loader and the packed file's agree on it.
+    """
+    source = open_image_folder(work.folder)
+    chosen = np.unique(np.linspace(0, len(source) - 1, images).astype(np.int64)).tolist()
+    if has_torchvision:
+        plain = _torchvision_images(source.paths(np.array(chosen)), chosen)
+    else:
+        plain = _penstock_images(work, work.folder, chosen, backend="pillow")
+    folder = _penstock_images(work, work.folder, chosen)
+    packed = _penstock_images(work, work.packed, chosen)
+    equal = [
+        np.array_equal(image, one) and np.array_equal(image, other)
+        for image, one, other in zip(plain, folder, packed, strict=True)
+    ]
+    return sum(equal), len(equal)
+
+
+def _penstock_images(
+    work: Work, data: str, chosen: Sequence[int], backend: str = "native"
+) -> Iterator[Any]:
     from penstock import Loader
 
-    source = open_image_folder(work.folder)
-    chosen = np.unique(np.linspace(0, len(source) - 1, images).astype(np.int64))
-    paths = source.paths(chosen)
     loader = Loader(
-        paths,
-        batch_size=len(paths),
+        data,
+        batch_size=work.batch_size,
         transform=penstock_pipeline(),
         seed=SEED,
-        threads=1,
         output="numpy",
+        backend=backend,
     )
-    ours, _ = next(iter(loader))
+    wanted = set(chosen)
+    for number, (batch, _) in enumerate(loader):
+        first = number * work.batch_size
+        for row, image in enumerate(batch):
+            if first + row in wanted:
+                yield image.copy()  # the batch's memory is used again
+
+
+def _torchvision_images(paths: Sequence[str], chosen: Sequence[int]) -> Iterator[Any]:
     photos = [Image.open(path).convert("RGB") for path in paths]
     sizes = Sizes(
         np.array([photo.height for photo in photos]), np.array([photo.width for photo in photos])
     )
     (segment,) = as_written(penstock_pipeline()).segments
-    moves = segment.sample(SEED, 0, np.arange(len(paths)), sizes)
+    moves = segment.sample(SEED, 0, np.array(chosen), sizes)
     torch, torchvision = import_torchvision()
-    equal = [
-        np.array_equal(image, _torchvision_image(torch, torchvision, photo, moves, row))
-        for row, (image, photo) in enumerate(zip(ours, photos, strict=True))
-    ]
-    return sum(equal), len(equal)
+    for row, photo in enumerate(photos):
+        yield _torchvision_image(torch, torchvision, photo, moves, row)
 
 
 def _torchvision_image(

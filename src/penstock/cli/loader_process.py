@@ -20,13 +20,8 @@ if TYPE_CHECKING:
 FAREWELL_S = 5.0
 
 
-class MissingLoaderError(PenstockError, ImportError):
-    """A loader cannot run here because a package is not installed or does not import."""
-
-
 @dataclass(frozen=True, slots=True)
 class _Failure:
-    missing: bool
     message: str
 
 
@@ -77,8 +72,7 @@ class LoaderProcess:
                 "there may be too little memory."
             ) from error
         if isinstance(answer, _Failure):
-            kind = MissingLoaderError if answer.missing else LoaderError
-            raise kind(f"{self.label}: {answer.message}")
+            raise LoaderError(f"{self.label}: {answer.message}")
         return answer
 
     def _end(self, *, gently: bool) -> None:
@@ -123,9 +117,6 @@ def _serve(connection: Connection, factory: Callable[[Any], object], argument: o
     except EOFError:
         return
     except PenstockError as error:
-        connection.send(_Failure(missing=False, message=str(error)))
-    except ImportError as error:
-        connection.send(_Failure(missing=True, message=str(error)))
+        connection.send(_Failure(str(error)))
     except Exception as error:  # noqa: BLE001 (told in full by the first process)
-        message = f"stopped with {type(error).__name__}: {error}"
-        connection.send(_Failure(missing=False, message=message))
+        connection.send(_Failure(f"stopped with {type(error).__name__}: {error}"))

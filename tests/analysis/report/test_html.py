@@ -86,13 +86,36 @@ def test_a_full_analysis_has_every_part(draw):
     page = draw(analysis_samples.full())
 
     assert page.ids >= {
-        *("verdict", "throughput", "ops", "advice", "cores", "layers", "utilisation", "steps"),
-        *("accuracy", "what-ifs", "predictions", "files", "environment", "raw"),
+        *("verdict", "lost-time", "throughput", "ops", "advice", "cores", "layers", "utilisation"),
+        *("steps", "accuracy", "what-ifs", "predictions", "files", "environment", "raw"),
     }
     assert page.tags.count("figure") == len(page.charts) == 7
     for text in ("Decoding JPEGs holds training back", "2,400", "660", "3.82×", "emulated"):  # noqa: RUF001
         assert text in page.words
     assert "off by 2.5\u00a0% in the median, 3.0\u00a0% at worst" in page.words
+
+
+def test_the_accelerators_time_is_split(draw):
+    page = draw(analysis_samples.full())
+
+    widths = [value for tag, name, value in page.attributes if (tag, name) == ("span", "style")]
+    assert widths[:4] == ["width:25.40%", "width:3.00%", "width:71.00%", "width:0.60%"]
+    titles = [value for _, name, value in page.attributes if name == "title"]
+    assert "71\u00a0% waiting for decoding and augmenting" in titles
+
+
+def test_lost_time_of_an_unknown_cause_is_told_too(draw):
+    page = draw(replace(analysis_samples.full(), stall_parts={}))
+
+    assert "waiting for data" in page.words
+    assert "waiting for files" not in page.words
+
+
+def test_lines_far_above_the_accelerators_leave_the_chart(draw):
+    fast = tuple(CoreRate(c, Rate(c * 9e3, c * 9e3, c * 9e3), True) for c in (1, 2))
+    page = draw(replace(analysis_samples.improved(), pipeline=fast))
+
+    assert "The pipeline goes on to 18,000 images/s, beyond the chart." in page.words
 
 
 def test_the_verdict_comes_first(draw):
@@ -134,7 +157,7 @@ def test_before_and_after_stand_side_by_side(draw):
     page = draw(analysis_samples.improved(), before=analysis_samples.full())
 
     assert "Training is 3.85× as fast as before." in page.words  # noqa: RUF001
-    assert "decode-bound: Decoding JPEGs" in page.words
+    assert "decode-boundDecoding JPEGs" in page.words
     assert "before: end to end, 16 cores" in page.words
     assert len(json.loads(page.scripts["figures"])) == 2
     bars = page.charts[0]["data"]["values"]

@@ -38,14 +38,36 @@ def test_the_largest_gain_comes_first():
 
 def test_bars_are_as_long_as_the_rates():
     lines = printed(analysis_samples.full()).splitlines()
-    lengths = {
-        line[:17].strip(): line.count("█")
-        for line in lines
-        if line.startswith(("acc", "pip", "end"))
-    }
+    lengths = {line[:17].strip(): line.count("█") for line in lines if "█" in line}
 
     assert lengths["accelerator alone"] == 24
     assert lengths["pipeline alone"] == 24 * 660 // 2400
+
+
+def test_the_whole_fits_a_screen():
+    hostile = replace(
+        analysis_samples.full(),
+        ops=analysis_samples.full().ops * 3,
+        advice=analysis_samples.full().advice * 3,
+    )
+    lines = printed(hostile, width=80).splitlines()
+
+    assert len(lines) <= 40
+    assert not [line for line in lines if "█" in line and "…" in line]
+
+
+def test_what_is_predicted_has_a_star():
+    text = printed(analysis_samples.full())
+
+    assert "660 " in text
+    assert "1,290*" in text
+    assert "* predicted" in text
+
+
+def test_lost_time_is_split():
+    assert "71\u00a0% waiting for decoding and augmenting" in printed(
+        analysis_samples.full(), width=200
+    )
 
 
 def test_before_and_after():

@@ -9,6 +9,7 @@ from penstock._version import __version__
 from penstock.analysis.report.accuracy import draw_accuracy, named_predictions
 from penstock.analysis.report.figure import Figure, Run
 from penstock.analysis.report.finite import finite_parts
+from penstock.analysis.report.lost_time import draw_lost_time
 from penstock.analysis.report.markup import Html, element, join, json_block
 from penstock.analysis.report.op_costs import draw_op_costs
 from penstock.analysis.report.opening import draw_opening
@@ -34,7 +35,12 @@ CONTENT_POLICY = (
     "default-src 'none'; script-src 'unsafe-inline' 'unsafe-eval'; style-src 'unsafe-inline'; "
     "img-src data:"
 )
-STYLES = ("colours.css", "page.css", "small_and_print.css")  # the later ones overrule
+STYLES = (
+    "colours.css",
+    "page.css",
+    "lost_time.css",
+    "small_and_print.css",
+)  # the later ones overrule
 FIRST_FIGURES = (draw_throughput, draw_op_costs)
 OTHER_FIGURES = (draw_core_sweep, draw_layer_sweep, draw_utilisation, draw_steps, draw_accuracy)
 
@@ -68,6 +74,7 @@ def _page(analysis: Analysis, before: Analysis | None) -> Html:
             element(
                 "main",
                 draw_opening(analysis, before),
+                draw_lost_time(runs),
                 _figures(first, "rates"),
                 draw_advice(analysis.advice),
                 _figures(others, "studies"),

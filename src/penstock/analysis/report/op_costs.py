@@ -110,8 +110,8 @@ def _rows(ops: Sequence[OpCost]) -> Rows:
                 "share": wording.percent(op.share),
                 "runs_in": op.runs_in,
                 "note": op.note or wording.UNKNOWN,
-                "label": f"{wording.number(op.microseconds)} µs · {wording.percent(op.share)}",
-                "short_label": f"{wording.number(op.microseconds)} µs",
+                "label": f"{wording.microseconds(op.microseconds)} · {wording.percent(op.share)}",
+                "short_label": wording.microseconds(op.microseconds),
                 "on_bar": ON_BAR.get(op.runs_in, "var(--on-light)"),
             }
         )

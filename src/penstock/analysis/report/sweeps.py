@@ -28,7 +28,8 @@ from penstock.analysis.report.figure import (
 )
 from penstock.analysis.results import Rate
 
-FAR_ABOVE = 2.5  # an accelerator so many times as fast would squash the lines
+FAR_ABOVE = 2.5  # what is so many times as fast would squash the other lines
+HEADROOM = 1.12  # over the highest line, for its label
 LOGARITHMIC_FROM = 8  # cores
 
 
@@ -82,6 +83,12 @@ def _draw(
     caption = "Solid lines were measured here."
     if not all(point.is_measured for point in points):
         caption = "Solid lines and filled points were measured here, dashed ones are predicted."
+    top = highest
+    if limit is not None and is_limit_drawn:
+        end_to_end = max((p.rate.median for p in points if p.what == END_TO_END), default=0.0)
+        top = max(limit.median, end_to_end, min(highest, FAR_ABOVE * limit.median))
+    if top < highest:
+        caption += f" The pipeline goes on to {wording.rate(highest)}, beyond the chart."
     if limit is not None and not is_limit_drawn:
         caption += f" The accelerator alone takes {wording.rate(limit.median)}: far above this."
     elif limit is not None:
@@ -89,7 +96,7 @@ def _draw(
     if len(runs) > 1:
         caption += f" Paler: {runs[0].name}."
     over_x = [
-        _lines(runs, _segments(points)),
+        _lines(runs, _segments(points), HEADROOM * top or 1),
         _spread(runs),
         _points(runs, "measured", {"filled": True}),
         _points(runs, "predicted", {"fill": "var(--card)"}),
@@ -123,23 +130,23 @@ def _colour(drawn: Sequence[str]) -> Spec:
     return {"field": "what", "scale": SERIES_SCALE, "legend": legend}
 
 
-def _y_axis() -> Spec:
+def _y_axis(top: float) -> Spec:
     return {
         "field": "rate",
         "type": "quantitative",
         "title": "images per second",
-        "scale": {"zero": True},
+        "scale": {"domain": [0, top], "nice": False},
         "axis": {"tickCount": 5},
     }
 
 
-def _lines(runs: Sequence[Run], segments: Rows) -> Spec:
+def _lines(runs: Sequence[Run], segments: Rows, top: float) -> Spec:
     return {
         "data": {"values": segments},
-        "mark": {"type": "line", "strokeWidth": 2.5},
+        "mark": {"type": "line", "strokeWidth": 2.5, "clip": True},
         "encoding": run_opacity(runs)
         | {
-            "y": _y_axis(),
+            "y": _y_axis(top),
             "detail": [{"field": "segment"}, {"field": "run"}],
             "strokeDash": {
                 "field": "kind",
@@ -153,7 +160,7 @@ def _lines(runs: Sequence[Run], segments: Rows) -> Spec:
 def _spread(runs: Sequence[Run]) -> Spec:
     return {
         "transform": [{"filter": "datum.kind == 'measured'"}],
-        "mark": {"type": "rule", "strokeWidth": 1.5},
+        "mark": {"type": "rule", "strokeWidth": 1.5, "clip": True},
         "encoding": run_opacity(runs)
         | {
             "y": {"field": "least", "type": "quantitative"},
@@ -168,7 +175,7 @@ def _points(runs: Sequence[Run], kind: str, mark: Spec) -> Spec:
     )
     return {
         "transform": [{"filter": f"datum.kind == '{kind}'"}],
-        "mark": {"type": "point", "size": 70, "strokeWidth": 2, "opacity": 1} | mark,
+        "mark": {"type": "point", "size": 70, "strokeWidth": 2, "opacity": 1, "clip": True} | mark,
         "encoding": run_opacity(runs)
         | {
             "y": {"field": "rate", "type": "quantitative"},

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from statistics import median
 from typing import TYPE_CHECKING, Any
 
@@ -10,16 +10,21 @@ from penstock.analysis.report import wording
 from penstock.analysis.report.figure import ACCELERATOR, END_TO_END, PIPELINE
 from penstock.analysis.report.finite import finite_parts
 from penstock.analysis.report.headline import headline, speed_up
-from penstock.analysis.results import Advice, Analysis, OpCost, Prediction
+from penstock.analysis.report.lost_time import split_time
+from penstock.analysis.results import Advice, Analysis, CoreRate, OpCost, Prediction
 
 if TYPE_CHECKING:
     from rich.console import Console
     from rich.text import Text
 
 BAR_WIDTH = 24  # characters
-MOST_OPS = 8
+NARROW, NARROW_BAR_WIDTH = 96, 12  # on terminals of fewer columns than that
+LONGEST_NAME = 30
+MOST_OPS = 6
 MOST_ADVICE = 3
+MOST_CORE_COUNTS = 6
 EIGHTHS = " ▏▎▍▌▋▊▉"
+_Bar = Callable[[float, float], str]  # of a value, and of the largest one
 CONTROLS = dict.fromkeys([*range(10), *range(11, 32), *range(127, 160)])
 
 
@@ -44,27 +49,30 @@ def print_terminal(
 def _print(out: Console, analysis: Analysis, before: Analysis | None) -> None:
     emulated = ", an emulated accelerator" if analysis.is_emulated else ""
     verdict = _text(f" {analysis.verdict.value} ", style="bold reverse")
-    out.print(_text(f"{analysis.title} ({analysis.device}{emulated})", style="dim"))
     out.print(verdict + _text(f" {analysis.sentence}", style="bold"))
-    for line in analysis.evidence:
-        out.print(_text(f"  · {line}"))
+    out.print(_text(f"{analysis.title} ({analysis.device}{emulated})", style="dim"))
+    if analysis.evidence:
+        out.print(_text("; ".join(analysis.evidence), style="dim"))
     faster = None if before is None else speed_up(before, analysis)
     if faster is not None:
         out.print(_text(f"{wording.factor(faster)} the rate before", style="bold green"))
 
+    bar = _bars_for(out)
     runs = [analysis] if before is None else [before, analysis]
-    _print_grid(out, _rates(runs, can_draw=_can_draw(out)))
-    if analysis.stall is not None:
-        out.print(_text(f"{wording.percent(analysis.stall)} of the accelerator's time is lost"))
-    if analysis.ops:
-        _print_grid(out, _ops(analysis.ops, can_draw=_can_draw(out)))
-    for line in _advice(analysis.advice):
+    _print_grid(out, _rates(runs, bar))
+    if pieces := split_time(analysis):
+        spent = ", ".join(piece.text for piece in pieces)
+        out.print(_text(f"the accelerator's time: {spent}"))
+    _print_grid(out, _ops(analysis.ops, bar))
+    _print_core_sweep(out, analysis)
+    advice = list(_advice(analysis.advice))
+    for line in ["", *advice] if advice else []:
         out.print(line, soft_wrap=True)
     if checked := _errors(analysis.predictions):
         out.print(_text(f"\n{checked}", style="dim"))
 
 
-def _rates(runs: Sequence[Analysis], *, can_draw: bool) -> Iterable[Sequence[Any]]:
+def _rates(runs: Sequence[Analysis], bar: _Bar) -> Iterable[Sequence[Any]]:
     rows = []
     for i, run in enumerate(runs):
         sums = headline(run)
@@ -79,31 +87,56 @@ def _rates(runs: Sequence[Analysis], *, can_draw: bool) -> Iterable[Sequence[Any
     largest = max((value for _, value, _ in rows), default=0.0)
     for name, value, note in rows:
         colour = "yellow" if name.endswith(END_TO_END) else "blue"
-        bar = _bar(value, largest, can_draw=can_draw)
-        yield name, (bar, colour), wording.rate(value), note
+        yield name, (bar(value, largest), colour), wording.rate(value), note
 
 
-def _ops(ops: Sequence[OpCost], *, can_draw: bool) -> Iterable[Sequence[Any]]:
+def _ops(ops: Sequence[OpCost], bar: _Bar) -> Iterable[Sequence[Any]]:
     ranked = sorted(ops, key=lambda op: -op.microseconds)
     for op in ranked[:MOST_OPS]:
-        bar = _bar(op.microseconds, ranked[0].microseconds, can_draw=can_draw)
-        cost = f"{wording.number(op.microseconds)} µs"
+        drawn = (bar(op.microseconds, ranked[0].microseconds), "cyan")
         note = f"{wording.percent(op.share)} in {op.runs_in}"
-        yield wording.shortened(op.name, 32), (bar, "cyan"), cost, note
+        name = wording.shortened(op.name, LONGEST_NAME)
+        yield name, drawn, wording.microseconds(op.microseconds), note
     rest = ranked[MOST_OPS:]
     if rest:
-        cost = f"{wording.number(sum(op.microseconds for op in rest))} µs"
+        cost = wording.microseconds(sum(op.microseconds for op in rest))
         share = wording.percent(sum(op.share for op in rest))
         yield f"{len(rest)} more", ("", ""), cost, share
+
+
+def _print_core_sweep(out: Console, analysis: Analysis) -> None:
+    """Print rates with a column for each number of cores; what is predicted has a star."""
+    series = {PIPELINE: analysis.pipeline, END_TO_END: analysis.end_to_end}
+    counts = sorted({rate.cores for rates in series.values() for rate in rates})
+    counts = counts[:MOST_CORE_COUNTS]
+    if len(counts) < 2:
+        return
+    from rich.table import Table
+
+    table = Table.grid(padding=(0, 2, 0, 0))
+    table.add_column()
+    for _ in counts:
+        table.add_column(justify="right", no_wrap=True)
+    table.add_row("CPU cores", *map(str, counts), style="dim")
+    for name, rates in series.items():
+        at = {rate.cores: _starred(rate) for rate in rates}
+        table.add_row(name, *(at.get(count, wording.UNKNOWN) for count in counts))
+    out.print()
+    out.print(table)
+    if not all(rate.is_measured for rates in series.values() for rate in rates):
+        out.print(_text("* predicted, not measured", style="dim"))
+
+
+def _starred(rate: CoreRate) -> str:
+    return wording.number(rate.rate.median) + (" " if rate.is_measured else "*")
 
 
 def _advice(advice: Sequence[Advice]) -> Iterable[Any]:
     ranked = sorted(advice, key=lambda entry: -entry.gain)
     for entry in ranked[:MOST_ADVICE]:
-        gain = _text(f"\n{wording.factor(entry.gain)} ", style="bold green")
-        yield gain + _text(entry.title, style="bold")
-        if entry.why:
-            yield _text(f"      {entry.why}")
+        gain = _text(f"{wording.factor(entry.gain):>5} ", style="bold green")
+        why = _text(f": {entry.why}" if entry.why else "")
+        yield gain + _text(entry.title, style="bold") + why
         for line in entry.line.splitlines():
             yield _text(f"      {line}", style="cyan")
 
@@ -137,14 +170,17 @@ def _text(words: str, style: str = "") -> Text:
     return Text(words.translate(CONTROLS), style=style)
 
 
-def _bar(value: float, largest: float, *, can_draw: bool) -> str:
-    if largest <= 0:
-        return ""
-    eighths = round(8 * BAR_WIDTH * min(max(value / largest, 0.0), 1.0))
-    if not can_draw:
-        return "#" * (eighths // 8)
-    return ("█" * (eighths // 8) + EIGHTHS[eighths % 8]).rstrip()
+def _bars_for(out: Console) -> _Bar:
+    """Return what draws bars in the room and the characters that the terminal has."""
+    width = BAR_WIDTH if out.width >= NARROW else NARROW_BAR_WIDTH
+    can_draw = out.encoding.lower().startswith("utf")
 
+    def bar(value: float, largest: float) -> str:
+        if largest <= 0:
+            return ""
+        eighths = round(8 * width * min(max(value / largest, 0.0), 1.0))
+        if not can_draw:
+            return "#" * (eighths // 8)
+        return ("█" * (eighths // 8) + EIGHTHS[eighths % 8]).rstrip()
 
-def _can_draw(out: Console) -> bool:
-    return out.encoding.lower().startswith("utf")
+    return bar

@@ -23,6 +23,11 @@ def rate(images_per_s: float) -> str:
     return f"{number(images_per_s)} images/s"
 
 
+def microseconds(value: float) -> str:
+    """Return a time; what is less than one is not told more precisely."""
+    return "<1 µs" if 0 < value < 1 else f"{number(value)} µs"
+
+
 def percent(share: float) -> str:
     """Return a share as a percentage."""
     if not math.isfinite(share):

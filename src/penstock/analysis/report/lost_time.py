@@ -1,0 +1,81 @@
+"""Where the accelerator's time goes: into steps, and into waiting for parts of the loading."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from penstock.analysis.report import wording
+from penstock.analysis.report.figure import Run
+from penstock.analysis.report.markup import Html, element
+from penstock.analysis.results import Analysis
+
+# What an analysis calls a part, in words, in the order in which pieces follow each other.
+WORDS = {
+    "busy": "training",
+    "fetch": "waiting for files",
+    "prepare": "waiting for decoding and augmenting",
+    "transfer": "waiting for copies to the device",
+    "other": "waiting for data",
+}
+LEAST_SHARE = 0.005  # less is noise
+LEAST_LABELLED = 0.07  # a shorter piece has no room for its figure
+
+
+@dataclass(frozen=True, slots=True)
+class Piece:
+    """A share of the accelerator's time."""
+
+    part: str  # a key of WORDS
+    share: float
+
+    @property
+    def text(self) -> str:
+        """The share, and what it went into."""
+        return f"{wording.percent(self.share)} {WORDS[self.part]}"
+
+
+def split_time(analysis: Analysis) -> list[Piece]:
+    """Return the pieces that are worth telling; none if nobody knows what was lost."""
+    if analysis.stall is None:
+        return []
+    stall = min(max(analysis.stall, 0.0), 1.0)
+    shares = {"busy": 1 - stall}
+    shares |= {name: analysis.stall_parts.get(name, 0.0) for name in WORDS if name != "busy"}
+    shares["other"] += max(0.0, stall - sum(analysis.stall_parts.values()))
+    return [Piece(part, share) for part, share in shares.items() if share >= LEAST_SHARE]
+
+
+def draw_lost_time(runs: Sequence[Run]) -> Html:
+    """Return a bar of the accelerator's time for each run, if it is known."""
+    drawn = {run.name: pieces for run in runs if (pieces := split_time(run.analysis))}
+    if not drawn:
+        return Html()
+    used = [part for part in WORDS if any(p.part == part for row in drawn.values() for p in row)]
+    return element(
+        "section",
+        element("h2", "Where the accelerator's time goes"),
+        *(_row(name, pieces) for name, pieces in drawn.items()),
+        element(
+            "p",
+            *(element("span", element("i", class_=part), WORDS[part]) for part in used),
+            class_="legend",
+        ),
+        class_="card",
+        id="lost-time",
+    )
+
+
+def _row(name: str, pieces: Sequence[Piece]) -> Html:
+    return element(
+        "div",
+        element("span", name, class_="run") if name else Html(),
+        element("div", *map(_piece, pieces), class_="time"),
+        class_="row",
+    )
+
+
+def _piece(piece: Piece) -> Html:
+    label = wording.percent(piece.share) if piece.share >= LEAST_LABELLED else ""
+    width = f"width:{100 * piece.share:.2f}%"
+    return element("span", label, class_=piece.part, style=width, title=piece.text)
