@@ -26,6 +26,7 @@ from penstock.analysis.measure import (
     measure_rates,
     measure_step,
     rate_of,
+    run_pipeline,
 )
 from penstock.analysis.other_accelerators import check_faster
 from penstock.analysis.other_forms import measure_other_forms
@@ -36,7 +37,7 @@ from penstock.analysis.results import Analysis, LayerRate, WhatIf
 from penstock.analysis.subject import Subject, open_subject
 from penstock.analysis.sweep import Setting, Swept
 from penstock.analysis.user_code import UserCode, code_of_caller
-from penstock.analysis.utilisation import utilisation
+from penstock.analysis.utilisation import watch_device
 from penstock.analysis.verdict import judge
 from penstock.analysis.what_if import Model, what_ifs
 
@@ -85,14 +86,16 @@ def analyze(
 
     say("the step alone")
     alone = measure_step(target, first_batch(subject), effort)
-    target.forget()
     cores = available_cores()
     # A data set that is loaded without workers may not bear to be sent to one.
     other_workers = cores if subject.workers not in {0, cores} else None
     measured = measure_rates(
         subject, target, core_counts(cores), effort, other_workers=other_workers, say=say
     )
-    busy = utilisation(f"{target.name} device", target.busy)
+    say("how busy the device is")
+    step_s = count_images(alone.batch) / alone.rate.median
+    with watch_device(target, step_s) as watched:
+        steps = run_pipeline(subject, target, cores, effort).steps
     say("the cost of each op")
     facts = _facts(subject, target, alone, measured, effort)
     fitted = Model(
@@ -131,7 +134,7 @@ def analyze(
         images=subject.images,
         verdict=finding.verdict,
         sentence=finding.sentence,
-        evidence=(*finding.evidence, *_tell_reads(reads), *swept.notes),
+        evidence=(*finding.evidence, *_tell_reads(reads), *watched.notes, *swept.notes),
         synthetic=alone.rate,
         pipeline=core_rates(measured.pipeline, fitted.cores.rate, cores),
         end_to_end=core_rates(
@@ -146,8 +149,8 @@ def analyze(
         predictions=(*check_core_predictions(alone, measured), *swept.checks),
         what_ifs=changes,
         advice=advise(finding.verdict, facts, fitted, changes, code),
-        utilisation=busy,
-        steps=measured.end_to_end[cores][-1].steps,
+        utilisation=watched.utilisation,
+        steps=steps,
         slowest_files=slowest,
     )
 
