@@ -48,13 +48,13 @@ def watch_gpu(gpu: str | int) -> Iterator[GpuWatch]:
     try:
         library = import_module("pynvml")
     except ImportError:
-        watch.note = f"how busy the GPU was is not known: NVML needs nvidia-ml-py ({_INSTALL})"
+        watch.note = f"NVML was not asked how busy the GPU is: it needs nvidia-ml-py ({_INSTALL})"
         yield watch
         return
     try:
         library.nvmlInit()
     except library.NVMLError as error:
-        watch.note = f"how busy the GPU was is not known: NVML does not answer ({error})"
+        watch.note = f"NVML does not say how busy the GPU is: {error}"
         yield watch
         return
     is_over = threading.Event()
@@ -81,4 +81,4 @@ def _sample_until(is_over: threading.Event, watch: GpuWatch, library: Any, gpu: 
         while not is_over.wait(_EVERY_S):
             watch.sample(library, handle)
     except library.NVMLError as error:
-        watch.note = f"how busy the GPU was is not known: NVML does not answer ({error})"
+        watch.note = f"NVML does not say how busy the GPU is: {error}"
