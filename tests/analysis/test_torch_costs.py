@@ -39,6 +39,7 @@ def test_every_op_is_timed(torchvision, photos):
     assert {"decode", "CenterCrop", "CenterCrop (2)", "nap", "PILToTensor", "collate"} <= set(found)
     assert found["nap"].seconds > 0.004
     assert found["nap"].runs_in == "Python"
+    assert found["nap"].note.startswith("asleep")
     assert found["CenterCrop"].runs_in == "Pillow"
     assert found["decode"].seconds > found["CenterCrop"].seconds
 

@@ -26,6 +26,7 @@ from penstock.analysis.measure import (
     measure_rates,
     measure_step,
     rate_of,
+    run_pipeline,
 )
 from penstock.analysis.other_accelerators import check_faster
 from penstock.analysis.other_forms import measure_other_forms
@@ -37,7 +38,7 @@ from penstock.analysis.results import Analysis, FirstEpoch, LayerRate, WhatIf
 from penstock.analysis.subject import Subject, open_subject
 from penstock.analysis.sweep import Setting, Swept
 from penstock.analysis.user_code import UserCode, code_of_caller
-from penstock.analysis.utilisation import utilisation
+from penstock.analysis.utilisation import watch_device
 from penstock.analysis.verdict import judge
 from penstock.analysis.what_if import Model, what_ifs
 
@@ -87,14 +88,16 @@ def analyze(
     cpu_before = read_cpu_seconds()
     say("the step alone")
     alone = measure_step(target, first_batch(subject), effort)
-    target.forget()
     cores = available_cores()
     # A data set that is loaded without workers may not bear to be sent to one.
     other_workers = cores if subject.workers not in {0, cores} else None
     measured = measure_rates(
         subject, target, core_counts(cores), effort, other_workers=other_workers, say=say
     )
-    busy = utilisation(f"{target.name} device", target.busy)
+    say("how busy the device is")
+    step_s = count_images(alone.batch) / alone.rate.median
+    with watch_device(target, step_s) as watched:
+        steps = run_pipeline(subject, target, cores, effort).steps
     say("the cost of each op")
     facts = _facts(subject, target, alone, measured, effort)
     fitted = Model(
@@ -139,6 +142,7 @@ def analyze(
             *finding.evidence,
             *_tell_reads(reads),
             *_tell_first_epoch(first_epoch, alone),
+            *watched.notes,
             *swept.notes,
         ),
         synthetic=alone.rate,
@@ -156,8 +160,8 @@ def analyze(
         predictions=(*check_core_predictions(alone, measured), *swept.checks),
         what_ifs=changes,
         advice=advise(finding.verdict, facts, fitted, changes, code),
-        utilisation=busy,
-        steps=measured.end_to_end[cores][-1].steps,
+        utilisation=watched.utilisation,
+        steps=steps,
         slowest_files=slowest,
     )
 

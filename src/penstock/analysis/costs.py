@@ -13,7 +13,10 @@ Kind = Literal["read", "decode", "augment", "collate"]
 
 @dataclass(frozen=True, slots=True)
 class Cost:
-    """What one part costs an image, in seconds of one core; of waiting, for "read"."""
+    """What one part costs an image: seconds of computing, and of sleep; for "read" of sleep alone.
+
+    Time in which a thread is ready but without a core counts for nothing.
+    """
 
     kind: Kind
     name: str

@@ -58,7 +58,7 @@ class LayerRate:
 
 @dataclass(frozen=True, slots=True)
 class OpCost:
-    """What one op costs an image, in CPU time."""
+    """What one op costs an image: its CPU time, and the time it sleeps, as reading does."""
 
     name: str
     microseconds: float

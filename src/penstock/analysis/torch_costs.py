@@ -16,8 +16,8 @@ from typing import Any
 
 import PIL.ImageFile
 
-from penstock.analysis.costs import Cost, Costs
-from penstock.analysis.thread_clock import StageClock
+from penstock.analysis.costs import Cost, Costs, Kind
+from penstock.analysis.thread_clock import Spent, StageClock
 from penstock.analysis.timed_op import TimedOp, name_of
 
 _DECODERS = (
@@ -32,6 +32,7 @@ _DECODERS = (
 _DECODE, _OWN, _COLLATE = "decode", "the data set's own code", "collate"
 _LEAST_ITEMS = 4
 _COLLATES = 3
+_WORTH_NOTING = 0.2  # share of an op's time
 
 
 def measure_costs(
@@ -80,11 +81,17 @@ def _as_costs(clock: StageClock, ops: dict[str, TimedOp], items: int, collated: 
     parts.append(Cost("augment", _OWN, spent[_OWN].cpu_s / items, "Python"))
     for name, op in ops.items():
         if name in spent:
-            used_s = spent[name].cpu_s + spent[name].blocked_s
-            parts.append(Cost("augment", name, used_s / items, op.runs_in))
-    collate_s = (spent[_COLLATE].cpu_s + spent[_COLLATE].blocked_s) / collated
-    parts.append(Cost("collate", _COLLATE, collate_s, "torch"))
+            parts.append(_cost("augment", name, spent[name], items, op.runs_in))
+    parts.append(_cost("collate", _COLLATE, spent[_COLLATE], collated, "torch"))
     return Costs(tuple(parts))
+
+
+def _cost(kind: Kind, name: str, spent: Spent, images: int, runs_in: str) -> Cost:
+    """Count computing and sleep, and tell where much of it is sleep: that takes no core."""
+    used_s = spent.cpu_s + spent.blocked_s
+    asleep = spent.blocked_s / used_s if used_s else 0.0
+    note = f"asleep {asleep:.0%} of it" if asleep > _WORTH_NOTING else ""
+    return Cost(kind, name, used_s / images, runs_in, note)
 
 
 def _spread_items(dataset: Any, most: int) -> Iterator[Any]:

@@ -35,6 +35,21 @@ class TorchDevice:
         """Steps as the host saw them; only on a CPU that is all of the work."""
         return tuple(self._busy) if self._device.type == "cpu" else ()
 
+    @property
+    def submitted(self) -> tuple[float, ...]:
+        """When the host began each step, in seconds of `time.perf_counter`."""
+        return tuple(begin for begin, _ in self._busy)
+
+    @property
+    def gpu(self) -> str | int | None:
+        """What an NVIDIA driver knows the device by: its UUID, or its number; None for others."""
+        if self._device.type != "cuda":
+            return None
+        number: int = self._device.index or 0
+        # The driver numbers all GPUs, torch only those that are visible to the process.
+        uuid = getattr(self._torch.cuda.get_device_properties(number), "uuid", None)
+        return number if uuid is None else f"GPU-{uuid}"
+
     def submit(self, batch: Any) -> None:
         """Train on a batch; labels that are no class indices are made up."""
         torch = self._torch

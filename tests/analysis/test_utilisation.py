@@ -1,0 +1,139 @@
+import sys
+import types
+
+import pytest
+
+from penstock.analysis.devices import EmulatedDevice
+from penstock.analysis.nvml import watch_gpu
+from penstock.analysis.utilisation import cut_into_slices, one_after_the_other, watch_device
+
+
+class FakeNvmlError(Exception):
+    pass
+
+
+class FakeNvml(types.ModuleType):
+    """The part of pynvml that is used."""
+
+    NVMLError = FakeNvmlError
+
+    def __init__(self, fails=()):
+        super().__init__("pynvml")
+        self.fails, self.calls = fails, []
+
+    def answer(self, call, value=None):
+        self.calls.append(call)
+        if call in self.fails:
+            raise FakeNvmlError("Driver Not Loaded")
+        return value
+
+    def nvmlInit(self):  # noqa: N802 (the driver's name)
+        self.answer("init")
+
+    def nvmlShutdown(self):  # noqa: N802
+        self.answer("shutdown")
+
+    def nvmlDeviceGetHandleByIndex(self, index):  # noqa: N802
+        return self.answer("by index", index)
+
+    def nvmlDeviceGetHandleByUUID(self, uuid):  # noqa: N802
+        return self.answer("by uuid", uuid)
+
+    def nvmlDeviceGetUtilizationRates(self, handle):  # noqa: N802
+        return self.answer("rates", types.SimpleNamespace(gpu=40, memory=5))
+
+
+@pytest.mark.parametrize(("gpu", "found_by"), [("GPU-1234", "by uuid"), (1, "by index")])
+def test_gpu_is_sampled_through_its_driver(gpu, found_by, monkeypatch):
+    library = FakeNvml()
+    monkeypatch.setitem(sys.modules, "pynvml", library)
+    with watch_gpu(gpu) as watch:
+        pass
+
+    found = watch.utilisation()
+    assert watch.note is None
+    assert (found.source, found.busy[0]) == ("NVML", 0.4)
+    assert library.calls[:2] == ["init", found_by]
+    assert library.calls[-1] == "shutdown"
+
+
+@pytest.mark.parametrize("call", ["init", "by index", "rates"])
+def test_driver_that_does_not_answer_is_noted(call, monkeypatch):
+    monkeypatch.setitem(sys.modules, "pynvml", FakeNvml(fails={call}))
+    with watch_gpu(0) as watch:
+        pass
+
+    assert watch.utilisation() is None
+    assert "Driver Not Loaded" in watch.note
+
+
+def test_missing_library_is_noted(monkeypatch):
+    monkeypatch.setitem(sys.modules, "pynvml", None)
+    with watch_gpu(0) as watch:
+        pass
+
+    assert watch.utilisation() is None
+    assert "penstock[nvml]" in watch.note
+
+
+def test_intervals_are_cut_into_slices():
+    found = cut_into_slices("steps", [(10.0, 11.0), (13.0, 16.0)])
+
+    assert found.seconds[-1] == pytest.approx(6)
+    assert (found.busy[0], found.busy[25], found.busy[-1]) == pytest.approx((1, 0, 1))
+    assert sum(found.busy) / len(found.busy) == pytest.approx(4 / 6)
+    assert cut_into_slices("steps", []) is None
+
+
+def test_steps_queue_behind_each_other():
+    assert one_after_the_other([0.0, 1.0, 10.0], 2.0) == [(0.0, 2.0), (2.0, 4.0), (10.0, 12.0)]
+
+
+def test_only_steps_of_the_watched_run_count():
+    device = EmulatedDevice(1e6)
+    device.submit([0.0, 1.0])
+    with watch_device(device, 1.0) as watched:
+        device.submit([0.0, 1.0])
+
+    assert len(device.busy) == 1
+    assert watched.utilisation.source == "steps of the emulated:1e+06 device"
+
+
+def gpu_stand_in(gpu):
+    """A TorchDevice without the GPU: asynchronous, so it knows only when steps began."""
+    from penstock.analysis.torch_device import TorchDevice
+
+    class StandIn(TorchDevice):
+        busy = ()
+        submitted = (1.0, 2.0, 3.0)
+
+        def __init__(self):
+            self.name, self._busy = "stand-in", []
+
+    StandIn.gpu = gpu
+    return StandIn()
+
+
+def test_gpu_without_a_driver_is_told_by_its_steps():
+    with watch_device(gpu_stand_in(None), 0.5) as watched:
+        pass
+
+    assert "each as long as it takes alone" in watched.utilisation.source
+    assert watched.notes == ()
+
+
+def test_gpu_with_a_driver_is_asked(monkeypatch):
+    monkeypatch.setitem(sys.modules, "pynvml", FakeNvml())
+    with watch_device(gpu_stand_in(0), 0.5) as watched:
+        pass
+
+    assert watched.utilisation.source == "NVML"
+
+
+def test_gpu_without_the_library_is_noted_and_told_by_its_steps(monkeypatch):
+    monkeypatch.setitem(sys.modules, "pynvml", None)
+    with watch_device(gpu_stand_in(0), 0.5) as watched:
+        pass
+
+    assert watched.utilisation is not None
+    assert "nvidia-ml-py" in watched.notes[0]
