@@ -1,12 +1,14 @@
 """Targets as a record: reading, picking, dropping, and moves that torchvision has no word for."""
 
 import re
+from dataclasses import replace
 
 import numpy as np
 import pytest
 
 from penstock.errors import TransformError
 from penstock.geometry import Sizes
+from penstock.loading.collate import list_targets
 from penstock.transforms.effects import NUMBERS, Effect, EffectMove, same_effect
 from penstock.transforms.moves import CropMove, FlipMove, PadMode, PadMove, ResizeMove
 from penstock.transforms.targets import BoxFormat, Targets, move_targets, read_targets
@@ -212,3 +214,20 @@ def test_a_border_or_crop_that_changes_nothing_does_not_clamp():
     crop = CropMove(border, border, np.array([10, 8]), np.array([20, 18]))
     moved = move_targets((crop,), targets, sizes)
     np.testing.assert_array_equal(moved.boxes, [[-5, -5, 25, 25], [0, 0, 18, 8]])
+
+
+def test_boxes_of_whole_numbers_are_cut_off_after_every_move():
+    """5 * 0.5 * 2 is 4 where the half is lost on the way; the other sample keeps it."""
+    boxes = np.array([[1, 1, 5, 5]] * 2)
+    targets = replace(read_targets([0, 1, 2], boxes=boxes), whole=np.array([True, False]))
+    sides = [np.full(2, side) for side in (10, 5, 10)]
+    resizes = [ResizeMove(side, side, 0) for side in sides[1:]]
+    moved = move_targets(resizes, targets, Sizes(sides[0], sides[0]))
+
+    np.testing.assert_array_equal(moved.boxes, [[0, 0, 4, 4], [1, 1, 5, 5]])
+    for chosen, expected in ((moved.pick(np.array([1, 0])), [False, True]), (moved, [True, False])):
+        listed = list_targets(chosen, np.arange(2), "numpy")
+        assert [target["boxes"].dtype == np.int64 for target in listed] == expected
+    dropped = list_targets(moved.keep(np.zeros(2, np.bool_)), np.arange(2), "numpy")
+    assert dropped[0]["boxes"].dtype == np.int64
+    assert Targets.join([moved, moved]).whole.tolist() == [True, False, True, False]

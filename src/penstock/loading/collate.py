@@ -21,17 +21,24 @@ NO_LABEL = -1  # in the places of a padded batch that no object takes
 def list_targets(targets: Targets, image_ids: Ints, library: Library) -> list[dict[str, Any]]:
     """One dictionary a sample, as torchvision's detection models take them.
 
-    `boxes` is float32 (objects, 4), `labels` int64 (objects,), `keypoints` float32
-    (objects, points, 3), extra columns go by their names, and `image_id` is a number of Python's.
+    `boxes` is float32 (objects, 4), or int64 where they are whole numbers, `labels` int64
+    (objects,), `keypoints` float32 (objects, points, 3), extra columns go by their names, and
+    `image_id` is a number of Python's.
     """
     finish = _finish_for(library)
     columns = _columns(targets)
     bounds = zip(targets.offsets[:-1].tolist(), targets.offsets[1:].tolist(), strict=True)
-    return [
+    listed = [
         {name: finish(column[start:end].copy()) for name, column in columns.items()}
         | {"image_id": image_id}
         for image_id, (start, end) in zip(image_ids.tolist(), bounds, strict=True)
     ]
+    boxes = columns.get("boxes")
+    if targets.whole is not None and boxes is not None:
+        for row in np.flatnonzero(targets.whole).tolist():
+            start, end = targets.offsets[row : row + 2].tolist()
+            listed[row]["boxes"] = finish(boxes[start:end].astype(np.int64))
+    return listed
 
 
 def pad_targets(
@@ -40,7 +47,7 @@ def pad_targets(
     """All samples in one array for each column: (samples, most objects, ...).
 
     `most` is what the fullest sample of the batch has, unless given. `counts` says how many objects
-    are real; behind them labels are -1, all else is 0.
+    are real; behind them labels are -1, all else is 0. Boxes are float32, whole numbers too.
     """
     counts = targets.counts
     fullest = int(counts.max(initial=0))

@@ -2,6 +2,8 @@
 
 import pytest
 
+from tests.analysis.accelerate.detection_data import write_coco, write_voc
+
 
 @pytest.fixture(scope="session")
 def tv(torchvision):
@@ -27,5 +29,39 @@ def make_loader(tv, folder):
         return tv.data.DataLoader(
             tv.ImageFolder(str(folder), transform), **{"batch_size": 4, **options}
         )
+
+    return make
+
+
+@pytest.fixture(scope="module")
+def coco(tv, folder, tmp_path_factory):
+    """A maker of DataLoaders over CocoDetection, in torchvision's wrapper unless told otherwise."""
+    pytest.importorskip("pycocotools")
+    from torchvision.datasets import CocoDetection
+
+    file = tmp_path_factory.mktemp("coco") / "instances.json"
+    write_coco(folder, file)
+    return _maker(tv, lambda **given: CocoDetection(str(folder), str(file), **given))
+
+
+@pytest.fixture(scope="module")
+def voc(tv, folder, tmp_path_factory):
+    """A maker of DataLoaders over VOCDetection, in torchvision's wrapper unless told otherwise."""
+    from torchvision.datasets import VOCDetection
+
+    root = tmp_path_factory.mktemp("voc")
+    write_voc(folder, root)
+    return _maker(tv, lambda **given: VOCDetection(str(root), "2012", "train", **given))
+
+
+def _maker(tv, open_dataset):
+    from torchvision.datasets import wrap_dataset_for_transforms_v2
+
+    def make(transforms=None, *, wrapped=True, keys=None, given=None, only=None, **options):
+        dataset = open_dataset(transforms=transforms, **(given or {}))
+        dataset = wrap_dataset_for_transforms_v2(dataset, keys) if wrapped else dataset
+        dataset = dataset if only is None else tv.data.Subset(dataset, only)
+        together = {"collate_fn": lambda batch: tuple(zip(*batch)), "batch_size": 4}  # noqa: B905
+        return tv.data.DataLoader(dataset, **{**together, **options})
 
     return make

@@ -102,3 +102,49 @@ def test_a_plain_batch_sampler(tv, numbered):
     loader = penstock.accelerate(tv.data.DataLoader(numbered, batch_sampler=batches))
 
     assert [len(batch) for _, batch in loader] == [5, 5, 5, 5]
+
+
+def test_samplers_of_fewer_samples(tv, numbered):
+    """What a sampler was made for need not be the Dataset."""
+    for sampler in (tv.data.SequentialSampler(range(5)), range(5), [0, 1, 2, 3, 4]):
+        theirs = tv.data.DataLoader(numbered, batch_size=2, sampler=sampler)
+        assert labels(penstock.accelerate(theirs)) == labels(theirs) == [0, 1, 2, 3, 4]
+    theirs = tv.data.DataLoader(numbered, sampler=tv.data.RandomSampler(range(5)))
+    assert sorted(labels(penstock.accelerate(theirs))) == [0, 1, 2, 3, 4]
+
+
+def test_a_list_of_positions(tv, numbered):
+    """In its order, samples that are there twice too, every epoch the same."""
+    theirs = tv.data.DataLoader(numbered, batch_size=2, sampler=(7, 3, 7, 20), drop_last=True)
+    ours = penstock.accelerate(theirs)
+
+    assert labels(ours) == labels(theirs) == [7, 3, 7, 20]
+    assert labels(ours) == [7, 3, 7, 20]
+
+
+def test_batches_of_a_list(tv, numbered):
+    batches = tv.data.BatchSampler([9, 8, 2], 2, drop_last=False)
+    theirs = tv.data.DataLoader(numbered, batch_sampler=batches)
+
+    assert [each.tolist() for _, each in penstock.accelerate(theirs)] == [[9, 8], [2]]
+
+
+@pytest.mark.parametrize("drop_last", [False, True])
+@pytest.mark.parametrize("batch_size", [1, 5, 23, 40])
+def test_sizes_of_batches(tv, numbered, batch_size, drop_last):
+    theirs = tv.data.DataLoader(numbered, batch_size, drop_last=drop_last)
+    ours = penstock.accelerate(theirs)
+
+    assert len(ours) == len(theirs)
+    assert [each.tolist() for _, each in ours] == [each.tolist() for _, each in theirs]
+
+
+def test_a_generator_is_not_used(tv, numbered):
+    """Orders come from `seed`; the generator stays where it was."""
+    generator = tv.torch.Generator().manual_seed(3)
+    before = generator.get_state()
+    theirs = tv.data.DataLoader(numbered, shuffle=True, generator=generator)
+    first, second = (labels(penstock.accelerate(theirs, seed=5)) for _ in range(2))
+
+    assert first == second
+    assert tv.torch.equal(generator.get_state(), before)

@@ -43,8 +43,18 @@ def test_samplers(make_loader, tv, folder):
     refused(make_loader(sampler=again), "it draws with replacement")
     few = data.RandomSampler(range(count), num_samples=3)
     refused(make_loader(sampler=few), r"an epoch has 3 of 23 samples\. Use a Subset")
-    refused(make_loader(sampler=list(range(count))), "list: the order .* is not known here")
+    refused(make_loader(sampler={2: 1}), "dict: the order .* is not known here")
+    twice = data.RandomSampler(range(5), num_samples=count)
+    refused(make_loader(sampler=twice), "an epoch has 23 of 5 samples")
+    for outside in ([3, -1], [count]):
+        subset = data.SubsetRandomSampler(outside)
+        refused(make_loader(sampler=subset), f"asks for sample {outside[-1]}; they count from 0")
+    longer = data.SequentialSampler(range(count + 1))
+    refused(make_loader(sampler=longer), "asks for sample 23; they count from 0 to 22")
     refused(make_loader(batch_size=None), "batch_size=None: samples come without batches")
+    batches = tv.data.BatchSampler(range(4), 2, drop_last=False)
+    loader = make_loader(batch_size=None, sampler=batches)
+    refused(loader, "batch_size=None: samples come without batches")
 
 
 def test_a_batch_sampler(make_loader, tv):

@@ -7,6 +7,7 @@ from typing import Any
 
 from penstock.analysis.accelerate.accelerated_loader import AcceleratedLoader
 from penstock.analysis.accelerate.follow_values import UnfollowableError
+from penstock.analysis.accelerate.python_steps import microseconds_a_call
 from penstock.analysis.accelerate.read_batching import (
     Batching,
     Collate,
@@ -121,8 +122,13 @@ def _read_samples(dataset: Any, log: Log) -> Samples | None:
         return None
     ours = f"{len(samples.paths):,} files"
     if samples.targets is not None:
-        ours += ", boxes as plain float32 tensors, also where an image has none"
+        ours += ", boxes as plain tensors"
     log.native("data", name, ours, f"loaded as {_loading(samples)}")
+    form = samples.form
+    if form is not None and form.python:
+        first, nothing = int(samples.labels[0]), {"boxes": None, "labels": None}
+        cost = microseconds_a_call(lambda: form.form(first, nothing))
+        log.python("data", form.python, "runs where the batch is taken, one sample at a time", cost)
     return samples
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
+from penstock.analysis.accelerate.identify import TORCH_DATA, imported
 from penstock.analysis.accelerate.read_batching import Collate
 from penstock.analysis.accelerate.samples import IMAGE, LABEL, Samples, Template
 from penstock.analysis.accelerate.translation import Translation
@@ -23,9 +24,12 @@ class AcceleratedLoader(Loader):
         translation: Translation,
         **options: Any,
     ) -> None:
+        if collate != Collate.DEFAULT or samples.form is not None:
+            samples = samples.one_by_one()
         super().__init__(samples.source(), targets=samples.targets, **options)
         self._template = samples.template
-        self._image_ids = samples.image_ids
+        self._target_form = samples.form
+        self._positions = samples.labels
         self._is_gray = is_gray
         self._collate = collate
         self._translation = translation
@@ -42,13 +46,16 @@ class AcceleratedLoader(Loader):
         images, labels = delivered
         if self._is_gray:
             images = _first_channel(images)
-        if self._image_ids is not None:
-            for target in labels:
-                target["image_id"] = int(self._image_ids[target["image_id"]])
+        if self._target_form is not None:
+            labels = [
+                self._target_form.form(int(self._positions[target.pop("image_id")]), target)
+                for target in labels
+            ]
         if self._collate == Collate.DEFAULT:
+            if self._target_form is not None:
+                images, labels = _collated(images), _collated(labels)
             return _fill(self._template, {IMAGE: images, LABEL: labels})
-        each = labels if isinstance(labels, list) else labels.tolist()
-        parts = {IMAGE: tuple(images), LABEL: tuple(each)}
+        parts = {IMAGE: tuple(images), LABEL: tuple(labels)}
         zipped = [parts[str(part)] for part in self._template]
         return tuple(zipped) if self._collate == Collate.TUPLE else zipped
 
@@ -58,6 +65,11 @@ def _first_channel(images: Any) -> Any:
     if isinstance(images, list):
         return [image[:1].contiguous() for image in images]
     return images[:, :1].contiguous()
+
+
+def _collated(parts: Any) -> Any:
+    """What torch makes of parts that are not one array yet, or its own error."""
+    return imported(TORCH_DATA).default_collate(parts) if isinstance(parts, list) else parts
 
 
 def _fill(template: Template, parts: dict[str, Any]) -> Any:

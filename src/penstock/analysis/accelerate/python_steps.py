@@ -44,17 +44,22 @@ class RgbStep:
         return returned
 
 
-def microseconds_a_call(transform: Callable[[Image.Image], Any]) -> float | None:
+def microseconds_on_a_picture(transform: Callable[[Image.Image], Any]) -> float | None:
     """Return the least time of a few calls on a picture of middling size; None if they fail."""
     side = np.arange(_TIMED_SIDE_PX, dtype=np.uint16)
     pixels = np.stack([np.add.outer(side, side) // 2, *np.broadcast_arrays(side, side[:, None])], 2)
     picture = Image.fromarray(pixels.astype(np.uint8))
+    return microseconds_a_call(lambda: transform(picture.copy()))
+
+
+def microseconds_a_call(call: Callable[[], Any]) -> float | None:
+    """Return the least time of a few calls; None if they fail."""
     times = []
     with _random_numbers_kept():
         for _ in range(_TIMED_CALLS):
             started = time.perf_counter()
             try:
-                transform(picture.copy())
+                call()
             except Exception:  # noqa: BLE001  whatever a user's function raises
                 return None
             times.append(time.perf_counter() - started)

@@ -22,6 +22,20 @@ _PART = "batch"
 _DATA_LOADER = f"{TORCH_DATA}.dataloader.DataLoader"
 _DEFAULT_COLLATE = f"{TORCH_DATA}._utils.collate.default_collate"
 
+# What else a DataLoader is told: the values that say nothing, and what becomes of others.
+_OPTIONS: dict[str, tuple[tuple[Any, ...], str]] = {
+    "num_workers": ((0,), "threads in one process"),
+    "worker_init_fn": ((None,), "not called: there are no worker processes"),
+    "multiprocessing_context": ((None,), "there are no worker processes"),
+    "persistent_workers": ((False,), "threads are kept from epoch to epoch"),
+    "prefetch_factor": ((None, 2), "two batches are prepared ahead"),
+    "timeout": ((0,), "there are no worker processes to wait for"),
+    "in_order": ((True,), "batches always come in order"),
+    "generator": ((None,), "not used: order and draws come from seed"),
+    "pin_memory": ((False,), "done by itself where there is a CUDA device"),
+    "pin_memory_device": (("",), "memory is pinned where there is a CUDA device"),
+}
+
 
 class Collate(Enum):
     """How samples become a batch."""
@@ -55,13 +69,10 @@ def read_batching(dataloader: Any, log: Log) -> Batching | None:
     if batching is not None:
         size, drop = batching.batch_size, batching.drop_last
         log.native(_PART, "DataLoader", f"batch_size={size}, drop_last={drop}")
-    if dataloader.num_workers:
-        log.not_needed(_PART, f"num_workers={dataloader.num_workers}", "threads in one process")
-    if dataloader.worker_init_fn is not None:
-        theirs = f"worker_init_fn={describe(dataloader.worker_init_fn)}"
-        log.not_needed(_PART, theirs, "not called: there are no worker processes")
-    if dataloader.pin_memory:
-        log.not_needed(_PART, "pin_memory=True", "done by itself where there is a CUDA device")
+    for name, (usual, note) in _OPTIONS.items():
+        value = getattr(dataloader, name, usual[0])  # older versions of torch have fewer
+        if value not in usual:
+            log.not_needed(_PART, f"{name}={describe(value)}", note)
     return batching
 
 

@@ -114,7 +114,7 @@ def _read_classes(dataset: Any, labels: Labels) -> tuple[str, ...] | None:
 
 def _join(parts: list[Samples]) -> Samples:
     first = parts[0]
-    if any(part.targets is not None for part in parts):
+    if any(part.form is not None for part in parts):
         raise UnfollowableError("Datasets with boxes cannot be joined here")
     for part in parts[1:]:
         same_steps = len(part.steps) == len(first.steps) and all(

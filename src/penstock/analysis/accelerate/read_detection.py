@@ -1,80 +1,85 @@
-"""Torchvision's CocoDetection with boxes that follow the image, as files and targets."""
+"""Torchvision's CocoDetection and VOCDetection as files and what stands beside each image.
+
+In `wrap_dataset_for_transforms_v2` boxes follow the image; as they are, annotations do not.
+"""
 
 from __future__ import annotations
 
-import os
-from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import numpy as np
 
 from penstock.analysis.accelerate.follow_values import UnfollowableError
-from penstock.analysis.accelerate.identify import full_name, is_exactly
+from penstock.analysis.accelerate.identify import describe, full_name, is_exactly
+from penstock.analysis.accelerate.read_coco import coco_paths, load_coco, read_wrapped_coco
+from penstock.analysis.accelerate.read_voc import load_voc, read_wrapped_voc
 from penstock.analysis.accelerate.samples import IMAGE, LABEL, Samples
-from penstock.errors import TransformError
-from penstock.transforms.targets import BoxFormat, read_targets
+from penstock.analysis.accelerate.target_forms import RawTargets, TargetForm
+from penstock.transforms.targets import Targets
 
 _WRAPPER = "torchvision.tv_tensors._dataset_wrapper.VisionDatasetTVTensorWrapper"
 _COCO = "torchvision.datasets.coco.CocoDetection"
+_CAPTIONS = "torchvision.datasets.coco.CocoCaptions"
 _VOC = "torchvision.datasets.voc.VOCDetection"
 _STANDARD = "torchvision.datasets.vision.StandardTransform"
-_KEYS = {"image_id", "boxes", "labels"}  # what the wrapper gives unless told otherwise
 
 
 def is_detection(dataset: Any) -> bool:
-    """Whether it is one of torchvision's Datasets with boxes."""
-    return bool({full_name(base) for base in type(dataset).__mro__} & {_WRAPPER, _COCO, _VOC})
+    """Whether it is one of torchvision's own Datasets with boxes, not a class made from one."""
+    is_wrapped = _WRAPPER in map(full_name, type(dataset).__mro__)
+    return is_wrapped or is_exactly(dataset, _COCO, _CAPTIONS, _VOC)
 
 
 def read_detection(dataset: Any) -> Samples:
     """Return what is in it; UnfollowableError says why that is not known."""
     inner = getattr(dataset, "_dataset", None)
     if inner is None:
+        return _read_raw(dataset)
+    transforms = dataset.transforms
+    if is_exactly(transforms, _STANDARD):
         raise UnfollowableError(
-            "its targets are not what detectors take, and do not follow the image. "
-            "Wrap it: wrap_dataset_for_transforms_v2(dataset)"
+            f"transform= leaves boxes where they were. Give {type(inner).__name__} transforms=, "
+            "for both"
         )
-    if is_exactly(inner, _VOC):
-        raise UnfollowableError(
-            "torchvision keeps its boxes as whole numbers and cuts them off after every step; "
-            "ours are float32"
-        )
-    if not is_exactly(inner, _COCO):
-        raise UnfollowableError(f"what {type(inner).__name__} holds is not known")
     keys = dataset._target_keys  # noqa: SLF001  torchvision has no other way to ask
-    if keys is not None and set(keys) != _KEYS:
-        raise UnfollowableError(f"target_keys are {keys!r}; known are {', '.join(sorted(_KEYS))}")
-    if dataset.transforms is not None and is_exactly(dataset.transforms, _STANDARD):
+    if is_exactly(inner, _COCO):
+        return _samples(inner, coco_paths(inner), transforms, *read_wrapped_coco(inner, keys))
+    if is_exactly(inner, _VOC):
+        return _samples(inner, tuple(inner.images), transforms, *read_wrapped_voc(inner, keys))
+    raise UnfollowableError(f"what {type(inner).__name__} holds is not known")
+
+
+def _read_raw(dataset: Any) -> Samples:
+    """Without the wrapper: annotations as they are, and transforms that images go through alone."""
+    transform = target_transform = None
+    if is_exactly(dataset.transforms, _STANDARD):
+        transform = dataset.transforms.transform
+        target_transform = dataset.transforms.target_transform
+    elif dataset.transforms is not None:
         raise UnfollowableError(
-            "transform= leaves boxes where they were. Give CocoDetection transforms=, for both"
+            "what transforms= makes of an annotation is not known, since boxes do not follow the "
+            "image. Wrap it: wrap_dataset_for_transforms_v2(dataset); or give transform="
         )
-    return _read_coco(inner, dataset.transforms)
+    is_voc = is_exactly(dataset, _VOC)
+    paths = tuple(dataset.images) if is_voc else coco_paths(dataset)
+    load, python = partial(load_voc if is_voc else load_coco, dataset), "the annotation"
+    if target_transform is not None:
+        python += f", target_transform={describe(target_transform)}"
+    return _samples(dataset, paths, transform, None, RawTargets(load, target_transform, python))
 
 
-def _read_coco(dataset: Any, transforms: Any) -> Samples:
-    index = dataset.coco
-    images = index.loadImgs(dataset.ids)
-    objects = [index.loadAnns(index.getAnnIds(image)) for image in dataset.ids]
-    counts = [len(of_image) for of_image in objects]
-    together = [each for of_image in objects for each in of_image]
-    try:
-        targets = read_targets(
-            np.concatenate([[0], np.cumsum(counts)]).astype(np.int64),
-            boxes=np.array([each["bbox"] for each in together], np.float32).reshape(-1, 4),
-            format="XYWH",
-            labels=np.array([each["category_id"] for each in together], np.int64),
-            where="CocoDetection",
-        )
-    except TransformError as error:
-        raise UnfollowableError(str(error).rstrip(".")) from error
+def _samples(
+    dataset: Any, paths: tuple[str, ...], step: Any, targets: Targets | None, form: TargetForm
+) -> Samples:
     return Samples(
         title=type(dataset).__qualname__,
-        paths=tuple(os.path.join(dataset.root, image["file_name"]) for image in images),
-        labels=np.zeros(len(images), np.int64),
+        paths=paths,
+        labels=np.arange(len(paths)),
         classes=None,
         modes=("RGB",),
-        steps=() if transforms is None else (transforms,),
+        steps=() if step is None else (step,),
         template=(IMAGE, LABEL),
-        targets=replace(targets, format=BoxFormat.XYXY),
-        image_ids=np.array(dataset.ids, np.int64),
+        targets=targets,
+        form=form,
     )

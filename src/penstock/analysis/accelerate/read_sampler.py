@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
@@ -14,6 +15,10 @@ _RANDOM = f"{TORCH_DATA}.sampler.RandomSampler"
 _SUBSET = f"{TORCH_DATA}.sampler.SubsetRandomSampler"
 _DISTRIBUTED = f"{TORCH_DATA}.distributed.DistributedSampler"
 _WEIGHTED = f"{TORCH_DATA}.sampler.WeightedRandomSampler"
+_PLAIN = ("builtins.list", "builtins.range", "builtins.tuple")  # of positions
+_SHUFFLE_NOTE = (
+    "every epoch has an order of its own, which depends on seed, not on torch's generator"
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,15 +38,13 @@ def read_sampler(
     kind = full_name(type(sampler))
     name = type(sampler).__name__
     if kind == _SEQUENTIAL:
-        log.native(_PART, name, "shuffle=False")
-        return Ordering()
+        return _read_chosen(name, range(len(sampler.data_source)), dataset, log, shuffle=False)
+    if kind in _PLAIN:
+        return _read_chosen(f"sampler={name}", sampler, dataset, log, shuffle=False)
     if kind == _RANDOM:
         return _read_random(sampler, dataset, log)
     if kind == _SUBSET:
-        indices = tuple(int(index) for index in sampler.indices)
-        note = "every epoch has an order of its own, which depends on seed"
-        log.native(_PART, f"{name} of {len(indices):,} samples", "shuffle=True", note)
-        return Ordering(shuffle=True, indices=indices)
+        return _read_chosen(name, sampler.indices, dataset, log, shuffle=True)
     if kind == _DISTRIBUTED:
         return _read_distributed(sampler, dataset, batch_size, drop_last, log)
     if kind == _WEIGHTED:
@@ -57,13 +60,29 @@ def _read_random(sampler: Any, dataset: Any, log: Log) -> Ordering | None:
         why = "it draws with replacement; the loader takes each sample once an epoch"
         log.refuse(_PART, "RandomSampler(replacement=True)", f"{why}. Use shuffle=True.")
         return None
-    if sampler.num_samples != len(dataset):
-        why = f"an epoch has {sampler.num_samples:,} of {len(dataset):,} samples"
+    count = len(sampler.data_source)
+    if sampler.num_samples != count:
+        why = f"an epoch has {sampler.num_samples:,} of {count:,} samples"
         log.refuse(_PART, "RandomSampler(num_samples=...)", f"{why}. Use a Subset.")
         return None
-    note = "every epoch has an order of its own, which depends on seed, not on torch's generator"
-    log.native(_PART, "RandomSampler", "shuffle=True", note)
-    return Ordering(shuffle=True)
+    return _read_chosen("RandomSampler", range(count), dataset, log, shuffle=True)
+
+
+def _read_chosen(
+    theirs: str, chosen: Iterable[Any], dataset: Any, log: Log, *, shuffle: bool
+) -> Ordering | None:
+    """Each of these samples once an epoch, in this order or shuffled."""
+    count = len(dataset)
+    indices = tuple(int(index) for index in chosen)
+    outside = [index for index in indices if not 0 <= index < count]
+    if outside:
+        why = f"it asks for sample {outside[0]}; they count from 0 to {count - 1:,}."
+        log.refuse(_PART, theirs, why)
+        return None
+    every = indices == tuple(range(count))
+    named = theirs if every else f"{theirs} of {len(indices):,} of {count:,} samples"
+    log.native(_PART, named, f"shuffle={shuffle}", _SHUFFLE_NOTE if shuffle else "")
+    return Ordering(shuffle, None if every else indices)
 
 
 def _read_distributed(

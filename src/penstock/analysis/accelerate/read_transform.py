@@ -11,11 +11,12 @@ from typing import Any
 
 from penstock import transforms as T
 from penstock.analysis.accelerate.identify import describe, full_name, torchvision_generation
-from penstock.analysis.accelerate.python_steps import RgbStep, microseconds_a_call
+from penstock.analysis.accelerate.python_steps import RgbStep, microseconds_on_a_picture
 from penstock.analysis.accelerate.read_values import VALUE_STEPS, read_value_step
 from penstock.analysis.accelerate.samples import Samples
 from penstock.analysis.accelerate.stages import Pipeline, Stage
 from penstock.analysis.accelerate.torchvision_ops import (
+    NOT_FOR_WHOLE_BOXES,
     NOT_TO_THE_BYTE,
     SAME_FOR_GRAY,
     SAME_FOR_TENSORS,
@@ -37,7 +38,11 @@ _PYTHON_NOTE = "runs as it is, one image at a time, and holds Python's lock mean
 
 def read_transform(samples: Samples, *, strict: bool, log: Log) -> Pipeline:
     """Return the pipeline; what has no equivalent is logged as refused."""
-    pipeline = Pipeline(has_targets=samples.targets is not None)
+    targets = samples.targets
+    pipeline = Pipeline(
+        has_targets=targets is not None,
+        has_whole_boxes=targets is not None and targets.has_whole_boxes,
+    )
     _read_modes(samples.modes, pipeline, strict, log)
     for step in _flatten(samples.steps):
         try:
@@ -81,6 +86,8 @@ def _read_modes(modes: tuple[str, ...], pipeline: Pipeline, strict: bool, log: L
 
 def _read_step(step: Any, pipeline: Pipeline, strict: bool, log: Log) -> None:
     kind = full_name(type(step))
+    if pipeline.has_whole_boxes:
+        _check_whole_boxes(step)
     if kind in _IDENTITIES:
         log.not_needed(_PART, describe(step), "it changes nothing")
     elif kind == _CLASSIFICATION_PRESET and pipeline.stage == Stage.PILLOW:
@@ -100,6 +107,8 @@ def _read_step(step: Any, pipeline: Pipeline, strict: bool, log: Log) -> None:
 
 
 def _read_box_op(step: Any, pipeline: Pipeline, log: Log) -> None:
+    if getattr(step, "labels_getter", "default") is None:
+        raise TransformError("labels_getter=None leaves labels without a box. Leave it out.")
     moves_pixels = class_name(step) in ("RandomIoUCrop", "RandomZoomOut")
     if moves_pixels and pipeline.stage != Stage.PILLOW:
         raise TransformError(f"it meets {pipeline.stage.value}. Put it before ToImage().")
@@ -161,6 +170,15 @@ def _read_on_numbers(step: Any, pipeline: Pipeline, log: Log) -> None:
     log.native(_PART, describe(step), repr(pipeline.ops[-1]), "done earlier, to the same effect")
 
 
+def _check_whole_boxes(step: Any) -> None:
+    wanted = getattr(step, "format", "XYXY")
+    if getattr(wanted, "value", wanted) != "XYXY" or names_within(step) & set(NOT_FOR_WHOLE_BOXES):
+        raise TransformError(
+            "boxes are whole numbers here (int64), which torchvision rounds in this step; ours "
+            "could be one pixel off. Crops, flips, resizes and borders are exact."
+        )
+
+
 def _check_gray(step: Any) -> None:
     colours = getattr(step, "fill", 0)
     if class_name(step) not in SAME_FOR_GRAY or not isinstance(colours, (int, float)):
@@ -187,7 +205,7 @@ def _keep_in_python(step: Any, note: str, pipeline: Pipeline, log: Log) -> None:
     if not callable(step):
         raise TransformError("it is not callable.")
     pipeline.add(T.PythonStep(RgbStep(step)))
-    log.python(_PART, describe(step), note, microseconds_a_call(step))
+    log.python(_PART, describe(step), note, microseconds_on_a_picture(step), "PythonStep")
 
 
 def _read_preset(preset: Any, pipeline: Pipeline, log: Log) -> None:

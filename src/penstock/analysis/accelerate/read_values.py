@@ -61,6 +61,8 @@ def _to_rgb(step: Any, pipeline: Pipeline) -> None:
 
 
 def _to_dtype(step: Any, pipeline: Pipeline) -> None:
+    if pipeline.has_targets and _changes_boxes(step.dtype):
+        raise TransformError("it gives boxes another type too. Name tv_tensors.Image alone.")
     if pipeline.stage == Stage.PILLOW:  # torchvision leaves Pillow images alone
         return
     dtype = _dtype_of_images(step.dtype)
@@ -140,6 +142,13 @@ def _dtype_of_images(dtype: Any) -> Any:
         if getattr(kind, "__name__", "") == "Image":
             return wanted
     return dtype.get("others")
+
+
+def _changes_boxes(dtype: Any) -> bool:
+    if not isinstance(dtype, dict):
+        return False
+    named = {getattr(kind, "__name__", kind): wanted for kind, wanted in dtype.items()}
+    return named.get("BoundingBoxes", named.get("others")) is not None
 
 
 def _erasing_value(step: Any) -> tuple[float, ...] | str:

@@ -9,7 +9,8 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from penstock.geometry import Ints
+from penstock.analysis.accelerate.follow_values import UnfollowableError
+from penstock.analysis.accelerate.target_forms import PlainLabels, TargetForm
 from penstock.sources.file_source import FileSource
 from penstock.sources.path_table import PathTable
 from penstock.sources.source import Labels
@@ -32,18 +33,29 @@ class Samples:
     steps: tuple[Any, ...]
     template: Template
     targets: Targets | None = None  # boxes, where the Dataset has them in place of labels
-    image_ids: Ints | None = None  # the Dataset's own numbers of samples with boxes
+    form: TargetForm | None = None  # what stands for the label; `labels` are positions then
 
     def pick(self, indices: Sequence[int]) -> Samples:
         """Return some of the samples, in this order."""
         chosen = np.asarray(indices, dtype=np.int64)
+        if len(chosen) and chosen.min() < 0:
+            raise UnfollowableError(f"sample {chosen.min()} is asked for; they count from 0")
         return replace(
             self,
             paths=tuple(self.paths[index] for index in indices),
             labels=self.labels[chosen],
             targets=None if self.targets is None else self.targets.pick(chosen),
-            image_ids=None if self.image_ids is None else self.image_ids[chosen],
         )
+
+    def one_by_one(self) -> Samples:
+        """Return the same with images that may differ in size, and a target each."""
+        if self.targets is not None:
+            return self
+        none = Targets(offsets=np.zeros(len(self.paths) + 1, dtype=np.int64))
+        if self.form is not None:
+            return replace(self, targets=none)
+        positions = np.arange(len(self.paths))
+        return replace(self, targets=none, form=PlainLabels(self.labels), labels=positions)
 
     def source(self) -> FileSource:
         """Return the same for a loader."""

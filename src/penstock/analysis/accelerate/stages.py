@@ -27,6 +27,7 @@ class Pipeline:
     """Steps on pixels, steps on values, and rectangles erased behind those."""
 
     has_targets: bool = False  # boxes that follow the image
+    has_whole_boxes: bool = False  # some of them int64, which torchvision cuts off after every step
     stage: Stage = Stage.PILLOW
     is_gray: bool = False  # one channel, which ours has three times
     is_normalised: bool = False

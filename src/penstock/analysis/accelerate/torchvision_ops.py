@@ -69,6 +69,9 @@ SAME_FOR_GRAY = (
     "Resize",
 )
 
+# Boxes of whole numbers are cut off after these, where the last bit of a product can decide.
+NOT_FOR_WHOLE_BOXES = ("ElasticTransform", "RandomAffine", "RandomPerspective", "RandomRotation")
+
 # These move bytes without computing any, so a tensor and a Pillow image come out the same.
 SAME_FOR_TENSORS = ("CenterCrop", "Pad", "RandomCrop", "RandomHorizontalFlip", "RandomVerticalFlip")
 

@@ -68,9 +68,11 @@ class Log:
         """Note a part that the core or the loader does."""
         self.lines.append(Line(part, theirs, How.NATIVE, ours, note))
 
-    def python(self, part: str, theirs: str, note: str, microseconds: float | None) -> None:
+    def python(
+        self, part: str, theirs: str, note: str, microseconds: float | None, ours: str = ""
+    ) -> None:
         """Note a part that runs as it is."""
-        self.lines.append(Line(part, theirs, How.PYTHON, "PythonStep", note, microseconds))
+        self.lines.append(Line(part, theirs, How.PYTHON, ours, note, microseconds))
 
     def not_needed(self, part: str, theirs: str, note: str) -> None:
         """Note a part that has nothing to do here."""

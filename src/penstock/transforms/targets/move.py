@@ -3,7 +3,7 @@
 Where those clamp boxes to the image (borders, crops, warps) so do we; resizing and mirroring do
 not. Keypoints are never clamped. A mirrored keypoint goes from x to width - 1 - x, a box's side to
 width - x: that is torchvision's rule too. A move that leaves an image alone leaves its targets
-alone.
+alone. Boxes of whole numbers lose their fractions after every move: torchvision keeps int64.
 """
 
 from __future__ import annotations
@@ -51,6 +51,7 @@ def move_targets(moves: Iterable[Move], targets: Targets, sizes: Sizes) -> Targe
                 mover.warp(move, ~mixing & warps(move.effect), sizes, after)
                 mover.displace(move, ~mixing & (move.effect == Effect.ELASTIC), sizes)
                 mixing &= move.effect != Effect.MIX_END
+        mover.cut_off()
         sizes = after
     return mover.finish()
 
@@ -90,7 +91,9 @@ class _Mover:
         self._clamp((move.height != before.height) | (move.width != before.width), after)
 
     def resize(self, before: Sizes, after: Sizes) -> None:
-        ratios = np.stack([after.width / before.width, after.height / before.height], axis=1)
+        # float32, as torchvision has them: a box that is cut off next must not be a bit smaller
+        exact = np.stack([after.width / before.width, after.height / before.height], axis=1)
+        ratios = exact.astype(np.float32)
         self._boxes = _as_pixels(self._boxes * np.tile(ratios, 2)[self._owners])
         self._points = _as_pixels(self._points * ratios[self._owners, None])
 
@@ -117,6 +120,13 @@ class _Mover:
             points = shift(np.trunc(self._points[objects]))
             self._points = _replaced(self._points, objects, points)
         self._clamp(rows, sizes)
+
+    def cut_off(self) -> None:
+        """Leave off the fractions of boxes that are whole numbers."""
+        whole = self._targets.whole
+        if whole is not None and whole.any():
+            cut = np.trunc(self._boxes)
+            self._boxes = np.where(whole[self._owners, None], cut, self._boxes)
 
     def _shift(self, across: Ints, down: Ints) -> None:
         by = np.stack([across, down], axis=1)

@@ -29,6 +29,7 @@ class Targets:
     keypoints: Pixels | None = None  # (objects, points, 3): x, y, visibility
     extras: Mapping[str, npt.NDArray[Any]] = field(default_factory=dict)  # (objects, ...) by name
     format: BoxFormat = BoxFormat.XYXY  # in which the boxes are delivered
+    whole: Bools | None = None  # (samples,): whose boxes are int64, cut off after every move
 
     @staticmethod
     def empty(samples: int) -> Targets:
@@ -53,6 +54,11 @@ class Targets:
         """Which sample, by its row in the batch, each object belongs to."""
         return np.repeat(np.arange(len(self)), self.counts)
 
+    @property
+    def has_whole_boxes(self) -> bool:
+        """Whether the boxes of some samples are whole numbers."""
+        return self.whole is not None and bool(self.whole.any())
+
     @staticmethod
     def join(parts: Sequence[Targets]) -> Targets:
         """The samples of several, one after the other; all have the same columns."""
@@ -70,6 +76,7 @@ class Targets:
             boxes=joined("boxes"),
             labels=joined("labels"),
             keypoints=joined("keypoints"),
+            whole=joined("whole"),
             extras={
                 name: np.concatenate([part.extras[name] for part in parts]) for name in first.extras
             },
@@ -85,7 +92,8 @@ class Targets:
         counts = self.counts[chosen]
         offsets = _offsets_of(counts)
         shift = np.repeat(self.offsets[chosen] - offsets[:-1], counts)
-        return self._take(np.arange(offsets[-1]) + shift, offsets)
+        picked = self._take(np.arange(offsets[-1]) + shift, offsets)
+        return picked if self.whole is None else replace(picked, whole=self.whole[chosen])
 
     def keep(self, kept: Bools) -> Targets:
         """Only the objects where `kept` (objects,) is true."""
