@@ -1,6 +1,7 @@
 import sys
 import types
 
+import numpy as np
 import pytest
 
 from penstock.analysis.devices import EmulatedDevice
@@ -91,9 +92,9 @@ def test_steps_queue_behind_each_other():
 
 def test_only_steps_of_the_watched_run_count():
     device = EmulatedDevice(1e6)
-    device.submit([0.0, 1.0])
+    device.submit(np.zeros((2, 1)))
     with watch_device(device, 1.0) as watched:
-        device.submit([0.0, 1.0])
+        device.submit(np.zeros((2, 1)))
 
     assert len(device.busy) == 1
     assert watched.utilisation.source == "steps of the emulated:1e+06 device"
