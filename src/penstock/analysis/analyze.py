@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import datetime as dt
 from collections.abc import Callable, Iterable
-from dataclasses import replace
 from typing import Any
 
 from penstock.analysis.advice import advise
@@ -113,7 +112,7 @@ def analyze(
     slowest: tuple[tuple[str, float], ...] = ()
     swept = Swept()
     if sweeps:
-        once = replace(effort, rounds=1)
+        once = Effort(rounds=1, seconds=effort.seconds / 2)
         setting = Setting(subject, target, alone, fitted, cores, once, say)
         layers, swept = measure_layers(setting)
         swept.add(measure_sizes(setting))
