@@ -107,10 +107,12 @@ def test_layers_are_changed_in_a_copy(torchvision, photos):
     assert augment.num_ops == 2
 
 
-def test_no_layers_without_rand_augment(torchvision, photos):
-    dataset = folder_with(torchvision, photos)
+def test_no_layers_or_sizes_without_a_place_for_them(torchvision, photos):
+    dataset = torchvision.datasets.ImageFolder(photos, nap)
+    subject = open_subject(torch.utils.data.DataLoader(dataset))
 
-    assert open_subject(torch.utils.data.DataLoader(dataset)).with_layers(1) is None
+    assert subject.with_layers(1) is None
+    assert subject.with_size(2.0) is None
 
 
 def test_albumentations_ops_are_timed(photos):
@@ -139,6 +141,6 @@ def test_accelerator_bound_loader(torchvision, photos):
     v2 = torchvision.transforms.v2
     dataset = folder_with(torchvision, photos, v2.CenterCrop(8))
     loader = torch.utils.data.DataLoader(dataset, batch_size=2)
-    found = penstock.analyze(loader, device="emulated:20", rounds=1, seconds=0.6, sweeps=False)
+    found = penstock.analyze(loader, device="emulated:20", rounds=2, seconds=0.6, sweeps=False)
 
     assert found.verdict is Verdict.ACCELERATOR

@@ -99,8 +99,19 @@ def test_what_ifs_tell_if_no_number_of_cores_is_enough():
     serial = Model(CoreModel(serial_s=1 / 500, parallel_s=1 / 500), step_cpu_s=0.0, overlap=8.0)
     last = what_ifs(STALLED, serial)[-1]
 
-    assert last.change == "1,024 cores, which do not feed it either"
+    assert last.change == "1,024 cores which do not feed it either"
     assert last.rate < 500
+
+
+def test_more_workers_for_more_cores_are_thought_of():
+    """One worker uses one core, however many there are."""
+    one_worker = CoreModel(serial_s=1 / 100, parallel_s=0.0)
+    model = replace(MODEL, cores=one_worker, with_workers=CoreModel(0.0, 1 / 100))
+    changes = what_ifs(STALLED, model)
+
+    assert changes[-1].change.endswith("cores, each with a worker, feed it")
+    titles = [one.title for one in advise(Verdict.WORKERS, STALLED, model, changes)]
+    assert any(title.startswith("Give it") for title in titles)
 
 
 def test_advice_is_ranked_by_gain():

@@ -96,12 +96,12 @@ def _from_changes(changes: tuple[WhatIf, ...]) -> Iterator[Advice]:
         if change.change in _LINES:
             title, line, why = _LINES[change.change]
             yield Advice(title, change.gain, line, why)
-        elif change.change.endswith(("core feeds it", "cores feed it")):
+        elif change.change.endswith(("feeds it", "feed it")):
             yield Advice(
                 f"Give it {change.change.split()[0]} cores",
                 change.gain,
                 "",
-                "So many cores feed this accelerator with the pipeline as it is. Predicted.",
+                f"{change.change.removesuffix(' it')} this accelerator. Predicted.",
             )
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import datetime as dt
 from collections.abc import Callable, Iterable
-from dataclasses import replace
 from typing import Any
 
 from penstock.analysis.advice import advise
@@ -32,7 +31,7 @@ from penstock.analysis.other_accelerators import check_faster
 from penstock.analysis.other_forms import measure_other_forms
 from penstock.analysis.other_models import measure_other_models
 from penstock.analysis.other_work import read_cpu_seconds, share_of_others, tell_others
-from penstock.analysis.predict import fit_cores, fit_overlap
+from penstock.analysis.predict import CoreModel, fit_cores, fit_overlap
 from penstock.analysis.predict_checked import check_core_predictions, core_points, core_rates
 from penstock.analysis.results import Analysis, FirstEpoch, LayerRate, WhatIf
 from penstock.analysis.subject import Subject, open_subject
@@ -100,13 +99,13 @@ def analyze(
         steps = run_pipeline(subject, target, cores, effort).steps
     say("the cost of each op")
     facts = _facts(subject, target, alone, measured, effort)
+    # How a pipeline scales shows best in the rounds that nobody else disturbed.
+    best = {count: rate_of(runs).largest for count, runs in measured.pipeline.items()}
     fitted = Model(
-        # How a pipeline scales shows best in the rounds that nobody else disturbed.
-        fit_cores(
-            {count: rate_of(runs).largest for count, runs in measured.pipeline.items()}
-        ).through(cores, facts.pipeline),
+        fit_cores(best).through(cores, facts.pipeline),
         alone.cpu_s,
         fit_overlap(core_points(alone, measured)),
+        _with_workers(best, measured, subject.workers, cores),
     )
     finding = judge(facts)
     say("files, cold and cached")
@@ -116,7 +115,7 @@ def analyze(
     slowest: tuple[tuple[str, float], ...] = ()
     swept = Swept()
     if sweeps:
-        once = replace(effort, rounds=1)
+        once = Effort(rounds=1, seconds=effort.seconds / 2)
         setting = Setting(subject, target, alone, fitted, cores, once, say)
         layers, swept = measure_layers(setting)
         swept.add(measure_sizes(setting))
@@ -164,6 +163,15 @@ def analyze(
         steps=steps,
         slowest_files=slowest,
     )
+
+
+def _with_workers(
+    best: dict[int, float], measured: Measured, workers: int, cores: int
+) -> CoreModel | None:
+    """Fit what the pipeline does with a worker for each core, where it has fewer."""
+    if not measured.other_workers or workers > cores:
+        return None
+    return fit_cores(best | {cores: rate_of(measured.other_workers).largest})
 
 
 def _facts(

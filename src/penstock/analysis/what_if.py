@@ -17,9 +17,10 @@ SLOWER = 2  # times, of a model
 class Model:
     """What predictions rest on."""
 
-    cores: CoreModel
+    cores: CoreModel  # of the loader as it is
     step_cpu_s: float
     overlap: float
+    with_workers: CoreModel | None = None  # with as many workers as cores, if that is more
 
     def end_to_end(
         self, synthetic: float, pipeline: float, cores: int, step_cpu_s: float | None = None
@@ -77,11 +78,13 @@ def what_ifs(facts: Facts, model: Model, changes: Sequence[Change] = ()) -> tupl
             change.step_cpu_s,
         )
         found.append(WhatIf(change.what, rate, rate / now))
-    needed = cores_needed(facts.synthetic, model.cores, model.step_cpu_s, model.overlap)
-    if needed is not None:
-        many = "core feeds" if needed == 1 else "cores feed"
-        consider(f"{needed} {many} it", facts.synthetic, model.cores.rate(needed), needed)
+    served = model.with_workers or model.cores
+    needed = cores_needed(facts.synthetic, served, model.step_cpu_s, model.overlap)
+    each = ", each with a worker," if model.with_workers else ""
+    if needed is None:
+        what = f"{MOST_CORES:,} cores{each} which do not feed it either"
+        consider(what, facts.synthetic, served.rate(MOST_CORES), MOST_CORES)
     else:
-        what = f"{MOST_CORES:,} cores, which do not feed it either"
-        consider(what, facts.synthetic, model.cores.rate(MOST_CORES), MOST_CORES)
+        what = f"{needed} core{each} feeds it" if needed == 1 else f"{needed} cores{each} feed it"
+        consider(what, facts.synthetic, served.rate(needed), needed)
     return tuple(found)
