@@ -64,7 +64,7 @@ class Result:
             "crop_px": CROP_PX,
             "batch_size": self.work.batch_size,
             "device": self.before.device,
-            "plain_images_per_s": round(self.plain_rate, 1),
+            "plain_images_per_s": self.plain_rate,
             "packing": asdict(self.packing),
             "speed_up": self.speed_up,
             "images_compared": self.compared,

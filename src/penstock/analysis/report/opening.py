@@ -61,7 +61,9 @@ def _side(name: str, analysis: Analysis) -> Html:
             element("span", analysis.verdict.value, class_="pill verdict"),
         ),
         element("p", analysis.sentence, class_="sentence"),
-        _evidence(analysis),
+        element("details", element("summary", "Evidence"), _evidence(analysis))
+        if analysis.evidence
+        else Html(),
         class_="card side",
     )
 

@@ -9,6 +9,7 @@ from penstock.analysis.report import wording
 from penstock.analysis.report.markup import Html, element, join
 from penstock.analysis.results import Advice, Analysis, Prediction, WhatIf
 
+NO_GAIN = 1.005  # what is less is no gain to speak of
 MOST_ROWS = 12  # longer tables are folded
 
 
@@ -34,9 +35,9 @@ def _card(advice: Advice) -> Html:
         element(
             "header",
             element("h3", advice.title),
-            element(
-                "span", wording.factor(advice.gain), class_="pill gain", title="predicted gain"
-            ),
+            element("span", wording.factor(advice.gain), class_="pill gain", title="predicted gain")
+            if advice.gain >= NO_GAIN
+            else Html(),
         ),
         element("p", advice.why) if advice.why else Html(),
         line,
@@ -151,7 +152,7 @@ def _folded(content: Html, rows: int) -> Html:
 
 
 def _factor(gain: float) -> Html:
-    kind = "better" if gain >= 1.005 else "same" if gain > 0.995 else "worse"
+    kind = "better" if gain >= NO_GAIN else "same" if gain > 0.995 else "worse"
     return element("span", wording.factor(gain), class_=kind)
 
 

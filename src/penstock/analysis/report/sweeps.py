@@ -85,8 +85,8 @@ def _draw(
         caption = "Solid lines and filled points were measured here, dashed ones are predicted."
     top = highest
     if limit is not None and is_limit_drawn:
-        end_to_end = max((p.rate.median for p in points if p.what == END_TO_END), default=0.0)
-        top = max(limit.median, end_to_end, min(highest, FAR_ABOVE * limit.median))
+        seen = [p.rate.median for p in points if p.rate.median <= FAR_ABOVE * limit.median]
+        top = max([limit.median, *seen])
     if top < highest:
         caption += f" The pipeline goes on to {wording.rate(highest)}, beyond the chart."
     if limit is not None and not is_limit_drawn:
@@ -191,7 +191,7 @@ def _limit_layers(images_per_s: float | None) -> Iterable[Spec]:
     place = {"y": {"datum": images_per_s}}
     rule = {"type": "rule", "color": "var(--accelerator)"}
     yield {"data": ONCE, "mark": rule, "encoding": place}
-    label = {"type": "text", "align": "left", "dx": 4, "dy": -7, "color": MUTED, "text": text}
+    label = {"type": "text", "align": "left", "dx": 4, "dy": -11, "color": MUTED, "text": text}
     yield {"data": ONCE, "mark": label | {"x": 0}, "encoding": place}
 
 
