@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import os
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -17,6 +18,8 @@ __all__ = ["broken_folder", "folder", "make_folder"]  # fixtures that live in a 
 
 ISAS = ("scalar", "avx2", "avx512")  # from least to most
 PHOTO_SIZE = (333, 500)
+
+os.environ["NO_ALBUMENTATIONS_UPDATE"] = "1"  # or importing it asks the network for a newer one
 
 
 @dataclass(frozen=True)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import os
 import statistics
 import sys
 import tempfile
@@ -59,23 +60,26 @@ def main(arguments: Sequence[str] | None = None) -> int:
     options = parser.parse_args(arguments)
     torch, _ = import_torchvision()
     torch.set_num_threads(1)
+    os.environ["NO_ALBUMENTATIONS_UPDATE"] = "1"  # or importing it asks the network for a newer one
+    from benchmarks.accelerate.albumentations_recipes import ALBUMENTATIONS_RECIPES
     from benchmarks.accelerate.recipes import RECIPES, Setting
 
-    names = options.recipes.split(",") if options.recipes else list(RECIPES)
-    unknown = sorted(set(names) - set(RECIPES))
+    recipes = RECIPES | ALBUMENTATIONS_RECIPES
+    names = options.recipes.split(",") if options.recipes else list(recipes)
+    unknown = sorted(set(names) - set(recipes))
     if unknown:
-        parser.error(f"no recipe {', '.join(unknown)}; there are {', '.join(RECIPES)}.")
+        parser.error(f"no recipe {', '.join(unknown)}; there are {', '.join(recipes)}.")
     measured = {}
     with tempfile.TemporaryDirectory() as folder:
         root = Path(folder)
         make_class_folders(image_paths(options.data or default_folder(), options.images), root)
         for name in names:
-            theirs = RECIPES[name](Setting(root, workers=1))
+            theirs = recipes[name](Setting(root, workers=1))
             measured[name] = compare(theirs, accelerate(theirs, threads=1), options.rounds)
             if not options.json:
                 rates = measured[name]
                 print(
-                    f"{name:15} {rates['dataloader']:7,.0f} -> {rates['accelerated']:7,.0f} "
+                    f"{name:20} {rates['dataloader']:7,.0f} -> {rates['accelerated']:7,.0f} "
                     f"images/s   {rates['ratio']:5.2f}x",
                     flush=True,
                 )

@@ -36,7 +36,8 @@ struct Format {
 };
 
 Format make_format(int element, const std::string& layout, float scale,
-                   const std::vector<float>& mean, const std::vector<float>& std, float divisor) {
+                   const std::vector<float>& mean, const std::vector<float>& std, float divisor,
+                   const std::vector<float>& gain) {
   Format format;
   if (element < 0 || element > static_cast<int>(Element::float32))
     throw Error("Format: element " + std::to_string(element) + " is unknown.");
@@ -44,8 +45,9 @@ Format make_format(int element, const std::string& layout, float scale,
   if (layout != "chw" && layout != "hwc")
     throw Error("Format: layout '" + layout + "' is unknown.");
   format.layout = layout == "chw" ? Layout::chw : Layout::hwc;
-  if (mean.size() != 3 || std.size() != 3) throw Error("Format: mean and std take three values.");
-  format.pass = make_final_pass(scale, mean.data(), std.data(), divisor);
+  if (mean.size() != 3 || std.size() != 3 || gain.size() != 3)
+    throw Error("Format: mean, std and gain take three values.");
+  format.pass = make_final_pass(scale, mean.data(), std.data(), divisor, gain.data());
   return format;
 }
 
@@ -297,7 +299,7 @@ void penstock::bind_engine(nb::module_& m) {
 
   nb::class_<Format>(m, "Format", "How batch slots are written.")
       .def(nb::new_(&make_format), "element"_a, "layout"_a, "scale"_a, "mean"_a, "std"_a,
-           "divisor"_a = 1.0f);
+           "divisor"_a = 1.0f, "gain"_a = std::vector<float>{1.0f, 1.0f, 1.0f});
 
   m.attr("EFFECT_NUMBERS") = kEffectNumbers;
 

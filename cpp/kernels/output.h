@@ -11,11 +11,12 @@ enum class Layout : int32_t { chw = 0, hwc = 1 };
 
 int size_of(Element element);
 
-/// (x * scale / divisor - mean) / std for each channel, every step rounded to float32 as torch does
-/// it, then rounded once more to the nearest even for 16-bit elements.
+/// (x * scale / divisor - mean) / std * gain for each channel, every step rounded to float32 as
+/// torch does it, then rounded once more to the nearest even for 16-bit elements.
 ///
 /// torchvision's to_dtype multiplies by 1/255, its older ToTensor divides by 255, and a few of the
 /// 256 results differ in the last bit: hence both a scale and a divisor, one of which is usually 1.
+/// For the same reason there are std and gain: Albumentations multiplies where torchvision divides.
 ///
 /// Only 256 inputs exist, so the tables are the definition. If `computable`, then
 ///   t = fma(x, scale_high, x * scale_low); s = t - mean; d = fma(s, std_high, s * std_low)
@@ -37,7 +38,10 @@ struct FinalPass {
   alignas(64) float std_low[kLanes];
 };
 
-FinalPass make_final_pass(float scale, const float mean[3], const float std[3], float divisor = 1);
+inline constexpr float kUnitGain[3] = {1, 1, 1};
+
+FinalPass make_final_pass(float scale, const float mean[3], const float std[3], float divisor = 1,
+                          const float gain[3] = kUnitGain);
 
 /// Work that can be done in small parts beside something else.
 class SideWork {

@@ -89,7 +89,7 @@ STEP_FIELDS: int = 21
 class Format:
     """How batch slots are written."""
 
-    def __init__(self, element: int, layout: str, scale: float, mean: Sequence[float], std: Sequence[float], divisor: float = 1.0) -> None: ...
+    def __init__(self, element: int, layout: str, scale: float, mean: Sequence[float], std: Sequence[float], divisor: float = 1.0, gain: Sequence[float] = [1.0, 1.0, 1.0]) -> None: ...
 
 EFFECT_NUMBERS: int = 16
 

@@ -137,6 +137,17 @@ def test_albumentations(photos):
     ]
 
 
+def test_albumentations_that_run_at_times_stay_whole():
+    albumentations = pytest.importorskip("albumentations")
+    flips = [albumentations.HorizontalFlip(), albumentations.VerticalFlip()]
+    pipeline = albumentations.Compose(
+        [albumentations.Sequential(flips, p=0.5), albumentations.Sequential(flips, p=1.0)]
+    )
+    names = [op_name(op) for op in single_ops(pipeline)]
+
+    assert names == ["Sequential", "HorizontalFlip", "VerticalFlip"]
+
+
 def test_our_own(photos):
     pipeline = T.Compose([T.RandomResizedCrop(16), T.RandomHorizontalFlip(), turn])
     found = profile(pipeline, photos)

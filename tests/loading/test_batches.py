@@ -30,6 +30,9 @@ PIPELINES = {
     "large center crop": T.CenterCrop(100),
     "flip before resize": T.Compose([T.RandomHorizontalFlip(), T.Resize((30, 31), "bicubic")]),
     "two resizes": T.Compose([T.Resize((50, 60), "lanczos"), T.Resize((20, 20), "box")]),
+    "other arithmetic": T.Compose(
+        [T.CenterCrop(32), T.Normalize(T.IMAGENET_MEAN, T.IMAGENET_STD, flavor="albumentations")]
+    ),
     "coloured border": T.Compose([T.Pad(3, fill=(1, 2, 3)), T.Resize((24, 25))]),
 }
 

@@ -58,8 +58,18 @@ def test_normalize_is_left_out(folder) -> None:
     np.testing.assert_array_equal(shown, expected)
 
 
-def test_erasing_behind_normalize_is_seen(folder) -> None:
-    end = T.Normalize([0.6, 0.2, 0.0], [0.2, 0.2, 0.2])
+MEAN, STD = (0.6, 0.2, 0.0), (0.2, 0.2, 0.2)
+
+
+@pytest.mark.parametrize(
+    "end",
+    [
+        T.Normalize(MEAN, STD),
+        T.Compose([T.ToTensor(), T.Normalize(MEAN, STD)]),
+        T.Normalize(MEAN, STD, flavor="albumentations"),
+    ],
+)
+def test_erasing_behind_normalize_is_seen(folder, end) -> None:
     erasing = T.RandomErasing(1.0, value=0)
     crop = T.CenterCrop(32)
     shown = np.asarray(examples(folder, T.Compose([crop, end, erasing])).result(0, 0).image)

@@ -45,6 +45,7 @@ from penstock.errors import TransformError
         (lambda: T.RandomResizedCrop(8, ratio=(1, float("inf"))), "ratio must be"),
         (lambda: T.Normalize((0.5, 0.5), (1, 1)), "one number for each of red, green and blue"),
         (lambda: T.Normalize((0.5,), (1, 0, 1)), "std must not contain 0, got (1, 0, 1)"),
+        (lambda: T.Normalize((0.5,), (1,), flavor="v1"), 'flavor must be "torchvision" or'),
         (lambda: T.Normalize("abc", (1,)), "mean must be a sequence of numbers"),
         (lambda: T.ToDtype("float64"), "dtype is 'float64'. Use uint8, float16, bfloat16"),
         (lambda: T.ToDtype(np.int32), "Use uint8"),

@@ -12,6 +12,7 @@ NORMALIZE = T.Normalize((0.5, 0.25, 0.1), (0.5,))
 MEAN = (0.5, 0.25, float(np.float32(0.1)))
 STD = (0.5, 0.5, 0.5)
 UNIT = float(np.float32(1 / 255))
+OF_HALF = float(np.reciprocal(np.float32(127.5)))
 
 
 @pytest.mark.parametrize(
@@ -24,6 +25,10 @@ UNIT = float(np.float32(1 / 255))
         ([NORMALIZE], FinalSpec(Element.FLOAT32, UNIT, MEAN, STD)),
         ([T.ToDtype("float32"), NORMALIZE], FinalSpec(Element.FLOAT32, 1.0, MEAN, STD)),
         ([T.ToTensor()], FinalSpec(Element.FLOAT32, divisor=255.0)),
+        (
+            [T.Normalize((0.5, 0.25, 0.0), (0.5,), flavor="albumentations")],
+            FinalSpec(Element.FLOAT32, mean=(127.5, 63.75, 0.0), gain=(OF_HALF,) * 3),
+        ),
         (
             [T.ToTensor(), NORMALIZE, T.ToDtype("float16")],
             FinalSpec(Element.FLOAT16, 1.0, MEAN, STD, divisor=255.0),
@@ -55,6 +60,10 @@ def test_the_end_of_a_pipeline_becomes_one_pass(ops, expected):
             "ToDtype (step 2): the image is float32 here and cannot become uint8.",
         ),
         ([NORMALIZE, T.ToTensor()], "ToTensor (step 2): the image is float32 here already."),
+        (
+            [T.ToTensor(), T.Normalize((0.5,), (0.5,), flavor="albumentations")],
+            'Normalize (step 2): flavor "albumentations" takes a uint8 image, and it is float32',
+        ),
         (
             [T.ToDtype("float16"), T.ToDtype("float32")],
             "ToDtype (step 2): the image is float16 here and cannot become float32.",

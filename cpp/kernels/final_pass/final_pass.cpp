@@ -27,7 +27,8 @@ int size_of(Element element) {
   return 1;
 }
 
-FinalPass make_final_pass(float scale, const float mean[3], const float std[3], float divisor) {
+FinalPass make_final_pass(float scale, const float mean[3], const float std[3], float divisor,
+                          const float gain[3]) {
   FinalPass pass;
   pass.computable = true;
   // The division by the divisor as a product with a two-part factor; exact if the divisor is 1.
@@ -35,7 +36,7 @@ FinalPass make_final_pass(float scale, const float mean[3], const float std[3], 
   const float scale_high = static_cast<float>(factor);
   const float scale_low = static_cast<float>(factor - static_cast<double>(scale_high));
   for (int c = 0; c < 3; ++c) {
-    const double reciprocal = 1.0 / static_cast<double>(std[c]);
+    const double reciprocal = static_cast<double>(gain[c]) / static_cast<double>(std[c]);
     const float std_high = static_cast<float>(reciprocal);
     const float std_low = static_cast<float>(reciprocal - static_cast<double>(std_high));
     for (int x = 0; x < 256; ++x) {
@@ -43,7 +44,7 @@ FinalPass make_final_pass(float scale, const float mean[3], const float std[3], 
       const float scaled = value * scale;
       const float divided = scaled / divisor;
       const float centred = divided - mean[c];
-      const float normalised = centred / std[c];
+      const float normalised = centred / std[c] * gain[c];
       pass.float32[c][x] = normalised;
       pass.float16[c][x] = to_float16(normalised);
       pass.bfloat16[c][x] = to_bfloat16(normalised);

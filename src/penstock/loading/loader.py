@@ -303,6 +303,7 @@ class Loader:
             list(final.mean),
             list(final.std),
             final.divisor,
+            list(final.gain),
         )
         return NativeCarrier(self._source, self._plan, image_format, *ends)
 

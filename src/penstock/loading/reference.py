@@ -119,7 +119,7 @@ def erase_finished(
 def _finish_values(pixels: npt.NDArray[np.uint8], spec: FinalSpec) -> npt.NDArray[Any]:
     mean, std = np.array(spec.mean, np.float32), np.array(spec.std, np.float32)
     scaled = pixels.astype(np.float32) * np.float32(spec.scale) / np.float32(spec.divisor)
-    values: npt.NDArray[np.float32] = (scaled - mean) / std
+    values: npt.NDArray[np.float32] = (scaled - mean) / std * np.array(spec.gain, np.float32)
     if spec.element == Element.FLOAT16:
         return values.astype(np.float16)
     if spec.element == Element.BFLOAT16:

@@ -87,5 +87,6 @@ def _sizes_of(image: Image.Image) -> Sizes:
 
 def _before_final(finished: npt.NDArray[np.float32], final: FinalSpec) -> Image.Image:
     """The image that the final pass would turn into `finished`, as far as levels can say."""
-    levels = (finished * np.array(final.std) + np.array(final.mean)) / final.scale
+    centred = finished / np.array(final.gain) * np.array(final.std)
+    levels = (centred + np.array(final.mean)) * final.divisor / final.scale
     return Image.fromarray(np.rint(levels).clip(0, 255).astype(np.uint8))

@@ -1,9 +1,9 @@
 """The end of a pipeline, reduced to one pass over the pixels.
 
 ToDtype, ToTensor and Normalize in the orders that make sense come to
-(x * scale / divisor - mean) / std in float32, each operation rounded, then one rounding to the
-element type: what torchvision computes, bit for bit. Orders that would round in between are
-refused.
+(x * scale / divisor - mean) / std * gain in float32, each operation rounded, then one rounding to
+the element type: what torchvision computes, bit for bit, or Albumentations, which multiplies by a
+gain instead of dividing by std. Orders that would round in between are refused.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
 import numpy as np
+import numpy.typing as npt
 
 from penstock.errors import TransformError
 from penstock.transforms.values import Element, FinalOp, Normalize, PerChannel, ToDtype, ToTensor
@@ -21,13 +22,14 @@ _TO_UNIT_RANGE = float(np.float32(1.0 / 255.0))
 
 @dataclass(frozen=True, slots=True)
 class FinalSpec:
-    """(x * scale / divisor - mean) / std in float32, then cast; uint8 is left as it is."""
+    """(x * scale / divisor - mean) / std * gain in float32, then cast; uint8 stays as it is."""
 
     element: Element = Element.UINT8
     scale: float = 1.0
     mean: PerChannel = (0.0, 0.0, 0.0)
     std: PerChannel = (1.0, 1.0, 1.0)
     divisor: float = 1.0
+    gain: PerChannel = (1.0, 1.0, 1.0)
 
 
 def reduce_final(steps: Iterable[tuple[int, FinalOp]]) -> FinalSpec:
@@ -73,6 +75,8 @@ def _divide(where: str, spec: FinalSpec) -> FinalSpec:
 
 
 def _normalise(where: str, spec: FinalSpec, op: Normalize) -> FinalSpec:
+    if op.flavor == "albumentations":
+        return _normalise_levels(where, spec, op)
     if spec.element == Element.UINT8:
         spec = FinalSpec(Element.FLOAT32, _TO_UNIT_RANGE)
     elif spec.element != Element.FLOAT32:
@@ -82,3 +86,21 @@ def _normalise(where: str, spec: FinalSpec, op: Normalize) -> FinalSpec:
             f'calculation. Put ToDtype("{name}") after Normalize.'
         )
     return replace(spec, mean=op.channel_mean, std=op.channel_std)
+
+
+def _normalise_levels(where: str, spec: FinalSpec, op: Normalize) -> FinalSpec:
+    """Mean and deviation times 255, for values that are still 0..255."""
+    if spec.element != Element.UINT8:
+        raise TransformError(
+            f'{where}: flavor "albumentations" takes a uint8 image, and it is '
+            f"{spec.element.name.lower()} here. Leave out what comes before, or the flavor."
+        )
+    levels = np.float32(255)
+    mean = np.array(op.channel_mean, np.float32) * levels
+    gain = np.reciprocal(np.array(op.channel_std, np.float32) * levels)
+    return FinalSpec(Element.FLOAT32, mean=_per_channel(mean), gain=_per_channel(gain))
+
+
+def _per_channel(numbers: npt.NDArray[np.float32]) -> PerChannel:
+    red, green, blue = numbers.tolist()
+    return red, green, blue

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from enum import IntEnum
-from typing import Any, TypeAlias
+from typing import Any, Literal, TypeAlias
 
 import numpy as np
 
@@ -58,11 +58,15 @@ class Normalize(Transform):
 
     On an image that is still uint8 this means `ToDtype("float32", scale=True)` first, which
     torchvision would ask you to write. `inplace` is taken for its sake and changes nothing.
+
+    `flavor` "albumentations" computes as that library does on a uint8 image: subtract mean * 255,
+    multiply by 1 / (std * 255). The last bit of some results is another.
     """
 
     mean: Sequence[float]
     std: Sequence[float]
     inplace: bool = False
+    flavor: Literal["torchvision", "albumentations"] = "torchvision"
     channel_mean: PerChannel = field(init=False, repr=False, compare=False)
     channel_std: PerChannel = field(init=False, repr=False, compare=False)
 
@@ -73,6 +77,10 @@ class Normalize(Transform):
         )
         if 0.0 in self.channel_std:
             raise TransformError(f"Normalize: std must not contain 0, got {self.std!r}.")
+        if self.flavor not in ("torchvision", "albumentations"):
+            raise TransformError(
+                f'Normalize: flavor must be "torchvision" or "albumentations", got {self.flavor!r}.'
+            )
 
 
 FinalOp: TypeAlias = ToDtype | ToTensor | Normalize  # what ends a pipeline

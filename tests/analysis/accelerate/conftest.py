@@ -6,6 +6,25 @@ from tests.analysis.accelerate.detection_data import write_coco, write_voc
 
 
 @pytest.fixture(scope="session")
+def load_arrays(tv, folder):
+    """A DataLoader with Albumentations' steps between loading and ToTensorV2."""
+    A = pytest.importorskip("albumentations")  # noqa: N806  as its users call it
+    pytest.importorskip("cv2")
+    from albumentations.pytorch import ToTensorV2
+
+    import albumentations_data
+
+    generated = sorted(str(path) for path in folder.rglob("*.jpg"))
+
+    def make(*steps, kind="ByPillow", compose=A.Compose, end=True, files=generated, **options):
+        transform = compose([*steps, *([ToTensorV2()] if end else [])])
+        dataset = getattr(albumentations_data, kind)(files, transform)
+        return tv.data.DataLoader(dataset, **{"batch_size": 4, **options})
+
+    return make
+
+
+@pytest.fixture(scope="session")
 def tv(torchvision):
     """Torchvision's names, the older transforms as `v1`."""
     from types import SimpleNamespace

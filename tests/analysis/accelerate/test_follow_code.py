@@ -9,6 +9,7 @@ import PIL.Image
 import pytest
 from PIL import Image
 
+from penstock.analysis.accelerate.array_steps import AsArray
 from penstock.analysis.accelerate.follow_values import UnfollowableError
 from penstock.analysis.accelerate.read_dataset import read_dataset
 
@@ -200,12 +201,13 @@ class Albumentations(Base):
         return self.transform(image=pixels)["image"], self.labels[index]
 
 
-def test_albumentations_is_named():
+def test_albumentations():
     """Known by the name of its module, so that it need not be installed."""
     compose = type("Compose", (), {"__module__": "albumentations.core.composition"})
     compose.__call__ = lambda _, **named: named
-    with pytest.raises(UnfollowableError, match=r"`return .*`: Albumentations computes by OpenCV"):
-        read_dataset(Albumentations(compose()))
+    transform = compose()
+
+    assert read_dataset(Albumentations(transform)).steps == (AsArray(), transform)
 
 
 @pytest.mark.parametrize("data", [[(1, 2)], {0: 1}, "text"], ids=type)

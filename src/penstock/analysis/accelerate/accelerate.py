@@ -52,6 +52,7 @@ def accelerate(
         seed=seed,
         threads=threads,
         drop_last=found.batching.drop_last,
+        layout=found.pipeline.layout,
         output="torch",
         rank=found.ordering.rank,
         world_size=found.ordering.world_size,
@@ -102,6 +103,8 @@ def _read(dataloader: Any, *, strict: bool) -> _Parts:
         if batching is not None:
             _check_collate(samples, batching.collate, log)
         pipeline = read_transform(samples, strict=strict, log=log)
+        if batching is not None:
+            _check_arrays(pipeline, batching.collate, log)
         transform = _whole(pipeline, log)
         if batching is not None and ordering is not None and not log.translation().refusals:
             if ordering.indices is not None:
@@ -138,6 +141,12 @@ def _check_collate(samples: Samples, collate: Collate, log: Log) -> None:
         log.refuse("batch", collate.value, why)
     if collate != Collate.DEFAULT and set(samples.template) - {IMAGE, LABEL}:
         log.refuse("batch", collate.value, "samples are not tuples of an image and a label.")
+
+
+def _check_arrays(pipeline: Pipeline, collate: Collate, log: Log) -> None:
+    if pipeline.layout == "hwc" and collate != Collate.DEFAULT:
+        why = "images stay NumPy arrays, and ours are tensors. Add ToTensorV2()."
+        log.refuse("batch", collate.value, why)
 
 
 def _loading(samples: Samples) -> str:

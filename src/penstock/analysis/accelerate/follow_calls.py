@@ -10,9 +10,11 @@ from collections.abc import Iterable
 from dataclasses import replace
 from typing import Any
 
+from penstock.analysis.accelerate.follow_arrays import call_on_array
 from penstock.analysis.accelerate.follow_values import (
     Column,
     Known,
+    Named,
     OpenFile,
     Picture,
     UnfollowableError,
@@ -65,6 +67,8 @@ _LOADERS = ("torchvision.datasets.folder.default_loader", "torchvision.datasets.
 
 def look_up(container: Value, key: Value) -> Value:
     """Return `container[key]`."""
+    if isinstance(container, Named):
+        return container.items[known(key, "the name that is looked up")]
     if isinstance(container, Known):
         library = type(container.value).__module__.partition(".")[0]
         if library not in _CONTAINER_LIBRARIES:
@@ -83,6 +87,9 @@ def call_method(owner: Value, name: str, arguments: list[Value]) -> Value:
 
 def call_function(function: Any, arguments: list[Value], named: dict[str, Value]) -> Value | None:
     """Return what a function that is known by name gives; None if it is not."""
+    of_array = call_on_array(function, arguments, named)
+    if of_array is not None:
+        return of_array
     name = full_name(function)
     first = arguments[0] if arguments else None
     if name == "PIL.Image.open" and len(arguments) == 1 and not named:

@@ -10,6 +10,7 @@ from dataclasses import replace
 from types import FunctionType, MethodType
 from typing import Any
 
+from penstock.analysis.accelerate.follow_arrays import makes_array
 from penstock.analysis.accelerate.follow_calls import call_function, call_method, look_up
 from penstock.analysis.accelerate.follow_values import (
     Column,
@@ -22,7 +23,7 @@ from penstock.analysis.accelerate.follow_values import (
     known,
     map_columns,
 )
-from penstock.analysis.accelerate.identify import full_name, is_of_a_library
+from penstock.analysis.accelerate.identify import is_of_a_library
 
 Follow = Callable[[Any, list[Value], dict[str, Value]], Value]
 
@@ -154,10 +155,7 @@ class Expressions:
         if result is not None:
             return result
         if len(arguments) == 1 and isinstance(arguments[0], Picture) and not named:
-            picture = arguments[0]
-            return replace(picture, steps=(*picture.steps, function))
-        if full_name(type(function)).startswith("albumentations."):
-            raise UnfollowableError("Albumentations computes by OpenCV, whose pixels are others")
+            return self._transform(function, arguments[0])
         if is_of_a_library(function):
             raise UnfollowableError(f"what {spelled} does is not known")
         if isinstance(function, MethodType):
@@ -165,6 +163,19 @@ class Expressions:
         if isinstance(function, FunctionType) and _concerns_samples([*arguments, *named.values()]):
             return self._follow(function, arguments, named)
         raise UnfollowableError(f"what {spelled} does is not known")
+
+    def _transform(self, transform: Any, picture: Picture) -> Picture:
+        """A user's own that goes on with an array is looked into; all others are steps as such."""
+        call = transform if isinstance(transform, FunctionType) else type(transform).__call__
+        if isinstance(call, FunctionType) and not is_of_a_library(transform):
+            given: list[Value] = [picture] if call is transform else [Known(transform), picture]
+            try:
+                result = self._follow(call, given, {})
+            except UnfollowableError:
+                result = picture
+            if isinstance(result, Picture) and makes_array(result, picture):
+                return result
+        return replace(picture, steps=(*picture.steps, transform))
 
 
 def _concerns_samples(arguments: list[Value]) -> bool:

@@ -40,6 +40,11 @@ def torchvision_generation(transform: Any) -> int | None:
     return 2 if module.startswith(V2_MODULE) else None
 
 
+def is_of_albumentations(transform: Any) -> bool:
+    """Whether an object is a transform of Albumentations, or of a class derived from one."""
+    return any(base.__module__.startswith("albumentations.") for base in type(transform).__mro__)
+
+
 def is_of_a_library(function: Any) -> bool:
     """Whether a function comes with Python or a well-known library, and is no part of a Dataset."""
     module = getattr(function, "__module__", None) or "builtins"

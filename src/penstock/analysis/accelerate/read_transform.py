@@ -12,6 +12,7 @@ from typing import Any
 from penstock import transforms as T
 from penstock.analysis.accelerate.identify import describe, full_name, torchvision_generation
 from penstock.analysis.accelerate.python_steps import RgbStep, microseconds_on_a_picture
+from penstock.analysis.accelerate.read_arrays import read_array_step
 from penstock.analysis.accelerate.read_values import VALUE_STEPS, read_value_step
 from penstock.analysis.accelerate.samples import Samples
 from penstock.analysis.accelerate.stages import Pipeline, Stage
@@ -46,7 +47,8 @@ def read_transform(samples: Samples, *, strict: bool, log: Log) -> Pipeline:
     _read_modes(samples.modes, pipeline, strict, log)
     for step in _flatten(samples.steps):
         try:
-            _read_step(step, pipeline, strict, log)
+            if not read_array_step(step, pipeline, samples, strict=strict, log=log):
+                _read_step(step, pipeline, strict, log)
         except TransformError as error:
             log.refuse(_PART, describe(step), str(error))
     if pipeline.stage == Stage.PILLOW:

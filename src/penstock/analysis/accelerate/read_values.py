@@ -29,7 +29,8 @@ def read_value_step(step: Any, pipeline: Pipeline, log: Log) -> None:
 
 def _to_tensor(step: Any, pipeline: Pipeline) -> None:
     del step
-    _require(pipeline, Stage.PILLOW)
+    if pipeline.stage != Stage.ARRAY:
+        _require(pipeline, Stage.PILLOW)
     torch = imported("torch")
     if torch is not None and str(torch.get_default_dtype()) != "torch.float32":
         raise TransformError(f"torch's default dtype is {torch.get_default_dtype()}, not float32.")
@@ -38,7 +39,7 @@ def _to_tensor(step: Any, pipeline: Pipeline) -> None:
 
 def _to_bytes(step: Any, pipeline: Pipeline) -> None:
     del step
-    if pipeline.stage == Stage.PILLOW:
+    if pipeline.stage in (Stage.PILLOW, Stage.ARRAY):
         pipeline.stage = Stage.BYTES
 
 

@@ -11,6 +11,7 @@ import numpy as np
 
 from penstock import transforms as T
 from penstock.errors import TransformError
+from penstock.loading.reference import Layout
 from penstock.planner.plan import as_written
 
 
@@ -18,6 +19,8 @@ class Stage(Enum):
     """What an image is for the next transform."""
 
     PILLOW = "a Pillow image"
+    ARRAY = "a NumPy array"
+    FLOAT_ARRAY = "a floating-point array"
     BYTES = "a uint8 tensor"
     NUMBERS = "a floating-point tensor"
 
@@ -50,6 +53,11 @@ class Pipeline:
         self.erasings = [_normalised(erasing, op) for erasing in self.erasings]
         self.add_values(op)
         self.is_normalised = True
+
+    @property
+    def layout(self) -> Layout:
+        """How values lie in a batch: an array's channels come last, a tensor's first."""
+        return "hwc" if self.stage in (Stage.ARRAY, Stage.FLOAT_ARRAY) else "chw"
 
     def transform(self) -> Any:
         """Return all of it as one transform, checked; None if nothing is to be done."""

@@ -40,7 +40,9 @@ def is_pipeline(value: Any) -> bool:
     """Whether `value` is a list of ops, composed or not."""
     if isinstance(value, (list, tuple)):
         return bool(value) and all(callable(op) for op in value)
-    return type(value).__name__ in COMPOSED and callable(value)
+    # Albumentations' compositions may be left out as a whole, and then none of their ops runs.
+    always_runs = getattr(value, "p", 1) >= 1
+    return type(value).__name__ in COMPOSED and callable(value) and always_runs
 
 
 def takes_names(pipeline: Any) -> bool:

@@ -1,0 +1,167 @@
+"""Albumentations' transforms as steps of a pipeline of ours.
+
+What only moves bytes is done by the core; what ends the work on pixels too, if all of its 256
+results are the same to the last bit. The rest is called as it is.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+
+from penstock import transforms as T
+from penstock.analysis.accelerate.albumentations_calls import (
+    ArrayCalls,
+    Call,
+    ResizeCall,
+    WholeCall,
+)
+from penstock.analysis.accelerate.albumentations_moves import RandomBox
+from penstock.analysis.accelerate.albumentations_ops import (
+    adds_pixels,
+    read_moves,
+    takes_probability,
+)
+from penstock.analysis.accelerate.albumentations_seed import COMPOSITION, check_seed, is_composed
+from penstock.analysis.accelerate.albumentations_values import VALUE_STEPS, read_values
+from penstock.analysis.accelerate.identify import (
+    describe,
+    full_name,
+    imported,
+    is_of_albumentations,
+)
+from penstock.analysis.accelerate.python_steps import microseconds_on_a_picture
+from penstock.analysis.accelerate.stages import Pipeline, Stage
+from penstock.analysis.accelerate.translation import Log
+from penstock.errors import TransformError
+
+_PART = "transform"
+_KNOWN_VERSIONS = "2.0."
+_IN_A_ROW = (f"{COMPOSITION}.Compose", f"{COMPOSITION}.Sequential")
+_CHOOSING = tuple(
+    f"{COMPOSITION}.{name}" for name in ("OneOf", "OneOrOther", "RandomOrder", "SomeOf")
+)
+_NOTE = "computed by OpenCV, one image at a time; what it draws depends on seed, epoch and sample"
+
+
+def read_albumentations(transform: Any, pipeline: Pipeline, *, strict: bool, log: Log) -> None:
+    """Append all that a transform comes to; what has no equivalent is logged as refused."""
+    version = imported("albumentations").__version__
+    if not version.startswith(_KNOWN_VERSIONS):
+        raise TransformError(f"it comes from Albumentations {version}; known is 2.0.")
+    check_seed(transform, strict=strict, log=log)
+    for step in _flatten(transform):
+        try:
+            _check_parts(step)
+            _read_step(step, pipeline, log)
+        except TransformError as error:
+            log.refuse(_PART, _describe(step), str(error))
+
+
+def _flatten(transform: Any) -> Iterator[Any]:
+    if full_name(type(transform)) in _IN_A_ROW and transform.p >= 1 and not _extras(transform):
+        for inner in transform.transforms:
+            yield from _flatten(inner)
+    else:
+        yield transform
+
+
+def _describe(step: Any) -> str:
+    return type(step).__name__ if is_composed(step) else describe(step)
+
+
+def _extras(transform: Any) -> str:
+    """What a composition does beside changing images."""
+    if getattr(transform, "processors", None):
+        return "it has bbox_params or keypoint_params; boxes and keypoints are not followed here."
+    if getattr(transform, "additional_targets", None):
+        return "it has additional_targets; only one image is followed here."
+    return ""
+
+
+def _check_parts(step: Any) -> None:
+    """Raise for what works on more than one image, or returns more."""
+    composed = is_composed(step)
+    if composed and full_name(type(step)) not in (*_IN_A_ROW, *_CHOOSING):
+        raise TransformError("how it calls its transforms is not known here.")
+    extras = _extras(step)
+    if extras:
+        raise TransformError(extras)
+    if composed:
+        for inner in step.transforms:
+            _check_parts(inner)
+            if type(inner).__name__ in VALUE_STEPS:
+                raise TransformError(
+                    f"it may leave {type(inner).__name__} out. Put that behind it."
+                )
+        return
+    if not is_of_albumentations(step):
+        raise TransformError("it is not a transform of Albumentations.")
+    needed = sorted(set(step.targets_as_params) - {"image"})
+    if needed:
+        raise TransformError(f"it needs {', '.join(needed)} beside the image.")
+    if "image" not in step.available_keys:
+        raise TransformError("it does not work on images.")
+
+
+def _read_step(step: Any, pipeline: Pipeline, log: Log) -> None:
+    if pipeline.stage not in (Stage.ARRAY, Stage.FLOAT_ARRAY):
+        raise TransformError(
+            f"it meets {pipeline.stage.value}. Albumentations takes np.array(image), and nothing "
+            "of it may come behind ToTensorV2."
+        )
+    name = type(step).__name__
+    is_its_own = type(step).__module__.startswith("albumentations.")
+    if step.p <= 0:
+        log.not_needed(_PART, _describe(step), "p is 0")
+    elif is_its_own and name in VALUE_STEPS:
+        read_values(step, pipeline, log)
+    elif is_its_own and _read_moves(step, pipeline, log):
+        return
+    elif pipeline.stage != Stage.ARRAY:
+        raise TransformError(
+            "it meets a floating-point array; the core works on bytes. Put it before Normalize "
+            "or ToFloat."
+        )
+    elif is_its_own and name == "RandomResizedCrop" and step.p >= 1:
+        pipeline.add(RandomBox(tuple(step.scale), tuple(step.ratio)))
+        note = f"the box is drawn and decoded natively, then resized; {_NOTE}"
+        _call(step, ResizeCall(step), note, pipeline, log)
+    else:
+        _call(step, WholeCall(step), _NOTE, pipeline, log)
+
+
+def _read_moves(step: Any, pipeline: Pipeline, log: Log) -> bool:
+    """Append what only moves bytes; False if the step does more, or comes too late to be moved."""
+    ours = read_moves(step)
+    is_late = pipeline.stage == Stage.FLOAT_ARRAY
+    if ours is None or (is_late and adds_pixels(ours)):
+        return False
+    if not ours:
+        log.not_needed(_PART, describe(step), "it changes nothing")
+        return True
+    if step.p < 1 and not takes_probability(ours):
+        ours = [T.RandomApply(ours, step.p)]
+    for op in ours:
+        pipeline.add(op)
+    note = "done earlier, to the same effect" if is_late else ""
+    log.native(_PART, describe(step), ", ".join(map(repr, ours)), note)
+    return True
+
+
+def _call(step: Any, call: Call, note: str, pipeline: Pipeline, log: Log) -> None:
+    last = pipeline.ops[-1] if pipeline.ops else None
+    try:
+        alone = ArrayCalls((call,))
+    except Exception as error:
+        raise TransformError(
+            f"every thread needs a copy of it, and copying fails ({type(error).__name__}: {error})."
+        ) from error
+    if isinstance(last, T.PythonStep) and isinstance(last.function, ArrayCalls):
+        pipeline.ops[-1] = T.PythonStep(last.function.followed_by(call))
+    else:
+        pipeline.add(T.PythonStep(alone))
+    cost = microseconds_on_a_picture(lambda image: alone(image, np.random.default_rng(0)))
+    log.python(_PART, _describe(step), note, cost)

@@ -1,0 +1,59 @@
+"""Steps that make arrays of images, or take them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from penstock.analysis.accelerate.array_steps import AsArray, ReadByOpenCV
+from penstock.analysis.accelerate.identify import imported, is_of_albumentations
+from penstock.analysis.accelerate.opencv_files import find_difference
+from penstock.analysis.accelerate.read_albumentations import read_albumentations
+from penstock.analysis.accelerate.samples import Samples
+from penstock.analysis.accelerate.stages import Pipeline, Stage
+from penstock.analysis.accelerate.translation import Log
+from penstock.errors import TransformError
+
+_PART = "transform"
+_TAKE_ARRAYS = ("ToTensor", "ToImage")  # of torchvision's
+
+
+def read_array_step(
+    step: Any, pipeline: Pipeline, samples: Samples, *, strict: bool, log: Log
+) -> bool:
+    """Append a step that makes or takes arrays; False if it is another."""
+    if isinstance(step, (AsArray, ReadByOpenCV)):
+        _become_array(pipeline)
+        if isinstance(step, ReadByOpenCV):
+            _check_opencv(step, samples, strict, log)
+        else:
+            log.not_needed(_PART, repr(step), "the core's images are arrays")
+        return True
+    if is_of_albumentations(step):
+        read_albumentations(step, pipeline, strict=strict, log=log)
+        return True
+    if pipeline.layout == "hwc" and type(step).__name__ not in _TAKE_ARRAYS:
+        raise TransformError(
+            f"it meets {pipeline.stage.value}. Put Albumentations' ToTensorV2(), or torchvision's "
+            "ToTensor() or ToImage(), before it."
+        )
+    return False
+
+
+def _become_array(pipeline: Pipeline) -> None:
+    if pipeline.stage != Stage.PILLOW or pipeline.is_gray:
+        what = "an image of one channel" if pipeline.is_gray else pipeline.stage.value
+        raise TransformError(f"it meets {what}; known are arrays of RGB images.")
+    pipeline.stage = Stage.ARRAY
+
+
+def _check_opencv(step: ReadByOpenCV, samples: Samples, strict: bool, log: Log) -> None:
+    if step.blue_first:
+        raise TransformError("blue stays before red. Add cv2.cvtColor(image, cv2.COLOR_BGR2RGB).")
+    difference = find_difference(imported("cv2"), samples.paths)
+    if difference and strict:
+        raise TransformError(
+            f"{difference}; ours has Pillow's pixels. Convert such files, write "
+            'np.array(Image.open(path).convert("RGB")), or pass strict=False.'
+        )
+    note = f"{difference}; ours has Pillow's pixels" if difference else "no file has other pixels"
+    log.native(_PART, repr(step), "decoded as by Pillow", note)
