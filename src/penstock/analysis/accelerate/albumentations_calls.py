@@ -9,12 +9,9 @@ from dataclasses import dataclass
 from typing import Any, Protocol
 
 import numpy as np
-import numpy.typing as npt
-from PIL import Image
 
 from penstock.errors import TransformError
-
-Pixels = npt.NDArray[np.uint8]
+from penstock.transforms.python_step import Pixels
 
 
 class Call(Protocol):
@@ -61,12 +58,11 @@ class ArrayCalls:
         self._own = threading.local()
         self.__qualname__ = ", ".join(_name(call) for call in calls)
 
-    def __call__(self, image: Image.Image, rng: np.random.Generator) -> Pixels:
+    def __call__(self, pixels: Pixels, rng: np.random.Generator) -> Pixels:
         """Return the array that comes out, which must be RGB bytes as what went in."""
         if not hasattr(self._own, "calls"):
             self._own.calls = copy.deepcopy(self._calls)
         python_rng = random.Random(int(rng.integers(1 << 63)))
-        pixels = np.array(image)  # to be written to, as in the user's own code
         for call in self._own.calls:
             pixels = _check(call, call.run(pixels, rng, python_rng))
         return pixels

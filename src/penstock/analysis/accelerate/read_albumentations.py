@@ -160,8 +160,8 @@ def _call(step: Any, call: Call, note: str, pipeline: Pipeline, log: Log) -> Non
             f"every thread needs a copy of it, and copying fails ({type(error).__name__}: {error})."
         ) from error
     if isinstance(last, T.PythonStep) and isinstance(last.function, ArrayCalls):
-        pipeline.ops[-1] = T.PythonStep(last.function.followed_by(call))
+        pipeline.ops[-1] = T.PythonStep(last.function.followed_by(call), as_array=True)
     else:
-        pipeline.add(T.PythonStep(alone))
-    cost = microseconds_a_call(lambda image: alone(image, np.random.default_rng(0)))
+        pipeline.add(T.PythonStep(alone, as_array=True))
+    cost = microseconds_a_call(lambda image: alone(np.array(image), np.random.default_rng(0)))
     log.python(_PART, _describe(step), note, cost)
