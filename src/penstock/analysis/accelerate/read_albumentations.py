@@ -24,12 +24,14 @@ from penstock.analysis.accelerate.albumentations_ops import (
     read_moves,
     takes_probability,
 )
-from penstock.analysis.accelerate.albumentations_seed import COMPOSITION, check_seed, is_composed
+from penstock.analysis.accelerate.albumentations_seed import check_seed
 from penstock.analysis.accelerate.albumentations_values import VALUE_STEPS, read_values
 from penstock.analysis.accelerate.identify import (
+    ALBUMENTATIONS_COMPOSITION,
     describe,
     full_name,
     imported,
+    is_composed,
     is_of_albumentations,
 )
 from penstock.analysis.accelerate.python_steps import microseconds_a_call
@@ -39,9 +41,10 @@ from penstock.errors import TransformError
 
 _PART = "transform"
 _KNOWN_VERSIONS = "2.0."
-_IN_A_ROW = (f"{COMPOSITION}.Compose", f"{COMPOSITION}.Sequential")
+_IN_A_ROW = (f"{ALBUMENTATIONS_COMPOSITION}.Compose", f"{ALBUMENTATIONS_COMPOSITION}.Sequential")
 _CHOOSING = tuple(
-    f"{COMPOSITION}.{name}" for name in ("OneOf", "OneOrOther", "RandomOrder", "SomeOf")
+    f"{ALBUMENTATIONS_COMPOSITION}.{name}"
+    for name in ("OneOf", "OneOrOther", "RandomOrder", "SomeOf")
 )
 _NOTE = "computed by OpenCV, one image at a time; what it draws depends on seed, epoch and sample"
 
