@@ -17,6 +17,15 @@ from penstock.transforms.python_step import Pixels
 class Call(Protocol):
     """One thing to do to an array."""
 
+    @property
+    def transform(self) -> Any:
+        """Albumentations' transform that does it."""
+        ...
+
+    def forced(self) -> Call:
+        """Return a copy that does it always, whatever `p` is."""
+        ...
+
     def run(self, pixels: Pixels, rng: np.random.Generator, python_rng: random.Random) -> Any:
         """Return what becomes of it, drawing from these generators only."""
         ...
@@ -27,6 +36,12 @@ class WholeCall:
     """The transform as it is, `p` included."""
 
     transform: Any
+
+    def forced(self) -> WholeCall:
+        """Return a copy with another `p`."""
+        always = copy.deepcopy(self.transform)
+        always.p = 1.0
+        return WholeCall(always)
 
     def run(self, pixels: Pixels, rng: np.random.Generator, python_rng: random.Random) -> Any:
         """Call it with generators that it takes for its own."""
@@ -39,6 +54,10 @@ class ResizeCall:
     """What RandomResizedCrop does to a box that was cut out already."""
 
     transform: Any
+
+    def forced(self) -> ResizeCall:
+        """Return the same: it is made only if `p` is 1."""
+        return self
 
     def run(self, pixels: Pixels, rng: np.random.Generator, python_rng: random.Random) -> Any:
         """Resize; nothing is drawn."""
@@ -72,7 +91,7 @@ class ArrayCalls:
         return ArrayCalls((*self._calls, call))
 
 
-def _name(call: Any) -> str:
+def _name(call: Call) -> str:
     return str(type(call.transform).__name__)
 
 

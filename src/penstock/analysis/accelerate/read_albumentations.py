@@ -6,6 +6,7 @@ results are the same to the last bit. The rest is called as it is.
 
 from __future__ import annotations
 
+import random
 from collections.abc import Iterator
 from typing import Any
 
@@ -166,5 +167,12 @@ def _call(step: Any, call: Call, note: str, pipeline: Pipeline, log: Log) -> Non
         pipeline.ops[-1] = T.PythonStep(last.function.followed_by(call), as_array=True)
     else:
         pipeline.add(T.PythonStep(alone, as_array=True))
-    cost = microseconds_a_call(lambda image: alone(np.array(image), np.random.default_rng(0)))
-    log.python(_PART, _describe(step), note, cost)
+    log.python(_PART, _describe(step), note, _mean_microseconds(call))
+
+
+def _mean_microseconds(call: Call) -> float | None:
+    """What an image costs if a call with `p` is made for that share of them."""
+    always, rng = call.forced(), np.random.default_rng(0)
+    python_rng = random.Random(0)
+    each = microseconds_a_call(lambda pixels: always.run(pixels, rng, python_rng), as_array=True)
+    return None if each is None else each * call.transform.p
