@@ -39,6 +39,43 @@ def test_a_parameter_named_rng_receives_a_generator():
     np.testing.assert_array_equal(apply(shift), np.asarray(IMAGE) + np.uint8(1))
 
 
+def darken_top(pixels):
+    pixels[0] //= 2
+    return pixels
+
+
+def darken_image(image):
+    return darken_top(np.array(image))
+
+
+@pytest.mark.parametrize(
+    "step", [PythonStep(darken_top, as_array=True), PythonStep(darken_image)], ids=repr
+)
+def test_arrays_and_images_give_the_same(step):
+    rng, before = np.random.default_rng(0), np.asarray(IMAGE).copy()
+    from_image = step.apply(IMAGE, rng, step=1)
+    from_array = step.apply_to_array(before.copy(), rng, step=1)
+
+    np.testing.assert_array_equal(from_image, darken_top(before.copy()))
+    np.testing.assert_array_equal(from_array, from_image)
+    np.testing.assert_array_equal(IMAGE, before)
+
+
+def test_what_comes_of_an_array_is_contiguous():
+    step = PythonStep(lambda pixels: pixels[:, ::-1], as_array=True)
+    flipped = step.apply_to_array(np.asarray(IMAGE), np.random.default_rng(0), step=1)
+
+    assert flipped.flags.c_contiguous
+    np.testing.assert_array_equal(flipped, np.asarray(IMAGE)[:, ::-1])
+
+
+@pytest.mark.parametrize("returned", [None, np.zeros((4, 6), np.uint8), IMAGE.crop((0, 0, 0, 3))])
+def test_what_may_not_come_of_an_array(returned):
+    step = PythonStep(lambda _: returned, as_array=True)
+    with pytest.raises(TransformError, match=r"\(step 2\): returned "):
+        step.apply_to_array(np.asarray(IMAGE), np.random.default_rng(0), step=2)
+
+
 def test_callable_objects_and_builtins_are_functions_too():
     class Same:
         def __call__(self, image, rng):

@@ -7,7 +7,6 @@ from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import numpy.typing as npt
-import PIL.Image
 
 from penstock._core import Chunk, Engine, Format
 from penstock.errors import DecodeError
@@ -19,7 +18,7 @@ from penstock.loading.ledger import Ledger
 from penstock.loading.lower import Steps, lower
 from penstock.loading.masks import in_threes, mask_moves, out_of_threes
 from penstock.loading.options import RunOptions
-from penstock.loading.pillow_decode import check_pixels, decode_rgb, to_array
+from penstock.loading.pillow_decode import check_pixels, decode_rgb
 from penstock.loading.python_calls import PythonCalls
 from penstock.loading.target_source import TargetSource
 from penstock.loading.work import Carrier, Failures, Part
@@ -140,7 +139,7 @@ class NativeCarrier(Carrier):
     def _call_python(
         self, segment: Segment, pixels: npt.NDArray[np.uint8], part: Part, item: int
     ) -> npt.NDArray[np.uint8]:
-        return to_array(self._python.call(segment, PIL.Image.fromarray(pixels), part, item))
+        return self._python.call_on_array(segment, pixels, part, item)
 
     def _run(self, job: _Job, segment: Segment, start: Callable[[Items, Steps], None]) -> None:
         """Draw and lower for all items alike, run, and let Pillow judge what libjpeg doubted."""

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
+
 import PIL.Image
 
 from penstock.errors import TransformError
 from penstock.loading.work import Part
 from penstock.planner.plan import Segment
 from penstock.sources import Source
+from penstock.transforms.python_step import Pixels
 
 
 class PythonCalls:
@@ -24,12 +28,25 @@ class PythonCalls:
         sample, file = int(part.samples[item]), int(part.files[item])
         return self.call_one(segment, image, epoch=part.epoch, sample=sample, file=file)
 
+    def call_on_array(self, segment: Segment, pixels: Pixels, part: Part, item: int) -> Pixels:
+        """The same from an array, which may be changed, to another."""
+        sample, file = int(part.samples[item]), int(part.files[item])
+        with self._named(segment, file):
+            return segment.call_python_on_array(
+                pixels, seed=self._seed, epoch=part.epoch, sample=sample
+            )
+
     def call_one(
         self, segment: Segment, image: PIL.Image.Image, *, epoch: int, sample: int, file: int
     ) -> PIL.Image.Image:
         """The same for any image; `file` is the sample it was read from."""
-        try:
+        with self._named(segment, file):
             return segment.call_python(image, seed=self._seed, epoch=epoch, sample=sample)
+
+    @contextmanager
+    def _named(self, segment: Segment, file: int) -> Iterator[None]:
+        try:
+            yield
         except TransformError:
             raise
         except Exception as error:

@@ -17,7 +17,7 @@ from penstock.transforms.erasing import RandomErasing
 from penstock.transforms.final import FinalSpec, reduce_final
 from penstock.transforms.moves import Move, out_sizes
 from penstock.transforms.op import BoxOp, ImageOp, TargetOp
-from penstock.transforms.python_step import PythonStep
+from penstock.transforms.python_step import Pixels, PythonStep
 from penstock.transforms.targets import Targets, move_targets
 from penstock.transforms.values import FinalOp
 
@@ -70,9 +70,15 @@ class Segment:
         """Run the user's function on one image; a segment without one leaves it alone."""
         if self.python is None:
             return image
-        stream = self.python.stream
-        rng = Draws(seed, epoch, np.array([sample], dtype=np.int64), stream).generator(0)
-        return self.python.op.apply(image, rng, step=stream + 1)
+        rng = _generator(self.python, seed, epoch, sample)
+        return self.python.op.apply(image, rng, step=self.python.stream + 1)
+
+    def call_python_on_array(self, pixels: Pixels, *, seed: int, epoch: int, sample: int) -> Pixels:
+        """The same from an array, which may be changed, to another."""
+        if self.python is None:
+            return pixels
+        rng = _generator(self.python, seed, epoch, sample)
+        return self.python.op.apply_to_array(pixels, rng, step=self.python.stream + 1)
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,6 +91,10 @@ class Plan:
 
     segments: tuple[Segment, ...]
     final: FinalSpec
+
+
+def _generator(node: Node[PythonStep], seed: int, epoch: int, sample: int) -> np.random.Generator:
+    return Draws(seed, epoch, np.array([sample], dtype=np.int64), node.stream).generator(0)
 
 
 def _sample(

@@ -5,13 +5,16 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
+import numpy.typing as npt
 from PIL import Image
 
 from penstock.errors import TransformError
 from penstock.transforms.op import Transform
+
+Pixels: TypeAlias = npt.NDArray[np.uint8]
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -20,10 +23,12 @@ class PythonStep(Transform):
 
     A parameter named `rng` receives a NumPy generator that depends on seed, epoch, sample and step
     only, so that its draws can be repeated. The function returns a Pillow image or a uint8 array
-    of height x width x 3.
+    of height x width x 3. With `as_array` it is given such an array too, of its own to write to,
+    which saves copies.
     """
 
     function: Callable[..., Any]
+    as_array: bool = False
     wants_rng: bool = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
@@ -44,15 +49,23 @@ class PythonStep(Transform):
 
     def apply(self, image: Image.Image, rng: np.random.Generator, step: int) -> Image.Image:
         """Call the function on one image; `step` counts from 1, for messages."""
-        returned = self.function(image, rng=rng) if self.wants_rng else self.function(image)
+        returned = self._call(np.array(image) if self.as_array else image, rng)
         where = f"{self.name} (step {step})"
         result = _to_image(where, returned)
-        if result.width < 1 or result.height < 1:
-            raise TransformError(
-                f"{where}: returned an empty image of {result.height}x{result.width}. "
-                f"Return at least one pixel."
-            )
+        _require_pixels(where, result.height, result.width)
         return result
+
+    def apply_to_array(self, pixels: Pixels, rng: np.random.Generator, step: int) -> Pixels:
+        """The same from an array, which the function may keep or change, to a contiguous one."""
+        returned = self._call(pixels if self.as_array else Image.fromarray(pixels), rng)
+        where = f"{self.name} (step {step})"
+        if not _is_rgb_array(returned):
+            returned = np.asarray(_to_image(where, returned))
+        _require_pixels(where, *returned.shape[:2])
+        return np.ascontiguousarray(returned)
+
+    def _call(self, image: Image.Image | Pixels, rng: np.random.Generator) -> Any:
+        return self.function(image, rng=rng) if self.wants_rng else self.function(image)
 
 
 def _has_rng_parameter(function: Callable[..., Any]) -> bool:
@@ -62,12 +75,28 @@ def _has_rng_parameter(function: Callable[..., Any]) -> bool:
         return False
 
 
-def _to_image(where: str, returned: object) -> Image.Image:
+def _require_pixels(where: str, height: int, width: int) -> None:
+    if height < 1 or width < 1:
+        raise TransformError(
+            f"{where}: returned an empty image of {height}x{width}. Return at least one pixel."
+        )
+
+
+def _is_rgb_array(returned: Any) -> bool:
+    return (
+        isinstance(returned, np.ndarray)
+        and returned.dtype == np.uint8
+        and returned.ndim == 3
+        and returned.shape[2] == 3
+    )
+
+
+def _to_image(where: str, returned: Any) -> Image.Image:
     if isinstance(returned, Image.Image):
         return returned if returned.mode == "RGB" else returned.convert("RGB")
+    if _is_rgb_array(returned):
+        return Image.fromarray(np.ascontiguousarray(returned))
     if isinstance(returned, np.ndarray):
-        if returned.dtype == np.uint8 and returned.ndim == 3 and returned.shape[2] == 3:
-            return Image.fromarray(np.ascontiguousarray(returned))
         got = f"a {returned.dtype} array of shape {returned.shape}"
     else:
         got = f"{type(returned).__name__}"

@@ -78,6 +78,22 @@ def test_what_stays_albumentations(load_arrays, name):
     assert all(line.microseconds > 0 for line in translation.python_steps)
 
 
+def test_photos(load_arrays, in1k):
+    """Real files, validated as on ImageNet."""
+    steps = [A.SmallestMaxSize(256), A.CenterCrop(224, 224), A.Normalize()]
+    assert_same(load_arrays(*steps, files=[str(path) for path in in1k[::9]]))
+
+
+def test_the_recipes_of_the_benchmark(tv, folder):
+    from benchmarks.accelerate.albumentations_recipes import ALBUMENTATIONS_RECIPES
+    from benchmarks.accelerate.recipes import Setting
+
+    for make in ALBUMENTATIONS_RECIPES.values():
+        images, labels = next(iter(penstock.accelerate(make(Setting(folder, side_px=24)))))
+        assert images.shape == (23, 3, 24, 24)
+        assert sorted(labels.tolist()) == sorted(index % 10 for index in range(23))
+
+
 def test_steps_in_a_row_are_one_call(load_arrays):
     loader = penstock.accelerate(load_arrays(*PYTHON["in a row"]()))
 

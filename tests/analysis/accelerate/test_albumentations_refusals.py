@@ -79,6 +79,8 @@ def test_seeds_that_tie_transforms_together(load_arrays):
         load_arrays(crop, *flips, compose=seeded), "Compose: seed=5 gives all of its transforms the"
     )
     penstock.accelerate(load_arrays(crop, flips[0], compose=seeded))
+    chosen = A.OneOf([A.NoOp(p=1), A.VerticalFlip(p=1)], p=1)
+    refused(load_arrays(crop, chosen, flips[0], compose=seeded), "Compose: seed=5 gives all of its")
     loader = penstock.accelerate(load_arrays(crop, *flips, compose=seeded), strict=False)
     assert any(
         line.how == How.NOT_NEEDED and "seed=5" in str(line) for line in loader.translation.lines

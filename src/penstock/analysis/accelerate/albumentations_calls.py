@@ -9,16 +9,22 @@ from dataclasses import dataclass
 from typing import Any, Protocol
 
 import numpy as np
-import numpy.typing as npt
-from PIL import Image
 
 from penstock.errors import TransformError
-
-Pixels = npt.NDArray[np.uint8]
+from penstock.transforms.python_step import Pixels
 
 
 class Call(Protocol):
     """One thing to do to an array."""
+
+    @property
+    def transform(self) -> Any:
+        """Albumentations' transform that does it."""
+        ...
+
+    def forced(self) -> Call:
+        """Return a copy that does it always, whatever `p` is."""
+        ...
 
     def run(self, pixels: Pixels, rng: np.random.Generator, python_rng: random.Random) -> Any:
         """Return what becomes of it, drawing from these generators only."""
@@ -31,6 +37,12 @@ class WholeCall:
 
     transform: Any
 
+    def forced(self) -> WholeCall:
+        """Return a copy with another `p`."""
+        always = copy.deepcopy(self.transform)
+        always.p = 1.0
+        return WholeCall(always)
+
     def run(self, pixels: Pixels, rng: np.random.Generator, python_rng: random.Random) -> Any:
         """Call it with generators that it takes for its own."""
         self.transform.set_random_state(rng, python_rng)
@@ -42,6 +54,10 @@ class ResizeCall:
     """What RandomResizedCrop does to a box that was cut out already."""
 
     transform: Any
+
+    def forced(self) -> ResizeCall:
+        """Return the same: it is made only if `p` is 1."""
+        return self
 
     def run(self, pixels: Pixels, rng: np.random.Generator, python_rng: random.Random) -> Any:
         """Resize; nothing is drawn."""
@@ -61,12 +77,11 @@ class ArrayCalls:
         self._own = threading.local()
         self.__qualname__ = ", ".join(_name(call) for call in calls)
 
-    def __call__(self, image: Image.Image, rng: np.random.Generator) -> Pixels:
+    def __call__(self, pixels: Pixels, rng: np.random.Generator) -> Pixels:
         """Return the array that comes out, which must be RGB bytes as what went in."""
         if not hasattr(self._own, "calls"):
             self._own.calls = copy.deepcopy(self._calls)
         python_rng = random.Random(int(rng.integers(1 << 63)))
-        pixels = np.array(image)  # to be written to, as in the user's own code
         for call in self._own.calls:
             pixels = _check(call, call.run(pixels, rng, python_rng))
         return pixels
@@ -76,7 +91,7 @@ class ArrayCalls:
         return ArrayCalls((*self._calls, call))
 
 
-def _name(call: Any) -> str:
+def _name(call: Call) -> str:
     return str(type(call.transform).__name__)
 
 

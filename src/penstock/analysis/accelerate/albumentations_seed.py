@@ -1,19 +1,18 @@
-"""What a seed does to a composition of Albumentations' transforms, and what they are made of."""
+"""What a seed does to a composition of Albumentations' transforms."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from typing import Any
 
-from penstock.analysis.accelerate.identify import full_name
+from penstock.analysis.accelerate.identify import is_composed
 from penstock.analysis.accelerate.translation import Log
-
-COMPOSITION = "albumentations.core.composition"
 
 # With p of 0 or 1, and unless they are told to choose a place or a size.
 _DRAW_NOTHING = frozenset(
     [
         "CenterCrop",
+        "Compose",
         "Crop",
         "HorizontalFlip",
         "InvertImg",
@@ -23,6 +22,7 @@ _DRAW_NOTHING = frozenset(
         "Pad",
         "PadIfNeeded",
         "Resize",
+        "Sequential",
         "SmallestMaxSize",
         "ToFloat",
         "ToGray",
@@ -33,15 +33,10 @@ _DRAW_NOTHING = frozenset(
 )
 
 
-def is_composed(transform: Any) -> bool:
-    """Whether a transform of Albumentations is made of others."""
-    return f"{COMPOSITION}.BaseCompose" in map(full_name, type(transform).__mro__)
-
-
 def check_seed(transform: Any, *, strict: bool, log: Log) -> None:
     """Log what is lost of a seed that ties several transforms together."""
     seed = getattr(transform, "seed", None)
-    if seed is None or sum(_draws(leaf) for leaf in _leaves(transform)) < 2:
+    if seed is None or sum(map(_draws, _parts(transform))) < 2:
         return
     why = (
         f"seed={seed} gives all of its transforms the same random numbers, so that their choices "
@@ -54,20 +49,20 @@ def check_seed(transform: Any, *, strict: bool, log: Log) -> None:
         log.not_needed("transform", f"seed={seed}", why)
 
 
-def _leaves(transform: Any) -> Iterator[Any]:
+def _parts(transform: Any) -> Iterator[Any]:
+    """The transform and all that it is made of."""
+    yield transform
     if is_composed(transform):
         for part in transform.transforms:
-            yield from _leaves(part)
-    else:
-        yield transform
+            yield from _parts(part)
 
 
-def _draws(leaf: Any) -> bool:
+def _draws(transform: Any) -> bool:
     chooses_place = "random" in (
-        getattr(leaf, "position", None),
-        getattr(leaf, "pad_position", None),
+        getattr(transform, "position", None),
+        getattr(transform, "pad_position", None),
     )
-    chooses_size = isinstance(getattr(leaf, "max_size", None), (list, tuple))
-    is_sure = getattr(leaf, "p", None) in (0, 1)
-    known = type(leaf).__name__ in _DRAW_NOTHING
+    chooses_size = isinstance(getattr(transform, "max_size", None), (list, tuple))
+    is_sure = getattr(transform, "p", None) in (0, 1)
+    known = type(transform).__name__ in _DRAW_NOTHING
     return not (known and is_sure) or chooses_place or chooses_size

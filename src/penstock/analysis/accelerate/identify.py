@@ -8,6 +8,7 @@ from typing import Any
 TORCH_DATA = "torch.utils.data"
 V1_MODULES = ("torchvision.transforms.transforms", "torchvision.transforms.autoaugment")
 V2_MODULE = "torchvision.transforms.v2"
+ALBUMENTATIONS_COMPOSITION = "albumentations.core.composition"
 _LIBRARIES = frozenset(
     {"PIL", "albumentations", "cv2", "numpy", "pandas", "skimage", "torch", "torchvision"}
 )
@@ -43,6 +44,12 @@ def torchvision_generation(transform: Any) -> int | None:
 def is_of_albumentations(transform: Any) -> bool:
     """Whether an object is a transform of Albumentations, or of a class derived from one."""
     return any(base.__module__.startswith("albumentations.") for base in type(transform).__mro__)
+
+
+def is_composed(transform: Any) -> bool:
+    """Whether a transform of Albumentations is made of others."""
+    composed = f"{ALBUMENTATIONS_COMPOSITION}.BaseCompose"
+    return composed in map(full_name, type(transform).__mro__)
 
 
 def is_of_a_library(function: Any) -> bool:

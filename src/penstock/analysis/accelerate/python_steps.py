@@ -44,12 +44,15 @@ class RgbStep:
         return returned
 
 
-def microseconds_on_a_picture(transform: Callable[[Image.Image], Any]) -> float | None:
+def microseconds_on_a_picture(
+    transform: Callable[[Any], Any], *, as_array: bool = False
+) -> float | None:
     """Return the least time of a few calls on a picture of middling size; None if they fail."""
     side = np.arange(_TIMED_SIDE_PX, dtype=np.uint16)
     pixels = np.stack([np.add.outer(side, side) // 2, *np.broadcast_arrays(side, side[:, None])], 2)
-    picture = Image.fromarray(pixels.astype(np.uint8))
-    return microseconds_a_call(lambda: transform(picture.copy()))
+    pixels = pixels.astype(np.uint8)
+    picture = Image.fromarray(pixels)
+    return microseconds_a_call(lambda: transform(pixels.copy() if as_array else picture.copy()))
 
 
 def microseconds_a_call(call: Callable[[], Any]) -> float | None:

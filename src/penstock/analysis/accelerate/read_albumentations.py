@@ -6,6 +6,7 @@ results are the same to the last bit. The rest is called as it is.
 
 from __future__ import annotations
 
+import random
 from collections.abc import Iterator
 from typing import Any
 
@@ -24,12 +25,14 @@ from penstock.analysis.accelerate.albumentations_ops import (
     read_moves,
     takes_probability,
 )
-from penstock.analysis.accelerate.albumentations_seed import COMPOSITION, check_seed, is_composed
+from penstock.analysis.accelerate.albumentations_seed import check_seed
 from penstock.analysis.accelerate.albumentations_values import VALUE_STEPS, read_values
 from penstock.analysis.accelerate.identify import (
+    ALBUMENTATIONS_COMPOSITION,
     describe,
     full_name,
     imported,
+    is_composed,
     is_of_albumentations,
 )
 from penstock.analysis.accelerate.python_steps import microseconds_on_a_picture
@@ -39,9 +42,10 @@ from penstock.errors import TransformError
 
 _PART = "transform"
 _KNOWN_VERSIONS = "2.0."
-_IN_A_ROW = (f"{COMPOSITION}.Compose", f"{COMPOSITION}.Sequential")
+_IN_A_ROW = (f"{ALBUMENTATIONS_COMPOSITION}.Compose", f"{ALBUMENTATIONS_COMPOSITION}.Sequential")
 _CHOOSING = tuple(
-    f"{COMPOSITION}.{name}" for name in ("OneOf", "OneOrOther", "RandomOrder", "SomeOf")
+    f"{ALBUMENTATIONS_COMPOSITION}.{name}"
+    for name in ("OneOf", "OneOrOther", "RandomOrder", "SomeOf")
 )
 _NOTE = "computed by OpenCV, one image at a time; what it draws depends on seed, epoch and sample"
 
@@ -160,8 +164,17 @@ def _call(step: Any, call: Call, note: str, pipeline: Pipeline, log: Log) -> Non
             f"every thread needs a copy of it, and copying fails ({type(error).__name__}: {error})."
         ) from error
     if isinstance(last, T.PythonStep) and isinstance(last.function, ArrayCalls):
-        pipeline.ops[-1] = T.PythonStep(last.function.followed_by(call))
+        pipeline.ops[-1] = T.PythonStep(last.function.followed_by(call), as_array=True)
     else:
-        pipeline.add(T.PythonStep(alone))
-    cost = microseconds_on_a_picture(lambda image: alone(image, np.random.default_rng(0)))
-    log.python(_PART, _describe(step), note, cost)
+        pipeline.add(T.PythonStep(alone, as_array=True))
+    log.python(_PART, _describe(step), note, _mean_microseconds(call))
+
+
+def _mean_microseconds(call: Call) -> float | None:
+    """What an image costs if a call with `p` is made for that share of them."""
+    always, rng = call.forced(), np.random.default_rng(0)
+    python_rng = random.Random(0)
+    each = microseconds_on_a_picture(
+        lambda pixels: always.run(pixels, rng, python_rng), as_array=True
+    )
+    return None if each is None else each * call.transform.p
