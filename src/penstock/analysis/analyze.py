@@ -70,8 +70,9 @@ def analyze(
         rounds: How often each figure is measured; the median counts.
         seconds: How long each run takes.
         quick: Fewer rounds and shorter runs, unless they are given.
-        sweeps: Also measure layers of RandAugment, other image sizes, models, accelerators and
-            forms of the data, and look for the slowest files.
+        sweeps: Also measure fewer cores, layers of RandAugment, other image sizes, models,
+            accelerators and forms of the data, and look for the slowest files. The verdict needs
+            none of it.
         progress: Called with what is being measured.
         code: The code that makes the loader, so that advice can name the line to change; None
             looks at the code that calls.
@@ -88,9 +89,8 @@ def analyze(
     cores = available_cores()
     # A data set that is loaded without workers may not bear to be sent to one.
     other_workers = cores if subject.workers not in {0, cores} else None
-    measured = measure_rates(
-        subject, target, core_counts(cores), effort, other_workers=other_workers, say=say
-    )
+    counts = core_counts(cores) if sweeps else [cores]
+    measured = measure_rates(subject, target, counts, effort, other_workers=other_workers, say=say)
     say("how busy the device is")
     step_s = count_images(alone.batch) / alone.rate.median
     with watch_device(target, step_s) as watched:
