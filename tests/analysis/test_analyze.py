@@ -71,6 +71,11 @@ def test_other_forms_were_tried(analysis):
     assert "files that are not in memory" in changes or not hasattr(__import__("os"), "pread")
 
 
+def test_slowest_files_are_named(analysis, photos):
+    assert len(analysis.slowest_files) == 10
+    assert analysis.slowest_files[0][0].startswith(str(photos))
+
+
 def test_utilisation_and_steps_are_there(analysis):
     assert all(0 <= share <= 1 for share in analysis.utilisation.busy)
     assert len(analysis.steps.waited) == len(analysis.steps.computed)
@@ -106,9 +111,11 @@ def test_an_iterator_is_refused():
 def test_what_is_measured_is_told(photos):
     told = []
     loader = Loader(photos, batch_size=4, transform=T.CenterCrop(64), output="numpy")
-    penstock.analyze(loader, rounds=1, seconds=0.05, sweeps=False, progress=told.append)
+    found = penstock.analyze(loader, rounds=1, seconds=0.05, sweeps=False, progress=told.append)
 
     assert told[0] == "the step alone"
+    assert [rate.cores for rate in found.pipeline if rate.is_measured] == [available_cores()]
+    assert found.layers == found.slowest_files == ()
 
 
 def test_command_line(photos, capsys):

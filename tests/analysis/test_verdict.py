@@ -50,6 +50,10 @@ STALLED = Facts(
         ({"workers": 32, "other_workers": 4, "other_gain": 1.02}, Verdict.DECODE),
         ({"workers": 1, "other_workers": 4, "other_gain": 3.5}, Verdict.WORKERS),
         ({"workers": 1, "other_workers": 4, "other_gain": 1.02}, Verdict.DECODE),
+        (
+            {"workers": 1, "other_workers": 4, "other_gain": 0.9, "other_spread": 2.0},
+            Verdict.WORKERS,
+        ),
         ({"batches": 2, "end_to_end": 950.0}, Verdict.NONE),
         ({"start_up_s": 0.9, "epoch_s": 1.0}, Verdict.START_UP),
         ({"start_up_s": 0.1, "epoch_s": 1.0}, Verdict.DECODE),

@@ -71,8 +71,9 @@ def analyze(
         rounds: How often each figure is measured; the median counts.
         seconds: How long each run takes.
         quick: Fewer rounds and shorter runs, unless they are given.
-        sweeps: Also measure layers of RandAugment, other image sizes, models, accelerators and
-            forms of the data, and look for the slowest files.
+        sweeps: Also measure fewer cores, layers of RandAugment, other image sizes, models,
+            accelerators and forms of the data, and look for the slowest files. The verdict needs
+            none of it.
         progress: Called with what is being measured.
         code: The code that makes the loader, so that advice can name the line to change; None
             looks at the code that calls.
@@ -90,9 +91,8 @@ def analyze(
     cores = available_cores()
     # A data set that is loaded without workers may not bear to be sent to one.
     other_workers = cores if subject.workers not in {0, cores} else None
-    measured = measure_rates(
-        subject, target, core_counts(cores), effort, other_workers=other_workers, say=say
-    )
+    counts = core_counts(cores) if sweeps else [cores]
+    measured = measure_rates(subject, target, counts, effort, other_workers=other_workers, say=say)
     say("how busy the device is")
     step_s = count_images(alone.batch) / alone.rate.median
     with watch_device(target, step_s) as watched:
@@ -184,22 +184,23 @@ def _facts(
     first_work_s = 0.0 if costs is None else images * costs.total_s
     start_up_s = min(run.start_up_s for run in runs)
     short = [run.epoch_s for run in runs if run.is_short and run.epoch_s is not None]
-    other = measured.other_workers
+    own, other = rate_of(measured.pipeline[cores]), None
+    if measured.other_workers:
+        other = rate_of(measured.other_workers)
     copy = getattr(device, "seconds_to_copy", None)
     return Facts(
         batches=sum(run.batches for run in runs),
         synthetic=alone.rate.median,
-        pipeline=rate_of(measured.pipeline[cores]).median,
+        pipeline=own.median,
         end_to_end=rate_of(runs).median,
         cores=cores,
         workers=subject.workers,
         worker_kind=subject.worker_kind,
         costs=costs,
         other_workers=cores if other else None,
-        other_pipeline=rate_of(other).median if other else None,
-        other_gain=rate_of(other).largest / rate_of(measured.pipeline[cores]).largest
-        if other
-        else None,
+        other_pipeline=other.median if other else None,
+        other_gain=other.largest / own.largest if other else None,
+        other_spread=max(rate.largest / rate.least for rate in (own, other or own)),
         start_up_s=max(0.0, start_up_s - first_work_s),
         epoch_s=min(short, default=None),
         copy_s=copy(alone.batch) / images if copy is not None else 0.0,

@@ -23,6 +23,7 @@ class Facts:
     other_workers: int | None = None  # another number of workers that was tried
     other_pipeline: float | None = None  # what the pipeline does with them
     other_gain: float | None = None  # over its own workers, between the rounds disturbed least
+    other_spread: float = 1.0  # the fastest round over the slowest, of either number of workers
     start_up_s: float = 0.0  # of an epoch, beyond the work on its batches
     epoch_s: float | None = None  # measured, if epochs are short
     copy_s: float = 0.0  # an image, from the host to the device

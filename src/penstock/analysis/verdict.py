@@ -109,7 +109,10 @@ def _has_too_few_workers(facts: Facts) -> bool:
     computing = max(1, facts.workers)  # without workers, the training process itself
     if facts.cores / computing < _SCALING_THAT_COUNTS:
         return False
-    return facts.other_gain is None or facts.other_gain >= _GAIN_THAT_COUNTS
+    if facts.other_gain is None or facts.other_gain >= _GAIN_THAT_COUNTS:
+        return True
+    # Rounds that differ by more than the gain looked for say nothing against it.
+    return facts.other_spread >= _GAIN_THAT_COUNTS
 
 
 def _too_many_workers(facts: Facts) -> str | None:
