@@ -54,3 +54,11 @@ def test_a_report_that_cannot_be_drawn_is_told_before_measuring(photos, monkeypa
 
     assert main(["analyze", photos, "--html", "report.html"]) == 2
     assert "penstock[report]" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("verb", [["analyze", "photos"], ["demo"]])
+def test_a_missing_folder_is_told_before_measuring(verb, tmp_path, capsys):
+    target = tmp_path / "missing" / "report.html"
+
+    assert main([*verb, "--html", str(target)]) == 2
+    assert f"there is no folder {target.parent}" in capsys.readouterr().err
