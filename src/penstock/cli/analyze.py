@@ -68,7 +68,7 @@ def run(args: argparse.Namespace) -> int:
     from penstock.analysis.analyze import analyze
     from penstock.analysis.devices import EMULATED
     from penstock.analysis.read import read_analysis
-    from penstock.analysis.report import print_terminal, write_html
+    from penstock.analysis.report import check_target, print_terminal, write_html
     from penstock.analysis.report.vega import chart_script
     from penstock.cli.torchvision_import import import_torchvision
 
@@ -80,8 +80,9 @@ def run(args: argparse.Namespace) -> int:
             import_torchvision()  # in the one way that works for all builds of it
         except ImportError as error:
             raise AnalysisError(f"--device {device}: {error}. Install torchvision.") from error
-    if args.html:
-        chart_script()  # if it cannot be had, that is better said before measuring for a minute
+    if args.html:  # what is missing for it is better said before measuring for a minute
+        check_target(args.html)
+        chart_script()
     before = read_analysis(args.before) if args.before else None
     loader, code = open_loader(args)
     progress = _Teller(show=sys.stderr.isatty() and not args.json)

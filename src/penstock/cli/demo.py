@@ -58,9 +58,12 @@ def add_verb(verbs: Verbs, shared: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Make the photos, tell the story, write the report; 1 if images were not identical."""
+    from penstock.analysis.report import check_target
     from penstock.cli.demo_story import Length, tell_story
     from penstock.sample_set import make_sample_set
 
+    if args.html:
+        check_target(args.html)
     folder = make_sample_set(
         args.folder or _default_folder(args.images),
         images=args.images,

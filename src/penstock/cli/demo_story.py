@@ -147,7 +147,7 @@ def starving_rate(plain_rate: float) -> int:
 def _analyze(what: str, loader: Any, *, title: str, device: str, effort: Effort) -> Analysis:
     from penstock.analysis.analyze import analyze
 
-    with ProgressBar(f"analyzing {what}", quiet_for_s=0, unit="measured", rate=False) as bar:
+    with ProgressBar(f"analyzing {what}", quiet_for_s=0, unit="begun", rate=False) as bar:
 
         def tell(measuring: str) -> None:
             bar.advance(1, title=f"analyzing {what}: {measuring},")

@@ -100,6 +100,20 @@ def test_labels_stay_inside_their_charts(show, name):
     assert cut == []
 
 
+@pytest.mark.parametrize("size", [PHONE, DESK], ids=["phone", "desk"])
+def test_the_accelerators_time_fills_its_bars(show, size):
+    browser = show("compared", size)
+
+    shares = browser.execute_script("""
+      return [...document.querySelectorAll('#lost-time .time')].map((bar) => {
+        const widths = [...bar.children].map((piece) => piece.getBoundingClientRect().width);
+        return widths.reduce((sum, width) => sum + width, 0) / bar.clientWidth;
+      });
+    """)
+    assert len(shares) == 2
+    assert all(0.95 < share <= 1 for share in shares)
+
+
 @pytest.mark.parametrize(
     ("figure", "mark", "words"),
     [

@@ -90,7 +90,7 @@ def layered(rows: Rows, *layers: Spec, height: int = 220, **rest: Any) -> Spec:
         "width": "container",
         "height": height,
         "autosize": {"type": "fit-x", "contains": "padding"},
-        "padding": 2,
+        "padding": {"left": 2, "top": 2, "right": 14, "bottom": 2},  # room for half a figure
         "layer": list(layers),
         "config": _CONFIG,
         **rest,

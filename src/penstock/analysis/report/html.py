@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from importlib.resources import files
 from os import PathLike, fspath
+from os.path import abspath, dirname, isdir
 
 from penstock._version import __version__
 from penstock.analysis.report.accuracy import draw_accuracy, named_predictions
@@ -43,6 +44,16 @@ STYLES = (
 )  # the later ones overrule
 FIRST_FIGURES = (draw_throughput, draw_op_costs)
 OTHER_FIGURES = (draw_core_sweep, draw_layer_sweep, draw_utilisation, draw_steps, draw_accuracy)
+
+
+def check_target(path: str | PathLike[str]) -> None:
+    """Raise if the folder for a report is missing: to be asked before measuring for minutes."""
+    folder = dirname(abspath(path))
+    if not isdir(folder):
+        raise AnalysisError(
+            f"{fspath(path)}: the report cannot be written, there is no folder {folder}. "
+            "Make it, or name another file."
+        )
 
 
 def write_html(

@@ -1,0 +1,64 @@
+"""What `penstock analyze` prints and writes; what it measures is tested with the analysis."""
+
+import json
+
+import pytest
+
+import analysis_samples
+from penstock.analysis.report import vega
+from penstock.cli.main import main
+from penstock.errors import AnalysisError
+from penstock.sample_set import make_sample_set
+
+
+@pytest.fixture
+def photos(tmp_path):
+    return str(make_sample_set(tmp_path / "photos", images=8, progress=False))
+
+
+@pytest.fixture
+def earlier(tmp_path):
+    path = tmp_path / "earlier.json"
+    path.write_text(json.dumps(analysis_samples.full().to_dict()), encoding="utf-8")
+    return str(path)
+
+
+@pytest.fixture
+def _analyzed(monkeypatch):
+    def analyze(*_, **__):
+        return analysis_samples.improved()
+
+    monkeypatch.setattr("penstock.analysis.analyze.analyze", analyze)
+
+
+@pytest.mark.usefixtures("_analyzed")
+def test_an_earlier_analysis_is_shown_beside(photos, earlier, tmp_path, capsys):
+    report = tmp_path / "report.html"
+
+    assert main(["analyze", photos, "--before", earlier, "--html", str(report)]) == 0
+    printed = capsys.readouterr().out
+    assert "3.85× the rate before" in printed  # noqa: RUF001
+    assert printed.endswith(f"wrote {report}\n")
+    assert "as fast as before" in report.read_text(encoding="utf-8")
+
+
+def test_a_report_that_cannot_be_drawn_is_told_before_measuring(photos, monkeypatch, capsys):
+    def missing():
+        raise AnalysisError('Install it with: pip install "penstock[report]"')
+
+    def analyze(*_, **__):
+        pytest.fail("measured although the report cannot be drawn")
+
+    monkeypatch.setattr(vega, "chart_script", missing)
+    monkeypatch.setattr("penstock.analysis.analyze.analyze", analyze)
+
+    assert main(["analyze", photos, "--html", "report.html"]) == 2
+    assert "penstock[report]" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("verb", [["analyze", "photos"], ["demo"]])
+def test_a_missing_folder_is_told_before_measuring(verb, tmp_path, capsys):
+    target = tmp_path / "missing" / "report.html"
+
+    assert main([*verb, "--html", str(target)]) == 2
+    assert f"there is no folder {target.parent}" in capsys.readouterr().err
