@@ -15,6 +15,7 @@ SMALL_SHARE = 0.1  # of the time: a loader that costs nothing would gain no more
 class Shares:
     """Which share of the time the loop waited."""
 
+    restarts: int  # epochs of one batch each, where all are; else 0
     steps: int  # beyond the first of each epoch
     all_steps: float
     later_steps: float  # without the first of each epoch
@@ -23,13 +24,7 @@ class Shares:
 def judge(shares: Shares, facts: LoaderFacts, cores: int) -> tuple[Verdict, str]:
     """Return the verdict, and a sentence that says what it means."""
     if shares.steps < FEWEST_STEPS:
-        return (
-            Verdict.NONE,
-            (
-                f"No verdict: {shares.steps} steps after the first are too few, "
-                f"at least {FEWEST_STEPS} are needed."
-            ),
-        )
+        return Verdict.NONE, _too_few(shares)
     if shares.later_steps < SMALL_SHARE:
         return _judge_fed(shares)
     waits = (
@@ -58,6 +53,19 @@ def judge(shares: Shares, facts: LoaderFacts, cores: int) -> tuple[Verdict, str]
             f"{waits}; {facts.workers} workers share {cores} cores, fewer would do the same.",
         )
     return Verdict.INPUT, f"{waits}."
+
+
+def _too_few(shares: Shares) -> str:
+    if shares.restarts >= FEWEST_STEPS:
+        return (
+            f"No verdict: the loader was started {shares.restarts:,} times, for one batch each. "
+            "Where next(iter(loader)) stands in a loop, it starts anew every time: keep the "
+            "iterator."
+        )
+    return (
+        f"No verdict: {shares.steps} steps after the first are too few, "
+        f"at least {FEWEST_STEPS} are needed."
+    )
 
 
 def _judge_fed(shares: Shares) -> tuple[Verdict, str]:

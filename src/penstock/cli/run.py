@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import argparse
 import json
-import os
 import sys
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -39,19 +39,22 @@ def run(args: argparse.Namespace) -> int:
     """Run the script with its loaders timed; return its exit code."""
     from penstock.analysis.found_loaders import FoundLoaders
     from penstock.analysis.run_script import run_script, script_folder
+    from penstock.analysis.script_end import ScriptEnd
 
     json_file = None if args.json is None else _checked(args.json)
     loaders = FoundLoaders(script_folder(args.script, is_module=args.is_module))
     loaders.watch_known_libraries()
-    process = os.getpid()
-    outcome = run_script(args.script, args.arguments, is_module=args.is_module)
-    if os.getpid() != process:  # a child the script forked has no verdict to give
-        return outcome.exit_code
-    sys.stdout.flush()
-    _print(outcome, loaders.found)
-    if json_file is not None:
-        json_file.write_text(json.dumps(_to_dict(args, outcome, loaders.found)) + "\n", "utf-8")
-    return outcome.exit_code
+
+    def tell(outcome: Outcome, seconds: float) -> None:
+        with suppress(ValueError):  # the script may have closed it
+            sys.stdout.flush()
+        _print(outcome, seconds, loaders.found)
+        if json_file is not None:
+            _write(json_file, _to_dict(args, outcome, seconds, loaders.found))
+
+    end = ScriptEnd(tell)
+    end.outcome = run_script(args.script, args.arguments, is_module=args.is_module)
+    return end.outcome.exit_code
 
 
 def _checked(file: Path) -> Path:
@@ -63,27 +66,40 @@ def _checked(file: Path) -> Path:
     return file.resolve()
 
 
+def _write(file: Path, result: dict[str, Any]) -> None:
+    try:
+        file.write_text(json.dumps(result) + "\n", "utf-8")
+    except OSError as error:  # too late to end with an error: the exit code is the script's
+        print(f"penstock: cannot write {file}: {error.strerror}", file=sys.stderr)
+
+
 def _to_dict(
-    args: argparse.Namespace, outcome: Outcome, found: list[FoundLoader]
+    args: argparse.Namespace, outcome: Outcome, seconds: float, found: list[FoundLoader]
 ) -> dict[str, Any]:
     return {
         "script": args.script,
         "arguments": args.arguments,
         "ended": outcome.ended,
         "exit_code": outcome.exit_code,
-        "seconds": outcome.seconds,
+        "seconds": seconds,
         "loaders": [{"where": one.where, **one.report().to_dict()} for one in found],
     }
 
 
-def _print(outcome: Outcome, found: list[FoundLoader]) -> None:
+def _ending(outcome: Outcome) -> str:
+    if outcome.ended == "exited":
+        return f"exited with code {outcome.exit_code}"
+    by_signal = outcome.ended in {"interrupted", "terminated"}
+    return f"was {outcome.ended}" if by_signal else outcome.ended
+
+
+def _print(outcome: Outcome, seconds: float, found: list[FoundLoader]) -> None:
     from rich.box import SIMPLE_HEAD
     from rich.console import Console
     from rich.table import Table
 
     console = Console(stderr=True, highlight=False, markup=False)
-    ended = "was interrupted" if outcome.ended == "interrupted" else outcome.ended
-    console.print(f"\npenstock: the script {ended} after {outcome.seconds:,.1f} s")
+    console.print(f"\npenstock: the script {_ending(outcome)} after {seconds:,.1f} s")
     if not found:
         console.print("It iterated over no DataLoader and no penstock Loader in this process.")
         return
@@ -98,7 +114,7 @@ def _print(outcome: Outcome, found: list[FoundLoader]) -> None:
         table.add_row(
             str(number),
             report.verdict.value,
-            f"{report.later_waited_share:.0%}",
+            f"{report.later_waited_share:.0%}" if report.waits_ms else "?",
             "?" if rate is None else f"{rate:,.0f}",
             f"{report.steps:,}",
             "none" if first_s is None else f"{first_s:,.2f} s",
