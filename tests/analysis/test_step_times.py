@@ -128,8 +128,9 @@ def test_a_loader_begun_anew_inside_a_step_then_goes_on_beside_it(clock):
 def test_two_epochs_of_one_loader_at_once(clock):
     times = StepTimes(clock)
     first, second = times.begin_epoch(), times.begin_epoch()
+    first.has_begun()
+    second.has_begun()
     for epoch in (first, second):
-        epoch.has_begun()
         epoch.ask()
         clock.sleep(1)
         epoch.give(4)
