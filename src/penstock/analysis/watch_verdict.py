@@ -26,7 +26,7 @@ def judge(shares: Shares, facts: LoaderFacts, cores: int) -> tuple[Verdict, str]
     if shares.steps < FEWEST_STEPS:
         return Verdict.NONE, _too_few(shares)
     if shares.later_steps < SMALL_SHARE:
-        return _judge_fed(shares)
+        return _judge_fed(shares, facts)
     waits = (
         f"The loop waits for its batches {shares.later_steps:.0%} of the time: "
         f"{_gain(shares.later_steps)}"
@@ -36,7 +36,7 @@ def judge(shares: Shares, facts: LoaderFacts, cores: int) -> tuple[Verdict, str]
             Verdict.WORKERS,
             (
                 f"{waits}, and num_workers=0 loads them in the training process itself, "
-                f"one at a time, on a machine with {cores} cores."
+                f"one at a time, on a machine with {cores} cores. Try num_workers={cores}."
             ),
         )
     if facts.workers is not None and 0 < facts.workers <= cores // 2:
@@ -44,7 +44,7 @@ def judge(shares: Shares, facts: LoaderFacts, cores: int) -> tuple[Verdict, str]
             Verdict.WORKERS,
             (
                 f"{waits}, and num_workers={facts.workers} uses no more than "
-                f"{facts.workers} of {cores} cores."
+                f"{facts.workers} of {cores} cores. Try num_workers={cores}."
             ),
         )
     if facts.workers is not None and facts.workers > 2 * cores:
@@ -68,14 +68,15 @@ def _too_few(shares: Shares) -> str:
     )
 
 
-def _judge_fed(shares: Shares) -> tuple[Verdict, str]:
+def _judge_fed(shares: Shares, facts: LoaderFacts) -> tuple[Verdict, str]:
     if shares.all_steps >= 2 * SMALL_SHARE:
+        keeping = ", or workers that are kept between them (persistent_workers=True),"
         return (
             Verdict.START_UP,
             (
                 f"Waiting takes {shares.all_steps:.0%} of the time, but only "
-                f"{shares.later_steps:.0%} after the first batch of each epoch: longer epochs, or "
-                "workers that are kept between them (persistent_workers=True), would help."
+                f"{shares.later_steps:.0%} after the first batch of each epoch: longer epochs"
+                f"{keeping if facts.workers else ''} would help."
             ),
         )
     return (

@@ -14,6 +14,7 @@ from penstock.errors import PenstockError
 if TYPE_CHECKING:
     from penstock.analysis.found_loaders import FoundLoader
     from penstock.analysis.run_script import Outcome
+    from penstock.analysis.watch_report import WatchReport
 
     Verbs = argparse._SubParsersAction[argparse.ArgumentParser]  # noqa: SLF001 (has no public name)
 
@@ -86,6 +87,16 @@ def _to_dict(
     }
 
 
+def _share(report: WatchReport) -> str:
+    """Return the share waited that the verdict rests on."""
+    from penstock.analysis.results import Verdict
+
+    if not report.waits_ms:
+        return "?"
+    is_start_up = report.verdict is Verdict.START_UP
+    return f"{report.waited_share if is_start_up else report.later_waited_share:.0%}"
+
+
 def _ending(outcome: Outcome) -> str:
     if outcome.ended == "exited":
         return f"exited with code {outcome.exit_code}"
@@ -97,6 +108,8 @@ def _print(outcome: Outcome, seconds: float, found: list[FoundLoader]) -> None:
     from rich.box import SIMPLE_HEAD
     from rich.console import Console
     from rich.table import Table
+
+    from penstock.analysis.results import Verdict
 
     console = Console(stderr=True, highlight=False, markup=False)
     console.print(f"\npenstock: the script {_ending(outcome)} after {seconds:,.1f} s")
@@ -114,7 +127,7 @@ def _print(outcome: Outcome, seconds: float, found: list[FoundLoader]) -> None:
         table.add_row(
             str(number),
             report.verdict.value,
-            f"{report.later_waited_share:.0%}" if report.waits_ms else "?",
+            _share(report),
             "?" if rate is None else f"{rate:,.0f}",
             f"{report.steps:,}",
             "none" if first_s is None else f"{first_s:,.2f} s",
@@ -124,3 +137,5 @@ def _print(outcome: Outcome, seconds: float, found: list[FoundLoader]) -> None:
         where = "" if one.where is None else f", iterated over at {one.where}"
         console.print(f"{number}  {report.loader.describe()}{where}", soft_wrap=True)
         console.print(f"   {report.sentence}", soft_wrap=True)
+    if any(report.verdict in {Verdict.INPUT, Verdict.WORKERS} for report in reports):
+        console.print("\nWhat is slow inside: penstock profile MODULE:DATASET times it op by op.")
