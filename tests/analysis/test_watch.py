@@ -233,6 +233,18 @@ def test_live_line_is_rewritten_on_a_terminal(capsys, monkeypatch):
     assert err.count("\n") == 1
 
 
+def test_live_line_is_left_before_a_report(capsys, monkeypatch):
+    monkeypatch.setattr("sys.stderr.isatty", lambda: True)
+    watched = ps.watch(SleepyLoader(), live=True)
+    for number, _ in enumerate(watched):
+        if number == 3:
+            break
+    watched.report()
+    watched.report()
+
+    assert capsys.readouterr().err.count("\n") == 1
+
+
 def test_report_is_json_and_text():
     watched = ps.watch(SleepyLoader())
     list(watched)

@@ -28,3 +28,10 @@ def test_verdict(shares, workers, cores, verdict, words):
 
     assert judged is verdict
     assert words in sentence
+
+
+def test_workers_that_are_kept_are_not_advised_again():
+    facts = LoaderFacts("DataLoader", workers=2, keeps_workers=True)
+    _, sentence = judge(Shares(0, 50, 0.4, 0.01), facts, cores=2)
+
+    assert "persistent_workers" not in sentence

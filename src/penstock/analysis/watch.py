@@ -100,6 +100,8 @@ class Watched(Generic[Batch]):
 
     def report(self) -> WatchReport:
         """Say what was seen so far, over all epochs; to be printed, or `to_dict()`."""
+        if self._live is not None:
+            self._live.leave()  # what is printed next has a line of its own
         loader: Any = self._loader
         while isinstance(loader, Watched):
             loader = loader._loader  # noqa: SLF001 (of the same class)

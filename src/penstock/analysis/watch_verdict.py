@@ -70,13 +70,15 @@ def _too_few(shares: Shares) -> str:
 
 def _judge_fed(shares: Shares, facts: LoaderFacts) -> tuple[Verdict, str]:
     if shares.all_steps >= 2 * SMALL_SHARE:
-        keeping = ", or workers that are kept between them (persistent_workers=True),"
+        keeping = ""
+        if facts.workers and not facts.keeps_workers:
+            keeping = ", or workers that are kept between them (persistent_workers=True),"
         return (
             Verdict.START_UP,
             (
                 f"Waiting takes {shares.all_steps:.0%} of the time, but only "
                 f"{shares.later_steps:.0%} after the first batch of each epoch: longer epochs"
-                f"{keeping if facts.workers else ''} would help."
+                f"{keeping} would help."
             ),
         )
     return (
