@@ -7,6 +7,14 @@ IMAGES = np.zeros((5, 3, 4, 4))
 IMAGE = np.zeros((3, 4, 4))
 
 
+class Shapeless:
+    """As torch's nested tensors are."""
+
+    @property
+    def shape(self):
+        raise RuntimeError("has no shape")
+
+
 @pytest.mark.parametrize(
     ("batch", "images"),
     [
@@ -23,6 +31,7 @@ IMAGE = np.zeros((3, 4, 4))
         ({}, 0),
         ("text", 0),
         (None, 0),
+        (Shapeless(), 0),
         (np.float32(1), 0),
     ],
 )

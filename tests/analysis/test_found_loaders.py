@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from penstock.analysis.found_loaders import FoundLoaders
+from penstock.analysis.results import Verdict
 
 
 @pytest.fixture
@@ -67,6 +68,58 @@ def test_a_loader_made_anew_in_the_same_place_is_one(loaders, classes):
         list(classes[0]())
 
     assert [found.times.steps for found in loaders.found] == [9]
+
+
+def test_loaders_made_anew_over_the_same_data_are_one(loaders, classes):
+    """Trainers keep the loaders they made for earlier validations."""
+    data, kept = object(), []
+    for _ in range(3):
+        kept.append(classes[0]())
+        kept[-1].dataset = data
+        list(kept[-1])
+
+    assert [found.times.steps for found in loaders.found] == [9]
+
+
+def test_the_verdict_is_that_of_the_times(classes):
+    now_s = 0.0
+    loaders = FoundLoaders(str(Path(__file__).parent), clock=lambda: now_s)
+    loaders.time_iteration(*classes)
+    for _ in classes[0](count=10):
+        now_s += 0.01
+
+    assert loaders.found[0].report().verdict is Verdict.ACCELERATOR
+
+
+def test_an_iterator_made_inside_a_loaders_constructor(loaders, classes):
+    """Some loaders keep their workers this way."""
+
+    class Endless(classes[0]):
+        def __init__(self):
+            super().__init__(6)
+            self.batches = super().__iter__()
+
+        def __iter__(self):
+            for _ in range(3):
+                yield next(self.batches)
+
+    loader = Endless()
+    for _ in range(2):
+        list(loader)
+
+    assert [found.times.steps for found in loaders.found] == [6]
+
+
+def test_data_without_a_length_is_no_error(loaders, classes):
+    class Stream:
+        def __len__(self):
+            raise RuntimeError("endless")
+
+    loader = classes[0]()
+    loader.dataset = Stream()
+    list(loader)
+
+    assert loaders.found[0].facts.samples is None
 
 
 def test_an_iterator_from_elsewhere_is_left_alone(loaders, classes):

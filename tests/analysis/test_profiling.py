@@ -1,6 +1,10 @@
 """Profiling: every op is named and called the way its library calls it."""
 
 import sys
+from collections import Counter
+from itertools import count
+from time import perf_counter
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -204,9 +208,78 @@ def test_a_datasets_ops_and_slowest_files(photos):
     found = profile(Subset(dataset, range(1, 12)), photos)
 
     assert [op.name for op in found.ops] == [REST, "halve", "turn"]
-    assert found.slowest_files[0][0] == photos[3]
     assert len(found.slowest_files) == 10
     assert dataset.transform is transform
+
+
+@pytest.fixture
+def clock(monkeypatch):
+    clock = Clock()
+    monkeypatch.setattr(call_timer, "perf_counter", clock)
+    monkeypatch.setattr(call_timer, "_preemptions", lambda: 0)
+    return clock
+
+
+def test_the_slowest_files_come_first_and_one_slow_reading_does_not_count(clock):
+    readings = Counter()
+
+    class Timed(list):
+        files = tuple(f"{number}.jpg" for number in range(50))
+
+        def __getitem__(self, index):
+            readings[index] += 1
+            was_disturbed = index == 20 and readings[index] == 1
+            clock.work(9e-3 if was_disturbed else 1e-3 + index * 1e-6)
+
+    found = profile_dataset(Timed(range(50)), samples=100)
+
+    assert [name for name, _ in found.slowest_files] == [f"{n}.jpg" for n in range(49, 39, -1)]
+    assert found.slowest_files[0][1] == pytest.approx(1.049)
+
+
+def test_costs_add_up_to_a_sample(clock):
+    class Timed:
+        def __init__(self):
+            self.transform = Compose([lambda _: clock.work(2e-3), lambda _: clock.work(3e-6)])
+
+        def __len__(self):
+            return 5
+
+        def __getitem__(self, index):
+            clock.work(1e-3)
+            return self.transform(None)
+
+    found = profile_dataset(Timed(), samples=5)
+
+    assert found.microseconds == pytest.approx(3003)
+    assert [op.microseconds for op in found.ops] == pytest.approx([1000, 2000, 3], rel=1e-3)
+
+
+def test_the_quickest_counts_where_all_are_disturbed(clock, monkeypatch):
+    monkeypatch.setattr(call_timer, "_preemptions", count().__next__)
+    durations_s = iter([0.9, 0.2, 0.4])
+
+    assert CallTimer().time_single(lambda: clock.work(next(durations_s))) == pytest.approx(0.2)
+
+
+def spin(microseconds):
+    def op(image):
+        end_s = perf_counter() + microseconds * 1e-6
+        while perf_counter() < end_s:
+            pass
+        return image
+
+    return op
+
+
+@pytest.mark.quiet
+def test_ops_of_known_length_are_timed_right(photos):
+    """A call itself takes some tenths of a microsecond, and belongs to the op."""
+    lengths = [5, 20, 100, 1000]
+    found = profile([spin(length) for length in lengths], photos)
+
+    for op, length in zip(found.ops, lengths, strict=True):
+        assert length <= op.microseconds <= 1.03 * length + 0.5
 
 
 def test_a_dataset_without_a_transform(photos):
@@ -273,6 +346,8 @@ def broken(image):
     ("value", "kind", "message"),
     [
         (3, PenstockError, "int is neither a Dataset"),
+        (iter([3]), PenstockError, "gives no samples by number: name its transform"),
+        (SimpleNamespace(dataset=[3]), PenstockError, "as in train:loader.dataset"),
         ([halve, broken], TransformError, r"op 2 \(broken\) failed on sample 0.*ValueError: odd"),
         ([], SourceError, "list is empty"),
     ],
@@ -280,6 +355,15 @@ def broken(image):
 def test_what_cannot_be_profiled(value, kind, message, photos):
     with pytest.raises(kind, match=message):
         profile(value, photos)
+
+
+def test_the_sample_that_fails_is_named():
+    class Seven(list):
+        def __getitem__(self, index):
+            return 1 // (index - 7)
+
+    with pytest.raises(SourceError, match=r"sample 7 failed: ZeroDivisionError"):
+        profile(Seven(range(20)), [])
 
 
 def test_a_sample_that_cannot_be_read_is_named(tmp_path):

@@ -1,13 +1,14 @@
 """Watching: the same batches, every step counted, nothing else changed."""
 
+import copy
 import json
+import pickle
 
 import numpy as np
 import pytest
 
 import penstock as ps
 from penstock.analysis.results import Verdict
-from penstock.analysis.step_times import StepTimes
 from penstock.errors import LoaderError
 
 
@@ -77,9 +78,41 @@ def test_everything_else_passes_through():
         watched.no_such  # noqa: B018
 
 
+def test_attributes_are_set_on_the_loader():
+    loader = SleepyLoader()
+    watched = ps.watch(loader)
+    watched.epoch = 5
+
+    assert loader.epoch == 5
+
+
+def pickled(value):
+    return pickle.loads(pickle.dumps(value))  # noqa: S301 (what it just wrote)
+
+
+@pytest.mark.parametrize("copied", [copy.copy, pickled])
+def test_copies_have_times_of_their_own(copied):
+    watched = ps.watch(SleepyLoader(), batch_size=3)
+    list(watched)
+    other = copied(watched)
+    list(other)
+
+    assert watched.report().images == other.report().images == 36
+
+
+def test_watching_what_is_watched():
+    inner = ps.watch(SleepyLoader(wait_s=0.005))
+    outer = ps.watch(inner)
+    list(outer)
+
+    assert outer.report() == inner.report()
+    assert outer.report().loader.kind == "SleepyLoader"
+
+
 def test_a_generator_has_no_length_and_needs_none():
     watched = ps.watch(np.zeros((2, 3)) for _ in range(3))
 
+    assert watched
     assert len(list(watched)) == 3
     with pytest.raises(TypeError, match="has no len"):
         len(watched)
@@ -155,19 +188,6 @@ def test_a_loop_that_breaks_leaves_its_last_step_out():
     assert len(watched.steps().waited) == len(watched.steps().computed) == 4
 
 
-def test_more_steps_than_there_was_room_for():
-    times = StepTimes(capacity=2)
-    times.begin_epoch()
-    for number in range(9):
-        times.ask()
-        times.give(number)
-    times.ask()
-    times.end_epoch()
-
-    assert times.images.tolist() == list(range(9))
-    assert np.isfinite(times.computed_s).all()
-
-
 def test_callback_gets_every_step_in_order():
     seen = []
     watched = ps.watch(
@@ -213,6 +233,18 @@ def test_live_line_is_rewritten_on_a_terminal(capsys, monkeypatch):
     assert err.count("\n") == 1
 
 
+def test_live_line_is_left_before_a_report(capsys, monkeypatch):
+    monkeypatch.setattr("sys.stderr.isatty", lambda: True)
+    watched = ps.watch(SleepyLoader(), live=True)
+    for number, _ in enumerate(watched):
+        if number == 3:
+            break
+    watched.report()
+    watched.report()
+
+    assert capsys.readouterr().err.count("\n") == 1
+
+
 def test_report_is_json_and_text():
     watched = ps.watch(SleepyLoader())
     list(watched)
@@ -220,6 +252,29 @@ def test_report_is_json_and_text():
 
     assert json.loads(json.dumps(report.to_dict()))["verdict"] == report.verdict.value
     assert "SleepyLoader(batch_size=4, num_workers=0)" in str(report)
+
+
+def test_a_subclass_of_torchs_loader():
+    data = pytest.importorskip("torch.utils.data")
+
+    class Mine(data.DataLoader):
+        def __iter__(self):
+            yield from super().__iter__()
+
+    watched = ps.watch(Mine(range(12), batch_size=4))
+    list(watched)
+
+    assert (watched.report().images, watched.report().loader.samples) == (12, 12)
+
+
+def test_an_error_in_the_loop_leaves_its_step_out():
+    watched = ps.watch(SleepyLoader(wait_s=0.005))
+    with pytest.raises(ZeroDivisionError):
+        for number, _ in enumerate(watched):
+            1 / (2 - number)
+
+    assert watched.report().steps == 3
+    assert len(watched.steps().waited) == 2
 
 
 def test_errors_of_the_loader_pass_through():

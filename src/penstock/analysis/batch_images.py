@@ -14,6 +14,13 @@ def count_images(batch: Any) -> int:
     A list of tensors or arrays is a list of images, as detection models take them. 0 where nothing
     has a length.
     """
+    try:
+        return _first_length(batch)
+    except Exception:  # noqa: BLE001 (objects of users: whatever they do, their loop must go on)
+        return 0
+
+
+def _first_length(batch: Any) -> int:
     for _ in range(DEEPEST):
         if hasattr(batch, "shape"):
             return int(batch.shape[0]) if len(batch.shape) else 0

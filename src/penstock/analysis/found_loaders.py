@@ -7,17 +7,17 @@ import os
 import sys
 import weakref
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from types import FrameType, ModuleType
 from typing import Any
 
 from penstock.analysis.after_import import after_import
 from penstock.analysis.batch_images import count_images
 from penstock.analysis.loader_facts import LoaderFacts, read_facts
-from penstock.analysis.step_times import StepTimes
+from penstock.analysis.step_times import Clock, StepTimes
 from penstock.analysis.watch_report import WatchReport, summarise
 
-TIMES = "_penstock_step_times"  # the attribute that ties an iterator to its loader's times
+EPOCH = "_penstock_epoch_times"  # the attribute with which an iterator is timed
 
 
 @dataclass(slots=True)
@@ -27,7 +27,7 @@ class FoundLoader:
     loader: weakref.ref[Any]
     facts: LoaderFacts
     where: str | None  # the script's line that iterates, as file:line
-    times: StepTimes = field(default_factory=StepTimes)
+    times: StepTimes
 
     def report(self) -> WatchReport:
         """Say what was seen of it."""
@@ -40,8 +40,9 @@ class FoundLoaders:
     `folder` is where the script's own files are: lines in them are worth naming.
     """
 
-    def __init__(self, folder: str) -> None:
+    def __init__(self, folder: str, clock: Clock | None = None) -> None:
         self.found: list[FoundLoader] = []
+        self._clock = clock
         self._folder = os.path.realpath(folder)
 
     def watch_known_libraries(self) -> None:
@@ -57,24 +58,25 @@ class FoundLoaders:
         @functools.wraps(begin)
         def timed_iter(loader: Any) -> Iterator[Any]:
             times = find(loader, sys._getframe(1)).times  # noqa: SLF001 (has no public name)
-            times.begin_epoch()
+            epoch = times.begin_epoch()
             iterator: Iterator[Any] = begin(loader)
             if isinstance(iterator, iterator_class):  # a subclass may give out another kind
-                setattr(iterator, TIMES, times)
+                epoch.has_begun()
+                setattr(iterator, EPOCH, epoch)
             return iterator
 
         @functools.wraps(advance)
         def timed_next(iterator: Any) -> Any:
-            times = getattr(iterator, TIMES, None)
-            if times is None:  # not made by iterating over a loader
+            epoch = getattr(iterator, EPOCH, None)
+            if epoch is None:  # not made by iterating over a loader
                 return advance(iterator)
-            times.ask()
+            epoch.ask()
             try:
                 batch = advance(iterator)
-            except StopIteration:
-                times.end_epoch()
+            except BaseException:
+                epoch.end()
                 raise
-            times.give(count_images(batch))
+            epoch.give(count_images(batch))
             return batch
 
         loader_class.__iter__ = timed_iter
@@ -92,11 +94,10 @@ class FoundLoaders:
                 return known
         facts, where = read_facts(loader), self._where(caller)
         for known in self.found:
-            # A loader made anew for every epoch is the same one to a reader.
-            if known.loader() is None and (known.facts, known.where) == (facts, where):
+            if (known.facts, known.where) == (facts, where) and _is_made_anew(known, loader):
                 known.loader = weakref.ref(loader)
                 return known
-        self.found.append(FoundLoader(weakref.ref(loader), facts, where))
+        self.found.append(FoundLoader(weakref.ref(loader), facts, where, StepTimes(self._clock)))
         return self.found[-1]
 
     def _where(self, frame: FrameType | None) -> str | None:
@@ -106,3 +107,13 @@ class FoundLoaders:
                 return f"{os.path.relpath(file, self._folder)}:{frame.f_lineno}"
             frame = frame.f_back
         return None
+
+
+def _is_made_anew(known: FoundLoader, loader: Any) -> bool:
+    """Whether a reader of the script would take `loader` for the one known from the same line.
+
+    Such as one made for every epoch. Trainers keep the earlier ones: these share their data set.
+    """
+    earlier = known.loader()
+    data = getattr(loader, "dataset", None)
+    return earlier is None or (data is not None and getattr(earlier, "dataset", None) is data)

@@ -36,6 +36,11 @@ class LiveLine:
         sys.stderr.flush()
         self._width = 0
 
+    def leave(self) -> None:
+        """Go to the next line, if the loop was left in the middle of an epoch."""
+        if self._width:
+            self.end()
+
     def _text(self) -> str:
         waited_s, computed_s, images = self._times.recent(RECENT_STEPS)
         total_s = waited_s + computed_s

@@ -13,6 +13,7 @@ class LoaderFacts:
     kind: str
     batch_size: int | None = None
     workers: int | None = None  # worker processes; 0 loads in the training process itself
+    keeps_workers: bool = False  # from one epoch to the next
     samples: int | None = None
     data: str | None = None  # the kind of data set
 
@@ -37,6 +38,7 @@ def read_facts(loader: Any) -> LoaderFacts:
         kind=type(loader).__name__,
         batch_size=batch_size,
         workers=_whole(getattr(loader, "num_workers", None)),
+        keeps_workers=getattr(loader, "persistent_workers", False) is True,
         samples=_length(data),
         data=None if data is None else type(data).__name__,
     )
@@ -49,5 +51,5 @@ def _whole(value: Any) -> int | None:
 def _length(data: Any) -> int | None:
     try:
         return len(data)
-    except (TypeError, NotImplementedError):  # torch's IterableDataset has none, or refuses
+    except Exception:  # noqa: BLE001 (a user's own: one that fails is not for us to report)
         return None

@@ -7,10 +7,9 @@ import io
 import os
 import runpy
 import sys
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from dataclasses import dataclass
-from time import perf_counter
+from importlib.machinery import PathFinder
 from types import ModuleType, TracebackType
 
 from penstock.errors import PenstockError
@@ -24,14 +23,19 @@ NOT_THE_SCRIPTS = {__file__, runpy.__file__, "<frozen runpy>"}
 class Outcome:
     """How a script ended."""
 
-    ended: str  # "finished", "exited", "crashed" or "interrupted"
+    ended: str  # "finished", "exited", "crashed", "interrupted" or "terminated"
     exit_code: int
-    seconds: float
 
 
 def script_folder(script: str, *, is_module: bool) -> str:
     """Return where the script's own files are; raise if there is no such script."""
     if is_module:
+        package = script.partition(".")[0]
+        if PathFinder.find_spec(package, [os.getcwd(), *sys.path]) is None:
+            raise PenstockError(
+                f"run: there is no module {package!r} here or among those installed. "
+                "Start from the folder that holds it."
+            )
         return os.getcwd()
     if not os.path.isfile(script):
         raise PenstockError(f"run: there is no script {script!r}. Check the path.")
@@ -44,23 +48,24 @@ def run_script(script: str, arguments: Sequence[str], *, is_module: bool) -> Out
     A crash is shown the way Python shows it, without our part of the traceback.
     """
     folder = script_folder(script, is_module=is_module)
-    started_s = perf_counter()
-    ended, exit_code = "finished", 0
-    with _as_main(script, arguments, folder):
-        try:
-            if is_module:
-                runpy.run_module(script, run_name="__main__", alter_sys=True)
-            else:
-                _run_file(script)
-        except SystemExit as exit_:
-            ended, exit_code = "exited", _exit_code(exit_)
-        except BaseException as error:  # noqa: BLE001 (Python itself would end here too)
-            error.__traceback__ = _scripts_part(error.__traceback__)
-            sys.excepthook(type(error), error, error.__traceback__)
-            is_interrupt = isinstance(error, KeyboardInterrupt)
-            ended = "interrupted" if is_interrupt else "crashed"
-            exit_code = EXIT_INTERRUPTED if is_interrupt else EXIT_CRASHED
-    return Outcome(ended, exit_code, perf_counter() - started_s)
+    # Both stay: threads and exit functions of the script outlive its last line.
+    sys.argv = [script, *arguments]
+    if not getattr(sys.flags, "safe_path", False):  # else Python put nothing there (from 3.11 on)
+        sys.path[0] = folder
+    try:
+        if is_module:
+            runpy.run_module(script, run_name="__main__", alter_sys=True)
+        else:
+            _run_file(script)
+    except SystemExit as exit_:
+        return Outcome("exited", _exit_code(exit_))
+    except BaseException as error:  # noqa: BLE001 (Python itself would end here too)
+        error.__traceback__ = _scripts_part(error.__traceback__)
+        sys.excepthook(type(error), error, error.__traceback__)
+        if isinstance(error, KeyboardInterrupt):
+            return Outcome("interrupted", EXIT_INTERRUPTED)
+        return Outcome("crashed", EXIT_CRASHED)
+    return Outcome("finished", 0)
 
 
 def _run_file(script: str) -> None:
@@ -73,18 +78,6 @@ def _run_file(script: str) -> None:
     main.__dict__["__builtins__"] = builtins
     sys.modules["__main__"] = main
     exec(code, main.__dict__)  # noqa: S102 (it is what the user asked for)
-
-
-@contextmanager
-def _as_main(script: str, arguments: Sequence[str], folder: str) -> Iterator[None]:
-    """Give the script the arguments and the import path it expects."""
-    arguments_before, path_before = sys.argv, sys.path
-    sys.argv = [script, *arguments]
-    sys.path = [folder, *sys.path[1:]]
-    try:
-        yield
-    finally:
-        sys.argv, sys.path = arguments_before, path_before
 
 
 def _exit_code(exit_: SystemExit) -> int:

@@ -3,73 +3,56 @@
 from __future__ import annotations
 
 from array import array
+from collections.abc import Callable
 from math import isnan
+from threading import Lock, local
 from time import perf_counter
 
 import numpy as np
 from numpy.typing import NDArray
 
-FIRST_CAPACITY = 4096  # steps; doubled when full, so that a step itself allocates nothing
+Clock = Callable[[], float]  # seconds since whenever
 UNKNOWN_S = float("nan")
+_last_given = local()  # .epoch: the pass that gave this thread its last batch
 
 
 class StepTimes:
-    """Times of the steps of one loader, over all its epochs.
+    """Times of the steps of one loader, over all its epochs, some of which may run side by side."""
 
-    Call `begin_epoch` before the loader is asked for an iterator, then `ask` before and `give`
-    after each batch, or `end_epoch` where there was none left.
-    """
+    def __init__(self, clock: Clock | None = None) -> None:
+        self.epochs = 0
+        self._clock = clock or perf_counter
+        self._waited_s = array("d")
+        self._computed_s = array("d")
+        self._is_first = array("b")
+        self._images = array("q")  # appended to last: its length is the number of whole rows
+        self._adding = Lock()
 
-    def __init__(self, capacity: int = FIRST_CAPACITY) -> None:
-        self.steps = 0
-        self.epoch_starts: list[int] = []
-        self._waited_s = array("d", bytes(8 * capacity))
-        self._computed_s = array("d", bytes(8 * capacity))
-        self._images = array("q", bytes(8 * capacity))
-        self._capacity = capacity
-        self._asked_s = 0.0
-        self._given_s = 0.0
-        self._is_computing = False
-        self._is_starting = False
+    def begin_epoch(self) -> EpochTimes:
+        """Return the record of one epoch; to be called before the loader is asked for an iterator.
 
-    def begin_epoch(self) -> None:
-        """Note that an iterator is asked for: its making is part of the wait for its first batch.
-
-        A step that was left by `break` stays without a computing time.
+        Each iterator has its own, as two of one loader may be under way.
         """
-        self._is_computing = False
-        self._is_starting = True
-        self._asked_s = perf_counter()
+        return EpochTimes(self, self._clock)
 
-    def ask(self) -> None:
-        """Note that the loop wants its next batch."""
-        if self._is_starting:
-            self.epoch_starts.append(self.steps)
-            self._is_starting = False
-            return
-        self._asked_s = perf_counter()
-        if self._is_computing:
-            self._computed_s[self.steps - 1] = self._asked_s - self._given_s
+    def add(self, waited_s: float, images: int, *, is_first: bool) -> int:
+        """Add a step that has just begun to compute; return its number."""
+        with self._adding:
+            self.epochs += is_first
+            self._waited_s.append(waited_s)
+            self._computed_s.append(UNKNOWN_S)
+            self._is_first.append(is_first)
+            self._images.append(images)
+            return len(self._images) - 1
 
-    def restart_wait(self) -> None:
-        """Leave the time since `ask` out of the wait: it was spent on telling others."""
-        self._asked_s = perf_counter()
+    def finish(self, step: int, computed_s: float) -> None:
+        """Note how long a step computed."""
+        self._computed_s[step] = computed_s
 
-    def give(self, images: int) -> None:
-        """Note that the loop gets a batch."""
-        step = self.steps
-        if step == self._capacity:
-            self._grow()
-        self._images[step] = images
-        self._computed_s[step] = UNKNOWN_S
-        self.steps = step + 1
-        self._is_computing = True
-        self._given_s = perf_counter()
-        self._waited_s[step] = self._given_s - self._asked_s
-
-    def end_epoch(self) -> None:
-        """Note that there was no batch left."""
-        self._is_computing = False
+    @property
+    def steps(self) -> int:
+        """Batches given to the loop so far."""
+        return len(self._images)
 
     @property
     def waited_s(self) -> NDArray[np.float64]:
@@ -82,27 +65,90 @@ class StepTimes:
         return np.array(self._computed_s[: self.steps], dtype=np.float64)
 
     @property
+    def is_first(self) -> NDArray[np.bool_]:
+        """Whether each batch was the first of its epoch, as a copy."""
+        return np.array(self._is_first[: self.steps], dtype=np.bool_)
+
+    @property
     def images(self) -> NDArray[np.int64]:
         """Images in each batch, as a copy."""
-        return np.array(self._images[: self.steps], dtype=np.int64)
+        return np.array(self._images, dtype=np.int64)
 
-    def last_step_s(self) -> tuple[float, float]:
-        """Seconds waited and computed in the step that ended last."""
-        return self._waited_s[self.steps - 1], self._computed_s[self.steps - 1]
+    def step(self, number: int) -> tuple[float, float, int]:
+        """Seconds waited, seconds computed and images of one step."""
+        return self._waited_s[number], self._computed_s[number], self._images[number]
 
     def recent(self, steps: int) -> tuple[float, float, int]:
-        """Seconds waited, seconds computed and images of the last `steps` steps that ended."""
-        ended = slice(max(0, self.steps - steps), self.steps)
-        computed_s = self._computed_s[ended]
-        if computed_s and isnan(computed_s[-1]):  # still under way
-            ended = slice(ended.start, self.steps - 1)
+        """Seconds waited, seconds computed and images of those of the last steps that ended."""
+        numbers = range(max(0, self.steps - steps), self.steps)
+        ended = [step for step in map(self.step, numbers) if not isnan(step[1])]
         return (
-            sum(self._waited_s[ended]),
-            sum(self._computed_s[ended]),
-            sum(self._images[ended]),
+            sum(waited_s for waited_s, _, _ in ended),
+            sum(computed_s for _, computed_s, _ in ended),
+            sum(images for _, _, images in ended),
         )
 
-    def _grow(self) -> None:
-        for column in (self._waited_s, self._computed_s, self._images):
-            column.frombytes(bytes(8 * self._capacity))
-        self._capacity *= 2
+
+class EpochTimes:
+    """The clock of one pass over a loader.
+
+    Call `has_begun` when the iterator is there, then `ask` before and `give` after each batch, or
+    `end` where none came.
+
+    A loop inside a step, such as one for validation, is no part of that step's computing: a pass
+    that begins while another computes in the same thread takes its time off that one.
+    """
+
+    def __init__(self, times: StepTimes, clock: Clock) -> None:
+        self.step: int | None = None  # the number of the step that computes
+        self._times = times
+        self._clock = clock
+        self._making_s: float | None = None  # None once there was a batch
+        self._asked_s = self._given_s = 0.0
+        self._elsewhere_s = 0.0  # of this step, in loops inside it
+        self._around: EpochTimes | None = getattr(_last_given, "epoch", None)
+        self._around_step = None if self._around is None else self._around.step
+        self._began_s = clock()
+
+    def has_begun(self) -> None:
+        """Note that the iterator is made, which is part of the wait for its first batch."""
+        self._making_s = self._clock() - self._began_s
+
+    def ask(self) -> None:
+        """Note that the loop wants its next batch."""
+        self._asked_s = self._clock()
+        if self.step is not None:
+            computed_s = max(self._asked_s - self._given_s - self._elsewhere_s, 0.0)
+            self._times.finish(self.step, computed_s)
+            self._take_off_around(computed_s)
+
+    def restart_wait(self) -> None:
+        """Leave the time since `ask` out of the wait: it was spent on telling others."""
+        self._asked_s = self._clock()
+
+    def give(self, images: int) -> None:
+        """Note that the loop gets a batch."""
+        waited_s = self._clock() - self._asked_s
+        is_first = self._making_s is not None
+        if self._making_s is not None:
+            waited_s += self._making_s
+            self._making_s = None
+        self.step = self._times.add(waited_s, images, is_first=is_first)
+        self._take_off_around(waited_s)
+        self._elsewhere_s = 0.0
+        _last_given.epoch = self
+        self._given_s = self._clock()
+
+    def end(self) -> None:
+        """Note that no batch came: there was none left, or the loader failed."""
+        self.step = None
+
+    def _take_off_around(self, seconds: float) -> None:
+        around = self._around
+        if around is None or around.step is None:
+            return
+        if around.step == self._around_step:
+            around._elsewhere_s += seconds  # noqa: SLF001 (of the same class)
+            around._take_off_around(seconds)  # noqa: SLF001
+        else:
+            self._around = None  # that step is over: from now on both go on side by side

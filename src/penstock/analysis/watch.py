@@ -9,12 +9,13 @@ from penstock.analysis.batch_images import count_images
 from penstock.analysis.live_line import LiveLine
 from penstock.analysis.loader_facts import read_facts
 from penstock.analysis.results import Steps
-from penstock.analysis.step_times import StepTimes
+from penstock.analysis.step_times import EpochTimes, StepTimes
 from penstock.analysis.watch_report import WatchReport, ended_steps, summarise
 from penstock.errors import LoaderError
 
 Batch = TypeVar("Batch")
 Callback = Callable[[int, dict[str, float]], object]
+OWN_ATTRIBUTES = {"_loader", "_batch_size", "_callback", "_times", "_live"}
 
 
 def watch(
@@ -61,49 +62,69 @@ class Watched(Generic[Batch]):
         self._live = LiveLine(self._times) if live else None
 
     def __iter__(self) -> Iterator[Batch]:
-        self._times.begin_epoch()
+        epoch = self._times.begin_epoch()
+        batches = iter(self._loader)
+        epoch.has_begun()
+        has_listener = self._callback is not None or self._live is not None
         return _WatchedIterator(
-            iter(self._loader), self._times, self._batch_size, self._after_step, self._after_epoch
+            batches,
+            epoch,
+            self._batch_size,
+            self._tell if has_listener else None,
+            self._after_epoch,
         )
 
     def __len__(self) -> int:
         return len(self._loader)  # type: ignore[arg-type]  # its own error is the right one
 
+    def __bool__(self) -> bool:
+        return bool(self._loader)  # or Python would ask for a length, which not all have
+
     def __getattr__(self, name: str) -> Any:
-        if name == "_loader":  # not there yet while being unpickled
-            raise AttributeError(name)
+        if name in OWN_ATTRIBUTES:  # not there yet: the loader cannot be asked either
+            raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
         return getattr(self._loader, name)
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        if name in OWN_ATTRIBUTES:
+            object.__setattr__(self, name, value)
+        else:
+            setattr(self._loader, name, value)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Copies, and what other processes get of it, keep times of their own."""
+        return type(self), (self._loader, self._batch_size, self._live is not None, self._callback)
 
     def __repr__(self) -> str:
         return f"watch({self._loader!r})"
 
     def report(self) -> WatchReport:
         """Say what was seen so far, over all epochs; to be printed, or `to_dict()`."""
-        return summarise(self._times, read_facts(self._loader))
+        if self._live is not None:
+            self._live.leave()  # what is printed next has a line of its own
+        loader: Any = self._loader
+        while isinstance(loader, Watched):
+            loader = loader._loader  # noqa: SLF001 (of the same class)
+        return summarise(self._times, read_facts(loader))
 
     def steps(self) -> Steps:
         """Return the seconds waited and computed in each step that ended."""
         return ended_steps(self._times)
 
-    @property
-    def _after_step(self) -> Callable[[], None] | None:
-        return self._tell if self._callback is not None or self._live is not None else None
-
-    def _tell(self) -> None:
+    def _tell(self, step: int) -> None:
         if self._live is not None:
             self._live.step()
         if self._callback is not None:
-            waited_s, computed_s = self._times.last_step_s()
+            waited_s, computed_s, images = self._times.step(step)
             step_s = waited_s + computed_s
             scalars = {
                 "input/wait_ms": waited_s * 1e3,
                 "input/compute_ms": computed_s * 1e3,
                 "input/wait_share": waited_s / step_s if step_s else 0.0,
             }
-            images = self._times.recent(1)[2]
             if images and step_s:
                 scalars["input/images_per_s"] = images / step_s
-            self._callback(self._times.steps - 1, scalars)
+            self._callback(step, scalars)
 
     def _after_epoch(self) -> None:
         if self._live is not None:
@@ -116,30 +137,29 @@ class _WatchedIterator(Iterator[Batch]):
     def __init__(
         self,
         batches: Iterator[Batch],
-        times: StepTimes,
+        epoch: EpochTimes,
         batch_size: int | None,
-        after_step: Callable[[], None] | None,
+        after_step: Callable[[int], None] | None,
         after_epoch: Callable[[], None],
     ) -> None:
         self._batches = batches
-        self._times = times
+        self._epoch = epoch
         self._batch_size = batch_size
         self._after_step = after_step
         self._after_epoch = after_epoch
-        self._has_given = False
 
     def __next__(self) -> Batch:
-        times = self._times
-        times.ask()
-        if self._after_step is not None and self._has_given:
-            self._after_step()
-            times.restart_wait()
+        epoch = self._epoch
+        epoch.ask()
+        if self._after_step is not None and epoch.step is not None:
+            self._after_step(epoch.step)
+            epoch.restart_wait()
         try:
             batch = next(self._batches)
-        except StopIteration:
-            times.end_epoch()
-            self._after_epoch()
+        except BaseException:
+            if epoch.step is not None:  # or a loop that asks again after the end is told again
+                self._after_epoch()
+            epoch.end()
             raise
-        times.give(self._batch_size or count_images(batch))
-        self._has_given = True
+        epoch.give(self._batch_size or count_images(batch))
         return batch

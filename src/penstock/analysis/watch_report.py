@@ -65,9 +65,8 @@ class WatchReport:
 
 def summarise(times: StepTimes, facts: LoaderFacts) -> WatchReport:
     """Make a report of the steps so far."""
-    waited_s, computed_s, images = times.waited_s, times.computed_s, times.images
-    is_first = np.zeros(times.steps, dtype=bool)
-    is_first[[start for start in times.epoch_starts if start < times.steps]] = True
+    waited_s, computed_s = times.waited_s, times.computed_s
+    images, is_first = times.images, times.is_first
     has_ended = ~np.isnan(computed_s)
     later = has_ended & ~is_first
     busy_s = float(waited_s[has_ended].sum() + computed_s[has_ended].sum())
@@ -75,11 +74,13 @@ def summarise(times: StepTimes, facts: LoaderFacts) -> WatchReport:
     share = _share(waited_s[has_ended], computed_s[has_ended])
     later_share = _share(waited_s[later], computed_s[later])
     verdict, sentence = judge(
-        Shares(int(later.sum()), share, later_share), facts, cores=usable_cores()
+        Shares(times.epochs if is_first.all() else 0, int(later.sum()), share, later_share),
+        facts,
+        cores=usable_cores(),
     )
     return WatchReport(
         loader=facts,
-        epochs=len(times.epoch_starts),
+        epochs=times.epochs,
         steps=times.steps,
         images=int(images.sum()),
         images_per_s=counted / busy_s if counted and busy_s else None,

@@ -15,6 +15,7 @@ SMALL_SHARE = 0.1  # of the time: a loader that costs nothing would gain no more
 class Shares:
     """Which share of the time the loop waited."""
 
+    restarts: int  # epochs of one batch each, where all are; else 0
     steps: int  # beyond the first of each epoch
     all_steps: float
     later_steps: float  # without the first of each epoch
@@ -23,15 +24,9 @@ class Shares:
 def judge(shares: Shares, facts: LoaderFacts, cores: int) -> tuple[Verdict, str]:
     """Return the verdict, and a sentence that says what it means."""
     if shares.steps < FEWEST_STEPS:
-        return (
-            Verdict.NONE,
-            (
-                f"No verdict: {shares.steps} steps after the first are too few, "
-                f"at least {FEWEST_STEPS} are needed."
-            ),
-        )
+        return Verdict.NONE, _too_few(shares)
     if shares.later_steps < SMALL_SHARE:
-        return _judge_fed(shares)
+        return _judge_fed(shares, facts)
     waits = (
         f"The loop waits for its batches {shares.later_steps:.0%} of the time: "
         f"{_gain(shares.later_steps)}"
@@ -41,7 +36,7 @@ def judge(shares: Shares, facts: LoaderFacts, cores: int) -> tuple[Verdict, str]
             Verdict.WORKERS,
             (
                 f"{waits}, and num_workers=0 loads them in the training process itself, "
-                f"one at a time, on a machine with {cores} cores."
+                f"one at a time, on a machine with {cores} cores. Try num_workers={cores}."
             ),
         )
     if facts.workers is not None and 0 < facts.workers <= cores // 2:
@@ -49,7 +44,7 @@ def judge(shares: Shares, facts: LoaderFacts, cores: int) -> tuple[Verdict, str]
             Verdict.WORKERS,
             (
                 f"{waits}, and num_workers={facts.workers} uses no more than "
-                f"{facts.workers} of {cores} cores."
+                f"{facts.workers} of {cores} cores. Try num_workers={cores}."
             ),
         )
     if facts.workers is not None and facts.workers > 2 * cores:
@@ -60,14 +55,30 @@ def judge(shares: Shares, facts: LoaderFacts, cores: int) -> tuple[Verdict, str]
     return Verdict.INPUT, f"{waits}."
 
 
-def _judge_fed(shares: Shares) -> tuple[Verdict, str]:
+def _too_few(shares: Shares) -> str:
+    if shares.restarts >= FEWEST_STEPS:
+        return (
+            f"No verdict: the loader was started {shares.restarts:,} times, for one batch each. "
+            "Where next(iter(loader)) stands in a loop, it starts anew every time: keep the "
+            "iterator."
+        )
+    return (
+        f"No verdict: {shares.steps} steps after the first are too few, "
+        f"at least {FEWEST_STEPS} are needed."
+    )
+
+
+def _judge_fed(shares: Shares, facts: LoaderFacts) -> tuple[Verdict, str]:
     if shares.all_steps >= 2 * SMALL_SHARE:
+        keeping = ""
+        if facts.workers and not facts.keeps_workers:
+            keeping = ", or workers that are kept between them (persistent_workers=True),"
         return (
             Verdict.START_UP,
             (
                 f"Waiting takes {shares.all_steps:.0%} of the time, but only "
-                f"{shares.later_steps:.0%} after the first batch of each epoch: longer epochs, or "
-                "workers that are kept between them (persistent_workers=True), would help."
+                f"{shares.later_steps:.0%} after the first batch of each epoch: longer epochs"
+                f"{keeping} would help."
             ),
         )
     return (

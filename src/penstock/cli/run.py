@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import argparse
 import json
-import os
 import sys
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -14,6 +14,7 @@ from penstock.errors import PenstockError
 if TYPE_CHECKING:
     from penstock.analysis.found_loaders import FoundLoader
     from penstock.analysis.run_script import Outcome
+    from penstock.analysis.watch_report import WatchReport
 
     Verbs = argparse._SubParsersAction[argparse.ArgumentParser]  # noqa: SLF001 (has no public name)
 
@@ -39,19 +40,22 @@ def run(args: argparse.Namespace) -> int:
     """Run the script with its loaders timed; return its exit code."""
     from penstock.analysis.found_loaders import FoundLoaders
     from penstock.analysis.run_script import run_script, script_folder
+    from penstock.analysis.script_end import ScriptEnd
 
     json_file = None if args.json is None else _checked(args.json)
     loaders = FoundLoaders(script_folder(args.script, is_module=args.is_module))
     loaders.watch_known_libraries()
-    process = os.getpid()
-    outcome = run_script(args.script, args.arguments, is_module=args.is_module)
-    if os.getpid() != process:  # a child the script forked has no verdict to give
-        return outcome.exit_code
-    sys.stdout.flush()
-    _print(outcome, loaders.found)
-    if json_file is not None:
-        json_file.write_text(json.dumps(_to_dict(args, outcome, loaders.found)) + "\n", "utf-8")
-    return outcome.exit_code
+
+    def tell(outcome: Outcome, seconds: float) -> None:
+        with suppress(ValueError):  # the script may have closed it
+            sys.stdout.flush()
+        _print(outcome, seconds, loaders.found)
+        if json_file is not None:
+            _write(json_file, _to_dict(args, outcome, seconds, loaders.found))
+
+    end = ScriptEnd(tell)
+    end.outcome = run_script(args.script, args.arguments, is_module=args.is_module)
+    return end.outcome.exit_code
 
 
 def _checked(file: Path) -> Path:
@@ -63,27 +67,52 @@ def _checked(file: Path) -> Path:
     return file.resolve()
 
 
+def _write(file: Path, result: dict[str, Any]) -> None:
+    try:
+        file.write_text(json.dumps(result) + "\n", "utf-8")
+    except OSError as error:  # too late to end with an error: the exit code is the script's
+        print(f"penstock: cannot write {file}: {error.strerror}", file=sys.stderr)
+
+
 def _to_dict(
-    args: argparse.Namespace, outcome: Outcome, found: list[FoundLoader]
+    args: argparse.Namespace, outcome: Outcome, seconds: float, found: list[FoundLoader]
 ) -> dict[str, Any]:
     return {
         "script": args.script,
         "arguments": args.arguments,
         "ended": outcome.ended,
         "exit_code": outcome.exit_code,
-        "seconds": outcome.seconds,
+        "seconds": seconds,
         "loaders": [{"where": one.where, **one.report().to_dict()} for one in found],
     }
 
 
-def _print(outcome: Outcome, found: list[FoundLoader]) -> None:
+def _share(report: WatchReport) -> str:
+    """Return the share waited that the verdict rests on."""
+    from penstock.analysis.results import Verdict
+
+    if not report.waits_ms:
+        return "?"
+    is_start_up = report.verdict is Verdict.START_UP
+    return f"{report.waited_share if is_start_up else report.later_waited_share:.0%}"
+
+
+def _ending(outcome: Outcome) -> str:
+    if outcome.ended == "exited":
+        return f"exited with code {outcome.exit_code}"
+    by_signal = outcome.ended in {"interrupted", "terminated"}
+    return f"was {outcome.ended}" if by_signal else outcome.ended
+
+
+def _print(outcome: Outcome, seconds: float, found: list[FoundLoader]) -> None:
     from rich.box import SIMPLE_HEAD
     from rich.console import Console
     from rich.table import Table
 
+    from penstock.analysis.results import Verdict
+
     console = Console(stderr=True, highlight=False, markup=False)
-    ended = "was interrupted" if outcome.ended == "interrupted" else outcome.ended
-    console.print(f"\npenstock: the script {ended} after {outcome.seconds:,.1f} s")
+    console.print(f"\npenstock: the script {_ending(outcome)} after {seconds:,.1f} s")
     if not found:
         console.print("It iterated over no DataLoader and no penstock Loader in this process.")
         return
@@ -98,7 +127,7 @@ def _print(outcome: Outcome, found: list[FoundLoader]) -> None:
         table.add_row(
             str(number),
             report.verdict.value,
-            f"{report.later_waited_share:.0%}",
+            _share(report),
             "?" if rate is None else f"{rate:,.0f}",
             f"{report.steps:,}",
             "none" if first_s is None else f"{first_s:,.2f} s",
@@ -108,3 +137,5 @@ def _print(outcome: Outcome, found: list[FoundLoader]) -> None:
         where = "" if one.where is None else f", iterated over at {one.where}"
         console.print(f"{number}  {report.loader.describe()}{where}", soft_wrap=True)
         console.print(f"   {report.sentence}", soft_wrap=True)
+    if any(report.verdict in {Verdict.INPUT, Verdict.WORKERS} for report in reports):
+        console.print("\nWhat is slow inside: penstock profile MODULE:DATASET times it op by op.")

@@ -41,17 +41,19 @@ class CallTimer:
         Calls are repeated where they are short, or were disturbed by other work on the machine, so
         they must bear that. The first of several short ones is left out as warm-up.
         """
-        for _ in range(ATTEMPTS):
-            preemptions = _preemptions()
-            timed = self._time_once(call)
-            if _preemptions() == preemptions:
-                break
-        return timed
+        return _undisturbed(lambda: self._time_repeated(call))
+
+    def time_single(self, call: Callable[[], Any]) -> float:
+        """Return the seconds one call takes, by one call, or a few where they are disturbed."""
+        return _undisturbed(lambda: self._time_once(call))[0]
 
     def _time_once(self, call: Callable[[], Any]) -> tuple[float, Any]:
         started_s = perf_counter()
         result = call()
-        once_s = perf_counter() - started_s - self._clock_s
+        return max(perf_counter() - started_s - self._clock_s, 0.0), result
+
+    def _time_repeated(self, call: Callable[[], Any]) -> tuple[float, Any]:
+        once_s, result = self._time_once(call)
         if once_s >= SHORT_S:
             return once_s, result
         calls = min(ceil(MEASURED_S / max(once_s, 1e-9)), MOST_CALLS)
@@ -59,6 +61,17 @@ class CallTimer:
         for _ in repeat(None, calls):
             result = call()
         return max(perf_counter() - started_s - self._clock_s, 0.0) / calls, result
+
+
+def _undisturbed(measure: Callable[[], tuple[float, Any]]) -> tuple[float, Any]:
+    """Measure until nothing came between; return the shortest where something always does."""
+    timed: list[tuple[float, Any]] = []
+    for _ in range(ATTEMPTS):
+        preemptions = _preemptions()
+        timed.append(measure())
+        if _preemptions() == preemptions:
+            return timed[-1]
+    return min(timed, key=lambda one: one[0])
 
 
 def _empty_measurement_s() -> float:

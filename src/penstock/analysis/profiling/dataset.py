@@ -5,11 +5,11 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, nullcontext
-from time import perf_counter
 from typing import Any
 
 import numpy as np
 
+from penstock.analysis.profiling.call_timer import CallTimer
 from penstock.analysis.profiling.ops import time_ops, with_shares
 from penstock.analysis.profiling.result import Profile
 from penstock.analysis.profiling.steps import PYTHON, Arguments, is_pipeline
@@ -35,11 +35,12 @@ def profile_dataset(dataset: Any, samples: int) -> Profile:
         raise SourceError(f"profile: {type(dataset).__name__} is empty. Give it some samples.")
     indices = spread_indices(len(dataset), samples)
     _get(dataset, indices[0])  # what is done only once is not what a sample costs
+    timer = CallTimer()
     inputs: list[Arguments] = []
     # Of several transforms the first is timed op by op, others count as the rest.
     found = next(find_pipelines(dataset), None)
     with _kept_inputs(*found, inputs) if found else nullcontext():
-        seconds = [_seconds(dataset, index) for index in indices]
+        seconds = [_seconds(timer, dataset, index) for index in indices]
     ops = time_ops(getattr(*found), inputs) if found and inputs else ()
     mean = float(np.mean(seconds)) * 1e6
     rest = max(mean - sum(op.microseconds for op in ops), 0.0)
@@ -48,7 +49,7 @@ def profile_dataset(dataset: Any, samples: int) -> Profile:
         samples=len(indices),
         microseconds=mean,
         ops=with_shares([OpCost(REST, rest, 0.0, PYTHON), *ops]),
-        slowest_files=_slowest(dataset, indices, seconds),
+        slowest_files=_slowest(timer, dataset, indices, seconds),
     )
 
 
@@ -105,24 +106,21 @@ def _get(dataset: Any, index: int) -> Any:
     try:
         return dataset[index]
     except Exception as error:
-        raise SourceError(
-            f"profile: sample {index} ({file_name(dataset, index)}) failed: "
-            f"{type(error).__name__}: {error}"
-        ) from error
+        file = file_name(dataset, index)
+        sample = file if file == f"sample {index}" else f"sample {index} ({file})"
+        raise SourceError(f"profile: {sample} failed: {type(error).__name__}: {error}") from error
 
 
-def _seconds(dataset: Any, index: int) -> float:
-    started_s = perf_counter()
-    _get(dataset, index)
-    return perf_counter() - started_s
+def _seconds(timer: CallTimer, dataset: Any, index: int) -> float:
+    return timer.time_single(lambda: _get(dataset, index))
 
 
 def _slowest(
-    dataset: Any, indices: Sequence[int], seconds: Sequence[float]
+    timer: CallTimer, dataset: Any, indices: Sequence[int], seconds: Sequence[float]
 ) -> tuple[tuple[str, float], ...]:
     by_time = sorted(zip(seconds, indices, strict=True), reverse=True)[:CANDIDATES]
     again = [
-        (min(once_s, *(_seconds(dataset, index) for _ in range(READINGS - 1))), index)
+        (min(once_s, *(_seconds(timer, dataset, index) for _ in range(READINGS - 1))), index)
         for once_s, index in by_time
     ]
     slowest = sorted(again, reverse=True)[:FILES_NAMED]

@@ -1,12 +1,13 @@
 """What the ops of one of our own pipelines cost: they run fused, so each is timed by its absence.
 
-A pipeline is run with its first op, its first two, and so on; an op costs what it adds.
+A pipeline is run with its first op, its first two, and so on; an op costs what it adds. Differences
+need steady figures, so it is the processor's time that is counted, whatever else the machine does.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from time import perf_counter
+from time import process_time
 from typing import Any
 
 from penstock.analysis.profiling.ops import with_shares
@@ -51,10 +52,10 @@ def _quickest_s(ops: Sequence[Any], files: Sequence[str]) -> float:
     seconds = []
     for _ in range(PASSES + 1):  # the first also starts the threads
         loader.set_epoch(0)  # the same draws every time
-        started_s = perf_counter()
+        started_s = process_time()
         for _ in loader:
             pass
-        seconds.append(perf_counter() - started_s)
+        seconds.append(process_time() - started_s)
     loader.close()
     return min(seconds[1:])
 

@@ -54,9 +54,17 @@ def _profile(
     if not is_pipeline(value) and not callable(value):
         raise PenstockError(
             f"profile: {type(value).__name__} is neither a Dataset (with __getitem__ and __len__) "
-            "nor a transform."
+            f"nor a transform.{_way_out(value)}"
         )
     return _profile_transform(value, files()[:samples], by_line=by_line, as_array=as_array)
+
+
+def _way_out(value: Any) -> str:
+    if hasattr(value, "dataset"):
+        return " Name its data set, as in train:loader.dataset."
+    if hasattr(value, "__iter__"):
+        return " It gives no samples by number: name its transform."
+    return " Name one of these."
 
 
 def _profile_transform(
