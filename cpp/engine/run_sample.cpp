@@ -1,5 +1,6 @@
 #include "engine/run_sample.h"
 
+#include "engine/gray_input.h"
 #include "engine/step_parts.h"
 #include "engine/working_image.h"
 #include "kernels/copy_rows.h"
@@ -124,9 +125,23 @@ class EffectQueue {
     return taken;
   }
 
+  /// Whether the next one turns the result of this step gray.
+  bool turns_gray(int32_t after_step) const {
+    return has(after_step) && rest_[0].kind == EffectKind::grayscale;
+  }
+  bool has(int32_t after_step) const { return !rest_.empty() && rest_[0].after_step == after_step; }
+  void skip() { rest_ = rest_.subspan(1); }
+
  private:
   std::span<const Effect> rest_;
 };
+
+/// Whether a step leaves every pixel of its input where it is.
+bool is_identity(const Step& step, const Input& input) {
+  const Region whole{0, 0, input.height, input.width};
+  return !pads(step) && !resizes(step) && (step.flip_horizontal | step.flip_vertical) == 0 &&
+         crop_of(step) == whole && window_of(step) == whole;
+}
 
 /// A step whose result is not finished yet, and the effects on it.
 DecodeResult run_between(PlanarTarget& result, Buffer& memory, Input& input, const Step& step,
@@ -160,19 +175,29 @@ DecodeResult run_sample(bool& late, const Output& output, const SampleSource& so
   late = false;
   const std::span<const Step> steps = program.steps;
   EffectQueue queue(program.effects);
-  SourceInput first(source, steps[0].dct_scale, scratch.input);
+  SourceInput colour(source, steps[0].dct_scale, scratch.input);
+  GrayInput gray(colour, scratch.gray);
+  Input* first = &colour;
+  size_t start = 0;
+  // Gray is a matter of single pixels: ahead of a step that computes none, it saves that step two
+  // channels of three, and the image its way through memory.
+  if (queue.turns_gray(0) && !pads(steps[0]) && !resizes(steps[0])) {
+    queue.skip();
+    if (colour.channels == 3) first = &gray;
+    if (steps.size() > 1 && !queue.has(0) && is_identity(steps[0], colour)) start = 1;
+  }
   DecodeResult decoded;
   PlanarTarget before;
   bool is_written = true;
-  for (size_t i = 0; i < steps.size(); ++i) {
+  for (size_t i = start; i < steps.size(); ++i) {
     PlanarInput later(before.view());
-    Input& input = i == 0 ? static_cast<Input&>(first) : later;
+    Input& input = i == start ? *first : later;
     const auto effects = queue.take(static_cast<int32_t>(i));
     is_written = i + 1 == steps.size() && effects.empty();
     const DecodeResult result =
         is_written ? run_step(output, input, steps[i], scratch)
                    : run_between(before, scratch.working[i & 1], input, steps[i], effects, scratch);
-    if (i == 0) decoded = result;
+    if (i == start) decoded = result;
     if (decoded.status != DecodeStatus::ok) break;
   }
   scratch.late.finish();

@@ -27,6 +27,7 @@ struct WorkerScratch {
   Buffer working[2];  // results of steps that are not the last
   Buffer unpadded;
   Buffer padded;
+  Buffer gray;    // rows on the way from the decoder
   LateRows late;  // of the sample before
 };
 

@@ -86,7 +86,7 @@ void variants_change_pixels_alike() {
     });
     if (channels == 1) continue;
     check_change(source, 1, [](const ColourKernels& kernels, const PlanarTarget& image) {
-      kernels.gray(image);
+      kernels.gray(image, image.view());
     });
     const auto turn = static_cast<uint8_t>(draw.between(0, 255));
     check_change(source, 3, [&](const ColourKernels& kernels, const PlanarTarget& image) {

@@ -117,13 +117,14 @@ uint64_t sum_luma_avx2(const PlanarView& image, const Lut* table) {
                     Lookup256(table->value[2]));
 }
 
-void gray_avx2(const PlanarTarget& image) {
-  for (int y = 0; y < image.height; ++y) {
-    uint8_t* red = image.row(0, y);
-    const uint8_t* green = image.row(1, y);
-    const uint8_t* blue = image.row(2, y);
-    for (int x = 0; x < image.width; x += kStep)
-      store(red + x, luma_bytes(load(red + x), load(green + x), load(blue + x)));
+void gray_avx2(const PlanarTarget& out, const PlanarView& in) {
+  for (int y = 0; y < in.height; ++y) {
+    uint8_t* gray = out.row(0, y);
+    const uint8_t* red = in.row(0, y);
+    const uint8_t* green = in.row(1, y);
+    const uint8_t* blue = in.row(2, y);
+    for (int x = 0; x < in.width; x += kStep)
+      store(gray + x, luma_bytes(load(red + x), load(green + x), load(blue + x)));
   }
 }
 

@@ -100,14 +100,15 @@ uint64_t sum_luma_avx512(const PlanarView& image, const Lut* table) {
                     Lookup512(table->value[2]));
 }
 
-void gray_avx512(const PlanarTarget& image) {
-  for (int y = 0; y < image.height; ++y) {
-    uint8_t* red = image.row(0, y);
-    const uint8_t* green = image.row(1, y);
-    const uint8_t* blue = image.row(2, y);
-    for (int x = 0; x < image.width; x += kStep)
-      _mm512_storeu_si512(red + x, luma(_mm512_loadu_si512(red + x), _mm512_loadu_si512(green + x),
-                                        _mm512_loadu_si512(blue + x)));
+void gray_avx512(const PlanarTarget& out, const PlanarView& in) {
+  for (int y = 0; y < in.height; ++y) {
+    uint8_t* gray = out.row(0, y);
+    const uint8_t* red = in.row(0, y);
+    const uint8_t* green = in.row(1, y);
+    const uint8_t* blue = in.row(2, y);
+    for (int x = 0; x < in.width; x += kStep)
+      _mm512_storeu_si512(gray + x, luma(_mm512_loadu_si512(red + x), _mm512_loadu_si512(green + x),
+                                         _mm512_loadu_si512(blue + x)));
   }
 }
 

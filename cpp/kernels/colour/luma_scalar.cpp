@@ -31,13 +31,14 @@ uint64_t sum_luma_scalar(const PlanarView& image, const Lut* table) {
   return sum;
 }
 
-void gray_scalar(const PlanarTarget& image) {
-  for (int y = 0; y < image.height; ++y) {
-    uint8_t* red = image.row(0, y);
-    const uint8_t* green = image.row(1, y);
-    const uint8_t* blue = image.row(2, y);
-    for (int x = 0; x < image.width; ++x)
-      red[x] = static_cast<uint8_t>(luma(red[x], green[x], blue[x]));
+void gray_scalar(const PlanarTarget& out, const PlanarView& in) {
+  for (int y = 0; y < in.height; ++y) {
+    uint8_t* gray = out.row(0, y);
+    const uint8_t* red = in.row(0, y);
+    const uint8_t* green = in.row(1, y);
+    const uint8_t* blue = in.row(2, y);
+    for (int x = 0; x < in.width; ++x)
+      gray[x] = static_cast<uint8_t>(luma(red[x], green[x], blue[x]));
   }
 }
 

@@ -72,7 +72,7 @@ void PendingTables::equalize(const PlanarView& image) {
 
 void PendingTables::turn_gray(PlanarTarget& image) {
   flush(image, image.view());
-  colour_kernels().gray(image);
+  colour_kernels().gray(image, image.view());
   image.channels = 1;
 }
 

@@ -20,7 +20,8 @@ struct ColourKernels {
   void (*find_extremes)(uint8_t& least, uint8_t& greatest, const PlanarView& image, int channel,
                         const uint8_t* table);
   uint64_t (*sum_luma)(const PlanarView& image, const Lut* table);
-  void (*gray)(const PlanarTarget& image);
+  /// Into the first plane of `out`, which may be that of `in`.
+  void (*gray)(const PlanarTarget& out, const PlanarView& in);
   void (*saturate)(const PlanarTarget& image, float factor);
   void (*turn_hue)(const PlanarTarget& image, uint8_t turn);
 };
@@ -38,7 +39,7 @@ void apply_lut_scalar(const PlanarTarget& out, const PlanarView& in, const Lut& 
 void find_extremes_scalar(uint8_t& least, uint8_t& greatest, const PlanarView& image, int channel,
                           const uint8_t* table);
 uint64_t sum_luma_scalar(const PlanarView& image, const Lut* table);
-void gray_scalar(const PlanarTarget& image);
+void gray_scalar(const PlanarTarget& out, const PlanarView& in);
 void saturate_scalar(const PlanarTarget& image, float factor);
 void turn_hue_scalar(const PlanarTarget& image, uint8_t turn);
 
@@ -46,7 +47,7 @@ void apply_lut_avx2(const PlanarTarget& out, const PlanarView& in, const Lut& ta
 void find_extremes_avx2(uint8_t& least, uint8_t& greatest, const PlanarView& image, int channel,
                         const uint8_t* table);
 uint64_t sum_luma_avx2(const PlanarView& image, const Lut* table);
-void gray_avx2(const PlanarTarget& image);
+void gray_avx2(const PlanarTarget& out, const PlanarView& in);
 void saturate_avx2(const PlanarTarget& image, float factor);
 void turn_hue_avx2(const PlanarTarget& image, uint8_t turn);
 
@@ -54,7 +55,7 @@ void apply_lut_avx512(const PlanarTarget& out, const PlanarView& in, const Lut& 
 void find_extremes_avx512(uint8_t& least, uint8_t& greatest, const PlanarView& image, int channel,
                           const uint8_t* table);
 uint64_t sum_luma_avx512(const PlanarView& image, const Lut* table);
-void gray_avx512(const PlanarTarget& image);
+void gray_avx512(const PlanarTarget& out, const PlanarView& in);
 void saturate_avx512(const PlanarTarget& image, float factor);
 void turn_hue_avx512(const PlanarTarget& image, uint8_t turn);
 

@@ -186,7 +186,7 @@ class Cmyk(Base):
         (Remembers, "`self.last = index`: something other than a plain name is assigned to"),
         (Arrays, "what Image.fromarray does is not known"),
         (Missing, "`return .*`: AttributeError: 'Missing' object has no attribute 'files'"),
-        (Counts, "a sample is something other than one image, or one image and one label"),
+        (Counts, "a sample is something other than an image, an image and a label, or"),
         (Cmyk, "images are converted to mode 'CMYK'; known are RGB and L"),
     ],
 )

@@ -6,6 +6,7 @@ from PIL import Image
 
 import penstock
 from penstock.errors import TranslationError
+from tests.analysis.accelerate.same_targets import assert_same_batches, assert_same_target
 
 
 @pytest.fixture(scope="module")
@@ -24,14 +25,16 @@ def reason(tv, dataset):
     return str(caught.value)
 
 
-def test_a_dictionary_of_tensors(tv, files):
-    """The shape of torchvision's tutorial: tensors in a dictionary, transforms for both."""
+def make_boxes(tv, files, *, both=None, image_only=None):
+    """The shape of torchvision's tutorial: tensors in a dictionary, and transforms."""
 
     class Boxes(tv.data.Dataset):
         def __init__(self):
             self.files = files
-            self.boxes = [[[1.0, 2.0, 9.0, 8.0]]] * len(files)
-            self.transforms = tv.v2.ToImage()
+            self.boxes = [[[1.5, 2.0, 9.0, 8.0]] * (index % 3) for index in range(len(files))]
+            self.names = np.array([f"{index}" for index in range(len(files))])
+            self.transforms = both
+            self.transform = image_only
 
         def __len__(self):
             return len(self.files)
@@ -39,11 +42,66 @@ def test_a_dictionary_of_tensors(tv, files):
         def __getitem__(self, idx):
             img = Image.open(self.files[idx]).convert("RGB")
             boxes = tv.torch.as_tensor(self.boxes[idx], dtype=tv.torch.float32)
-            target = {"boxes": boxes, "image_id": idx}
-            img, target = self.transforms(img, target)
+            number = tv.torch.tensor([idx])
+            target = {"boxes": boxes, "image_id": number, "name": self.names[idx], "is": "new"}
+            if self.transform is not None:
+                img = self.transform(img)
+            if self.transforms is not None:
+                img, target = self.transforms(img, target)
             return img, target
 
-    assert "`boxes = tv.torch.as_tensor(self.boxes[idx]," in reason(tv, Boxes())
+    return Boxes()
+
+
+def test_a_dictionary_of_tensors(tv, files):
+    """Transforms are for the image, so boxes are what the Dataset says."""
+    dataset = make_boxes(tv, files, image_only=tv.v1.ToTensor())
+    theirs = tv.data.DataLoader(dataset, batch_size=4, collate_fn=together)
+    ours = penstock.accelerate(theirs)
+
+    assert_same_batches(ours, theirs)
+    assert not ours.translation.python_steps
+
+
+def test_dictionaries_in_the_default_collate(tv, files):
+    """Where torch can make a batch of them, it is the same; where it cannot, so is the error."""
+    resize = tv.v1.Compose([tv.v1.Resize((9, 9)), tv.v1.ToTensor()])
+    dataset = make_boxes(tv, files, image_only=resize)
+    theirs = tv.data.DataLoader(tv.data.Subset(dataset, [1, 4, 7, 10]), batch_size=2)
+    for batch, expected in zip(penstock.accelerate(theirs), theirs, strict=True):
+        assert type(batch) is type(expected)
+        assert tv.torch.equal(batch[0], expected[0])
+        assert_same_target(batch[1], expected[1])
+    with pytest.raises(RuntimeError, match="stack expects each tensor to be equal size"):
+        next(iter(penstock.accelerate(tv.data.DataLoader(dataset, batch_size=2))))
+
+
+def test_transforms_for_both(tv, files):
+    """What they make of a dictionary is not known."""
+    dataset = make_boxes(tv, files, both=tv.v2.ToImage())
+
+    assert "`img, target = self.transforms(img, target)`: what self.tr" in reason(tv, dataset)
+
+
+def test_labels_of_another_type(tv, files):
+    """Made float32 by the Dataset, and so by the batch."""
+
+    class Scores(tv.data.Dataset):
+        def __init__(self):
+            self.transform = tv.v1.Compose([tv.v1.Resize((9, 9)), tv.v1.ToTensor()])
+
+        def __len__(self):
+            return len(files)
+
+        def __getitem__(self, idx):
+            image = self.transform(Image.open(files[idx]).convert("RGB"))
+            return image, tv.torch.tensor(idx, dtype=tv.torch.float32)
+
+    theirs = tv.data.DataLoader(Scores(), batch_size=5)
+    for batch, expected in zip(penstock.accelerate(theirs), theirs, strict=True):
+        assert batch[1].dtype == expected[1].dtype == tv.torch.float32
+        assert tv.torch.equal(batch[0], expected[0])
+        assert tv.torch.equal(batch[1], expected[1])
 
 
 def test_a_table_of_rows(tv, files):

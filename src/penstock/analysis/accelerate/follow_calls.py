@@ -8,6 +8,7 @@ import pathlib
 import posixpath
 from collections.abc import Iterable
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 from penstock.analysis.accelerate.follow_arrays import call_on_array
@@ -17,6 +18,8 @@ from penstock.analysis.accelerate.follow_values import (
     Named,
     OpenFile,
     Picture,
+    Tensors,
+    Tuple,
     UnfollowableError,
     Value,
     known,
@@ -92,6 +95,9 @@ def call_function(function: Any, arguments: list[Value], named: dict[str, Value]
         return of_array
     name = full_name(function)
     first = arguments[0] if arguments else None
+    if isinstance(first, (Column, Tuple)) and _makes_tensors(function):
+        options = named if len(arguments) == 1 else {**named, "dtype": arguments[1]}
+        return _make_tensors(function, first, options)
     if name == "PIL.Image.open" and len(arguments) == 1 and not named:
         return _open_image(arguments[0])
     if not isinstance(first, Column):
@@ -105,8 +111,6 @@ def call_function(function: Any, arguments: list[Value], named: dict[str, Value]
         return _same_for_all(isinstance(value, kinds) for value in first.values)
     if name == "torch.is_tensor":
         return _same_for_all(full_name(type(value)) == "torch.Tensor" for value in first.values)
-    if _makes_tensors(function):
-        return _label_tensor(first, arguments[1:], named)
     if function in _PURE and not named:
         return map_columns(function, *arguments)
     return None
@@ -158,12 +162,20 @@ def _makes_tensors(function: Any) -> bool:
     return torch is not None and function in (torch.tensor, torch.as_tensor)
 
 
-def _label_tensor(values: Column, rest: list[Value], named: dict[str, Value]) -> Column:
-    """A label as a tensor, where the batch has the same type as that of Python's own numbers."""
-    dtypes = [str(known(value, "the dtype of a label")) for value in (*rest, *named.values())]
-    whole = all(
-        isinstance(value, int) or full_name(type(value)) == "numpy.int64" for value in values.values
+def _make_tensors(function: Any, values: Value, named: dict[str, Value]) -> Tensors:
+    options = {name: known(value, f"{name}= of a tensor") for name, value in named.items()}
+    column = _as_column(values)
+    are_whole = all(
+        isinstance(value, int) or full_name(type(value)) == "numpy.int64" for value in column.values
     )
-    if not whole or dtypes not in ([], ["torch.int64"]):
-        raise UnfollowableError("labels are made tensors of another type than int64")
+    are_labels = are_whole and [str(option) for option in options.values()] in ([], ["torch.int64"])
+    return Tensors(column, partial(function, **options), are_labels)
+
+
+def _as_column(values: Value) -> Column:
+    """One object a sample, also of what stands in brackets, as in torch.tensor([index])."""
+    if isinstance(values, Tuple):
+        values = map_columns(lambda *parts: list(parts), *values.items)
+    if not isinstance(values, Column):
+        raise UnfollowableError("a tensor is made of something other than a sample's own numbers")
     return values

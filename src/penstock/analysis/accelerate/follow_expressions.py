@@ -17,6 +17,7 @@ from penstock.analysis.accelerate.follow_values import (
     Known,
     Named,
     Picture,
+    Tensors,
     Tuple,
     UnfollowableError,
     Value,
@@ -179,4 +180,4 @@ class Expressions:
 
 
 def _concerns_samples(arguments: list[Value]) -> bool:
-    return any(isinstance(argument, (Column, Picture)) for argument in arguments)
+    return any(isinstance(argument, (Column, Tensors, Picture)) for argument in arguments)

@@ -33,6 +33,15 @@ class Column:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
+class Tensors:
+    """What torch.tensor or torch.as_tensor makes of one object a sample."""
+
+    column: Column
+    make: Callable[[Any], Any]
+    are_labels: bool  # whole numbers as int64, whose batch is that of Python's own numbers
+
+
+@dataclass(frozen=True, slots=True, eq=False)
 class OpenFile:
     """A file opened for reading bytes, for each sample."""
 
@@ -62,7 +71,7 @@ class Named:
     items: dict[str, Value]
 
 
-Value: TypeAlias = Known | Column | OpenFile | Picture | Tuple | Named
+Value: TypeAlias = Known | Column | Tensors | OpenFile | Picture | Tuple | Named
 
 
 def known(value: Value, what: str) -> Any:
@@ -76,7 +85,8 @@ def map_columns(function: Callable[..., Any], *values: Value) -> Value:
     """Call a function that has no effect but its result, once a sample if anything differs."""
     columns = [value for value in values if isinstance(value, Column)]
     if any(not isinstance(value, (Known, Column)) for value in values):
-        raise UnfollowableError(f"{getattr(function, '__name__', function)} is given an image")
+        name = getattr(function, "__name__", function)
+        raise UnfollowableError(f"{name} is given an image or a tensor")
     if not columns:
         return Known(function(*(value.value for value in values if isinstance(value, Known))))
     count = len(columns[0].values)

@@ -13,6 +13,7 @@ from penstock.analysis.accelerate.follow_values import (
     Column,
     Named,
     Picture,
+    Tensors,
     Tuple,
     UnfollowableError,
     Value,
@@ -20,6 +21,7 @@ from penstock.analysis.accelerate.follow_values import (
 from penstock.analysis.accelerate.identify import TORCH_DATA, full_name, is_exactly
 from penstock.analysis.accelerate.read_detection import is_detection, read_detection
 from penstock.analysis.accelerate.samples import IMAGE, LABEL, Samples, Template
+from penstock.analysis.accelerate.target_forms import FollowedTargets
 from penstock.sources.source import Labels
 
 
@@ -48,25 +50,49 @@ def read_dataset(dataset: Any) -> Samples:
 def _read_sample(dataset: Any, sample: Value) -> Samples:
     leaves = list(_leaves(sample))
     pictures = [leaf for leaf in leaves if isinstance(leaf, Picture)]
-    columns = [leaf for leaf in leaves if isinstance(leaf, Column)]
-    if len(pictures) != 1 or len(columns) > 1 or len(leaves) != len(pictures) + len(columns):
-        raise UnfollowableError(
-            "a sample is something other than one image, or one image and one label"
-        )
+    rest = [leaf for leaf in leaves if not isinstance(leaf, Picture)]
+    if len(pictures) != 1:
+        raise UnfollowableError(f"a sample has {len(pictures)} images; one is needed")
     picture = pictures[0]
     paths = picture.paths.values
     for path in paths:
         if not isinstance(path, (str, bytes, os.PathLike)):
             raise UnfollowableError(f"images are opened from {type(path).__name__}, not by path")
-    labels = _read_labels(columns[0]) if columns else np.zeros(len(paths), np.int64)
-    return Samples(
+    samples = Samples(
         title=type(dataset).__qualname__,
         paths=paths,
-        labels=labels,
-        classes=_read_classes(dataset, labels),
+        labels=np.zeros(len(paths), np.int64),
+        classes=None,
         modes=picture.modes,
         steps=picture.steps,
         template=_template(sample),
+    )
+    if not rest:
+        return samples
+    if len(rest) == 1 and _is_label(rest[0]):
+        labels = _read_labels(rest[0])
+        return replace(samples, labels=labels, classes=_read_classes(dataset, labels))
+    return replace(
+        samples,
+        labels=np.arange(len(paths)),
+        template=(IMAGE, LABEL),
+        form=FollowedTargets(_beside_the_image(sample)),
+    )
+
+
+def _is_label(leaf: Value) -> bool:
+    return isinstance(leaf, Column) or (isinstance(leaf, Tensors) and leaf.are_labels)
+
+
+def _beside_the_image(sample: Value) -> Value:
+    """The target of a sample that is an image and one; its parts go by name."""
+    if isinstance(sample, Tuple) and len(sample.items) == 2:
+        image, target = sample.items
+        if isinstance(image, Picture) and isinstance(target, (Named, Tensors)):
+            return target
+    raise UnfollowableError(
+        "a sample is something other than an image, an image and a label, or an image and a "
+        "dictionary"
     )
 
 
@@ -86,8 +112,11 @@ def _template(sample: Value) -> Template:
     return IMAGE if isinstance(sample, Picture) else LABEL
 
 
-def _read_labels(column: Column) -> Labels:
+def _read_labels(leaf: Value) -> Labels:
     """Labels whose batch is an int64 or float64 tensor, as the loader makes them."""
+    column = leaf.column if isinstance(leaf, Tensors) else leaf
+    if not isinstance(column, Column):
+        raise UnfollowableError("a label is the same for every sample")
     kinds = {full_name(type(value)) for value in column.values}
     values = column.values
     if kinds == {"torch.Tensor"}:

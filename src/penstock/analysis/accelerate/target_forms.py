@@ -6,6 +6,14 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
+from penstock.analysis.accelerate.follow_values import (
+    Column,
+    Known,
+    Named,
+    Tensors,
+    UnfollowableError,
+    Value,
+)
 from penstock.sources.source import Labels
 
 LoadTarget = Callable[[int], Any]  # from a sample's position in the Dataset, by the Dataset's code
@@ -91,3 +99,40 @@ class WrappedVoc:
         """Return the keys that were asked for."""
         target = self.load(position) if "annotation" in self.keys else {}
         return {**target, **{key: moved[key] for key in ("boxes", "labels") if key in self.keys}}
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class FollowedTargets:
+    """What a Dataset of the user's puts beside the image: a dictionary of its own numbers."""
+
+    target: Value
+    python: str = ""
+
+    def __post_init__(self) -> None:
+        _check(self.target)
+
+    def form(self, position: int, moved: Mapping[str, Any]) -> Any:
+        """Return it, with tensors of its own."""
+        del moved
+        return _build(self.target, position)
+
+
+def _build(value: Value, position: int) -> Any:
+    match value:
+        case Known():
+            return value.value
+        case Column():
+            return value.values[position]
+        case Tensors():
+            return value.make(value.column.values[position])
+        case Named():
+            return {name: _build(item, position) for name, item in value.items.items()}
+    raise AssertionError(value)  # as checked
+
+
+def _check(value: Value) -> None:
+    if isinstance(value, Named):
+        for item in value.items.values():
+            _check(item)
+    elif not isinstance(value, (Known, Column, Tensors)):
+        raise UnfollowableError("a target holds lists or tuples, which are not told apart here")
