@@ -55,8 +55,10 @@ def profile_dataset(dataset: Any, samples: int) -> Profile:
 
 def find_slowest_files(dataset: Any, samples: int) -> tuple[tuple[str, float], ...]:
     """Time some samples, spread over the data set; return the slowest with their milliseconds."""
+    timer = CallTimer()
     indices = spread_indices(len(dataset), samples)
-    return _slowest(dataset, indices, [_seconds(dataset, index) for index in indices])
+    seconds = [_seconds(timer, dataset, index) for index in indices]
+    return _slowest(timer, dataset, indices, seconds)
 
 
 def spread_indices(length: int, wanted: int) -> list[int]:
