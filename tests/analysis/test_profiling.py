@@ -2,17 +2,15 @@
 
 import sys
 from collections import Counter
-from itertools import count
-from time import perf_counter
 from types import SimpleNamespace
 
 import numpy as np
 import pytest
 from PIL import Image
 
+from clocks import TickingClock
 from penstock import transforms as T
 from penstock.analysis.profiling import call_timer
-from penstock.analysis.profiling.call_timer import CallTimer
 from penstock.analysis.profiling.dataset import REST, file_name, profile_dataset
 from penstock.analysis.profiling.one_thread import one_thread
 from penstock.analysis.profiling.profile import profile_object
@@ -33,56 +31,16 @@ def photos(tmp_path):
     return paths
 
 
-def profile(value, photos, *, by_line=False, as_array=False):
-    return profile_object(value, lambda: photos, samples=100, by_line=by_line, as_array=as_array)
-
-
-class Clock:
-    """Advances by a fixed step at each reading, and by what calls take."""
-
-    def __init__(self):
-        self.now_s = 0.0
-
-    def __call__(self):
-        self.now_s += 1e-6
-        return self.now_s
-
-    def work(self, seconds):
-        self.now_s += seconds
-
-
-@pytest.mark.parametrize("seconds", [0.2e-6, 5e-6, 99e-6, 101e-6, 0.02])
-def test_the_clock_takes_no_part(seconds, monkeypatch):
-    clock = Clock()
-    monkeypatch.setattr(call_timer, "perf_counter", clock)
-    took_s, _ = CallTimer().time(lambda: clock.work(seconds))
-
-    assert took_s == pytest.approx(seconds, rel=1e-3)
-
-
-def test_short_calls_are_repeated_and_long_ones_are_not(monkeypatch):
-    clock = Clock()
+@pytest.fixture
+def clock(monkeypatch):
+    clock = TickingClock()
     monkeypatch.setattr(call_timer, "perf_counter", clock)
     monkeypatch.setattr(call_timer, "_preemptions", lambda: 0)
-    calls = []
-    CallTimer().time(lambda: (calls.append(1), clock.work(10e-6)))
-    short = len(calls)
-    CallTimer().time(lambda: (calls.append(1), clock.work(1e-3)))
-
-    assert short == 51
-    assert len(calls) == short + 1
+    return clock
 
 
-def test_a_disturbed_call_is_timed_again(monkeypatch):
-    switches = iter([0, 1, 1, 1])
-    clock = Clock()
-    monkeypatch.setattr(call_timer, "perf_counter", clock)
-    monkeypatch.setattr(call_timer, "_preemptions", lambda: next(switches))
-    durations_s = iter([0.9, 0.2])
-
-    took_s, _ = CallTimer().time(lambda: clock.work(next(durations_s)))
-
-    assert took_s == pytest.approx(0.2)
+def profile(value, photos, *, by_line=False, as_array=False):
+    return profile_object(value, lambda: photos, samples=100, by_line=by_line, as_array=as_array)
 
 
 def halve(image):
@@ -212,14 +170,6 @@ def test_a_datasets_ops_and_slowest_files(photos):
     assert dataset.transform is transform
 
 
-@pytest.fixture
-def clock(monkeypatch):
-    clock = Clock()
-    monkeypatch.setattr(call_timer, "perf_counter", clock)
-    monkeypatch.setattr(call_timer, "_preemptions", lambda: 0)
-    return clock
-
-
 def test_the_slowest_files_come_first_and_one_slow_reading_does_not_count(clock):
     readings = Counter()
 
@@ -229,7 +179,7 @@ def test_the_slowest_files_come_first_and_one_slow_reading_does_not_count(clock)
         def __getitem__(self, index):
             readings[index] += 1
             was_disturbed = index == 20 and readings[index] == 1
-            clock.work(9e-3 if was_disturbed else 1e-3 + index * 1e-6)
+            clock.sleep(9e-3 if was_disturbed else 1e-3 + index * 1e-6)
 
     found = profile_dataset(Timed(range(50)), samples=100)
 
@@ -240,46 +190,19 @@ def test_the_slowest_files_come_first_and_one_slow_reading_does_not_count(clock)
 def test_costs_add_up_to_a_sample(clock):
     class Timed:
         def __init__(self):
-            self.transform = Compose([lambda _: clock.work(2e-3), lambda _: clock.work(3e-6)])
+            self.transform = Compose([lambda _: clock.sleep(2e-3), lambda _: clock.sleep(3e-6)])
 
         def __len__(self):
             return 5
 
         def __getitem__(self, index):
-            clock.work(1e-3)
+            clock.sleep(1e-3)
             return self.transform(None)
 
     found = profile_dataset(Timed(), samples=5)
 
     assert found.microseconds == pytest.approx(3003)
     assert [op.microseconds for op in found.ops] == pytest.approx([1000, 2000, 3], rel=1e-3)
-
-
-def test_the_quickest_counts_where_all_are_disturbed(clock, monkeypatch):
-    monkeypatch.setattr(call_timer, "_preemptions", count().__next__)
-    durations_s = iter([0.9, 0.2, 0.4])
-
-    assert CallTimer().time_single(lambda: clock.work(next(durations_s))) == pytest.approx(0.2)
-
-
-def spin(microseconds):
-    def op(image):
-        end_s = perf_counter() + microseconds * 1e-6
-        while perf_counter() < end_s:
-            pass
-        return image
-
-    return op
-
-
-@pytest.mark.quiet
-def test_ops_of_known_length_are_timed_right(photos):
-    """A call itself takes some tenths of a microsecond, and belongs to the op."""
-    lengths = [5, 20, 100, 1000]
-    found = profile([spin(length) for length in lengths], photos)
-
-    for op, length in zip(found.ops, lengths, strict=True):
-        assert length <= op.microseconds <= 1.03 * length + 0.5
 
 
 def test_a_dataset_without_a_transform(photos):

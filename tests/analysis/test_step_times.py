@@ -5,25 +5,13 @@ from threading import Thread
 import numpy as np
 import pytest
 
+from clocks import StillClock
 from penstock.analysis.step_times import StepTimes
-
-
-class Clock:
-    """Moves only when told to."""
-
-    def __init__(self):
-        self.now_s = 0.0
-
-    def __call__(self):
-        return self.now_s
-
-    def sleep(self, seconds):
-        self.now_s += seconds
 
 
 @pytest.fixture
 def clock():
-    return Clock()
+    return StillClock()
 
 
 def loop(times, clock, steps, *, wait_s=0.0, compute=lambda: None):
@@ -166,7 +154,7 @@ def test_what_a_failure_takes_is_nobodys(clock):
 
 def test_threads_lose_no_step():
     times = StepTimes()
-    threads = [Thread(target=loop, args=(times, Clock(), 5000)) for _ in range(4)]
+    threads = [Thread(target=loop, args=(times, StillClock(), 5000)) for _ in range(4)]
     for thread in threads:
         thread.start()
     for thread in threads:

@@ -8,26 +8,14 @@ import numpy as np
 import pytest
 
 import penstock as ps
+from clocks import StillClock
 from penstock.analysis.results import Verdict
 from penstock.errors import LoaderError
 
 
-class Clock:
-    """Stands still but for `sleep`, so that what is seen does not depend on the machine."""
-
-    def __init__(self):
-        self.now_s = 1000.0
-
-    def __call__(self):
-        return self.now_s
-
-    def sleep(self, seconds):
-        self.now_s += seconds
-
-
 @pytest.fixture(autouse=True)
 def clock(monkeypatch):
-    clock = Clock()
+    clock = StillClock()
     monkeypatch.setattr("penstock.analysis.step_times.perf_counter", clock)
     monkeypatch.setattr(SleepyLoader, "clock", clock)
     return clock
