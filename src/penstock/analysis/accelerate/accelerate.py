@@ -18,7 +18,7 @@ from penstock.analysis.accelerate.read_dataset import read_dataset
 from penstock.analysis.accelerate.read_sampler import Ordering, read_sampler
 from penstock.analysis.accelerate.read_transform import read_transform
 from penstock.analysis.accelerate.samples import IMAGE, LABEL, Samples
-from penstock.analysis.accelerate.stages import Pipeline
+from penstock.analysis.accelerate.stages import Pipeline, Stage
 from penstock.analysis.accelerate.translation import Log, Translation
 from penstock.errors import TransformError, TranslationError
 
@@ -41,9 +41,11 @@ def accelerate(
             f"This DataLoader cannot be accelerated:{listed}", parts.translation.reasons
         )
     found = parts.found
+    as_pillow = found.pipeline.stage == Stage.PILLOW
     return AcceleratedLoader(
         found.samples,
         is_gray=found.pipeline.is_gray,
+        as_pillow=as_pillow,
         collate=found.batching.collate,
         translation=parts.translation,
         batch_size=found.batching.batch_size,
@@ -52,7 +54,8 @@ def accelerate(
         seed=seed,
         threads=threads,
         drop_last=found.batching.drop_last,
-        output="torch",
+        output="numpy" if as_pillow else "torch",
+        layout="hwc" if as_pillow else "chw",
         rank=found.ordering.rank,
         world_size=found.ordering.world_size,
     )
@@ -102,6 +105,8 @@ def _read(dataloader: Any, *, strict: bool) -> _Parts:
         if batching is not None:
             _check_collate(samples, batching.collate, log)
         pipeline = read_transform(samples, strict=strict, log=log)
+        if pipeline.stage == Stage.PILLOW and batching is not None:
+            _check_pillow(samples, batching.collate, log)
         transform = _whole(pipeline, log)
         if batching is not None and ordering is not None and not log.translation().refusals:
             if ordering.indices is not None:
@@ -138,6 +143,16 @@ def _check_collate(samples: Samples, collate: Collate, log: Log) -> None:
         log.refuse("batch", collate.value, why)
     if collate != Collate.DEFAULT and set(samples.template) - {IMAGE, LABEL}:
         log.refuse("batch", collate.value, "samples are not tuples of an image and a label.")
+
+
+def _check_pillow(samples: Samples, collate: Collate, log: Log) -> None:
+    if collate != Collate.DEFAULT and samples.targets is None:
+        log.native("batch", "Pillow images", "Pillow images", "the same pixels, without .info")
+        return
+    why = "which the default collate function cannot batch. Add ToTensor() or PILToTensor()."
+    if samples.targets is not None:
+        why = "which here have no boxes beside them. Add ToImage()."
+    log.refuse("transform", "the last step", f"images end as Pillow images, {why}")
 
 
 def _loading(samples: Samples) -> str:
