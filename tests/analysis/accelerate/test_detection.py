@@ -98,6 +98,7 @@ def test_what_is_refused(tv, coco):
         (coco(v2.Compose([v2.Lambda(abs), *ends(tv)])), "where boxes cannot follow"),
         (coco(v2.Compose([v2.RandomRotation(9), *ends(tv)])), "boxes are whole numbers here"),
         (coco(given={"transform": v2.ToImage()}), "transform= leaves boxes where they were"),
+        (coco(v2.Compose([v2.Resize(9)])), "which here have no boxes beside them"),
         (coco(v2.Compose(ends(tv)), keys="all"), "masks are not followed here"),
         (coco(v2.Compose(ends(tv)), keys=["segmentation"]), "has no 'segmentation'"),
         (coco(v2.Compose(ends(tv)), only=[2, -1]), "sample -1 is asked for; they count from 0"),

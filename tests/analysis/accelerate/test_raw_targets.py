@@ -76,9 +76,21 @@ def test_python_steps_on_images(tv, make):
     assert_same(tv, penstock.accelerate(theirs), theirs)
 
 
+@pytest.mark.parametrize("transform", [None, "Grayscale", "CenterCrop"])
+def test_pillow_images(tv, make, transform):
+    """Nobody made tensors of them."""
+    steps = {"Grayscale": tv.v1.Grayscale(), "CenterCrop": tv.v1.CenterCrop(20)}
+    theirs = make(transform=steps.get(transform))
+    for batch, expected in zip(penstock.accelerate(theirs), theirs, strict=True):
+        assert [image.mode for image in batch[0]] == [image.mode for image in expected[0]]
+        assert [image.size for image in batch[0]] == [image.size for image in expected[0]]
+        assert [image.tobytes() for image in batch[0]] == [image.tobytes() for image in expected[0]]
+        assert batch[1] == expected[1]
+
+
 def test_what_is_refused(tv, make):
     for loader, reason in (
-        (make(transform=None), "images end as Pillow images"),
+        (make(transform=None, collate_fn=None), "images end as Pillow images"),
         (make(transforms=lambda image, target: (image, target)), "what transforms= makes of an"),
     ):
         with pytest.raises(TranslationError, match=reason):

@@ -18,7 +18,7 @@ from penstock.analysis.accelerate.read_dataset import read_dataset
 from penstock.analysis.accelerate.read_sampler import Ordering, read_sampler
 from penstock.analysis.accelerate.read_transform import read_transform
 from penstock.analysis.accelerate.samples import IMAGE, LABEL, Samples
-from penstock.analysis.accelerate.stages import Pipeline
+from penstock.analysis.accelerate.stages import Pipeline, Stage
 from penstock.analysis.accelerate.translation import Log, Translation
 from penstock.errors import TransformError, TranslationError
 
@@ -41,9 +41,11 @@ def accelerate(
             f"This DataLoader cannot be accelerated:{listed}", parts.translation.reasons
         )
     found = parts.found
+    as_pillow = found.pipeline.stage == Stage.PILLOW
     return AcceleratedLoader(
         found.samples,
         is_gray=found.pipeline.is_gray,
+        as_pillow=as_pillow,
         collate=found.batching.collate,
         translation=parts.translation,
         batch_size=found.batching.batch_size,
@@ -52,8 +54,8 @@ def accelerate(
         seed=seed,
         threads=threads,
         drop_last=found.batching.drop_last,
-        layout=found.pipeline.layout,
-        output="torch",
+        output="numpy" if as_pillow else "torch",
+        layout="hwc" if as_pillow else found.pipeline.layout,
         rank=found.ordering.rank,
         world_size=found.ordering.world_size,
     )
@@ -105,6 +107,8 @@ def _read(dataloader: Any, *, strict: bool) -> _Parts:
         pipeline = read_transform(samples, strict=strict, log=log)
         if batching is not None:
             _check_arrays(pipeline, batching.collate, log)
+        if pipeline.stage == Stage.PILLOW and batching is not None:
+            _check_pillow(samples, batching.collate, log)
         transform = _whole(pipeline, log)
         if batching is not None and ordering is not None and not log.translation().refusals:
             if ordering.indices is not None:
@@ -147,6 +151,16 @@ def _check_arrays(pipeline: Pipeline, collate: Collate, log: Log) -> None:
     if pipeline.layout == "hwc" and collate != Collate.DEFAULT:
         why = "images stay NumPy arrays, and ours are tensors. Add ToTensorV2()."
         log.refuse("batch", collate.value, why)
+
+
+def _check_pillow(samples: Samples, collate: Collate, log: Log) -> None:
+    if collate != Collate.DEFAULT and samples.targets is None:
+        log.native("batch", "Pillow images", "Pillow images", "the same pixels, without .info")
+        return
+    why = "which the default collate function cannot batch. Add ToTensor() or PILToTensor()."
+    if samples.targets is not None:
+        why = "which here have no boxes beside them. Add ToImage()."
+    log.refuse("transform", "the last step", f"images end as Pillow images, {why}")
 
 
 def _loading(samples: Samples) -> str:

@@ -5,6 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
+import numpy as np
+import numpy.typing as npt
+import PIL.Image
+
 from penstock.analysis.accelerate.identify import TORCH_DATA, imported
 from penstock.analysis.accelerate.read_batching import Collate
 from penstock.analysis.accelerate.samples import IMAGE, LABEL, Samples, Template
@@ -20,6 +24,7 @@ class AcceleratedLoader(Loader):
         samples: Samples,
         *,
         is_gray: bool,
+        as_pillow: bool,
         collate: Collate,
         translation: Translation,
         **options: Any,
@@ -31,6 +36,7 @@ class AcceleratedLoader(Loader):
         self._target_form = samples.form
         self._positions = samples.labels
         self._is_gray = is_gray
+        self._as_pillow = as_pillow
         self._collate = collate
         self._translation = translation
 
@@ -44,7 +50,9 @@ class AcceleratedLoader(Loader):
 
     def _form(self, delivered: tuple[Any, Any]) -> Any:
         images, labels = delivered
-        if self._is_gray:
+        if self._as_pillow:
+            images = [_pillow_image(pixels, is_gray=self._is_gray) for pixels in images]
+        elif self._is_gray:
             images = _first_channel(images)
         if self._target_form is not None:
             labels = [
@@ -65,6 +73,10 @@ def _first_channel(images: Any) -> Any:
     if isinstance(images, list):
         return [image[:1].contiguous() for image in images]
     return images[:, :1].contiguous()
+
+
+def _pillow_image(pixels: npt.NDArray[np.uint8], *, is_gray: bool) -> PIL.Image.Image:
+    return PIL.Image.fromarray(np.ascontiguousarray(pixels[:, :, 0]) if is_gray else pixels)
 
 
 def _collated(parts: Any) -> Any:

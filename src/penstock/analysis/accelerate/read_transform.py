@@ -51,13 +51,6 @@ def read_transform(samples: Samples, *, strict: bool, log: Log) -> Pipeline:
                 _read_step(step, pipeline, strict, log)
         except TransformError as error:
             log.refuse(_PART, describe(step), str(error))
-    if pipeline.stage == Stage.PILLOW:
-        log.refuse(
-            _PART,
-            "the last step",
-            "images end as Pillow images, which the default collate function cannot batch. "
-            "Add ToTensor() or PILToTensor().",
-        )
     return pipeline
 
 
