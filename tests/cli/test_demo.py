@@ -19,7 +19,7 @@ from penstock.cli.demo_telling import duration, print_story
 from penstock.cli.main import main
 from penstock.errors import AnalysisError
 
-SHORTEST = Length(Effort(rounds=1, seconds=0.05), passes=1)
+SHORTEST = Length(Effort(rounds=1, seconds=0.05), passes=1, sweeps=False)
 
 
 @pytest.fixture

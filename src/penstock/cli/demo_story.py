@@ -39,16 +39,17 @@ class Length:
 
     effort: Effort
     passes: int
+    sweeps: bool  # of the packed file; a report shows those of the later analysis alone
 
     @staticmethod
     def usual() -> Length:
         """A minute and a half on two cores."""
-        return Length(Effort(rounds=3, seconds=0.8), passes=4)
+        return Length(Effort(rounds=3, seconds=0.8), passes=4, sweeps=True)
 
     @staticmethod
     def quick() -> Length:
         """Half of that, rougher."""
-        return Length(Effort(rounds=2, seconds=0.5), passes=2)
+        return Length(Effort(rounds=2, seconds=0.5), passes=2, sweeps=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,6 +77,7 @@ def tell_story(folder: str, batch_size: int, length: Length) -> Result:
             title="penstock.Loader, packed file",
             device=before.device,
             effort=length.effort,
+            sweeps=length.sweeps,
         )
         rows = measure_passes(work, _sides(plain), length.passes)
         from penstock.cli.demo_check import count_identical
@@ -130,8 +132,10 @@ def _analyze_plain(plain: Plain, work: Work, effort: Effort) -> tuple[float, Ana
             bar.advance()
     rate = rate_of(runs).median
     device = f"emulated:{starving_rate(rate)}"
-    found = _analyze("the plain pipeline", loader, title=plain.title, device=device, effort=effort)
-    return rate, found
+    what = "the plain pipeline"
+    return rate, _analyze(
+        what, loader, title=plain.title, device=device, effort=effort, sweeps=False
+    )
 
 
 def starving_rate(plain_rate: float) -> int:
@@ -144,7 +148,9 @@ def starving_rate(plain_rate: float) -> int:
     return max(1, int(round(wanted, -digits)))
 
 
-def _analyze(what: str, loader: Any, *, title: str, device: str, effort: Effort) -> Analysis:
+def _analyze(
+    what: str, loader: Any, *, title: str, device: str, effort: Effort, sweeps: bool
+) -> Analysis:
     from penstock.analysis.analyze import analyze
 
     with ProgressBar(f"analyzing {what}", quiet_for_s=0, unit="begun", rate=False) as bar:
@@ -158,6 +164,7 @@ def _analyze(what: str, loader: Any, *, title: str, device: str, effort: Effort)
             title=title,
             rounds=effort.rounds,
             seconds=effort.seconds,
+            sweeps=sweeps,
             progress=tell,
         )
 
