@@ -98,7 +98,7 @@ def _from_changes(changes: tuple[WhatIf, ...]) -> Iterator[Advice]:
             yield Advice(title, change.gain, line, why)
         elif change.change.endswith(("feeds it", "feed it")):
             yield Advice(
-                f"Give it {change.change.split()[0]} cores",
+                f"Give it {' '.join(change.change.split()[:2]).rstrip(',')}",
                 change.gain,
                 "",
                 f"{change.change.removesuffix(' it')} this accelerator. Predicted.",

@@ -85,6 +85,6 @@ def what_ifs(facts: Facts, model: Model, changes: Sequence[Change] = ()) -> tupl
         what = f"{MOST_CORES:,} cores{each} which do not feed it either"
         consider(what, facts.synthetic, served.rate(MOST_CORES), MOST_CORES)
     else:
-        what = f"{needed} core{each} feeds it" if needed == 1 else f"{needed} cores{each} feed it"
+        what = "1 core feeds it" if needed == 1 else f"{needed} cores{each} feed it"
         consider(what, facts.synthetic, served.rate(needed), needed)
     return tuple(found)
