@@ -62,12 +62,12 @@ def test_a_dataset_class_is_made(capsys):
 @pytest.mark.parametrize(
     ("name", "message"),
     [
-        ("my_training", "'my_training' does not name an object"),
-        (":steps", "does not name an object"),
-        ("no_such_module:x", "no_such_module: cannot be imported: ModuleNotFoundError"),
-        ("no_such.py:x", "no_such.py: cannot be imported: FileNotFoundError"),
+        ("my_training", "my_training: says no object to take"),
+        (":steps", ":steps: says no object to take"),
+        ("no_such_module:x", "no_such_module: cannot be imported (ModuleNotFoundError"),
+        ("no_such.py:x", "no_such.py: no such file"),
         ("does_not_import:x", "No module named 'no_such_library'"),
-        ("my_training:wrong", "my_training: there is no 'wrong'"),
+        ("my_training:wrong", "my_training:wrong: my_training has no wrong"),
         ("my_training:number", "int is neither a Dataset"),
     ],
 )

@@ -30,7 +30,7 @@ def add_verb(verbs: Verbs, shared: argparse.ArgumentParser) -> None:
     verb.add_argument(
         "data",
         metavar="DATA",
-        help="a folder of images in class folders, a .pen file, or MODULE:OBJECT, which is a torch "
+        help="a folder of images, a .pen file, or MODULE:OBJECT, which is a torch "
         "DataLoader, a penstock Loader, or a function that makes one (FILE.py:OBJECT works too)",
     )
     verb.add_argument(

@@ -26,9 +26,12 @@ def open_loader(args: argparse.Namespace) -> tuple[Any, UserCode | None]:
     if is_object(args.data):
         return _users_own(args)
     from penstock.loading.loader import Loader
+    from penstock.sources.image_folder import open_loose_images
 
+    # What an image costs does not depend on its label, so images without any will do.
+    loose = open_loose_images(args.data) if os.path.isdir(args.data) else None
     loader = Loader(
-        args.data,
+        args.data if loose is None else loose,
         batch_size=args.batch_size or BATCH_SIZE,
         transform=_transform(args.transform),
         shuffle=True,
@@ -38,8 +41,8 @@ def open_loader(args: argparse.Namespace) -> tuple[Any, UserCode | None]:
 
 
 def _users_own(args: argparse.Namespace) -> tuple[Any, UserCode | None]:
-    from penstock.analysis.profiling.user_object import file_of, load_object
     from penstock.analysis.user_code import read_user_code
+    from penstock.cli.user_object import file_of, load_object
     from penstock.loading.loader import Loader
 
     for option in ("batch_size", "threads", "transform"):
@@ -65,7 +68,7 @@ def open_step(name: str | None) -> Any:
     """Return the user's training step; None if none is named."""
     if name is None:
         return None
-    from penstock.analysis.profiling.user_object import load_as_is
+    from penstock.cli.user_object import load_as_is
 
     step = load_as_is(name)
     if isinstance(step, type) or not callable(step):
@@ -88,6 +91,6 @@ def _transform(name: str | None) -> Any:
                 T.Normalize(T.IMAGENET_MEAN, T.IMAGENET_STD),
             ]
         )
-    from penstock.analysis.profiling.user_object import load_object
+    from penstock.cli.user_object import load_object
 
     return load_object(name)

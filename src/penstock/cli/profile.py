@@ -52,7 +52,7 @@ def add_verb(verbs: Verbs, shared: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> int:
     """Profile, and print what was found."""
     from penstock.analysis.profiling.profile import profile_object
-    from penstock.analysis.profiling.user_object import load_object
+    from penstock.cli.user_object import load_object
 
     profile = profile_object(
         load_object(args.object),

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from penstock.cli.arguments import count, whole, wholes
 from penstock.cli.output import say
-from penstock.errors import SourceError
+from penstock.errors import SourceError, TransformError
 from penstock.showing.presets import DEFAULT, PRESETS
 
 if TYPE_CHECKING:
@@ -96,9 +96,15 @@ def _transform(args: argparse.Namespace) -> Any:
         from penstock.showing.presets import make_preset
 
         return make_preset(args.preset)
-    from penstock.showing.find_transform import find_transform
+    from penstock.cli.user_object import load_as_is
+    from penstock.planner.plan import as_written
 
-    return find_transform(args.transform)
+    found = load_as_is(args.transform)
+    try:
+        as_written(found)
+    except TransformError as error:
+        raise TransformError(f"{args.transform}: {error}") from None
+    return found
 
 
 def _tell_schedule(args: argparse.Namespace) -> int:

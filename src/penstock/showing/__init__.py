@@ -5,5 +5,4 @@
 | examples.py | images before and after the pipeline, with their boxes |
 | sheet.py | the contact sheet of them |
 | presets.py | pipelines by name |
-| find_transform.py | a user's own pipeline, by the place where it is written |
 """

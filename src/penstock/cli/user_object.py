@@ -29,16 +29,15 @@ def load_object(name: str) -> Any:
 
 def load_as_is(name: str) -> Any:
     """Import `package.module:object` or `file.py:object`, and call nothing."""
-    module_name, colon, attributes = name.rpartition(":")
-    if not colon or not module_name or not attributes:
+    home, _, attributes = name.rpartition(":")
+    if not home or not attributes:
         raise PenstockError(
-            f"{name!r} does not name an object. Write MODULE:OBJECT, such as train:dataset "
-            "or train.py:make_transform."
+            f"{name}: says no object to take. Write FILE.py:OBJECT or PACKAGE.MODULE:OBJECT."
         )
-    value: Any = _import(module_name)
+    value: Any = _import(home)
     for attribute in attributes.split("."):
         if not hasattr(value, attribute):
-            raise PenstockError(f"{module_name}: there is no {attributes!r}. Check the name.")
+            raise PenstockError(f"{name}: {home} has no {attributes}. Check the name.")
         value = getattr(value, attribute)
     return value
 
@@ -51,25 +50,29 @@ def file_of(name: str) -> str | None:
     return getattr(sys.modules.get(module_name), "__file__", None)
 
 
-def _import(name: str) -> ModuleType:
+def _import(home: str) -> ModuleType:
+    is_file = home.endswith(".py")
+    if is_file and not os.path.isfile(home):
+        raise PenstockError(f"{home}: no such file. Check the path.")
+    folder = os.path.dirname(os.path.abspath(home)) if is_file else os.getcwd()
+    if folder not in sys.path:
+        sys.path.insert(0, folder)  # as `python FILE.py` and `python -m MODULE` have it
     try:
-        if name.endswith(".py"):
-            return _import_file(name)
-        sys.path.insert(0, os.getcwd())
-        return importlib.import_module(name)
-    except Exception as error:  # whatever the user's module raises while it is imported
+        return _run_file(home) if is_file else importlib.import_module(home)
+    # Whatever the user's module raises, or that it ends the program, is worth a sentence.
+    except (Exception, SystemExit) as error:
         raise PenstockError(
-            f"{name}: cannot be imported: {type(error).__name__}: {error}"
+            f"{home}: cannot be imported ({type(error).__name__}: {error}). "
+            "Keep what trains behind `if __name__ == '__main__':`."
         ) from error
 
 
-def _import_file(path: str) -> ModuleType:
+def _run_file(path: str) -> ModuleType:
     # Under its own name, so that what it defines can be pickled and found again.
-    name = os.path.splitext(os.path.basename(path))[0]
-    sys.path.insert(0, os.path.dirname(os.path.abspath(path)))
+    name = os.path.basename(path).removesuffix(".py")
     spec = importlib.util.spec_from_file_location(name, path)
     if spec is None or spec.loader is None:
-        raise ImportError(f"{path} is not a Python file")
+        raise ImportError(f"{path} is not a module")
     module = importlib.util.module_from_spec(spec)
     sys.modules[name] = module
     spec.loader.exec_module(module)
