@@ -8,6 +8,7 @@ from penstock.analysis.results import (
     Advice,
     Analysis,
     CoreRate,
+    FirstEpoch,
     LayerRate,
     OpCost,
     Prediction,
@@ -80,6 +81,7 @@ def full():
         ),
         stall=0.746,
         stall_parts={"prepare": 0.71, "fetch": 0.03, "transfer": 0.006},
+        first_epoch=FirstEpoch(cold=rate(420, 0.02), cached=rate(590, 0.02)),
         ops=(
             OpCost("decode", 1720.0, 0.61, "Pillow", "libjpeg-turbo, full size"),
             OpCost("RandomResizedCrop", 480.0, 0.17, "Pillow"),

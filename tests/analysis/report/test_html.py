@@ -104,8 +104,16 @@ def test_the_accelerators_time_is_split(draw):
     assert "71\u00a0% waiting for decoding and augmenting" in titles
 
 
+def test_the_first_epoch_has_a_bar_of_its_own(draw):
+    page = draw(analysis_samples.full())
+
+    widths = [value for tag, name, value in page.attributes if (tag, name) == ("span", "style")]
+    assert widths[4:7] == ["width:17.50%", "width:7.08%", "width:75.42%"]
+    assert "first epoch" in page.words
+
+
 def test_lost_time_of_an_unknown_cause_is_told_too(draw):
-    page = draw(replace(analysis_samples.full(), stall_parts={}))
+    page = draw(replace(analysis_samples.full(), stall_parts={}, first_epoch=None))
 
     assert "waiting for data" in page.words
     assert "waiting for files" not in page.words

@@ -18,6 +18,11 @@ WORDS = {
     "transfer": "waiting for copies to the device",
     "other": "waiting for data",
 }
+LATER = "training"  # the row of one run alone
+COLD = (
+    "The first epoch is one whose files the system had to fetch from storage first; the time to "
+    "start up is part of it."
+)
 LEAST_SHARE = 0.005  # less is noise
 LEAST_LABELLED = 0.07  # a shorter piece has no room for its figure
 
@@ -46,9 +51,23 @@ def split_time(analysis: Analysis) -> list[Piece]:
     return [Piece(part, share) for part, share in shares.items() if share >= LEAST_SHARE]
 
 
+def split_first_epoch(analysis: Analysis) -> list[Piece]:
+    """Return the pieces of an epoch whose files were not in memory; none if it was not run."""
+    synthetic = analysis.synthetic
+    if analysis.first_epoch is None or synthetic is None or synthetic.median <= 0:
+        return []
+    lost = analysis.first_epoch.lost(synthetic.median)
+    shares = {"busy": max(0.0, 1 - sum(lost.values()))} | lost
+    return [Piece(part, share) for part, share in shares.items() if share >= LEAST_SHARE]
+
+
 def draw_lost_time(runs: Sequence[Run]) -> Html:
-    """Return a bar of the accelerator's time for each run, if it is known."""
-    drawn = {run.name: pieces for run in runs if (pieces := split_time(run.analysis))}
+    """Return bars of the accelerator's time for each run, as far as they are known."""
+    drawn = {}
+    for run in runs:
+        drawn[run.name] = split_time(run.analysis)
+        drawn[f"{run.name}, first epoch".removeprefix(", ")] = split_first_epoch(run.analysis)
+    drawn = {name: pieces for name, pieces in drawn.items() if pieces}
     if not drawn:
         return Html()
     used = [part for part in WORDS if any(p.part == part for row in drawn.values() for p in row)]
@@ -61,6 +80,7 @@ def draw_lost_time(runs: Sequence[Run]) -> Html:
             *(element("span", element("i", class_=part), WORDS[part]) for part in used),
             class_="legend",
         ),
+        element("p", COLD, class_="caption") if any("epoch" in name for name in drawn) else Html(),
         class_="card",
         id="lost-time",
     )
@@ -69,7 +89,7 @@ def draw_lost_time(runs: Sequence[Run]) -> Html:
 def _row(name: str, pieces: Sequence[Piece]) -> Html:
     return element(
         "div",
-        element("span", name, class_="run") if name else Html(),
+        element("span", name or LATER, class_="run"),
         element("div", *map(_piece, pieces), class_="time"),
         class_="row",
     )

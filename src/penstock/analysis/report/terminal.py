@@ -21,6 +21,7 @@ BAR_WIDTH = 24  # characters
 NARROW, NARROW_BAR_WIDTH = 96, 12  # on terminals of fewer columns than that
 LONGEST_NAME = 30
 MOST_OPS = 6
+MOST_EVIDENCE = 8
 MOST_ADVICE = 3
 MOST_CORE_COUNTS = 6
 EIGHTHS = " ▏▎▍▌▋▊▉"
@@ -51,8 +52,10 @@ def _print(out: Console, analysis: Analysis, before: Analysis | None) -> None:
     verdict = _text(f" {analysis.verdict.value} ", style="bold reverse")
     out.print(verdict + _text(f" {analysis.sentence}", style="bold"))
     out.print(_text(f"{analysis.title} ({analysis.device}{emulated})", style="dim"))
-    if analysis.evidence:
-        out.print(_text("; ".join(analysis.evidence), style="dim"))
+    for line in analysis.evidence[:MOST_EVIDENCE]:
+        out.print(_text(f"- {line}", style="dim"))
+    if (more := len(analysis.evidence) - MOST_EVIDENCE) > 0:
+        out.print(_text(f"- and {more} more in the report", style="dim"))
     faster = None if before is None else speed_up(before, analysis)
     if faster is not None:
         out.print(_text(f"{wording.factor(faster)} the rate before", style="bold green"))
