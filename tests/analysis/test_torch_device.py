@@ -31,6 +31,12 @@ def test_model_by_torchvision_name(torchvision):
     device.submit((torch.rand(2, 3, 32, 32), torch.tensor([1, 2])))
 
 
+def test_model_by_timm_name(torchvision):
+    pytest.importorskip("timm")
+    device = open_device("cpu", "test_resnet")
+    device.submit((torch.rand(2, 3, 64, 64), torch.tensor([1, 2])))
+
+
 def test_unknown_model_is_refused(torchvision):
     with pytest.raises(AnalysisError, match="no_such_model"):
         open_device("cpu", "no_such_model")

@@ -235,7 +235,7 @@ def _cold(facts: Facts, model: Model, reads: ReadTimes | None) -> tuple[WhatIf, 
 def _tell_reads(reads: ReadTimes | None) -> tuple[str, ...]:
     if reads is None or reads.cold_s is None:
         return ()
-    cold, cached = f"{reads.cold_s * 1e6:,.0f} us cold", f"{reads.cached_s * 1e6:,.0f} us cached"
+    cold, cached = f"{reads.cold_s * 1e6:,.0f} µs cold", f"{reads.cached_s * 1e6:,.0f} µs cached"
     return (f"a file keeps its reader waiting {cold}, {cached}",)
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 
 CAN_PIN = sys.platform == "linux"
 
@@ -19,16 +19,23 @@ def available_cores() -> int:
 
 @contextmanager
 def pinned_to(cores: int) -> Iterator[None]:
-    """Run on the first `cores` allowed cores, together with all threads and processes begun inside.
+    """Run on the first `cores` allowed cores: this process with all its threads and children.
 
     Where the system cannot pin, this does nothing.
     """
     if sys.platform == "linux":
         allowed = os.sched_getaffinity(0)
-        os.sched_setaffinity(0, sorted(allowed)[:cores])
+        _pin_threads(set(sorted(allowed)[:cores]))
         try:
             yield
         finally:
-            os.sched_setaffinity(0, allowed)
+            _pin_threads(allowed)
     else:
         yield
+
+
+def _pin_threads(cores: set[int]) -> None:
+    """Pin every thread there is; those begun later follow the one that begins them."""
+    for thread in os.listdir("/proc/self/task"):
+        with suppress(ProcessLookupError):  # it has ended meanwhile
+            os.sched_setaffinity(int(thread), cores)

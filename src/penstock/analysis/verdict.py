@@ -56,7 +56,7 @@ def _judge(facts: Facts) -> tuple[Verdict, str]:
         )
     if facts.copy_s * facts.synthetic > _MOST_OF_IT:
         return Verdict.TRANSFER, (
-            f"Copying batches to the device is the limit: {facts.copy_s * 1e6:.0f} us an image; "
+            f"Copying batches to the device is the limit: {facts.copy_s * 1e6:.0f} µs an image; "
             f"{stall}."
         )
     if facts.costs is None:
@@ -71,7 +71,7 @@ def _judge_costs(facts: Facts, costs: Costs, stall: str) -> tuple[Verdict, str]:
     waiting = costs.of("read") / costs.total_s
     if waiting > _MOST_OF_IT:
         return Verdict.READ, (
-            f"Reading is the limit: {waiting:.0%} of an image's {total_us:,.0f} us pass waiting "
+            f"Reading is the limit: {waiting:.0%} of an image's {total_us:,.0f} µs pass waiting "
             f"for data; {stall}."
         )
     locked = facts.worker_kind == "threads" and costs.lock_share > _LOCKED
@@ -94,7 +94,7 @@ def _judge_costs(facts: Facts, costs: Costs, stall: str) -> tuple[Verdict, str]:
         Verdict.COLLATE: costs.of("collate"),
     }
     largest = max(shares, key=lambda verdict: shares[verdict])
-    share = f"{shares[largest] / costs.cpu_s:.0%} of an image's {costs.cpu_s * 1e6:,.0f} us"
+    share = f"{shares[largest] / costs.cpu_s:.0%} of an image's {costs.cpu_s * 1e6:,.0f} µs"
     if largest is Verdict.DECODE:
         return largest, f"Decoding is the limit: {share}; {stall}."
     if largest is Verdict.COLLATE:
@@ -133,7 +133,7 @@ def _evidence(facts: Facts) -> tuple[str, ...]:
     ]
     if facts.costs is not None:
         parts = sorted(facts.costs.parts, key=lambda part: -part.seconds)[:3]
-        lines += [f"{part.name}: {part.seconds * 1e6:,.0f} us an image" for part in parts]
+        lines += [f"{part.name}: {part.seconds * 1e6:,.0f} µs an image" for part in parts]
     if facts.other_pipeline is not None:
         lines.append(
             f"the pipeline with {facts.other_workers} instead of {facts.workers} workers: "
