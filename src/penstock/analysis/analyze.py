@@ -8,18 +8,17 @@ from typing import Any
 
 from penstock.analysis.advice import advise
 from penstock.analysis.batch_images import count_images
-from penstock.analysis.cold import ReadTimes, measure_first_epoch, measure_reads
+from penstock.analysis.cold import measure_first_epoch, measure_reads, tell_cold, what_if_cold
 from penstock.analysis.cores import available_cores
 from penstock.analysis.devices import Device, StepDevice, open_device
 from penstock.analysis.environment import describe_environment
-from penstock.analysis.facts import Facts
+from penstock.analysis.gather_facts import gather_facts, split_stall
 from penstock.analysis.image_size import measure_sizes
 from penstock.analysis.layers import measure_layers
 from penstock.analysis.measure import (
     Effort,
     Measured,
     Say,
-    StepAlone,
     core_counts,
     first_batch,
     measure_rates,
@@ -33,8 +32,8 @@ from penstock.analysis.other_models import measure_other_models
 from penstock.analysis.other_work import read_cpu_seconds, share_of_others, tell_others
 from penstock.analysis.predict import CoreModel, fit_cores, fit_overlap
 from penstock.analysis.predict_checked import check_core_predictions, core_points, core_rates
-from penstock.analysis.results import Analysis, FirstEpoch, LayerRate, WhatIf
-from penstock.analysis.subject import Subject, open_subject
+from penstock.analysis.results import Analysis, LayerRate
+from penstock.analysis.subject import open_subject
 from penstock.analysis.sweep import Setting, Swept
 from penstock.analysis.user_code import UserCode, code_of_caller
 from penstock.analysis.utilisation import watch_device
@@ -98,7 +97,7 @@ def analyze(
     with watch_device(target, step_s) as watched:
         steps = run_pipeline(subject, target, cores, effort).steps
     say("the cost of each op")
-    facts = _facts(subject, target, alone, measured, effort)
+    facts = gather_facts(subject, target, alone, measured, effort)
     # How a pipeline scales shows best in the rounds that nobody else disturbed.
     best = {count: rate_of(runs).largest for count, runs in measured.pipeline.items()}
     fitted = Model(
@@ -125,7 +124,7 @@ def analyze(
         swept.add(measure_other_forms(setting, loader))
         say("the slowest files")
         slowest = subject.slowest_files()
-    changes = what_ifs(facts, fitted, swept.changes) + _cold(facts, fitted, reads)
+    changes = what_ifs(facts, fitted, swept.changes) + what_if_cold(facts, fitted, reads)
     return Analysis(
         title=title or subject.title,
         created=dt.datetime.now(dt.timezone.utc).isoformat(timespec="seconds"),
@@ -139,8 +138,7 @@ def analyze(
         evidence=(
             *tell_others(share_of_others(cpu_before, read_cpu_seconds())),
             *finding.evidence,
-            *_tell_reads(reads),
-            *_tell_first_epoch(first_epoch, alone),
+            *tell_cold(reads, first_epoch, alone.rate.median),
             *watched.notes,
             *swept.notes,
         ),
@@ -152,7 +150,7 @@ def analyze(
             cores,
         ),
         stall=facts.stall,
-        stall_parts=_stall_parts(facts),
+        stall_parts=split_stall(facts),
         first_epoch=first_epoch,
         ops=facts.costs.as_op_costs() if facts.costs is not None else (),
         layers=layers,
@@ -172,80 +170,3 @@ def _with_workers(
     if not measured.other_workers or workers > cores:
         return None
     return fit_cores(best | {cores: rate_of(measured.other_workers).largest})
-
-
-def _facts(
-    subject: Subject, device: Device, alone: StepAlone, measured: Measured, effort: Effort
-) -> Facts:
-    cores = max(measured.pipeline)
-    costs = subject.costs(effort.seconds * effort.rounds)
-    runs = measured.end_to_end[cores]
-    images = count_images(alone.batch)
-    first_work_s = 0.0 if costs is None else images * costs.total_s
-    start_up_s = min(run.start_up_s for run in runs)
-    short = [run.epoch_s for run in runs if run.is_short and run.epoch_s is not None]
-    own, other = rate_of(measured.pipeline[cores]), None
-    if measured.other_workers:
-        other = rate_of(measured.other_workers)
-    copy = getattr(device, "seconds_to_copy", None)
-    return Facts(
-        batches=sum(run.batches for run in runs),
-        synthetic=alone.rate.median,
-        pipeline=own.median,
-        end_to_end=rate_of(runs).median,
-        cores=cores,
-        workers=subject.workers,
-        worker_kind=subject.worker_kind,
-        costs=costs,
-        other_workers=cores if other else None,
-        other_pipeline=other.median if other else None,
-        other_gain=other.largest / own.largest if other else None,
-        other_spread=max(rate.largest / rate.least for rate in (own, other or own)),
-        start_up_s=max(0.0, start_up_s - first_work_s),
-        epoch_s=min(short, default=None),
-        copy_s=copy(alone.batch) / images if copy is not None else 0.0,
-    )
-
-
-def _stall_parts(facts: Facts) -> dict[str, float]:
-    """Split the stall by what the pipeline spends its time on."""
-    if facts.costs is None:
-        return {}
-    seconds = {
-        "fetch": facts.costs.of("read"),
-        "prepare": facts.costs.cpu_s,
-        "transfer": facts.copy_s,
-    }
-    total_s = sum(seconds.values()) or 1.0
-    return {name: facts.stall * part / total_s for name, part in seconds.items()}
-
-
-def _cold(facts: Facts, model: Model, reads: ReadTimes | None) -> tuple[WhatIf, ...]:
-    """Think through files that are not in memory, as in the first epoch or a large data set."""
-    if reads is None or reads.cold_s is None or facts.costs is None:
-        return ()
-    extra = max(0.0, reads.cold_s - reads.cached_s)
-    readers = max(1, facts.workers)
-    slowed = 1 / (1 / facts.pipeline + extra / readers)
-    rate = model.end_to_end(facts.synthetic, slowed, facts.cores)
-    now = model.end_to_end(facts.synthetic, facts.pipeline, facts.cores)
-    return (WhatIf("files that are not in memory", rate, rate / now),)
-
-
-def _tell_reads(reads: ReadTimes | None) -> tuple[str, ...]:
-    if reads is None or reads.cold_s is None:
-        return ()
-    cold, cached = f"{reads.cold_s * 1e6:,.0f} µs cold", f"{reads.cached_s * 1e6:,.0f} µs cached"
-    return (f"a file keeps its reader waiting {cold}, {cached}",)
-
-
-def _tell_first_epoch(found: FirstEpoch | None, alone: StepAlone) -> tuple[str, ...]:
-    if found is None:
-        return ()
-    lost = found.lost(alone.rate.median)
-    told = (
-        f"an epoch with files that are not in memory: {found.cold.median:,.0f} images/s, then "
-        f"{found.cached.median:,.0f}: fetching loses {lost['fetch']:.0%} of the accelerator's "
-        f"time, preparing and starting {lost['prepare']:.0%}"
-    )
-    return (told,)

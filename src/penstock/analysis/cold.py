@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from penstock.analysis.devices import Device
+from penstock.analysis.facts import Facts
 from penstock.analysis.measure import Effort, rate_of, run_pipeline
-from penstock.analysis.results import FirstEpoch
+from penstock.analysis.results import FirstEpoch, WhatIf
 from penstock.analysis.runs import Run
 from penstock.analysis.subject import Subject
 from penstock.analysis.thread_clock import StageClock
+from penstock.analysis.what_if import Model
 
 _FILES_READ = 24
 _MOST_FORGOTTEN = 20_000  # files: to drop more takes longer than it tells
@@ -57,6 +59,34 @@ def measure_first_epoch(
         for runs in (cold, cached):
             runs.append(run_pipeline(subject, device, cores, effort, epochs=1))
     return FirstEpoch(rate_of(cold), rate_of(cached))
+
+
+def what_if_cold(facts: Facts, model: Model, reads: ReadTimes | None) -> tuple[WhatIf, ...]:
+    """Think through files that are not in memory, as in the first epoch or a large data set."""
+    if reads is None or reads.cold_s is None or facts.costs is None:
+        return ()
+    extra = max(0.0, reads.cold_s - reads.cached_s)
+    readers = max(1, facts.workers)
+    slowed = 1 / (1 / facts.pipeline + extra / readers)
+    rate = model.end_to_end(facts.synthetic, slowed, facts.cores)
+    now = model.end_to_end(facts.synthetic, facts.pipeline, facts.cores)
+    return (WhatIf("files that are not in memory", rate, rate / now),)
+
+
+def tell_cold(
+    reads: ReadTimes | None, first_epoch: FirstEpoch | None, synthetic: float
+) -> Iterator[str]:
+    """Yield what was seen, in words."""
+    if reads is not None and reads.cold_s is not None:
+        cold, cached = (f"{seconds * 1e6:,.0f} µs" for seconds in (reads.cold_s, reads.cached_s))
+        yield f"a file keeps its reader waiting {cold} cold, {cached} cached"
+    if first_epoch is not None:
+        lost = first_epoch.lost(synthetic)
+        yield (
+            f"an epoch with files that are not in memory: {first_epoch.cold.median:,.0f} images/s, "
+            f"then {first_epoch.cached.median:,.0f}: fetching loses {lost['fetch']:.0%} of the "
+            f"accelerator's time, preparing and starting {lost['prepare']:.0%}"
+        )
 
 
 def forget(files: Sequence[str]) -> None:

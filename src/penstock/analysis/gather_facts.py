@@ -1,0 +1,56 @@
+"""From what was measured to the facts that a verdict needs."""
+
+from __future__ import annotations
+
+from penstock.analysis.batch_images import count_images
+from penstock.analysis.devices import Device
+from penstock.analysis.facts import Facts
+from penstock.analysis.measure import Effort, Measured, StepAlone, rate_of
+from penstock.analysis.subject import Subject
+
+
+def gather_facts(
+    subject: Subject, device: Device, alone: StepAlone, measured: Measured, effort: Effort
+) -> Facts:
+    """Measure what an image costs, and put it together with the rates on all cores."""
+    cores = max(measured.pipeline)
+    costs = subject.costs(effort.seconds * effort.rounds)
+    runs = measured.end_to_end[cores]
+    images = count_images(alone.batch)
+    first_work_s = 0.0 if costs is None else images * costs.total_s
+    start_up_s = min(run.start_up_s for run in runs)
+    short = [run.epoch_s for run in runs if run.is_short and run.epoch_s is not None]
+    own, other = rate_of(measured.pipeline[cores]), None
+    if measured.other_workers:
+        other = rate_of(measured.other_workers)
+    copy = getattr(device, "seconds_to_copy", None)
+    return Facts(
+        batches=sum(run.batches for run in runs),
+        synthetic=alone.rate.median,
+        pipeline=own.median,
+        end_to_end=rate_of(runs).median,
+        cores=cores,
+        workers=subject.workers,
+        worker_kind=subject.worker_kind,
+        costs=costs,
+        other_workers=cores if other else None,
+        other_pipeline=other.median if other else None,
+        other_gain=other.largest / own.largest if other else None,
+        other_spread=max(rate.largest / rate.least for rate in (own, other or own)),
+        start_up_s=max(0.0, start_up_s - first_work_s),
+        epoch_s=min(short, default=None),
+        copy_s=copy(alone.batch) / images if copy is not None else 0.0,
+    )
+
+
+def split_stall(facts: Facts) -> dict[str, float]:
+    """Split the stall by what the pipeline spends its time on."""
+    if facts.costs is None:
+        return {}
+    seconds = {
+        "fetch": facts.costs.of("read"),
+        "prepare": facts.costs.cpu_s,
+        "transfer": facts.copy_s,
+    }
+    total_s = sum(seconds.values()) or 1.0
+    return {name: facts.stall * part / total_s for name, part in seconds.items()}
