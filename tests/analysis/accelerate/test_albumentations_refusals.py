@@ -126,4 +126,4 @@ def test_a_transform_that_cannot_be_copied(load_arrays):
 def test_other_versions(load_arrays, monkeypatch):
     monkeypatch.setattr(A, "__version__", "1.4.24")
     reasons = penstock.explain_translation(load_arrays(A.NoOp())).reasons
-    assert "it comes from Albumentations 1.4.24; known is 2.0." in reasons[0]
+    assert "it comes from Albumentations 1.4.24; known is 2.0.8." in reasons[0]
