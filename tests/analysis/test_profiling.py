@@ -10,9 +10,9 @@ from PIL import Image
 
 from clocks import TickingClock
 from penstock import transforms as T
+from penstock.analysis.library_threads import library_threads
 from penstock.analysis.profiling import call_timer
 from penstock.analysis.profiling.dataset import REST, file_name, profile_dataset
-from penstock.analysis.profiling.one_thread import one_thread
 from penstock.analysis.profiling.profile import profile_object
 from penstock.analysis.profiling.steps import op_name, single_ops
 from penstock.errors import PenstockError, SourceError, TransformError
@@ -80,7 +80,7 @@ def test_torchvision_v2_and_v1(photos, torchvision):
 def test_torch_gets_one_thread_and_its_own_back(torchvision):
     torch = sys.modules["torch"]
     before = torch.get_num_threads()
-    with one_thread():
+    with library_threads(1):
         assert torch.get_num_threads() == 1
 
     assert torch.get_num_threads() == before

@@ -58,6 +58,8 @@ STALLED = Facts(
         ({"start_up_s": 0.9, "epoch_s": 1.0}, Verdict.START_UP),
         ({"start_up_s": 0.1, "epoch_s": 1.0}, Verdict.DECODE),
         ({"copy_s": 9e-4}, Verdict.TRANSFER),
+        ({"pipeline": 4000.0, "end_to_end": 800.0, "computes_here": True}, Verdict.ACCELERATOR),
+        ({"pipeline": 1500.0, "end_to_end": 800.0, "computes_here": True}, Verdict.DECODE),
         ({"batches": 2}, Verdict.NONE),
         ({"costs": None}, Verdict.NONE),
     ],

@@ -19,6 +19,7 @@ from penstock.analysis.measure import (
     Effort,
     Measured,
     Say,
+    StepAlone,
     core_counts,
     first_batch,
     measure_rates,
@@ -91,7 +92,10 @@ def analyze(
     # A data set that is loaded without workers may not bear to be sent to one.
     other_workers = cores if subject.workers not in {0, cores} else None
     counts = core_counts(cores) if sweeps else [cores]
-    measured = measure_rates(subject, target, counts, effort, other_workers=other_workers, say=say)
+    measured = measure_rates(
+        subject, target, counts, effort, alone=alone, other_workers=other_workers, say=say
+    )
+    alone = measured.step_on(cores, alone)
     say("how busy the device is")
     step_s = count_images(alone.batch) / alone.rate.median
     with watch_device(target, step_s) as watched:
@@ -105,6 +109,7 @@ def analyze(
         alone.cpu_s,
         fit_overlap(core_points(alone, measured)),
         _with_workers(best, measured, subject.workers, cores),
+        _fit_steps(measured, alone, cores),
     )
     finding = judge(facts)
     say("files, cold and cached")
@@ -146,7 +151,9 @@ def analyze(
         pipeline=core_rates(measured.pipeline, fitted.cores.rate, cores),
         end_to_end=core_rates(
             measured.end_to_end,
-            lambda count: fitted.end_to_end(alone.rate.median, fitted.cores.rate(count), count),
+            lambda count: fitted.end_to_end(
+                fitted.synthetic(count, alone.rate.median), fitted.cores.rate(count), count
+            ),
             cores,
         ),
         stall=facts.stall,
@@ -170,3 +177,13 @@ def _with_workers(
     if not measured.other_workers or workers > cores:
         return None
     return fit_cores(best | {cores: rate_of(measured.other_workers).largest})
+
+
+def _fit_steps(measured: Measured, alone: StepAlone, cores: int) -> CoreModel | None:
+    """Fit how a step scales that computes on these cores."""
+    if not measured.steps:
+        return None
+    best = {
+        count: max(step.rate.largest for step in steps) for count, steps in measured.steps.items()
+    }
+    return fit_cores(best).through(cores, alone.rate.median)

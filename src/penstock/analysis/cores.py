@@ -7,6 +7,8 @@ import sys
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 
+from penstock.analysis.library_threads import library_threads
+
 CAN_PIN = sys.platform == "linux"
 
 
@@ -21,13 +23,16 @@ def available_cores() -> int:
 def pinned_to(cores: int) -> Iterator[None]:
     """Run on the first `cores` allowed cores: this process with all its threads and children.
 
+    torch and OpenCV have as many threads meanwhile, as they would on a machine of that size.
+
     Where the system cannot pin, this does nothing.
     """
     if sys.platform == "linux":
         allowed = os.sched_getaffinity(0)
         _pin_threads(set(sorted(allowed)[:cores]))
         try:
-            yield
+            with library_threads(cores):
+                yield
         finally:
             _pin_threads(allowed)
     else:

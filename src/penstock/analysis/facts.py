@@ -27,6 +27,8 @@ class Facts:
     start_up_s: float = 0.0  # of an epoch, beyond the work on its batches
     epoch_s: float | None = None  # measured, if epochs are short
     copy_s: float = 0.0  # an image, from the host to the device
+    step_cores: float = 0.0  # that the training step keeps busy
+    computes_here: bool = False  # whether the step and the pipeline share the cores
 
     @property
     def stall(self) -> float:

@@ -40,6 +40,8 @@ def gather_facts(
         start_up_s=max(0.0, start_up_s - first_work_s),
         epoch_s=min(short, default=None),
         copy_s=copy(alone.batch) / images if copy is not None else 0.0,
+        step_cores=alone.cores,
+        computes_here=alone.computes_here,
     )
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from statistics import median
 from typing import Any
 
@@ -19,6 +19,7 @@ from penstock.errors import AnalysisError
 Say = Callable[[str], None]
 
 _WARM_UP_STEPS = 3
+_CORES_OF_A_CPU_STEP = 0.5  # one that only starts work on a GPU takes less, unless it is tiny
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,6 +43,16 @@ class StepAlone:
     cpu_s: float  # of this process, an image
     batch: Any
 
+    @property
+    def cores(self) -> float:
+        """How many cores the step itself keeps busy."""
+        return self.cpu_s * self.rate.median
+
+    @property
+    def computes_here(self) -> bool:
+        """Whether it shares the cores with the pipeline, rather than start work elsewhere."""
+        return self.cores >= _CORES_OF_A_CPU_STEP
+
 
 @dataclass(slots=True)
 class Measured:
@@ -50,6 +61,16 @@ class Measured:
     pipeline: dict[int, list[Run]] = field(default_factory=dict)
     end_to_end: dict[int, list[Run]] = field(default_factory=dict)
     other_workers: list[Run] = field(default_factory=list)
+    steps: dict[int, list[StepAlone]] = field(default_factory=dict)  # of one that computes here
+
+    def step_on(self, cores: int, otherwise: StepAlone) -> StepAlone:
+        """Return the step alone on so many cores, if they matter to it."""
+        steps = self.steps.get(cores)
+        if not steps:
+            return otherwise
+        rates = [step.rate.median for step in steps]
+        cpu_s = median(step.cpu_s for step in steps)
+        return StepAlone(Rate(median(rates), min(rates), max(rates)), cpu_s, otherwise.batch)
 
 
 def rate_of(runs: Sequence[Run]) -> Rate:
@@ -107,14 +128,23 @@ def measure_rates(
     core_counts: Sequence[int],
     effort: Effort,
     *,
+    alone: StepAlone,
     other_workers: int | None,
     say: Say,
 ) -> Measured:
-    """Measure P and E on each number of cores in turn, so that a busy moment hits all alike."""
+    """Measure P and E on each number of cores in turn, so that a busy moment hits all alike.
+
+    So is S, of a step that computes on these cores.
+    """
     found = Measured()
     for number in range(effort.rounds):
         for cores in core_counts:
             on = f"{cores} core{'' if cores == 1 else 's'}, round {number + 1}"
+            if alone.computes_here:
+                say(f"the step alone on {on}")
+                with pinned_to(cores):
+                    step = measure_step(device, alone.batch, replace(effort, rounds=1))
+                found.steps.setdefault(cores, []).append(step)
             say(f"the pipeline alone on {on}")
             run = run_pipeline(subject, None, cores, effort)
             found.pipeline.setdefault(cores, []).append(run)

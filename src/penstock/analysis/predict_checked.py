@@ -14,16 +14,12 @@ _BEYOND = (2, 4, 8)  # times the cores there are
 
 def core_points(alone: StepAlone, measured: Measured) -> list[Point]:
     """Return what was measured on each number of cores."""
-    return [
-        Point(
-            alone.rate.median,
-            rate_of(measured.pipeline[cores]).median,
-            cores,
-            alone.cpu_s,
-            rate_of(runs).median,
-        )
-        for cores, runs in measured.end_to_end.items()
-    ]
+    points = []
+    for cores, runs in measured.end_to_end.items():
+        step = measured.step_on(cores, alone)
+        pipeline = rate_of(measured.pipeline[cores]).median
+        points.append(Point(step.rate.median, pipeline, cores, step.cpu_s, rate_of(runs).median))
+    return points
 
 
 def core_rates(

@@ -10,9 +10,9 @@ from importlib import import_module
 from typing import Any
 
 from penstock.analysis.costs import Costs
+from penstock.analysis.library_threads import library_threads
 from penstock.analysis.plan_variants import scaled
 from penstock.analysis.profiling.dataset import find_slowest_files
-from penstock.analysis.profiling.one_thread import one_thread
 from penstock.analysis.subject import WorkerKind
 from penstock.analysis.torch_costs import innermost, list_composes, measure_costs
 
@@ -95,7 +95,7 @@ class TorchSubject:
         """Fetch some samples one by one; nothing for data that has no order."""
         if not _has_length(self._dataset) or not self.images:
             return ()
-        with one_thread():
+        with library_threads(1):
             return find_slowest_files(self._dataset, _FILES_TIMED)
 
     def _samples(self) -> Sequence[Any]:

@@ -10,6 +10,7 @@ from penstock.analysis.results import Verdict
 
 LEAST_BATCHES = 8  # with fewer, one that is late decides
 _FED = 0.1  # a smaller loss is within what two runs of the same training differ by
+_AMPLE = 2.0  # times as fast as the step: then most of the cores' time is the step's
 _MOST_OF_IT = 0.5  # more than all other causes together
 # More than the best of three rounds differ on a machine that does other work too.
 _GAIN_THAT_COUNTS = 1.15
@@ -45,6 +46,12 @@ def _judge(facts: Facts) -> tuple[Verdict, str]:
         return Verdict.ACCELERATOR, (
             f"The accelerator is the limit: it is busy {1 - facts.stall:.0%} of the time, and the "
             f"input pipeline could feed {facts.pipeline / facts.synthetic:.1f} of it."
+        )
+    if facts.computes_here and facts.pipeline > _AMPLE * facts.synthetic:
+        return Verdict.ACCELERATOR, (
+            f"The training step is the limit: it computes on {facts.step_cores:.1f} of the "
+            f"{facts.cores} cores itself, and leaves them {facts.stall:.0%} of the time to an "
+            f"input pipeline that alone could feed {facts.pipeline / facts.synthetic:.1f} of it."
         )
     too_many = _too_many_workers(facts)
     if too_many is not None:

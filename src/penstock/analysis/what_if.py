@@ -21,6 +21,11 @@ class Model:
     step_cpu_s: float
     overlap: float
     with_workers: CoreModel | None = None  # with as many workers as cores, if that is more
+    steps: CoreModel | None = None  # of the step alone, if it computes on these cores
+
+    def synthetic(self, cores: int, measured: float) -> float:
+        """Return the step's rate alone on so many cores, given that on those there are."""
+        return measured if self.steps is None else self.steps.rate(cores)
 
     def end_to_end(
         self, synthetic: float, pipeline: float, cores: int, step_cpu_s: float | None = None
@@ -59,7 +64,8 @@ def what_ifs(facts: Facts, model: Model, changes: Sequence[Change] = ()) -> tupl
 
     for times in (2, 4):
         cores = facts.cores * times
-        consider(f"{cores} cores", facts.synthetic, model.cores.rate(cores), cores)
+        synthetic = model.synthetic(cores, facts.synthetic)
+        consider(f"{cores} cores", synthetic, model.cores.rate(cores), cores)
     for times in FASTER:
         consider(faster_accelerator(times), facts.synthetic * times, facts.pipeline, facts.cores)
     slower = f"a model whose step takes {SLOWER} times as long"
@@ -78,6 +84,8 @@ def what_ifs(facts: Facts, model: Model, changes: Sequence[Change] = ()) -> tupl
             change.step_cpu_s,
         )
         found.append(WhatIf(change.what, rate, rate / now))
+    if model.steps is not None:
+        return tuple(found)  # with every core the step gets faster too: no number feeds it
     served = model.with_workers or model.cores
     needed = cores_needed(facts.synthetic, served, model.step_cpu_s, model.overlap)
     each = ", each with a worker," if model.with_workers else ""

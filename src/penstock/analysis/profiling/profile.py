@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from PIL import Image
 
+from penstock.analysis.library_threads import library_threads
 from penstock.analysis.profiling.code_lines import time_lines
 from penstock.analysis.profiling.dataset import (
     find_pipelines,
@@ -17,7 +18,6 @@ from penstock.analysis.profiling.dataset import (
     spread_indices,
     wrapped,
 )
-from penstock.analysis.profiling.one_thread import one_thread
 from penstock.analysis.profiling.ops import time_ops
 from penstock.analysis.profiling.ours import is_ours, profile_ours
 from penstock.analysis.profiling.result import Profile
@@ -34,7 +34,7 @@ def profile_object(
 
     `as_array` hands the photos over as NumPy arrays, where Pillow images are the rule.
     """
-    with one_thread():
+    with library_threads(1):
         return _profile(value, files, samples, by_line=by_line, as_array=as_array)
 
 
