@@ -64,7 +64,7 @@ def test_a_dataset_class_is_made(capsys):
     [
         ("my_training", "my_training: says no object to take"),
         (":steps", ":steps: says no object to take"),
-        ("no_such_module:x", "no_such_module: cannot be imported (ModuleNotFoundError"),
+        ("no_such_module:x", "No module named 'no_such_module'). Check the name"),
         ("no_such.py:x", "no_such.py: no such file"),
         ("does_not_import:x", "No module named 'no_such_library'"),
         ("my_training:wrong", "my_training:wrong: my_training has no wrong"),

@@ -61,9 +61,14 @@ def _import(home: str) -> ModuleType:
         return _run_file(home) if is_file else importlib.import_module(home)
     # Whatever the user's module raises, or that it ends the program, is worth a sentence.
     except (Exception, SystemExit) as error:
+        is_missing = isinstance(error, ModuleNotFoundError) and home.startswith(error.name or "?")
+        advice = (
+            "Check the name, and that you stand in its folder."
+            if is_missing
+            else "Keep what trains behind `if __name__ == '__main__':`."
+        )
         raise PenstockError(
-            f"{home}: cannot be imported ({type(error).__name__}: {error}). "
-            "Keep what trains behind `if __name__ == '__main__':`."
+            f"{home}: cannot be imported ({type(error).__name__}: {error}). {advice}"
         ) from error
 
 
