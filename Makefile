@@ -49,12 +49,16 @@ $(STAMPS)/venv: | system-packages
 	@mkdir -p $(STAMPS) && touch $@
 
 # torch comes first: another package that asks for it might bring gigabytes of it.
-$(STAMPS)/torch: requirements/torch.txt requirements/torchvision.txt $(STAMPS)/venv
+HOOK := torchvision_beside_cpu_torch
+$(STAMPS)/torch: requirements/torch.txt requirements/torchvision.txt scripts/$(HOOK).py \
+  $(STAMPS)/venv
 	@echo "setup: installing torch and torchvision (some 200 MB)"
 	@$(PIP) install -r requirements/torch.txt \
 	  && $(PIP) install --no-deps -r requirements/torchvision.txt \
 	  || echo "setup: NOTE: the pinned torch or torchvision cannot be had for this Python or" \
 	    "platform; comparisons with them will be skipped. To try again: rm $@"
+	@libraries=$$($(BIN)/python -c 'import sysconfig; print(sysconfig.get_path("purelib"))') \
+	  && cp scripts/$(HOOK).py "$$libraries" && echo "import $(HOOK)" >"$$libraries/$(HOOK).pth"
 	@touch $@
 
 $(STAMPS)/tools: requirements/build.txt requirements/tools.txt $(STAMPS)/torch

@@ -7,8 +7,6 @@ import pytest
 
 from penstock.cli.torchvision_import import import_torchvision
 
-FOLDER = Path(__file__).parent / "torchvision_for_scripts"
-
 
 def environment_for(script: Path) -> dict[str, str]:
     """Return an environment in which `script` can import torchvision; skip where it cannot."""
@@ -17,6 +15,5 @@ def environment_for(script: Path) -> dict[str, str]:
             import_torchvision()
         except ImportError as error:
             pytest.skip(f"torchvision cannot be imported: {error}")
-    path = os.pathsep.join(filter(None, [str(FOLDER), os.environ.get("PYTHONPATH")]))
     # One thread of torch's: its own and the workers' would fight for few cores.
-    return os.environ | {"PYTHONPATH": path, "OMP_NUM_THREADS": "1"}
+    return os.environ | {"OMP_NUM_THREADS": "1"}
