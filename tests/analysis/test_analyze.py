@@ -118,20 +118,20 @@ def test_what_is_measured_is_told(photos):
     assert found.layers == found.slowest_files == ()
 
 
-def test_command_line(photos, capsys):
+def test_command_line(photos, capsys, hurried):
     code = main(["analyze", str(photos), "--quick", "--batch-size", "4", "--json"])
 
     assert code == 0
     assert json.loads(capsys.readouterr().out)["images"] == 24
 
 
-def test_command_line_for_people(photos, capsys, monkeypatch, tmp_path):
+def test_command_line_for_people(photos, capsys, monkeypatch, tmp_path, hurried):
     (tmp_path / "recipes_of_mine.py").write_text(
         "from penstock import transforms as T\ndef crop(): return T.CenterCrop(32)\n"
     )
     monkeypatch.chdir(tmp_path)
     monkeypatch.syspath_prepend(str(tmp_path))
-    arguments = ["--transform", "recipes_of_mine:crop", "--device", "emulated:10"]
+    arguments = ["--transform", "recipes_of_mine:crop", "--device", "emulated:50"]
     code = main(["analyze", str(photos), "--quick", "--batch-size", "1", *arguments])
 
     out = capsys.readouterr().out

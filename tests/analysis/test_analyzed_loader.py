@@ -59,7 +59,7 @@ def project(tmp_path, monkeypatch):
 
 
 @pytest.mark.parametrize("name", ["ours_to_analyze:make", "ours_to_analyze.py:make"])
-def test_loader_that_a_function_makes(name, capsys):
+def test_loader_that_a_function_makes(name, capsys, hurried):
     assert main(["analyze", name, "--quick", "--json"]) == 0
 
     found = json.loads(capsys.readouterr().out)
@@ -67,7 +67,7 @@ def test_loader_that_a_function_makes(name, capsys):
     assert found["title"].startswith("Loader(")
 
 
-def test_torch_loader_and_the_line_that_makes_it(capsys):
+def test_torch_loader_and_the_line_that_makes_it(capsys, hurried):
     pytest.importorskip("torch")
     arguments = ["torchs_to_analyze.py:loader", "--quick", "--json", "--device", "emulated:1e6"]
     assert main(["analyze", *arguments]) == 0
@@ -78,7 +78,7 @@ def test_torch_loader_and_the_line_that_makes_it(capsys):
     assert all(line.endswith("# torchs_to_analyze.py:10") for line in lines)
 
 
-def test_step_of_the_user(capsys):
+def test_step_of_the_user(capsys, hurried):
     step = "ours_to_analyze:step"
     assert main(["analyze", "ours_to_analyze:make", "--step", step, "--quick", "--json"]) == 0
 
