@@ -18,6 +18,7 @@ wheel=$(echo $folder/dist/penstock-*.whl)
 packages=$("$python" -c 'import sysconfig; print(sysconfig.get_path("purelib"))')
 own_packages=$($folder/venv/bin/python -c 'import sysconfig; print(sysconfig.get_path("purelib"))')
 echo "$packages" >"$own_packages/checkout.pth"
+cp "$packages/torchvision_beside_cpu_torch.pth" "$own_packages"  # read after the one above
 $pip install --no-deps --target "$own_packages" "$wheel"
 
 $folder/venv/bin/python -c "
