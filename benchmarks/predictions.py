@@ -20,13 +20,13 @@ from benchmarks.dataset import CHECKOUT, default_folder, image_paths
 from benchmarks.environment import cpu_name, system_name
 from penstock import Loader
 from penstock import transforms as T
-from penstock.analysis.cores import available_cores
 from penstock.analysis.devices import EmulatedDevice
 from penstock.analysis.layers import LAYERS
 from penstock.analysis.measure import Effort, first_batch, measure_step, run_pipeline
 from penstock.analysis.penstock_subject import PenstockSubject
 from penstock.analysis.predict import Point, fit_overlap, predict
 from penstock.analysis.results import Prediction
+from penstock.usable_cores import usable_cores
 
 RATES = (100, 300, 1_000, 3_000, 10_000, 20_000)
 NEAR = (0.6, 0.8, 1.0, 1.25, 1.7)  # of the pipeline's rate: far ones prove little
@@ -171,7 +171,7 @@ def main() -> int:
     subject = make_subject(paths)
     effort = Effort(args.rounds, args.seconds)
     checks: list[Check] = []
-    for cores in range(1, min(2, available_cores()) + 1):
+    for cores in range(1, min(2, usable_cores()) + 1):
         for layers in LAYERS:
             print(f"{cores} cores, {layers} layers", file=sys.stderr)
             checks += check_setting(subject.with_layers(layers), cores, layers, effort)

@@ -10,13 +10,14 @@ ROOT = Path(__file__).parents[1]
 PACKAGE = ROOT / "src" / "penstock"
 
 # What each part of the package may import of the others.
-BASE = {"_core", "_version", "errors", "geometry", "progress", "user_cache"}
+BASE = {"_core", "_version", "errors", "geometry", "progress", "usable_cores", "user_cache"}
 MAY_IMPORT = {
     "_version": set(),
     "errors": set(),
     "geometry": set(),
     "drawing": set(),
     "progress": set(),
+    "usable_cores": set(),
     "user_cache": set(),
     "rng": BASE,
     "pillow_order": BASE,

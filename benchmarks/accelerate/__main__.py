@@ -26,7 +26,7 @@ from benchmarks.environment import cpu_name, system_name
 from benchmarks.summary import Spread, ratio_in_each_round
 from benchmarks.table import aligned
 from penstock.cli.torchvision_import import import_torchvision
-from penstock.loading.options import usable_cores
+from penstock.usable_cores import usable_cores
 
 HEADINGS = ("recipe", "DataLoader, images/s", "accelerated, images/s", "times")
 RESULT = CHECKOUT / "benchmarks" / "results" / "accelerate.md"

@@ -9,9 +9,9 @@ from PIL import Image
 import penstock
 from penstock import AnalysisError, Loader
 from penstock import transforms as T
-from penstock.analysis.cores import available_cores
 from penstock.analysis.results import Verdict
 from penstock.cli.main import main
+from penstock.usable_cores import usable_cores
 
 
 @pytest.fixture(scope="module")
@@ -48,7 +48,7 @@ def test_a_device_that_nothing_can_feed_waits(analysis):
 def test_cores_there_are_were_measured_and_more_are_predicted(analysis):
     for rates in (analysis.pipeline, analysis.end_to_end):
         measured = [rate.cores for rate in rates if rate.is_measured]
-        assert measured[-1] == available_cores()
+        assert measured[-1] == usable_cores()
         assert all(rate.cores > measured[-1] for rate in rates if not rate.is_measured)
         assert not rates[-1].is_measured
 
@@ -114,7 +114,7 @@ def test_what_is_measured_is_told(photos):
     found = penstock.analyze(loader, rounds=1, seconds=0.05, sweeps=False, progress=told.append)
 
     assert told[0] == "the step alone"
-    assert [rate.cores for rate in found.pipeline if rate.is_measured] == [available_cores()]
+    assert [rate.cores for rate in found.pipeline if rate.is_measured] == [usable_cores()]
     assert found.layers == found.slowest_files == ()
 
 

@@ -5,7 +5,7 @@ import sys
 import pytest
 
 from analysis.bottlenecks.__main__ import run_script, scripts
-from penstock.analysis.cores import available_cores
+from penstock.usable_cores import usable_cores
 
 NEED_CORES = {"too_few_workers", "interpreter_lock"}
 
@@ -14,7 +14,7 @@ NEED_CORES = {"too_few_workers", "interpreter_lock"}
 @pytest.mark.skipif(sys.platform != "linux", reason="queueing for a core shows on Linux only")
 @pytest.mark.parametrize("script", scripts(), ids=lambda script: script.stem)
 def test_bottleneck_is_named(script, torchvision):
-    if script.stem in NEED_CORES and available_cores() < 2:
+    if script.stem in NEED_CORES and usable_cores() < 2:
         pytest.skip("needs two cores")
     done = run_script(script)
 

@@ -6,7 +6,8 @@ import threading
 
 import pytest
 
-from penstock.analysis.cores import available_cores, pinned_to
+from penstock.analysis.cores import pinned_to
+from penstock.usable_cores import usable_cores
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="the system cannot pin")
 
@@ -18,7 +19,7 @@ def test_threads_that_are_there_already_are_pinned_too():
     allowed = os.sched_getaffinity(0)
     try:
         with pinned_to(1):
-            assert available_cores() == 1
+            assert usable_cores() == 1
             assert len(os.sched_getaffinity(older.native_id)) == 1
         assert os.sched_getaffinity(older.native_id) == allowed
     finally:

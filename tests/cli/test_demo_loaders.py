@@ -7,7 +7,7 @@ import pytest
 
 import penstock
 from fake_loaders import FakeSide, FastSide
-from penstock.analysis.cores import available_cores, pinned_to
+from penstock.analysis.cores import pinned_to
 from penstock.cli import demo_passes
 from penstock.cli.demo_check import count_identical
 from penstock.cli.demo_loaders import (
@@ -21,6 +21,7 @@ from penstock.cli.demo_loaders import (
 from penstock.cli.demo_passes import TimedLoader, measure_passes
 from penstock.cli.torchvision_import import import_torchvision
 from penstock.sample_set import make_sample_set
+from penstock.usable_cores import usable_cores
 
 PHOTOS = 8
 
@@ -42,10 +43,10 @@ def _torchvision() -> None:
 
 
 def test_pinning_ends_with_the_block() -> None:
-    before = available_cores()
+    before = usable_cores()
     with pinned_to(1):
-        assert available_cores() == 1
-    assert available_cores() == before
+        assert usable_cores() == 1
+    assert usable_cores() == before
 
 
 @pytest.mark.parametrize("build", [folder_loader, packed_loader, pillow_loader])
@@ -86,7 +87,7 @@ def test_a_packed_file_of_other_photos_is_told_apart(work: Work, tmp_path: Path)
 def test_every_loader_runs_on_one_core_and_on_all(
     work: Work, cores: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(demo_passes, "available_cores", lambda: cores)
+    monkeypatch.setattr(demo_passes, "usable_cores", lambda: cores)
     rows = measure_passes(work, {"plain": FakeSide, "fast": partial(FastSide)}, passes=3)
     assert [(row.loader, row.cores) for row in rows] == [
         (label, count) for count in range(1, cores + 1) for label in ("plain", "fast")

@@ -9,7 +9,6 @@ from typing import Any
 from penstock.analysis.advice import advise
 from penstock.analysis.batch_images import count_images
 from penstock.analysis.cold import measure_first_epoch, measure_reads, tell_cold, what_if_cold
-from penstock.analysis.cores import available_cores
 from penstock.analysis.devices import Device, StepDevice, open_device
 from penstock.analysis.environment import describe_environment
 from penstock.analysis.gather_facts import gather_facts, split_stall
@@ -40,6 +39,7 @@ from penstock.analysis.user_code import UserCode, code_of_caller
 from penstock.analysis.utilisation import watch_device
 from penstock.analysis.verdict import judge
 from penstock.analysis.what_if import Model, what_ifs
+from penstock.usable_cores import usable_cores
 
 DEFAULT_DEVICE = "emulated:1000"
 
@@ -88,7 +88,7 @@ def analyze(
     cpu_before = read_cpu_seconds()
     say("the step alone")
     alone = measure_step(target, first_batch(subject), effort)
-    cores = available_cores()
+    cores = usable_cores()
     # A data set that is loaded without workers may not bear to be sent to one.
     other_workers = cores if subject.workers not in {0, cores} else None
     counts = core_counts(cores) if sweeps else [cores]

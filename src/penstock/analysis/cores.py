@@ -1,4 +1,4 @@
-"""Which processor cores this process may use, and how to keep to some of them."""
+"""Keeping this process to some of the processor cores."""
 
 from __future__ import annotations
 
@@ -10,13 +10,6 @@ from contextlib import contextmanager, suppress
 from penstock.analysis.library_threads import library_threads
 
 CAN_PIN = sys.platform == "linux"
-
-
-def available_cores() -> int:
-    """Return how many cores this process may run on."""
-    if sys.platform == "linux":
-        return len(os.sched_getaffinity(0))
-    return os.cpu_count() or 1
 
 
 @contextmanager

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from penstock import _core
 from penstock._version import __version__
-from penstock.analysis.cores import available_cores
+from penstock.usable_cores import usable_cores
 
 _CPU_INFO = Path("/proc/cpuinfo")
 _LIBRARIES = ("torch", "torchvision", "pillow", "numpy")
@@ -20,7 +20,7 @@ def describe_environment() -> dict[str, str]:
         "penstock": __version__,
         "instructions": _core.active_isa(),
         "CPU": _cpu_name(),
-        "cores": str(available_cores()),
+        "cores": str(usable_cores()),
         "system": platform.platform(),
         "Python": platform.python_version(),
     }

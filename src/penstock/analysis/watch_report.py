@@ -13,7 +13,7 @@ from penstock.analysis.loader_facts import LoaderFacts
 from penstock.analysis.results import Steps, Verdict
 from penstock.analysis.step_times import StepTimes
 from penstock.analysis.watch_verdict import Shares, judge
-from penstock.loading.options import usable_cores
+from penstock.usable_cores import usable_cores
 
 QUANTILES = {"least": 0.0, "median": 0.5, "p90": 0.9, "p99": 0.99, "largest": 1.0}
 

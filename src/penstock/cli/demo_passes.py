@@ -10,11 +10,12 @@ from functools import partial
 from statistics import median
 from typing import Any
 
-from penstock.analysis.cores import available_cores, pinned_to
+from penstock.analysis.cores import pinned_to
 from penstock.cli.demo_loaders import Work
 from penstock.cli.loader_process import LoaderProcess
 from penstock.cli.torchvision_import import import_torch_if_there
 from penstock.progress import ProgressBar
+from penstock.usable_cores import usable_cores
 
 SHORTEST_PASS_S = 0.3
 
@@ -84,7 +85,7 @@ class TimedLoader:
 
 def measure_passes(work: Work, sides: Sides, passes: int) -> list[Row]:
     """Time each side on one core and on all, alternating; the first side is the reference."""
-    core_counts = sorted({1, available_cores()})
+    core_counts = sorted({1, usable_cores()})
     with ExitStack() as stack:
         running = {
             label: stack.enter_context(LoaderProcess(label, side, work))

@@ -12,7 +12,6 @@ from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from penstock.analysis.cores import available_cores
 from penstock.analysis.measure import Effort
 from penstock.cli.demo_loaders import (
     Work,
@@ -25,6 +24,7 @@ from penstock.cli.demo_passes import TimedLoader, measure_passes
 from penstock.cli.demo_result import STARVING, Packing, Result
 from penstock.cli.torchvision_import import import_torchvision
 from penstock.progress import ProgressBar
+from penstock.usable_cores import usable_cores
 
 if TYPE_CHECKING:
     from penstock.analysis.results import Analysis
@@ -73,7 +73,7 @@ def tell_story(folder: str, batch_size: int, length: Length) -> Result:
         packing = _pack(work)
         after = _analyze(
             "the packed file",
-            packed_loader(work, available_cores()),
+            packed_loader(work, usable_cores()),
             title="penstock.Loader, packed file",
             device=before.device,
             effort=length.effort,
@@ -120,7 +120,7 @@ def _analyze_plain(plain: Plain, work: Work, effort: Effort) -> tuple[float, Ana
     from penstock.analysis.measure import rate_of, run_pipeline
     from penstock.analysis.subject import open_subject
 
-    cores = available_cores()
+    cores = usable_cores()
     loader = plain.build(work, cores)
     subject = open_subject(loader)
     runs = []

@@ -19,7 +19,7 @@ from penstock.loading.machine import Machine, check_not_forked
 from penstock.loading.mix import Mixer, check_counts, check_mixing, mix_native
 from penstock.loading.native import NativeCarrier
 from penstock.loading.open_data import open_data
-from penstock.loading.options import BatchOptions, OutputOptions, RunOptions, usable_cores
+from penstock.loading.options import BatchOptions, OutputOptions, RunOptions
 from penstock.loading.pillow_decode import DEFAULT_PIXEL_LIMIT
 from penstock.loading.reference import Layout
 from penstock.loading.reference_mix import mix_reference
@@ -34,6 +34,7 @@ from penstock.transforms.batch_choice import read_batch_op
 from penstock.transforms.final import FinalSpec
 from penstock.transforms.targets import Targets
 from penstock.transforms.values import Element, read_element
+from penstock.usable_cores import usable_cores
 
 _STATE_VERSION = 1
 

@@ -2,20 +2,12 @@
 
 from __future__ import annotations
 
-import os
 from dataclasses import dataclass
 
 from penstock.errors import LoaderError
 from penstock.loading.backends import LIBRARIES
 from penstock.loading.reference import Layout
 from penstock.transforms.values import Element
-
-
-def usable_cores() -> int:
-    """How many cores this process may use."""
-    if hasattr(os, "sched_getaffinity"):
-        return len(os.sched_getaffinity(0))
-    return os.cpu_count() or 1
 
 
 def _one_of(name: str, value: object, allowed: tuple[str, ...]) -> None:

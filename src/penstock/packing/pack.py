@@ -15,7 +15,7 @@ from penstock.packing.format import SUFFIX
 from penstock.packing.index import Tables
 from penstock.packing.items import PackItem, PackSource
 from penstock.packing.open_pack_source import open_pack_source
-from penstock.packing.ordered_map import map_in_order, usable_cores
+from penstock.packing.ordered_map import map_in_order
 from penstock.packing.read import PackFile
 from penstock.packing.records import Record
 from penstock.packing.reencode import Reencoding, reencode
@@ -24,6 +24,7 @@ from penstock.packing.stream import Stream
 from penstock.packing.summary import Summary, summarise
 from penstock.packing.write import JOURNAL_SUFFIX, PARTIAL_SUFFIX, PackWriter
 from penstock.progress import ProgressBar
+from penstock.usable_cores import usable_cores
 
 
 def pack(

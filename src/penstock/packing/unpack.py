@@ -17,12 +17,13 @@ import numpy as np
 from penstock.errors import PackError
 from penstock.packing import disk
 from penstock.packing.format import RESTORES
-from penstock.packing.ordered_map import map_in_order, usable_cores
+from penstock.packing.ordered_map import map_in_order
 from penstock.packing.original import original_file, unpacked_name
 from penstock.packing.read import PackFile
 from penstock.packing.shards import PackSet, open_packed
 from penstock.packing.write import PARTIAL_SUFFIX
 from penstock.progress import ProgressBar
+from penstock.usable_cores import usable_cores
 
 COLUMNS_FILE = "columns.jsonl"
 FORMATS = ("folder", "tar")

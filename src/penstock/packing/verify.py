@@ -13,12 +13,13 @@ import numpy as np
 
 from penstock.errors import PackError
 from penstock.packing.format import HEADER_BYTES, TAIL_BYTES, Entry, aligned
-from penstock.packing.ordered_map import map_in_order, usable_cores
+from penstock.packing.ordered_map import map_in_order
 from penstock.packing.original import read_image
 from penstock.packing.read import PackFile
 from penstock.packing.read_column import VariableColumn
 from penstock.packing.shards import open_packed
 from penstock.progress import ProgressBar
+from penstock.usable_cores import usable_cores
 
 MOST_PROBLEMS = 1000  # a file with more of them is not worth a longer list
 _CHUNK_BYTES = 1 << 22

@@ -5,15 +5,15 @@ from __future__ import annotations
 from pathlib import Path
 
 import penstock
-from penstock.analysis.cores import available_cores
 from penstock.cli.torchvision_import import import_torchvision
 from penstock.sample_set import RECIPE, make_sample_set
+from penstock.usable_cores import usable_cores
 from penstock.user_cache import user_cache_folder
 
 torch, torchvision = import_torchvision()
 v2 = torchvision.transforms.v2
 
-CORES = available_cores()
+CORES = usable_cores()
 TO_FLOAT = (v2.PILToTensor(), v2.ToDtype(torch.float32, scale=True))
 IMAGES = 128
 
