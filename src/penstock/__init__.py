@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from penstock.packing.pack import pack
     from penstock.packing.unpack import unpack
     from penstock.packing.verify import verify
-    from penstock.sources import Source
+    from penstock.sources import Source, open_file_list, open_image_folder, open_labels_file
 
 __all__ = [
     "AnalysisError",
@@ -50,6 +50,9 @@ __all__ = [
     "analyze",
     "explain_translation",
     "inspect",
+    "open_file_list",
+    "open_image_folder",
+    "open_labels_file",
     "pack",
     "transforms",
     "unpack",
@@ -64,6 +67,9 @@ _HOME = {
     "explain_translation": "penstock.analysis.accelerate.accelerate",
     "analyze": "penstock.analysis.analyze",
     "inspect": "penstock.packing.inspect",
+    "open_file_list": "penstock.sources",
+    "open_image_folder": "penstock.sources",
+    "open_labels_file": "penstock.sources",
     "pack": "penstock.packing.pack",
     "unpack": "penstock.packing.unpack",
     "verify": "penstock.packing.verify",

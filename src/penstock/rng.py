@@ -7,6 +7,7 @@ planner's order change no draw:
     key      seed, low 32 bits    seed, high 32 bits
     counter  sample, low 32 bits  sample, high 32 bits  epoch  stream << 16 | slot
 
+Where a sample comes several times in an epoch, the high 32 bits of its key tell the times apart.
 A stream belongs to one step of the user's pipeline; slots number the 128-bit blocks it draws.
 A step made of other steps gives each of them a branch: the same counters under another key.
 """
@@ -35,6 +36,7 @@ _KEY_OFFSETS = np.outer(
 )
 _BRANCH = 0x6272616E  # in the place of epoch and slot, when a counter makes a key
 _LOW_32 = np.uint64(0xFFFFFFFF)
+REPEAT_SHIFT = 32  # of a sample's key: above it, which time the sample comes
 _32 = np.uint64(32)
 
 
@@ -85,6 +87,10 @@ class Draws:
         self.stream = stream
         self._slot = 0
         self._ready: Words = np.empty((0, len(samples)), dtype=np.uint64)
+
+    def sample_at(self, row: int) -> int:
+        """The sample in a row, for messages: its key without the count of repeats."""
+        return int(self.samples[row]) & 0xFFFFFFFF
 
     def reserve(self, count: int) -> None:
         """Compute the next `count` numbers of every sample together, which is cheaper."""

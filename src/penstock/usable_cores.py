@@ -2,11 +2,63 @@
 
 from __future__ import annotations
 
+import math
 import os
+from pathlib import Path
+
+_CGROUPS = Path("/sys/fs/cgroup")
+_MEMBERSHIP = Path("/proc/self/cgroup")
 
 
 def usable_cores() -> int:
-    """Return the number of cores, as far as the process is not kept to fewer of them."""
+    """Return the number of cores, as far as the process is not kept to fewer of them.
+
+    Fewer are left by the process's affinity, or by a quota of processor time, which is how
+    containers are given "two cores" of a large machine.
+    """
+    quota = _quota(_CGROUPS, _MEMBERSHIP)
+    cores = _cores_by_affinity()
+    return cores if quota is None else max(1, min(cores, math.ceil(quota)))
+
+
+def _cores_by_affinity() -> int:
     if hasattr(os, "sched_getaffinity"):
         return len(os.sched_getaffinity(0))
     return os.cpu_count() or 1
+
+
+def _quota(root: Path, membership: Path) -> float | None:
+    """The least quota of the process's control groups, in cores; None without one.
+
+    Version 2 has one tree with `cpu.max` ("max 100000" or "200000 100000") in every group above
+    the process's own; version 1 has a tree for processor time with a file for each of the two.
+    """
+    quotas = []
+    for line in _text(membership).splitlines():
+        _, controllers, path = ([*line.split(":", 2), "", ""])[:3]
+        if controllers and "cpu" not in controllers.split(","):
+            continue
+        tree = root / "cpu" if controllers else root
+        group = tree / path.lstrip("/")
+        # In a container the path may be the host's, which is not to be seen from inside.
+        groups = [group, *group.parents] if group.is_dir() else [tree]
+        quotas += [_quota_of(each) for each in groups if each == tree or tree in each.parents]
+    return min((quota for quota in quotas if quota is not None), default=None)
+
+
+def _quota_of(group: Path) -> float | None:
+    both = _text(group / "cpu.max").split()
+    if not both:
+        both = [_text(group / f"cpu.cfs_{name}_us").strip() for name in ("quota", "period")]
+    try:
+        quota, period = (float(number) for number in both)
+    except ValueError:  # "max", or no such file
+        return None
+    return quota / period if quota > 0 and period > 0 else None
+
+
+def _text(path: Path) -> str:
+    try:
+        return path.read_text(encoding="ascii", errors="replace")
+    except OSError:
+        return ""

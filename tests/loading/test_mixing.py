@@ -196,7 +196,7 @@ def test_labels_must_be_class_numbers(tmp_path: Path) -> None:
     path = tmp_path / "gray.png"
     PIL.Image.new("RGB", (30, 30)).save(path)
     common = {"transform": FLOATS, "batch_transform": T.MixUp(num_classes=2), "output": "numpy"}
-    with pytest.raises(TransformError, match="class numbers as labels, but they are float64"):
+    with pytest.raises(TransformError, match="class numbers as labels, but there are float labels"):
         Loader([path], labels=[0.5], **common)
     for label in (2, -1):
         with pytest.raises(TransformError, match=f"a label is {label}, but labels must be between"):

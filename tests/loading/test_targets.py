@@ -146,9 +146,12 @@ def test_images_of_one_size_are_one_array(packed):
 
 
 def test_labels_can_be_asked_for(packed):
-    _, labels = loaded(packed, T.Resize((20, 20)), targets="labels")[0]
+    with pytest.raises(LoaderError, match=r"has none\. Use targets='none' for images alone"):
+        loaded(packed, T.Resize((20, 20)), targets="labels")
 
-    assert labels.shape == (7,)
+    images = loaded(packed, T.Resize((20, 20)), targets="none")[0]
+
+    assert images.shape == (7, 3, 20, 20)
 
 
 def test_batches_are_the_same_in_threads_and_after_resuming(packed):

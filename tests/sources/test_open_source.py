@@ -51,7 +51,7 @@ def test_a_source_is_returned_as_it_is(make_files: Make) -> None:
         ({"a": 1}, None, "got dict"),
         ([], None, "it is empty"),
         (["a.jpg"], "labels.csv", "goes with a folder"),
-        (".", [1, 2], "must be the path of a labels file, got list"),
+        (".", [1, 2], "must be the path of a labels file or a dictionary .* got list"),
     ],
 )
 def test_what_is_refused(data: object, labels: object, message: str) -> None:

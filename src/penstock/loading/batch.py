@@ -95,11 +95,18 @@ class Batch:
     """One batch: its samples, memory for their images, which are good, and what they carry."""
 
     def __init__(
-        self, maker: BatchMaker, number: int, samples: Ints, *, one_size: bool = True
+        self,
+        maker: BatchMaker,
+        number: int,
+        samples: Ints,
+        files: Ints | None = None,
+        *,
+        one_size: bool = True,
     ) -> None:
         self.number = number
-        self.samples = samples
-        self.files = samples.copy()  # the samples that were really used; others after substitution
+        self.samples = samples  # keys of the random draws
+        # The samples that are really used; others after substitution.
+        self.files = (samples if files is None else files).copy()
         self.output = maker.output
         self._one_size = one_size  # whether images of different sizes are an error
         self._good = np.ones(len(samples), dtype=np.bool_)
@@ -125,7 +132,7 @@ class Batch:
                 other = int(np.flatnonzero(odd)[0])
                 raise LoaderError(
                     f"Batch {self.number}: sample {shared.sample} is {shared.size} after the "
-                    f"transforms, sample {int(self.samples[slots[other]])} is {sizes[other]}; "
+                    f"transforms, sample {int(self.files[slots[other]])} is {sizes[other]}; "
                     "a batch needs one size. End the transforms with Resize((height, width)), "
                     "RandomResizedCrop or CenterCrop."
                 )
@@ -205,7 +212,7 @@ class Batch:
                 agree = (sizes.height == size.height) & (sizes.width == size.width)
                 if self._one_size or agree.all():
                     whole = len(self.samples) * self._maker.image_bytes(size)
-                    sample = int(self.samples[slots[0]])
+                    sample = int(self.files[slots[0]])
                     self._shared = _Shared(size, self._maker.memory(whole), sample)
             return self._shared
 

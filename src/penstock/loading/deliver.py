@@ -19,11 +19,20 @@ from penstock.transforms.values import Element
 
 
 class Delivery(Protocol):
-    """Makes the pair that iterating yields."""
+    """Makes what iterating yields."""
 
-    def deliver(self, batch: Batch) -> tuple[Any, Any] | None:
+    def deliver(self, batch: Batch) -> Any:
         """Return images and what goes with them, or None if every sample was left out."""
         ...
+
+
+@dataclass(frozen=True, slots=True)
+class ImageDelivery:
+    """Images alone, of a data set without labels."""
+
+    def deliver(self, batch: Batch) -> Any:
+        """Return images."""
+        return _finish(batch.take_images(), batch.output) if len(batch.good) else None
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from concurrent.futures import Future
 from dataclasses import dataclass
 from typing import Any
@@ -13,7 +13,8 @@ import numpy as np
 from penstock.loading.batch import Batch
 from penstock.loading.deliver import Delivery
 from penstock.loading.machine import Machine
-from penstock.loading.sampler import Order, Shard
+from penstock.loading.sampler import Shard
+from penstock.loading.selection import EpochOrder
 from penstock.loading.work import PART_SIZE, Part
 
 
@@ -31,8 +32,19 @@ class Progress:
         return self.consumed >= self.total
 
 
-class Epoch(Iterator[tuple[Any, Any]]):
-    """Yields (images, labels or targets) from local position `start` on.
+@dataclass(frozen=True, slots=True)
+class Batching:
+    """How an epoch is cut into batches, and what becomes of them."""
+
+    batch_size: int
+    drop_last: bool
+    prefetch: int
+    delivery: Delivery
+    one_size: bool
+
+
+class Epoch(Iterator[Any]):
+    """Yields batches from local position `start` on.
 
     Parts of up to `prefetch` batches beyond the one asked for are under way; within a batch they
     finish in any order.
@@ -42,39 +54,33 @@ class Epoch(Iterator[tuple[Any, Any]]):
         self,
         *,
         number: int,
-        order: Order,
+        order: EpochOrder,
         shard: Shard,
         start: int,
-        batch_size: int,
-        drop_last: bool,
-        prefetch: int,
+        batching: Batching,
         machine: Machine,
-        delivery: Delivery,
-        one_size: bool,
     ) -> None:
-        left_over = (len(shard) - start) % batch_size if drop_last else 0
+        size = batching.batch_size
+        left_over = (len(shard) - start) % size if batching.drop_last else 0
         self.progress = Progress(number, start, len(shard) - left_over)
         self._order = order
         self._shard = shard
         self._next_start = start
-        self._batch_size = batch_size
-        self._prefetch = prefetch
+        self._batching = batching
         self._machine = machine
-        self._delivery = delivery
-        self._one_size = one_size
         self._parts = 0
-        self._batches = start // batch_size
+        self._batches = start // size
         self._under_way: deque[tuple[Batch, list[Future[None]]]] = deque()
         self._top_up()
 
-    def __next__(self) -> tuple[Any, Any]:
+    def __next__(self) -> Any:
         self._machine.check_usable()
         while self._under_way:
             batch, futures = self._under_way[0]
             try:
                 for future in futures:
                     future.result()
-                delivered = self._delivery.deliver(batch)
+                delivered = self._batching.delivery.deliver(batch)
             except BaseException:
                 self.close()
                 raise
@@ -98,11 +104,18 @@ class Epoch(Iterator[tuple[Any, Any]]):
             self.close()
 
     def _top_up(self) -> None:
-        while self._next_start < self.progress.total and len(self._under_way) <= self._prefetch:
-            count = min(self._batch_size, self.progress.total - self._next_start)
-            samples = self._order.at(self._shard.positions(self._next_start, count))
+        batching = self._batching
+        while self._next_start < self.progress.total and len(self._under_way) <= batching.prefetch:
+            count = min(batching.batch_size, self.progress.total - self._next_start)
+            picked = self._order.at(self._shard.positions(self._next_start, count))
             self._next_start += count
-            batch = Batch(self._machine.maker, self._batches, samples, one_size=self._one_size)
+            batch = Batch(
+                self._machine.maker,
+                self._batches,
+                picked.keys,
+                picked.samples,
+                one_size=batching.one_size,
+            )
             self._batches += 1
             self._under_way.append(
                 (batch, [self._machine.carry(part) for part in self._split(batch)])
@@ -111,6 +124,28 @@ class Epoch(Iterator[tuple[Any, Any]]):
     def _split(self, batch: Batch) -> Iterator[Part]:
         slots = np.arange(len(batch.samples), dtype=np.int32)
         for part_slots in np.array_split(slots, -(-len(slots) // PART_SIZE)):
-            samples = batch.samples[part_slots]
-            yield Part(batch, self.progress.epoch, part_slots, samples, samples, self._parts)
+            keys, files = batch.samples[part_slots], batch.files[part_slots]
+            yield Part(batch, self.progress.epoch, part_slots, keys, files, self._parts)
             self._parts += 1
+
+
+class Iteration(Iterator[Any]):
+    """An epoch that begins when its first batch is asked for: only looking at it counts nothing."""
+
+    def __init__(self, begin: Callable[[], Epoch]) -> None:
+        self._begin: Callable[[], Epoch] | None = begin
+        self._epoch: Epoch | None = None
+
+    def __next__(self) -> Any:
+        if self._begin is not None:
+            begin, self._begin = self._begin, None
+            self._epoch = begin()
+        if self._epoch is None:
+            raise StopIteration
+        return next(self._epoch)
+
+    def close(self) -> None:
+        """Start nothing more."""
+        self._begin = None
+        if self._epoch is not None:
+            self._epoch.close()

@@ -11,8 +11,8 @@ from typing import Any
 from penstock._core import Format
 from penstock.errors import LoaderError
 from penstock.loading.backends import open_library
-from penstock.loading.deliver import Delivery, LabelDelivery, TargetDelivery
-from penstock.loading.epoch import Epoch, Progress
+from penstock.loading.deliver import Delivery, ImageDelivery, LabelDelivery, TargetDelivery
+from penstock.loading.epoch import Batching, Epoch, Iteration, Progress
 from penstock.loading.ledger import Ledger
 from penstock.loading.library_carrier import LibraryCarrier
 from penstock.loading.machine import Machine, check_not_forked
@@ -21,9 +21,11 @@ from penstock.loading.native import NativeCarrier
 from penstock.loading.open_data import open_data
 from penstock.loading.options import BatchOptions, OutputOptions, RunOptions
 from penstock.loading.pillow_decode import DEFAULT_PIXEL_LIMIT
+from penstock.loading.ranks import find_ranks, find_threads
 from penstock.loading.reference import Layout
 from penstock.loading.reference_mix import mix_reference
-from penstock.loading.sampler import Order, Shard
+from penstock.loading.sampler import Shard
+from penstock.loading.selection import EpochOrder, Selection, select
 from penstock.loading.target_source import TargetSource, open_targets
 from penstock.loading.to_torch import require_torch, torch_is_installed
 from penstock.loading.work import Carrier
@@ -34,7 +36,6 @@ from penstock.transforms.batch_choice import read_batch_op
 from penstock.transforms.final import FinalSpec
 from penstock.transforms.targets import Targets
 from penstock.transforms.values import Element, read_element
-from penstock.usable_cores import usable_cores
 
 _STATE_VERSION = 1
 
@@ -43,18 +44,25 @@ class Loader:
     """Feeds batches of images and labels to a training loop.
 
     `data` is a packed file (`.pen`) or a folder of its shards, a folder with a folder per class, a
-    folder of images with `labels` (a CSV or TSV file), a list of files with `labels` (one a file),
-    or any `Source`. Iterating yields `(images, labels)`; every iteration is a new epoch with its
-    own order and draws.
+    folder of images with `labels` (a CSV or TSV file, or a dictionary from path to label), a list
+    of files with `labels` (one per file, or such a dictionary), or any `Source`.
+
+    Iterating yields `(images, labels)`, or images alone where the data set has no labels. Every
+    iteration is a new epoch with its own order and draws; it begins with its first batch.
 
     The same `seed` gives the same batches for any number of `threads`, any `prefetch`, and after
     resuming from a `state_dict`. Images are bit-identical to torchvision v2 on Pillow images.
 
     A data set with boxes or keypoints yields `(images, targets)`, which follow the transforms:
 
-    - `targets`: "list", one dictionary a sample as torchvision's detection models take them, and
-      images of different sizes as a list; "padded", arrays over the batch; "labels", none of it;
-      None is "list" where there are boxes. Or `Targets` of your own, a row a sample.
+    - `targets`: "list", one dictionary per sample as torchvision's detection models take them, and
+      images of different sizes as a list; "padded", arrays over the batch; "labels", each image's
+      own label instead; "none", images alone. None is "list" where there are boxes. Or `Targets`
+      of your own, one row per sample.
+    - `indices`: the positions of the samples that take part; each as often as it is listed.
+    - `weights`: one per sample (or per index): an epoch draws samples by weight, with
+      `replacement` or without, as torch's WeightedRandomSampler.
+    - `samples_per_epoch`: how many samples an epoch has; None takes as many as take part.
     - `batch_transform`: MixUp, CutMix or a RandomChoice of them; labels are then float32
       (batch, classes).
     - `dtype`: None takes what the transforms end in (uint8, or float32 after `Normalize`);
@@ -64,6 +72,8 @@ class Loader:
     - `on_error`: "raise"; "skip" leaves a bad file out of its batch, which is then shorter;
       "substitute" takes the next sample that can be read, with its label. See `ledger`.
     - `rank`, `world_size`: this process's share of every epoch, as torch's DistributedSampler.
+      None asks torch.distributed, then the variables RANK and WORLD_SIZE; see `repr(loader)`.
+    - `threads`: None takes the cores that this process may use, divided by LOCAL_WORLD_SIZE.
     - `backend`: "native"; or with the same draws, slowly, "pillow", which gives the same bytes,
       "opencv" or "numpy", which come near them (docs/augmentations.md says how near).
     - `pixel_limit`: larger images are errors, against decompression bombs.
@@ -88,14 +98,21 @@ class Loader:
         output: str | None = None,
         fidelity: str = "exact",
         on_error: str = "raise",
-        rank: int = 0,
-        world_size: int = 1,
+        rank: int | None = None,
+        world_size: int | None = None,
+        indices: Any = None,
+        weights: Any = None,
+        replacement: bool = True,
+        samples_per_epoch: int | None = None,
         backend: str = "native",
         pixel_limit: int = DEFAULT_PIXEL_LIMIT,
     ) -> None:
-        self._batching = BatchOptions(batch_size, shuffle, seed, drop_last, rank, world_size)
+        self._ranks = find_ranks(rank, world_size)
+        self._batching = BatchOptions(
+            batch_size, shuffle, seed, drop_last, self._ranks.rank, self._ranks.world_size
+        )
         self._running = RunOptions(
-            usable_cores() if threads is None else threads,
+            find_threads(threads),
             prefetch,
             backend,
             fidelity,
@@ -113,8 +130,17 @@ class Loader:
         self._library = None if backend == "native" else open_library(backend)
         self._source = open_data(data, labels)
         self._target_source = _open_targets(self._source, targets)
-        self._delivery = self._make_delivery(padded=targets == "padded")
-        self._shard = Shard(len(self._source), rank, world_size, drop_last)
+        self._delivery = self._make_delivery(targets)
+        self._selection: Selection = select(
+            len(self._source),
+            indices=indices,
+            weights=weights,
+            samples_per_epoch=samples_per_epoch,
+            replacement=replacement,
+            shuffle=shuffle,
+            seed=seed,
+        )
+        self._shard = self._share(len(self._selection))
         self._mixer = self._make_mixer(batch_transform)
         self._ledger = Ledger(len(self._source), self._source.name)
         self._epoch = 0
@@ -176,29 +202,10 @@ class Loader:
         samples, batch = len(self._shard), self._batching.batch_size
         return samples // batch if self._batching.drop_last else -(-samples // batch)
 
-    def __iter__(self) -> Iterator[tuple[Any, Any]]:
+    def __iter__(self) -> Iterator[Any]:
         check_not_forked(self._owner)
-        if self._machine is None:
-            self._machine = Machine(
-                self._make_carrier(), self._output, self._running.prefetch, self._mixer
-            )
-        epoch = Epoch(
-            number=self._epoch,
-            order=Order(
-                len(self._source), self._batching.seed, self._epoch, self._batching.shuffle
-            ),
-            shard=self._shard,
-            start=self._start,
-            batch_size=self._batching.batch_size,
-            drop_last=self._batching.drop_last,
-            prefetch=self._running.prefetch,
-            machine=self._machine,
-            delivery=self._delivery,
-            one_size=self._target_source is None,
-        )
-        self._progress = epoch.progress
-        self._epoch, self._start = self._epoch + 1, 0
-        return epoch
+        self._ranks.check_still_true()
+        return Iteration(self._begin_epoch)
 
     def state_dict(self) -> dict[str, int]:
         """Where the loader stands: after the batches delivered so far, in a few integers."""
@@ -212,6 +219,8 @@ class Loader:
             "seed": self._batching.seed,
             "shuffle": int(self._batching.shuffle),
             "length": len(self._source),
+            "samples_per_epoch": len(self._selection),
+            "selection": self._selection.fingerprint(),
         }
 
     def load_state_dict(self, state: Mapping[str, int]) -> None:
@@ -226,8 +235,9 @@ class Loader:
                 f"this version reads {_STATE_VERSION}."
             )
         mine = self.state_dict()
-        for key in ("seed", "shuffle", "length"):
-            if state.get(key) != mine[key]:
+        all_samples = {"samples_per_epoch": mine["length"], "selection": 0}
+        for key in ("seed", "shuffle", "length", *all_samples):
+            if state.get(key, all_samples.get(key)) != mine[key]:
                 raise LoaderError(
                     f"Loader.load_state_dict: the state was saved with {key}={state.get(key)!r}, "
                     f"this loader has {key}={mine[key]}; its batches would not go on from there."
@@ -262,10 +272,47 @@ class Loader:
             self._machine = None
 
     def __repr__(self) -> str:
+        chosen = self._selection.describe()
         return (
-            f"Loader({self._source.describe()}, batch_size={self._batching.batch_size}, "
-            f"threads={self._running.threads}, dtype={self._output.element.name.lower()})"
+            f"Loader({self._source.describe()}, {f'{chosen}, ' if chosen else ''}"
+            f"batch_size={self._batching.batch_size}, threads={self._running.threads}, "
+            f"dtype={self._output.element.name.lower()}, {self._ranks.describe()})"
         )
+
+    def _share(self, samples: int) -> Shard:
+        batching = self._batching
+        return Shard(samples, batching.rank, batching.world_size, batching.drop_last)
+
+    def _order(self, epoch: int) -> EpochOrder:
+        """The samples of an epoch, of all ranks together."""
+        return self._selection.epoch(epoch)
+
+    def _begin_epoch(self) -> Epoch:
+        """Count an epoch and start its work; called for the first batch."""
+        check_not_forked(self._owner)
+        self._ranks.check_still_true()
+        if self._machine is None:
+            self._machine = Machine(
+                self._make_carrier(), self._output, self._running.prefetch, self._mixer
+            )
+        order = self._order(self._epoch)
+        epoch = Epoch(
+            number=self._epoch,
+            order=order,
+            shard=self._share(len(order)),
+            start=self._start,
+            batching=Batching(
+                self._batching.batch_size,
+                self._batching.drop_last,
+                self._running.prefetch,
+                self._delivery,
+                one_size=self._target_source is None,
+            ),
+            machine=self._machine,
+        )
+        self._progress = epoch.progress
+        self._epoch, self._start = self._epoch + 1, 0
+        return epoch
 
     def _begin_anew(self, plan: Plan, options: RunOptions) -> None:
         self._plan = plan
@@ -285,10 +332,16 @@ class Loader:
         mix_images = mix_reference if self._running.backend == "pillow" else mix_native
         return Mixer(op, self._source, self._output, self._batching.seed, mix_images)
 
-    def _make_delivery(self, *, padded: bool) -> Delivery:
-        if self._target_source is None:
-            return LabelDelivery(self._source.labels)
-        return TargetDelivery(self._target_source.image_ids, padded)
+    def _make_delivery(self, targets: Targets | str | None) -> Delivery:
+        if self._target_source is not None:
+            return TargetDelivery(self._target_source.image_ids, padded=targets == "padded")
+        labels = None if targets == "none" else self._source.labels
+        if labels is None and targets == "labels":
+            raise LoaderError(
+                f"Loader: targets='labels', but {self._source.describe()} has none. "
+                "Use targets='none' for images alone."
+            )
+        return ImageDelivery() if labels is None else LabelDelivery(labels)
 
     def _make_carrier(self) -> Carrier:
         final, options, seed = self._plan.final, self._running, self._batching.seed
@@ -312,11 +365,11 @@ class Loader:
 def _open_targets(source: Source, asked: Targets | str | None) -> TargetSource | None:
     if isinstance(asked, Targets):
         return open_targets(source, asked, wanted=True)
-    if asked not in (None, "list", "padded", "labels"):
+    if asked not in (None, "list", "padded", "labels", "none"):
         raise LoaderError(
-            f"Loader: targets must be 'list', 'padded', 'labels' or Targets, got {asked!r}."
+            f"Loader: targets must be 'list', 'padded', 'labels', 'none' or Targets, got {asked!r}."
         )
-    return open_targets(source, None, wanted=None if asked is None else asked != "labels")
+    return open_targets(source, None, wanted=None if asked is None else asked in ("list", "padded"))
 
 
 def _element(final: FinalSpec, dtype: Any) -> Element:

@@ -16,6 +16,7 @@ from penstock.loading.options import BatchOptions, OutputOptions
 from penstock.loading.reference import Layout
 from penstock.rng import BATCH_STREAM, Draws
 from penstock.sources import Labels, Source
+from penstock.sources.file_source import describe_labels
 from penstock.transforms.batch_op import BatchOp, Mixing
 from penstock.transforms.values import Element
 
@@ -38,7 +39,7 @@ class Mixer:
         mix_images: MixImages,
     ) -> None:
         self._op = op
-        self._labels = source.labels
+        self._labels = _class_numbers(op, source)
         self._output = output
         self._seed = seed
         self._mix_images = mix_images
@@ -108,10 +109,7 @@ def check_mixing(op: BatchOp, source: Source, output: OutputOptions, *, has_targ
             f"{op!r}: adds images up, which needs floating point, but the transforms end in uint8. "
             "End them with Normalize(...) or ToDtype('float32', scale=True)."
         )
-    if source.labels.dtype.kind not in "iu":
-        raise TransformError(
-            f"{op!r}: needs class numbers as labels, but they are {source.labels.dtype}."
-        )
+    _class_numbers(op, source)
     known = None if source.classes is None else len(source.classes)
     if op.num_classes is None:
         hint = "" if known is None else f" The data set has {known}."
@@ -121,6 +119,17 @@ def check_mixing(op: BatchOp, source: Source, output: OutputOptions, *, has_targ
             f"{op!r}: num_classes is {op.num_classes}, but the data set has {known} classes. "
             f"Use num_classes={known}."
         )
+
+
+def _class_numbers(op: BatchOp, source: Source) -> Labels:
+    labels = source.labels
+    if labels is None:
+        raise TransformError(f"{op!r}: mixes labels, but {source.describe()} has none.")
+    if labels.dtype.kind not in "iu" or labels.ndim != 1:
+        raise TransformError(
+            f"{op!r}: needs class numbers as labels, but there are {describe_labels(labels)}."
+        )
+    return labels
 
 
 def check_counts(op: BatchOp, samples: int, batching: BatchOptions, on_error: str) -> None:

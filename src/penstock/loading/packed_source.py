@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import io
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, BinaryIO
 
 import numpy as np
 import numpy.typing as npt
 
-from penstock.errors import PackError
+from penstock.errors import LoaderError, PackError
 from penstock.geometry import Ints
 from penstock.loading.packed_targets import PackedTargets
 from penstock.packing.format import HEADER_BYTES, RECORD_ZLIB, STORAGES
@@ -39,8 +40,12 @@ class PackedSource:
     def __init__(self, packed: PackSet) -> None:
         self._packed = packed
         self._starts = np.cumsum([0, *(len(file) for file in packed.files)])
-        self.labels = _labels_of(packed)
         self.targets = PackedTargets(packed, self._starts) if PackedTargets.are_in(packed) else None
+
+    @cached_property
+    def labels(self) -> Labels | None:
+        """The column `label`, if there is one and its values are numbers."""
+        return _labels_of(self._packed)
 
     @property
     def classes(self) -> tuple[str, ...] | None:
@@ -78,7 +83,10 @@ class PackedSource:
         """Return one line: what, how many images, which labels."""
         count, classes = len(self), self.classes
         images = f"{self._packed.path}: {count:,} packed image{'' if count == 1 else 's'}"
-        return images if classes is None else f"{images} in {len(classes):,} classes"
+        if classes is not None:
+            return f"{images} in {len(classes):,} classes"
+        has_labels = any(column.name == "label" for column in self._packed.schema)
+        return images if has_labels or self.targets is not None else f"{images}, no labels"
 
     @property
     def memory(self) -> object:
@@ -119,12 +127,20 @@ def _look_up(file: PackFile, places: Ints) -> npt.NDArray[np.int64]:
     return facts
 
 
-def _labels_of(packed: PackSet) -> Labels:
+def _labels_of(packed: PackSet) -> Labels | None:
     columns: list[npt.NDArray[Any]] = []
     for file in packed.files:
         reader = file.columns.get("label")
+        if reader is None:
+            return None
         values = getattr(reader, "values", None)
-        if values is None or values.ndim != 1 or values.dtype not in (np.int64, np.float64):
-            return np.zeros(len(packed), dtype=np.int64)
+        if values is None or values.dtype.kind not in "biuf":
+            raise LoaderError(
+                f"{packed.path}: its labels are {reader.column.kind}, not numbers of one shape. "
+                'Ask for them by name: Loader(..., columns=["label"]).'
+            )
         columns.append(values)
-    return columns[0] if len(columns) == 1 else np.concatenate(columns)
+    labels = columns[0] if len(columns) == 1 else np.concatenate(columns)
+    if labels.dtype.kind != "f":
+        return labels.astype(np.int64, copy=False)
+    return labels.astype(np.float32) if labels.dtype == np.float16 else labels

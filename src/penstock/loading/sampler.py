@@ -21,7 +21,7 @@ _33 = np.uint64(33)
 
 
 class Order:
-    """A permutation of `length` samples for one epoch, computed where it is asked for.
+    """A permutation of `length` samples for one pass of an epoch, computed where it is asked for.
 
     A Feistel network over pairs (left, right) of a grid a little larger than `length`
     (Black and Rogaway, "Ciphers with arbitrary finite domains", 2002);
@@ -30,7 +30,7 @@ class Order:
 
     __slots__ = ("_keys", "_left_count", "_right_count", "length", "shuffle")
 
-    def __init__(self, length: int, seed: int, epoch: int, shuffle: bool) -> None:
+    def __init__(self, length: int, seed: int, epoch: int, shuffle: bool, turn: int = 0) -> None:
         if length < 1:
             raise LoaderError(f"An order needs at least one sample, got {length}.")
         check_key(seed, epoch)
@@ -38,7 +38,7 @@ class Order:
         self.shuffle = shuffle
         self._left_count = np.uint64(math.isqrt(length - 1) + 1)
         self._right_count = np.uint64(-(-length // int(self._left_count)))
-        rounds = np.arange(_ROUNDS, dtype=np.int64)
+        rounds = np.arange(turn * _ROUNDS, (turn + 1) * _ROUNDS, dtype=np.int64)
         self._keys = Draws(seed, epoch, rounds, ORDER_STREAM).bits()[0]
 
     def at(self, positions: Ints) -> Ints:

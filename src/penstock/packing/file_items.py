@@ -9,18 +9,18 @@ from pathlib import Path
 import numpy as np
 
 from penstock.errors import SourceError
-from penstock.packing.items import LABEL, REGRESSION_LABEL, Column, PackItem
+from penstock.packing.items import Column, PackItem
 from penstock.sources import PathSource, Source
 
 _PATHS_AT_ONCE = 1024
 
 
 class FileItems:
-    """The files of a `Source`, each with its label unless they are not `labelled`."""
+    """The files of a `Source`, each with its label if it has labels."""
 
     box_classes: tuple[str, ...] | None = None
 
-    def __init__(self, source: Source, *, labelled: bool = True) -> None:
+    def __init__(self, source: Source) -> None:
         if not isinstance(source, PathSource):
             raise SourceError(
                 f"{source.describe()}: its samples are not files of their own, which pack needs. "
@@ -28,9 +28,11 @@ class FileItems:
             )
         self._source: PathSource = source
         self._root: str | None = getattr(source, "root", None)
-        self._labelled = labelled
-        label = LABEL if source.labels.dtype == np.int64 else REGRESSION_LABEL
-        self.columns: tuple[Column, ...] = (label,) if labelled else ()
+        self._labels = source.labels
+        self.columns: tuple[Column, ...] = ()
+        if self._labels is not None:
+            dtype, shape = self._labels.dtype.name, self._labels.shape[1:]
+            self.columns = (Column("label", "fixed", dtype, shape),)
 
     @property
     def classes(self) -> tuple[str, ...] | None:
@@ -47,9 +49,8 @@ class FileItems:
         for first in range(start, len(self._source), _PATHS_AT_ONCE):
             indices = np.arange(first, min(first + _PATHS_AT_ONCE, len(self._source)))
             paths = self._source.paths(indices)
-            labels = self._source.labels[indices]
-            for path, label in zip(paths, labels, strict=True):
-                values = {"label": label} if self._labelled else {}
+            for index, path in zip(indices.tolist(), paths, strict=True):
+                values = {} if self._labels is None else {"label": self._labels[index]}
                 yield PackItem(name_below(self._root, path), Path(path), values)
 
     def describe(self) -> str:

@@ -125,6 +125,7 @@ def _name(source: Source, sample: int) -> str:
     if source.classes is None:
         name = source.file_name if isinstance(source, PackedSource) else source.name
         return os.path.basename(name(sample))
+    assert source.labels is not None  # noqa: S101  classes are what labels mean
     return source.classes[int(source.labels[sample])]
 
 

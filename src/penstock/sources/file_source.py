@@ -1,4 +1,4 @@
-"""The source behind folders, labels files and lists: one image file a sample."""
+"""The source behind folders, labels files and lists: one image file per sample."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ from penstock.sources.source import Labels
 
 @dataclass(frozen=True, slots=True, eq=False)
 class FileSource:
-    """Image files below one folder, each with a label."""
+    """Image files below one folder, each with a label, or all of them without."""
 
     title: str  # how the user named the data; opens `describe()`
     root: str  # absolute, so that a later change of the working directory does no harm
     files: PathTable  # relative to `root`, or absolute
-    labels: Labels
+    labels: Labels | None
     classes: tuple[str, ...] | None
 
     def __len__(self) -> int:
@@ -45,8 +45,16 @@ class FileSource:
         if self.classes is not None:
             many = "" if len(self.classes) == 1 else "es"
             return f"{images} in {len(self.classes):,} class{many}"
-        kind = "integer" if self.labels.dtype == np.int64 else "float"
-        return f"{images}, {kind} labels"
+        return f"{images}, {describe_labels(self.labels)}"
+
+
+def describe_labels(labels: Labels | None) -> str:
+    """Return what kind of labels these are, for people."""
+    if labels is None:
+        return "no labels"
+    kind = "integer" if labels.dtype == np.int64 else "float"
+    width = "" if labels.ndim == 1 else f" of {' x '.join(map(str, labels.shape[1:]))} numbers"
+    return f"{kind} labels{width}"
 
 
 def printable(path: str | bytes | os.PathLike[str]) -> str:

@@ -1,4 +1,4 @@
-"""A folder with one folder a class, read as `torchvision.datasets.ImageFolder` reads it."""
+"""A folder with one folder per class, read as `torchvision.datasets.ImageFolder` reads it."""
 
 from __future__ import annotations
 
@@ -14,12 +14,17 @@ from penstock.sources.remembered_scan import find_images
 from penstock.sources.scan import IMAGE_EXTENSIONS, Scan
 
 CLASSES_NAMED_IN_ERRORS = 10
+# Names of folders, in lower case, that hold the parts of a data set.
+SPLIT_FOLDERS = frozenset(
+    ["train", "training", "val", "valid", "validation", "test", "testing", "data", "default"]
+)
 
 
 def open_image_folder(
     root: str | bytes | os.PathLike[str],
     *,
     allow_empty: bool = False,
+    any_names: bool = False,
     refresh: bool = False,
     progress: bool | None = None,
 ) -> FileSource:
@@ -28,6 +33,7 @@ def open_image_folder(
     Args:
         root: The folder that holds the class folders.
         allow_empty: Accept class folders without an image; their labels stay reserved.
+        any_names: Accept folders whose names are those of splits, such as `train` and `val`.
         refresh: Scan again even if the remembered scan seems to hold.
         progress: Show a bar during a long scan; None means if stderr is a terminal.
 
@@ -39,6 +45,8 @@ def open_image_folder(
     classes = _classes(scan)
     if not classes:
         raise SourceError(_no_classes(title, folder))
+    if not any_names:
+        _refuse_splits(title, classes)
     labels = _labels(scan, classes)
     images_per_class = np.bincount(labels, minlength=len(classes))
     empty = [name for name, images in zip(classes, images_per_class, strict=True) if not images]
@@ -48,7 +56,7 @@ def open_image_folder(
 
 
 def open_loose_images(root: str | os.PathLike[str]) -> FileSource | None:
-    """Open a folder with images and no folders in it; None if it is not one. All labels are 0."""
+    """Open a folder with images and no folders in it; None if it is not one."""
     folder = existing_folder(root)
     with os.scandir(folder) as entries:
         shown = sorted((e.name, e.is_dir()) for e in entries if not e.name.startswith("."))
@@ -56,7 +64,7 @@ def open_loose_images(root: str | os.PathLike[str]) -> FileSource | None:
     if not names or any(is_folder for _, is_folder in shown):
         return None
     files = PathTable.from_paths(os.fsencode(name) for name in names)
-    return FileSource(printable(root), folder, files, np.zeros(len(names), np.int64), None)
+    return FileSource(printable(root), folder, files, None, None)
 
 
 def existing_folder(root: str | bytes | os.PathLike[str]) -> str:
@@ -85,16 +93,28 @@ def _labels(scan: Scan, classes: tuple[str, ...]) -> Ints:
     return np.repeat(np.array(of_directory, np.int64), scan.file_counts)
 
 
+def _refuse_splits(title: str, classes: tuple[str, ...]) -> None:
+    """Raise where the parts of a data set would pass as its classes."""
+    splits = [name for name in classes if name.lower() in SPLIT_FOLDERS]
+    if len(splits) >= 2 or len(splits) == len(classes):
+        raise SourceError(
+            f"{title}: one folder per class was expected, but {', '.join(splits)} look like the "
+            f"parts of a data set. Give one of them, {splits[0]!r} for example. If they are the "
+            "classes, say so: open_image_folder(..., any_names=True)."
+        )
+
+
 def _no_classes(title: str, folder: str) -> str:
     loose = sum(name.lower().endswith(IMAGE_EXTENSIONS) for name in os.listdir(folder))
     if loose:
         return (
             f"{title}: {loose:,} images but no class folders. Give a labels file (labels=...), "
-            "a list of files, or the folder above this one."
+            "a dictionary from path to label, or the folder above this one. For images without "
+            "labels give the list of files."
         )
     return (
         f"{title}: neither class folders nor images in it. "
-        "Expected one folder a class, with image files inside."
+        "Expected one folder per class, with image files inside."
     )
 
 
@@ -103,7 +123,9 @@ def _empty_classes(title: str, empty: list[str], *, total: int) -> str:
     more = len(empty) - CLASSES_NAMED_IN_ERRORS
     if more > 0:
         named += f" and {more:,} more"
-    way_out = "Remove them" if len(empty) == total else "Remove them, pass allow_empty=True"
+    way_out = "Remove them"
+    if len(empty) < total:
+        way_out += ", use open_image_folder(..., allow_empty=True)"
     return (
         f"{title}: no image file in {len(empty):,} of {total:,} class folders: {named}. "
         f"{way_out}, or check the file extensions; known are {', '.join(IMAGE_EXTENSIONS)}."

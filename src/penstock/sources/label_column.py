@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, ItemsView, Iterable, KeysView, Sequence, Sized
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field
-from typing import Literal, get_args
+from typing import Any, Literal, get_args
 
 import numpy as np
+import numpy.typing as npt
 
 from penstock.errors import SourceError
 from penstock.sources.source import Labels
@@ -80,48 +82,89 @@ class LabelColumn:
 
     def _reason(self) -> str:
         if self._decided_by is None:
-            return ". Correct it, or choose another label_kind."
+            return ". Correct it, or choose another label_kind in open_labels_file(...)."
         return (
             f", but the first label ({self.place(self._decided_by)}) is one. "
-            "Correct it, or pass label_kind='class' if labels are names."
+            "Correct it, or use open_labels_file(..., label_kind='class') if labels are names."
+        )
+
+
+def refuse_unordered(values: object, where: str) -> None:
+    """Raise for a set: its order is an accident, and another one in the next run."""
+    if isinstance(values, AbstractSet) and not isinstance(values, (KeysView, ItemsView)):
+        raise SourceError(
+            f"{where} are a {type(values).__name__}, which has no order, so that every run would "
+            "see another data set. Give a list, for example sorted(...)."
         )
 
 
 def labels_from_values(
     values: Iterable[object], count: int, where: str
 ) -> tuple[Labels, tuple[str, ...] | None]:
-    """Return labels for `count` samples from a sequence of integers, floats or class names."""
-    given = values.tolist() if isinstance(values, np.ndarray) else list(values)
-    if len(given) != count:
-        raise SourceError(f"{where}: {len(given):,} labels for {count:,} files. Give one a file.")
-    if all(isinstance(value, str) for value in given):
-        column = LabelColumn(lambda index: f"{where}, label {index:,}", kind="class")
-        for index, value in enumerate(given):
-            column.add(value, index)
-        return column.finish()
-    labels = _as_numbers(given, where)
-    wrong = np.flatnonzero(~np.isfinite(labels))
+    """Return labels for `count` samples: numbers, vectors of equal length, or class names."""
+    refuse_unordered(values, f"{where}: labels")
+    numbers = np.asarray(values) if hasattr(values, "__array__") else None
+    if numbers is None or numbers.dtype.kind not in "biuf":
+        given = list(values) if numbers is None else numbers.tolist()
+        _check_count(given, count, where)
+        if all(isinstance(value, str) for value in given):
+            column = LabelColumn(lambda index: f"{where}, label {index:,}", kind="class")
+            for index, value in enumerate(given):
+                column.add(value, index)
+            return column.finish()
+        numbers = _as_numbers(given, where)
+    _check_count(numbers, count, where)
+    labels = _as_labels(numbers, where)
+    wrong = np.argwhere(~np.isfinite(labels))
     if len(wrong):
         raise SourceError(
-            f"{where}: label {wrong[0]:,} is {labels[wrong[0]]}, not a finite number."
+            f"{where}: label {wrong[0][0]:,} is {labels[tuple(wrong[0])]}, not a finite number."
         )
     return labels, None
 
 
-def _as_numbers(given: Sequence[object], where: str) -> Labels:
+def _check_count(given: Sized, count: int, where: str) -> None:
+    if isinstance(given, np.ndarray) and given.ndim == 0:
+        raise SourceError(f"{where}: labels are a single number. Give one label per file.")
+    if len(given) != count:
+        raise SourceError(
+            f"{where}: {len(given):,} labels for {count:,} files. Give one label per file."
+        )
+
+
+def _as_numbers(given: Sequence[object], where: str) -> npt.NDArray[Any]:
     try:
-        labels = np.array(given)
+        numbers = np.array([np.asarray(value) if _is_vector(value) else value for value in given])
     except (ValueError, OverflowError):
-        labels = np.array(None)
-    if labels.shape == (len(given),) and labels.dtype.kind in "biu" and _fits_int64(labels):
-        return labels.astype(np.int64)
-    if labels.shape == (len(given),) and labels.dtype.kind == "f":
-        return labels.astype(np.float64)
+        numbers = np.array(None)
+    if numbers.dtype.kind in "biuf":
+        return numbers
+    lengths = {len(value) for value in given if isinstance(value, Sized)}
+    if len(lengths) > 1 and all(_is_vector(value) for value in given):
+        raise SourceError(
+            f"{where}: labels are vectors of {min(lengths)} to {max(lengths)} numbers. Give "
+            "vectors of one length, multi-hot for example."
+        )
     kinds = sorted({type(value).__name__ for value in given})
     raise SourceError(
-        f"{where}: labels must be all integers, all floats or all class names, "
-        f"got {', '.join(kinds)}."
+        f"{where}: labels must be all integers, all floats, all vectors of one length or all "
+        f"class names, got {', '.join(kinds)}."
     )
+
+
+def _is_vector(value: object) -> bool:
+    return isinstance(value, (list, tuple)) or hasattr(value, "__array__")
+
+
+def _as_labels(numbers: npt.NDArray[Any], where: str) -> Labels:
+    """Whole numbers as int64; floating point as it is, float16 as float32."""
+    if 0 in numbers.shape[1:]:
+        raise SourceError(f"{where}: labels are empty vectors. Give at least one number each.")
+    if numbers.dtype.kind == "f":
+        return numbers.astype(np.float64 if numbers.dtype.itemsize > 4 else np.float32)
+    if not _fits_int64(numbers):
+        raise SourceError(f"{where}: labels up to {numbers.max()} do not fit into 64 bits.")
+    return numbers.astype(np.int64)
 
 
 def _fits_int64(labels: np.ndarray[tuple[int, ...], np.dtype[np.generic]]) -> bool:

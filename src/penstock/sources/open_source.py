@@ -6,7 +6,7 @@ import os
 from collections.abc import Iterable, Mapping
 
 from penstock.errors import SourceError
-from penstock.sources.file_list import open_file_list
+from penstock.sources.file_list import open_file_list, open_labelled_files
 from penstock.sources.file_source import printable
 from penstock.sources.image_folder import open_image_folder
 from penstock.sources.labels_file import open_labels_file
@@ -24,8 +24,9 @@ def open_source(data: Data, labels: PathLike | Iterable[object] | None = None) -
     Args:
         data: A folder of class folders; a folder of images, with a labels file in `labels`;
             a list or iterator of paths; or a Source, which is returned as it is.
-        labels: For a folder, the path of a CSV or TSV file of files and labels.
-            For a list of paths, one label a path.
+        labels: For a folder, the path of a CSV or TSV file of files and labels, or a dictionary
+            from path to label. For a list of paths, one label per path, or such a dictionary;
+            None means that there are none.
 
     Raises SourceError if the data is missing, empty, unreadable or of another kind.
     """
@@ -57,7 +58,10 @@ def _open_path(path: PathLike, labels: PathLike | Iterable[object] | None) -> So
         return open_image_folder(path)
     if isinstance(labels, (str, bytes, os.PathLike)):
         return open_labels_file(path, labels)
+    if isinstance(labels, Mapping):
+        return open_labelled_files(path, labels)
     raise SourceError(
         f"labels: the data is the folder {printable(path)}, so labels must be the path of a labels "
-        f"file, got {type(labels).__name__}. For a list of labels give the list of files too."
+        f"file or a dictionary from path to label, got {type(labels).__name__}. For a list of "
+        "labels give the list of files too."
     )

@@ -9,7 +9,8 @@ import numpy.typing as npt
 
 from penstock.geometry import Ints
 
-Labels = npt.NDArray[np.int64] | npt.NDArray[np.float64]
+# One row per sample: a number, or a vector of numbers (multi-hot, probabilities, coordinates).
+Labels = npt.NDArray[np.int64] | npt.NDArray[np.float32] | npt.NDArray[np.float64]
 
 
 @runtime_checkable
@@ -25,8 +26,8 @@ class Source(Protocol):
         ...
 
     @property
-    def labels(self) -> Labels:
-        """One label a sample: int64, or float64 for regression."""
+    def labels(self) -> Labels | None:
+        """One row per sample: int64, or a float type for regression; None without labels."""
         ...
 
     def __len__(self) -> int:

@@ -56,6 +56,6 @@ def require_room(where: str, width: int, height: int, draws: Draws, sizes: Sizes
         row = int(small.argmax())
         raise TransformError(
             f"{where} (step {draws.stream + 1}): the kernel is {height}x{width} but the image of "
-            f"sample {draws.samples[row]} is {sizes[row]} here, less than half of it. "
+            f"sample {draws.sample_at(row)} is {sizes[row]} here, less than half of it. "
             f"Resize first, or use a smaller kernel."
         )

@@ -114,7 +114,7 @@ class RandomCrop(ImageOp):
             row = int(small.argmax())
             raise TransformError(
                 f"RandomCrop (step {draws.stream + 1}): crop is {self._box} but the image of "
-                f"sample {draws.samples[row]} is {padded[row]} here. "
+                f"sample {draws.sample_at(row)} is {padded[row]} here. "
                 f"Resize first, or set pad_if_needed=True."
             )
 

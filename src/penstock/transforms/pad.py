@@ -65,7 +65,7 @@ def cut_and_pad(where: str, padded: PadMove, draws: Draws, sizes: Sizes) -> tupl
         row = int(gone.argmax())
         raise TransformError(
             f"{where} (step {draws.stream + 1}): negative padding cuts away all of sample "
-            f"{draws.samples[row]}, which is {sizes[row]} here. Cut less, or resize first."
+            f"{draws.sample_at(row)}, which is {sizes[row]} here. Cut less, or resize first."
         )
     left, top, right, bottom = np.maximum(sides, 0)
     return (

@@ -103,8 +103,8 @@ def _resize(
     if bad.any():
         row = int(bad.argmax())
         raise TransformError(
-            f"{where} (step {draws.stream + 1}): sample {draws.samples[row]} is {sizes[row]} here "
-            f"and would become {height[row]:.0f}x{width[row]:.0f}. Crop it first, or ask for "
+            f"{where} (step {draws.stream + 1}): sample {draws.sample_at(row)} is {sizes[row]} "
+            f"here and would become {height[row]:.0f}x{width[row]:.0f}. Crop it first, or ask for "
             f"another size."
         )
     return ResizeMove(height.astype(np.int64), width.astype(np.int64), mode.pillow_filter)

@@ -49,7 +49,7 @@ class Resize(ImageOp):
         if bad.any():
             row = int(bad.argmax())
             raise TransformError(
-                f"Resize (step {draws.stream + 1}): sample {draws.samples[row]} is {sizes[row]} "
+                f"Resize (step {draws.stream + 1}): sample {draws.sample_at(row)} is {sizes[row]} "
                 f"here and would become {height[row]}x{width[row]}. Crop it first, "
                 f"or give size as (height, width)."
             )

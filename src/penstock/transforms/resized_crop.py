@@ -103,6 +103,6 @@ class RandomResizedCrop(ImageOp):
             row = int(empty.argmax())
             raise TransformError(
                 f"RandomResizedCrop (step {draws.stream + 1}): no box with ratio {self.ratio!r} "
-                f"fits sample {draws.samples[row]}, which is {sizes[row]} here. Widen ratio."
+                f"fits sample {draws.sample_at(row)}, which is {sizes[row]} here. Widen ratio."
             )
         return central

@@ -56,7 +56,7 @@ class RandomZoomOut(ImageOp):
         if too_large.any():
             row = int(too_large.argmax())
             raise TransformError(
-                f"RandomZoomOut (step {draws.stream + 1}): sample {draws.samples[row]} is "
+                f"RandomZoomOut (step {draws.stream + 1}): sample {draws.sample_at(row)} is "
                 f"{sizes[row]} here and would become {height[row]:.0f}x{width[row]:.0f}. "
                 f"Narrow side_range, or resize first."
             )

@@ -4,7 +4,7 @@ import pytest
 from PIL import Image
 
 import penstock
-from penstock.errors import TranslationError
+from penstock.errors import LoaderError, TranslationError
 
 
 @pytest.fixture(scope="module")
@@ -148,3 +148,83 @@ def test_a_generator_is_not_used(tv, numbered):
 
     assert first == second
     assert tv.torch.equal(generator.get_state(), before)
+
+
+def test_a_weighted_sampler(tv, numbered):
+    weights = [0.0] * 23
+    weights[4], weights[9] = 1.0, 3.0
+    sampler = tv.data.WeightedRandomSampler(weights, 400)
+    loader = penstock.accelerate(tv.data.DataLoader(numbered, sampler=sampler, batch_size=50))
+    drawn = labels(loader)
+
+    assert len(loader) == 8
+    assert len(drawn) == 400
+    assert set(drawn) == {4, 9}
+    assert 250 < drawn.count(9) < 350
+
+
+def test_a_weighted_sampler_without_replacement(tv, numbered):
+    weights = [1.0, 2.0, 3.0, 0.0, 5.0]
+    sampler = tv.data.WeightedRandomSampler(weights, 4, replacement=False)
+    loader = penstock.accelerate(tv.data.DataLoader(numbered, sampler=sampler))
+
+    assert sorted(labels(loader)) == [0, 1, 2, 4]
+
+
+def test_a_random_sampler_of_another_number(tv, numbered):
+    few = tv.data.DataLoader(numbered, sampler=tv.data.RandomSampler(numbered, num_samples=5))
+    many = tv.data.DataLoader(numbered, sampler=tv.data.RandomSampler(numbered, num_samples=50))
+    again = tv.data.RandomSampler(numbered, replacement=True, num_samples=500)
+    anew = tv.data.DataLoader(numbered, sampler=again)
+
+    assert len(set(labels(penstock.accelerate(few)))) == 5
+    assert {labels(penstock.accelerate(many)).count(sample) for sample in range(23)} == {2, 3}
+    drawn = labels(penstock.accelerate(anew))
+    assert len(drawn) == 500
+    assert {drawn.count(sample) for sample in range(23)} - {21, 22}, "not in rounds"
+
+
+class Backwards:
+    """A sampler of a user's own, which changes from epoch to epoch."""
+
+    def __init__(self, count):
+        self.count = count
+        self.epoch = 0
+
+    def set_epoch(self, epoch):
+        self.epoch = epoch
+
+    def __len__(self):
+        return self.count
+
+    def __iter__(self):
+        yield from range(self.count - 1 + self.epoch, -1 + self.epoch, -1)
+
+
+def test_a_sampler_of_ones_own(tv, numbered):
+    sampler = Backwards(5)
+    theirs = tv.data.DataLoader(numbered, sampler=sampler, batch_size=2)
+    ours = penstock.accelerate(theirs)
+    for epoch in range(3):
+        sampler.set_epoch(epoch)
+
+        assert labels(ours) == labels(theirs)
+        assert len(ours) == len(theirs)
+
+
+def test_a_sampler_of_ones_own_cannot_be_resumed_in_the_midst(tv, numbered):
+    loader = penstock.accelerate(tv.data.DataLoader(numbered, sampler=Backwards(5)))
+    next(iter(loader))
+    with pytest.raises(LoaderError, match="their order is that of your Backwards"):
+        loader.load_state_dict(loader.state_dict())
+    list(loader)
+    loader.load_state_dict(loader.state_dict())
+
+
+def test_a_sampler_that_does_not_keep_its_word(tv, numbered):
+    for yielded, message in (([1, 2, 3], "yields 3 samples"), ([1, 99, 2, 3], "sample 99; they")):
+        sampler = Backwards(4)
+        sampler.__class__ = type("Odd", (Backwards,), {"__iter__": lambda _, y=yielded: iter(y)})
+        loader = penstock.accelerate(tv.data.DataLoader(numbered, sampler=sampler))
+        with pytest.raises(LoaderError, match=message):
+            list(loader)

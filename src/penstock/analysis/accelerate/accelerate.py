@@ -58,6 +58,10 @@ def accelerate(
         layout="hwc" if as_pillow else found.pipeline.layout,
         rank=found.ordering.rank,
         world_size=found.ordering.world_size,
+        weights=found.ordering.weights,
+        replacement=found.ordering.replacement,
+        samples_per_epoch=found.ordering.samples_per_epoch,
+        sampler=found.ordering.sampler,
     )
 
 

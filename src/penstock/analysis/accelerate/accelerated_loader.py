@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from itertools import islice
 from typing import Any
 
 import numpy as np
@@ -13,7 +14,9 @@ from penstock.analysis.accelerate.identify import TORCH_DATA, imported
 from penstock.analysis.accelerate.read_batching import Collate
 from penstock.analysis.accelerate.samples import IMAGE, LABEL, Samples, Template
 from penstock.analysis.accelerate.translation import Translation
+from penstock.errors import LoaderError
 from penstock.loading.loader import Loader
+from penstock.loading.selection import EpochOrder, Listed
 
 
 class AcceleratedLoader(Loader):
@@ -27,6 +30,7 @@ class AcceleratedLoader(Loader):
         as_pillow: bool,
         collate: Collate,
         translation: Translation,
+        sampler: Any = None,
         **options: Any,
     ) -> None:
         if collate != Collate.DEFAULT or samples.form is not None:
@@ -39,6 +43,7 @@ class AcceleratedLoader(Loader):
         self._as_pillow = as_pillow
         self._collate = collate
         self._translation = translation
+        self._sampler = sampler
 
     @property
     def translation(self) -> Translation:
@@ -47,6 +52,40 @@ class AcceleratedLoader(Loader):
 
     def __iter__(self) -> Iterator[Any]:
         return map(self._form, super().__iter__())
+
+    def __len__(self) -> int:
+        if self._sampler is None:
+            return super().__len__()
+        samples, size = len(self._sampler), self.batch_size
+        return samples // size if self._batching.drop_last else -(-samples // size)
+
+    def load_state_dict(self, state: Mapping[str, int]) -> None:
+        """Go on from a `state_dict`; in the midst of an epoch only if the order is ours."""
+        if self._sampler is not None and state.get("consumed"):
+            raise LoaderError(
+                f"Loader.load_state_dict: {state['consumed']:,} samples of epoch "
+                f"{state.get('epoch')} were consumed, but their order is that of your "
+                f"{type(self._sampler).__name__}, which cannot be repeated. Save at the end of an "
+                "epoch, or use shuffle=True."
+            )
+        super().load_state_dict(state)
+
+    def _order(self, epoch: int) -> EpochOrder:
+        if self._sampler is None:
+            return super()._order(epoch)
+        name, said = type(self._sampler).__name__, len(self._sampler)
+        listed = [int(index) for index in islice(self._sampler, said + 1)]
+        if len(listed) != said:
+            more = "more" if len(listed) > said else f"{len(listed):,}"
+            raise LoaderError(f"{name}: its length is {said:,}, but it yields {more} samples.")
+        samples, length = np.array(listed, dtype=np.int64), len(self.source)
+        outside = (samples < 0) | (samples >= length)
+        if outside.any():
+            raise LoaderError(
+                f"{name}: it asks for sample {samples[outside][0]}; they count from 0 to "
+                f"{length - 1:,}."
+            )
+        return Listed(samples)
 
     def _form(self, delivered: tuple[Any, Any]) -> Any:
         images, labels = delivered

@@ -118,5 +118,5 @@ def _require_room(where: str, wanted: str, small: Bools, draws: Draws, sizes: Si
         row = int(small.argmax())
         raise TransformError(
             f"{where} (step {draws.stream + 1}): the crop is {wanted} but the image of sample "
-            f"{draws.samples[row]} is {sizes[row]} here. Resize first, or set pad_if_needed=True."
+            f"{draws.sample_at(row)} is {sizes[row]} here. Resize first, or set pad_if_needed=True."
         )

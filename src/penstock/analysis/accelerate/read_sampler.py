@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from dataclasses import dataclass
+from collections.abc import Iterable, Sized
+from dataclasses import dataclass, replace
 from typing import Any
 
 from penstock.analysis.accelerate.identify import TORCH_DATA, full_name
@@ -29,6 +29,10 @@ class Ordering:
     indices: tuple[int, ...] | None = None  # None: all of them
     rank: int = 0
     world_size: int = 1
+    weights: Any = None  # for each of the samples that take part
+    replacement: bool = True
+    samples_per_epoch: int | None = None
+    sampler: Any = None  # the user's own, which is asked for the order of every epoch
 
 
 def read_sampler(
@@ -48,24 +52,49 @@ def read_sampler(
     if kind == _DISTRIBUTED:
         return _read_distributed(sampler, dataset, batch_size, drop_last, log)
     if kind == _WEIGHTED:
-        why = "it draws samples by weight; the loader takes each sample once an epoch"
-    else:
-        why = "the order that this sampler gives is not known here"
-    log.refuse(_PART, name, f"{why}. Use shuffle=True or a DistributedSampler.")
-    return None
+        return _read_weighted(sampler, dataset, log)
+    return _read_own(sampler, name, log)
+
+
+def _read_own(sampler: Any, name: str, log: Log) -> Ordering | None:
+    """A sampler of any kind: what it yields is the order, whatever it is made of."""
+    try:
+        count = len(sampler) if isinstance(sampler, Sized) else None
+    except (TypeError, NotImplementedError):
+        count = None
+    if not count:
+        endless = "it has no length, so its epochs may have no end."
+        log.refuse(_PART, name, endless if count is None else "it is empty.")
+        return None
+    note = "asked for the order of every epoch when that begins, all at once"
+    log.native(_PART, name, "the order that it yields", note)
+    return Ordering(sampler=sampler)
+
+
+def _read_weighted(sampler: Any, dataset: Any, log: Log) -> Ordering | None:
+    weights = sampler.weights.numpy().astype("float64")
+    count, replacement = int(sampler.num_samples), bool(sampler.replacement)
+    theirs = f"WeightedRandomSampler(num_samples={count:,}, replacement={replacement})"
+    if len(weights) > len(dataset):
+        why = f"it has {len(weights):,} weights, but there are {len(dataset):,} samples."
+        log.refuse(_PART, theirs, why)
+        return None
+    ours = f"weights=..., samples_per_epoch={count}, replacement={replacement}"
+    log.native(_PART, theirs, ours, _SHUFFLE_NOTE)
+    indices = None if len(weights) == len(dataset) else tuple(range(len(weights)))
+    return Ordering(False, indices, 0, 1, weights, replacement, count)
 
 
 def _read_random(sampler: Any, dataset: Any, log: Log) -> Ordering | None:
-    if sampler.replacement:
-        why = "it draws with replacement; the loader takes each sample once an epoch"
-        log.refuse(_PART, "RandomSampler(replacement=True)", f"{why}. Use shuffle=True.")
+    available, count = len(sampler.data_source), int(sampler.num_samples)
+    if not sampler.replacement and count == available:
+        return _read_chosen("RandomSampler", range(count), dataset, log, shuffle=True)
+    theirs = f"RandomSampler(replacement={sampler.replacement}, num_samples={count:,})"
+    chosen = _read_chosen(theirs, range(available), dataset, log, shuffle=True)
+    if chosen is None:
         return None
-    count = len(sampler.data_source)
-    if sampler.num_samples != count:
-        why = f"an epoch has {sampler.num_samples:,} of {count:,} samples"
-        log.refuse(_PART, "RandomSampler(num_samples=...)", f"{why}. Use a Subset.")
-        return None
-    return _read_chosen("RandomSampler", range(count), dataset, log, shuffle=True)
+    weights = [1.0] * available if sampler.replacement else None
+    return replace(chosen, weights=weights, samples_per_epoch=count)
 
 
 def _read_chosen(

@@ -18,7 +18,6 @@ from penstock.packing.datasets.kitti import open_kitti
 from penstock.packing.datasets.lmdb_values import open_lmdb
 from penstock.packing.datasets.parquet import open_parquet
 from penstock.packing.datasets.recordio import open_recordio
-from penstock.packing.datasets.splits import SPLIT_FOLDERS
 from penstock.packing.datasets.tfrecord import open_tfrecord
 from penstock.packing.datasets.voc import open_voc
 from penstock.packing.datasets.webdataset import open_webdataset
@@ -27,7 +26,7 @@ from penstock.packing.datasets.yolo import open_yolo
 from penstock.packing.file_items import FileItems
 from penstock.packing.items import PackSource
 from penstock.sources.file_source import printable
-from penstock.sources.image_folder import open_image_folder, open_loose_images
+from penstock.sources.image_folder import SPLIT_FOLDERS, open_image_folder, open_loose_images
 
 FOLDER = "folder"
 PART_FOLDERS = frozenset(["images", "labels", "annotations", "masks"])
@@ -131,8 +130,7 @@ def open_dataset(
     if images is not None and not (layout and layout.images):
         raise SourceError(f"{printable(path)}: images= is for COCO, but this is {kind} data.")
     if layout is None:
-        loose = open_loose_images(where)
-        return FileItems(loose or open_image_folder(where), labelled=loose is None)
+        return FileItems(open_loose_images(where) or open_image_folder(where, any_names=True))
     return layout.open(where, Asked(split, os.fspath(images) if images is not None else None))
 
 

@@ -1,0 +1,199 @@
+"""Each process takes its own share, and its own cores, without being told."""
+
+import ast
+import os
+import subprocess
+import sys
+import types
+
+import pytest
+
+import penstock as ps
+from penstock import usable_cores as cores_module
+from penstock.errors import LoaderError
+from penstock.loading import ranks as ranks_module
+from penstock.loading.ranks import find_ranks, find_threads
+from penstock.transforms import Resize
+
+
+@pytest.fixture(autouse=True)
+def one_process(monkeypatch):
+    for name in ("RANK", "WORLD_SIZE", "LOCAL_WORLD_SIZE"):
+        monkeypatch.delenv(name, raising=False)
+
+
+@pytest.fixture
+def torch_says(monkeypatch):
+    """Make torch.distributed say that this process is `rank` of `world_size`."""
+
+    def say(rank, world_size):
+        told = types.SimpleNamespace(
+            is_available=lambda: True,
+            is_initialized=lambda: True,
+            get_rank=lambda: rank,
+            get_world_size=lambda: world_size,
+        )
+        monkeypatch.setitem(sys.modules, "torch.distributed", told)
+
+    return say
+
+
+def found(rank=None, world_size=None):
+    ranks = find_ranks(rank, world_size)
+    return ranks.rank, ranks.world_size
+
+
+def test_one_process_takes_everything():
+    assert found() == (0, 1)
+
+
+def test_the_variables_of_torchrun_are_asked(monkeypatch):
+    monkeypatch.setenv("RANK", "3")
+    monkeypatch.setenv("WORLD_SIZE", "4")
+
+    assert found() == (3, 4)
+    assert found(0, 1) == (0, 1), "what is given wins"
+
+
+def test_torch_is_asked(torch_says):
+    torch_says(1, 2)
+    assert found() == (1, 2)
+    assert found(0, 4) == (0, 4), "a group of processes may be meant"
+
+
+def test_contradictions_are_refused(monkeypatch, torch_says):
+    torch_says(1, 2)
+    with pytest.raises(LoaderError, match="says that this process is rank 1 of 2"):
+        found(0, 2)
+    monkeypatch.setenv("RANK", "0")
+    monkeypatch.setenv("WORLD_SIZE", "2")
+    with pytest.raises(LoaderError, match=r"rank 1 of 2, the variables .* rank 0 of 2"):
+        found()
+
+
+@pytest.mark.parametrize(
+    ("variables", "message"),
+    [
+        ({"RANK": "1"}, "RANK=1, WORLD_SIZE=None"),
+        ({"WORLD_SIZE": "2"}, "RANK=None, WORLD_SIZE=2"),
+        ({"RANK": "2", "WORLD_SIZE": "2"}, "RANK=2, WORLD_SIZE=2"),
+        ({"RANK": "one", "WORLD_SIZE": "2"}, "RANK is 'one', not a whole number"),
+    ],
+)
+def test_variables_that_make_no_sense_are_refused(monkeypatch, variables, message):
+    for name, value in variables.items():
+        monkeypatch.setenv(name, value)
+    with pytest.raises(LoaderError, match=message):
+        found()
+
+
+@pytest.mark.parametrize("given", [{"rank": 0}, {"world_size": 2}])
+def test_one_number_alone_is_refused(given):
+    with pytest.raises(LoaderError, match="Give both rank and world_size, or neither"):
+        found(**given)
+
+
+def test_a_loader_made_too_early_says_so(folder, torch_says):
+    loader = ps.Loader(folder, transform=Resize((8, 8)), output="numpy")
+    torch_says(1, 2)
+    with pytest.raises(LoaderError, match=r"now says rank 1 of 2.*after init_process_group"):
+        next(iter(loader))
+    given = ps.Loader(folder, transform=Resize((8, 8)), output="numpy", rank=0, world_size=1)
+    next(iter(given))
+
+
+def test_repr_says_what_was_taken(folder, monkeypatch):
+    assert "rank 0 of 1 (one process)" in repr(ps.Loader(folder))
+    monkeypatch.setenv("RANK", "1")
+    monkeypatch.setenv("WORLD_SIZE", "2")
+    assert "rank 1 of 2 (RANK, WORLD_SIZE)" in repr(ps.Loader(folder))
+
+
+def test_threads_are_divided_among_the_processes_of_a_machine(monkeypatch):
+    monkeypatch.setattr(ranks_module, "usable_cores", lambda: 8)
+    assert find_threads(None) == 8
+    monkeypatch.setenv("LOCAL_WORLD_SIZE", "4")
+    assert find_threads(None) == 2
+    assert find_threads(5) == 5
+    monkeypatch.setenv("LOCAL_WORLD_SIZE", "16")
+    assert find_threads(None) == 1
+
+
+@pytest.mark.parametrize(
+    ("files", "membership", "cores"),
+    [
+        ({"cpu.max": "max 100000"}, "0::/", None),
+        ({"cpu.max": "250000 100000"}, "0::/", 2.5),
+        ({"a/cpu.max": "max 100000", "cpu.max": "400000 100000"}, "0::/a", 4),
+        ({"a/b/cpu.max": "300000 100000", "a/cpu.max": "200000 100000"}, "0::/a/b", 2),
+        ({"cpu.max": "100000 100000"}, "0::/not/seen/here", 1),
+        ({"cpu/cpu.cfs_quota_us": "150000", "cpu/cpu.cfs_period_us": "100000"}, "2:cpu:/", 1.5),
+        ({"cpu/cpu.cfs_quota_us": "-1", "cpu/cpu.cfs_period_us": "100000"}, "2:cpu:/", None),
+        ({"cpu/x/cpu.cfs_quota_us": "5", "cpu/x/cpu.cfs_period_us": "5"}, "2:cpuacct,cpu:/x", 1),
+        ({"cpu.max": "nonsense"}, "0::/", None),
+        ({}, "", None),
+    ],
+)
+def test_quotas_of_control_groups(tmp_path, files, membership, cores):
+    for name, text in files.items():
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).write_text(text)
+    (tmp_path / "membership").write_text(membership + "\n")
+
+    assert cores_module._quota(tmp_path, tmp_path / "membership") == cores
+
+
+def test_a_quota_limits_the_cores(monkeypatch):
+    monkeypatch.setattr(cores_module, "_cores_by_affinity", lambda: 8)
+    monkeypatch.setattr(cores_module, "_quota", lambda *_: 2.5)
+    assert cores_module.usable_cores() == 3
+    monkeypatch.setattr(cores_module, "_quota", lambda *_: 0.2)
+    assert cores_module.usable_cores() == 1
+    monkeypatch.setattr(cores_module, "_quota", lambda *_: None)
+    assert cores_module.usable_cores() == 8
+
+
+SCRIPT = """
+import sys
+from pathlib import Path
+import torch.distributed as dist
+import penstock as ps
+from penstock import transforms as T
+
+if sys.argv[2] == "initialised":
+    dist.init_process_group("gloo")
+files = sorted(Path(sys.argv[1]).rglob("*.jpg"))
+loader = ps.Loader(
+    files, labels=range(len(files)), transform=T.Resize((8, 8)), batch_size=2, shuffle=True
+)
+seen = [int(label) for _, labels in loader for label in labels]
+print(f"\\nSEEN {loader.threads} {seen}", flush=True)
+if dist.is_initialized():
+    dist.destroy_process_group()
+"""
+
+
+@pytest.mark.parametrize("state", ["initialised", "not-initialised"])
+def test_two_ranks_under_torchrun_share_the_data(tmp_path, make_folder, state):
+    """Disjoint halves, together everything, without an argument; each with its share of cores."""
+    pytest.importorskip("torch.distributed.run")
+    folder = make_folder(images=10)
+    script = tmp_path / "train.py"
+    script.write_text(SCRIPT)
+    run = [sys.executable, "-m", "torch.distributed.run", "--nproc-per-node=2", "--standalone"]
+
+    done = subprocess.run(
+        [*run, str(script), str(folder), state],
+        capture_output=True,
+        text=True,
+        env={**os.environ, "OMP_NUM_THREADS": "1"},
+        timeout=120,
+        check=False,
+    )
+
+    assert done.returncode == 0, done.stderr
+    lines = [line.split(" ", 2) for line in done.stdout.splitlines() if line.startswith("SEEN")]
+    halves = [set(ast.literal_eval(seen)) for *_, seen in lines]
+    assert [len(half) for half in halves] == [5, 5]
+    assert halves[0] | halves[1] == set(range(10))
+    assert {int(threads) for _, threads, _ in lines} == {max(1, cores_module.usable_cores() // 2)}
