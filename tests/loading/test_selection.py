@@ -186,3 +186,26 @@ def test_repr_says_what_is_chosen(folder):
 def test_a_repeated_sample_is_augmented_anew(folder):
     images = next(iter(make(folder, indices=[2, 2, 2, 2])))[0]
     assert not any((images[0] == other).all() for other in images[1:])
+
+
+@pytest.mark.parametrize("backend", ["native", "pillow"])
+@pytest.mark.parametrize("how", ["indices", "weights"])
+def test_only_samples_that_take_part_stand_in_for_others(folder, tmp_path, backend, how):
+    """A bad file must not be replaced by one that was set aside for validation."""
+    bad = tmp_path / "bad.jpg"
+    bad.write_bytes(b"nothing")
+    files = sorted(folder.rglob("*.jpg"))[:6]
+    files[1] = bad
+    chosen = {"indices": [0, 1, 4]} if how == "indices" else {"weights": [1, 1, 0, 0, 1, 0]}
+    loader = ps.Loader(
+        files,
+        labels=range(6),
+        transform=T.Resize((8, 8)),
+        on_error="substitute",
+        output="numpy",
+        backend=backend,
+        samples_per_epoch=30,
+        **chosen,
+    )
+
+    assert set(labels_of(loader)) == {0, 4}

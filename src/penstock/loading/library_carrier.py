@@ -12,7 +12,6 @@ from penstock.errors import DecodeError
 from penstock.geometry import Ints, Sizes
 from penstock.loading.backends.library import ImageLibrary, ImageT
 from penstock.loading.carried import Carried
-from penstock.loading.ledger import Ledger
 from penstock.loading.masks import Mask, in_threes, mask_moves, out_of_threes
 from penstock.loading.options import RunOptions
 from penstock.loading.python_calls import PythonCalls
@@ -36,7 +35,7 @@ class LibraryCarrier(Carrier, Generic[ImageT]):
         layout: Layout,
         options: RunOptions,
         seed: int,
-        ledger: Ledger,
+        failures: Failures,
         targets: TargetSource | None = None,
     ) -> None:
         super().__init__(ThreadPoolExecutor(options.threads, "penstock-library"))
@@ -48,7 +47,7 @@ class LibraryCarrier(Carrier, Generic[ImageT]):
         self._seed = seed
         self._targets = targets
         self._python = PythonCalls(source, seed)
-        self._failures = Failures(options.on_error, source, ledger)
+        self._failures = failures
 
     def _carry_once(self, part: Part) -> Part | None:
         images, failed = self._open(part)

@@ -28,7 +28,7 @@ from penstock.loading.sampler import Shard
 from penstock.loading.selection import EpochOrder, Selection, select
 from penstock.loading.target_source import TargetSource, open_targets
 from penstock.loading.to_torch import require_torch, torch_is_installed
-from penstock.loading.work import Carrier
+from penstock.loading.work import Carrier, Failures
 from penstock.pillow_order import check_installed_pillow
 from penstock.planner.plan import Plan, as_written
 from penstock.sources import Source
@@ -345,7 +345,9 @@ class Loader:
 
     def _make_carrier(self) -> Carrier:
         final, options, seed = self._plan.final, self._running, self._batching.seed
-        ends = (options, seed, self._ledger, self._target_source)
+        allowed = self._selection.allowed()
+        failures = Failures(options.on_error, self._source, self._ledger, allowed)
+        ends = (options, seed, failures, self._target_source)
         if self._library is not None:
             layout = self._output.layout
             return LibraryCarrier(self._library, self._source, self._plan, layout, *ends)

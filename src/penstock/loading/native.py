@@ -14,7 +14,6 @@ from penstock.geometry import Sizes
 from penstock.loading.carried import Carried
 from penstock.loading.dct_scale import choose_dct_scale
 from penstock.loading.fetch import Items, fetch_for
-from penstock.loading.ledger import Ledger
 from penstock.loading.lower import Steps, lower
 from penstock.loading.masks import in_threes, mask_moves, out_of_threes
 from penstock.loading.options import RunOptions
@@ -47,7 +46,7 @@ class NativeCarrier(Carrier):
         image_format: Format,
         options: RunOptions,
         seed: int,
-        ledger: Ledger,
+        failures: Failures,
         targets: TargetSource | None = None,
     ) -> None:
         super().__init__(ThreadPoolExecutor(options.threads, "penstock-side"))
@@ -59,8 +58,8 @@ class NativeCarrier(Carrier):
         self._seed = seed
         self._targets = targets
         self._python = PythonCalls(source, seed)
-        self._ledger = ledger
-        self._failures = Failures(options.on_error, source, ledger)
+        self._ledger = failures.ledger
+        self._failures = failures
         self._engine = Engine(options.threads, _READERS)
         self._fetch = fetch_for(self._engine, source)
 

@@ -61,6 +61,10 @@ class Selection(Protocol):
         """Return what is chosen of the data set, for `repr`; empty if that is all of it."""
         ...
 
+    def allowed(self) -> Ints | None:
+        """Return the samples that may come in an epoch, ascending; None if all of them may."""
+        ...
+
     def fingerprint(self) -> int:
         """Return a number that another choice would hardly have; 0 for the whole data set."""
         ...
@@ -98,6 +102,10 @@ class Chosen:
         if self.count != self.listed:
             words.append(f"{self.count:,} in an epoch")
         return ", ".join(words)
+
+    def allowed(self) -> Ints | None:
+        """Return the samples in the list."""
+        return None if self.indices is None else np.unique(self.indices)
 
     def fingerprint(self) -> int:
         """Return a checksum of the list; 0 without one."""
@@ -157,6 +165,10 @@ class Weighted:
         """Return how many are drawn of how many."""
         drawn = "with" if self.replacement else "without"
         return f"{self.count:,} of {len(self.weights):,} samples by weight, {drawn} replacement"
+
+    def allowed(self) -> Ints | None:
+        """Return the samples whose weight is above 0."""
+        return np.unique(self.sample_of(np.flatnonzero(self.weights)))
 
     def fingerprint(self) -> int:
         """Return a checksum of the weights and the samples they belong to."""

@@ -83,12 +83,19 @@ class Carrier(ABC):
 
 
 class Failures:
-    """What is done about files that cannot be used."""
+    """What is done about files that cannot be used.
 
-    def __init__(self, on_error: str, source: Source, ledger: Ledger) -> None:
+    Only samples that may take part in an epoch stand in for others: `allowed`, in ascending order;
+    None allows the whole data set.
+    """
+
+    def __init__(
+        self, on_error: str, source: Source, ledger: Ledger, allowed: Ints | None = None
+    ) -> None:
+        self.ledger = ledger
         self._on_error = on_error
         self._source = source
-        self._ledger = ledger
+        self._allowed = allowed
 
     def handle(self, part: Part, failed: dict[int, str]) -> Part | None:
         """Apply the policy to the items in `failed` (item: reason).
@@ -107,21 +114,25 @@ class Failures:
         items = np.array(sorted(failed), dtype=np.int64)
         event = "skipped" if self._on_error == "skip" else "substituted"
         for item in items.tolist():
-            self._ledger.note(int(part.files[item]), event, failed[item])
+            self.ledger.note(int(part.files[item]), event, failed[item])
         if self._on_error == "skip":
             part.batch.leave_out(part.slots[items])
             return None
         return self._neighbours(part.pick(items))
 
     def _neighbours(self, part: Part) -> Part:
-        length = len(self._source)
+        length = len(self._source if self._allowed is None else self._allowed)
         if part.attempt + 1 >= min(MOST_SUBSTITUTIONS, length):
             name = self._source.name(int(part.files[0]))
             raise DecodeError(
                 f"{name}: it and the {part.attempt} samples before it cannot be decoded, so there "
                 "is nothing to substitute. Check the data set, or use on_error='skip'."
             )
-        files = (part.files + 1) % length
+        if self._allowed is None:
+            files = (part.files + 1) % length
+        else:
+            behind = np.searchsorted(self._allowed, part.files, side="right")
+            files = self._allowed[behind % length]
         part.batch.files[part.slots] = files
         return Part(
             part.batch, part.epoch, part.slots, part.samples, files, part.rank, part.attempt + 1
