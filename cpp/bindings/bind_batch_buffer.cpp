@@ -4,6 +4,10 @@
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
 
+#include <mutex>
+#include <utility>
+#include <vector>
+
 #include "base/error.h"
 #include "bindings/batch_buffer.h"
 #include "bindings/bind.h"
@@ -24,6 +28,50 @@ nb::dlpack::dtype dtype_named(const std::string& name) {
   if (name == "float32") return nb::dtype<float>();
   if (name == "float16") return {static_cast<uint8_t>(nb::dlpack::dtype_code::Float), 16, 1};
   throw Error("BatchBuffer.array: dtype '" + name + "' is unknown.");
+}
+
+/// Python objects whose memory the core has finished with. The core's threads, which let go last
+/// now and then, must not wait for Python's lock: they leave the objects here.
+class Finished {
+ public:
+  void leave(PyObject* object) {
+    const std::lock_guard lock(mutex_);
+    objects_.push_back(object);
+  }
+
+  /// Requires Python's lock.
+  void release() {
+    std::vector<PyObject*> taken;
+    {
+      const std::lock_guard lock(mutex_);
+      taken.swap(objects_);
+    }
+    for (PyObject* object : taken) Py_DECREF(object);
+  }
+
+ private:
+  std::mutex mutex_;
+  std::vector<PyObject*> objects_;
+};
+
+Finished& finished() {
+  static Finished& objects = *new Finished;  // never destroyed: threads may outlive the module
+  return objects;
+}
+
+using LentBytes = nb::ndarray<uint8_t, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
+
+/// A buffer over an array's memory, which stays alive while the core or an array of ours uses it.
+BatchBuffer borrow(nb::handle array) {
+  finished().release();
+  const LentBytes lent = nb::cast<LentBytes>(array);
+  PyObject* owner = array.inc_ref().ptr();
+  std::shared_ptr<BatchMemory> memory(new BatchMemory(lent.data(), lent.size()),
+                                      [owner](BatchMemory* returned) {
+                                        delete returned;
+                                        finished().leave(owner);
+                                      });
+  return {std::move(memory), lent.size(), true};
 }
 
 /// An array over the buffer's first bytes; the memory goes back to its ring with the array.
@@ -55,6 +103,12 @@ void penstock::bind_batch_buffer(nb::module_& m) {
       .def_prop_ro(
           "capacity", [](const BatchBuffer& b) { return b.memory->bytes(); },
           "Size of the memory, at least `bytes`.")
+      .def_static("borrow", &borrow, "array"_a,
+                  nb::sig("def borrow(array: NDArray[numpy.uint8]) -> BatchBuffer"),
+                  "A buffer over the memory of a one-dimensional, writable array of bytes.")
+      .def_static(
+          "release_borrowed", [] { finished().release(); },
+          "Let go of arrays that were lent and are not used any more.")
       .def("array", &array_over, "shape"_a, "dtype"_a, "A NumPy array over the memory.");
 
   nb::class_<BatchRing>(m, "BatchRing", "Batch memory that is used again and again.")

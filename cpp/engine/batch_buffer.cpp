@@ -18,7 +18,9 @@ BatchMemory::BatchMemory(size_t bytes) : bytes_(bytes) {
   data_ = static_cast<uint8_t*>(mapped);
 }
 
-BatchMemory::~BatchMemory() { ::munmap(data_, std::max<size_t>(bytes_, 1)); }
+BatchMemory::~BatchMemory() {
+  if (owned_) ::munmap(data_, std::max<size_t>(bytes_, 1));
+}
 
 BatchRing::Lease BatchRing::take(size_t bytes) {
   std::unique_ptr<BatchMemory> memory;

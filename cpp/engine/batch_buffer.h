@@ -13,6 +13,8 @@ namespace penstock {
 class BatchMemory {
  public:
   explicit BatchMemory(size_t bytes);
+  /// Memory that belongs to somebody else, who keeps it until this object is gone.
+  BatchMemory(uint8_t* borrowed, size_t bytes) : data_(borrowed), bytes_(bytes), owned_(false) {}
   ~BatchMemory();
   BatchMemory(const BatchMemory&) = delete;
   BatchMemory& operator=(const BatchMemory&) = delete;
@@ -23,6 +25,7 @@ class BatchMemory {
  private:
   uint8_t* data_;
   size_t bytes_;
+  bool owned_ = true;
 };
 
 /// Hands out batch memory and takes it back when the last reference goes,

@@ -65,6 +65,16 @@ class BatchBuffer:
     def capacity(self) -> int:
         """Size of the memory, at least `bytes`."""
 
+    @staticmethod
+    def borrow(array: NDArray[numpy.uint8]) -> BatchBuffer:
+        """
+        A buffer over the memory of a one-dimensional, writable array of bytes.
+        """
+
+    @staticmethod
+    def release_borrowed() -> None:
+        """Let go of arrays that were lent and are not used any more."""
+
     def array(self, shape: Sequence[int], dtype: str) -> NDArray:
         """A NumPy array over the memory."""
 

@@ -13,7 +13,7 @@ from penstock._core import BatchBuffer, BatchRing
 from penstock.errors import LoaderError
 from penstock.geometry import Ints, Size, Sizes
 from penstock.loading.options import OutputOptions
-from penstock.loading.to_torch import PageLocks
+from penstock.loading.to_torch import PinnedMemory
 from penstock.transforms.targets import Targets
 from penstock.transforms.values import Element
 
@@ -34,10 +34,8 @@ class BatchMaker:
 
     def __init__(self, output: OutputOptions, most_idle: int) -> None:
         self.output = output
-        self._locks = PageLocks() if output.library == "torch" else None
-        pinned = self._locks is not None and self._locks.wanted
-        # Page-locked memory must not be freed behind CUDA's back, so that ring keeps everything.
-        self._ring = BatchRing(1 << 30 if pinned else most_idle)
+        self.pinned = PinnedMemory.where_wanted() if output.library == "torch" else None
+        self._ring = BatchRing(most_idle)
 
     def image_bytes(self, size: Size) -> int:
         """Return what one image takes."""
@@ -45,11 +43,9 @@ class BatchMaker:
         return size.height * size.width * 3 * element_bytes
 
     def memory(self, size_bytes: int) -> BatchBuffer:
-        """Take memory."""
-        buffer = self._ring.take(size_bytes)
-        if buffer.fresh and self._locks is not None:
-            self._locks.lock(buffer.address, buffer.capacity)
-        return buffer
+        """Take memory: page-locked where there is a CUDA device, else from our own ring."""
+        lent = None if self.pinned is None else self.pinned.take(size_bytes)
+        return self._ring.take(size_bytes) if lent is None else BatchBuffer.borrow(lent)
 
     def array_over(self, buffer: BatchBuffer, count: int, size: Size) -> npt.NDArray[Any]:
         """Return the images in `buffer` in the loader's layout."""
@@ -69,9 +65,8 @@ class BatchMaker:
         return 3, size.height, size.width
 
     def close(self) -> None:
-        """Give up page locks; memory still in use stays valid."""
-        if self._locks is not None:
-            self._locks.release()
+        """Let go of memory that nobody uses any more."""
+        BatchBuffer.release_borrowed()
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,6 +103,7 @@ class Batch:
         # The samples that are really used; others after substitution.
         self.files = (samples if files is None else files).copy()
         self.output = maker.output
+        self.pinned = maker.pinned
         self._one_size = one_size  # whether images of different sizes are an error
         self._good = np.ones(len(samples), dtype=np.bool_)
         self.soft_labels: npt.NDArray[np.float32] | None = None  # of the good slots, once mixed

@@ -32,7 +32,7 @@ class ImageDelivery:
 
     def deliver(self, batch: Batch) -> Any:
         """Return images."""
-        return _finish(batch.take_images(), batch.output) if len(batch.good) else None
+        return _finish(batch.take_images(), batch) if len(batch.good) else None
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,7 +48,7 @@ class LabelDelivery:
             return None
         mixed = batch.soft_labels
         labels = self.labels[batch.files[good]] if mixed is None else mixed
-        images = _finish(batch.take_images(), batch.output)
+        images = _finish(batch.take_images(), batch)
         return images, _to_library(labels, batch.output)
 
 
@@ -76,7 +76,7 @@ class TargetDelivery:
             each = list_targets(targets, ids, _library(output))
             for target, stack in zip(each, masks or (), strict=masks is not None):
                 target.update(_named(stack if per_object else stack[0], output, per_object))
-            return _finish(images, output), each
+            return _finish(images, batch), each
         sizes = _sizes_of(images, output)
         together = _pad(images, sizes, output) if isinstance(images, list) else images
         columns = pad_targets(targets, ids, _library(output))
@@ -84,7 +84,7 @@ class TargetDelivery:
         if masks is not None:
             stacked = _pad_masks(masks, sizes)
             columns |= _named(stacked if per_object else stacked[:, 0], output, per_object)
-        return _finish(together, output), columns
+        return _finish(together, batch), columns
 
 
 def _named(masks: npt.NDArray[Any], output: OutputOptions, per_object: bool) -> dict[str, Any]:
@@ -108,13 +108,14 @@ def _library(output: OutputOptions) -> Any:
     return output.library
 
 
-def _finish(images: Any, output: OutputOptions) -> Any:
+def _finish(images: Any, batch: Batch) -> Any:
+    output = batch.output
     if output.library != "torch":
         return images
     is_bfloat16 = output.element == Element.BFLOAT16
     if isinstance(images, list):
-        return [image_tensor(image, is_bfloat16=is_bfloat16) for image in images]
-    return image_tensor(images, is_bfloat16=is_bfloat16)
+        return [image_tensor(image, batch.pinned, is_bfloat16=is_bfloat16) for image in images]
+    return image_tensor(images, batch.pinned, is_bfloat16=is_bfloat16)
 
 
 def _sizes_of(images: npt.NDArray[Any] | list[npt.NDArray[Any]], output: OutputOptions) -> Ints:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib.util
+import weakref
 from typing import Any
 
 import numpy as np
@@ -28,10 +29,14 @@ def require_torch() -> Any:
     return torch
 
 
-def image_tensor(images: npt.NDArray[Any], *, is_bfloat16: bool) -> Any:
+def image_tensor(
+    images: npt.NDArray[Any], pinned: PinnedMemory | None, *, is_bfloat16: bool
+) -> Any:
     """Share the batch's memory with a tensor; bfloat16 arrives as its bits in int16."""
     torch = require_torch()
-    tensor = torch.from_numpy(images)
+    tensor = None if pinned is None else pinned.tensor_over(images)
+    if tensor is None:
+        tensor = torch.from_numpy(images)
     return tensor.view(torch.bfloat16) if is_bfloat16 else tensor
 
 
@@ -40,28 +45,60 @@ def label_tensor(labels: npt.NDArray[Any]) -> Any:
     return require_torch().from_numpy(np.ascontiguousarray(labels))
 
 
-class PageLocks:
-    """Page-locked batch memory, so that copies to a CUDA device run beside the training step."""
+class PinnedMemory:
+    """Page-locked batch memory, so that copies to a CUDA device run beside the training step.
+
+    It comes from torch's own allocator, which knows of every copy from its memory that is still
+    under way and hands the memory out again only after that. Memory of our own would be written
+    anew while a `non_blocking` copy of the last batch still reads it.
+    """
 
     def __init__(self) -> None:
-        torch = require_torch()
-        self._runtime = torch.cuda.cudart() if torch.cuda.is_available() else None
-        self._locked: list[int] = []
+        self._lent: dict[int, weakref.ref[npt.NDArray[np.uint8]]] = {}  # by address
+        self._refused = False
 
-    @property
-    def wanted(self) -> bool:
-        """Whether torch sees a CUDA device."""
-        return self._runtime is not None
+    @staticmethod
+    def where_wanted() -> PinnedMemory | None:
+        """Return an allocator where torch sees a CUDA device."""
+        return PinnedMemory() if require_torch().cuda.is_available() else None
 
-    def lock(self, address: int, size_bytes: int) -> None:
-        """Lock memory that stays mapped until `release`; a refusal costs speed, nothing else."""
-        if (
-            self._runtime is not None
-            and int(self._runtime.cudaHostRegister(address, size_bytes, 0)) == 0
-        ):
-            self._locked.append(address)
+    def take(self, size_bytes: int) -> npt.NDArray[np.uint8] | None:
+        """Return memory, or None where none can be locked: that costs speed, nothing else."""
+        tensor = None if self._refused else _pinned_bytes(size_bytes)
+        if tensor is None:
+            self._refused = True
+            return None
+        gone = [address for address, lent in list(self._lent.items()) if lent() is None]
+        for address in gone:
+            self._lent.pop(address, None)
+        lent: npt.NDArray[np.uint8] = tensor.numpy()
+        self._lent[tensor.data_ptr()] = weakref.ref(lent)
+        return lent
 
-    def release(self) -> None:
-        """Unlock everything."""
-        while self._locked and self._runtime is not None:
-            self._runtime.cudaHostUnregister(self._locked.pop())
+    def tensor_over(self, images: npt.NDArray[Any]) -> Any:
+        """Return torch's own tensor over images in its memory; None for others.
+
+        Only of such tensors does torch's allocator know the copies.
+        """
+        begin = images.__array_interface__["data"][0]
+        for address, reference in list(self._lent.items()):
+            lent = reference()
+            if lent is None or not address <= begin < address + lent.nbytes:
+                continue
+            stored = _tensor_behind(lent)[begin - address : begin - address + images.nbytes]
+            element = getattr(require_torch(), images.dtype.name)
+            return stored.view(element).view(images.shape)
+        return None
+
+
+def _tensor_behind(lent: npt.NDArray[np.uint8]) -> Any:
+    """The tensor whose memory `Tensor.numpy` shared: NumPy keeps it as the array's base."""
+    return lent.base
+
+
+def _pinned_bytes(size_bytes: int) -> Any:
+    torch = require_torch()
+    try:
+        return torch.empty(size_bytes, dtype=torch.uint8, pin_memory=True)
+    except RuntimeError:  # a limit on locked memory, or none left
+        return None
