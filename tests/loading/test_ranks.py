@@ -12,13 +12,13 @@ import penstock as ps
 from penstock import usable_cores as cores_module
 from penstock.errors import LoaderError
 from penstock.loading import ranks as ranks_module
-from penstock.loading.ranks import find_ranks, find_threads
+from penstock.loading.ranks import Ranks, find_ranks, find_threads
 from penstock.transforms import Resize
 
 
 @pytest.fixture(autouse=True)
 def one_process(monkeypatch):
-    for name in ("RANK", "WORLD_SIZE", "LOCAL_WORLD_SIZE"):
+    for name in ("RANK", "WORLD_SIZE", "LOCAL_WORLD_SIZE", "MASTER_ADDR"):
         monkeypatch.delenv(name, raising=False)
 
 
@@ -75,7 +75,6 @@ def test_contradictions_are_refused(monkeypatch, torch_says):
     ("variables", "message"),
     [
         ({"RANK": "1"}, "RANK=1, WORLD_SIZE=None"),
-        ({"WORLD_SIZE": "2"}, "RANK=None, WORLD_SIZE=2"),
         ({"RANK": "2", "WORLD_SIZE": "2"}, "RANK=2, WORLD_SIZE=2"),
         ({"RANK": "one", "WORLD_SIZE": "2"}, "RANK is 'one', not a whole number"),
     ],
@@ -93,13 +92,39 @@ def test_one_number_alone_is_refused(given):
         found(**given)
 
 
-def test_a_loader_made_too_early_says_so(folder, torch_says):
-    loader = ps.Loader(folder, transform=Resize((8, 8)), output="numpy")
+def make(folder, **options):
+    return ps.Loader(folder, transform=Resize((8, 8)), batch_size=3, output="numpy", **options)
+
+
+def test_a_loader_may_be_made_before_the_processes_know_of_each_other(folder, torch_says):
+    loader = make(folder)
+    assert len(loader) == 8
     torch_says(1, 2)
-    with pytest.raises(LoaderError, match=r"now says rank 1 of 2.*after init_process_group"):
+
+    assert len(loader) == 4
+    assert sum(len(labels) for _, labels in loader) == 12
+    assert "rank 1 of 2 (torch.distributed)" in repr(loader)
+
+
+def test_a_loader_that_has_begun_keeps_to_its_share(folder, torch_says):
+    loader = make(folder)
+    next(iter(loader))
+    torch_says(1, 2)
+    with pytest.raises(LoaderError, match=r"has begun as rank 0 of 1 .* now rank 1 of 2"):
         next(iter(loader))
-    given = ps.Loader(folder, transform=Resize((8, 8)), output="numpy", rank=0, world_size=1)
+    given = make(folder, rank=0, world_size=1)
     next(iter(given))
+
+
+def test_an_environment_that_is_not_complete_may_become_so(folder, monkeypatch, torch_says):
+    """Lightning tells its processes their number only when it sets torch.distributed up."""
+    monkeypatch.setenv("WORLD_SIZE", "2")
+    loader = make(folder)
+    with pytest.raises(LoaderError, match=r"RANK=None, WORLD_SIZE=2, .* not initialised"):
+        next(iter(loader))
+    torch_says(1, 2)
+
+    assert sum(len(labels) for _, labels in loader) == 12
 
 
 def test_repr_says_what_was_taken(folder, monkeypatch):
@@ -111,12 +136,14 @@ def test_repr_says_what_was_taken(folder, monkeypatch):
 
 def test_threads_are_divided_among_the_processes_of_a_machine(monkeypatch):
     monkeypatch.setattr(ranks_module, "usable_cores", lambda: 8)
-    assert find_threads(None) == 8
+    two = Ranks(0, 2, "torch.distributed")
+    assert find_threads(two) == 8, "how many of them are on this machine is not known"
+    monkeypatch.setenv("MASTER_ADDR", "127.0.0.1")
+    assert find_threads(two) == 4
     monkeypatch.setenv("LOCAL_WORLD_SIZE", "4")
-    assert find_threads(None) == 2
-    assert find_threads(5) == 5
+    assert find_threads(two) == 2
     monkeypatch.setenv("LOCAL_WORLD_SIZE", "16")
-    assert find_threads(None) == 1
+    assert find_threads(two) == 1
 
 
 @pytest.mark.parametrize(

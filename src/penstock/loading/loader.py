@@ -16,7 +16,7 @@ from penstock.loading.epoch import Batching, Epoch, Iteration, Progress
 from penstock.loading.ledger import Ledger
 from penstock.loading.library_carrier import LibraryCarrier
 from penstock.loading.machine import Machine, check_not_forked
-from penstock.loading.mix import Mixer, check_counts, check_mixing, mix_native
+from penstock.loading.mix import Mixer, check_mixing, mix_native
 from penstock.loading.native import NativeCarrier
 from penstock.loading.open_data import open_data
 from penstock.loading.options import BatchOptions, OutputOptions, RunOptions
@@ -72,7 +72,8 @@ class Loader:
     - `on_error`: "raise"; "skip" leaves a bad file out of its batch, which is then shorter;
       "substitute" takes the next sample that can be read, with its label. See `ledger`.
     - `rank`, `world_size`: this process's share of every epoch, as torch's DistributedSampler.
-      None asks torch.distributed, then the variables RANK and WORLD_SIZE; see `repr(loader)`.
+      None asks torch.distributed, then the variables RANK and WORLD_SIZE, until the first batch
+      settles it; `repr(loader)` says what was taken.
     - `threads`: None takes the cores that this process may use, divided by LOCAL_WORLD_SIZE.
     - `backend`: "native"; or with the same draws, slowly, "pillow", which gives the same bytes,
       "opencv" or "numpy", which come near them (docs/augmentations.md says how near).
@@ -108,11 +109,12 @@ class Loader:
         pixel_limit: int = DEFAULT_PIXEL_LIMIT,
     ) -> None:
         self._ranks = find_ranks(rank, world_size)
+        self._counts_cores = threads is None
         self._batching = BatchOptions(
             batch_size, shuffle, seed, drop_last, self._ranks.rank, self._ranks.world_size
         )
         self._running = RunOptions(
-            find_threads(threads),
+            find_threads(self._ranks) if threads is None else threads,
             prefetch,
             backend,
             fidelity,
@@ -199,16 +201,17 @@ class Loader:
 
     def __len__(self) -> int:
         """Batches in a whole epoch."""
+        self._ask_for_ranks()
         samples, batch = len(self._shard), self._batching.batch_size
         return samples // batch if self._batching.drop_last else -(-samples // batch)
 
     def __iter__(self) -> Iterator[Any]:
         check_not_forked(self._owner)
-        self._ranks.check_still_true()
         return Iteration(self._begin_epoch)
 
     def state_dict(self) -> dict[str, int]:
         """Where the loader stands: after the batches delivered so far, in a few integers."""
+        self._ask_for_ranks()
         epoch, consumed = self._epoch, self._start
         if self._progress is not None and not self._progress.finished:
             epoch, consumed = self._progress.epoch, self._progress.consumed
@@ -272,12 +275,36 @@ class Loader:
             self._machine = None
 
     def __repr__(self) -> str:
+        self._ask_for_ranks()
         chosen = self._selection.describe()
         return (
             f"Loader({self._source.describe()}, {f'{chosen}, ' if chosen else ''}"
             f"batch_size={self._batching.batch_size}, threads={self._running.threads}, "
             f"dtype={self._output.element.name.lower()}, {self._ranks.describe()})"
         )
+
+    def _ask_for_ranks(self, *, now: bool = False) -> None:
+        """Learn which share of the data is ours; whoever has begun an epoch keeps to it."""
+        if self._ranks.was_given:
+            return
+        found = find_ranks(None, None, now=now)
+        if found == self._ranks:
+            return
+        if self._machine is not None:
+            if now and found.world_size != self._ranks.world_size:
+                raise LoaderError(
+                    f"This loader has begun as {self._ranks.describe()}, but is now "
+                    f"{found.describe()}. Initialise torch.distributed before the first batch, "
+                    "or make a new Loader."
+                )
+            return
+        self._ranks = found
+        self._batching = replace(self._batching, rank=found.rank, world_size=found.world_size)
+        if self._counts_cores:
+            self._running = replace(self._running, threads=find_threads(found))
+        self._shard = self._share(len(self._selection))
+        if self._mixer is not None:
+            self._mixer.check_counts(len(self._shard), self._batching, self._running.on_error)
 
     def _share(self, samples: int) -> Shard:
         batching = self._batching
@@ -290,7 +317,7 @@ class Loader:
     def _begin_epoch(self) -> Epoch:
         """Count an epoch and start its work; called for the first batch."""
         check_not_forked(self._owner)
-        self._ranks.check_still_true()
+        self._ask_for_ranks(now=True)
         if self._machine is None:
             self._machine = Machine(
                 self._make_carrier(), self._output, self._running.prefetch, self._mixer
@@ -328,9 +355,10 @@ class Loader:
         op = read_batch_op(batch_transform)
         has_targets = self._target_source is not None
         check_mixing(op, self._source, self._output, has_targets=has_targets)
-        check_counts(op, len(self._shard), self._batching, self._running.on_error)
         mix_images = mix_reference if self._running.backend == "pillow" else mix_native
-        return Mixer(op, self._source, self._output, self._batching.seed, mix_images)
+        mixer = Mixer(op, self._source, self._output, self._batching.seed, mix_images)
+        mixer.check_counts(len(self._shard), self._batching, self._running.on_error)
+        return mixer
 
     def _make_delivery(self, targets: Targets | str | None) -> Delivery:
         if self._target_source is not None:

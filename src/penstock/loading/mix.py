@@ -60,6 +60,24 @@ class Mixer:
         batch.soft_labels = soften(self._labels[batch.files[slots]], mixing, self._op)
         self._mix_images(images, slots, mixing, self._output.element, layout)
 
+    def check_counts(self, samples: int, batching: BatchOptions, on_error: str) -> None:
+        """Raise unless all batches of an epoch of `samples` have numbers of images that will do."""
+        op = self._op
+        if not op.needs_even:
+            return
+        last = 0 if batching.drop_last else samples % batching.batch_size
+        if batching.batch_size % 2 or last % 2:
+            raise TransformError(
+                f"{op!r}: needs an even number of images in every batch, but batch_size is "
+                f"{batching.batch_size} and the last batch has {last or batching.batch_size}. "
+                "Use an even batch_size with drop_last=True."
+            )
+        if on_error == "skip":
+            raise TransformError(
+                f"{op!r}: needs an even number of images in every batch, which on_error='skip' "
+                "does not keep. Use on_error='substitute'."
+            )
+
 
 def mix_native(
     images: npt.NDArray[Any], slots: Ints, mixing: Mixing, element: Element, layout: Layout
@@ -130,21 +148,3 @@ def _class_numbers(op: BatchOp, source: Source) -> Labels:
             f"{op!r}: needs class numbers as labels, but there are {describe_labels(labels)}."
         )
     return labels
-
-
-def check_counts(op: BatchOp, samples: int, batching: BatchOptions, on_error: str) -> None:
-    """Raise unless all batches of an epoch of `samples` have a number of images that will do."""
-    if not op.needs_even:
-        return
-    last = 0 if batching.drop_last else samples % batching.batch_size
-    if batching.batch_size % 2 or last % 2:
-        raise TransformError(
-            f"{op!r}: needs an even number of images in every batch, but batch_size is "
-            f"{batching.batch_size} and the last batch has {last or batching.batch_size}. "
-            "Use an even batch_size with drop_last=True."
-        )
-    if on_error == "skip":
-        raise TransformError(
-            f"{op!r}: needs an even number of images in every batch, which on_error='skip' does "
-            "not keep. Use on_error='substitute'."
-        )

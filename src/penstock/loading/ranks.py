@@ -2,6 +2,9 @@
 
 Asked in this order: the user, torch.distributed, and the variables RANK and WORLD_SIZE, which
 torchrun and its relatives set. Where two of them disagree, the user must say.
+
+Scripts make loaders before or after the processes are told of each other, so the question is put
+again until the first batch, which settles it.
 """
 
 from __future__ import annotations
@@ -14,7 +17,7 @@ from typing import Any
 from penstock.errors import LoaderError
 from penstock.usable_cores import usable_cores
 
-_BE_EXPLICIT = "Give rank= and world_size=."
+_BE_EXPLICIT = "give rank= and world_size=."
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,7 +26,7 @@ class Ranks:
 
     rank: int
     world_size: int
-    said_by: str  # "rank=, world_size=", "torch.distributed", "RANK, WORLD_SIZE", "one process"
+    said_by: str
 
     @property
     def was_given(self) -> bool:
@@ -34,37 +37,30 @@ class Ranks:
         """Return the share and where it comes from."""
         return f"rank {self.rank} of {self.world_size} ({self.said_by})"
 
-    def check_still_true(self) -> None:
-        """Raise if the processes were told of each other after the loader was made."""
-        if self.was_given:
-            return
-        now = _from_torch()
-        if now is not None and (now.rank, now.world_size) != (self.rank, self.world_size):
-            raise LoaderError(
-                f"This loader was made as {self.describe()}, but torch.distributed now says rank "
-                f"{now.rank} of {now.world_size}. Make the Loader after init_process_group, or "
-                "give it rank= and world_size=."
-            )
-
 
 _GIVEN = "rank=, world_size="
 
 
-def find_ranks(rank: int | None, world_size: int | None) -> Ranks:
-    """Return the user's numbers; those of the environment where they gave none."""
+def find_ranks(rank: int | None, world_size: int | None, *, now: bool = False) -> Ranks:
+    """Return the user's numbers; those of the environment where they gave none.
+
+    What the environment has said in part may be completed later, unless it is needed `now`.
+    """
     if (rank is None) != (world_size is None):
         got = f"rank={rank}" if world_size is None else f"world_size={world_size}"
         raise LoaderError(f"Loader: {got} alone. Give both rank and world_size, or neither.")
     if rank is not None and world_size is not None:
         return _checked(Ranks(rank, world_size, _GIVEN))
-    torch_says, variables_say = _from_torch(), _from_variables()
+    torch_says = _from_torch()
+    variables_say = _from_variables(now=now and torch_says is None)
     if torch_says is not None and variables_say is not None:
         pairs = {(found.rank, found.world_size) for found in (torch_says, variables_say)}
         if len(pairs) > 1:
             raise LoaderError(
                 f"Loader: torch.distributed says rank {torch_says.rank} of "
                 f"{torch_says.world_size}, the variables RANK and WORLD_SIZE say rank "
-                f"{variables_say.rank} of {variables_say.world_size}. {_BE_EXPLICIT}"
+                f"{variables_say.rank} of {variables_say.world_size}. Correct them, or "
+                f"{_BE_EXPLICIT}"
             )
     return torch_says or variables_say or Ranks(0, 1, "one process")
 
@@ -85,12 +81,17 @@ def _checked(given: Ranks) -> Ranks:
     return given
 
 
-def find_threads(threads: int | None) -> int:
-    """Return the user's number, or this process's share of the cores of its machine."""
-    if threads is not None:
-        return threads
+def find_threads(ranks: Ranks) -> int:
+    """Return this process's share of the cores of its machine."""
     local = _variable("LOCAL_WORLD_SIZE")
+    if local is None and not ranks.was_given and _on_one_machine():
+        local = ranks.world_size
     return max(1, usable_cores() // max(1, local or 1))
+
+
+def _on_one_machine() -> bool:
+    """Whether the processes meet at an address that no other machine has."""
+    return os.environ.get("MASTER_ADDR", "") in {"localhost", "127.0.0.1", "::1"}
 
 
 def _from_torch() -> Ranks | None:
@@ -103,13 +104,16 @@ def _from_torch() -> Ranks | None:
     )
 
 
-def _from_variables() -> Ranks | None:
+def _from_variables(*, now: bool) -> Ranks | None:
     rank, world_size = _variable("RANK"), _variable("WORLD_SIZE")
-    if rank is None and world_size in (None, 1):
+    if rank is None and (world_size in (None, 1) or not now):
         return None
     if rank is None or world_size is None or not 0 <= rank < world_size:
         found = f"RANK={os.environ.get('RANK')}, WORLD_SIZE={os.environ.get('WORLD_SIZE')}"
-        raise LoaderError(f"Loader: the environment says {found}. {_BE_EXPLICIT}")
+        raise LoaderError(
+            f"Loader: the environment says {found}, and torch.distributed is not initialised. "
+            f"Initialise it before the first batch. Or {_BE_EXPLICIT}"
+        )
     return Ranks(rank, world_size, "RANK, WORLD_SIZE")
 
 
