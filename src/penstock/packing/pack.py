@@ -5,10 +5,12 @@ from __future__ import annotations
 import os
 import zlib
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import Any
 
-from penstock.errors import DecodeError, PackError, PenstockError
+from penstock import _core
+from penstock.errors import CoreError, DecodeError, PackError, PenstockError
 from penstock.packing import disk
 from penstock.packing.encode import encode_image
 from penstock.packing.format import SUFFIX
@@ -67,7 +69,9 @@ def pack(
         raise PackError(f'on_error: must be "raise" or "skip", got {on_error!r}.')
     if shards < 1 or (threads is not None and threads < 1):
         raise PackError(f"shards and threads: must be 1 or more, got {shards} and {threads}.")
-    path = os.fspath(target)
+    _core.active_isa()  # a wrong PENSTOCK_SIMD is told here, and not of every file
+    path = os.path.expanduser(os.fspath(target))
+    _check_parent(path)
     finished = _is_finished(path, shards, resume=resume)
     opened = open_pack_source(source, labels=labels, kind=kind, split=split, images=images)
     job = _Job(
@@ -85,7 +89,12 @@ def pack(
             if shards == 1:
                 job.write_file(path, bar, 0, None)
             else:
-                job.write_shards(path, bar, shards)
+                try:
+                    job.write_shards(path, bar, shards)
+                except BaseException:
+                    with suppress(OSError):  # unless there is something in it to go on from
+                        os.rmdir(path)
+                    raise
     return summarise(open_packed(path))
 
 
@@ -174,6 +183,8 @@ class _Job:
                 original_crc=zlib.crc32(data),
             )
             return replace(item, columns=columns), record
+        except CoreError:  # a mistake of ours, or of the settings: not the file's
+            raise
         except PenstockError as error:
             return item, error
 
@@ -198,6 +209,14 @@ def _read(data: bytes | os.PathLike[str]) -> bytes:
         raise DecodeError(f"cannot be read ({error.strerror or error})") from error
 
 
+def _check_parent(path: str) -> None:
+    folder = os.path.dirname(os.path.abspath(path))
+    if not os.path.isdir(folder):
+        raise PackError(
+            f"{path}: there is no folder {folder} to write it to. Make it first, or check the path."
+        )
+
+
 def _is_finished(path: str, shards: int, *, resume: bool) -> bool:
     """Whether a resumed pack had been finished; raises if a new one would overwrite something."""
     if shards == 1 and not path.endswith(SUFFIX):
@@ -208,11 +227,21 @@ def _is_finished(path: str, shards: int, *, resume: bool) -> bool:
             disk.remove(path + JOURNAL_SUFFIX)  # the last thing a pack does
             return True
         return False
-    if os.path.exists(path):
-        raise PackError(f"{path}: exists already. Remove it, or give another name.")
+    unfinished = (
+        f"{path}: an unfinished pack is there. Go on with --resume (resume=True), or remove"
+    )
     if os.path.exists(path + PARTIAL_SUFFIX):
         raise PackError(
-            f"{path}: an unfinished pack is there. Go on with --resume (resume=True), or remove "
-            f"{path}{PARTIAL_SUFFIX} and {path}{JOURNAL_SUFFIX} to start over."
+            f"{unfinished} {path}{PARTIAL_SUFFIX} and {path}{JOURNAL_SUFFIX} to start over."
         )
+    if shards > 1 and not os.path.exists(final) and os.path.exists(_first_shard(path, shards)):
+        raise PackError(f"{unfinished} {path} to start over.")
+    if os.path.exists(path):
+        raise PackError(f"{path}: exists already. Remove it, or give another name.")
     return False
+
+
+def _first_shard(folder: str, shards: int) -> str:
+    """The file that is there first when shards are written, finished or not."""
+    finished = os.path.join(folder, shard_name(0, shards))
+    return finished if os.path.exists(finished) else finished + PARTIAL_SUFFIX
