@@ -60,12 +60,8 @@ def add_verb(verbs: Verbs, shared: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Pack, and print what came of it."""
-    import warnings
-
     from penstock.packing.pack import pack
 
-    # Pillow warns of oddities in files; what matters of them is in the summary.
-    warnings.filterwarnings("ignore", module=r"PIL\.")
     if args.short_side or args.quality:
         print(
             "penstock: --short-side and --quality are LOSSY: the originals cannot be restored "

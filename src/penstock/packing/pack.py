@@ -12,6 +12,7 @@ from typing import Any
 from penstock import _core
 from penstock.errors import CoreError, DecodeError, PackError, PenstockError
 from penstock.packing import disk
+from penstock.packing.datasets.layout_source import Findings, LayoutSource
 from penstock.packing.encode import encode_image
 from penstock.packing.format import SUFFIX
 from penstock.packing.index import Tables
@@ -25,6 +26,7 @@ from penstock.packing.shards import MANIFEST, manifest_text, open_packed, shard_
 from penstock.packing.stream import Stream
 from penstock.packing.summary import Summary, summarise
 from penstock.packing.write import JOURNAL_SUFFIX, PARTIAL_SUFFIX, PackWriter
+from penstock.pillow_messages import heard
 from penstock.progress import ProgressBar
 from penstock.usable_cores import usable_cores
 
@@ -77,6 +79,7 @@ def pack(
     job = _Job(
         source=opened,
         stream=Stream(opened),
+        heard=Findings(),
         reencoding=Reencoding(short_side, quality),
         skips=on_error == "skip",
         threads=threads or usable_cores(),
@@ -95,13 +98,14 @@ def pack(
                     with suppress(OSError):  # unless there is something in it to go on from
                         os.rmdir(path)
                     raise
-    return summarise(open_packed(path))
+    return replace(summarise(open_packed(path)), remarks=job.remarks())
 
 
 @dataclass(frozen=True, slots=True)
 class _Job:
     source: PackSource
     stream: Stream
+    heard: Findings  # what Pillow had to say
     reencoding: Reencoding
     skips: bool
     threads: int
@@ -137,7 +141,9 @@ class _Job:
         ) as writer:
             bar.advance(writer.consumed)
             items = self._remaining(writer, path, start, stop)
-            for item, outcome in map_in_order(self._encode, items, self.threads):
+            for item, outcome, told in map_in_order(self._encode, items, self.threads):
+                if told and isinstance(outcome, Record):
+                    self.heard.add(f"warned of by Pillow: {told}", item.name)
                 if isinstance(outcome, Record):
                     writer.add(item, outcome)
                 elif self.skips:
@@ -167,7 +173,17 @@ class _Job:
             )
         return items
 
-    def _encode(self, item: PackItem) -> tuple[PackItem, Record | PenstockError]:
+    def remarks(self) -> tuple[str, ...]:
+        """What was odd about the samples that this job has dealt with, one sentence for a kind."""
+        own = self.source.findings if isinstance(self.source, LayoutSource) else Findings()
+        return (*own.sentences(), *self.heard.sentences())
+
+    def _encode(self, item: PackItem) -> tuple[PackItem, Record | PenstockError, str]:
+        with heard() as messages:
+            outcome = self._record(item)
+        return *outcome, str(messages)
+
+    def _record(self, item: PackItem) -> tuple[PackItem, Record | PenstockError]:
         try:
             data = _read(item.data)
             changed = None

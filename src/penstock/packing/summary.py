@@ -11,12 +11,15 @@ from penstock.packing.disk import human_bytes
 from penstock.packing.format import RESTORES, STORAGES
 from penstock.packing.shards import PackSet
 
-SKIPPED_SHOWN = 10
+ENTRIES_SHOWN = 10
 
 
 @dataclass(frozen=True, slots=True)
 class Summary:
-    """Counts and sizes; `skipped` lists the files left out, each with the reason."""
+    """Counts and sizes; `skipped` lists the files left out, each with the reason.
+
+    `remarks` are sentences about what was odd in the source; only `pack` knows them.
+    """
 
     samples: int
     files: int
@@ -27,6 +30,7 @@ class Summary:
     settings: tuple[str, ...]
     columns: tuple[str, ...]  # beside the images
     skipped: tuple[str, ...]
+    remarks: tuple[str, ...] = ()
 
     @property
     def lossy(self) -> bool:
@@ -57,10 +61,9 @@ class Summary:
                 "are not the originals and cannot be restored from this file"
             )
         if self.skipped:
-            lines.append(f"left out: {len(self.skipped):,} files")
-            lines += [f"  {entry}" for entry in self.skipped[:SKIPPED_SHOWN]]
-            if len(self.skipped) > SKIPPED_SHOWN:
-                lines.append(f"  ... and {len(self.skipped) - SKIPPED_SHOWN:,} more (see --json)")
+            lines += [f"left out: {len(self.skipped):,} files", *_some(self.skipped)]
+        if self.remarks:
+            lines += ["odd, and packed as it is:", *_some(self.remarks)]
         return lines
 
 
@@ -79,6 +82,13 @@ def summarise(packed: PackSet) -> Summary:
         columns=tuple(column.name for column in packed.schema),
         skipped=tuple(line for file in packed.files for line in file.table("skipped") or ()),
     )
+
+
+def _some(entries: tuple[str, ...]) -> list[str]:
+    lines = [f"  {entry}" for entry in entries[:ENTRIES_SHOWN]]
+    if len(entries) > ENTRIES_SHOWN:
+        lines.append(f"  ... and {len(entries) - ENTRIES_SHOWN:,} more (see --json)")
+    return lines
 
 
 def _tally(packed: PackSet, column: str, names: tuple[str, ...]) -> dict[str, int]:
