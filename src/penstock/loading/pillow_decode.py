@@ -25,7 +25,11 @@ def open_rgb(source: Source, sample: int, pixel_limit: int) -> PIL.Image.Image:
     Any failure is a DecodeError whose message lacks the file's name; the caller adds it.
     """
     try:
-        with source.open(sample) as file, PIL.Image.open(file) as image:
+        file = source.open(sample)
+    except Exception as error:  # a source may be the user's own, and so may be its errors
+        raise DecodeError(f"it cannot be opened ({_sentence(error)})") from error
+    try:
+        with file, PIL.Image.open(file) as image:
             check_pixels(image.height, image.width, pixel_limit)
             converted: PIL.Image.Image = image.convert("RGB")
             return converted
