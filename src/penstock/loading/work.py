@@ -102,7 +102,7 @@ class Failures:
             name = self._source.name(int(part.files[item]))
             raise DecodeError(
                 f"{name}: {failed[item]}. "
-                "Use on_error='skip' or 'substitute' to go on without such files."
+                "Use on_error='skip' or 'substitute' (--on-error) to go on without such files."
             )
         items = np.array(sorted(failed), dtype=np.int64)
         event = "skipped" if self._on_error == "skip" else "substituted"
@@ -119,7 +119,8 @@ class Failures:
             name = self._source.name(int(part.files[0]))
             raise DecodeError(
                 f"{name}: it and the {part.attempt} samples before it cannot be decoded, so there "
-                "is nothing to substitute. Check the data set, or use on_error='skip'."
+                "is nothing to substitute. Check the data set, or use on_error='skip' "
+                "(--on-error skip)."
             )
         files = (part.files + 1) % length
         part.batch.files[part.slots] = files

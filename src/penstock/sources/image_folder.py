@@ -89,8 +89,8 @@ def _no_classes(title: str, folder: str) -> str:
     loose = sum(name.lower().endswith(IMAGE_EXTENSIONS) for name in os.listdir(folder))
     if loose:
         return (
-            f"{title}: {loose:,} images but no class folders. Give a labels file (labels=...), "
-            "a list of files, or the folder above this one."
+            f"{title}: {loose:,} images but no class folders. Give a labels file (labels=... or "
+            "--labels), a list of files, or the folder above this one."
         )
     return (
         f"{title}: neither class folders nor images in it. "
@@ -103,7 +103,11 @@ def _empty_classes(title: str, empty: list[str], *, total: int) -> str:
     more = len(empty) - CLASSES_NAMED_IN_ERRORS
     if more > 0:
         named += f" and {more:,} more"
-    way_out = "Remove them" if len(empty) == total else "Remove them, pass allow_empty=True"
+    way_out = (
+        "Remove them"
+        if len(empty) == total
+        else "Remove them, pass allow_empty=True (--allow-empty)"
+    )
     return (
         f"{title}: no image file in {len(empty):,} of {total:,} class folders: {named}. "
         f"{way_out}, or check the file extensions; known are {', '.join(IMAGE_EXTENSIONS)}."

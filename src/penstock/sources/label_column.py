@@ -80,10 +80,11 @@ class LabelColumn:
 
     def _reason(self) -> str:
         if self._decided_by is None:
-            return ". Correct it, or choose another label_kind."
+            return ". Correct it, or choose another label_kind (--label-kind)."
         return (
             f", but the first label ({self.place(self._decided_by)}) is one. "
-            "Correct it, or pass label_kind='class' if labels are names."
+            "Correct it, or pass label_kind='class' (--label-kind class) if labels are "
+            "names."
         )
 
 

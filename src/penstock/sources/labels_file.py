@@ -92,7 +92,10 @@ class _CheckedFiles:
         if not self._exists(normal):
             hint = ""
             if line == 1 and self.table.header_line is None:
-                hint = " If line 1 is a header, name its columns with file_column and label_column."
+                hint = (
+                    " If line 1 is a header, name its columns with file_column and label_column "
+                    "(--file-column, --label-column)."
+                )
             raise SourceError(
                 f"{self.table.where(line)}: no file {printable(file)} in {printable(self.root)}. "
                 f"Correct the line or the folder.{hint}"

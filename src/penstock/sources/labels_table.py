@@ -101,7 +101,7 @@ class LabelsTable:
         raise SourceError(
             f"{self.where(line)}: {len(first)} columns and no header that names them: "
             f"{', '.join(map(repr, map(_shortened, first)))}. Keep file and label only, or name "
-            "them in a header or with file_column and label_column."
+            "them in a header or with file_column and label_column (--file-column, --label-column)."
         )
 
     def _column(
@@ -118,7 +118,8 @@ class LabelsTable:
             sought = f"{'no' if not matching else 'more than one'} column that looks like a {role}"
         raise SourceError(
             f"{self.where(line)}: {sought}; the columns are "
-            f"{', '.join(map(repr, map(_shortened, header)))}. Name one with {role}_column=..."
+            f"{', '.join(map(repr, map(_shortened, header)))}. Name one with {role}_column=... "
+            f"(--{role}-column)."
         )
 
 
