@@ -86,4 +86,4 @@ def test_an_analysis_can_go_on_without_bad_files(photos, monkeypatch, capsys):
 
 def test_remarks_are_in_the_json_of_a_pack(photos, tmp_path, capsys):
     assert main(["pack", str(photos), str(tmp_path / "a.pen"), "--json"]) == 0
-    assert json.loads(capsys.readouterr().out)["remarks"] == []
+    assert json.loads(capsys.readouterr().out)["remarks"] == ["No labels were recognised."]

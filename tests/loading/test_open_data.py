@@ -99,5 +99,13 @@ def test_parts_of_a_data_set_are_no_classes(tmp_path, parts):
 
 
 def test_a_class_may_have_the_name_of_a_part_among_others(tmp_path):
-    write(tmp_path, "bus/a.jpg", "train/a.jpg", ".hidden/b.jpg")
-    assert "train" in (Loader(tmp_path, output="numpy").classes or ())
+    write(tmp_path, "bus/a.jpg", "train/a.jpg")
+    assert Loader(tmp_path, output="numpy").classes == ("bus", "train")
+
+
+def test_hidden_folders_are_no_classes_unasked(tmp_path):
+    write(tmp_path, "cat/a.jpg", "dog/b.jpg", ".ipynb_checkpoints/a.jpg")
+    with pytest.raises(SourceError, match=r"hidden folder \.ipynb_checkpoints"):
+        Loader(tmp_path)
+    with pytest.raises(SourceError, match=r"hidden folder \.ipynb_checkpoints"):
+        pack(tmp_path, tmp_path / "a.pen")

@@ -9,7 +9,7 @@ from penstock.errors import SourceError
 from penstock.packing.datasets import open_dataset
 from penstock.packing.file_items import FileItems
 from penstock.packing.items import PackSource
-from penstock.sources import open_source
+from penstock.sources import Source, open_source
 
 
 def open_pack_source(
@@ -33,4 +33,7 @@ def open_pack_source(
         if labels is not None:
             raise SourceError(f"labels: {source.describe()} has its own. Leave labels out.")
         return source
-    return FileItems(open_source(source, labels))
+    # A list of files alone has no labels; a Source has its own.
+    return FileItems(
+        open_source(source, labels), labelled=labels is not None or isinstance(source, Source)
+    )

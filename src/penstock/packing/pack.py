@@ -12,7 +12,6 @@ from typing import Any
 from penstock import _core
 from penstock.errors import CoreError, DecodeError, PackError, PenstockError
 from penstock.packing import disk
-from penstock.packing.datasets.layout_source import Findings, LayoutSource
 from penstock.packing.encode import encode_image
 from penstock.packing.format import SUFFIX
 from penstock.packing.index import Tables
@@ -22,6 +21,7 @@ from penstock.packing.ordered_map import map_in_order
 from penstock.packing.read import PackFile
 from penstock.packing.records import Record
 from penstock.packing.reencode import Reencoding, reencode
+from penstock.packing.remarks import Remarks
 from penstock.packing.shards import MANIFEST, manifest_text, open_packed, shard_name
 from penstock.packing.stream import Stream
 from penstock.packing.summary import Summary, summarise
@@ -79,7 +79,7 @@ def pack(
     job = _Job(
         source=opened,
         stream=Stream(opened),
-        heard=Findings(),
+        remarks=Remarks(opened),
         reencoding=Reencoding(short_side, quality),
         skips=on_error == "skip",
         threads=threads or usable_cores(),
@@ -98,14 +98,16 @@ def pack(
                     with suppress(OSError):  # unless there is something in it to go on from
                         os.rmdir(path)
                     raise
-    return replace(summarise(open_packed(path)), remarks=job.remarks())
+    return replace(
+        summarise(open_packed(path)), source=opened.describe(), remarks=job.remarks.sentences()
+    )
 
 
 @dataclass(frozen=True, slots=True)
 class _Job:
     source: PackSource
     stream: Stream
-    heard: Findings  # what Pillow had to say
+    remarks: Remarks
     reencoding: Reencoding
     skips: bool
     threads: int
@@ -142,10 +144,9 @@ class _Job:
             bar.advance(writer.consumed)
             items = self._remaining(writer, path, start, stop)
             for item, outcome, told in map_in_order(self._encode, items, self.threads):
-                if told and isinstance(outcome, Record):
-                    self.heard.add(f"warned of by Pillow: {told}", item.name)
                 if isinstance(outcome, Record):
                     writer.add(item, outcome)
+                    self.remarks.note(item, told)
                 elif self.skips:
                     writer.skip(item.name, str(outcome))
                 else:
@@ -172,11 +173,6 @@ class _Job:
                 f"Remove {path}{PARTIAL_SUFFIX} and {path}{JOURNAL_SUFFIX} to start over."
             )
         return items
-
-    def remarks(self) -> tuple[str, ...]:
-        """What was odd about the samples that this job has dealt with, one sentence for a kind."""
-        own = self.source.findings if isinstance(self.source, LayoutSource) else Findings()
-        return (*own.sentences(), *self.heard.sentences())
 
     def _encode(self, item: PackItem) -> tuple[PackItem, Record | PenstockError, str]:
         with heard() as messages:

@@ -18,7 +18,7 @@ ENTRIES_SHOWN = 10
 class Summary:
     """Counts and sizes; `skipped` lists the files left out, each with the reason.
 
-    `remarks` are sentences about what was odd in the source; only `pack` knows them.
+    Only `pack` knows `source`, what was packed, and `remarks`, sentences about what is odd in it.
     """
 
     samples: int
@@ -30,6 +30,7 @@ class Summary:
     settings: tuple[str, ...]
     columns: tuple[str, ...]  # beside the images
     skipped: tuple[str, ...]
+    source: str = ""
     remarks: tuple[str, ...] = ()
 
     @property
@@ -63,8 +64,8 @@ class Summary:
         if self.skipped:
             lines += [f"left out: {len(self.skipped):,} files", *_some(self.skipped)]
         if self.remarks:
-            lines += ["odd, and packed as it is:", *_some(self.remarks)]
-        return lines
+            lines += ["to know:", *_some(self.remarks)]
+        return [f"packed from {self.source}", *lines] if self.source else lines
 
 
 def summarise(packed: PackSet) -> Summary:

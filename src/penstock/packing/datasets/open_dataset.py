@@ -59,14 +59,18 @@ def _open_coco(path: str, asked: Asked) -> PackSource:
 
 
 def _open_yolo(path: str, asked: Asked) -> PackSource:
-    return open_yolo(path if os.path.isdir(path) else os.path.dirname(path) or ".", asked.split)
+    if os.path.isdir(path):
+        return open_yolo(path, asked.split)
+    return open_yolo(os.path.dirname(path) or ".", asked.split, path)
 
 
 LAYOUTS = {
     "coco": Layout(recognise.coco, _open_coco, splits=True, images=True),
     "voc": Layout(recognise.voc, lambda path, asked: open_voc(path, asked.split), splits=True),
     "yolo": Layout(recognise.yolo, _open_yolo, splits=True),
-    "webdataset": Layout(recognise.webdataset, lambda path, _: open_webdataset(path)),
+    "webdataset": Layout(
+        recognise.webdataset, lambda path, asked: open_webdataset(path, asked.split), splits=True
+    ),
     "imagenet": Layout(
         recognise.imagenet, lambda path, _: open_imagenet_tar(recognise.only_file(path, TAR))
     ),
@@ -165,7 +169,9 @@ def refuse_unpacked(path: str) -> None:
         _refuse_file(path, title)
     if not os.path.isdir(path):
         return
-    names = [name for name in names_in(path) if not name.startswith(".")]
+    names = names_in(path)
+    _refuse_hidden(path, names)
+    names = [name for name in names if not _is_hidden(name)]
     parts = [name for name in names if name.lower() in NOT_CLASSES and _is_folder(path, name)]
     if not parts and any(_is_folder(path, name) for name in names):
         return
@@ -180,6 +186,21 @@ def refuse_unpacked(path: str) -> None:
             "them. If these are the classes, pack them as such: penstock.pack("
             f'"{title}", "{_packed_name(path)}", kind="{FOLDER}").'
         )
+
+
+def _refuse_hidden(path: str, names: list[str]) -> None:
+    """Raise for a folder like .ipynb_checkpoints, which would shift the labels of all classes."""
+    for name in filter(_is_hidden, names):
+        if _is_folder(path, name) and any(map(is_image_name, names_in(os.path.join(path, name)))):
+            raise SourceError(
+                f"{printable(path)}: the hidden folder {printable(name)} has images in it and "
+                "would be a class, as with torchvision. Remove it, or if that is meant, pack with "
+                f'penstock.pack(..., kind="{FOLDER}") or --kind {FOLDER}.'
+            )
+
+
+def _is_hidden(name: str) -> bool:
+    return name.startswith(".") or name == "__MACOSX"
 
 
 def _is_folder(path: str, name: str) -> bool:
@@ -248,6 +269,7 @@ def _refuse_parts(path: str) -> None:
     """Raise if folders of a data set in another layout would pass as classes."""
     folders = [name for name in names_in(path) if _is_folder(path, name)]
     parts = [name for name in folders if name.lower() in SPLIT_FOLDERS | PART_FOLDERS]
+    _refuse_hidden(path, folders)
     if parts:
         raise SourceError(
             f"{printable(path)}: a folder for each class was expected, but {', '.join(parts)} are "
