@@ -19,9 +19,9 @@ def draw(rows: list[dict[str, str]]) -> str:
     """Return the chart: a bar per peer up to the middle of its range, the range in figures."""
     scale = (WIDTH - LEFT - RIGHT) / max(float(row["most"]) for row in rows)
     height = 2 * TOP + len(rows) * (BAR + GAP)
+    frame = f'viewBox="0 0 {WIDTH} {height}" font-family="system-ui, sans-serif" font-size="13"'
     parts = [
-        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {height}" role="img" '
-        'font-family="system-ui, sans-serif" font-size="13">',
+        f'<svg xmlns="http://www.w3.org/2000/svg" role="img" {frame}>',
         "<title>Images per second on one core, by loader</title>",
     ]
     for number, row in enumerate(rows):
@@ -29,16 +29,16 @@ def draw(rows: list[dict[str, str]]) -> str:
         least, most = int(row["least"]), int(row["most"])
         is_ours = row["peer"].startswith("penstock")
         figures = f"{least:,}" if least == most else f"{least:,}-{most:,}"
-        bold = ' font-weight="bold"' if is_ours else ""
         length = scale * (least + most) / 2
-        middle = top + BAR * 0.72
+        style = f'y="{top + BAR * 0.72:.1f}" fill="{TEXT}"'
+        style += ' font-weight="bold"' if is_ours else ""
+        fill = OURS if is_ours else THEIRS
+        bar = f'x="{LEFT}" y="{top}" width="{length:.1f}" height="{BAR}" rx="2" fill="{fill}"'
+        name = escape(row["peer"])
         parts += [
-            f'<text x="{LEFT - 8}" y="{middle:.1f}" text-anchor="end" fill="{TEXT}"{bold}>'
-            f"{escape(row['peer'])}</text>",
-            f'<rect x="{LEFT}" y="{top}" width="{length:.1f}" height="{BAR}" rx="2" '
-            f'fill="{OURS if is_ours else THEIRS}"/>',
-            f'<text x="{LEFT + length + 6:.1f}" y="{middle:.1f}" fill="{TEXT}"{bold}>'
-            f"{figures}</text>",
+            f'<text x="{LEFT - 8}" text-anchor="end" {style}>{name}</text>',
+            f"<rect {bar}/>",
+            f'<text x="{LEFT + length + 6:.1f}" {style}>{figures}</text>',
         ]
     return "\n".join([*parts, "</svg>\n"])
 

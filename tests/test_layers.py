@@ -20,12 +20,14 @@ MAY_IMPORT = {
     "usable_cores": set(),
     "user_cache": set(),
     "rng": BASE,
+    "pillow_messages": BASE,
     "pillow_order": BASE,
     "transforms": BASE | {"rng"},
     "planner": BASE | {"rng", "transforms"},
     "sources": BASE,
-    "packing": BASE | {"drawing", "sources"},
-    "loading": BASE | {"pillow_order", "rng", "transforms", "planner", "sources", "packing"},
+    "packing": BASE | {"drawing", "pillow_messages", "sources"},
+    "loading": BASE
+    | {"pillow_messages", "pillow_order", "rng", "transforms", "planner", "sources", "packing"},
     "showing": BASE | {"drawing", "transforms", "planner", "sources", "loading"},
     "analysis": BASE
     | {"pillow_order", "rng", "transforms", "planner", "sources", "packing", "loading"},

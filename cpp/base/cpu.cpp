@@ -12,10 +12,16 @@ namespace {
 // -1: not decided yet. Written once with the same value by whoever comes first, or by force_isa.
 std::atomic<int> chosen{-1};
 
+/// "scalar, avx2 or avx512", as far as `best` goes.
+std::string names_up_to(Isa best) {
+  if (best == Isa::scalar) return "scalar";
+  return best == Isa::avx2 ? "scalar or avx2" : "scalar, avx2 or avx512";
+}
+
 void require_supported(Isa isa, const std::string& asked_by) {
   if (isa > best_isa())
     throw Error(asked_by + " asks for " + std::string(name_of(isa)) + ", but this CPU's best is " +
-                std::string(name_of(best_isa())) + ".");
+                std::string(name_of(best_isa())) + ". Use " + names_up_to(best_isa()) + ".");
 }
 
 }  // namespace
@@ -45,7 +51,12 @@ Isa active_isa() {
   if (known >= 0) return static_cast<Isa>(known);
   Isa isa = best_isa();
   if (const char* wanted = std::getenv("PENSTOCK_SIMD"); wanted != nullptr && *wanted != '\0') {
-    isa = isa_named(wanted);
+    try {
+      isa = isa_named(wanted);
+    } catch (const Error&) {
+      throw Error("PENSTOCK_SIMD: there is no instruction set '" + std::string(wanted) +
+                  "'. Use " + names_up_to(best_isa()) + ", which this CPU has, or unset it.");
+    }
     require_supported(isa, "PENSTOCK_SIMD");
   }
   chosen.store(static_cast<int>(isa), std::memory_order_relaxed);

@@ -14,5 +14,6 @@ void bind_records(nanobind::module_& m);
 void bind_random(nanobind::module_& m);
 void bind_filter(nanobind::module_& m);
 void bind_warp(nanobind::module_& m);
+void bind_tiff_messages(nanobind::module_& m);
 
 }  // namespace penstock

@@ -25,4 +25,5 @@ NB_MODULE(_core, m) {
   penstock::bind_random(m);
   penstock::bind_filter(m);
   penstock::bind_warp(m);
+  penstock::bind_tiff_messages(m);
 }

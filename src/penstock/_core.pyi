@@ -238,3 +238,14 @@ def elastic_field(height: int, width: int, alpha: Sequence[float], sigma: Sequen
     """
     The displacement (dx, dy) in pixels of an elastic transform; alpha and sigma are (across, down).
     """
+
+def hear_libtiff(library: str) -> bool:
+    """
+    Let threads listen to the libtiff that a loaded library uses; False if there is none.
+    """
+
+def listen_to_libtiff() -> None:
+    """Keep libtiff's messages of this thread from now on."""
+
+def heard_from_libtiff() -> list[str]:
+    """Stop listening; the messages of this thread since then."""

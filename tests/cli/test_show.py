@@ -109,7 +109,8 @@ def test_data_and_files_that_are_not_there(folder, show, tmp_path) -> None:
 
 def test_empty_data(show, tmp_path) -> None:
     pack(ListSource([]), tmp_path / "a.pen")
-    assert "a.pen: 0 packed images: there are no images to show" in show(tmp_path / "a.pen")[2]
+    told = show(tmp_path / "a.pen")[2]
+    assert "a.pen: 0 packed images, no labels: there are no images to show" in told
 
 
 def test_sheets_have_an_end(folder, show) -> None:

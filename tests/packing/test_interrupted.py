@@ -195,3 +195,42 @@ def test_fifty_kills_at_random_moments(tmp_path):
     assert done.returncode == 0, done.stderr
     assert "50 killed" in done.stdout
     assert verify(tmp_path / "whole.pen").intact
+
+
+def failing_source():
+    listed = source()
+    listed.listed.insert(0, listed.listed.pop(4))
+    return listed
+
+
+@pytest.mark.parametrize("shards", [1, 3])
+def test_a_pack_that_fails_at_its_first_sample_leaves_nothing(tmp_path, shards):
+    target = tmp_path / "a.pen"
+    with pytest.raises(DecodeError, match=r"broken.*: not an image"):
+        pack(failing_source(), target, shards=shards)
+    assert os.listdir(tmp_path) == []
+    assert pack(failing_source(), target, shards=shards, on_error="skip").samples == SAMPLES - 1
+
+
+def test_a_row_that_cannot_be_read_first_leaves_nothing(tmp_path):
+    listed = mixed_source()
+    listed.listed[0] = PackItem("a.jpg", listed.listed[0].data, {})  # its columns are missing
+    with pytest.raises(PackError, match=r"a\.jpg"):
+        pack(listed, tmp_path / "a.pen")
+    assert os.listdir(tmp_path) == []
+
+
+def test_an_unfinished_folder_of_shards_is_told_from_a_finished_one(tmp_path, monkeypatch):
+    with monkeypatch.context() as patch:
+        crash_at(patch, 40, halfway=False)
+        with pytest.raises(Crash):
+            pack(mixed_source(7), tmp_path / "set", shards=3)
+    with pytest.raises(PackError, match="an unfinished pack is there"):
+        pack(mixed_source(7), tmp_path / "set", shards=3)
+
+
+@pytest.mark.parametrize("shards", [1, 2])
+def test_a_folder_that_does_not_exist_is_not_made(tmp_path, shards):
+    with pytest.raises(PackError, match=r"no folder .*typo to write it to"):
+        pack(mixed_source(), tmp_path / "typo" / "a.pen", shards=shards)
+    assert not (tmp_path / "typo").exists()

@@ -86,7 +86,7 @@ class FoundLoaders:
         self.time_iteration(module.DataLoader, module._BaseDataLoaderIter)  # noqa: SLF001
 
     def _watch_penstock(self, module: ModuleType) -> None:
-        self.time_iteration(module.Loader, module.Epoch)
+        self.time_iteration(module.Loader, module.Iteration)
 
     def _find(self, loader: Any, caller: FrameType) -> FoundLoader:
         for known in self.found:

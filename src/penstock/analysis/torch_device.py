@@ -168,7 +168,7 @@ def _images_and_labels(torch: Any, batch: Any) -> tuple[Any, Any]:
     if images.ndim != 4:
         raise AnalysisError(
             f"the model takes batches of images in four dimensions, got {tuple(images.shape)}. "
-            "Give a step of your own: analyze(loader, step=...)."
+            "Give a step of your own: analyze(loader, step=...) or --step."
         )
     if not isinstance(labels, torch.Tensor) or labels.ndim != 1 or labels.is_floating_point():
         labels = torch.zeros(len(images), dtype=torch.int64)

@@ -55,6 +55,12 @@ def add_verb(verbs: Verbs, shared: argparse.ArgumentParser) -> None:
         help="a pipeline of penstock.transforms, or a function that makes one (default: random "
         "resized crop to 224, flip, RandAugment, normalise)",
     )
+    verb.add_argument(
+        "--on-error",
+        choices=("raise", "skip", "substitute"),
+        help="at a file of a folder that is no image: stop, leave it out, or take the next one "
+        "(default: raise)",
+    )
     verb.add_argument("--html", metavar="FILE", help="write a report to FILE")
     verb.add_argument(
         "--before", metavar="FILE", help="the JSON of an earlier analysis, to show beside this one"

@@ -36,6 +36,7 @@ def open_loader(args: argparse.Namespace) -> tuple[Any, UserCode | None]:
         transform=_transform(args.transform),
         shuffle=True,
         threads=args.threads,
+        on_error=args.on_error or "raise",
     )
     return loader, None
 
@@ -45,7 +46,7 @@ def _users_own(args: argparse.Namespace) -> tuple[Any, UserCode | None]:
     from penstock.cli.user_object import file_of, load_object
     from penstock.loading.loader import Loader
 
-    for option in ("batch_size", "threads", "transform"):
+    for option in ("batch_size", "threads", "transform", "on_error"):
         if getattr(args, option) is not None:
             raise AnalysisError(
                 f"--{option.replace('_', '-')}: {args.data} is a loader with its own. Leave the "

@@ -3,6 +3,11 @@
 from __future__ import annotations
 
 import argparse
+from typing import Any
+
+from penstock.errors import SourceError
+
+LABEL_OPTIONS = ("file_column", "label_column", "label_kind")
 
 
 def whole(text: str) -> int:
@@ -22,3 +27,32 @@ def count(text: str) -> int:
     if not text.isdecimal() or int(text) < 1:
         raise argparse.ArgumentTypeError(f"must be a whole number of 1 or more, got {text!r}")
     return int(text)
+
+
+def add_labels(verb: argparse.ArgumentParser) -> None:
+    """Add --labels, and what there is to say about such a file."""
+    verb.add_argument("--labels", metavar="FILE", help="CSV or TSV of files and labels")
+    for role, known in (("file", "file, path, image ..."), ("label", "label, class, target ...")):
+        verb.add_argument(
+            f"--{role}-column",
+            metavar="NAME",
+            help=f"header of the column of {role}s in --labels (default: {known})",
+        )
+    verb.add_argument(
+        "--label-kind",
+        choices=("integer", "float", "class"),
+        help="what the labels in --labels are (default: as the first one looks)",
+    )
+
+
+def open_labelled(args: argparse.Namespace, data: Any) -> tuple[Any, Any]:
+    """Return data and labels, as `pack` takes them, from what `add_labels` has read."""
+    chosen = {name: getattr(args, name) for name in LABEL_OPTIONS if getattr(args, name)}
+    if not chosen:
+        return data, args.labels
+    if args.labels is None:
+        option = next(iter(chosen)).replace("_", "-")
+        raise SourceError(f"--{option}: there is no labels file it could be about. Add --labels.")
+    from penstock.sources import open_labels_file
+
+    return open_labels_file(data, args.labels, **chosen), None

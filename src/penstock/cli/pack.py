@@ -8,10 +8,13 @@ import sys
 import time
 from typing import TYPE_CHECKING
 
-from penstock.cli.arguments import count
+from penstock.cli.arguments import add_labels, count, open_labelled
 from penstock.cli.output import say
+from penstock.errors import SourceError
 
 if TYPE_CHECKING:
+    from penstock.sources import Source
+
     Verbs = argparse._SubParsersAction[argparse.ArgumentParser]  # noqa: SLF001 (has no public name)
 
 
@@ -30,9 +33,12 @@ def add_verb(verbs: Verbs, shared: argparse.ArgumentParser) -> None:
         "Parquet, TFRecord, RecordIO, LMDB, HDF5",
     )
     verb.add_argument("target", help="the .pen file to write, or with --shards the folder")
-    verb.add_argument("--labels", metavar="FILE", help="CSV or TSV of files and labels")
+    add_labels(verb)
     verb.add_argument("--kind", help="the layout, where it is not recognised: coco, folder, ...")
     verb.add_argument("--split", help="the part of a data set that has several: train, val, ...")
+    verb.add_argument(
+        "--allow-empty", action="store_true", help="accept class folders without an image"
+    )
     verb.add_argument("--images", metavar="DIR", help="where the images of a COCO json are")
     verb.add_argument(
         "--shards", type=count, default=1, metavar="N", help="write N files into a folder"
@@ -60,24 +66,23 @@ def add_verb(verbs: Verbs, shared: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Pack, and print what came of it."""
-    import warnings
-
     from penstock.packing.pack import pack
 
-    # Pillow warns of oddities in files; what matters of them is in the summary.
-    warnings.filterwarnings("ignore", module=r"PIL\.")
     if args.short_side or args.quality:
         print(
             "penstock: --short-side and --quality are LOSSY: the originals cannot be restored "
             "from the packed file. Keep them.",
             file=sys.stderr,
         )
+    source, labels = open_labelled(args, args.source)
+    if args.allow_empty:
+        source = _open_with_empty_classes(args)
     began_s = time.monotonic()
     summary = pack(
-        args.source,
+        source,
         args.target,
-        labels=args.labels,
-        kind=args.kind,
+        labels=labels,
+        kind=None if args.allow_empty else args.kind,
         split=args.split,
         images=args.images,
         shards=args.shards,
@@ -95,3 +100,11 @@ def run(args: argparse.Namespace) -> int:
         rate = "" if args.resume else f", {summary.samples / took_s:,.0f} images/s"
         say([f"wrote {args.target} in {took_s:,.1f} s{rate}", *summary.lines()])
     return 0
+
+
+def _open_with_empty_classes(args: argparse.Namespace) -> Source:
+    from penstock.sources import open_image_folder
+
+    if args.kind not in {None, "folder"} or args.labels is not None:
+        raise SourceError("--allow-empty: it is about a folder for each class. Leave it out.")
+    return open_image_folder(args.source, allow_empty=True)

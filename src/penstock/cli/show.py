@@ -7,7 +7,7 @@ import json
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
-from penstock.cli.arguments import count, whole, wholes
+from penstock.cli.arguments import add_labels, count, open_labelled, whole, wholes
 from penstock.cli.output import say
 from penstock.errors import SourceError, TransformError
 from penstock.showing.presets import DEFAULT, PRESETS
@@ -29,7 +29,7 @@ def add_verb(verbs: Verbs, shared: argparse.ArgumentParser) -> None:
         "boxes drawn in. Or tells what a schedule of PopulationBasedAugment does.",
     )
     verb.add_argument("data", nargs="?", help="a .pen file, or a folder of images")
-    verb.add_argument("--labels", metavar="FILE", help="CSV or TSV of files and labels")
+    add_labels(verb)
     pipeline = verb.add_mutually_exclusive_group()
     pipeline.add_argument(
         "--transform", metavar="PLACE", help="your own: FILE.py:OBJECT or PACKAGE.MODULE:OBJECT"
@@ -73,11 +73,12 @@ def run(args: argparse.Namespace) -> int:
         raise SourceError("penstock show: no data set given. Name a .pen file or a folder.")
     from penstock.showing.sheet import make_sheet
 
+    data, labels = open_labelled(args, args.data)
     sheet = make_sheet(
-        args.data,
+        data,
         _transform(args),
         args.out,
-        labels=args.labels,
+        labels=labels,
         images=args.images,
         repeats=args.repeats,
         seed=args.seed,

@@ -30,7 +30,8 @@ class Ledger:
     """What happened to which file; the same after every epoch over the same data.
 
     Events: `libjpeg` (decoded by libjpeg-turbo instead of our own decoder), `pillow` (decoded by
-    Pillow), `substituted` (another sample stands in), `skipped` (left out of its batch).
+    Pillow, with what Pillow had to say about it), `substituted` (another sample stands in),
+    `skipped` (left out of its batch).
     Pixels of the first two are exactly those of the straight path; they only cost more.
     """
 

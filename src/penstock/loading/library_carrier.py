@@ -14,6 +14,7 @@ from penstock.loading.backends.library import ImageLibrary, ImageT
 from penstock.loading.carried import Carried
 from penstock.loading.masks import Mask, in_threes, mask_moves, out_of_threes
 from penstock.loading.options import RunOptions
+from penstock.loading.pillow_decode import open_listening
 from penstock.loading.python_calls import PythonCalls
 from penstock.loading.reference import Layout, erase_finished, run_moves
 from penstock.loading.target_source import TargetSource
@@ -47,6 +48,7 @@ class LibraryCarrier(Carrier, Generic[ImageT]):
         self._seed = seed
         self._targets = targets
         self._python = PythonCalls(source, seed)
+        self._ledger = failures.ledger
         self._failures = failures
 
     def _carry_once(self, part: Part) -> Part | None:
@@ -58,16 +60,21 @@ class LibraryCarrier(Carrier, Generic[ImageT]):
 
     def _open(self, part: Part) -> tuple[dict[int, ImageT], dict[int, str]]:
         opened = [
-            self._pool.submit(self._library.open, self._source, sample, self._pixel_limit)
+            self._pool.submit(
+                open_listening, self._library.open, self._source, sample, self._pixel_limit
+            )
             for sample in part.files.tolist()
         ]
         images: dict[int, ImageT] = {}
         failed: dict[int, str] = {}
         for item, future in enumerate(opened):
             try:
-                images[item] = future.result()
+                images[item], told = future.result()
             except DecodeError as error:
                 failed[item] = str(error)
+                continue
+            if told:
+                self._ledger.note(int(part.files[item]), "pillow", told)
         return images, failed
 
     def _fill(self, part: Part, images: list[ImageT]) -> None:

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Iterator, Mapping
-from copy import copy
 from dataclasses import replace
-from typing import Any
+from typing import Any, NoReturn
 
-from penstock._core import Format
+from penstock._core import Format, active_isa
 from penstock.errors import LoaderError
 from penstock.loading.backends import open_library
 from penstock.loading.deliver import Delivery, ImageDelivery, LabelDelivery, TargetDelivery
@@ -108,6 +107,7 @@ class Loader:
         backend: str = "native",
         pixel_limit: int = DEFAULT_PIXEL_LIMIT,
     ) -> None:
+        active_isa()  # so that a wrong PENSTOCK_SIMD is told here, and not of the first file
         self._ranks = find_ranks(rank, world_size)
         self._counts_cores = threads is None
         self._batching = BatchOptions(
@@ -264,8 +264,9 @@ class Loader:
             threads=threads or self._running.threads,
             fidelity=fidelity or self._running.fidelity,
         )
-        other = copy(self)
-        other._begin_anew(plan or self._plan, options)  # noqa: SLF001 (one of ours)
+        other = object.__new__(type(self))
+        other.__dict__.update(self.__dict__)
+        other._begin_anew(plan or self._plan, options)
         return other
 
     def close(self) -> None:
@@ -273,6 +274,14 @@ class Loader:
         if self._machine is not None:
             self._machine.close()
             self._machine = None
+
+    def __reduce__(self) -> NoReturn:
+        """Refuse to be pickled or copied."""
+        raise LoaderError(
+            "Loader: it cannot be pickled or copied, since its threads and memory belong to this "
+            "process. Make a Loader with the same arguments where one is needed; its state_dict() "
+            "can be pickled, and load_state_dict() goes on from there."
+        )
 
     def __repr__(self) -> str:
         self._ask_for_ranks()

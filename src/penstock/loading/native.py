@@ -17,7 +17,7 @@ from penstock.loading.fetch import Items, fetch_for
 from penstock.loading.lower import Steps, lower
 from penstock.loading.masks import in_threes, mask_moves, out_of_threes
 from penstock.loading.options import RunOptions
-from penstock.loading.pillow_decode import check_pixels, decode_rgb
+from penstock.loading.pillow_decode import check_pixels, decode_rgb, open_listening
 from penstock.loading.python_calls import PythonCalls
 from penstock.loading.target_source import TargetSource
 from penstock.loading.work import Carrier, Failures, Part
@@ -98,18 +98,23 @@ class NativeCarrier(Carrier):
         """Give these items Pillow's pixels; `reasons` (item: why) go to the ledger."""
         decodes = {
             item: self._pool.submit(
-                decode_rgb, self._source, int(job.part.files[item]), self._pixel_limit
+                open_listening,
+                decode_rgb,
+                self._source,
+                int(job.part.files[item]),
+                self._pixel_limit,
             )
             for item in reasons
         }
         for item, decode in decodes.items():
             try:
-                pixels = decode.result()
+                pixels, told = decode.result()
             except DecodeError as error:
                 job.failed[item] = str(error)
                 continue
             job.chunk.set_pixels(item, pixels)
-            self._ledger.note(int(job.part.files[item]), "pillow", reasons[item])
+            reason = f"{reasons[item]}; {told}" if told else reasons[item]
+            self._ledger.note(int(job.part.files[item]), "pillow", reason)
 
     def _run_to_batch(self, job: _Job, segment: Segment) -> None:
         def start(items: Items, steps: Steps) -> None:

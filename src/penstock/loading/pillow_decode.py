@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Callable
+from typing import Any, TypeVar
 
 import numpy as np
 import numpy.typing as npt
 import PIL.Image
 
 from penstock.errors import DecodeError
+from penstock.pillow_messages import heard
 from penstock.sources import Source
+
+ImageT = TypeVar("ImageT")
 
 # Pillow refuses larger images as decompression bombs unless told otherwise, so we do too.
 DEFAULT_PIXEL_LIMIT = 2 * (1024 * 1024 * 1024 // 4 // 3)
@@ -21,7 +25,11 @@ def open_rgb(source: Source, sample: int, pixel_limit: int) -> PIL.Image.Image:
     Any failure is a DecodeError whose message lacks the file's name; the caller adds it.
     """
     try:
-        with source.open(sample) as file, PIL.Image.open(file) as image:
+        file = source.open(sample)
+    except Exception as error:  # a source may be the user's own, and so may be its errors
+        raise DecodeError(f"it cannot be opened ({_sentence(error)})") from error
+    try:
+        with file, PIL.Image.open(file) as image:
             check_pixels(image.height, image.width, pixel_limit)
             converted: PIL.Image.Image = image.convert("RGB")
             return converted
@@ -37,6 +45,18 @@ def decode_rgb(source: Source, sample: int, pixel_limit: int) -> npt.NDArray[np.
     return to_array(open_rgb(source, sample, pixel_limit))
 
 
+def open_listening(
+    open_image: Callable[[Source, int, int], ImageT], source: Source, sample: int, pixel_limit: int
+) -> tuple[ImageT, str]:
+    """Return the image, and what Pillow said about its file; a DecodeError says that as well."""
+    try:
+        with heard() as messages:
+            image = open_image(source, sample, pixel_limit)
+    except DecodeError as error:
+        raise DecodeError(f"{error}; {messages}" if messages.texts else str(error)) from error
+    return image, f"Pillow says: {messages}" if messages.texts else ""
+
+
 def to_array(image: PIL.Image.Image) -> npt.NDArray[np.uint8]:
     """Return an RGB image's pixels as a contiguous HxWx3 array."""
     pixels: npt.NDArray[Any] = np.asarray(image)
@@ -48,7 +68,8 @@ def check_pixels(height: int, width: int, pixel_limit: int) -> None:
     if height * width > pixel_limit:
         raise DecodeError(
             f"the header says {height}x{width}, {height * width / 1e6:,.0f} megapixels, more than "
-            f"pixel_limit={pixel_limit:,} allows. Raise it if the file is to be trusted"
+            f"pixel_limit={pixel_limit:,} allows. If the file is to be trusted, raise that "
+            "argument of Loader"
         )
     if height < 1 or width < 1:
         raise DecodeError(f"the header says {height}x{width}: there are no pixels")

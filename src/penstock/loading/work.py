@@ -109,7 +109,7 @@ class Failures:
             name = self._source.name(int(part.files[item]))
             raise DecodeError(
                 f"{name}: {failed[item]}. "
-                "Use on_error='skip' or 'substitute' to go on without such files."
+                "Use on_error='skip' or 'substitute' (--on-error) to go on without such files."
             )
         items = np.array(sorted(failed), dtype=np.int64)
         event = "skipped" if self._on_error == "skip" else "substituted"
@@ -126,7 +126,8 @@ class Failures:
             name = self._source.name(int(part.files[0]))
             raise DecodeError(
                 f"{name}: it and the {part.attempt} samples before it cannot be decoded, so there "
-                "is nothing to substitute. Check the data set, or use on_error='skip'."
+                "is nothing to substitute. Check the data set, or use on_error='skip' "
+                "(--on-error skip)."
             )
         if self._allowed is None:
             files = (part.files + 1) % length

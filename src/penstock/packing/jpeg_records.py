@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from penstock import _core
-from penstock.errors import PackError
+from penstock.errors import CoreError, PackError
 
 
 class JpegRecord(NamedTuple):
@@ -33,5 +33,7 @@ def rebuild_jpeg(record: bytes) -> bytes:
     """Return the file of a `dct` record; PackError, without the sample's name, if it is damaged."""
     try:
         return _core.rebuild_file(record)
+    except CoreError:  # not about this record: a wrong PENSTOCK_SIMD, say
+        raise
     except ValueError as error:
         raise PackError(f"its coefficients cannot be read ({error})") from error

@@ -5,10 +5,12 @@ from __future__ import annotations
 import os
 import zlib
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import Any
 
-from penstock.errors import DecodeError, PackError, PenstockError
+from penstock import _core
+from penstock.errors import CoreError, DecodeError, PackError, PenstockError
 from penstock.packing import disk
 from penstock.packing.encode import encode_image
 from penstock.packing.format import SUFFIX
@@ -19,10 +21,12 @@ from penstock.packing.ordered_map import map_in_order
 from penstock.packing.read import PackFile
 from penstock.packing.records import Record
 from penstock.packing.reencode import Reencoding, reencode
+from penstock.packing.remarks import Remarks
 from penstock.packing.shards import MANIFEST, manifest_text, open_packed, shard_name
 from penstock.packing.stream import Stream
 from penstock.packing.summary import Summary, summarise
 from penstock.packing.write import JOURNAL_SUFFIX, PARTIAL_SUFFIX, PackWriter
+from penstock.pillow_messages import heard
 from penstock.progress import ProgressBar
 from penstock.usable_cores import usable_cores
 
@@ -67,12 +71,15 @@ def pack(
         raise PackError(f'on_error: must be "raise" or "skip", got {on_error!r}.')
     if shards < 1 or (threads is not None and threads < 1):
         raise PackError(f"shards and threads: must be 1 or more, got {shards} and {threads}.")
-    path = os.fspath(target)
+    _core.active_isa()  # a wrong PENSTOCK_SIMD is told here, and not of every file
+    path = os.path.expanduser(os.fspath(target))
+    _check_parent(path)
     finished = _is_finished(path, shards, resume=resume)
     opened = open_pack_source(source, labels=labels, kind=kind, split=split, images=images)
     job = _Job(
         source=opened,
         stream=Stream(opened),
+        remarks=Remarks(opened),
         reencoding=Reencoding(short_side, quality),
         skips=on_error == "skip",
         threads=threads or usable_cores(),
@@ -85,14 +92,22 @@ def pack(
             if shards == 1:
                 job.write_file(path, bar, 0, None)
             else:
-                job.write_shards(path, bar, shards)
-    return summarise(open_packed(path))
+                try:
+                    job.write_shards(path, bar, shards)
+                except BaseException:
+                    with suppress(OSError):  # unless there is something in it to go on from
+                        os.rmdir(path)
+                    raise
+    return replace(
+        summarise(open_packed(path)), source=opened.describe(), remarks=job.remarks.sentences()
+    )
 
 
 @dataclass(frozen=True, slots=True)
 class _Job:
     source: PackSource
     stream: Stream
+    remarks: Remarks
     reencoding: Reencoding
     skips: bool
     threads: int
@@ -128,9 +143,10 @@ class _Job:
         ) as writer:
             bar.advance(writer.consumed)
             items = self._remaining(writer, path, start, stop)
-            for item, outcome in map_in_order(self._encode, items, self.threads):
+            for item, outcome, told in map_in_order(self._encode, items, self.threads):
                 if isinstance(outcome, Record):
                     writer.add(item, outcome)
+                    self.remarks.note(item, told)
                 elif self.skips:
                     writer.skip(item.name, str(outcome))
                 else:
@@ -158,7 +174,12 @@ class _Job:
             )
         return items
 
-    def _encode(self, item: PackItem) -> tuple[PackItem, Record | PenstockError]:
+    def _encode(self, item: PackItem) -> tuple[PackItem, Record | PenstockError, str]:
+        with heard() as messages:
+            outcome = self._record(item)
+        return *outcome, str(messages)
+
+    def _record(self, item: PackItem) -> tuple[PackItem, Record | PenstockError]:
         try:
             data = _read(item.data)
             changed = None
@@ -174,6 +195,8 @@ class _Job:
                 original_crc=zlib.crc32(data),
             )
             return replace(item, columns=columns), record
+        except CoreError:  # a mistake of ours, or of the settings: not the file's
+            raise
         except PenstockError as error:
             return item, error
 
@@ -198,6 +221,14 @@ def _read(data: bytes | os.PathLike[str]) -> bytes:
         raise DecodeError(f"cannot be read ({error.strerror or error})") from error
 
 
+def _check_parent(path: str) -> None:
+    folder = os.path.dirname(os.path.abspath(path))
+    if not os.path.isdir(folder):
+        raise PackError(
+            f"{path}: there is no folder {folder} to write it to. Make it first, or check the path."
+        )
+
+
 def _is_finished(path: str, shards: int, *, resume: bool) -> bool:
     """Whether a resumed pack had been finished; raises if a new one would overwrite something."""
     if shards == 1 and not path.endswith(SUFFIX):
@@ -208,11 +239,21 @@ def _is_finished(path: str, shards: int, *, resume: bool) -> bool:
             disk.remove(path + JOURNAL_SUFFIX)  # the last thing a pack does
             return True
         return False
-    if os.path.exists(path):
-        raise PackError(f"{path}: exists already. Remove it, or give another name.")
+    unfinished = (
+        f"{path}: an unfinished pack is there. Go on with --resume (resume=True), or remove"
+    )
     if os.path.exists(path + PARTIAL_SUFFIX):
         raise PackError(
-            f"{path}: an unfinished pack is there. Go on with --resume (resume=True), or remove "
-            f"{path}{PARTIAL_SUFFIX} and {path}{JOURNAL_SUFFIX} to start over."
+            f"{unfinished} {path}{PARTIAL_SUFFIX} and {path}{JOURNAL_SUFFIX} to start over."
         )
+    if shards > 1 and not os.path.exists(final) and os.path.exists(_first_shard(path, shards)):
+        raise PackError(f"{unfinished} {path} to start over.")
+    if os.path.exists(path):
+        raise PackError(f"{path}: exists already. Remove it, or give another name.")
     return False
+
+
+def _first_shard(folder: str, shards: int) -> str:
+    """The file that is there first when shards are written, finished or not."""
+    finished = os.path.join(folder, shard_name(0, shards))
+    return finished if os.path.exists(finished) else finished + PARTIAL_SUFFIX

@@ -11,12 +11,15 @@ from penstock.packing.disk import human_bytes
 from penstock.packing.format import RESTORES, STORAGES
 from penstock.packing.shards import PackSet
 
-SKIPPED_SHOWN = 10
+ENTRIES_SHOWN = 10
 
 
 @dataclass(frozen=True, slots=True)
 class Summary:
-    """Counts and sizes; `skipped` lists the files left out, each with the reason."""
+    """Counts and sizes; `skipped` lists the files left out, each with the reason.
+
+    Only `pack` knows `source`, what was packed, and `remarks`, sentences about what is odd in it.
+    """
 
     samples: int
     files: int
@@ -27,6 +30,8 @@ class Summary:
     settings: tuple[str, ...]
     columns: tuple[str, ...]  # beside the images
     skipped: tuple[str, ...]
+    source: str = ""
+    remarks: tuple[str, ...] = ()
 
     @property
     def lossy(self) -> bool:
@@ -57,11 +62,10 @@ class Summary:
                 "are not the originals and cannot be restored from this file"
             )
         if self.skipped:
-            lines.append(f"left out: {len(self.skipped):,} files")
-            lines += [f"  {entry}" for entry in self.skipped[:SKIPPED_SHOWN]]
-            if len(self.skipped) > SKIPPED_SHOWN:
-                lines.append(f"  ... and {len(self.skipped) - SKIPPED_SHOWN:,} more (see --json)")
-        return lines
+            lines += [f"left out: {len(self.skipped):,} files", *_some(self.skipped)]
+        if self.remarks:
+            lines += ["to know:", *_some(self.remarks)]
+        return [f"packed from {self.source}", *lines] if self.source else lines
 
 
 def summarise(packed: PackSet) -> Summary:
@@ -79,6 +83,13 @@ def summarise(packed: PackSet) -> Summary:
         columns=tuple(column.name for column in packed.schema),
         skipped=tuple(line for file in packed.files for line in file.table("skipped") or ()),
     )
+
+
+def _some(entries: tuple[str, ...]) -> list[str]:
+    lines = [f"  {entry}" for entry in entries[:ENTRIES_SHOWN]]
+    if len(entries) > ENTRIES_SHOWN:
+        lines.append(f"  ... and {len(entries) - ENTRIES_SHOWN:,} more (see --json)")
+    return lines
 
 
 def _tally(packed: PackSet, column: str, names: tuple[str, ...]) -> dict[str, int]:

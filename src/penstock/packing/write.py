@@ -52,7 +52,8 @@ class PackWriter:
     """Writes one packed file, sample by sample; `finish` makes it valid.
 
     With `resume`, goes on from what a crashed writer with the same schema left behind, if anything.
-    Leaving the `with` block without `finish` keeps the unfinished files for that.
+    Leaving the `with` block without `finish` keeps the unfinished files for that, unless there is
+    nothing in them yet.
     """
 
     def __init__(
@@ -81,6 +82,8 @@ class PackWriter:
                 self._start(settings_digest(columns, tables), resume=resume)
             except BaseException:
                 self.close()
+                if not resume:
+                    self._remove_files()
                 raise
 
     def _start(self, digest: bytes, *, resume: bool) -> None:
@@ -195,6 +198,12 @@ class PackWriter:
         traceback: TracebackType | None,
     ) -> None:
         self.close()
+        if error is not None and not self.consumed:
+            self._remove_files()  # nothing to go on from: only in the way of the next try
+
+    def _remove_files(self) -> None:
+        disk.remove(self._partial.name)
+        disk.remove(self._journal.name)
 
 
 def _open(path: str) -> BinaryIO:

@@ -12,7 +12,7 @@ from penstock.drawing import NO_BOXES, Boxes
 from penstock.errors import DecodeError
 from penstock.geometry import Sizes
 from penstock.loading.packed_source import PackedSource
-from penstock.loading.pillow_decode import DEFAULT_PIXEL_LIMIT, open_rgb
+from penstock.loading.pillow_decode import DEFAULT_PIXEL_LIMIT, open_listening, open_rgb
 from penstock.loading.python_calls import PythonCalls
 from penstock.loading.reference import erase_finished, finish, run_moves
 from penstock.loading.target_source import open_targets
@@ -65,7 +65,7 @@ class Examples:
 
     def _open(self, sample: int) -> Image.Image:
         try:
-            return open_rgb(self._source, sample, DEFAULT_PIXEL_LIMIT)
+            return open_listening(open_rgb, self._source, sample, DEFAULT_PIXEL_LIMIT)[0]
         except DecodeError as error:
             raise DecodeError(f"{self._source.name(sample)}: {error}.") from error
 

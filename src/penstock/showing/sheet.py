@@ -57,7 +57,7 @@ class Sheet:
 
 
 def make_sheet(
-    data: str,
+    data: str | Source,
     transform: Any,
     target: str | os.PathLike[str],
     *,
@@ -93,10 +93,13 @@ def make_sheet(
     return Sheet(os.fspath(target), seed, PIXELS, rows)
 
 
-def _open(data: str, labels: str | None) -> Source:
+def _open(data: str | Source, labels: str | None) -> Source:
     """A folder of images need not have classes: no label is asked for here."""
-    loose = open_loose_images(data) if labels is None and os.path.isdir(data) else None
-    return open_data(data, labels) if loose is None else loose
+    if isinstance(data, str) and labels is None and os.path.isdir(data):
+        loose = open_loose_images(data)
+        if loose is not None:
+            return loose
+    return open_data(data, labels)
 
 
 def _make_row(

@@ -108,9 +108,9 @@ def _no_classes(title: str, folder: str) -> str:
     loose = sum(name.lower().endswith(IMAGE_EXTENSIONS) for name in os.listdir(folder))
     if loose:
         return (
-            f"{title}: {loose:,} images but no class folders. Give a labels file (labels=...), "
-            "a dictionary from path to label, or the folder above this one. For images without "
-            "labels give the list of files."
+            f"{title}: {loose:,} images but no class folders. Give a labels file (labels=... or "
+            "--labels), a dictionary from path to label, or the folder above this one. For images "
+            "without labels give the list of files."
         )
     return (
         f"{title}: neither class folders nor images in it. "
@@ -125,7 +125,7 @@ def _empty_classes(title: str, empty: list[str], *, total: int) -> str:
         named += f" and {more:,} more"
     way_out = "Remove them"
     if len(empty) < total:
-        way_out += ", use open_image_folder(..., allow_empty=True)"
+        way_out += ", use open_image_folder(..., allow_empty=True) or --allow-empty"
     return (
         f"{title}: no image file in {len(empty):,} of {total:,} class folders: {named}. "
         f"{way_out}, or check the file extensions; known are {', '.join(IMAGE_EXTENSIONS)}."

@@ -82,10 +82,11 @@ class LabelColumn:
 
     def _reason(self) -> str:
         if self._decided_by is None:
-            return ". Correct it, or choose another label_kind in open_labels_file(...)."
+            return ". Correct it, or choose another label_kind (--label-kind)."
         return (
             f", but the first label ({self.place(self._decided_by)}) is one. "
-            "Correct it, or use open_labels_file(..., label_kind='class') if labels are names."
+            "Correct it, or if labels are names, say so: open_labels_file(..., "
+            "label_kind='class') or --label-kind class."
         )
 
 

@@ -93,8 +93,8 @@ class _CheckedFiles:
             hint = ""
             if line == 1 and self.table.header_line is None:
                 hint = (
-                    " If line 1 is a header, name its columns: "
-                    "open_labels_file(..., file_column=..., label_column=...)."
+                    " If line 1 is a header, name its columns: open_labels_file(..., "
+                    "file_column=..., label_column=...), or --file-column and --label-column."
                 )
             raise SourceError(
                 f"{self.table.where(line)}: no file {printable(file)} in {printable(self.root)}. "

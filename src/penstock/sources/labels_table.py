@@ -101,7 +101,8 @@ class LabelsTable:
         raise SourceError(
             f"{self.where(line)}: {len(first)} columns and no header that names them: "
             f"{', '.join(map(repr, map(_shortened, first)))}. Keep file and label only, or name "
-            "them in a header, or use open_labels_file(..., file_column=..., label_column=...)."
+            "them in a header, or with open_labels_file(..., file_column=..., label_column=...) or "
+            "--file-column and --label-column."
         )
 
     def _column(
@@ -118,8 +119,8 @@ class LabelsTable:
             sought = f"{'no' if not matching else 'more than one'} column that looks like a {role}"
         raise SourceError(
             f"{self.where(line)}: {sought}; the columns are "
-            f"{', '.join(map(repr, map(_shortened, header)))}. "
-            f"Name one: open_labels_file(..., {role}_column=...)."
+            f"{', '.join(map(repr, map(_shortened, header)))}. Name one: "
+            f"open_labels_file(..., {role}_column=...) or --{role}-column."
         )
 
 

@@ -75,9 +75,9 @@ def test_wrong_arguments(tmp_path):
         open_dataset(tmp_path / "none")
     with pytest.raises(SourceError, match="must be one of coco, voc"):
         open_dataset(tmp_path / "x.tar", "cocoa")
-    with pytest.raises(SourceError, match="webdataset data has no splits"):
+    with pytest.raises(SourceError, match="one archive has no splits"):
         open_dataset(tmp_path / "x.tar", split="train")
-    with pytest.raises(SourceError, match="images= is for COCO"):
+    with pytest.raises(SourceError, match=r"images= \(--images\) is for COCO"):
         open_dataset(tmp_path / "x.tar", images=tmp_path)
     with pytest.raises(SourceError, match="not recognised"):
         open_dataset(tmp_path / "x.bin")

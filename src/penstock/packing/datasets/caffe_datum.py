@@ -17,14 +17,14 @@ class Datum(NamedTuple):
     height: int
     width: int
     data: memoryview
-    label: int
+    label: int | None
     encoded: bool
 
 
 def parse_datum(value: bytes, where: str) -> Datum:
     """Read a Datum, or raise if this cannot be one."""
     numbers = dict.fromkeys((CHANNELS, HEIGHT, WIDTH, LABEL, ENCODED), 0)
-    data = memoryview(b"")
+    data, labelled = memoryview(b""), False
     if value[:1] == b"\x80":
         raise SourceError(
             f"{where}: a pickled value. Pickle can run any program, so it is never read; "
@@ -33,6 +33,7 @@ def parse_datum(value: bytes, where: str) -> Datum:
     for number, content in fields(memoryview(value), where):
         if number in numbers and isinstance(content, int):
             numbers[number] = packed_varints(content, where)[0]
+            labelled = labelled or number == LABEL
         elif number == DATA:
             data = submessage(content, where)
         elif number == FLOAT_DATA:
@@ -44,6 +45,6 @@ def parse_datum(value: bytes, where: str) -> Datum:
         numbers[HEIGHT],
         numbers[WIDTH],
         data,
-        numbers[LABEL],
+        numbers[LABEL] if labelled else None,
         bool(numbers[ENCODED]),
     )

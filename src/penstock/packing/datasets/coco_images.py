@@ -37,7 +37,8 @@ class CocoImages:
                 return cls(index.title, root)
         looked = ", ".join(printable(root) for root in roots)
         raise SourceError(
-            f"{index.title}: no image {name} in {looked}. Name the folder of the images (images=)."
+            f"{index.title}: no image {name} in {looked}. "
+            "Name the folder of the images (images= or --images)."
         )
 
     def find(self, image: dict[str, Any]) -> tuple[str, Path]:

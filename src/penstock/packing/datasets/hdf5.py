@@ -96,7 +96,6 @@ def _columns(arrays: dict[str, Any], images: str, title: str) -> dict[str, Colum
     }
     flat = {name: array for name, array in others.items() if array.size == count}
     labels = [name for name in flat if set(name.lower().replace("/", "_").split("_")) & LABEL_WORDS]
-    labels = labels or (list(flat) if len(flat) == 1 else [])
     if len(labels) > 1:
         raise SourceError(
             f"{title}: any of {', '.join(labels)} might be the labels of {images}. "

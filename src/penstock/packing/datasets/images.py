@@ -5,7 +5,6 @@ from __future__ import annotations
 import io
 import os
 import struct
-import warnings
 import zlib
 from collections.abc import Iterable
 from typing import Any
@@ -17,6 +16,7 @@ from PIL import Image
 from penstock.errors import SourceError
 from penstock.geometry import Size
 from penstock.packing.datasets.layout_source import Findings
+from penstock.pillow_messages import heard
 
 ROTATED = "images carry an EXIF orientation; boxes are for the pixels as stored"
 UNREADABLE = "images cannot be read, and were handed on without their boxes"
@@ -30,12 +30,11 @@ def image_size(data: bytes | os.PathLike[str], where: str, findings: Findings) -
     The packer meets the same broken image, and `on_error` decides what becomes of it.
     """
     try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # of large or odd files, which is for the packer to say
-            with Image.open(io.BytesIO(data) if isinstance(data, bytes) else data) as image:
-                if image.getexif().get(EXIF_ORIENTATION, 1) != 1:
-                    findings.add(ROTATED, where)
-                return Size(image.height, image.width)
+        file = io.BytesIO(data) if isinstance(data, bytes) else data
+        with heard(), Image.open(file) as image:  # what Pillow says is for the packer to tell
+            if image.getexif().get(EXIF_ORIENTATION, 1) != 1:
+                findings.add(ROTATED, where)
+            return Size(image.height, image.width)
     except (OSError, ValueError, SyntaxError, Image.DecompressionBombError):
         findings.add(UNREADABLE, where)
         return None

@@ -65,21 +65,31 @@ def open_lmdb(path: str) -> LayoutSource:
     if first is None:
         raise SourceError(f"{title}: no entry in it.")
     encoded = image_extension(first[1]) is not None
+    labelled = not encoded and parse_datum(first[1], _where(title, 0, first[0])).label is not None
 
     def items(start: int) -> Iterator[PackItem]:
         for position, (key, value) in enumerate(environment.entries()):
             if position >= start:
-                where = f"{title}, entry {position:,} ({key[:80]!r})"
-                yield _encoded(key, value, where) if encoded else _datum(key, value, where)
+                where = _where(title, position, key)
+                yield (
+                    _encoded(key, value, where)
+                    if encoded
+                    else _datum(key, value, where, labelled=labelled)
+                )
 
     return LayoutSource(
         kind="lmdb",
         title=title,
-        columns=() if encoded else (LABEL,),
+        columns=(LABEL,) if labelled else (),
         read=items,
         length=len(environment),
-        details="encoded images without labels" if encoded else "Caffe Datum",
+        details=("encoded images" if encoded else "Caffe Datum")
+        + ("" if labelled else " without labels"),
     )
+
+
+def _where(title: str, position: int, key: bytes) -> str:
+    return f"{title}, entry {position:,} ({key[:80]!r})"
 
 
 def _encoded(key: bytes, value: bytes, where: str) -> PackItem:
@@ -89,8 +99,10 @@ def _encoded(key: bytes, value: bytes, where: str) -> PackItem:
     return PackItem(_name(key, extension, where), value)
 
 
-def _datum(key: bytes, value: bytes, where: str) -> PackItem:
+def _datum(key: bytes, value: bytes, where: str, *, labelled: bool) -> PackItem:
     datum = parse_datum(value, where)
+    if (datum.label is not None) != labelled:
+        raise SourceError(f"{where}: some entries have a label and some have none.")
     if datum.encoded:
         data = bytes(datum.data)
         extension = image_extension(data) or ".bin"
@@ -105,7 +117,8 @@ def _datum(key: bytes, value: bytes, where: str) -> PackItem:
         # Caffe's channels are in OpenCV's order: blue, green, red.
         data = png_of_pixels(planes[::-1].transpose(1, 2, 0), where)
         extension = ".png"
-    return PackItem(_name(key, extension, where), data, {"label": datum.label})
+    columns = {"label": datum.label} if labelled else {}
+    return PackItem(_name(key, extension, where), data, columns)
 
 
 def _name(key: bytes, extension: str, where: str) -> str:

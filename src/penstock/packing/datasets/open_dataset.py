@@ -10,13 +10,14 @@ from penstock.errors import SourceError
 from penstock.packing.datasets import recognise
 from penstock.packing.datasets.coco import open_coco
 from penstock.packing.datasets.coco_images import choose_coco_file
-from penstock.packing.datasets.files import names_in
+from penstock.packing.datasets.files import is_image_name, names_in
 from penstock.packing.datasets.hdf5 import open_hdf5
 from penstock.packing.datasets.imagenet_tar import open_imagenet_tar
 from penstock.packing.datasets.imagenet_txt import open_imagenet_txt
 from penstock.packing.datasets.kitti import open_kitti
 from penstock.packing.datasets.lmdb_values import open_lmdb
 from penstock.packing.datasets.parquet import open_parquet
+from penstock.packing.datasets.record_files import TF_EXTENSIONS
 from penstock.packing.datasets.recordio import open_recordio
 from penstock.packing.datasets.tfrecord import open_tfrecord
 from penstock.packing.datasets.voc import open_voc
@@ -57,14 +58,18 @@ def _open_coco(path: str, asked: Asked) -> PackSource:
 
 
 def _open_yolo(path: str, asked: Asked) -> PackSource:
-    return open_yolo(path if os.path.isdir(path) else os.path.dirname(path) or ".", asked.split)
+    if os.path.isdir(path):
+        return open_yolo(path, asked.split)
+    return open_yolo(os.path.dirname(path) or ".", asked.split, path)
 
 
 LAYOUTS = {
     "coco": Layout(recognise.coco, _open_coco, splits=True, images=True),
     "voc": Layout(recognise.voc, lambda path, asked: open_voc(path, asked.split), splits=True),
     "yolo": Layout(recognise.yolo, _open_yolo, splits=True),
-    "webdataset": Layout(recognise.webdataset, lambda path, _: open_webdataset(path)),
+    "webdataset": Layout(
+        recognise.webdataset, lambda path, asked: open_webdataset(path, asked.split), splits=True
+    ),
     "imagenet": Layout(
         recognise.imagenet, lambda path, _: open_imagenet_tar(recognise.only_file(path, TAR))
     ),
@@ -99,6 +104,18 @@ LAYOUTS = {
 }
 KINDS = (*LAYOUTS, FOLDER)
 
+# Folders of which no class has the name, unless somebody means it so.
+NOT_CLASSES = (
+    SPLIT_FOLDERS
+    | PART_FOLDERS
+    | {"jpegimages", "imagesets", "segmentationclass", "segmentationobject", "image_2", "label_2"}
+    | {"train2017", "val2017", "test2017", "train2014", "val2014", "wider_face_split"}
+)
+ARCHIVES = (".zip", ".7z", ".rar", ".gz", ".bz2", ".xz", ".zst")
+FILE_EXTENSIONS = frozenset(
+    [".tar", ".gz", ".tgz", ".bz2", ".xz", ".parquet", ".rec", ".mdb", ".lmdb", ".json", ".yaml"]
+).union([".yml"], recognise.HDF5_EXTENSIONS, TF_EXTENSIONS)
+
 
 def open_dataset(
     path: str | os.PathLike[str],
@@ -126,20 +143,109 @@ def open_dataset(
         raise SourceError(f"kind: must be one of {', '.join(KINDS)}, got {kind!r}.")
     layout = LAYOUTS.get(kind)
     if split is not None and not (layout and layout.splits):
-        raise SourceError(f"{printable(path)}: split={split!r}, but {kind} data has no splits.")
+        raise SourceError(
+            f"{printable(path)}: split={split!r} (--split), but {kind} data has no splits. "
+            "Leave it out."
+        )
     if images is not None and not (layout and layout.images):
-        raise SourceError(f"{printable(path)}: images= is for COCO, but this is {kind} data.")
+        raise SourceError(
+            f"{printable(path)}: images= (--images) is for COCO, but this is {kind} data. "
+            "Leave it out."
+        )
     if layout is None:
         return FileItems(open_loose_images(where) or open_image_folder(where, any_names=True))
     return layout.open(where, Asked(split, os.fspath(images) if images is not None else None))
 
 
-def _recognise(path: str) -> str:
+def refuse_unpacked(path: str) -> None:
+    """Raise if a loader would find no images at `path`, or take parts of a data set for classes.
+
+    Says how to pack it. Looks no further than the names in a folder unless one is suspicious.
+    """
+    title = printable(path)
+    if os.path.isfile(path):
+        _refuse_file(path, title)
+    if not os.path.isdir(path):
+        return
+    names = names_in(path)
+    _refuse_hidden(path, names)
+    names = [name for name in names if not _is_hidden(name)]
+    parts = [name for name in names if name.lower() in NOT_CLASSES and _is_folder(path, name)]
+    if not parts and any(_is_folder(path, name) for name in names):
+        return
+    found = _evidence(path)
+    if found:
+        kinds = " or ".join(f"{kind} data ({printable(seen)})" for kind, seen in found.items())
+        raise SourceError(f"{title}: this is {kinds}. {_how_to_pack(path)}")
+    if parts and not any(_is_folder(path, name) for name in set(names).difference(parts)):
+        raise SourceError(
+            f"{title}: a folder for each class was expected, but {', '.join(parts)} "
+            f"{'is a part' if len(parts) == 1 else 'are parts'} of a data set. Give one of "
+            "them. If these are the classes, pack them as such: penstock.pack("
+            f'"{title}", "{_packed_name(path)}", kind="{FOLDER}").'
+        )
+
+
+def _refuse_hidden(path: str, names: list[str]) -> None:
+    """Raise for a folder like .ipynb_checkpoints, which would shift the labels of all classes."""
+    for name in filter(_is_hidden, names):
+        if _is_folder(path, name) and any(map(is_image_name, names_in(os.path.join(path, name)))):
+            raise SourceError(
+                f"{printable(path)}: the hidden folder {printable(name)} has images in it and "
+                "would be a class, as with torchvision. Remove it, or if that is meant, pack with "
+                f'penstock.pack(..., kind="{FOLDER}") or --kind {FOLDER}.'
+            )
+
+
+def _is_hidden(name: str) -> bool:
+    return name.startswith(".") or name == "__MACOSX"
+
+
+def _is_folder(path: str, name: str) -> bool:
+    return os.path.isdir(os.path.join(path, name))
+
+
+def _refuse_file(path: str, title: str) -> None:
+    if is_image_name(path):
+        raise SourceError(f"{title}: a single image. Give a list of files: [path, ...].")
+    found = _evidence(path)
+    if found:
+        raise SourceError(f"{title}: this is {' or '.join(found)} data. {_how_to_pack(path)}")
+    if path.lower().endswith(ARCHIVES):
+        raise SourceError(f"{title}: an archive that is not read as it is. Unpack it first.")
+    raise SourceError(
+        f"{title}: not a folder, a packed file (.pen) or a data set that is known by its name. "
+        f"If it is one of {', '.join(LAYOUTS)}, say so to penstock.pack(..., kind=...)."
+    )
+
+
+def _how_to_pack(path: str) -> str:
+    title, target = printable(path), _packed_name(path)
+    return (
+        f'A Loader reads it from a packed file. Pack it once: penstock.pack("{title}", '
+        f'"{target}"), or on the command line: penstock pack {title} {target}. '
+        f'Then: Loader("{target}").'
+    )
+
+
+def _packed_name(path: str) -> str:
+    stem = path.rstrip(os.sep)
+    while os.path.isfile(path) and os.path.splitext(stem)[1].lower() in FILE_EXTENSIONS:
+        stem = os.path.splitext(stem)[0]
+    return printable(stem) + ".pen"
+
+
+def _evidence(path: str) -> dict[str, str]:
     found = {}
     for kind, layout in LAYOUTS.items():
         evidence = layout.evidence(path)
         if evidence is not None:
             found[kind] = evidence
+    return found
+
+
+def _recognise(path: str) -> str:
+    found = _evidence(path)
     if len(found) == 1:
         return next(iter(found))
     if found:
@@ -159,10 +265,12 @@ def _recognise(path: str) -> str:
 
 def _refuse_parts(path: str) -> None:
     """Raise if folders of a data set in another layout would pass as classes."""
-    folders = [name for name in names_in(path) if os.path.isdir(os.path.join(path, name))]
+    folders = [name for name in names_in(path) if _is_folder(path, name)]
     parts = [name for name in folders if name.lower() in SPLIT_FOLDERS | PART_FOLDERS]
+    _refuse_hidden(path, folders)
     if parts:
         raise SourceError(
-            f"{printable(path)}: a folder a class was expected, but {', '.join(parts)} are parts "
-            f"of a data set. Give one of them, or kind={FOLDER!r} if these are the classes."
+            f"{printable(path)}: a folder for each class was expected, but {', '.join(parts)} are "
+            f"parts of a data set. Give one of them, or kind={FOLDER!r} (--kind {FOLDER}) if these "
+            "are the classes."
         )

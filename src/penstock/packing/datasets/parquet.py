@@ -7,6 +7,7 @@ boxes are left, top, width, height in pixels, as in COCO.
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
@@ -136,7 +137,9 @@ def _user_value(value: Any, column: Column) -> Any:
 def _present(value: Any, name: str, where: str) -> Any:
     if value is None:
         raise SourceError(f"{where}: {name} is empty. Every row needs a label.")
-    return value
+    if isinstance(value, float) and not math.isfinite(value):
+        raise SourceError(f"{where}: {name} is {value}, not a finite number.")
+    return int(value) if isinstance(value, bool) else value
 
 
 def _name(path: str | None, index: int, data: bytes, where: str) -> str:

@@ -106,16 +106,18 @@ def _choose_image(
 
 
 def _find_label(schema: Any, features: dict[str, Any], types: Any) -> str | None:
-    scalar = [
-        f.name
-        for f in schema
-        if types.is_integer(f.type) or types.is_floating(f.type) or types.is_string(f.type)
-    ]
+    scalar = [f.name for f in schema if _is_scalar(f.type, types)]
     named = [name for name in LABEL_NAMES if name in scalar]
     if named:
         return named[0]
     declared = [name for name in scalar if _type(features.get(name)) == "ClassLabel"]
     return declared[0] if len(declared) == 1 else None
+
+
+def _is_scalar(kind: Any, types: Any) -> bool:
+    if types.is_dictionary(kind):
+        kind = kind.value_type
+    return bool(_is_number(kind, types) or types.is_string(kind) or types.is_large_string(kind))
 
 
 def _is_objects(schema: Any, types: Any) -> bool:

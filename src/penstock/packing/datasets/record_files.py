@@ -22,9 +22,9 @@ def record_sets(folder: str, extensions: tuple[str, ...]) -> dict[str, list[str]
     for below in ("", *(name for name in names_in(folder) if _is_split(folder, name))):
         for name in names_in(os.path.join(folder, below)):
             unnumbered = _NUMBERS.sub("", name)
-            if not unnumbered.endswith(extensions):
+            if not unnumbered.lower().endswith(extensions):
                 stem, extension = os.path.splitext(unnumbered)
-                if extension not in extensions:
+                if extension.lower() not in extensions:
                     continue
                 unnumbered = stem
             key = _NUMBERS.sub("", _without_extension(unnumbered, extensions))
@@ -44,7 +44,8 @@ def choose_record_files(path: str, extensions: tuple[str, ...], split: str | Non
 
 def _without_extension(name: str, extensions: tuple[str, ...]) -> str:
     for extension in extensions:
-        name = name.removesuffix(extension)
+        if name.lower().endswith(extension):
+            name = name[: -len(extension)]
     return name
 
 

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any
@@ -21,13 +22,20 @@ from penstock.packing.datasets.files import names_in
 from penstock.packing.datasets.labels import LabelNames
 from penstock.packing.datasets.layout_source import Findings, LayoutSource
 from penstock.packing.datasets.names import user_column_name
+from penstock.packing.datasets.splits import ALL, choose_split
 from penstock.packing.datasets.tar_members import is_tar_name, tar_members, tar_stem
 from penstock.packing.items import LABEL, Column, PackItem
 from penstock.sources.file_source import printable
+from penstock.sources.image_folder import SPLIT_FOLDERS
 from penstock.sources.scan import IMAGE_EXTENSIONS
 
 LABEL_FIELD = "cls"
+FOLDERS = (
+    "set of archives has no labels (.cls) but folders, which are not taken for classes; "
+    "unpack it to have them so"
+)
 TEXT_FIELDS = frozenset(["json", "txt", "text", "caption", "transcript", "url", "csv", "xml"])
+_NUMBER = re.compile(r"([-_.]?\d+(-of-\d+)?)+$")
 IMAGE_FIELDS = frozenset(extension[1:] for extension in IMAGE_EXTENSIONS) | {"gif", "pbm"}
 
 
@@ -38,9 +46,17 @@ class _Sample:
     fields: dict[str, bytes | None] = field(default_factory=dict)  # None where not read
 
 
-def open_webdataset(path: str) -> LayoutSource:
-    """Open one archive, or a folder of them in the order of their names."""
-    shards = [path] if os.path.isfile(path) else shards_in(path)
+def open_webdataset(path: str, split: str | None = None) -> LayoutSource:
+    """Open one archive, or a folder of them in the order of their names.
+
+    Where names tell training from test archives, `split` chooses; "all" takes every one.
+    """
+    if split is not None and os.path.isfile(path):
+        raise SourceError(
+            f"{printable(path)}: split={split!r} (--split), but one archive has no splits. "
+            "Leave it out."
+        )
+    shards = [path] if os.path.isfile(path) else _chosen_shards(path, split)
     survey = _Survey()
     for shard in shards:
         # Labels are small and decide on the classes; the rest need not be read yet.
@@ -56,12 +72,26 @@ def open_webdataset(path: str) -> LayoutSource:
         kind="webdataset",
         title=printable(path),
         columns=(*((LABEL,) if labels else ()), *columns.values()),
-        read=_Reader(shards, columns, labels, findings).items,
+        read=_Reader(shards, columns, labels, findings, len(survey.folders) > 1).items,
         length=survey.count,
         classes=labels.names if labels else None,
         details=f"{len(shards):,} shard{'' if len(shards) == 1 else 's'}",
         findings=findings,
     )
+
+
+def _chosen_shards(folder: str, split: str | None) -> list[str]:
+    shards = shards_in(folder)
+    sets: dict[str, list[str]] = {}
+    for shard in shards:
+        sets.setdefault(_NUMBER.sub("", tar_stem(shard)), []).append(shard)
+    if split == ALL or (split is None and not any(map(_names_a_split, sets))) or len(sets) == 1:
+        return shards
+    return sets[choose_split(folder, [*sets, ALL], split)]
+
+
+def _names_a_split(name: str) -> bool:
+    return not SPLIT_FOLDERS.isdisjoint(re.split(r"[-_.]", name.lower()))
 
 
 def shards_in(folder: str) -> list[str]:
@@ -113,10 +143,12 @@ class _Survey:
     count: int = 0
     labelled: bool = False
     fields: set[str] = field(default_factory=set)
+    folders: set[str] = field(default_factory=set)
     labels: LabelNames = field(default_factory=LabelNames)
 
     def add(self, sample: _Sample) -> None:
         image = _image_field(sample)
+        self.folders.add(os.path.dirname(sample.key))
         self.fields.update(name for name in sample.fields if name != image)
         label = _label_of(sample)
         if self.count == 0:
@@ -149,7 +181,12 @@ def _label_of(sample: _Sample) -> int | str | None:
     except (ValueError, RecursionError) as error:
         raise SourceError(f"{sample.where}: its .json is not valid JSON ({error}).") from error
     label = value.get("label") if isinstance(value, dict) else None
-    return label if isinstance(label, (int, str)) and not isinstance(label, bool) else None
+    if isinstance(label, (bool, float, list, dict)):
+        raise SourceError(
+            f"{sample.where}: the label in its .json is {str(label)[:60]}. An integer or the name "
+            "of a class is needed, or another key than 'label', which is kept as it is."
+        )
+    return label
 
 
 @dataclass(frozen=True, slots=True)
@@ -158,8 +195,11 @@ class _Reader:
     columns: dict[str, Column]
     labels: LabelNames | None
     findings: Findings
+    in_folders: bool  # whether the archives hold folders, which might be classes
 
     def items(self, start: int) -> Iterator[PackItem]:
+        if self.labels is None and self.in_folders:
+            self.findings.add(FOLDERS, self.shards[0])
         position = 0  # of the next sample in the whole data set
         for shard in self.shards:
             prefix = tar_stem(shard) + "/" if len(self.shards) > 1 else ""

@@ -56,19 +56,22 @@ class _Survey:
     stray: int  # label files that belong to no image
 
 
-def open_yolo(folder: str, split: str | None = None) -> LayoutSource:
+def open_yolo(
+    folder: str, split: str | None = None, config_file: str | None = None
+) -> LayoutSource:
     """Open a YOLO folder; an image without a label file has no objects.
 
     Args:
         folder: It holds `images` and `labels`, for each split or with folders of splits inside,
             or darknet's obj.data, and the class names in data.yaml, classes.txt or obj.names.
         split: "train", "val" and so on.
+        config_file: The yaml file with the class names, if the user named one.
     """
     parts = find_parts(folder)
     if not parts:
         raise SourceError(f"{printable(folder)}: no folders of images and labels in it.")
     chosen = choose_split(folder, list(parts), split)
-    part, config = parts[chosen], read_config(folder)
+    part, config = parts[chosen], read_config(folder, config_file)
     names = PathTable.from_paths(part.image_names())
     if not len(names):
         raise SourceError(f"{printable(part.images)}: no images in it.")

@@ -58,16 +58,31 @@ def find_parts(folder: str) -> dict[str, YoloPart]:
     return parts
 
 
-def read_config(folder: str) -> YoloConfig:
-    """Return class names and keypoints, from a yaml file, the one above, or a list of names."""
-    for place in (folder, os.path.dirname(os.path.abspath(folder))):
-        for name in names_in(place) if os.path.isdir(place) else ():
-            # Above a folder of one split may be anything; data.yaml is YOLO's.
-            if name.endswith((".yaml", ".yml")) and (place == folder or name == "data.yaml"):
-                config = _load_yaml(os.path.join(place, name))
-                if "names" in config:
-                    where = printable(os.path.join(place, name))
-                    return YoloConfig(_names(config["names"], where), _keypoints(config, where))
+def read_config(folder: str, given: str | None = None) -> YoloConfig:
+    """Return class names and keypoints, from a yaml file, the one above, or a list of names.
+
+    Of several yaml files in a folder, the user must give one if their names differ.
+    """
+    if given is not None and given.endswith((".yaml", ".yml")):
+        return _read_yaml(given) or YoloConfig(None)
+    found = {
+        name: config
+        for name in names_in(folder)
+        if name.endswith((".yaml", ".yml"))
+        and (config := _read_yaml(os.path.join(folder, name))) is not None
+    }
+    if len(set(found.values())) > 1:
+        raise SourceError(
+            f"{printable(folder)}: {', '.join(found)} give different names of classes. "
+            "Give one of these files instead of the folder."
+        )
+    for config in found.values():
+        return config
+    # Above a folder of one split may be anything; data.yaml is YOLO's.
+    above = os.path.join(os.path.dirname(os.path.abspath(folder)), "data.yaml")
+    config = _read_yaml(above) if os.path.exists(above) else None
+    if config is not None:
+        return config
     for name in NAME_FILES:
         path = os.path.join(folder, name)
         if os.path.exists(path):
@@ -118,6 +133,14 @@ def _below(folder: str, line: str, where: str) -> str:
         if os.path.exists(os.path.join(folder, *parts[first:])):
             return "/".join(parts[first:])
     raise SourceError(f"{where}: {line!r} is not below {printable(folder)}. Correct the list.")
+
+
+def _read_yaml(path: str) -> YoloConfig | None:
+    """Return what a yaml file says of classes; None if that is nothing."""
+    config, where = _load_yaml(path), printable(path)
+    if "names" not in config:
+        return None
+    return YoloConfig(_names(config["names"], where), _keypoints(config, where))
 
 
 def _load_yaml(path: str) -> dict[str, Any]:
