@@ -3,7 +3,7 @@
 import pytest
 
 import penstock
-from penstock.analysis.accelerate.translation import How
+from penstock.translation.transforms.lines import How
 
 
 class Mirror:

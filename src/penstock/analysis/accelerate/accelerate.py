@@ -7,7 +7,6 @@ from typing import Any
 
 from penstock.analysis.accelerate.accelerated_loader import AcceleratedLoader
 from penstock.analysis.accelerate.follow_values import UnfollowableError
-from penstock.analysis.accelerate.python_steps import microseconds_a_call
 from penstock.analysis.accelerate.read_batching import (
     Batching,
     Collate,
@@ -18,9 +17,10 @@ from penstock.analysis.accelerate.read_dataset import read_dataset
 from penstock.analysis.accelerate.read_sampler import Ordering, read_sampler
 from penstock.analysis.accelerate.read_transform import read_transform
 from penstock.analysis.accelerate.samples import IMAGE, LABEL, Samples
-from penstock.analysis.accelerate.stages import Pipeline, Stage
-from penstock.analysis.accelerate.translation import Log, Translation
 from penstock.errors import TransformError, TranslationError
+from penstock.translation.transforms.lines import Log, Translation
+from penstock.translation.transforms.python_steps import microseconds_a_call
+from penstock.translation.transforms.stages import Pipeline, Stage
 
 
 def accelerate(

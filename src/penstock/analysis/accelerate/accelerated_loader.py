@@ -9,11 +9,11 @@ import numpy as np
 import numpy.typing as npt
 import PIL.Image
 
-from penstock.analysis.accelerate.identify import TORCH_DATA, imported
 from penstock.analysis.accelerate.read_batching import Collate
 from penstock.analysis.accelerate.samples import IMAGE, LABEL, Samples, Template
-from penstock.analysis.accelerate.translation import Translation
 from penstock.loading.loader import Loader
+from penstock.translation.transforms.identify import TORCH_DATA, imported
+from penstock.translation.transforms.lines import Translation
 
 
 class AcceleratedLoader(Loader):

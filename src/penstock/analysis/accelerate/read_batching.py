@@ -9,14 +9,14 @@ from typing import Any
 
 from penstock.analysis.accelerate.follow_code import read_code
 from penstock.analysis.accelerate.follow_values import UnfollowableError
-from penstock.analysis.accelerate.identify import (
+from penstock.translation.transforms.identify import (
     TORCH_DATA,
     describe,
     full_name,
     is_exactly,
     owner_of,
 )
-from penstock.analysis.accelerate.translation import Log
+from penstock.translation.transforms.lines import Log
 
 _PART = "batch"
 _DATA_LOADER = f"{TORCH_DATA}.dataloader.DataLoader"

@@ -18,11 +18,11 @@ from penstock.analysis.accelerate.follow_values import (
     UnfollowableError,
     Value,
 )
-from penstock.analysis.accelerate.identify import TORCH_DATA, full_name, is_exactly
 from penstock.analysis.accelerate.read_detection import is_detection, read_detection
 from penstock.analysis.accelerate.samples import IMAGE, LABEL, Samples, Template
 from penstock.analysis.accelerate.target_forms import FollowedTargets
 from penstock.sources.source import Labels
+from penstock.translation.transforms.identify import TORCH_DATA, full_name, is_exactly
 
 
 def read_dataset(dataset: Any) -> Samples:

@@ -6,11 +6,11 @@ from collections.abc import Callable
 from typing import Any
 
 from penstock import transforms as T
-from penstock.analysis.accelerate.identify import describe, imported, torchvision_generation
-from penstock.analysis.accelerate.stages import Pipeline, Stage
-from penstock.analysis.accelerate.translation import Log
 from penstock.errors import TransformError
 from penstock.transforms.values import Element, read_element
+from penstock.translation.transforms.identify import describe, imported, torchvision_generation
+from penstock.translation.transforms.lines import Log
+from penstock.translation.transforms.stages import Pipeline, Stage
 
 _PART = "transform"
 

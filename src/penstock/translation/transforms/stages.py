@@ -5,13 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from enum import Enum
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 
 from penstock import transforms as T
 from penstock.errors import TransformError
-from penstock.loading.reference import Layout
 from penstock.planner.plan import as_written
 
 
@@ -55,7 +54,7 @@ class Pipeline:
         self.is_normalised = True
 
     @property
-    def layout(self) -> Layout:
+    def layout(self) -> Literal["chw", "hwc"]:
         """How values lie in a batch: an array's channels come last, a tensor's first."""
         return "hwc" if self.stage in (Stage.ARRAY, Stage.FLOAT_ARRAY) else "chw"
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from penstock.analysis.accelerate.identify import is_composed
-from penstock.analysis.accelerate.translation import Log
+from penstock.translation.transforms.identify import is_composed
+from penstock.translation.transforms.lines import Log
 
 # With p of 0 or 1, and unless they are told to choose a place or a size.
 _DRAW_NOTHING = frozenset(

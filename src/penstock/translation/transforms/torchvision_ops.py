@@ -6,8 +6,8 @@ from enum import Enum
 from typing import Any
 
 from penstock import transforms as T
-from penstock.analysis.accelerate.identify import torchvision_generation
 from penstock.errors import TransformError
+from penstock.translation.transforms.identify import torchvision_generation
 
 _WARP = ("interpolation", "fill")
 
