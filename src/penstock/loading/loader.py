@@ -34,6 +34,8 @@ from penstock.transforms.batch_choice import read_batch_op
 from penstock.transforms.final import FinalSpec
 from penstock.transforms.targets import Targets
 from penstock.transforms.values import Element, read_element
+from penstock.translation.transforms.lines import Translation
+from penstock.translation.transforms.translate import translate
 from penstock.usable_cores import usable_cores
 
 _STATE_VERSION = 1
@@ -55,6 +57,8 @@ class Loader:
     - `targets`: "list", one dictionary a sample as torchvision's detection models take them, and
       images of different sizes as a list; "padded", arrays over the batch; "labels", none of it;
       None is "list" where there are boxes. Or `Targets` of your own, a row a sample.
+    - `transform`: one of `penstock.transforms`; or torchvision's, timm's or Albumentations', in the
+      place of which ours are put (see `translation`), or a TranslationError says why not.
     - `batch_transform`: MixUp, CutMix or a RandomChoice of them; labels are then float32
       (batch, classes).
     - `dtype`: None takes what the transforms end in (uint8, or float32 after `Normalize`);
@@ -102,7 +106,9 @@ class Loader:
             on_error,
             pixel_limit,
         )
-        written = as_written(transform)
+        translated = translate(transform)
+        self._translation = translated.translation
+        written = as_written(translated.transform)
         element = _element(written.final, dtype)
         self._plan = replace(written, final=replace(written.final, element=element))
         self._output = OutputOptions(
@@ -137,6 +143,11 @@ class Loader:
     def plan(self) -> Plan:
         """The steps as they are run."""
         return self._plan
+
+    @property
+    def translation(self) -> Translation:
+        """What became of each transform of torchvision's, timm's or Albumentations' given to it."""
+        return self._translation
 
     @property
     def batch_size(self) -> int:

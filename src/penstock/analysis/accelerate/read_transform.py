@@ -9,7 +9,7 @@ from penstock.errors import TransformError
 from penstock.translation.transforms.identify import describe
 from penstock.translation.transforms.lines import Log
 from penstock.translation.transforms.read_steps import flatten_steps, read_step
-from penstock.translation.transforms.stages import Pipeline
+from penstock.translation.transforms.stages import Pipeline, StageError
 
 _PART = "transform"
 
@@ -26,6 +26,9 @@ def read_transform(samples: Samples, *, strict: bool, log: Log) -> Pipeline:
         try:
             if not read_array_step(step, pipeline, samples, strict=strict, log=log):
                 read_step(step, pipeline, strict=strict, log=log)
+        except StageError as error:
+            if not pipeline.is_lost:
+                log.refuse(_PART, describe(step), str(error))
         except TransformError as error:
             log.refuse(_PART, describe(step), str(error))
     return pipeline

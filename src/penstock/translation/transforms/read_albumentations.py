@@ -55,7 +55,7 @@ def read_albumentations(transform: Any, pipeline: Pipeline, *, strict: bool, log
     version = imported("albumentations").__version__
     if version != _KNOWN_VERSION:
         raise TransformError(f"it comes from Albumentations {version}; known is {_KNOWN_VERSION}.")
-    check_seed(transform, strict=strict, log=log)
+    check_seed(transform, strict=strict, for_loader=pipeline.for_loader, log=log)
     for step in _flatten(transform):
         try:
             _check_parts(step)

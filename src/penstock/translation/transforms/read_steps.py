@@ -1,7 +1,8 @@
 """Steps that each image goes through, one after the other, as a pipeline of ours.
 
 What a transform does depends on whether it meets a Pillow image or a tensor, so that is kept track
-of. A step without an equivalent stays in Python if it stands among Pillow images.
+of. For `accelerate`, a step without an equivalent stays in Python if it stands among Pillow images;
+for a `Loader`, only the user's own functions do.
 """
 
 from __future__ import annotations
@@ -11,6 +12,8 @@ from typing import Any
 
 from penstock import transforms as T
 from penstock.errors import TransformError
+from penstock.transforms.conversions import moves_bytes_only
+from penstock.transforms.python_step import library_of
 from penstock.translation.transforms.identify import (
     describe,
     full_name,
@@ -26,7 +29,6 @@ from penstock.translation.transforms.torchvision_ops import (
     NOT_FOR_WHOLE_BOXES,
     NOT_TO_THE_BYTE,
     SAME_FOR_GRAY,
-    SAME_FOR_TENSORS,
     class_name,
     is_box_op,
     is_image_op,
@@ -37,7 +39,8 @@ from penstock.translation.transforms.torchvision_ops import (
 _PART = "transform"
 _SEQUENTIAL = "torch.nn.modules.container.Sequential"
 _IDENTITIES = ("torch.nn.modules.linear.Identity", "torchvision.transforms.v2._misc.Identity")
-_CLASSIFICATION_PRESET = "torchvision.transforms._presets.ImageClassification"
+_PRESETS = "torchvision.transforms._presets"
+_IMAGE_PRESETS = ("ImageClassification", "ObjectDetection", "SemanticSegmentation")
 _TAKE_ARRAYS = ("ToTensor", "ToImage")  # of torchvision's
 _PYTHON_NOTE = "runs as it is, one image at a time, and holds Python's lock meanwhile"
 
@@ -73,11 +76,11 @@ def _read_one(step: Any, pipeline: Pipeline, strict: bool, log: Log) -> None:
     kind = full_name(type(step))
     if kind in _IDENTITIES:
         log.not_needed(_PART, describe(step), "it changes nothing")
-    elif kind == _CLASSIFICATION_PRESET and pipeline.stage == Stage.PILLOW:
+    elif kind.startswith(_PRESETS):
         _read_preset(step, pipeline, log)
     elif torchvision_generation(step) is not None and class_name(step) in VALUE_STEPS:
         read_value_step(step, pipeline, log)
-    elif pipeline.has_targets and is_box_op(step):
+    elif (pipeline.has_targets or pipeline.for_loader) and is_box_op(step):
         _read_box_op(step, pipeline, log)
     elif not is_image_op(step):
         _keep_in_python(step, _PYTHON_NOTE, pipeline, log)
@@ -115,6 +118,8 @@ def _read_on_pillow(step: Any, pipeline: Pipeline, strict: bool, log: Log) -> No
     try:
         ours = make_ours(step)
     except TransformError as error:
+        if pipeline.for_loader:
+            raise
         _keep_in_python(step, f"{error} It {_PYTHON_NOTE}", pipeline, log)
         return
     near = "within a level here and there" if names & set(NOT_TO_THE_BYTE) else ""
@@ -123,11 +128,12 @@ def _read_on_pillow(step: Any, pipeline: Pipeline, strict: bool, log: Log) -> No
 
 
 def _read_on_bytes(step: Any, pipeline: Pipeline, strict: bool, log: Log) -> None:
-    exact = class_name(step) in SAME_FOR_TENSORS and _has_whole_fill(step)
+    exact = moves_bytes_only(step)
     if strict and not exact:
+        way = "." if pipeline.for_loader else ", or pass strict=False."
         raise TransformError(
             "it meets a tensor here, where torchvision rounds otherwise than on Pillow images. "
-            "Put ToImage() or PILToTensor() behind it, or pass strict=False."
+            f"Put ToImage() or PILToTensor() behind it{way}"
         )
     if pipeline.is_gray:
         _check_gray(step)
@@ -171,12 +177,12 @@ def _check_gray(step: Any) -> None:
         )
 
 
-def _has_whole_fill(step: Any) -> bool:
-    fill = getattr(step, "fill", 0)
-    return isinstance(fill, (int, float)) and float(fill).is_integer() and 0 <= fill <= 255
-
-
 def _keep_in_python(step: Any, note: str, pipeline: Pipeline, log: Log) -> None:
+    library = library_of(step)
+    if library is not None and not is_image_op(step):
+        pipeline.is_lost = True  # it may make a tensor
+    if pipeline.for_loader and library is not None:
+        raise _not_for_loader(step)
     if pipeline.has_targets:
         raise TransformError(f"it would have to run in Python, where boxes cannot follow. {note}")
     if pipeline.stage != Stage.PILLOW or pipeline.is_gray:
@@ -191,11 +197,37 @@ def _keep_in_python(step: Any, note: str, pipeline: Pipeline, log: Log) -> None:
     log.python(_PART, describe(step), note, microseconds_on_a_picture(step), "PythonStep")
 
 
+def _not_for_loader(step: Any) -> TransformError:
+    """Why a transform of a library's does not become a step in Python by itself."""
+    name, library = class_name(step), library_of(step)
+    if names_within(step) & set(NOT_TO_THE_BYTE):
+        near = ", ".join(sorted(names_within(step) & set(NOT_TO_THE_BYTE)))
+        return TransformError(
+            f"{library} computes {near} otherwise than Pillow would, and ours differs by a level "
+            f"here and there. To take ours, write penstock.transforms.{name} in its place."
+        )
+    known = hasattr(T, name) and library == "torchvision"
+    return TransformError(
+        (f"write penstock.transforms.{name} in its place. " if known else "there is none of ours. ")
+        + f"As it is, {library}'s would run in Python, with draws that do not depend on seed. If "
+        "you want that, call it in a function of your own, and give that function."
+    )
+
+
 def _read_preset(preset: Any, pipeline: Pipeline, log: Log) -> None:
     """What torchvision's weights bring along: `Weights.transforms()`."""
-    look = {"interpolation": preset.interpolation, "antialias": preset.antialias}
-    pipeline.add(T.Resize(tuple(preset.resize_size), **look))
-    pipeline.add(T.CenterCrop(tuple(preset.crop_size)))
+    kind = class_name(preset)
+    if kind not in _IMAGE_PRESETS:
+        raise TransformError("it is for videos or pairs of images, not for single images.")
+    if pipeline.stage != Stage.PILLOW or pipeline.is_gray:
+        raise TransformError(f"it meets {pipeline.stage.value}; known are RGB Pillow images.")
+    before = len(pipeline.ops)
+    if getattr(preset, "resize_size", None) is not None:
+        look = {"interpolation": preset.interpolation, "antialias": preset.antialias}
+        pipeline.add(T.Resize(tuple(preset.resize_size), **look))
+    if hasattr(preset, "crop_size"):
+        pipeline.add(T.CenterCrop(tuple(preset.crop_size)))
     pipeline.add_values(T.ToTensor())
-    pipeline.normalise(tuple(preset.mean), tuple(preset.std))
-    log.native(_PART, type(preset).__name__, "Resize, CenterCrop, ToTensor, Normalize")
+    if hasattr(preset, "mean"):
+        pipeline.normalise(tuple(preset.mean), tuple(preset.std))
+    log.native(_PART, kind, ", ".join(map(class_name, pipeline.ops[before:] + pipeline.final)))

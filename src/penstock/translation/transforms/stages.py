@@ -24,13 +24,19 @@ class Stage(Enum):
     NUMBERS = "a floating-point tensor"
 
 
+class StageError(TransformError):
+    """A step meets something else than it takes."""
+
+
 @dataclass(slots=True)
 class Pipeline:
     """Steps on pixels, steps on values, and rectangles erased behind those."""
 
+    for_loader: bool = False  # which has no strict=, and calls nothing but the user's functions
     has_targets: bool = False  # boxes that follow the image
     has_whole_boxes: bool = False  # some of them int64, which torchvision cuts off after every step
     stage: Stage = Stage.PILLOW
+    is_lost: bool = False  # what `stage` is cannot be told, after a step that is not known
     is_gray: bool = False  # one channel, which ours has three times
     is_normalised: bool = False
     ops: list[Any] = field(default_factory=list)
