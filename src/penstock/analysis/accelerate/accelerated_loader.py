@@ -29,7 +29,7 @@ class AcceleratedLoader(Loader):
         translation: Translation,
         **options: Any,
     ) -> None:
-        if collate != Collate.DEFAULT or samples.form is not None:
+        if not collate.stacks or samples.form is not None:
             samples = samples.one_by_one()
         super().__init__(samples.source(), targets=samples.targets, **options)
         self._template = samples.template
@@ -59,6 +59,8 @@ class AcceleratedLoader(Loader):
                 self._target_form.form(int(self._positions[target.pop("image_id")]), target)
                 for target in labels
             ]
+        if self._collate == Collate.FAST:
+            return images, labels
         if self._collate == Collate.DEFAULT:
             if self._target_form is not None:
                 images, labels = _collated(images), _collated(labels)

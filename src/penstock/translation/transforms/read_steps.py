@@ -23,8 +23,9 @@ from penstock.translation.transforms.identify import (
 from penstock.translation.transforms.lines import Log
 from penstock.translation.transforms.python_steps import RgbStep, microseconds_on_a_picture
 from penstock.translation.transforms.read_albumentations import read_albumentations
+from penstock.translation.transforms.read_timm import read_timm_step
 from penstock.translation.transforms.read_values import VALUE_STEPS, read_value_step
-from penstock.translation.transforms.stages import Pipeline, Stage
+from penstock.translation.transforms.stages import Pipeline, Stage, StageError
 from penstock.translation.transforms.torchvision_ops import (
     NOT_FOR_WHOLE_BOXES,
     NOT_TO_THE_BYTE,
@@ -74,6 +75,8 @@ def read_step(step: Any, pipeline: Pipeline, *, strict: bool, log: Log) -> None:
 
 def _read_one(step: Any, pipeline: Pipeline, strict: bool, log: Log) -> None:
     kind = full_name(type(step))
+    if kind.startswith("timm.") and _read_timm(step, pipeline, log):
+        return
     if kind in _IDENTITIES:
         log.not_needed(_PART, describe(step), "it changes nothing")
     elif kind.startswith(_PRESETS):
@@ -90,6 +93,19 @@ def _read_one(step: Any, pipeline: Pipeline, strict: bool, log: Log) -> None:
         _read_on_bytes(step, pipeline, strict, log)
     else:
         _read_on_numbers(step, pipeline, log)
+
+
+def _read_timm(step: Any, pipeline: Pipeline, log: Log) -> bool:
+    try:
+        return read_timm_step(step, pipeline, log)
+    except StageError:
+        raise
+    except TransformError as error:
+        may_stay = pipeline.stage == Stage.PILLOW and not pipeline.for_loader
+        if not may_stay:
+            raise
+        _keep_in_python(step, f"{error} It {_PYTHON_NOTE}", pipeline, log)
+        return True
 
 
 def _read_box_op(step: Any, pipeline: Pipeline, log: Log) -> None:
