@@ -50,7 +50,6 @@ from penstock.errors import TransformError
         (lambda: T.ToDtype("float64"), "dtype is 'float64'. Use uint8, float16, bfloat16"),
         (lambda: T.ToDtype(np.int32), "Use uint8"),
         (lambda: T.ToDtype({"a": 1}), "Use uint8"),
-        (lambda: T.Compose([]), "the list of transforms is empty"),
         (lambda: T.Compose(T.CenterCrop(3)), "must be a list of transforms"),
         (lambda: T.Compose([3]), "3 is not a transform"),
         (lambda: T.Compose([T.RandomHorizontalFlip]), "Write RandomHorizontalFlip(...)"),

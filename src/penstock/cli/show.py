@@ -99,10 +99,11 @@ def _transform(args: argparse.Namespace) -> Any:
         return make_preset(args.preset)
     from penstock.cli.user_object import load_as_is
     from penstock.planner.plan import as_written
+    from penstock.translation.transforms.translate import translate
 
     found = load_as_is(args.transform)
     try:
-        as_written(found)
+        as_written(translate(found).transform)
     except TransformError as error:
         raise TransformError(f"{args.transform}: {error}") from None
     return found

@@ -47,7 +47,7 @@ class LibraryCarrier(Carrier, Generic[ImageT]):
         self._pixel_limit = options.pixel_limit
         self._seed = seed
         self._targets = targets
-        self._python = PythonCalls(source, seed)
+        self._python = PythonCalls(source, plan, seed)
         self._ledger = failures.ledger
         self._failures = failures
 

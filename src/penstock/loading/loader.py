@@ -35,6 +35,8 @@ from penstock.transforms.batch_choice import read_batch_op
 from penstock.transforms.final import FinalSpec
 from penstock.transforms.targets import Targets
 from penstock.transforms.values import Element, read_element
+from penstock.translation.transforms.lines import Translation
+from penstock.translation.transforms.translate import translate
 
 _STATE_VERSION = 1
 
@@ -58,6 +60,8 @@ class Loader:
       images of different sizes as a list; "padded", arrays over the batch; "labels", each image's
       own label instead; "none", images alone. None is "list" where there are boxes. Or `Targets`
       of your own, one row per sample.
+    - `transform`: one of `penstock.transforms`; or torchvision's, timm's or Albumentations', which
+      are translated into ours (see `translation`), or a TranslationError says why not.
     - `indices`: the positions of the samples that take part; each as often as it is listed.
     - `weights`: one per sample (or per index): an epoch draws samples by weight, with
       `replacement` or without, as torch's WeightedRandomSampler.
@@ -121,7 +125,9 @@ class Loader:
             on_error,
             pixel_limit,
         )
-        written = as_written(transform)
+        translated = translate(transform)
+        self._translation = translated.translation
+        written = as_written(translated.transform)
         element = _element(written.final, dtype)
         self._plan = replace(written, final=replace(written.final, element=element))
         self._output = OutputOptions(
@@ -165,6 +171,11 @@ class Loader:
     def plan(self) -> Plan:
         """The steps as they are run."""
         return self._plan
+
+    @property
+    def translation(self) -> Translation:
+        """What became of each transform of torchvision's, timm's or Albumentations' given to it."""
+        return self._translation
 
     @property
     def batch_size(self) -> int:

@@ -57,7 +57,7 @@ class NativeCarrier(Carrier):
         self._reduce_photos = options.fidelity == "fast"
         self._seed = seed
         self._targets = targets
-        self._python = PythonCalls(source, seed)
+        self._python = PythonCalls(source, plan, seed)
         self._ledger = failures.ledger
         self._failures = failures
         self._engine = Engine(options.threads, _READERS)

@@ -8,8 +8,9 @@ from contextlib import contextmanager
 import PIL.Image
 
 from penstock.errors import TransformError
+from penstock.loading.unkeyed_draws import DrawWatch
 from penstock.loading.work import Part
-from penstock.planner.plan import Segment
+from penstock.planner.plan import Plan, Segment
 from penstock.sources import Source
 from penstock.transforms.python_step import Pixels
 
@@ -17,9 +18,11 @@ from penstock.transforms.python_step import Pixels
 class PythonCalls:
     """Calls the Python steps of a plan with draws that depend on seed, epoch and sample only."""
 
-    def __init__(self, source: Source, seed: int) -> None:
+    def __init__(self, source: Source, plan: Plan, seed: int) -> None:
         self._source = source
         self._seed = seed
+        steps = [segment.python for segment in plan.segments if segment.python is not None]
+        self._watch = DrawWatch(steps)
 
     def call(
         self, segment: Segment, image: PIL.Image.Image, part: Part, item: int
@@ -45,13 +48,17 @@ class PythonCalls:
 
     @contextmanager
     def _named(self, segment: Segment, file: int) -> Iterator[None]:
-        try:
+        step = segment.python
+        if step is None:
             yield
+            return
+        try:
+            with self._watch.around(step):
+                yield
         except TransformError:
             raise
         except Exception as error:
-            step = segment.python
-            where = f"{step.op.name} (step {step.stream + 1})" if step is not None else "A step"
+            where = f"{step.op.name} (step {step.stream + 1})"
             name = self._source.name(file)
             raise TransformError(
                 f"{where}: failed on {name} with {type(error).__name__}: {error}"

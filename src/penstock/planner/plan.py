@@ -12,6 +12,7 @@ from penstock.errors import TransformError
 from penstock.geometry import Ints, Sizes
 from penstock.rng import MAX_STREAMS, Draws
 from penstock.transforms.compose import Op, flatten
+from penstock.transforms.conversions import Conversion, Form
 from penstock.transforms.effects import EffectMove
 from penstock.transforms.erasing import RandomErasing
 from penstock.transforms.final import FinalSpec, reduce_final
@@ -19,7 +20,7 @@ from penstock.transforms.moves import Move, out_sizes
 from penstock.transforms.op import BoxOp, ImageOp, TargetOp
 from penstock.transforms.python_step import Pixels, PythonStep
 from penstock.transforms.targets import Targets, move_targets
-from penstock.transforms.values import FinalOp
+from penstock.transforms.values import Element, FinalOp, ToDtype
 
 OpT_co = TypeVar("OpT_co", bound="ImageOp | PythonStep", covariant=True)
 
@@ -117,7 +118,13 @@ def as_written(transform: object | None) -> Plan:
     native: list[Node[ImageOp]] = []
     finishing: list[Node[RandomErasing]] = []
     final: list[tuple[int, FinalOp]] = []
+    form = Form()
     for position, op in enumerate(ops):
+        if isinstance(op, ToDtype) and op.element == Element.UINT8 and not final:
+            continue  # what images are anyway
+        form.follow(position, op)
+        if isinstance(op, Conversion):
+            continue
         if isinstance(op, FinalOp):
             if finishing:
                 raise _after_erasing(position, op, finishing[0].stream)

@@ -39,7 +39,7 @@ class Examples:
         self._plan = plan
         self._seed = seed
         self._targets = open_targets(source, None, wanted=None)
-        self._python = PythonCalls(source, seed)
+        self._python = PythonCalls(source, plan, seed)
         self._names = source.box_classes if isinstance(source, PackedSource) else None
 
     def original(self, sample: int) -> Example:

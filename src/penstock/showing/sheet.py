@@ -16,6 +16,7 @@ from penstock.planner.plan import as_written
 from penstock.showing.examples import Example, Examples
 from penstock.sources import Source
 from penstock.sources.image_folder import open_loose_images
+from penstock.translation.transforms.translate import translate
 
 CELL_PX = 224
 MOST_CELLS = 1_000  # some 200 MB until they are written
@@ -70,7 +71,7 @@ def make_sheet(
 
     Results have the draws of epochs 0, 1 ... of a loader with that seed.
     """
-    plan = as_written(transform)
+    plan = as_written(translate(transform).transform)
     source = _open(data, labels)
     if not len(source):
         raise SourceError(f"{source.describe()}: there are no images to show.")

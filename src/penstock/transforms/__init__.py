@@ -1,7 +1,7 @@
 """Transforms with torchvision v2's names, arguments and results on Pillow images.
 
 They declare and draw; the loader does. Put those that move pixels first, your own functions among
-them, and ToDtype and Normalize last.
+them, and ToDtype and Normalize last. A list written for torchvision's v2 runs with `v2.` replaced.
 """
 
 from penstock.transforms.affine import RandomAffine
@@ -26,6 +26,16 @@ from penstock.transforms.colour_effects import (
 from penstock.transforms.colour_jitter import ColorJitter, RandomPhotometricDistort
 from penstock.transforms.compose import Compose
 from penstock.transforms.containers import RandomApply, RandomChoice, RandomOrder
+from penstock.transforms.conversions import (
+    RGB,
+    ConvertImageDtype,
+    Identity,
+    Lambda,
+    PILToTensor,
+    ToImage,
+    ToPILImage,
+    ToPureTensor,
+)
 from penstock.transforms.crop import CenterCrop, RandomCrop
 from penstock.transforms.elastic import ElasticTransform
 from penstock.transforms.erasing import RandomErasing
@@ -53,6 +63,7 @@ from penstock.transforms.zoom_out import RandomZoomOut
 __all__ = [
     "IMAGENET_MEAN",
     "IMAGENET_STD",
+    "RGB",
     "AugMix",
     "AutoAugment",
     "AutoAugmentPolicy",
@@ -62,15 +73,19 @@ __all__ = [
     "ColorJitter",
     "Compose",
     "ConvertBoundingBoxFormat",
+    "ConvertImageDtype",
     "CutMix",
     "ElasticTransform",
     "FixedSizeCrop",
     "GaussianBlur",
     "GaussianNoise",
     "Grayscale",
+    "Identity",
     "InterpolationMode",
+    "Lambda",
     "MixUp",
     "Normalize",
+    "PILToTensor",
     "Pad",
     "PopulationBasedAugment",
     "PythonStep",
@@ -102,6 +117,9 @@ __all__ = [
     "ScaleJitter",
     "Targets",
     "ToDtype",
+    "ToImage",
+    "ToPILImage",
+    "ToPureTensor",
     "ToTensor",
     "TrivialAugmentWide",
     "classification",
@@ -109,3 +127,7 @@ __all__ = [
     "detection",
     "ssd",
 ]
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

@@ -7,19 +7,21 @@ from dataclasses import dataclass
 from typing import Any, TypeAlias
 
 from penstock.errors import TransformError
+from penstock.transforms.conversions import Conversion
 from penstock.transforms.op import ImageOp, Transform
 from penstock.transforms.python_step import PythonStep
 from penstock.transforms.values import FinalOp
 
-Op: TypeAlias = ImageOp | PythonStep | FinalOp
+Op: TypeAlias = ImageOp | PythonStep | FinalOp | Conversion
 
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Compose(Transform):
-    """Do `transforms` one after the other.
+    """Do `transforms` one after the other; an empty list changes nothing.
 
     Each is one of ours, another Compose, or a function of your own (see `PythonStep`). Those that
-    move pixels come first, ToDtype, ToTensor and Normalize last.
+    move pixels come first, ToDtype, ToTensor and Normalize last. The loader puts ours in the place
+    of torchvision's, timm's and Albumentations' transforms, or says why it cannot.
     """
 
     transforms: Sequence[Any]
@@ -29,18 +31,18 @@ class Compose(Transform):
             raise TransformError(
                 f"Compose: transforms must be a list of transforms, got {self.transforms!r}."
             )
-        if not self.transforms:
-            raise TransformError("Compose: the list of transforms is empty. Give at least one.")
-        self._keep(transforms=tuple(_as_transform(given) for given in self.transforms))
+        self._keep(transforms=tuple(as_transform(given) for given in self.transforms))
 
     def __repr__(self) -> str:
+        if not self.transforms:
+            return "Compose([])"
         lines = [f"    {transform!r},".replace("\n", "\n    ") for transform in self.transforms]
         return "\n".join(["Compose([", *lines, "])"])
 
 
 def flatten(transform: object) -> Iterator[Op]:
     """The single ops of a transform, in the order written."""
-    ours = _as_transform(transform)
+    ours = as_transform(transform)
     if isinstance(ours, Compose):
         for inner in ours.transforms:
             yield from flatten(inner)
@@ -48,12 +50,13 @@ def flatten(transform: object) -> Iterator[Op]:
         yield ours
 
 
-def _as_transform(given: Any) -> Compose | Op:
+def as_transform(given: Any) -> Compose | Op:
+    """Return one of ours as it is, and anything else that can be called as a step in Python."""
     if isinstance(given, Transform) and given.works_on_batches:
         raise TransformError(
             f"{given!r} works on whole batches, not on single images. "
             "Give it as Loader(batch_transform=...)."
         )
-    if isinstance(given, (Compose, ImageOp, PythonStep, FinalOp)):
+    if isinstance(given, (Compose, ImageOp, PythonStep, FinalOp, Conversion)):
         return given
     return PythonStep(given)

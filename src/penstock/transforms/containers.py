@@ -17,9 +17,10 @@ from penstock.geometry import Sizes
 from penstock.rng import Draws
 from penstock.transforms.arguments import read_numbers, read_probability
 from penstock.transforms.compose import Compose, flatten
+from penstock.transforms.conversions import RGB, Identity
 from penstock.transforms.moves import Move, out_sizes
 from penstock.transforms.op import ImageOp, TargetOp, Transform
-from penstock.transforms.python_step import PythonStep
+from penstock.transforms.python_step import PythonStep, library_of
 from penstock.transforms.spread import join_effects, sample_rows
 
 Group = tuple[tuple[int, ImageOp], ...]  # what one entry of a list comes to; branches beside ops
@@ -27,7 +28,10 @@ Group = tuple[tuple[int, ImageOp], ...]  # what one entry of a list comes to; br
 
 @dataclass(frozen=True, slots=True, repr=False)
 class RandomApply(ImageOp):
-    """Do all of `transforms`, one after the other, with probability `p`; else nothing."""
+    """Do all of `transforms`, one after the other, with probability `p`; else nothing.
+
+    An empty list does nothing.
+    """
 
     transforms: Sequence[Any]
     p: float = 0.5
@@ -86,7 +90,7 @@ class RandomChoice(ImageOp):
 
 @dataclass(frozen=True, slots=True, repr=False)
 class RandomOrder(ImageOp):
-    """Do all of `transforms`, in an order drawn for each image."""
+    """Do all of `transforms`, in an order drawn for each image; an empty list does nothing."""
 
     transforms: Sequence[Any]
     _groups: tuple[Group, ...] = field(init=False, repr=False, compare=False)
@@ -109,14 +113,15 @@ class RandomOrder(ImageOp):
 def _read_groups(where: str, given: Any) -> tuple[Group, ...]:
     if isinstance(given, Compose):
         given = given.transforms
-    if isinstance(given, str) or not isinstance(given, Sequence) or not given:
-        raise TransformError(
-            f"{where}: transforms must be a list of at least one transform, got {given!r}."
-        )
+    if isinstance(given, str) or not isinstance(given, Sequence):
+        raise TransformError(f"{where}: transforms must be a list of transforms, got {given!r}.")
+    if where == "RandomChoice" and not given:
+        raise TransformError("RandomChoice: the list is empty, so there is nothing to choose from.")
     groups: list[Group] = []
     branch = 0
     for transform in given:
-        ops = [_require_image_op(where, op) for op in flatten(transform)]
+        steps = (op for op in flatten(transform) if not isinstance(op, (Identity, RGB)))
+        ops = [_require_image_op(where, op) for op in steps]
         groups.append(tuple(enumerate(ops, start=branch)))
         branch += len(ops)
     return tuple(groups)
@@ -130,6 +135,11 @@ def _require_image_op(where: str, op: object) -> ImageOp:
         )
     if isinstance(op, ImageOp):
         return op
+    if isinstance(op, PythonStep) and (library := library_of(op.function)) is not None:
+        raise TransformError(
+            f"{where}: {op.name} is {library}'s. Write penstock.transforms.{op.name} if there is "
+            f"one, or {where} as {library}'s too."
+        )
     if isinstance(op, PythonStep):
         raise TransformError(
             f"{where}: {op.name} is a function of yours, which cannot be drawn for part of a "

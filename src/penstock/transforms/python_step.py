@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import functools
 import inspect
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from types import MethodType
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -15,6 +17,10 @@ from penstock.errors import TransformError
 from penstock.transforms.op import Transform
 
 Pixels: TypeAlias = npt.NDArray[np.uint8]
+
+# Whose transforms are translated or refused: called as they are, they would draw numbers that the
+# loader's seed does not decide.
+_LIBRARIES = frozenset(["albumentations", "kornia", "timm", "torch", "torchvision"])
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -66,6 +72,17 @@ class PythonStep(Transform):
 
     def _call(self, image: Image.Image | Pixels, rng: np.random.Generator) -> Any:
         return self.function(image, rng=rng) if self.wants_rng else self.function(image)
+
+
+def library_of(function: Any) -> str | None:
+    """Return the library that a transform or a function is from; None for the user's own."""
+    while isinstance(function, functools.partial):
+        function = function.func
+    if isinstance(function, MethodType):
+        function = function.__self__
+    module = getattr(function, "__module__", None) or type(function).__module__
+    library = module.partition(".")[0]
+    return library if library in _LIBRARIES else None
 
 
 def _has_rng_parameter(function: Callable[..., Any]) -> bool:

@@ -87,7 +87,7 @@ class TimmRandAugment(ImageOp):
         self._keep(
             _settings=_override(read_timm_config(self.config), hparams),
             _translate_pct=read_number(_WHERE, "translate_pct", pct),
-            _filters=_read_filters(hparams.get("interpolation")),
+            _filters=read_filters(_WHERE, hparams.get("interpolation")),
             _colour=read_fill(_WHERE, hparams.get("img_mean", (128, 128, 128))),
         )
 
@@ -104,7 +104,8 @@ class TimmRandAugment(ImageOp):
         for turn in chosen:
             draws.reserve(5)
             done = draws.uniform() < settings.probability
-            levels = self._levels(draws, len(sizes))
+            magnitude = np.full(len(sizes), settings.magnitude)
+            levels = draw_levels(draws, magnitude, settings.magnitude_std, settings.magnitude_max)
             signs = draw_signs(draws)
             filters = np.array(self._filters)[draws.integers(len(self._filters))]
             scene = Scene(sizes, filters, self._colour, np.zeros((2, len(sizes))))
@@ -123,16 +124,17 @@ class TimmRandAugment(ImageOp):
         waits = -np.log1p(-draws.units(len(names))) / weights[:, None]
         return np.argsort(waits, axis=0)[:turns]
 
-    def _levels(self, draws: Draws, count: int) -> Floats:
-        settings = self._settings
-        first, second = draws.units(2)
-        levels: Floats = np.full(count, settings.magnitude)
-        if math.isinf(settings.magnitude_std):
-            levels = settings.magnitude * first
-        elif settings.magnitude_std > 0:
-            normal = np.sqrt(-2 * np.log1p(-first)) * np.cos(2 * math.pi * second)
-            levels = settings.magnitude + settings.magnitude_std * normal
-        return levels.clip(0.0, settings.magnitude_max)
+
+def draw_levels(draws: Draws, magnitude: Floats, std: float, most: float) -> Floats:
+    """Levels around a magnitude for each sample; an infinite deviation means evenly up to it."""
+    first, second = draws.units(2)
+    levels = magnitude
+    if math.isinf(std):
+        levels = magnitude * first
+    elif std > 0:
+        normal = np.sqrt(-2 * np.log1p(-first)) * np.cos(2 * math.pi * second)
+        levels = magnitude + std * normal
+    return levels.clip(0.0, most)
 
 
 def read_timm_config(config: str) -> TimmSettings:
@@ -195,8 +197,9 @@ def _override(settings: TimmSettings, hparams: dict[str, Any]) -> TimmSettings:
     return settings
 
 
-def _read_filters(given: Any) -> tuple[int, ...]:
+def read_filters(where: str, given: Any) -> tuple[int, ...]:
+    """Pillow's numbers of the filters to choose from; None is timm's default."""
     if given is None:
         given = (InterpolationMode.BILINEAR, InterpolationMode.BICUBIC)
     several = given if isinstance(given, (list, tuple)) else (given,)
-    return tuple(read_warp_interpolation(_WHERE, mode) for mode in several)
+    return tuple(read_warp_interpolation(where, mode) for mode in several)

@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 
 import penstock
-from penstock.analysis.accelerate.translation import How
 from penstock.errors import TranslationError
+from penstock.translation.transforms.lines import How
 
 cv2 = pytest.importorskip("cv2")
 A = pytest.importorskip("albumentations")

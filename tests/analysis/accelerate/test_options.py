@@ -1,7 +1,7 @@
 """Options of a DataLoader that are about worker processes: each is told, none changes a batch."""
 
 import penstock
-from penstock.analysis.accelerate.translation import How
+from penstock.translation.transforms.lines import How
 
 
 def start_worker(number):

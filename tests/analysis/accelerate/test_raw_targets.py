@@ -3,8 +3,8 @@
 import pytest
 
 import penstock
-from penstock.analysis.accelerate.translation import How
 from penstock.errors import TranslationError
+from penstock.translation.transforms.lines import How
 
 
 @pytest.fixture(params=["coco", "voc"])

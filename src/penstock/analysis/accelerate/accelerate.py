@@ -5,9 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
+
 from penstock.analysis.accelerate.accelerated_loader import AcceleratedLoader
 from penstock.analysis.accelerate.follow_values import UnfollowableError
-from penstock.analysis.accelerate.python_steps import microseconds_a_call
 from penstock.analysis.accelerate.read_batching import (
     Batching,
     Collate,
@@ -16,11 +17,13 @@ from penstock.analysis.accelerate.read_batching import (
 )
 from penstock.analysis.accelerate.read_dataset import read_dataset
 from penstock.analysis.accelerate.read_sampler import Ordering, read_sampler
+from penstock.analysis.accelerate.read_timm import is_prefetch_loader, read_prefetching
 from penstock.analysis.accelerate.read_transform import read_transform
 from penstock.analysis.accelerate.samples import IMAGE, LABEL, Samples
-from penstock.analysis.accelerate.stages import Pipeline, Stage
-from penstock.analysis.accelerate.translation import Log, Translation
 from penstock.errors import TransformError, TranslationError
+from penstock.translation.transforms.lines import Log, Translation
+from penstock.translation.transforms.python_steps import microseconds_a_call
+from penstock.translation.transforms.stages import Pipeline, Stage
 
 
 def accelerate(
@@ -88,6 +91,9 @@ class _Parts:
 
 
 def _read(dataloader: Any, *, strict: bool) -> _Parts:
+    given = dataloader
+    if is_prefetch_loader(given):
+        dataloader = given.loader
     if not is_data_loader(dataloader):
         raise TranslationError(
             f"accelerate: a torch DataLoader is needed, got {type(dataloader).__name__}.", ()
@@ -110,9 +116,9 @@ def _read(dataloader: Any, *, strict: bool) -> _Parts:
             _check_collate(samples, batching.collate, log)
         pipeline = read_transform(samples, strict=strict, log=log)
         if batching is not None:
-            _check_arrays(pipeline, batching.collate, log)
-        if pipeline.stage == Stage.PILLOW and batching is not None:
-            _check_pillow(samples, batching.collate, log)
+            _check_end(samples, pipeline, batching.collate, log)
+        if given is not dataloader:
+            read_prefetching(given, pipeline, log)
         transform = _whole(pipeline, log)
         if batching is not None and ordering is not None and not log.translation().refusals:
             if ordering.indices is not None:
@@ -144,14 +150,28 @@ def _read_samples(dataset: Any, log: Log) -> Samples | None:
 
 
 def _check_collate(samples: Samples, collate: Collate, log: Log) -> None:
-    if samples.targets is not None and collate == Collate.DEFAULT:
+    if samples.targets is not None and collate.stacks:
         why = "images with boxes cannot be batched so. Give collate_fn=lambda b: tuple(zip(*b))."
         log.refuse("batch", collate.value, why)
     if collate != Collate.DEFAULT and set(samples.template) - {IMAGE, LABEL}:
         log.refuse("batch", collate.value, "samples are not tuples of an image and a label.")
+    elif collate == Collate.FAST and (
+        samples.form is not None
+        or samples.template != (IMAGE, LABEL)
+        or samples.labels.dtype != np.int64
+    ):
+        log.refuse("batch", collate.value, "it takes tuples of an image and a whole number.")
 
 
-def _check_arrays(pipeline: Pipeline, collate: Collate, log: Log) -> None:
+def _check_end(samples: Samples, pipeline: Pipeline, collate: Collate, log: Log) -> None:
+    """What images are behind the last step must be what the collate function takes."""
+    if collate == Collate.FAST:
+        if pipeline.stage != Stage.BYTES and not log.translation().refusals:
+            why = f"it makes bytes of images, and each is {pipeline.stage.value} here."
+            log.refuse("batch", collate.value, why)
+        return
+    if pipeline.stage == Stage.PILLOW:
+        _check_pillow(samples, collate, log)
     if pipeline.layout == "hwc" and collate != Collate.DEFAULT:
         why = "images stay NumPy arrays, and ours are tensors. Add ToTensorV2()."
         log.refuse("batch", collate.value, why)

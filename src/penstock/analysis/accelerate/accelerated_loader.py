@@ -10,13 +10,13 @@ import numpy as np
 import numpy.typing as npt
 import PIL.Image
 
-from penstock.analysis.accelerate.identify import TORCH_DATA, imported
 from penstock.analysis.accelerate.read_batching import Collate
 from penstock.analysis.accelerate.samples import IMAGE, LABEL, Samples, Template
-from penstock.analysis.accelerate.translation import Translation
 from penstock.errors import LoaderError
 from penstock.loading.loader import Loader
 from penstock.loading.selection import EpochOrder, Listed
+from penstock.translation.transforms.identify import TORCH_DATA, imported
+from penstock.translation.transforms.lines import Translation
 
 
 class AcceleratedLoader(Loader):
@@ -33,7 +33,7 @@ class AcceleratedLoader(Loader):
         sampler: Any = None,
         **options: Any,
     ) -> None:
-        if collate != Collate.DEFAULT or samples.form is not None:
+        if not collate.stacks or samples.form is not None:
             samples = samples.one_by_one()
         super().__init__(samples.source(), targets=samples.targets, **options)
         self._template = samples.template
@@ -98,6 +98,8 @@ class AcceleratedLoader(Loader):
                 self._target_form.form(int(self._positions[target.pop("image_id")]), target)
                 for target in labels
             ]
+        if self._collate == Collate.FAST:
+            return images, labels
         if self._collate == Collate.DEFAULT:
             if self._target_form is not None:
                 images, labels = _collated(images), _collated(labels)

@@ -16,7 +16,7 @@ from penstock.analysis.accelerate.follow_values import (
     Value,
     known,
 )
-from penstock.analysis.accelerate.identify import imported, is_of_albumentations
+from penstock.translation.transforms.identify import imported, is_of_albumentations
 
 _COLOR_SWAP = 4  # OpenCV's number for both BGR to RGB and RGB to BGR
 _COLOR_READ = 1  # OpenCV's number for reading in colour

@@ -25,7 +25,7 @@ from penstock.analysis.accelerate.follow_values import (
     known,
     map_columns,
 )
-from penstock.analysis.accelerate.identify import full_name, imported
+from penstock.translation.transforms.identify import full_name, imported
 
 # Functions without an effect but their result, which may be called for each sample in advance.
 _PURE: tuple[Any, ...] = (

@@ -24,7 +24,7 @@ from penstock.analysis.accelerate.follow_values import (
     known,
     map_columns,
 )
-from penstock.analysis.accelerate.identify import is_of_a_library
+from penstock.translation.transforms.identify import is_of_a_library
 
 Follow = Callable[[Any, list[Value], dict[str, Value]], Value]
 

@@ -1,26 +1,24 @@
-"""Steps that make arrays of images, or take them."""
+"""What a Dataset does to make arrays of images, before any transform."""
 
 from __future__ import annotations
 
 from typing import Any
 
 from penstock.analysis.accelerate.array_steps import AsArray, ReadByOpenCV
-from penstock.analysis.accelerate.identify import imported, is_of_albumentations
 from penstock.analysis.accelerate.opencv_files import find_difference
-from penstock.analysis.accelerate.read_albumentations import read_albumentations
 from penstock.analysis.accelerate.samples import Samples
-from penstock.analysis.accelerate.stages import Pipeline, Stage
-from penstock.analysis.accelerate.translation import Log
 from penstock.errors import TransformError
+from penstock.translation.transforms.identify import imported
+from penstock.translation.transforms.lines import Log
+from penstock.translation.transforms.stages import Pipeline, Stage
 
 _PART = "transform"
-_TAKE_ARRAYS = ("ToTensor", "ToImage")  # of torchvision's
 
 
 def read_array_step(
     step: Any, pipeline: Pipeline, samples: Samples, *, strict: bool, log: Log
 ) -> bool:
-    """Append a step that makes or takes arrays; False if it is another."""
+    """Append a step that makes an array; False if it is another."""
     if isinstance(step, (AsArray, ReadByOpenCV)):
         _become_array(pipeline)
         if isinstance(step, ReadByOpenCV):
@@ -28,14 +26,6 @@ def read_array_step(
         else:
             log.not_needed(_PART, repr(step), "the core's images are arrays")
         return True
-    if is_of_albumentations(step):
-        read_albumentations(step, pipeline, strict=strict, log=log)
-        return True
-    if pipeline.layout == "hwc" and type(step).__name__ not in _TAKE_ARRAYS:
-        raise TransformError(
-            f"it meets {pipeline.stage.value}. Put Albumentations' ToTensorV2(), or torchvision's "
-            "ToTensor() or ToImage(), before it."
-        )
     return False
 
 

@@ -9,17 +9,21 @@ from typing import Any
 
 from penstock.analysis.accelerate.follow_code import read_code
 from penstock.analysis.accelerate.follow_values import UnfollowableError
-from penstock.analysis.accelerate.identify import (
+from penstock.translation.transforms.identify import (
     TORCH_DATA,
     describe,
     full_name,
     is_exactly,
     owner_of,
 )
-from penstock.analysis.accelerate.translation import Log
+from penstock.translation.transforms.lines import Log
 
 _PART = "batch"
 _DATA_LOADER = f"{TORCH_DATA}.dataloader.DataLoader"
+_MULTI_EPOCHS = "timm.data.loader.MultiEpochsDataLoader"  # goes on where an epoch ended
+_REPEATED = "timm.data.loader._RepeatSampler"
+_FAST_COLLATE = "timm.data.loader.fast_collate"
+_MIXING_COLLATE = "timm.data.mixup.FastCollateMixup"
 _DEFAULT_COLLATE = f"{TORCH_DATA}._utils.collate.default_collate"
 
 # What else a DataLoader is told: the values that say nothing, and what becomes of others.
@@ -41,8 +45,14 @@ class Collate(Enum):
     """How samples become a batch."""
 
     DEFAULT = "default_collate"
+    FAST = "timm's fast_collate"
     TUPLE = "tuple(zip(*batch))"
     LIST = "list(zip(*batch))"
+
+    @property
+    def stacks(self) -> bool:
+        """Whether the images of a batch become one tensor."""
+        return self in (Collate.DEFAULT, Collate.FAST)
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,7 +72,7 @@ def is_data_loader(thing: Any) -> bool:
 
 def read_batching(dataloader: Any, log: Log) -> Batching | None:
     """Return what the loader does instead; None if it has no equivalent, which is logged."""
-    if owner_of(dataloader, "__iter__") != _DATA_LOADER:
+    if owner_of(dataloader, "__iter__") not in (_DATA_LOADER, _MULTI_EPOCHS):
         name = type(dataloader).__name__
         log.refuse(_PART, name, "it has an __iter__ of its own, and what that does is not known.")
     batching = _read_batch_sampler(dataloader, log)
@@ -79,6 +89,12 @@ def read_batching(dataloader: Any, log: Log) -> Batching | None:
 def _read_collate(collate: Any, log: Log) -> Collate:
     if full_name(collate) == _DEFAULT_COLLATE:
         return Collate.DEFAULT
+    if full_name(collate) == _FAST_COLLATE:
+        return Collate.FAST
+    if is_exactly(collate, _MIXING_COLLATE):
+        why = "it mixes batches. Leave it out, and give Loader(batch_transform=MixUp.timm(...))."
+        log.refuse(_PART, "collate_fn=FastCollateMixup", why)
+        return Collate.FAST
     for known in (Collate.TUPLE, Collate.LIST):
         if _returned_by(collate) == known.value:
             log.native(_PART, f"collate_fn={describe(collate)}", known.value)
@@ -114,6 +130,8 @@ def _returned_by(collate: Any) -> str | None:
 
 def _read_batch_sampler(dataloader: Any, log: Log) -> Batching | None:
     batches = dataloader.batch_sampler
+    if is_exactly(batches, _REPEATED):
+        batches = batches.sampler
     if batches is None:
         log.refuse(_PART, "batch_size=None", "samples come without batches. Give a batch_size.")
         return None

@@ -18,11 +18,12 @@ from penstock.analysis.accelerate.follow_values import (
     UnfollowableError,
     Value,
 )
-from penstock.analysis.accelerate.identify import TORCH_DATA, full_name, is_exactly
 from penstock.analysis.accelerate.read_detection import is_detection, read_detection
+from penstock.analysis.accelerate.read_timm import is_timm_dataset, read_timm_dataset
 from penstock.analysis.accelerate.samples import IMAGE, LABEL, Samples, Template
 from penstock.analysis.accelerate.target_forms import FollowedTargets
 from penstock.sources.source import Labels
+from penstock.translation.transforms.identify import TORCH_DATA, full_name, is_exactly
 
 
 def read_dataset(dataset: Any) -> Samples:
@@ -33,6 +34,8 @@ def read_dataset(dataset: Any) -> Samples:
         return _join([read_dataset(part) for part in dataset.datasets])
     if is_detection(dataset):
         return read_detection(dataset)
+    if is_timm_dataset(dataset):
+        return read_timm_dataset(dataset)
     name = type(dataset).__qualname__
     bases = {full_name(base) for base in type(dataset).__mro__}
     if f"{TORCH_DATA}.dataset.IterableDataset" in bases:

@@ -11,12 +11,12 @@ from typing import Any
 import numpy as np
 
 from penstock.analysis.accelerate.follow_values import UnfollowableError
-from penstock.analysis.accelerate.identify import describe, full_name, is_exactly
 from penstock.analysis.accelerate.read_coco import coco_paths, load_coco, read_wrapped_coco
 from penstock.analysis.accelerate.read_voc import load_voc, read_wrapped_voc
 from penstock.analysis.accelerate.samples import IMAGE, LABEL, Samples
 from penstock.analysis.accelerate.target_forms import RawTargets, TargetForm
 from penstock.transforms.targets import Targets
+from penstock.translation.transforms.identify import describe, full_name, is_exactly
 
 _WRAPPER = "torchvision.tv_tensors._dataset_wrapper.VisionDatasetTVTensorWrapper"
 _COCO = "torchvision.datasets.coco.CocoDetection"

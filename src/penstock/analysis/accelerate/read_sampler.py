@@ -6,8 +6,8 @@ from collections.abc import Iterable, Sized
 from dataclasses import dataclass, replace
 from typing import Any
 
-from penstock.analysis.accelerate.identify import TORCH_DATA, full_name
-from penstock.analysis.accelerate.translation import Log
+from penstock.translation.transforms.identify import TORCH_DATA, full_name
+from penstock.translation.transforms.lines import Log
 
 _PART = "order"
 _SEQUENTIAL = f"{TORCH_DATA}.sampler.SequentialSampler"

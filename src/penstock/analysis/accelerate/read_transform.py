@@ -1,40 +1,17 @@
-"""The steps that each image goes through, as a pipeline of ours.
-
-What a transform does depends on whether it meets a Pillow image or a tensor, so that is kept track
-of. A step without an equivalent stays in Python if it stands among Pillow images.
-"""
+"""All that a Dataset does to an image once its file is open, as a pipeline of ours."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import Any
-
 from penstock import transforms as T
-from penstock.analysis.accelerate.identify import describe, full_name, torchvision_generation
-from penstock.analysis.accelerate.python_steps import RgbStep, microseconds_on_a_picture
 from penstock.analysis.accelerate.read_arrays import read_array_step
-from penstock.analysis.accelerate.read_values import VALUE_STEPS, read_value_step
 from penstock.analysis.accelerate.samples import Samples
-from penstock.analysis.accelerate.stages import Pipeline, Stage
-from penstock.analysis.accelerate.torchvision_ops import (
-    NOT_FOR_WHOLE_BOXES,
-    NOT_TO_THE_BYTE,
-    SAME_FOR_GRAY,
-    SAME_FOR_TENSORS,
-    class_name,
-    is_box_op,
-    is_image_op,
-    make_ours,
-    names_within,
-)
-from penstock.analysis.accelerate.translation import Log
 from penstock.errors import TransformError
+from penstock.translation.transforms.identify import describe
+from penstock.translation.transforms.lines import Log
+from penstock.translation.transforms.read_steps import flatten_steps, read_step
+from penstock.translation.transforms.stages import Pipeline, StageError
 
 _PART = "transform"
-_SEQUENTIAL = "torch.nn.modules.container.Sequential"
-_IDENTITIES = ("torch.nn.modules.linear.Identity", "torchvision.transforms.v2._misc.Identity")
-_CLASSIFICATION_PRESET = "torchvision.transforms._presets.ImageClassification"
-_PYTHON_NOTE = "runs as it is, one image at a time, and holds Python's lock meanwhile"
 
 
 def read_transform(samples: Samples, *, strict: bool, log: Log) -> Pipeline:
@@ -45,24 +22,16 @@ def read_transform(samples: Samples, *, strict: bool, log: Log) -> Pipeline:
         has_whole_boxes=targets is not None and targets.has_whole_boxes,
     )
     _read_modes(samples.modes, pipeline, strict, log)
-    for step in _flatten(samples.steps):
+    for step in flatten_steps(samples.steps):
         try:
             if not read_array_step(step, pipeline, samples, strict=strict, log=log):
-                _read_step(step, pipeline, strict, log)
+                read_step(step, pipeline, strict=strict, log=log)
+        except StageError as error:
+            if not pipeline.is_lost:
+                log.refuse(_PART, describe(step), str(error))
         except TransformError as error:
             log.refuse(_PART, describe(step), str(error))
     return pipeline
-
-
-def _flatten(steps: tuple[Any, ...]) -> Iterator[Any]:
-    for step in steps:
-        is_compose = class_name(step) == "Compose" and torchvision_generation(step) is not None
-        if is_compose:
-            yield from _flatten(tuple(step.transforms))
-        elif full_name(type(step)) == _SEQUENTIAL:
-            yield from _flatten(tuple(step))
-        else:
-            yield step
 
 
 def _read_modes(modes: tuple[str, ...], pipeline: Pipeline, strict: bool, log: Log) -> None:
@@ -77,137 +46,3 @@ def _read_modes(modes: tuple[str, ...], pipeline: Pipeline, strict: bool, log: L
             pipeline.add(T.Grayscale())
             log.native(_PART, '.convert("L")', "Grayscale()")
         pipeline.is_gray = mode == "L"
-
-
-def _read_step(step: Any, pipeline: Pipeline, strict: bool, log: Log) -> None:
-    kind = full_name(type(step))
-    if pipeline.has_whole_boxes:
-        _check_whole_boxes(step)
-    if kind in _IDENTITIES:
-        log.not_needed(_PART, describe(step), "it changes nothing")
-    elif kind == _CLASSIFICATION_PRESET and pipeline.stage == Stage.PILLOW:
-        _read_preset(step, pipeline, log)
-    elif torchvision_generation(step) is not None and class_name(step) in VALUE_STEPS:
-        read_value_step(step, pipeline, log)
-    elif pipeline.has_targets and is_box_op(step):
-        _read_box_op(step, pipeline, log)
-    elif not is_image_op(step):
-        _keep_in_python(step, _PYTHON_NOTE, pipeline, log)
-    elif pipeline.stage == Stage.PILLOW:
-        _read_on_pillow(step, pipeline, strict, log)
-    elif pipeline.stage == Stage.BYTES:
-        _read_on_bytes(step, pipeline, strict, log)
-    else:
-        _read_on_numbers(step, pipeline, log)
-
-
-def _read_box_op(step: Any, pipeline: Pipeline, log: Log) -> None:
-    if getattr(step, "labels_getter", "default") is None:
-        raise TransformError("labels_getter=None leaves labels without a box. Leave it out.")
-    moves_pixels = class_name(step) in ("RandomIoUCrop", "RandomZoomOut")
-    if moves_pixels and pipeline.stage != Stage.PILLOW:
-        raise TransformError(f"it meets {pipeline.stage.value}. Put it before ToImage().")
-    pipeline.add(make_ours(step))
-    log.native(_PART, describe(step), repr(pipeline.ops[-1]))
-
-
-def _read_on_pillow(step: Any, pipeline: Pipeline, strict: bool, log: Log) -> None:
-    if class_name(step) == "Grayscale":
-        pipeline.add(make_ours(step))
-        pipeline.is_gray = step.num_output_channels == 1
-        log.native(_PART, describe(step), repr(pipeline.ops[-1]))
-        return
-    names = names_within(step)
-    if pipeline.is_gray:
-        _check_gray(step)
-    if strict and names & set(NOT_TO_THE_BYTE):
-        note = "ours differs from torchvision's by a level here and there (strict=False takes it)"
-        _keep_in_python(step, f"{note}; {_PYTHON_NOTE}", pipeline, log)
-        return
-    try:
-        ours = make_ours(step)
-    except TransformError as error:
-        _keep_in_python(step, f"{error} It {_PYTHON_NOTE}", pipeline, log)
-        return
-    near = "within a level here and there" if names & set(NOT_TO_THE_BYTE) else ""
-    pipeline.add(ours)
-    log.native(_PART, describe(step), repr(ours), near)
-
-
-def _read_on_bytes(step: Any, pipeline: Pipeline, strict: bool, log: Log) -> None:
-    exact = class_name(step) in SAME_FOR_TENSORS and _has_whole_fill(step)
-    if strict and not exact:
-        raise TransformError(
-            "it meets a tensor here, where torchvision rounds otherwise than on Pillow images. "
-            "Put ToImage() or PILToTensor() behind it, or pass strict=False."
-        )
-    if pipeline.is_gray:
-        _check_gray(step)
-    pipeline.add(make_ours(step))
-    note = "" if exact else "done as on a Pillow image; by tensors it differs by a level at times"
-    log.native(_PART, describe(step), repr(pipeline.ops[-1]), note)
-
-
-def _read_on_numbers(step: Any, pipeline: Pipeline, log: Log) -> None:
-    """Only what moves pixels and makes none can be done before values are computed."""
-    name = class_name(step)
-    moves_only = name in ("RandomHorizontalFlip", "RandomVerticalFlip")
-    if name == "RandomCrop":
-        moves_only = step.padding is None and not step.pad_if_needed
-    if name == "CenterCrop":  # the border that it gives small images is black
-        moves_only = not pipeline.is_normalised
-    if not moves_only or pipeline.erasings:
-        raise TransformError(
-            "it meets a floating-point tensor here; the core works on bytes. "
-            "Put it before ToTensor() or ToDtype(...)."
-        )
-    pipeline.add(make_ours(step))
-    log.native(_PART, describe(step), repr(pipeline.ops[-1]), "done earlier, to the same effect")
-
-
-def _check_whole_boxes(step: Any) -> None:
-    wanted = getattr(step, "format", "XYXY")
-    if getattr(wanted, "value", wanted) != "XYXY" or names_within(step) & set(NOT_FOR_WHOLE_BOXES):
-        raise TransformError(
-            "boxes are whole numbers here (int64), which torchvision rounds in this step; ours "
-            "could be one pixel off. Crops, flips, resizes and borders are exact."
-        )
-
-
-def _check_gray(step: Any) -> None:
-    colours = getattr(step, "fill", 0)
-    if class_name(step) not in SAME_FOR_GRAY or not isinstance(colours, (int, float)):
-        raise TransformError(
-            "it meets an image of one channel here, where ours has three equal ones. "
-            "Put Grayscale or .convert behind it."
-        )
-
-
-def _has_whole_fill(step: Any) -> bool:
-    fill = getattr(step, "fill", 0)
-    return isinstance(fill, (int, float)) and float(fill).is_integer() and 0 <= fill <= 255
-
-
-def _keep_in_python(step: Any, note: str, pipeline: Pipeline, log: Log) -> None:
-    if pipeline.has_targets:
-        raise TransformError(f"it would have to run in Python, where boxes cannot follow. {note}")
-    if pipeline.stage != Stage.PILLOW or pipeline.is_gray:
-        what = "an image of one channel" if pipeline.is_gray else pipeline.stage.value
-        raise TransformError(
-            f"it is not known here, and meets {what}; a function of your own can only run "
-            "between steps on RGB Pillow images."
-        )
-    if not callable(step):
-        raise TransformError("it is not callable.")
-    pipeline.add(T.PythonStep(RgbStep(step)))
-    log.python(_PART, describe(step), note, microseconds_on_a_picture(step), "PythonStep")
-
-
-def _read_preset(preset: Any, pipeline: Pipeline, log: Log) -> None:
-    """What torchvision's weights bring along: `Weights.transforms()`."""
-    look = {"interpolation": preset.interpolation, "antialias": preset.antialias}
-    pipeline.add(T.Resize(tuple(preset.resize_size), **look))
-    pipeline.add(T.CenterCrop(tuple(preset.crop_size)))
-    pipeline.add_values(T.ToTensor())
-    pipeline.normalise(tuple(preset.mean), tuple(preset.std))
-    log.native(_PART, type(preset).__name__, "Resize, CenterCrop, ToTensor, Normalize")

@@ -9,10 +9,10 @@ from typing import Any
 import numpy as np
 
 from penstock.analysis.accelerate.follow_values import UnfollowableError
-from penstock.analysis.accelerate.identify import imported
 from penstock.analysis.accelerate.target_forms import WrappedVoc
 from penstock.errors import TransformError
 from penstock.transforms.targets import Targets, read_targets
+from penstock.translation.transforms.identify import imported
 
 _SIDES = ("xmin", "ymin", "xmax", "ymax")
 _DEFAULT_KEYS = frozenset({"boxes", "labels"})

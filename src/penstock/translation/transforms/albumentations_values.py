@@ -5,15 +5,15 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from penstock import transforms as T
-from penstock.analysis.accelerate.identify import describe
-from penstock.analysis.accelerate.stages import Pipeline, Stage
-from penstock.analysis.accelerate.translation import Log
 from penstock.errors import TransformError
-from penstock.loading.reference import finish_pixels
-from penstock.transforms.final import reduce_final
+from penstock.transforms.final import FinalSpec, reduce_final
 from penstock.transforms.values import FinalOp
+from penstock.translation.transforms.identify import describe
+from penstock.translation.transforms.lines import Log
+from penstock.translation.transforms.stages import Pipeline, Stage
 
 _PART = "transform"
 _LEVELS_255 = 255.0
@@ -62,10 +62,18 @@ def _numbers(given: Any) -> tuple[float, ...]:
 def _check_last_bits(step: Any, ours: FinalOp) -> None:
     """Compare all results there can be, so that no version of the library is taken on trust."""
     levels = np.repeat(np.arange(256, dtype=np.uint8).reshape(1, 256, 1), 3, axis=2)
-    mine = finish_pixels(levels, reduce_final([(0, ours)]), "hwc")
+    mine = _finished(levels, reduce_final([(0, ours)]))
     theirs = step.apply(levels)
     if theirs.dtype != mine.dtype or not np.array_equal(mine, theirs):
         raise TransformError(
             "its results are not to the last bit those of any known arithmetic, with the "
             "Albumentations that is installed."
         )
+
+
+def _finished(levels: npt.NDArray[np.uint8], spec: FinalSpec) -> npt.NDArray[np.float32]:
+    """What the core makes of levels, each operation rounded to float32."""
+    values = levels.astype(np.float32) * np.float32(spec.scale) / np.float32(spec.divisor)
+    mean, std, gain = (np.array(given, np.float32) for given in (spec.mean, spec.std, spec.gain))
+    finished: npt.NDArray[np.float32] = (values - mean) / std * gain
+    return finished

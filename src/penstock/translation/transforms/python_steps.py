@@ -11,8 +11,8 @@ from typing import Any
 import numpy as np
 from PIL import Image
 
-from penstock.analysis.accelerate.identify import describe, imported
 from penstock.errors import TransformError
+from penstock.translation.transforms.identify import describe, imported
 
 _TIMED_CALLS = 5
 _TIMED_SIDE_PX = 256

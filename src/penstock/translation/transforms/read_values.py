@@ -6,11 +6,11 @@ from collections.abc import Callable
 from typing import Any
 
 from penstock import transforms as T
-from penstock.analysis.accelerate.identify import describe, imported, torchvision_generation
-from penstock.analysis.accelerate.stages import Pipeline, Stage
-from penstock.analysis.accelerate.translation import Log
 from penstock.errors import TransformError
 from penstock.transforms.values import Element, read_element
+from penstock.translation.transforms.identify import describe, imported, torchvision_generation
+from penstock.translation.transforms.lines import Log
+from penstock.translation.transforms.stages import Pipeline, Stage, StageError
 
 _PART = "transform"
 
@@ -76,6 +76,8 @@ def _to_dtype(step: Any, pipeline: Pipeline) -> None:
 
 def _convert_dtype(step: Any, pipeline: Pipeline) -> None:
     if pipeline.stage == Stage.PILLOW:
+        if torchvision_generation(step) == 2:  # which leaves Pillow images alone
+            return
         raise TransformError("it meets a Pillow image, which torchvision refuses.")
     element = read_element("ConvertImageDtype", step.dtype)
     if pipeline.stage == Stage.BYTES and element == Element.UINT8:
@@ -132,7 +134,7 @@ VALUE_STEPS: dict[str, Callable[[Any, Pipeline], None]] = {
 
 def _require(pipeline: Pipeline, stage: Stage) -> None:
     if pipeline.stage != stage:
-        raise TransformError(f"it needs {stage.value} and meets {pipeline.stage.value}.")
+        raise StageError(f"it needs {stage.value} and meets {pipeline.stage.value}.")
 
 
 def _dtype_of_images(dtype: Any) -> Any:

@@ -13,21 +13,22 @@ from typing import Any
 import numpy as np
 
 from penstock import transforms as T
-from penstock.analysis.accelerate.albumentations_calls import (
+from penstock.errors import TransformError
+from penstock.translation.transforms.albumentations_calls import (
     ArrayCalls,
     Call,
     ResizeCall,
     WholeCall,
 )
-from penstock.analysis.accelerate.albumentations_moves import RandomBox
-from penstock.analysis.accelerate.albumentations_ops import (
+from penstock.translation.transforms.albumentations_moves import RandomBox
+from penstock.translation.transforms.albumentations_ops import (
     adds_pixels,
     read_moves,
     takes_probability,
 )
-from penstock.analysis.accelerate.albumentations_seed import check_seed
-from penstock.analysis.accelerate.albumentations_values import VALUE_STEPS, read_values
-from penstock.analysis.accelerate.identify import (
+from penstock.translation.transforms.albumentations_seed import check_seed
+from penstock.translation.transforms.albumentations_values import VALUE_STEPS, read_values
+from penstock.translation.transforms.identify import (
     ALBUMENTATIONS_COMPOSITION,
     describe,
     full_name,
@@ -35,10 +36,9 @@ from penstock.analysis.accelerate.identify import (
     is_composed,
     is_of_albumentations,
 )
-from penstock.analysis.accelerate.python_steps import microseconds_on_a_picture
-from penstock.analysis.accelerate.stages import Pipeline, Stage
-from penstock.analysis.accelerate.translation import Log
-from penstock.errors import TransformError
+from penstock.translation.transforms.lines import Log
+from penstock.translation.transforms.python_steps import microseconds_on_a_picture
+from penstock.translation.transforms.stages import Pipeline, Stage
 
 _PART = "transform"
 _KNOWN_VERSION = "2.0.8"  # whose arithmetic and draws the tests compare with
@@ -55,7 +55,7 @@ def read_albumentations(transform: Any, pipeline: Pipeline, *, strict: bool, log
     version = imported("albumentations").__version__
     if version != _KNOWN_VERSION:
         raise TransformError(f"it comes from Albumentations {version}; known is {_KNOWN_VERSION}.")
-    check_seed(transform, strict=strict, log=log)
+    check_seed(transform, strict=strict, for_loader=pipeline.for_loader, log=log)
     for step in _flatten(transform):
         try:
             _check_parts(step)

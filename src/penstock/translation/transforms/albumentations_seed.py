@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from penstock.analysis.accelerate.identify import is_composed
-from penstock.analysis.accelerate.translation import Log
+from penstock.translation.transforms.identify import is_composed
+from penstock.translation.transforms.lines import Log
 
 # With p of 0 or 1, and unless they are told to choose a place or a size.
 _DRAW_NOTHING = frozenset(
@@ -33,7 +33,7 @@ _DRAW_NOTHING = frozenset(
 )
 
 
-def check_seed(transform: Any, *, strict: bool, log: Log) -> None:
+def check_seed(transform: Any, *, strict: bool, for_loader: bool, log: Log) -> None:
     """Log what is lost of a seed that ties several transforms together."""
     seed = getattr(transform, "seed", None)
     if seed is None or sum(map(_draws, _parts(transform))) < 2:
@@ -43,7 +43,9 @@ def check_seed(transform: Any, *, strict: bool, log: Log) -> None:
         "go together; here each draws its own."
     )
     if strict:
-        ways = "Leave seed out and pass it to accelerate, or pass strict=False."
+        ways = "Leave seed out, and give it to accelerate or to the Loader."
+        if not for_loader:
+            ways += " Or pass strict=False."
         log.refuse("transform", type(transform).__name__, f"{why} {ways}")
     else:
         log.not_needed("transform", f"seed={seed}", why)

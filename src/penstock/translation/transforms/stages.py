@@ -5,13 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from enum import Enum
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 
 from penstock import transforms as T
 from penstock.errors import TransformError
-from penstock.loading.reference import Layout
 from penstock.planner.plan import as_written
 
 
@@ -25,13 +24,19 @@ class Stage(Enum):
     NUMBERS = "a floating-point tensor"
 
 
+class StageError(TransformError):
+    """A step meets something else than it takes."""
+
+
 @dataclass(slots=True)
 class Pipeline:
     """Steps on pixels, steps on values, and rectangles erased behind those."""
 
+    for_loader: bool = False  # which has no strict=, and calls nothing but the user's functions
     has_targets: bool = False  # boxes that follow the image
     has_whole_boxes: bool = False  # some of them int64, which torchvision cuts off after every step
     stage: Stage = Stage.PILLOW
+    is_lost: bool = False  # what `stage` is cannot be told, after a step that is not known
     is_gray: bool = False  # one channel, which ours has three times
     is_normalised: bool = False
     ops: list[Any] = field(default_factory=list)
@@ -55,7 +60,7 @@ class Pipeline:
         self.is_normalised = True
 
     @property
-    def layout(self) -> Layout:
+    def layout(self) -> Literal["chw", "hwc"]:
         """How values lie in a batch: an array's channels come last, a tensor's first."""
         return "hwc" if self.stage in (Stage.ARRAY, Stage.FLOAT_ARRAY) else "chw"
 

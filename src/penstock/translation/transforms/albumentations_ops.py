@@ -9,14 +9,14 @@ from collections.abc import Callable
 from typing import Any
 
 from penstock import transforms as T
-from penstock.analysis.accelerate.albumentations_moves import (
+from penstock.transforms.arguments import PaddingMode
+from penstock.transforms.moves import PadMode
+from penstock.translation.transforms.albumentations_moves import (
     FixedCrop,
     MiddleCrop,
     PadToSize,
     Position,
 )
-from penstock.transforms.arguments import PaddingMode
-from penstock.transforms.moves import PadMode
 
 # OpenCV's numbers of borders. Those that reflect take turns where a border is wider than the
 # image, which ours refuse, so they stay OpenCV's.

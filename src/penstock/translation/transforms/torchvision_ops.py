@@ -6,8 +6,8 @@ from enum import Enum
 from typing import Any
 
 from penstock import transforms as T
-from penstock.analysis.accelerate.identify import torchvision_generation
 from penstock.errors import TransformError
+from penstock.translation.transforms.identify import torchvision_generation
 
 _WARP = ("interpolation", "fill")
 
@@ -72,9 +72,6 @@ SAME_FOR_GRAY = (
 # Boxes of whole numbers are cut off after these, where the last bit of a product can decide.
 NOT_FOR_WHOLE_BOXES = ("ElasticTransform", "RandomAffine", "RandomPerspective", "RandomRotation")
 
-# These move bytes without computing any, so a tensor and a Pillow image come out the same.
-SAME_FOR_TENSORS = ("CenterCrop", "Pad", "RandomCrop", "RandomHorizontalFlip", "RandomVerticalFlip")
-
 
 def class_name(transform: Any) -> str:
     """Return the name of a transform's class."""
@@ -125,6 +122,8 @@ def _make_container(name: str, transform: Any) -> Any:
 def _require(where: str, transform: Any) -> Any:
     if class_name(transform) == "Compose" and torchvision_generation(transform) is not None:
         return T.Compose([_require(where, step) for step in transform.transforms])
+    if class_name(transform) == "Identity" and torchvision_generation(transform) is not None:
+        return T.Identity()
     if not is_image_op(transform):
         raise TransformError(f"{where}: {class_name(transform)} has no equivalent.")
     if class_name(transform) == "Grayscale" and transform.num_output_channels != 3:

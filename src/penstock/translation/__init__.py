@@ -1,0 +1,1 @@
+"""What others wrote, as ours: transforms so far. See `transforms/`."""

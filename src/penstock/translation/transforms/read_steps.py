@@ -1,0 +1,249 @@
+"""Steps that each image goes through, one after the other, as a pipeline of ours.
+
+What a transform does depends on whether it meets a Pillow image or a tensor, so that is kept track
+of. For `accelerate`, a step without an equivalent stays in Python if it stands among Pillow images;
+for a `Loader`, only the user's own functions do.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from penstock import transforms as T
+from penstock.errors import TransformError
+from penstock.transforms.conversions import moves_bytes_only
+from penstock.transforms.python_step import library_of
+from penstock.translation.transforms.identify import (
+    describe,
+    full_name,
+    is_of_albumentations,
+    torchvision_generation,
+)
+from penstock.translation.transforms.lines import Log
+from penstock.translation.transforms.python_steps import RgbStep, microseconds_on_a_picture
+from penstock.translation.transforms.read_albumentations import read_albumentations
+from penstock.translation.transforms.read_timm import read_timm_step
+from penstock.translation.transforms.read_values import VALUE_STEPS, read_value_step
+from penstock.translation.transforms.stages import Pipeline, Stage, StageError
+from penstock.translation.transforms.torchvision_ops import (
+    NOT_FOR_WHOLE_BOXES,
+    NOT_TO_THE_BYTE,
+    SAME_FOR_GRAY,
+    class_name,
+    is_box_op,
+    is_image_op,
+    make_ours,
+    names_within,
+)
+
+_PART = "transform"
+_SEQUENTIAL = "torch.nn.modules.container.Sequential"
+_IDENTITIES = ("torch.nn.modules.linear.Identity", "torchvision.transforms.v2._misc.Identity")
+_PRESETS = "torchvision.transforms._presets"
+_IMAGE_PRESETS = ("ImageClassification", "ObjectDetection", "SemanticSegmentation")
+_TAKE_ARRAYS = ("ToTensor", "ToImage")  # of torchvision's
+_PYTHON_NOTE = "runs as it is, one image at a time, and holds Python's lock meanwhile"
+
+
+def flatten_steps(steps: tuple[Any, ...]) -> Iterator[Any]:
+    """Return the single steps of torchvision's compositions and torch's rows of modules."""
+    for step in steps:
+        is_compose = class_name(step) == "Compose" and torchvision_generation(step) is not None
+        if is_compose:
+            yield from flatten_steps(tuple(step.transforms))
+        elif full_name(type(step)) == _SEQUENTIAL:
+            yield from flatten_steps(tuple(step))
+        else:
+            yield step
+
+
+def read_step(step: Any, pipeline: Pipeline, *, strict: bool, log: Log) -> None:
+    """Append what a step comes to; TransformError says why there is nothing."""
+    if is_of_albumentations(step):
+        read_albumentations(step, pipeline, strict=strict, log=log)
+        return
+    if pipeline.layout == "hwc" and class_name(step) not in _TAKE_ARRAYS:
+        raise TransformError(
+            f"it meets {pipeline.stage.value}. Put Albumentations' ToTensorV2(), or torchvision's "
+            "ToTensor() or ToImage(), before it."
+        )
+    if pipeline.has_whole_boxes:
+        _check_whole_boxes(step)
+    _read_one(step, pipeline, strict, log)
+
+
+def _read_one(step: Any, pipeline: Pipeline, strict: bool, log: Log) -> None:
+    kind = full_name(type(step))
+    if kind.startswith("timm.") and _read_timm(step, pipeline, log):
+        return
+    if kind in _IDENTITIES:
+        log.not_needed(_PART, describe(step), "it changes nothing")
+    elif kind.startswith(_PRESETS):
+        _read_preset(step, pipeline, log)
+    elif torchvision_generation(step) is not None and class_name(step) in VALUE_STEPS:
+        read_value_step(step, pipeline, log)
+    elif (pipeline.has_targets or pipeline.for_loader) and is_box_op(step):
+        _read_box_op(step, pipeline, log)
+    elif not is_image_op(step):
+        _keep_in_python(step, _PYTHON_NOTE, pipeline, log)
+    elif pipeline.stage == Stage.PILLOW:
+        _read_on_pillow(step, pipeline, strict, log)
+    elif pipeline.stage == Stage.BYTES:
+        _read_on_bytes(step, pipeline, strict, log)
+    else:
+        _read_on_numbers(step, pipeline, log)
+
+
+def _read_timm(step: Any, pipeline: Pipeline, log: Log) -> bool:
+    try:
+        return read_timm_step(step, pipeline, log)
+    except StageError:
+        raise
+    except TransformError as error:
+        may_stay = pipeline.stage == Stage.PILLOW and not pipeline.for_loader
+        if not may_stay:
+            raise
+        _keep_in_python(step, f"{error} It {_PYTHON_NOTE}", pipeline, log)
+        return True
+
+
+def _read_box_op(step: Any, pipeline: Pipeline, log: Log) -> None:
+    if getattr(step, "labels_getter", "default") is None:
+        raise TransformError("labels_getter=None leaves labels without a box. Leave it out.")
+    moves_pixels = class_name(step) in ("RandomIoUCrop", "RandomZoomOut")
+    if moves_pixels and pipeline.stage != Stage.PILLOW:
+        raise TransformError(f"it meets {pipeline.stage.value}. Put it before ToImage().")
+    pipeline.add(make_ours(step))
+    log.native(_PART, describe(step), repr(pipeline.ops[-1]))
+
+
+def _read_on_pillow(step: Any, pipeline: Pipeline, strict: bool, log: Log) -> None:
+    if class_name(step) == "Grayscale":
+        pipeline.add(make_ours(step))
+        pipeline.is_gray = step.num_output_channels == 1
+        log.native(_PART, describe(step), repr(pipeline.ops[-1]))
+        return
+    names = names_within(step)
+    if pipeline.is_gray:
+        _check_gray(step)
+    if strict and names & set(NOT_TO_THE_BYTE):
+        note = "ours differs from torchvision's by a level here and there (strict=False takes it)"
+        _keep_in_python(step, f"{note}; {_PYTHON_NOTE}", pipeline, log)
+        return
+    try:
+        ours = make_ours(step)
+    except TransformError as error:
+        if pipeline.for_loader:
+            raise
+        _keep_in_python(step, f"{error} It {_PYTHON_NOTE}", pipeline, log)
+        return
+    near = "within a level here and there" if names & set(NOT_TO_THE_BYTE) else ""
+    pipeline.add(ours)
+    log.native(_PART, describe(step), repr(ours), near)
+
+
+def _read_on_bytes(step: Any, pipeline: Pipeline, strict: bool, log: Log) -> None:
+    exact = moves_bytes_only(step)
+    if strict and not exact:
+        way = "." if pipeline.for_loader else ", or pass strict=False."
+        raise TransformError(
+            "it meets a tensor here, where torchvision rounds otherwise than on Pillow images. "
+            f"Put ToImage() or PILToTensor() behind it{way}"
+        )
+    if pipeline.is_gray:
+        _check_gray(step)
+    pipeline.add(make_ours(step))
+    note = "" if exact else "done as on a Pillow image; by tensors it differs by a level at times"
+    log.native(_PART, describe(step), repr(pipeline.ops[-1]), note)
+
+
+def _read_on_numbers(step: Any, pipeline: Pipeline, log: Log) -> None:
+    """Only what moves pixels and makes none can be done before values are computed."""
+    name = class_name(step)
+    moves_only = name in ("RandomHorizontalFlip", "RandomVerticalFlip")
+    if name == "RandomCrop":
+        moves_only = step.padding is None and not step.pad_if_needed
+    if name == "CenterCrop":  # the border that it gives small images is black
+        moves_only = not pipeline.is_normalised
+    if not moves_only or pipeline.erasings:
+        raise TransformError(
+            "it meets a floating-point tensor here; the core works on bytes. "
+            "Put it before ToTensor() or ToDtype(...)."
+        )
+    pipeline.add(make_ours(step))
+    log.native(_PART, describe(step), repr(pipeline.ops[-1]), "done earlier, to the same effect")
+
+
+def _check_whole_boxes(step: Any) -> None:
+    wanted = getattr(step, "format", "XYXY")
+    if getattr(wanted, "value", wanted) != "XYXY" or names_within(step) & set(NOT_FOR_WHOLE_BOXES):
+        raise TransformError(
+            "boxes are whole numbers here (int64), which torchvision rounds in this step; ours "
+            "could be one pixel off. Crops, flips, resizes and borders are exact."
+        )
+
+
+def _check_gray(step: Any) -> None:
+    colours = getattr(step, "fill", 0)
+    if class_name(step) not in SAME_FOR_GRAY or not isinstance(colours, (int, float)):
+        raise TransformError(
+            "it meets an image of one channel here, where ours has three equal ones. "
+            "Put Grayscale or .convert behind it."
+        )
+
+
+def _keep_in_python(step: Any, note: str, pipeline: Pipeline, log: Log) -> None:
+    library = library_of(step)
+    if library is not None and not is_image_op(step):
+        pipeline.is_lost = True  # it may make a tensor
+    if pipeline.for_loader and library is not None:
+        raise _not_for_loader(step)
+    if pipeline.has_targets:
+        raise TransformError(f"it would have to run in Python, where boxes cannot follow. {note}")
+    if pipeline.stage != Stage.PILLOW or pipeline.is_gray:
+        what = "an image of one channel" if pipeline.is_gray else pipeline.stage.value
+        raise TransformError(
+            f"it is not known here, and meets {what}; a function of your own can only run "
+            "between steps on RGB Pillow images."
+        )
+    if not callable(step):
+        raise TransformError("it is not callable.")
+    pipeline.add(T.PythonStep(RgbStep(step)))
+    log.python(_PART, describe(step), note, microseconds_on_a_picture(step), "PythonStep")
+
+
+def _not_for_loader(step: Any) -> TransformError:
+    """Why a transform of a library's does not become a step in Python by itself."""
+    name, library = class_name(step), library_of(step)
+    if names_within(step) & set(NOT_TO_THE_BYTE):
+        near = ", ".join(sorted(names_within(step) & set(NOT_TO_THE_BYTE)))
+        return TransformError(
+            f"{library} computes {near} otherwise than Pillow would, and ours differs by a level "
+            f"here and there. To take ours, write penstock.transforms.{name} in its place."
+        )
+    known = hasattr(T, name) and library == "torchvision"
+    return TransformError(
+        (f"write penstock.transforms.{name} in its place. " if known else "there is none of ours. ")
+        + f"As it is, {library}'s would run in Python, with draws that do not depend on seed. If "
+        "you want that, call it in a function of your own, and give that function."
+    )
+
+
+def _read_preset(preset: Any, pipeline: Pipeline, log: Log) -> None:
+    """What torchvision's weights bring along: `Weights.transforms()`."""
+    kind = class_name(preset)
+    if kind not in _IMAGE_PRESETS:
+        raise TransformError("it is for videos or pairs of images, not for single images.")
+    if pipeline.stage != Stage.PILLOW or pipeline.is_gray:
+        raise TransformError(f"it meets {pipeline.stage.value}; known are RGB Pillow images.")
+    before = len(pipeline.ops)
+    if getattr(preset, "resize_size", None) is not None:
+        look = {"interpolation": preset.interpolation, "antialias": preset.antialias}
+        pipeline.add(T.Resize(tuple(preset.resize_size), **look))
+    if hasattr(preset, "crop_size"):
+        pipeline.add(T.CenterCrop(tuple(preset.crop_size)))
+    pipeline.add_values(T.ToTensor())
+    if hasattr(preset, "mean"):
+        pipeline.normalise(tuple(preset.mean), tuple(preset.std))
+    log.native(_PART, kind, ", ".join(map(class_name, pipeline.ops[before:] + pipeline.final)))

@@ -1,0 +1,236 @@
+"""timm's own transforms, beside the torchvision ones that its `create_transform` takes."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Any
+
+from penstock import transforms as T
+from penstock.errors import TransformError
+from penstock.transforms.timm_auto_augment import TimmAutoAugment
+from penstock.transforms.values import Element, read_element
+from penstock.translation.transforms.identify import describe, imported
+from penstock.translation.transforms.lines import Log
+from penstock.translation.transforms.stages import Pipeline, Stage, StageError
+from penstock.translation.transforms.timm_moves import CropOrPad, ResizeKeepRatio, TrimBorder
+
+_PART = "transform"
+_MODULES = ("timm.data.transforms", "timm.data.auto_augment", "timm.data.random_erasing")
+
+
+def read_timm_step(step: Any, pipeline: Pipeline, log: Log) -> bool:
+    """Append what one of timm's comes to; False if it is not one that is known."""
+    name = type(step).__name__
+    if type(step).__module__ not in _MODULES:
+        return False
+    if name in _CONVERSIONS:
+        before = len(pipeline.final)
+        _CONVERSIONS[name](step, pipeline)
+        if len(pipeline.final) > before:
+            log.native(_PART, describe(step), repr(pipeline.final[-1]))
+        else:
+            log.not_needed(_PART, describe(step), "the core's images are what it makes")
+        return True
+    if name == "RandomErasing":
+        erase(step, pipeline, log)
+        return True
+    if name not in _IMAGE_STEPS:
+        return False
+    if pipeline.stage != Stage.PILLOW or pipeline.is_gray:
+        what = "an image of one channel" if pipeline.is_gray else pipeline.stage.value
+        raise StageError(f"it meets {what}; known are RGB Pillow images.")
+    pipeline.add(_IMAGE_STEPS[name](step))
+    log.native(_PART, describe(step), repr(pipeline.ops[-1]))
+    return True
+
+
+def erase(step: Any, pipeline: Pipeline, log: Log) -> None:
+    """Append RandomErasing, which timm has its own of; it works on finished values."""
+    if pipeline.stage != Stage.NUMBERS or pipeline.is_gray:
+        raise StageError(f"it meets {pipeline.stage.value}; known are RGB images behind Normalize.")
+    if step.rand_color:
+        raise TransformError(
+            "mode 'rand' draws a colour for each rectangle, which ours cannot. Use 'const' or "
+            "'pixel'."
+        )
+    if (step.min_count, step.max_count) != (1, 1):
+        raise TransformError(
+            f"it erases {step.min_count} to {step.max_count} rectangles, ours one. Leave its count "
+            "out."
+        )
+    low, high = map(math.exp, step.log_aspect_ratio)
+    value: float | str = "random" if step.per_pixel else 0.0
+    area = (step.min_area, step.max_area)
+    pipeline.erasings.append(T.RandomErasing(step.probability, area, (low, high), value))
+    log.native(_PART, describe(step), repr(pipeline.erasings[-1]))
+
+
+def _to_scaled(step: Any, pipeline: Pipeline) -> None:
+    del step
+    if pipeline.stage != Stage.PILLOW:  # it leaves tensors alone
+        return
+    torch = imported("torch")
+    if torch is not None and str(torch.get_default_dtype()) != "torch.float32":
+        raise TransformError(f"torch's default dtype is {torch.get_default_dtype()}, not float32.")
+    pipeline.add_values(T.ToTensor())
+
+
+def _to_unscaled(step: Any, pipeline: Pipeline) -> None:
+    """`ToTensor(dtype)` of timm's, which does not divide by 255."""
+    if pipeline.stage != Stage.PILLOW:
+        raise StageError(f"it meets {pipeline.stage.value}, and takes Pillow images.")
+    if read_element("ToTensor", step.dtype) == Element.UINT8:
+        pipeline.stage = Stage.BYTES
+    else:
+        pipeline.add_values(T.ToDtype(step.dtype))
+
+
+def _to_bytes(step: Any, pipeline: Pipeline) -> None:
+    del step
+    if pipeline.stage == Stage.PILLOW:
+        pipeline.stage = Stage.BYTES
+
+
+def _to_array(step: Any, pipeline: Pipeline) -> None:
+    """`ToNumpy`: bytes with the channels first, which a batch has as a tensor all the same."""
+    if pipeline.stage != Stage.PILLOW:
+        raise StageError(f"it meets {pipeline.stage.value}, and takes Pillow images.")
+    _to_bytes(step, pipeline)
+
+
+_CONVERSIONS: dict[str, Callable[[Any, Pipeline], None]] = {
+    "MaybePILToTensor": _to_bytes,
+    "MaybeToTensor": _to_scaled,
+    "PILToTensor": _to_bytes,
+    "ToNumpy": _to_array,
+    "ToTensor": _to_unscaled,
+}
+
+
+def _resized_crop(step: Any) -> Any:
+    return _by_any_filter(
+        step.interpolation,
+        lambda mode: T.RandomResizedCrop(step.size, tuple(step.scale), tuple(step.ratio), mode),
+    )
+
+
+def _resize_keep_ratio(step: Any) -> Any:
+    def make(mode: str) -> ResizeKeepRatio:
+        return ResizeKeepRatio(
+            tuple(step.size),
+            step.longest,
+            mode,
+            step.random_scale_prob,
+            tuple(step.random_scale_range),
+            step.random_scale_area,
+            step.random_aspect_prob,
+            tuple(step.random_aspect_range),
+        )
+
+    return _by_any_filter(step.interpolation, make)
+
+
+def _by_any_filter(given: Any, make: Callable[[str], Any]) -> Any:
+    """One for a filter, or a choice of several: interpolation='random' is two."""
+    several = given if isinstance(given, (list, tuple)) else (given,)
+    ours = [make(mode.value) for mode in several]
+    return ours[0] if len(ours) == 1 else T.RandomChoice(ours)
+
+
+def _middle(step: Any) -> Any:
+    if step.fill == 0 and step.padding_mode == "constant":
+        return T.CenterCrop(tuple(step.size))
+    return CropOrPad(tuple(step.size), _fill(step.fill), step.padding_mode)
+
+
+def _anywhere(step: Any) -> CropOrPad:
+    return CropOrPad(tuple(step.size), _fill(step.fill), step.padding_mode, anywhere=True)
+
+
+def _fill(given: Any) -> Any:
+    return tuple(given) if isinstance(given, list) else given
+
+
+def _rand_augment(step: Any) -> Any:
+    """From its ops back to the string that they were made from."""
+    first = step.ops[0]
+    if any(_settings(op) != _settings(first) for op in step.ops):
+        raise TransformError("its ops differ in probability or magnitude, which ours do not.")
+    if float(first.magnitude) != int(first.magnitude):
+        raise TransformError(f"its magnitude is {first.magnitude}; known are whole numbers.")
+    names = [op.name for op in step.ops]
+    sections = [f"m{int(first.magnitude)}", f"n{step.num_layers}", f"p{float(first.prob)}"]
+    known = imported("timm.data.auto_augment")
+    if step.choice_weights is None and names == known._RAND_INCREASING_TRANSFORMS:  # noqa: SLF001
+        sections.append("inc1")
+    elif step.choice_weights is not None and _has_known_weights(step, names, known):
+        sections.append("tweights")
+    elif step.choice_weights is not None or names != known._RAND_TRANSFORMS:  # noqa: SLF001
+        raise TransformError(
+            "its set of ops is not one that ours have: known are the usual ones, those with inc1, "
+            "and tweights."
+        )
+    return T.RandAugment.from_timm("-".join(["rand", *sections]), _hparams(first))
+
+
+def _has_known_weights(step: Any, names: list[str], known: Any) -> bool:
+    wanted = known._RAND_WEIGHTED_0  # noqa: SLF001  the set called "weights"
+    total = sum(wanted.values())
+    shares = [weight / total for weight in wanted.values()]
+    same = len(shares) == len(step.choice_weights) and all(
+        math.isclose(one, other) for one, other in zip(shares, step.choice_weights, strict=True)
+    )
+    return names == list(wanted) and same
+
+
+def _hparams(op: Any) -> dict[str, Any]:
+    hparams = {"img_mean": _fill(op.kwargs["fillcolor"]), "interpolation": op.kwargs["resample"]}
+    hparams["translate_pct"] = op.hparams.get("translate_pct", 0.45)
+    if op.magnitude_std:
+        hparams["magnitude_std"] = op.magnitude_std
+    if op.magnitude_max:
+        hparams["magnitude_max"] = op.magnitude_max
+    return hparams
+
+
+def _settings(op: Any) -> tuple[Any, ...]:
+    return op.prob, op.magnitude, op.magnitude_std, op.magnitude_max, op.kwargs, op.hparams
+
+
+def _auto_augment(step: Any) -> TimmAutoAugment:
+    first = step.policy[0][0]
+    if any(_settings(op)[2:] != _settings(first)[2:] for policy in step.policy for op in policy):
+        raise TransformError("its ops differ in their hparams, which ours do not.")
+    hparams = _hparams(first)
+    return TimmAutoAugment(
+        tuple(
+            tuple((op.name, float(op.prob), float(op.magnitude)) for op in policy)
+            for policy in step.policy
+        ),
+        magnitude_std=hparams.get("magnitude_std", 0.0),
+        magnitude_max=hparams.get("magnitude_max", 10),
+        translate_pct=hparams["translate_pct"],
+        interpolation=hparams["interpolation"],
+        fill=hparams["img_mean"],
+    )
+
+
+def _aug_mix(step: Any) -> Any:
+    del step
+    raise TransformError(
+        "it rounds once for the chains and once for the blend; penstock.transforms.AugMix is "
+        "torchvision's, with other ops and one rounding."
+    )
+
+
+_IMAGE_STEPS: dict[str, Callable[[Any], Any]] = {
+    "AugMixAugment": _aug_mix,
+    "AutoAugment": _auto_augment,
+    "CenterCropOrPad": _middle,
+    "RandAugment": _rand_augment,
+    "RandomCropOrPad": _anywhere,
+    "RandomResizedCropAndInterpolation": _resized_crop,
+    "ResizeKeepRatio": _resize_keep_ratio,
+    "TrimBorder": lambda step: TrimBorder(step.border_size),
+}

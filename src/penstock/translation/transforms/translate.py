@@ -1,0 +1,152 @@
+"""A transform that a Loader is given, with ours in the place of other libraries' transforms."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from penstock import transforms as T
+from penstock.errors import TransformError, TranslationError
+from penstock.transforms.compose import as_transform
+from penstock.transforms.conversions import Conversion, Identity, moves_bytes_only
+from penstock.transforms.op import BoxOp, Transform
+from penstock.transforms.python_step import PythonStep, library_of
+from penstock.transforms.values import FinalOp
+from penstock.translation.transforms.identify import (
+    describe,
+    is_of_albumentations,
+    torchvision_generation,
+)
+from penstock.translation.transforms.lines import Log, Translation
+from penstock.translation.transforms.read_steps import flatten_steps, read_step
+from penstock.translation.transforms.read_values import read_value_step
+from penstock.translation.transforms.stages import Pipeline, Stage, StageError
+
+_PART = "transform"
+
+
+@dataclass(frozen=True, slots=True)
+class Translated:
+    """A transform of ours and of functions of the user's, and what it was made from."""
+
+    transform: Any
+    translation: Translation  # without lines if all was ours from the start
+
+
+def translate(transform: Any) -> Translated:
+    """Return `transform` with ours in it; TranslationError gives all reasons why there is none.
+
+    Ours compute what torchvision's do on Pillow images, to the bit. Functions of the user's stay.
+    """
+    steps = [] if transform is None else list(_single_steps(transform))
+    if not any(_is_foreign(step) for step in steps):
+        return Translated(transform, Translation(()))
+    log, pipeline = Log(), Pipeline(for_loader=True)
+    for step in steps:
+        try:
+            _read_step(step, pipeline, log)
+        except StageError as error:
+            if not pipeline.is_lost:
+                log.refuse(_PART, describe(step), str(error))
+        except TransformError as error:
+            log.refuse(_PART, describe(step), str(error))
+    whole = None
+    try:
+        whole = _whole(pipeline)
+    except TransformError as error:
+        if not log.translation().refusals:
+            log.refuse(_PART, "the transform as a whole", str(error))
+    reasons = log.translation().reasons
+    if reasons:
+        listed = "".join(f"\n- {reason}" for reason in reasons)
+        raise TranslationError(f"Loader: ours cannot stand for this transform:{listed}", reasons)
+    return Translated(whole, log.translation())
+
+
+def _single_steps(given: Any) -> Iterator[Any]:
+    """The steps in the order written, whoever composed them."""
+    for step in flatten_steps((given,)):
+        if isinstance(step, T.Compose):
+            for inner in step.transforms:
+                yield from _single_steps(inner)
+        elif type(step) is PythonStep and library_of(step.function) is not None:
+            yield from _single_steps(step.function)
+        elif _is_lambda(step):
+            yield from _single_steps(step.lambd)
+        else:
+            yield step
+
+
+def _is_lambda(step: Any) -> bool:
+    """Whether it is torchvision's way to call a function; one for some types only is not taken."""
+    is_one = torchvision_generation(step) is not None and type(step).__name__ == "Lambda"
+    return is_one and getattr(step, "types", (object,)) == (object,)
+
+
+def _is_foreign(step: Any) -> bool:
+    """Whether a library brought it, or the user derived it from one of Albumentations'.
+
+    Those are called by `image=`, so they are no functions of an image.
+    """
+    return not isinstance(step, Transform) and (
+        library_of(step) is not None or is_of_albumentations(step)
+    )
+
+
+def _read_step(step: Any, pipeline: Pipeline, log: Log) -> None:
+    if not _is_foreign(step):
+        _read_ours(as_transform(step), pipeline, log)
+        return
+    takes_array = is_of_albumentations(step)
+    if takes_array and pipeline.stage == Stage.PILLOW and not pipeline.is_gray:
+        pipeline.stage = Stage.ARRAY  # np.array(image), which nobody can write here
+    read_step(step, pipeline, strict=True, log=log)
+
+
+def _read_ours(step: Any, pipeline: Pipeline, log: Log) -> None:
+    """Append one of ours, which means the same whatever stands before it, or is refused."""
+    if pipeline.stage == Stage.ARRAY:
+        pipeline.stage = Stage.PILLOW
+    if isinstance(step, Identity):
+        return
+    if isinstance(step, Conversion):
+        read_value_step(step, pipeline, log)
+    elif isinstance(step, FinalOp):
+        _read_final(step, pipeline)
+    elif isinstance(step, T.RandomErasing) and pipeline.stage == Stage.NUMBERS:
+        pipeline.erasings.append(step)
+    elif isinstance(step, BoxOp) or _gives_the_same(step, pipeline):
+        pipeline.add(step)
+    else:
+        raise TransformError(
+            f"it meets {pipeline.stage.value}, where torchvision would compute otherwise than on a "
+            "Pillow image. Put it before what makes the tensor."
+        )
+
+
+def _gives_the_same(step: Any, pipeline: Pipeline) -> bool:
+    """Whether torchvision's of that name would give what ours does, on what it meets here."""
+    if pipeline.stage == Stage.PILLOW:
+        return True
+    is_erasing = isinstance(step, T.RandomErasing) and not isinstance(step.value, str)
+    return pipeline.stage == Stage.BYTES and (moves_bytes_only(step) or is_erasing)
+
+
+def _read_final(step: FinalOp, pipeline: Pipeline) -> None:
+    if isinstance(step, T.ToTensor) and pipeline.stage != Stage.PILLOW:
+        raise TransformError(f"it meets {pipeline.stage.value}. Leave it out.")
+    if isinstance(step, T.Normalize) and pipeline.erasings:
+        pipeline.normalise(step.mean, step.std)
+    else:
+        pipeline.add_values(step)
+        pipeline.is_normalised = pipeline.is_normalised or isinstance(step, T.Normalize)
+
+
+def _whole(pipeline: Pipeline) -> Any:
+    if pipeline.is_gray:
+        raise TransformError(
+            "images end with one channel, and the loader's have three. Give Grayscale "
+            "num_output_channels=3, and take images[:, :1] in your loop."
+        )
+    return pipeline.transform()
