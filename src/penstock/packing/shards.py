@@ -75,7 +75,7 @@ class PackSet:
 
 
 def _classes(file: PackFile) -> tuple[tuple[str, ...] | None, ...]:
-    return file.table("classes"), file.table("box_classes")
+    return tuple(file.table(name) for name in ("classes", "box_classes", "box_class_ids"))
 
 
 def shard_name(number: int, shards: int) -> str:
