@@ -31,8 +31,8 @@ class Progress:
         return self.consumed >= self.total
 
 
-class Epoch(Iterator[tuple[Any, Any]]):
-    """Yields (images, labels or targets) from local position `start` on.
+class Epoch(Iterator[Any]):
+    """Yields what the delivery makes of each batch, from local position `start` on.
 
     Parts of up to `prefetch` batches beyond the one asked for are under way; within a batch they
     finish in any order.
@@ -67,7 +67,7 @@ class Epoch(Iterator[tuple[Any, Any]]):
         self._under_way: deque[tuple[Batch, list[Future[None]]]] = deque()
         self._top_up()
 
-    def __next__(self) -> tuple[Any, Any]:
+    def __next__(self) -> Any:
         self._machine.check_usable()
         while self._under_way:
             batch, futures = self._under_way[0]

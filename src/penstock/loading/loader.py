@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from copy import copy
 from dataclasses import replace
 from typing import Any
@@ -11,7 +11,8 @@ from typing import Any
 from penstock._core import Format
 from penstock.errors import LoaderError
 from penstock.loading.backends import open_library
-from penstock.loading.deliver import Delivery, LabelDelivery, TargetDelivery
+from penstock.loading.columns import LABEL, named_columns, open_columns, per_box_columns
+from penstock.loading.deliver import ColumnDelivery, Delivery, LabelDelivery, TargetDelivery
 from penstock.loading.epoch import Epoch, Progress
 from penstock.loading.ledger import Ledger
 from penstock.loading.library_carrier import LibraryCarrier
@@ -55,6 +56,13 @@ class Loader:
     - `targets`: "list", one dictionary a sample as torchvision's detection models take them, and
       images of different sizes as a list; "padded", arrays over the batch; "labels", none of it;
       None is "list" where there are boxes. Or `Targets` of your own, a row a sample.
+    - `background`: in the labels of boxes 0 is the background, as torchvision's detection models
+      have it, and classes have their data set's own numbers (COCO's category ids) or count from
+      1; False counts classes from 0, for models without a background. `classes` names either.
+    - `columns`: names of columns to deliver, `(images, first, second, ...)`; "label" is one like
+      the rest. In a data set with boxes they come behind the targets, and a column that has a row
+      for each box (such as "iscrowd") goes into the targets.
+    - `as_dict`: batches are dictionaries: "image", "label" or "targets", and the columns.
     - `batch_transform`: MixUp, CutMix or a RandomChoice of them; labels are then float32
       (batch, classes).
     - `dtype`: None takes what the transforms end in (uint8, or float32 after `Normalize`);
@@ -78,6 +86,9 @@ class Loader:
         batch_transform: Any = None,
         labels: Any = None,
         targets: Targets | str | None = None,
+        background: bool = True,
+        columns: Sequence[str] | None = None,
+        as_dict: bool = False,
         shuffle: bool = False,
         seed: int = 0,
         threads: int | None = None,
@@ -112,8 +123,15 @@ class Loader:
             require_torch()  # here, so that neither the error nor the import waits for a batch
         self._library = None if backend == "native" else open_library(backend)
         self._source = open_data(data, labels)
-        self._target_source = _open_targets(self._source, targets)
-        self._delivery = self._make_delivery(padded=targets == "padded")
+        asked = open_columns(self._source, columns)
+        per_box = per_box_columns(self._source, asked) if not isinstance(targets, Targets) else ()
+        self._target_source = _open_targets(self._source, targets, background, per_box)
+        self._columns = {
+            name: column
+            for name, column in asked.items()
+            if self._target_source is None or name not in per_box
+        }
+        self._delivery = self._make_delivery(padded=targets == "padded", as_dict=as_dict)
         self._shard = Shard(len(self._source), rank, world_size, drop_last)
         self._mixer = self._make_mixer(batch_transform)
         self._ledger = Ledger(len(self._source), self._source.name)
@@ -130,8 +148,12 @@ class Loader:
 
     @property
     def classes(self) -> tuple[str, ...] | None:
-        """Class names in the order of their labels, if the data set has classes."""
-        return self._source.classes
+        """Names of the labels delivered, in the order of their numbers, if they are known.
+
+        With targets, these are the labels of boxes.
+        """
+        source = self._source if self._target_source is None else self._target_source
+        return source.classes
 
     @property
     def plan(self) -> Plan:
@@ -176,7 +198,7 @@ class Loader:
         samples, batch = len(self._shard), self._batching.batch_size
         return samples // batch if self._batching.drop_last else -(-samples // batch)
 
-    def __iter__(self) -> Iterator[tuple[Any, Any]]:
+    def __iter__(self) -> Iterator[Any]:
         check_not_forked(self._owner)
         if self._machine is None:
             self._machine = Machine(
@@ -281,14 +303,25 @@ class Loader:
         op = read_batch_op(batch_transform)
         has_targets = self._target_source is not None
         check_mixing(op, self._source, self._output, has_targets=has_targets)
+        if isinstance(self._delivery, ColumnDelivery) and LABEL not in self._delivery.columns:
+            raise LoaderError(
+                f"Loader: {op!r} mixes labels, but columns={list(self._columns)} leave them out. "
+                f"Add {LABEL!r} to columns."
+            )
         check_counts(op, len(self._shard), self._batching, self._running.on_error)
         mix_images = mix_reference if self._running.backend == "pillow" else mix_native
         return Mixer(op, self._source, self._output, self._batching.seed, mix_images)
 
-    def _make_delivery(self, *, padded: bool) -> Delivery:
-        if self._target_source is None:
-            return LabelDelivery(self._source.labels)
-        return TargetDelivery(self._target_source.image_ids, padded)
+    def _make_delivery(self, *, padded: bool, as_dict: bool) -> Delivery:
+        targets = None
+        if self._target_source is not None:
+            targets = TargetDelivery(self._target_source.image_ids, padded)
+        if self._columns or as_dict:
+            columns = self._columns
+            if as_dict:
+                columns = named_columns(self._source, columns, has_targets=targets is not None)
+            return ColumnDelivery(columns, as_dict, targets)
+        return targets or LabelDelivery(self._source.labels)
 
     def _make_carrier(self) -> Carrier:
         final, options, seed = self._plan.final, self._running, self._batching.seed
@@ -309,14 +342,24 @@ class Loader:
         return NativeCarrier(self._source, self._plan, image_format, *ends)
 
 
-def _open_targets(source: Source, asked: Targets | str | None) -> TargetSource | None:
+def _open_targets(
+    source: Source, asked: Targets | str | None, background: bool, extras: tuple[str, ...]
+) -> TargetSource | None:
+    if not isinstance(background, bool):
+        raise LoaderError(f"Loader: background must be True or False, got {background!r}.")
     if isinstance(asked, Targets):
+        if not background:
+            raise LoaderError(
+                "Loader: background=False numbers the classes of a packed data set anew, but "
+                "targets= gives labels of your own, which stay as they are. Leave one of them out."
+            )
         return open_targets(source, asked, wanted=True)
     if asked not in (None, "list", "padded", "labels"):
         raise LoaderError(
             f"Loader: targets must be 'list', 'padded', 'labels' or Targets, got {asked!r}."
         )
-    return open_targets(source, None, wanted=None if asked is None else asked != "labels")
+    wanted = None if asked is None else asked != "labels"
+    return open_targets(source, None, wanted=wanted, background=background, extras=extras)
 
 
 def _element(final: FinalSpec, dtype: Any) -> Element:
