@@ -108,9 +108,10 @@ def check_mixing(op: BatchOp, source: Source, output: OutputOptions, *, has_targ
             f"{op!r}: adds images up, which needs floating point, but the transforms end in uint8. "
             "End them with Normalize(...) or ToDtype('float32', scale=True)."
         )
-    if source.labels.dtype.kind not in "iu":
+    if source.labels.dtype.kind not in "iu" or source.labels.ndim != 1:
+        shape = "" if source.labels.ndim == 1 else f" vectors of {source.labels.shape[1:]}"
         raise TransformError(
-            f"{op!r}: needs class numbers as labels, but they are {source.labels.dtype}."
+            f"{op!r}: needs class numbers as labels, but they are {source.labels.dtype}{shape}."
         )
     known = None if source.classes is None else len(source.classes)
     if op.num_classes is None:

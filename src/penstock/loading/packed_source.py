@@ -122,7 +122,7 @@ def _labels_of(packed: PackSet) -> Labels:
     for file in packed.files:
         reader = file.columns.get("label")
         values = getattr(reader, "values", None)
-        if values is None or values.ndim != 1 or values.dtype not in (np.int64, np.float64):
+        if values is None:
             return np.zeros(len(packed), dtype=np.int64)
         columns.append(values)
     return columns[0] if len(columns) == 1 else np.concatenate(columns)

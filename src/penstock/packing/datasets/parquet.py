@@ -32,7 +32,7 @@ def open_parquet(path: str, split: str | None = None) -> LayoutSource:
     """Open a Parquet file, or the files of one data set in a folder."""
     title = printable(path)
     files = ParquetFiles.open(choose_record_files(path, (".parquet",), split), title)
-    schema = read_schema(files.schema, files.types, files.has_nulls, title)
+    schema = read_schema(files.schema, files.types, files.has_nulls, files.one_length, title)
     names = LabelNames()
     if schema.label is not None and schema.classes is None and not schema.label_is_float:
         for where, row in files.rows([schema.label]):
