@@ -12,10 +12,11 @@ from pathlib import Path
 
 from benchmarks.cases import CASES
 from benchmarks.cases.kind import CaseKind
+from benchmarks.coco_set import write_coco
 from benchmarks.dataset import CHECKOUT, default_folder, image_paths, write_packed
 from benchmarks.environment import cpu_name, system_name
 from benchmarks.peer_process import Settings
-from benchmarks.peers import ENVIRONMENTS, PACKED_PEERS, PEERS
+from benchmarks.peers import COCO_PEERS, ENVIRONMENTS, PACKED_PEERS, PEERS
 from benchmarks.picture import draw_layers
 from benchmarks.runner import Outcome, PeerError, run_rounds, usable_cpus
 from benchmarks.table import report
@@ -111,12 +112,14 @@ def ask(kind: CaseKind, args: argparse.Namespace) -> Answer:
     environments = {peer: simd for peer in peers if peer.startswith("penstock")} | ENVIRONMENTS
     if any(peer in PACKED_PEERS for peer in peers):
         write_packed(case.paths, case.labels)
+    if any(peer in COCO_PEERS for peer in peers):
+        write_coco(case.paths)
     say = partial(print, file=sys.stderr)
     outcome = run_rounds(settings, rounds, seconds, environments, say)
     if not outcome.measured:
         raise PeerError(f"{kind.name}: no peer could be measured; the reasons are above.")
     setting = (
-        f"{rounds} alternating rounds, each of as many passes over {images:,} images "
+        f"{rounds} alternating rounds, each of as many passes over {len(case.paths):,} images "
         f"from {folder.name} as fill {seconds:g} s, after one warm-up pass"
     )
     if args.simd:

@@ -23,6 +23,7 @@ class Case:
     seed: int = 0
     augment_layers: int = 0  # of RandAugment, after the flip
     augment_magnitude: int = 9
+    iou_crop: bool = False  # for boxes: a crop that keeps some of them, before the resize
 
     @property
     def batch_shape(self) -> tuple[int, int, int, int]:

@@ -45,13 +45,15 @@ class Passes:
 
 def check_batch(images: Any, case: Case) -> None:
     """Refuse a batch that is not what the case asks for: a wrong answer has no speed."""
-    expected = (len(images), *case.batch_shape[1:])
-    if tuple(images.shape) != expected or str(images.dtype) != "torch.float32":
-        raise TypeError(
-            f"expected a float32 batch of shape {expected}, "
-            f"got {images.dtype} of shape {tuple(images.shape)}"
-        )
-    if not images.is_contiguous():
+    apart = isinstance(images, (tuple, list))  # as detectors take them
+    expected = case.batch_shape[1:] if apart else (len(images), *case.batch_shape[1:])
+    for tensor in images if apart else [images]:
+        if tuple(tensor.shape) != expected or str(tensor.dtype) != "torch.float32":
+            raise TypeError(
+                f"expected a float32 batch of shape {expected}, "
+                f"got {tensor.dtype} of shape {tuple(tensor.shape)}"
+            )
+    if not apart and not images.is_contiguous():
         raise TypeError("expected a contiguous batch, got one that is still to be laid out")
 
 

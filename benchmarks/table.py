@@ -6,7 +6,7 @@ import platform
 from collections.abc import Sequence
 
 from benchmarks.environment import cpu_name, system_name
-from benchmarks.peers import REFERENCE
+from benchmarks.peers import REFERENCES
 from benchmarks.runner import Measured, Outcome
 from benchmarks.summary import Spread, find, ratio_in_each_round, share_lost
 
@@ -56,7 +56,7 @@ def speed_row(one: Measured, measured: Sequence[Measured]) -> tuple[str, ...]:
         one.label,
         str(one.cores),
         f"{rate.median:,.0f} ({rate.least:,.0f}-{rate.largest:,.0f})",
-        _ratio(one, find(measured, REFERENCE, one.cores)),
+        _ratio(one, _reference(measured, one.cores)),
         _ratio(one, find(measured, one.peer, 1) if one.cores > 1 else None),
     )
 
@@ -71,7 +71,7 @@ def layer_row(one: Measured, measured: Sequence[Measured]) -> tuple[str, ...]:
         str(one.cores),
         str(one.layers),
         f"{rate.median:,.0f} ({rate.least:,.0f}-{rate.largest:,.0f})",
-        _ratio(one, find(measured, REFERENCE, one.cores, one.layers)),
+        _ratio(one, _reference(measured, one.cores, one.layers)),
         f"{lost.median:.1%} ({lost.least:.1%}-{lost.largest:.1%})".replace("%", "")
         if lost
         else NOT_KNOWN,
@@ -103,6 +103,11 @@ def aligned(rows: Sequence[Sequence[str]]) -> list[str]:
 
     rule = ["-" * widths[0], *("-" * (width - 1) + ":" for width in widths[1:])]
     return [line(rows[0]), line(rule), *(line(cells) for cells in rows[1:])]
+
+
+def _reference(measured: Sequence[Measured], cores: int, layers: int = 0) -> Measured | None:
+    found = (find(measured, peer, cores, layers) for peer in REFERENCES)
+    return next((one for one in found if one is not None), None)
 
 
 def _ratio(one: Measured, other: Measured | None) -> str:

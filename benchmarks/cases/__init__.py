@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
-from benchmarks.cases import classify_224, large_photos, randaugment
+from benchmarks.cases import classify_224, coco_boxes, large_photos, randaugment
 from benchmarks.cases.kind import CaseKind
 
-CASES: dict[str, CaseKind] = {
-    kind.name: kind for kind in (classify_224.KIND, large_photos.KIND, randaugment.KIND)
-}
+KINDS = (
+    classify_224.KIND,
+    large_photos.KIND,
+    randaugment.KIND,
+    coco_boxes.KIND,
+    coco_boxes.PLAIN_KIND,
+)
+CASES: dict[str, CaseKind] = {kind.name: kind for kind in KINDS}

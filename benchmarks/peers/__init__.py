@@ -18,10 +18,15 @@ PEERS = (
     "torchvision_io",
     "opencv",
     "dali",
+    "penstock_coco",
+    "penstock_coco_masks",
+    "torchvision_coco",
+    "torchvision_coco_masks",
 )
 PACKED_PEERS = tuple(name for name in PEERS if "packed" in name)
+COCO_PEERS = tuple(name for name in PEERS if "coco" in name)
 ENVIRONMENTS = {"penstock_packed_avx2": {"PENSTOCK_SIMD": "avx2"}}
-REFERENCE = "torchvision_pillow"  # ratios are to this one
+REFERENCES = ("torchvision_pillow", "torchvision_coco")  # ratios are to the one that takes part
 
 
 class Peer(Protocol):
@@ -33,9 +38,10 @@ class Peer(Protocol):
         """Return the versions of the libraries that do the work."""
 
     def batches(self, case: Case, cores: int) -> Iterable[tuple[Any, Any]]:
-        """Return what yields one pass of (images, labels) each time it is iterated.
+        """Return what yields one pass of (images, labels or targets) each time it is iterated.
 
-        Images are float32 torch tensors of `case.batch_shape` (the last batch may be shorter).
+        Images are float32 torch tensors of `case.batch_shape` (the last batch may be shorter), or
+        for detectors a sequence of single ones.
         The process is already pinned to `cores` cores.
         """
 

@@ -106,6 +106,28 @@ def test_layers_are_measured_each_on_its_own(pictures, torchvision, tmp_path):
     ]
 
 
+def test_boxes_are_made_up_where_there_are_none(pictures, torchvision, tmp_path):
+    figures = tmp_path / "figures.json"
+    status = main(
+        [
+            "--case=coco_boxes",
+            "--peers=penstock_coco,torchvision_coco",
+            f"--data={pictures}",
+            f"--json={figures}",
+            "--cores=1",
+            "--images=6",
+            "--quick",
+        ]
+    )
+
+    (case,) = json.loads(figures.read_text())["cases"]
+    assert status == 0
+    assert [one["peer"] for one in case["outcome"]["measured"]] == [
+        "penstock_coco",
+        "torchvision_coco",
+    ]
+
+
 def test_a_peer_without_its_library_is_left_out(pictures, monkeypatch, capsys):
     hidden = pictures / "hidden" / "nvidia"
     hidden.mkdir(parents=True)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, Protocol
 
@@ -12,10 +12,13 @@ import numpy.typing as npt
 from penstock.geometry import Ints
 from penstock.loading.batch import Batch
 from penstock.loading.collate import list_targets, pad_targets
+from penstock.loading.columns import LABEL, ColumnValues, Values
 from penstock.loading.options import OutputOptions
 from penstock.loading.to_torch import image_tensor, label_tensor
 from penstock.sources import Labels
 from penstock.transforms.values import Element
+
+IMAGE, TARGETS = "image", "targets"  # keys of a batch that is a dictionary, beside its columns
 
 
 class Delivery(Protocol):
@@ -50,6 +53,38 @@ class LabelDelivery:
         labels = self.labels[batch.files[good]] if mixed is None else mixed
         images = _finish(batch.take_images(), batch)
         return images, _to_library(labels, batch.output)
+
+
+@dataclass(frozen=True, slots=True)
+class ColumnDelivery:
+    """Images with columns beside them: a flat tuple, or a dictionary by name.
+
+    `targets` come right behind the images where there are some. Columns go with the sample that
+    is delivered; if images were mixed, so is `label`, and the other columns stay as they are.
+    """
+
+    columns: Mapping[str, ColumnValues]
+    as_dict: bool
+    targets: TargetDelivery | None = None
+
+    def deliver(self, batch: Batch) -> Any | None:
+        """Return images, targets and columns."""
+        good = batch.good
+        if not len(good):
+            return None
+        values = {
+            name: _column_to_library(column.at(batch.files[good]), batch.output)
+            for name, column in self.columns.items()
+        }
+        if batch.soft_labels is not None:
+            values[LABEL] = _to_library(batch.soft_labels, batch.output)
+        delivered = None if self.targets is None else self.targets.deliver(batch)
+        if delivered is not None:
+            images, targets = delivered
+            values = {TARGETS: targets, **values}
+        else:
+            images = _finish(batch.take_images(), batch)
+        return {IMAGE: images, **values} if self.as_dict else (images, *values.values())
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,6 +128,14 @@ def _named(masks: npt.NDArray[Any], output: OutputOptions, per_object: bool) -> 
 
 def _to_library(values: npt.NDArray[Any], output: OutputOptions) -> Any:
     return label_tensor(values) if output.library == "torch" else values
+
+
+def _column_to_library(values: Values, output: OutputOptions) -> Any:
+    if not isinstance(values, list):
+        return _to_library(values, output)
+    return [
+        _to_library(value, output) if isinstance(value, np.ndarray) else value for value in values
+    ]
 
 
 def _pad_masks(masks: list[npt.NDArray[np.uint8]], sizes: Ints) -> npt.NDArray[np.uint8]:

@@ -44,7 +44,7 @@ class Batching:
 
 
 class Epoch(Iterator[Any]):
-    """Yields batches from local position `start` on.
+    """Yields what the delivery makes of each batch, from local position `start` on.
 
     Parts of up to `prefetch` batches beyond the one asked for are under way; within a batch they
     finish in any order.

@@ -3,14 +3,21 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, NoReturn
 
 from penstock._core import Format, active_isa
 from penstock.errors import LoaderError
 from penstock.loading.backends import open_library
-from penstock.loading.deliver import Delivery, ImageDelivery, LabelDelivery, TargetDelivery
+from penstock.loading.columns import LABEL, named_columns, open_columns, per_box_columns
+from penstock.loading.deliver import (
+    ColumnDelivery,
+    Delivery,
+    ImageDelivery,
+    LabelDelivery,
+    TargetDelivery,
+)
 from penstock.loading.epoch import Batching, Epoch, Iteration, Progress
 from penstock.loading.ledger import Ledger
 from penstock.loading.library_carrier import LibraryCarrier
@@ -60,6 +67,13 @@ class Loader:
       images of different sizes as a list; "padded", arrays over the batch; "labels", each image's
       own label instead; "none", images alone. None is "list" where there are boxes. Or `Targets`
       of your own, one row per sample.
+    - `background`: in the labels of boxes 0 is the background, as torchvision's detection models
+      have it, and classes have their data set's own numbers (COCO's category ids) or count from
+      1; False counts classes from 0, for models without a background. `classes` names either.
+    - `columns`: names of columns to deliver, `(images, first, second, ...)`; "label" is one like
+      the rest. In a data set with boxes they come behind the targets, and a column that has a row
+      for each box (such as "iscrowd") goes into the targets.
+    - `as_dict`: batches are dictionaries: "image", "label" or "targets", and the columns.
     - `transform`: one of `penstock.transforms`; or torchvision's, timm's or Albumentations', which
       are translated into ours (see `translation`), or a TranslationError says why not.
     - `indices`: the positions of the samples that take part; each as often as it is listed.
@@ -92,6 +106,9 @@ class Loader:
         batch_transform: Any = None,
         labels: Any = None,
         targets: Targets | str | None = None,
+        background: bool = True,
+        columns: Sequence[str] | None = None,
+        as_dict: bool = False,
         shuffle: bool = False,
         seed: int = 0,
         threads: int | None = None,
@@ -137,8 +154,15 @@ class Loader:
             require_torch()  # here, so that neither the error nor the import waits for a batch
         self._library = None if backend == "native" else open_library(backend)
         self._source = open_data(data, labels)
-        self._target_source = _open_targets(self._source, targets)
-        self._delivery = self._make_delivery(targets)
+        asked = open_columns(self._source, columns)
+        per_box = per_box_columns(self._source, asked) if not isinstance(targets, Targets) else ()
+        self._target_source = _open_targets(self._source, targets, background, per_box)
+        self._columns = {
+            name: column
+            for name, column in asked.items()
+            if self._target_source is None or name not in per_box
+        }
+        self._delivery = self._make_delivery(targets, as_dict=as_dict)
         self._selection: Selection = select(
             len(self._source),
             indices=indices,
@@ -164,8 +188,12 @@ class Loader:
 
     @property
     def classes(self) -> tuple[str, ...] | None:
-        """Class names in the order of their labels, if the data set has classes."""
-        return self._source.classes
+        """Names of the labels delivered, in the order of their numbers, if they are known.
+
+        With targets, these are the labels of boxes.
+        """
+        source = self._source if self._target_source is None else self._target_source
+        return source.classes
 
     @property
     def plan(self) -> Plan:
@@ -375,16 +403,29 @@ class Loader:
         op = read_batch_op(batch_transform)
         has_targets = self._target_source is not None
         check_mixing(op, self._source, self._output, has_targets=has_targets)
+        if isinstance(self._delivery, ColumnDelivery) and LABEL not in self._delivery.columns:
+            raise LoaderError(
+                f"Loader: {op!r} mixes labels, but columns={list(self._columns)} leave them out. "
+                f"Add {LABEL!r} to columns."
+            )
         mix_images = mix_reference if self._running.backend == "pillow" else mix_native
         mixer = Mixer(op, self._source, self._output, self._batching.seed, mix_images)
         mixer.check_counts(len(self._shard), self._batching, self._running.on_error)
         return mixer
 
-    def _make_delivery(self, targets: Targets | str | None) -> Delivery:
+    def _make_delivery(self, asked: Targets | str | None, *, as_dict: bool) -> Delivery:
+        targets = None
         if self._target_source is not None:
-            return TargetDelivery(self._target_source.image_ids, padded=targets == "padded")
-        labels = None if targets == "none" else self._source.labels
-        if labels is None and targets == "labels":
+            targets = TargetDelivery(self._target_source.image_ids, padded=asked == "padded")
+        if self._columns or as_dict:
+            columns = self._columns
+            if as_dict and asked != "none":
+                columns = named_columns(self._source, columns, has_targets=targets is not None)
+            return ColumnDelivery(columns, as_dict, targets)
+        if targets is not None:
+            return targets
+        labels = None if asked == "none" else self._source.labels
+        if labels is None and asked == "labels":
             raise LoaderError(
                 f"Loader: targets='labels', but {self._source.describe()} has none. "
                 "Use targets='none' for images alone."
@@ -412,14 +453,24 @@ class Loader:
         return NativeCarrier(self._source, self._plan, image_format, *ends)
 
 
-def _open_targets(source: Source, asked: Targets | str | None) -> TargetSource | None:
+def _open_targets(
+    source: Source, asked: Targets | str | None, background: bool, extras: tuple[str, ...]
+) -> TargetSource | None:
+    if not isinstance(background, bool):
+        raise LoaderError(f"Loader: background must be True or False, got {background!r}.")
     if isinstance(asked, Targets):
+        if not background:
+            raise LoaderError(
+                "Loader: background=False numbers the classes of a packed data set anew, but "
+                "targets= gives labels of your own, which stay as they are. Leave one of them out."
+            )
         return open_targets(source, asked, wanted=True)
     if asked not in (None, "list", "padded", "labels", "none"):
         raise LoaderError(
             f"Loader: targets must be 'list', 'padded', 'labels', 'none' or Targets, got {asked!r}."
         )
-    return open_targets(source, None, wanted=None if asked is None else asked in ("list", "padded"))
+    wanted = None if asked is None else asked in ("list", "padded")
+    return open_targets(source, None, wanted=wanted, background=background, extras=extras)
 
 
 def _element(final: FinalSpec, dtype: Any) -> Element:

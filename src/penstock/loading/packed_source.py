@@ -38,69 +38,67 @@ class PackedSource:
     """The samples of a packed file, or of a folder of shards."""
 
     def __init__(self, packed: PackSet) -> None:
-        self._packed = packed
-        self._starts = np.cumsum([0, *(len(file) for file in packed.files)])
-        self.targets = PackedTargets(packed, self._starts) if PackedTargets.are_in(packed) else None
+        self.packed = packed
+        self.targets = PackedTargets(packed) if PackedTargets.are_in(packed) else None
 
     @cached_property
     def labels(self) -> Labels | None:
         """The column `label`, if there is one and its values are numbers."""
-        return _labels_of(self._packed)
+        return _labels_of(self.packed)
 
     @property
     def classes(self) -> tuple[str, ...] | None:
         """Class names in the order of their labels, if the data set has classes."""
-        return self._packed.table("classes")
+        return self.packed.table("classes")
 
     @property
     def box_classes(self) -> tuple[str, ...] | None:
         """Names of what boxes hold, in the order of their labels, if there are any."""
-        return self._packed.table("box_classes")
+        return self.packed.table("box_classes")
 
     def __len__(self) -> int:
-        return len(self._packed)
+        return len(self.packed)
 
     def open(self, index: int) -> BinaryIO:
         """Return the sample's original file, or one with the same pixels."""
-        file, place = self._packed.locate(index)
+        file, place = self.packed.locate(index)
         return io.BytesIO(original_file(file, place))
 
     def name(self, index: int) -> str:
         """Return the file that holds the sample, and its original name."""
-        file, place = self._packed.locate(index)
+        file, place = self.packed.locate(index)
         return f"{file.path}: sample {place:,} ({file.name(place)})"
 
     def files(self) -> tuple[str, ...]:
         """Return the packed files."""
-        return tuple(str(file.path) for file in self._packed.files)
+        return tuple(str(file.path) for file in self.packed.files)
 
     def file_name(self, index: int) -> str:
         """Return the name that the sample's file had."""
-        file, place = self._packed.locate(index)
+        file, place = self.packed.locate(index)
         return file.name(place)
 
     def describe(self) -> str:
         """Return one line: what, how many images, which labels."""
         count, classes = len(self), self.classes
-        images = f"{self._packed.path}: {count:,} packed image{'' if count == 1 else 's'}"
+        images = f"{self.packed.path}: {count:,} packed image{'' if count == 1 else 's'}"
         if classes is not None:
             return f"{images} in {len(classes):,} classes"
-        has_labels = any(column.name == "label" for column in self._packed.schema)
+        has_labels = any(column.name == "label" for column in self.packed.schema)
         return images if has_labels or self.targets is not None else f"{images}, no labels"
 
     @property
     def memory(self) -> object:
         """What must stay alive while addresses are in use."""
-        return self._packed
+        return self.packed
 
     def records(self, indices: Ints) -> Records:
         """Return where these samples lie; raises PackError for one that lies nowhere."""
-        numbers = np.searchsorted(self._starts, indices, side="right") - 1
+        numbers, places = self.packed.locate_all(indices)
         found = np.zeros((6, len(indices)), dtype=np.int64)
         for number in np.unique(numbers).tolist():
             here = numbers == number
-            places = indices[here] - self._starts[number]
-            found[:, here] = _look_up(self._packed.files[number], places)
+            found[:, here] = _look_up(self.packed.files[number], places[here])
         addresses, sizes, storages, heights, widths, flags = found
         deflated = (storages == STORAGES.index("raw")) & ((flags & RECORD_ZLIB) != 0)
         return Records(
@@ -141,6 +139,5 @@ def _labels_of(packed: PackSet) -> Labels | None:
             )
         columns.append(values)
     labels = columns[0] if len(columns) == 1 else np.concatenate(columns)
-    if labels.dtype.kind != "f":
-        return labels.astype(np.int64, copy=False)
-    return labels.astype(np.float32) if labels.dtype == np.float16 else labels
+    is_class_number = labels.ndim == 1 and labels.dtype.kind != "f"
+    return labels.astype(np.int64, copy=False) if is_class_number else labels

@@ -14,44 +14,93 @@ from penstock.errors import PackError
 from penstock.geometry import Ints
 from penstock.loading.masks import Mask
 from penstock.packing.read import PackFile
-from penstock.packing.read_column import VariableColumn
+from penstock.packing.read_column import FixedColumn, VariableColumn
 from penstock.packing.shards import PackSet
 from penstock.transforms.targets import Targets, read_targets
 
 BOXES, BOX_LABELS, KEYPOINTS, IMAGE_ID = "boxes", "box_labels", "keypoints", "image_id"
 MASKS = "masks"
+_LARGEST_ID = 1 << 24
 
 
 class PackedTargets:
-    """Boxes, their labels, keypoints, and every other column with one row a box."""
+    """Boxes, their labels as they are stored, keypoints, and other columns with a row for each."""
 
-    def __init__(self, packed: PackSet, starts: Ints) -> None:
+    def __init__(self, packed: PackSet) -> None:
         self._packed = packed
-        self._starts = starts  # of each file's samples
 
     @staticmethod
     def are_in(packed: PackSet) -> bool:
         """Whether the data set has boxes, keypoints or masks."""
         return any(column.name in {BOXES, KEYPOINTS, MASKS} for column in packed.schema)
 
-    def of(self, indices: Ints) -> Targets:
-        """Return what these samples carry."""
-        numbers = np.searchsorted(self._starts, indices, side="right") - 1
+    def of(self, indices: Ints, extras: tuple[str, ...] = ()) -> Targets:
+        """Return what these samples carry, with these columns that are `per_object`."""
+        numbers, places = self._packed.locate_all(indices)
         counts = np.zeros(len(indices), dtype=np.int64)
         parts: list[tuple[Ints, dict[str, npt.NDArray[Any]]]] = []
         for number in np.unique(numbers).tolist():
             here = np.flatnonzero(numbers == number)
-            places = indices[here] - self._starts[number]
-            counts[here], columns = self._read(self._packed.files[number], places)
+            file = self._packed.files[number]
+            counts[here], columns = self._read(file, places[here], (*self._names, *extras))
             parts.append((here, columns))
         return _in_order(parts, counts, self._packed.path)
+
+    def per_object(self, name: str) -> bool:
+        """Whether a column has a row for each object."""
+        first = self._first
+        return first is not None and all(
+            isinstance(reader := file.columns.get(name), VariableColumn)
+            and reader.column.kind == "ragged"
+            and isinstance(objects := file.columns[first], VariableColumn)
+            and reader.same_counts(objects)
+            for file in self._packed.files
+        )
+
+    @property
+    def box_classes(self) -> tuple[str, ...] | None:
+        """Names of boxes' labels, in their order, if there are any."""
+        return self._packed.table("box_classes")
+
+    @property
+    def box_class_ids(self) -> Ints | None:
+        """The number that a detection model gets for each label; empty for one more than it.
+
+        None in a data set without labels of boxes; PackError where nothing says what they count
+        from.
+        """
+        if all(column.name != BOX_LABELS for column in self._packed.schema):
+            return None
+        texts = self._packed.table("box_class_ids")
+        if texts is None:
+            raise PackError(
+                f"{self._packed.path}: packed by an earlier version, which did not say whether "
+                "labels of boxes count from 0 or from 1. Pack the data set again, or leave boxes "
+                "out with targets='labels'."
+            )
+        names = self.box_classes or ()
+        if not all(text.isdecimal() and 1 <= int(text) <= _LARGEST_ID for text in texts) or (
+            len(texts) != len(names)
+        ):
+            raise PackError(
+                f"{self._packed.path}: box_class_ids must be numbers from 1 on, one for each of "
+                f"{len(names):,} classes, got {str(texts)[:60]}. Repack it."
+            )
+        return np.array([int(text) for text in texts], dtype=np.int64)
 
     def image_ids(self, indices: Ints) -> Ints:
         """Return the data set's own numbers of these samples, or their positions."""
         if all(column.name != IMAGE_ID for column in self._packed.schema):
             return indices
-        values = [self._packed.value(IMAGE_ID, index) for index in indices.tolist()]
-        return np.array(values, dtype=np.int64)
+        numbers, places = self._packed.locate_all(indices)
+        ids = np.empty(len(indices), dtype=np.int64)
+        for number in np.unique(numbers).tolist():
+            reader = self._packed.files[number].columns[IMAGE_ID]
+            if not isinstance(reader, FixedColumn) or reader.values.ndim != 1:
+                raise PackError(f"{self._packed.path}: image_id must be a number. Repack it.")
+            here = numbers == number
+            ids[here] = reader.values[places[here]]
+        return ids
 
     def masks(self, index: int) -> Mask | None:
         """Return a sample's masks: one an object, or one for the image if there are no boxes."""
@@ -76,28 +125,32 @@ class PackedTargets:
         return stack.astype(np.uint8).reshape(-1, height, width)
 
     @cached_property
+    def _first(self) -> str | None:
+        """The column whose rows are objects."""
+        there = {column.name for column in self._packed.schema if column.kind == "ragged"}
+        return next((name for name in (BOXES, KEYPOINTS) if name in there), None)
+
+    @cached_property
     def _names(self) -> tuple[str, ...]:
-        """Columns with as many rows as there are boxes, that one first."""
-        file = self._packed.files[0]
-        columns = {
-            name: reader
-            for name, reader in file.columns.items()
-            if isinstance(reader, VariableColumn) and reader.column.kind == "ragged"
-        }
-        first = columns.get(BOXES) or columns.get(KEYPOINTS)
+        """Columns that every loader delivers, that of the objects first."""
+        first = self._first
         if first is None:
             return ()
-        rest = [
-            name
-            for name, reader in columns.items()
-            if reader is not first and reader.same_counts(first)
-        ]
-        return (first.column.name, *rest)
+        there = [column.name for column in self._packed.schema]
+        rest = [n for n in (BOX_LABELS, KEYPOINTS) if n in there and n != first]
+        for name in rest:
+            if not self.per_object(name):
+                raise PackError(
+                    f"{self._packed.path}: {name} must have one row for each of {first}. Repack it."
+                )
+        return (first, *rest)
 
-    def _read(self, file: PackFile, places: Ints) -> tuple[Ints, dict[str, npt.NDArray[Any]]]:
+    def _read(
+        self, file: PackFile, places: Ints, names: tuple[str, ...]
+    ) -> tuple[Ints, dict[str, npt.NDArray[Any]]]:
         columns: dict[str, npt.NDArray[Any]] = {}
         counts: Ints = np.zeros(len(places), dtype=np.int64)
-        for name in self._names:
+        for name in names:
             reader = file.columns[name]
             assert isinstance(reader, VariableColumn)  # noqa: S101  shards have one schema
             counts, columns[name] = reader.rows(places)

@@ -40,10 +40,16 @@ class Tables:
     classes: tuple[str, ...] | None
     box_classes: tuple[str, ...] | None
     settings: tuple[str, ...]  # such as "quality=90": what was asked for that changes images
+    box_class_ids: tuple[int, ...] | None = None  # None where there are no labels of boxes
 
     def texts(self) -> dict[str, tuple[str, ...]]:
         """Return the tables that are there, by name."""
-        named = {"classes": self.classes, "box_classes": self.box_classes}
+        ids = None if self.box_class_ids is None else tuple(map(str, self.box_class_ids))
+        named = {
+            "classes": self.classes,
+            "box_classes": self.box_classes,
+            "box_class_ids": ids,
+        }
         return {name: texts for name, texts in named.items() if texts is not None} | {
             "settings": self.settings
         }

@@ -10,6 +10,8 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal, Protocol, runtime_checkable
 
+from penstock.errors import PackError
+
 ColumnKind = Literal["fixed", "ragged", "text", "bytes"]
 
 
@@ -37,7 +39,7 @@ class Column:
 LABEL = Column("label", "fixed", "int64")
 REGRESSION_LABEL = Column("label", "fixed", "float64")
 BOXES = Column("boxes", "ragged", "float32", (4,))  # left, top, right, bottom in pixels
-BOX_LABELS = Column("box_labels", "ragged", "int64")  # one a box
+BOX_LABELS = Column("box_labels", "ragged", "int64")  # one for each box; classes count from 0
 MASKS = Column("masks", "bytes")  # one gray PNG; instance masks stand one above the other in it
 
 
@@ -60,6 +62,10 @@ class PackSource(Protocol):
     """Samples in a fixed order, the same at every call; that is what `--resume` relies on.
 
     A file that cannot be read need not be checked here: hand out its path, and `on_error` decides.
+
+    `box_labels` count the classes of boxes from 0. Detection models keep 0 for the background, so
+    loaders add one, unless the source also has `box_class_ids`: a number from 1 on for each of
+    `box_classes`, to be delivered instead (such as COCO's category ids).
     """
 
     @property
@@ -74,7 +80,7 @@ class PackSource(Protocol):
 
     @property
     def box_classes(self) -> tuple[str, ...] | None:
-        """Names of the values of `box_labels`, or None."""
+        """Names of the values of `box_labels`, which count from 0; or None."""
         ...
 
     @property
@@ -89,3 +95,24 @@ class PackSource(Protocol):
     def describe(self) -> str:
         """Return one line for people: what and how much this is."""
         ...
+
+
+def box_class_ids_of(source: PackSource) -> tuple[int, ...] | None:
+    """Return the number that detection models get for each class of boxes.
+
+    None for a source without labels of boxes; empty where their classes have no names, which
+    stands for counting from 1.
+    """
+    if all(column.name != BOX_LABELS.name for column in source.columns):
+        return None
+    names = source.box_classes or ()
+    given = getattr(source, "box_class_ids", None)
+    if given is None:
+        return tuple(range(1, len(names) + 1))
+    ids = tuple(int(number) for number in given)
+    if len(ids) != len(names) or len(set(ids)) != len(ids) or min(ids, default=1) < 1:
+        raise PackError(
+            f"{source.describe()}: box_class_ids must be different numbers from 1 on, one for "
+            f"each of the {len(names):,} classes of boxes; got {str(ids)[:60]}."
+        )
+    return ids

@@ -15,7 +15,7 @@ from penstock.packing import disk
 from penstock.packing.encode import encode_image
 from penstock.packing.format import SUFFIX
 from penstock.packing.index import Tables
-from penstock.packing.items import PackItem, PackSource
+from penstock.packing.items import PackItem, PackSource, box_class_ids_of
 from penstock.packing.open_pack_source import open_pack_source
 from penstock.packing.ordered_map import map_in_order
 from penstock.packing.read import PackFile
@@ -135,7 +135,12 @@ class _Job:
 
     def write_file(self, path: str, bar: ProgressBar, start: int, stop: int | None) -> None:
         source = self.source
-        tables = Tables(source.classes, source.box_classes, self.reencoding.settings())
+        tables = Tables(
+            source.classes,
+            source.box_classes,
+            self.reencoding.settings(),
+            box_class_ids_of(source),
+        )
         end = stop or source.length
         expected = None if end is None else end - start
         with PackWriter(

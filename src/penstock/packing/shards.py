@@ -7,7 +7,10 @@ import json
 import os
 from collections.abc import Sequence
 
+import numpy as np
+
 from penstock.errors import PackError
+from penstock.geometry import Ints
 from penstock.packing.format import SUFFIX
 from penstock.packing.items import Column
 from penstock.packing.read import PackFile, Sample
@@ -63,6 +66,14 @@ class PackSet:
         number = bisect.bisect_right(self._ends, index)
         return self.files[number], index - (self._ends[number] - len(self.files[number]))
 
+    def locate_all(self, indices: Ints) -> tuple[Ints, Ints]:
+        """Return for each sample the number of its file, and its place in it."""
+        ends = np.array(self._ends)
+        if len(indices) and not (indices.min() >= 0 and indices.max() < len(self)):
+            raise IndexError(f"{self.path}: samples {indices} of {len(self):,}")
+        numbers = np.searchsorted(ends, indices, side="right")
+        return numbers, indices - np.concatenate([[0], ends])[numbers]
+
     def sample(self, index: int) -> Sample:
         """Return what the index says of a sample; `index` in it counts within its file."""
         file, place = self.locate(index)
@@ -75,7 +86,7 @@ class PackSet:
 
 
 def _classes(file: PackFile) -> tuple[tuple[str, ...] | None, ...]:
-    return file.table("classes"), file.table("box_classes")
+    return tuple(file.table(name) for name in ("classes", "box_classes", "box_class_ids"))
 
 
 def shard_name(number: int, shards: int) -> str:

@@ -15,7 +15,6 @@ from penstock.loading.packed_source import PackedSource
 from penstock.loading.pillow_decode import DEFAULT_PIXEL_LIMIT, open_listening, open_rgb
 from penstock.loading.python_calls import PythonCalls
 from penstock.loading.reference import erase_finished, finish, run_moves
-from penstock.loading.target_source import open_targets
 from penstock.planner.plan import Plan
 from penstock.sources import Source
 from penstock.transforms.final import FinalSpec
@@ -38,7 +37,8 @@ class Examples:
         self._source = source
         self._plan = plan
         self._seed = seed
-        self._targets = open_targets(source, None, wanted=None)
+        # As stored, for names alone matter here, and those of older files are known as well.
+        self._targets = source.targets if isinstance(source, PackedSource) else None
         self._python = PythonCalls(source, plan, seed)
         self._names = source.box_classes if isinstance(source, PackedSource) else None
 

@@ -6,8 +6,6 @@ import os
 from dataclasses import dataclass
 from typing import BinaryIO
 
-import numpy as np
-
 from penstock.geometry import Ints
 from penstock.sources.path_table import PathTable
 from penstock.sources.source import Labels
@@ -52,7 +50,7 @@ def describe_labels(labels: Labels | None) -> str:
     """Return what kind of labels these are, for people."""
     if labels is None:
         return "no labels"
-    kind = "integer" if labels.dtype == np.int64 else "float"
+    kind = "float" if labels.dtype.kind == "f" else "integer"
     width = "" if labels.ndim == 1 else f" of {' x '.join(map(str, labels.shape[1:]))} numbers"
     return f"{kind} labels{width}"
 

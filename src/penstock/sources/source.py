@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from typing import BinaryIO, Protocol, runtime_checkable
+from typing import Any, BinaryIO, Protocol, runtime_checkable
 
-import numpy as np
 import numpy.typing as npt
 
 from penstock.geometry import Ints
 
 # One row per sample: a number, or a vector of numbers (multi-hot, probabilities, coordinates).
-Labels = npt.NDArray[np.int64] | npt.NDArray[np.float32] | npt.NDArray[np.float64]
+Labels = npt.NDArray[Any]
 
 
 @runtime_checkable

@@ -10,7 +10,7 @@ from dataset_samples import boxes_in, image_bytes
 from penstock.errors import SourceError
 from penstock.packing.datasets import open_dataset
 from penstock.packing.datasets.boxes import OUTSIDE
-from penstock.packing.datasets.coco import STRAY
+from penstock.packing.datasets.coco import RENUMBERED, STRAY
 
 
 @pytest.fixture
@@ -44,18 +44,15 @@ def test_real_boxes_are_those_of_the_json(coco128):
 
     assert source.length == len(items) == 80
     assert boxes_in(items) == 640
-    assert sum(item.columns["crowd"].sum() for item in items) == 10
+    assert sum(item.columns["iscrowd"].sum() for item in items) == 10
     assert source.box_classes == tuple(names[i] for i in ids)
     for image, item in zip(whole["images"], items, strict=True):
         expected = [a for a in whole["annotations"] if a["image_id"] == image["id"]]
-        corners = [
-            [x, y, x + width, y + height] for x, y, width, height in (a["bbox"] for a in expected)
-        ]
+        boxes = np.array([a["bbox"] for a in expected], np.float32).reshape(-1, 4)
+        corners = np.concatenate([boxes[:, :2], boxes[:, :2] + boxes[:, 2:]], axis=1)
         assert item.name == image["file_name"]
         assert item.columns["image_id"] == image["id"]
-        np.testing.assert_array_equal(
-            item.columns["boxes"], np.array(corners, np.float32).reshape(-1, 4)
-        )
+        np.testing.assert_array_equal(item.columns["boxes"], corners)
         assert [source.box_classes[label] for label in item.columns["box_labels"]] == [
             names[a["category_id"]] for a in expected
         ]
@@ -91,7 +88,7 @@ def test_layouts_of_folders(data_folder, layout):
     assert first.columns["boxes"].tolist() == [[2, 2, 5, 3]]
     assert first.columns["category_ids"].tolist() == [2]
     assert second.columns["boxes"].tolist() == [[0, 0, 1, 2], [0, 0, 1, 9]]
-    assert second.columns["crowd"].tolist() == [False, True]
+    assert second.columns["iscrowd"].tolist() == [0, 1]
 
 
 def test_keypoints_of_persons_join_the_instances(data_folder):
@@ -111,6 +108,23 @@ def test_captions_labels_and_panoptic(data_folder):
     assert labels.columns["labels"].tolist() == [0, 1]
     assert panoptic.columns["segment_ids"].tolist() == [7, 20]
     assert panoptic.columns["panoptic"].startswith(b"\x89PNG")
+
+
+@pytest.mark.parametrize(
+    ("ids", "numbers", "renumbered"),
+    [((3, 90), (3, 90), 0), ((0, 5), (1, 6), 2), ((7, 10**9), (1, 2), 2)],
+    ids=["as they are", "0 is the background's", "too large to count to"],
+)
+def test_numbers_for_detection_models(tmp_path, ids, numbers, renumbered):
+    """The same for every split of a data set, whichever categories it uses."""
+    categories = [{"id": number, "name": f"class {number}"} for number in reversed(ids)]
+    source = open_dataset(write(tmp_path, [IMAGE], [annotation(category_id=ids[1])], categories))
+    (item,) = source.items()
+
+    assert source.box_class_ids == numbers
+    assert item.columns["box_labels"].tolist() == [1]
+    assert item.columns["category_ids"].tolist() == [ids[1]]
+    assert source.findings.count(RENUMBERED) == renumbered
 
 
 def test_gaps_in_ids_and_images_without_objects(tmp_path):

@@ -6,6 +6,7 @@ import pytest
 
 from penstock.errors import SourceError
 from penstock.packing.datasets import open_dataset
+from penstock.packing.datasets.kitti import KITTI_CLASSES
 
 
 @pytest.fixture
@@ -17,9 +18,9 @@ def test_kitti(layouts):
     source = open_dataset(layouts / "kitti_dataset" / "kitti_detection")
     first, second = source.items()
 
-    assert source.box_classes == ("Truck", "Van")
+    assert source.box_classes == KITTI_CLASSES
     assert first.columns["boxes"].tolist() == [[0, 1, 2, 3], [0, 5, 1, 8]]
-    assert first.columns["box_labels"].tolist() == [0, 1]
+    assert [KITTI_CLASSES[n] for n in first.columns["box_labels"]] == ["Truck", "Van"]
     assert first.columns["kitti_numbers"][0, 0] == 1
     assert second.columns["boxes"].tolist() == [[0, 0, 2, 2], [4, 4, 6, 6], [6, 6, 7, 9]]
     assert first.data.exists()

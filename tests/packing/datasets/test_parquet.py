@@ -8,6 +8,7 @@ from PIL import Image
 from dataset_samples import image_bytes
 from penstock.errors import SourceError
 from penstock.packing.datasets import open_dataset
+from penstock.packing.datasets.layout_source import FROM_0, FROM_1
 
 pa = pytest.importorskip("pyarrow")
 pq = pytest.importorskip("pyarrow.parquet")
@@ -87,6 +88,31 @@ def test_hugging_face_detection(tmp_path):
     assert first.columns["box_labels"].tolist() == [1]
     assert second.columns["boxes"].shape == (0, 4)
     assert "left, top, width, height" in source.describe()
+
+
+@pytest.mark.parametrize(
+    ("categories", "stored", "told"),
+    [([1, 90], [0, 89], FROM_1), ([1, 0], [1, 0], FROM_0)],
+    ids=["0 is the background", "0 is a class"],
+)
+def test_categories_without_names(tmp_path, categories, stored, told):
+    objects = [{"bbox": [[1.0, 2.0, 3.0, 1.0]], "category": [number]} for number in categories]
+    source = open_dataset(write(tmp_path / "a.parquet", image=IMAGES[:2], objects=objects))
+
+    assert [item.columns["box_labels"].tolist() for item in source.items()] == [[n] for n in stored]
+    assert source.findings.count(told) == 2
+
+
+def test_categories_are_those_that_have_names(tmp_path):
+    names = {"_type": "ClassLabel", "names": ["mask", "glove"]}
+    features = {"objects": {"feature": {"category": names}, "_type": "Sequence"}}
+    objects = [{"bbox": [[1.0, 2.0, 3.0, 1.0]], "category": [-1]}]
+    source = open_dataset(
+        write(tmp_path / "a.parquet", features, image=IMAGES[:1], objects=objects)
+    )
+
+    with pytest.raises(SourceError, match="category -1 is none of the classes"):
+        list(source.items())
 
 
 def test_plain_bytes_and_class_names(tmp_path):

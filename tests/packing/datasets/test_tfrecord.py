@@ -9,6 +9,8 @@ import pytest
 from dataset_samples import image_bytes
 from penstock.errors import SourceError
 from penstock.packing.datasets import open_dataset
+from penstock.packing.datasets.layout_source import FROM_0
+from penstock.packing.datasets.tfrecord import BACKGROUND
 
 crc32c = pytest.importorskip("google_crc32c")
 JPEG = image_bytes(height=10, width=20)
@@ -85,11 +87,11 @@ def test_real_boxes_are_those_of_the_csv(data_folder):
     source = open_dataset(folder, split="raccoon_test")
     items = list(source.items())
 
-    assert source.box_classes[1] == "raccoon"
+    assert source.box_classes == ("raccoon",)
     assert {item.name for item in items} == set(expected)
     for item in items:
         np.testing.assert_allclose(item.columns["boxes"], expected[item.name], atol=1e-3)
-        assert set(item.columns["box_labels"].tolist()) == {1}
+        assert set(item.columns["box_labels"].tolist()) == {0}
 
 
 def test_real_boxes_with_names_in_the_records(data_folder):
@@ -111,9 +113,10 @@ def test_label_map(data_folder):
     source = open_dataset(folder, split="train")
     (item,) = source.items()
 
-    assert source.box_classes == ("class 0", *(f"label_{i}" for i in range(10)))
-    assert item.columns["boxes"].tolist() == [[0, 4, 4, 12], [0, 4, 4, 8], [2, 4, 6, 8]]
-    assert item.columns["box_labels"].tolist() == [3, 4, 0]
+    assert source.box_classes == tuple(f"label_{i}" for i in range(10))
+    assert item.columns["boxes"].tolist() == [[0, 4, 4, 12], [0, 4, 4, 8]]
+    assert item.columns["box_labels"].tolist() == [2, 3]
+    assert source.findings.count(BACKGROUND) == 1
     assert open_dataset(folder / "test.tfrecord").columns == ()
 
 
@@ -150,6 +153,22 @@ def test_other_features_become_columns(record_file):
     assert second.columns["boxes"].shape == (0, 4)
     assert second.columns["object_is_crowd"].dtype == np.int64
     assert [item.name for item in source.items(1)] == ["00000001.jpg"]
+
+
+@pytest.mark.parametrize(("numbers", "stored", "told"), [([1, 3], [0, 2], 0), ([0, 3], [0, 3], 2)])
+def test_boxes_count_from_1_unless_there_is_a_0(record_file, numbers, stored, told):
+    """The Detection API leaves 0 to the background; who uses it for a class counts from there."""
+    source = open_dataset(
+        record_file(
+            *(
+                example(image__encoded=[JPEG], image__object__class__label=[number], **box())
+                for number in numbers
+            )
+        )
+    )
+
+    assert [item.columns["box_labels"].tolist() for item in source.items()] == [[n] for n in stored]
+    assert source.findings.count(FROM_0) == told
 
 
 def test_labels_that_are_only_text(record_file):

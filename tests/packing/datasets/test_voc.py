@@ -7,6 +7,7 @@ from dataset_samples import boxes_in, image_bytes
 from penstock.errors import SourceError
 from penstock.packing.datasets import open_dataset
 from penstock.packing.datasets.boxes import OUTSIDE
+from penstock.packing.datasets.voc import VOC_CLASSES
 
 OBJECT = """<object><name>{name}</name><difficult>1</difficult><bndbox>
 <xmin>1</xmin><ymin>2</ymin><xmax>{right}</xmax><ymax>4</ymax></bndbox></object>"""
@@ -49,6 +50,18 @@ def test_real_boxes_are_those_of_the_files(data_folder):
         )
         assert item.columns["boxes"].tolist() == [[float(v) for v in row] for row in corners]
         assert item.data == folder / "JPEGImages" / item.name
+
+
+def test_classes_of_the_challenges_keep_their_numbers(voc):
+    """Whichever of them a folder has: torchvision's wrapper numbers them like this, from 1."""
+    write(voc, OBJECT.format(name="person", right=5), OBJECT.format(name="aeroplane", right=5))
+    source = open_dataset(voc)
+    (item,) = source.items()
+
+    assert source.box_classes == VOC_CLASSES
+    assert item.columns["box_labels"].tolist() == [14, 0]
+    write(voc, OBJECT.format(name="person", right=5), OBJECT.format(name="robot", right=5))
+    assert open_dataset(voc).box_classes == ("person", "robot")
 
 
 def test_real_splits(data_folder):

@@ -31,11 +31,15 @@ def boxes_from_rows(rows: Sequence[Sequence[float]], where: str) -> Boxes:
 
 
 def boxes_from_corner_and_size(rows: Sequence[Sequence[float]], where: str) -> Boxes:
-    """Turn left, top, width, height (COCO) into corners."""
+    """Turn left, top, width, height (COCO) into corners.
+
+    Added up in float32, as torchvision does: the last bit may differ from an exact sum.
+    """
     if not rows:
         return NO_BOXES
-    boxes = np.array(rows, np.float64).reshape(-1, 4)
-    boxes[:, 2:] += boxes[:, :2]
+    boxes = _checked(np.array(rows, np.float64).reshape(-1, 4), where)
+    with np.errstate(over="ignore"):
+        boxes[:, 2:] += boxes[:, :2]
     return _checked(boxes, where)
 
 
@@ -71,7 +75,7 @@ def note_odd_boxes(boxes: Boxes, size: Size | None, findings: Findings, where: s
         findings.add(OUTSIDE, where, outside)
 
 
-def _checked(boxes: npt.NDArray[np.float64], where: str) -> Boxes:
+def _checked(boxes: npt.NDArray[np.floating], where: str) -> Boxes:
     with np.errstate(over="ignore"):
         result = boxes.astype(np.float32)
     wrong = np.flatnonzero(~np.isfinite(result).all(axis=1))

@@ -1,7 +1,7 @@
 """COCO's json: objects with boxes, masks and keypoints; also captions, plain labels and panoptic.
 
-Category ids have gaps, so `box_labels` count the categories in the order of their ids;
-`category_ids` keeps COCO's own.
+Category ids have gaps, so `box_labels` count the categories in the order of their ids; loaders
+deliver the ids, which the table `box_class_ids` holds. `category_ids` keeps the json's own.
 """
 
 from __future__ import annotations
@@ -18,7 +18,12 @@ from penstock.geometry import Size
 from penstock.packing.datasets.boxes import boxes_from_corner_and_size, note_odd_boxes
 from penstock.packing.datasets.coco_images import CocoImages
 from penstock.packing.datasets.coco_index import CocoIndex, each_image, read_coco_index
-from penstock.packing.datasets.coco_other import read_captions, read_labels, read_panoptic
+from penstock.packing.datasets.coco_other import (
+    CROWD,
+    read_captions,
+    read_labels,
+    read_panoptic,
+)
 from penstock.packing.datasets.images import image_size, png_of_masks
 from penstock.packing.datasets.layout_source import Findings, LayoutSource
 from penstock.packing.datasets.polygons import draw_segmentation
@@ -26,8 +31,11 @@ from penstock.packing.items import BOX_LABELS, BOXES, MASKS, Column, PackItem, k
 
 IMAGE_ID = Column("image_id", "fixed", "int64")
 CATEGORY_IDS = Column("category_ids", "ragged", "int64")  # COCO's own, one a box
-CROWD = Column("crowd", "ragged", "bool")  # one a box: it holds many objects
 
+RENUMBERED = (
+    "categories got numbers of their own, as their ids begin below 1, where detection models have "
+    "the background, or are too large to count classes"
+)
 STRAY = "annotations are of images that the file does not list, and were left out"
 
 
@@ -68,6 +76,7 @@ def _objects(index: CocoIndex, images: CocoImages, keypoints: CocoIndex | None) 
         read=reader.items,
         length=len(index.image_ids),
         box_classes=index.names,
+        box_class_ids=index.class_ids,
         details=f"{len(index.annotation_images):,} boxes",
         findings=findings,
     )
@@ -91,6 +100,8 @@ class _ObjectReader:
     findings: Findings
 
     def items(self, start: int) -> Iterator[PackItem]:
+        if self.index.class_ids != tuple(self.index.label_of):
+            self.findings.add(RENUMBERED, self.index.title, len(self.index.label_of))
         known = np.isin(self.index.annotation_images, self.index.image_ids)
         if not known.all():
             self.findings.add(STRAY, self.index.title, int(np.count_nonzero(~known)))
@@ -112,7 +123,7 @@ class _ObjectReader:
             "boxes": boxes,
             "box_labels": np.array(labels, np.int64),
             "category_ids": np.array([entry["category_id"] for entry in entries], np.int64),
-            "crowd": np.array([bool(entry.get("iscrowd", 0)) for entry in entries], np.bool_),
+            "iscrowd": np.array([bool(entry.get("iscrowd", 0)) for entry in entries], np.int64),
         }
         if "segmentation" in self.index.fields:
             if entries and size is None:

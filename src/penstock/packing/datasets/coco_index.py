@@ -19,6 +19,8 @@ from penstock.packing.datasets.files import map_file
 from penstock.packing.datasets.json_stream import JsonStream, element
 from penstock.sources.file_source import printable
 
+LARGEST_CLASS_ID = 100_000
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class CocoIndex:
@@ -48,6 +50,18 @@ class CocoIndex:
     def names(self) -> tuple[str, ...]:
         """The categories' names; label i is the i-th."""
         return tuple(category["name"] for category in self.categories)
+
+    @property
+    def class_ids(self) -> tuple[int, ...]:
+        """The numbers that detection models get: the categories' ids, moved up to begin with 1.
+
+        Where ids are too large to count classes up to them, the categories are counted instead.
+        """
+        ids = tuple(self.label_of)
+        first = min(ids, default=1)
+        if max(ids, default=1) - first > LARGEST_CLASS_ID:
+            return tuple(range(1, len(ids) + 1))
+        return tuple(number + max(0, 1 - first) for number in ids)
 
     def label(self, entry: dict[str, Any], where: str) -> int:
         """Return the label of an annotation: its category's place in the order of ids."""

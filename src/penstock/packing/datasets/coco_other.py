@@ -18,6 +18,7 @@ from penstock.packing.datasets.layout_source import LayoutSource
 from penstock.packing.datasets.names import safe_name
 from penstock.packing.items import BOX_LABELS, BOXES, LABEL, Column, PackItem
 
+CROWD = Column("iscrowd", "ragged", "int64")  # one for each box: 1 if it holds many objects
 CAPTIONS = Column("captions", "text")  # a JSON list of strings
 LABELS = Column("labels", "ragged", "int64")  # any number of classes an image
 SEGMENT_IDS = Column("segment_ids", "ragged", "int64")  # one a box: its colour in `panoptic`
@@ -76,10 +77,11 @@ def read_panoptic(path: str, index: CocoIndex, images: CocoImages) -> LayoutSour
     return LayoutSource(
         kind="coco",
         title=index.title,
-        columns=(BOXES, BOX_LABELS, Column("crowd", "ragged", "bool"), SEGMENT_IDS, PANOPTIC),
+        columns=(BOXES, BOX_LABELS, CROWD, SEGMENT_IDS, PANOPTIC),
         read=items,
         length=len(index.image_ids),
         box_classes=index.names,
+        box_class_ids=index.class_ids,
         details="panoptic",
     )
 
@@ -95,7 +97,7 @@ def _panoptic(
     try:
         boxes = boxes_from_corner_and_size([segment["bbox"] for segment in segments], where)
         ids = np.array([segment["id"] for segment in segments], np.int64)
-        crowd = np.array([bool(segment.get("iscrowd", 0)) for segment in segments], np.bool_)
+        crowd = np.array([bool(segment.get("iscrowd", 0)) for segment in segments], np.int64)
     except (KeyError, TypeError, ValueError, AttributeError) as error:
         raise SourceError(
             f"{where}: segments_info needs an id and a bbox a segment ({error!r})."
@@ -104,7 +106,7 @@ def _panoptic(
     return {
         "boxes": boxes,
         "box_labels": labels,
-        "crowd": crowd,
+        "iscrowd": crowd,
         "segment_ids": ids,
         "panoptic": png,
     }

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -95,7 +95,8 @@ def _columns(arrays: dict[str, Any], images: str, title: str) -> dict[str, Colum
         if name != images and array.ndim and len(array) == count and array.dtype.kind in "biuf"
     }
     flat = {name: array for name, array in others.items() if array.size == count}
-    labels = [name for name in flat if set(name.lower().replace("/", "_").split("_")) & LABEL_WORDS]
+    vectors = [name for name, array in others.items() if array.ndim == 2 and name not in flat]
+    labels = _called_labels(flat) or _called_labels(vectors)
     if len(labels) > 1:
         raise SourceError(
             f"{title}: any of {', '.join(labels)} might be the labels of {images}. "
@@ -106,10 +107,16 @@ def _columns(arrays: dict[str, Any], images: str, title: str) -> dict[str, Colum
         column = Column(
             user_column_name(name), "fixed", array.dtype.newbyteorder("=").name, array.shape[1:]
         )
-        if name in labels:
+        if name in labels and name in flat:
             column = LABEL if array.dtype.kind in "biu" else REGRESSION_LABEL
+        elif name in labels:  # a vector for each image, such as a multi-hot one
+            column = replace(column, name=LABEL.name)
         columns[name] = column
     return columns
+
+
+def _called_labels(names: Iterable[str]) -> list[str]:
+    return [n for n in names if set(n.lower().replace("/", "_").split("_")) & LABEL_WORDS]
 
 
 @dataclass(frozen=True, slots=True)

@@ -21,6 +21,10 @@ from penstock.packing.datasets.splits import choose_split
 from penstock.packing.items import BOX_LABELS, BOXES, Column, PackItem
 from penstock.sources.file_source import printable
 
+# The classes that KITTI knows, in the order in which its authors and torchvision list them.
+KITTI_CLASSES = (
+    "Car", "Van", "Truck", "Pedestrian", "Person_sitting", "Cyclist", "Tram", "Misc", "DontCare",
+)  # fmt: skip
 IMAGES, LABELS = "image_2", "label_2"
 LARGEST_LABEL_FILE_BYTES = 1 << 24
 NUMBERS = 14  # after the class: truncated, occluded, alpha, 4 of the box, 7 in 3D
@@ -44,7 +48,8 @@ def open_kitti(folder: str, split: str | None = None) -> LayoutSource:
     """Open a folder with `image_2` and `label_2`, or `training` above them.
 
     Args:
-        folder: The data set. Classes are those of all its splits, sorted.
+        folder: The data set. Classes are KITTI's own if no other is in it, else those of all its
+            splits, sorted.
         split: A folder inside `image_2`, if there are some.
     """
     root = kitti_root(folder)
@@ -52,7 +57,8 @@ def open_kitti(folder: str, split: str | None = None) -> LayoutSource:
     if root is None or not everything:
         raise SourceError(f"{printable(folder)}: no images and labels of KITTI in it.")
     classes = {item.name for name in everything for item in _objects(root, name)}
-    label_of = {name: label for label, name in enumerate(sorted(classes))}
+    ordered = KITTI_CLASSES if classes <= set(KITTI_CLASSES) else tuple(sorted(classes))
+    label_of = {name: label for label, name in enumerate(ordered)}
     names = _chosen(folder, everything, split)
     count = sum(len(_objects(root, name)) for name in names)
     findings = Findings()

@@ -7,6 +7,10 @@ from dataclasses import dataclass, field
 
 from penstock.packing.items import Column, PackItem
 
+# Labels of boxes whose convention is not fixed by the layout.
+FROM_0 = "boxes have labels that count from 0; detection models get one more"
+FROM_1 = "boxes have labels without names and without a 0, which is taken for the background"
+
 
 @dataclass(slots=True)
 class Findings:
@@ -47,6 +51,7 @@ class LayoutSource:
     length: int | None = None
     classes: tuple[str, ...] | None = None
     box_classes: tuple[str, ...] | None = None
+    box_class_ids: tuple[int, ...] | None = None  # of each; None: counted from 1
     details: str = ""  # goes on where `describe()` has given the counts
     findings: Findings = field(default_factory=Findings)
 

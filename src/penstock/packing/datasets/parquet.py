@@ -13,13 +13,14 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from penstock.errors import SourceError
 from penstock.packing.datasets.boxes import boxes_from_corner_and_size, note_odd_boxes
 from penstock.packing.datasets.files import is_image_name
 from penstock.packing.datasets.images import png_of_pixels
 from penstock.packing.datasets.labels import LabelNames
-from penstock.packing.datasets.layout_source import Findings, LayoutSource
+from penstock.packing.datasets.layout_source import FROM_0, FROM_1, Findings, LayoutSource
 from penstock.packing.datasets.names import image_extension, numbered_name, safe_name
 from penstock.packing.datasets.parquet_files import ParquetFiles
 from penstock.packing.datasets.parquet_schema import OBJECTS_NAME, ParquetSchema, read_schema
@@ -32,18 +33,20 @@ def open_parquet(path: str, split: str | None = None) -> LayoutSource:
     """Open a Parquet file, or the files of one data set in a folder."""
     title = printable(path)
     files = ParquetFiles.open(choose_record_files(path, (".parquet",), split), title)
-    schema = read_schema(files.schema, files.types, files.has_nulls, title)
+    schema = read_schema(files.schema, files.types, files.has_nulls, files.one_length, title)
     names = LabelNames()
     if schema.label is not None and schema.classes is None and not schema.label_is_float:
         for where, row in files.rows([schema.label]):
             names.add(_present(row[schema.label].as_py(), schema.label, where))
         names.finish()
     findings = Findings()
+    numbered = schema.has_objects and schema.box_classes is None
+    first = _first_category(files) if numbered else 0
     return LayoutSource(
         kind="parquet",
         title=title + (f", {split}" if split else ""),
         columns=_columns(schema),
-        read=_Reader(files, schema, names, findings).items,
+        read=_Reader(files, schema, names, findings, first).items,
         length=files.count,
         classes=schema.classes or names.names,
         box_classes=schema.box_classes,
@@ -67,6 +70,7 @@ class _Reader:
     schema: ParquetSchema
     names: LabelNames
     findings: Findings
+    first_category: int
 
     def items(self, start: int) -> Iterator[PackItem]:
         for offset, (where, row) in enumerate(self.files.rows(None, start)):
@@ -103,10 +107,30 @@ class _Reader:
         if self.schema.has_objects:
             boxes, labels = _objects(row[OBJECTS_NAME].as_py(), where)
             note_odd_boxes(boxes, None, self.findings, where)
-            columns["boxes"], columns["box_labels"] = boxes, labels
+            columns["boxes"] = boxes
+            columns["box_labels"] = self._box_labels(labels, where)
         for name, column in self.schema.user.items():
             columns[column.name] = _user_value(row[name].as_py(), column)
         return columns
+
+    def _box_labels(self, labels: npt.NDArray[np.int64], where: str) -> npt.NDArray[np.int64]:
+        classes = self.schema.box_classes
+        outside = labels < self.first_category
+        if classes is None and len(labels):
+            self.findings.add(FROM_1 if self.first_category else FROM_0, where, len(labels))
+        elif classes is not None:
+            outside |= labels >= len(classes)
+        if outside.any():
+            raise SourceError(f"{where}: category {labels[outside][0]} is none of the classes.")
+        return labels - self.first_category
+
+
+def _first_category(files: ParquetFiles) -> int:
+    """Return 0 if categories without names count from there, else 1: 0 is the background then."""
+    for where, row in files.rows([OBJECTS_NAME]):
+        if (_objects(row[OBJECTS_NAME].as_py(), where)[1] == 0).any():
+            return 0
+    return 1
 
 
 def _objects(value: Any, where: str) -> tuple[Any, Any]:

@@ -75,6 +75,18 @@ class ParquetFiles:
                 raise _unreadable(path, error) from error
         return False
 
+    def one_length(self, column: str) -> int | None:
+        """Tell how long all lists in a column are; None if they differ or one is missing."""
+        lengths: set[int | None] = set()
+        for path in self.paths:
+            try:
+                with self._parquet.ParquetFile(path, memory_map=True) as file:
+                    for batch in file.iter_batches(ROWS_OF_NUMBERS, columns=[column]):
+                        lengths.update(batch.column(0).value_lengths().unique().to_pylist())
+            except (self._error, OSError) as error:
+                raise _unreadable(path, error) from error
+        return lengths.pop() if len(lengths) == 1 else None
+
 
 def _cells(file: Any, group: int, columns: list[str] | None, skip: int) -> Iterator[dict[str, Any]]:
     for batch in file.iter_batches(ROWS_PER_BATCH, row_groups=[group], columns=columns):

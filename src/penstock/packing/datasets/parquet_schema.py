@@ -38,7 +38,11 @@ class ParquetSchema:
 
 
 def read_schema(
-    schema: Any, types: Any, has_nulls: Callable[[str], bool], title: str
+    schema: Any,
+    types: Any,
+    has_nulls: Callable[[str], bool],
+    one_length: Callable[[str], int | None],
+    title: str,
 ) -> ParquetSchema:
     """Work out the use of each column.
 
@@ -46,6 +50,7 @@ def read_schema(
         schema: A pyarrow.Schema.
         types: The module pyarrow.types.
         has_nulls: Tells whether a value is missing anywhere in a column.
+        one_length: Tells how long all lists in a column are, or None if they differ.
         title: What errors call the file.
     """
     features = _hugging_face_features(schema.metadata or {}, title)
@@ -54,6 +59,9 @@ def read_schema(
     label = _find_label(schema, features, types)
     objects = _is_objects(schema, types)
     taken = {image, label, OBJECTS_NAME if objects else None}
+    user = {f.name: _user_column(f, forms, types, has_nulls) for f in schema if f.name not in taken}
+    if label is None:
+        user |= _vector_label(schema, features, types, one_length)
     return ParquetSchema(
         image=image,
         image_form=forms[image],
@@ -63,9 +71,7 @@ def read_schema(
         classes=_names(features.get(label)) if label else None,
         has_objects=objects,
         box_classes=_category_names(features.get(OBJECTS_NAME)) if objects else None,
-        user={
-            f.name: _user_column(f, forms, types, has_nulls) for f in schema if f.name not in taken
-        },
+        user=user,
     )
 
 
@@ -120,6 +126,23 @@ def _is_scalar(kind: Any, types: Any) -> bool:
     return bool(_is_number(kind, types) or types.is_string(kind) or types.is_large_string(kind))
 
 
+def _vector_label(
+    schema: Any, features: dict[str, Any], types: Any, one_length: Callable[[str], int | None]
+) -> dict[str, Column]:
+    """Find the label that is a vector for each row, such as a multi-hot one; lists of ids are not.
+
+    Lists of different lengths stay a column of their own name.
+    """
+    for name in LABEL_NAMES:
+        kind = schema.field(name).type if name in schema.names else None
+        if kind is None or not (types.is_list(kind) or types.is_fixed_size_list(kind)):
+            continue
+        length = one_length(name) if _is_number(kind.value_type, types) else None
+        if length and _category_names(features.get(name)) is None:
+            return {name: Column("label", "fixed", _dtype(kind.value_type), (length,))}
+    return {}
+
+
 def _is_objects(schema: Any, types: Any) -> bool:
     if OBJECTS_NAME not in schema.names:
         return False
@@ -149,6 +172,10 @@ def _user_column(
     if field.name in forms and forms[field.name] != "tensor":
         return Column(name, "bytes")
     if types.is_list(kind) and _is_number(kind.value_type, types):
+        return Column(name, "ragged", _dtype(kind.value_type))
+    if types.is_fixed_size_list(kind) and _is_number(kind.value_type, types):
+        if kind.list_size and not has_nulls(field.name):
+            return Column(name, "fixed", _dtype(kind.value_type), (kind.list_size,))
         return Column(name, "ragged", _dtype(kind.value_type))
     if _is_number(kind, types) and not has_nulls(field.name):
         return Column(name, "fixed", _dtype(kind))

@@ -42,6 +42,7 @@ class Survey:
     labels: LabelNames = field(default_factory=LabelNames)  # for labels that are only text
     names: dict[int, str] = field(default_factory=dict)  # of labels, where records give both
     box_names: dict[int, str] = field(default_factory=dict)
+    box_numbers: tuple[int, int] | None = None  # smallest and largest label of a box
     _extras: dict[str, int] = field(default_factory=dict)  # other features, and their kind
 
     def add(self, example: Example, where: str) -> None:
@@ -62,7 +63,10 @@ class Survey:
         if labelled and not numbers:
             for text in example[LABEL_TEXT].blobs if LABEL_TEXT in example else ():
                 self.labels.add(str(text, "utf-8", "replace"))
-        _pair_names(self.box_names, example, BOX_LABEL, BOX_TEXT, where)
+        found = _pair_names(self.box_names, example, BOX_LABEL, BOX_TEXT, where)
+        if len(found):
+            found = [*found, *(self.box_numbers or ())]
+            self.box_numbers = min(found), max(found)
         for name, feature in example.items():
             if name not in KNOWN and feature.kind:
                 kind = self._extras.setdefault(name, feature.kind)
@@ -93,8 +97,22 @@ class Survey:
         return self.labels.names or _by_number(listed or self.names)
 
     def box_classes(self, listed: dict[int, str]) -> tuple[str, ...] | None:
-        """Return the names of boxes' labels."""
-        return _by_number(listed or self.box_names) if self.detection else None
+        """Return the names of boxes' labels, which `first_box_number` begins."""
+        names = dict(listed or self.box_names)
+        if not self.detection or not names:
+            return None
+        if self.box_numbers is not None:
+            names.setdefault(self.box_numbers[1], f"class {self.box_numbers[1]}")
+        every = _by_number(names)
+        return None if every is None else every[self.first_box_number(listed) :]
+
+    def first_box_number(self, listed: dict[int, str]) -> int:
+        """Return what boxes' labels count from: 1, as in the Detection API, unless 0 is a class.
+
+        A list of classes beside the records decides, or else the records.
+        """
+        numbers = listed or (*(self.box_numbers or ()), *self.box_names)
+        return min(1, *numbers) if numbers else 1
 
 
 def _pair_names(

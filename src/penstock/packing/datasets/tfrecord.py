@@ -1,6 +1,7 @@
 """TFRecord files of tf.train.Example, with the feature names of TF-Slim and the Detection API.
 
-Labels are the numbers in the file; many files count from 1 and leave 0 to the background.
+Labels of images are the numbers in the file. Those of boxes count from 1, as the Detection API
+leaves 0 to the background, unless a 0 is among them; `box_labels` count from 0 either way.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ from penstock.packing.datasets.boxes import NO_BOXES, Boxes, boxes_from_fraction
 from penstock.packing.datasets.class_names import class_names_beside
 from penstock.packing.datasets.files import is_image_name
 from penstock.packing.datasets.images import image_size
-from penstock.packing.datasets.layout_source import Findings, LayoutSource
+from penstock.packing.datasets.layout_source import FROM_0, Findings, LayoutSource
 from penstock.packing.datasets.names import image_extension, numbered_name, safe_name
 from penstock.packing.datasets.record_files import TF_EXTENSIONS, choose_record_files
 from penstock.packing.datasets.tf_example import NO_FEATURE, Example, parse_example
@@ -35,6 +36,8 @@ from penstock.packing.datasets.tf_survey import (
 from penstock.packing.items import Column, PackItem
 from penstock.sources.file_source import printable
 
+BACKGROUND = "boxes have the number of the background, and were left out"
+
 
 def open_tfrecord(path: str, split: str | None = None) -> LayoutSource:
     """Open a TFRecord file, or the files of one data set in a folder.
@@ -50,12 +53,15 @@ def open_tfrecord(path: str, split: str | None = None) -> LayoutSource:
         raise SourceError(f"{printable(path)}: no record in it.")
     listed = class_names_beside(files[0])
     survey.labels.finish()
+    first = survey.first_box_number(listed)
+    if survey.detection and first < 0:
+        raise SourceError(f"{printable(path)}: a box has the label {first}; 0 or more is needed.")
     findings = Findings()
     return LayoutSource(
         kind="tfrecord",
         title=printable(path) + (f", {split}" if split else ""),
         columns=survey.columns(),
-        read=_Reader(files, survey, findings).items,
+        read=_Reader(files, survey, findings, first).items,
         length=survey.count,
         classes=survey.classes(listed),
         box_classes=survey.box_classes(listed),
@@ -69,8 +75,11 @@ class _Reader:
     files: list[str]
     survey: Survey
     findings: Findings
+    first_box_number: int
 
     def items(self, start: int) -> Iterator[PackItem]:
+        if self.survey.detection and self.first_box_number == 0:
+            self.findings.add(FROM_0, printable(self.files[0]), self.survey.boxes)
         position = 0
         for file in self.files:
             first = position
@@ -93,7 +102,20 @@ class _Reader:
             columns["box_labels"] = labels[: len(columns["boxes"])]
         for feature, column in self.survey.extra_columns().items():
             columns[column.name] = _extra(example, feature, column)
+        if self.survey.detection:
+            self._leave_out_background(columns, where)
         return PackItem(_name(example, number, prefix, data, where), data, columns)
+
+    def _leave_out_background(self, columns: dict[str, Any], where: str) -> None:
+        """Drop boxes of a number that the list of classes begins above, with all that is theirs."""
+        kept = columns["box_labels"] >= 0
+        if kept.all():
+            return
+        self.findings.add(BACKGROUND, where, int(np.count_nonzero(~kept)))
+        for name, column in columns.items():
+            is_of_objects = name in {"boxes", "box_labels"} or name.startswith("object_")
+            if is_of_objects and isinstance(column, np.ndarray) and len(column) == len(kept):
+                columns[name] = column[kept]
 
     def _label(self, example: Example, where: str) -> int:
         numbers = example.get(LABEL_NUMBER, NO_FEATURE).integers
@@ -121,7 +143,7 @@ class _Reader:
         labels = example.get(BOX_LABEL, NO_FEATURE).integers
         if len(labels) != boxes:
             raise SourceError(f"{where}: {boxes} boxes but {len(labels)} labels of boxes.")
-        return np.array(labels, np.int64)
+        return np.array(labels, np.int64) - self.first_box_number
 
 
 def _size(example: Example, data: bytes, where: str, findings: Findings) -> Size | None:

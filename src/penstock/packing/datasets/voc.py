@@ -20,11 +20,19 @@ from penstock.packing.datasets.voc_xml import FLAGS, VocAnnotation
 from penstock.packing.items import BOX_LABELS, BOXES, Column, PackItem
 from penstock.sources.file_source import printable
 
+# The classes of the original challenges in the order of their numbers, which begin with 1.
+VOC_CLASSES = (
+    "aeroplane", "bicycle", "bird", "boat", "bottle", "bus", "car", "cat", "chair", "cow",
+    "diningtable", "dog", "horse", "motorbike", "person", "pottedplant", "sheep", "sofa", "train",
+    "tvmonitor",
+)  # fmt: skip
 PARTS = "boxes of parts of objects (such as a head) are not kept"
 
 
 def open_voc(folder: str, split: str | None = None) -> LayoutSource:
-    """Open a VOC folder. Classes are those of all its splits, sorted.
+    """Open a VOC folder.
+
+    Classes are VOC's own 20 if no other is in it, else those of all its splits, sorted.
 
     Args:
         folder: It holds `Annotations` and `JPEGImages`, or images and xml files side by side.
@@ -41,7 +49,8 @@ def open_voc(folder: str, split: str | None = None) -> LayoutSource:
         names.update(annotation.names)
         if stem in boxes_of:
             boxes_of[stem] = len(annotation.names)
-    label_of = {name: label for label, name in enumerate(sorted(names))}
+    classes = VOC_CLASSES if names <= set(VOC_CLASSES) else tuple(sorted(names))
+    label_of = {name: label for label, name in enumerate(classes)}
     findings = Findings()
     return LayoutSource(
         kind="voc",

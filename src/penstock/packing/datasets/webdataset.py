@@ -4,7 +4,8 @@
 |---|---|
 | .jpg .png .webp ... | the image |
 | .cls | `label`: an integer, or the name of a class |
-| .json .txt and other text | a text column of that name; a "label" in json, if there is no .cls |
+| .json .txt and other text | a text column of that name |
+| "label" in .json, without a .cls | `label`: the same, a number, or numbers of one length |
 | anything else | a bytes column of that name |
 """
 
@@ -16,6 +17,8 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any
+
+import numpy as np
 
 from penstock.errors import SourceError
 from penstock.packing.datasets.files import names_in
@@ -29,6 +32,7 @@ from penstock.sources.file_source import printable
 from penstock.sources.image_folder import SPLIT_FOLDERS
 from penstock.sources.scan import IMAGE_EXTENSIONS
 
+Label = int | float | str | list[float]
 LABEL_FIELD = "cls"
 FOLDERS = (
     "set of archives has no labels (.cls) but folders, which are not taken for classes; "
@@ -67,12 +71,13 @@ def open_webdataset(path: str, split: str | None = None) -> LayoutSource:
     survey.labels.finish()
     findings = Findings()
     columns = survey.columns()
-    labels = survey.labels if survey.labelled else None
+    label = survey.label_column()
+    labels = survey.labels if label == LABEL else None
     return LayoutSource(
         kind="webdataset",
         title=printable(path),
-        columns=(*((LABEL,) if labels else ()), *columns.values()),
-        read=_Reader(shards, columns, labels, findings, len(survey.folders) > 1).items,
+        columns=(*((label,) if label else ()), *columns.values()),
+        read=_Reader(shards, columns, label, labels, findings, len(survey.folders) > 1).items,
         length=survey.count,
         classes=labels.names if labels else None,
         details=f"{len(shards):,} shard{'' if len(shards) == 1 else 's'}",
@@ -145,6 +150,9 @@ class _Survey:
     fields: set[str] = field(default_factory=set)
     folders: set[str] = field(default_factory=set)
     labels: LabelNames = field(default_factory=LabelNames)
+    shapes: set[tuple[int, ...]] = field(default_factory=set)  # of labels that are numbers
+    whole: bool = True  # whether those are all integers
+    named: bool = False  # whether a label is the name of a class
 
     def add(self, sample: _Sample) -> None:
         image = _image_field(sample)
@@ -157,8 +165,28 @@ class _Survey:
             has, had = ("no label", "have one") if self.labelled else ("a label", "have none")
             raise SourceError(f"{sample.where}: {has}, though the samples before it {had}.")
         if label is not None:
-            self.labels.add(label)
+            self._add_label(label)
         self.count += 1
+
+    def _add_label(self, label: Label) -> None:
+        if isinstance(label, str):
+            self.named = True
+            self.labels.add(label)
+            return
+        self.shapes.add(np.shape(label))
+        self.whole = self.whole and np.asarray(label).dtype.kind == "i"
+        if isinstance(label, int):
+            self.labels.add(label)
+
+    def label_column(self) -> Column | None:
+        """Return the column of labels: classes, one number, or vectors of one length."""
+        if not self.labelled:
+            return None
+        if self.named or (self.shapes == {()} and self.whole):
+            return LABEL
+        dtype = "int64" if self.whole else "float64"
+        shapes = list(self.shapes)
+        return Column(LABEL.name, "fixed", dtype, shapes[0]) if len(shapes) == 1 else None
 
     def columns(self) -> dict[str, Column]:
         """Return the column of each field but the image and the label."""
@@ -169,7 +197,7 @@ class _Survey:
         return columns
 
 
-def _label_of(sample: _Sample) -> int | str | None:
+def _label_of(sample: _Sample) -> Label | None:
     given = sample.fields.get(LABEL_FIELD)
     if given is not None:
         return given.decode("utf-8", "replace").strip()
@@ -181,24 +209,27 @@ def _label_of(sample: _Sample) -> int | str | None:
     except (ValueError, RecursionError) as error:
         raise SourceError(f"{sample.where}: its .json is not valid JSON ({error}).") from error
     label = value.get("label") if isinstance(value, dict) else None
-    if isinstance(label, (bool, float, list, dict)):
-        raise SourceError(
-            f"{sample.where}: the label in its .json is {str(label)[:60]}. An integer or the name "
-            "of a class is needed, or another key than 'label', which is kept as it is."
-        )
-    return label
+    if label is None or (isinstance(label, (int, float, str)) and not isinstance(label, bool)):
+        return label
+    if isinstance(label, list) and label and all(type(each) in {int, float} for each in label):
+        return label
+    raise SourceError(
+        f"{sample.where}: the label in its .json is {str(label)[:60]}. A number, a list of numbers "
+        "or the name of a class is needed, or another key than 'label', which is kept as it is."
+    )
 
 
 @dataclass(frozen=True, slots=True)
 class _Reader:
     shards: list[str]
     columns: dict[str, Column]
-    labels: LabelNames | None
+    label: Column | None
+    labels: LabelNames | None  # of classes
     findings: Findings
     in_folders: bool  # whether the archives hold folders, which might be classes
 
     def items(self, start: int) -> Iterator[PackItem]:
-        if self.labels is None and self.in_folders:
+        if self.label is None and self.in_folders:
             self.findings.add(FOLDERS, self.shards[0])
         position = 0  # of the next sample in the whole data set
         for shard in self.shards:
@@ -211,9 +242,11 @@ class _Reader:
     def _item(self, sample: _Sample, prefix: str) -> PackItem:
         image = _image_field(sample)
         columns: dict[str, Any] = {}
-        label = _label_of(sample) if self.labels is not None else None
-        if self.labels is not None and label is not None:
+        label = _label_of(sample) if self.label is not None else None
+        if isinstance(label, (int, str)) and self.labels is not None:
             columns["label"] = self.labels.number(label, sample.where)
+        elif label is not None:
+            columns["label"] = np.array(label)
         for name, column in self.columns.items():
             value = sample.fields.get(name) or b""
             is_text = column.kind == "text"

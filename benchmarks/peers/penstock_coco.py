@@ -1,0 +1,40 @@
+"""penstock on a packed COCO data set, with its boxes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any
+
+import torch
+
+import penstock
+from benchmarks.case import Case
+from benchmarks.coco_set import PACKED
+from benchmarks.peers.penstock_pipeline import versions
+from penstock import transforms as T
+
+__all__ = ["batches", "label", "versions"]
+
+label = "penstock, .pen"
+
+
+def batches(case: Case, cores: int) -> Iterable[tuple[Any, Any]]:
+    """Return a loader on a packed file without masks."""
+    return loader_on(PACKED, case, cores)
+
+
+def loader_on(packed: Path, case: Case, cores: int) -> Iterable[tuple[Any, Any]]:
+    """Return a loader with a thread for each core."""
+    torch.set_num_threads(1)
+    return penstock.Loader(
+        packed,
+        batch_size=case.batch_size,
+        transform=T.detection(
+            "ssdlite" if case.iou_crop else "hflip", size=(case.crop_px, case.crop_px)
+        ),
+        shuffle=True,
+        seed=case.seed,
+        threads=cores,
+        output="torch",
+    )
