@@ -9,7 +9,7 @@ import pytest
 from packing.samples import ListSource
 from penstock import Loader, pack
 from penstock import transforms as T
-from penstock.errors import LoaderError
+from penstock.errors import DecodeError, LoaderError
 from penstock.packing.items import BOX_LABELS, BOXES, MASKS, Column, PackItem, keypoints_column
 from penstock.transforms.targets import read_targets
 
@@ -65,7 +65,14 @@ def packed(tmp_path_factory):
 
 
 def loaded(packed, transform, **options):
-    common = {"batch_size": 7, "shuffle": True, "seed": 3, "output": "numpy", **options}
+    common = {
+        "batch_size": 7,
+        "shuffle": True,
+        "seed": 3,
+        "output": "numpy",
+        "masks": True,
+        **options,
+    }
     return list(Loader(packed, transform=transform, **common))
 
 
@@ -146,7 +153,7 @@ def test_images_of_one_size_are_one_array(packed):
 
 
 def test_labels_can_be_asked_for(packed):
-    _, labels = loaded(packed, T.Resize((20, 20)), targets="labels")[0]
+    _, labels = loaded(packed, T.Resize((20, 20)), targets="labels", masks=None)[0]
 
     assert labels.shape == (7,)
 
@@ -193,14 +200,15 @@ def test_masks_of_whole_images(tmp_path):
         mask = np.random.default_rng(number).integers(0, 21, (30, 40), np.uint8)
         items.append(PackItem(f"{number}.png", png_of(pixels), {"masks": png_of(mask)}))
     pack(ListSource(items, (MASKS,)), tmp_path / "masks.pen", progress=False)
-    ((images, targets),) = loaded(
+    ((images, masks),) = loaded(
         tmp_path / "masks.pen", T.RandomHorizontalFlip(1), batch_size=4, shuffle=False
     )
 
     assert images.shape == (4, 3, 30, 40)
-    for number, target in enumerate(targets):
-        mask = np.random.default_rng(number).integers(0, 21, (30, 40), np.uint8)
-        np.testing.assert_array_equal(target["mask"], mask[:, ::-1])
+    assert masks.dtype == np.int64
+    for number, mask in enumerate(masks):
+        expected = np.random.default_rng(number).integers(0, 21, (30, 40), np.uint8)
+        np.testing.assert_array_equal(mask, expected[:, ::-1])
 
 
 @pytest.mark.parametrize("count", [0, 2])
@@ -211,7 +219,8 @@ def test_whole_images_have_one_mask_each(tmp_path, count, backend):
     item = PackItem("a.png", png_of(pixels), {"masks": masks})
     pack(ListSource([item], (MASKS,)), tmp_path / "masks.pen", progress=False)
 
-    with pytest.raises(LoaderError, match=f"sample 0 has {count} masks"):
+    reason = "it has no mask" if count == 0 else "its mask is 16x9, the image 8x9"
+    with pytest.raises(DecodeError, match=reason):
         loaded(tmp_path / "masks.pen", None, backend=backend)
 
 

@@ -48,8 +48,7 @@ class TargetDelivery:
     """Images, and what they carry: a dictionary each, or `padded` to one of arrays.
 
     Images of different sizes come as a list; padded, with black to the right of and below them,
-    and `sizes` says (height, width) of each. `masks` has one for each object; in a data set without
-    objects `mask` is the image's own.
+    and `sizes` says (height, width) of each. `masks`, if wanted, has one for each object.
     """
 
     image_ids: Callable[[Ints], Ints]
@@ -62,24 +61,46 @@ class TargetDelivery:
             return None
         ids, targets = self.image_ids(batch.files[good]), batch.take_targets()
         images, masks, output = batch.take_images(), batch.take_masks(), batch.output
-        per_object = targets.boxes is not None or targets.keypoints is not None
         if not self.padded:
             each = list_targets(targets, ids, _library(output))
             for target, stack in zip(each, masks or (), strict=masks is not None):
-                target.update(_named(stack if per_object else stack[0], output, per_object))
+                target["masks"] = _to_library(stack, output)
             return _finish(images, output), each
         sizes = _sizes_of(images, output)
         together = _pad(images, sizes, output) if isinstance(images, list) else images
         columns = pad_targets(targets, ids, _library(output))
         columns |= {"sizes": _to_library(sizes, output)}
         if masks is not None:
-            stacked = _pad_masks(masks, sizes)
-            columns |= _named(stacked if per_object else stacked[:, 0], output, per_object)
+            columns["masks"] = _to_library(_pad_masks(masks, sizes), output)
         return _finish(together, output), columns
 
 
-def _named(masks: npt.NDArray[Any], output: OutputOptions, per_object: bool) -> dict[str, Any]:
-    return {"masks" if per_object else "mask": _to_library(masks, output)}
+@dataclass(frozen=True, slots=True)
+class LabelMapDelivery:
+    """Images, and a mask of class numbers for each, int64.
+
+    Where sizes differ both come as lists; or `padded`, with black and with `fill` to the right of
+    and below them.
+    """
+
+    padded: bool
+    fill: int
+
+    def deliver(self, batch: Batch) -> tuple[Any, Any] | None:
+        """Return images and masks."""
+        if not len(batch.good):
+            return None
+        images, masks, output = batch.take_images(), batch.take_label_maps(), batch.output
+        if self.padded and isinstance(images, list):
+            sizes = _sizes_of(images, output)
+            images = _pad(images, sizes, output)
+            together = np.full((len(masks), *sizes.max(axis=0)), self.fill, dtype=np.int64)
+            for target, mask in zip(together, masks, strict=True):
+                target[: mask.shape[0], : mask.shape[1]] = mask
+            masks = together
+        if isinstance(masks, list):
+            return _finish(images, output), [_to_library(mask, output) for mask in masks]
+        return _finish(images, output), _to_library(masks, output)
 
 
 def _to_library(values: npt.NDArray[Any], output: OutputOptions) -> Any:

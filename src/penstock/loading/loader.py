@@ -11,11 +11,12 @@ from typing import Any
 from penstock._core import Format
 from penstock.errors import LoaderError
 from penstock.loading.backends import open_library
-from penstock.loading.deliver import Delivery, LabelDelivery, TargetDelivery
+from penstock.loading.deliver import Delivery, LabelDelivery, LabelMapDelivery, TargetDelivery
 from penstock.loading.epoch import Epoch, Progress
 from penstock.loading.ledger import Ledger
 from penstock.loading.library_carrier import LibraryCarrier
 from penstock.loading.machine import Machine, check_not_forked
+from penstock.loading.mask_source import MaskKind, open_masks
 from penstock.loading.mix import Mixer, check_counts, check_mixing, mix_native
 from penstock.loading.native import NativeCarrier
 from penstock.loading.open_data import open_data
@@ -55,6 +56,10 @@ class Loader:
     - `targets`: "list", one dictionary a sample as torchvision's detection models take them, and
       images of different sizes as a list; "padded", arrays over the batch; "labels", none of it;
       None is "list" where there are boxes. Or `Targets` of your own, a row a sample.
+    - `masks`: True delivers the masks of objects, which is left out by default. Or, for images in a
+      folder or a list, the folder or list of their masks. A data set with a mask for each image
+      and no boxes yields `(images, masks)`, int64 (batch, height, width).
+    - `mask_fill`: the class number that comes into such masks from outside (255 to be ignored).
     - `batch_transform`: MixUp, CutMix or a RandomChoice of them; labels are then float32
       (batch, classes).
     - `dtype`: None takes what the transforms end in (uint8, or float32 after `Normalize`);
@@ -78,6 +83,8 @@ class Loader:
         batch_transform: Any = None,
         labels: Any = None,
         targets: Targets | str | None = None,
+        masks: Any = None,
+        mask_fill: int = 0,
         shuffle: bool = False,
         seed: int = 0,
         threads: int | None = None,
@@ -111,8 +118,10 @@ class Loader:
         if self._output.library == "torch":
             require_torch()  # here, so that neither the error nor the import waits for a batch
         self._library = None if backend == "native" else open_library(backend)
-        self._source = open_data(data, labels)
-        self._target_source = _open_targets(self._source, targets)
+        self._source = open_data(data, labels, masks)
+        self._masks = open_masks(self._source, masks, mask_fill, targets)
+        self._has_label_maps = self._masks is not None and self._masks.kind is MaskKind.LABELS
+        self._target_source = _open_targets(self._source, None if self._has_label_maps else targets)
         self._delivery = self._make_delivery(padded=targets == "padded")
         self._shard = Shard(len(self._source), rank, world_size, drop_last)
         self._mixer = self._make_mixer(batch_transform)
@@ -194,7 +203,7 @@ class Loader:
             prefetch=self._running.prefetch,
             machine=self._machine,
             delivery=self._delivery,
-            one_size=self._target_source is None,
+            one_size=self._target_source is None and self._masks is None,
         )
         self._progress = epoch.progress
         self._epoch, self._start = self._epoch + 1, 0
@@ -279,20 +288,22 @@ class Loader:
         if batch_transform is None:
             return None
         op = read_batch_op(batch_transform)
-        has_targets = self._target_source is not None
+        has_targets = self._target_source is not None or self._masks is not None
         check_mixing(op, self._source, self._output, has_targets=has_targets)
         check_counts(op, len(self._shard), self._batching, self._running.on_error)
         mix_images = mix_reference if self._running.backend == "pillow" else mix_native
         return Mixer(op, self._source, self._output, self._batching.seed, mix_images)
 
     def _make_delivery(self, *, padded: bool) -> Delivery:
+        if self._has_label_maps and self._masks is not None:
+            return LabelMapDelivery(padded, self._masks.fill)
         if self._target_source is None:
             return LabelDelivery(self._source.labels)
         return TargetDelivery(self._target_source.image_ids, padded)
 
     def _make_carrier(self) -> Carrier:
         final, options, seed = self._plan.final, self._running, self._batching.seed
-        ends = (options, seed, self._ledger, self._target_source)
+        ends = (options, seed, self._ledger, self._target_source, self._masks)
         if self._library is not None:
             layout = self._output.layout
             return LibraryCarrier(self._library, self._source, self._plan, layout, *ends)

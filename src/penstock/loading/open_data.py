@@ -9,11 +9,20 @@ from penstock.errors import LoaderError
 from penstock.loading.packed_source import PackedSource
 from penstock.packing.format import SUFFIX
 from penstock.packing.shards import MANIFEST, open_packed
-from penstock.sources import Source, open_source
+from penstock.sources import Source, open_mask_pairs, open_source
 
 
-def open_data(data: Any, labels: Any) -> Source:
-    """Open a data set by what it is."""
+def open_data(data: Any, labels: Any, masks: Any = None) -> Source:
+    """Open a data set by what it is; `masks` is a bool, or where the masks of its images are."""
+    if masks is not None and not isinstance(masks, bool):
+        if labels is not None:
+            raise LoaderError("Loader: labels= and masks= both say what goes with the images.")
+        if _is_packed(data) or isinstance(data, Source):
+            raise LoaderError(
+                f"Loader: masks={masks!r} goes with a folder or a list of images. Leave it out, or "
+                "give masks=True for the masks that the data set has."
+            )
+        return open_mask_pairs(data, masks)
     if not _is_packed(data):
         return open_source(data, labels)
     if labels is not None:

@@ -81,6 +81,11 @@ class PackedSource:
         return images if classes is None else f"{images} in {len(classes):,} classes"
 
     @property
+    def packed(self) -> PackSet:
+        """The files."""
+        return self._packed
+
+    @property
     def memory(self) -> object:
         """What must stay alive while addresses are in use."""
         return self._packed

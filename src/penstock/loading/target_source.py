@@ -7,7 +7,6 @@ from typing import Protocol
 
 from penstock.errors import LoaderError
 from penstock.geometry import Ints
-from penstock.loading.masks import Mask
 from penstock.loading.packed_source import PackedSource
 from penstock.sources import Source
 from penstock.transforms.targets import Targets
@@ -24,10 +23,6 @@ class TargetSource(Protocol):
         """Return the data set's own numbers of these samples, or their positions."""
         ...
 
-    def masks(self, index: int) -> Mask | None:
-        """Return a sample's masks, or None if the data set has none at all."""
-        ...
-
 
 @dataclass(frozen=True, slots=True)
 class GivenTargets:
@@ -42,11 +37,6 @@ class GivenTargets:
     def image_ids(self, indices: Ints) -> Ints:
         """Return positions."""
         return indices
-
-    def masks(self, index: int) -> Mask | None:
-        """Return None: masks are images, which are packed."""
-        del index
-        return None
 
 
 def open_targets(
