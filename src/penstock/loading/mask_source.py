@@ -151,13 +151,10 @@ def misfits(masks: dict[int, Masks], sizes: Sizes) -> dict[int, str]:
 def open_masks(source: Source, asked: object, fill: object, targets: object) -> MaskUse | None:
     """Return the masks that a loader is to carry, or None.
 
-    `asked` is the loader's `masks`: True, False, or None for masks of whole images only. `fill` is
+    `asked` is the loader's `masks`: True, False, None for masks of whole images only, or where the
+    masks of `source` are. `fill` is
     its `mask_fill`, `targets` what it was given under that name.
     """
-    if asked is not None and not isinstance(asked, bool) and not isinstance(source, MaskPairs):
-        raise LoaderError(
-            f"Loader: masks must be True, False, a folder or a list of files, got {asked!r}."
-        )
     reader = _reader_of(source)
     if asked and reader is None:
         raise LoaderError(

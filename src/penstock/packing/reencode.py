@@ -123,9 +123,7 @@ def _smaller_masks(masks: bytes, before: tuple[int, int], after: tuple[int, int]
     return file.getvalue()
 
 
-def _smaller_mask(
-    mask: npt.NDArray[np.uint8], size: tuple[int, int]
-) -> npt.NDArray[np.bool_]:
+def _smaller_mask(mask: npt.NDArray[np.uint8], size: tuple[int, int]) -> npt.NDArray[np.bool_]:
     height, width = size
     image = PIL.Image.fromarray(mask).resize((width, height), PIL.Image.Resampling.NEAREST)
     return np.asarray(image) > 0

@@ -9,6 +9,7 @@ import numpy as np
 from penstock.errors import SourceError
 from penstock.geometry import Ints
 from penstock.sources.file_source import FileSource, printable
+from penstock.sources.part_folders import refuse_parts
 from penstock.sources.path_table import PathTable
 from penstock.sources.remembered_scan import find_images
 from penstock.sources.scan import IMAGE_EXTENSIONS, Scan
@@ -22,6 +23,7 @@ def open_image_folder(
     allow_empty: bool = False,
     refresh: bool = False,
     progress: bool | None = None,
+    any_names: bool = False,
 ) -> FileSource:
     """Open `root/<class>/.../<image>` with torchvision's classes, labels and order of files.
 
@@ -30,6 +32,8 @@ def open_image_folder(
         allow_empty: Accept class folders without an image; their labels stay reserved.
         refresh: Scan again even if the remembered scan seems to hold.
         progress: Show a bar during a long scan; None means if stderr is a terminal.
+        any_names: Take folders for classes even if all are named as parts of a data set are
+            (images and masks, train and val).
 
     Unlike torchvision, a folder that cannot be read is an error, not left out.
     """
@@ -39,6 +43,8 @@ def open_image_folder(
     classes = _classes(scan)
     if not classes:
         raise SourceError(_no_classes(title, folder))
+    if not any_names:
+        refuse_parts(title, folder, classes)
     labels = _labels(scan, classes)
     images_per_class = np.bincount(labels, minlength=len(classes))
     empty = [name for name, images in zip(classes, images_per_class, strict=True) if not images]

@@ -18,7 +18,7 @@ from penstock.packing.datasets.kitti import open_kitti
 from penstock.packing.datasets.lmdb_values import open_lmdb
 from penstock.packing.datasets.parquet import open_parquet
 from penstock.packing.datasets.recordio import open_recordio
-from penstock.packing.datasets.splits import SPLIT_FOLDERS
+from penstock.packing.datasets.segmentation import open_segmentation, open_voc_segmentation
 from penstock.packing.datasets.tfrecord import open_tfrecord
 from penstock.packing.datasets.voc import open_voc
 from penstock.packing.datasets.webdataset import open_webdataset
@@ -28,6 +28,7 @@ from penstock.packing.file_items import FileItems
 from penstock.packing.items import PackSource
 from penstock.sources.file_source import printable
 from penstock.sources.image_folder import open_image_folder, open_loose_images
+from penstock.sources.part_folders import SPLIT_FOLDERS
 
 FOLDER = "folder"
 PART_FOLDERS = frozenset(["images", "labels", "annotations", "masks"])
@@ -65,6 +66,16 @@ LAYOUTS = {
     "coco": Layout(recognise.coco, _open_coco, splits=True, images=True),
     "voc": Layout(recognise.voc, lambda path, asked: open_voc(path, asked.split), splits=True),
     "yolo": Layout(recognise.yolo, _open_yolo, splits=True),
+    "segmentation": Layout(
+        recognise.segmentation,
+        lambda path, asked: open_segmentation(path, asked.split),
+        splits=True,
+    ),
+    "voc_segmentation": Layout(
+        recognise.voc_segmentation,
+        lambda path, asked: open_voc_segmentation(path, asked.split),
+        splits=True,
+    ),
     "webdataset": Layout(recognise.webdataset, lambda path, _: open_webdataset(path)),
     "imagenet": Layout(
         recognise.imagenet, lambda path, _: open_imagenet_tar(recognise.only_file(path, TAR))
@@ -121,6 +132,7 @@ def open_dataset(
     where = os.path.expanduser(os.fspath(path))
     if not os.path.exists(where):
         raise SourceError(f"{printable(path)}: no such file or folder. Check the path.")
+    is_said = kind is not None
     if kind is None:
         kind = _recognise(where)
     if kind not in KINDS:
@@ -132,7 +144,8 @@ def open_dataset(
         raise SourceError(f"{printable(path)}: images= is for COCO, but this is {kind} data.")
     if layout is None:
         loose = open_loose_images(where)
-        return FileItems(loose or open_image_folder(where), labelled=loose is None)
+        folder = loose or open_image_folder(where, any_names=is_said)
+        return FileItems(folder, labelled=loose is None)
     return layout.open(where, Asked(split, os.fspath(images) if images is not None else None))
 
 

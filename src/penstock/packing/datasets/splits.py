@@ -9,11 +9,6 @@ from penstock.sources.file_source import printable
 
 ALL = "all"  # every image of the data set, whatever split it belongs to
 
-# Folders that hold parts of a data set, and so are no classes.
-SPLIT_FOLDERS = frozenset(
-    ["train", "training", "val", "valid", "validation", "test", "testing", "data", "default"]
-)
-
 
 def choose_split(title: str, available: Sequence[str], asked: str | None) -> str:
     """Return the split to read: the one asked for, or the only one."""
