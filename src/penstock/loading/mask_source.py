@@ -152,11 +152,10 @@ def open_masks(source: Source, asked: object, fill: object, targets: object) -> 
     """Return the masks that a loader is to carry, or None.
 
     `asked` is the loader's `masks`: True, False, None for masks of whole images only, or where the
-    masks of `source` are. `fill` is
-    its `mask_fill`, `targets` what it was given under that name.
+    masks of `source` are. `fill` is its `mask_fill`, `targets` what it was given under that name.
     """
     reader = _reader_of(source)
-    if asked and reader is None:
+    if asked is True and reader is None:
         raise LoaderError(
             f"Loader: masks=True, but {source.describe()} has no masks. Leave it out; or pack a "
             "data set that has masks, or give their folder: masks='path/to/masks'."
