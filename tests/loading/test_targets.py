@@ -7,7 +7,7 @@ import PIL.Image
 import pytest
 
 from packing.samples import ListSource
-from penstock import Loader, pack
+from penstock import Loader, pack, verify
 from penstock import transforms as T
 from penstock.errors import DecodeError, LoaderError
 from penstock.geometry import Size
@@ -167,6 +167,8 @@ def test_damaged_masks_are_told_from_good_ones(tmp_path):
     broken[-1] = 200  # in the middle of a number
     items[1] = PackItem(items[1].name, items[1].data, {**items[1].columns, "masks": bytes(broken)})
     pack(ListSource(items, (*COLUMNS, AREA)), tmp_path / "bad.pen", progress=False)
+    (problem,) = verify(tmp_path / "bad.pen", deep=True, progress=False).problems
+    assert "sample 1 (2.png): the run lengths of a mask end in the middle of a number" in problem
     with pytest.raises(DecodeError, match=r"2.png.*end in the middle of a number"):
         loaded(tmp_path / "bad.pen", None)
     ((_, targets),) = loaded(tmp_path / "bad.pen", None, on_error="skip", shuffle=False)
