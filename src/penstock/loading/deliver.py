@@ -98,9 +98,10 @@ class LabelMapDelivery:
             for target, mask in zip(together, masks, strict=True):
                 target[: mask.shape[0], : mask.shape[1]] = mask
             masks = together
-        if isinstance(masks, list):
+        if isinstance(images, list):
             return _finish(images, output), [_to_library(mask, output) for mask in masks]
-        return _finish(images, output), _to_library(masks, output)
+        together = np.stack(masks) if isinstance(masks, list) else masks
+        return _finish(images, output), _to_library(together, output)
 
 
 def _to_library(values: npt.NDArray[Any], output: OutputOptions) -> Any:

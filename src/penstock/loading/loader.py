@@ -121,7 +121,8 @@ class Loader:
         self._source = open_data(data, labels, masks)
         self._masks = open_masks(self._source, masks, mask_fill, targets)
         self._has_label_maps = self._masks is not None and self._masks.kind is MaskKind.LABELS
-        self._target_source = _open_targets(self._source, None if self._has_label_maps else targets)
+        is_said = self._has_label_maps and targets in ("list", "padded")
+        self._target_source = _open_targets(self._source, None if is_said else targets)
         self._delivery = self._make_delivery(padded=targets == "padded")
         self._shard = Shard(len(self._source), rank, world_size, drop_last)
         self._mixer = self._make_mixer(batch_transform)

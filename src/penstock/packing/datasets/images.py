@@ -15,7 +15,7 @@ from penstock.errors import SourceError
 from penstock.geometry import Size
 from penstock.packing.datasets.layout_source import Findings
 
-ROTATED = "images carry an EXIF orientation; boxes are for the pixels as stored"
+ROTATED = "images carry an EXIF orientation; boxes and masks are for the pixels as stored"
 UNREADABLE = "images cannot be read, and were handed on without their boxes"
 EXIF_ORIENTATION = 0x0112
 
