@@ -26,6 +26,8 @@ using EffectHeads =
 using EffectNumbers =
     nb::ndarray<nb::numpy, const double, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
 using Pixels = nb::ndarray<nb::numpy, const uint8_t, nb::ndim<3>, nb::c_contig, nb::device::cpu>;
+using MaskArray = nb::ndarray<nb::numpy, nb::ro, nb::c_contig, nb::device::cpu>;
+using WritableMasks = nb::ndarray<nb::numpy, nb::ndim<3>, nb::c_contig, nb::device::cpu>;
 using WritablePixels = nb::ndarray<nb::numpy, uint8_t, nb::ndim<3>, nb::c_contig, nb::device::cpu>;
 
 /// How batch slots are written: element, layout, and the arithmetic of the final pass.
@@ -126,6 +128,27 @@ class EngineHandle {
   pid_t owner_;
 };
 
+/// Run lengths are one row of bytes, stacks have three sides.
+MaskSource mask_source(const MaskArray& array) {
+  MaskSource source;
+  if (array.ndim() == 1 && array.dtype() == nb::dtype<uint8_t>() && array.shape(0) > 0) {
+    source.runs = {static_cast<const uint8_t*>(array.data()), array.shape(0)};
+    return source;
+  }
+  const bool is_wide = array.dtype() == nb::dtype<uint16_t>();
+  if (array.ndim() != 3 || (!is_wide && array.dtype() != nb::dtype<uint8_t>()) ||
+      array.shape(1) < 1 || array.shape(2) < 1)
+    throw Error(
+        "Chunk.run_masks: expected run lengths, or masks x height x width of uint8 or "
+        "uint16.");
+  source.stack = array.data();
+  source.count = static_cast<int>(array.shape(0));
+  source.height = static_cast<int>(array.shape(1));
+  source.width = static_cast<int>(array.shape(2));
+  source.value_bytes = is_wide ? 2 : 1;
+  return source;
+}
+
 class ChunkHandle {
  public:
   ChunkHandle(nb::object owner, EngineHandle& engine, uint64_t rank, std::shared_ptr<Chunk> chunk)
@@ -183,33 +206,72 @@ class ChunkHandle {
     pixels_.push_back(std::move(pixels));
   }
 
-  /// Copies the programs into the chunk and makes assignments that lack only their output;
-  /// returns each one's output size.
-  std::vector<Region> load(const Ints& items, const Programs& programs) {
-    const size_t count = items.shape(0), most_steps = programs.steps.shape(1);
-    if (programs.steps.shape(0) != count) throw Error("Chunk.run: one program for each item.");
-    if (!chunk_->wait_for(std::chrono::duration<double>(0)))
-      throw Error("Chunk.run: the chunk is still under way.");
-    chunk_->assignments.clear();
+  /// Copies the programs into the chunk; returns them, sample by sample.
+  std::vector<Program> copy_programs(const Programs& programs) {
+    const size_t count = programs.steps.shape(0), most_steps = programs.steps.shape(1);
     chunk_->steps.resize(count * most_steps);
     if (count > 0)
       std::memcpy(chunk_->steps.data(), programs.steps.data(), chunk_->steps.size() * sizeof(Step));
     chunk_->effects.resize(programs.effect_heads.shape(0));
     for (size_t i = 0; i < chunk_->effects.size(); ++i) chunk_->effects[i] = effect_at(programs, i);
-    std::vector<Region> sizes(count);
+    std::vector<Program> copied(count);
     const Effect* effects = chunk_->effects.data();
+    for (size_t i = 0; i < count; ++i) {
+      const auto steps_used = static_cast<size_t>(programs.step_counts.data()[i]);
+      const auto effects_used = static_cast<size_t>(programs.effect_counts.data()[i]);
+      copied[i] = {{chunk_->steps.data() + i * most_steps, steps_used}, {effects, effects_used}};
+      effects += effects_used;
+    }
+    return copied;
+  }
+
+  /// Starts to move masks: one source, one list of wanted masks and one target for each item.
+  void run_masks(std::vector<MaskArray> sources, const std::vector<Ints>& numbers,
+                 const Programs& programs, std::vector<WritableMasks> targets, uint16_t fill) {
+    const size_t count = chunk_->items.size();
+    if (sources.size() != count || numbers.size() != count || targets.size() != count ||
+        programs.steps.shape(0) != count)
+      throw Error("Chunk.run_masks: one source, program and target for each item.");
+    const std::vector<Program> loaded = copy_programs(programs);
+    std::vector<MaskWork> works(count);
+    for (size_t i = 0; i < count; ++i) {
+      MaskWork& work = works[i];
+      work.source = mask_source(sources[i]);
+      work.numbers.assign(numbers[i].data(), numbers[i].data() + numbers[i].shape(0));
+      const bool is_runs = !work.source.runs.empty();
+      const nb::dlpack::dtype wanted =
+          is_runs || work.source.value_bytes == 1 ? nb::dtype<uint8_t>() : nb::dtype<uint16_t>();
+      if (targets[i].dtype() != wanted || targets[i].shape(0) != work.numbers.size())
+        throw Error("Chunk.run_masks: target " + std::to_string(i) +
+                    " has the wrong type or shape.");
+      work.program = loaded[i];
+      work.out = targets[i].data();
+      work.out_height = static_cast<int>(targets[i].shape(1));
+      work.out_width = static_cast<int>(targets[i].shape(2));
+      work.fill = is_runs ? 0 : fill;
+    }
+    mask_sources_ = std::move(sources);
+    mask_targets_ = std::move(targets);
+    engine_.engine().run_masks(rank_, chunk_, std::move(works));
+  }
+
+  /// Copies the programs into the chunk and makes assignments that lack only their output;
+  /// returns each one's output size.
+  std::vector<Region> load(const Ints& items, const Programs& programs) {
+    const size_t count = items.shape(0);
+    if (programs.steps.shape(0) != count) throw Error("Chunk.run: one program for each item.");
+    if (!chunk_->wait_for(std::chrono::duration<double>(0)))
+      throw Error("Chunk.run: the chunk is still under way.");
+    chunk_->assignments.clear();
+    const std::vector<Program> loaded = copy_programs(programs);
+    std::vector<Region> sizes(count);
     for (size_t i = 0; i < count; ++i) {
       const Item& source = item(items.data()[i]);
       if (!source.problem.empty() || source.route() == Route::pillow ||
           (source.rgb == nullptr && source.encoded.empty()))
         throw Error("Chunk.run: item " + std::to_string(items.data()[i]) + " has no pixels yet.");
-      const auto steps_used = static_cast<size_t>(programs.step_counts.data()[i]);
-      const auto effects_used = static_cast<size_t>(programs.effect_counts.data()[i]);
-      const Program program{{chunk_->steps.data() + i * most_steps, steps_used},
-                            {effects, effects_used}};
-      effects += effects_used;
-      sizes[i] = size_after(program, source.height, source.width);
-      chunk_->assignments.push_back({items.data()[i], program, {}});
+      sizes[i] = size_after(loaded[i], source.height, source.width);
+      chunk_->assignments.push_back({items.data()[i], loaded[i], {}});
     }
     return sizes;
   }
@@ -278,6 +340,8 @@ class ChunkHandle {
   std::shared_ptr<Chunk> chunk_;
   std::vector<Pixels> pixels_;
   std::vector<WritablePixels> targets_;
+  std::vector<MaskArray> mask_sources_;
+  std::vector<WritableMasks> mask_targets_;
 };
 
 // Columns own their memory; nanobind would otherwise tie a property's result to the chunk.
@@ -400,5 +464,8 @@ void penstock::bind_engine(nb::module_& m) {
       .def("run", &ChunkHandle::run, "items"_a, "programs"_a, "buffer"_a, "offsets"_a, "format"_a,
            "Start these items' programs into a batch's memory, each at its byte offset.")
       .def("run_to_arrays", &ChunkHandle::run_to_arrays, "items"_a, "programs"_a, "arrays"_a,
-           "Start these items' programs into uint8 HxWx3 arrays.");
+           "Start these items' programs into uint8 HxWx3 arrays.")
+      .def("run_masks", &ChunkHandle::run_masks, "sources"_a, "numbers"_a, "programs"_a,
+           "targets"_a, "fill"_a = 0,
+           "Start to move the masks of every item, of which `numbers` are wanted, into arrays.");
 }

@@ -119,6 +119,19 @@ void Engine::run(uint64_t rank, const std::shared_ptr<Chunk>& chunk) {
     });
 }
 
+void Engine::run_masks(uint64_t rank, const std::shared_ptr<Chunk>& chunk,
+                       std::vector<MaskWork> works) {
+  const auto all = std::make_shared<const std::vector<MaskWork>>(std::move(works));
+  chunk->begin(static_cast<int>(all->size()));
+  for (size_t i = 0; i < all->size(); ++i)
+    workers_.submit(rank, [this, chunk, all, i](int worker) {
+      MaskScratch& scratch = bench_[static_cast<size_t>(worker)].masks;
+      if (!chunk->cancelled())
+        read_guarded(chunk->items[i], [&](Item&) { move_masks((*all)[i], scratch); });
+      chunk->finish_one();
+    });
+}
+
 void Engine::run_one(const std::shared_ptr<Chunk>& chunk, size_t index, Worker& worker) {
   bool late = false;
   if (!chunk->cancelled()) {

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "engine/chunk.h"
+#include "engine/move_masks.h"
 #include "engine/record.h"
 #include "engine/run_sample.h"
 #include "engine/worker_pool.h"
@@ -40,12 +41,17 @@ class Engine {
   /// Starts the programs that the caller has put into the chunk.
   void run(uint64_t rank, const std::shared_ptr<Chunk>& chunk);
 
+  /// Starts to move masks: a piece of work for each item, whose `problem` says what went wrong.
+  /// Their programs must lie in the chunk.
+  void run_masks(uint64_t rank, const std::shared_ptr<Chunk>& chunk, std::vector<MaskWork> works);
+
   /// Takes the chunk's buffers back for later chunks. Nothing may be under way in it.
   void recycle(Chunk& chunk);
 
  private:
   struct Worker {
     WorkerScratch scratch;
+    MaskScratch masks;
     std::shared_ptr<Chunk> owed;  // waits for the sample in scratch.late
   };
 

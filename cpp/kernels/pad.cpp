@@ -4,16 +4,12 @@
 #include <cstring>
 
 namespace penstock {
-namespace {
 
-constexpr int kOutside = -1;
-
-// The source sample behind position `p` of an axis of `size` samples (p < 0 or >= size: padding).
-int source_index(int p, int size, PadMode mode) {
+int padded_source(int p, int size, PadMode mode) {
   if (p >= 0 && p < size) return p;
   switch (mode) {
     case PadMode::constant:
-      return kOutside;
+      return kPadOutside;
     case PadMode::edge:
       return std::clamp(p, 0, size - 1);
     case PadMode::reflect: {
@@ -28,8 +24,10 @@ int source_index(int p, int size, PadMode mode) {
       return phase < size ? phase : period - 1 - phase;
     }
   }
-  return kOutside;
+  return kPadOutside;
 }
+
+namespace {
 
 void pad_row(uint8_t* target, const uint8_t* source, int source_width, const PadSpec& spec,
              const Region& window, uint8_t fill) {
@@ -38,8 +36,8 @@ void pad_row(uint8_t* target, const uint8_t* source, int source_width, const Pad
   const int inside_end =
       std::clamp(spec.left + source_width - window.left, inside_begin, window.width);
   const auto look_up = [&](int x) {
-    const int index = source_index(window.left + x - spec.left, source_width, spec.mode);
-    target[x] = index == kOutside ? fill : source[index];
+    const int index = padded_source(window.left + x - spec.left, source_width, spec.mode);
+    target[x] = index == kPadOutside ? fill : source[index];
   };
   for (int x = 0; x < inside_begin; ++x) look_up(x);
   if (inside_end > inside_begin)
@@ -55,8 +53,8 @@ void pad(const PlanarTarget& target, const PlanarView& source, const PadSpec& sp
   for (int c = 0; c < target.channels; ++c) {
     const int source_channel = source.channels == 1 ? 0 : c;
     for (int y = 0; y < window.height; ++y) {
-      const int row = source_index(window.top + y - spec.top, source.height, spec.mode);
-      if (row == kOutside)
+      const int row = padded_source(window.top + y - spec.top, source.height, spec.mode);
+      if (row == kPadOutside)
         std::memset(target.row(c, y), spec.fill[c], window.width);
       else
         pad_row(target.row(c, y), source.row(source_channel, row), source.width, spec, window,

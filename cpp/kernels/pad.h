@@ -7,6 +7,13 @@ namespace penstock {
 
 enum class PadMode : int32_t { constant = 0, edge = 1, reflect = 2, symmetric = 3 };
 
+/// From outside the source, under a constant border.
+inline constexpr int kPadOutside = -1;
+
+/// The source sample behind position `p` of an axis of `size` samples; p < 0 and p >= size are the
+/// border.
+int padded_source(int p, int size, PadMode mode);
+
 struct PadSpec {
   int left = 0;
   int top = 0;

@@ -7,10 +7,12 @@ import PIL.Image
 import pytest
 
 from packing.samples import ListSource
-from penstock import Loader, pack
+from penstock import Loader, pack, verify
 from penstock import transforms as T
-from penstock.errors import LoaderError
+from penstock.errors import DecodeError, LoaderError
+from penstock.geometry import Size
 from penstock.packing.items import BOX_LABELS, BOXES, MASKS, Column, PackItem, keypoints_column
+from penstock.packing.mask_runs import encode_runs
 from penstock.transforms.targets import read_targets
 
 COLUMNS = (BOXES, BOX_LABELS, MASKS, keypoints_column(2), Column("image_id", "fixed", "int64"))
@@ -32,7 +34,7 @@ def png_of(pixels):
     return file.getvalue()
 
 
-def make_sample(number):
+def make_sample(number, *, as_runs=True):
     """A dark image with bright rectangles, and everything known about them."""
     rng = np.random.default_rng(number)
     height, width = rng.integers(40, 90, 2).tolist()
@@ -44,10 +46,11 @@ def make_sample(number):
     for mask, (left, top), (right, bottom) in zip(masks, near, far, strict=True):
         pixels[top:bottom, left:right] = 200
         mask[top:bottom, left:right] = True
+    png = png_of(masks.reshape(-1, width)) if objects else b""
     values = {
         "boxes": np.concatenate([near, far], axis=1).astype(np.float32),
         "box_labels": np.arange(objects) + 1,
-        "masks": png_of(masks.reshape(-1, width)) if objects else b"",
+        "masks": encode_runs(masks, objects, Size(height, width)) if as_runs else png,
         "keypoints": np.stack(
             [np.concatenate([near, np.ones((objects, 1))], axis=1)] * 2, axis=1
         ).astype(np.float32),
@@ -57,15 +60,24 @@ def make_sample(number):
     return PackItem(f"{number}.png", png_of(pixels), values)
 
 
-@pytest.fixture(scope="module")
-def packed(tmp_path_factory):
+@pytest.fixture(scope="module", params=["runs", "png"])
+def packed(tmp_path_factory, request):
+    """Masks as run lengths, and as the PNGs of earlier files."""
     target = tmp_path_factory.mktemp("targets") / "objects.pen"
-    pack(ListSource([make_sample(n) for n in range(24)], (*COLUMNS, AREA)), target, progress=False)
+    items = [make_sample(n, as_runs=request.param == "runs") for n in range(24)]
+    pack(ListSource(items, (*COLUMNS, AREA)), target, progress=False)
     return target
 
 
 def loaded(packed, transform, **options):
-    common = {"batch_size": 7, "shuffle": True, "seed": 3, "output": "numpy", **options}
+    common = {
+        "batch_size": 7,
+        "shuffle": True,
+        "seed": 3,
+        "output": "numpy",
+        "masks": True,
+        **options,
+    }
     return list(Loader(packed, transform=transform, **common))
 
 
@@ -124,6 +136,62 @@ def test_objects_that_are_dropped_take_their_masks_along(packed):
             assert len(set(lengths.values())) == 1, lengths
 
 
+def test_masks_of_objects_come_on_request_only(packed):
+    for _, targets in loaded(packed, T.ssd(), masks=None):
+        assert all("masks" not in target and "mask_number" not in target for target in targets)
+    (_, padded), *_ = loaded(packed, T.ssd(), masks=False, targets="padded")
+    assert "masks" not in padded
+
+
+def test_masks_do_not_change_the_rest(packed):
+    pairs = zip(loaded(packed, T.ssd()), loaded(packed, T.ssd(), masks=False), strict=True)
+    for (images, targets), (expected, others) in pairs:
+        for image, other in zip(images, expected, strict=True):
+            np.testing.assert_array_equal(image, other)
+        for target, other in zip(targets, others, strict=True):
+            assert target.keys() - other.keys() == {"masks"}
+            np.testing.assert_array_equal(target["boxes"], other["boxes"])
+
+
+def test_masks_that_are_not_there_are_refused(packed, folder, tmp_path):
+    for data in (folder, sorted(folder.rglob("*.jpg"))):
+        with pytest.raises(LoaderError, match=r"masks=True, but .* has no masks"):
+            Loader(data, masks=True)
+    with pytest.raises(LoaderError, match="cannot be had together"):
+        Loader(packed, masks=True, targets="labels")
+    with pytest.raises(LoaderError, match="masks must be True, False"):
+        Loader(packed, masks=3)
+    with pytest.raises(LoaderError, match="mask_fill=255 is for masks of whole images"):
+        Loader(packed, masks=True, mask_fill=255)
+
+
+def test_damaged_masks_are_told_from_good_ones(tmp_path):
+    items = [make_sample(n) for n in range(1, 4)]
+    broken = bytearray(items[1].columns["masks"])
+    broken[-1] = 200  # in the middle of a number
+    items[1] = PackItem(items[1].name, items[1].data, {**items[1].columns, "masks": bytes(broken)})
+    pack(ListSource(items, (*COLUMNS, AREA)), tmp_path / "bad.pen", progress=False)
+    (problem,) = verify(tmp_path / "bad.pen", deep=True, progress=False).problems
+    assert "sample 1 (2.png): the run lengths of a mask end in the middle of a number" in problem
+    with pytest.raises(DecodeError, match=r"2.png.*end in the middle of a number"):
+        loaded(tmp_path / "bad.pen", None)
+    ((_, targets),) = loaded(tmp_path / "bad.pen", None, on_error="skip", shuffle=False)
+    assert [target["image_id"] for target in targets] == [1001, 1003]
+
+
+def test_masks_after_a_step_of_ones_own(packed):
+    transform = T.Compose([T.RandomIoUCrop(), _unchanged, T.RandomHorizontalFlip()])
+    pairs = zip(loaded(packed, transform), loaded(packed, transform, backend="pillow"), strict=True)
+    for (_, targets), (_, expected) in pairs:
+        for target, other in zip(targets, expected, strict=True):
+            assert len(target["masks"]) == len(target["boxes"])
+            np.testing.assert_array_equal(target["masks"], other["masks"])
+
+
+def _unchanged(image):
+    return image
+
+
 def test_padded(packed):
     listed = loaded(packed, T.detection("hflip"))
     for (images, padded), (_, targets) in zip(
@@ -151,9 +219,9 @@ def test_images_of_one_size_are_one_array(packed):
 
 def test_labels_can_be_asked_for(packed):
     with pytest.raises(LoaderError, match=r"has none\. Use targets='none' for images alone"):
-        loaded(packed, T.Resize((20, 20)), targets="labels")
+        loaded(packed, T.Resize((20, 20)), targets="labels", masks=None)
 
-    images = loaded(packed, T.Resize((20, 20)), targets="none")[0]
+    images = loaded(packed, T.Resize((20, 20)), targets="none", masks=None)[0]
 
     assert images.shape == (7, 3, 20, 20)
 
@@ -200,14 +268,15 @@ def test_masks_of_whole_images(tmp_path):
         mask = np.random.default_rng(number).integers(0, 21, (30, 40), np.uint8)
         items.append(PackItem(f"{number}.png", png_of(pixels), {"masks": png_of(mask)}))
     pack(ListSource(items, (MASKS,)), tmp_path / "masks.pen", progress=False)
-    ((images, targets),) = loaded(
+    ((images, masks),) = loaded(
         tmp_path / "masks.pen", T.RandomHorizontalFlip(1), batch_size=4, shuffle=False
     )
 
     assert images.shape == (4, 3, 30, 40)
-    for number, target in enumerate(targets):
-        mask = np.random.default_rng(number).integers(0, 21, (30, 40), np.uint8)
-        np.testing.assert_array_equal(target["mask"], mask[:, ::-1])
+    assert masks.dtype == np.int64
+    for number, mask in enumerate(masks):
+        expected = np.random.default_rng(number).integers(0, 21, (30, 40), np.uint8)
+        np.testing.assert_array_equal(mask, expected[:, ::-1])
 
 
 @pytest.mark.parametrize("count", [0, 2])
@@ -218,7 +287,8 @@ def test_whole_images_have_one_mask_each(tmp_path, count, backend):
     item = PackItem("a.png", png_of(pixels), {"masks": masks})
     pack(ListSource([item], (MASKS,)), tmp_path / "masks.pen", progress=False)
 
-    with pytest.raises(LoaderError, match=f"sample 0 has {count} masks"):
+    reason = "it has no mask" if count == 0 else "its mask is 16x9, the image 8x9"
+    with pytest.raises(DecodeError, match=reason):
         loaded(tmp_path / "masks.pen", None, backend=backend)
 
 

@@ -41,6 +41,9 @@ def add_verb(verbs: Verbs, shared: argparse.ArgumentParser) -> None:
     )
     verb.add_argument("--images", metavar="DIR", help="where the images of a COCO json are")
     verb.add_argument(
+        "--masks", metavar="DIR", help="masks of the images in SOURCE, matched by their names"
+    )
+    verb.add_argument(
         "--shards", type=count, default=1, metavar="N", help="write N files into a folder"
     )
     verb.add_argument(
@@ -85,6 +88,7 @@ def run(args: argparse.Namespace) -> int:
         kind=None if args.allow_empty else args.kind,
         split=args.split,
         images=args.images,
+        masks=args.masks,
         shards=args.shards,
         resume=args.resume,
         on_error=args.on_error,

@@ -36,6 +36,7 @@ class BatchMaker:
         self.output = output
         self.pinned = PinnedMemory.where_wanted() if output.library == "torch" else None
         self._ring = BatchRing(most_idle)
+        self._mask_ring = BatchRing(most_idle)
 
     def image_bytes(self, size: Size) -> int:
         """Return what one image takes."""
@@ -46,6 +47,12 @@ class BatchMaker:
         """Take memory: page-locked where there is a CUDA device, else from our own ring."""
         lent = None if self.pinned is None else self.pinned.take(size_bytes)
         return self._ring.take(size_bytes) if lent is None else BatchBuffer.borrow(lent)
+
+    def label_maps(self, count: int, size: Size) -> npt.NDArray[np.int64]:
+        """Take memory for as many masks of whole images."""
+        size_bytes = count * size.height * size.width * 8
+        stored = np.asarray(self._mask_ring.take(size_bytes).array([size_bytes], "uint8"))
+        return stored.view(np.int64).reshape(count, size.height, size.width)
 
     def array_over(self, buffer: BatchBuffer, count: int, size: Size) -> npt.NDArray[Any]:
         """Return the images in `buffer` in the loader's layout."""
@@ -113,6 +120,8 @@ class Batch:
         self._apart: dict[int, npt.NDArray[Any]] = {}  # images of other sizes, by slot
         self._targets: list[tuple[npt.NDArray[np.int32], Targets]] = []
         self._masks: dict[int, npt.NDArray[np.uint8]] = {}  # by slot
+        self._label_maps: npt.NDArray[np.int64] | None = None  # those of the first one's size
+        self._label_maps_apart: dict[int, npt.NDArray[np.int64]] = {}  # the others, by slot
         self._lock = threading.Lock()
 
     def place(self, sizes: Sizes, slots: npt.NDArray[np.int32]) -> Place:
@@ -144,6 +153,20 @@ class Batch:
         with self._lock:
             self._targets.append((slots, targets))
             self._masks.update(zip(slots.tolist(), masks or (), strict=masks is not None))
+
+    def put_label_maps(
+        self, slots: npt.NDArray[np.int32], maps: list[npt.NDArray[np.uint8 | np.uint16]]
+    ) -> None:
+        """Keep the masks of the whole images in these slots."""
+        with self._lock:
+            if self._label_maps is None:
+                size = Size(*maps[0].shape)
+                self._label_maps = self._maker.label_maps(len(self.samples), size)
+        for slot, one in zip(slots.tolist(), maps, strict=True):
+            if one.shape == self._label_maps.shape[1:]:
+                self._label_maps[slot] = one
+            else:
+                self._label_maps_apart[slot] = one.astype(np.int64)
 
     def image(self, slot: int) -> npt.NDArray[Any]:
         """Return the memory of one image that has a place, for those who fill it from Python."""
@@ -199,6 +222,16 @@ class Batch:
         masks = [self._masks[slot] for slot in self.good.tolist()] if self._masks else None
         self._masks = {}
         return masks
+
+    def take_label_maps(self) -> npt.NDArray[np.int64] | list[npt.NDArray[np.int64]]:
+        """Hand over the good images' masks: one array, or a list if their sizes differ."""
+        good, shared, apart = self.good.tolist(), self._label_maps, self._label_maps_apart
+        self._label_maps, self._label_maps_apart = None, {}
+        if shared is None:
+            raise LoaderError(f"Batch {self.number}: no mask has been placed yet.")
+        if any(slot in apart for slot in good):
+            return [apart[slot] if slot in apart else shared[slot] for slot in good]
+        return shared if len(good) == len(shared) else shared[good]
 
     def _share(self, sizes: Sizes, slots: npt.NDArray[np.int32]) -> _Shared | None:
         """The memory for all slots; made for the first images, if those agree on a size."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -10,7 +11,7 @@ from penstock.errors import LoaderError
 from penstock.geometry import Ints
 from penstock.loading.batch import Batch
 from penstock.loading.fetch import Items
-from penstock.loading.masks import Mask
+from penstock.loading.masks import Masks, count_of
 from penstock.loading.target_source import TargetSource
 from penstock.loading.work import Part
 from penstock.transforms.targets import Targets
@@ -21,15 +22,15 @@ MASK_NUMBER = "mask_number"  # an object's mask among those of its sample, kept 
 class Carried:
     """Targets and masks of the items of a part."""
 
-    def __init__(self, source: TargetSource | None, part: Part) -> None:
+    def __init__(
+        self, source: TargetSource | None, part: Part, masks: dict[int, Masks] | None = None
+    ) -> None:
         self._part = part
         self._items: Items = np.arange(len(part.slots), dtype=np.int32)
         self._targets = None if source is None else source.of(part.files)
-        self.masks: dict[int, Mask] = {}
-        if source is not None and self._targets is not None:
-            self.masks = _read_masks(source, part.files)
-            if self.masks:
-                self._targets = _numbered(self._targets, self.masks, part.files)
+        self.masks = masks or {}  # by item
+        if self.masks and self._targets is not None and _has_objects(self._targets):
+            self._targets = _numbered(self._targets, self.masks, part.files)
 
     def at(self, items: Items) -> Targets | None:
         """Return the targets of these items, which are some of those last kept."""
@@ -41,47 +42,51 @@ class Carried:
         """Go on with these items and these targets of theirs."""
         self._items, self._targets = items, targets
 
+    def wanted_masks(self, items: Items) -> list[Ints]:
+        """Return which masks of each of the items last kept still have an object."""
+        targets = self._targets
+        if targets is None or MASK_NUMBER not in targets.extras:
+            return [np.arange(count_of(self.masks[item])) for item in items.tolist()]
+        return np.split(targets.extras[MASK_NUMBER], targets.offsets[1:-1])
+
+    def put_masks(self, items: Items, masks: Sequence[Masks]) -> None:
+        """Go on with the masks that `wanted_masks` has named for these items, moved."""
+        self.masks.update(zip(items.tolist(), masks, strict=True))
+        if self._targets is not None and MASK_NUMBER in self._targets.extras:
+            numbers = np.arange(len(self._targets.owners)) - np.repeat(
+                self._targets.offsets[:-1], self._targets.counts
+            )
+            extras = {**self._targets.extras, MASK_NUMBER: numbers}
+            self._targets = replace(self._targets, extras=extras)
+
     def deliver(self, batch: Batch, items: Items) -> None:
         """Hand over what these items carry."""
-        targets = self.at(items)
-        if targets is None or not len(items):
+        if not len(items):
             return
+        slots = self._part.slots[items]
+        targets = self.at(items)
         masks = [self.masks[item] for item in items.tolist()] if self.masks else None
-        if masks is not None and MASK_NUMBER in targets.extras:
-            numbers = np.split(targets.extras[MASK_NUMBER], targets.offsets[1:-1])
-            masks = [stack[chosen] for stack, chosen in zip(masks, numbers, strict=True)]
+        if masks is not None and (targets is None or not _has_objects(targets)):
+            batch.put_label_maps(slots, [stack[0] for stack in masks])
+            masks = None
+        if targets is not None:
             left = {name: rows for name, rows in targets.extras.items() if name != MASK_NUMBER}
-            targets = replace(targets, extras=left)
-        batch.put_targets(self._part.slots[items], targets, masks)
+            batch.put_targets(slots, replace(targets, extras=left), masks)
 
 
-def _read_masks(source: TargetSource, files: Ints) -> dict[int, Mask]:
-    masks: dict[int, Mask] = {}
-    for item, file in enumerate(files.tolist()):
-        found = source.masks(file)
-        if found is None:
-            return {}
-        masks[item] = found
-    return masks
+def _has_objects(targets: Targets) -> bool:
+    return targets.boxes is not None or targets.keypoints is not None
 
 
-def _numbered(targets: Targets, masks: dict[int, Mask], files: Ints) -> Targets:
-    """Number the objects' masks, unless the masks are whole images' own: then one each."""
-    counts = np.array([len(stack) for stack in masks.values()])
-    if targets.boxes is None and targets.keypoints is None:
-        if (counts != 1).any():
-            row = int((counts != 1).argmax())
+def _numbered(targets: Targets, masks: dict[int, Masks], files: Ints) -> Targets:
+    """Number the masks of every sample; there must be one for each object."""
+    counts = targets.counts
+    for item, stack in masks.items():
+        found = count_of(stack)
+        if found != counts[item]:
             raise LoaderError(
-                f"Loader: sample {int(files[row])} has {counts[row]} masks; without boxes or "
-                "keypoints each image needs one. Repack it with one, or leave masks out."
+                f"Loader: sample {int(files[item])} has {found} masks for {counts[item]} objects. "
+                "Pack one for each object, or leave masks out."
             )
-        return targets
-    odd = np.flatnonzero(counts != targets.counts)
-    if len(odd):
-        row = int(odd[0])
-        raise LoaderError(
-            f"Loader: sample {int(files[row])} has {counts[row]} masks for "
-            f"{targets.counts[row]} objects. Pack one for each object, or leave masks out."
-        )
     numbers = np.arange(int(targets.offsets[-1])) - targets.offsets[targets.owners]
     return replace(targets, extras={**targets.extras, MASK_NUMBER: numbers})

@@ -12,7 +12,8 @@ import numpy.typing as npt
 from penstock.errors import LoaderError
 from penstock.geometry import Ints
 from penstock.loading.packed_source import PackedSource
-from penstock.loading.packed_targets import BOX_LABELS, BOXES, KEYPOINTS, MASKS
+from penstock.loading.packed_targets import BOX_LABELS, BOXES, KEYPOINTS
+from penstock.packing.items import MASKS
 from penstock.packing.read_column import FixedColumn
 from penstock.packing.shards import PackSet
 from penstock.sources import FileSource, PathSource, Source
@@ -20,7 +21,7 @@ from penstock.sources import FileSource, PathSource, Source
 LABEL = "label"
 _NAME, _PATH = "name", "path"
 # Delivered by targets= alone, which moves them along with their images.
-_MOVED = (BOXES, BOX_LABELS, KEYPOINTS, MASKS)
+_MOVED = (BOXES, BOX_LABELS, KEYPOINTS, MASKS.name)
 
 # An array with a row for each sample; or a list of texts, bytes or arrays.
 Values = npt.NDArray[Any] | list[str] | list[bytes] | list[npt.NDArray[Any]]

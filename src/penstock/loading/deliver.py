@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any, ClassVar, Protocol
 
 import numpy as np
 import numpy.typing as npt
@@ -18,7 +18,7 @@ from penstock.loading.to_torch import image_tensor, label_tensor
 from penstock.sources import Labels
 from penstock.transforms.values import Element
 
-IMAGE, TARGETS = "image", "targets"  # keys of a batch that is a dictionary, beside its columns
+IMAGE = "image"  # the key of images in a batch that is a dictionary
 
 
 class Delivery(Protocol):
@@ -65,7 +65,7 @@ class ColumnDelivery:
 
     columns: Mapping[str, ColumnValues]
     as_dict: bool
-    targets: TargetDelivery | None = None
+    targets: TargetDelivery | LabelMapDelivery | None = None
 
     def deliver(self, batch: Batch) -> Any | None:
         """Return images, targets and columns."""
@@ -79,9 +79,9 @@ class ColumnDelivery:
         if batch.soft_labels is not None:
             values[LABEL] = _to_library(batch.soft_labels, batch.output)
         delivered = None if self.targets is None else self.targets.deliver(batch)
-        if delivered is not None:
+        if self.targets is not None and delivered is not None:
             images, targets = delivered
-            values = {TARGETS: targets, **values}
+            values = {self.targets.key: targets, **values}
         else:
             images = _finish(batch.take_images(), batch)
         return {IMAGE: images, **values} if self.as_dict else (images, *values.values())
@@ -92,9 +92,10 @@ class TargetDelivery:
     """Images, and what they carry: a dictionary each, or `padded` to one of arrays.
 
     Images of different sizes come as a list; padded, with black to the right of and below them,
-    and `sizes` says (height, width) of each. `masks` has one for each object; in a data set without
-    objects `mask` is the image's own.
+    and `sizes` says (height, width) of each. `masks`, if wanted, has one for each object.
     """
+
+    key: ClassVar[str] = "targets"
 
     image_ids: Callable[[Ints], Ints]
     padded: bool
@@ -106,24 +107,49 @@ class TargetDelivery:
             return None
         ids, targets = self.image_ids(batch.files[good]), batch.take_targets()
         images, masks, output = batch.take_images(), batch.take_masks(), batch.output
-        per_object = targets.boxes is not None or targets.keypoints is not None
         if not self.padded:
             each = list_targets(targets, ids, _library(output))
             for target, stack in zip(each, masks or (), strict=masks is not None):
-                target.update(_named(stack if per_object else stack[0], output, per_object))
+                target["masks"] = _to_library(stack, output)
             return _finish(images, batch), each
         sizes = _sizes_of(images, output)
         together = _pad(images, sizes, output) if isinstance(images, list) else images
         columns = pad_targets(targets, ids, _library(output))
         columns |= {"sizes": _to_library(sizes, output)}
         if masks is not None:
-            stacked = _pad_masks(masks, sizes)
-            columns |= _named(stacked if per_object else stacked[:, 0], output, per_object)
+            columns["masks"] = _to_library(_pad_masks(masks, sizes), output)
         return _finish(together, batch), columns
 
 
-def _named(masks: npt.NDArray[Any], output: OutputOptions, per_object: bool) -> dict[str, Any]:
-    return {"masks" if per_object else "mask": _to_library(masks, output)}
+@dataclass(frozen=True, slots=True)
+class LabelMapDelivery:
+    """Images, and a mask of class numbers for each, int64.
+
+    Where sizes differ both come as lists; or `padded`, with black and with `fill` to the right of
+    and below them.
+    """
+
+    key: ClassVar[str] = "masks"
+
+    padded: bool
+    fill: int
+
+    def deliver(self, batch: Batch) -> tuple[Any, Any] | None:
+        """Return images and masks."""
+        if not len(batch.good):
+            return None
+        images, masks, output = batch.take_images(), batch.take_label_maps(), batch.output
+        if self.padded and isinstance(images, list):
+            sizes = _sizes_of(images, output)
+            images = _pad(images, sizes, output)
+            together = np.full((len(masks), *sizes.max(axis=0)), self.fill, dtype=np.int64)
+            for target, mask in zip(together, masks, strict=True):
+                target[: mask.shape[0], : mask.shape[1]] = mask
+            masks = together
+        if isinstance(images, list):
+            return _finish(images, batch), [_to_library(mask, output) for mask in masks]
+        together = np.stack(masks) if isinstance(masks, list) else masks
+        return _finish(images, batch), _to_library(together, output)
 
 
 def _to_library(values: npt.NDArray[Any], output: OutputOptions) -> Any:

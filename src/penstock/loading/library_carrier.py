@@ -6,23 +6,22 @@ from concurrent.futures import ThreadPoolExecutor
 from typing import Generic
 
 import numpy as np
-import PIL.Image
 
 from penstock.errors import DecodeError
 from penstock.geometry import Ints, Sizes
 from penstock.loading.backends.library import ImageLibrary, ImageT
 from penstock.loading.carried import Carried
-from penstock.loading.masks import Mask, in_threes, mask_moves, out_of_threes
+from penstock.loading.mask_source import MaskUse, misfits, read_masks
+from penstock.loading.masks import Masks, move_by_reference
 from penstock.loading.options import RunOptions
 from penstock.loading.pillow_decode import open_listening
 from penstock.loading.python_calls import PythonCalls
-from penstock.loading.reference import Layout, erase_finished, run_moves
+from penstock.loading.reference import Layout, erase_finished
 from penstock.loading.target_source import TargetSource
 from penstock.loading.work import Carrier, Failures, Part
 from penstock.planner.plan import Plan, Segment
 from penstock.sources import Source
 from penstock.transforms.effects import EffectMove
-from penstock.transforms.moves import Move, out_sizes
 
 
 class LibraryCarrier(Carrier, Generic[ImageT]):
@@ -38,6 +37,7 @@ class LibraryCarrier(Carrier, Generic[ImageT]):
         seed: int,
         failures: Failures,
         targets: TargetSource | None = None,
+        masks: MaskUse | None = None,
     ) -> None:
         super().__init__(ThreadPoolExecutor(options.threads, "penstock-library"))
         self._library = library
@@ -47,15 +47,17 @@ class LibraryCarrier(Carrier, Generic[ImageT]):
         self._pixel_limit = options.pixel_limit
         self._seed = seed
         self._targets = targets
+        self._masks = masks
         self._python = PythonCalls(source, plan, seed)
         self._ledger = failures.ledger
         self._failures = failures
 
     def _carry_once(self, part: Part) -> Part | None:
         images, failed = self._open(part)
+        masks = self._read_masks(part, images, failed)
         if images:
             alive = part.pick(np.array(list(images), dtype=np.int64))
-            self._fill(alive, list(images.values()))
+            self._fill(alive, list(images.values()), dict(enumerate(masks)))
         return self._failures.handle(part, failed)
 
     def _open(self, part: Part) -> tuple[dict[int, ImageT], dict[int, str]]:
@@ -77,8 +79,24 @@ class LibraryCarrier(Carrier, Generic[ImageT]):
                 self._ledger.note(int(part.files[item]), "pillow", told)
         return images, failed
 
-    def _fill(self, part: Part, images: list[ImageT]) -> None:
-        carried = Carried(self._targets, part)
+    def _read_masks(
+        self, part: Part, images: dict[int, ImageT], failed: dict[int, str]
+    ) -> list[Masks]:
+        """Return the masks of the images, from which those without a mask of their size go."""
+        if self._masks is None:
+            return []
+        read, unread = read_masks(self._masks, part.files, self._pool)
+        found = {item: read[item] for item in images if item in read}
+        sizes = self._sizes_of([images[item] for item in found])
+        numbered = misfits(dict(enumerate(found.values())), sizes)
+        misfit = {list(found)[row]: reason for row, reason in numbered.items()}
+        failed.update((item, why) for item, why in {**unread, **misfit}.items() if item in images)
+        for item in {**unread, **misfit}:
+            images.pop(item, None)
+        return [found[item] for item in images]
+
+    def _fill(self, part: Part, images: list[ImageT], masks: dict[int, Masks]) -> None:
+        carried = Carried(self._targets, part, masks)
         every = np.arange(len(images), dtype=np.int32)
         key = (self._seed, part.epoch, part.samples)
         for segment in self._plan.segments:
@@ -86,8 +104,12 @@ class LibraryCarrier(Carrier, Generic[ImageT]):
             sizes = self._sizes_of(images)
             moves, targets = segment.sample_targets(*key, sizes, carried.at(every))
             carried.keep(every, targets)
-            if carried.masks:
-                _move_masks(carried.masks, moves, sizes)
+            if self._masks is not None:
+                stacks = [carried.masks[row] for row in every.tolist()]
+                wanted = carried.wanted_masks(every)
+                # By the reference whatever the library: a mask's numbers must not be mixed.
+                moved_masks = move_by_reference(stacks, wanted, moves, sizes, self._masks.fill)
+                carried.put_masks(every, moved_masks)
             moved = [
                 self._pool.submit(self._library.run_moves, image, moves, row)
                 for row, image in enumerate(images)
@@ -119,19 +141,6 @@ class LibraryCarrier(Carrier, Generic[ImageT]):
     def _sizes_of(self, images: list[ImageT]) -> Sizes:
         sizes = [self._library.size_of(image) for image in images]
         return Sizes(_column([s.height for s in sizes]), _column([s.width for s in sizes]))
-
-
-def _move_masks(masks: dict[int, Mask], moves: tuple[Move, ...], sizes: Sizes) -> None:
-    """By the reference whatever the library: a mask's numbers must not be mixed."""
-    threes = in_threes(list(masks.values()))
-    changed = mask_moves(moves)
-    moved = [
-        np.asarray(run_moves(PIL.Image.fromarray(image), changed, row))
-        for image, row in zip(threes.images, threes.owners.tolist(), strict=True)
-    ]
-    counts = [len(stack) for stack in masks.values()]
-    after = out_of_threes(moved, threes.owners, counts, out_sizes(changed, sizes))
-    masks.update(zip(masks, after, strict=True))
 
 
 def _column(values: list[int]) -> Ints:

@@ -16,12 +16,14 @@ from penstock.loading.deliver import (
     Delivery,
     ImageDelivery,
     LabelDelivery,
+    LabelMapDelivery,
     TargetDelivery,
 )
 from penstock.loading.epoch import Batching, Epoch, Iteration, Progress
 from penstock.loading.ledger import Ledger
 from penstock.loading.library_carrier import LibraryCarrier
 from penstock.loading.machine import Machine, check_not_forked
+from penstock.loading.mask_source import MaskKind, open_masks
 from penstock.loading.mix import Mixer, check_mixing, mix_native
 from penstock.loading.native import NativeCarrier
 from penstock.loading.open_data import open_data
@@ -74,6 +76,10 @@ class Loader:
       the rest. In a data set with boxes they come behind the targets, and a column that has a row
       for each box (such as "iscrowd") goes into the targets.
     - `as_dict`: batches are dictionaries: "image", "label" or "targets", and the columns.
+    - `masks`: True delivers the masks of objects, which are left out by default. Or, for images in
+      a folder or a list, the folder or list of their masks. A data set with a mask for each image
+      and no boxes yields `(images, masks)`, int64 (batch, height, width).
+    - `mask_fill`: the class number that comes into such masks from outside (255 to be ignored).
     - `transform`: one of `penstock.transforms`; or torchvision's, timm's or Albumentations', which
       are translated into ours (see `translation`), or a TranslationError says why not.
     - `indices`: the positions of the samples that take part; each as often as it is listed.
@@ -106,6 +112,8 @@ class Loader:
         batch_transform: Any = None,
         labels: Any = None,
         targets: Targets | str | None = None,
+        masks: Any = None,
+        mask_fill: int = 0,
         background: bool = True,
         columns: Sequence[str] | None = None,
         as_dict: bool = False,
@@ -153,10 +161,15 @@ class Loader:
         if self._output.library == "torch":
             require_torch()  # here, so that neither the error nor the import waits for a batch
         self._library = None if backend == "native" else open_library(backend)
-        self._source = open_data(data, labels)
+        self._source = open_data(data, labels, masks)
+        self._masks = open_masks(self._source, masks, mask_fill, targets)
+        self._has_label_maps = self._masks is not None and self._masks.kind is MaskKind.LABELS
         asked = open_columns(self._source, columns)
         per_box = per_box_columns(self._source, asked) if not isinstance(targets, Targets) else ()
-        self._target_source = _open_targets(self._source, targets, background, per_box)
+        is_said = self._has_label_maps and targets in ("list", "padded")
+        self._target_source = _open_targets(
+            self._source, None if is_said else targets, background, per_box
+        )
         self._columns = {
             name: column
             for name, column in asked.items()
@@ -381,7 +394,7 @@ class Loader:
                 self._batching.drop_last,
                 self._running.prefetch,
                 self._delivery,
-                one_size=self._target_source is None,
+                one_size=self._target_source is None and self._masks is None,
             ),
             machine=self._machine,
         )
@@ -401,7 +414,7 @@ class Loader:
         if batch_transform is None:
             return None
         op = read_batch_op(batch_transform)
-        has_targets = self._target_source is not None
+        has_targets = self._target_source is not None or self._masks is not None
         check_mixing(op, self._source, self._output, has_targets=has_targets)
         if isinstance(self._delivery, ColumnDelivery) and LABEL not in self._delivery.columns:
             raise LoaderError(
@@ -414,8 +427,10 @@ class Loader:
         return mixer
 
     def _make_delivery(self, asked: Targets | str | None, *, as_dict: bool) -> Delivery:
-        targets = None
-        if self._target_source is not None:
+        targets: TargetDelivery | LabelMapDelivery | None = None
+        if self._has_label_maps and self._masks is not None:
+            targets = LabelMapDelivery(padded=asked == "padded", fill=self._masks.fill)
+        elif self._target_source is not None:
             targets = TargetDelivery(self._target_source.image_ids, padded=asked == "padded")
         if self._columns or as_dict:
             columns = self._columns
@@ -436,7 +451,7 @@ class Loader:
         final, options, seed = self._plan.final, self._running, self._batching.seed
         allowed = self._selection.allowed()
         failures = Failures(options.on_error, self._source, self._ledger, allowed)
-        ends = (options, seed, failures, self._target_source)
+        ends = (options, seed, failures, self._target_source, self._masks)
         if self._library is not None:
             layout = self._output.layout
             return LibraryCarrier(self._library, self._source, self._plan, layout, *ends)

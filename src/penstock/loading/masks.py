@@ -1,21 +1,30 @@
-"""Masks of objects, which follow their image: the same moves, nearest pixel, 0 outside.
+"""Masks, which follow their image: the same moves, nearest pixel, a fixed value from outside.
 
-The core and Pillow work on images of three channels, so masks travel in threes.
+The core looks every pixel of a moved mask up in the one before. `move_by_reference` gives the same
+by Pillow, one move at a time; Pillow works on images of three channels, so masks travel in threes.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+import PIL.Image
 
-from penstock.geometry import Ints, Sizes
-from penstock.transforms.effects import Effect, EffectMove
-from penstock.transforms.moves import Move, PadMove, ResizeMove
+from penstock._core import Chunk, Engine
+from penstock.geometry import Ints, Size, Sizes
+from penstock.loading.lower import lower
+from penstock.loading.reference import run_moves
+from penstock.packing.mask_runs import decode_runs, read_header
+from penstock.transforms.effects import Effect, EffectMove, pack_colour
+from penstock.transforms.moves import Move, PadMove, ResizeMove, out_sizes
 
-Mask = npt.NDArray[np.uint8]  # (masks, height, width)
+# The masks of one sample: run lengths as a packed file has them (one row of bytes), or
+# (masks, height, width) of uint8 or uint16.
+Masks = npt.NDArray[Any]
 Pixels = npt.NDArray[np.uint8]  # (height, width, 3)
 
 _NEAREST = 0
@@ -23,68 +32,114 @@ _NEAREST = 0
 _FILTER_COLUMN = {Effect.AFFINE: 6, Effect.PERSPECTIVE: 8, Effect.ELASTIC: 4}
 
 
+def count_of(masks: Masks) -> int:
+    """Return how many masks a sample has."""
+    return read_header(masks)[0] if masks.ndim == 1 else len(masks)
+
+
+def size_of(masks: Masks) -> Size:
+    """Return the size of a sample's masks."""
+    return read_header(masks)[1] if masks.ndim == 1 else Size(*masks.shape[1:])
+
+
 @dataclass(frozen=True, slots=True)
-class Threes:
-    """Masks of a batch as images of three channels, and whose they are."""
+class MovingMasks:
+    """Masks on their way through the core."""
 
-    images: list[Pixels]
-    owners: Ints  # the row of the batch that each image belongs to
+    chunk: Chunk
+    moved: list[Masks]  # complete when the chunk is
 
 
-def mask_moves(moves: Sequence[Move]) -> tuple[Move, ...]:
+def start_moving(
+    engine: Engine,
+    rank: int,
+    masks: Sequence[Masks],
+    wanted: Sequence[Ints],
+    moves: Sequence[Move],
+    sizes: Sizes,
+    fill: int,
+) -> MovingMasks:
+    """Start to do to masks what `moves` do to their images, for those that are wanted of each."""
+    steps = lower(mask_moves(moves, fill), sizes)
+    after = zip(steps.out_sizes.height.tolist(), steps.out_sizes.width.tolist(), strict=True)
+    moved = [
+        np.empty((len(numbers), height, width), dtype=stack.dtype)
+        for stack, numbers, (height, width) in zip(masks, wanted, after, strict=True)
+    ]
+    chunk = engine.begin(rank, len(moved))
+    numbers = [one.astype(np.int32) for one in wanted]
+    chunk.run_masks(list(masks), numbers, steps.programs(), moved, fill)
+    return MovingMasks(chunk, moved)
+
+
+def move_by_reference(
+    masks: Sequence[Masks], wanted: Sequence[Ints], moves: Sequence[Move], sizes: Sizes, fill: int
+) -> list[Masks]:
+    """Do the same plainly, by Pillow."""
+    stacks = [
+        (decode_runs(stack) if stack.ndim == 1 else stack)[numbers]
+        for stack, numbers in zip(masks, wanted, strict=True)
+    ]
+    low = _move_bytes([stack.astype(np.uint8) for stack in stacks], moves, sizes, fill & 255)
+    if all(stack.dtype == np.uint8 for stack in stacks):
+        return list(low)
+    high = _move_bytes(
+        [(stack.astype(np.uint16) >> 8).astype(np.uint8) for stack in stacks],
+        moves,
+        sizes,
+        fill >> 8,
+    )
+    return [
+        (above.astype(stack.dtype) << 8 if stack.dtype == np.uint16 else 0) | below
+        for stack, above, below in zip(stacks, high, low, strict=True)
+    ]
+
+
+def mask_moves(moves: Sequence[Move], fill: int = 0) -> tuple[Move, ...]:
     """What happens to masks when `moves` happen to their images."""
     changed: list[Move] = []
     mixing: npt.NDArray[np.bool_] | None = None
+    fill &= 255  # of numbers of two bytes, the core asks for the rest itself
     for move in moves:
         match move:
             case PadMove():
-                changed.append(replace(move, fill=(0, 0, 0)))
+                changed.append(replace(move, fill=(fill, fill, fill)))
             case ResizeMove():
                 changed.append(replace(move, filter=_NEAREST))
             case EffectMove():
                 if mixing is None:
                     mixing = np.zeros(len(move.effect), dtype=np.bool_)
                 mixing |= move.effect == Effect.MIX_BEGIN
-                changed.append(_mask_effects(move, mixing))
+                changed.append(_mask_effects(move, mixing, pack_colour(fill, fill, fill)))
                 mixing &= move.effect != Effect.MIX_END
             case _:
                 changed.append(move)
     return tuple(changed)
 
 
-def in_threes(masks: Sequence[Mask]) -> Threes:
-    """Pack the masks of every sample; what is left of the last three is 0."""
-    images: list[Pixels] = []
-    owners: list[int] = []
+def _move_bytes(
+    masks: Sequence[npt.NDArray[np.uint8]], moves: Sequence[Move], sizes: Sizes, fill: int
+) -> list[npt.NDArray[np.uint8]]:
+    changed = mask_moves(moves, fill)
+    after = out_sizes(changed, sizes)
+    results = []
     for row, stack in enumerate(masks):
+        moved = np.zeros((len(stack), after[row].height, after[row].width), dtype=np.uint8)
         for first in range(0, len(stack), 3):
             some = stack[first : first + 3]
-            image = np.zeros((*stack.shape[1:], 3), dtype=np.uint8)
+            image: Pixels = np.zeros((*stack.shape[1:], 3), dtype=np.uint8)
             image[:, :, : len(some)] = some.transpose(1, 2, 0)
-            images.append(image)
-            owners.append(row)
-    return Threes(images, np.array(owners, dtype=np.int64))
+            done = np.asarray(run_moves(PIL.Image.fromarray(image), changed, row))
+            moved[first : first + 3] = done.transpose(2, 0, 1)[: len(some)]
+        results.append(moved)
+    return results
 
 
-def out_of_threes(
-    images: Sequence[Pixels], owners: Ints, counts: Sequence[int], sizes: Sizes
-) -> list[Mask]:
-    """Unpack what became of `in_threes`; `counts` says how many masks each sample has."""
-    masks = []
-    for row, count in enumerate(counts):
-        size = sizes[row]
-        stack = np.zeros((count, size.height, size.width), dtype=np.uint8)
-        for number, place in enumerate(np.flatnonzero(owners == row).tolist()):
-            here = stack[3 * number : 3 * number + 3]
-            here[...] = images[place].transpose(2, 0, 1)[: len(here)]
-        masks.append(stack)
-    return masks
-
-
-def _mask_effects(move: EffectMove, mixing: npt.NDArray[np.bool_]) -> EffectMove:
+def _mask_effects(move: EffectMove, mixing: npt.NDArray[np.bool_], colour: int) -> EffectMove:
     effect, numbers = np.full_like(move.effect, Effect.NONE), move.numbers.copy()
     for kind, column in _FILTER_COLUMN.items():
         rows = (move.effect == kind) & ~mixing
         effect[rows] = kind
-        numbers[rows, column : column + 2] = 0  # nearest; black
+        numbers[rows, column] = _NEAREST
+        numbers[rows, column + 1] = colour
     return EffectMove(effect, numbers, move.height, move.width)

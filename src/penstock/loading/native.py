@@ -15,7 +15,8 @@ from penstock.loading.carried import Carried
 from penstock.loading.dct_scale import choose_dct_scale
 from penstock.loading.fetch import Items, fetch_for
 from penstock.loading.lower import Steps, lower
-from penstock.loading.masks import in_threes, mask_moves, out_of_threes
+from penstock.loading.mask_source import MaskUse, misfits, read_masks
+from penstock.loading.masks import MovingMasks, start_moving
 from penstock.loading.options import RunOptions
 from penstock.loading.pillow_decode import check_pixels, decode_rgb, open_listening
 from penstock.loading.python_calls import PythonCalls
@@ -48,6 +49,7 @@ class NativeCarrier(Carrier):
         seed: int,
         failures: Failures,
         targets: TargetSource | None = None,
+        masks: MaskUse | None = None,
     ) -> None:
         super().__init__(ThreadPoolExecutor(options.threads, "penstock-side"))
         self._source = source
@@ -57,6 +59,7 @@ class NativeCarrier(Carrier):
         self._reduce_photos = options.fidelity == "fast"
         self._seed = seed
         self._targets = targets
+        self._masks = masks
         self._python = PythonCalls(source, plan, seed)
         self._ledger = failures.ledger
         self._failures = failures
@@ -66,7 +69,9 @@ class NativeCarrier(Carrier):
     def _carry_once(self, part: Part) -> Part | None:
         chunk = self._fetch.begin(part)
         self._wait(chunk)
-        job = _Job(part, chunk, Carried(self._targets, part))
+        masks, unread = read_masks(self._masks, part.files, self._pool)
+        job = _Job(part, chunk, Carried(self._targets, part, masks))
+        job.failed.update(unread)
         if self._fetch.reads_first:
             self._settle_sources(job)
         self._check_sizes(job)
@@ -93,6 +98,9 @@ class NativeCarrier(Carrier):
                 check_pixels(int(height[item]), int(width[item]), self._pixel_limit)
             except DecodeError as error:
                 job.failed[item] = str(error)
+        every = np.arange(len(height), dtype=np.int32)
+        for item, reason in misfits(job.carried.masks, job.sizes(every)).items():
+            job.failed.setdefault(item, reason)
 
     def _decode_by_pillow(self, job: _Job, reasons: dict[int, str]) -> None:
         """Give these items Pillow's pixels; `reasons` (item: why) go to the ledger."""
@@ -155,11 +163,22 @@ class NativeCarrier(Carrier):
         moves, targets = segment.sample_targets(*key, sizes, job.carried.at(items))
         finishing = segment.sample_finishing(*key, out_sizes(moves, sizes))
         job.carried.keep(items, targets)
-        if job.carried.masks:
-            self._move_masks(job, items, moves, sizes)
+        moving = self._start_masks(job, items, moves, sizes)
         steps = lower(moves, sizes, finishing)
         if self._reduce_photos:
             steps = choose_dct_scale(steps)
+        self._run_pixels(job, items, sizes, steps, start)
+        if moving is not None:
+            self._finish_masks(job, items, moving)
+
+    def _run_pixels(
+        self,
+        job: _Job,
+        items: Items,
+        sizes: Sizes,
+        steps: Steps,
+        start: Callable[[Items, Steps], None],
+    ) -> None:
         if not job.settled:
             self._fetch.read(job.chunk, items, steps)
             self._wait(job.chunk)
@@ -204,22 +223,26 @@ class NativeCarrier(Carrier):
             start(items[again], steps.pick(again))
             self._wait(job.chunk)
 
-    def _move_masks(self, job: _Job, items: Items, moves: tuple[Move, ...], sizes: Sizes) -> None:
-        masks = [job.carried.masks[item] for item in items.tolist()]
-        threes = in_threes(masks)
-        steps = lower(mask_moves(moves), sizes)
-        each = steps.pick(threes.owners)
-        moved = _arrays_for(each.out_sizes)
-        if moved:
-            chunk = self._engine.begin(job.part.rank, len(moved))
-            for number, image in enumerate(threes.images):
-                chunk.set_pixels(number, image)
-            every = np.arange(len(moved), dtype=np.int32)
-            chunk.run_to_arrays(every, each.programs(), moved)
-            self._wait(chunk)
-        counts = [len(stack) for stack in masks]
-        after = out_of_threes(moved, threes.owners, counts, steps.out_sizes)
-        job.carried.masks.update(zip(items.tolist(), after, strict=True))
+    def _start_masks(
+        self, job: _Job, items: Items, moves: tuple[Move, ...], sizes: Sizes
+    ) -> MovingMasks | None:
+        if self._masks is None:
+            return None
+        return start_moving(
+            self._engine,
+            job.part.rank,
+            [job.carried.masks[item] for item in items.tolist()],
+            job.carried.wanted_masks(items),
+            moves,
+            sizes,
+            self._masks.fill,
+        )
+
+    def _finish_masks(self, job: _Job, items: Items, moving: MovingMasks) -> None:
+        self._wait(moving.chunk)
+        for row in np.flatnonzero(moving.chunk.unreadable).tolist():
+            job.failed.setdefault(int(items[row]), moving.chunk.problem(row))
+        job.carried.put_masks(items, moving.moved)
 
     def _wait(self, chunk: Chunk) -> None:
         while not chunk.wait(_WAIT_S):

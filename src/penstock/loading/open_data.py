@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterable
 from typing import Any
 
 from penstock.errors import LoaderError
@@ -10,11 +11,26 @@ from penstock.loading.packed_source import PackedSource
 from penstock.packing.datasets.open_dataset import refuse_unpacked
 from penstock.packing.format import SUFFIX
 from penstock.packing.shards import MANIFEST, open_packed
-from penstock.sources import Source, open_source
+from penstock.sources import Source, open_mask_pairs, open_source
 
 
-def open_data(data: Any, labels: Any) -> Source:
-    """Open a data set by what it is."""
+def open_data(data: Any, labels: Any, masks: Any = None) -> Source:
+    """Open a data set by what it is; `masks` is a bool, or where the masks of its images are."""
+    if masks is not None and not isinstance(masks, bool):
+        if not isinstance(masks, (str, os.PathLike, Iterable)):
+            raise LoaderError(
+                f"Loader: masks must be True, False, a folder or a list of files, got {masks!r}."
+            )
+        if labels is not None:
+            raise LoaderError(
+                "Loader: labels= and masks= both say what goes with the images. Leave one out."
+            )
+        if _is_packed(data) or isinstance(data, Source):
+            raise LoaderError(
+                f"Loader: masks={masks!r} goes with a folder or a list of images. Leave it out, or "
+                "give masks=True for the masks that the data set has."
+            )
+        return open_mask_pairs(data, masks)
     if not _is_packed(data):
         if labels is None and isinstance(data, (str, os.PathLike)):
             refuse_unpacked(os.path.expanduser(os.fspath(data)))

@@ -2,24 +2,20 @@
 
 from __future__ import annotations
 
-import io
 from functools import cached_property
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-import PIL.Image
 
 from penstock.errors import PackError
 from penstock.geometry import Ints
-from penstock.loading.masks import Mask
 from penstock.packing.read import PackFile
 from penstock.packing.read_column import FixedColumn, VariableColumn
 from penstock.packing.shards import PackSet
 from penstock.transforms.targets import Targets, read_targets
 
 BOXES, BOX_LABELS, KEYPOINTS, IMAGE_ID = "boxes", "box_labels", "keypoints", "image_id"
-MASKS = "masks"
 _LARGEST_ID = 1 << 24
 
 
@@ -31,8 +27,8 @@ class PackedTargets:
 
     @staticmethod
     def are_in(packed: PackSet) -> bool:
-        """Whether the data set has boxes, keypoints or masks."""
-        return any(column.name in {BOXES, KEYPOINTS, MASKS} for column in packed.schema)
+        """Whether the data set has boxes or keypoints."""
+        return any(column.name in {BOXES, KEYPOINTS} for column in packed.schema)
 
     def of(self, indices: Ints, extras: tuple[str, ...] = ()) -> Targets:
         """Return what these samples carry, with these columns that are `per_object`."""
@@ -101,28 +97,6 @@ class PackedTargets:
             here = numbers == number
             ids[here] = reader.values[places[here]]
         return ids
-
-    def masks(self, index: int) -> Mask | None:
-        """Return a sample's masks: one an object, or one for the image if there are no boxes."""
-        if all(column.name != MASKS for column in self._packed.schema):
-            return None
-        file, place = self._packed.locate(index)
-        height, width = int(file.facts("height")[place]), int(file.facts("width")[place])
-        encoded = file.columns[MASKS][place]
-        if not encoded:
-            return np.zeros((0, height, width), dtype=np.uint8)
-        where = f"{file.path}: sample {place:,}"
-        try:
-            with PIL.Image.open(io.BytesIO(encoded)) as image:
-                stack = np.asarray(image.convert("L") if image.mode != "1" else image)
-        except (OSError, ValueError) as error:
-            raise PackError(f"{where}: its masks cannot be read ({error}). Repack it.") from error
-        if stack.shape[1] != width or stack.shape[0] % height:
-            raise PackError(
-                f"{where}: masks of {stack.shape[0]}x{stack.shape[1]} are no number of masks for "
-                f"an image of {height}x{width}. Repack it."
-            )
-        return stack.astype(np.uint8).reshape(-1, height, width)
 
     @cached_property
     def _first(self) -> str | None:

@@ -7,7 +7,6 @@ from typing import Protocol
 
 from penstock.errors import LoaderError
 from penstock.geometry import Ints
-from penstock.loading.masks import Mask
 from penstock.loading.packed_source import PackedSource
 from penstock.loading.packed_targets import PackedTargets
 from penstock.sources import Source
@@ -33,10 +32,6 @@ class TargetSource(Protocol):
         """Return the data set's own numbers of these samples, or their positions."""
         ...
 
-    def masks(self, index: int) -> Mask | None:
-        """Return a sample's masks, or None if the data set has none at all."""
-        ...
-
 
 @dataclass(frozen=True, slots=True)
 class GivenTargets:
@@ -52,11 +47,6 @@ class GivenTargets:
     def image_ids(self, indices: Ints) -> Ints:
         """Return positions."""
         return indices
-
-    def masks(self, index: int) -> Mask | None:
-        """Return None: masks are images, which are packed."""
-        del index
-        return None
 
 
 class DetectionTargets:
@@ -97,10 +87,6 @@ class DetectionTargets:
     def image_ids(self, indices: Ints) -> Ints:
         """Return the data set's own numbers of these samples, or their positions."""
         return self._packed.image_ids(indices)
-
-    def masks(self, index: int) -> Mask | None:
-        """Return a sample's masks, or None if the data set has none at all."""
-        return self._packed.masks(index)
 
 
 def _names_by_id(names: tuple[str, ...], ids: Ints) -> tuple[str, ...]:

@@ -40,7 +40,8 @@ LABEL = Column("label", "fixed", "int64")
 REGRESSION_LABEL = Column("label", "fixed", "float64")
 BOXES = Column("boxes", "ragged", "float32", (4,))  # left, top, right, bottom in pixels
 BOX_LABELS = Column("box_labels", "ragged", "int64")  # one for each box; classes count from 0
-MASKS = Column("masks", "bytes")  # one gray PNG; instance masks stand one above the other in it
+# Beside boxes, `mask_runs.encode_runs` of one mask for each; else a PNG of class numbers.
+MASKS = Column("masks", "bytes")
 
 
 def keypoints_column(points: int) -> Column:

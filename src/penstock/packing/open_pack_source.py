@@ -7,9 +7,10 @@ from typing import Any
 
 from penstock.errors import SourceError
 from penstock.packing.datasets import open_dataset
+from penstock.packing.datasets.segmentation import pairs_to_pack
 from penstock.packing.file_items import FileItems
 from penstock.packing.items import PackSource
-from penstock.sources import open_source
+from penstock.sources import open_mask_pairs, open_source
 
 
 def open_pack_source(
@@ -19,8 +20,13 @@ def open_pack_source(
     kind: str | None = None,
     split: str | None = None,
     images: str | os.PathLike[str] | None = None,
+    masks: Any = None,
 ) -> PackSource:
     """Open a data set for packing; the arguments are those of `pack`."""
+    if masks is not None:
+        if any(given is not None for given in (labels, kind, split, images)):
+            raise SourceError("masks: labels, kind, split and images do not go with it.")
+        return pairs_to_pack(open_mask_pairs(source, masks))
     is_path = isinstance(source, (str, os.PathLike))
     if is_path and labels is None:
         return open_dataset(source, kind, split=split, images=images)

@@ -39,6 +39,7 @@ def pack(
     kind: str | None = None,
     split: str | None = None,
     images: str | os.PathLike[str] | None = None,
+    masks: Any = None,
     shards: int = 1,
     resume: bool = False,
     on_error: str = "raise",
@@ -58,6 +59,7 @@ def pack(
         kind: The layout, where it is not recognised: "coco", "voc", "folder" ...
         split: Which part of a data set that has several: "train", "val" ...
         images: For COCO, the folder of the images, if it is not near the json file.
+        masks: For a folder or list of images, that of their masks, matched by name.
         shards: Number of files to write. More than one makes a folder with a manifest.
         resume: Go on where an interrupted pack with the same arguments stopped.
             The result is the same, byte for byte, as without the interruption.
@@ -75,7 +77,9 @@ def pack(
     path = os.path.expanduser(os.fspath(target))
     _check_parent(path)
     finished = _is_finished(path, shards, resume=resume)
-    opened = open_pack_source(source, labels=labels, kind=kind, split=split, images=images)
+    opened = open_pack_source(
+        source, labels=labels, kind=kind, split=split, images=images, masks=masks
+    )
     job = _Job(
         source=opened,
         stream=Stream(opened),

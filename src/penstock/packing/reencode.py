@@ -11,10 +11,13 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 import PIL.Image
 
 from penstock.errors import PackError
+from penstock.geometry import Size
 from penstock.packing.encode import JPEG_START, opened
+from penstock.packing.mask_runs import are_runs, decode_runs, encode_runs, read_header
 from penstock.packing.raw_pixels import as_png, orientation_of
 
 DEFAULT_QUALITY = 90
@@ -96,8 +99,11 @@ def _scaled(
     return scaled
 
 
-def _smaller_masks(png: bytes, before: tuple[int, int], after: tuple[int, int]) -> bytes:
-    with opened(png) as stack:
+def _smaller_masks(masks: bytes, before: tuple[int, int], after: tuple[int, int]) -> bytes:
+    if are_runs(masks):
+        smaller_runs = (_smaller_mask(mask, after) for mask in decode_runs(masks))
+        return encode_runs(smaller_runs, read_header(masks)[0], Size(*after))
+    with opened(masks) as stack:
         count = stack.height // before[0]
         if count * before[0] != stack.height or stack.width != before[1]:
             raise PackError(
@@ -115,3 +121,9 @@ def _smaller_masks(png: bytes, before: tuple[int, int], after: tuple[int, int]) 
     file = io.BytesIO()
     smaller.save(file, "PNG")
     return file.getvalue()
+
+
+def _smaller_mask(mask: npt.NDArray[np.uint8], size: tuple[int, int]) -> npt.NDArray[np.bool_]:
+    height, width = size
+    image = PIL.Image.fromarray(mask).resize((width, height), PIL.Image.Resampling.NEAREST)
+    return np.asarray(image) > 0

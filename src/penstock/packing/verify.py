@@ -11,14 +11,17 @@ from typing import Any
 
 import numpy as np
 
-from penstock.errors import PackError
+from penstock.errors import DecodeError, PackError
 from penstock.packing.format import HEADER_BYTES, TAIL_BYTES, Entry, aligned
+from penstock.packing.items import MASKS
+from penstock.packing.mask_runs import are_runs, decode_runs
 from penstock.packing.ordered_map import map_in_order
 from penstock.packing.original import read_image
 from penstock.packing.read import PackFile
 from penstock.packing.read_column import VariableColumn
 from penstock.packing.shards import open_packed
 from penstock.progress import ProgressBar
+from penstock.sources import read_label_map
 from penstock.usable_cores import usable_cores
 
 MOST_PROBLEMS = 1000  # a file with more of them is not worth a longer list
@@ -55,8 +58,8 @@ def verify(
 ) -> VerifyReport:
     """Check a packed file or folder: finds any flipped bit, any cut, any false offset.
 
-    With `deep`, every image is decoded too, and every file that `unpack` would give back byte for
-    byte is rebuilt and compared with the original's checksum.
+    With `deep`, every image and its masks are decoded too, and every file that `unpack` would give
+    back byte for byte is rebuilt and compared with the original's checksum.
     """
     path = os.fspath(packed)
     try:
@@ -122,11 +125,29 @@ def _sample_problem(file: PackFile, index: int, *, deep: bool) -> str | None:
             return f"sample {index:,} ({sample.name}): the padding after it is not zero."
         if deep:
             read_image(file, index)
+            _check_masks(file, index)
         else:
             file.record(index)
     except PackError as error:
         return str(error).removeprefix(f"{file.path}: ")
     return None
+
+
+def _check_masks(file: PackFile, index: int) -> None:
+    masks = file.columns[MASKS.name][index] if MASKS.name in file.columns else b""
+    if not masks:
+        return
+    height, width = (int(file.facts(name)[index]) for name in ("height", "width"))
+    try:
+        found = decode_runs(masks) if are_runs(masks) else read_label_map(masks)
+    except DecodeError as error:
+        raise PackError(f"sample {index:,} ({file.name(index)}): {error}.") from error
+    # In the PNGs of earlier files the masks of objects stand one above the other.
+    if found.shape[-1] != width or found.shape[-2] % height:
+        raise PackError(
+            f"sample {index:,} ({file.name(index)}): masks of {found.shape[-2]}x{found.shape[-1]} "
+            f"for an image of {height}x{width}."
+        )
 
 
 def _records_follow_one_another(file: PackFile) -> bool:

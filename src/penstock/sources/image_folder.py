@@ -9,15 +9,12 @@ import numpy as np
 from penstock.errors import SourceError
 from penstock.geometry import Ints
 from penstock.sources.file_source import FileSource, printable
+from penstock.sources.part_folders import refuse_parts
 from penstock.sources.path_table import PathTable
 from penstock.sources.remembered_scan import find_images
 from penstock.sources.scan import IMAGE_EXTENSIONS, Scan
 
 CLASSES_NAMED_IN_ERRORS = 10
-# Names of folders, in lower case, that hold the parts of a data set.
-SPLIT_FOLDERS = frozenset(
-    ["train", "training", "val", "valid", "validation", "test", "testing", "data", "default"]
-)
 
 
 def open_image_folder(
@@ -33,7 +30,8 @@ def open_image_folder(
     Args:
         root: The folder that holds the class folders.
         allow_empty: Accept class folders without an image; their labels stay reserved.
-        any_names: Accept folders whose names are those of splits, such as `train` and `val`.
+        any_names: Take folders for classes even if they are named as the parts of a data set are
+            (images and masks, train and val).
         refresh: Scan again even if the remembered scan seems to hold.
         progress: Show a bar during a long scan; None means if stderr is a terminal.
 
@@ -46,7 +44,7 @@ def open_image_folder(
     if not classes:
         raise SourceError(_no_classes(title, folder))
     if not any_names:
-        _refuse_splits(title, classes)
+        refuse_parts(title, folder, classes)
     labels = _labels(scan, classes)
     images_per_class = np.bincount(labels, minlength=len(classes))
     empty = [name for name, images in zip(classes, images_per_class, strict=True) if not images]
@@ -91,17 +89,6 @@ def _labels(scan: Scan, classes: tuple[str, ...]) -> Ints:
     label_of = {name: label for label, name in enumerate(classes)}
     of_directory = [label_of.get(path.split(os.sep, 1)[0], 0) for path in scan.directories]
     return np.repeat(np.array(of_directory, np.int64), scan.file_counts)
-
-
-def _refuse_splits(title: str, classes: tuple[str, ...]) -> None:
-    """Raise where the parts of a data set would pass as its classes."""
-    splits = [name for name in classes if name.lower() in SPLIT_FOLDERS]
-    if len(splits) >= 2 or len(splits) == len(classes):
-        raise SourceError(
-            f"{title}: one folder per class was expected, but {', '.join(splits)} look like the "
-            f"parts of a data set. Give one of them, {splits[0]!r} for example. If they are the "
-            "classes, say so: open_image_folder(..., any_names=True)."
-        )
 
 
 def _no_classes(title: str, folder: str) -> str:

@@ -24,10 +24,11 @@ from penstock.packing.datasets.coco_other import (
     read_labels,
     read_panoptic,
 )
-from penstock.packing.datasets.images import image_size, png_of_masks
+from penstock.packing.datasets.images import image_size
 from penstock.packing.datasets.layout_source import Findings, LayoutSource
 from penstock.packing.datasets.polygons import draw_segmentation
 from penstock.packing.items import BOX_LABELS, BOXES, MASKS, Column, PackItem, keypoints_column
+from penstock.packing.mask_runs import encode_runs
 
 IMAGE_ID = Column("image_id", "fixed", "int64")
 CATEGORY_IDS = Column("category_ids", "ragged", "int64")  # COCO's own, one a box
@@ -172,4 +173,4 @@ def _size(image: dict[str, Any]) -> Size | None:
 def _masks(entries: list[dict[str, Any]], size: Size, where: str) -> bytes:
     outlines = [entry.get("segmentation") or [] for entry in entries]
     masks = (draw_segmentation(outline, size, where) for outline in outlines)
-    return png_of_masks(masks, len(outlines), size)
+    return encode_runs(masks, len(outlines), size)

@@ -4,9 +4,6 @@ from __future__ import annotations
 
 import io
 import os
-import struct
-import zlib
-from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
@@ -18,9 +15,8 @@ from penstock.geometry import Size
 from penstock.packing.datasets.layout_source import Findings
 from penstock.pillow_messages import heard
 
-ROTATED = "images carry an EXIF orientation; boxes are for the pixels as stored"
+ROTATED = "images carry an EXIF orientation; boxes and masks are for the pixels as stored"
 UNREADABLE = "images cannot be read, and were handed on without their boxes"
-PNG_SIGNATURE = b"\x89PNG\r\n\x1a\n"
 EXIF_ORIENTATION = 0x0112
 
 
@@ -54,28 +50,3 @@ def png_of_pixels(pixels: npt.NDArray[Any], where: str) -> bytes:
     # The packer reads it back at once, so that speed counts, not size.
     Image.fromarray(pixels).save(file, "PNG", compress_level=0)
     return file.getvalue()
-
-
-def png_of_masks(masks: Iterable[npt.NDArray[np.bool_]], count: int, size: Size) -> bytes:
-    """Return masks, one above the other, as a 1-bit gray PNG; b"" if there are none.
-
-    Takes them one at a time: a hundred masks of a large photo would fill the memory.
-    Pillow tries all filters on each row, which takes most of the time and makes it no smaller.
-    """
-    if not count:
-        return b""
-    compressor = zlib.compressobj(6)
-    parts = []
-    for mask in masks:
-        rows = np.zeros((size.height, 1 + (size.width + 7) // 8), np.uint8)
-        rows[:, 1:] = np.packbits(mask, axis=1)  # behind a zero, which means "no filter"
-        parts.append(compressor.compress(rows.tobytes()))
-    parts.append(compressor.flush())
-    header = struct.pack(">IIBBBBB", size.width, size.height * count, 1, 0, 0, 0, 0)
-    chunks = ((b"IHDR", header), (b"IDAT", b"".join(parts)), (b"IEND", b""))
-    return PNG_SIGNATURE + b"".join(_png_chunk(name, content) for name, content in chunks)
-
-
-def _png_chunk(name: bytes, content: bytes) -> bytes:
-    crc = zlib.crc32(name + content)
-    return struct.pack(">I", len(content)) + name + content + struct.pack(">I", crc)

@@ -19,6 +19,7 @@ from penstock.packing.datasets.lmdb_values import open_lmdb
 from penstock.packing.datasets.parquet import open_parquet
 from penstock.packing.datasets.record_files import TF_EXTENSIONS
 from penstock.packing.datasets.recordio import open_recordio
+from penstock.packing.datasets.segmentation import open_segmentation, open_voc_segmentation
 from penstock.packing.datasets.tfrecord import open_tfrecord
 from penstock.packing.datasets.voc import open_voc
 from penstock.packing.datasets.webdataset import open_webdataset
@@ -27,7 +28,8 @@ from penstock.packing.datasets.yolo import open_yolo
 from penstock.packing.file_items import FileItems
 from penstock.packing.items import PackSource
 from penstock.sources.file_source import printable
-from penstock.sources.image_folder import SPLIT_FOLDERS, open_image_folder, open_loose_images
+from penstock.sources.image_folder import open_image_folder, open_loose_images
+from penstock.sources.part_folders import SPLIT_FOLDERS
 
 FOLDER = "folder"
 PART_FOLDERS = frozenset(["images", "labels", "annotations", "masks"])
@@ -67,6 +69,16 @@ LAYOUTS = {
     "coco": Layout(recognise.coco, _open_coco, splits=True, images=True),
     "voc": Layout(recognise.voc, lambda path, asked: open_voc(path, asked.split), splits=True),
     "yolo": Layout(recognise.yolo, _open_yolo, splits=True),
+    "segmentation": Layout(
+        recognise.segmentation,
+        lambda path, asked: open_segmentation(path, asked.split),
+        splits=True,
+    ),
+    "voc_segmentation": Layout(
+        recognise.voc_segmentation,
+        lambda path, asked: open_voc_segmentation(path, asked.split),
+        splits=True,
+    ),
     "webdataset": Layout(
         recognise.webdataset, lambda path, asked: open_webdataset(path, asked.split), splits=True
     ),
@@ -137,6 +149,7 @@ def open_dataset(
     where = os.path.expanduser(os.fspath(path))
     if not os.path.exists(where):
         raise SourceError(f"{printable(path)}: no such file or folder. Check the path.")
+    is_said = kind is not None
     if kind is None:
         kind = _recognise(where)
     if kind not in KINDS:
@@ -153,7 +166,8 @@ def open_dataset(
             "Leave it out."
         )
     if layout is None:
-        return FileItems(open_loose_images(where) or open_image_folder(where, any_names=True))
+        loose = open_loose_images(where)
+        return FileItems(loose or open_image_folder(where, any_names=is_said))
     return layout.open(where, Asked(split, os.fspath(images) if images is not None else None))
 
 
@@ -174,16 +188,10 @@ def refuse_unpacked(path: str) -> None:
     if not parts and any(_is_folder(path, name) for name in names):
         return
     found = _evidence(path)
+    found.pop("segmentation", None)  # a loader reads pairs as they lie: refuse_parts says how
     if found:
         kinds = " or ".join(f"{kind} data ({printable(seen)})" for kind, seen in found.items())
         raise SourceError(f"{title}: this is {kinds}. {_how_to_pack(path)}")
-    if parts and not any(_is_folder(path, name) for name in set(names).difference(parts)):
-        raise SourceError(
-            f"{title}: a folder for each class was expected, but {', '.join(parts)} "
-            f"{'is a part' if len(parts) == 1 else 'are parts'} of a data set. Give one of "
-            "them. If these are the classes, pack them as such: penstock.pack("
-            f'"{title}", "{_packed_name(path)}", kind="{FOLDER}").'
-        )
 
 
 def _refuse_hidden(path: str, names: list[str]) -> None:

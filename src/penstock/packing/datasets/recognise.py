@@ -7,10 +7,11 @@ from collections.abc import Callable
 
 from penstock.errors import SourceError
 from penstock.packing.datasets.coco_images import coco_files
-from penstock.packing.datasets.files import names_in, read_bytes
+from penstock.packing.datasets.files import images_below, names_in, read_bytes
 from penstock.packing.datasets.imagenet_txt import NAMES, listed_splits
 from penstock.packing.datasets.kitti import LABELS, kitti_root
 from penstock.packing.datasets.record_files import TF_EXTENSIONS, record_sets
+from penstock.packing.datasets.segmentation import VOC_IMAGES, VOC_MASKS, segmentation_folders
 from penstock.packing.datasets.tar_members import is_tar_name, tar_members
 from penstock.packing.datasets.voc_layout import VocLayout
 from penstock.packing.datasets.voc_xml import LARGEST_XML_BYTES
@@ -42,6 +43,25 @@ def voc(path: str) -> str | None:
         if b"<annotation" in start and b"<polygon" not in start:
             return f"{stem}.xml"
     return None
+
+
+def segmentation(path: str) -> str | None:
+    """A folder of images and one of masks, which are images, too; COCO's PNGs have a json."""
+    if not os.path.isdir(path) or coco(path) is not None:
+        return None
+    found = segmentation_folders(path)
+    if found is None or os.path.basename(found[1]) == VOC_MASKS:
+        return None
+    masks = images_below(found[1])
+    return os.path.relpath(os.path.join(found[1], masks[0]), path) if masks else None
+
+
+def voc_segmentation(path: str) -> str | None:
+    """VOC's masks where there are no boxes; with boxes, say so by `kind`."""
+    if not os.path.isdir(path) or voc(path) is not None:
+        return None
+    is_there = all(os.path.isdir(os.path.join(path, name)) for name in (VOC_IMAGES, VOC_MASKS))
+    return VOC_MASKS if is_there else None
 
 
 def yolo(path: str) -> str | None:

@@ -4,6 +4,7 @@
 |---|---|
 | .jpg .png .webp ... | the image |
 | .cls | `label`: an integer, or the name of a class |
+| .seg.png .seg_png .mask.png ... | `masks`: class numbers, if every sample has them |
 | .json .txt and other text | a text column of that name |
 | "label" in .json, without a .cls | `label`: the same, a number, or numbers of one length |
 | anything else | a bytes column of that name |
@@ -14,6 +15,7 @@ from __future__ import annotations
 import json
 import os
 import re
+from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any
@@ -22,14 +24,16 @@ import numpy as np
 
 from penstock.errors import SourceError
 from penstock.packing.datasets.files import names_in
+from penstock.packing.datasets.images import image_size
 from penstock.packing.datasets.labels import LabelNames
 from penstock.packing.datasets.layout_source import Findings, LayoutSource
 from penstock.packing.datasets.names import user_column_name
+from penstock.packing.datasets.segmentation import mask_column
 from penstock.packing.datasets.splits import ALL, choose_split
 from penstock.packing.datasets.tar_members import is_tar_name, tar_members, tar_stem
-from penstock.packing.items import LABEL, Column, PackItem
+from penstock.packing.items import LABEL, MASKS, Column, PackItem
 from penstock.sources.file_source import printable
-from penstock.sources.image_folder import SPLIT_FOLDERS
+from penstock.sources.part_folders import SPLIT_FOLDERS
 from penstock.sources.scan import IMAGE_EXTENSIONS
 
 Label = int | float | str | list[float]
@@ -40,6 +44,7 @@ FOLDERS = (
 )
 TEXT_FIELDS = frozenset(["json", "txt", "text", "caption", "transcript", "url", "csv", "xml"])
 _NUMBER = re.compile(r"([-_.]?\d+(-of-\d+)?)+$")
+MASK_FIELDS = ("seg.png", "seg_png", "mask.png", "mask_png", "segmentation.png")
 IMAGE_FIELDS = frozenset(extension[1:] for extension in IMAGE_EXTENSIONS) | {"gif", "pbm"}
 
 
@@ -133,8 +138,9 @@ def _samples(
 
 
 def _image_field(sample: _Sample) -> str:
-    exact = [name for name in sample.fields if name in IMAGE_FIELDS]
-    found = exact or [n for n in sample.fields if n.rpartition(".")[2] in IMAGE_FIELDS]
+    fields = [name for name in sample.fields if name not in MASK_FIELDS]
+    exact = [name for name in fields if name in IMAGE_FIELDS]
+    found = exact or [n for n in fields if n.rpartition(".")[2] in IMAGE_FIELDS]
     if len(found) != 1:
         has = ", ".join("." + name for name in found) or "none"
         raise SourceError(f"{sample.where}: a sample needs one image; found {has}.")
@@ -147,7 +153,7 @@ class _Survey:
 
     count: int = 0
     labelled: bool = False
-    fields: set[str] = field(default_factory=set)
+    fields: Counter[str] = field(default_factory=Counter)  # in how many samples each is
     folders: set[str] = field(default_factory=set)
     labels: LabelNames = field(default_factory=LabelNames)
     shapes: set[tuple[int, ...]] = field(default_factory=set)  # of labels that are numbers
@@ -188,10 +194,19 @@ class _Survey:
         shapes = list(self.shapes)
         return Column(LABEL.name, "fixed", dtype, shapes[0]) if len(shapes) == 1 else None
 
+    @property
+    def mask_field(self) -> str | None:
+        """The field that holds a mask for every image."""
+        found = [name for name in MASK_FIELDS if self.fields[name] == self.count]
+        return found[0] if len(found) == 1 else None
+
     def columns(self) -> dict[str, Column]:
         """Return the column of each field but the image and the label."""
         columns = {}
-        for name in sorted(self.fields - {LABEL_FIELD}):
+        for name in sorted(self.fields.keys() - {LABEL_FIELD}):
+            if name == self.mask_field:
+                columns[name] = MASKS
+                continue
             is_text = name.rpartition(".")[2] in TEXT_FIELDS
             columns[name] = Column(user_column_name(name), "text" if is_text else "bytes")
         return columns
@@ -249,6 +264,9 @@ class _Reader:
             columns["label"] = np.array(label)
         for name, column in self.columns.items():
             value = sample.fields.get(name) or b""
+            if column == MASKS:
+                size = image_size(sample.fields[image] or b"", sample.where, self.findings)
+                value = mask_column(value, size, f"{sample.where}, .{name}")
             is_text = column.kind == "text"
             columns[column.name] = value.decode("utf-8", "surrogateescape") if is_text else value
         return PackItem(f"{prefix}{sample.key}.{image}", sample.fields[image] or b"", columns)

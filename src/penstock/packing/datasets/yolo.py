@@ -22,7 +22,7 @@ from penstock.errors import SourceError
 from penstock.geometry import Size
 from penstock.packing.datasets.boxes import boxes_from_centres, note_odd_boxes
 from penstock.packing.datasets.files import read_text
-from penstock.packing.datasets.images import image_size, png_of_masks
+from penstock.packing.datasets.images import image_size
 from penstock.packing.datasets.layout_source import Findings, LayoutSource
 from penstock.packing.datasets.polygons import draw_polygon
 from penstock.packing.datasets.splits import choose_split
@@ -34,6 +34,7 @@ from penstock.packing.datasets.yolo_layout import (
     read_config,
 )
 from penstock.packing.items import BOX_LABELS, BOXES, MASKS, Column, PackItem, keypoints_column
+from penstock.packing.mask_runs import encode_runs
 from penstock.sources.file_source import printable
 from penstock.sources.path_table import PathTable
 
@@ -180,7 +181,7 @@ class _YoloReader:
         elif self.survey.outlines:
             outlines = [_outline(item.numbers, size) for item in objects]
             masks = (draw_polygon(outline, size, where) for outline in outlines)
-            columns["masks"] = png_of_masks(masks, len(outlines), size)
+            columns["masks"] = encode_runs(masks, len(outlines), size)
         return columns
 
 

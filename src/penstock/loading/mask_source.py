@@ -1,0 +1,194 @@
+"""Where a loader gets the masks of its images from, and which of them it wants."""
+
+from __future__ import annotations
+
+import os
+from concurrent.futures import Executor
+from dataclasses import dataclass
+from enum import Enum
+from typing import Any, Protocol
+
+import numpy as np
+
+from penstock.errors import DecodeError, LoaderError
+from penstock.geometry import Ints, Sizes
+from penstock.loading.masks import Masks, size_of
+from penstock.loading.packed_source import PackedSource
+from penstock.packing.items import BOXES, MASKS
+from penstock.packing.mask_runs import are_runs, read_header
+from penstock.packing.shards import PackSet
+from penstock.sources import MaskPairs, Source, read_label_map
+from penstock.sources.label_map import sizes_differ
+
+MOST_FILL = 65_535
+
+
+class MaskKind(Enum):
+    """What masks are of."""
+
+    OBJECTS = "objects"  # one for each object, 0 and 1
+    LABELS = "labels"  # one for the whole image, a class number for each pixel
+
+
+class MaskReader(Protocol):
+    """Masks of a data set."""
+
+    @property
+    def kind(self) -> MaskKind:
+        """What they are of."""
+        ...
+
+    def read(self, index: int) -> Masks:
+        """Return a sample's masks; DecodeError, without its name, if that cannot be done."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class MaskUse:
+    """The masks that a loader wants."""
+
+    reader: MaskReader
+    fill: int  # what comes in from outside
+
+    @property
+    def kind(self) -> MaskKind:
+        """What they are of."""
+        return self.reader.kind
+
+
+def read_masks(
+    use: MaskUse | None, files: Ints, pool: Executor
+) -> tuple[dict[int, Masks], dict[int, str]]:
+    """Return the masks of these samples by their place, and why others have none."""
+    masks: dict[int, Masks] = {}
+    failed: dict[int, str] = {}
+    if use is None:
+        return masks, failed
+    reader = use.reader
+
+    def read(index: int) -> Masks | str:
+        try:
+            return reader.read(index)
+        except DecodeError as error:
+            return str(error)
+
+    # Run lengths are looked up; files must be decoded.
+    over = map if use.kind is MaskKind.OBJECTS else pool.map
+    for item, found in enumerate(over(read, files.tolist())):
+        if isinstance(found, str):
+            failed[item] = found
+        else:
+            masks[item] = found if use.fill <= 255 else found.astype(np.uint16)
+    return masks, failed
+
+
+class PackedMasks:
+    """The column of masks of a packed data set."""
+
+    def __init__(self, packed: PackSet) -> None:
+        self._packed = packed
+        named = {column.name for column in packed.schema}
+        has_objects = BOXES.name in named or "keypoints" in named
+        self.kind = MaskKind.OBJECTS if has_objects else MaskKind.LABELS
+
+    @staticmethod
+    def are_in(packed: PackSet) -> bool:
+        """Whether the data set has masks."""
+        return any(column.name == MASKS.name for column in packed.schema)
+
+    def read(self, index: int) -> Masks:
+        """Return a sample's masks."""
+        file, place = self._packed.locate(index)
+        height, width = int(file.facts("height")[place]), int(file.facts("width")[place])
+        reader: Any = file.columns[MASKS.name]
+        encoded = reader.stored(place)
+        if self.kind is MaskKind.OBJECTS and are_runs(encoded):
+            read_header(encoded)
+            return np.asarray(encoded)
+        stack: Masks = np.zeros((0, width), np.uint8)
+        if len(encoded):
+            stack = read_label_map(encoded.tobytes())
+        if self.kind is MaskKind.OBJECTS and (stack.shape[1] != width or stack.shape[0] % height):
+            raise DecodeError(
+                f"masks of {stack.shape[0]}x{stack.shape[1]} are no number of masks for an image "
+                f"of {height}x{width}. Repack it"
+            )
+        if self.kind is MaskKind.LABELS and not len(encoded):
+            raise DecodeError(
+                "it has no mask; without boxes or keypoints each image needs one. Repack it with "
+                "one, or leave it out"
+            )
+        return stack.reshape(-1, height if self.kind is MaskKind.OBJECTS else len(stack), width)
+
+
+@dataclass(frozen=True, slots=True)
+class PairMasks:
+    """Mask files beside image files."""
+
+    pairs: MaskPairs
+    kind: MaskKind = MaskKind.LABELS
+
+    def read(self, index: int) -> Masks:
+        """Return a sample's mask."""
+        path = self.pairs.mask_path(index)
+        try:
+            return read_label_map(path)[None]
+        except DecodeError as error:
+            raise DecodeError(f"{error} ({os.path.relpath(path, self.pairs.mask_root)})") from error
+
+
+def misfits(masks: dict[int, Masks], sizes: Sizes) -> dict[int, str]:
+    """Say which masks do not have their image's size; `sizes` has a row for each item."""
+    found = {}
+    for item, stack in masks.items():
+        mask, image = size_of(stack), sizes[item]
+        if mask != image:
+            found[item] = sizes_differ((mask.height, mask.width), (image.height, image.width))
+    return found
+
+
+def open_masks(source: Source, asked: object, fill: object, targets: object) -> MaskUse | None:
+    """Return the masks that a loader is to carry, or None.
+
+    `asked` is the loader's `masks`: True, False, None for masks of whole images only, or where the
+    masks of `source` are. `fill` is its `mask_fill`, `targets` what it was given under that name.
+    """
+    reader = _reader_of(source)
+    if asked is True and reader is None:
+        raise LoaderError(
+            f"Loader: masks=True, but {source.describe()} has no masks. Leave it out; or pack a "
+            "data set that has masks, or give their folder: masks='path/to/masks'."
+        )
+    others = targets in ("labels", "none") if isinstance(targets, str) else targets is not None
+    wanted = reader is not None and asked is not False
+    if reader is not None and asked is None:
+        wanted = reader.kind is MaskKind.LABELS and targets not in ("labels", "none")
+    if wanted and others:
+        got = repr(targets) if isinstance(targets, str) else "Targets"
+        raise LoaderError(
+            f"Loader: targets={got} and the masks of {source.describe()} cannot be had together. "
+            "Leave out targets=, or the masks (masks=False)."
+        )
+    use = MaskUse(reader, _read_fill(fill)) if reader is not None and wanted else None
+    if fill and (use is None or use.kind is MaskKind.OBJECTS):
+        raise LoaderError(
+            f"Loader: mask_fill={fill} is for masks of whole images, and none are delivered here. "
+            "Leave it out."
+        )
+    return use
+
+
+def _read_fill(fill: object) -> int:
+    if isinstance(fill, bool) or not isinstance(fill, int) or not 0 <= fill <= MOST_FILL:
+        raise LoaderError(
+            f"Loader: mask_fill must be a whole number from 0 to {MOST_FILL:,}, got {fill!r}."
+        )
+    return fill
+
+
+def _reader_of(source: Source) -> MaskReader | None:
+    if isinstance(source, MaskPairs):
+        return PairMasks(source)
+    if isinstance(source, PackedSource) and PackedMasks.are_in(source.packed):
+        return PackedMasks(source.packed)
+    return None
