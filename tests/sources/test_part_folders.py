@@ -18,7 +18,6 @@ SIZES = [(8, 9), (7, 7)]
         ("img", "mask"),
         ("imgs", "labels"),
         ("image", "annotations"),
-        ("JPEGImages", "SegmentationClass"),
         ("Images", "GT"),
     ],
 )
