@@ -19,7 +19,7 @@ MASK_FOLDERS = frozenset(
 SPLIT_FOLDERS = frozenset(
     ["train", "training", "val", "valid", "validation", "test", "testing", "data", "default"]
 )
-_LISTS = frozenset(["imagesets"])  # of VOC
+_MOST_PARTS = 5  # images, masks, lists of splits, depth ...
 
 
 def image_and_mask_folders(folders: Sequence[str]) -> tuple[str, str] | None:
@@ -30,7 +30,10 @@ def image_and_mask_folders(folders: Sequence[str]) -> tuple[str, str] | None:
 
 
 def refuse_parts(title: str, root: str, folders: Sequence[str]) -> None:
-    """Raise if all folders that would be classes are parts of a data set by their names."""
+    """Raise if the folders that would be classes are parts of a data set by their names.
+
+    Among more folders than a data set has parts, any name may be a class.
+    """
     names = {name.lower() for name in folders}
     way_out = "If these really are the classes, give a list of files with labels=[...]."
     if names and names <= SPLIT_FOLDERS:
@@ -38,9 +41,10 @@ def refuse_parts(title: str, root: str, folders: Sequence[str]) -> None:
             f"{title}: {', '.join(folders)} are parts of a data set by their names, no classes. "
             f"Give one of them. {way_out}"
         )
-    if not names & IMAGE_FOLDERS or not names <= IMAGE_FOLDERS | MASK_FOLDERS | _LISTS:
-        return
     pair = image_and_mask_folders(folders)
+    only_parts = names <= IMAGE_FOLDERS | MASK_FOLDERS and not names.isdisjoint(IMAGE_FOLDERS)
+    if not only_parts and (pair is None or len(folders) > _MOST_PARTS):
+        return
     if pair is None:
         meant = "Give the folder of the images itself, or a list of files"
     elif _holds_images(os.path.join(root, pair[1])):
