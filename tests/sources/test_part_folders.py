@@ -62,12 +62,21 @@ def test_splits_and_lonely_images_are_no_classes(tmp_path, names):
         Loader(tmp_path)
 
 
-def test_classes_may_have_such_names_among_others(tmp_path):
-    for name in ("mask", "no_mask", "images"):
+def test_further_parts_do_not_hide_images_and_masks(tmp_path):
+    write_pairs(tmp_path, SIZES)
+    (tmp_path / "depth").mkdir()
+    (tmp_path / "depth" / "a.jpg").write_bytes(image_bytes())
+    with pytest.raises(SourceError, match="not like classes"):
+        Loader(tmp_path)
+
+
+@pytest.mark.parametrize("names", [("mask", "no_mask"), ("images", *"abcd", "label")])
+def test_classes_may_have_such_names_among_others(tmp_path, names):
+    for name in names:
         (tmp_path / name).mkdir()
         (tmp_path / name / "a.jpg").write_bytes(image_bytes())
 
-    assert open_image_folder(tmp_path).classes == ("images", "mask", "no_mask")
+    assert open_image_folder(tmp_path).classes == tuple(sorted(names))
 
 
 def test_analyze_refuses_them_too(tmp_path):

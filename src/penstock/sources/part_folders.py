@@ -19,7 +19,7 @@ MASK_FOLDERS = frozenset(
 SPLIT_FOLDERS = frozenset(
     ["train", "training", "val", "valid", "validation", "test", "testing", "data", "default"]
 )
-_LISTS = frozenset(["imagesets"])  # of VOC
+_MOST_PARTS = 5  # images, masks, lists of splits, depth ...
 
 
 def image_and_mask_folders(folders: Sequence[str]) -> tuple[str, str] | None:
@@ -32,7 +32,7 @@ def image_and_mask_folders(folders: Sequence[str]) -> tuple[str, str] | None:
 def refuse_parts(title: str, root: str, folders: Sequence[str]) -> None:
     """Raise if folders that would be classes are parts of a data set by their names.
 
-    One such name among others is a class: `train`, beside `bus` and `car`.
+    One such name among others may be a class: `train`, beside `bus` and `car`.
     """
     names = {name.lower() for name in folders}
     way_out = (
@@ -45,9 +45,10 @@ def refuse_parts(title: str, root: str, folders: Sequence[str]) -> None:
             f"{title}: one folder per class was expected, but by their names these are parts of "
             f"a data set: {', '.join(splits)}. Give one of them instead. {way_out}"
         )
-    if not names & IMAGE_FOLDERS or not names <= IMAGE_FOLDERS | MASK_FOLDERS | _LISTS:
-        return
     pair = image_and_mask_folders(folders)
+    only_parts = names <= IMAGE_FOLDERS | MASK_FOLDERS and not names.isdisjoint(IMAGE_FOLDERS)
+    if not only_parts and (pair is None or len(folders) > _MOST_PARTS):
+        return
     if pair is None:
         meant = "Give the folder of the images itself, or a list of files"
     elif _holds_images(os.path.join(root, pair[1])):
