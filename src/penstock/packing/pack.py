@@ -86,7 +86,9 @@ def pack(
                 job.write_file(path, bar, 0, None)
             else:
                 job.write_shards(path, bar, shards)
-    return summarise(open_packed(path))
+    findings = getattr(opened, "findings", None)  # of layouts that look for oddities
+    notes = () if findings is None else tuple(findings.sentences())
+    return replace(summarise(open_packed(path)), notes=notes)
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,7 +16,10 @@ SKIPPED_SHOWN = 10
 
 @dataclass(frozen=True, slots=True)
 class Summary:
-    """Counts and sizes; `skipped` lists the files left out, each with the reason."""
+    """Counts and sizes; `skipped` lists the files left out, each with the reason.
+
+    `notes` say what was odd about the source, where this comes from packing.
+    """
 
     samples: int
     files: int
@@ -27,6 +30,7 @@ class Summary:
     settings: tuple[str, ...]
     columns: tuple[str, ...]  # beside the images
     skipped: tuple[str, ...]
+    notes: tuple[str, ...] = ()
 
     @property
     def lossy(self) -> bool:
@@ -56,6 +60,7 @@ class Summary:
                 f"LOSSY: packed with {', '.join(self.settings)}; {restores['lossy']:,} images "
                 "are not the originals and cannot be restored from this file"
             )
+        lines += [f"note: {note}" for note in self.notes]
         if self.skipped:
             lines.append(f"left out: {len(self.skipped):,} files")
             lines += [f"  {entry}" for entry in self.skipped[:SKIPPED_SHOWN]]
