@@ -24,6 +24,7 @@ def test_step_trains_the_model():
 def test_uint8_batches_and_odd_labels_are_trained_on():
     device = open_device("cpu", f"{__name__}:tiny_model")
     device.submit((torch.zeros(2, 3, 4, 4, dtype=torch.uint8), ["a", "b"]))
+    device.submit({"image": torch.zeros(2, 3, 4, 4), "label": torch.tensor([1, 2])})
 
 
 def test_model_by_torchvision_name(torchvision):

@@ -7,8 +7,8 @@ from coco_samples import write_coco_set
 from packing.samples import ListSource, image_file
 from penstock import Loader, pack
 from penstock import transforms as T
-from penstock.errors import LoaderError, PackError
-from penstock.packing.items import BOX_LABELS, BOXES, LABEL, Column, PackItem
+from penstock.errors import LoaderError
+from penstock.packing.items import LABEL, Column, PackItem
 
 COLUMNS = (
     LABEL,
@@ -241,66 +241,3 @@ def test_columns_instead_of_targets(boxed):
     assert [len(each) for each in crowds] == [0, 1, 2, 3]
     with pytest.raises(LoaderError, match="'boxes' follow the transforms"):
         Loader(boxed, columns=["boxes"], **options)
-
-
-BOXED = (BOXES, BOX_LABELS)
-
-
-def pack_boxes(path, labels, names=None, **options):
-    boxes = [[0, 0, 5, 5]] * len(labels)
-    values = {"boxes": np.array(boxes, np.float32), "box_labels": np.array(labels)}
-    item = PackItem("a.png", image_file(0, format="PNG"), values)
-    source = ListSource([item], BOXED, box_classes=names)
-    for name, value in options.items():
-        setattr(source, name, value)
-    pack(source, path, progress=False)
-    return path
-
-
-def labels_of(path, **options):
-    loader = Loader(path, output="numpy", **options)
-    ((_, (target,)),) = loader
-    return target["labels"].tolist(), loader.classes
-
-
-def test_numbers_of_a_source_of_ones_own(tmp_path):
-    names = ("cat", "dog")
-    plain = pack_boxes(tmp_path / "a.pen", [1, 0], names)
-    own = pack_boxes(tmp_path / "b.pen", [1, 0], names, box_class_ids=(4, 2))
-    nameless = pack_boxes(tmp_path / "c.pen", [7, 0])
-
-    assert labels_of(plain) == ([2, 1], ("__background__", "cat", "dog"))
-    assert labels_of(plain, background=False) == ([1, 0], names)
-    assert labels_of(own) == ([2, 4], ("__background__", "N/A", "dog", "N/A", "cat"))
-    assert labels_of(own, background=False) == ([1, 0], names)
-    assert labels_of(nameless) == ([8, 1], None)
-    with pytest.raises(PackError, match="box_class_ids must be different numbers from 1 on"):
-        pack_boxes(tmp_path / "d.pen", [0], names, box_class_ids=(0, 1))
-
-
-@pytest.mark.parametrize(("labels", "names"), [([2], ("cat", "dog")), ([-1], None)])
-def test_labels_that_are_no_class_are_refused(tmp_path, labels, names):
-    path = pack_boxes(tmp_path / "a.pen", labels, names)
-
-    with pytest.raises(LoaderError, match=f"a box has the label {labels[0]}; labels count from 0"):
-        labels_of(path)
-
-
-def test_older_files_are_refused(tmp_path, monkeypatch):
-    """They did not say what labels of boxes count from, so any guess might be wrong."""
-    monkeypatch.setattr("penstock.packing.pack.box_class_ids_of", lambda _: None)
-    path = pack_boxes(tmp_path / "a.pen", [0])
-
-    for options in ({}, {"background": False}, {"targets": "padded"}):
-        with pytest.raises(PackError, match=r"earlier version.*Pack the data set again"):
-            Loader(path, **options)
-    assert len(Loader(path, targets="labels", columns=["name"])) == 1
-
-
-def test_background_is_about_packed_boxes(boxed, folder):
-    from penstock.transforms.targets import Targets
-
-    with pytest.raises(LoaderError, match="labels of your own"):
-        Loader(folder, targets=Targets.empty(23), background=False)
-    with pytest.raises(LoaderError, match="background must be True or False"):
-        Loader(boxed, background=None)

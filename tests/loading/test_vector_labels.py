@@ -32,10 +32,9 @@ def write_hdf5(path, label):
 def write_tar(path, labels):
     members = []
     for number, (image, label) in enumerate(zip(IMAGES, labels, strict=True)):
-        members += [(f"{number}.jpg", image), (f"{number}.json", json.dumps({"label": label}))]
-    path.write_bytes(
-        tar_bytes([(n, m if isinstance(m, bytes) else m.encode()) for n, m in members])
-    )
+        text = json.dumps({"label": label}).encode()
+        members += [(f"{number}.jpg", image), (f"{number}.json", text)]
+    path.write_bytes(tar_bytes(members))
     return path
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from importlib import import_module
 from typing import Any
 
@@ -162,6 +162,8 @@ def _checked_device(torch: Any, name: str) -> Any:
 
 
 def _images_and_labels(torch: Any, batch: Any) -> tuple[Any, Any]:
+    if isinstance(batch, Mapping):
+        batch = tuple(batch.values())
     images = batch[0] if isinstance(batch, (tuple, list)) else batch
     labels = batch[1] if isinstance(batch, (tuple, list)) and len(batch) > 1 else None
     images = torch.as_tensor(images)

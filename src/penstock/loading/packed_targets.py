@@ -54,6 +54,11 @@ class PackedTargets:
         )
 
     @property
+    def classes(self) -> tuple[str, ...] | None:
+        """Names of images' labels, in their order, if there are any."""
+        return self._packed.table("classes")
+
+    @property
     def box_classes(self) -> tuple[str, ...] | None:
         """Names of boxes' labels, in their order, if there are any."""
         return self._packed.table("box_classes")

@@ -65,7 +65,7 @@ class DetectionTargets:
         self._ids = packed.box_class_ids
         self._background = background
         names = packed.box_classes
-        self.classes = names
+        self.classes = packed.classes if self._ids is None else names
         if background and names is not None and self._ids is not None:
             self.classes = _names_by_id(names, self._ids)
 
