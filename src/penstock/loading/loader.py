@@ -35,7 +35,7 @@ from penstock.transforms.final import FinalSpec
 from penstock.transforms.targets import Targets
 from penstock.transforms.values import Element, read_element
 from penstock.translation.transforms.lines import Translation
-from penstock.translation.transforms.translate import translate
+from penstock.translation.transforms.translate import translate, translate_batch
 from penstock.usable_cores import usable_cores
 
 _STATE_VERSION = 1
@@ -289,7 +289,7 @@ class Loader:
     def _make_mixer(self, batch_transform: Any) -> Mixer | None:
         if batch_transform is None:
             return None
-        op = read_batch_op(batch_transform)
+        op = read_batch_op(translate_batch(batch_transform))
         has_targets = self._target_source is not None
         check_mixing(op, self._source, self._output, has_targets=has_targets)
         check_counts(op, len(self._shard), self._batching, self._running.on_error)

@@ -8,6 +8,7 @@ import pytest
 import penstock
 from penstock import transforms as T
 from penstock.errors import TransformError, TranslationError
+from penstock.translation.transforms.translate import translate_batch
 
 MEAN, STD = (0.485, 0.456, 0.406), (0.229, 0.224, 0.225)
 
@@ -264,3 +265,29 @@ def test_nothing_false_is_said_behind_a_step_that_is_not_known(folder, tv):
         penstock.Loader(folder, transform=transform)
     (reason,) = raised.value.reasons
     assert "kornia's would run in Python" in reason
+
+
+def test_transforms_of_batches(folder, tv):
+    """Torchvision's as `batch_transform`; the draws are the loader's, so ours give the same."""
+    v2 = tv.v2
+    theirs = v2.RandomChoice([v2.CutMix(num_classes=3), v2.MixUp(alpha=0.4, num_classes=3)], [1, 3])
+    ours = T.RandomChoice([T.CutMix(num_classes=3), T.MixUp(alpha=0.4, num_classes=3)], [1, 3])
+    end = T.Compose([T.CenterCrop(16), T.ToTensor()])
+    common = {"transform": end, "batch_size": 4, "drop_last": True, "output": "numpy"}
+    first = list(penstock.Loader(folder, batch_transform=theirs, **common))
+    second = list(penstock.Loader(folder, batch_transform=ours, **common))
+    for one, other in zip(first, second, strict=True):
+        np.testing.assert_array_equal(one[0], other[0])
+        np.testing.assert_array_equal(one[1], other[1])
+
+
+def test_timms_mixup():
+    data = pytest.importorskip("timm.data", reason="timm is not installed: see requirements/")
+    theirs = data.Mixup(0.3, 0.8, prob=0.7, switch_prob=0.4, mode="elem", num_classes=9)
+
+    assert translate_batch(theirs) == T.MixUp.timm(
+        0.3, 0.8, prob=0.7, switch_prob=0.4, mode="elem", num_classes=9
+    )
+    theirs.mixup_enabled = False
+    with pytest.raises(TransformError, match="Mixup is switched off"):
+        translate_batch(theirs)
