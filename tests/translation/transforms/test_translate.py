@@ -173,7 +173,14 @@ REFUSED = {
         lambda tv: tv.v1.Compose([tv.v1.Grayscale(), tv.v1.ToTensor()]),
         "images end with one channel, and the loader's have three",
     ),
-    "batches": (lambda tv: tv.v2.Compose([tv.v2.MixUp(num_classes=3)]), "MixUp"),
+    "a type that Pillow images are not given": (
+        lambda tv: tv.v2.Compose([tv.v2.CenterCrop(8), tv.v2.ToDtype(tv.torch.float32)]),
+        "ToDtype.*: it meets a Pillow image, which torchvision leaves as it is, without float32",
+    ),
+    "batches": (
+        lambda tv: tv.v2.Compose([tv.v2.MixUp(num_classes=3)]),
+        "MixUp.*: it works on whole batches. Give it as Loader.batch_transform",
+    ),
 }
 
 
@@ -184,6 +191,36 @@ def test_what_is_refused_by_name(folder, tv, name):
         penstock.Loader(folder, transform=make(tv))
     assert "strict" not in str(raised.value)
     assert len(raised.value.reasons) == 1
+
+
+@pytest.mark.parametrize("compose", ["v1", "v2", "nn"])
+def test_their_compositions_of_ours_and_of_functions(folder, tv, compose):
+    """Nothing in them is a library's, but the composition would have been called in Python."""
+
+    def brighten(image, rng):
+        return image.point([min(level + int(rng.integers(9)), 255) for level in range(768)])
+
+    steps = [T.CenterCrop(8), brighten]
+    if compose == "v1":
+        theirs = tv.v1.Compose([tv.v1.Compose([]), *steps])
+    elif compose == "v2":
+        theirs = tv.v1.Compose([tv.v2.Identity(), tv.v1.Compose(steps)])
+    else:
+        theirs = T.Compose([tv.torch.nn.Sequential(), *steps])
+    loader, images = images_of(folder, theirs, seed=5)
+
+    assert [segment.python.op.name for segment in loader.plan.segments[:-1]] == [
+        brighten.__qualname__
+    ]
+    np.testing.assert_array_equal(images, images_of(folder, T.Compose(steps), seed=5)[1])
+
+
+def test_an_empty_composition_of_theirs_changes_nothing(folder, tv):
+    files = sorted(map(str, folder.glob("*/*.*")))[:1]
+    loader, (image,) = images_of(files, tv.v1.Compose([]), labels=[0], layout="hwc")
+
+    assert loader.plan.segments[0].python is None
+    np.testing.assert_array_equal(image, np.asarray(opened(folder, 0)))
 
 
 def test_all_reasons_are_given(folder, tv):

@@ -246,6 +246,8 @@ def _not_for_loader(step: Any) -> TransformError:
             f"{library} does not compute it as Pillow would. {how}. To take ours, write "
             f"penstock.transforms.{name} in its place."
         )
+    if name in ("CutMix", "MixUp"):
+        return TransformError("it works on whole batches. Give it as Loader(batch_transform=...).")
     known = hasattr(T, name) and library == "torchvision"
     return TransformError(
         (f"write penstock.transforms.{name} in its place. " if known else "there is none of ours. ")

@@ -8,7 +8,7 @@ from typing import Any
 
 from penstock import transforms as T
 from penstock.errors import TransformError, TranslationError
-from penstock.transforms.compose import as_transform
+from penstock.transforms.compose import as_transform, flatten
 from penstock.transforms.conversions import Conversion, Identity, moves_bytes_only
 from penstock.transforms.op import BoxOp, Transform
 from penstock.transforms.python_step import PythonStep, library_of
@@ -45,11 +45,10 @@ def translate(transform: Any) -> Translated:
 
     Ours compute what torchvision's do on Pillow images, to the bit. Functions of the user's stay.
     """
-    steps = [] if transform is None else list(_single_steps(transform))
-    if not any(_is_foreign(step) for step in steps):
+    if transform is None or not _has_foreign(transform):
         return Translated(transform, Translation(()))
     log, pipeline = Log(), Pipeline(for_loader=True)
-    for step in steps:
+    for step in _single_steps(transform):
         try:
             _read_step(step, pipeline, log)
         except StageError as error:
@@ -83,6 +82,11 @@ def translate_batch(given: Any) -> Any:
         arguments = {argument: getattr(given, argument) for argument in _TIMM_MIXUP_ARGUMENTS}
         return T.MixUp.timm(prob=given.mix_prob, **arguments)
     return given
+
+
+def _has_foreign(transform: Any) -> bool:
+    """Whether a library's transform is in it, be it an empty composition."""
+    return any(type(op) is PythonStep and _is_foreign(op.function) for op in flatten(transform))
 
 
 def _single_steps(given: Any) -> Iterator[Any]:
