@@ -73,7 +73,7 @@ def _to_dtype(step: Any, pipeline: Pipeline) -> None:
     if dtype is None:
         return
     if pipeline.stage == Stage.PILLOW:
-        _leave_pillow_image(read_element("ToDtype", dtype), pipeline)
+        _leave_pillow_image(dtype, pipeline)
         return
     if pipeline.stage == Stage.BYTES and read_element("ToDtype", dtype) == Element.UINT8:
         return
@@ -83,7 +83,7 @@ def _to_dtype(step: Any, pipeline: Pipeline) -> None:
 def _convert_dtype(step: Any, pipeline: Pipeline) -> None:
     if pipeline.stage == Stage.PILLOW:
         if torchvision_generation(step) == 2:
-            _leave_pillow_image(read_element("ConvertImageDtype", step.dtype), pipeline)
+            _leave_pillow_image(step.dtype, pipeline)
             return
         raise StageError("it meets a Pillow image, which torchvision refuses.")
     element = read_element("ConvertImageDtype", step.dtype)
@@ -99,10 +99,10 @@ def _convert_dtype(step: Any, pipeline: Pipeline) -> None:
         pipeline.add_values(T.ToTensor())
 
 
-def _leave_pillow_image(element: Element, pipeline: Pipeline) -> None:
+def _leave_pillow_image(dtype: Any, pipeline: Pipeline) -> None:
     """Torchvision changes the type of tensors only; who gives it to a Loader means its batches."""
-    if pipeline.for_loader and element != Element.UINT8:
-        name = element.name.lower()
+    if pipeline.for_loader and read_element("ToDtype", dtype) != Element.UINT8:
+        name = str(dtype).removeprefix("torch.")
         raise StageError(
             f"it meets a Pillow image, which torchvision leaves as it is, without {name}. Put "
             f'ToImage() before it, or write penstock.transforms.ToDtype("{name}", scale=True).'
