@@ -7,7 +7,7 @@ from PIL import Image
 import penstock
 from penstock import Loader, TransformError
 from penstock import transforms as T
-from penstock.analysis.advice import ACCELERATE, ACCELERATE_PACKED
+from penstock.analysis.advice import ACCELERATE, ACCELERATE_NEAR, ACCELERATE_PACKED
 from penstock.analysis.devices import EmulatedDevice, StepDevice
 from penstock.analysis.image_size import heights_near, image_height_px, measure_sizes
 from penstock.analysis.measure import Effort, StepAlone, first_batch
@@ -147,6 +147,23 @@ def test_torch_loader_is_tried_natively_and_packed(torch_loader):
 
     assert [change.what for change in swept.changes] == [ACCELERATE, ACCELERATE_PACKED]
     assert swept.notes == []
+
+
+@pytest.mark.filterwarnings("ignore:RandomPerspective.* draws from the generator:UserWarning")
+def test_what_ours_are_near_to_is_tried_too(torch_loader, torchvision):
+    """With strict=False, where the same pixels cannot be had natively, or not at all."""
+    from torchvision.transforms import v2
+
+    torch_loader.dataset.transform = v2.Compose(
+        [v2.CenterCrop(16), v2.RandomPerspective(), v2.PILToTensor()]
+    )
+    swept = measure_other_forms(setting_of(torch_loader, EmulatedDevice(1000)), torch_loader)
+    assert [change.what for change in swept.changes][:2] == [ACCELERATE_NEAR, ACCELERATE]
+
+    torch_loader.dataset.transform = v2.Compose([v2.ToImage(), v2.Resize((16, 16))])
+    swept = measure_other_forms(setting_of(torch_loader, EmulatedDevice(1000)), torch_loader)
+    assert [change.what for change in swept.changes] == [ACCELERATE_NEAR]
+    assert "it meets a tensor here" in swept.notes[0]
 
 
 def test_what_cannot_be_translated_is_noted():

@@ -8,7 +8,7 @@ from collections.abc import Callable
 from typing import Any
 
 import penstock
-from penstock.analysis.advice import ACCELERATE, ACCELERATE_PACKED, FAST, PACK
+from penstock.analysis.advice import ACCELERATE, ACCELERATE_NEAR, ACCELERATE_PACKED, FAST, PACK
 from penstock.analysis.like_loader import like
 from penstock.analysis.measure import run_pipeline
 from penstock.analysis.penstock_subject import PenstockSubject
@@ -28,6 +28,7 @@ def measure_other_forms(setting: Setting, loader: Any) -> Swept:
     packed = PACK
     if subject.worker_kind == "processes":
         native = _accelerated(loader, swept)
+        _try_near(setting, loader, native, swept)
         if native is None:
             return swept
         _try(swept, ACCELERATE, lambda: _rate(setting, native))
@@ -62,6 +63,17 @@ def _accelerated(loader: Any, swept: Swept) -> PenstockSubject | None:
     except PenstockError as error:
         swept.notes.append(f"{ACCELERATE} could not be tried: {error}")
     return None
+
+
+def _try_near(setting: Setting, loader: Any, exact: PenstockSubject | None, swept: Swept) -> None:
+    """Measure with ours in the place of what they are near to, if there is any of that."""
+    if exact is not None and not any(line.near for line in exact.loader.translation.lines):
+        return
+    try:
+        near = PenstockSubject(penstock.accelerate(loader, strict=False))
+    except PenstockError:  # refused all the same, for reasons that are noted already
+        return
+    _try(swept, ACCELERATE_NEAR, lambda: _rate(setting, near))
 
 
 def _packed_rate(setting: Setting, subject: PenstockSubject) -> float:

@@ -45,7 +45,7 @@ from penstock.transforms.final import FinalSpec
 from penstock.transforms.targets import Targets
 from penstock.transforms.values import Element, read_element
 from penstock.translation.transforms.lines import Translation
-from penstock.translation.transforms.translate import translate
+from penstock.translation.transforms.translate import translate, translate_batch
 
 _STATE_VERSION = 1
 
@@ -413,7 +413,7 @@ class Loader:
     def _make_mixer(self, batch_transform: Any) -> Mixer | None:
         if batch_transform is None:
             return None
-        op = read_batch_op(batch_transform)
+        op = read_batch_op(translate_batch(batch_transform))
         has_targets = self._target_source is not None or self._masks is not None
         check_mixing(op, self._source, self._output, has_targets=has_targets)
         if isinstance(self._delivery, ColumnDelivery) and LABEL not in self._delivery.columns:

@@ -1,5 +1,7 @@
 """Transforms one by one: what each becomes, and the same pixels where nothing is drawn."""
 
+import re
+
 import pytest
 
 import penstock
@@ -150,17 +152,28 @@ def test_erasing_with_noise(make_loader, tv):
         penstock.accelerate(make_loader(transform=early))
 
 
-def test_filters_stay_torchvisions_unless_told_otherwise(make_loader, tv):
-    blur = tv.v1.GaussianBlur(5, (1.0, 1.0))
-    transform = tv.v1.Compose([tv.v1.Resize((40, 44)), blur, tv.v1.PILToTensor()])
+def test_what_ours_are_near_to_stays_torchvisions_unless_told_otherwise(make_loader, tv):
+    """The line says how near ours are, and what they would bring."""
+    corners_stay = tv.v1.RandomPerspective(0.0, p=1.0)
+    transform = tv.v1.Compose([tv.v1.Resize((40, 44)), corners_stay, tv.v1.PILToTensor()])
     loader = make_loader(transform=transform)
-    with pytest.warns(UserWarning, match=r"GaussianBlur.*: draws from the generator of torch"):
+    with pytest.warns(UserWarning, match=r"RandomPerspective.*: draws from the generator of torch"):
         translation = assert_same(loader)
 
     (line,) = translation.python_steps
-    assert line.theirs.startswith("GaussianBlur")
-    assert "by a level" in line.note
+    assert line.theirs.startswith("RandomPerspective")
+    assert line.near
     assert line.microseconds > 0
+    assert re.search(r"Ours is within a level; .* about [\d,]+ us: [\d,.]+ times", line.note)
+    assert line.note.endswith("Pass strict=False to take it")
+
+
+@pytest.mark.parametrize("name", ["GaussianBlur", "RandomPerspective"])
+def test_what_ours_are_near_to_is_within_a_level(make_loader, tv, name):
+    given = {"GaussianBlur": (5, (1.0, 1.0)), "RandomPerspective": (0.0, 1.0)}
+    step = getattr(tv.v1, name)(*given[name])
+    transform = tv.v1.Compose([tv.v1.Resize((40, 44)), step, tv.v1.PILToTensor()])
+    loader = make_loader(transform=transform)
     ours = penstock.accelerate(loader, strict=False)
     assert not ours.translation.python_steps
     for (images, _), (expected, _) in zip(ours, loader, strict=True):

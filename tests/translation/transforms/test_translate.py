@@ -8,6 +8,7 @@ import pytest
 import penstock
 from penstock import transforms as T
 from penstock.errors import TransformError, TranslationError
+from penstock.translation.transforms.translate import translate_batch
 
 MEAN, STD = (0.485, 0.456, 0.406), (0.229, 0.224, 0.225)
 
@@ -172,7 +173,14 @@ REFUSED = {
         lambda tv: tv.v1.Compose([tv.v1.Grayscale(), tv.v1.ToTensor()]),
         "images end with one channel, and the loader's have three",
     ),
-    "batches": (lambda tv: tv.v2.Compose([tv.v2.MixUp(num_classes=3)]), "MixUp"),
+    "a type that Pillow images are not given": (
+        lambda tv: tv.v2.Compose([tv.v2.CenterCrop(8), tv.v2.ToDtype(tv.torch.float32)]),
+        "ToDtype.*: it meets a Pillow image, which torchvision leaves as it is, without float32",
+    ),
+    "batches": (
+        lambda tv: tv.v2.Compose([tv.v2.MixUp(num_classes=3)]),
+        "MixUp.*: it works on whole batches. Give it as Loader.batch_transform",
+    ),
 }
 
 
@@ -183,6 +191,36 @@ def test_what_is_refused_by_name(folder, tv, name):
         penstock.Loader(folder, transform=make(tv))
     assert "strict" not in str(raised.value)
     assert len(raised.value.reasons) == 1
+
+
+@pytest.mark.parametrize("compose", ["v1", "v2", "nn"])
+def test_their_compositions_of_ours_and_of_functions(folder, tv, compose):
+    """Nothing in them is a library's, but the composition would have been called in Python."""
+
+    def brighten(image, rng):
+        return image.point([min(level + int(rng.integers(9)), 255) for level in range(768)])
+
+    steps = [T.CenterCrop(8), brighten]
+    if compose == "v1":
+        theirs = tv.v1.Compose([tv.v1.Compose([]), *steps])
+    elif compose == "v2":
+        theirs = tv.v1.Compose([tv.v2.Identity(), tv.v1.Compose(steps)])
+    else:
+        theirs = T.Compose([tv.torch.nn.Sequential(), *steps])
+    loader, images = images_of(folder, theirs, seed=5)
+
+    assert [segment.python.op.name for segment in loader.plan.segments[:-1]] == [
+        brighten.__qualname__
+    ]
+    np.testing.assert_array_equal(images, images_of(folder, T.Compose(steps), seed=5)[1])
+
+
+def test_an_empty_composition_of_theirs_changes_nothing(folder, tv):
+    files = sorted(map(str, folder.glob("*/*.*")))[:1]
+    loader, (image,) = images_of(files, tv.v1.Compose([]), labels=[0], layout="hwc")
+
+    assert loader.plan.segments[0].python is None
+    np.testing.assert_array_equal(image, np.asarray(opened(folder, 0)))
 
 
 def test_all_reasons_are_given(folder, tv):
@@ -264,3 +302,29 @@ def test_nothing_false_is_said_behind_a_step_that_is_not_known(folder, tv):
         penstock.Loader(folder, transform=transform)
     (reason,) = raised.value.reasons
     assert "kornia's would run in Python" in reason
+
+
+def test_transforms_of_batches(folder, tv):
+    """Torchvision's as `batch_transform`; the draws are the loader's, so ours give the same."""
+    v2 = tv.v2
+    theirs = v2.RandomChoice([v2.CutMix(num_classes=3), v2.MixUp(alpha=0.4, num_classes=3)], [1, 3])
+    ours = T.RandomChoice([T.CutMix(num_classes=3), T.MixUp(alpha=0.4, num_classes=3)], [1, 3])
+    end = T.Compose([T.CenterCrop(16), T.ToTensor()])
+    common = {"transform": end, "batch_size": 4, "drop_last": True, "output": "numpy"}
+    first = list(penstock.Loader(folder, batch_transform=theirs, **common))
+    second = list(penstock.Loader(folder, batch_transform=ours, **common))
+    for one, other in zip(first, second, strict=True):
+        np.testing.assert_array_equal(one[0], other[0])
+        np.testing.assert_array_equal(one[1], other[1])
+
+
+def test_timms_mixup():
+    data = pytest.importorskip("timm.data", reason="timm is not installed: see requirements/")
+    theirs = data.Mixup(0.3, 0.8, prob=0.7, switch_prob=0.4, mode="elem", num_classes=9)
+
+    assert translate_batch(theirs) == T.MixUp.timm(
+        0.3, 0.8, prob=0.7, switch_prob=0.4, mode="elem", num_classes=9
+    )
+    theirs.mixup_enabled = False
+    with pytest.raises(TransformError, match="Mixup is switched off"):
+        translate_batch(theirs)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from penstock import transforms as T
+from penstock.analysis.accelerate.native_cost import native_microseconds
 from penstock.analysis.accelerate.read_arrays import read_array_step
 from penstock.analysis.accelerate.samples import Samples
 from penstock.errors import TransformError
@@ -18,6 +19,7 @@ def read_transform(samples: Samples, *, strict: bool, log: Log) -> Pipeline:
     """Return the pipeline; what has no equivalent is logged as refused."""
     targets = samples.targets
     pipeline = Pipeline(
+        time_native=native_microseconds,
         has_targets=targets is not None,
         has_whole_boxes=targets is not None and targets.has_whole_boxes,
     )

@@ -25,6 +25,7 @@ class Line:
     ours: str = ""
     note: str = ""  # what it costs, what may differ, why it was refused
     microseconds: float | None = None  # an image, of what runs as Python
+    near: bool = False  # ours comes near it, and stands in its place with strict=False
 
     def __str__(self) -> str:
         became = f" -> {self.ours}" if self.ours else ""
@@ -69,10 +70,17 @@ class Log:
         self.lines.append(Line(part, theirs, How.NATIVE, ours, note))
 
     def python(
-        self, part: str, theirs: str, note: str, microseconds: float | None, ours: str = ""
+        self,
+        part: str,
+        theirs: str,
+        note: str,
+        microseconds: float | None,
+        ours: str = "",
+        *,
+        near: bool = False,
     ) -> None:
         """Note a part that runs as it is."""
-        self.lines.append(Line(part, theirs, How.PYTHON, ours, note, microseconds))
+        self.lines.append(Line(part, theirs, How.PYTHON, ours, note, microseconds, near))
 
     def not_needed(self, part: str, theirs: str, note: str) -> None:
         """Note a part that has nothing to do here."""

@@ -12,6 +12,7 @@ import numpy as np
 from PIL import Image
 
 from penstock.errors import TransformError
+from penstock.transforms.python_step import Pixels
 from penstock.translation.transforms.identify import describe, imported
 
 _TIMED_CALLS = 5
@@ -44,13 +45,18 @@ class RgbStep:
         return returned
 
 
+def timed_picture() -> Pixels:
+    """A picture of middling size, the same for all that is timed."""
+    side = np.arange(_TIMED_SIDE_PX, dtype=np.uint16)
+    pixels = np.stack([np.add.outer(side, side) // 2, *np.broadcast_arrays(side, side[:, None])], 2)
+    return pixels.astype(np.uint8)
+
+
 def microseconds_on_a_picture(
     transform: Callable[[Any], Any], *, as_array: bool = False
 ) -> float | None:
     """Return the least time of a few calls on a picture of middling size; None if they fail."""
-    side = np.arange(_TIMED_SIDE_PX, dtype=np.uint16)
-    pixels = np.stack([np.add.outer(side, side) // 2, *np.broadcast_arrays(side, side[:, None])], 2)
-    pixels = pixels.astype(np.uint8)
+    pixels = timed_picture()
     picture = Image.fromarray(pixels)
     return microseconds_a_call(lambda: transform(pixels.copy() if as_array else picture.copy()))
 

@@ -8,6 +8,7 @@ for a `Loader`, only the user's own functions do.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from contextlib import suppress
 from typing import Any
 
 from penstock import transforms as T
@@ -127,9 +128,9 @@ def _read_on_pillow(step: Any, pipeline: Pipeline, strict: bool, log: Log) -> No
     names = names_within(step)
     if pipeline.is_gray:
         _check_gray(step)
-    if strict and names & set(NOT_TO_THE_BYTE):
-        note = "ours differs from torchvision's by a level here and there (strict=False takes it)"
-        _keep_in_python(step, f"{note}; {_PYTHON_NOTE}", pipeline, log)
+    near = "; ".join(NOT_TO_THE_BYTE[name] for name in sorted(names & NOT_TO_THE_BYTE.keys()))
+    if strict and near:
+        _keep_near_in_python(step, near, pipeline, log)
         return
     try:
         ours = make_ours(step)
@@ -138,7 +139,6 @@ def _read_on_pillow(step: Any, pipeline: Pipeline, strict: bool, log: Log) -> No
             raise
         _keep_in_python(step, f"{error} It {_PYTHON_NOTE}", pipeline, log)
         return
-    near = "within a level here and there" if names & set(NOT_TO_THE_BYTE) else ""
     pipeline.add(ours)
     log.native(_PART, describe(step), repr(ours), near)
 
@@ -199,6 +199,12 @@ def _keep_in_python(step: Any, note: str, pipeline: Pipeline, log: Log) -> None:
         pipeline.is_lost = True  # it may make a tensor
     if pipeline.for_loader and library is not None:
         raise _not_for_loader(step)
+    _check_python(step, pipeline, note)
+    pipeline.add(T.PythonStep(RgbStep(step)))
+    log.python(_PART, describe(step), note, microseconds_on_a_picture(step), "PythonStep")
+
+
+def _check_python(step: Any, pipeline: Pipeline, note: str) -> None:
     if pipeline.has_targets:
         raise TransformError(f"it would have to run in Python, where boxes cannot follow. {note}")
     if pipeline.stage != Stage.PILLOW or pipeline.is_gray:
@@ -209,19 +215,39 @@ def _keep_in_python(step: Any, note: str, pipeline: Pipeline, log: Log) -> None:
         )
     if not callable(step):
         raise TransformError("it is not callable.")
+
+
+def _keep_near_in_python(step: Any, near: str, pipeline: Pipeline, log: Log) -> None:
+    """Keep what ours is near to, and say what it would bring to take ours."""
+    if pipeline.for_loader:
+        raise _not_for_loader(step)
+    native = None
+    if pipeline.time_native is not None:
+        with suppress(TransformError):
+            native = pipeline.time_native(make_ours(step))
+    called = microseconds_on_a_picture(step)
+    gain = ""
+    if native is not None and called is not None:
+        gain = f", and takes about {native:,.0f} us: {called / native:,.1f} times as fast"
+    note = f"{_PYTHON_NOTE}; its draws do not depend on seed. Ours is {near}{gain}"
+    note += ". Pass strict=False to take it"
+    _check_python(step, pipeline, note)
     pipeline.add(T.PythonStep(RgbStep(step)))
-    log.python(_PART, describe(step), note, microseconds_on_a_picture(step), "PythonStep")
+    log.python(_PART, describe(step), note, called, "PythonStep", near=True)
 
 
 def _not_for_loader(step: Any) -> TransformError:
     """Why a transform of a library's does not become a step in Python by itself."""
     name, library = class_name(step), library_of(step)
-    if names_within(step) & set(NOT_TO_THE_BYTE):
-        near = ", ".join(sorted(names_within(step) & set(NOT_TO_THE_BYTE)))
+    near = sorted(names_within(step) & NOT_TO_THE_BYTE.keys())
+    if near:
+        how = "; ".join(f"{one} of ours is {NOT_TO_THE_BYTE[one]}" for one in near)
         return TransformError(
-            f"{library} computes {near} otherwise than Pillow would, and ours differs by a level "
-            f"here and there. To take ours, write penstock.transforms.{name} in its place."
+            f"{library} does not compute it as Pillow would. {how}. To take ours, write "
+            f"penstock.transforms.{name} in its place."
         )
+    if name in ("CutMix", "MixUp"):
+        return TransformError("it works on whole batches. Give it as Loader(batch_transform=...).")
     known = hasattr(T, name) and library == "torchvision"
     return TransformError(
         (f"write penstock.transforms.{name} in its place. " if known else "there is none of ours. ")

@@ -13,10 +13,15 @@ from penstock.translation.transforms.lines import Log
 from penstock.translation.transforms.stages import Pipeline, Stage, StageError
 
 _PART = "transform"
+_FOR_TENSORS = ("ConvertImageDtype", "ToDtype")
 
 
 def read_value_step(step: Any, pipeline: Pipeline, log: Log) -> None:
     """Append what the step comes to; TransformError says why there is nothing."""
+    if pipeline.stage == Stage.PILLOW and type(step).__name__ in _FOR_TENSORS:
+        untouched = "torchvision leaves Pillow images as they are; behind ToImage() it would count"
+    else:
+        untouched = "the core's images are what it makes"
     before = list(pipeline.final), list(pipeline.ops), list(pipeline.erasings)
     VALUE_STEPS[type(step).__name__](step, pipeline)
     after = pipeline.final, pipeline.ops, pipeline.erasings
@@ -24,7 +29,7 @@ def read_value_step(step: Any, pipeline: Pipeline, log: Log) -> None:
         if len(now) > len(earlier):
             log.native(_PART, describe(step), repr(now[-1]))
             return
-    log.not_needed(_PART, describe(step), "the core's images are what it makes")
+    log.not_needed(_PART, describe(step), untouched)
 
 
 def _to_tensor(step: Any, pipeline: Pipeline) -> None:
@@ -64,10 +69,11 @@ def _to_rgb(step: Any, pipeline: Pipeline) -> None:
 def _to_dtype(step: Any, pipeline: Pipeline) -> None:
     if pipeline.has_targets and _changes_boxes(step.dtype):
         raise TransformError("it gives boxes another type too. Name tv_tensors.Image alone.")
-    if pipeline.stage == Stage.PILLOW:  # torchvision leaves Pillow images alone
-        return
     dtype = _dtype_of_images(step.dtype)
     if dtype is None:
+        return
+    if pipeline.stage == Stage.PILLOW:
+        _leave_pillow_image(dtype, pipeline)
         return
     if pipeline.stage == Stage.BYTES and read_element("ToDtype", dtype) == Element.UINT8:
         return
@@ -76,9 +82,10 @@ def _to_dtype(step: Any, pipeline: Pipeline) -> None:
 
 def _convert_dtype(step: Any, pipeline: Pipeline) -> None:
     if pipeline.stage == Stage.PILLOW:
-        if torchvision_generation(step) == 2:  # which leaves Pillow images alone
+        if torchvision_generation(step) == 2:
+            _leave_pillow_image(step.dtype, pipeline)
             return
-        raise TransformError("it meets a Pillow image, which torchvision refuses.")
+        raise StageError("it meets a Pillow image, which torchvision refuses.")
     element = read_element("ConvertImageDtype", step.dtype)
     if pipeline.stage == Stage.BYTES and element == Element.UINT8:
         return
@@ -90,6 +97,16 @@ def _convert_dtype(step: Any, pipeline: Pipeline) -> None:
         )
     elif pipeline.stage == Stage.BYTES:
         pipeline.add_values(T.ToTensor())
+
+
+def _leave_pillow_image(dtype: Any, pipeline: Pipeline) -> None:
+    """Torchvision changes the type of tensors only; who gives it to a Loader means its batches."""
+    if pipeline.for_loader and read_element("ToDtype", dtype) != Element.UINT8:
+        name = str(dtype).removeprefix("torch.")
+        raise StageError(
+            f"it meets a Pillow image, which torchvision leaves as it is, without {name}. Put "
+            f'ToImage() before it, or write penstock.transforms.ToDtype("{name}", scale=True).'
+        )
 
 
 def _normalize(step: Any, pipeline: Pipeline) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from enum import Enum
 from typing import Any, Literal
@@ -35,6 +35,7 @@ class Pipeline:
     for_loader: bool = False  # which has no strict=, and calls nothing but the user's functions
     has_targets: bool = False  # boxes that follow the image
     has_whole_boxes: bool = False  # some of them int64, which torchvision cuts off after every step
+    time_native: Callable[[Any], float | None] | None = None  # microseconds of one of ours
     stage: Stage = Stage.PILLOW
     is_lost: bool = False  # what `stage` is cannot be told, after a step that is not known
     is_gray: bool = False  # one channel, which ours has three times

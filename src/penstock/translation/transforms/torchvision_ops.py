@@ -53,8 +53,14 @@ _POLICIES = ("AutoAugment", "RandAugment", "TrivialAugmentWide")
 _CONTAINERS = ("RandomApply", "RandomChoice", "RandomOrder")
 
 # torchvision does these by tensors, or from numbers that it computes by least squares; ours come
-# from Pillow's arithmetic and differ by a level here and there.
-NOT_TO_THE_BYTE = ("AugMix", "ElasticTransform", "GaussianBlur", "RandomPerspective")
+# from Pillow's arithmetic. How near they are (docs/augmentations.md). One that becomes exact is
+# taken out here, and is then translated like any other.
+NOT_TO_THE_BYTE = {
+    "AugMix": "within a level, but for 1 value in 100 along the edges of what is turned",
+    "ElasticTransform": "within a level; with nearest or bicubic, but for 2 pixels in 1,000",
+    "GaussianBlur": "within a level",
+    "RandomPerspective": "within a level; the last digits of its numbers differ",
+}
 
 # These do the same to a gray image as to one with three equal channels.
 SAME_FOR_GRAY = (

@@ -8,13 +8,14 @@ from typing import Any
 
 from penstock import transforms as T
 from penstock.errors import TransformError, TranslationError
-from penstock.transforms.compose import as_transform
+from penstock.transforms.compose import as_transform, flatten
 from penstock.transforms.conversions import Conversion, Identity, moves_bytes_only
 from penstock.transforms.op import BoxOp, Transform
 from penstock.transforms.python_step import PythonStep, library_of
 from penstock.transforms.values import FinalOp
 from penstock.translation.transforms.identify import (
     describe,
+    full_name,
     is_of_albumentations,
     torchvision_generation,
 )
@@ -24,6 +25,11 @@ from penstock.translation.transforms.read_values import read_value_step
 from penstock.translation.transforms.stages import Pipeline, Stage, StageError
 
 _PART = "transform"
+_TIMM_MIXUP = "timm.data.mixup.Mixup"
+_TIMM_MIXUP_ARGUMENTS = (
+    *("mixup_alpha", "cutmix_alpha", "cutmix_minmax", "switch_prob", "mode"),
+    *("correct_lam", "label_smoothing", "num_classes"),
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,11 +45,10 @@ def translate(transform: Any) -> Translated:
 
     Ours compute what torchvision's do on Pillow images, to the bit. Functions of the user's stay.
     """
-    steps = [] if transform is None else list(_single_steps(transform))
-    if not any(_is_foreign(step) for step in steps):
+    if transform is None or not _has_foreign(transform):
         return Translated(transform, Translation(()))
     log, pipeline = Log(), Pipeline(for_loader=True)
-    for step in steps:
+    for step in _single_steps(transform):
         try:
             _read_step(step, pipeline, log)
         except StageError as error:
@@ -62,6 +67,26 @@ def translate(transform: Any) -> Translated:
         listed = "".join(f"\n- {reason}" for reason in reasons)
         raise TranslationError(f"Loader: ours cannot stand for this transform:{listed}", reasons)
     return Translated(whole, log.translation())
+
+
+def translate_batch(given: Any) -> Any:
+    """Return a transform of batches with ours in the place of torchvision's or timm's."""
+    generation, name = torchvision_generation(given), type(given).__name__
+    if generation == 2 and name in ("CutMix", "MixUp"):
+        return getattr(T, name)(alpha=given.alpha, num_classes=given.num_classes)
+    if generation is not None and name == "RandomChoice":
+        return T.RandomChoice([translate_batch(inner) for inner in given.transforms], given.p)
+    if full_name(type(given)) == _TIMM_MIXUP:
+        if not given.mixup_enabled:
+            raise TransformError("batch_transform: timm's Mixup is switched off. Leave it out.")
+        arguments = {argument: getattr(given, argument) for argument in _TIMM_MIXUP_ARGUMENTS}
+        return T.MixUp.timm(prob=given.mix_prob, **arguments)
+    return given
+
+
+def _has_foreign(transform: Any) -> bool:
+    """Whether a library's transform is in it, be it an empty composition."""
+    return any(type(op) is PythonStep and _is_foreign(op.function) for op in flatten(transform))
 
 
 def _single_steps(given: Any) -> Iterator[Any]:
