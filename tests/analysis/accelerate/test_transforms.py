@@ -150,14 +150,36 @@ def test_erasing_with_noise(make_loader, tv):
         penstock.accelerate(make_loader(transform=early))
 
 
+@pytest.mark.parametrize("generation", ["v1", "v2"])
+@pytest.mark.parametrize("kernel_size", [5, (9, 3), 23])
+def test_a_blur_is_torchvisions_to_the_byte(make_loader, tv, generation, kernel_size):
+    t = getattr(tv, generation)
+    blur = t.GaussianBlur(kernel_size, (1.3, 1.3))
+    transform = t.Compose([t.Resize((40, 44)), blur, t.PILToTensor()])
+
+    assert not assert_same(make_loader(transform=transform)).python_steps
+
+
+def test_a_blur_that_torch_sums_up_otherwise_stays_torchvisions(make_loader, tv, monkeypatch):
+    def refuse(generation):
+        raise penstock.TransformError("GaussianBlur: torch 9 sums up a blur in a way ...")
+
+    monkeypatch.setattr("penstock.transforms.blur.check_installed_torch", refuse)
+    steps = [tv.v1.Resize((40, 44)), tv.v1.GaussianBlur(5, (1.0, 1.0)), tv.v1.PILToTensor()]
+    translation = assert_same(make_loader(transform=tv.v1.Compose(steps)))
+
+    (line,) = translation.python_steps
+    assert "torch 9 sums up a blur in a way" in line.note
+
+
 def test_filters_stay_torchvisions_unless_told_otherwise(make_loader, tv):
-    blur = tv.v1.GaussianBlur(5, (1.0, 1.0))
-    transform = tv.v1.Compose([tv.v1.Resize((40, 44)), blur, tv.v1.PILToTensor()])
+    bend = tv.v2.ElasticTransform(alpha=0.0)
+    transform = tv.v2.Compose([tv.v2.Resize((40, 44)), bend, tv.v2.PILToTensor()])
     loader = make_loader(transform=transform)
     translation = assert_same(loader)
 
     (line,) = translation.python_steps
-    assert line.theirs.startswith("GaussianBlur")
+    assert line.theirs.startswith("ElasticTransform")
     assert "by a level" in line.note
     assert line.microseconds > 0
     ours = penstock.accelerate(loader, strict=False)

@@ -54,7 +54,7 @@ _CONTAINERS = ("RandomApply", "RandomChoice", "RandomOrder")
 
 # torchvision does these by tensors, or from numbers that it computes by least squares; ours come
 # from Pillow's arithmetic and differ by a level here and there.
-NOT_TO_THE_BYTE = ("AugMix", "ElasticTransform", "GaussianBlur", "RandomPerspective")
+NOT_TO_THE_BYTE = ("AugMix", "ElasticTransform", "RandomPerspective")
 
 # These do the same to a gray image as to one with three equal channels.
 SAME_FOR_GRAY = (
@@ -104,6 +104,9 @@ def make_ours(transform: Any) -> Any:
         arguments["sampler_options"] = _plain(transform.options)
     if name in _POLICIES and torchvision_generation(transform) == 1:
         arguments["flavor"] = "torchvision_v1"
+    if name == "GaussianBlur":
+        v1 = torchvision_generation(transform) == 1
+        arguments["flavor"] = "torchvision_v1" if v1 else "torchvision"
     return getattr(T, name)(**arguments)
 
 
