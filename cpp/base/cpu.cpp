@@ -54,8 +54,8 @@ Isa active_isa() {
     try {
       isa = isa_named(wanted);
     } catch (const Error&) {
-      throw Error("PENSTOCK_SIMD: there is no instruction set '" + std::string(wanted) +
-                  "'. Use " + names_up_to(best_isa()) + ", which this CPU has, or unset it.");
+      throw Error("PENSTOCK_SIMD: there is no instruction set '" + std::string(wanted) + "'. Use " +
+                  names_up_to(best_isa()) + ", which this CPU has, or unset it.");
     }
     require_supported(isa, "PENSTOCK_SIMD");
   }

@@ -6,6 +6,7 @@
 #include <nanobind/stl/tuple.h>
 #include <nanobind/stl/vector.h>
 
+#include <algorithm>
 #include <array>
 #include <cmath>
 #include <memory>
@@ -70,7 +71,7 @@ Array sharpen_image(const PixelArray& pixels, float factor) {
 }
 
 Array blur_image(const PixelArray& pixels, const std::array<int, 2>& kernel_size,
-                 const std::array<float, 2>& sigma) {
+                 const std::array<float, 2>& sigma, const std::vector<float>& weights) {
   for (const int size : kernel_size)
     if (size < 1 || size > kLargestKernel || size % 2 == 0)
       throw Error("gaussian_blur: kernel sizes must be odd, 1 to " +
@@ -79,7 +80,13 @@ Array blur_image(const PixelArray& pixels, const std::array<int, 2>& kernel_size
     if (!(one > 0) || !std::isfinite(one))
       throw Error("gaussian_blur: sigma must be above 0, got " + std::to_string(one) + ".");
   const ImageArray in("gaussian_blur", pixels);
-  const BlurSpec spec{kernel_size[0], kernel_size[1], sigma[0], sigma[1]};
+  BlurSpec spec{kernel_size[0], kernel_size[1], sigma[0], sigma[1]};
+  if (weights.size() <= kMostGivenWeights) std::copy(weights.begin(), weights.end(), spec.weights);
+  if (weights.size() > kMostGivenWeights || !weights_fit(spec))
+    throw Error("gaussian_blur: " + std::to_string(weights.size()) +
+                " weights do not fit a kernel of " + std::to_string(kernel_size[1]) + "x" +
+                std::to_string(kernel_size[0]) + ": there is room for " +
+                std::to_string(kMostGivenWeights) + ", which must add up to 1.");
   if (!blur_fits(spec, in.image.height, in.image.width))
     throw Error("gaussian_blur: a kernel of " + std::to_string(kernel_size[1]) + "x" +
                 std::to_string(kernel_size[0]) + " reaches over the whole image of " +
@@ -220,7 +227,10 @@ void bind_filter(nb::module_& m) {
   m.def("sharpen", &sharpen_image, "image"_a, "factor"_a,
         "PIL.ImageEnhance.Sharpness on an HxWxC image.");
   m.def("gaussian_blur", &blur_image, "image"_a, "kernel_size"_a, "sigma"_a,
-        "torchvision's gaussian_blur on an HxWxC image; sizes and sigmas are (across, down).");
+        "weights"_a = std::vector<float>(),
+        "torchvision's gaussian_blur on an HxWxC image; sizes and sigmas are (across, down). "
+        "Weights, from the middle outwards, across and then down unless the kernel is square, are "
+        "taken instead of those that the sigmas give.");
   m.def("add_gaussian_noise", &add_noise, "image"_a, "mean"_a, "sigma"_a, "clip"_a, "key"_a,
         "torchvision's gaussian_noise on an HxWxC image, mean and sigma in levels, with the "
         "numbers of `key`. Gray becomes RGB.");

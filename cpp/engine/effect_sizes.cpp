@@ -57,6 +57,7 @@ void check_blur(const Checked& checked, const double* numbers, int height, int w
                       blur_fits(spec, height, width),
                   "a kernel of " + std::to_string(spec.kernel_height) + "x" +
                       std::to_string(spec.kernel_width) + " does not fit the image");
+  checked.require(weights_fit(spec), "the weights do not fit the kernel");
 }
 
 void check_elastic(const Checked& checked, const double* numbers) {
@@ -85,6 +86,8 @@ BlurSpec blur_spec_of(const double* numbers) {
   spec.kernel_height = static_cast<int>(numbers[1]);
   spec.sigma_across = static_cast<float>(numbers[2]);
   spec.sigma_down = static_cast<float>(numbers[3]);
+  static_assert(4 + kMostGivenWeights == kEffectNumbers);
+  for (int i = 0; i < kMostGivenWeights; ++i) spec.weights[i] = static_cast<float>(numbers[4 + i]);
   return spec;
 }
 

@@ -35,7 +35,7 @@ static_assert(sizeof(Step) == kStepFields * sizeof(int32_t));
 /// In Effect::after_step: changes the finished slot, after the final pass. Only for `erase`.
 inline constexpr int32_t kFinished = -1;
 
-inline constexpr int kEffectNumbers = 16;
+inline constexpr int kEffectNumbers = 32;
 
 /// One effect on one sample, whose effects lie in the order in which they are done.
 struct Effect {

@@ -1,6 +1,8 @@
 // Filters, noise, erasing and mixing: variants against the scalar ones, on memory that shows every
 // stray access.
+#include <algorithm>
 #include <cmath>
+#include <cstdlib>
 #include <cstring>
 #include <vector>
 
@@ -96,6 +98,75 @@ void variants_agree() {
           add_gaussian_noise(out, view, {3, 40, clip, {1, 2}});
         });
     }
+}
+
+int mirrored(int p, int size) { return p < 0 ? -p : p < size ? p : 2 * (size - 1) - p; }
+
+/// The sum that gaussian_blur stands for, with nothing to make it fast.
+uint8_t plain_blur(const PlanarView& in, const BlurSpec& spec, int channel, int y, int x) {
+  const int across = spec.kernel_width / 2, down = spec.kernel_height / 2;
+  const float* weights_down =
+      spec.kernel_width == spec.kernel_height ? spec.weights : spec.weights + across + 1;
+  float sum = 0;
+  for (int i = -down; i <= down; ++i)
+    for (int j = -across; j <= across; ++j) {
+      const float weight = weights_down[std::abs(i)] * spec.weights[std::abs(j)];
+      const uint8_t* row = in.row(channel, mirrored(y + i, in.height));
+      sum = std::fma(static_cast<float>(row[mirrored(x + j, in.width)]), weight, sum);
+    }
+  return static_cast<uint8_t>(std::nearbyint(sum));
+}
+
+/// Weights that fade from the middle, all together 1.
+void fill_weights(float* weights, int reach, float fading) {
+  float sum = 0, weight = 1;
+  for (int i = 0; i <= reach; ++i, weight *= fading) {
+    weights[i] = weight;
+    sum += i == 0 ? weight : 2 * weight;
+  }
+  for (int i = 0; i <= reach; ++i) weights[i] /= sum;
+}
+
+void blur_is_the_plain_sum() {
+  Draw draw(7);
+  for (const int width : {1, 5, 17, 64, 130})
+    for (const int height : {1, 9, 40}) {
+      const Planes in(RandomImage(draw, height, width, 3));
+      // Few levels make sums that lie at half a level, or next to it.
+      if (draw.coin())
+        for (int c = 0; c < 3; ++c)
+          for (int y = 0; y < height; ++y)
+            for (int x = 0; x < width; ++x) in.image.row(c, y)[x] = (x + y * c) % 2 * 255;
+      BlurSpec spec;
+      spec.kernel_width = 2 * draw.between(0, std::min(width - 1, 11)) + 1;
+      spec.kernel_height = 2 * draw.between(0, std::min(height - 1, 11)) + 1;
+      for (const float fading : {0.05f, 0.5f, 0.9f, 1.0f}) {
+        fill_weights(spec.weights, spec.kernel_width / 2, fading);
+        if (spec.kernel_width != spec.kernel_height)
+          fill_weights(spec.weights + spec.kernel_width / 2 + 1, spec.kernel_height / 2, fading);
+        CHECK(weights_fit(spec));
+        with_every_isa([&] {
+          const Planes out(height, width, 3);
+          BlurScratch scratch;
+          gaussian_blur(out.image, in.image.view(), spec, scratch);
+          for (int c = 0; c < 3; ++c)
+            for (int y = 0; y < height; ++y)
+              for (int x = 0; x < width; ++x)
+                CHECK(out.image.row(c, y)[x] == plain_blur(in.image.view(), spec, c, y, x));
+        });
+      }
+    }
+}
+
+void weights_must_fit_their_kernel() {
+  BlurSpec spec{3, 3, 1, 1};
+  CHECK(weights_fit(spec));
+  spec.weights[0] = 0.5f;
+  CHECK(!weights_fit(spec));
+  spec.weights[1] = 0.25f;
+  CHECK(weights_fit(spec));
+  spec.kernel_width = 57;
+  CHECK(!weights_fit(spec));
 }
 
 void blur_needs_something_to_reflect() {
@@ -199,6 +270,8 @@ void mixing_sees_partners_as_they_were() {
 int main() {
   penstock::variants_agree();
   penstock::blur_needs_something_to_reflect();
+  penstock::blur_is_the_plain_sum();
+  penstock::weights_must_fit_their_kernel();
   penstock::noise_works_in_place();
   penstock::normals_count_beyond_32_bits();
   penstock::erasing_stays_inside();

@@ -101,7 +101,7 @@ class Format:
 
     def __init__(self, element: int, layout: str, scale: float, mean: Sequence[float], std: Sequence[float], divisor: float = 1.0, gain: Sequence[float] = [1.0, 1.0, 1.0]) -> None: ...
 
-EFFECT_NUMBERS: int = 16
+EFFECT_NUMBERS: int = 32
 
 class Programs:
     """What is done to some samples."""
@@ -192,9 +192,9 @@ def draw_words(seed: int, epoch: int, samples: Annotated[NDArray[numpy.int64], d
 def sharpen(image: Annotated[NDArray[numpy.uint8], dict(shape=(None, None, None), order='C', device='cpu', writable=False)], factor: float) -> NDArray:
     """PIL.ImageEnhance.Sharpness on an HxWxC image."""
 
-def gaussian_blur(image: Annotated[NDArray[numpy.uint8], dict(shape=(None, None, None), order='C', device='cpu', writable=False)], kernel_size: Sequence[int], sigma: Sequence[float]) -> NDArray:
+def gaussian_blur(image: Annotated[NDArray[numpy.uint8], dict(shape=(None, None, None), order='C', device='cpu', writable=False)], kernel_size: Sequence[int], sigma: Sequence[float], weights: Sequence[float] = []) -> NDArray:
     """
-    torchvision's gaussian_blur on an HxWxC image; sizes and sigmas are (across, down).
+    torchvision's gaussian_blur on an HxWxC image; sizes and sigmas are (across, down). Weights, from the middle outwards, across and then down unless the kernel is square, are taken instead of those that the sigmas give.
     """
 
 def add_gaussian_noise(image: Annotated[NDArray[numpy.uint8], dict(shape=(None, None, None), order='C', device='cpu', writable=False)], mean: float, sigma: float, clip: bool, key: Sequence[int]) -> NDArray:

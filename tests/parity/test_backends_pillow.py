@@ -80,7 +80,8 @@ def first_batch(data, transform, backend):
     loader = Loader(
         data, transform=transform, batch_size=32, seed=5, output="numpy", backend=backend
     )
-    return next(iter(loader))[0].astype(np.int64)
+    batch = next(iter(loader))
+    return (batch[0] if isinstance(batch, tuple) else batch).astype(np.int64)
 
 
 def mean_difference(data, transform, backend):

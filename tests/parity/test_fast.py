@@ -45,9 +45,10 @@ def load(files: list[Path] | Path, transform, fidelity: str, epochs: int, **opti
         seed=3,
         output="numpy",
         fidelity=fidelity,
+        targets="none",
         **options,
     )
-    return np.concatenate([images.copy() for _ in range(epochs) for images, _ in loader])
+    return np.concatenate([images.copy() for _ in range(epochs) for images in loader])
 
 
 def check(

@@ -8,6 +8,8 @@ import pytest
 from PIL import Image, ImageEnhance
 
 from penstock import CoreError, _core
+from penstock.loading.reference_filters import blur
+from penstock.transforms.torch_blur import torch_weights
 
 Bytes = npt.NDArray[np.uint8]
 
@@ -80,11 +82,13 @@ def test_sharpness_of_gray_is_pillows(isa: str, photo: Bytes) -> None:
 
 
 def torchvision_blur(
-    image: Bytes, kernel_size: tuple[int, int], sigma: tuple[float, float]
+    image: Bytes, kernel_size: tuple[int, int], sigma: tuple[float, float], generation: int = 2
 ) -> Bytes:
     """torchvision's own result for a Pillow image."""
-    from torchvision.transforms.v2 import functional as F
+    from torchvision.transforms import functional as v1
+    from torchvision.transforms.v2 import functional as v2
 
+    F = v2 if generation == 2 else v1  # noqa: N806 (as everybody calls it)
     blurred = F.gaussian_blur(Image.fromarray(image), list(kernel_size), list(sigma))
     return np.asarray(blurred)
 
@@ -109,6 +113,69 @@ def test_blur_is_torchvisions(
     for image in (photo, random_image(40, 67)):
         result = _core.gaussian_blur(image, kernel_size, sigma)
         assert_nearly_same(result, torchvision_blur(image, kernel_size, sigma))
+
+
+def images_with_ties() -> list[Bytes]:
+    """Where many sums lie at or next to half a level, and where none do."""
+    columns, both = np.arange(67), np.add.outer(np.arange(40), np.arange(67))
+    rng = np.random.default_rng(5)
+    return [
+        random_image(40, 67),
+        rng.choice(np.array([0, 255], dtype=np.uint8), (40, 67, 3)),
+        np.tile((columns % 2 * 255).astype(np.uint8)[None, :, None], (40, 1, 3)),
+        np.tile((columns // 4 % 2 * 127).astype(np.uint8)[None, :, None], (40, 1, 3)),
+        np.repeat((both % 2 * 201 + 3).astype(np.uint8)[..., None], 3, axis=2),
+        np.repeat((both % 256).astype(np.uint8)[..., None], 3, axis=2),
+        np.full((40, 67, 3), 255, dtype=np.uint8),
+    ]
+
+
+EXACT_KERNELS = ((1, 1), (3, 3), (5, 5), (5, 9), (1, 3), (13, 13), (23, 23), (31, 31))
+
+
+@pytest.mark.parametrize("kernel_size", EXACT_KERNELS, ids=str)
+@pytest.mark.parametrize("generation", [1, 2])
+def test_blur_with_torchs_weights_is_torchvisions_to_the_byte(
+    isa: str, torchvision, kernel_size: tuple[int, int], generation: int
+) -> None:
+    """The order of the sums is torch's; sigmas reach from hardly any blur to nearly a mean."""
+    for image in images_with_ties():
+        for sigma in (0.05, 0.5, 1.0, 1.7, 30.0):
+            (weights,) = torch_weights(*kernel_size, np.array([sigma]), generation)
+            result = _core.gaussian_blur(image, kernel_size, (sigma, sigma), weights.tolist())
+            expected = torchvision_blur(image, kernel_size, (sigma, sigma), generation)
+            np.testing.assert_array_equal(result, expected)
+
+
+@pytest.mark.parametrize("size", [(1, 1), (1, 9), (9, 1), (2, 2), (12, 16), (17, 65)], ids=str)
+def test_blur_of_small_images_is_torchvisions_to_the_byte(
+    isa: str, torchvision, size: tuple[int, int]
+) -> None:
+    """Down to where nothing can be reflected."""
+    height, width = (min(2 * side - 1, 23) for side in size)
+    image = random_image(*size)
+    for kernel_size in {(width, height), (1, 1), (min(width, 3), min(height, 3))}:
+        (weights,) = torch_weights(*kernel_size, np.array([1.1]), 2)
+        result = _core.gaussian_blur(image, kernel_size, (1.1, 1.1), weights.tolist())
+        expected = torchvision_blur(image, kernel_size, (1.1, 1.1))
+        np.testing.assert_array_equal(result, expected)
+
+
+def fading_weights(side: int) -> list[float]:
+    """From the middle outwards, each half of the one before; all together 1."""
+    weights = 0.5 ** np.arange(side // 2 + 1)
+    return (weights / (2 * weights.sum() - 1)).tolist()
+
+
+@pytest.mark.parametrize("kernel_size", [(3, 3), (9, 5), (23, 23)], ids=str)
+def test_blur_is_the_references(isa: str, kernel_size: tuple[int, int]) -> None:
+    """The plain sum in NumPy gives the same bytes, with weights of sigma and with given ones."""
+    sides = kernel_size[: 1 if kernel_size[0] == kernel_size[1] else 2]
+    given = [weight for side in sides for weight in fading_weights(side)]
+    for image in images_with_ties():
+        for sigma, weights in (((0.3, 0.3), []), ((1.7, 0.6), []), ((1.0, 1.0), given)):
+            result = _core.gaussian_blur(image, kernel_size, sigma, weights)
+            np.testing.assert_array_equal(result, blur(image, kernel_size, sigma, weights))
 
 
 @pytest.mark.parametrize("width", WIDTHS)
@@ -165,6 +232,8 @@ def test_erase_is_torchvisions(torchvision, box: tuple[int, int, int, int]) -> N
         (lambda i: _core.sharpen(i[..., :2].copy(), 1.0), "must have 1 or 3 channels, got 2"),
         (lambda i: _core.gaussian_blur(i, (4, 3), (1, 1)), "kernel sizes must be odd"),
         (lambda i: _core.gaussian_blur(i, (3, 3), (1, 0)), "sigma must be above 0, got 0"),
+        (lambda i: _core.gaussian_blur(i, (3, 3), (1, 1), [0.1] * 29), "room for 28, which must"),
+        (lambda i: _core.gaussian_blur(i, (3, 3), (1, 1), [0.5, 0.5]), "2 weights do not fit"),
         (lambda i: _core.erase(i, (0, 0, 9, 8), (0, 0, 0)), "must lie inside the 8x8 image"),
         (lambda i: _core.add_gaussian_noise(i, 0, float("inf"), True, (0, 0)), "sigma must be"),
     ],

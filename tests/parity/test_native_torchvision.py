@@ -139,7 +139,7 @@ def test_normalised_float32_in1k(in1k, torchvision, isa) -> None:
     )
     files = in1k[::4]
     loader = Loader(files, batch_size=16, transform=transform, seed=9, output="torch")
-    images = torch.cat([batch for batch, _ in loader])
+    images = torch.cat(list(loader))
 
     segment = as_written(transform).segments[0]
     for sample, path in enumerate(files):

@@ -95,7 +95,7 @@ def test_detect(data_folder, tmp_path, isa, layout, chosen) -> None:
     from_files = Loader([files[Path(name).stem] for name in names], **common)
 
     assert len(from_pack) == len(from_files) > 0
-    for (images, _), (expected, _) in zip(from_pack, from_files, strict=True):
+    for (images, _), expected in zip(from_pack, from_files, strict=True):
         np.testing.assert_array_equal(images, expected)
 
 

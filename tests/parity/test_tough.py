@@ -45,7 +45,7 @@ def test_every_tough_file(tough, isa) -> None:
                 [file.path], output="numpy", layout="hwc", threads=1, pixel_limit=PIXEL_LIMIT
             )
             try:
-                ((images, _),) = loader
+                (images,) = loader
             except DecodeError as error:
                 assert file.path.name in str(error)
                 assert expected is None, f"{file}: Pillow reads it, we say: {error}"
@@ -64,7 +64,13 @@ def test_tough_regions(tough, isa) -> None:
     """Random crops and sizes of what can be read: regions are those of the whole image."""
     transform = T.Compose([T.RandomResizedCrop(37), T.RandomHorizontalFlip()])
     paths = [file.path for file in tough]
-    common = {"batch_size": 64, "transform": transform, "on_error": "skip", "seed": 5}
+    common = {
+        "labels": range(len(paths)),
+        "batch_size": 64,
+        "transform": transform,
+        "on_error": "skip",
+        "seed": 5,
+    }
     limits = {"pixel_limit": PIXEL_LIMIT, "output": "numpy"}
     native = Loader(paths, **common, **limits)
     pillow = Loader(paths, **common, **limits, backend="pillow")

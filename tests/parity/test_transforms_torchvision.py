@@ -199,7 +199,7 @@ def test_to_tensor_divides_as_the_older_transform_does(v2, tmp_path, isa, backen
         ),
     ):
         loader = Loader([tmp_path / "ramp.png"], transform=T.Compose(ours), backend=backend)
-        assert torch.equal(next(iter(loader))[0][0], v1.Compose(theirs)(image))
+        assert torch.equal(next(iter(loader))[0], v1.Compose(theirs)(image))
     by_product = v2.ToDtype(torch.float32, scale=True)(v2.functional.to_image(image))
     assert not torch.equal(by_product, v1.ToTensor()(image))
 

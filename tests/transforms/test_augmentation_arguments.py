@@ -34,6 +34,8 @@ GRAY = T.Grayscale()
         (lambda: T.GaussianBlur((1, 3, 5)), "must be an integer or (width, height)"),
         (lambda: T.GaussianBlur(3, (2, 1)), "sigma must be positive and (min, max)"),
         (lambda: T.GaussianBlur(3, 0), "sigma must be positive"),
+        (lambda: T.GaussianBlur(3, flavor="v1"), 'flavor must be "torchvision"'),
+        (lambda: T.GaussianBlur(57, flavor="torchvision"), "up to 28 different weights"),
         (lambda: T.GaussianNoise(sigma=-1), "sigma must be a number of at least 0, got -1"),
         (lambda: T.RandomRotation(-1), "degrees must be a number of at least 0, got -1"),
         (lambda: T.RandomRotation((1, 2, 3)), "degrees must be a number or (min, max)"),

@@ -3,10 +3,6 @@
 
 namespace penstock {
 
-const BlurRows& blur_rows_avx512() {
-  static constexpr BlurRows kernels{BlurLoops<Lanes>::across, BlurLoops<Lanes>::down,
-                                    BlurLoops<Lanes>::down_to_floats, BlurLoops<Lanes>::widen};
-  return kernels;
-}
+const BlurRows& blur_rows_avx512() { return kBlurLoops<Lanes>; }
 
 }  // namespace penstock

@@ -3,10 +3,6 @@
 
 namespace penstock {
 
-const BlurRows& blur_rows_scalar() {
-  static constexpr BlurRows kernels{BlurLoops<Lanes>::across, BlurLoops<Lanes>::down,
-                                    BlurLoops<Lanes>::down_to_floats, BlurLoops<Lanes>::widen};
-  return kernels;
-}
+const BlurRows& blur_rows_scalar() { return kBlurLoops<Lanes>; }
 
 }  // namespace penstock

@@ -62,6 +62,14 @@ struct Lanes {
                                  _mm256_set1_epi32(high)));
   }
   static Floats square_root(Floats values) { return Floats(_mm256_sqrt_ps(__m256(values))); }
+  static Floats multiply_add(Floats a, float b, Floats c) {
+    return Floats(_mm256_fmadd_ps(__m256(a), _mm256_set1_ps(b), __m256(c)));
+  }
+  static uint32_t mask_beyond(Floats values, float limit) {
+    const __m256 size = _mm256_andnot_ps(_mm256_set1_ps(-0.0f), __m256(values));
+    return static_cast<uint32_t>(
+        _mm256_movemask_ps(_mm256_cmp_ps(size, _mm256_set1_ps(limit), _CMP_GT_OQ)));
+  }
 
   struct Spread {
     __m256i even;

@@ -61,6 +61,14 @@ struct Lanes {
                                  _mm512_set1_epi32(high)));
   }
   static Floats square_root(Floats values) { return Floats(_mm512_sqrt_ps(__m512(values))); }
+  /// a * b + c, rounded once.
+  static Floats multiply_add(Floats a, float b, Floats c) {
+    return Floats(_mm512_fmadd_ps(__m512(a), _mm512_set1_ps(b), __m512(c)));
+  }
+  /// A bit for each lane: whether its absolute value is above `limit`.
+  static uint32_t mask_beyond(Floats values, float limit) {
+    return _mm512_cmp_ps_mask(_mm512_abs_ps(__m512(values)), _mm512_set1_ps(limit), _CMP_GT_OQ);
+  }
 
   /// Words in the lower halves of 64-bit lanes, for the sake of products; what is in the upper
   /// halves does not count.

@@ -46,6 +46,8 @@ struct Lanes {
     return values < low ? low : values > high ? high : values;
   }
   static Floats square_root(Floats values) { return std::sqrt(values); }
+  static Floats multiply_add(Floats a, float b, Floats c) { return std::fma(a, b, c); }
+  static uint32_t mask_beyond(Floats values, float limit) { return std::abs(values) > limit; }
 
   using Spread = uint64_t;
   static Spread spread(Words words) { return words; }

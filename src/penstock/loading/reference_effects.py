@@ -126,7 +126,10 @@ ON_ARRAYS: dict[Effect, Callable[[Pixels, Numbers], Pixels]] = {
         pixels[:, :, [int(channel) for channel in numbers[:3]]]
     ),
     Effect.GAUSSIAN_BLUR: lambda pixels, numbers: blur(
-        pixels, kernel=(int(numbers[0]), int(numbers[1])), sigma=(numbers[2], numbers[3])
+        pixels,
+        kernel=(int(numbers[0]), int(numbers[1])),
+        sigma=(numbers[2], numbers[3]),
+        weights=numbers[4:],
     ),
     Effect.GAUSSIAN_NOISE: lambda pixels, numbers: add_noise(
         pixels, numbers[0], numbers[1], clip=bool(numbers[2]), key=(numbers[3], numbers[4])

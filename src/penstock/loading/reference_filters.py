@@ -1,10 +1,15 @@
-"""The oracle of blur, noise and elastic bending, in plain NumPy and doubles.
+"""The oracle of blur, noise and elastic bending, in plain NumPy.
 
-torchvision computes these on float32 tensors: rounded to whole levels, the results are the same but
-for values that lie next to a half, which may come out one level apart.
+torchvision computes these on float32 tensors. A blur is summed up as there; the others are computed
+in doubles: rounded to whole levels, the results are the same but for values that lie next to a
+half, which may come out one level apart.
 """
 
 from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -12,6 +17,7 @@ import numpy.typing as npt
 from penstock.geometry import Floats, Ints
 from penstock.rng import Words, philox4x32
 from penstock.transforms.elastic import elastic_kernel_px
+from penstock.transforms.torch_blur import both_directions, fused_sums
 
 Pixels = npt.NDArray[np.uint8]
 Key = tuple[float, float]  # two 32-bit words
@@ -20,9 +26,47 @@ Pair = tuple[float, float]  # across, down
 _NEAREST, _BILINEAR = 0, 2
 
 
-def blur(pixels: Pixels, kernel: tuple[int, int], sigma: Pair) -> Pixels:
-    """Convolve with a Gaussian of `kernel` (width, height) pixels, borders mirrored."""
-    return to_levels(_blur(pixels.astype(np.float64), kernel, sigma))
+def blur(
+    pixels: Pixels, kernel: tuple[int, int], sigma: Pair, weights: Floats | Sequence[float] = ()
+) -> Pixels:
+    """Convolve with a Gaussian of `kernel` (width, height) pixels, borders mirrored.
+
+    `weights` are from the middle outwards, across and then down unless the kernel is square; none,
+    or zeros, take those that `sigma` gives. A level is that of the sum in fused multiply-adds of
+    float32, which is made only where it may not be the level of the exact sum.
+    """
+    width, height = kernel
+    given = np.array(weights, dtype=np.float32)
+    if given.any():
+        across, down = both_directions(width, height, given)
+    else:
+        across, down = (_float32_weights(*each) for each in zip(kernel, sigma, strict=True))
+    sums = _convolve(pixels.astype(np.float64), across, down)
+    # Half a unit in the last place for each product, and for that of the weights.
+    errors = 2.0**-17 * (width + 2) * (height + 2)
+    doubtful = np.abs(sums - np.rint(sums)) > 0.5 - errors
+    borders = [(height // 2, height // 2), (width // 2, width // 2), (0, 0)]
+    padded = np.pad(pixels, borders, "reflect")
+    windows = np.lib.stride_tricks.sliding_window_view(padded, (height, width), (0, 1))
+    values = windows[doubtful].reshape(-1, width * height).T
+    sums[doubtful] = fused_sums(values, np.outer(down, across))
+    return to_levels(sums)
+
+
+def _float32_weights(side: int, sigma: float) -> npt.NDArray[np.float32]:
+    """The weights that a sigma gives, in the core's steps of float32."""
+    reach, one = side // 2, np.float32
+    limit = one((side - 1) / (2 * math.sqrt(2)))
+    step = one(0) if side == 1 else one(2) * limit / one(side - 1)
+    weights = np.zeros(reach + 1, dtype=np.float32)
+    total = one(0)
+    for away in range(reach, -1, -1):
+        place = limit - step * one(reach - away) if away else one(0)
+        scaled = place / one(sigma)
+        weights[away] = math.exp(-float(scaled * scaled))
+        total += weights[away] if away == 0 else one(2) * weights[away]
+    weights /= total
+    return np.concatenate([weights[:0:-1], weights])
 
 
 def add_noise(pixels: Pixels, mean: float, sigma: float, *, clip: bool, key: Key) -> Pixels:
@@ -127,19 +171,21 @@ def _cubic(distance: Floats) -> Floats:
 
 
 def _blur(values: Floats, kernel: tuple[int, int], sigma: Pair) -> Floats:
+    sides = zip(kernel, sigma, strict=True)
+    across, down = (np.exp(-0.5 * ((np.arange(n) - n // 2) / one) ** 2) for n, one in sides)
+    return _convolve(values, across / across.sum(), down / down.sum())
+
+
+def _convolve(values: Floats, across: npt.NDArray[Any], down: npt.NDArray[Any]) -> Floats:
     """Along rows, then along columns: the same as both at once."""
-    for axis, side, spread in ((1, kernel[0], sigma[0]), (0, kernel[1], sigma[1])):
-        places = np.arange(side) - side // 2
-        weights = np.exp(-0.5 * (places / spread) ** 2)
-        weights /= weights.sum()
+    for axis, weights in ((1, across), (0, down)):
+        side = len(weights)
         borders = [(0, 0)] * values.ndim
         borders[axis] = (side // 2, side // 2)
         padded = np.pad(values, borders, "reflect")
         length = values.shape[axis]
-        values = sum(
-            weight * np.take(padded, range(start, start + length), axis)
-            for start, weight in enumerate(weights)
-        )
+        parts = (np.take(padded, range(start, start + length), axis) for start in range(side))
+        values = np.add.reduce([float(w) * part for w, part in zip(weights, parts, strict=True)])
     return values
 
 

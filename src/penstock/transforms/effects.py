@@ -15,7 +15,7 @@ from penstock.geometry import Bools, Floats, Ints, Sizes
 from penstock.rng import Words
 
 # How many numbers every effect of a sample has room for; what an effect does not use is 0.
-NUMBERS = 16
+NUMBERS = 32
 
 
 class Effect(IntEnum):
@@ -41,7 +41,7 @@ class Effect(IntEnum):
     PERMUTE_CHANNELS = 13  # which channel becomes red, green, blue
     AFFINE = 14  # a b c d e f as Pillow's Image.transform takes them, filter, colour of the outside
     PERSPECTIVE = 15  # a .. h as Pillow's Image.transform takes them, filter, colour of the outside
-    GAUSSIAN_BLUR = 16  # kernel width, kernel height, sigma across, sigma down
+    GAUSSIAN_BLUR = 16  # kernel width and height, sigma across and down, weights if not by sigma
     GAUSSIAN_NOISE = 17  # mean, sigma (of values 0 .. 1), whether to clip, key
     ERASE = 18  # top, left, height, width, red, green, blue, whether by noise instead, key
     ELASTIC = 19  # alpha across, alpha down, sigma across, sigma down, filter, colour, key

@@ -152,6 +152,29 @@ def test_erasing_with_noise(make_loader, tv):
         penstock.accelerate(make_loader(transform=early))
 
 
+@pytest.mark.parametrize("generation", ["v1", "v2"])
+@pytest.mark.parametrize("kernel_size", [5, (9, 3), 23])
+def test_a_blur_is_torchvisions_to_the_byte(make_loader, tv, generation, kernel_size):
+    t = getattr(tv, generation)
+    blur = t.GaussianBlur(kernel_size, (1.3, 1.3))
+    transform = t.Compose([t.Resize((40, 44)), blur, t.PILToTensor()])
+
+    assert not assert_same(make_loader(transform=transform)).python_steps
+
+
+def test_a_blur_that_torch_sums_up_otherwise_stays_torchvisions(make_loader, tv, monkeypatch):
+    def refuse(generation):
+        raise penstock.TransformError("GaussianBlur: torch 9 sums up a blur in a way ...")
+
+    monkeypatch.setattr("penstock.transforms.blur.check_installed_torch", refuse)
+    steps = [tv.v1.Resize((40, 44)), tv.v1.GaussianBlur(5, (1.0, 1.0)), tv.v1.PILToTensor()]
+    with pytest.warns(UserWarning, match=r"GaussianBlur.*: draws from the generator of torch"):
+        translation = assert_same(make_loader(transform=tv.v1.Compose(steps)))
+
+    (line,) = translation.python_steps
+    assert "torch 9 sums up a blur in a way" in line.note
+
+
 def test_what_ours_are_near_to_stays_torchvisions_unless_told_otherwise(make_loader, tv):
     """The line says how near ours are, and what they would bring."""
     corners_stay = tv.v1.RandomPerspective(0.0, p=1.0)
@@ -168,10 +191,8 @@ def test_what_ours_are_near_to_stays_torchvisions_unless_told_otherwise(make_loa
     assert line.note.endswith("Pass strict=False to take it")
 
 
-@pytest.mark.parametrize("name", ["GaussianBlur", "RandomPerspective"])
-def test_what_ours_are_near_to_is_within_a_level(make_loader, tv, name):
-    given = {"GaussianBlur": (5, (1.0, 1.0)), "RandomPerspective": (0.0, 1.0)}
-    step = getattr(tv.v1, name)(*given[name])
+def test_what_ours_are_near_to_is_within_a_level(make_loader, tv):
+    step = tv.v1.RandomPerspective(0.0, 1.0)
     transform = tv.v1.Compose([tv.v1.Resize((40, 44)), step, tv.v1.PILToTensor()])
     loader = make_loader(transform=transform)
     ours = penstock.accelerate(loader, strict=False)

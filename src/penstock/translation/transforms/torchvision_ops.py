@@ -58,7 +58,6 @@ _CONTAINERS = ("RandomApply", "RandomChoice", "RandomOrder")
 NOT_TO_THE_BYTE = {
     "AugMix": "within a level, but for 1 value in 100 along the edges of what is turned",
     "ElasticTransform": "within a level; with nearest or bicubic, but for 2 pixels in 1,000",
-    "GaussianBlur": "within a level",
     "RandomPerspective": "within a level; the last digits of its numbers differ",
 }
 
@@ -107,6 +106,9 @@ def make_ours(transform: Any) -> Any:
         arguments["sampler_options"] = _plain(transform.options)
     if name in _POLICIES and torchvision_generation(transform) == 1:
         arguments["flavor"] = "torchvision_v1"
+    if name == "GaussianBlur":
+        v1 = torchvision_generation(transform) == 1
+        arguments["flavor"] = "torchvision_v1" if v1 else "torchvision"
     return getattr(T, name)(**arguments)
 
 
