@@ -3,6 +3,7 @@ import time
 import pytest
 from PIL import Image
 
+from penstock.analysis.measure import Effort
 from penstock.analysis.results import Verdict
 from penstock.analysis.subject import open_subject
 from penstock.analysis.torch_costs import measure_costs
@@ -79,7 +80,7 @@ def test_iterable_data_set_and_function_as_transform():
     dataset = Stream()
     costs = measure_costs(dataset, torch.utils.data.default_collate, 2, seconds=0.1)
 
-    assert costs.slowest("augment").name == "nap"
+    assert costs.longest.name == "nap"
     assert dataset.transform is nap
 
 
@@ -141,6 +142,6 @@ def test_accelerator_bound_loader(torchvision, photos):
     v2 = torchvision.transforms.v2
     dataset = folder_with(torchvision, photos, v2.CenterCrop(8))
     loader = torch.utils.data.DataLoader(dataset, batch_size=2)
-    found = penstock.analyze(loader, device="emulated:20", rounds=2, seconds=0.6, sweeps=False)
+    found = penstock.analyze(loader, device="emulated:20", effort=Effort(2, 0.6), sweeps=False)
 
     assert found.verdict is Verdict.ACCELERATOR

@@ -241,6 +241,7 @@ class Loader:
         plan: Plan | None = None,
         threads: int | None = None,
         fidelity: str | None = None,
+        batch_size: int | None = None,
     ) -> Loader:
         """Return a loader over the same data from its first epoch on, with threads of its own.
 
@@ -252,6 +253,9 @@ class Loader:
             fidelity=fidelity or self._running.fidelity,
         )
         other = copy(self)
+        other._batching = replace(  # noqa: SLF001 (one of ours)
+            self._batching, batch_size=batch_size or self._batching.batch_size
+        )
         other._begin_anew(plan or self._plan, options)  # noqa: SLF001 (one of ours)
         return other
 

@@ -16,12 +16,13 @@ Spec = dict[str, Any]
 Rows = list[dict[str, Any]]
 
 ACCELERATOR = "accelerator alone"
+ASSUMED = "accelerator, assumed"
 PIPELINE = "pipeline alone"
 END_TO_END = "end to end"
 
 SERIES_SCALE: Spec = {
-    "domain": [ACCELERATOR, PIPELINE, END_TO_END],
-    "range": ["var(--accelerator)", "var(--pipeline)", "var(--end-to-end)"],
+    "domain": [ACCELERATOR, ASSUMED, PIPELINE, END_TO_END],
+    "range": ["var(--accelerator)", "var(--accelerator)", "var(--pipeline)", "var(--end-to-end)"],
 }
 INK = "var(--ink)"
 MUTED = "var(--muted)"
@@ -95,6 +96,11 @@ def layered(rows: Rows, *layers: Spec, height: int = 220, **rest: Any) -> Spec:
         "config": _CONFIG,
         **rest,
     }
+
+
+def accelerator_name(analysis: Analysis) -> str:
+    """Return what to call the accelerator's rate: one that is emulated was not measured."""
+    return ASSUMED if analysis.is_emulated else ACCELERATOR
 
 
 def tooltip(**titles: str) -> list[Spec]:

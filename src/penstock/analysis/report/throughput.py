@@ -8,6 +8,7 @@ from penstock.analysis.report import wording
 from penstock.analysis.report.bar_labels import ROOM, bar_labels, mark_long
 from penstock.analysis.report.figure import (
     ACCELERATOR,
+    ASSUMED,
     END_TO_END,
     INK,
     PIPELINE,
@@ -17,6 +18,7 @@ from penstock.analysis.report.figure import (
     Rows,
     Run,
     Spec,
+    accelerator_name,
     layered,
     run_opacity,
     tooltip,
@@ -37,7 +39,7 @@ def draw_throughput(runs: Sequence[Run]) -> Figure | None:
     category: Spec = {
         "field": "what",
         "type": "nominal",
-        "sort": [ACCELERATOR, PIPELINE, END_TO_END],
+        "sort": [ACCELERATOR, ASSUMED, PIPELINE, END_TO_END],
         "axis": {"title": None, "labelColor": INK},
     }
     place = {"y": category}
@@ -81,7 +83,7 @@ def _bars(run: Run, *, is_last: bool) -> Rows:
     sums = headline(run.analysis)
     rows = []
     if run.analysis.synthetic is not None:
-        rows.append(_bar(ACCELERATOR, run.analysis.synthetic, wording.UNKNOWN))
+        rows.append(_bar(accelerator_name(run.analysis), run.analysis.synthetic, wording.UNKNOWN))
     for what, rate in ((PIPELINE, sums.pipeline), (END_TO_END, sums.end_to_end)):
         if rate is not None:
             rows.append(_bar(what, rate.rate, _cores(rate)))
