@@ -37,7 +37,7 @@ def test_an_earlier_analysis_is_shown_beside(photos, earlier, tmp_path, capsys):
 
     assert main(["analyze", photos, "--before", earlier, "--html", str(report)]) == 0
     printed = capsys.readouterr().out
-    assert "3.85× the rate before" in printed  # noqa: RUF001
+    assert "training: 3.85× the rate before" in printed  # noqa: RUF001
     assert printed.endswith(f"wrote {report}\n")
     assert "as fast as before" in report.read_text(encoding="utf-8")
 

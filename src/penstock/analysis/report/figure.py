@@ -44,15 +44,7 @@ _CONFIG: Spec = {
         "titlePadding": 8,
     },
     "axisY": {"domain": False, "ticks": False, "labelPadding": 6},
-    "legend": {
-        "orient": "top",
-        "title": None,
-        "labelColor": INK,
-        "labelFontSize": 12,
-        "labelLimit": 200,
-        "columns": 3,
-        "offset": 8,
-    },
+    "legend": {"disable": True},
     "text": {"color": INK, "fontSize": 12},
     "rule": {"color": MUTED},
 }
@@ -72,6 +64,7 @@ class Chart:
 
     heading: str
     spec: Spec
+    legend: Sequence[tuple[str, str]] = ()  # names and colours: words of the page, so none is cut
 
 
 @dataclass(frozen=True, slots=True)

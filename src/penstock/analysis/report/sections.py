@@ -111,6 +111,14 @@ def draw_slowest_files(files: Sequence[tuple[str, float]]) -> Html:
     return _section("files", "The slowest files", table(("file", "time"), rows, "text number"))
 
 
+def draw_left_out(left_out: Sequence[str]) -> Html:
+    """Return what was not measured for lack of time."""
+    if not left_out:
+        return Html()
+    text = f"{'; '.join(left_out)}. More seconds (--seconds) measure more."
+    return _section("left-out", "Left out for lack of time", element("p", text, class_="caption"))
+
+
 def draw_environment(analyses: Iterable[Analysis]) -> Html:
     """Return where and on what the analyses were made."""
     described = [_described(analysis) for analysis in analyses]

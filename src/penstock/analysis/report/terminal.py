@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from penstock.analysis.report import wording
 from penstock.analysis.report.figure import END_TO_END, PIPELINE, accelerator_name
 from penstock.analysis.report.finite import finite_parts
-from penstock.analysis.report.headline import headline, speed_up
+from penstock.analysis.report.headline import headline, loader_speed_up, speed_up
 from penstock.analysis.report.lost_time import split_time
 from penstock.analysis.results import Analysis, CoreRate, OpCost, Prediction
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 BAR_WIDTH = 24  # characters
 NARROW, NARROW_BAR_WIDTH = 96, 12  # on terminals of fewer columns than that
 LONGEST_NAME = 30
-MOST_OPS = 6
+MOST_OPS = 5
 MOST_EVIDENCE = 8
 MOST_ADVICE = 3
 MOST_CORE_COUNTS = 6
@@ -59,9 +59,8 @@ def _print(out: Console, analysis: Analysis, before: Analysis | None) -> None:
         out.print(_text(f"- {line}", style="dim"))
     if (more := len(analysis.evidence) - MOST_EVIDENCE) > 0:
         out.print(_text(f"- and {more} more in the report", style="dim"))
-    faster = None if before is None else speed_up(before, analysis)
-    if faster is not None:
-        out.print(_text(f"{wording.factor(faster)} the rate before", style="bold green"))
+    for line in () if before is None else _gains(before, analysis):
+        out.print(_text(line, style="bold green"))
 
     bar = _bars_for(out)
     runs = [analysis] if before is None else [before, analysis]
@@ -77,9 +76,19 @@ def _print(out: Console, analysis: Analysis, before: Analysis | None) -> None:
         out.print(line, soft_wrap=True)
     if analysis.left_out:
         left_out = wording.listed(analysis.left_out)
-        out.print(_text(f"\nleft out for lack of time: {left_out}; --seconds gives more"))
+        out.print(_text(f"left out for lack of time: {left_out}; --seconds gives more"))
     if checked := _errors(analysis.predictions):
         out.print(_text(f"\n{checked}", style="dim"))
+
+
+def _gains(before: Analysis, after: Analysis) -> Iterable[str]:
+    """Yield what a change brought; where nothing real trained, what was measured comes first."""
+    loader, training = loader_speed_up(before, after), speed_up(before, after)
+    if after.is_emulated and loader is not None and training is not None:
+        yield f"the loader alone: {wording.factor(loader)} the rate before"
+    if training is not None:
+        condition = f" {after.assumption}" if after.assumption else ""
+        yield f"training: {wording.factor(training)} the rate before{condition}"
 
 
 def _rates(runs: Sequence[Analysis], bar: _Bar) -> Iterable[Sequence[Any]]:

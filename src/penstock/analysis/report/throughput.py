@@ -30,7 +30,9 @@ BAR_HEIGHT_PX = 36
 
 
 def draw_throughput(runs: Sequence[Run]) -> Figure | None:
-    """Return the bars, if any of the three rates is known."""
+    """Return the bars, if any of the three rates is known, and none is doubtful."""
+    if any(run.analysis.banner for run in runs):
+        return None
     rows = [row for run in runs for row in _bars(run, is_last=run is runs[-1])]
     if not rows:
         return None
@@ -50,7 +52,7 @@ def draw_throughput(runs: Sequence[Run]) -> Figure | None:
         "type": "quantitative",
         "title": "images per second",
         "scale": {"domain": [0, largest * ROOM or 1], "nice": False},
-        "axis": {"tickCount": 5},
+        "axis": {"tickCount": 5, "labelOverlap": True, "labelSeparation": 8},
     }
     shown = tooltip(run="run", what="what", cores="cores", text="images/s", spread="range")
     bars = {

@@ -63,7 +63,14 @@ def draw_steps(runs: Sequence[Run]) -> Figure | None:
         key="steps",
         title="What each training step waited for",
         caption=caption,
-        charts=tuple(Chart(run.name, _stack(rows, ceiling)) for run, rows in series),
+        charts=tuple(
+            Chart(
+                run.name,
+                _stack(rows, ceiling),
+                [(COMPUTED, COMPUTED_COLOUR), (WAITED, WAITED_COLOUR)],
+            )
+            for run, rows in series
+        ),
     )
 
 
@@ -155,7 +162,6 @@ def _stack(rows: Rows, ceiling: float) -> Spec:
         "x2": {"field": "end"},
         "tooltip": tooltip(steps="step", computed_text=COMPUTED, waited_text=WAITED),
     }
-    legend = {"symbolType": "square", "symbolStrokeWidth": 0}
     layers = [
         {
             "mark": {"type": "rect", "clip": True, "stroke": colour, "strokeWidth": 0.7},
@@ -163,7 +169,7 @@ def _stack(rows: Rows, ceiling: float) -> Spec:
             | {
                 "y": y | {"field": low},
                 "y2": {"field": high} if high else {"datum": 0},
-                "color": {"datum": what, "scale": scale, "legend": legend},
+                "color": {"datum": what, "scale": scale, "legend": None},
             },
         }
         for low, high, what, colour in (
