@@ -42,7 +42,8 @@ def advise(
         made = None if code is None else code.call_place(part.name)
         found.append(replace(advice, line=_at(advice.line, made)))
     worth = [one for one in found if one.gain is None or one.gain >= _WORTH_SAYING]
-    if verdict is Verdict.ACCELERATOR and not facts.computes_here:
+    has_gain = any(one.gain is not None for one in worth)
+    if verdict is Verdict.ACCELERATOR and not facts.computes_here and not has_gain:
         worth.append(_leave_it(facts))
     return tuple(sorted(worth, key=lambda one: -one.rank))
 

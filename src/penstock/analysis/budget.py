@@ -31,7 +31,7 @@ USUAL_S, QUICK_S = 60.0, 10.0
 _FIRST_LOOK_S = 0.3
 _FIRST_LOOK_IMAGES = 8  # a batch of so many shows the pace of a slow loader soon
 _LEAST_IMAGES = 4  # in a batch
-_FOR_THE_VERDICT = 0.55  # of the time, where sweeps are wanted too
+_FOR_THE_VERDICT = 0.45  # of the time, where sweeps are wanted too
 _EFFORTS = (
     Effort(3, 2.0),
     Effort(3, 1.2),

@@ -17,12 +17,13 @@ Rows = list[dict[str, Any]]
 
 ACCELERATOR = "accelerator alone"
 ASSUMED = "accelerator, assumed"
+STEP = "step alone"
 PIPELINE = "pipeline alone"
 END_TO_END = "end to end"
 
 SERIES_SCALE: Spec = {
-    "domain": [ACCELERATOR, ASSUMED, PIPELINE, END_TO_END],
-    "range": ["var(--accelerator)", "var(--accelerator)", "var(--pipeline)", "var(--end-to-end)"],
+    "domain": [ACCELERATOR, ASSUMED, STEP, PIPELINE, END_TO_END],
+    "range": [*["var(--accelerator)"] * 3, "var(--pipeline)", "var(--end-to-end)"],
 }
 INK = "var(--ink)"
 MUTED = "var(--muted)"
@@ -92,8 +93,15 @@ def layered(rows: Rows, *layers: Spec, height: int = 220, **rest: Any) -> Spec:
 
 
 def accelerator_name(analysis: Analysis) -> str:
-    """Return what to call the accelerator's rate: one that is emulated was not measured."""
-    return ASSUMED if analysis.is_emulated else ACCELERATOR
+    """Return what to call the rate of steps: that of an emulated accelerator was not measured."""
+    if analysis.is_emulated:
+        return ASSUMED
+    return STEP if is_on_cpu(analysis) else ACCELERATOR
+
+
+def is_on_cpu(analysis: Analysis) -> bool:
+    """Tell whether the step was one on the CPU, which is no accelerator."""
+    return analysis.device.partition(":")[0] == "cpu"
 
 
 def tooltip(**titles: str) -> list[Spec]:

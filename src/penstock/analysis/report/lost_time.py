@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from penstock.analysis.report import wording
-from penstock.analysis.report.figure import Run
+from penstock.analysis.report.figure import Run, is_on_cpu
 from penstock.analysis.report.markup import Html, element
 from penstock.analysis.results import Analysis
 
@@ -88,6 +88,8 @@ def draw_lost_time(runs: Sequence[Run]) -> Html:
 
 
 def _title(analysis: Analysis) -> str:
+    if is_on_cpu(analysis):
+        return "Where the time of training goes"
     if not analysis.is_emulated or analysis.synthetic is None:
         return "Where the accelerator's time goes"
     return f"Where the time of an accelerator of {wording.rate(analysis.synthetic.median)} would go"

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from penstock.analysis.report import wording
+from penstock.analysis.report.figure import is_on_cpu
 from penstock.analysis.report.headline import headline, loader_speed_up, speed_up
 from penstock.analysis.report.markup import Html, element
 from penstock.analysis.results import Analysis, CoreRate
@@ -136,7 +137,8 @@ def _sums(analysis: Analysis) -> Iterable[tuple[str, str, str]]:
         if analysis.is_emulated:
             name, note = "Accelerator", "images/s, assumed"
         else:
-            name, note = "Accelerator alone", "images/s it could take"
+            name = "Step alone" if is_on_cpu(analysis) else "Accelerator alone"
+            note = "images/s it could take"
         yield name, wording.number(sums.synthetic), note
     if sums.pipeline is not None:
         yield "Pipeline alone", wording.number(sums.pipeline.rate.median), _on_cores(sums.pipeline)
@@ -145,6 +147,7 @@ def _sums(analysis: Analysis) -> Iterable[tuple[str, str, str]]:
         yield "End to end", value, _on_cores(sums.end_to_end)
     if analysis.stall is not None:
         would = "would be lost" if analysis.is_emulated else "of the accelerator's time"
+        would = "of the step's speed, to loading" if is_on_cpu(analysis) else would
         yield "Lost", wording.percent(analysis.stall), would
 
 

@@ -23,6 +23,7 @@ from penstock.analysis.report.figure import (
     Run,
     Spec,
     accelerator_name,
+    is_on_cpu,
     layered,
     run_opacity,
     tooltip,
@@ -88,7 +89,7 @@ def _draw(
     caption = "Solid lines were measured here."
     if not all(point.is_measured for point in points):
         caption = "Solid lines and filled points were measured here, dashed ones are predicted."
-    if limit is not None:
+    if limit is not None and not is_on_cpu(runs[-1].analysis):  # which more cores make faster
         caption += " No line of end to end can rise above the accelerator's."
     if is_wide:
         caption += " The scale of rates is logarithmic."

@@ -7,7 +7,7 @@ from statistics import median
 from typing import TYPE_CHECKING, Any
 
 from penstock.analysis.report import wording
-from penstock.analysis.report.figure import END_TO_END, PIPELINE, accelerator_name
+from penstock.analysis.report.figure import END_TO_END, PIPELINE, accelerator_name, is_on_cpu
 from penstock.analysis.report.finite import finite_parts
 from penstock.analysis.report.headline import headline, loader_speed_up, speed_up
 from penstock.analysis.report.lost_time import split_time
@@ -69,7 +69,8 @@ def _print(out: Console, analysis: Analysis, before: Analysis | None) -> None:
     if pieces := split_time(analysis):
         spent = ", ".join(piece.text for piece in pieces)
         condition = f" {analysis.assumption}" if analysis.assumption else ""
-        out.print(_text(f"the accelerator's time{condition}: {spent}"))
+        whose = "the time of training" if is_on_cpu(analysis) else "the accelerator's time"
+        out.print(_text(f"{whose}{condition}: {spent}"))
     _print_grid(out, _ops(analysis.ops, bar))
     _print_core_sweep(out, analysis)
     for line in _advice(analysis):

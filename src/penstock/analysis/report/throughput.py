@@ -7,8 +7,6 @@ from collections.abc import Sequence
 from penstock.analysis.report import wording
 from penstock.analysis.report.bar_labels import ROOM, bar_labels, mark_long
 from penstock.analysis.report.figure import (
-    ACCELERATOR,
-    ASSUMED,
     END_TO_END,
     INK,
     PIPELINE,
@@ -41,7 +39,7 @@ def draw_throughput(runs: Sequence[Run]) -> Figure | None:
     category: Spec = {
         "field": "what",
         "type": "nominal",
-        "sort": [ACCELERATOR, ASSUMED, PIPELINE, END_TO_END],
+        "sort": SERIES_SCALE["domain"],
         "axis": {"title": None, "labelColor": INK},
     }
     place = {"y": category}
