@@ -36,6 +36,7 @@ from penstock.analysis.torch_device import TorchDevice
 from penstock.analysis.user_code import UserCode, code_of_caller
 from penstock.analysis.verdict import judge
 from penstock.analysis.what_if import FASTER, what_ifs
+from penstock.errors import PenstockError
 
 _FILES_LOADED = 192  # about as many images are loaded to find the slowest
 
@@ -124,7 +125,7 @@ def analyze(
             *finding.evidence,
             *begun.notes,
             *rates.notes,
-            *tell_cold(reads, first_epoch, rates.alone.rate.median),
+            *tell_cold(reads, first_epoch, rates.alone.rate.median, facts.assumption),
             *swept.notes,
         ),
         synthetic=rates.alone.rate,
@@ -216,5 +217,8 @@ def _sweep(setting: Setting, rates: Rates, swept: Swept) -> _Sweeps:
     one_by_one_s = _FILES_LOADED * rates.cores / rates.facts.pipeline
     if setting.budget.allows("the slowest files", one_by_one_s):
         setting.budget.begin("the slowest files")
-        slowest = setting.subject.slowest_files()
+        try:
+            slowest = setting.subject.slowest_files()
+        except PenstockError as error:  # a file that the loader itself leaves out
+            swept.notes.append(f"the slowest files could not be looked for: {error}")
     return layers, slowest

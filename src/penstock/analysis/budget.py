@@ -38,6 +38,7 @@ _EFFORTS = (
     Effort(3, 0.8),
     Effort(2, 0.7),
     Effort(2, 0.45),
+    Effort(2, 0.3),
     Effort(1, 0.5),
     Effort(1, 0.3),
 )

@@ -82,7 +82,10 @@ def what_if_cold(facts: Facts, model: Model, reads: ReadTimes | None) -> tuple[W
 
 
 def tell_cold(
-    reads: ReadTimes | None, first_epoch: FirstEpoch | None, synthetic: float
+    reads: ReadTimes | None,
+    first_epoch: FirstEpoch | None,
+    synthetic: float,
+    assumption: str = "",
 ) -> Iterator[str]:
     """Yield what was seen, in words."""
     if reads is not None and reads.cold_s is not None:
@@ -90,10 +93,11 @@ def tell_cold(
         yield f"a file keeps its reader waiting {cold} cold, {cached} cached"
     if first_epoch is not None:
         lost = first_epoch.lost(synthetic)
+        loses, condition = ("would lose", f", {assumption}") if assumption else ("loses", "")
         yield (
             f"an epoch with files that are not in memory: {first_epoch.cold.median:,.0f} images/s, "
-            f"then {first_epoch.cached.median:,.0f}: fetching loses {lost['fetch']:.0%} of the "
-            f"accelerator's time, preparing and starting {lost['prepare']:.0%}"
+            f"then {first_epoch.cached.median:,.0f}: fetching {loses} {lost['fetch']:.0%} of the "
+            f"accelerator's time, preparing and starting {lost['prepare']:.0%}{condition}"
         )
 
 

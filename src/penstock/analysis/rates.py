@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from penstock.analysis.batch_images import count_images
 from penstock.analysis.budget import Budget, Pace, Plan, first_subject, look, plan_rates
 from penstock.analysis.choose_device import any_batch_will_do, assumed
-from penstock.analysis.devices import Device
+from penstock.analysis.devices import Device, EmulatedDevice
 from penstock.analysis.facts import Facts
 from penstock.analysis.gather_facts import gather_facts
 from penstock.analysis.measure import (
@@ -25,7 +25,7 @@ from penstock.analysis.measure import (
 )
 from penstock.analysis.predict import CoreModel, fit_cores, fit_overlap, fit_share
 from penstock.analysis.predict_checked import contradiction, core_points
-from penstock.analysis.results import Utilisation
+from penstock.analysis.results import Rate, Utilisation
 from penstock.analysis.runs import Run
 from penstock.analysis.subject import Subject
 from penstock.analysis.torch_device import TorchDevice
@@ -156,6 +156,9 @@ def measure_all(begun: Begun, budget: Budget) -> Rates:
     else:
         budget.begin("the step alone")
         alone = measure_step(device, begun.batch, effort)
+        if isinstance(device, EmulatedDevice):  # its rate is what was asked for, by definition
+            rate = device.images_per_s
+            alone = replace(alone, rate=Rate(rate, rate, rate))
     measured = measure_rates(
         subject,
         device,

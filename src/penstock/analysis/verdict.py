@@ -214,6 +214,6 @@ def _evidence(facts: Facts) -> tuple[str, ...]:
         )
     if facts.epoch_s is not None:
         lines.append(
-            f"an epoch takes {facts.epoch_s:.2f} s, of which {facts.start_up_s:.2f} s to start up"
+            f"an epoch takes {facts.epoch_s:.2g} s, of which {facts.start_up_s:.2g} s to start up"
         )
     return tuple(lines)

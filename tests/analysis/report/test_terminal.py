@@ -66,7 +66,7 @@ def test_what_is_predicted_has_a_star():
 
 
 def test_lost_time_is_split():
-    assert "71\u00a0% waiting for decoding and augmenting" in printed(
+    assert "71\u00a0% waiting for images to be prepared" in printed(
         analysis_samples.full(), width=200
     )
 

@@ -14,7 +14,7 @@ from penstock.analysis.results import Analysis
 WORDS = {
     "busy": "training",
     "fetch": "waiting for files",
-    "prepare": "waiting for decoding and augmenting",
+    "prepare": "waiting for images to be prepared",
     "transfer": "waiting for copies to the device",
     "other": "waiting for data",
 }

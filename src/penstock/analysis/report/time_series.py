@@ -39,8 +39,8 @@ def draw_utilisation(runs: Sequence[Run]) -> Figure | None:
     return Figure(
         key="utilisation",
         title="How busy the accelerator was",
-        caption=f"Busy {named} on average, which is the line; gaps are time that was paid for and "
-        f"not used. Read from: {sources}.",
+        caption=f"Busy {named} on average, which is the line; gaps are time in which it had "
+        f"nothing to do. Read from: {sources}.",
         charts=charts,
     )
 
