@@ -145,3 +145,38 @@ def test_accelerator_bound_loader(torchvision, photos):
     found = penstock.analyze(loader, device="emulated:20", effort=Effort(2, 0.6), sweeps=False)
 
     assert found.verdict is Verdict.ACCELERATOR
+
+
+def test_an_op_before_the_crop_is_timed_behind_it_too(torchvision, photos):
+    v2 = torchvision.transforms.v2
+    dataset = folder_with(torchvision, photos, v2.GaussianBlur(9), v2.CenterCrop(16))
+    costs = measure_costs(dataset, torch.utils.data.default_collate, 4, seconds=0.1)
+
+    blur = next(part for part in costs.parts if part.name == "GaussianBlur")
+    assert blur.behind == "CenterCrop"
+    assert 0 < blur.seconds_behind < blur.seconds
+    assert all(part.seconds_behind is None for part in costs.parts if part is not blur)
+
+
+def test_an_op_behind_the_crop_stays_there(torchvision, photos):
+    v2 = torchvision.transforms.v2
+    dataset = folder_with(torchvision, photos, v2.CenterCrop(200), v2.GaussianBlur(9))
+    costs = measure_costs(dataset, torch.utils.data.default_collate, 4, seconds=0.1)
+
+    assert all(part.seconds_behind is None for part in costs.parts)
+
+
+def test_the_rest_of_a_data_set_is_its_own_code_and_collate_says_whose_it_is():
+    class Own(torch.utils.data.Dataset):
+        def __len__(self):
+            return 8
+
+        def __getitem__(self, index):
+            return torch.as_tensor(sum(range(20_000)))
+
+    costs = measure_costs(Own(), list, 4, seconds=0.05)
+
+    kinds = {part.name: (part.kind, part.runs_in) for part in costs.parts}
+    assert kinds["the data set's own code"] == ("own", "Python")
+    assert kinds["collate"] == ("collate", "Python")
+    assert not [part for part in costs.parts if part.kind == "augment"]

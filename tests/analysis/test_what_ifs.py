@@ -9,7 +9,7 @@ from PIL import Image
 import penstock
 from penstock import Loader, TransformError
 from penstock import transforms as T
-from penstock.analysis.advice import ACCELERATE, ACCELERATE_PACKED
+from penstock.analysis.advice import ACCELERATE, ACCELERATE_NEAR, ACCELERATE_PACKED
 from penstock.analysis.budget import Budget
 from penstock.analysis.devices import EmulatedDevice, StepDevice
 from penstock.analysis.image_size import heights_near, image_height_px, measure_sizes
@@ -151,6 +151,24 @@ def test_torch_loader_is_tried_natively_and_packed(torch_loader):
 
     assert [change.what for change in swept.changes] == [ACCELERATE, ACCELERATE_PACKED]
     assert swept.notes == []
+
+
+def test_what_is_only_near_is_measured_with_its_bound(files, torchvision, monkeypatch):
+    """Where an exact translation leaves an op in Python that a near one runs natively."""
+    import torch
+
+    from penstock.analysis.accelerate import read_transform
+
+    monkeypatch.setattr(read_transform, "NOT_TO_THE_BYTE", ("GaussianBlur",))
+    v2 = torchvision.transforms.v2
+    ops = [v2.CenterCrop(64), v2.GaussianBlur(3), v2.PILToTensor()]
+    folder = files[0].rpartition("/")[0].rpartition("/")[0]
+    photos = torchvision.datasets.ImageFolder(folder, v2.Compose(ops))
+    loader = torch.utils.data.DataLoader(photos, batch_size=4)
+    swept = measure_other_forms(setting_of(loader, EmulatedDevice(1000)), loader)
+
+    near = next(change for change in swept.changes if change.what == ACCELERATE_NEAR)
+    assert near.note == "GaussianBlur, within a level here and there"
 
 
 def test_what_cannot_be_translated_is_noted():

@@ -37,7 +37,7 @@ def draw_opening(analysis: Analysis, before: Analysis | None, note: str = "") ->
             *_gain(before, analysis),
             under,
             element("div", _side("Before", before), _side("After", analysis), class_="cards"),
-            _comparison(before, analysis),
+            Html() if before.banner or analysis.banner else _comparison(before, analysis),
         ]
     return element("section", *parts, class_="opening", id="verdict")
 
@@ -74,7 +74,7 @@ def _side(name: str, analysis: Analysis) -> Html:
             element("h2", f"{name}: {analysis.title}"),
             element("span", analysis.verdict.value, class_="pill verdict"),
         ),
-        element("p", analysis.sentence, class_="sentence"),
+        Html() if analysis.banner else element("p", analysis.sentence, class_="sentence"),
         element("details", element("summary", "Evidence"), _evidence(analysis))
         if analysis.evidence
         else Html(),

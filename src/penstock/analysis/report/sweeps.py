@@ -6,7 +6,7 @@ What was measured is drawn solid, what was predicted dashed.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
@@ -108,8 +108,9 @@ def _draw(
     for layer in over_x:
         layer["encoding"]["color"] = _COLOUR
         layer["encoding"]["x"] = _x_axis(axis, places, is_logarithmic=key == "cores")
-    limit_layers = _limit_layers(runs[-1].analysis)
-    spec = layered([_row(point) for point in points], *limit_layers, *over_x)
+    of_limit = _limit_layers(runs[-1].analysis)
+    layers = [*of_limit[:1], *over_x, *of_limit[1:]]  # lines must not cross the words
+    spec = layered([_row(point) for point in points], *layers)
     legend = [(what, _COLOURS[what]) for what in drawn]
     return Figure(key, title, caption, (Chart("", spec, legend),))
 
@@ -193,16 +194,18 @@ def _points(runs: Sequence[Run], kind: str, mark: Spec) -> Spec:
     }
 
 
-def _limit_layers(analysis: Analysis) -> Iterable[Spec]:
+def _limit_layers(analysis: Analysis) -> Sequence[Spec]:
+    """Return the accelerator's line, and its name on a ground of its own; nothing if unknown."""
     if analysis.synthetic is None:
-        return
+        return []
     images_per_s = analysis.synthetic.median
     text = f"{accelerator_name(analysis)}: {wording.number(images_per_s)}"
     place = {"y": {"datum": images_per_s}}
     rule = {"type": "rule", "color": "var(--accelerator)"}
-    yield {"data": ONCE, "mark": rule, "encoding": place}
-    label = {"type": "text", "align": "left", "dx": 4, "dy": -11, "color": MUTED, "text": text}
-    yield {"data": ONCE, "mark": label | {"x": 0}, "encoding": place}
+    label = {"type": "text", "align": "left", "x": 0, "dx": 4, "dy": -11, "text": text}
+    ground = {"color": "var(--card)", "stroke": "var(--card)", "strokeWidth": 5}
+    marks = [rule, label | ground, label | {"color": MUTED}]
+    return [{"data": ONCE, "mark": mark, "encoding": place} for mark in marks]
 
 
 def _row(point: Point) -> dict[str, str | float]:
