@@ -11,7 +11,7 @@ def _machine_is_quiet():
     """Tests share their machine with others: runs of moments contradict each other there."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("penstock.analysis.analyze.busy_banner", lambda _: "")
-        patch.setattr("penstock.analysis.rates.contradiction", lambda _: "")
+        patch.setattr("penstock.analysis.rates.contradiction", lambda *_: "")
         yield
 
 

@@ -151,6 +151,7 @@ def test_training_cannot_be_faster_than_its_loader():
     wrong = Point(synthetic=1000, pipeline=210, cores=1, step_cpu_s=0.0, end_to_end=312)
 
     assert contradiction([right]) == ""
+    assert contradiction([wrong], times=1.5) == ""
     assert contradiction([wrong, right]).startswith(
         "on 1 core, 312 images/s end to end came out above the 210 of the pipeline alone"
     )

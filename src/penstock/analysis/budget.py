@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from penstock.analysis.batch_images import count_images
-from penstock.analysis.devices import QUEUE_DEPTH, Device, computes_elsewhere
+from penstock.analysis.devices import QUEUE_DEPTH, Device, EmulatedDevice, computes_elsewhere
 from penstock.analysis.measure import (
     CORES_OF_A_CPU_STEP,
     Effort,
@@ -160,6 +160,8 @@ def _look_at_step(device: Device, batch: Any) -> tuple[float, float]:
 
     A device that computes elsewhere keeps none busy to speak of.
     """
+    if isinstance(device, EmulatedDevice):
+        return 1 / device.images_per_s, 0.0
     device.submit(batch)
     device.synchronise()
     began_s, began_cpu_s, steps = time.perf_counter(), time.process_time(), 0

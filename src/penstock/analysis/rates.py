@@ -24,7 +24,7 @@ from penstock.analysis.measure import (
     run_pipeline,
 )
 from penstock.analysis.predict import CoreModel, fit_cores, fit_overlap, fit_share
-from penstock.analysis.predict_checked import contradiction, core_points
+from penstock.analysis.predict_checked import IMPOSSIBLE, contradiction, core_points
 from penstock.analysis.results import Rate, Utilisation
 from penstock.analysis.runs import Run
 from penstock.analysis.subject import Subject
@@ -188,7 +188,7 @@ def measure_all(begun: Begun, budget: Budget) -> Rates:
         measured,
         facts,
         _fit(begun, alone, measured, facts),
-        contradiction([point for point in points if point.cores == cores]),
+        contradiction([point for point in points if point.cores == cores], IMPOSSIBLE),
         utilisation,
         notes,
     )
