@@ -14,6 +14,7 @@ from penstock.analysis.report.figure import (
     Rows,
     Run,
     Spec,
+    is_on_cpu,
     layered,
     tooltip,
 )
@@ -38,7 +39,11 @@ def draw_utilisation(runs: Sequence[Run]) -> Figure | None:
     sources = ", ".join(dict.fromkeys(used.source for _, used in drawn if used))
     return Figure(
         key="utilisation",
-        title="How busy the accelerator was",
+        title=(
+            "How much of the time the step computed"
+            if is_on_cpu(runs[-1].analysis)
+            else "How busy the accelerator was"
+        ),
         caption=f"Busy {named} on average, which is the line; gaps are time in which it had "
         f"nothing to do. Read from: {sources}.",
         charts=charts,
