@@ -55,9 +55,17 @@ class ProgressBar:
         if self._bar is not None:
             self._bar.stop()
 
-    def advance(self, items: int = 1, *, title: str | None = None) -> None:
-        """Count `items` more as done; `title`, if given, replaces the text before the bar."""
+    @property
+    def done(self) -> int:
+        """Items counted so far."""
+        return self._done
+
+    def advance(
+        self, items: int = 1, *, title: str | None = None, total: int | None = None
+    ) -> None:
+        """Count `items` more as done; `title` and `total`, if given, replace those before."""
         self._done += items
+        self._total = self._total if total is None else total
         self._title = self._title if title is None else title
         if self._wanted and (self._bar is not None or time.monotonic() >= self._quiet_until_s):
             self._draw()
@@ -67,7 +75,9 @@ class ProgressBar:
             self._bar = _rich_progress(self._unit, counted=self._total is not None, rate=self._rate)
             self._task = self._bar.add_task(self._title, total=self._total)
             self._bar.start()
-        self._bar.update(self._task, completed=self._done, description=self._title)
+        self._bar.update(
+            self._task, completed=self._done, description=self._title, total=self._total
+        )
 
 
 def _rich_progress(unit: str, *, counted: bool, rate: bool) -> Progress:

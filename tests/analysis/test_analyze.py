@@ -9,6 +9,7 @@ from PIL import Image
 import penstock
 from penstock import AnalysisError, Loader
 from penstock import transforms as T
+from penstock.analysis.measure import Effort
 from penstock.analysis.results import Verdict
 from penstock.cli.main import main
 from penstock.usable_cores import usable_cores
@@ -29,7 +30,7 @@ def analysis(photos):
         [T.RandomResizedCrop(64), T.RandAugment(1), T.ToDtype("float32", scale=True)]
     )
     loader = Loader(photos, batch_size=4, transform=transform, output="numpy")
-    return penstock.analyze(loader, device="emulated:1e6", rounds=1, seconds=0.1, title="photos")
+    return penstock.analyze(loader, device="emulated:1e6", effort=Effort(1, 0.1), title="photos")
 
 
 def test_says_what_was_analysed(analysis):
@@ -87,7 +88,7 @@ def test_everything_can_be_written_as_json(analysis):
 
 def test_any_iterable_can_be_analysed():
     batches = [(np.zeros((4, 3, 8, 8)), np.zeros(4))] * 50
-    found = penstock.analyze(batches, device="emulated:2000", rounds=1, seconds=0.2)
+    found = penstock.analyze(batches, device="emulated:2000", effort=Effort(1, 0.2))
 
     assert found.verdict in Verdict
     assert found.synthetic.median > 0
@@ -97,7 +98,7 @@ def test_any_iterable_can_be_analysed():
 def test_step_of_the_user():
     seen = []
     batches = [np.zeros((4, 3, 8, 8))] * 20
-    found = penstock.analyze(batches, seen.append, rounds=1, seconds=0.05)
+    found = penstock.analyze(batches, seen.append, effort=Effort(1, 0.05))
 
     assert seen
     assert not found.is_emulated
@@ -111,9 +112,17 @@ def test_an_iterator_is_refused():
 def test_what_is_measured_is_told(photos):
     told = []
     loader = Loader(photos, batch_size=4, transform=T.CenterCrop(64), output="numpy")
-    found = penstock.analyze(loader, rounds=1, seconds=0.05, sweeps=False, progress=told.append)
+    found = penstock.analyze(
+        loader,
+        device="emulated:1000",
+        effort=Effort(1, 0.05),
+        sweeps=False,
+        progress=lambda *said: told.append(said),
+    )
 
-    assert told[0] == "the step alone"
+    assert [what for what, _, _ in told][1] == "the step alone"
+    assert [number for _, number, _ in told] == list(range(1, len(told) + 1))
+    assert {planned for _, number, planned in told if number > 1} == {len(told)}
     assert [rate.cores for rate in found.pipeline if rate.is_measured] == [usable_cores()]
     assert found.layers == found.slowest_files == ()
 

@@ -1,11 +1,14 @@
 """Files that the system has forgotten."""
 
+import math
+
 import numpy as np
 import pytest
 
 import penstock
 from penstock import Loader
 from penstock import transforms as T
+from penstock.analysis.budget import Budget
 from penstock.analysis.cold import forget, measure_first_epoch, measure_reads
 from penstock.analysis.devices import EmulatedDevice
 from penstock.analysis.measure import Effort
@@ -13,7 +16,8 @@ from penstock.analysis.results import FirstEpoch, Rate
 from penstock.analysis.subject import IterableSubject, open_subject
 from penstock.sample_set import make_sample_set
 
-EFFORT = Effort(rounds=2, seconds=0.05)
+EFFORT = Effort(rounds=1, seconds=0.05)
+BUDGET = Budget(math.inf, lambda *_: None)
 
 
 def rate(value):
@@ -48,11 +52,11 @@ def test_each_run_is_one_epoch(photos):
         def submit(self, batch):
             seen.append(len(batch[0]))
 
-    found = measure_first_epoch(subject_of(photos), Counted(1e6), 1, EFFORT)
+    found = measure_first_epoch(subject_of(photos), Counted(1e6), 1, EFFORT, BUDGET)
 
     assert found.cold.least > 0
     assert found.cached.least > 0
-    assert sum(seen) == 2 * 12 * EFFORT.rounds  # cold and cached, each round
+    assert sum(seen) == 2 * 12 * 3  # cold and cached, in three rounds
 
 
 def test_packed_files_are_forgotten_too(photos, tmp_path):
@@ -61,13 +65,13 @@ def test_packed_files_are_forgotten_too(photos, tmp_path):
     subject = subject_of(packed)
 
     assert list(subject.stored_in(9)) == [packed]
-    assert measure_first_epoch(subject, EmulatedDevice(1e6), 1, EFFORT) is not None
+    assert measure_first_epoch(subject, EmulatedDevice(1e6), 1, EFFORT, BUDGET) is not None
 
 
 def test_unknown_or_too_many_files_are_left_alone(photos):
     batches = IterableSubject([np.zeros((4, 3, 8, 8))])
 
-    assert measure_first_epoch(batches, EmulatedDevice(1e6), 1, EFFORT) is None
+    assert measure_first_epoch(batches, EmulatedDevice(1e6), 1, EFFORT, BUDGET) is None
     assert list(subject_of(photos).stored_in(11)) == []
     assert len(subject_of(photos).stored_in(12)) == 12
 

@@ -6,6 +6,7 @@ import pytest
 
 from penstock.analysis.other_work import (
     CpuSeconds,
+    busy_banner,
     read_cpu_seconds,
     share_of_others,
     sum_cores,
@@ -47,8 +48,14 @@ def test_clocks_that_tick_apart_give_no_negative_share():
 
 
 def test_much_other_work_is_told():
-    assert "25% of the cores" in tell_others(0.25)[0]
+    assert "15% of the cores" in tell_others(0.15)[0]
     assert tell_others(0.05) == ()
+
+
+def test_on_a_busy_machine_there_is_one_banner_and_nothing_else():
+    assert "other programs used 48% of the cores" in busy_banner(0.48)
+    assert tell_others(0.48) == ()
+    assert busy_banner(0.15) == busy_banner(None) == ""
 
 
 @pytest.mark.skipif(not os.path.exists("/proc/stat"), reason="the system shows no counters")

@@ -64,5 +64,5 @@ def test_model_is_moved_to_a_known_rate():
 def test_cores_needed():
     model = CoreModel(0.0, 1 / 500)
 
-    assert cores_needed(1000, model, 0.0, 32) == 2
-    assert cores_needed(1000, CoreModel(1 / 500, 0.0), 0.0, 32) is None
+    assert cores_needed(1000, model, 0.0, 32, most=64) == 2
+    assert cores_needed(1000, CoreModel(1 / 500, 0.0), 0.0, 32, most=64) is None

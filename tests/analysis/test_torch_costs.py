@@ -3,6 +3,7 @@ import time
 import pytest
 from PIL import Image
 
+from penstock.analysis.measure import Effort
 from penstock.analysis.results import Verdict
 from penstock.analysis.subject import open_subject
 from penstock.analysis.torch_costs import measure_costs
@@ -79,7 +80,7 @@ def test_iterable_data_set_and_function_as_transform():
     dataset = Stream()
     costs = measure_costs(dataset, torch.utils.data.default_collate, 2, seconds=0.1)
 
-    assert costs.slowest("augment").name == "nap"
+    assert costs.longest.name == "nap"
     assert dataset.transform is nap
 
 
@@ -141,6 +142,41 @@ def test_accelerator_bound_loader(torchvision, photos):
     v2 = torchvision.transforms.v2
     dataset = folder_with(torchvision, photos, v2.CenterCrop(8))
     loader = torch.utils.data.DataLoader(dataset, batch_size=2)
-    found = penstock.analyze(loader, device="emulated:20", rounds=2, seconds=0.6, sweeps=False)
+    found = penstock.analyze(loader, device="emulated:20", effort=Effort(2, 0.6), sweeps=False)
 
     assert found.verdict is Verdict.ACCELERATOR
+
+
+def test_an_op_before_the_crop_is_timed_behind_it_too(torchvision, photos):
+    v2 = torchvision.transforms.v2
+    dataset = folder_with(torchvision, photos, v2.GaussianBlur(9), v2.CenterCrop(16))
+    costs = measure_costs(dataset, torch.utils.data.default_collate, 4, seconds=0.1)
+
+    blur = next(part for part in costs.parts if part.name == "GaussianBlur")
+    assert blur.behind == "CenterCrop"
+    assert 0 < blur.seconds_behind < blur.seconds
+    assert all(part.seconds_behind is None for part in costs.parts if part is not blur)
+
+
+def test_an_op_behind_the_crop_stays_there(torchvision, photos):
+    v2 = torchvision.transforms.v2
+    dataset = folder_with(torchvision, photos, v2.CenterCrop(200), v2.GaussianBlur(9))
+    costs = measure_costs(dataset, torch.utils.data.default_collate, 4, seconds=0.1)
+
+    assert all(part.seconds_behind is None for part in costs.parts)
+
+
+def test_the_rest_of_a_data_set_is_its_own_code_and_collate_says_whose_it_is():
+    class Own(torch.utils.data.Dataset):
+        def __len__(self):
+            return 8
+
+        def __getitem__(self, index):
+            return torch.as_tensor(sum(range(20_000)))
+
+    costs = measure_costs(Own(), list, 4, seconds=0.05)
+
+    kinds = {part.name: (part.kind, part.runs_in) for part in costs.parts}
+    assert kinds["the data set's own code"] == ("own", "Python")
+    assert kinds["collate"] == ("collate", "Python")
+    assert not [part for part in costs.parts if part.kind == "augment"]

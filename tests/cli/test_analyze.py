@@ -6,6 +6,7 @@ import pytest
 
 import analysis_samples
 from penstock.analysis.report import vega
+from penstock.cli.analyze import _Teller
 from penstock.cli.main import main
 from penstock.errors import AnalysisError
 from penstock.sample_set import make_sample_set
@@ -37,9 +38,41 @@ def test_an_earlier_analysis_is_shown_beside(photos, earlier, tmp_path, capsys):
 
     assert main(["analyze", photos, "--before", earlier, "--html", str(report)]) == 0
     printed = capsys.readouterr().out
-    assert "3.85× the rate before" in printed  # noqa: RUF001
+    assert "training: 3.85× the rate before" in printed  # noqa: RUF001
     assert printed.endswith(f"wrote {report}\n")
     assert "as fast as before" in report.read_text(encoding="utf-8")
+
+
+def test_what_is_measured_is_told_in_lines_where_there_is_no_terminal(photos, monkeypatch, capsys):
+    def analyze(*_, progress, seconds, **__):
+        progress("the step alone", 2, 25)
+        assert seconds == 7.5
+        return analysis_samples.improved()
+
+    monkeypatch.setattr("penstock.analysis.analyze.analyze", analyze)
+
+    assert main(["analyze", photos, "--seconds", "7.5", "--json"]) == 0
+    told = capsys.readouterr()
+    assert told.err == "measuring 2 of 25: the step alone\n"
+    assert json.loads(told.out)["assumption"] == "if your accelerator took 2,400 images/s"
+
+
+def test_a_terminal_shows_a_bar_with_an_end(monkeypatch, capsys):
+    monkeypatch.setattr("sys.stderr.isatty", lambda: True)
+    with _Teller() as teller:
+        teller.tell("the step alone", 2, 25)
+        teller.tell("the pipeline alone", 3, 24)
+
+    shown = capsys.readouterr().err
+    assert "measuring the pipeline alone" in shown
+    assert "2 of 24" in shown
+
+
+@pytest.mark.parametrize("text", ["0", "-1", "soon", "inf"])
+def test_seconds_are_a_time(text, photos, capsys):
+    with pytest.raises(SystemExit):
+        main(["analyze", photos, "--seconds", text])
+    assert f"must be seconds, above 0, got '{text}'" in capsys.readouterr().err
 
 
 def test_a_report_that_cannot_be_drawn_is_told_before_measuring(photos, monkeypatch, capsys):

@@ -13,9 +13,11 @@ From outside, on any loop or script:
 | file | does |
 |---|---|
 | analyze.py | calls all of what follows |
+| choose_device.py, budget.py | the accelerator meant; a first look, and what fits into the time |
 | subject.py, torch_subject.py, penstock_subject.py | the loader, made anew with something changed |
 | devices.py, torch_device.py | the accelerator, emulated or real |
-| measure.py, runs.py, cores.py, library_threads.py, other_work.py | rates, on some of the cores |
+| rates.py, measure.py, runs.py | rates, and the model fitted to them |
+| cores.py, library_threads.py, other_work.py | keeping to some of the cores; who else uses them |
 | costs.py, torch_costs.py, penstock_costs.py, timed_op.py | what an image costs, op by op |
 | thread_clock.py, interpreter.py | computing, waiting, and holding Python's lock, told apart |
 | cold.py, utilisation.py, nvml.py, slow_files.py | first epochs, busy devices, slow files |

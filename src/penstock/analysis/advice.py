@@ -9,9 +9,10 @@ from penstock.analysis.costs import Cost
 from penstock.analysis.facts import Facts
 from penstock.analysis.results import Advice, Verdict, WhatIf
 from penstock.analysis.user_code import UserCode
-from penstock.analysis.what_if import Model
+from penstock.analysis.what_if import ENOUGH, Model
 
 _WORTH_SAYING = 1.03
+_LARGE_SHARE = 0.2  # of an image's time: a smaller part is no place to begin
 _Gain = Callable[[float], float]
 PACK, FAST = "packed (.pen)", 'fidelity="fast"'
 ACCELERATE = "penstock.accelerate"
@@ -35,28 +36,25 @@ def advise(
     def gain(pipeline: float) -> float:
         return model.end_to_end(facts.synthetic, pipeline, facts.cores) / now
 
-    found = [*_from_changes(changes), *_about_workers(verdict, facts, gain_of=gain)]
+    found = [*_from_changes(changes, facts), *_about_workers(verdict, facts, gain_of=gain)]
     found = [replace(one, line=_at(one.line, _loader_place(one.line, code))) for one in found]
-    if facts.costs is not None:
-        total_s = facts.costs.total_s
-        for part in facts.costs.parts:
-            if part.kind in {"augment", "collate"} and part.seconds > 0.2 * total_s:
-                left = max(1 - part.seconds / total_s, 0.01)
-                advice = _about_op(part, gain(facts.pipeline / left))
-                made = None if code is None else code.call_place(part.name)
-                found.append(replace(advice, line=_at(advice.line, made)))
-    worth = [advice for advice in found if advice.gain >= _WORTH_SAYING]
-    if verdict is Verdict.ACCELERATOR:
-        worth.append(
-            Advice(
-                "Leave the input pipeline as it is",
-                1.0,
-                "",
-                "The accelerator is busy; a faster model, mixed precision or another accelerator "
-                "is what would help.",
-            )
-        )
-    return tuple(sorted(worth, key=lambda advice: -advice.gain))
+    for advice, part in _about_parts(facts, gain):
+        made = None if code is None else code.call_place(part.name)
+        found.append(replace(advice, line=_at(advice.line, made)))
+    worth = [one for one in found if one.gain is None or one.gain >= _WORTH_SAYING]
+    has_gain = any(one.gain is not None for one in worth)
+    if verdict is Verdict.ACCELERATOR and not facts.computes_here and not has_gain:
+        worth.append(_leave_it(facts))
+    return tuple(sorted(worth, key=lambda one: -one.rank))
+
+
+def _leave_it(facts: Facts) -> Advice:
+    ways = "a faster model, mixed precision or another accelerator is what would help"
+    why = f"The accelerator is busy; {ways}."
+    if facts.assumption:
+        assumption = facts.assumption[0].upper() + facts.assumption[1:]
+        why = f"{assumption}, it would be busy; {ways}."
+    return Advice("Leave the input pipeline as it is", None, "", why)
 
 
 def _at(line: str, place: str | None) -> str:
@@ -72,91 +70,159 @@ _LINES = {
     PACK: (
         "Pack the data set",
         'penstock.pack("DATA", "train.pen"); Loader("train.pen", ...)',
-        "Packed images decode many times faster. Measured on a sample of the data.",
+        "The same pixels from a file that decodes faster.",
+        "on a sample of the data",
     ),
     ACCELERATE: (
         "Let penstock run this DataLoader",
         "loader = penstock.accelerate(loader)",
-        "The same pixels from native code, without worker processes. Measured.",
+        "The same pixels from native code, without worker processes.",
+        "here",
     ),
     ACCELERATE_NEAR: (
-        "Let penstock run all of this DataLoader natively",
+        "Let penstock run this DataLoader, pixels not quite the same",
         "loader = penstock.accelerate(loader, strict=False)",
-        "Pixels differ within bounds that loader.translation states. Measured.",
+        "Native code also for what is not exactly the same there",
+        "here",
     ),
     ACCELERATE_PACKED: (
         "Pack the data set, and let penstock load it",
         'penstock.pack("DATA", "train.pen"); loader = penstock.Loader("train.pen", ...)',
-        "Native code on images that decode many times faster. Measured on a sample of the data.",
+        "The same pixels from native code, on a file that decodes faster.",
+        "on a sample of the data",
     ),
     FAST: (
         "Decode large photos at reduced size",
         'Loader(..., fidelity="fast")',
-        "Pixels differ by a few levels. Measured.",
+        "Pixels differ by a few levels.",
+        "here",
     ),
 }
 
 
-def _from_changes(changes: tuple[WhatIf, ...]) -> Iterator[Advice]:
+def _from_changes(changes: tuple[WhatIf, ...], facts: Facts) -> Iterator[Advice]:
     for change in changes:
         if change.change in _LINES:
-            title, line, why = _LINES[change.change]
+            title, line, why, where = _LINES[change.change]
+            why += f": {change.note}" if change.note else ""
+            if change.pipeline is not None:
+                why = (
+                    f"{why.rstrip('.')}. Measured {where}: the loader gives "
+                    f"{change.pipeline:,.0f} images/s instead of {facts.pipeline:,.0f}."
+                )
             yield Advice(title, change.gain, line, why)
-        elif change.change.endswith(("feeds it", "feed it")):
+        elif change.change.endswith(ENOUGH):
+            many = change.change.removesuffix(f" {ENOUGH}")
+            whose = _on_whose(facts) or "the accelerator"
             yield Advice(
-                f"Give it {' '.join(change.change.split()[:2]).rstrip(',')}",
+                f"Give it {many}",
                 change.gain,
                 "",
-                f"{change.change.removesuffix(' it')} this accelerator. Predicted.",
+                f"So many keep {whose} busy. Predicted from {facts.cores}, not measured.",
             )
 
 
+def _on_whose(facts: Facts, before: str = "") -> str:
+    """Name an accelerator that nobody measured; nothing for a real one."""
+    if facts.emulated_rate is None:
+        return ""
+    return f"{before}an accelerator of {facts.emulated_rate:,.0f} images/s"
+
+
 def _about_workers(verdict: Verdict, facts: Facts, gain_of: _Gain) -> Iterator[Advice]:
-    keyword = "threads" if facts.worker_kind == "threads" else "num_workers"
+    kind = "threads" if facts.worker_kind == "threads" else "workers"
+    keyword = "threads" if kind == "threads" else "num_workers"
     if verdict is Verdict.TOO_MANY_WORKERS and facts.other_pipeline is not None:
         yield Advice(
-            f"Use {facts.other_workers} workers",
+            f"Use {facts.other_workers} {kind}",
             gain_of(facts.other_pipeline),
             f"{keyword}={facts.other_workers}",
-            f"{facts.workers} workers on {facts.cores} cores only switch more often. Measured.",
+            f"{facts.workers} on {facts.cores} cores only switch more often. Measured.",
         )
     if verdict is Verdict.WORKERS:
-        faster = facts.pipeline * facts.cores / max(1, facts.workers)
+        if facts.other_pipeline is not None:
+            gain, how = gain_of(facts.other_pipeline), "Measured."
+        else:
+            gain = gain_of(facts.pipeline * facts.cores / max(1, facts.workers))
+            how = "Not measured: the gain is what comes of it if they all keep busy."
         yield Advice(
-            f"Use {facts.cores} {'threads' if keyword == 'threads' else 'workers'}",
-            gain_of(facts.other_pipeline or faster),
+            f"Use {facts.cores} {kind}",
+            gain,
             f"{keyword}={facts.cores}",
-            "Cores are idle while the accelerator waits.",
+            f"Some of the {facts.cores} cores are idle. {how}",
         )
-    if verdict is Verdict.START_UP and facts.worker_kind == "processes":
+    is_restarted = facts.worker_kind == "processes" and facts.workers and not facts.keeps_workers
+    if verdict is Verdict.START_UP and is_restarted:
         yield Advice(
             "Keep the workers from epoch to epoch",
             1 / max(0.05, 1 - facts.start_up_s / (facts.epoch_s or facts.start_up_s)),
             "persistent_workers=True",
-            "Every epoch starts the workers anew, which takes longer than the work.",
+            "Every epoch starts the workers anew, which takes longer than the work. The gain is "
+            "what comes of it if nothing of that is left.",
         )
     if verdict is Verdict.READ and facts.worker_kind == "processes":
         yield Advice(
             "Read with more workers",
             gain_of(2 * facts.pipeline),
             f"{keyword}={max(2, 2 * facts.workers)}",
-            "A worker that waits for data needs no core. Packing the data set into one file that "
-            "is read in order helps more.",
+            "A worker that waits for data needs no core. Not measured: the gain is what comes of "
+            "it if the storage serves twice as many readers as fast. The other way is to pack the "
+            "data set into one file that is read in order.",
         )
 
 
-def _about_op(part: Cost, gain: float) -> Advice:
-    if part.kind == "collate":
-        return Advice(
-            "Make collate_fn cheaper",
-            gain,
-            "collate_fn=torch.utils.data.default_collate",
-            "It takes a large share of the work; pad less, or copy once.",
-        )
-    where = "native op of penstock.transforms" if part.runs_in == "Python" else "cheaper op"
+def _about_parts(facts: Facts, gain_of: _Gain) -> Iterator[tuple[Advice, Cost]]:
+    """Yield advice on the parts that take much of an image's time."""
+    if facts.costs is None or facts.costs.total_s <= 0:
+        return
+    total_s = facts.costs.total_s
+
+    def gain_without(seconds: float) -> float:
+        return gain_of(facts.pipeline / max(1 - seconds / total_s, 0.01))
+
+    for part in facts.costs.parts:
+        if part.kind not in {"own", "augment", "collate"} or part.seconds < _LARGE_SHARE * total_s:
+            continue
+        if part.seconds_behind is not None and part.seconds_behind < part.seconds:
+            yield _move(part, gain_without(part.seconds - part.seconds_behind)), part
+        if (most := gain_without(part.seconds)) >= _WORTH_SAYING:
+            share = f"It takes {part.seconds / total_s:.0%} of an image's time"
+            title, ways = _cheaper(part)
+            at_most = f"If it cost nothing, training would be {most:.2f} times as fast"
+            at_most += f"{_on_whose(facts, ' on ')}; {ways}"
+            if title:
+                yield Advice(title, None, "", f"{share}. {at_most}"), part
+
+
+def _move(part: Cost, gain: float) -> Advice:
+    behind_us = (part.seconds_behind or 0.0) * 1e6
     return Advice(
-        f"Replace or move {part.name}",
+        f"Move {part.name} behind {part.behind}",
         gain,
-        f"# after the crop, or a {where} instead of {part.name}",
-        "After the crop it sees fewer pixels. The gain is that of leaving it out.",
+        f"# {part.name} after {part.behind}",
+        f"What leaves {part.behind} is smaller: measured there, {part.name} takes "
+        f"{behind_us:,.0f} µs instead of {part.seconds * 1e6:,.0f}. Images come out a little "
+        "different from now if it looks at more than one pixel at a time.",
     )
+
+
+def _cheaper(part: Cost) -> tuple[str, str]:
+    """Return what could be done about a part, and how; nothing where it is simply needed."""
+    if part.kind == "collate":
+        return "Make collate_fn cheaper", "pad less, or copy once."
+    if part.kind == "own":
+        return (
+            "Make the data set's own code cheaper",
+            "`penstock profile` shows which of its lines take the time.",
+        )
+    if part.is_of_users:
+        return (
+            f"Make {part.name} cheaper",
+            "`penstock profile` shows which of its lines take the time.",
+        )
+    if part.can_be_left_out:
+        return (
+            f"Use {part.name} on fewer images, or a cheaper op",
+            "a cheaper one brings less than that.",
+        )
+    return "", ""

@@ -3,60 +3,60 @@
 from __future__ import annotations
 
 import datetime as dt
+import math
 from collections.abc import Callable, Iterable
+from dataclasses import replace
 from typing import Any
 
 from penstock.analysis.advice import advise
 from penstock.analysis.batch_images import count_images
+from penstock.analysis.budget import QUICK_S, USUAL_S, Budget, Progress
+from penstock.analysis.choose_device import choose_device
 from penstock.analysis.cold import measure_first_epoch, measure_reads, tell_cold, what_if_cold
-from penstock.analysis.devices import Device, StepDevice, open_device
 from penstock.analysis.environment import describe_environment
-from penstock.analysis.gather_facts import gather_facts, split_stall
-from penstock.analysis.image_size import measure_sizes
-from penstock.analysis.layers import measure_layers
-from penstock.analysis.measure import (
-    Effort,
-    Measured,
-    Say,
-    StepAlone,
-    core_counts,
-    first_batch,
-    measure_rates,
-    measure_step,
-    rate_of,
-    run_pipeline,
-)
+from penstock.analysis.gather_facts import split_stall
+from penstock.analysis.image_size import SIZES, measure_sizes
+from penstock.analysis.layers import LAYERS, measure_layers
+from penstock.analysis.measure import Effort
 from penstock.analysis.other_accelerators import check_faster
-from penstock.analysis.other_forms import measure_other_forms
-from penstock.analysis.other_models import measure_other_models
-from penstock.analysis.other_work import read_cpu_seconds, share_of_others, tell_others
-from penstock.analysis.predict import CoreModel, fit_cores, fit_overlap
-from penstock.analysis.predict_checked import check_core_predictions, core_points, core_rates
-from penstock.analysis.results import Analysis, LayerRate
+from penstock.analysis.other_forms import FORMS, measure_other_forms
+from penstock.analysis.other_models import MODELS, measure_other_models
+from penstock.analysis.other_work import (
+    busy_banner,
+    read_cpu_seconds,
+    share_of_others,
+    tell_others,
+)
+from penstock.analysis.predict_checked import check_core_predictions, core_rates
+from penstock.analysis.rates import Begun, Rates, begin, count_planned, measure_all
+from penstock.analysis.results import Analysis, CoreRate, LayerRate, Verdict
 from penstock.analysis.subject import open_subject
 from penstock.analysis.sweep import Setting, Swept
+from penstock.analysis.torch_device import TorchDevice
 from penstock.analysis.user_code import UserCode, code_of_caller
-from penstock.analysis.utilisation import watch_device
 from penstock.analysis.verdict import judge
-from penstock.analysis.what_if import Model, what_ifs
-from penstock.usable_cores import usable_cores
+from penstock.analysis.what_if import FASTER, what_ifs
+from penstock.errors import PenstockError
 
-DEFAULT_DEVICE = "emulated:1000"
+_FILES_LOADED = 192  # about as many images are loaded to find the slowest
+
+_Files = tuple[tuple[str, float], ...]
+_Sweeps = tuple[tuple[LayerRate, ...], _Files]
 
 
 def analyze(
     loader: Iterable[Any],
     step: Callable[[Any], object] | None = None,
     *,
-    device: str = DEFAULT_DEVICE,
+    device: str | None = None,
     model: str = "resnet18",
     title: str | None = None,
-    rounds: int | None = None,
     seconds: float | None = None,
     quick: bool = False,
     sweeps: bool = True,
-    progress: Say | None = None,
+    progress: Progress | None = None,
     code: UserCode | None = None,
+    effort: Effort | None = None,
 ) -> Analysis:
     """Find out what an input pipeline costs a training, why, and what would change it.
 
@@ -65,125 +65,160 @@ def analyze(
             of workers; or anything that can be iterated again and again.
         step: Your training step, called with each batch. None trains on `device`.
         device: `cuda`, `mps` or `cpu` for real steps of `model`, or `emulated:RATE`, which takes
-            RATE images a second without computing anything.
+            RATE images a second without computing anything. None takes the GPU that torch finds
+            here; where there is none, what is found is said to hold if your accelerator took 1,000
+            images a second.
         model: A name that torchvision or timm knows, or `module:callable`.
         title: What to call the pipeline in a report.
-        rounds: How often each figure is measured; the median counts.
-        seconds: How long each run takes.
-        quick: Fewer rounds and shorter runs, unless they are given.
+        seconds: How long all of it may take; what there is no time for is left out, and named in
+            `left_out`. None is a minute.
+        quick: Ten seconds, unless `seconds` are given.
         sweeps: Also measure fewer cores, layers of RandAugment, other image sizes, models,
             accelerators and forms of the data, and look for the slowest files. The verdict needs
             none of it.
-        progress: Called with what is being measured.
+        progress: Called with what is being measured, its number, and how many are planned.
         code: The code that makes the loader, so that advice can name the line to change; None
             looks at the code that calls.
+        effort: How often and for how long each rate is measured, instead of what fits into
+            `seconds`.
     """
-    say = progress or (lambda _: None)
-    default = Effort.quick() if quick else Effort()
-    effort = Effort(rounds or default.rounds, seconds or default.seconds)
+    default_s = math.inf if effort is not None else QUICK_S if quick else USUAL_S
+    budget = Budget(seconds or default_s, progress or (lambda *_: None))
     code = code or code_of_caller(loader)
     subject = open_subject(loader)
-    target: Device = StepDevice(step) if step is not None else open_device(device, model)
-
+    target, notes = choose_device(step, device, model)
     cpu_before = read_cpu_seconds()
-    say("the step alone")
-    alone = measure_step(target, first_batch(subject), effort)
-    cores = usable_cores()
-    # A data set that is loaded without workers may not bear to be sent to one.
-    other_workers = cores if subject.workers not in {0, cores} else None
-    counts = core_counts(cores) if sweeps else [cores]
-    measured = measure_rates(
-        subject, target, counts, effort, alone=alone, other_workers=other_workers, say=say
-    )
-    alone = measured.step_on(cores, alone)
-    say("how busy the device is")
-    step_s = count_images(alone.batch) / alone.rate.median
-    with watch_device(target, step_s) as watched:
-        steps = run_pipeline(subject, target, cores, effort).steps
-    say("the cost of each op")
-    facts = gather_facts(subject, target, alone, measured, effort)
-    # How a pipeline scales shows best in the rounds that nobody else disturbed.
-    best = {count: rate_of(runs).largest for count, runs in measured.pipeline.items()}
-    fitted = Model(
-        fit_cores(best).through(cores, facts.pipeline),
-        alone.cpu_s,
-        fit_overlap(core_points(alone, measured)),
-        _with_workers(best, measured, subject.workers, cores),
-        _fit_steps(measured, alone, cores),
-    )
+    was_found = step is None and device is None
+    begun = begin(subject, target, notes, budget, effort, was_found=was_found, sweeps=sweeps)
+    budget.planned = budget.begun + count_planned(begun) + 1
+    budget.planned += _count_sweeps(begun) if sweeps else 0
+    rates = measure_all(begun, budget)
+    facts = rates.facts
     finding = judge(facts)
-    say("files, cold and cached")
-    reads = measure_reads(subject.files())
-    first_epoch = measure_first_epoch(subject, target, cores, effort)
-    layers: tuple[LayerRate, ...] = ()
-    slowest: tuple[tuple[str, float], ...] = ()
-    swept = Swept()
-    if sweeps:
-        once = Effort(rounds=1, seconds=effort.seconds / 2)
-        setting = Setting(subject, target, alone, fitted, cores, once, say)
-        layers, swept = measure_layers(setting)
-        swept.add(measure_sizes(setting))
-        swept.add(measure_other_models(setting))
-        swept.add(check_faster(setting, facts.pipeline))
-        say("the same pipeline in other forms")
-        swept.add(measure_other_forms(setting, loader))
-        say("the slowest files")
-        slowest = subject.slowest_files()
-    changes = what_ifs(facts, fitted, swept.changes) + what_if_cold(facts, fitted, reads)
-    return Analysis(
+
+    setting = _setting(begun, rates, budget)
+    swept = measure_other_forms(setting, loader) if sweeps else Swept()  # advice rests on these
+    budget.begin("files, cold and cached")
+    reads = measure_reads(begun.subject.files())
+    first_epoch = None
+    if setting.allows("a first epoch", runs=2, measurements=0):
+        first_epoch = measure_first_epoch(
+            begun.subject, begun.device, rates.cores, setting.effort, budget
+        )
+    layers, slowest = _sweep(setting, rates, swept) if sweeps else _no_sweep()
+    others = share_of_others(cpu_before, read_cpu_seconds())
+    thought = what_ifs(facts, rates.model, swept.changes)
+    thought += what_if_cold(facts, rates.model, reads)
+    is_scaling_known = rates.model.knows_scaling
+    found = Analysis(
         title=title or subject.title,
         created=dt.datetime.now(dt.timezone.utc).isoformat(timespec="seconds"),
         environment=describe_environment(),
-        device=target.name,
-        is_emulated=target.is_emulated,
-        batch_size=count_images(alone.batch),
+        device=begun.device.name,
+        is_emulated=begun.device.is_emulated,
+        batch_size=count_images(rates.alone.batch),
         images=subject.images,
         verdict=finding.verdict,
         sentence=finding.sentence,
         evidence=(
-            *tell_others(share_of_others(cpu_before, read_cpu_seconds())),
+            *tell_others(others),
             *finding.evidence,
-            *tell_cold(reads, first_epoch, alone.rate.median),
-            *watched.notes,
+            *begun.notes,
+            *rates.notes,
+            *tell_cold(reads, first_epoch, rates.alone.rate.median, facts.assumption),
             *swept.notes,
         ),
-        synthetic=alone.rate,
-        pipeline=core_rates(measured.pipeline, fitted.cores.rate, cores),
+        synthetic=rates.alone.rate,
+        pipeline=core_rates(
+            rates.measured.pipeline,
+            rates.model.cores.rate if is_scaling_known else None,
+            rates.cores,
+        ),
         end_to_end=core_rates(
-            measured.end_to_end,
-            lambda count: fitted.end_to_end(
-                fitted.synthetic(count, alone.rate.median), fitted.cores.rate(count), count
-            ),
-            cores,
+            rates.measured.end_to_end, rates.end_to_end if is_scaling_known else None, rates.cores
         ),
         stall=facts.stall,
         stall_parts=split_stall(facts),
         first_epoch=first_epoch,
         ops=facts.costs.as_op_costs() if facts.costs is not None else (),
         layers=layers,
-        predictions=(*check_core_predictions(alone, measured), *swept.checks),
-        what_ifs=changes,
-        advice=advise(finding.verdict, facts, fitted, changes, code),
-        utilisation=watched.utilisation,
-        steps=steps,
+        predictions=(*check_core_predictions(rates.alone, rates.measured), *swept.checks),
+        what_ifs=thought,
+        advice=advise(finding.verdict, facts, rates.model, thought, code),
+        utilisation=rates.utilisation,
+        steps=rates.last.steps,
         slowest_files=slowest,
+        assumption=facts.assumption,
+        left_out=tuple(budget.left_out),
+    )
+    banner = busy_banner(others)
+    if not banner and rates.contradiction:
+        banner = f"No verdict: {rates.contradiction}."
+    return without_conclusions(found, banner) if banner else found
+
+
+def without_conclusions(found: Analysis, banner: str) -> Analysis:
+    """Return an analysis whose rates are doubtful: no verdict, and nothing that rests on them."""
+    return replace(
+        found,
+        verdict=Verdict.NONE,
+        sentence=banner,
+        banner=banner,
+        pipeline=found.pipeline and _on_most_cores(found.pipeline),
+        end_to_end=found.end_to_end and _on_most_cores(found.end_to_end),
+        stall=None,
+        stall_parts={},
+        first_epoch=None,
+        layers=(),
+        predictions=(),
+        what_ifs=(),
+        advice=(),
+        utilisation=None,
+        steps=None,
     )
 
 
-def _with_workers(
-    best: dict[int, float], measured: Measured, workers: int, cores: int
-) -> CoreModel | None:
-    """Fit what the pipeline does with a worker for each core, where it has fewer."""
-    if not measured.other_workers or workers > cores:
-        return None
-    return fit_cores(best | {cores: rate_of(measured.other_workers).largest})
+def _on_most_cores(rates: tuple[CoreRate, ...]) -> tuple[CoreRate, ...]:
+    return tuple([rate for rate in rates if rate.is_measured][-1:])
 
 
-def _fit_steps(measured: Measured, alone: StepAlone, cores: int) -> CoreModel | None:
-    """Fit how a step scales that computes on these cores."""
-    if not measured.steps:
-        return None
-    best = {
-        count: max(step.rate.largest for step in steps) for count, steps in measured.steps.items()
-    }
-    return fit_cores(best).through(cores, alone.rate.median)
+def _count_sweeps(begun: Begun) -> int:
+    models = MODELS if isinstance(begun.device, TorchDevice) else 0
+    faster = len(FASTER) if begun.device.is_emulated else 0
+    return FORMS + faster + len(LAYERS) + SIZES + models + 1
+
+
+def _setting(begun: Begun, rates: Rates, budget: Budget) -> Setting:
+    once = Effort(rounds=1, seconds=begun.plan.effort.seconds / 2)
+    return Setting(
+        begun.subject,
+        begun.device,
+        rates.alone,
+        rates.model,
+        rates.cores,
+        once,
+        budget,
+        begun.run_s(once),
+    )
+
+
+def _no_sweep() -> _Sweeps:
+    return (), ()
+
+
+def _sweep(setting: Setting, rates: Rates, swept: Swept) -> _Sweeps:
+    """Measure changes as far as there is time, and add what they bring to `swept`."""
+    swept.add(check_faster(setting, rates.facts.pipeline))
+    layers, of_layers = measure_layers(setting)
+    swept.add(of_layers)
+    swept.add(measure_sizes(setting))
+    swept.add(measure_other_models(setting))
+    slowest: _Files = ()
+    one_by_one_s = _FILES_LOADED * rates.cores / rates.facts.pipeline
+    if setting.budget.allows("the slowest files", one_by_one_s):
+        setting.budget.begin("the slowest files")
+        try:
+            slowest = setting.subject.slowest_files()
+        except PenstockError as error:  # a file that the loader itself leaves out
+            swept.notes.append(f"the slowest files could not be looked for: {error}")
+    return layers, slowest

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import os
+import time
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
+from penstock.analysis.budget import Budget
 from penstock.analysis.devices import Device
 from penstock.analysis.facts import Facts
 from penstock.analysis.measure import Effort, rate_of, run_pipeline
@@ -16,6 +18,8 @@ from penstock.analysis.thread_clock import StageClock
 from penstock.analysis.what_if import Model
 
 _FILES_READ = 24
+_ROUNDS = 3
+_SMALL_SHARE = 0.1
 _MOST_FORGOTTEN = 20_000  # files: to drop more takes longer than it tells
 
 
@@ -43,18 +47,22 @@ def measure_reads(files: Sequence[str]) -> ReadTimes | None:
 
 
 def measure_first_epoch(
-    subject: Subject, device: Device, cores: int, effort: Effort
+    subject: Subject, device: Device, cores: int, effort: Effort, budget: Budget
 ) -> FirstEpoch | None:
     """Run an epoch with all files forgotten and one with them in memory, some times in turn.
 
-    None where the files are not known, are too many to drop, or cannot be dropped.
+    More than once only while that takes little of the time that is left. None where the files are
+    not known, are too many to drop, or cannot be dropped.
     """
     files = subject.stored_in(_MOST_FORGOTTEN)
     if not files or not _can_forget():
         return None
     cold: list[Run] = []
     cached: list[Run] = []
-    for _ in range(effort.rounds):
+    began_s = time.perf_counter()
+    for number in range(_ROUNDS):
+        if number and time.perf_counter() - began_s > _SMALL_SHARE * budget.left_s:
+            break
         forget(files)
         for runs in (cold, cached):
             runs.append(run_pipeline(subject, device, cores, effort, epochs=1))
@@ -74,7 +82,10 @@ def what_if_cold(facts: Facts, model: Model, reads: ReadTimes | None) -> tuple[W
 
 
 def tell_cold(
-    reads: ReadTimes | None, first_epoch: FirstEpoch | None, synthetic: float
+    reads: ReadTimes | None,
+    first_epoch: FirstEpoch | None,
+    synthetic: float,
+    assumption: str = "",
 ) -> Iterator[str]:
     """Yield what was seen, in words."""
     if reads is not None and reads.cold_s is not None:
@@ -82,10 +93,11 @@ def tell_cold(
         yield f"a file keeps its reader waiting {cold} cold, {cached} cached"
     if first_epoch is not None:
         lost = first_epoch.lost(synthetic)
+        loses, condition = ("would lose", f", {assumption}") if assumption else ("loses", "")
         yield (
             f"an epoch with files that are not in memory: {first_epoch.cold.median:,.0f} images/s, "
-            f"then {first_epoch.cached.median:,.0f}: fetching loses {lost['fetch']:.0%} of the "
-            f"accelerator's time, preparing and starting {lost['prepare']:.0%}"
+            f"then {first_epoch.cached.median:,.0f}: fetching {loses} {lost['fetch']:.0%} of the "
+            f"accelerator's time, preparing and starting {lost['prepare']:.0%}{condition}"
         )
 
 

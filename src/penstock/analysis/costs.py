@@ -8,7 +8,15 @@ from typing import Literal
 
 from penstock.analysis.results import OpCost
 
-Kind = Literal["read", "decode", "augment", "collate"]
+Kind = Literal["read", "decode", "own", "augment", "collate"]
+
+# Without these a pipeline gives no batch, or another one. Endings of class names.
+_NEEDED = (
+    *("Crop", "Resize", "Pad", "PadIfNeeded", "LongestMaxSize", "SmallestMaxSize"),
+    *("ToTensor", "ToTensorV2", "ToPureTensor", "ToImage", "ToPILImage", "ToRGB"),
+    *("Normalize", "ToDtype", "ConvertImageDtype", "ToFloat"),
+)
+_OF_USERS = ("Lambda",)  # what stands inside may be anything
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,6 +31,21 @@ class Cost:
     seconds: float
     runs_in: str
     note: str = ""
+    behind: str = ""  # the crop that this op stands before
+    seconds_behind: float | None = None  # measured on what leaves that crop
+
+    @property
+    def can_be_left_out(self) -> bool:
+        """Whether it is an augmentation: batches look the same to a model without it."""
+        name = self.name.partition(" ")[0]
+        is_known = self.runs_in != "Python" and name not in _OF_USERS
+        return self.kind == "augment" and is_known and not name.endswith(_NEEDED)
+
+    @property
+    def is_of_users(self) -> bool:
+        """Whether it is a function of the user's own, of which nobody knows what it is for."""
+        name = self.name.partition(" ")[0]
+        return self.kind == "augment" and (self.runs_in == "Python" or name in _OF_USERS)
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,7 +66,7 @@ class Costs:
     @property
     def cpu_s(self) -> float:
         """Seconds of computing an image."""
-        return self.of("decode", "augment", "collate")
+        return self.of("decode", "own", "augment", "collate")
 
     @property
     def total_s(self) -> float:
@@ -55,13 +78,10 @@ class Costs:
         """Seconds an image in Python functions of the user's own."""
         return sum(part.seconds for part in self.parts if part.runs_in == "Python")
 
-    def slowest(self, kind: Kind) -> Cost | None:
-        """Return the part of a kind that costs most."""
-        return max(
-            (part for part in self.parts if part.kind == kind),
-            key=lambda part: part.seconds,
-            default=None,
-        )
+    @property
+    def longest(self) -> Cost:
+        """The part that costs most: the longest bar of a report."""
+        return max(self.parts, key=lambda part: part.seconds)
 
     def without(self, name: str) -> Costs:
         """Return what is left if a part is taken out."""

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import os
+import platform
+import sys
 import time
 from collections import deque
 from collections.abc import Callable
+from importlib import import_module
 from typing import Any, Protocol
 
 from penstock.analysis.batch_images import count_images
@@ -135,6 +139,41 @@ class StepDevice:
     def forget(self) -> None:
         """Drop the intervals."""
         self._busy.clear()
+
+
+def find_device() -> str | None:
+    """Return the accelerator that torch would train on here; None if there is none.
+
+    torch takes seconds to import, so it is asked only where there are signs of one.
+    """
+    if "torch" not in sys.modules and not _has_signs_of_gpu():
+        return None
+    try:
+        torch = import_module("torch")
+    except ImportError:
+        return None
+    if torch.cuda.is_available():
+        return "cuda"
+    return "mps" if torch.backends.mps.is_available() else None
+
+
+def _has_signs_of_gpu() -> bool:
+    if sys.platform == "linux":
+        return any(os.path.exists(f"/dev/{name}") for name in ("nvidiactl", "kfd", "dxg"))
+    return sys.platform == "win32" or platform.machine() == "arm64"
+
+
+def computes_elsewhere(device: Device) -> bool:
+    """Tell whether a device is known to leave the computing to other chips than this machine's CPU.
+
+    A step of the user's does if it has made torch start a GPU; else its CPU time has to tell.
+    """
+    if device.is_emulated:
+        return True
+    if not isinstance(device, StepDevice):
+        return device.name.partition(":")[0] != "cpu"
+    torch = sys.modules.get("torch")
+    return torch is not None and bool(torch.cuda.is_available() and torch.cuda.is_initialized())
 
 
 def open_device(name: str, model: str = "resnet18") -> Device:

@@ -29,8 +29,20 @@ class Facts:
     copy_s: float = 0.0  # an image, from the host to the device
     step_cores: float = 0.0  # that the training step keeps busy
     computes_here: bool = False  # whether the step and the pipeline share the cores
+    emulated_rate: float | None = None  # of an accelerator that nobody measured
+    # Times as fast with a loader that costs nothing, at least and at most between the rounds; None
+    # where there was but one.
+    instant_between: tuple[float, float] | None = None
+    keeps_workers: bool = False  # from one epoch to the next
 
     @property
     def stall(self) -> float:
         """Share of the accelerator's time that is lost."""
         return max(0.0, 1 - self.end_to_end / self.synthetic)
+
+    @property
+    def assumption(self) -> str:
+        """What rates of training rest on, where no accelerator was measured; else nothing."""
+        if self.emulated_rate is None:
+            return ""
+        return f"if your accelerator took {self.emulated_rate:,.0f} images/s"

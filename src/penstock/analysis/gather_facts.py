@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 from penstock.analysis.batch_images import count_images
-from penstock.analysis.devices import Device
+from penstock.analysis.devices import Device, EmulatedDevice
 from penstock.analysis.facts import Facts
-from penstock.analysis.measure import Effort, Measured, StepAlone, rate_of
+from penstock.analysis.measure import Measured, StepAlone, rate_of
 from penstock.analysis.subject import Subject
 
 
 def gather_facts(
-    subject: Subject, device: Device, alone: StepAlone, measured: Measured, effort: Effort
+    subject: Subject, device: Device, alone: StepAlone, measured: Measured, seconds: float
 ) -> Facts:
-    """Measure what an image costs, and put it together with the rates on all cores."""
+    """Measure what an image costs for some seconds; add the rates on all cores."""
     cores = max(measured.pipeline)
-    costs = subject.costs(effort.seconds * effort.rounds)
+    costs = subject.costs(seconds)
     runs = measured.end_to_end[cores]
     images = count_images(alone.batch)
     first_work_s = 0.0 if costs is None else images * costs.total_s
@@ -23,12 +23,14 @@ def gather_facts(
     own, other = rate_of(measured.pipeline[cores]), None
     if measured.other_workers:
         other = rate_of(measured.other_workers)
+    together = rate_of(runs)
+    between = (alone.rate.least / together.largest, alone.rate.largest / together.least)
     copy = getattr(device, "seconds_to_copy", None)
     return Facts(
         batches=sum(run.batches for run in runs),
         synthetic=alone.rate.median,
         pipeline=own.median,
-        end_to_end=rate_of(runs).median,
+        end_to_end=together.median,
         cores=cores,
         workers=subject.workers,
         worker_kind=subject.worker_kind,
@@ -42,6 +44,9 @@ def gather_facts(
         copy_s=copy(alone.batch) / images if copy is not None else 0.0,
         step_cores=alone.cores,
         computes_here=alone.computes_here,
+        emulated_rate=device.images_per_s if isinstance(device, EmulatedDevice) else None,
+        instant_between=between if len(runs) > 1 else None,
+        keeps_workers=subject.keeps_workers,
     )
 
 

@@ -15,6 +15,7 @@ from penstock.errors import AnalysisError, PenstockError
 
 _HEIGHTS_PX = (64, 96, 128, 160, 192, 224, 256, 288, 320, 384, 448, 512)
 _EACH_WAY = 2
+SIZES = 2 * _EACH_WAY  # at most
 _STEP_EFFORT = Effort(rounds=1, seconds=0.5)
 
 
@@ -22,13 +23,18 @@ def measure_sizes(setting: Setting) -> Swept:
     """Measure the pipeline at smaller and larger sizes, and check one prediction end to end."""
     swept = Swept()
     height = image_height_px(setting.alone.batch)
-    for height_px in () if height is None else heights_near(height):
+    heights = [] if height is None else heights_near(height)
+    setting.budget.drop(SIZES - len(heights))
+    for done, height_px in enumerate(heights):
         factor = height_px / (height or height_px)
         try:
             other = setting.subject.with_size(factor)
             if other is None:
+                setting.budget.drop(len(heights) - done)
                 break
-            setting.say(f"images {height_px} pixels high")
+            if not setting.allows(f"images {height_px} pixels high", 2, 1):
+                continue
+            setting.budget.begin(f"images {height_px} pixels high")
             _measure_size(setting, other, f"images {height_px} pixels high", factor, swept)
         except PenstockError as error:  # such as a crop that is larger than an image
             swept.notes.append(f"images {height_px} pixels high could not be tried: {error}")

@@ -19,13 +19,17 @@ def measure_layers(setting: Setting) -> tuple[tuple[LayerRate, ...], Swept]:
     rates: list[LayerRate] = []
     swept = Swept()
     synthetic, cores = setting.alone.rate.median, setting.cores
-    for layers in LAYERS:
+    for done, layers in enumerate(LAYERS):
         what = f"{layers} layer{'' if layers == 1 else 's'} of RandAugment"
+        left = len(LAYERS) - done
         try:
             other = setting.subject.with_layers(layers)
             if other is None:
+                setting.budget.drop(left)
                 break
-            setting.say(what)
+            if not setting.allows(f"{layers} and more layers of RandAugment", 2, left):
+                break
+            setting.budget.begin(what)
             pipeline = rate_of([run_pipeline(other, None, cores, setting.effort)])
             end_to_end = rate_of([run_pipeline(other, setting.device, cores, setting.effort)])
         except PenstockError as error:

@@ -10,7 +10,7 @@ from typing import Any
 
 from penstock.analysis.batch_images import count_images
 from penstock.analysis.cores import pinned_to
-from penstock.analysis.devices import Device
+from penstock.analysis.devices import Device, computes_elsewhere
 from penstock.analysis.results import Rate
 from penstock.analysis.runs import Run, run_loader
 from penstock.analysis.subject import Subject
@@ -18,8 +18,9 @@ from penstock.errors import AnalysisError
 
 Say = Callable[[str], None]
 
-_WARM_UP_STEPS = 3
-_CORES_OF_A_CPU_STEP = 0.5  # one that only starts work on a GPU takes less, unless it is tiny
+_WARM_UP_STEPS = _TIMED_STEPS = 3
+_OF_EACH_WORKER = 3
+CORES_OF_A_CPU_STEP = 0.5  # one that only starts work on a GPU takes less, unless it is tiny
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,11 +30,6 @@ class Effort:
     rounds: int = 3
     seconds: float = 2.0  # of one run
 
-    @staticmethod
-    def quick() -> Effort:
-        """Seconds instead of a minute, rougher."""
-        return Effort(rounds=2, seconds=0.7)
-
 
 @dataclass(frozen=True, slots=True)
 class StepAlone:
@@ -42,6 +38,7 @@ class StepAlone:
     rate: Rate
     cpu_s: float  # of this process, an image
     batch: Any
+    is_elsewhere: bool = False  # known to compute on another chip
 
     @property
     def cores(self) -> float:
@@ -51,7 +48,7 @@ class StepAlone:
     @property
     def computes_here(self) -> bool:
         """Whether it shares the cores with the pipeline, rather than start work elsewhere."""
-        return self.cores >= _CORES_OF_A_CPU_STEP
+        return not self.is_elsewhere and self.cores >= CORES_OF_A_CPU_STEP
 
 
 @dataclass(slots=True)
@@ -63,6 +60,15 @@ class Measured:
     other_workers: list[Run] = field(default_factory=list)
     steps: dict[int, list[StepAlone]] = field(default_factory=dict)  # of one that computes here
 
+    def on(self, cores: int) -> Measured:
+        """Return what was measured on so many cores alone."""
+        return Measured(
+            {cores: self.pipeline[cores]},
+            {cores: self.end_to_end[cores]},
+            self.other_workers,
+            {cores: self.steps[cores]} if cores in self.steps else {},
+        )
+
     def step_on(self, cores: int, otherwise: StepAlone) -> StepAlone:
         """Return the step alone on so many cores, if they matter to it."""
         steps = self.steps.get(cores)
@@ -70,7 +76,8 @@ class Measured:
             return otherwise
         rates = [step.rate.median for step in steps]
         cpu_s = median(step.cpu_s for step in steps)
-        return StepAlone(Rate(median(rates), min(rates), max(rates)), cpu_s, otherwise.batch)
+        rate = Rate(median(rates), min(rates), max(rates))
+        return StepAlone(rate, cpu_s, otherwise.batch, otherwise.is_elsewhere)
 
 
 def rate_of(runs: Sequence[Run]) -> Rate:
@@ -82,7 +89,11 @@ def rate_of(runs: Sequence[Run]) -> Rate:
 def first_batch(subject: Subject) -> Any:
     """Return a batch of the loader's, to train on over and over."""
     with subject.open() as loader:
-        batch = next(iter(loader), None)
+        return check_batch(next(iter(loader), None))
+
+
+def check_batch(batch: Any) -> Any:
+    """Return a batch that holds images; raise for what is none."""
     if batch is None:
         raise AnalysisError("the loader yields no batches. Is the data set empty?")
     if not count_images(batch):
@@ -101,14 +112,16 @@ def _describe(batch: Any) -> str:
 def measure_step(device: Device, batch: Any, effort: Effort) -> StepAlone:
     """Measure the step on a resident batch, and the CPU time that it takes."""
     images = count_images(batch)
-    for _ in range(_WARM_UP_STEPS):
-        device.submit(batch)
+    warm_until = time.perf_counter() + effort.seconds / 4
+    for number in range(_WARM_UP_STEPS):
+        if not number or time.perf_counter() < warm_until:
+            device.submit(batch)
     device.synchronise()
     rates, cpu_s, done = [], 0.0, 0
     for _ in range(effort.rounds):
         steps, known = 0, len(device.busy)
         began, began_cpu = time.perf_counter(), time.process_time()
-        while steps < _WARM_UP_STEPS or time.perf_counter() - began < effort.seconds / 2:
+        while not _is_enough(steps, time.perf_counter() - began, effort.seconds / 2):
             device.submit(batch)
             steps += 1
         device.synchronise()
@@ -119,7 +132,13 @@ def measure_step(device: Device, batch: Any, effort: Effort) -> StepAlone:
             began, ended = busy[0][0], busy[-1][1]
         rates.append(steps * images / (ended - began))
         done += steps * images
-    return StepAlone(Rate(median(rates), min(rates), max(rates)), cpu_s / done, batch)
+    rate = Rate(median(rates), min(rates), max(rates))
+    return StepAlone(rate, cpu_s / done, batch, computes_elsewhere(device))
+
+
+def _is_enough(steps: int, passed_s: float, wanted_s: float) -> bool:
+    """Tell whether steps were measured for long enough; some that take long need not be many."""
+    return passed_s >= wanted_s and steps >= (1 if passed_s >= 2 * wanted_s else _TIMED_STEPS)
 
 
 def measure_rates(
@@ -131,12 +150,14 @@ def measure_rates(
     alone: StepAlone,
     other_workers: int | None,
     say: Say,
+    least_batches: int = 0,
 ) -> Measured:
     """Measure P and E on each number of cores in turn, so that a busy moment hits all alike.
 
     So is S, of a step that computes on these cores.
     """
     found = Measured()
+    least = max(enough_batches(subject), -(-least_batches // effort.rounds))
     for number in range(effort.rounds):
         for cores in core_counts:
             on = f"{cores} core{'' if cores == 1 else 's'}, round {number + 1}"
@@ -146,16 +167,22 @@ def measure_rates(
                     step = measure_step(device, alone.batch, replace(effort, rounds=1))
                 found.steps.setdefault(cores, []).append(step)
             say(f"the pipeline alone on {on}")
-            run = run_pipeline(subject, None, cores, effort)
+            run = run_pipeline(subject, None, cores, effort, least_batches=enough_batches(subject))
             found.pipeline.setdefault(cores, []).append(run)
             say(f"end to end on {on}")
-            run = run_pipeline(subject, device, cores, effort)
+            run = run_pipeline(subject, device, cores, effort, least_batches=least)
             found.end_to_end.setdefault(cores, []).append(run)
         if other_workers is not None:
             say(f"the pipeline with {other_workers} workers, round {number + 1}")
             run = run_pipeline(subject, None, core_counts[-1], effort, other_workers)
             found.other_workers.append(run)
     return found
+
+
+def enough_batches(subject: Subject) -> int:
+    """Return how many batches make a rate: workers deliver theirs in bursts, so some of each."""
+    at_once = subject.workers if subject.worker_kind == "processes" else 1
+    return subject.in_flight() + _OF_EACH_WORKER * max(1, at_once)
 
 
 def run_pipeline(
@@ -165,12 +192,17 @@ def run_pipeline(
     effort: Effort,
     workers: int | None = None,
     epochs: int | None = None,
+    least_batches: int = 0,
 ) -> Run:
     """Run the loader once on so many cores; its threads and workers begin and end here."""
     with pinned_to(cores), subject.open(workers) as loader:
-        in_flight = subject.in_flight(workers)
         return run_loader(
-            loader, device, seconds=effort.seconds, in_flight=in_flight, epochs=epochs
+            loader,
+            device,
+            seconds=effort.seconds,
+            in_flight=subject.in_flight(workers),
+            epochs=epochs,
+            least_batches=least_batches,
         )
 
 

@@ -15,8 +15,10 @@ def check_faster(setting: Setting, pipeline: float) -> Swept:
     if not isinstance(setting.device, EmulatedDevice):
         return swept
     for times in FASTER:
-        what = faster_accelerator(times)
-        setting.say(what)
+        what = faster_accelerator(times, setting.device.images_per_s)
+        if not setting.allows(what, runs=1, measurements=1):
+            continue
+        setting.budget.begin(what)
         device = EmulatedDevice(setting.device.images_per_s * times)
         run = run_pipeline(setting.subject, device, setting.cores, setting.effort)
         predicted = setting.model.end_to_end(

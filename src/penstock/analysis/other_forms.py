@@ -17,68 +17,106 @@ from penstock.analysis.sweep import Setting, Swept
 from penstock.analysis.what_if import Change
 from penstock.errors import PenstockError, TranslationError
 from penstock.loading.packed_source import PackedSource
+from penstock.translation.transforms.lines import How, Line, Translation
 
+FORMS = 3  # at most
+_START_S = 0.3  # until a native loader is under way
 _IMAGES_PACKED = 256
+_FEWEST_PACKED = 16
+_PACKING = 3.0  # times as long as loading, at most
+_PACKING_SHARE = 0.3  # of the time that is left
 
 
 def measure_other_forms(setting: Setting, loader: Any) -> Swept:
     """Measure the pipeline alone in each form; what cannot be made is noted with its reason."""
     swept = Swept()
     subject = setting.subject
-    packed = PACK
+    packed, tried = PACK, 0
     if subject.worker_kind == "processes":
-        native = _accelerated(loader, swept)
-        _try_near(setting, loader, native, swept)
+        exact = _translated(loader, swept, strict=True)
+        near = _translated(loader, swept, strict=False)
+        native = exact or near
         if native is None:
+            setting.budget.drop(FORMS)
             return swept
-        _try(swept, ACCELERATE, lambda: _rate(setting, native))
-        subject, packed = native, ACCELERATE_PACKED
-    if not isinstance(subject, PenstockSubject):
-        return swept
-    ours = subject
-    if not isinstance(ours.loader.source, PackedSource) and ours.files():
-        _try(swept, packed, lambda: _packed_rate(setting, ours))
-    if ours is setting.subject:
-        fast = ours.loader.replica
-        _try(swept, FAST, lambda: _rate(setting, PenstockSubject(fast(fidelity="fast"))))
+        if exact is not None:
+            tried += _try(setting, swept, ACCELERATE, lambda: _rate(setting, exact))
+        if near is not None and (note := what_differs(exact, near)):
+            tried += _try(setting, swept, ACCELERATE_NEAR, lambda: _rate(setting, near), note)
+        subject, packed = _sized(PenstockSubject(native), setting), ACCELERATE_PACKED
+    if isinstance(subject, PenstockSubject):
+        ours = subject
+        if not isinstance(ours.loader.source, PackedSource) and ours.files():
+            tried += _try(setting, swept, packed, lambda: _packed_rate(setting, ours))
+        if ours is setting.subject:
+            fast = ours.loader.replica(fidelity="fast")
+            tried += _try(setting, swept, FAST, lambda: _rate(setting, fast))
+    setting.budget.drop(FORMS - tried)
     return swept
 
 
-def _try(swept: Swept, form: str, measure: Callable[[], float]) -> None:
+def what_differs(exact: Any, near: Any) -> str:
+    """Say what `strict=False` runs natively that an exact translation leaves in Python, or refuses.
+
+    Nothing if that is nothing.
+    """
+    now: Translation = near.translation
+    native = [line for line in now.lines if line.part == "transform" and line.how is How.NATIVE]
+    if exact is None:
+        changed = [line for line in native if line.note]
+        return _listed(changed) or "pixels may differ by a level here and there"
+    left = {line.theirs for line in exact.translation.python_steps}
+    return _listed([line for line in native if line.theirs in left])
+
+
+def _listed(lines: list[Line]) -> str:
+    return "; ".join(f"{line.theirs.partition('(')[0]}, {line.note}" for line in lines)
+
+
+def _translated(loader: Any, swept: Swept, *, strict: bool) -> Any:
     try:
-        swept.changes.append(Change(form, measure()))
-    except PenstockError as error:  # this data or these transforms cannot take that form
-        swept.notes.append(f"{form} could not be tried: {error}")
-
-
-def _rate(setting: Setting, subject: Subject) -> float:
-    return run_pipeline(subject, None, setting.cores, setting.effort).images_per_s
-
-
-def _accelerated(loader: Any, swept: Swept) -> PenstockSubject | None:
-    try:
-        return PenstockSubject(penstock.accelerate(loader))
+        return penstock.accelerate(loader, strict=strict)
     except TranslationError as error:
-        swept.notes.append(f"{ACCELERATE} could not be tried: {'; '.join(error.reasons)}")
+        why = "; ".join(error.reasons)
     except PenstockError as error:
-        swept.notes.append(f"{ACCELERATE} could not be tried: {error}")
+        why = str(error)
+    if not strict:  # said once, with what not even that can do
+        swept.notes.append(f"{ACCELERATE} could not be tried: {why}")
     return None
 
 
-def _try_near(setting: Setting, loader: Any, exact: PenstockSubject | None, swept: Swept) -> None:
-    """Measure with ours in the place of what they are near to, if there is any of that."""
-    if exact is not None and not any(line.near for line in exact.loader.translation.lines):
-        return
+def _sized(subject: PenstockSubject, setting: Setting) -> PenstockSubject:
+    """Return it with batches of the size that the loader was measured with."""
+    size = setting.subject.batch_size
+    return subject if subject.batch_size == size else subject.with_batch_size(size)
+
+
+def _try(
+    setting: Setting, swept: Swept, form: str, measure: Callable[[], float], note: str = ""
+) -> int:
+    """Measure a form, if there is time; return how many measurements that was."""
+    # None of them takes longer than what it replaces, and most take far less.
+    if not setting.budget.allows(form, min(setting.run_s, setting.effort.seconds + _START_S), 0):
+        return 0
+    setting.budget.begin(f"the same pipeline, {form}")
     try:
-        near = PenstockSubject(penstock.accelerate(loader, strict=False))
-    except PenstockError:  # refused all the same, for reasons that are noted already
-        return
-    _try(swept, ACCELERATE_NEAR, lambda: _rate(setting, near))
+        swept.changes.append(Change(form, measure(), note=note))
+    except PenstockError as error:  # this data or these transforms cannot take that form
+        swept.notes.append(f"{form} could not be tried: {error}")
+    return 1
+
+
+def _rate(setting: Setting, loader: Any) -> float:
+    subject: Subject = _sized(PenstockSubject(loader), setting)
+    return run_pipeline(subject, None, setting.cores, setting.effort).images_per_s
 
 
 def _packed_rate(setting: Setting, subject: PenstockSubject) -> float:
-    files = list(subject.files())[:_IMAGES_PACKED]
+    files = list(subject.files())
+    rate = setting.model.cores.rate(setting.cores) / _PACKING
+    fitting = min(float(_IMAGES_PACKED), _PACKING_SHARE * setting.budget.left_s * rate)
+    files = files[: max(_FEWEST_PACKED, int(fitting))]
     with tempfile.TemporaryDirectory() as folder:
         target = os.path.join(folder, "sample.pen")
         penstock.pack(files, target, labels=[0] * len(files), on_error="skip", progress=False)
-        return _rate(setting, PenstockSubject(like(subject.loader, target)))
+        return _rate(setting, like(subject.loader, target))

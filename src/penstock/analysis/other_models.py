@@ -16,6 +16,7 @@ _TORCHVISION = ("mobilenet_v3_small", "resnet18", "resnet50")
 _TIMM = ("mobilenetv3_small_100", "resnet18", "resnet50")
 _CPU_IMAGES = 8  # a batch that a CPU trains on in a second or two
 _CPU_STEPS, _GPU_STEPS = 1, 10
+MODELS = 2
 
 
 def measure_other_models(setting: Setting) -> Swept:
@@ -25,8 +26,12 @@ def measure_other_models(setting: Setting) -> Swept:
     if not isinstance(device, TorchDevice):
         return swept
     names = _TIMM if device.library == "timm" else _TORCHVISION
-    for name in [one for one in names if one != device.model_name][:2]:
-        setting.say(f"the step of {name}")
+    for name in [one for one in names if one != device.model_name][:MODELS]:
+        # Larger ones take several times as long; two steps of a few images are made.
+        steps_s = 8 * _CPU_IMAGES / setting.alone.rate.median
+        if not setting.budget.allows(f"{name} as the model", steps_s):
+            continue
+        setting.budget.begin(f"the step of {name}")
         try:
             swept.changes.append(_measure(device.name, name, setting.alone.batch))
         except AnalysisError as error:

@@ -10,6 +10,7 @@ _STAT = "/proc/stat"
 _IDLE_FIELDS = (3, 4)  # idle and waiting for disks, in proc(5)'s order
 _GUEST_FIELD = 8  # from here on counted in earlier fields already
 WORTH_SAYING = 0.1
+TOO_BUSY = 0.2  # rates that are wrong by as much lead to wrong advice
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,10 +59,21 @@ def share_of_others(before: CpuSeconds | None, after: CpuSeconds | None) -> floa
 
 def tell_others(share: float | None) -> tuple[str, ...]:
     """Return what a reader must know of it."""
-    if share is None or share < WORTH_SAYING:
+    if share is None or not WORTH_SAYING <= share < TOO_BUSY:
         return ()
     told = (
         f"CAUTION: other programs used {share:.0%} of the cores meanwhile, so rates are too low "
         "and uncertain; measure again when the machine is idle"
     )
     return (told,)
+
+
+def busy_banner(share: float | None) -> str:
+    """Return why nothing is concluded from what was measured; nothing on a quiet machine."""
+    if share is None or share < TOO_BUSY:
+        return ""
+    return (
+        f"No verdict: other programs used {share:.0%} of the cores while this was measured, so the "
+        "rates are too low, and not to be compared with each other. Measure again when the "
+        "machine is idle."
+    )

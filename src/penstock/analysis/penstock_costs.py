@@ -26,7 +26,8 @@ from penstock.transforms.python_step import PythonStep
 
 _ROUNDS = 3
 _READS = 16
-_LEAST_BATCHES = 2
+_LEAST_BATCHES = 6  # with fewer, one that was begun before the clock weighs too much
+_LEAST_BATCH, _SMALL_BATCH = 2, 8  # images
 
 
 def measure_costs(loader: Loader, seconds: float) -> Costs:
@@ -58,13 +59,25 @@ def measure_costs(loader: Loader, seconds: float) -> Costs:
 def _cpu_per_image(loader: Loader, plans: list[Plan], seconds: float) -> list[float]:
     """Return CPU seconds an image of each plan: the least of some rounds on the same images."""
     budget_s = seconds / (_ROUNDS * len(plans))
+    loader = _with_batches_for(loader, plans[-1], budget_s)
     batches: int | None = None
     least = [float("inf")] * len(plans)
-    for _ in range(_ROUNDS):
+    until_s = time.perf_counter() + seconds
+    for number_of_round in range(_ROUNDS):
+        if number_of_round and time.perf_counter() > until_s:
+            break
         for number in reversed(range(len(plans))):  # the most costly plan settles how many batches
             images, cpu_s, batches = _time_plan(loader, plans[number], batches, budget_s)
             least[number] = min(least[number], cpu_s / images)
     return least
+
+
+def _with_batches_for(loader: Loader, plan: Plan, budget_s: float) -> Loader:
+    """Return the loader, with smaller batches if a few of its own would take too long."""
+    small = min(_SMALL_BATCH, loader.batch_size)
+    images, cpu_s, _ = _time_plan(loader.replica(batch_size=small), plan, 1, budget_s)
+    fitting = int(budget_s / (_LEAST_BATCHES + 1) / max(cpu_s / images, 1e-9)) // 2 * 2
+    return loader.replica(batch_size=min(loader.batch_size, max(_LEAST_BATCH, fitting)))
 
 
 def _time_plan(

@@ -22,6 +22,7 @@ class PenstockSubject:
     """Makes replicas of a loader, so that the user's own is left as it is."""
 
     worker_kind: WorkerKind = "threads"
+    keeps_workers = True
 
     def __init__(self, loader: Loader) -> None:
         self.loader = loader
@@ -43,6 +44,10 @@ class PenstockSubject:
             yield replica
         finally:
             replica.close()
+
+    def with_batch_size(self, images: int) -> PenstockSubject:
+        """Make smaller or larger batches."""
+        return PenstockSubject(self.loader.replica(batch_size=images))
 
     def costs(self, seconds: float) -> Costs | None:
         """Add op after op and take the CPU time that each one adds."""

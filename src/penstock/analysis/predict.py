@@ -7,6 +7,13 @@ Accelerator and cores work side by side as well as the loop lets them:
     E = (S^-p + X^-p)^(-1/p)
 
 p = 1 is one after the other, p without end is min(S, X). It is fitted to what was measured.
+
+A step that computes on the same cores is another matter: what loading takes, the step loses.
+
+    1/E = 1/S + k/P
+
+k is the share of the loading that it has to wait for: 1 if the step keeps all cores busy, less if
+some are idle meanwhile. It follows from measured S, P and E.
 """
 
 from __future__ import annotations
@@ -19,7 +26,6 @@ import numpy as np
 DEFAULT_OVERLAP = 8.0
 _OVERLAPS = np.geomspace(1.0, 32.0, 61)
 _TRUST_IN_DEFAULT = 0.1  # an overlap e times off the default is as odd as a rate that is 10 % off
-MOST_CORES = 1024  # considered
 FED = 0.95  # an accelerator that gets this share of what it could take is fed
 
 
@@ -41,6 +47,17 @@ def predict(point: Point, overlap: float) -> float:
     faster = max(point.synthetic, by_cores)
     # As a ratio, since a rate to the power of -32 is no number a float can hold well.
     return float(slower * (1 + (slower / faster) ** overlap) ** (-1 / overlap))
+
+
+def predict_shared(synthetic: float, pipeline: float, share: float) -> float:
+    """Return the end-to-end rate of a step that computes on the cores that load."""
+    return 1 / (1 / synthetic + share / pipeline)
+
+
+def fit_share(points: Sequence[Point]) -> float:
+    """Return the share of loading that a step on the same cores waits for: the median of some."""
+    shares = [(1 / one.end_to_end - 1 / one.synthetic) * one.pipeline for one in points]
+    return max(0.0, float(np.median(shares)))
 
 
 def fit_overlap(points: Sequence[Point]) -> float:
@@ -91,9 +108,9 @@ def fit_cores(rates: Mapping[int, float]) -> CoreModel:
 
 
 def cores_needed(
-    synthetic: float, model: CoreModel, step_cpu_s: float, overlap: float, most: int = MOST_CORES
+    synthetic: float, model: CoreModel, step_cpu_s: float, overlap: float, most: int
 ) -> int | None:
-    """Return the fewest cores that feed the accelerator; None if no number does."""
+    """Return the fewest cores that feed the accelerator; None if not even `most` do."""
     for cores in range(1, most + 1):
         point = Point(synthetic, model.rate(cores), cores, step_cpu_s)
         if predict(point, overlap) >= FED * synthetic:

@@ -17,6 +17,7 @@ class Verdict(Enum):
     ACCELERATOR = "accelerator-bound"
     DECODE = "decode-bound"
     AUGMENT = "augment-bound"
+    OWN_CODE = "held up by the data set's own code"
     READ = "read-bound"
     TRANSFER = "transfer-bound"
     WORKERS = "starved by worker count"
@@ -90,6 +91,8 @@ class WhatIf:
     change: str
     rate: float  # end to end
     gain: float  # over what is there now: 1.0 is no change
+    pipeline: float | None = None  # the loader alone with it, if that was measured
+    note: str = ""  # what else it changes
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,9 +100,14 @@ class Advice:
     """What to do, with the line to write."""
 
     title: str
-    gain: float  # predicted, end to end: 1.0 is no change
+    gain: float | None  # predicted, end to end: 1.0 is no change; None if nobody can tell
     line: str
     why: str
+
+    @property
+    def rank(self) -> float:
+        """The gain, to sort by; what has none comes after what gains anything."""
+        return 1.0 if self.gain is None else self.gain
 
 
 @dataclass(frozen=True, slots=True)
@@ -164,6 +172,9 @@ class Analysis:
     utilisation: Utilisation | None = None
     steps: Steps | None = None
     slowest_files: tuple[tuple[str, float], ...] = ()  # name, milliseconds
+    assumption: str = ""  # on which rates of training rest, as "if your accelerator took ..."
+    banner: str = ""  # why these figures are doubtful; nothing is concluded from them then
+    left_out: tuple[str, ...] = ()  # what was not measured for lack of time
 
     def to_dict(self) -> dict[str, Any]:
         """Return everything in types that JSON knows."""

@@ -16,8 +16,9 @@ from penstock.errors import AnalysisError
 # An epoch of fewer batches than so many times those in flight never gets going: what counts then
 # is the whole of it.
 _SHORT_EPOCH = 4
-_TIMED_BATCHES = 3  # at least, after what was in flight
+TIMED_BATCHES = 3  # at least, after what was in flight
 _PATIENCE = 10  # so many times the seconds asked for may pass until then
+_LEAST_PATIENCE_S = 5.0  # where a number of batches is asked for
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,9 +71,9 @@ class _Limits:
     least_batches: int
 
     @staticmethod
-    def of(seconds: float, least_batches: int) -> _Limits:
+    def of(seconds: float, least_batches: int, patience_s: float) -> _Limits:
         now = time.perf_counter()
-        return _Limits(now + seconds, now + _PATIENCE * seconds, least_batches)
+        return _Limits(now + seconds, now + max(_PATIENCE * seconds, patience_s), least_batches)
 
     def are_reached(self, now: float, batches: int) -> bool:
         return now >= self.until and batches >= (2 if now >= self.latest else self.least_batches)
@@ -85,15 +86,20 @@ def run_loader(
     seconds: float,
     in_flight: int,
     epochs: int | None = None,
+    least_batches: int = 0,
 ) -> Run:
     """Iterate for at least `seconds`, or for so many epochs, and time every step.
 
     `in_flight` is how many batches the loader prepares ahead: they arrive in a burst, and the rate
-    is that of what follows.
+    is that of what follows. `least_batches` are waited for, but not without end.
     """
     # A device that queues steps takes its first ones in a burst, too.
     in_flight = max(in_flight, 0 if device is None else QUEUE_DEPTH + 1)
-    limits = _Limits.of(seconds, in_flight + _TIMED_BATCHES)
+    limits = _Limits.of(
+        seconds,
+        max(least_batches, in_flight + TIMED_BATCHES),
+        _LEAST_PATIENCE_S if least_batches else 0.0,
+    )
     steps_before = 0 if device is None else len(device.busy)
     done: list[_Epoch] = []
     batches = 0

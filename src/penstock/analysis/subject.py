@@ -49,6 +49,15 @@ class Subject(Protocol):
         """Make the loader anew, with its own number of workers or another."""
         ...
 
+    @property
+    def keeps_workers(self) -> bool:
+        """Whether workers live on from one epoch to the next."""
+        ...
+
+    def with_batch_size(self, images: int) -> Subject | None:
+        """Return the same with batches of so many images, if that can be done."""
+        ...
+
     def costs(self, seconds: float) -> Costs | None:
         """Measure what an image costs, part by part, for about so long; None if that is hidden."""
         ...
@@ -79,6 +88,7 @@ class IterableSubject:
 
     worker_kind: WorkerKind = "unknown"
     workers = 0
+    keeps_workers = False
     batch_size = 0
     images = 0
 
@@ -95,6 +105,11 @@ class IterableSubject:
         """Return the iterable itself."""
         del workers
         return nullcontext(self._loader)
+
+    def with_batch_size(self, images: int) -> Subject | None:
+        """Nothing can be changed."""
+        del images
+        return None
 
     def costs(self, seconds: float) -> Costs | None:
         """Nothing can be told from outside."""

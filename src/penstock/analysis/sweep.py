@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
+from penstock.analysis.budget import Budget
 from penstock.analysis.devices import Device
-from penstock.analysis.measure import Effort, Say, StepAlone
+from penstock.analysis.measure import Effort, StepAlone
 from penstock.analysis.results import Prediction
 from penstock.analysis.subject import Subject
 from penstock.analysis.what_if import Change, Model
@@ -21,7 +22,12 @@ class Setting:
     model: Model
     cores: int
     effort: Effort  # of one run
-    say: Say
+    budget: Budget
+    run_s: float  # about how long a run takes
+
+    def allows(self, what: str, runs: int, measurements: int) -> bool:
+        """Tell whether there is time for so many runs."""
+        return self.budget.allows(what, runs * self.run_s, measurements)
 
 
 @dataclass(slots=True)

@@ -11,6 +11,7 @@ import sys
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
+from dataclasses import replace
 from itertools import islice
 from typing import Any
 
@@ -33,6 +34,7 @@ _DECODE, _OWN, _COLLATE = "decode", "the data set's own code", "collate"
 _LEAST_ITEMS = 4
 _COLLATES = 3
 _WORTH_NOTING = 0.2  # share of an op's time
+_LONGEST_TRY_S = 0.3  # of one op on cropped images
 
 
 def measure_costs(
@@ -58,7 +60,36 @@ def measure_costs(
             if time.perf_counter() > until and len(items) >= _LEAST_ITEMS:
                 break
         collated = _time_collate(clock, collate, items, batch_size)
-    return _as_costs(clock, ops, len(items), collated)
+        by = "torch" if _is_default(collate) else "Python"
+        costs = _as_costs(clock, ops, len(items), (collated, by))
+        return Costs(tuple(_with_place_behind(part, costs, ops) for part in costs.parts))
+
+
+def _with_place_behind(part: Cost, costs: Costs, ops: dict[str, TimedOp]) -> Cost:
+    """Try an op that stands before a crop on what leaves the crop, if it takes much time."""
+    names = list(ops)
+    if part.name not in ops or part.seconds < _WORTH_NOTING * costs.total_s or part.note:
+        return part
+    later = names[names.index(part.name) + 1 :]
+    crop = next((name for name in later if ops[name].kept), None)
+    if crop is None or ops[part.name].kept:  # a crop is not moved behind another one
+        return part
+    op, images = ops[part.name].op, ops[crop].kept
+    try:
+        spent_s, calls, until = 0.0, 0, time.perf_counter() + _LONGEST_TRY_S
+        while not calls or time.perf_counter() < until:
+            image = images[calls % len(images)]
+            began_s = time.thread_time()
+            op(image)
+            spent_s += time.thread_time() - began_s
+            calls += 1
+    except Exception:  # noqa: BLE001 (an op that does not work there cannot be moved)
+        return part
+    return replace(part, behind=crop, seconds_behind=spent_s / calls)
+
+
+def _is_default(collate: Callable[..., Any]) -> bool:
+    return getattr(collate, "__module__", "").startswith("torch.utils.data")
 
 
 def _time_collate(
@@ -72,17 +103,19 @@ def _time_collate(
     return _COLLATES * batch_size
 
 
-def _as_costs(clock: StageClock, ops: dict[str, TimedOp], items: int, collated: int) -> Costs:
+def _as_costs(
+    clock: StageClock, ops: dict[str, TimedOp], items: int, collated: tuple[int, str]
+) -> Costs:
     spent = clock.spent
     waited_s = sum(spent[name].blocked_s for name in (_OWN, _DECODE) if name in spent)
     parts = [Cost("read", "waiting for data", waited_s / items, "disk")]
     if _DECODE in spent:
         parts.append(Cost("decode", _DECODE, spent[_DECODE].cpu_s / items, "Pillow or the like"))
-    parts.append(Cost("augment", _OWN, spent[_OWN].cpu_s / items, "Python"))
+    parts.append(Cost("own", _OWN, spent[_OWN].cpu_s / items, "Python"))
     for name, op in ops.items():
         if name in spent:
             parts.append(_cost("augment", name, spent[name], items, op.runs_in))
-    parts.append(_cost("collate", _COLLATE, spent[_COLLATE], collated, "torch"))
+    parts.append(_cost("collate", _COLLATE, spent[_COLLATE], *collated))
     return Costs(tuple(parts))
 
 

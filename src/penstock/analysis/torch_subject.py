@@ -26,12 +26,14 @@ class TorchSubject:
 
     worker_kind: WorkerKind = "processes"
 
-    def __init__(self, loader: Any, dataset: Any = None) -> None:
+    def __init__(self, loader: Any, dataset: Any = None, batch_size: int | None = None) -> None:
         self._loader = loader
         self._dataset = loader.dataset if dataset is None else dataset
+        self._other_batch_size = batch_size
         self.workers: int = loader.num_workers
+        self.keeps_workers: bool = loader.persistent_workers
         self.images = _length(self._dataset)
-        self.batch_size: int = loader.batch_size or _batch_size(loader)
+        self.batch_size: int = batch_size or loader.batch_size or _batch_size(loader)
         name = type(innermost(self._dataset)).__name__
         self.title = (
             f"DataLoader({name} of {self.images:,} images, batch_size={self.batch_size}, "
@@ -50,6 +52,12 @@ class TorchSubject:
             # torch warns of workers beyond the cores; here that is what is measured.
             warnings.filterwarnings("ignore", "This DataLoader will create", UserWarning)
             yield self._remake(self.workers if workers is None else workers)
+
+    def with_batch_size(self, images: int) -> TorchSubject | None:
+        """Return a copy with other batches; None where somebody's own sampler makes them."""
+        if self._loader.batch_size is None:
+            return None
+        return TorchSubject(self._loader, self._dataset, images)
 
     def costs(self, seconds: float) -> Costs | None:
         """Take items of the data set one after the other, and time what is done to them."""
@@ -79,7 +87,7 @@ class TorchSubject:
                     op.num_ops = layers
                     found = True
         found = found or _add_rand_augment(dataset, layers)
-        return TorchSubject(self._loader, dataset) if found else None
+        return TorchSubject(self._loader, dataset, self._other_batch_size) if found else None
 
     def with_size(self, factor: float) -> TorchSubject | None:
         """Return a copy whose crops and resizes give `factor` times the size; None without any."""
@@ -89,7 +97,7 @@ class TorchSubject:
             for op in owner.transforms:
                 if type(op).__name__.endswith(("Crop", "Resize")):
                     found |= _scale_sizes(op, factor)
-        return TorchSubject(self._loader, dataset) if found else None
+        return TorchSubject(self._loader, dataset, self._other_batch_size) if found else None
 
     def slowest_files(self) -> tuple[tuple[str, float], ...]:
         """Fetch some samples one by one; nothing for data that has no order."""
@@ -118,10 +126,13 @@ class TorchSubject:
                 "persistent_workers": given.persistent_workers,
                 "timeout": given.timeout,
             }
-        if given.batch_sampler is not None and _has_length(self._dataset):
+        size = self._other_batch_size
+        if given.batch_sampler is None or not _has_length(self._dataset):
+            options |= {"batch_size": size or given.batch_size, "drop_last": given.drop_last}
+        elif size is None:
             options["batch_sampler"] = given.batch_sampler
         else:
-            options |= {"batch_size": given.batch_size, "drop_last": given.drop_last}
+            options |= {"batch_size": size, "sampler": given.sampler, "drop_last": given.drop_last}
         return import_module("torch.utils.data").DataLoader(self._dataset, **options)
 
 

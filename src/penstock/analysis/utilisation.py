@@ -44,10 +44,15 @@ def watch_device(device: Device, step_s: float) -> Iterator[Busyness]:
     if found.utilisation is not None:
         return
     if device.busy:
-        found.utilisation = cut_into_slices(f"steps of the {device.name} device", device.busy)
+        found.utilisation = busy_in_last(device, len(device.busy))
     elif isinstance(device, TorchDevice):
         source = f"when steps of the {device.name} device began, each as long as it takes alone"
         found.utilisation = cut_into_slices(source, one_after_the_other(device.submitted, step_s))
+
+
+def busy_in_last(device: Device, steps: int) -> Utilisation | None:
+    """Return how busy a device was that knows its own steps, over the last of them."""
+    return cut_into_slices(f"steps of the {device.name} device", device.busy[-steps:])
 
 
 def one_after_the_other(submitted: Sequence[float], step_s: float) -> list[Interval]:

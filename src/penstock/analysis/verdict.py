@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from penstock.analysis.costs import Costs
+from penstock.analysis.costs import Cost, Costs, Kind
 from penstock.analysis.facts import Facts
 from penstock.analysis.results import Verdict
 
@@ -19,6 +19,14 @@ _SCALING_THAT_COUNTS = 1.3
 # Functions that let go of the lock show next to nothing, those that keep it a half and more.
 _LOCKED = 0.25
 
+_BY_KIND: dict[Kind, Verdict] = {
+    "read": Verdict.READ,
+    "decode": Verdict.DECODE,
+    "own": Verdict.OWN_CODE,
+    "augment": Verdict.AUGMENT,
+    "collate": Verdict.COLLATE,
+}
+
 
 @dataclass(frozen=True, slots=True)
 class Finding:
@@ -32,54 +40,91 @@ class Finding:
 def judge(facts: Facts) -> Finding:
     """Say what holds the training up."""
     verdict, sentence = _judge(facts)
-    return Finding(verdict, sentence, _evidence(facts))
+    return Finding(verdict, sentence[0].upper() + sentence[1:], _evidence(facts))
+
+
+def many_cores(cores: int) -> str:
+    """Return a number of cores in words."""
+    return "1 core" if cores == 1 else f"{cores:,} cores"
 
 
 def _judge(facts: Facts) -> tuple[Verdict, str]:
-    stall = f"the accelerator waits {facts.stall:.0%} of its time"
     if facts.batches < LEAST_BATCHES:
         return Verdict.NONE, (
             f"No verdict: {facts.batches} batches measured, {LEAST_BATCHES} needed. Measure for "
-            "longer, or make batches smaller."
+            "longer (--seconds), or make batches smaller."
+        )
+    if facts.computes_here and (facts.stall <= _FED or facts.pipeline > _AMPLE * facts.synthetic):
+        return Verdict.ACCELERATOR, (
+            f"the training step is the limit: it computes on {facts.step_cores:.1f} of the "
+            f"{many_cores(facts.cores)} itself. Loading shares them with it: "
+            f"{_instant(facts)}."
         )
     if facts.stall <= _FED:
-        return Verdict.ACCELERATOR, (
-            f"The accelerator is the limit: it is busy {1 - facts.stall:.0%} of the time, and the "
-            f"input pipeline could feed {facts.pipeline / facts.synthetic:.1f} of it."
-        )
-    if facts.computes_here and facts.pipeline > _AMPLE * facts.synthetic:
-        return Verdict.ACCELERATOR, (
-            f"The training step is the limit: it computes on {facts.step_cores:.1f} of the "
-            f"{facts.cores} cores itself, and leaves them {facts.stall:.0%} of the time to an "
-            f"input pipeline that alone could feed {facts.pipeline / facts.synthetic:.1f} of it."
-        )
+        return Verdict.ACCELERATOR, _fed(facts)
     too_many = _too_many_workers(facts)
+    waits = _waits(facts)
     if too_many is not None:
-        return Verdict.TOO_MANY_WORKERS, f"Too many workers: {stall}; {too_many}"
+        return Verdict.TOO_MANY_WORKERS, f"too many workers: {too_many}; {waits}."
     if facts.epoch_s is not None and facts.start_up_s > _MOST_OF_IT * facts.epoch_s:
         return Verdict.START_UP, (
-            f"Starting up is the limit: {facts.start_up_s:.2f} of the {facts.epoch_s:.2f} seconds "
-            f"of an epoch go into starting and ending it; {stall}."
+            f"starting up is the limit: {facts.start_up_s:.2f} of the {facts.epoch_s:.2f} seconds "
+            f"of an epoch go into starting and ending it; {waits}."
         )
     if facts.copy_s * facts.synthetic > _MOST_OF_IT:
         return Verdict.TRANSFER, (
-            f"Copying batches to the device is the limit: {facts.copy_s * 1e6:.0f} µs an image; "
-            f"{stall}."
+            f"copying batches to the device is the limit: {facts.copy_s * 1e6:,.0f} µs an image, "
+            f"where the whole step takes {1e6 / facts.synthetic:,.0f}; {waits}."
         )
-    if facts.costs is None:
+    if facts.costs is None or facts.costs.total_s <= 0:
         return Verdict.NONE, (
-            f"No verdict on the cause: {stall}, but what the loader does inside cannot be seen."
+            f"No verdict on the cause: {waits}, but what the loader does inside cannot be seen."
         )
-    return _judge_costs(facts, facts.costs, stall)
+    return _judge_costs(facts, facts.costs, waits)
 
 
-def _judge_costs(facts: Facts, costs: Costs, stall: str) -> tuple[Verdict, str]:
-    total_us = costs.total_s * 1e6
+def _fed(facts: Facts) -> str:
+    fed = (
+        f"the input pipeline alone gives {facts.pipeline:,.0f} images/s, "
+        f"{facts.pipeline / facts.synthetic:.1f} times that"
+    )
+    if facts.assumption:
+        busy = f"it would be the limit, and busy {1 - facts.stall:.0%} of the time"
+        return f"{facts.assumption}, {busy}: {fed}."
+    return (
+        f"the accelerator is the limit: it is busy {1 - facts.stall:.0%} of the time. It takes "
+        f"{facts.synthetic:,.0f} images/s; {fed}."
+    )
+
+
+def _waits(facts: Facts) -> str:
+    """Return what the accelerator loses, and on which condition."""
+    if facts.computes_here:
+        return (
+            f"the training step computes on the same cores, and is {facts.stall:.0%} slower than "
+            f"alone: {_instant(facts)}"
+        )
+    if facts.assumption:
+        return f"{facts.assumption}, it would wait {facts.stall:.0%} of its time"
+    return f"the accelerator waits {facts.stall:.0%} of its time"
+
+
+def _instant(facts: Facts) -> str:
+    """Say what a cheaper loader would bring to a step that shares its cores, and how surely."""
+    gain = max(1.0, facts.synthetic / facts.end_to_end)
+    said = f"a loader that cost nothing would make training {gain:.2f} times as fast"
+    if facts.instant_between is None:
+        return f"{said} (measured once, so take it as rough)"
+    least, most = facts.instant_between
+    return f"{said} (between {max(1.0, least):.2f} and {max(1.0, most):.2f} from round to round)"
+
+
+def _judge_costs(facts: Facts, costs: Costs, waits: str) -> tuple[Verdict, str]:
     waiting = costs.of("read") / costs.total_s
-    if waiting > _MOST_OF_IT:
+    if waiting > _MOST_OF_IT or costs.longest.kind == "read":
         return Verdict.READ, (
-            f"Reading is the limit: {waiting:.0%} of an image's {total_us:,.0f} µs pass waiting "
-            f"for data; {stall}."
+            f"reading is the limit: {waiting:.0%} of an image's {costs.total_s * 1e6:,.0f} µs pass "
+            f"waiting for data; {waits}."
         )
     locked = facts.worker_kind == "threads" and costs.lock_share > _LOCKED
     if locked and facts.cores > 1 and costs.python_s > _MOST_OF_IT * costs.cpu_s:
@@ -87,28 +132,34 @@ def _judge_costs(facts: Facts, costs: Costs, stall: str) -> tuple[Verdict, str]:
             (part for part in costs.parts if part.runs_in == "Python"), key=lambda p: p.seconds
         ).name
         return Verdict.INTERPRETER, (
-            f"The interpreter lock is the limit: {name} is Python, of which one thread at a time "
-            f"can run, and takes {costs.python_s / costs.cpu_s:.0%} of the work; {stall}."
+            f"the interpreter lock is the limit: {name} is Python, of which one thread at a time "
+            f"can run, and takes {costs.python_s / costs.cpu_s:.0%} of the work; {waits}."
         )
     if _has_too_few_workers(facts):
-        kind = "threads" if facts.worker_kind == "threads" else "workers"
-        return Verdict.WORKERS, (
-            f"Too few {kind}: {facts.workers} for {facts.cores} cores, while {stall}."
-        )
-    shares = {
-        Verdict.DECODE: costs.of("decode"),
-        Verdict.AUGMENT: costs.of("augment"),
-        Verdict.COLLATE: costs.of("collate"),
-    }
-    largest = max(shares, key=lambda verdict: shares[verdict])
-    share = f"{shares[largest] / costs.cpu_s:.0%} of an image's {costs.cpu_s * 1e6:,.0f} µs"
-    if largest is Verdict.DECODE:
-        return largest, f"Decoding is the limit: {share}; {stall}."
-    if largest is Verdict.COLLATE:
-        return largest, f"Putting batches together is the limit: {share}; {stall}."
-    slowest = costs.slowest("augment")
-    name = "" if slowest is None else f", most of all {slowest.name}"
-    return largest, f"Augmenting is the limit: {share}{name}; {stall}."
+        return Verdict.WORKERS, f"{_too_few_workers(facts)}; {waits}."
+    longest = costs.longest
+    return _BY_KIND[longest.kind], f"{_about_longest(longest, costs)}; {waits}."
+
+
+def _about_longest(part: Cost, costs: Costs) -> str:
+    """Name the longest bar, and what all of its kind take together where that is more."""
+    share = part.seconds / costs.cpu_s
+    of_work = f"{share:.0%} of an image's {costs.cpu_s * 1e6:,.0f} µs of work"
+    name = {
+        "decode": "decoding" if part.name == "decode" else f"decoding ({part.name})",
+        "own": "the data set's own code (__getitem__ without decoders and transforms)",
+        "collate": "putting batches together",
+        "augment": part.name,
+    }[part.kind]
+    together = costs.of("augment")
+    others = ""
+    if together > (part.seconds if part.kind == "augment" else 0) * 1.05:
+        others = f" (all transforms together: {together / costs.cpu_s:.0%})"
+    if part.kind == "augment" and together > _MOST_OF_IT * costs.cpu_s:
+        return f"the transforms are the limit, most of all {name}: {of_work}{others}"
+    if share > _MOST_OF_IT:
+        return f"{name} is the limit: {of_work}{others}"
+    return f"preparing images is the limit, and {name} the longest part of it: {of_work}{others}"
 
 
 def _has_too_few_workers(facts: Facts) -> bool:
@@ -122,20 +173,35 @@ def _has_too_few_workers(facts: Facts) -> bool:
     return facts.other_spread >= _GAIN_THAT_COUNTS
 
 
+def _too_few_workers(facts: Facts) -> str:
+    kind = "thread" if facts.worker_kind == "threads" else "worker"
+    cores = many_cores(facts.cores)
+    if facts.workers == 0:
+        said = f"no {kind}s: images are loaded in the training process itself, on 1 of {cores}"
+    else:
+        said = f"too few {kind}s: {facts.workers} for {cores}"
+    if facts.other_gain is not None and facts.other_gain < _GAIN_THAT_COUNTS:
+        said += f" (what {facts.cores} would bring could not be measured: rounds differ too much)"
+    return said
+
+
 def _too_many_workers(facts: Facts) -> str | None:
     gain = facts.other_gain
     if gain is None or facts.workers <= facts.cores or gain < _GAIN_THAT_COUNTS:
         return None
     return (
-        f"{facts.workers} on {facts.cores} cores get in each other's way, and "
-        f"{facts.other_workers} deliver {gain:.1f} times as much."
+        f"{facts.workers} on {many_cores(facts.cores)} get in each other's way, and "
+        f"{facts.other_workers} deliver {gain:.1f} times as much"
     )
 
 
 def _evidence(facts: Facts) -> tuple[str, ...]:
+    step = f"the step alone: {facts.synthetic:,.0f} images/s"
+    if facts.emulated_rate is not None:
+        step = f"the accelerator: {facts.synthetic:,.0f} images/s, assumed, not measured"
     lines = [
-        f"the step alone: {facts.synthetic:,.0f} images/s",
-        f"the pipeline alone on {facts.cores} cores: {facts.pipeline:,.0f} images/s",
+        step,
+        f"the pipeline alone on {many_cores(facts.cores)}: {facts.pipeline:,.0f} images/s",
         f"together: {facts.end_to_end:,.0f} images/s, over {facts.batches} batches",
     ]
     if facts.costs is not None:
@@ -148,6 +214,6 @@ def _evidence(facts: Facts) -> tuple[str, ...]:
         )
     if facts.epoch_s is not None:
         lines.append(
-            f"an epoch takes {facts.epoch_s:.2f} s, of which {facts.start_up_s:.2f} s to start up"
+            f"an epoch takes {facts.epoch_s:.2g} s, of which {facts.start_up_s:.2g} s to start up"
         )
     return tuple(lines)

@@ -8,14 +8,15 @@ import sys
 from typing import TYPE_CHECKING
 
 from penstock.cli.analyzed_loader import BATCH_SIZE, is_object, open_loader, open_step
-from penstock.cli.arguments import count
+from penstock.cli.arguments import count, seconds
 from penstock.cli.output import say
 from penstock.errors import AnalysisError
+from penstock.progress import ProgressBar
 
 if TYPE_CHECKING:
-    Verbs = argparse._SubParsersAction[argparse.ArgumentParser]  # noqa: SLF001 (has no public name)
+    from typing_extensions import Self
 
-DEVICE = "emulated:1000"
+    Verbs = argparse._SubParsersAction[argparse.ArgumentParser]  # noqa: SLF001 (has no public name)
 
 
 def add_verb(verbs: Verbs, shared: argparse.ArgumentParser) -> None:
@@ -40,7 +41,8 @@ def add_verb(verbs: Verbs, shared: argparse.ArgumentParser) -> None:
     )
     verb.add_argument(
         "--device",
-        help=f"cuda, mps, cpu, or emulated:IMAGES_PER_SECOND (default: {DEVICE})",
+        help="cuda, mps, cpu, or emulated:IMAGES_PER_SECOND (default: the GPU that torch finds; "
+        "without one, an accelerator of 1,000 images/s is assumed)",
     )
     verb.add_argument(
         "--model", default="resnet18", help="torchvision's or timm's name, or MODULE:CALLABLE"
@@ -65,14 +67,20 @@ def add_verb(verbs: Verbs, shared: argparse.ArgumentParser) -> None:
     verb.add_argument(
         "--before", metavar="FILE", help="the JSON of an earlier analysis, to show beside this one"
     )
-    verb.add_argument("--quick", action="store_true", help="seconds instead of a minute, rougher")
+    verb.add_argument(
+        "--seconds",
+        type=seconds,
+        metavar="N",
+        help="how long all of it may take (default: 60); what there is no time for is left out",
+    )
+    verb.add_argument("--quick", action="store_true", help="--seconds 10, rougher")
     verb.set_defaults(run=run)
 
 
 def run(args: argparse.Namespace) -> int:
     """Analyze, and print or write what was found."""
     from penstock.analysis.analyze import analyze
-    from penstock.analysis.devices import EMULATED
+    from penstock.analysis.devices import EMULATED, find_device
     from penstock.analysis.read import read_analysis
     from penstock.analysis.report import check_target, print_terminal, write_html
     from penstock.analysis.report.vega import chart_script
@@ -80,29 +88,31 @@ def run(args: argparse.Namespace) -> int:
 
     if args.step is not None and args.device is not None:
         raise AnalysisError("--step trains on what it likes. Leave out --device.")
-    device = args.device or DEVICE
-    if not device.startswith(EMULATED) and ":" not in args.model:
+    device = args.device
+    wanted = device or (find_device() if args.step is None else None)
+    if wanted is not None and not wanted.startswith(EMULATED) and ":" not in args.model:
         try:
             import_torchvision()  # in the one way that works for all builds of it
         except ImportError as error:
-            raise AnalysisError(f"--device {device}: {error}. Install torchvision.") from error
+            if device is not None:
+                raise AnalysisError(f"--device {device}: {error}. Install torchvision.") from error
     if args.html:  # what is missing for it is better said before measuring for a minute
         check_target(args.html)
         chart_script()
     before = read_analysis(args.before) if args.before else None
     loader, code = open_loader(args)
-    progress = _Teller(show=sys.stderr.isatty() and not args.json)
-    analysis = analyze(
-        loader,
-        open_step(args.step),
-        device=device,
-        model=args.model,
-        title=None if is_object(args.data) else args.data,
-        quick=args.quick,
-        progress=progress.tell,
-        code=code,
-    )
-    progress.clear()
+    with _Teller() as progress:
+        analysis = analyze(
+            loader,
+            open_step(args.step),
+            device=device,
+            model=args.model,
+            title=None if is_object(args.data) else args.data,
+            seconds=args.seconds,
+            quick=args.quick,
+            progress=progress.tell,
+            code=code,
+        )
     if args.html:
         write_html(analysis, args.html, before=before)
     if args.json:
@@ -115,16 +125,21 @@ def run(args: argparse.Namespace) -> int:
 
 
 class _Teller:
-    """Shows on one line of the terminal what is being measured."""
+    """Shows what is being measured: a bar on a terminal, a line for each elsewhere."""
 
-    def __init__(self, *, show: bool) -> None:
-        self._show = show
+    def __init__(self) -> None:
+        self._bar = ProgressBar("measuring", total=1, quiet_for_s=0, rate=False)
+        self._is_terminal = sys.stderr.isatty()
 
-    def tell(self, what: str) -> None:
-        if self._show:
-            sys.stderr.write(f"\r\033[Kmeasuring {what} ...")
-            sys.stderr.flush()
+    def __enter__(self) -> Self:
+        return self
 
-    def clear(self) -> None:
-        if self._show:
-            sys.stderr.write("\r\033[K")
+    def __exit__(self, *error: object) -> None:
+        self._bar.__exit__(None, None, None)
+
+    def tell(self, what: str, number: int, planned: int) -> None:
+        if not self._is_terminal:
+            print(f"measuring {number} of {planned}: {what}", file=sys.stderr, flush=True)
+            return
+        done = number - 1  # that one is only begun
+        self._bar.advance(done - self._bar.done, title=f"measuring {what}", total=planned)

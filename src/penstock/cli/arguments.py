@@ -56,3 +56,14 @@ def open_labelled(args: argparse.Namespace, data: Any) -> tuple[Any, Any]:
     from penstock.sources import open_labels_file
 
     return open_labels_file(data, args.labels, **chosen), None
+
+
+def seconds(text: str) -> float:
+    """Return a time above 0."""
+    try:
+        given = float(text)
+    except ValueError:
+        given = 0.0
+    if not 0 < given < float("inf"):
+        raise argparse.ArgumentTypeError(f"must be seconds, above 0, got {text!r}")
+    return given

@@ -95,7 +95,7 @@ def _write_report(result: Result, wanted: Path | None) -> None:
     path = wanted or user_cache_folder() / "demo-report.html"
     if wanted is None:
         path.parent.mkdir(parents=True, exist_ok=True)
-    write_html(result.after, path, before=result.before)
+    write_html(result.after, path, before=result.before, note=result.construction)
     result.report = str(path.resolve())
 
 

@@ -153,17 +153,17 @@ def _analyze(
 ) -> Analysis:
     from penstock.analysis.analyze import analyze
 
-    with ProgressBar(f"analyzing {what}", quiet_for_s=0, unit="begun", rate=False) as bar:
+    with ProgressBar(f"analyzing {what}", total=1, quiet_for_s=0, rate=False) as bar:
 
-        def tell(measuring: str) -> None:
-            bar.advance(1, title=f"analyzing {what}: {measuring},")
+        def tell(measuring: str, number: int, planned: int) -> None:
+            shown = number - 1  # that one is only begun
+            bar.advance(shown - bar.done, title=f"analyzing {what}: {measuring}", total=planned)
 
         return analyze(
             loader,
             device=device,
             title=title,
-            rounds=effort.rounds,
-            seconds=effort.seconds,
+            effort=effort,
             sweeps=sweeps,
             progress=tell,
         )

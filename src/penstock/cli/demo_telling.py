@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from penstock.analysis.report import wording
 from penstock.cli.demo_loaders import CROP_PX
-from penstock.cli.demo_result import STARVING, Result, end_to_end_rate
+from penstock.cli.demo_result import Result
 
 if TYPE_CHECKING:
     from penstock.analysis.results import Analysis
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 def print_story(result: Result) -> None:
-    """Print what was measured, the verdicts before and after, the factor, where the report is."""
+    """Print what was measured, then the verdicts before and after, and where the report is."""
     from rich.console import Console
     from rich.text import Text
 
@@ -27,35 +27,53 @@ def print_story(result: Result) -> None:
         wrapped = fill(words, console.width, initial_indent=indent, subsequent_indent=indent)
         console.print(Text(wrapped, style=style))
 
+    tell(_work(result))
+    console.print()
+    if (measured := _measured(result)) is not None:
+        tell(measured, style="bold green")
+    tell(_comparison(result), style="green" if result.all_identical else "bold red")
+    console.print()
+    console.print(_table(result.rows))
+    console.print()
     for heading, lines in _parts(result):
         tell(heading, style="bold")
         for line in lines:
             tell(line, indent="  ")
-    console.print()
-    if result.speed_up is not None:
-        tell(f"Training is {wording.factor(result.speed_up)} as fast.", style="bold green")
-        console.print()
-    console.print(_table(result.rows))
-    console.print()
-    tell(_comparison(result), style="green" if result.all_identical else "bold red")
     for note in result.notes:
         tell(note)
     if result.report is not None:
         console.print(Text(f"Before and after in one page: {result.report}"), soft_wrap=True)
 
 
-def _parts(result: Result) -> Iterator[tuple[str, list[str]]]:
-    packing, device = result.packing, result.before.device
-    size = f"{packing.original_bytes / 1e6:,.1f} MB"
+def _work(result: Result) -> str:
+    size = f"{result.packing.original_bytes / 1e6:,.1f} MB"
     work = f"RandomResizedCrop({CROP_PX}), flip, normalise; batches of {result.work.batch_size}"
-    photos = f"{packing.images:,} photos made for this, {size} of JPEGs; {work}."
-    times, rate = f"{STARVING} times", wording.rate(result.plain_rate)
-    accelerator = f"An accelerator, {device}: {times} what the plain pipeline delivers, {rate}."
+    return f"{result.packing.images:,} photos made for this, {size} of JPEGs; {work}."
+
+
+def _measured(result: Result) -> str | None:
+    """Return what was measured of the loaders alone, in turn, on all cores."""
+    most = max((row.cores for row in result.rows), default=0)
+    rates = {row.loader: row for row in result.rows if row.cores == most}
+    ours = [row for name, row in rates.items() if name.startswith("penstock, packed")]
+    if not ours or result.plain not in rates:
+        return None
+    times, plain = median(ours[0].ratios), median(rates[result.plain].images_per_s)
+    return (
+        f"Loaders alone on {wording.count(most, 'core')}: penstock on the packed file gives "
+        f"{median(ours[0].images_per_s):,.0f} images/s, {result.plain} {plain:,.0f}: "
+        f"{wording.factor(times)} as many."
+    )
+
+
+def _parts(result: Result) -> Iterator[tuple[str, list[str]]]:
+    packing = result.packing
+    size = f"{packing.original_bytes / 1e6:,.1f} MB"
     packed = f"{size} became {packing.packed_bytes / 1e6:,.1f} MB in {packing.seconds:,.1f} s"
-    yield "What is measured", [photos, accelerator]
     yield f"Before: {result.before.title}", _finding(result.before)
     yield "Packed, without loss", [f"{packed}."]
     yield f"After: {result.after.title}", _finding(result.after)
+    yield "What that does to training", [result.construction]
 
 
 def _comparison(result: Result) -> str:
@@ -65,10 +83,9 @@ def _comparison(result: Result) -> str:
 
 
 def _finding(analysis: Analysis) -> list[str]:
-    return [
-        f"{analysis.verdict.value}: {analysis.sentence}",
-        f"Training gets {wording.rate(end_to_end_rate(analysis))}.",
-    ]
+    if analysis.banner:
+        return [analysis.banner]
+    return [f"{analysis.verdict.value}: {analysis.sentence}"]
 
 
 def _table(rows: Sequence[Row]) -> Any:

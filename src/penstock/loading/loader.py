@@ -306,6 +306,7 @@ class Loader:
         plan: Plan | None = None,
         threads: int | None = None,
         fidelity: str | None = None,
+        batch_size: int | None = None,
     ) -> Loader:
         """Return a loader over the same data from its first epoch on, with threads of its own.
 
@@ -318,6 +319,9 @@ class Loader:
         )
         other = object.__new__(type(self))
         other.__dict__.update(self.__dict__)
+        other._batching = replace(
+            self._batching, batch_size=batch_size or self._batching.batch_size
+        )
         other._begin_anew(plan or self._plan, options)
         return other
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import penstock
+from penstock.analysis.measure import Effort
 from penstock.cli.torchvision_import import import_torchvision
 from penstock.sample_set import RECIPE, make_sample_set
 from penstock.usable_cores import usable_cores
@@ -52,7 +53,7 @@ class Tensors(torch.utils.data.Dataset):
 def main(expected, loader, device) -> int:
     """Analyze, and print the expected verdict beside the one that came out."""
     torch.set_num_threads(1)
-    found = penstock.analyze(loader, device=device, rounds=3, seconds=0.6, sweeps=False)
+    found = penstock.analyze(loader, device=device, effort=Effort(3, 0.6), sweeps=False)
     verdict = "right" if found.verdict is expected else "WRONG"
     print(f"{verdict}: expected {expected.value!r}, got {found.verdict.value!r}")
     print(f"  {found.sentence}")

@@ -7,10 +7,12 @@ import shutil
 import pytest
 
 import analysis_samples
+from penstock.analysis.analyze import without_conclusions
 from penstock.analysis.report import write_html
 
 WAIT_S = 60  # a busy machine starts a browser slowly
 PHONE, DESK = (390, 844), (1280, 900)
+BUSY = "No verdict: other programs used 48% of the cores."
 
 webdriver = pytest.importorskip("selenium.webdriver")
 from selenium.webdriver.support.ui import WebDriverWait  # noqa: E402
@@ -42,6 +44,8 @@ def reports(tmp_path_factory):
         "minimal": (analysis_samples.minimal(), None),
         "compared": (analysis_samples.improved(), analysis_samples.full()),
         "hostile": (analysis_samples.hostile(), None),
+        "busy": (without_conclusions(analysis_samples.full(), BUSY), None),
+        "many places": (analysis_samples.in_many_places(), None),
     }
     for name, (analysis, before) in drawn.items():
         write_html(analysis, folder / f"{name}.html", before=before)
@@ -84,20 +88,46 @@ def test_reports_are_drawn_quietly_and_fit(show, name, size):
     assert browser.execute_script("return document.querySelectorAll('img').length") == 0
 
 
-@pytest.mark.parametrize("name", ["full", "compared"])
+@pytest.mark.parametrize("name", ["full", "compared", "many places"])
 def test_labels_stay_inside_their_charts(show, name):
     browser = show(name, PHONE)
 
     cut = browser.execute_script("""
       return [...document.querySelectorAll('.chart')].flatMap((chart) => {
         const frame = chart.getBoundingClientRect();
-        return [...chart.querySelectorAll('text')].filter((text) => {
+        const legend = [...chart.parentElement.querySelectorAll('.legend span')];
+        return [...chart.querySelectorAll('text'), ...legend].filter((text) => {
           const box = text.getBoundingClientRect();
           return box.width && (box.left < frame.left - 1 || box.right > frame.right + 1);
         }).map((text) => text.textContent);
       });
     """)
     assert cut == []
+
+
+@pytest.mark.parametrize("size", [PHONE, DESK], ids=["phone", "desk"])
+@pytest.mark.parametrize("name", ["full", "compared", "many places"])
+def test_no_line_leaves_its_plot(show, name, size):
+    browser = show(name, size)
+
+    outside = browser.execute_script("""
+      return [...document.querySelectorAll('#cores, #layers')].flatMap((figure) => {
+        const plot = figure.querySelector('path.background').getBoundingClientRect();
+        return [...figure.querySelectorAll('.mark-line path, .mark-symbol.role-mark path')]
+          .map((mark) => mark.getBoundingClientRect())
+          .filter((box) => box.top < plot.top - 8 || box.bottom > plot.bottom + 8)
+          .map((box) => [figure.id, box.top - plot.top, box.bottom - plot.bottom]);
+      });
+    """)
+    assert outside == []
+
+
+def test_doubtful_figures_have_a_banner_and_no_headline(show):
+    browser = show("busy")
+
+    assert browser.find_element("css selector", ".banner").text == BUSY
+    for absent in ("h1", "#what-ifs", "#advice", "#throughput", "#cores", "#lost-time"):
+        assert browser.find_elements("css selector", absent) == []
 
 
 @pytest.mark.parametrize("size", [PHONE, DESK], ids=["phone", "desk"])
@@ -117,7 +147,7 @@ def test_the_accelerators_time_fills_its_bars(show, size):
 @pytest.mark.parametrize(
     ("figure", "mark", "words"),
     [
-        ("throughput", ".mark-rect path", ["accelerator alone", "2,400", "2,376 to 2,424"]),
+        ("throughput", ".mark-rect path", ["accelerator, assumed", "2,400", "2,376 to 2,424"]),
         ("ops", ".mark-rect path", ["decode", "1,720", "61", "Pillow", "libjpeg-turbo"]),
         ("cores", ".mark-symbol path:nth-of-type(4)", ["end to end", "610", "measured"]),
         ("layers", ".mark-symbol path", ["pipeline alone", "660"]),

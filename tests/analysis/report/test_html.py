@@ -101,7 +101,7 @@ def test_the_accelerators_time_is_split(draw):
     widths = [value for tag, name, value in page.attributes if (tag, name) == ("span", "style")]
     assert widths[:4] == ["width:25.40%", "width:3.00%", "width:71.00%", "width:0.60%"]
     titles = [value for _, name, value in page.attributes if name == "title"]
-    assert "71\u00a0% waiting for decoding and augmenting" in titles
+    assert "71\u00a0% waiting for images to be prepared" in titles
 
 
 def test_the_first_epoch_has_a_bar_of_its_own(draw):
@@ -119,11 +119,15 @@ def test_lost_time_of_an_unknown_cause_is_told_too(draw):
     assert "waiting for files" not in page.words
 
 
-def test_lines_far_above_the_accelerators_leave_the_chart(draw):
+def test_lines_far_above_the_accelerators_have_a_scale_that_shows_both(draw):
     fast = tuple(CoreRate(c, Rate(c * 9e3, c * 9e3, c * 9e3), True) for c in (1, 2))
     page = draw(replace(analysis_samples.improved(), pipeline=fast))
 
-    assert "The pipeline goes on to 18,000 images/s, beyond the chart." in page.words
+    assert "The scale of rates is logarithmic." in page.words
+    cores = next(chart for chart in page.charts if "CPU cores" in json.dumps(chart))
+    least, largest = cores["layer"][1]["encoding"]["y"]["scale"]["domain"]
+    assert least < 2290
+    assert largest > 18_000
 
 
 def test_the_verdict_comes_first(draw):
@@ -164,7 +168,9 @@ def test_each_part_can_be_missing(draw, part, identity):
 def test_before_and_after_stand_side_by_side(draw):
     page = draw(analysis_samples.improved(), before=analysis_samples.full())
 
-    assert "Training is 3.85× as fast as before." in page.words  # noqa: RUF001
+    assert "The loader alone is 16.7× as fast as before." in page.words  # noqa: RUF001
+    assert "If your accelerator took 2,400 images/s, training would be 3.85×" in page.words  # noqa: RUF001
+    assert "that accelerator could not take more" in page.words
     assert "decode-boundDecoding JPEGs" in page.words
     assert "before: end to end, 16 cores" in page.words
     assert len(json.loads(page.scripts["figures"])) == 2
@@ -178,7 +184,27 @@ def test_before_and_after_stand_side_by_side(draw):
 def test_a_slower_run_is_called_slower(draw):
     page = draw(analysis_samples.full(), before=analysis_samples.improved())
 
-    assert "Training is slower than before: 0.26× the rate." in page.words  # noqa: RUF001
+    assert "The loader alone is slower than before: 0.06× the rate." in page.words  # noqa: RUF001
+
+
+def test_a_real_accelerators_gain_is_that_of_training(draw):
+    was, now = (
+        replace(one, is_emulated=False, device="cuda", assumption="")
+        for one in (analysis_samples.full(), analysis_samples.improved())
+    )
+    page = draw(now, before=was)
+
+    assert "Training is 3.85× as fast as before." in page.words  # noqa: RUF001
+    assert "would" not in page.words.partition("Where the")[0].rpartition("as before.")[2]
+
+
+def test_what_rests_on_an_assumption_says_so(draw):
+    page = draw(analysis_samples.full())
+
+    assert "Gains of training if your accelerator took 2,400 images/s." in page.words
+    assert "Predicted end to end if your accelerator took 2,400 images/s" in page.words
+    assert "Where the time of an accelerator of 2,400 images/s would go" in page.words
+    assert "images/s, assumed" in page.words
 
 
 def test_text_from_outside_never_becomes_markup(draw):

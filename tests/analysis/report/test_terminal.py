@@ -5,6 +5,7 @@ import pytest
 from rich.console import Console
 
 import analysis_samples
+from penstock.analysis.analyze import without_conclusions
 from penstock.analysis.report import print_terminal
 
 
@@ -38,9 +39,9 @@ def test_the_largest_gain_comes_first():
 
 def test_bars_are_as_long_as_the_rates():
     lines = printed(analysis_samples.full()).splitlines()
-    lengths = {line[:17].strip(): line.count("█") for line in lines if "█" in line}
+    lengths = {line[:21].strip(): line.count("█") for line in lines if "█" in line}
 
-    assert lengths["accelerator alone"] == 24
+    assert lengths["accelerator, assumed"] == 24
     assert lengths["pipeline alone"] == 24 * 660 // 2400
 
 
@@ -65,7 +66,7 @@ def test_what_is_predicted_has_a_star():
 
 
 def test_lost_time_is_split():
-    assert "71\u00a0% waiting for decoding and augmenting" in printed(
+    assert "71\u00a0% waiting for images to be prepared" in printed(
         analysis_samples.full(), width=200
     )
 
@@ -73,9 +74,26 @@ def test_lost_time_is_split():
 def test_before_and_after():
     text = printed(analysis_samples.improved(), before=analysis_samples.full())
 
-    assert "3.85× the rate before" in text  # noqa: RUF001
+    loader, training = (text.index(f"{what} the rate before") for what in ("16.7×", "3.85×"))  # noqa: RUF001
+    assert loader < training  # what was measured comes before what rests on an assumption
+    assert "3.85× the rate before if your accelerator took 2,400 images/s" in text  # noqa: RUF001
     assert "before: end to end" in text
     assert "after: end to end" in text
+
+
+def test_gains_of_advice_have_their_condition():
+    text = printed(analysis_samples.full())
+
+    assert "with gains of training if your accelerator took 2,400 images/s:" in text
+    assert "left out for lack of time: images 320 pixels high" in text
+
+
+def test_doubtful_figures_are_a_banner_without_bars_and_advice():
+    text = printed(without_conclusions(analysis_samples.full(), "No verdict: a busy machine."))
+
+    assert text.startswith("No verdict: a busy machine.")
+    for absent in ("no verdict ", "pipeline alone  ", "CPU cores", "Pack the data set"):
+        assert absent not in text
 
 
 def test_a_minimal_analysis_is_two_lines():

@@ -16,12 +16,14 @@ Spec = dict[str, Any]
 Rows = list[dict[str, Any]]
 
 ACCELERATOR = "accelerator alone"
+ASSUMED = "accelerator, assumed"
+STEP = "step alone"
 PIPELINE = "pipeline alone"
 END_TO_END = "end to end"
 
 SERIES_SCALE: Spec = {
-    "domain": [ACCELERATOR, PIPELINE, END_TO_END],
-    "range": ["var(--accelerator)", "var(--pipeline)", "var(--end-to-end)"],
+    "domain": [ACCELERATOR, ASSUMED, STEP, PIPELINE, END_TO_END],
+    "range": [*["var(--accelerator)"] * 3, "var(--pipeline)", "var(--end-to-end)"],
 }
 INK = "var(--ink)"
 MUTED = "var(--muted)"
@@ -43,15 +45,7 @@ _CONFIG: Spec = {
         "titlePadding": 8,
     },
     "axisY": {"domain": False, "ticks": False, "labelPadding": 6},
-    "legend": {
-        "orient": "top",
-        "title": None,
-        "labelColor": INK,
-        "labelFontSize": 12,
-        "labelLimit": 200,
-        "columns": 3,
-        "offset": 8,
-    },
+    "legend": {"disable": True},
     "text": {"color": INK, "fontSize": 12},
     "rule": {"color": MUTED},
 }
@@ -71,6 +65,7 @@ class Chart:
 
     heading: str
     spec: Spec
+    legend: Sequence[tuple[str, str]] = ()  # names and colours: words of the page, so none is cut
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,6 +90,18 @@ def layered(rows: Rows, *layers: Spec, height: int = 220, **rest: Any) -> Spec:
         "config": _CONFIG,
         **rest,
     }
+
+
+def accelerator_name(analysis: Analysis) -> str:
+    """Return what to call the rate of steps: that of an emulated accelerator was not measured."""
+    if analysis.is_emulated:
+        return ASSUMED
+    return STEP if is_on_cpu(analysis) else ACCELERATOR
+
+
+def is_on_cpu(analysis: Analysis) -> bool:
+    """Tell whether the step was one on the CPU, which is no accelerator."""
+    return analysis.device.partition(":")[0] == "cpu"
 
 
 def tooltip(**titles: str) -> list[Spec]:

@@ -29,7 +29,17 @@ def headline(analysis: Analysis) -> Headline:
 def speed_up(before: Analysis, after: Analysis) -> float | None:
     """Return how many times as fast training is after a change, if both were measured."""
     old, new = headline(before).end_to_end, headline(after).end_to_end
+    if before.banner or after.banner:  # doubtful rates cannot be compared
+        return None
     if old is None or new is None or old.rate.median <= 0:
+        return None
+    return new.rate.median / old.rate.median
+
+
+def loader_speed_up(before: Analysis, after: Analysis) -> float | None:
+    """Return how many times as much the loader alone gives after a change, on the same cores."""
+    old, new = headline(before).pipeline, headline(after).pipeline
+    if old is None or new is None or old.rate.median <= 0 or old.cores != new.cores:
         return None
     return new.rate.median / old.rate.median
 

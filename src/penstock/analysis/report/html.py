@@ -11,13 +11,14 @@ from penstock.analysis.report.accuracy import draw_accuracy, named_predictions
 from penstock.analysis.report.figure import Figure, Run
 from penstock.analysis.report.finite import finite_parts
 from penstock.analysis.report.lost_time import draw_lost_time
-from penstock.analysis.report.markup import Html, element, join, json_block
+from penstock.analysis.report.markup import Html, draw_legend, element, join, json_block
 from penstock.analysis.report.op_costs import draw_op_costs
 from penstock.analysis.report.opening import draw_opening
 from penstock.analysis.report.raw_figures import flatten
 from penstock.analysis.report.sections import (
     draw_advice,
     draw_environment,
+    draw_left_out,
     draw_predictions,
     draw_slowest_files,
     draw_what_ifs,
@@ -57,13 +58,17 @@ def check_target(path: str | PathLike[str]) -> None:
 
 
 def write_html(
-    analysis: Analysis, path: str | PathLike[str], *, before: Analysis | None = None
+    analysis: Analysis,
+    path: str | PathLike[str],
+    *,
+    before: Analysis | None = None,
+    note: str = "",
 ) -> None:
     """Write the report of an analysis, beside the one `before` a change if that is given.
 
-    Needs `pip install "penstock[report]"`.
+    A `note` stands under the headline. Needs `pip install "penstock[report]"`.
     """
-    page = _page(finite_parts(analysis), before and finite_parts(before))
+    page = _page(finite_parts(analysis), before and finite_parts(before), note)
     try:
         with open(path, "w", encoding="utf-8", errors="backslashreplace") as file:
             file.write(page)
@@ -74,7 +79,7 @@ def write_html(
         ) from error
 
 
-def _page(analysis: Analysis, before: Analysis | None) -> Html:
+def _page(analysis: Analysis, before: Analysis | None, note: str) -> Html:
     runs = [Run("before", before), Run("after", analysis)] if before else [Run("", analysis)]
     first = [figure for draw in FIRST_FIGURES if (figure := draw(runs))]
     others = [figure for draw in OTHER_FIGURES if (figure := draw(runs))]
@@ -84,14 +89,15 @@ def _page(analysis: Analysis, before: Analysis | None) -> Html:
             _masthead(analysis),
             element(
                 "main",
-                draw_opening(analysis, before),
+                draw_opening(analysis, before, note),
                 draw_lost_time(runs),
                 _figures(first, "rates"),
-                draw_advice(analysis.advice),
+                draw_advice(analysis),
                 _figures(others, "studies"),
-                draw_what_ifs(analysis.what_ifs),
+                draw_what_ifs(analysis.what_ifs, analysis.assumption),
                 draw_predictions(named_predictions(runs)),
                 draw_slowest_files(analysis.slowest_files),
+                draw_left_out(analysis.left_out),
                 draw_environment(run.analysis for run in runs),
                 _raw(runs),
             ),
@@ -140,6 +146,7 @@ def _figure(figure: Figure) -> Html:
         element(
             "div",
             element("h3", chart.heading) if chart.heading else Html(),
+            draw_legend(chart.legend),
             element("div", class_="chart", role="img", aria_label=figure.title),
         )
         for chart in figure.charts

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from penstock.analysis.report import wording
-from penstock.analysis.report.figure import Run
+from penstock.analysis.report.figure import Run, is_on_cpu
 from penstock.analysis.report.markup import Html, element
 from penstock.analysis.results import Analysis
 
@@ -14,7 +14,7 @@ from penstock.analysis.results import Analysis
 WORDS = {
     "busy": "training",
     "fetch": "waiting for files",
-    "prepare": "waiting for decoding and augmenting",
+    "prepare": "waiting for images to be prepared",
     "transfer": "waiting for copies to the device",
     "other": "waiting for data",
 }
@@ -25,6 +25,7 @@ COLD = (
 )
 LEAST_SHARE = 0.005  # less is noise
 LEAST_LABELLED = 0.07  # a shorter piece has no room for its figure
+LEAST_LABELLED_SMALL = 0.2  # on a phone
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,7 +74,7 @@ def draw_lost_time(runs: Sequence[Run]) -> Html:
     used = [part for part in WORDS if any(p.part == part for row in drawn.values() for p in row)]
     return element(
         "section",
-        element("h2", "Where the accelerator's time goes"),
+        element("h2", _title(runs[-1].analysis)),
         *(_row(name, pieces) for name, pieces in drawn.items()),
         element(
             "p",
@@ -84,6 +85,14 @@ def draw_lost_time(runs: Sequence[Run]) -> Html:
         class_="card",
         id="lost-time",
     )
+
+
+def _title(analysis: Analysis) -> str:
+    if is_on_cpu(analysis):
+        return "Where the time of training goes"
+    if not analysis.is_emulated or analysis.synthetic is None:
+        return "Where the accelerator's time goes"
+    return f"Where the time of an accelerator of {wording.rate(analysis.synthetic.median)} would go"
 
 
 def _row(name: str, pieces: Sequence[Piece]) -> Html:
@@ -98,4 +107,6 @@ def _row(name: str, pieces: Sequence[Piece]) -> Html:
 def _piece(piece: Piece) -> Html:
     label = wording.percent(piece.share) if piece.share >= LEAST_LABELLED else ""
     width = f"width:{100 * piece.share:.2f}%"
-    return element("span", label, class_=piece.part, style=width, title=piece.text)
+    # A phone has no room for the figure of a short piece.
+    kind = f"{piece.part} short" if piece.share < LEAST_LABELLED_SMALL else piece.part
+    return element("span", label, class_=kind, style=width, title=piece.text)

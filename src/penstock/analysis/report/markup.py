@@ -38,6 +38,15 @@ def element(tag: str, *children: str, **attributes: str) -> Html:
     return Html(f"<{tag}{inside}>{join(children)}</{tag}>")
 
 
+def draw_legend(entries: Iterable[tuple[str, str]]) -> Html:
+    """Return names beside their colours, in as many lines as they need."""
+    spans = [
+        element("span", element("i", style=f"background:{colour}"), name)
+        for name, colour in entries
+    ]
+    return element("p", *spans, class_="legend") if spans else Html()
+
+
 def json_block(identity: str, values: Any) -> Html:
     """Return values as JSON that scripts of the page can read and that cannot end the block."""
     text = json.dumps(values, allow_nan=False, separators=(",", ":"), ensure_ascii=False)

@@ -47,7 +47,14 @@ def draw_op_costs(runs: Sequence[Run]) -> Figure | None:
         title="What each step of the pipeline costs",
         caption="CPU time for one image on one core, dearest first; the colour says which "
         "library does the work.",
-        charts=tuple(Chart(run.name, _bars(run.analysis.ops, largest, colours)) for run in drawn),
+        charts=tuple(
+            Chart(
+                run.name,
+                _bars(run.analysis.ops, largest, colours),
+                [(name, colours[name]) for name in _places(run.analysis.ops)],
+            )
+            for run in drawn
+        ),
     )
 
 
@@ -70,15 +77,12 @@ def _bars(ops: Sequence[OpCost], largest: float, colours: Mapping[str, str]) -> 
                 "type": "quantitative",
                 "title": "µs of CPU time an image",
                 "scale": {"domain": [0, largest * ROOM or 1], "nice": False},
-                "axis": {"tickCount": 4},
+                "axis": {"tickCount": 4, "labelOverlap": True, "labelSeparation": 8},
             },
             "color": {
                 "field": "runs_in",
                 "scale": {"domain": list(colours), "range": list(colours.values())},
-                "legend": {
-                    "values": list(dict.fromkeys(row["runs_in"] for row in rows)),
-                    "symbolType": "square",
-                },
+                "legend": None,
             },
             "tooltip": tooltip(
                 name="op", cost="µs an image", share="share", runs_in="runs in", note="note"
@@ -87,6 +91,12 @@ def _bars(ops: Sequence[OpCost], largest: float, colours: Mapping[str, str]) -> 
     }
     labels = bar_labels(place, "microseconds", "microseconds")
     return layered(rows, bars, *labels, height=BAR_HEIGHT_PX * len(rows))
+
+
+def _places(ops: Sequence[OpCost]) -> Iterable[str]:
+    """Return where ops run, that of the dearest first."""
+    ranked = sorted(ops, key=lambda op: -op.microseconds)
+    return dict.fromkeys(op.runs_in for op in ranked)
 
 
 def _colours(places: Iterable[str]) -> Mapping[str, str]:

@@ -13,12 +13,20 @@ NO_GAIN = 1.005  # what is less is no gain to speak of
 MOST_ROWS = 12  # longer tables are folded
 
 
-def draw_advice(advice: Sequence[Advice]) -> Html:
+def draw_advice(analysis: Analysis) -> Html:
     """Return what to do as cards, the largest gain first."""
-    if not advice:
+    if not analysis.advice:
         return Html()
-    ranked = sorted(advice, key=lambda entry: -entry.gain)
-    return _section("advice", "What to do", element("div", *map(_card, ranked), class_="cards"))
+    ranked = sorted(analysis.advice, key=lambda entry: -entry.rank)
+    caption = ""
+    if analysis.assumption and any(entry.gain is not None for entry in ranked):
+        caption = f"Gains of training {analysis.assumption}."
+    return _section(
+        "advice",
+        "What to do",
+        element("p", caption, class_="caption") if caption else Html(),
+        element("div", *map(_card, ranked), class_="cards"),
+    )
 
 
 def _card(advice: Advice) -> Html:
@@ -36,7 +44,7 @@ def _card(advice: Advice) -> Html:
             "header",
             element("h3", advice.title),
             element("span", wording.factor(advice.gain), class_="pill gain", title="predicted gain")
-            if advice.gain >= NO_GAIN
+            if advice.gain is not None and advice.gain >= NO_GAIN
             else Html(),
         ),
         element("p", advice.why) if advice.why else Html(),
@@ -45,10 +53,13 @@ def _card(advice: Advice) -> Html:
     )
 
 
-def draw_what_ifs(what_ifs: Sequence[WhatIf]) -> Html:
+def draw_what_ifs(what_ifs: Sequence[WhatIf], assumption: str = "") -> Html:
     """Return changes that were thought through, as bars to compare."""
     if not what_ifs:
         return Html()
+    caption = "Predicted end to end; none of this was changed."
+    if assumption:
+        caption = f"Predicted end to end {assumption}; none of this was changed."
     longest = max(entry.rate for entry in what_ifs) or 1.0
     rows = [
         [entry.change, wording.number(entry.rate), _bar(entry.rate / longest), _factor(entry.gain)]
@@ -57,7 +68,7 @@ def draw_what_ifs(what_ifs: Sequence[WhatIf]) -> Html:
     return _section(
         "what-ifs",
         "What if",
-        element("p", "Predicted end to end; none of this was changed.", class_="caption"),
+        element("p", caption, class_="caption"),
         table(("change", "images/s", "", "gain"), rows, "text number graph number"),
     )
 
@@ -98,6 +109,14 @@ def draw_slowest_files(files: Sequence[tuple[str, float]]) -> Html:
         return Html()
     rows = [[element("code", name), f"{wording.number(time_ms)} ms"] for name, time_ms in files]
     return _section("files", "The slowest files", table(("file", "time"), rows, "text number"))
+
+
+def draw_left_out(left_out: Sequence[str]) -> Html:
+    """Return what was not measured for lack of time."""
+    if not left_out:
+        return Html()
+    text = f"{'; '.join(left_out)}. More seconds (--seconds) measure more."
+    return _section("left-out", "Left out for lack of time", element("p", text, class_="caption"))
 
 
 def draw_environment(analyses: Iterable[Analysis]) -> Html:

@@ -5,13 +5,13 @@ What was measured is drawn solid, what was predicted dashed.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
 from penstock.analysis.report import wording
 from penstock.analysis.report.figure import (
-    ACCELERATOR,
     END_TO_END,
     MUTED,
     ONCE,
@@ -22,15 +22,19 @@ from penstock.analysis.report.figure import (
     Rows,
     Run,
     Spec,
+    accelerator_name,
+    is_on_cpu,
     layered,
     run_opacity,
     tooltip,
 )
-from penstock.analysis.results import Rate
+from penstock.analysis.results import Analysis, Rate
 
-FAR_ABOVE = 2.5  # what is so many times as fast would squash the other lines
+LOGARITHMIC_OVER = 4  # times from the lowest rate to the highest
 HEADROOM = 1.12  # over the highest line, for its label
 LOGARITHMIC_FROM = 8  # cores
+_COLOURS = dict(zip(SERIES_SCALE["domain"], SERIES_SCALE["range"], strict=True))
+_COLOUR: Spec = {"field": "what", "scale": SERIES_SCALE, "legend": None}
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,36 +82,37 @@ def _draw(
     if len(places) < 2:
         return None
     limit = runs[-1].analysis.synthetic
-    highest = max(point.rate.median for point in points)
-    is_limit_drawn = limit is not None and limit.median <= FAR_ABOVE * highest
+    rates = [point.rate.median for point in points if point.rate.median > 0]
+    rates += [] if limit is None else [limit.median]
+    # A line that leaves the plot tells nothing; one that is squashed on the axis, neither.
+    is_wide = bool(rates) and min(rates) > 0 and max(rates) > LOGARITHMIC_OVER * min(rates)
     caption = "Solid lines were measured here."
     if not all(point.is_measured for point in points):
         caption = "Solid lines and filled points were measured here, dashed ones are predicted."
-    top = highest
-    if limit is not None and is_limit_drawn:
-        seen = [p.rate.median for p in points if p.rate.median <= FAR_ABOVE * limit.median]
-        top = max([limit.median, *seen])
-    if top < highest:
-        caption += f" The pipeline goes on to {wording.rate(highest)}, beyond the chart."
-    if limit is not None and not is_limit_drawn:
-        caption += f" The accelerator alone takes {wording.rate(limit.median)}: far above this."
-    elif limit is not None:
+    if limit is not None and not is_on_cpu(runs[-1].analysis):  # which more cores make faster
         caption += " No line of end to end can rise above the accelerator's."
+    if is_wide:
+        caption += " The scale of rates is logarithmic."
     if len(runs) > 1:
         caption += f" Paler: {runs[0].name}."
+    domain = [0.0, HEADROOM * max(rates, default=1.0) or 1.0]
+    if is_wide:
+        domain = [min(rates) / 1.3, max(rates) * 1.5]
     over_x = [
-        _lines(runs, _segments(points), HEADROOM * top or 1),
+        _lines(runs, _segments(points), domain, is_logarithmic=is_wide),
         _spread(runs),
         _points(runs, "measured", {"filled": True}),
         _points(runs, "predicted", {"fill": "var(--card)"}),
     ]
     drawn = [what for what in (PIPELINE, END_TO_END) if any(p.what == what for p in points)]
     for layer in over_x:
-        layer["encoding"]["color"] = _colour(drawn)
+        layer["encoding"]["color"] = _COLOUR
         layer["encoding"]["x"] = _x_axis(axis, places, is_logarithmic=key == "cores")
-    limit_layers = _limit_layers(limit.median if is_limit_drawn and limit else None)
-    spec = layered([_row(point) for point in points], *limit_layers, *over_x)
-    return Figure(key, title, caption, (Chart("", spec),))
+    of_limit = _limit_layers(runs[-1].analysis)
+    layers = [*of_limit[:1], *over_x, *of_limit[1:]]  # lines must not cross the words
+    spec = layered([_row(point) for point in points], *layers)
+    legend = [(what, _COLOURS[what]) for what in drawn]
+    return Figure(key, title, caption, (Chart("", spec, legend),))
 
 
 def _x_axis(title: str, places: Sequence[int], *, is_logarithmic: bool) -> Spec:
@@ -125,28 +130,33 @@ def _x_axis(title: str, places: Sequence[int], *, is_logarithmic: bool) -> Spec:
     return axis
 
 
-def _colour(drawn: Sequence[str]) -> Spec:
-    legend = {"values": list(drawn), "symbolType": "stroke"}
-    return {"field": "what", "scale": SERIES_SCALE, "legend": legend}
-
-
-def _y_axis(top: float) -> Spec:
+def _y_axis(domain: Sequence[float], *, is_logarithmic: bool) -> Spec:
+    scale: Spec = {"domain": list(domain), "nice": False}
     return {
         "field": "rate",
         "type": "quantitative",
         "title": "images per second",
-        "scale": {"domain": [0, top], "nice": False},
-        "axis": {"tickCount": 5},
+        "scale": scale | ({"type": "log"} if is_logarithmic else {}),
+        "axis": {"values": _ticks(*domain)} if is_logarithmic else {"tickCount": 5},
     }
 
 
-def _lines(runs: Sequence[Run], segments: Rows, top: float) -> Spec:
+def _ticks(least: float, largest: float) -> list[float]:
+    """Return the 1, 2 and 5 of each power of ten in a range."""
+    powers = range(math.floor(math.log10(least)), math.ceil(math.log10(largest)) + 1)
+    ticks = [digit * 10.0**power for power in powers for digit in (1, 2, 5)]
+    return [tick for tick in ticks if least <= tick <= largest]
+
+
+def _lines(
+    runs: Sequence[Run], segments: Rows, domain: Sequence[float], *, is_logarithmic: bool
+) -> Spec:
     return {
         "data": {"values": segments},
         "mark": {"type": "line", "strokeWidth": 2.5, "clip": True},
         "encoding": run_opacity(runs)
         | {
-            "y": _y_axis(top),
+            "y": _y_axis(domain, is_logarithmic=is_logarithmic),
             "detail": [{"field": "segment"}, {"field": "run"}],
             "strokeDash": {
                 "field": "kind",
@@ -184,15 +194,18 @@ def _points(runs: Sequence[Run], kind: str, mark: Spec) -> Spec:
     }
 
 
-def _limit_layers(images_per_s: float | None) -> Iterable[Spec]:
-    if images_per_s is None:
-        return
-    text = f"{ACCELERATOR}: {wording.number(images_per_s)}"
+def _limit_layers(analysis: Analysis) -> Sequence[Spec]:
+    """Return the accelerator's line, and its name on a ground of its own; nothing if unknown."""
+    if analysis.synthetic is None:
+        return []
+    images_per_s = analysis.synthetic.median
+    text = f"{accelerator_name(analysis)}: {wording.number(images_per_s)}"
     place = {"y": {"datum": images_per_s}}
     rule = {"type": "rule", "color": "var(--accelerator)"}
-    yield {"data": ONCE, "mark": rule, "encoding": place}
-    label = {"type": "text", "align": "left", "dx": 4, "dy": -11, "color": MUTED, "text": text}
-    yield {"data": ONCE, "mark": label | {"x": 0}, "encoding": place}
+    label = {"type": "text", "align": "left", "x": 0, "dx": 4, "dy": -11, "text": text}
+    ground = {"color": "var(--card)", "stroke": "var(--card)", "strokeWidth": 5}
+    marks = [rule, label | ground, label | {"color": MUTED}]
+    return [{"data": ONCE, "mark": mark, "encoding": place} for mark in marks]
 
 
 def _row(point: Point) -> dict[str, str | float]:

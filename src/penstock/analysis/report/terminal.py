@@ -7,11 +7,11 @@ from statistics import median
 from typing import TYPE_CHECKING, Any
 
 from penstock.analysis.report import wording
-from penstock.analysis.report.figure import ACCELERATOR, END_TO_END, PIPELINE
+from penstock.analysis.report.figure import END_TO_END, PIPELINE, accelerator_name, is_on_cpu
 from penstock.analysis.report.finite import finite_parts
-from penstock.analysis.report.headline import headline, speed_up
+from penstock.analysis.report.headline import headline, loader_speed_up, speed_up
 from penstock.analysis.report.lost_time import split_time
-from penstock.analysis.results import Advice, Analysis, CoreRate, OpCost, Prediction
+from penstock.analysis.results import Analysis, CoreRate, OpCost, Prediction
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 BAR_WIDTH = 24  # characters
 NARROW, NARROW_BAR_WIDTH = 96, 12  # on terminals of fewer columns than that
 LONGEST_NAME = 30
-MOST_OPS = 6
+MOST_OPS = 5
 MOST_EVIDENCE = 8
 MOST_ADVICE = 3
 MOST_CORE_COUNTS = 6
@@ -49,30 +49,47 @@ def print_terminal(
 
 def _print(out: Console, analysis: Analysis, before: Analysis | None) -> None:
     emulated = ", an emulated accelerator" if analysis.is_emulated else ""
-    verdict = _text(f" {analysis.verdict.value} ", style="bold reverse")
-    out.print(verdict + _text(f" {analysis.sentence}", style="bold"))
+    if analysis.banner:
+        out.print(_text(analysis.banner, style="bold yellow"))
+    else:
+        verdict = _text(f" {analysis.verdict.value} ", style="bold reverse")
+        out.print(verdict + _text(f" {analysis.sentence}", style="bold"))
     out.print(_text(f"{analysis.title} ({analysis.device}{emulated})", style="dim"))
     for line in analysis.evidence[:MOST_EVIDENCE]:
         out.print(_text(f"- {line}", style="dim"))
     if (more := len(analysis.evidence) - MOST_EVIDENCE) > 0:
         out.print(_text(f"- and {more} more in the report", style="dim"))
-    faster = None if before is None else speed_up(before, analysis)
-    if faster is not None:
-        out.print(_text(f"{wording.factor(faster)} the rate before", style="bold green"))
+    for line in () if before is None else _gains(before, analysis):
+        out.print(_text(line, style="bold green"))
 
     bar = _bars_for(out)
     runs = [analysis] if before is None else [before, analysis]
-    _print_grid(out, _rates(runs, bar))
+    if not any(run.banner for run in runs):  # bars compare, and doubtful rates cannot be compared
+        _print_grid(out, _rates(runs, bar))
     if pieces := split_time(analysis):
         spent = ", ".join(piece.text for piece in pieces)
-        out.print(_text(f"the accelerator's time: {spent}"))
+        condition = f" {analysis.assumption}" if analysis.assumption else ""
+        whose = "the time of training" if is_on_cpu(analysis) else "the accelerator's time"
+        out.print(_text(f"{whose}{condition}: {spent}"))
     _print_grid(out, _ops(analysis.ops, bar))
     _print_core_sweep(out, analysis)
-    advice = list(_advice(analysis.advice))
-    for line in ["", *advice] if advice else []:
+    for line in _advice(analysis):
         out.print(line, soft_wrap=True)
+    if analysis.left_out:
+        left_out = wording.listed(analysis.left_out)
+        out.print(_text(f"left out for lack of time: {left_out}; --seconds gives more"))
     if checked := _errors(analysis.predictions):
         out.print(_text(f"\n{checked}", style="dim"))
+
+
+def _gains(before: Analysis, after: Analysis) -> Iterable[str]:
+    """Yield what a change brought; where nothing real trained, what was measured comes first."""
+    loader, training = loader_speed_up(before, after), speed_up(before, after)
+    if after.is_emulated and loader is not None and training is not None:
+        yield f"the loader alone: {wording.factor(loader)} the rate before"
+    if training is not None:
+        condition = f" {after.assumption}" if after.assumption else ""
+        yield f"training: {wording.factor(training)} the rate before{condition}"
 
 
 def _rates(runs: Sequence[Analysis], bar: _Bar) -> Iterable[Sequence[Any]]:
@@ -81,7 +98,7 @@ def _rates(runs: Sequence[Analysis], bar: _Bar) -> Iterable[Sequence[Any]]:
         sums = headline(run)
         when = "" if len(runs) == 1 else ("before: ", "after: ")[i]
         if sums.synthetic is not None:
-            rows.append((when + ACCELERATOR, sums.synthetic, ""))
+            rows.append((when + accelerator_name(run), sums.synthetic, ""))
         for name, rate in ((PIPELINE, sums.pipeline), (END_TO_END, sums.end_to_end)):
             if rate is not None:
                 where = f"on {wording.count(rate.cores, 'core')}"
@@ -134,10 +151,16 @@ def _starred(rate: CoreRate) -> str:
     return wording.number(rate.rate.median) + (" " if rate.is_measured else "*")
 
 
-def _advice(advice: Sequence[Advice]) -> Iterable[Any]:
-    ranked = sorted(advice, key=lambda entry: -entry.gain)
-    for entry in ranked[:MOST_ADVICE]:
-        gain = _text(f"{wording.factor(entry.gain):>5} ", style="bold green")
+def _advice(analysis: Analysis) -> Iterable[Any]:
+    ranked = sorted(analysis.advice, key=lambda entry: -entry.rank)[:MOST_ADVICE]
+    if not ranked:
+        return
+    yield ""
+    if analysis.assumption and any(entry.gain is not None for entry in ranked):
+        yield _text(f"What to do, with gains of training {analysis.assumption}:")
+    for entry in ranked:
+        factor = "" if entry.gain is None else wording.factor(entry.gain)
+        gain = _text(f"{factor:>5} ", style="bold green")
         why = _text(f": {entry.why}" if entry.why else "")
         yield gain + _text(entry.title, style="bold") + why
         for line in entry.line.splitlines():

@@ -7,7 +7,6 @@ from collections.abc import Sequence
 from penstock.analysis.report import wording
 from penstock.analysis.report.bar_labels import ROOM, bar_labels, mark_long
 from penstock.analysis.report.figure import (
-    ACCELERATOR,
     END_TO_END,
     INK,
     PIPELINE,
@@ -17,6 +16,7 @@ from penstock.analysis.report.figure import (
     Rows,
     Run,
     Spec,
+    accelerator_name,
     layered,
     run_opacity,
     tooltip,
@@ -28,7 +28,9 @@ BAR_HEIGHT_PX = 36
 
 
 def draw_throughput(runs: Sequence[Run]) -> Figure | None:
-    """Return the bars, if any of the three rates is known."""
+    """Return the bars, if any of the three rates is known, and none is doubtful."""
+    if any(run.analysis.banner for run in runs):
+        return None
     rows = [row for run in runs for row in _bars(run, is_last=run is runs[-1])]
     if not rows:
         return None
@@ -37,7 +39,7 @@ def draw_throughput(runs: Sequence[Run]) -> Figure | None:
     category: Spec = {
         "field": "what",
         "type": "nominal",
-        "sort": [ACCELERATOR, PIPELINE, END_TO_END],
+        "sort": SERIES_SCALE["domain"],
         "axis": {"title": None, "labelColor": INK},
     }
     place = {"y": category}
@@ -48,7 +50,7 @@ def draw_throughput(runs: Sequence[Run]) -> Figure | None:
         "type": "quantitative",
         "title": "images per second",
         "scale": {"domain": [0, largest * ROOM or 1], "nice": False},
-        "axis": {"tickCount": 5},
+        "axis": {"tickCount": 5, "labelOverlap": True, "labelSeparation": 8},
     }
     shown = tooltip(run="run", what="what", cores="cores", text="images/s", spread="range")
     bars = {
@@ -81,7 +83,7 @@ def _bars(run: Run, *, is_last: bool) -> Rows:
     sums = headline(run.analysis)
     rows = []
     if run.analysis.synthetic is not None:
-        rows.append(_bar(ACCELERATOR, run.analysis.synthetic, wording.UNKNOWN))
+        rows.append(_bar(accelerator_name(run.analysis), run.analysis.synthetic, wording.UNKNOWN))
     for what, rate in ((PIPELINE, sums.pipeline), (END_TO_END, sums.end_to_end)):
         if rate is not None:
             rows.append(_bar(what, rate.rate, _cores(rate)))

@@ -14,6 +14,7 @@ from penstock.analysis.report.figure import (
     Rows,
     Run,
     Spec,
+    is_on_cpu,
     layered,
     tooltip,
 )
@@ -38,9 +39,13 @@ def draw_utilisation(runs: Sequence[Run]) -> Figure | None:
     sources = ", ".join(dict.fromkeys(used.source for _, used in drawn if used))
     return Figure(
         key="utilisation",
-        title="How busy the accelerator was",
-        caption=f"Busy {named} on average, which is the line; gaps are time that was paid for and "
-        f"not used. Read from: {sources}.",
+        title=(
+            "How much of the time the step computed"
+            if is_on_cpu(runs[-1].analysis)
+            else "How busy the accelerator was"
+        ),
+        caption=f"Busy {named} on average, which is the line; gaps are time in which it had "
+        f"nothing to do. Read from: {sources}.",
         charts=charts,
     )
 
@@ -63,7 +68,14 @@ def draw_steps(runs: Sequence[Run]) -> Figure | None:
         key="steps",
         title="What each training step waited for",
         caption=caption,
-        charts=tuple(Chart(run.name, _stack(rows, ceiling)) for run, rows in series),
+        charts=tuple(
+            Chart(
+                run.name,
+                _stack(rows, ceiling),
+                [(COMPUTED, COMPUTED_COLOUR), (WAITED, WAITED_COLOUR)],
+            )
+            for run, rows in series
+        ),
     )
 
 
@@ -155,7 +167,6 @@ def _stack(rows: Rows, ceiling: float) -> Spec:
         "x2": {"field": "end"},
         "tooltip": tooltip(steps="step", computed_text=COMPUTED, waited_text=WAITED),
     }
-    legend = {"symbolType": "square", "symbolStrokeWidth": 0}
     layers = [
         {
             "mark": {"type": "rect", "clip": True, "stroke": colour, "strokeWidth": 0.7},
@@ -163,7 +174,7 @@ def _stack(rows: Rows, ceiling: float) -> Spec:
             | {
                 "y": y | {"field": low},
                 "y2": {"field": high} if high else {"datum": 0},
-                "color": {"datum": what, "scale": scale, "legend": legend},
+                "color": {"datum": what, "scale": scale, "legend": None},
             },
         }
         for low, high, what, colour in (

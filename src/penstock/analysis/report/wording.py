@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 
 NO_BREAK = "\u00a0"  # a space that keeps a unit beside its figure
 UNKNOWN = "–"  # noqa: RUF001 (a dash in a table)
@@ -47,6 +48,12 @@ def factor(value: float) -> str:
 def count(items: int, noun: str) -> str:
     """Return a number of things, in the plural where it is one."""
     return f"{items:,} {noun}" if items == 1 else f"{items:,} {noun}s"
+
+
+def listed(names: Sequence[str], most: int = 4) -> str:
+    """Return names with commas; of many, the first ones and how many more there are."""
+    shown = ", ".join(names[:most])
+    return shown if len(names) <= most else f"{shown} and {len(names) - most} more"
 
 
 def shortened(text: str, most: int) -> str:

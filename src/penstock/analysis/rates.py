@@ -1,0 +1,242 @@
+"""From a first look at the loader to rates, and the model that is fitted to them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from penstock.analysis.batch_images import count_images
+from penstock.analysis.budget import Budget, Pace, Plan, first_subject, look, plan_rates
+from penstock.analysis.choose_device import any_batch_will_do, assumed
+from penstock.analysis.devices import Device, EmulatedDevice
+from penstock.analysis.facts import Facts
+from penstock.analysis.gather_facts import gather_facts
+from penstock.analysis.measure import (
+    Effort,
+    Measured,
+    StepAlone,
+    core_counts,
+    first_batch,
+    measure_rates,
+    measure_step,
+    rate_of,
+    run_pipeline,
+)
+from penstock.analysis.predict import CoreModel, fit_cores, fit_overlap, fit_share
+from penstock.analysis.predict_checked import IMPOSSIBLE, contradiction, core_points
+from penstock.analysis.results import Rate, Utilisation
+from penstock.analysis.runs import Run
+from penstock.analysis.subject import Subject
+from penstock.analysis.torch_device import TorchDevice
+from penstock.analysis.utilisation import busy_in_last, watch_device
+from penstock.analysis.verdict import LEAST_BATCHES
+from penstock.analysis.what_if import Model
+from penstock.errors import AnalysisError
+from penstock.usable_cores import usable_cores
+
+_COSTS_SHARE = 0.3  # of the time that is left
+
+
+@dataclass(frozen=True, slots=True)
+class Begun:
+    """What is measured, with which pace, and how."""
+
+    subject: Subject
+    device: Device
+    notes: Sequence[str]
+    pace: Pace
+    plan: Plan
+    batch: Any
+    other_workers: int | None
+
+    @property
+    def cores(self) -> int:
+        """All there are."""
+        return self.plan.core_counts[-1]
+
+    def run_s(self, effort: Effort) -> float:
+        """Return about how long a run of both together takes."""
+        size = self.plan.batch_size or count_images(self.batch)
+        return self.pace.run_s(effort.seconds, size, step=True, least=0, share=1.0)
+
+
+@dataclass(slots=True)
+class Rates:
+    """What was measured, and what follows."""
+
+    alone: StepAlone
+    measured: Measured
+    facts: Facts
+    model: Model
+    contradiction: str  # between rates on all cores; nothing if there is none
+    utilisation: Utilisation | None = None
+    notes: Sequence[str] = field(default_factory=tuple)
+
+    @property
+    def cores(self) -> int:
+        """All there are."""
+        return self.facts.cores
+
+    @property
+    def last(self) -> Run:
+        """The last run end to end on all cores."""
+        return self.measured.end_to_end[self.cores][-1]
+
+    def end_to_end(self, cores: int) -> float:
+        """Predict the rate on so many cores."""
+        synthetic = self.model.synthetic(cores, self.facts.synthetic)
+        return self.model.end_to_end(synthetic, self.model.cores.rate(cores), cores)
+
+
+def begin(
+    subject: Subject,
+    device: Device,
+    notes: Sequence[str],
+    budget: Budget,
+    effort: Effort | None,
+    *,
+    was_found: bool,
+    sweeps: bool,
+) -> Begun:
+    """Look at the loader and the step, and plan within the time there is.
+
+    A device that was found, not asked for, gives way to an assumed one if it cannot take the
+    batches.
+    """
+    budget.begin("a first look at the loader and the step")
+    seen = first_subject(subject, any_batch=any_batch_will_do(device))
+    try:
+        pace, batch = look(seen, device)
+    except AnalysisError as error:
+        if not was_found:
+            raise
+        device, notes = assumed(f"the {device.name} device does not take the batches ({error})")
+        pace, batch = look(seen, device)
+    cores = usable_cores()
+    # A data set that is loaded without workers may not bear to be sent to one.
+    other_workers = cores if subject.workers not in {0, cores} else None
+    counts = core_counts(cores) if sweeps else [cores]
+    size = subject.batch_size or count_images(batch)
+    if effort is not None:
+        plan = Plan(effort, counts, size)
+    else:
+        plan = plan_rates(
+            pace,
+            budget.left_s,
+            counts,
+            size,
+            can_shrink=any_batch_will_do(device) and subject.with_batch_size(size) is not None,
+            sweeps=sweeps,
+            extra_runs=0 if other_workers is None else 1,
+        )
+    if len(plan.core_counts) < len(counts):
+        budget.left_out.append("rates on fewer cores")
+    if plan.batch_size != size:
+        subject = subject.with_batch_size(plan.batch_size) or subject
+        smaller = f"measured with batches of {plan.batch_size} instead of {size}"
+        notes = [*notes, f"{smaller}, so that enough of them come in this time (--seconds)"]
+    if seen.batch_size != subject.batch_size:
+        batch = first_batch(subject)
+    return Begun(subject, device, notes, pace, plan, batch, other_workers)
+
+
+def count_planned(begun: Begun) -> int:
+    """Return how many measurements `measure_all` makes."""
+    runs = 3 if begun.pace.shares_cores else 2
+    each_round = runs * len(begun.plan.core_counts) + (begun.other_workers is not None)
+    return begun.plan.effort.rounds * each_round + (not begun.pace.shares_cores) + 1
+
+
+def measure_all(begun: Begun, budget: Budget) -> Rates:
+    """Measure S, P and E, and what an image costs; fit the model to them."""
+    subject, device, effort = begun.subject, begun.device, begun.plan.effort
+    if begun.pace.shares_cores:  # is measured in the rounds, on each number of cores
+        alone = begun.pace.rough_step(begun.batch)
+    else:
+        budget.begin("the step alone")
+        alone = measure_step(device, begun.batch, effort)
+        if isinstance(device, EmulatedDevice):  # its rate is what was asked for, by definition
+            rate = device.images_per_s
+            alone = replace(alone, rate=Rate(rate, rate, rate))
+    measured = measure_rates(
+        subject,
+        device,
+        begun.plan.core_counts,
+        effort,
+        alone=alone,
+        other_workers=begun.other_workers,
+        say=budget.begin,
+        least_batches=LEAST_BATCHES,
+    )
+    cores = begun.cores
+    alone = measured.step_on(cores, alone)
+    utilisation, notes = _busyness(begun, alone, measured)
+    budget.begin("the cost of each op")
+    costs_s = min(effort.seconds * effort.rounds, _COSTS_SHARE * budget.left_s)
+    facts = gather_facts(subject, device, alone, measured, costs_s)
+    points = core_points(alone, measured)
+    fewer = contradiction([point for point in points if point.cores != cores])
+    if fewer:
+        measured = measured.on(cores)
+        notes = [
+            *notes,
+            f"rates on fewer cores are not shown, and none are predicted for more: {fewer}",
+        ]
+    return Rates(
+        alone,
+        measured,
+        facts,
+        _fit(begun, alone, measured, facts),
+        contradiction([point for point in points if point.cores == cores], IMPOSSIBLE),
+        utilisation,
+        notes,
+    )
+
+
+def _busyness(
+    begun: Begun, alone: StepAlone, measured: Measured
+) -> tuple[Utilisation | None, Sequence[str]]:
+    """Return how busy the device was: a GPU is watched for one more run."""
+    device = begun.device
+    if not isinstance(device, TorchDevice) or device.busy:
+        steps = len(measured.end_to_end[begun.cores][-1].steps.waited)
+        return busy_in_last(device, steps), ()
+    step_s = count_images(alone.batch) / alone.rate.median
+    with watch_device(device, step_s) as watched:
+        run_pipeline(begun.subject, device, begun.cores, begun.plan.effort)
+    return watched.utilisation, watched.notes
+
+
+def _fit(begun: Begun, alone: StepAlone, measured: Measured, facts: Facts) -> Model:
+    # How a pipeline scales shows best in the rounds that nobody else disturbed.
+    best = {count: rate_of(runs).largest for count, runs in measured.pipeline.items()}
+    cores, points = begun.cores, core_points(alone, measured)
+    return Model(
+        fit_cores(best).through(cores, facts.pipeline),
+        alone.cpu_s,
+        fit_overlap(points),
+        _with_workers(best, measured, begun.subject.workers, cores),
+        _fit_steps(measured, alone, cores),
+        fit_share(points) if alone.computes_here else None,
+        knows_scaling=len(best) > 1,
+    )
+
+
+def _with_workers(
+    best: dict[int, float], measured: Measured, workers: int, cores: int
+) -> CoreModel | None:
+    """Fit what the pipeline does with a worker for each core, where it has fewer."""
+    if not measured.other_workers or workers > cores:
+        return None
+    return fit_cores(best | {cores: rate_of(measured.other_workers).largest})
+
+
+def _fit_steps(measured: Measured, alone: StepAlone, cores: int) -> CoreModel | None:
+    """Fit how a step scales that computes on these cores."""
+    if not measured.steps:
+        return None
+    best = {
+        count: max(step.rate.largest for step in steps) for count, steps in measured.steps.items()
+    }
+    return fit_cores(best).through(cores, alone.rate.median)
