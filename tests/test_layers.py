@@ -27,8 +27,9 @@ MAY_IMPORT = {
     "packing": BASE | {"drawing", "sources"},
     "loading": BASE | {"pillow_order", "rng", "transforms", "planner", "sources", "packing"},
     "showing": BASE | {"drawing", "transforms", "planner", "sources", "loading"},
+    "watching": BASE,
     "analysis": BASE
-    | {"pillow_order", "rng", "transforms", "planner", "sources", "packing", "loading"},
+    | {"pillow_order", "rng", "transforms", "planner", "sources", "packing", "loading", "watching"},
 }
 
 PYTHON_FILES = sorted(PACKAGE.rglob("*.py"))

@@ -24,14 +24,14 @@ from penstock.analysis.watch_verdict import Shares, judge
     ],
 )
 def test_verdict(shares, workers, cores, verdict, words):
-    judged, sentence = judge(shares, LoaderFacts("DataLoader", workers=workers), cores)
+    judged = judge(shares, LoaderFacts("DataLoader", workers=workers), cores)
 
-    assert judged is verdict
-    assert words in sentence
+    assert judged.verdict is verdict
+    assert words in judged.sentence
 
 
 def test_workers_that_are_kept_are_not_advised_again():
     facts = LoaderFacts("DataLoader", workers=2, keeps_workers=True)
-    _, sentence = judge(Shares(0, 50, 0.4, 0.01), facts, cores=2)
+    judged = judge(Shares(0, 50, 0.4, 0.01), facts, cores=2)
 
-    assert "persistent_workers" not in sentence
+    assert "persistent_workers" not in judged.sentence

@@ -13,13 +13,13 @@ from penstock.analysis.cores import pinned_to
 from penstock.analysis.devices import Device
 from penstock.analysis.results import Rate
 from penstock.analysis.runs import Run, run_loader
+from penstock.analysis.shared_cores import computes_here
 from penstock.analysis.subject import Subject
 from penstock.errors import AnalysisError
 
 Say = Callable[[str], None]
 
 _WARM_UP_STEPS = 3
-_CORES_OF_A_CPU_STEP = 0.5  # one that only starts work on a GPU takes less, unless it is tiny
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,7 +51,7 @@ class StepAlone:
     @property
     def computes_here(self) -> bool:
         """Whether it shares the cores with the pipeline, rather than start work elsewhere."""
-        return self.cores >= _CORES_OF_A_CPU_STEP
+        return computes_here(self.cores)
 
 
 @dataclass(slots=True)
