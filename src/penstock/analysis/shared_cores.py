@@ -47,6 +47,7 @@ class CpuUse:
     step_s: float  # CPU time of everything else in the training process
     step_cores: float  # that the step keeps busy while it computes
     queued_s: float = 0.0  # of all threads of the training process: ready, but without a core
+    loading_is_known: bool = True  # else it is a part of step_s: a loader with threads of its own
 
     @property
     def busy(self) -> float:
@@ -90,8 +91,16 @@ class CpuUse:
         loading_s = self.loading_s / times
         more, less = (self._step_without_spinning_s(share) for share in _SPINNING)
         slow_s = (loading_s + more) / (self.cores * _SLACK)
-        fast_s = max((loading_s + less) / self.cores, less / max(1.0, self.cores))
+        fast_s = (loading_s + less) / self.cores
         return Range(max(1.0, self.wall_s / slow_s), max(1.0, self.wall_s / fast_s))
+
+    def most_from_loading(self, waited: float) -> float:
+        """Return the most that a loader could bring which took no time, of a loop that waits so.
+
+        Beyond its waits, that is the time for which threads of the step had no core.
+        """
+        step_s = (1 - waited) * self.wall_s
+        return self.wall_s / max(step_s - self.queued_s, _LEAST_OF_A_STEP * step_s)
 
     def _step_without_spinning_s(self, share: float) -> float:
         if self.step_cores <= 1.0:  # one thread waits for no other

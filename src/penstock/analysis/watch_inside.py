@@ -103,7 +103,8 @@ def _in_the_loop(tally: Tally, times: StepTimes, images: int) -> Inside | None:
     """Look at a loader that works in the loop itself, whenever that asks for a batch."""
     seen = _count(tally)
     waited_s = float(times.waited_s.sum())
-    if seen < FEWEST_SAMPLES or not images or waited_s <= 0:
+    elsewhere_s, work_s = tally.of(Stage.IDLE, Stage.ENGINE), tally.of(*set(Stage) - OUTSIDE)
+    if seen < FEWEST_SAMPLES or not images or waited_s <= 0 or elsewhere_s > work_s / 2:
         return None
     waiting = 1 - min(1.0, float(times.waited_cpu_s.sum()) / waited_s)
     return Inside(_parts(tally), seen, waited_s / images, waiting, idle=0.0)
@@ -134,21 +135,29 @@ def _most_seen(places: Mapping[str, float]) -> str:
 
 
 def cpu_use(
-    samples: LoaderSamples, facts: LoaderFacts, times: StepTimes, cores: int
+    samples: LoaderSamples,
+    facts: LoaderFacts,
+    times: StepTimes,
+    inside: Inside | None,
+    cores: int,
 ) -> CpuUse | None:
-    """Return what the cores were busy with; None where loading cannot be told from the rest.
+    """Return what the cores were busy with; None where nothing was timed or counted.
 
-    That is so for loaders with threads of their own.
+    A loader that is not known to have workers, and does not work in the loop either, has threads
+    of its own: these cannot be told from those of the step.
     """
     ended = ~np.isnan(times.computed_s)
     later = ended & ~times.is_first
     images = int(times.images[later].sum())
-    if facts.workers is None or not images:
+    if not images:
         return None
     waited_s, computed_s = (float(some[later].sum()) for some in (times.waited_s, times.computed_s))
     waited_cpu_s = float(times.waited_cpu_s[later].sum())
     computed_cpu_s = float(times.computed_cpu_s[later].sum())
-    if facts.workers:
+    is_known = facts.workers is not None or inside is not None
+    if not is_known:
+        loading_s, step_cpu_s = 0.0, (waited_cpu_s + computed_cpu_s) / images
+    elif facts.workers:
         loading_s = samples.workers().process_cpu_s / int(times.images.sum())
         step_cpu_s = (waited_cpu_s + computed_cpu_s) / images
     else:
@@ -164,4 +173,5 @@ def cpu_use(
         step_s=step_cpu_s,
         step_cores=computed_cpu_s / computed_s if computed_s else 0.0,
         queued_s=queued * wall_s,
+        loading_is_known=is_known,
     )

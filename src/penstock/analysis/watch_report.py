@@ -41,7 +41,7 @@ class WatchReport:
     sentence: str
     promises: tuple[Promise, ...] = ()  # changes, and what each would bring
     inside: Inside | None = None  # None where too little was seen
-    cpu: CpuUse | None = None  # None where loading cannot be told from the rest
+    cpu: CpuUse | None = None  # None where nothing was timed, or images could not be counted
 
     def to_dict(self) -> dict[str, Any]:
         """Return everything in types that JSON knows."""
@@ -56,10 +56,10 @@ class WatchReport:
         if self.inside is not None:
             lines.append(f"  inside       {self.inside.describe()}")
         if self.cpu is not None:
-            lines.append(
-                f"  cores        {self.cpu.busy_cores:.1f} of {self.cpu.cores} busy, "
-                f"{self.cpu.loading_share:.0%} of that with loading"
-            )
+            busy = min(self.cpu.busy_cores, self.cpu.cores)
+            share = f", {self.cpu.loading_share:.0%} of that with loading"
+            known = share if self.cpu.loading_is_known else ""
+            lines.append(f"  cores        {busy:.1f} of {self.cpu.cores} busy{known}")
         return lines
 
     def lines(self) -> list[str]:
@@ -95,7 +95,7 @@ def summarise(times: StepTimes, facts: LoaderFacts, samples: LoaderSamples) -> W
     share = _share(waited_s[has_ended], computed_s[has_ended])
     later_share = _share(waited_s[later], computed_s[later])
     inside = look_inside(samples, facts, times)
-    cpu = cpu_use(samples, facts, times, usable_cores())
+    cpu = cpu_use(samples, facts, times, inside, usable_cores())
     judged = judge(
         Shares(times.epochs if is_first.all() else 0, int(later.sum()), share, later_share),
         facts,

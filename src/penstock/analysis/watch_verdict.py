@@ -65,7 +65,7 @@ def judge(
     if shares.later_steps < SMALL_SHARE:
         return _judge_fed(shares, facts, use)
     waits = f"The loop waits for its batches {shares.later_steps:.0%} of the time"
-    if inside is None or use is None:
+    if inside is None or use is None or not use.loading_is_known:
         return _judge_from_outside(shares, facts, cores, waits)
     if inside.waiting >= _MOSTLY_WAITING:
         return _judge_waiting(shares, facts, inside, use, waits)
@@ -131,24 +131,21 @@ def _judge_fed(shares: Shares, facts: LoaderFacts, use: CpuUse | None) -> Judgem
         "The training step sets the pace: the loop waits for its batches only "
         f"{shares.later_steps:.0%} of the time"
     )
-    gain = 1 / (1 - shares.later_steps)
-    if use is None or not use.step_computes_here or not facts.workers:
-        gain_range = Range(1.0, gain)
-        return Judgement(
-            Verdict.ACCELERATOR if use is None or not use.step_computes_here else Verdict.STEP,
-            f"{waits}. A loader that took no time at all would make training {_at_most(gain)}.",
-            (Promise("a loader that takes no time", gain_range),),
+    if use is None or not use.step_computes_here:
+        gain = 1 / (1 - shares.later_steps)
+        verdict, here = Verdict.ACCELERATOR, ""
+    else:
+        gain = use.most_from_loading(shares.later_steps)
+        verdict = Verdict.STEP
+        here = f" It computes on {use.step_cores:.1f} of the {use.cores} cores, " + (
+            f"and loading takes {use.loading_share:.0%} of all CPU time."
+            if use.loading_is_known
+            else "the loader's own threads among them."
         )
-    free = use.gain_of_cheaper_loading(times=1e9)
-    gain_range = Range(1.0, max(gain, min(free.high, 1 / (1 - use.loading_share))))
     return Judgement(
-        Verdict.STEP,
-        (
-            f"{waits}. It computes on {use.step_cores:.1f} of the {use.cores} cores, and loading "
-            f"takes {use.loading_share:.0%} of all CPU time: a loader that took no time at all "
-            f"would make training {_at_most(gain_range.high)}."
-        ),
-        (Promise("a loader that takes no time", gain_range),),
+        verdict,
+        f"{waits}.{here} A loader that took no time at all would make training {_at_most(gain)}.",
+        (Promise("a loader that takes no time", Range(1.0, gain)),),
     )
 
 
@@ -176,12 +173,14 @@ def _judge_waiting(
     part = _where_it_waits(inside)
     how = f" with {part.name}" if part.stage is Stage.READ and part.name != "files" else ""
     where = f", mostly while {_verb(part)}{how}{_at(part)}"
-    who = "it does so itself" if facts.workers == 0 else "so do the workers"
-    told = (
-        f"{waits}, and {who}: about {inside.waiting:.0%} of the loader's time passes without "
-        f"using the CPU{where}."
-    )
-    now = facts.workers or 0
+    if facts.workers:
+        told = f"{waits}, and its workers wait too: about {inside.waiting:.0%} of their time"
+    else:
+        told = f"{waits}, and about {inside.waiting:.0%} of that"
+    told = f"{told} passes without using the CPU{where}."
+    now = facts.workers
+    if now is None:
+        return Judgement(Verdict.READ, f"{told} Reading ahead, several at a time, would help.")
     others_s = max(use.loading_s / use.cores, _step_s(shares, use), 1e-9)
     enough = ceil(inside.work_s / others_s)
     most = max(2 * now, _MOST_WORKERS_PER_CORE * use.cores)

@@ -185,7 +185,7 @@ class FrameReader:
         if collate is not None:
             return Doing(Stage.COLLATE, _function_name(collate), place)
         if _Kind.COLLATE in found or (kind is _Kind.FETCH and "collate_fn" in line):
-            return Doing(Stage.COLLATE, "default_collate")
+            return Doing(Stage.COLLATE, _collate_name(found.get(_Kind.FETCH)), place)
         if _Kind.FETCH in found or _Kind.USER in found:
             return _of_line(line, kind, place) or self._own(stack, place)
         if _Kind.HAND_OVER in found:
@@ -352,6 +352,11 @@ def _is_collate(frame: FrameType, fetch: FrameType) -> bool:
     if not hasattr(collate, "__code__"):
         collate = getattr(type(collate), "__call__", None)  # noqa: B004 (its code is wanted)
     return getattr(collate, "__code__", None) is frame.f_code
+
+
+def _collate_name(fetch: FrameType | None) -> str:
+    collate = None if fetch is None else getattr(_self(fetch), "collate_fn", None)
+    return getattr(collate, "__name__", None) or type(collate).__name__
 
 
 def _of_line(line: str, kind: _Kind, place: str) -> Doing | None:

@@ -1,4 +1,4 @@
-"""A thread that looks at another one some 25 times per second, and adds up what that was doing.
+"""A thread that looks at another one some 50 times per second, and adds up what that was doing.
 
 Each look counts for the time since the last one. Looking costs some 50 microseconds; CPU time and
 time spent queueing for a core are read from the system's own counters for the thread.
@@ -18,7 +18,7 @@ from typing import Any
 
 from penstock.watching.frames import Doing, FrameReader, Stage
 
-EVERY_S = 0.04
+EVERY_S = 0.02
 
 
 @dataclass(slots=True)

@@ -21,6 +21,7 @@ from typing import Any
 from penstock.analysis.results import Verdict
 
 FOLDER = Path(__file__).parent
+PENSTOCK_RUN = (sys.executable, "-m", "penstock.cli.main", "run")
 WANTED = 0.9
 NEAR = 1.2
 
@@ -67,8 +68,7 @@ def run(script: Path, *arguments: str) -> tuple[dict[str, Any], str]:
     with tempfile.TemporaryDirectory() as folder:
         file = Path(folder) / "found.json"
         done = subprocess.run(
-            [sys.executable, "-m", "penstock.cli.main", "run", "--json", str(file)]
-            + [str(script), *arguments],
+            [*PENSTOCK_RUN, "--json", str(file), str(script), *arguments],
             capture_output=True,
             text=True,
             check=True,

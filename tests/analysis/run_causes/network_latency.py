@@ -9,7 +9,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
 import torch
-from photos import photo_paths
+from photos import IMAGES, photo_paths
 from PIL import Image
 from torch.utils.data import DataLoader, Dataset
 from torchvision.transforms import v2
@@ -23,7 +23,7 @@ class SlowServer(BaseHTTPRequestHandler):
 
     photos = [Path(path).read_bytes() for path in photo_paths()]  # noqa: RUF012
 
-    def do_GET(self):  # noqa: N802 (as the standard library calls it)
+    def do_GET(self):
         photo = self.photos[int(self.path[1:])]
         time.sleep(LATENCY_S)
         self.send_response(200)
@@ -37,14 +37,14 @@ class SlowServer(BaseHTTPRequestHandler):
 
 class RemotePhotos(Dataset):
     def __init__(self, port, count):
-        self.url = f"http://127.0.0.1:{port}"
+        self.url = f"http://127.0.0.1:{port}/"
         self.count = count
 
     def __len__(self):
         return self.count
 
     def __getitem__(self, index):
-        with urllib.request.urlopen(f"{self.url}/{index % len(SlowServer.photos)}") as answer:
+        with urllib.request.urlopen(self.url + str(index % IMAGES)) as answer:  # noqa: S310
             photo = Image.open(io.BytesIO(answer.read()))
         photo.draft("RGB", (128, 128))
         return CROP(photo.convert("RGB")), index
@@ -57,7 +57,7 @@ def main():
     server = ThreadingHTTPServer(("127.0.0.1", 0), SlowServer)
     process = multiprocessing.get_context("fork").Process(target=server.serve_forever, daemon=True)
     process.start()
-    data = RemotePhotos(server.server_port, 128 * args.workers)  # so that all take as long
+    data = RemotePhotos(server.server_port, 96 * args.workers)  # so that all take as long
     for images, _ in DataLoader(data, batch_size=8, num_workers=args.workers):
         time.sleep(0.0005 * len(images))  # the accelerator
     process.terminate()
