@@ -9,7 +9,9 @@ import pytest
 from penstock.analysis.found_loaders import FoundLoader
 from penstock.analysis.loader_facts import LoaderFacts
 from penstock.analysis.results import Verdict
+from penstock.analysis.watch_inside import Inside, Part
 from penstock.cli.next_step import ScriptObjects
+from penstock.watching.frames import Stage
 
 GUARDED = """
 class DataLoader:
@@ -25,8 +27,12 @@ if __name__ == "__main__":
 
 
 class Report:
+    """As much of a report as is asked for."""
+
     def __init__(self, verdict):
         self.verdict = verdict
+        blur = Part(Stage.OP, "GaussianBlur", "", 0.8)
+        self.inside = Inside((blur,), samples=100, work_s=1.0, waiting=0.0, idle=0.0)
 
 
 @pytest.fixture
@@ -107,3 +113,11 @@ def test_where_the_step_sets_the_pace_there_is_nothing_to_look_for(next_step):
     text = GUARDED.format(made="loader = DataLoader()", started="pass")
 
     assert next_step(text, 9, Verdict.ACCELERATOR) is None
+
+
+def test_the_line_that_makes_the_slow_op_is_named(next_step):
+    made = "class GaussianBlur: pass\nop = GaussianBlur()\nloader = DataLoader()"
+    step = next_step(GUARDED.format(made=made, started="pass"), 12, Verdict.AUGMENT)
+
+    assert step.startswith("GaussianBlur is made at ")
+    assert "train.py:8; `penstock analyze train.py:loader`" in step

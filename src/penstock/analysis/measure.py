@@ -13,7 +13,7 @@ from penstock.analysis.cores import pinned_to
 from penstock.analysis.devices import Device
 from penstock.analysis.results import Rate
 from penstock.analysis.runs import Run, run_loader
-from penstock.analysis.shared_cores import computes_here
+from penstock.analysis.shared_cores import CORES_OF_A_CPU_STEP
 from penstock.analysis.subject import Subject
 from penstock.errors import AnalysisError
 
@@ -51,7 +51,7 @@ class StepAlone:
     @property
     def computes_here(self) -> bool:
         """Whether it shares the cores with the pipeline, rather than start work elsewhere."""
-        return computes_here(self.cores)
+        return self.cores >= CORES_OF_A_CPU_STEP
 
 
 @dataclass(slots=True)

@@ -19,6 +19,7 @@ class Verdict(Enum):
     SHARED_CORES = "short of cores"  # loading and the step compete for them
     DECODE = "decode-bound"
     AUGMENT = "augment-bound"
+    OWN_CODE = "held up by the data set's own code"
     READ = "read-bound"
     TRANSFER = "transfer-bound"
     WORKERS = "starved by worker count"

@@ -16,7 +16,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 CHEAPER = 5.0  # times: what `penstock.accelerate` reaches on most folders of JPEGs, and more
-_CORES_OF_A_CPU_STEP = 0.5  # one that only starts work on a GPU takes less, unless it is tiny
+CORES_OF_A_CPU_STEP = 0.5  # one that only starts work on a GPU takes less, unless it is tiny
 _BUSY = 0.8  # of all cores; the rest goes into switching, and into moments at the end of an epoch
 _QUEUE = 0.5  # threads of the training process that are ready without a core, on average
 _SHARE_THAT_COUNTS = 0.1  # of the CPU time: a loader that takes less would bring no more
@@ -67,7 +67,7 @@ class CpuUse:
     @property
     def step_computes_here(self) -> bool:
         """Whether the step computes on these cores, rather than start work elsewhere."""
-        return computes_here(self.step_cores)
+        return self.step_cores >= CORES_OF_A_CPU_STEP
 
     @property
     def is_busy(self) -> bool:
@@ -106,8 +106,3 @@ class CpuUse:
         if self.step_cores <= 1.0:  # one thread waits for no other
             return self.step_s
         return max(self.step_s - share * self.queued_s, _LEAST_OF_A_STEP * self.step_s)
-
-
-def computes_here(step_cores: float) -> bool:
-    """Whether a step that keeps so many cores busy shares them with the loader."""
-    return step_cores >= _CORES_OF_A_CPU_STEP

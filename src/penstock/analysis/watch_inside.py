@@ -45,6 +45,8 @@ class Inside:
     work_s: float  # per image, in all workers together; not queueing for a core
     waiting: float  # share of the work without using the CPU: for a disk, a network, a lock
     idle: float  # share of the workers' time without anything to do
+    queued: float = 0.0  # share of the work without a core, though ready for one
+    handing_over: float = 0.0  # share of the loop's waits, or of the workers' time in other threads
 
     def share(self, stage: Stage) -> float:
         """Return the share of a stage in the work."""
@@ -60,6 +62,8 @@ class Inside:
             "samples": self.samples,
             "waiting": self.waiting,
             "idle": self.idle,
+            "queued": self.queued,
+            "handing_over": self.handing_over,
             "parts": [
                 {"stage": one.stage.value, "name": one.name, "place": one.place, "share": one.share}
                 for one in self.parts
@@ -96,7 +100,18 @@ def look_inside(samples: LoaderSamples, facts: LoaderFacts, times: StepTimes) ->
         work_s=max(work_s - tally.queued_s, 0.0) / images,
         waiting=waiting_s / work_s,
         idle=idle_s / tally.wall_s,
+        queued=min(tally.queued_s / work_s, 1.0),
+        handing_over=max(
+            _share_of_waits(samples.loop, Stage.HAND_OVER),
+            (tally.process_cpu_s - tally.cpu_s) / tally.wall_s,
+        ),
     )
+
+
+def _share_of_waits(loop: Tally, stage: Stage) -> float:
+    """Return the share of a stage in the time for which a loop waited for its batches."""
+    waited_s = loop.wall_s - loop.of(Stage.STEP, Stage.COPY)
+    return loop.of(stage) / waited_s if waited_s > 0 else 0.0
 
 
 def _in_the_loop(tally: Tally, times: StepTimes, images: int) -> Inside | None:

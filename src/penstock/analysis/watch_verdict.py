@@ -17,6 +17,8 @@ _MOSTLY_WAITING = 0.5  # of a worker's time
 _MOSTLY_IDLE = 0.5
 _BUSY_WORKERS = 0.75  # of their time, or there is no use for more of them
 _GAIN_THAT_COUNTS = 1.15
+_QUEUEING = 0.3  # of a worker's time: more shows that there are too few cores, not workers
+_MUCH_HANDING_OVER = 0.3  # of the time that the loop waits, or of the workers' in other threads
 _MOST_WORKERS_PER_CORE = 4  # of workers that mostly wait
 _OTHERWISE_KNOWN = 0.02  # of a share that was sampled: what an interval between looks may hide
 _WORSE = 0.75  # of what more workers bring at best: they share caches and memory too
@@ -89,12 +91,11 @@ def _too_few(shares: Shares) -> str:
 
 
 def _judge_contended(shares: Shares, use: CpuUse) -> Judgement:
-    although = "" if shares.later_steps >= SMALL_SHARE else ", although"
+    waits = f"the loop waits for its batches {{}}{shares.later_steps:.0%} of the time"
+    is_small = shares.later_steps < SMALL_SHARE
     compete = (
-        f"Loading and the training step compete for the same {use.cores} cores{although}"
-        f"{'; ' if not although else ' '}"
-        f"the loop waits for its batches {'only ' if although else ''}{shares.later_steps:.0%} "
-        "of the time"
+        f"Loading and the training step compete for the same {use.cores} cores"
+        f"{', although ' if is_small else '; '}{waits.format('only ' if is_small else '')}"
     )
     if not use.is_busy:
         return Judgement(
@@ -107,9 +108,10 @@ def _judge_contended(shares: Shares, use: CpuUse) -> Judgement:
     gain = use.gain_of_cheaper_loading()
     return Judgement(
         Verdict.SHARED_CORES,
-        f"{compete}. They were busy {min(use.busy, 1):.0%} of the time, "
+        f"{compete}. The cores were busy {min(use.busy, 1):.0%} of the time, "
         f"{use.loading_share:.0%} of that with loading, so a cheaper loader makes the step "
-        f"faster too: one that needs a fifth of the CPU time would make training {gain} as fast.",
+        "faster too: one that needs a fifth of the CPU time, as penstock.accelerate(loader) "
+        f"often does, would make training {gain} as fast.",
         (Promise("penstock.accelerate(loader)", gain),),
     )
 
@@ -205,12 +207,18 @@ def _where_it_waits(inside: Inside) -> Part:
 
 
 def _judge_idle(inside: Inside, facts: LoaderFacts, waits: str) -> Judgement:
+    idle = f"{waits}, but its workers have nothing to do {inside.idle:.0%} of theirs"
+    if inside.handing_over >= _MUCH_HANDING_OVER:
+        return Judgement(
+            Verdict.TRANSFER,
+            f"{idle}: what takes long is handing finished batches over to the training process. "
+            "Smaller batches, such as uint8 images that the step converts, or a loader without "
+            "worker processes would help.",
+        )
     return Judgement(
-        Verdict.TRANSFER,
-        f"{waits}, but its {facts.workers} workers have nothing to do {inside.idle:.0%} of "
-        "theirs: what takes long is handing finished batches over to the training process. "
-        "Smaller batches, such as uint8 images that the step converts, or a loader without "
-        "worker processes would help.",
+        Verdict.INPUT,
+        f"{idle}: they are fast enough on the whole, but not evenly. A few slow batches hold up "
+        f"those behind them; a larger prefetch_factor than {facts.prefetch or 2} evens that out.",
     )
 
 
@@ -220,6 +228,8 @@ def _judge_too_few_workers(
     now = facts.workers
     if now is None or now >= use.cores or inside.idle > 1 - _BUSY_WORKERS:
         return None
+    if inside.queued > _QUEUEING:
+        return None  # the cores are not idle: other programs use them
     gain = _gain_of_workers(use.cores, facts, shares, inside, use)
     if gain.high < _GAIN_THAT_COUNTS:
         return None
@@ -244,41 +254,26 @@ def _judge_parts(
     shares: Shares, facts: LoaderFacts, inside: Inside, use: CpuUse, waits: str
 ) -> Judgement:
     """Name the part that takes most of the loader's time."""
-    stages = {part.stage for part in inside.parts}
-    stage = max(stages, key=inside.share)
+    stage = max((part.stage for part in inside.parts), key=inside.share)
     part, share = inside.largest(stage), inside.share(stage)
+    alone = "" if part.share > 0.9 * share else f", {part.share:.0%} into {part.name} alone"
+    verdict, where = {
+        Stage.READ: (Verdict.READ, "reading"),
+        Stage.DECODE: (Verdict.DECODE, "decoding"),
+        Stage.OP: (Verdict.AUGMENT, f"augmenting{alone}" if alone else f"the op {part.name}"),
+        Stage.COLLATE: (Verdict.COLLATE, f"putting batches together, in {part.name}"),
+        Stage.HAND_OVER: (Verdict.TRANSFER, "handing batches over to the training process"),
+        Stage.OWN: (Verdict.OWN_CODE, f"your own code, most of it into {part.name}"),
+    }.get(stage, (Verdict.INPUT, stage.value))
+    has_name = stage in {Stage.OP, Stage.OWN}
+    gain = _gain_without(part.share if has_name else share, facts, shares, inside, use)
+    change = f"Without {part.name}" if has_name else "If that cost nothing"
     crowd = _crowd(facts, use.cores)
-    verdict, text = {
-        Stage.READ: (Verdict.READ, f"reading takes about {share:.0%}"),
-        Stage.DECODE: (Verdict.DECODE, f"decoding takes about {share:.0%}"),
-        Stage.OP: (Verdict.AUGMENT, _about_ops(part, share)),
-        Stage.COLLATE: (
-            Verdict.COLLATE,
-            f"putting batches together takes about {share:.0%}, in {part.name}{_at(part)}",
-        ),
-        Stage.HAND_OVER: (Verdict.TRANSFER, f"handing batches over takes about {share:.0%}"),
-        Stage.OWN: (
-            Verdict.INPUT,
-            f"your own code takes about {share:.0%}, most of it {part.name}{_at(part)}",
-        ),
-    }.get(stage, (Verdict.INPUT, f"{stage.value} takes about {share:.0%}"))
-    if stage in {Stage.OP, Stage.OWN}:
-        share = part.share
-    gain = _gain_without(share, shares, inside, use)
-    without = f"without {part.name}" if stage in {Stage.OP, Stage.OWN} else "were that free"
     return Judgement(
         verdict,
-        f"{waits}; of the loader's time, {text}. It would run {gain} as fast {without}{crowd}.",
-        (Promise(f"{without}", gain),),
-    )
-
-
-def _about_ops(part: Part, share: float) -> str:
-    if part.share > 0.9 * share:
-        return f"the op {part.name}{_at(part)} takes about {part.share:.0%}"
-    return (
-        f"augmenting takes about {share:.0%}, of which the op {part.name}{_at(part)} most: "
-        f"{part.share:.0%}"
+        f"{waits}. About {share:.0%} of the loader's time goes into {where}{_at(part)}. "
+        f"{change}, it would run {gain} as fast{crowd}.",
+        (Promise(change, gain),),
     )
 
 
@@ -288,23 +283,26 @@ def _gain_of_workers(
     """Return what so many workers would bring: until the cores or the step are the limit."""
     loading_s = max(inside.work_s / workers, (use.loading_s + use.step_s) / use.cores)
     fast_s, slow_s = _together(loading_s, _step_s(shares, use))
-    now = max(1, facts.workers or 1)
-    high = min(use.wall_s / fast_s, workers / now)
+    # Without workers, loading and computing take turns: workers also end that.
+    most = workers / facts.workers if facts.workers else workers + 1
+    high = min(use.wall_s / fast_s, most)
     return Range(max(1.0, min(use.wall_s / slow_s, _WORSE * high)), max(1.0, high))
 
 
-def _gain_without(share: float, shares: Shares, inside: Inside, use: CpuUse) -> Range:
+def _gain_without(
+    share: float, facts: LoaderFacts, shares: Shares, inside: Inside, use: CpuUse
+) -> Range:
     """Return what leaving a part of the loader's work out would bring."""
     unsure = 2 * sqrt(share * (1 - share) / inside.samples) + _OTHERWISE_KNOWN
-    loading_s = use.wall_s
-    if inside.idle == 0.0:  # it works in the loop itself, and only while that waits
-        loading_s *= shares.later_steps
-        fast_s = loading_s * (1 - min(share + unsure, 1.0)) + _step_s(shares, use)
-        slow_s = loading_s * (1 - max(share - unsure, 0.0)) + _step_s(shares, use)
-        return Range(max(1.0, use.wall_s / slow_s), max(1.0, use.wall_s / fast_s))
-    fast_s, _ = _together(loading_s * (1 - min(share + unsure, 1.0)), _step_s(shares, use))
-    _, slow_s = _together(loading_s * (1 - max(share - unsure, 0.0)), _step_s(shares, use))
-    return Range(max(1.0, use.wall_s / slow_s), max(1.0, use.wall_s / fast_s))
+    least, most = max(share - unsure, 0.0), min(share + unsure, 1.0)
+    step_s = _step_s(shares, use)
+    if facts.workers:
+        _, slow_s = _together(use.wall_s * (1 - least), step_s)
+        fast_s, _ = _together(use.wall_s * (1 - most), step_s)
+    else:  # it works in the loop itself, while that waits
+        waited_s = use.wall_s - step_s
+        slow_s, fast_s = step_s + waited_s * (1 - least), step_s + waited_s * (1 - most)
+    return Range(max(1.0, use.wall_s / slow_s), max(1.0, use.wall_s / max(fast_s, 1e-9)))
 
 
 def _together(loading_s: float, step_s: float) -> tuple[float, float]:

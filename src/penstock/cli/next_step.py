@@ -10,10 +10,12 @@ from typing import Any
 
 from penstock.analysis.found_loaders import FoundLoader
 from penstock.analysis.results import Verdict
+from penstock.analysis.user_code import read_user_code
 from penstock.analysis.watch_report import WatchReport
+from penstock.watching.frames import Stage
 
 NOTHING_TO_DO = {Verdict.NONE, Verdict.ACCELERATOR, Verdict.START_UP}
-OP_BY_OP = {Verdict.DECODE, Verdict.AUGMENT, Verdict.INPUT}
+OP_BY_OP = {Verdict.DECODE, Verdict.AUGMENT, Verdict.OWN_CODE, Verdict.INPUT}
 LOADERS = {"DataLoader", "Loader"}
 
 
@@ -30,12 +32,25 @@ class ScriptObjects:
         self._script = script
         self._is_module = is_module
         self._objects: dict[str, Any] = dict(vars(main)) if main is not None else {}
-        self._tree = _parse(getattr(main, "__file__", None))
+        self._file: str | None = getattr(main, "__file__", None)
+        self._tree = _parse(self._file)
 
     def next_step(self, found: FoundLoader, report: WatchReport) -> str | None:
         """Return the sentence with the command; None where there is nothing to look for."""
         if report.verdict in NOTHING_TO_DO or self._tree is None:
             return None
+        return self._where_the_op_is_made(report) + self._command_for(found, report)
+
+    def _where_the_op_is_made(self, report: WatchReport) -> str:
+        """Return the line of the script that makes the slowest op, if there is just one."""
+        if report.verdict is not Verdict.AUGMENT or report.inside is None or self._file is None:
+            return ""
+        op = report.inside.largest(Stage.OP).name
+        code = read_user_code(self._file, op)
+        place = None if code is None else code.call_place(op)
+        return "" if place is None else f"{op} is made at {place}; "
+
+    def _command_for(self, found: FoundLoader, report: WatchReport) -> str:
         loader = found.loader()
         if report.verdict in OP_BY_OP:
             data = self._name_of(getattr(loader, "dataset", None))
