@@ -104,6 +104,7 @@ def test_cpu_time_of_workers_is_the_loaders():
     assert use.wall_s == pytest.approx(0.02)
     assert use.loading_s == pytest.approx(0.02)
     assert use.step_s == pytest.approx(0.02)
+    assert use.receiving_s == pytest.approx(0.005)
     assert use.step_cores == pytest.approx(1.5)
     assert use.busy == pytest.approx(1.0)
 

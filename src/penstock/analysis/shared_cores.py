@@ -47,6 +47,7 @@ class CpuUse:
     step_s: float  # CPU time of everything else in the training process
     step_cores: float  # that the step keeps busy while it computes
     queued_s: float = 0.0  # of all threads of the training process: ready, but without a core
+    receiving_s: float = 0.0  # part of step_s: CPU time of the loop while it waits for workers
     loading_is_known: bool = True  # else it is a part of step_s: a loader with threads of its own
 
     @property

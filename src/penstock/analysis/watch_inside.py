@@ -170,11 +170,13 @@ def cpu_use(
     waited_cpu_s = float(times.waited_cpu_s[later].sum())
     computed_cpu_s = float(times.computed_cpu_s[later].sum())
     is_known = facts.workers is not None or inside is not None
+    receiving_s = 0.0
     if not is_known:
         loading_s, step_cpu_s = 0.0, (waited_cpu_s + computed_cpu_s) / images
     elif facts.workers:
         loading_s = samples.workers().process_cpu_s / int(times.images.sum())
         step_cpu_s = (waited_cpu_s + computed_cpu_s) / images
+        receiving_s = waited_cpu_s / images
     else:
         loading_s, step_cpu_s = waited_cpu_s / images, computed_cpu_s / images
     wall_s = (waited_s + computed_s) / images
@@ -188,5 +190,6 @@ def cpu_use(
         step_s=step_cpu_s,
         step_cores=computed_cpu_s / computed_s if computed_s else 0.0,
         queued_s=queued * wall_s,
+        receiving_s=receiving_s,
         loading_is_known=is_known,
     )

@@ -298,7 +298,8 @@ def _gain_without(
     step_s = _step_s(shares, use)
     if facts.workers:
         _, slow_s = _together(use.wall_s * (1 - least), step_s)
-        fast_s, _ = _together(use.wall_s * (1 - most), step_s)
+        cpu_s = (use.loading_s * (1 - most) + use.step_s) / use.cores
+        fast_s, _ = _together(max(use.wall_s * (1 - most), cpu_s), step_s)
     else:  # it works in the loop itself, while that waits
         waited_s = use.wall_s - step_s
         slow_s, fast_s = step_s + waited_s * (1 - least), step_s + waited_s * (1 - most)
@@ -313,7 +314,8 @@ def _together(loading_s: float, step_s: float) -> tuple[float, float]:
 
 
 def _step_s(shares: Shares, use: CpuUse) -> float:
-    return (1 - shares.later_steps) * use.wall_s
+    """Return how long the loop itself takes for an image: to receive it, and to compute."""
+    return (1 - shares.later_steps) * use.wall_s + use.receiving_s
 
 
 def _verb(part: Part) -> str:

@@ -16,8 +16,8 @@ class Tensors(Dataset):
         return 1000
 
     def __getitem__(self, index):
-        noise = torch.rand(3, 128, 128)
-        return noise[:, ::2, ::2].contiguous(), index
+        noise = torch.rand(3, 192, 192)
+        return noise[:, ::3, ::3].contiguous(), index
 
 
 def pad_and_stack(items):
