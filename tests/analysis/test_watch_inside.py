@@ -5,7 +5,7 @@ import pytest
 from clocks import StillClock
 from penstock.analysis.loader_facts import LoaderFacts
 from penstock.analysis.step_times import StepTimes
-from penstock.analysis.watch_inside import cpu_use, look_inside
+from penstock.analysis.watch_inside import cpu_use, look_inside, share_of_copying
 from penstock.watching.frames import Doing, Stage
 from penstock.watching.sampler import Tally
 
@@ -144,3 +144,10 @@ def test_time_threads_spent_queueing_is_scaled_to_an_image():
     )
 
     assert use.queued_s == pytest.approx(1.5 * 0.02)
+
+
+def test_copying_to_a_device_is_a_share_of_the_loop():
+    seen = tally({Doing(Stage.COPY, "", "train.py:8"): 30, Doing(Stage.STEP): 70})
+
+    assert share_of_copying(Samples(loop=seen)) == pytest.approx(0.3)
+    assert share_of_copying(Samples()) == 0

@@ -195,6 +195,7 @@ def test_workers_that_queue_for_a_core_are_not_too_few():
     judged = judge(WAITS, LoaderFacts("DataLoader", workers=1), 2, seen, use(wall_s=4e-3))
 
     assert judged.verdict is Verdict.DECODE
+    assert judged.sentence.endswith("Other programs used the cores too: these figures are rough.")
 
 
 def test_without_workers_a_part_counts_only_while_the_loop_waits():

@@ -160,9 +160,8 @@ class _WatchedIterator(Iterator[Batch]):
         if self._after_step is not None and epoch.step is not None:
             self._after_step(epoch.step)
             epoch.restart_wait()
-        self._samples.follow()
         try:
-            batch = next(self._batches)
+            batch = self._first() if epoch.step is None else self._following()
         except BaseException:
             if epoch.step is not None:  # or a loop that asks again after the end is told again
                 self._after_epoch()
@@ -170,6 +169,15 @@ class _WatchedIterator(Iterator[Batch]):
             raise
         epoch.give(self._batch_size or count_images(batch))
         return batch
+
+    def _first(self) -> Batch:
+        """Return the first batch: loaders that are generators start their workers only now."""
+        with self._samples.starting():
+            return next(self._batches)
+
+    def _following(self) -> Batch:
+        self._samples.follow()
+        return next(self._batches)
 
 
 sampling_here().mark_next(_WatchedIterator.__next__.__code__)

@@ -108,6 +108,11 @@ def look_inside(samples: LoaderSamples, facts: LoaderFacts, times: StepTimes) ->
     )
 
 
+def share_of_copying(samples: LoaderSamples) -> float:
+    """Return the share of the loop's time in which it copied batches to a device."""
+    return samples.loop.of(Stage.COPY) / (samples.loop.wall_s or 1.0)
+
+
 def _share_of_waits(loop: Tally, stage: Stage) -> float:
     """Return the share of a stage in the time for which a loop waited for its batches."""
     waited_s = loop.wall_s - loop.of(Stage.STEP, Stage.COPY)

@@ -13,11 +13,12 @@ from penstock.analysis.loader_facts import LoaderFacts
 from penstock.analysis.results import Steps, Verdict
 from penstock.analysis.shared_cores import CpuUse
 from penstock.analysis.step_times import StepTimes
-from penstock.analysis.watch_inside import Inside, cpu_use, look_inside
+from penstock.analysis.watch_inside import Inside, cpu_use, look_inside, share_of_copying
 from penstock.analysis.watch_verdict import Promise, Shares, judge
 from penstock.usable_cores import usable_cores
 from penstock.watching.sampling import LoaderSamples
 
+COPYING_THAT_COUNTS = 0.05
 QUANTILES = {"least": 0.0, "median": 0.5, "p90": 0.9, "p99": 0.99, "largest": 1.0}
 
 
@@ -41,6 +42,7 @@ class WatchReport:
     sentence: str
     promises: tuple[Promise, ...] = ()  # changes, and what each would bring
     inside: Inside | None = None  # None where too little was seen
+    copying: float = 0.0  # share of the loop's time on lines that copy batches to a device
     cpu: CpuUse | None = None  # None where nothing was timed, or images could not be counted
 
     def to_dict(self) -> dict[str, Any]:
@@ -55,6 +57,11 @@ class WatchReport:
         lines = []
         if self.inside is not None:
             lines.append(f"  inside       {self.inside.describe()}")
+        if self.copying >= COPYING_THAT_COUNTS:
+            lines.append(
+                f"  copying      {self.copying:.0%} of the loop's time, to the device; that may "
+                "include waiting for its earlier work"
+            )
         if self.cpu is not None:
             busy = min(self.cpu.busy_cores, self.cpu.cores)
             share = f", {self.cpu.loading_share:.0%} of that with loading"
@@ -120,6 +127,7 @@ def summarise(times: StepTimes, facts: LoaderFacts, samples: LoaderSamples) -> W
         sentence=judged.sentence,
         promises=judged.promises,
         inside=inside,
+        copying=share_of_copying(samples),
         cpu=cpu,
     )
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import ceil, sqrt
 
 from penstock.analysis.loader_facts import LoaderFacts
@@ -60,6 +60,21 @@ def judge(
     use: CpuUse | None = None,
 ) -> Judgement:
     """Judge a training by its waits and, where these are known, by its loader's work."""
+    judged = _judge(shares, facts, cores, inside, use)
+    is_crowded = inside is not None and inside.queued > _QUEUEING
+    if not judged.promises or not is_crowded or use is None or use.is_busy:
+        return judged
+    sentence = f"{judged.sentence} Other programs used the cores too: these figures are rough."
+    return replace(judged, sentence=sentence)
+
+
+def _judge(
+    shares: Shares,
+    facts: LoaderFacts,
+    cores: int,
+    inside: Inside | None,
+    use: CpuUse | None,
+) -> Judgement:
     if shares.steps < FEWEST_STEPS:
         return Judgement(Verdict.NONE, _too_few(shares))
     if use is not None and use.is_contended and facts.workers:
