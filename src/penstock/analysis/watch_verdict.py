@@ -21,6 +21,7 @@ _QUEUEING = 0.3  # of a worker's time: more shows that there are too few cores, 
 _MUCH_HANDING_OVER = 0.3  # of the time that the loop waits, or of the workers' in other threads
 _MOST_WORKERS_PER_CORE = 4  # of workers that mostly wait
 _OTHERWISE_KNOWN = 0.02  # of a share that was sampled: what an interval between looks may hide
+_FASTER_IS_HARDER = 0.9  # of the rate: batches that come faster cost more to hand over
 _WORSE = 0.75  # of what more workers bring at best: they share caches and memory too
 _OVERLAP = 4.0  # of loading and computing, at worst: see penstock.analysis.predict
 
@@ -309,10 +310,11 @@ def _gain_without(
 ) -> Range:
     """Return what leaving a part of the loader's work out would bring."""
     unsure = 2 * sqrt(share * (1 - share) / inside.samples) + _OTHERWISE_KNOWN
-    least, most = max(share - unsure, 0.0), min(share + unsure, 1.0)
+    # Of the two errors, promising too much is the worse one, and what remains has its own limits.
+    least, most = max(share - unsure, 0.0), min(share + unsure / 2, 1.0)
     step_s = _step_s(shares, use)
     if facts.workers:
-        _, slow_s = _together(use.wall_s * (1 - least), step_s)
+        _, slow_s = _together(use.wall_s * (1 - least) / _FASTER_IS_HARDER, step_s)
         cpu_s = (use.loading_s * (1 - most) + use.step_s) / use.cores
         fast_s, _ = _together(max(use.wall_s * (1 - most), cpu_s), step_s)
     else:  # it works in the loop itself, while that waits
