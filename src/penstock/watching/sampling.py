@@ -7,6 +7,7 @@ import functools
 import glob
 import importlib
 import os
+import secrets
 import shutil
 import sys
 import tempfile
@@ -41,7 +42,8 @@ class Sampling:
         self._reader = FrameReader(folder)
         self._loops: dict[int, LoaderSamples] = {}  # by thread: the loader it asked last
         self._numbers = 0
-        self._tallies: str | None = None
+        # Made by the first worker that reports: most loaders in a process have none.
+        self._tallies = os.path.join(tempfile.gettempdir(), f"penstock-{secrets.token_hex(8)}")
         self._sampler: Sampler | None = None
         self._process = os.getpid()
         self._changing = threading.RLock()
@@ -79,8 +81,7 @@ class Sampling:
         if sampler is not None:
             sampler.stop()
         outer = getattr(_starting, "target", None)
-        folder = self._folder_of_tallies()
-        _starting.target = folder and (os.path.join(folder, str(number)), self.folder)
+        _starting.target = (os.path.join(self._tallies, str(number)), self.folder)
         try:
             yield
         finally:
@@ -88,7 +89,7 @@ class Sampling:
 
     def files(self, number: int) -> list[str]:
         """Return what the workers of a loader have written."""
-        return [] if self._tallies is None else glob.glob(f"{self._tallies}/{number}-*.json")
+        return glob.glob(f"{glob.escape(self._tallies)}/{number}-*.json")
 
     def close(self) -> None:
         """End sampling, and remove what the workers reported."""
@@ -96,14 +97,7 @@ class Sampling:
             return  # a child that the script forked: the reports are its parent's
         if self._sampler is not None:
             self._sampler.stop()
-        if self._tallies is not None:
-            shutil.rmtree(self._tallies, ignore_errors=True)
-
-    def _folder_of_tallies(self) -> str | None:
-        if self._tallies is None:
-            with suppress(OSError):  # nowhere to write: the workers are not looked at
-                self._tallies = tempfile.mkdtemp(prefix="penstock-")
-        return self._tallies
+        shutil.rmtree(self._tallies, ignore_errors=True)
 
     def _count_queues(self) -> None:
         """Note how long threads of this process, those of the step's libraries too, had no core."""
@@ -182,6 +176,7 @@ class SampledLoop:
         prefix, folder = target
         sampler = None
         with suppress(Exception):  # a worker that cannot be looked at works all the same
+            os.makedirs(os.path.dirname(prefix), mode=0o700, exist_ok=True)
             sampler = WorkerSampler(f"{prefix}-{os.getpid()}.json", folder)
         try:
             loop(*arguments, **named)
