@@ -88,6 +88,14 @@ def test_workers_report_only_where_they_are_started_inside(worker_module, tmp_pa
     assert loops.files(1) == []
 
 
+def test_a_loader_without_workers_leaves_nothing_behind(worker_module, tmp_path):
+    loops = Sampling(str(tmp_path))
+    with loops.loader().starting():
+        pass
+
+    assert not os.path.exists(loops._tallies)
+
+
 def test_the_hook_is_set_once(worker_module):
     sampling.hook_torch_workers()
     hooked = worker_module._worker_loop

@@ -310,8 +310,7 @@ def _gain_without(
 ) -> Range:
     """Return what leaving a part of the loader's work out would bring."""
     unsure = 2 * sqrt(share * (1 - share) / inside.samples) + _OTHERWISE_KNOWN
-    # Of the two errors, promising too much is the worse one, and what remains has its own limits.
-    least, most = max(share - unsure, 0.0), min(share + unsure / 2, 1.0)
+    least, most = max(share - unsure, 0.0), min(share + unsure, 1.0)
     step_s = _step_s(shares, use)
     if facts.workers:
         _, slow_s = _together(use.wall_s * (1 - least) / _FASTER_IS_HARDER, step_s)
