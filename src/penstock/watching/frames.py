@@ -141,6 +141,7 @@ class FrameReader:
     def __init__(self, folder: str) -> None:
         self._folder = os.path.realpath(folder)
         self._kinds: dict[CodeType, _Kind] = {}
+        self._files: dict[CodeType, str] = {}
 
     def mark_next(self, code: CodeType) -> None:
         """Take a function for the one that asks a loader for its next batch."""
@@ -199,13 +200,17 @@ class FrameReader:
     def _place(self, stack: list[tuple[FrameType, _Kind]]) -> str:
         for frame, kind in stack:
             if kind is _Kind.USER:
-                file = os.path.realpath(frame.f_code.co_filename)
-                if file.startswith(self._folder + os.sep):
-                    file = os.path.relpath(file, self._folder)
-                else:
-                    file = os.path.basename(file)
+                file = self._files.get(frame.f_code)
+                if file is None:  # asking the disk takes longer than all the rest
+                    file = self._files[frame.f_code] = self._short(frame.f_code.co_filename)
                 return f"{file}:{frame.f_lineno or frame.f_code.co_firstlineno}"
         return ""
+
+    def _short(self, file: str) -> str:
+        file = os.path.realpath(file)
+        if file.startswith(self._folder + os.sep):
+            return os.path.relpath(file, self._folder)
+        return os.path.basename(file)
 
     def _kind(self, code: CodeType) -> _Kind:
         module, name = _module(code), code.co_name
