@@ -123,3 +123,12 @@ def test_a_torch_made_another_way_is_left_alone(monkeypatch):
     monkeypatch.setitem(sys.modules, sampling.WORKER_MODULE, object())
 
     sampling.hook_torch_workers()
+
+
+def test_a_working_folder_that_was_removed_is_no_error(monkeypatch):
+    def removed():
+        raise FileNotFoundError
+
+    monkeypatch.setattr(os, "getcwd", removed)
+
+    assert sampling.sampling_here.__wrapped__().folder == os.sep

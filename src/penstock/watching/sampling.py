@@ -146,7 +146,11 @@ class LoaderSamples:
 @functools.cache
 def sampling_here() -> Sampling:
     """Return the sampling of all loops that are watched in this process."""
-    sampling = Sampling(os.getcwd())
+    try:
+        folder = os.getcwd()
+    except OSError:  # it was removed
+        folder = os.sep
+    sampling = Sampling(folder)
     atexit.register(sampling.close)
     return sampling
 
