@@ -34,10 +34,11 @@ MAY_IMPORT = {
     },
     "showing": BASE
     | {"drawing", "transforms", "planner", "translation.transforms", "sources", "loading"},
+    "watching": BASE,
     "analysis": BASE
     | {
         *("pillow_order", "rng", "transforms", "planner", "translation.transforms"),
-        *("sources", "packing", "loading"),
+        *("sources", "packing", "loading", "watching"),
     },
 }
 

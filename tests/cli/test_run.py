@@ -110,6 +110,34 @@ def test_spawned_workers_find_the_script(write, tmp_path):
     assert json.loads((tmp_path / "found.json").read_text())["loaders"][0]["images"] == 32
 
 
+BUSY_WORKERS = """
+import torch
+from torch.utils.data import DataLoader, Dataset
+class Busy(Dataset):
+    def __len__(self): return 64
+    def __getitem__(self, index):
+        for _ in range(20):
+            sum(range(100_000))
+        return torch.zeros(3, 2, 2)
+if __name__ == '__main__':
+    loader = DataLoader(Busy(), 4, num_workers={workers}, multiprocessing_context={context})
+    for images in loader:
+        pass
+"""
+
+
+@pytest.mark.parametrize(("workers", "context"), [(0, None), (1, "fork"), (1, "spawn")])
+def test_what_the_loader_does_is_seen_in_any_process(write, tmp_path, workers, context):
+    script = write(BUSY_WORKERS.format(workers=workers, context=repr(context)))
+    done = run(script, options=["--json", tmp_path / "found.json"])
+    (loader,) = json.loads((tmp_path / "found.json").read_text())["loaders"]
+    part = loader["inside"]["parts"][0]
+
+    assert (part["stage"], part["name"]) == ("own code", "Busy.__getitem__"), done.stderr
+    assert part["place"] in {"train.py:7", "train.py:8"}
+    assert loader["cpu"]["loading_s"] > loader["cpu"]["step_s"]
+
+
 def test_a_crash_is_shown_as_python_shows_it(write):
     script = write(LOOP.format(body="if number == 7: raise ValueError('went wrong')"))
     done, expected = run(script), plain(script)

@@ -14,7 +14,6 @@ from typing import Any
 from penstock.analysis.batch_images import count_images
 from penstock.analysis.devices import QUEUE_DEPTH, Device, EmulatedDevice, computes_elsewhere
 from penstock.analysis.measure import (
-    CORES_OF_A_CPU_STEP,
     Effort,
     StepAlone,
     check_batch,
@@ -22,6 +21,7 @@ from penstock.analysis.measure import (
 )
 from penstock.analysis.results import Rate
 from penstock.analysis.runs import TIMED_BATCHES
+from penstock.analysis.shared_cores import CORES_OF_A_CPU_STEP
 from penstock.analysis.subject import Subject
 from penstock.analysis.verdict import LEAST_BATCHES
 

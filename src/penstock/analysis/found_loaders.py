@@ -16,6 +16,7 @@ from penstock.analysis.batch_images import count_images
 from penstock.analysis.loader_facts import LoaderFacts, read_facts
 from penstock.analysis.step_times import Clock, StepTimes
 from penstock.analysis.watch_report import WatchReport, summarise
+from penstock.watching.sampling import LoaderSamples, Sampling
 
 EPOCH = "_penstock_epoch_times"  # the attribute with which an iterator is timed
 
@@ -28,10 +29,12 @@ class FoundLoader:
     facts: LoaderFacts
     where: str | None  # the script's line that iterates, as file:line
     times: StepTimes
+    samples: LoaderSamples
+    module_line: int | None = None  # of the script itself, from which the loop was reached
 
     def report(self) -> WatchReport:
         """Say what was seen of it."""
-        return summarise(self.times, self.facts)
+        return summarise(self.times, self.facts, self.samples)
 
 
 class FoundLoaders:
@@ -44,6 +47,7 @@ class FoundLoaders:
         self.found: list[FoundLoader] = []
         self._clock = clock
         self._folder = os.path.realpath(folder)
+        self._sampling = Sampling(self._folder)
 
     def watch_known_libraries(self) -> None:
         """Time torch's DataLoader and ours from the moment the script imports them."""
@@ -57,20 +61,22 @@ class FoundLoaders:
 
         @functools.wraps(begin)
         def timed_iter(loader: Any) -> Iterator[Any]:
-            times = find(loader, sys._getframe(1)).times  # noqa: SLF001 (has no public name)
-            epoch = times.begin_epoch()
-            iterator: Iterator[Any] = begin(loader)
+            found = find(loader, sys._getframe(1))  # noqa: SLF001 (has no public name)
+            epoch = found.times.begin_epoch()
+            with found.samples.starting():
+                iterator: Iterator[Any] = begin(loader)
             if isinstance(iterator, iterator_class):  # a subclass may give out another kind
                 epoch.has_begun()
-                setattr(iterator, EPOCH, epoch)
+                setattr(iterator, EPOCH, (epoch, found.samples))
             return iterator
 
-        @functools.wraps(advance)
         def timed_next(iterator: Any) -> Any:
-            epoch = getattr(iterator, EPOCH, None)
-            if epoch is None:  # not made by iterating over a loader
+            timed = getattr(iterator, EPOCH, None)
+            if timed is None:  # not made by iterating over a loader
                 return advance(iterator)
+            epoch, samples = timed
             epoch.ask()
+            samples.follow()
             try:
                 batch = advance(iterator)
             except BaseException:
@@ -79,8 +85,13 @@ class FoundLoaders:
             epoch.give(count_images(batch))
             return batch
 
+        self._sampling.mark_next(timed_next.__code__)
         loader_class.__iter__ = timed_iter
-        iterator_class.__next__ = timed_next
+        iterator_class.__next__ = functools.wraps(advance)(timed_next)
+
+    def close(self) -> None:
+        """End sampling; what was found stays, but its reports have to be made before."""
+        self._sampling.close()
 
     def _watch_torch(self, module: ModuleType) -> None:
         self.time_iteration(module.DataLoader, module._BaseDataLoaderIter)  # noqa: SLF001
@@ -97,8 +108,16 @@ class FoundLoaders:
             if (known.facts, known.where) == (facts, where) and _is_made_anew(known, loader):
                 known.loader = weakref.ref(loader)
                 return known
-        self.found.append(FoundLoader(weakref.ref(loader), facts, where, StepTimes(self._clock)))
-        return self.found[-1]
+        found = FoundLoader(
+            weakref.ref(loader),
+            facts,
+            where,
+            StepTimes(self._clock),
+            self._sampling.loader(),
+            _module_line(caller),
+        )
+        self.found.append(found)
+        return found
 
     def _where(self, frame: FrameType | None) -> str | None:
         while frame is not None:
@@ -107,6 +126,15 @@ class FoundLoaders:
                 return f"{os.path.relpath(file, self._folder)}:{frame.f_lineno}"
             frame = frame.f_back
         return None
+
+
+def _module_line(frame: FrameType | None) -> int | None:
+    """Return the line of the script, outside of any function, that led here."""
+    while frame is not None:
+        if frame.f_code.co_name == "<module>" and frame.f_globals.get("__name__") == "__main__":
+            return frame.f_lineno
+        frame = frame.f_back
+    return None
 
 
 def _is_made_anew(known: FoundLoader, loader: Any) -> bool:

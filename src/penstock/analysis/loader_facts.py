@@ -16,6 +16,7 @@ class LoaderFacts:
     keeps_workers: bool = False  # from one epoch to the next
     samples: int | None = None
     data: str | None = None  # the kind of data set
+    prefetch: int | None = None  # batches that each worker makes ahead
 
     def describe(self) -> str:
         """Return it as one would write it."""
@@ -41,6 +42,7 @@ def read_facts(loader: Any) -> LoaderFacts:
         keeps_workers=getattr(loader, "persistent_workers", False) is True,
         samples=_length(data),
         data=None if data is None else type(data).__name__,
+        prefetch=_whole(getattr(loader, "prefetch_factor", None)),
     )
 
 

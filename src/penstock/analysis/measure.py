@@ -13,6 +13,7 @@ from penstock.analysis.cores import pinned_to
 from penstock.analysis.devices import Device, computes_elsewhere
 from penstock.analysis.results import Rate
 from penstock.analysis.runs import Run, run_loader
+from penstock.analysis.shared_cores import CORES_OF_A_CPU_STEP
 from penstock.analysis.subject import Subject
 from penstock.errors import AnalysisError
 
@@ -20,7 +21,6 @@ Say = Callable[[str], None]
 
 _WARM_UP_STEPS = _TIMED_STEPS = 3
 _OF_EACH_WORKER = 3
-CORES_OF_A_CPU_STEP = 0.5  # one that only starts work on a GPU takes less, unless it is tiny
 
 
 @dataclass(frozen=True, slots=True)

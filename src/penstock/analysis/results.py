@@ -15,6 +15,8 @@ class Verdict(Enum):
     """What holds a training up."""
 
     ACCELERATOR = "accelerator-bound"
+    STEP = "step-bound"  # a step that computes on the processor's own cores
+    SHARED_CORES = "short of cores"  # loading and the step compete for them
     DECODE = "decode-bound"
     AUGMENT = "augment-bound"
     OWN_CODE = "held up by the data set's own code"

@@ -6,7 +6,7 @@ from array import array
 from collections.abc import Callable
 from math import isnan
 from threading import Lock, local
-from time import perf_counter
+from time import perf_counter, process_time
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,9 +19,12 @@ _last_given = local()  # .epoch: the pass that gave this thread its last batch
 class StepTimes:
     """Times of the steps of one loader, over all its epochs, some of which may run side by side."""
 
-    def __init__(self, clock: Clock | None = None) -> None:
+    def __init__(self, clock: Clock | None = None, cpu_clock: Clock | None = None) -> None:
         self.epochs = 0
         self._clock = clock or perf_counter
+        self._cpu_clock = cpu_clock or process_time
+        self._waited_cpu_s = array("d")
+        self._computed_cpu_s = array("d")
         self._waited_s = array("d")
         self._computed_s = array("d")
         self._is_first = array("b")
@@ -33,20 +36,23 @@ class StepTimes:
 
         Each iterator has its own, as two of one loader may be under way.
         """
-        return EpochTimes(self, self._clock)
+        return EpochTimes(self, self._clock, self._cpu_clock)
 
-    def add(self, waited_s: float, images: int, *, is_first: bool) -> int:
+    def add(self, waited_s: float, waited_cpu_s: float, images: int, *, is_first: bool) -> int:
         """Add a step that has just begun to compute; return its number."""
         with self._adding:
             self.epochs += is_first
             self._waited_s.append(waited_s)
+            self._waited_cpu_s.append(waited_cpu_s)
             self._computed_s.append(UNKNOWN_S)
+            self._computed_cpu_s.append(UNKNOWN_S)
             self._is_first.append(is_first)
             self._images.append(images)
             return len(self._images) - 1
 
-    def finish(self, step: int, computed_s: float) -> None:
+    def finish(self, step: int, computed_s: float, computed_cpu_s: float) -> None:
         """Note how long a step computed."""
+        self._computed_cpu_s[step] = computed_cpu_s
         self._computed_s[step] = computed_s
 
     @property
@@ -63,6 +69,16 @@ class StepTimes:
     def computed_s(self) -> NDArray[np.float64]:
         """Seconds computed on each batch, as a copy; NaN where the loop never came back."""
         return np.array(self._computed_s[: self.steps], dtype=np.float64)
+
+    @property
+    def waited_cpu_s(self) -> NDArray[np.float64]:
+        """CPU seconds of this process, all its threads, while the loop waited, as a copy."""
+        return np.array(self._waited_cpu_s[: self.steps], dtype=np.float64)
+
+    @property
+    def computed_cpu_s(self) -> NDArray[np.float64]:
+        """CPU seconds of this process while the loop computed, as a copy; NaN as above."""
+        return np.array(self._computed_cpu_s[: self.steps], dtype=np.float64)
 
     @property
     def is_first(self) -> NDArray[np.bool_]:
@@ -99,10 +115,12 @@ class EpochTimes:
     that begins while another computes in the same thread takes its time off that one.
     """
 
-    def __init__(self, times: StepTimes, clock: Clock) -> None:
+    def __init__(self, times: StepTimes, clock: Clock, cpu_clock: Clock) -> None:
         self.step: int | None = None  # the number of the step that computes
         self._times = times
         self._clock = clock
+        self._cpu_clock = cpu_clock
+        self._asked_cpu_s = self._given_cpu_s = self._elsewhere_cpu_s = 0.0
         self._making_s: float | None = None  # None once there was a batch
         self._asked_s = self._given_s = 0.0
         self._elsewhere_s = 0.0  # of this step, in loops inside it
@@ -117,38 +135,45 @@ class EpochTimes:
     def ask(self) -> None:
         """Note that the loop wants its next batch."""
         self._asked_s = self._clock()
+        self._asked_cpu_s = self._cpu_clock()
         if self.step is not None:
             computed_s = max(self._asked_s - self._given_s - self._elsewhere_s, 0.0)
-            self._times.finish(self.step, computed_s)
-            self._take_off_around(computed_s)
+            cpu_s = max(self._asked_cpu_s - self._given_cpu_s - self._elsewhere_cpu_s, 0.0)
+            self._times.finish(self.step, computed_s, cpu_s)
+            self._take_off_around(computed_s, cpu_s)
 
     def restart_wait(self) -> None:
         """Leave the time since `ask` out of the wait: it was spent on telling others."""
         self._asked_s = self._clock()
+        self._asked_cpu_s = self._cpu_clock()
 
     def give(self, images: int) -> None:
         """Note that the loop gets a batch."""
         waited_s = self._clock() - self._asked_s
+        given_cpu_s = self._cpu_clock()
+        cpu_s = given_cpu_s - self._asked_cpu_s
         is_first = self._making_s is not None
         if self._making_s is not None:
             waited_s += self._making_s
             self._making_s = None
-        self.step = self._times.add(waited_s, images, is_first=is_first)
-        self._take_off_around(waited_s)
-        self._elsewhere_s = 0.0
+        self.step = self._times.add(waited_s, cpu_s, images, is_first=is_first)
+        self._take_off_around(waited_s, cpu_s)
+        self._elsewhere_s = self._elsewhere_cpu_s = 0.0
         _last_given.epoch = self
+        self._given_cpu_s = given_cpu_s
         self._given_s = self._clock()
 
     def end(self) -> None:
         """Note that no batch came: there was none left, or the loader failed."""
         self.step = None
 
-    def _take_off_around(self, seconds: float) -> None:
+    def _take_off_around(self, seconds: float, cpu_s: float) -> None:
         around = self._around
         if around is None or around.step is None:
             return
         if around.step == self._around_step:
             around._elsewhere_s += seconds  # noqa: SLF001 (of the same class)
-            around._take_off_around(seconds)  # noqa: SLF001
+            around._elsewhere_cpu_s += cpu_s  # noqa: SLF001
+            around._take_off_around(seconds, cpu_s)  # noqa: SLF001
         else:
             self._around = None  # that step is over: from now on both go on side by side

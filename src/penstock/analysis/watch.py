@@ -12,10 +12,11 @@ from penstock.analysis.results import Steps
 from penstock.analysis.step_times import EpochTimes, StepTimes
 from penstock.analysis.watch_report import WatchReport, ended_steps, summarise
 from penstock.errors import LoaderError
+from penstock.watching.sampling import LoaderSamples, sampling_here
 
 Batch = TypeVar("Batch")
 Callback = Callable[[int, dict[str, float]], object]
-OWN_ATTRIBUTES = {"_loader", "_batch_size", "_callback", "_times", "_live"}
+OWN_ATTRIBUTES = {"_loader", "_batch_size", "_callback", "_times", "_live", "_samples"}
 
 
 def watch(
@@ -60,15 +61,18 @@ class Watched(Generic[Batch]):
         self._callback = callback
         self._times = StepTimes()
         self._live = LiveLine(self._times) if live else None
+        self._samples = sampling_here().loader()
 
     def __iter__(self) -> Iterator[Batch]:
         epoch = self._times.begin_epoch()
-        batches = iter(self._loader)
+        with self._samples.starting():
+            batches = iter(self._loader)
         epoch.has_begun()
         has_listener = self._callback is not None or self._live is not None
         return _WatchedIterator(
             batches,
             epoch,
+            self._samples,
             self._batch_size,
             self._tell if has_listener else None,
             self._after_epoch,
@@ -105,7 +109,7 @@ class Watched(Generic[Batch]):
         loader: Any = self._loader
         while isinstance(loader, Watched):
             loader = loader._loader  # noqa: SLF001 (of the same class)
-        return summarise(self._times, read_facts(loader))
+        return summarise(self._times, read_facts(loader), self._samples)
 
     def steps(self) -> Steps:
         """Return the seconds waited and computed in each step that ended."""
@@ -138,12 +142,14 @@ class _WatchedIterator(Iterator[Batch]):
         self,
         batches: Iterator[Batch],
         epoch: EpochTimes,
+        samples: LoaderSamples,
         batch_size: int | None,
         after_step: Callable[[int], None] | None,
         after_epoch: Callable[[], None],
     ) -> None:
         self._batches = batches
         self._epoch = epoch
+        self._samples = samples
         self._batch_size = batch_size
         self._after_step = after_step
         self._after_epoch = after_epoch
@@ -155,7 +161,7 @@ class _WatchedIterator(Iterator[Batch]):
             self._after_step(epoch.step)
             epoch.restart_wait()
         try:
-            batch = next(self._batches)
+            batch = self._first() if epoch.step is None else self._following()
         except BaseException:
             if epoch.step is not None:  # or a loop that asks again after the end is told again
                 self._after_epoch()
@@ -163,3 +169,15 @@ class _WatchedIterator(Iterator[Batch]):
             raise
         epoch.give(self._batch_size or count_images(batch))
         return batch
+
+    def _first(self) -> Batch:
+        """Return the first batch: loaders that are generators start their workers only now."""
+        with self._samples.starting():
+            return next(self._batches)
+
+    def _following(self) -> Batch:
+        self._samples.follow()
+        return next(self._batches)
+
+
+sampling_here().mark_next(_WatchedIterator.__next__.__code__)

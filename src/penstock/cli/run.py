@@ -49,9 +49,10 @@ def run(args: argparse.Namespace) -> int:
     def tell(outcome: Outcome, seconds: float) -> None:
         with suppress(ValueError):  # the script may have closed it
             sys.stdout.flush()
-        _print(outcome, seconds, loaders.found)
+        _print(args, outcome, seconds, loaders.found)
         if json_file is not None:
             _write(json_file, _to_dict(args, outcome, seconds, loaders.found))
+        loaders.close()
 
     end = ScriptEnd(tell)
     end.outcome = run_script(args.script, args.arguments, is_module=args.is_module)
@@ -104,12 +105,14 @@ def _ending(outcome: Outcome) -> str:
     return f"was {outcome.ended}" if by_signal else outcome.ended
 
 
-def _print(outcome: Outcome, seconds: float, found: list[FoundLoader]) -> None:
+def _print(
+    args: argparse.Namespace, outcome: Outcome, seconds: float, found: list[FoundLoader]
+) -> None:
     from rich.box import SIMPLE_HEAD
     from rich.console import Console
     from rich.table import Table
 
-    from penstock.analysis.results import Verdict
+    from penstock.cli.next_step import ScriptObjects
 
     console = Console(stderr=True, highlight=False, markup=False)
     console.print(f"\npenstock: the script {_ending(outcome)} after {seconds:,.1f} s")
@@ -122,6 +125,7 @@ def _print(outcome: Outcome, seconds: float, found: list[FoundLoader]) -> None:
     for name in ("waited", "images/s", "steps", "first batch"):
         table.add_column(name, justify="right")
     reports = [one.report() for one in found]
+    objects = ScriptObjects(args.script, is_module=args.is_module)
     for number, report in enumerate(reports, start=1):
         rate, first_s = report.images_per_s, report.first_batch_s
         table.add_row(
@@ -137,5 +141,8 @@ def _print(outcome: Outcome, seconds: float, found: list[FoundLoader]) -> None:
         where = "" if one.where is None else f", iterated over at {one.where}"
         console.print(f"{number}  {report.loader.describe()}{where}", soft_wrap=True)
         console.print(f"   {report.sentence}", soft_wrap=True)
-    if any(report.verdict in {Verdict.INPUT, Verdict.WORKERS} for report in reports):
-        console.print("\nWhat is slow inside: penstock profile MODULE:DATASET times it op by op.")
+        for line in report.inside_lines():
+            console.print(f" {line}", soft_wrap=True)
+        step = objects.next_step(one, report)
+        if step is not None:
+            console.print(f"   Next: {step}", soft_wrap=True)

@@ -1,0 +1,203 @@
+"""Sampling of a training loop and of the worker processes of its loaders, as they are started."""
+
+from __future__ import annotations
+
+import atexit
+import functools
+import glob
+import importlib
+import os
+import secrets
+import shutil
+import sys
+import tempfile
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from types import CodeType
+from typing import Any
+
+from penstock.watching.frames import FrameReader
+from penstock.watching.sampler import (
+    Sampler,
+    Tally,
+    WorkerSampler,
+    queued_threads_s,
+    read_tallies,
+)
+
+COUNT_QUEUES_EVERY_S = 0.5
+WORKER_MODULE = "torch.utils.data._utils.worker"
+_starting = threading.local()  # .target: where workers that this thread starts shall report
+
+
+class Sampling:
+    """Samples any number of loops in this process, each for one loader, and their workers.
+
+    `folder` is where the user's own files are. What workers report is kept until `close`.
+    """
+
+    def __init__(self, folder: str) -> None:
+        self.folder = folder
+        self._reader = FrameReader(folder)
+        self._loops: dict[int, LoaderSamples] = {}  # by thread: the loader it asked last
+        self._numbers = 0
+        # Made by the first worker that reports: most loaders in a process have none.
+        self._tallies = os.path.join(tempfile.gettempdir(), f"penstock-{secrets.token_hex(8)}")
+        self._sampler: Sampler | None = None
+        self._process = os.getpid()
+        self._changing = threading.RLock()
+        self._queued_s: float | None = None
+        self._since_counted_s = 0.0
+
+    def loader(self) -> LoaderSamples:
+        """Return a record for one more loader."""
+        self._numbers += 1
+        return LoaderSamples(self, self._numbers)
+
+    def mark_next(self, code: CodeType) -> None:
+        """Take a function for the one that asks a loader for its next batch."""
+        self._reader.mark_next(code)
+
+    def follow(self, samples: LoaderSamples) -> None:
+        """Sample the calling thread for this loader from now on."""
+        self._loops[threading.get_ident()] = samples
+        if self._sampler is None and os.getpid() == self._process:
+            with self._changing:
+                if self._sampler is None:
+                    self._since_counted_s = 0.0
+                    self._queued_s = queued_threads_s()
+                    self._sampler = Sampler(self._look)
+
+    @contextmanager
+    def starting(self, number: int) -> Iterator[None]:
+        """Have workers that are started inside report as those of loader `number`.
+
+        No thread of ours runs meanwhile: a process with threads should not be forked.
+        """
+        hook_torch_workers()
+        with self._changing:
+            sampler, self._sampler = self._sampler, None
+        if sampler is not None:
+            sampler.stop()
+        outer = getattr(_starting, "target", None)
+        _starting.target = (os.path.join(self._tallies, str(number)), self.folder)
+        try:
+            yield
+        finally:
+            _starting.target = outer
+
+    def files(self, number: int) -> list[str]:
+        """Return what the workers of a loader have written."""
+        return glob.glob(f"{glob.escape(self._tallies)}/{number}-*.json")
+
+    def close(self) -> None:
+        """End sampling, and remove what the workers reported."""
+        if os.getpid() != self._process:
+            return  # a child that the script forked: the reports are its parent's
+        if self._sampler is not None:
+            self._sampler.stop()
+        shutil.rmtree(self._tallies, ignore_errors=True)
+
+    def _count_queues(self) -> None:
+        """Note how long threads of this process, those of the step's libraries too, had no core."""
+        queued_s, seconds = queued_threads_s(), self._since_counted_s
+        before_s, self._queued_s, self._since_counted_s = self._queued_s, queued_s, 0.0
+        if before_s is not None and queued_s is not None:
+            for samples in set(self._loops.values()):
+                samples.loop.queued_s += max(0.0, queued_s - before_s)
+                samples.counted_s += seconds
+
+    def _look(self, seconds: float) -> None:
+        self._since_counted_s += seconds
+        if self._since_counted_s >= COUNT_QUEUES_EVERY_S:
+            self._count_queues()
+        frames = sys._current_frames()  # noqa: SLF001 (has no public name)
+        for thread, samples in list(self._loops.items()):
+            frame = frames.get(thread)
+            if frame is None:
+                self._loops.pop(thread, None)  # the thread has ended
+            else:
+                samples.loop.add(self._reader.read(frame), seconds)
+
+
+class LoaderSamples:
+    """What sampling saw of one loader: in the loop that asks it, and in its workers."""
+
+    def __init__(self, sampling: Sampling, number: int) -> None:
+        self.loop = Tally()
+        self.counted_s = 0.0  # during which loop.queued_s was counted
+        self._sampling = sampling
+        self._number = number
+
+    def follow(self) -> None:
+        """Sample the calling thread, which asks this loader for a batch."""
+        self._sampling.follow(self)
+
+    def starting(self) -> Any:
+        """Have workers that are started inside report here."""
+        return self._sampling.starting(self._number)
+
+    def workers(self) -> Tally:
+        """Add up what the workers reported so far."""
+        return read_tallies(self._sampling.files(self._number))
+
+
+@functools.cache
+def sampling_here() -> Sampling:
+    """Return the sampling of all loops that are watched in this process."""
+    try:
+        folder = os.getcwd()
+    except OSError:  # it was removed
+        folder = os.sep
+    sampling = Sampling(folder)
+    atexit.register(sampling.close)
+    return sampling
+
+
+class SampledLoop:
+    """torch's worker loop with a sampler beside it.
+
+    A forked worker has this very object; a spawned one gets a copy with the target, and finds
+    torch's own loop by its name.
+    """
+
+    def __init__(
+        self,
+        loop: Callable[..., None] | None = None,
+        target: tuple[str, str] | None = None,
+    ) -> None:
+        self._loop = loop
+        self._target = target
+
+    def __call__(self, *arguments: Any, **named: Any) -> None:
+        """Run torch's loop, in the worker process."""
+        loop = self._loop or importlib.import_module(WORKER_MODULE)._worker_loop  # noqa: SLF001
+        target = self._target or getattr(_starting, "target", None)
+        if target is None:
+            loop(*arguments, **named)
+            return
+        prefix, folder = target
+        sampler = None
+        with suppress(Exception):  # a worker that cannot be looked at works all the same
+            os.makedirs(os.path.dirname(prefix), mode=0o700, exist_ok=True)
+            sampler = WorkerSampler(f"{prefix}-{os.getpid()}.json", folder)
+        try:
+            loop(*arguments, **named)
+        finally:
+            if sampler is not None:
+                sampler.stop()
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return SampledLoop, (None, getattr(_starting, "target", None))
+
+
+def hook_torch_workers() -> None:
+    """Put a sampler into the workers that torch's DataLoader starts from now on.
+
+    Does nothing where torch is not there, or is made another way.
+    """
+    module: Any = sys.modules.get(WORKER_MODULE)
+    loop = getattr(module, "_worker_loop", None)
+    if loop is not None and not isinstance(loop, SampledLoop):
+        module._worker_loop = SampledLoop(loop)  # noqa: SLF001
