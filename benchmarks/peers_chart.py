@@ -10,7 +10,7 @@ from pathlib import Path
 from xml.sax.saxutils import escape
 
 RESULTS = Path(__file__).parent / "results"
-WIDTH, LEFT, RIGHT = 760, 300, 90
+WIDTH, LEFT, RIGHT = 760, 300, 110
 BAR, GAP, TOP = 20, 9, 14
 OURS, THEIRS, TEXT = "#0b7285", "#adb5bd", "#868e96"
 

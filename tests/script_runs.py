@@ -1,5 +1,6 @@
 """Scripts of users, started with `penstock run` and without."""
 
+import signal
 import subprocess
 import sys
 
@@ -43,7 +44,13 @@ def start(script, *options):
         text=True,
         env=environment_for(script),
         start_new_session=True,
+        preexec_fn=_heed_interrupts,
     )
+
+
+def _heed_interrupts():
+    """Undo what shells do to jobs in the background, and those to their children: ignore Ctrl-C."""
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 def _finish(arguments, script):
