@@ -44,7 +44,7 @@ def start(script, *options):
         text=True,
         env=environment_for(script),
         start_new_session=True,
-        preexec_fn=_heed_interrupts,
+        preexec_fn=_heed_interrupts,  # noqa: PLW1509 (it takes no lock)
     )
 
 

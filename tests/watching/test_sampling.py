@@ -1,5 +1,6 @@
 """Samples are added up, also those of workers that were killed while they wrote."""
 
+import gc
 import json
 import os
 import pickle
@@ -11,7 +12,7 @@ import pytest
 
 from penstock.watching import sampling
 from penstock.watching.frames import Doing, Stage
-from penstock.watching.sampler import Sampler, Tally, WorkerSampler, read_tallies
+from penstock.watching.sampler import Sampler, Tally, WorkerSampler, current_frames, read_tallies
 from penstock.watching.sampling import SampledLoop, Sampling
 
 BLUR = Doing(Stage.OP, "GaussianBlur", "train.py:3")
@@ -132,3 +133,18 @@ def test_a_working_folder_that_was_removed_is_no_error(monkeypatch):
     monkeypatch.setattr(os, "getcwd", removed)
 
     assert sampling.sampling_here.__wrapped__().folder == os.sep
+
+
+def test_nothing_is_collected_while_frames_are_looked_up(monkeypatch):
+    """The interpreter holds a lock then that a freed tensor could wait for, and for ever."""
+    seen = []
+    monkeypatch.setattr(sys, "_current_frames", lambda: seen.append(gc.isenabled()) or {})
+    was_enabled = gc.isenabled()
+    try:
+        for wanted in (True, False):
+            (gc.enable if wanted else gc.disable)()
+            current_frames()
+            assert gc.isenabled() is wanted
+    finally:
+        (gc.enable if was_enabled else gc.disable)()
+    assert seen == [False, False]

@@ -7,6 +7,7 @@ read from the system's own counters for the thread.
 
 from __future__ import annotations
 
+import gc
 import json
 import os
 import random
@@ -15,11 +16,30 @@ import threading
 import time
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
+from types import FrameType
 from typing import Any
 
 from penstock.watching.frames import Doing, FrameReader, Stage
 
 EVERY_S = 0.02
+_looking = threading.Lock()
+
+
+def current_frames() -> dict[int, FrameType]:
+    """Return what each thread of this process is doing.
+
+    The interpreter holds a lock of its own meanwhile. A garbage collection in that moment may free
+    objects that let go of Python's lock, such as tensors: then another thread that needs the
+    interpreter's lock, to start a thread for example, would wait for ever. So there is none.
+    """
+    with _looking:
+        was_enabled = gc.isenabled()
+        gc.disable()
+        try:
+            return sys._current_frames()  # noqa: SLF001 (has no public name)
+        finally:
+            if was_enabled:
+                gc.enable()
 
 
 @dataclass(slots=True)
@@ -171,7 +191,7 @@ class WorkerSampler:
         self._counters.close()
 
     def _look(self, seconds: float) -> None:
-        frame = sys._current_frames().get(self._ident)  # noqa: SLF001 (has no public name)
+        frame = current_frames().get(self._ident)
         self._tally.add(self._reader.read(frame), seconds)
         del frame
         if self._tally.wall_s - self._written_s > self.WRITE_EVERY_S:

@@ -22,6 +22,7 @@ from penstock.watching.sampler import (
     Sampler,
     Tally,
     WorkerSampler,
+    current_frames,
     queued_threads_s,
     read_tallies,
 )
@@ -112,7 +113,7 @@ class Sampling:
         self._since_counted_s += seconds
         if self._since_counted_s >= COUNT_QUEUES_EVERY_S:
             self._count_queues()
-        frames = sys._current_frames()  # noqa: SLF001 (has no public name)
+        frames = current_frames()
         for thread, samples in list(self._loops.items()):
             frame = frames.get(thread)
             if frame is None:
