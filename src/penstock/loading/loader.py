@@ -90,6 +90,9 @@ class Loader:
       (batch, classes).
     - `dtype`: None takes what the transforms end in (uint8, or float32 after `Normalize`);
       another float type is rounded from float32.
+    - `layout`: "chw", channels first, or "hwc".
+    - `drop_last`: leave out a last batch that is shorter than `batch_size`.
+    - `prefetch`: how many batches are prepared beyond the one that is asked for.
     - `output`: "torch" or "numpy"; None takes torch if it is installed.
     - `fidelity`: "exact", or "fast" to let large photos be decoded at reduced size.
     - `on_error`: "raise"; "skip" leaves a bad file out of its batch, which is then shorter;
@@ -330,6 +333,13 @@ class Loader:
         if self._machine is not None:
             self._machine.close()
             self._machine = None
+
+    def __getitem__(self, index: Any) -> NoReturn:
+        """Refuse to stand for a torch Dataset."""
+        raise LoaderError(
+            "Loader: it yields whole batches in an order of its own, and has no single samples. "
+            "Iterate over it, in the place of a torch DataLoader and not inside one."
+        )
 
     def __reduce__(self) -> NoReturn:
         """Refuse to be pickled or copied."""
