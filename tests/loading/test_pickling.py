@@ -20,3 +20,9 @@ def test_its_state_can(folder):
     other = Loader(folder, output="numpy", seed=3)
     other.load_state_dict(pickle.loads(pickle.dumps(loader.state_dict())))  # noqa: S301 (our own bytes)
     assert other.state_dict() == loader.state_dict()
+
+
+def test_a_loader_is_no_dataset(folder):
+    """Inside a torch DataLoader it would be asked for single samples."""
+    with pytest.raises(LoaderError, match="in the place of a torch DataLoader and not inside one"):
+        Loader(folder)[0]

@@ -73,13 +73,13 @@ class Loader:
       have it, and classes have their data set's own numbers (COCO's category ids) or count from
       1; False counts classes from 0, for models without a background. `classes` names either.
     - `columns`: names of columns to deliver, `(images, first, second, ...)`; "label" is one like
-      the rest. In a data set with boxes they come behind the targets, and a column that has a row
+      the rest. In a data set with boxes they come after the targets, and a column that has a row
       for each box (such as "iscrowd") goes into the targets.
-    - `as_dict`: batches are dictionaries: "image", "label" or "targets", and the columns.
+    - `as_dict`: batches are dictionaries: "image"; "label", "targets" or "masks"; the columns.
     - `masks`: True delivers the masks of objects, which are left out by default. Or, for images in
       a folder or a list, the folder or list of their masks. A data set with a mask for each image
       and no boxes yields `(images, masks)`, int64 (batch, height, width).
-    - `mask_fill`: the class number that comes into such masks from outside (255 to be ignored).
+    - `mask_fill`: the class number of pixels that come into such masks from outside.
     - `transform`: one of `penstock.transforms`; or torchvision's, timm's or Albumentations', which
       are translated into ours (see `translation`), or a TranslationError says why not.
     - `indices`: the positions of the samples that take part; each as often as it is listed.
@@ -89,7 +89,10 @@ class Loader:
     - `batch_transform`: MixUp, CutMix or a RandomChoice of them; labels are then float32
       (batch, classes).
     - `dtype`: None takes what the transforms end in (uint8, or float32 after `Normalize`);
-      another float type is rounded to from float32.
+      another float type is rounded from float32.
+    - `layout`: "chw", channels first, or "hwc".
+    - `drop_last`: leave out a last batch that is shorter than `batch_size`.
+    - `prefetch`: how many batches are prepared beyond the one that is asked for.
     - `output`: "torch" or "numpy"; None takes torch if it is installed.
     - `fidelity`: "exact", or "fast" to let large photos be decoded at reduced size.
     - `on_error`: "raise"; "skip" leaves a bad file out of its batch, which is then shorter;
@@ -330,6 +333,13 @@ class Loader:
         if self._machine is not None:
             self._machine.close()
             self._machine = None
+
+    def __getitem__(self, index: Any) -> NoReturn:
+        """Refuse to stand for a torch Dataset."""
+        raise LoaderError(
+            "Loader: it yields whole batches in an order of its own, and has no single samples. "
+            "Iterate over it, in the place of a torch DataLoader and not inside one."
+        )
 
     def __reduce__(self) -> NoReturn:
         """Refuse to be pickled or copied."""

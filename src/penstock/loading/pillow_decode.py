@@ -67,7 +67,7 @@ def check_pixels(height: int, width: int, pixel_limit: int) -> None:
     """Raise DecodeError for an image with more pixels than allowed, or none."""
     if height * width > pixel_limit:
         raise DecodeError(
-            f"the header says {height}x{width}, {height * width / 1e6:,.0f} megapixels, more than "
+            f"the header says {height}x{width}, {height * width:,} pixels, more than "
             f"pixel_limit={pixel_limit:,} allows. If the file is to be trusted, raise that "
             "argument of Loader"
         )

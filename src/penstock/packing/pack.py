@@ -55,7 +55,8 @@ def pack(
             folders, COCO, VOC, YOLO, tar, Parquet ...), a folder of images with `labels`, a list
             of files, or a `PackSource`.
         target: The `.pen` file to write; with `shards`, the folder. It must not exist yet.
-        labels: As `Loader` takes them: a labels file, or one label a file.
+        labels: As `Loader` takes them: a labels file, one label per file, or a dictionary from
+            path to label.
         kind: The layout, where it is not recognised: "coco", "voc", "folder" ...
         split: Which part of a data set that has several: "train", "val" ...
         images: For COCO, the folder of the images, if it is not near the json file.

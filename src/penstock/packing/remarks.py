@@ -47,7 +47,7 @@ class Remarks:
 def about_labels(columns: tuple[Column, ...]) -> list[str]:
     """What to know if there are none."""
     names = [column.name for column in columns]
-    if {"label", "boxes"}.intersection(names):
+    if {"label", "boxes", "masks"}.intersection(names):
         return []
     likely = [name for name in names if _LABEL_WORDS.search(name)]
     kept = f"; {', '.join(likely)} {'is' if len(likely) == 1 else 'are'} kept as they are"

@@ -57,7 +57,8 @@ class GaussianBlur(ImageOp):
             if needed > MOST_WEIGHTS:
                 raise TransformError(
                     f"GaussianBlur: flavor is for kernels with up to {MOST_WEIGHTS} different "
-                    f"weights, and {height}x{width} has {needed}. Leave out flavor."
+                    f"weights, and {height}x{width} has {needed}. "
+                    "Use penstock.transforms.GaussianBlur without flavor, which is within a level."
                 )
             check_installed_torch(read_generation("GaussianBlur", self.flavor))
 

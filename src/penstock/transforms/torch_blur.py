@@ -112,7 +112,7 @@ def check_installed_torch(generation: Generation) -> None:
             raise TransformError(
                 f"GaussianBlur: torch {torch.__version__} sums up a blur on this CPU in a way that "
                 "this version of penstock does not know, so its bytes cannot be promised. "
-                "Leave out flavor."
+                "Use penstock.transforms.GaussianBlur without flavor, which is within a level."
             )
 
 
