@@ -31,8 +31,8 @@ def add_verb(verbs: Verbs, shared: argparse.ArgumentParser) -> None:
     verb.add_argument(
         "data",
         metavar="DATA",
-        help="a folder of images, a .pen file, or MODULE:OBJECT, which is a torch "
-        "DataLoader, a penstock Loader, or a function that makes one (FILE.py:OBJECT works too)",
+        help="a folder of images, a .pen file, or MODULE:OBJECT (or FILE.py:OBJECT) for a torch "
+        "DataLoader, a penstock Loader, or a function that makes one",
     )
     verb.add_argument(
         "--step",
@@ -45,12 +45,23 @@ def add_verb(verbs: Verbs, shared: argparse.ArgumentParser) -> None:
         "without one, an accelerator of 1,000 images/s is assumed)",
     )
     verb.add_argument(
-        "--model", default="resnet18", help="torchvision's or timm's name, or MODULE:CALLABLE"
+        "--model",
+        default="resnet18",
+        help="model for --device: a name that torchvision or timm knows, or MODULE:CALLABLE "
+        "(default: %(default)s)",
     )
     verb.add_argument(
-        "--batch-size", type=count, metavar="N", help=f"of a folder or file (default: {BATCH_SIZE})"
+        "--batch-size",
+        type=count,
+        metavar="N",
+        help=f"images per batch, for a folder or a .pen file (default: {BATCH_SIZE})",
     )
-    verb.add_argument("--threads", type=count, metavar="N", help="default: all cores")
+    verb.add_argument(
+        "--threads",
+        type=count,
+        metavar="N",
+        help="threads of the loader, for a folder or a .pen file (default: all cores)",
+    )
     verb.add_argument(
         "--transform",
         metavar="MODULE:OBJECT",
@@ -60,8 +71,8 @@ def add_verb(verbs: Verbs, shared: argparse.ArgumentParser) -> None:
     verb.add_argument(
         "--on-error",
         choices=("raise", "skip", "substitute"),
-        help="at a file of a folder that is no image: stop, leave it out, or take the next one "
-        "(default: raise)",
+        help="what to do with a file in a folder that is not an image: stop, leave it out, or take "
+        "the next one (default: raise)",
     )
     verb.add_argument("--html", metavar="FILE", help="write a report to FILE")
     verb.add_argument(
@@ -71,9 +82,9 @@ def add_verb(verbs: Verbs, shared: argparse.ArgumentParser) -> None:
         "--seconds",
         type=seconds,
         metavar="N",
-        help="how long all of it may take (default: 60); what there is no time for is left out",
+        help="time limit for the whole analysis (default: 60); what does not fit is left out",
     )
-    verb.add_argument("--quick", action="store_true", help="--seconds 10, rougher")
+    verb.add_argument("--quick", action="store_true", help="the same as --seconds 10; rougher")
     verb.set_defaults(run=run)
 
 

@@ -36,12 +36,12 @@ def add_labels(verb: argparse.ArgumentParser) -> None:
         verb.add_argument(
             f"--{role}-column",
             metavar="NAME",
-            help=f"header of the column of {role}s in --labels (default: {known})",
+            help=f"header of the column with the {role}s in --labels (default: {known})",
         )
     verb.add_argument(
         "--label-kind",
         choices=("integer", "float", "class"),
-        help="what the labels in --labels are (default: as the first one looks)",
+        help="what the labels in --labels are (default: guessed from the first one)",
     )
 
 

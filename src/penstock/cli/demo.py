@@ -39,7 +39,7 @@ def add_verb(verbs: Verbs, shared: argparse.ArgumentParser) -> None:
         type=count,
         default=32,
         metavar="N",
-        help="images in a batch (default: %(default)s)",
+        help="images per batch (default: %(default)s)",
     )
     verb.add_argument(
         "--folder",
@@ -52,7 +52,7 @@ def add_verb(verbs: Verbs, shared: argparse.ArgumentParser) -> None:
         metavar="FILE",
         help="where the report goes (default: the user's cache folder)",
     )
-    verb.add_argument("--quick", action="store_true", help="half the time, rougher")
+    verb.add_argument("--quick", action="store_true", help="takes half the time; rougher")
     verb.set_defaults(run=run)
 
 

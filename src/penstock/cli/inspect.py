@@ -18,11 +18,11 @@ def add_verb(verbs: Verbs, shared: argparse.ArgumentParser) -> None:
         "inspect",
         parents=[shared],
         help="say what is inside a packed data set",
-        description="Says what is inside a packed data set: samples, storages, sizes, columns, "
-        "what can be restored, odd files.",
+        description="Says what is inside a packed data set: samples, how they are stored, sizes, "
+        "columns, what can be restored, odd files.",
     )
     verb.add_argument("packed", help="a .pen file, or a folder of shards")
-    verb.add_argument("--sheet", metavar="PNG", help="write small pictures with boxes to a file")
+    verb.add_argument("--sheet", metavar="PNG", help="write a contact sheet, with boxes")
     verb.set_defaults(run=run)
 
 

@@ -29,15 +29,15 @@ def add_verb(verbs: Verbs, shared: argparse.ArgumentParser) -> None:
     )
     verb.add_argument(
         "source",
-        help="the data set: a folder per class, COCO, VOC, YOLO, WebDataset or ImageNet tar, "
-        "Parquet, TFRecord, RecordIO, LMDB, HDF5",
+        help="the data set: a folder of class folders, COCO, VOC, YOLO, WebDataset or ImageNet "
+        "tar, Parquet, TFRecord, RecordIO, LMDB, HDF5",
     )
-    verb.add_argument("target", help="the .pen file to write, or with --shards the folder")
+    verb.add_argument("target", help="the .pen file to write; with --shards, the folder")
     add_labels(verb)
-    verb.add_argument("--kind", help="the layout, where it is not recognised: coco, folder, ...")
-    verb.add_argument("--split", help="the part of a data set that has several: train, val, ...")
+    verb.add_argument("--kind", help="the layout, if it is not recognised: coco, folder, ...")
+    verb.add_argument("--split", help="which split of the data set to pack: train, val, ...")
     verb.add_argument(
-        "--allow-empty", action="store_true", help="accept class folders without an image"
+        "--allow-empty", action="store_true", help="accept class folders without images"
     )
     verb.add_argument("--images", metavar="DIR", help="where the images of a COCO json are")
     verb.add_argument(
@@ -47,16 +47,20 @@ def add_verb(verbs: Verbs, shared: argparse.ArgumentParser) -> None:
         "--shards", type=count, default=1, metavar="N", help="write N files into a folder"
     )
     verb.add_argument(
-        "--resume", action="store_true", help="go on where an interrupted pack stopped"
+        "--resume", action="store_true", help="continue where an interrupted pack stopped"
     )
     verb.add_argument(
         "--on-error",
         choices=("raise", "skip"),
         default="raise",
-        help="at a file that is no image: stop, or leave it out (default: %(default)s)",
+        help="what to do with a file that is not an image: stop, or leave it out "
+        "(default: %(default)s)",
     )
     verb.add_argument(
-        "--short-side", type=count, metavar="N", help="LOSSY: scale down to a short side of N"
+        "--short-side",
+        type=count,
+        metavar="N",
+        help="LOSSY: scale down to a short side of N pixels",
     )
     verb.add_argument(
         "--quality", type=count, metavar="Q", help="LOSSY: re-encode as JPEGs of quality Q"

@@ -30,18 +30,22 @@ def add_verb(verbs: Verbs, shared: argparse.ArgumentParser) -> None:
     verb.add_argument(
         "object",
         metavar="MODULE:OBJECT",
-        help="such as train:dataset or train.py:make_transform",
+        help="a Dataset or a transform, such as train:dataset or train.py:make_transform",
     )
-    verb.add_argument("--lines", action="store_true", help="time your own code line by line too")
+    verb.add_argument("--lines", action="store_true", help="also time your own code line by line")
     verb.add_argument(
         "--samples",
         type=count,
         default=200,
         metavar="N",
-        help="samples of a Dataset, or photos for a transform, at most (default: %(default)s)",
+        help="how many samples of a Dataset, or photos for a transform, to time at most "
+        "(default: %(default)s)",
     )
     verb.add_argument(
-        "--images", type=Path, metavar="FOLDER", help="photos for a transform (default: made ones)"
+        "--images",
+        type=Path,
+        metavar="FOLDER",
+        help="photos for a transform (default: generated photos)",
     )
     verb.add_argument(
         "--arrays", action="store_true", help="give a transform NumPy arrays, not Pillow images"

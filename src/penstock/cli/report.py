@@ -18,8 +18,8 @@ def add_verb(verbs: Verbs, shared: argparse.ArgumentParser) -> None:
         "report",
         parents=[shared],
         help="draw an analysis again from its JSON",
-        description="Draws an analysis again from the JSON that was kept of it: in the terminal, "
-        "or as one HTML file; with an earlier one, before and after side by side.",
+        description="Draws an analysis again from its JSON (penstock analyze --json): in the "
+        "terminal, or as one HTML file; with --before, two analyses side by side.",
     )
     verb.add_argument("figures", help="the JSON file of an analysis")
     verb.add_argument("--html", metavar="FILE", help="write the report as one HTML file")

@@ -25,13 +25,13 @@ def add_verb(verbs: Verbs, shared: argparse.ArgumentParser) -> None:
     verb = verbs.add_parser(
         "run",
         help="run a training script and say whether it waits for its data",
-        description="Runs a PyTorch script as it is. When it ends, by itself, by Ctrl-C or by a "
-        "crash, a verdict for each of its loaders is printed to stderr; the exit code stays the "
-        "script's.",
+        description="Runs a PyTorch script without changes. When it ends, whether normally, by "
+        "Ctrl-C or by a crash, a verdict for each of its loaders is printed to stderr; the exit "
+        "code is that of the script.",
     )
     verb.add_argument("--json", type=Path, metavar="FILE", help="also write the result to FILE")
     verb.add_argument("-m", dest="is_module", action="store_true", help="SCRIPT is a module's name")
-    verb.add_argument("script", metavar="SCRIPT", help="the script, as one would give it to python")
+    verb.add_argument("script", metavar="SCRIPT", help="the script, as for python")
     verb.add_argument("arguments", nargs=argparse.REMAINDER, metavar="...", help="its arguments")
     verb.set_defaults(run=run)
 

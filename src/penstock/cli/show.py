@@ -24,43 +24,48 @@ def add_verb(verbs: Verbs, shared: argparse.ArgumentParser) -> None:
         "show",
         parents=[shared],
         help="draw what a pipeline does to some images",
-        description="Writes a picture with a row for each of some images: the original, then what "
-        "the pipeline makes of it with different draws, as uint8 before ToDtype and Normalize, "
-        "boxes drawn in. Or tells what a schedule of PopulationBasedAugment does.",
+        description="Writes a picture with one row per image: the original, then what the pipeline "
+        "makes of it with different draws, as uint8 before ToDtype and Normalize, with boxes. "
+        "With --schedule, says what a schedule of PopulationBasedAugment does instead.",
     )
     verb.add_argument("data", nargs="?", help="a .pen file, or a folder of images")
     add_labels(verb)
     pipeline = verb.add_mutually_exclusive_group()
     pipeline.add_argument(
-        "--transform", metavar="PLACE", help="your own: FILE.py:OBJECT or PACKAGE.MODULE:OBJECT"
+        "--transform",
+        metavar="PLACE",
+        help="your own pipeline: FILE.py:OBJECT or PACKAGE.MODULE:OBJECT",
     )
     pipeline.add_argument(
         "--preset",
         choices=PRESETS,
         default=DEFAULT,
         metavar="NAME",
-        help=f"one of {', '.join(PRESETS)} (default: %(default)s)",
+        help=f"a pipeline by name: {', '.join(PRESETS)} (default: %(default)s)",
     )
     pipeline.add_argument(
         "--schedule",
         nargs="?",
         const=_EXAMPLE_SCHEDULE,
         metavar="FILE",
-        help="tell what a schedule does instead (default: the one that comes with penstock)",
+        help="say what a schedule does instead (default: the one that comes with penstock)",
     )
     for name, kind, default, meaning in (
         ("--images", count, 6, "images to show"),
-        ("--repeats", count, 5, "results of each"),
+        ("--repeats", count, 5, "results per image"),
         ("--seed", whole, 0, "the seed of the draws"),
     ):
         verb.add_argument(
             name, type=kind, default=default, metavar="N", help=f"{meaning} (default: %(default)s)"
         )
     verb.add_argument(
-        "--out", default="sheet.png", metavar="PNG", help="the file (default: %(default)s)"
+        "--out", default="sheet.png", metavar="PNG", help="picture to write (default: %(default)s)"
     )
     verb.add_argument(
-        "--epochs", type=wholes, metavar="N,N", help="for --schedule (default: where it changes)"
+        "--epochs",
+        type=wholes,
+        metavar="N,N",
+        help="epochs to show with --schedule (default: those in which it changes)",
     )
     verb.set_defaults(run=run)
 

@@ -18,9 +18,9 @@ def add_verb(verbs: Verbs, shared: argparse.ArgumentParser) -> None:
     verb = verbs.add_parser(
         "unpack",
         parents=[shared],
-        help="write the original files of a packed data set",
-        description="Writes the files that a packed data set was made from: byte for byte where "
-        "the index says so, else with identical pixels.",
+        help="restore the original files of a packed data set",
+        description="Restores the files that a packed data set was made from: byte for byte if the "
+        "index says so, otherwise with identical pixels. A lossy pack gives its changed images.",
     )
     verb.add_argument("packed", help="a .pen file, or a folder of shards")
     verb.add_argument("target", help="the folder or tar file to write")
