@@ -24,7 +24,9 @@ def batches(case: Case, cores: int) -> Iterable[tuple[Any, Any]]:
     return loader_on(PACKED, case, cores)
 
 
-def loader_on(packed: Path, case: Case, cores: int) -> Iterable[tuple[Any, Any]]:
+def loader_on(
+    packed: Path, case: Case, cores: int, masks: bool | None = None
+) -> Iterable[tuple[Any, Any]]:
     """Return a loader with a thread for each core."""
     torch.set_num_threads(1)
     return penstock.Loader(
@@ -36,5 +38,6 @@ def loader_on(packed: Path, case: Case, cores: int) -> Iterable[tuple[Any, Any]]
         shuffle=True,
         seed=case.seed,
         threads=cores,
+        masks=masks,
         output="torch",
     )

@@ -29,4 +29,4 @@ class WithMasks:
 
 def batches(case: Case, cores: int) -> Iterable[tuple[Any, Any]]:
     """Return a loader on a packed file with masks."""
-    return WithMasks(loader_on(PACKED_WITH_MASKS, case, cores))
+    return WithMasks(loader_on(PACKED_WITH_MASKS, case, cores, masks=True))

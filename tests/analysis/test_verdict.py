@@ -171,3 +171,12 @@ def test_a_busy_accelerator_needs_no_change():
     fed = replace(STALLED, pipeline=4000.0, end_to_end=1000.0)
 
     assert [one.line for one in advise(Verdict.ACCELERATOR, fed, MODEL, ())] == [""]
+
+
+def test_a_pipeline_with_plenty_to_spare_is_not_blamed():
+    """It feeds two accelerators alone, so what held the run up lies elsewhere."""
+    found = judge(replace(STALLED, pipeline=2.0 * STALLED.synthetic))
+
+    assert found.verdict == Verdict.NONE
+    assert "No verdict on the cause" in found.sentence
+    assert "2.0 times what the step takes" in found.sentence

@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from importlib.machinery import PathFinder
 from types import ModuleType, TracebackType
+from typing import Any
 
 from penstock.errors import PenstockError
 
@@ -54,7 +55,7 @@ def run_script(script: str, arguments: Sequence[str], *, is_module: bool) -> Out
         sys.path[0] = folder
     try:
         if is_module:
-            runpy.run_module(script, run_name="__main__", alter_sys=True)
+            _keep_as_main(runpy.run_module(script, run_name="__main__", alter_sys=True))
         else:
             _run_file(script)
     except SystemExit as exit_:
@@ -66,6 +67,13 @@ def run_script(script: str, arguments: Sequence[str], *, is_module: bool) -> Out
             return Outcome("interrupted", EXIT_INTERRUPTED)
         return Outcome("crashed", EXIT_CRASHED)
     return Outcome("finished", 0)
+
+
+def _keep_as_main(names: dict[str, Any]) -> None:
+    """Leave a module's objects where those of a script are, for whoever asks what it made."""
+    main = ModuleType("__main__")
+    main.__dict__.update(names)
+    sys.modules["__main__"] = main
 
 
 def _run_file(script: str) -> None:

@@ -11,6 +11,7 @@ from penstock.analysis.results import Verdict
 LEAST_BATCHES = 8  # with fewer, one that is late decides
 _FED = 0.1  # a smaller loss is within what two runs of the same training differ by
 _AMPLE = 2.0  # times as fast as the step: then most of the cores' time is the step's
+_PLENTY = 1.5  # times as fast as the step: then the pipeline itself cannot be what is waited for
 _MOST_OF_IT = 0.5  # more than all other causes together
 # More than the best of three rounds differ on a machine that does other work too.
 _GAIN_THAT_COUNTS = 1.15
@@ -79,6 +80,13 @@ def _judge(facts: Facts) -> tuple[Verdict, str]:
     if facts.costs is None or facts.costs.total_s <= 0:
         return Verdict.NONE, (
             f"No verdict on the cause: {waits}, but what the loader does inside cannot be seen."
+        )
+    if not facts.computes_here and facts.pipeline > _PLENTY * facts.synthetic:
+        return Verdict.NONE, (
+            f"No verdict on the cause: {waits}, though the input pipeline alone gives "
+            f"{facts.pipeline:,.0f} images/s, {facts.pipeline / facts.synthetic:.1f} times what "
+            "the step takes. Other programs, or a run that was too short, may have caused it: "
+            "measure for longer (--seconds) on a machine that does nothing else."
         )
     return _judge_costs(facts, facts.costs, waits)
 
