@@ -3,6 +3,7 @@
 import functools
 import os
 import sys
+from types import SimpleNamespace
 
 import pytest
 
@@ -36,7 +37,7 @@ class Fetcher:
 def made_function(file, name, *, has_self, body="inner[0](*inner[1:])"):
     """A function of any name, as if it stood in any file."""
     parameters = "self, *inner" if has_self else "*inner"
-    space = {}
+    space = dict.fromkeys(("cv2", "open", "slow"))
     exec(compile(f"def {name}({parameters}):\n    return {body}", file, "exec"), space)  # noqa: S102
     return space[name]
 
@@ -178,27 +179,30 @@ def test_copying_to_a_device_is_told_from_the_step():
 @pytest.mark.parametrize(
     ("line", "doing"),
     [
-        ("probe(); image = cv2.imread(path)", (Stage.DECODE, "")),
-        ("probe(); image = cv2.GaussianBlur(image, (31, 31), 8)", (Stage.OWN, "cv2.GaussianBlur")),
-        ("probe(); content = open(path).read()", (Stage.READ, "files")),
-        ("probe(); slow(path)", (Stage.OWN, "__getitem__")),
+        ("image = cv2.imread(path)", (Stage.DECODE, "")),
+        ("image = cv2.GaussianBlur(path, (31, 31), 8)", (Stage.OWN, "cv2.GaussianBlur")),
+        ("content = open(path).read()", (Stage.READ, "files")),
+        ("slow(path)", (Stage.OWN, "__getitem__")),
     ],
 )
 def test_a_function_in_c_is_told_by_the_line_that_calls_it(tmp_path, line, doing):
     """Such a function has no frame of its own."""
     file = tmp_path / "train.py"
-    text = f"def __getitem__(probe):\n    {line}\n"
+    text = f"def __getitem__(path):\n    {line}\n"
     file.write_text(text)
     space = {}
     exec(compile(text, str(file), "exec"), space)  # noqa: S102
     seen = []
 
-    def probe():
+    def probe(*_):
         seen.append(FrameReader(str(tmp_path)).read(sys._getframe(1)))
         raise InterruptedError
 
+    space["cv2"] = SimpleNamespace(imread=probe, GaussianBlur=probe)
+    space["open"] = lambda _: SimpleNamespace(read=probe)
+    space["slow"] = probe
     with pytest.raises(InterruptedError):
-        made_function(*WORKER, has_self=False)(space["__getitem__"], probe)
+        made_function(*WORKER, has_self=False)(space["__getitem__"], "a.jpg")
     assert (seen[0].stage, seen[0].name) == doing
     assert seen[0].place == "train.py:2"
 
@@ -211,3 +215,21 @@ def test_the_loops_own_next_is_where_loading_begins():
 
     assert reader.read(ask(load, lambda: sys._getframe(1))).stage is Stage.DECODE
     assert reader.read(load(lambda: sys._getframe(1))).stage is Stage.STEP
+
+
+@pytest.mark.skipif(sys.version_info < (3, 11), reason="Python tells lines only, not expressions")
+def test_of_several_calls_on_a_line_the_one_under_way_is_named(tmp_path):
+    file = tmp_path / "train.py"
+    text = "def __getitem__(wait):\n    wait(); return torch.zeros(3)\n"
+    file.write_text(text)
+    space = {}
+    exec(compile(text, str(file), "exec"), space)  # noqa: S102
+    seen = []
+
+    def wait():
+        seen.append(FrameReader(str(tmp_path)).read(sys._getframe(1)))
+        raise InterruptedError
+
+    with pytest.raises(InterruptedError):
+        made_function(*WORKER, has_self=False)(space["__getitem__"], wait)
+    assert seen[0].name == "__getitem__"

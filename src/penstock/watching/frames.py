@@ -9,9 +9,11 @@ from __future__ import annotations
 import linecache
 import os
 import re
+import sys
 import sysconfig
 from dataclasses import dataclass
 from enum import Enum
+from itertools import islice
 from types import CodeType, FrameType
 from typing import Any
 
@@ -375,5 +377,12 @@ def _of_line(line: str, kind: _Kind, place: str) -> Doing | None:
 
 
 def _line(frame: FrameType) -> str:
+    """Return the expression that a frame is at, or its whole line where Python does not tell."""
     # A frame that has just begun may have no line yet, whatever its type says.
-    return linecache.getline(frame.f_code.co_filename, frame.f_lineno or 0)
+    line = linecache.getline(frame.f_code.co_filename, frame.f_lineno or 0)
+    if sys.version_info < (3, 11):
+        return line
+    at = next(islice(frame.f_code.co_positions(), max(frame.f_lasti, 0) // 2, None), None)
+    if at is None or at[0] != frame.f_lineno or at[0] != at[1] or None in at:
+        return line
+    return line.encode()[at[2] : at[3]].decode(errors="replace")
