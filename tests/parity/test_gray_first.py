@@ -44,7 +44,7 @@ def test_the_same_as_pillow(files, name):
         "output": "numpy",
         "seed": 3,
     }
-    (images,) = Loader(files, **common)
-    (expected,) = Loader(files, backend="pillow", **common)
+    ((images, _),) = Loader(files, **common)
+    ((expected, _),) = Loader(files, backend="pillow", **common)
 
     np.testing.assert_array_equal(images, expected)

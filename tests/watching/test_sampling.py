@@ -53,14 +53,16 @@ def test_a_folder_that_is_gone_is_nobodys_error(tmp_path):
 
 
 def test_an_error_while_looking_ends_the_looking_only():
-    looked = threading.Event()
+    class Onlooker:
+        looked = threading.Event()
 
-    def look(seconds):
-        looked.set()
-        raise ValueError("a stack like no other")
+        def look(self, seconds):
+            self.looked.set()
+            raise ValueError("a stack like no other")
 
-    sampler = Sampler(look)
-    assert looked.wait(timeout=60)
+    onlooker = Onlooker()
+    sampler = Sampler(onlooker.look)
+    assert onlooker.looked.wait(timeout=60)
     sampler._thread.join(timeout=60)
     assert not sampler._thread.is_alive()
     sampler.stop()
@@ -148,3 +150,29 @@ def test_nothing_is_collected_while_frames_are_looked_up(monkeypatch):
     finally:
         (gc.enable if was_enabled else gc.disable)()
     assert seen == [False, False]
+
+
+def test_the_thread_ends_with_the_last_loop(monkeypatch):
+    sampling_ = Sampling("/home/me")
+    one, other = sampling_.loader(), sampling_.loader()
+    one.follow()
+    other.follow()  # the thread asks this one now
+    thread = sampling_._sampler._thread
+    one.leave()
+    assert thread.is_alive()
+    other.leave()
+    assert not thread.is_alive()
+    one.follow()
+    assert sampling_._sampler is not None
+    sampling_.close()
+
+
+def test_the_thread_ends_with_its_owner():
+    sampling_ = Sampling("/home/me")
+    sampling_.loader().follow()
+    thread = sampling_._sampler._thread
+    del sampling_
+    gc.collect()
+    thread.join(5.0)
+
+    assert not thread.is_alive()

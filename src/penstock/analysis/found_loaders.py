@@ -80,6 +80,7 @@ class FoundLoaders:
             try:
                 batch = advance(iterator)
             except BaseException:
+                samples.leave()
                 epoch.end()
                 raise
             epoch.give(count_images(batch))

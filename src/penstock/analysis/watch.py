@@ -163,6 +163,7 @@ class _WatchedIterator(Iterator[Batch]):
         try:
             batch = self._first() if epoch.step is None else self._following()
         except BaseException:
+            self._samples.leave()
             if epoch.step is not None:  # or a loop that asks again after the end is told again
                 self._after_epoch()
             epoch.end()

@@ -14,6 +14,7 @@ import random
 import sys
 import threading
 import time
+import weakref
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from types import FrameType
@@ -136,14 +137,15 @@ def queued_threads_s() -> float | None:
 
 
 class Sampler:
-    """Calls `look(seconds)` again and again from a thread of its own, until it is stopped.
+    """Calls `look(seconds)` again and again from a thread of its own.
 
-    `seconds` is the time since the last call. Intervals vary, or a loop of the same period would
-    always be met at the same point.
+    It ends when it is stopped, or when the object whose method `look` is has gone. `seconds` is
+    the time since the last call. Intervals vary, or a loop of the same period would always be met
+    at the same point.
     """
 
     def __init__(self, look: Callable[[float], None]) -> None:
-        self._look = look
+        self._look = weakref.WeakMethod(look)
         self._stopped = threading.Event()
         self._intervals = random.Random(os.getpid())  # not the one that the user has seeded
         self._thread = threading.Thread(target=self._run, name="penstock sampler", daemon=True)
@@ -158,11 +160,14 @@ class Sampler:
     def _run(self) -> None:
         last_s = time.perf_counter()
         while not self._stopped.wait(EVERY_S * self._intervals.uniform(0.6, 1.4)):
-            now_s = time.perf_counter()
+            now_s, look = time.perf_counter(), self._look()
+            if look is None:
+                return
             try:
-                self._look(now_s - last_s)
+                look(now_s - last_s)
             except Exception:  # noqa: BLE001 (the script goes on, whatever ails the looking)
                 return
+            del look
             last_s = now_s
 
 

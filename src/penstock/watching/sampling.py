@@ -70,6 +70,17 @@ class Sampling:
                     self._queued_s = queued_threads_s()
                     self._sampler = Sampler(self._look)
 
+    def leave(self, samples: LoaderSamples) -> None:
+        """Stop sampling the calling thread for this loader, which has no more to give."""
+        if self._loops.get(threading.get_ident()) is samples:
+            del self._loops[threading.get_ident()]
+        if self._loops or os.getpid() != self._process:
+            return
+        with self._changing:
+            sampler, self._sampler = self._sampler, None
+        if sampler is not None:
+            sampler.stop()
+
     @contextmanager
     def starting(self, number: int) -> Iterator[None]:
         """Have workers that are started inside report as those of loader `number`.
@@ -134,6 +145,10 @@ class LoaderSamples:
     def follow(self) -> None:
         """Sample the calling thread, which asks this loader for a batch."""
         self._sampling.follow(self)
+
+    def leave(self) -> None:
+        """Sample the calling thread no more: the loader's epoch is over."""
+        self._sampling.leave(self)
 
     def starting(self) -> Any:
         """Have workers that are started inside report here."""
