@@ -66,7 +66,7 @@ def test_further_parts_do_not_hide_images_and_masks(tmp_path):
     write_pairs(tmp_path, SIZES)
     (tmp_path / "depth").mkdir()
     (tmp_path / "depth" / "a.jpg").write_bytes(image_bytes())
-    with pytest.raises(SourceError, match="not like classes"):
+    with pytest.raises(SourceError, match="one folder per class was expected"):
         Loader(tmp_path)
 
 

@@ -227,7 +227,7 @@ def test_all_reasons_are_given(folder, tv):
     transform = tv.v1.Compose([tv.v1.FiveCrop(8), tv.v1.GaussianBlur(3), tv.v1.TenCrop(8)])
     with pytest.raises(TranslationError) as raised:
         penstock.Loader(folder, transform=transform)
-    assert [reason.split("(")[0] for reason in raised.value.reasons][::2] == ["FiveCrop", "TenCrop"]
+    assert [reason.split("(")[0] for reason in raised.value.reasons] == ["FiveCrop", "TenCrop"]
 
 
 @pytest.mark.parametrize("container", [T.RandomApply, T.RandomChoice, T.RandomOrder])
