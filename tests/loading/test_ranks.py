@@ -106,6 +106,22 @@ def test_a_loader_may_be_made_before_the_processes_know_of_each_other(folder, to
     assert "rank 1 of 2 (torch.distributed)" in repr(loader)
 
 
+def test_a_state_may_be_loaded_before_the_processes_know_of_each_other(folder, torch_says):
+    """What was consumed is counted over all ranks, however many there turn out to be."""
+    saved = make(folder)
+    next(iter(saved))
+    state = {**saved.state_dict(), "consumed": 6}
+    early = make(folder)
+    early.load_state_dict(state)
+    torch_says(1, 2)
+    late = make(folder)
+    late.load_state_dict(state)
+
+    expected = [labels.tolist() for _, labels in late]
+    assert [labels.tolist() for _, labels in early] == expected
+    assert sum(map(len, expected)) == 12 - 3
+
+
 def test_a_loader_that_has_begun_keeps_to_its_share(folder, torch_says):
     loader = make(folder)
     next(iter(loader))

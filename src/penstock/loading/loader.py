@@ -366,13 +366,15 @@ class Loader:
         if found == self._ranks:
             return
         if self._machine is not None:
-            if now and found.world_size != self._ranks.world_size:
+            if now and (found.rank, found.world_size) != (self._ranks.rank, self._ranks.world_size):
                 raise LoaderError(
                     f"This loader has begun as {self._ranks.describe()}, but is now "
                     f"{found.describe()}. Initialise torch.distributed before the first batch, "
                     "or make a new Loader."
                 )
             return
+        # A state that was loaded counts samples of all ranks together.
+        self._start = -(-self._start * self._ranks.world_size // found.world_size)
         self._ranks = found
         self._batching = replace(self._batching, rank=found.rank, world_size=found.world_size)
         if self._counts_cores:
