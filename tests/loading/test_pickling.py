@@ -24,5 +24,5 @@ def test_its_state_can(folder):
 
 def test_a_loader_is_no_dataset(folder):
     """Inside a torch DataLoader it would be asked for single samples."""
-    with pytest.raises(LoaderError, match="in the place of a torch DataLoader and not inside one"):
+    with pytest.raises(LoaderError, match="instead of a torch DataLoader, not inside one"):
         Loader(folder)[0]

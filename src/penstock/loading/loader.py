@@ -338,7 +338,7 @@ class Loader:
         """Refuse to stand for a torch Dataset."""
         raise LoaderError(
             "Loader: it yields whole batches in an order of its own, and has no single samples. "
-            "Iterate over it, in the place of a torch DataLoader and not inside one."
+            "Iterate over it: use it instead of a torch DataLoader, not inside one."
         )
 
     def __reduce__(self) -> NoReturn:
