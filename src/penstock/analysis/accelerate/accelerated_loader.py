@@ -42,13 +42,8 @@ class AcceleratedLoader(Loader):
         self._is_gray = is_gray
         self._as_pillow = as_pillow
         self._collate = collate
-        self._translation = translation
+        self._translation = translation  # of the whole DataLoader, not of its transforms only
         self._sampler = sampler
-
-    @property
-    def translation(self) -> Translation:
-        """What became of each part of the DataLoader."""
-        return self._translation
 
     def __iter__(self) -> Iterator[Any]:
         return map(self._form, super().__iter__())
