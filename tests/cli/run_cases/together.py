@@ -210,34 +210,40 @@ import os, subprocess, sys, tempfile
 folder = tempfile.TemporaryDirectory()
 print(os.path.isdir(folder.name))
 """,
-    "thread variables are set before any library is there": Case(
+    # Importing torch takes longer than all else here, so there are few of these.
+    "loops that are left and loops that fail": Case(
         """
-import os, sys
+import os, signal, sys, threading, traceback
 print([name for name in ("numpy", "torch", "PIL") if name in sys.modules])
 os.environ["OPENBLAS_NUM_THREADS"] = os.environ["OMP_NUM_THREADS"] = "1"
-import torch
-print(torch.get_num_threads(), len(os.listdir("/proc/self/task")))
-""",
-        needs="torch",
-    ),
-    "an error in a data set": Case(
-        DATA + "for images in DataLoader(Photos(), 4):\n    print(len(images), flush=True)\n",
-        needs="torch",
-        python=(3, 11),
-    ),
-    "a loop that is left, and forks": Case(
-        DATA
+"""
+        + DATA
         + """
-import os, signal, threading
-for images in DataLoader(Photos(), 4):
+print(torch.get_num_threads(), len(os.listdir("/proc/self/task")))
+loader = DataLoader(Photos(), 4)
+for images in loader:
     break
-print(signal.getsignal(signal.SIGINT), threading.active_count(), flush=True)
+print(signal.getsignal(signal.SIGINT), threading.active_count())
+try:
+    list(DataLoader(Photos(), 4))
+except ValueError as error:
+    print(len(traceback.extract_tb(error.__traceback__)), error)
+    traceback.print_exc()
+batches = iter(loader)
+print(next(batches).shape, len(loader), type(batches), type(loader), isinstance(loader, DataLoader))
+sys.stdout.flush()
 child = os.fork()
 if child == 0:
     sys.exit(3)
 sys.exit(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) + 1)
 """,
         needs="torch",
+        python=(3, 11),
+    ),
+    "an error in a data set": Case(
+        DATA + "for images in DataLoader(Photos(), 4):\n    print(len(images), flush=True)\n",
+        needs="torch",
+        python=(3, 11),
     ),
     "Ctrl-C in a loop": Case(
         DATA
@@ -260,21 +266,5 @@ loader = penstock.Loader(folder, batch_size=2, output="numpy",
 print(sum(len(images) for images, labels in loader), loader, type(iter(loader)))
 sys.exit(4)
 """
-    ),
-    "an error in a data set that is caught": Case(
-        DATA
-        + """
-import traceback
-try:
-    list(DataLoader(Photos(), 4))
-except ValueError as error:
-    print(len(traceback.extract_tb(error.__traceback__)), error)
-    traceback.print_exc()
-loader = DataLoader(Photos(), 4)
-batches = iter(loader)
-print(next(batches).shape, len(loader), type(batches), type(loader), isinstance(loader, DataLoader))
-""",
-        needs="torch",
-        python=(3, 11),
     ),
 }
