@@ -2,6 +2,7 @@
 
 import json
 import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -124,8 +125,35 @@ def test_a_crash_is_shown_as_python_shows_it(write):
     assert "DataLoader(TensorDataset, 40 samples" in done.stderr
 
 
-def test_no_loader_is_said(write):
-    assert "iterated over no DataLoader" in run(write("print(1)")).stderr
+def test_no_loader_is_said(write, tmp_path):
+    done = run(write("print(1)"), "x", options=["--json", tmp_path / "found.json"])
+    found = json.loads((tmp_path / "found.json").read_text())
+
+    assert "iterated over no DataLoader" in done.stderr
+    assert (found["arguments"], found["loaders"]) == (["x"], [])
+
+
+def test_what_keeps_us_from_watching_is_said_and_the_script_goes_on(write):
+    script = write(
+        "import sys\n"
+        "sys.modules['penstock'] = sys  # as a module of that name beside the script would\n"
+        "from torch.utils.data import DataLoader\n"
+        "print(len(list(DataLoader(range(4), 2))))\n"
+        "sys.exit(3)\n"
+    )
+    done = run(script)
+
+    assert (done.stdout, done.returncode) == ("2\n", 3)
+    assert "penstock: loaders could not be watched: " in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+def test_a_python_that_reads_no_environment_is_refused(write):
+    arguments = [sys.executable, "-E", *command(write("print(1)"))[1:]]
+    done = subprocess.run(arguments, capture_output=True, text=True, check=False)
+
+    assert (done.stdout, done.returncode) == ("", 2)
+    assert "Start it without these options" in done.stderr
 
 
 @pytest.mark.parametrize(

@@ -32,13 +32,13 @@ def add_verb(verbs: Verbs, shared: argparse.ArgumentParser) -> None:
     verb = verbs.add_parser(
         "run",
         help="run a training script and say whether it waits for its data",
-        description="Runs a PyTorch script without changes. When it ends, whether normally, by "
-        "Ctrl-C or by a crash, a verdict for each of its loaders is printed to stderr; the exit "
-        "code is that of the script.",
+        description="Runs a PyTorch script without changes, just as python does. When it ends, "
+        "whether normally, by Ctrl-C or by a crash, a verdict for each of its loaders is printed "
+        "to stderr; the exit code is that of the script.",
     )
     verb.add_argument("--json", type=Path, metavar="FILE", help="also write the result to FILE")
     verb.add_argument("-m", dest="is_module", action="store_true", help="SCRIPT is a module's name")
-    verb.add_argument("script", metavar="SCRIPT", help="the script, as for python")
+    verb.add_argument("script", metavar="SCRIPT", help="the script, as for python; - is stdin")
     verb.add_argument("arguments", nargs=argparse.REMAINDER, metavar="...", help="its arguments")
     verb.set_defaults(run=run)
 
@@ -49,8 +49,8 @@ def run(args: argparse.Namespace) -> int:
         raise PenstockError(f"run: there is no script {args.script!r}. Check the path.")
     if sys.flags.ignore_environment or sys.flags.no_site:
         raise PenstockError(
-            "run: this Python was started with -E, -I or -S, so that it would not watch the "
-            "script. Start penstock without these options."
+            "run: this Python was started with -E, -I or -S, which keeps penstock out of the "
+            "script as well. Start it without these options."
         )
     command = [sys.executable, *_options_of_python(), *(["-m"] if args.is_module else [])]
     command += [args.script, *args.arguments]
