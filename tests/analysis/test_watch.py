@@ -3,6 +3,7 @@
 import copy
 import json
 import pickle
+import threading
 
 import numpy as np
 import pytest
@@ -174,6 +175,16 @@ def test_a_loop_that_breaks_leaves_its_last_step_out():
 
     assert watched.report().steps == 6
     assert len(watched.steps().waited) == len(watched.steps().computed) == 4
+
+
+def test_no_thread_goes_on_after_a_break():
+    threads = threading.active_count()
+    for number, _ in enumerate(ps.watch(SleepyLoader())):
+        if number == 4:
+            assert threading.active_count() == threads + 1
+            break
+
+    assert threading.active_count() == threads
 
 
 def test_callback_gets_every_step_in_order():

@@ -43,14 +43,14 @@ def next_step(tmp_path, monkeypatch):
         script = tmp_path / "train.py"
         script.write_text(text)
         main = ModuleType("__main__")
-        main.__file__ = str(script)
         monkeypatch.setitem(sys.modules, "__main__", main)
         exec(compile(text, str(script), "exec"), vars(main))  # noqa: S102
         loader = vars(main).get("loader") or vars(main)["DataLoader"]()
         loader.dataset = vars(main).get("used", loader.dataset)
         vars(main)["kept"] = loader
         found = FoundLoader(weakref.ref(loader), LoaderFacts("DataLoader"), None, None, None, line)
-        return ScriptObjects("train.py", is_module=False).next_step(found, Report(verdict))
+        objects = ScriptObjects("train.py", str(script), is_module=False)
+        return objects.next_step(found, Report(verdict))
 
     return next_step
 

@@ -176,3 +176,21 @@ def test_the_thread_ends_with_its_owner():
     thread.join(5.0)
 
     assert not thread.is_alive()
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="this system has no fork")
+@pytest.mark.filterwarnings("ignore:.*multi-threaded.*:DeprecationWarning")  # pytest has threads
+def test_no_thread_runs_while_the_script_forks():
+    sampling_ = Sampling("/home/me")
+    samples = sampling_.loader()
+    samples.follow()
+    thread = sampling_._sampler._thread
+    child = os.fork()
+    if child == 0:
+        os._exit(0)
+    os.waitpid(child, 0)
+
+    assert not thread.is_alive()
+    samples.follow()
+    assert sampling_._sampler is not None
+    sampling_.close()

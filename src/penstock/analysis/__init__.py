@@ -5,7 +5,7 @@ From outside, on any loop or script:
 | file | does |
 |---|---|
 | watch.py, step_times.py, live_line.py | `penstock.watch`: a loader with a clock |
-| run_script.py, found_loaders.py, after_import.py, script_end.py | `penstock run` |
+| found_loaders.py, script_end.py | `penstock run`, which starts in cli/run.py |
 | watch_inside.py, shared_cores.py | shares of a loader's time; who takes the cores |
 | watch_verdict.py, watch_report.py, loader_facts.py | the cause, and how it is said |
 

@@ -6,12 +6,11 @@ import functools
 import os
 import sys
 import weakref
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from types import FrameType, ModuleType
+from types import FrameType, ModuleType, TracebackType
 from typing import Any
 
-from penstock.analysis.after_import import after_import
 from penstock.analysis.batch_images import count_images
 from penstock.analysis.loader_facts import LoaderFacts, read_facts
 from penstock.analysis.step_times import Clock, StepTimes
@@ -40,19 +39,28 @@ class FoundLoader:
 class FoundLoaders:
     """Every loader found, in the order of first use.
 
-    `folder` is where the script's own files are: lines in them are worth naming.
+    `folder` is where the script's own files are: lines in them are worth naming. `on_find` is
+    called for each loader that is found.
     """
 
-    def __init__(self, folder: str, clock: Clock | None = None) -> None:
+    def __init__(
+        self,
+        folder: str,
+        clock: Clock | None = None,
+        on_find: Callable[[], None] = lambda: None,
+    ) -> None:
         self.found: list[FoundLoader] = []
         self._clock = clock
+        self._on_find = on_find
         self._folder = os.path.realpath(folder)
         self._sampling = Sampling(self._folder)
 
-    def watch_known_libraries(self) -> None:
-        """Time torch's DataLoader and ours from the moment the script imports them."""
-        after_import("torch.utils.data.dataloader", self._watch_torch)
-        after_import("penstock.loading.loader", self._watch_penstock)
+    def watch_library(self, module: ModuleType) -> None:
+        """Time torch's DataLoader, or ours, whose module was just imported."""
+        if module.__name__ == "penstock.loading.loader":
+            self.time_iteration(module.Loader, module.Iteration)
+        else:
+            self.time_iteration(module.DataLoader, module._BaseDataLoaderIter)  # noqa: SLF001
 
     def time_iteration(self, loader_class: type[Any], iterator_class: type[Any]) -> None:
         """Have `loader_class` say when an epoch begins, its iterators when they give a batch."""
@@ -63,11 +71,16 @@ class FoundLoaders:
         def timed_iter(loader: Any) -> Iterator[Any]:
             found = find(loader, sys._getframe(1))  # noqa: SLF001 (has no public name)
             epoch = found.times.begin_epoch()
-            with found.samples.starting():
-                iterator: Iterator[Any] = begin(loader)
+            try:
+                with found.samples.starting():
+                    iterator: Iterator[Any] = begin(loader)
+            except BaseException as error:
+                error.__traceback__ = _without_us(error.__traceback__)
+                raise
             if isinstance(iterator, iterator_class):  # a subclass may give out another kind
                 epoch.has_begun()
                 setattr(iterator, EPOCH, (epoch, found.samples))
+                weakref.finalize(iterator, found.samples.leave).atexit = False  # or it was left
             return iterator
 
         def timed_next(iterator: Any) -> Any:
@@ -79,7 +92,8 @@ class FoundLoaders:
             samples.follow()
             try:
                 batch = advance(iterator)
-            except BaseException:
+            except BaseException as error:
+                error.__traceback__ = _without_us(error.__traceback__)
                 samples.leave()
                 epoch.end()
                 raise
@@ -93,12 +107,6 @@ class FoundLoaders:
     def close(self) -> None:
         """End sampling; what was found stays, but its reports have to be made before."""
         self._sampling.close()
-
-    def _watch_torch(self, module: ModuleType) -> None:
-        self.time_iteration(module.DataLoader, module._BaseDataLoaderIter)  # noqa: SLF001
-
-    def _watch_penstock(self, module: ModuleType) -> None:
-        self.time_iteration(module.Loader, module.Iteration)
 
     def _find(self, loader: Any, caller: FrameType) -> FoundLoader:
         for known in self.found:
@@ -118,6 +126,7 @@ class FoundLoaders:
             _module_line(caller),
         )
         self.found.append(found)
+        self._on_find()
         return found
 
     def _where(self, frame: FrameType | None) -> str | None:
@@ -127,6 +136,14 @@ class FoundLoaders:
                 return f"{os.path.relpath(file, self._folder)}:{frame.f_lineno}"
             frame = frame.f_back
         return None
+
+
+def _without_us(traceback: TracebackType | None) -> TracebackType | None:
+    """Return a traceback without its first line, that of the function that catches the error.
+
+    Raised again from there, it is what a script without us would show (from Python 3.11 on).
+    """
+    return traceback and traceback.tb_next
 
 
 def _module_line(frame: FrameType | None) -> int | None:

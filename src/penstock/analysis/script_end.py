@@ -2,37 +2,62 @@
 
 from __future__ import annotations
 
-import atexit
 import os
 import signal
 import threading
 from collections.abc import Callable
-from time import perf_counter
+from dataclasses import dataclass
 from types import FrameType
 from typing import NoReturn
 
-from penstock.analysis.run_script import Outcome
-
 Handler = Callable[[int, FrameType | None], None] | signal.Handlers
-EXIT_TERMINATED = 143  # as shells report a program that SIGTERM ended
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """How a script ended.
+
+    Python tells nobody in the process the code of a script that calls `sys.exit`.
+    """
+
+    ended: str  # "ended", "crashed", "interrupted", "terminated", or "exited" by os._exit
+    exit_code: int | None = None  # as a shell reports it
+
+    @classmethod
+    def seen_by_python(cls, ended: str) -> Outcome:
+        """Return the outcome of a script that Python itself brought to its end."""
+        return cls(ended, {"crashed": 1, "interrupted": 130}.get(ended))
 
 
 class ScriptEnd:
-    """Calls `tell` with the outcome and the seconds it took: once, and in this process only.
+    """Calls `tell` with the outcome: once, and in this process only.
 
     That is when Python exits, after the script's own threads and exit functions; or before that,
-    where the script or a signal ends the process at once. Made before the script starts.
+    where the script or a signal ends the process at once.
     """
 
-    def __init__(self, tell: Callable[[Outcome, float], None]) -> None:
-        self.outcome = Outcome("finished", 0)
+    def __init__(self, tell: Callable[[Outcome], None]) -> None:
         self._tell = tell
         self._process: int | None = os.getpid()
-        self._started_s = perf_counter()
-        self._exit_at_once = os._exit
-        atexit.register(self._speak)
-        os._exit = self._before_exit_at_once
-        if _is_main_thread():
+        self._exit_at_once: Callable[[int], NoReturn] | None = None
+        self._handles_sigterm = False
+
+    def be_prepared(self) -> None:
+        """Be there in case the process is ended at once: from when there is something to tell.
+
+        A script that asks how SIGTERM is handled before that gets the answer it is used to, and
+        one with a handler of its own keeps it.
+        """
+        if self._process != os.getpid():
+            return
+        if self._exit_at_once is None:
+            self._exit_at_once, os._exit = os._exit, self._before_exit_at_once
+        if (
+            not self._handles_sigterm
+            and _is_main_thread()
+            and signal.getsignal(signal.SIGTERM) is signal.SIG_DFL
+        ):
+            self._handles_sigterm = True
             signal.signal(signal.SIGTERM, self._before_sigterm)
             if hasattr(os, "register_at_fork"):
                 # Python forgets a signal that a child gets at its very beginning, unless nothing
@@ -42,18 +67,18 @@ class ScriptEnd:
                     after_in_parent=lambda: self._exchange(signal.SIG_DFL, self._before_sigterm),
                 )
 
-    def _speak(self) -> None:
+    def speak(self, outcome: Outcome) -> None:
         """Tell, unless that was done, or this is a child that the script forked."""
         if self._process == os.getpid():
             self._process = None
             if _is_main_thread() and hasattr(signal, "SIGCHLD"):
                 # torch raises an error from here when a worker dies, as all do in these moments.
                 signal.signal(signal.SIGCHLD, signal.SIG_DFL)
-            self._tell(self.outcome, perf_counter() - self._started_s)
+            self._tell(outcome)
 
     def _before_exit_at_once(self, status: int) -> NoReturn:
-        self.outcome = Outcome("exited", status)
-        self._speak()
+        assert self._exit_at_once is not None  # noqa: S101 (it is what this one replaces)
+        self.speak(Outcome("exited", status))
         self._exit_at_once(status)
 
     def _before_sigterm(self, number: int, frame: FrameType | None) -> None:
@@ -61,8 +86,7 @@ class ScriptEnd:
         del frame
         if signal.getsignal(number) != self._before_sigterm:
             return  # the script's own handler, which found this one and passes the signal on
-        self.outcome = Outcome("terminated", EXIT_TERMINATED)
-        self._speak()
+        self.speak(Outcome("terminated", 128 + number))
         signal.signal(number, signal.SIG_DFL)
         os.kill(os.getpid(), number)
 

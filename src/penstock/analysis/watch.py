@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import weakref
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any, Generic, TypeVar
 
@@ -69,7 +70,7 @@ class Watched(Generic[Batch]):
             batches = iter(self._loader)
         epoch.has_begun()
         has_listener = self._callback is not None or self._live is not None
-        return _WatchedIterator(
+        iterator = _WatchedIterator(
             batches,
             epoch,
             self._samples,
@@ -77,6 +78,8 @@ class Watched(Generic[Batch]):
             self._tell if has_listener else None,
             self._after_epoch,
         )
+        weakref.finalize(iterator, self._samples.leave).atexit = False  # after a `break`
+        return iterator
 
     def __len__(self) -> int:
         return len(self._loader)  # type: ignore[arg-type]  # its own error is the right one

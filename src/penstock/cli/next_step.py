@@ -27,12 +27,12 @@ class ScriptObjects:
     of it would train again.
     """
 
-    def __init__(self, script: str, *, is_module: bool) -> None:
+    def __init__(self, script: str, file: str | None, *, is_module: bool) -> None:
         main: Any = sys.modules.get("__main__")
         self._script = script
         self._is_module = is_module
         self._objects: dict[str, Any] = dict(vars(main)) if main is not None else {}
-        self._file: str | None = getattr(main, "__file__", None)
+        self._file = file
         self._tree = _parse(self._file)
 
     def next_step(self, found: FoundLoader, report: WatchReport) -> str | None:

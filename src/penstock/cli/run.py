@@ -4,19 +4,26 @@ from __future__ import annotations
 
 import argparse
 import json
+import os
 import sys
+import time
+from collections.abc import Mapping
 from contextlib import suppress
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from types import ModuleType
+from typing import TYPE_CHECKING, Any, TextIO
 
+from penstock.cli.in_script.sitecustomize import PREFIX, own_stderr, print_last
 from penstock.errors import PenstockError
 
 if TYPE_CHECKING:
     from penstock.analysis.found_loaders import FoundLoader
-    from penstock.analysis.run_script import Outcome
+    from penstock.analysis.script_end import Outcome
     from penstock.analysis.watch_report import WatchReport
 
     Verbs = argparse._SubParsersAction[argparse.ArgumentParser]  # noqa: SLF001 (has no public name)
+
+COERCED = {"C.UTF-8", "C.utf8", "UTF-8"}  # what Python sets LC_CTYPE to
 
 
 def add_verb(verbs: Verbs, shared: argparse.ArgumentParser) -> None:
@@ -25,38 +32,138 @@ def add_verb(verbs: Verbs, shared: argparse.ArgumentParser) -> None:
     verb = verbs.add_parser(
         "run",
         help="run a training script and say whether it waits for its data",
-        description="Runs a PyTorch script without changes. When it ends, whether normally, by "
-        "Ctrl-C or by a crash, a verdict for each of its loaders is printed to stderr; the exit "
-        "code is that of the script.",
+        description="Runs a PyTorch script without changes, just as python does. When it ends, "
+        "whether normally, by Ctrl-C or by a crash, a verdict for each of its loaders is printed "
+        "to stderr; the exit code is that of the script.",
     )
     verb.add_argument("--json", type=Path, metavar="FILE", help="also write the result to FILE")
     verb.add_argument("-m", dest="is_module", action="store_true", help="SCRIPT is a module's name")
-    verb.add_argument("script", metavar="SCRIPT", help="the script, as for python")
+    verb.add_argument("script", metavar="SCRIPT", help="the script, as for python; - is stdin")
     verb.add_argument("arguments", nargs=argparse.REMAINDER, metavar="...", help="its arguments")
     verb.set_defaults(run=run)
 
 
 def run(args: argparse.Namespace) -> int:
-    """Run the script with its loaders timed; return its exit code."""
-    from penstock.analysis.found_loaders import FoundLoaders
-    from penstock.analysis.run_script import run_script, script_folder
-    from penstock.analysis.script_end import ScriptEnd
+    """Become a Python that runs the script, with `in_script` watching it."""
+    if not args.is_module and args.script != "-" and not os.path.exists(args.script):
+        raise PenstockError(f"run: there is no script {args.script!r}. Check the path.")
+    if sys.flags.ignore_environment or sys.flags.no_site:
+        raise PenstockError(
+            "run: this Python was started with -E, -I or -S, which keeps penstock out of the "
+            "script as well. Start it without these options."
+        )
+    command = [sys.executable, *_options_of_python(), *(["-m"] if args.is_module else [])]
+    command += [args.script, *args.arguments]
+    environment = _environment(args)
+    try:
+        return _become(command, environment)
+    except OSError as error:
+        raise PenstockError(f"run: cannot start {command[0]!r}: {error.strerror}.") from error
 
-    json_file = None if args.json is None else _checked(args.json)
-    loaders = FoundLoaders(script_folder(args.script, is_module=args.is_module))
-    loaders.watch_known_libraries()
 
-    def tell(outcome: Outcome, seconds: float) -> None:
-        with suppress(ValueError):  # the script may have closed it
-            sys.stdout.flush()
-        _print(args, outcome, seconds, loaders.found)
-        if json_file is not None:
-            _write(json_file, _to_dict(args, outcome, seconds, loaders.found))
-        loaders.close()
+def _become(command: list[str], environment: dict[str, str]) -> int:
+    """Replace this process by another, so that its id, its signals and its end are the other's."""
+    if sys.platform != "win32":
+        os.execve(command[0], command, environment)  # noqa: S606 (it is what the user asked for)
+    import signal
+    import subprocess
 
-    end = ScriptEnd(tell)
-    end.outcome = run_script(args.script, args.arguments, is_module=args.is_module)
-    return end.outcome.exit_code
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is the script's
+    return subprocess.call(command, env=environment)  # noqa: S603 (it is what the user asked for)
+
+
+def _options_of_python() -> list[str]:
+    """Return what stood before our name on the command line, as in `python -O -m penstock...`."""
+    ours = len(sys.orig_argv) - len(sys.argv)  # where our name is
+    if sys.argv[0] == "-c" or sys.orig_argv[ours + 1 :] != sys.argv[1:]:
+        return []  # another program called us
+    options = sys.orig_argv[1:ours]
+    is_module = getattr(sys.modules["__main__"], "__spec__", None) is not None
+    if is_module and options:
+        last = options.pop().removesuffix("m")  # of -m, or -um
+        options += [last] if last != "-" else []
+    return options
+
+
+def _environment(args: argparse.Namespace) -> dict[str, str]:
+    """Return the variables with which Python finds `in_script`, which takes them away again."""
+    folder = os.path.join(os.path.dirname(os.path.abspath(__file__)), "in_script")
+    if os.pathsep in folder:
+        raise PenstockError(
+            f"run: penstock is installed in {folder}, and Python finds nothing in folders with "
+            f"{os.pathsep!r} in their path. Install it elsewhere."
+        )
+    environment = dict(os.environ)
+    _forget_coerced_locale(environment)
+    scripts_path = environment.get("PYTHONPATH")
+    environment["PYTHONPATH"] = f"{folder}{os.pathsep}{scripts_path}" if scripts_path else folder
+    if scripts_path is not None:
+        environment[f"{PREFIX}PYTHONPATH"] = scripts_path
+    environment[f"{PREFIX}SCRIPT"] = args.script
+    environment[f"{PREFIX}IS_MODULE"] = "yes" if args.is_module else ""
+    environment[f"{PREFIX}COUNT"] = str(len(args.arguments))
+    environment[f"{PREFIX}FOLDER"] = _script_folder(args)
+    environment[f"{PREFIX}JSON"] = "" if args.json is None else str(_checked(args.json))
+    return environment
+
+
+def _forget_coerced_locale(environment: dict[str, str]) -> None:
+    """Undo what Python does where no language is set (PEP 538), or the next one would not do it."""
+    is_asked_for = "utf8" in sys._xoptions or environment.get("PYTHONUTF8")  # noqa: SLF001
+    if sys.flags.utf8_mode and not is_asked_for and environment.get("LC_CTYPE") in COERCED:
+        environment["LC_CTYPE"] = "C"
+
+
+def _script_folder(args: argparse.Namespace) -> str:
+    """Return where the script's own files are."""
+    if args.is_module or args.script == "-":
+        try:
+            return os.getcwd()
+        except OSError:  # it was removed
+            return os.sep
+    script: str = os.path.realpath(args.script)
+    return script if os.path.isdir(script) else os.path.dirname(script)
+
+
+class WatchedScript:
+    """A script that runs, in its own process: from when it imports a library with loaders."""
+
+    def __init__(self, asked: Mapping[str, str], started_s: float) -> None:
+        from penstock.analysis.found_loaders import FoundLoaders
+        from penstock.analysis.script_end import ScriptEnd
+
+        main = sys.modules.get("__main__")
+        self.name = asked["SCRIPT"]
+        self.is_module = bool(asked["IS_MODULE"])
+        self.arguments = sys.orig_argv[-int(asked["COUNT"]) :] if int(asked["COUNT"]) else []
+        self.file: str | None = getattr(main, "__file__", None)  # no longer known at the end
+        self._json_file = Path(asked["JSON"]) if asked["JSON"] else None
+        self._started_s = started_s
+        self._end = ScriptEnd(self._tell)
+        self._loaders = FoundLoaders(asked["FOLDER"], on_find=self._end.be_prepared)
+
+    def watch(self, library: ModuleType) -> None:
+        """Time the loaders of a library that was just imported."""
+        self._loaders.watch_library(library)
+
+    def end(self, ended: str) -> None:
+        """Say what was seen, if nobody has yet."""
+        from penstock.analysis.script_end import Outcome
+
+        self._end.speak(Outcome.seen_by_python(ended))
+
+    def _tell(self, outcome: Outcome) -> None:
+        seconds, found = time.perf_counter() - self._started_s, self._loaders.found
+        for name in ("stdout", "stderr"):
+            with suppress(Exception):  # the script may have closed it, or put in anything at all
+                getattr(sys, name).flush()
+        stderr = own_stderr()
+        if stderr is not None:
+            with suppress(OSError), stderr:
+                _print(self, outcome, seconds, found, stderr)
+        if self._json_file is not None:
+            _write(self._json_file, _to_dict(self, outcome, seconds, found))
+        self._loaders.close()
 
 
 def _checked(file: Path) -> Path:
@@ -72,15 +179,15 @@ def _write(file: Path, result: dict[str, Any]) -> None:
     try:
         file.write_text(json.dumps(result) + "\n", "utf-8")
     except OSError as error:  # too late to end with an error: the exit code is the script's
-        print(f"penstock: cannot write {file}: {error.strerror}", file=sys.stderr)
+        print_last(f"penstock: cannot write {file}: {error.strerror}\n")
 
 
 def _to_dict(
-    args: argparse.Namespace, outcome: Outcome, seconds: float, found: list[FoundLoader]
+    script: WatchedScript, outcome: Outcome, seconds: float, found: list[FoundLoader]
 ) -> dict[str, Any]:
     return {
-        "script": args.script,
-        "arguments": args.arguments,
+        "script": script.name,
+        "arguments": script.arguments,
         "ended": outcome.ended,
         "exit_code": outcome.exit_code,
         "seconds": seconds,
@@ -106,7 +213,11 @@ def _ending(outcome: Outcome) -> str:
 
 
 def _print(
-    args: argparse.Namespace, outcome: Outcome, seconds: float, found: list[FoundLoader]
+    script: WatchedScript,
+    outcome: Outcome,
+    seconds: float,
+    found: list[FoundLoader],
+    stderr: TextIO,
 ) -> None:
     from rich.box import SIMPLE_HEAD
     from rich.console import Console
@@ -114,7 +225,7 @@ def _print(
 
     from penstock.cli.next_step import ScriptObjects
 
-    console = Console(stderr=True, highlight=False, markup=False)
+    console = Console(file=stderr, highlight=False, markup=False)
     console.print(f"\npenstock: the script {_ending(outcome)} after {seconds:,.1f} s")
     if not found:
         console.print("It iterated over no DataLoader and no penstock Loader in this process.")
@@ -125,7 +236,7 @@ def _print(
     for name in ("waited", "images/s", "steps", "first batch"):
         table.add_column(name, justify="right")
     reports = [one.report() for one in found]
-    objects = ScriptObjects(args.script, is_module=args.is_module)
+    objects = ScriptObjects(script.name, script.file, is_module=script.is_module)
     for number, report in enumerate(reports, start=1):
         rate, first_s = report.images_per_s, report.first_batch_s
         table.add_row(

@@ -12,6 +12,7 @@ import shutil
 import sys
 import tempfile
 import threading
+import weakref
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from types import CodeType
@@ -48,6 +49,7 @@ class Sampling:
         self._sampler: Sampler | None = None
         self._process = os.getpid()
         self._changing = threading.RLock()
+        self._is_before_forks = False
         self._queued_s: float | None = None
         self._since_counted_s = 0.0
 
@@ -66,6 +68,7 @@ class Sampling:
         if self._sampler is None and os.getpid() == self._process:
             with self._changing:
                 if self._sampler is None:
+                    self._stop_before_forks()
                     self._since_counted_s = 0.0
                     self._queued_s = queued_threads_s()
                     self._sampler = Sampler(self._look)
@@ -74,12 +77,8 @@ class Sampling:
         """Stop sampling the calling thread for this loader, which has no more to give."""
         if self._loops.get(threading.get_ident()) is samples:
             del self._loops[threading.get_ident()]
-        if self._loops or os.getpid() != self._process:
-            return
-        with self._changing:
-            sampler, self._sampler = self._sampler, None
-        if sampler is not None:
-            sampler.stop()
+        if not self._loops:
+            self._stop_sampler()
 
     @contextmanager
     def starting(self, number: int) -> Iterator[None]:
@@ -88,10 +87,7 @@ class Sampling:
         No thread of ours runs meanwhile: a process with threads should not be forked.
         """
         hook_torch_workers()
-        with self._changing:
-            sampler, self._sampler = self._sampler, None
-        if sampler is not None:
-            sampler.stop()
+        self._stop_sampler()
         outer = getattr(_starting, "target", None)
         _starting.target = (os.path.join(self._tallies, str(number)), self.folder)
         try:
@@ -110,6 +106,29 @@ class Sampling:
         if self._sampler is not None:
             self._sampler.stop()
         shutil.rmtree(self._tallies, ignore_errors=True)
+
+    def _stop_sampler(self) -> None:
+        """End the thread, until a loop asks for its next batch."""
+        if os.getpid() != self._process:
+            return  # a child that the script forked has no such thread
+        with self._changing:
+            sampler, self._sampler = self._sampler, None
+        if sampler is not None:
+            sampler.stop()
+
+    def _stop_before_forks(self) -> None:
+        """Have no thread of ours run when the script forks: Python warns of that from 3.12 on."""
+        if self._is_before_forks or not hasattr(os, "register_at_fork"):
+            return
+        self._is_before_forks = True
+        stop = weakref.WeakMethod(self._stop_sampler)
+
+        def before() -> None:
+            stop_sampler = stop()
+            if stop_sampler is not None:
+                stop_sampler()
+
+        os.register_at_fork(before=before)
 
     def _count_queues(self) -> None:
         """Note how long threads of this process, those of the step's libraries too, had no core."""
