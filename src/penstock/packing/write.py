@@ -67,6 +67,7 @@ class PackWriter:
         sync_bytes: int = SYNC_BYTES,
     ) -> None:
         check_schema(columns)
+        tables.check()
         self._target = target
         self._columns = columns
         self._tables = tables
