@@ -19,6 +19,7 @@ from penstock.packing.index import Tables
 from penstock.packing.lock import TargetLock
 from penstock.packing.pack import pack
 from penstock.packing.shards import open_packed
+from penstock.packing.unpack import unpack
 from penstock.packing.verify import verify
 from penstock.packing.write import PackWriter
 
@@ -223,6 +224,15 @@ def test_who_reads_the_old_file_goes_on_reading_it(tmp_path):
     pack(mixed_source(6), tmp_path / "a.pen")
     assert [old.files[0].record(index) for index in range(3)] == before
     assert len(open_packed(tmp_path / "a.pen")) == 6
+
+
+def test_two_unpackers_do_not_share_a_tar(tmp_path):
+    pack(mixed_source(), tmp_path / "a.pen")
+    with (
+        TargetLock(str(tmp_path / "a.tar")),
+        pytest.raises(PackError, match=r"a\.tar: another process is writing it"),
+    ):
+        unpack(tmp_path / "a.pen", tmp_path / "a.tar")
 
 
 def test_packs_at_the_same_time_some_of_them_killed(tmp_path):

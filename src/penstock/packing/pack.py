@@ -29,6 +29,7 @@ from penstock.packing.resume import SourceCheck
 from penstock.packing.shards import MANIFEST, manifest_text, open_packed, shard_paths, shards_of
 from penstock.packing.stream import Stream
 from penstock.packing.summary import Summary, summarise
+from penstock.packing.unpacked_names import check_name
 from penstock.packing.write import JOURNAL_SUFFIX, PARTIAL_SUFFIX, PackWriter
 from penstock.pillow_messages import heard
 from penstock.progress import ProgressBar
@@ -225,6 +226,7 @@ class _Job:
         try:
             data = _read(item.data)
             size, crc = len(data), zlib.crc32(data)
+            check_name(item.name)
             changed = None
             if self.reencoding.settings():
                 changed = reencode(data, item.columns, self.reencoding)
