@@ -23,7 +23,7 @@ from penstock.packing.unpack import COLUMNS_FILE, unpack
 
 pytestmark = pytest.mark.usefixtures("fake_codec")
 
-JPEG, BMP, PNG = (image_file(0, (2, 3), kind) for kind in ("JPEG", "BMP", "PNG"))
+JPEG, BMP, PNG = (image_file(ord(kind[0]), (2, 3), kind) for kind in ("JPEG", "BMP", "PNG"))
 E_ACUTE = "\u00e9"
 
 
@@ -80,6 +80,9 @@ def test_an_image_that_becomes_a_png_leaves_the_png_beside_it_alone(tmp_path):
         *("b.bmp.2.png", "b.bmp.3.png", "b.bmp.png"),
     ]
     assert (unpacked.files, unpacked.pixels, unpacked.repeated) == (5, 5, 0)
+    for name, data in found.items():
+        is_bmp = name in {"a.bmp.2.png", "b.bmp.3.png"}  # who has the name by itself keeps it
+        np.testing.assert_array_equal(pixels(data), pixels(BMP if is_bmp else PNG))
 
 
 def test_a_long_name_gets_its_ending_all_the_same(tmp_path):

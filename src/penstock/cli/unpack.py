@@ -54,6 +54,6 @@ def run(args: argparse.Namespace) -> int:
         files = f"{unpacked.files:,} files"
         lines = [f"wrote {files} to {args.target}: {kinds} identical pixels, {lossy}"]
         if unpacked.repeated:
-            lines.append(f"{unpacked.repeated:,} samples more are files that were listed again")
+            lines.append(f"not written again: {unpacked.repeated:,} that are listed more than once")
         say(lines)
     return 0

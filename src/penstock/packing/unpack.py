@@ -71,7 +71,7 @@ def unpack(
     others have identical pixels, unless the pack was lossy on request.
     Columns beside the images go to `columns.jsonl` in a folder, to `.cls` and `.json` in a tar.
     Where two different files would get one name, such as `a.bmp`, of which only the pixels are
-    kept, beside `a.bmp.png`, the later one gets a number: `a.bmp.2.png`.
+    kept, beside `a.bmp.png`, one of them gets a number: `a.bmp.2.png`.
     `format` is "folder" or "tar"; None goes by the target's name.
     """
     if format is None:

@@ -81,8 +81,8 @@ def unpacked_name(file: PackFile, index: int) -> str:
 class UnpackedNames:
     """Where each sample of a data set goes in a folder.
 
-    One that is the very same file as an earlier one, because the source lists it more than once,
-    goes where that one is.
+    One that is the very same file as another, because the source lists it more than once, goes
+    where that one is.
     """
 
     def __init__(self, data: PackSet, reserved: tuple[str, ...] = ()) -> None:
@@ -112,7 +112,7 @@ class UnpackedNames:
         return unpacked_name(*self._data.locate(index)) if found is None else found
 
     def is_repeated(self, index: int) -> bool:
-        """Whether an earlier sample is the same file."""
+        """Whether another sample, which is written, is the same file."""
         return index in self._repeated
 
     def _settle(self, met: list[int], blocked: set[int]) -> None:
@@ -120,7 +120,12 @@ class UnpackedNames:
         first_of: dict[str, int] = {}
         given: set[str] = set()
         numbers: defaultdict[str, Iterator[int]] = defaultdict(lambda: count(2))
-        for index in met:
+
+        def was_renamed(index: int) -> bool:
+            file, place = self._data.locate(index)
+            return self[index] != file.name(place)
+
+        for index in sorted(met, key=was_renamed):  # who has the name by itself keeps it
             name = self[index]
             first = first_of.setdefault(name, index)
             if first != index and self._are_same(first, index):
