@@ -14,6 +14,7 @@ import pytest
 
 from packing.samples import ListSource, mixed_source
 from penstock.errors import PackError
+from penstock.packing import disk
 from penstock.packing import lock as lock_module
 from penstock.packing.index import Tables
 from penstock.packing.lock import TargetLock
@@ -182,6 +183,16 @@ def test_a_lock_may_say_anything(tmp_path, monkeypatch, note):
             pack(mixed_source(), tmp_path / "a.pen")
     assert path.read_bytes() == note
     pack(mixed_source(), tmp_path / "a.pen")
+
+
+def test_a_full_disk_leaves_no_lock(tmp_path, monkeypatch):
+    def fail(*_):
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr(disk, "write_all", fail)
+    with pytest.raises(PackError, match=r"a\.pen: the disk is full"):
+        pack(mixed_source(), tmp_path / "a.pen")
+    assert os.listdir(tmp_path) == []
 
 
 def test_an_unfinished_file_has_one_writer_even_if_the_lock_is_gone(tmp_path):

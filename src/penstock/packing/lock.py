@@ -90,6 +90,7 @@ class TargetLock:
                 )
             if not disk.is_at(file, self.path):
                 return None
+            opened.callback(disk.remove, self.path)
             file.truncate(0)
             disk.write_all(file, _note())
             opened.pop_all()

@@ -44,13 +44,17 @@ def times_ns(data: bytes | os.PathLike[str]) -> tuple[int, int]:
 
     Ask before reading the file: a change while it is read then shows as one.
     """
+    found = _status(data)
+    return (0, 0) if found is None else (found.st_mtime_ns, found.st_ctime_ns)
+
+
+def _status(data: bytes | os.PathLike[str]) -> os.stat_result | None:
     if isinstance(data, bytes):
-        return 0, 0
+        return None
     try:
-        found = os.stat(data)
-    except (OSError, ValueError):
-        return 0, 0
-    return found.st_mtime_ns, found.st_ctime_ns
+        return os.stat(data)
+    except (OSError, ValueError):  # whoever reads the file tells of it
+        return None
 
 
 def columns_digest(item: PackItem, columns: Sequence[Column]) -> bytes:
@@ -92,7 +96,6 @@ def what_changed(
 
 
 def _is_untouched(data: bytes | os.PathLike[str], before: Origin) -> bool:
-    times = (before.modified_ns, before.changed_ns)
-    if isinstance(data, bytes) or times == (0, 0) or times_ns(data) != times:
-        return False
-    return os.path.getsize(data) == before.size
+    then = (before.size, before.modified_ns, before.changed_ns)
+    found = _status(data)
+    return found is not None and (found.st_size, found.st_mtime_ns, found.st_ctime_ns) == then

@@ -68,7 +68,8 @@ def pack(
         masks: For a folder or list of images, that of their masks, matched by name.
         shards: Number of files to write. More than one makes a folder with a manifest.
         resume: Go on where an interrupted pack with the same arguments stopped.
-            The result is the same, byte for byte, as without the interruption.
+            The result is the same, byte for byte, as without the interruption; refused if a
+            sample that is packed already is no longer what it was.
         on_error: "raise" stops at a file that is no image; "skip" leaves it out and lists it.
         short_side: Lossy: scale larger images down to this short side, in pixels.
         quality: Lossy: re-encode all images as JPEGs of this quality.
