@@ -194,6 +194,17 @@ def test_a_finished_shard_without_a_journal_is_refused(tmp_path):
         pack(mixed_source(SAMPLES), tmp_path / "set", shards=3, resume=True)
 
 
+@pytest.mark.parametrize("resume", [False, True])
+def test_a_journal_without_its_file_is_started_over(tmp_path, resume):
+    """The target was finished, but not the journal removed; and then the target was."""
+    interrupt(tmp_path / "a.pen", 1)
+    (tmp_path / "a.pen.partial").unlink()
+    pack(mixed_source(3), tmp_path / "a.pen", resume=resume)
+    pack(mixed_source(3), tmp_path / "b.pen")
+    assert (tmp_path / "a.pen").read_bytes() == (tmp_path / "b.pen").read_bytes()
+    assert sorted(os.listdir(tmp_path)) == ["a.pen", "b.pen"]
+
+
 @pytest.mark.parametrize("left", [b"PENJRNL1" + bytes(80), b"my diary", b"P" * 3])
 @pytest.mark.parametrize("resume", [False, True])
 def test_a_journal_that_is_not_ours_is_left_alone(tmp_path, left, resume):

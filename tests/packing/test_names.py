@@ -215,7 +215,7 @@ FILES = st.sampled_from([JPEG, image_file(1, (2, 3)), BMP, PNG, image_file(1, (2
 
 
 @settings(
-    max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+    max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
 )
 @given(samples=st.lists(st.tuples(NAMES, FILES), max_size=8))
 def test_whatever_was_packed_is_unpacked(tmp_path_factory, samples):

@@ -190,7 +190,7 @@ def test_a_full_disk_leaves_no_lock(tmp_path, monkeypatch):
         raise OSError(errno.ENOSPC, "No space left on device")
 
     monkeypatch.setattr(disk, "write_all", fail)
-    with pytest.raises(PackError, match=r"a\.pen: the disk is full"):
+    with pytest.raises(PackError, match=r"a\.pen\.lock: the disk is full"):
         pack(mixed_source(), tmp_path / "a.pen")
     assert os.listdir(tmp_path) == []
 

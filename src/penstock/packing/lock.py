@@ -46,7 +46,7 @@ class TargetLock:
         self._file: BinaryIO | None = None
 
     def __enter__(self) -> Self:
-        with disk.explaining_errors(self._target, lambda: _LARGEST_NOTE_BYTES):
+        with disk.explaining_errors(self.path, lambda: _LARGEST_NOTE_BYTES):
             while self._file is None:
                 self._file = self._try()
         return self
