@@ -76,9 +76,10 @@ def file_ids(path):
     return [file.header.file_id for file in open_packed(path).files]
 
 
-def test_the_number_of_samples_decides_about_shards(tmp_path):
+@pytest.mark.parametrize("stop", [6, 7], ids=["between two shards", "in a shard"])
+def test_the_number_of_samples_decides_about_shards(tmp_path, stop):
     target = tmp_path / "set"
-    interrupt(target, 3)
+    interrupt(target, 3, stop=stop)
     fewer, more, inserted = (mixed_source(SAMPLES + extra) for extra in (-1, 2, 0))
     inserted.listed.insert(2, PackItem("new.jpg", image_file(5), inserted.listed[0].columns))
     with pytest.raises(PackError, match="it had 9 samples and has 8 now, so that each shard"):
