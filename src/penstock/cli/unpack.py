@@ -52,5 +52,8 @@ def run(args: argparse.Namespace) -> int:
         kinds = f"{unpacked.identical:,} identical byte for byte, {unpacked.pixels:,} with"
         lossy = f"{unpacked.lossy:,} as re-encoded when packing"
         files = f"{unpacked.files:,} files"
-        say([f"wrote {files} to {args.target}: {kinds} identical pixels, {lossy}"])
+        lines = [f"wrote {files} to {args.target}: {kinds} identical pixels, {lossy}"]
+        if unpacked.repeated:
+            lines.append(f"not written again: {unpacked.repeated:,} that are listed more than once")
+        say(lines)
     return 0

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
 from penstock.errors import PackError
-from penstock.packing.format import check_column, element_type
+from penstock.packing.format import MOST_USER_COLUMNS, check_column, element_type
 from penstock.packing.items import Column
 
 
@@ -16,8 +17,13 @@ def check_schema(columns: Sequence[Column]) -> None:
     """Raise PackError for columns that cannot be stored side by side."""
     for column in columns:
         check_column(column, f"column {column.name!r}")
-    names = [column.name for column in columns]
-    twice = sorted({name for name in names if names.count(name) > 1})
+    if len(columns) > MOST_USER_COLUMNS:
+        raise PackError(
+            f"columns: {len(columns):,} are declared, at most {MOST_USER_COLUMNS:,} can be stored. "
+            "Put some of them together into one column."
+        )
+    counts = Counter(column.name for column in columns)
+    twice = sorted(name for name, count in counts.items() if count > 1)
     if twice:
         raise PackError(f"column {twice[0]!r}: declared twice. Rename one of them.")
 
@@ -43,7 +49,10 @@ def encode_value(column: Column, value: Any) -> bytes:
     if column.kind == "text":
         return _encode_text(column, value)
     wanted = element_type(column)
-    array = np.asarray(value)
+    try:
+        array = np.asarray(value)
+    except (ValueError, TypeError, OverflowError) as error:  # such as rows of different lengths
+        raise PackError(f"column {column.name!r} needs {column.dtype}, got no array") from error
     if column.kind == "ragged" and array.size == 0:
         return b""
     rows_fit = column.kind == "ragged" and array.ndim >= 1 and array.shape[1:] == column.shape

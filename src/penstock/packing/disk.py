@@ -8,6 +8,7 @@ from __future__ import annotations
 import errno
 import os
 import shutil
+import stat
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from typing import BinaryIO
@@ -32,6 +33,72 @@ def explaining_errors(path: str, needed_bytes: Callable[[], int]) -> Iterator[No
             f"{path}: the disk is full: about {human_bytes(needed_bytes())} more are needed, "
             f"{human_bytes(free)} are free. Make room, then go on with --resume (resume=True)."
         ) from error
+
+
+def create(path: str) -> BinaryIO:
+    """Create a file of our own; FileExistsError for whatever has its name, be it a broken link."""
+    return _open(path, os.O_CREAT | os.O_EXCL)
+
+
+def create_anew(path: str) -> BinaryIO:
+    """Create a file of our own in place of one that was left behind."""
+    with suppress(FileNotFoundError):
+        _check_own(path, os.lstat(path))
+        # Not cut to nothing: under another name, the file may be somebody's.
+        os.remove(path)
+    return create(path)
+
+
+def reopen(path: str) -> BinaryIO:
+    """Open a file that was left behind to go on with it; never a link to another, or a device."""
+    _check_own(path, os.lstat(path))
+    file = _open(path, 0)
+    try:
+        _check_own(path, os.fstat(file.fileno()))
+    except BaseException:
+        file.close()
+        raise
+    return file
+
+
+@contextmanager
+def reading(file: BinaryIO) -> Iterator[BinaryIO]:
+    """Read an open file from its beginning, whatever has its name by now; its place is kept."""
+    place = file.tell()
+    try:
+        with open(os.dup(file.fileno()), "rb") as buffered:
+            buffered.seek(0)
+            yield buffered
+    finally:
+        if not file.closed:
+            file.seek(place)
+
+
+def is_at(file: BinaryIO, path: str) -> bool:
+    """Whether an open file still has its name."""
+    with suppress(FileNotFoundError):
+        return os.path.samestat(os.fstat(file.fileno()), os.lstat(path))
+    return False
+
+
+def _open(path: str, flags: int) -> BinaryIO:
+    safe = flags | os.O_RDWR | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
+    return open(path, "r+b", buffering=0, opener=lambda name, _: os.open(name, safe, 0o666))
+
+
+def _check_own(path: str, found: os.stat_result) -> None:
+    if stat.S_ISREG(found.st_mode) and found.st_nlink <= 1:
+        return
+    kinds = {
+        stat.S_IFLNK: "a symbolic link",
+        stat.S_IFREG: "a file that has another name, too (a hard link)",
+        stat.S_IFDIR: "a folder",
+    }
+    kind = kinds.get(stat.S_IFMT(found.st_mode), "a device, pipe or socket")
+    raise PackError(
+        f"{path}: is {kind}, and not a file that an interrupted pack left behind. "
+        "Nothing was written to it. Look where it comes from, and remove it."
+    )
 
 
 def write_all(file: BinaryIO, data: bytes) -> None:

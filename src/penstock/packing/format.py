@@ -71,6 +71,8 @@ SYSTEM_COLUMNS = (
     Column("note", "text"),
 )
 SYSTEM_ROW = struct.Struct("<QQIBBBBIIQI")
+TABLE_NAMES = ("classes", "box_classes", "box_class_ids", "settings", "skipped")
+MOST_USER_COLUMNS = MOST_COLUMNS - len(SYSTEM_COLUMNS) - len(TABLE_NAMES)
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,7 +15,9 @@ from typing import IO, BinaryIO
 
 import numpy as np
 
+from penstock.errors import PackError
 from penstock.packing import disk
+from penstock.packing.column_values import encode_value
 from penstock.packing.format import (
     SAMPLE,
     SYSTEM,
@@ -54,6 +56,17 @@ class Tables:
             "settings": self.settings
         }
 
+    def check(self) -> None:
+        """Raise PackError for what cannot be stored: they are written last, after all images."""
+        for name, texts in self.texts().items():
+            for number, text in enumerate(texts):
+                try:
+                    encode_value(Column(name, "text"), text)
+                except PackError as error:
+                    raise PackError(
+                        f"{name}, entry {number:,}: {error}. Correct the name in the source."
+                    ) from error
+
 
 def write_index(
     file: BinaryIO, position: int, journal: BinaryIO, columns: Sequence[Column], tables: Tables
@@ -86,7 +99,7 @@ def write_index(
     for name, texts in (tables.texts() | {"skipped": tuple(skipped)}).items():
         spool = _Spool(Column(name, "text"), folder)
         for text in texts:
-            spool.add(text.encode("utf-8", "surrogateescape"))
+            spool.add(encode_value(Column(name, "text"), text))
         entries.append(spool.append_to(out, TABLE, len(texts)))
     return entries
 

@@ -111,9 +111,10 @@ def box_class_ids_of(source: PackSource) -> tuple[int, ...] | None:
     if given is None:
         return tuple(range(1, len(names) + 1))
     ids = tuple(int(number) for number in given)
-    if len(ids) != len(names) or len(set(ids)) != len(ids) or min(ids, default=1) < 1:
+    fits = min(ids, default=1) >= 1 and max(ids, default=1) < 2**63
+    if len(ids) != len(names) or len(set(ids)) != len(ids) or not fits:
         raise PackError(
-            f"{source.describe()}: box_class_ids must be different numbers from 1 on, one for "
-            f"each of the {len(names):,} classes of boxes; got {str(ids)[:60]}."
+            f"{source.describe()}: box_class_ids must be different numbers from 1 to 2^63 - 1, one "
+            f"for each of the {len(names):,} classes of boxes; got {str(ids)[:60]}."
         )
     return ids

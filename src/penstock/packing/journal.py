@@ -1,6 +1,8 @@
-"""The journal beside an unfinished pack: one checksummed frame a sample.
+"""The journal beside an unfinished pack: one checksummed frame per sample.
 
 It is what `--resume` goes on from, and at the end the source of the index.
+It begins with the settings and with which samples of the source it is about.
+Each frame begins with what its sample was then: a source that has changed is noticed.
 A frame is appended after its record was written; `synced` frames after both files reached the disk.
 So after a crash of the program every frame's record is there,
 and after a crash of the system all up to the last `synced` frame; later ones are checked.
@@ -19,12 +21,40 @@ from penstock.errors import PackError
 from penstock.packing.column_values import decode_text
 from penstock.packing.format import SYSTEM_ROW
 from penstock.packing.items import Column
+from penstock.packing.origin import ORIGIN_BYTES, Origin
 
-_MAGIC = b"PENJRNL1"
-_START = struct.Struct("<8s32sI")
+_MAGIC = b"PENJRNL2"
+_START = struct.Struct("<8s32sqqqI")
+_UNKNOWN = -1
 _FRAME = struct.Struct("<II")  # kind, bytes of the payload; the payload and a CRC-32 follow
 STORED, SKIPPED, SYNCED = 1, 2, 3
 START_BYTES = _START.size
+_NO_ORIGIN = Origin()
+_MOST_PAYLOAD_BYTES = 2**32 - 1 - ORIGIN_BYTES
+
+
+@dataclass(frozen=True, slots=True)
+class Span:
+    """Which samples of its source a packed file holds: those of a shard, or all."""
+
+    start: int = 0
+    stop: int | None = None  # None: to the end
+    length: int | None = None  # of the whole source; None where that does not matter
+
+
+@dataclass(frozen=True, slots=True)
+class Start:
+    """What a journal begins with."""
+
+    settings_digest: bytes
+    span: Span
+
+    def to_bytes(self) -> bytes:
+        """Return it as it stands in the file."""
+        span = (self.span.start, self.span.stop, self.span.length)
+        numbers = (_UNKNOWN if number is None else number for number in span)
+        head = _START.pack(_MAGIC, self.settings_digest, *numbers, 0)[:-4]
+        return head + zlib.crc32(head).to_bytes(4, "little")
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,29 +62,35 @@ class Frame:
     """One frame, and where it ends in the journal."""
 
     kind: int
+    origin: Origin
     payload: bytes
     end: int
 
 
-def start_bytes(settings_digest: bytes) -> bytes:
-    """Return the beginning of a journal for a pack with these settings."""
-    head = _START.pack(_MAGIC, settings_digest, 0)[:-4]
-    return head + zlib.crc32(head).to_bytes(4, "little")
-
-
-def frame_bytes(kind: int, payload: bytes) -> bytes:
-    """Return one frame."""
-    body = _FRAME.pack(kind, len(payload)) + payload
+def frame_bytes(kind: int, origin: Origin = _NO_ORIGIN, payload: bytes = b"") -> bytes:
+    """Return one frame; PackError, without the sample's name, if it is too long."""
+    if len(payload) > _MOST_PAYLOAD_BYTES:
+        raise PackError(
+            f"the values beside its image take {len(payload):,} bytes, more than "
+            f"{_MOST_PAYLOAD_BYTES:,}"
+        )
+    body = _FRAME.pack(kind, ORIGIN_BYTES + len(payload)) + origin.to_bytes() + payload
     return body + zlib.crc32(body).to_bytes(4, "little")
 
 
 def skipped_payload(name: str, reason: str) -> bytes:
     """Return the payload for a sample that was left out."""
-    text = f"{name}\0{reason}"
+    return f"{storable(name)}\0{storable(reason)}".encode("utf-8", "surrogateescape")
+
+
+def storable(text: str) -> str:
+    """Return a text of a sample that was left out, which may be so because it cannot be stored."""
+    text = text.replace("\0", "\\0")
     try:
-        return text.encode("utf-8", "surrogateescape")
-    except UnicodeEncodeError:  # a name that could not be stored can still be told
-        return text.encode("utf-8", "backslashreplace")
+        text.encode("utf-8", "surrogateescape")
+    except UnicodeEncodeError:
+        return text.encode("utf-8", "backslashreplace").decode()
+    return text
 
 
 def read_skipped(payload: bytes) -> tuple[str, str]:
@@ -63,13 +99,20 @@ def read_skipped(payload: bytes) -> tuple[str, str]:
     return name, reason
 
 
-def read_settings_digest(file: BinaryIO) -> bytes | None:
-    """Return the digest a journal begins with; None if the crash came before it was written."""
+def read_start(file: BinaryIO, where: str) -> Start | None:
+    """Return what a journal begins with; None if the crash came before it was written."""
+    file.seek(0)
     raw = file.read(START_BYTES)
+    if raw.strip(b"\0") and raw[: len(_MAGIC)] != _MAGIC[: len(raw)]:
+        raise PackError(
+            f"{where}: not a journal of this version of penstock. Go on with the version that "
+            "began the pack, or remove this file and the unfinished pack to start over."
+        )
     if len(raw) < START_BYTES or zlib.crc32(raw[:-4]).to_bytes(4, "little") != raw[-4:]:
         return None
-    magic, digest, _ = _START.unpack(raw)
-    return bytes(digest) if magic == _MAGIC else None
+    _, digest, *numbers, _ = _START.unpack(raw)
+    start, stop, length = (None if number == _UNKNOWN else number for number in numbers)
+    return Start(digest, Span(start or 0, stop, length))
 
 
 def read_frames(file: BinaryIO) -> Iterator[Frame]:
@@ -87,8 +130,30 @@ def read_frames(file: BinaryIO) -> Iterator[Frame]:
         crc = zlib.crc32(payload, zlib.crc32(head))
         if crc.to_bytes(4, "little") != file.read(4) or kind not in {STORED, SKIPPED, SYNCED}:
             return
+        if payload_bytes < ORIGIN_BYTES:
+            return
         position += _FRAME.size + payload_bytes + 4
-        yield Frame(kind, payload, position)
+        origin = Origin.from_bytes(payload[:ORIGIN_BYTES])
+        yield Frame(kind, origin, payload[ORIGIN_BYTES:], position)
+
+
+@dataclass(frozen=True, slots=True)
+class Done:
+    """A sample that is dealt with."""
+
+    name: str  # as `storable` spells it
+    stored: bool  # or left out
+    origin: Origin
+
+
+def read_done(file: BinaryIO, codec: RowCodec) -> Iterator[Done]:
+    """Yield the samples of a journal, in the order of the source."""
+    for frame in read_frames(file):
+        if frame.kind == STORED:
+            name = decode_text(codec.decode(frame.payload)[1][0])
+            yield Done(name, stored=True, origin=frame.origin)
+        elif frame.kind == SKIPPED:
+            yield Done(read_skipped(frame.payload)[0], stored=False, origin=frame.origin)
 
 
 class RowCodec:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import zlib
 
 import PIL.Image
@@ -12,8 +11,6 @@ from penstock.packing import jpeg_records
 from penstock.packing.encode import opened
 from penstock.packing.raw_pixels import as_png, decode_pixels
 from penstock.packing.read import PackFile
-
-_JPEG_ENDINGS = (".jpg", ".jpeg", ".jpe", ".jfif")
 
 
 def original_file(file: PackFile, index: int) -> bytes:
@@ -59,26 +56,3 @@ def read_image(file: PackFile, index: int) -> PIL.Image.Image:
             f"but the index says {sample.height}x{sample.width}."
         )
     return rgb
-
-
-def unpacked_name(file: PackFile, index: int) -> str:
-    """Return where `unpack` puts a sample, below its target; PackError for a name that leads out.
-
-    The ending follows the content if that is no longer the original's.
-    """
-    sample = file.sample(index)
-    parts = sample.name.split("/")
-    if (
-        any(part in {"", ".", ".."} or "\0" in part or "\\" in part for part in parts)
-        or (os.path.splitdrive(sample.name)[0])
-    ):
-        raise PackError(
-            f"{file.path}: sample {index:,} is named {sample.name!r}, which is no path below the "
-            "target. The file may be hostile; nothing was written for it."
-        )
-    ending = os.path.splitext(sample.name)[1].lower()
-    if sample.restores == "bytes":
-        return sample.name
-    if sample.storage == "raw":
-        return sample.name if ending == ".png" else sample.name + ".png"
-    return sample.name if ending in _JPEG_ENDINGS else sample.name + ".jpg"

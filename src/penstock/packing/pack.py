@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import os
 import zlib
-from collections.abc import Iterator
-from contextlib import suppress
+from contextlib import nullcontext, suppress
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -16,15 +15,21 @@ from penstock.packing.encode import encode_image
 from penstock.packing.format import SUFFIX
 from penstock.packing.index import Tables
 from penstock.packing.items import PackItem, PackSource, box_class_ids_of
+from penstock.packing.journal import Done, Span, storable
+from penstock.packing.lock import TargetLock
 from penstock.packing.open_pack_source import open_pack_source
 from penstock.packing.ordered_map import map_in_order
+from penstock.packing.origin import UNREADABLE, Origin, columns_digest, times_ns
 from penstock.packing.read import PackFile
 from penstock.packing.records import Record
+from penstock.packing.recover import settings_digest
 from penstock.packing.reencode import Reencoding, reencode
 from penstock.packing.remarks import Remarks
-from penstock.packing.shards import MANIFEST, manifest_text, open_packed, shard_name
+from penstock.packing.resume import SourceCheck
+from penstock.packing.shards import MANIFEST, manifest_text, open_packed, shard_paths, shards_of
 from penstock.packing.stream import Stream
 from penstock.packing.summary import Summary, summarise
+from penstock.packing.unpacked_names import check_name
 from penstock.packing.write import JOURNAL_SUFFIX, PARTIAL_SUFFIX, PackWriter
 from penstock.pillow_messages import heard
 from penstock.progress import ProgressBar
@@ -63,7 +68,8 @@ def pack(
         masks: For a folder or list of images, that of their masks, matched by name.
         shards: Number of files to write. More than one makes a folder with a manifest.
         resume: Go on where an interrupted pack with the same arguments stopped.
-            The result is the same, byte for byte, as without the interruption.
+            The result is the same, byte for byte, as without the interruption; refused if a
+            sample that is packed already is no longer what it was.
         on_error: "raise" stops at a file that is no image; "skip" leaves it out and lists it.
         short_side: Lossy: scale larger images down to this short side, in pixels.
         quality: Lossy: re-encode all images as JPEGs of this quality.
@@ -77,32 +83,32 @@ def pack(
     _core.active_isa()  # a wrong PENSTOCK_SIMD is told here, and not of every file
     path = os.path.expanduser(os.fspath(target))
     _check_parent(path)
-    finished = _is_finished(path, shards, resume=resume)
-    opened = open_pack_source(
-        source, labels=labels, kind=kind, split=split, images=images, masks=masks
-    )
-    job = _Job(
-        source=opened,
-        stream=Stream(opened),
-        remarks=Remarks(opened),
-        reencoding=Reencoding(short_side, quality),
-        skips=on_error == "skip",
-        threads=threads or usable_cores(),
-        resume=resume,
-    )
-    if finished:
-        _check_same(path, job)
-    else:
-        with ProgressBar("packing", total=job.source.length, unit="images", show=progress) as bar:
-            if shards == 1:
-                job.write_file(path, bar, 0, None)
-            else:
-                try:
-                    job.write_shards(path, bar, shards)
-                except BaseException:
-                    with suppress(OSError):  # unless there is something in it to go on from
-                        os.rmdir(path)
-                    raise
+    if shards == 1 and not path.endswith(SUFFIX):
+        raise PackError(f"{path}: the name of a packed file must end in {SUFFIX}.")
+    lock = TargetLock(path)
+    # A finished pack needs no lock, so that it may lie where nothing can be written.
+    is_idle = os.path.exists(_final(path, shards)) and not os.path.lexists(lock.path)
+    with nullcontext() if resume and is_idle else lock:
+        finished = _is_finished(path, shards, resume=resume)
+        opened = open_pack_source(
+            source, labels=labels, kind=kind, split=split, images=images, masks=masks
+        )
+        job = _Job(
+            source=opened,
+            stream=Stream(opened),
+            remarks=Remarks(opened),
+            reencoding=Reencoding(short_side, quality),
+            skips=on_error == "skip",
+            threads=threads or usable_cores(),
+            resume=resume,
+        )
+        if finished:
+            _check_same(path, job, shards)
+        else:
+            with ProgressBar(
+                "packing", total=job.source.length, unit="images", show=progress
+            ) as bar:
+                job.write(path, bar, shards)
     return replace(
         summarise(open_packed(path)), source=opened.describe(), remarks=job.remarks.sentences()
     )
@@ -118,106 +124,144 @@ class _Job:
     threads: int
     resume: bool
 
-    def write_shards(self, folder: str, bar: ProgressBar, shards: int) -> None:
+    def write(self, path: str, bar: ProgressBar, shards: int) -> None:
+        if shards == 1:
+            left = f"{path}{PARTIAL_SUFFIX} and {path}{JOURNAL_SUFFIX}"
+            self._write_file(path, bar, Span(), self._check(path, bar, f"remove {left}"))
+            return
+        try:
+            self._write_shards(path, bar, shards)
+        except BaseException:
+            with suppress(OSError):  # unless there is something in it to go on from
+                os.rmdir(path)
+            raise
+
+    def _write_shards(self, folder: str, bar: ProgressBar, shards: int) -> None:
         length = self.source.length
         if length is None:
             length = sum(1 for _ in self.source.items())
-        paths = [os.path.join(folder, shard_name(number, shards)) for number in range(shards)]
+        paths = shard_paths(folder, shards)
+        check = self._check(folder, bar, f"remove {folder}")
+        if self.resume:
+            check.length(paths, length)
         for number, path in enumerate(paths):
             start, stop = (length * edge // shards for edge in (number, number + 1))
-            if _is_finished(path, 1, resume=self.resume):
-                bar.advance(stop - start)
+            # The last one takes whatever comes, should the source have told a wrong length.
+            span = Span(start, None if path == paths[-1] else stop, length)
+            if os.path.lexists(path):
+                check.shard(path, span)
             else:
-                # The last one takes whatever comes, should the source have told a wrong length.
-                self.write_file(path, bar, start, None if path == paths[-1] else stop)
+                self._write_file(path, bar, span, check)
         text = manifest_text([PackFile(path) for path in paths])
         manifest = os.path.join(folder, MANIFEST)
         with disk.explaining_errors(manifest, lambda: len(text)):
-            with open(manifest + PARTIAL_SUFFIX, "wb", buffering=0) as file:
+            with disk.create_anew(manifest + PARTIAL_SUFFIX) as file:
                 disk.write_all(file, text.encode())
                 disk.sync(file)
             disk.rename(manifest + PARTIAL_SUFFIX, manifest)
+        _remove_journals(folder, shards)
 
-    def write_file(self, path: str, bar: ProgressBar, start: int, stop: int | None) -> None:
+    def _write_file(self, path: str, bar: ProgressBar, span: Span, check: SourceCheck) -> None:
         source = self.source
-        tables = Tables(
+        end = source.length if span.stop is None else span.stop
+        with PackWriter(
+            path,
+            source.columns,
+            self._tables(),
+            resume=self.resume,
+            span=span,
+            keeps_journal=span.length is not None,
+            expected_samples=None if end is None else end - span.start,
+        ) as writer:
+            items = self.stream.items(span.start, span.stop)
+            check.samples(writer.done(), items, span.start)
+            for item, outcome, told, origin in map_in_order(self._encode, items, self.threads):
+                if isinstance(outcome, Record):
+                    writer.add(item, outcome, origin)
+                    self.remarks.note(item, told)
+                elif self.skips:
+                    writer.skip(item.name, str(outcome), origin)
+                else:
+                    kind = PackError if isinstance(outcome, PackError) else DecodeError
+                    raise kind(
+                        f"{storable(item.name) or repr('')}: {outcome}. To leave such files out, "
+                        'go on with --resume --on-error=skip (resume=True, on_error="skip").'
+                    ) from outcome
+                bar.advance()
+            writer.finish()
+
+    def _tables(self) -> Tables:
+        source = self.source
+        return Tables(
             source.classes,
             source.box_classes,
             self.reencoding.settings(),
             box_class_ids_of(source),
         )
-        end = stop or source.length
-        expected = None if end is None else end - start
-        with PackWriter(
-            path, source.columns, tables, resume=self.resume, expected_samples=expected
-        ) as writer:
-            bar.advance(writer.consumed)
-            items = self._remaining(writer, path, start, stop)
-            for item, outcome, told in map_in_order(self._encode, items, self.threads):
-                if isinstance(outcome, Record):
-                    writer.add(item, outcome)
-                    self.remarks.note(item, told)
-                elif self.skips:
-                    writer.skip(item.name, str(outcome))
-                else:
-                    raise DecodeError(
-                        f"{item.name}: {outcome}. To leave such files out, go on with "
-                        '--resume --on-error=skip (resume=True, on_error="skip").'
-                    ) from outcome
-                bar.advance()
-            writer.finish()
 
-    def _remaining(
-        self, writer: PackWriter, path: str, start: int, stop: int | None
-    ) -> Iterator[PackItem]:
-        position = start + writer.consumed
-        if writer.last_name is None:
-            return self.stream.items(position, stop)
-        # The last sample that was dealt with comes again, to see that it is the same one.
-        items = self.stream.items(position - 1, stop)
-        first = next(items, None)
-        if first is None or first.name != writer.last_name:
-            raise PackError(
-                f"{path}: sample {position - 1:,} of the source was {writer.last_name} before the "
-                f"interruption, and is {first and first.name} now. "
-                f"Remove {path}{PARTIAL_SUFFIX} and {path}{JOURNAL_SUFFIX} to start over."
-            )
-        return items
+    def _check(self, target: str, bar: ProgressBar, start_over: str) -> SourceCheck:
+        def note(item: PackItem, was: Done) -> None:
+            bar.advance()
+            if was.stored:
+                self.remarks.note(item, "")
 
-    def _encode(self, item: PackItem) -> tuple[PackItem, Record | PenstockError, str]:
+        return SourceCheck(
+            target,
+            self.source,
+            self.stream,
+            settings_digest(self.source.columns, self._tables()),
+            read=_read,
+            note=note,
+            start_over=start_over,
+        )
+
+    def _encode(self, item: PackItem) -> tuple[PackItem, Record | PenstockError, str, Origin]:
+        times = times_ns(item.data)
+        digest = columns_digest(item, self.source.columns)
         with heard() as messages:
-            outcome = self._record(item)
-        return *outcome, str(messages)
+            changed, outcome, size, crc = self._record(item)
+        return changed, outcome, str(messages), Origin(digest, size, crc, *times)
 
-    def _record(self, item: PackItem) -> tuple[PackItem, Record | PenstockError]:
+    def _record(self, item: PackItem) -> tuple[PackItem, Record | PenstockError, int, int]:
+        size, crc = UNREADABLE, 0
         try:
             data = _read(item.data)
+            size, crc = len(data), zlib.crc32(data)
+            check_name(item.name)
             changed = None
             if self.reencoding.settings():
                 changed = reencode(data, item.columns, self.reencoding)
             if changed is None:
-                return item, encode_image(data)
+                return item, encode_image(data), size, crc
             smaller, columns = changed
             record = replace(
-                encode_image(smaller),
-                restores="lossy",
-                original_size=len(data),
-                original_crc=zlib.crc32(data),
+                encode_image(smaller), restores="lossy", original_size=size, original_crc=crc
             )
-            return replace(item, columns=columns), record
+            return replace(item, columns=columns), record, size, crc
         except CoreError:  # a mistake of ours, or of the settings: not the file's
             raise
         except PenstockError as error:
-            return item, error
+            return item, error, size, crc
 
 
-def _check_same(path: str, job: _Job) -> None:
+def _check_same(path: str, job: _Job, shards: int) -> None:
     packed = open_packed(path)
-    settings = packed.table("settings")
-    if packed.schema != job.source.columns or settings != job.reencoding.settings():
+    source, settings = job.source, packed.table("settings")
+    asked = (source.columns, source.classes, source.box_classes, job.reencoding.settings(), shards)
+    found = (
+        *(packed.schema, packed.table("classes"), packed.table("box_classes"), settings),
+        len(packed.files),
+    )
+    if asked != found:
         raise PackError(
-            f"{path}: is finished, but with other columns or settings than asked for now. "
-            "Remove it to pack again."
+            f"{path}: is finished, but with other columns, classes, settings or number of shards "
+            "than asked for now. Remove it to pack again."
+        )
+    samples = len(packed) + sum(len(file.table("skipped") or ()) for file in packed.files)
+    if source.length not in {None, samples}:
+        raise PackError(
+            f"{path}: is finished, from {samples:,} samples, but the source has "
+            f"{source.length:,} now. Remove it to pack again."
         )
 
 
@@ -239,31 +283,51 @@ def _check_parent(path: str) -> None:
         )
 
 
+def _final(path: str, shards: int) -> str:
+    """Return the file that a pack writes last."""
+    return path if shards == 1 else os.path.join(path, MANIFEST)
+
+
 def _is_finished(path: str, shards: int, *, resume: bool) -> bool:
     """Whether a resumed pack had been finished; raises if a new one would overwrite something."""
-    if shards == 1 and not path.endswith(SUFFIX):
-        raise PackError(f"{path}: the name of a packed file must end in {SUFFIX}.")
-    final = path if shards == 1 else os.path.join(path, MANIFEST)
+    begun = _begun(path)
     if resume:
-        if os.path.exists(final):
-            disk.remove(path + JOURNAL_SUFFIX)  # the last thing a pack does
+        if begun - {shards}:
+            others = max(begun - {shards})
+            raise PackError(
+                f"{path}: an unfinished pack of {others} files is there. Go on with --shards "
+                f"{others} (shards={others}), or remove it to start over."
+            )
+        if os.path.exists(_final(path, shards)):
+            _remove_journals(path, shards)  # the last thing a pack does
             return True
         return False
     unfinished = (
         f"{path}: an unfinished pack is there. Go on with --resume (resume=True), or remove"
     )
-    if os.path.exists(path + PARTIAL_SUFFIX):
+    if 1 in begun:
         raise PackError(
             f"{unfinished} {path}{PARTIAL_SUFFIX} and {path}{JOURNAL_SUFFIX} to start over."
         )
-    if shards > 1 and not os.path.exists(final) and os.path.exists(_first_shard(path, shards)):
+    if begun:
         raise PackError(f"{unfinished} {path} to start over.")
-    if os.path.exists(path):
+    if os.path.lexists(path):
         raise PackError(f"{path}: exists already. Remove it, or give another name.")
     return False
 
 
-def _first_shard(folder: str, shards: int) -> str:
-    """The file that is there first when shards are written, finished or not."""
-    finished = os.path.join(folder, shard_name(0, shards))
-    return finished if os.path.exists(finished) else finished + PARTIAL_SUFFIX
+def _remove_journals(path: str, shards: int) -> None:
+    files = [path] if shards == 1 else shard_paths(path, shards)
+    with disk.explaining_errors(path, lambda: 0):
+        for file in files:
+            if os.path.lexists(file + JOURNAL_SUFFIX):  # else it may lie on a read-only disk
+                disk.remove(file + JOURNAL_SUFFIX)
+
+
+def _begun(path: str) -> set[int]:
+    """Return the numbers of shards that unfinished packs to this target are of; 1 for a file."""
+    begun = {1} if os.path.lexists(path + PARTIAL_SUFFIX) else set()
+    if os.path.isdir(path) and not os.path.exists(os.path.join(path, MANIFEST)):
+        found = map(shards_of, os.listdir(path))
+        begun.update(shards for shards in found if shards is not None)
+    return begun

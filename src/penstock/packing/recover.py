@@ -10,7 +10,6 @@ from dataclasses import dataclass
 from typing import BinaryIO
 
 from penstock.errors import PackError
-from penstock.packing.column_values import decode_text
 from penstock.packing.format import HEADER_BYTES, SYSTEM_ROW, VERSION, aligned
 from penstock.packing.index import Tables
 from penstock.packing.items import Column
@@ -20,9 +19,9 @@ from penstock.packing.journal import (
     SYNCED,
     Frame,
     RowCodec,
+    Start,
     read_frames,
-    read_settings_digest,
-    read_skipped,
+    read_start,
 )
 
 
@@ -34,7 +33,6 @@ class Recovered:
     journal_end: int = 0  # 0: there is no journal yet
     samples: int = 0
     skipped: int = 0
-    last_name: str | None = None
 
 
 def settings_digest(columns: Sequence[Column], tables: Tables) -> bytes:
@@ -42,20 +40,28 @@ def settings_digest(columns: Sequence[Column], tables: Tables) -> bytes:
     return hashlib.sha256(repr((VERSION, tuple(columns), tables)).encode()).digest()
 
 
-def recover(partial: BinaryIO, journal: BinaryIO, digest: bytes, codec: RowCodec) -> Recovered:
+def read_matching_start(journal: BinaryIO, digest: bytes, where: str) -> Start | None:
+    """Return what a journal begins with, if anything; PackError if it is of another pack."""
+    found = read_start(journal, where)
+    if found is not None and found.settings_digest != digest:
+        raise PackError(
+            f"{where}: was begun with other columns, classes or settings. "
+            "Give the same arguments again, or remove it to start over."
+        )
+    return found
+
+
+def recover(
+    partial: BinaryIO, journal: BinaryIO, start: Start, codec: RowCodec, where: str
+) -> Recovered:
     """Read the journal up to its last sample whose record is whole."""
-    with open(journal.name, "rb") as buffered:
-        return _recover(partial, buffered, digest, codec)
-
-
-def _recover(partial: BinaryIO, journal: BinaryIO, digest: bytes, codec: RowCodec) -> Recovered:
-    found = read_settings_digest(journal)
+    found = read_matching_start(journal, start.settings_digest, where)
     if found is None:
         return Recovered()
-    if found != digest:
+    if found.span != start.span:
         raise PackError(
-            f"{journal.name}: was begun with other columns, classes or settings. "
-            "Give the same arguments again, or remove it to start over."
+            f"{where}: is about other samples of the source ({found.span}) than asked for now "
+            f"({start.span}). Give the same arguments again, or remove it to start over."
         )
     state = Recovered()
     # Frames up to the last sync stand for records that are on the disk; later ones are looked at.
@@ -73,10 +79,9 @@ def _take(
     state: Recovered, frame: Frame, partial: BinaryIO, codec: RowCodec, *, trusted: bool
 ) -> bool:
     if frame.kind == SKIPPED:
-        state.last_name, _ = read_skipped(frame.payload)
         state.skipped += 1
     elif frame.kind == STORED:
-        system, parts = codec.decode(frame.payload)
+        system, _ = codec.decode(frame.payload)
         offset, size, crc = SYSTEM_ROW.unpack(system)[:3]
         end = offset + aligned(size)
         if end > os.fstat(partial.fileno()).st_size:
@@ -87,5 +92,4 @@ def _take(
                 return False
         state.position = end
         state.samples += 1
-        state.last_name = decode_text(parts[0])
     return True

@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 from typing import Any
 
+import numpy as np
+
 from penstock.packing.datasets.layout_source import Findings
 from penstock.packing.items import Column, PackItem, PackSource
 
@@ -29,7 +31,8 @@ class Remarks:
         if told:
             self._counted.add(f"warned of by Pillow: {told}", item.name)
         label: Any = item.columns.get("label")
-        if self._classes is not None and label is not None and not 0 <= label < self._classes:
+        is_class = self._classes is not None and label is not None and np.ndim(label) == 0
+        if is_class and not 0 <= label < self._classes:
             self._counted.add(OUTSIDE, item.name)
 
     def sentences(self) -> tuple[str, ...]:

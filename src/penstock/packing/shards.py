@@ -5,6 +5,7 @@ from __future__ import annotations
 import bisect
 import json
 import os
+import re
 from collections.abc import Sequence
 
 import numpy as np
@@ -18,6 +19,7 @@ from penstock.packing.read import PackFile, Sample
 MANIFEST = "manifest.json"
 _FORMAT = "penstock shards"
 _VERSION = 1
+_SHARD = re.compile(rf"[0-9]{{5,9}}-of-([0-9]{{5,9}}){re.escape(SUFFIX)}")
 
 
 class PackSet:
@@ -92,6 +94,17 @@ def _classes(file: PackFile) -> tuple[tuple[str, ...] | None, ...]:
 def shard_name(number: int, shards: int) -> str:
     """Return the file name of a shard."""
     return f"{number:05d}-of-{shards:05d}{SUFFIX}"
+
+
+def shard_paths(folder: str, shards: int) -> list[str]:
+    """Return the paths of the shards in a folder."""
+    return [os.path.join(folder, shard_name(number, shards)) for number in range(shards)]
+
+
+def shards_of(name: str) -> int | None:
+    """Return how many shards there are, by the name of one of them, finished or not."""
+    match = _SHARD.match(name)
+    return None if match is None else int(match[1])
 
 
 def manifest_text(files: Sequence[PackFile]) -> str:

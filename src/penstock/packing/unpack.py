@@ -9,6 +9,7 @@ import os
 import tarfile
 from collections import Counter
 from collections.abc import Iterator
+from contextlib import ExitStack
 from dataclasses import asdict, dataclass
 from typing import Any, NamedTuple
 
@@ -16,11 +17,14 @@ import numpy as np
 
 from penstock.errors import PackError
 from penstock.packing import disk
+from penstock.packing.encode import JPEG_START
 from penstock.packing.format import RESTORES
+from penstock.packing.lock import TargetLock
+from penstock.packing.new_files import NewFiles
 from penstock.packing.ordered_map import map_in_order
-from penstock.packing.original import original_file, unpacked_name
-from penstock.packing.read import PackFile
+from penstock.packing.original import original_file
 from penstock.packing.shards import PackSet, open_packed
+from penstock.packing.unpacked_names import UnpackedNames, unpacked_name
 from penstock.packing.write import PARTIAL_SUFFIX
 from penstock.progress import ProgressBar
 from penstock.usable_cores import usable_cores
@@ -38,6 +42,7 @@ class Unpacked:
     identical: int  # byte for byte
     pixels: int  # the same pixels in another file
     lossy: int  # as they were re-encoded when packing
+    repeated: int = 0  # samples more, of files that the source listed more than once
 
     def to_dict(self) -> dict[str, int]:
         """Return the figures for JSON."""
@@ -49,6 +54,7 @@ class _File(NamedTuple):
     data: bytes
     restores: str
     columns: dict[str, Any]
+    is_repeated: bool
 
 
 def unpack(
@@ -64,6 +70,8 @@ def unpack(
     Files are byte-identical to the originals where the index says so, and checked to be;
     others have identical pixels, unless the pack was lossy on request.
     Columns beside the images go to `columns.jsonl` in a folder, to `.cls` and `.json` in a tar.
+    Where two different files would get one name, such as `a.bmp`, of which only the pixels are
+    kept, beside `a.bmp.png`, one of them gets a number: `a.bmp.2.png`.
     `format` is "folder" or "tar"; None goes by the target's name.
     """
     if format is None:
@@ -71,9 +79,10 @@ def unpack(
     if format not in FORMATS:
         raise PackError(f"format: must be one of {', '.join(FORMATS)}, got {format!r}.")
     data, path = open_packed(packed), os.fspath(target)
-    if os.path.exists(path) and (format == "tar" or not _is_empty_folder(path)):
-        raise PackError(f"{path}: exists already. Give a name that does not, or an empty folder.")
-    files = map_in_order(_read, _places(data), threads or usable_cores())
+    if format == "tar" or not _is_empty_folder(path):
+        _check_free(path)
+    read = _Reader(data, UnpackedNames(data, (COLUMNS_FILE,)) if format == "folder" else None)
+    files = map_in_order(read, range(len(data)), threads or usable_cores())
     written = (
         _write_tar(path, files)
         if format == "tar"
@@ -84,63 +93,79 @@ def unpack(
     with ProgressBar("unpacking", total=len(data), unit="images", show=progress) as bar:
         try:
             for file in written:
-                counts[file.restores] += 1
-                written_bytes += len(file.data)
+                counts["repeated" if file.is_repeated else file.restores] += 1
+                written_bytes += 0 if file.is_repeated else len(file.data)
                 bar.advance()
         except OSError as error:
             if isinstance(error, PackError):
                 raise
             raise PackError(f"{path}: cannot be written ({error.strerror or error}).") from error
-    restores = [counts[name] for name in RESTORES]
-    return Unpacked(sum(restores), written_bytes, *restores)
+    restores = [counts[name] for name in (*RESTORES, "repeated")]
+    return Unpacked(sum(restores[:-1]), written_bytes, *restores)
+
+
+def _check_free(path: str) -> None:
+    if os.path.lexists(path):
+        raise PackError(f"{path}: exists already. Give a name that does not, or an empty folder.")
 
 
 def _is_empty_folder(path: str) -> bool:
     return os.path.isdir(path) and not os.listdir(path)
 
 
-def _places(data: PackSet) -> Iterator[tuple[PackFile, int]]:
-    return (data.locate(index) for index in range(len(data)))
+@dataclass(frozen=True, slots=True)
+class _Reader:
+    data: PackSet
+    names: UnpackedNames | None  # None for a tar, in which files are numbered
 
-
-def _read(place: tuple[PackFile, int]) -> _File:
-    file, index = place
-    columns = {name: _plain(reader[index]) for name, reader in file.columns.items()}
-    restores = file.sample(index).restores
-    return _File(unpacked_name(file, index), original_file(file, index), restores, columns)
+    def __call__(self, index: int) -> _File:
+        file, place = self.data.locate(index)
+        columns = {name: _plain(reader[place]) for name, reader in file.columns.items()}
+        name = unpacked_name(file, place) if self.names is None else self.names[index]
+        is_repeated = self.names is not None and self.names.is_repeated(index)
+        restores = file.sample(place).restores
+        return _File(name, original_file(file, place), restores, columns, is_repeated)
 
 
 def _write_folder(path: str, files: Iterator[_File], *, with_columns: bool) -> Iterator[_File]:
     os.makedirs(path, exist_ok=True)
-    columns = open(os.path.join(path, COLUMNS_FILE), "xb") if with_columns else None  # noqa: SIM115
-    try:
+    with NewFiles(path) as folder, ExitStack() as opened:
+        columns = opened.enter_context(folder.create(COLUMNS_FILE)) if with_columns else None
         for file in files:
-            goal = os.path.join(path, *file.name.split("/"))
-            os.makedirs(os.path.dirname(goal), exist_ok=True)
-            # "x": two samples of one name, or a file where a folder should be, are errors.
-            with open(os.fsencode(goal), "xb") as out:
-                out.write(file.data)
+            if not file.is_repeated:
+                with folder.create(file.name) as out:
+                    out.write(file.data)
             if columns is not None:
                 columns.write(_json({"file": file.name, "columns": file.columns}) + b"\n")
             yield file
-    finally:
-        if columns is not None:
-            columns.close()
 
 
 def _write_tar(path: str, files: Iterator[_File]) -> Iterator[_File]:
     """Keys are numbers, as dots in a WebDataset key would cut it; `.json` holds the name."""
-    with tarfile.open(path + PARTIAL_SUFFIX, "w") as tar:
-        for number, file in enumerate(files):
-            key = f"{number:09d}"
-            _add(tar, key + os.path.splitext(file.name)[1].lower(), file.data)
-            others = dict(file.columns)
-            label = others.pop("label", None)
-            if isinstance(label, (int, float)):
-                _add(tar, f"{key}.cls", str(label).encode())
-            _add(tar, f"{key}.json", _json({"file": file.name, "columns": others}))
-            yield file
-    disk.rename(path + PARTIAL_SUFFIX, path)
+    partial = path + PARTIAL_SUFFIX
+    with TargetLock(path), disk.create_anew(partial) as out:
+        try:
+            _check_free(path)  # nobody else has made it meanwhile
+            with tarfile.open(fileobj=out, mode="w") as tar:
+                for number, file in enumerate(files):
+                    _add_sample(tar, f"{number:09d}", file)
+                    yield file
+            disk.rename(partial, path)
+        except BaseException:
+            disk.remove(partial)  # nothing can go on from it
+            raise
+
+
+def _add_sample(tar: tarfile.TarFile, key: str, file: _File) -> None:
+    ending = os.path.splitext(file.name)[1].lower()
+    if ending in {"", ".cls", ".json"}:  # those of other members
+        ending = ".jpg" if file.data.startswith(JPEG_START) else ".png"
+    _add(tar, key + ending, file.data)
+    others = dict(file.columns)
+    label = others.pop("label", None)
+    if isinstance(label, (int, float)):
+        _add(tar, f"{key}.cls", str(label).encode())
+    _add(tar, f"{key}.json", _json({"file": file.name, "columns": others}))
 
 
 def _add(tar: tarfile.TarFile, name: str, data: bytes) -> None:

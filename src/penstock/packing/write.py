@@ -2,13 +2,15 @@
 
 Records go to `<target>.partial`, one frame each to `<target>.journal`.
 Only a complete file, on the disk, gets the target's name.
+Both are files that this made itself: a link, pipe or device of that name is not written to.
 """
 
 from __future__ import annotations
 
 import os
 import zlib
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack
 from types import TracebackType
 from typing import TYPE_CHECKING, BinaryIO
 
@@ -30,13 +32,20 @@ from penstock.packing.index import Tables, write_index
 from penstock.packing.items import Column, PackItem
 from penstock.packing.journal import (
     SKIPPED,
+    START_BYTES,
     STORED,
     SYNCED,
+    Done,
     RowCodec,
+    Span,
+    Start,
     frame_bytes,
+    read_done,
+    read_start,
     skipped_payload,
-    start_bytes,
 )
+from penstock.packing.lock import try_lock
+from penstock.packing.origin import Origin
 from penstock.packing.records import Record
 from penstock.packing.recover import Recovered, recover, settings_digest
 
@@ -45,15 +54,18 @@ if TYPE_CHECKING:
 
 PARTIAL_SUFFIX = ".partial"
 JOURNAL_SUFFIX = ".journal"
+_EVERYTHING = Span()
+_NO_ORIGIN = Origin()
 SYNC_BYTES = 128 << 20  # written between two waits for the disk: what a power failure may cost
 
 
 class PackWriter:
     """Writes one packed file, sample by sample; `finish` makes it valid.
 
-    With `resume`, goes on from what a crashed writer with the same schema left behind, if anything.
+    With `resume`, goes on from what a crashed writer with the same schema left behind, if anything;
+    `done` says what that is.
     Leaving the `with` block without `finish` keeps the unfinished files for that, unless there is
-    nothing in them yet.
+    nothing in them yet. With `keeps_journal`, that stays even after `finish`.
     """
 
     def __init__(
@@ -63,10 +75,13 @@ class PackWriter:
         tables: Tables,
         *,
         resume: bool = False,
+        span: Span = _EVERYTHING,
+        keeps_journal: bool = False,
         expected_samples: int | None = None,
         sync_bytes: int = SYNC_BYTES,
     ) -> None:
         check_schema(columns)
+        tables.check()
         self._target = target
         self._columns = columns
         self._tables = tables
@@ -75,29 +90,27 @@ class PackWriter:
         self._sync_bytes = sync_bytes
         self._unsynced_bytes = 0
         self._state = Recovered()
-        with disk.explaining_errors(target, self._needed_bytes):
-            self._journal = _open(target + JOURNAL_SUFFIX)
-            self._partial = _open(target + PARTIAL_SUFFIX)
-            try:
-                self._start(settings_digest(columns, tables), resume=resume)
-            except BaseException:
-                self.close()
-                if not resume:
-                    self._remove_files()
-                raise
+        self._keeps_journal = keeps_journal
+        start = Start(settings_digest(columns, tables), span)
+        with disk.explaining_errors(target, self._needed_bytes), ExitStack() as opened:
+            os.makedirs(os.path.dirname(os.path.abspath(target)), exist_ok=True)
+            self._journal, self._partial = _open_both(target, opened, resume=resume)
+            self._start(start, resume=resume)
+            opened.pop_all()
 
-    def _start(self, digest: bytes, *, resume: bool) -> None:
+    def _start(self, start: Start, *, resume: bool) -> None:
         if resume:
-            self._state = recover(self._partial, self._journal, digest, self._codec)
+            with disk.reading(self._journal) as journal:
+                where = self._journal.name
+                self._state = recover(self._partial, journal, start, self._codec, where)
         state = self._state
         disk.truncate(self._partial, state.position)
         self._partial.seek(state.position)
         if not state.journal_end:
-            start = start_bytes(digest)
             disk.truncate(self._journal, 0)
             self._journal.seek(0)
-            disk.write_all(self._journal, start)
-            state.journal_end = len(start)
+            disk.write_all(self._journal, start.to_bytes())
+            state.journal_end = START_BYTES
         disk.truncate(self._journal, state.journal_end)
         self._journal.seek(state.journal_end)
 
@@ -106,42 +119,42 @@ class PackWriter:
         """How many samples of the source are dealt with, stored or skipped."""
         return self._state.samples + self._state.skipped
 
-    @property
-    def last_name(self) -> str | None:
-        """The name of the last of them."""
-        return self._state.last_name
+    def done(self) -> Iterator[Done]:
+        """Yield those samples, in the order of the source."""
+        with disk.reading(self._journal) as journal:
+            yield from read_done(journal, self._codec)
 
-    def add(self, item: PackItem, record: Record) -> None:
+    def add(self, item: PackItem, record: Record, origin: Origin = _NO_ORIGIN) -> None:
         """Store a sample; PackError, naming it, if its columns are not those declared."""
         state = self._state
         try:
             values = encode_values(self._columns, item.columns)
             name, note = map(encode_value, SYSTEM_COLUMNS[-2:], (item.name, record.note))
+            system = SYSTEM_ROW.pack(
+                state.position, len(record.data), zlib.crc32(record.data),
+                STORAGES.index(record.storage), record.flags, RESTORES.index(record.restores),
+                record.orientation, record.height, record.width,
+                record.original_size, record.original_crc,
+            )  # fmt: skip
+            frame = frame_bytes(STORED, origin, self._codec.encode(system, name, note, values))
         except PackError as error:
             raise PackError(f"{item.name}: {error}.") from error
-        system = SYSTEM_ROW.pack(
-            state.position, len(record.data), zlib.crc32(record.data),
-            STORAGES.index(record.storage), record.flags, RESTORES.index(record.restores),
-            record.orientation, record.height, record.width,
-            record.original_size, record.original_crc,
-        )  # fmt: skip
         zeros = padding(len(record.data))
         with disk.explaining_errors(self._target, self._needed_bytes):
             disk.write_all(self._partial, record.data + zeros)
-            self._append(STORED, self._codec.encode(system, name, note, values))
+            disk.write_all(self._journal, frame)
             state.position += len(record.data) + len(zeros)
             state.samples += 1
-            state.last_name = item.name
             self._unsynced_bytes += len(record.data)
             if self._unsynced_bytes >= self._sync_bytes:
                 self._sync()
 
-    def skip(self, name: str, reason: str) -> None:
+    def skip(self, name: str, reason: str, origin: Origin = _NO_ORIGIN) -> None:
         """Note that a sample of the source is left out."""
+        frame = frame_bytes(SKIPPED, origin, skipped_payload(name, reason))
         with disk.explaining_errors(self._target, self._needed_bytes):
-            self._append(SKIPPED, skipped_payload(name, reason))
+            disk.write_all(self._journal, frame)
         self._state.skipped += 1
-        self._state.last_name = name
 
     def finish(self) -> None:
         """Write the index and give the file its name."""
@@ -149,7 +162,7 @@ class PackWriter:
             self._sync()
             end = self._state.position
             disk.truncate(self._partial, end)
-            with open(self._journal.name, "rb") as journal:
+            with disk.reading(self._journal) as journal:
                 entries = write_index(self._partial, end, journal, self._columns, self._tables)
             directory = b"".join(entry.to_bytes() for entry in entries)
             file_id = id_of(directory)
@@ -162,16 +175,26 @@ class PackWriter:
             flags = FLAG_LOSSY if self._tables.settings else 0
             disk.write_all(self._partial, Header(flags, file_id).to_bytes())
             disk.sync(self._partial)
-            self.close()
+            self._check_names()
             disk.rename(self._partial.name, self._target)
-            disk.remove(self._journal.name)
+            self.close()
+            if not self._keeps_journal:
+                disk.remove(self._journal.name)
 
-    def _append(self, kind: int, payload: bytes) -> None:
-        disk.write_all(self._journal, frame_bytes(kind, payload))
+    def _check_names(self) -> None:
+        if not disk.is_at(self._partial, self._partial.name):
+            raise PackError(
+                f"{self._partial.name}: was removed or replaced while it was written. Pack again."
+            )
+        if os.path.lexists(self._target):
+            raise PackError(
+                f"{self._target}: somebody else made it while it was packed; it was left as it is. "
+                "Remove it and go on with --resume (resume=True), or give another name."
+            )
 
     def _sync(self) -> None:
         disk.sync(self._partial)
-        self._append(SYNCED, b"")
+        disk.write_all(self._journal, frame_bytes(SYNCED))
         disk.sync(self._journal)
         self._unsynced_bytes = 0
 
@@ -206,7 +229,28 @@ class PackWriter:
         disk.remove(self._journal.name)
 
 
-def _open(path: str) -> BinaryIO:
-    os.makedirs(os.path.dirname(os.path.abspath(path)), exist_ok=True)
-    mode = "r+b" if os.path.exists(path) else "w+b"
-    return open(path, mode, buffering=0)  # type: ignore[return-value]  # FileIO is one
+def _open_both(target: str, opened: ExitStack, *, resume: bool) -> tuple[BinaryIO, BinaryIO]:
+    """Open journal and unfinished file, the latter locked; new ones vanish if `opened` is left."""
+    paths = target + JOURNAL_SUFFIX, target + PARTIAL_SUFFIX
+    is_there = [os.path.lexists(path) for path in paths]
+    if is_there[1] and not is_there[0]:
+        raise PackError(
+            f"{paths[1]}: there is no {paths[0]}, so it was not left by an interrupted pack and "
+            "cannot be resumed. Remove it, or give another name."
+        )
+    files = []
+    if is_there[0]:
+        with disk.reopen(paths[0]) as left:
+            read_start(left, paths[0])  # somebody else's file of that name is not removed
+    for path, exists in zip(paths, is_there, strict=True):
+        if resume and exists:
+            file = disk.reopen(path)
+        else:
+            file = disk.create_anew(path)
+            opened.callback(disk.remove, path)
+        opened.enter_context(file)
+        files.append(file)
+    journal, partial = files
+    if try_lock(partial) is False:
+        raise PackError(f"{partial.name}: another process is writing it. Wait until it is done.")
+    return journal, partial
