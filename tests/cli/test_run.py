@@ -148,6 +148,17 @@ def test_what_keeps_us_from_watching_is_said_and_the_script_goes_on(write):
     assert "Traceback" not in done.stderr
 
 
+@pytest.mark.parametrize(
+    "start", [["-O", "-m", "penstock.cli.main"], ["-Om", "penstock.cli.main"]], ids="_".join
+)
+def test_options_of_python_are_passed_on(write, start):
+    script = write("import sys\nprint(__debug__, sys.orig_argv[1:])\n")
+    arguments = [sys.executable, *start, "run", script, "-m"]
+    done = subprocess.run(arguments, capture_output=True, text=True, check=False)
+
+    assert done.stdout == f"False {['-O', str(script), '-m']}\n"
+
+
 def test_a_python_that_reads_no_environment_is_refused(write):
     arguments = [sys.executable, "-E", *command(write("print(1)"))[1:]]
     done = subprocess.run(arguments, capture_output=True, text=True, check=False)

@@ -183,8 +183,7 @@ import signal
 def handle(number, frame):
     raise TimeoutError("too slow")
 signal.signal(signal.SIGALRM, handle)
-signal.setitimer(signal.ITIMER_REAL, 0.01)
-signal.pause()
+signal.raise_signal(signal.SIGALRM)
 """,
     "how all signals are handled": """
 import signal

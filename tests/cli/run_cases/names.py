@@ -1,5 +1,8 @@
 """What a script is called, where it lies, and what Python's variables say about it."""
 
+import marshal
+from importlib.util import MAGIC_NUMBER
+
 from cli.run_cases.case import Case
 
 ODD_ARGUMENTS = ("--json", "x", "-m", "--help", "--", "", "a b", "-1", "--x=é", "*", "@file")
@@ -20,6 +23,7 @@ PACKAGE = {
     "package/train.py": "from . import steps\nprint(steps.NUMBER)\n" + WHERE,
     "package/fails.py": "def fail():\n    raise ValueError('in a module')\nfail()\n",
 }
+COMPILED = MAGIC_NUMBER + bytes(12) + marshal.dumps(compile(WHERE, "elsewhere.py", "exec"))
 
 CASES = {
     "its variables": f'"""What it does."""\nprint(__doc__)\n{WHERE}',
@@ -74,12 +78,7 @@ print(__builtins__ is builtins, print is builtins.print, sorted(vars(builtins)))
     "a module of Python's": Case(start=("-m", "json.tool"), stdin='{"a": [1]}'),
     "from stdin": Case(start=("-", "x"), stdin=WHERE.replace("__file__", "'stdin'")),
     "from stdin, and an error": Case(start=("-",), stdin="def fail():\n    1 / 0\nfail()\n"),
-    "compiled": Case(
-        "import py_compile, subprocess, sys\n"
-        "py_compile.compile('beside.py', 'beside.pyc')\n"
-        "print(__name__, __file__)\n",
-        files={"beside.py": WHERE},
-    ),
+    "compiled": Case(start=("train.pyc", "x"), files={"train.pyc": COMPILED}),
     "a script that imports itself": """
 import train
 print(train.__name__, __name__, train is __import__("sys").modules["__main__"])
