@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import atexit
 import shutil
 import subprocess
 import tempfile
@@ -23,8 +24,9 @@ def library() -> Path | None:
     compiler = shutil.which("gcc") or shutil.which("clang")
     if compiler is None:
         return None
-    # Kept for the whole run, and small: the system clears its temporary files.
-    target = Path(tempfile.mkdtemp(prefix="penstock-soak-faults-")) / "io_faults.so"
+    folder = tempfile.mkdtemp(prefix="penstock-soak-faults-")
+    atexit.register(shutil.rmtree, folder, ignore_errors=True)
+    target = Path(folder) / "io_faults.so"
     command = [compiler, "-shared", "-fPIC", "-O1", "-o", str(target), str(SOURCE), "-ldl"]
     done = subprocess.run(command, capture_output=True, check=False)
     return target if done.returncode == 0 else None
