@@ -116,7 +116,7 @@ bench: setup $(STAMPS)/dali ## measure penstock and its peers side by side
 
 fuzz: setup ## fuzz the parsers for FUZZ_SECONDS
 	@scripts/system_packages.sh fuzz
-	@CMAKE=$(CMAKE) NINJA=$(BIN)/ninja scripts/fuzz.sh $(FUZZ_SECONDS)
+	@CMAKE=$(CMAKE) NINJA=$(BIN)/ninja PYTHON=$(BIN)/python scripts/fuzz.sh $(FUZZ_SECONDS)
 	@$(BIN)/python fuzz/packed_file.py --seconds $(FUZZ_SECONDS)
 
 soak: setup ## random pipelines for an hour, with kills, faults and closes mixed in
