@@ -9,7 +9,7 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -22,7 +22,6 @@ CHECKOUT = Path(__file__).parents[1]
 POLL_S = 0.002
 REASONABLE_S = 120.0  # a child that takes longer hangs; a busy machine is slow, but not so slow
 PROMPT_S = 20.0  # within which a signal must end a process
-CHILDREN = ("soak.child", "penstock.cli.main")  # what `python -m` is asked to run
 
 
 @dataclass(slots=True)
@@ -162,13 +161,14 @@ class Child:
             )
         self._status: tuple[int, float] | None = None
 
-    def wait_for_batches(self, count: int) -> bool:
-        """Wait until that many were told; False if the child ended first."""
-        while self._out.read_bytes().count(b'{"batch"') < count:
-            if self._poll() or self._is_late(self._scene.patience_s):
-                return False
+    def wait_for_batches(self, count: int) -> None:
+        """Wait until that many were told, or the child ended."""
+        self.wait_until(lambda: self._out.read_bytes().count(b'{"batch"') >= count)
+
+    def wait_until(self, condition: Callable[[], bool]) -> None:
+        """Wait until something is so, or the child ended."""
+        while not condition() and not self._poll() and not self._is_late(self._scene.patience_s):
             time.sleep(POLL_S)
-        return True
 
     def sleep(self, seconds: float) -> None:
         """Sleep, but no longer than the child lives."""

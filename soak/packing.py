@@ -13,7 +13,8 @@ from soak.loading import SIGNALS
 KILLS = 3
 REFUSED = 2  # the exit code of an error that the command line explains
 INTERRUPTED = {signal.SIGINT: 130, signal.SIGTERM: 143}  # exit codes that stand for the signal
-PACK_S = 0.9  # what a small pack takes, most of it to start Python; kills fall into this time
+PACK_S = 0.9  # what a small pack takes, most of it to start Python
+WRITE_S = 0.1  # what it takes once it writes; most kills fall into this time
 
 
 def kill_pack(scene: Scene) -> None:
@@ -21,7 +22,11 @@ def kill_pack(scene: Scene) -> None:
     arguments, target = pack_job(scene)
     for _ in range(scene.rng.randint(1, KILLS)):
         child = scene.start_pack(*arguments, "--resume")
-        child.sleep(PACK_S * scene.rng.random() ** 0.5)
+        if scene.rng.random() < 0.8:
+            child.wait_until(lambda: _is_being_written(target))
+            child.sleep(WRITE_S * scene.rng.random())
+        else:
+            child.sleep(PACK_S * scene.rng.random())
         sent = scene.rng.choice(SIGNALS)
         child.send(sent)
         ended = scene.judge(child.wait(PROMPT_S), sent=[sent])
@@ -35,7 +40,9 @@ def two_packs(scene: Scene) -> None:
     arguments, target = pack_job(scene)
     resume = scene.rng.choice([["--resume"], []])
     first = scene.start_pack(*arguments, *resume)
-    first.sleep(scene.rng.choice([0.0, scene.rng.uniform(0, PACK_S)]))
+    if scene.rng.random() < 0.3:
+        first.wait_until(lambda: _is_being_written(target))
+    first.sleep(scene.rng.choice([0.0, scene.rng.uniform(0, WRITE_S)]))
     second = scene.start_pack(*arguments, *resume)
     if scene.rng.random() < 0.3:
         second.sleep(scene.rng.uniform(0, PACK_S))
@@ -107,6 +114,10 @@ def _verified(path: Path) -> str:
     except PenstockError as error:
         return f"verify: {str(error)[:200]}"
     return "verify finds nothing"
+
+
+def _is_being_written(target: Path) -> bool:
+    return any(target.parent.glob(f"{target.name}.*")) or any(target.glob("*"))
 
 
 def _is_unfinished(path: Path) -> bool:
