@@ -228,7 +228,9 @@ def _disturb(scene: Scene, change: Any) -> None:
         shutil.copyfile(source, copy)
         victim = copy
     job = scene.job_of(pipeline)
-    expected = scene.run({**job, "data": str(source), "threads": 1, "prefetch": 0})
+    expected = reference(scene, pipeline)
+    if scene.refused:
+        return
     go = scene.folder / "go"
     wait_after = scene.rng.randint(1, max(1, len(expected.batches) // 2))
     child = scene.start({**job, "data": str(copy), "wait_after": wait_after, "wait_for": str(go)})

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import shutil
 import signal
+from contextlib import suppress
+from functools import partial
 from pathlib import Path
 
 from penstock import PenstockError, verify
@@ -12,7 +14,8 @@ from soak.loading import SIGNALS
 
 KILLS = 3
 REFUSED = 2  # the exit code of an error that the command line explains
-INTERRUPTED = {signal.SIGINT: 130, signal.SIGTERM: 143}  # exit codes that stand for the signal
+# Exit codes that stand for a signal. Python itself says 1 if Ctrl-C comes before it has started.
+INTERRUPTED = {signal.SIGINT: {130, 1}, signal.SIGTERM: {143}, signal.SIGKILL: set[int]()}
 PACK_S = 0.9  # what a small pack takes, most of it to start Python
 WRITE_S = 0.1  # what it takes once it writes; most kills fall into this time
 
@@ -21,16 +24,17 @@ def kill_pack(scene: Scene) -> None:
     """However often a pack is killed, `--resume` ends in the file of an undisturbed one."""
     arguments, target = pack_job(scene)
     for _ in range(scene.rng.randint(1, KILLS)):
+        before = _written(target)
         child = scene.start_pack(*arguments, "--resume")
         if scene.rng.random() < 0.8:
-            child.wait_until(lambda: _is_being_written(target))
+            child.wait_until(partial(_has_changed, target, before))
             child.sleep(WRITE_S * scene.rng.random())
         else:
             child.sleep(PACK_S * scene.rng.random())
         sent = scene.rng.choice(SIGNALS)
         child.send(sent)
         ended = scene.judge(child.wait(PROMPT_S), sent=[sent])
-        allowed = {0, -sent, INTERRUPTED.get(sent)}
+        allowed = {0, -sent, *INTERRUPTED[sent]}
         scene.expect(ended.code in allowed, f"{sent.name} ended it with {ended.code}")
     finish(scene, arguments, target)
 
@@ -41,7 +45,7 @@ def two_packs(scene: Scene) -> None:
     resume = scene.rng.choice([["--resume"], []])
     first = scene.start_pack(*arguments, *resume)
     if scene.rng.random() < 0.3:
-        first.wait_until(lambda: _is_being_written(target))
+        first.wait_until(partial(_has_changed, target, set()))
     first.sleep(scene.rng.choice([0.0, scene.rng.uniform(0, WRITE_S)]))
     second = scene.start_pack(*arguments, *resume)
     if scene.rng.random() < 0.3:
@@ -110,14 +114,24 @@ def _has(forms: dict[str, Path], form: str, target: Path) -> bool:
 
 def _verified(path: Path) -> str:
     try:
-        verify(path, progress=False)
+        problems = verify(path, progress=False).problems
     except PenstockError as error:
-        return f"verify: {str(error)[:200]}"
-    return "verify finds nothing"
+        return f"verify: {error}"
+    return f"verify: {problems[0]}" if problems else "verify finds nothing"
 
 
-def _is_being_written(target: Path) -> bool:
-    return any(target.parent.glob(f"{target.name}.*")) or any(target.glob("*"))
+def _has_changed(target: Path, before: set[tuple[str, int, int]]) -> bool:
+    return _written(target) != before
+
+
+def _written(target: Path) -> set[tuple[str, int, int]]:
+    """Return what is there of a target, finished or not, and how it changes."""
+    found = set()
+    for path in [*target.parent.glob(f"{target.name}*"), *target.glob("*")]:
+        with suppress(FileNotFoundError):  # renamed a moment ago
+            status = path.stat()
+            found.add((path.name, status.st_size, status.st_mtime_ns))
+    return found
 
 
 def _is_unfinished(path: Path) -> bool:

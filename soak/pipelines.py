@@ -217,7 +217,7 @@ def _choose_samples(rng: random.Random, options: dict[str, Any], samples: int) -
     if rng.random() < 0.15:
         options["weights"] = [rng.choice([0.5, 1.0, 3.0]) for _ in range(taking)]
         options["shuffle"] = False
-        options["replacement"] = rng.random() < 0.5
+        options["replacement"] = "indices" in options or rng.random() < 0.5
     if rng.random() < 0.15:
         options["samples_per_epoch"] = rng.randint(4, taking)
 

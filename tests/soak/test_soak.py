@@ -95,7 +95,7 @@ def test_a_pack_that_differs_is_found(data_sets: dict[str, DataSet], tmp_path: P
     data[len(data) // 2] ^= 1
     copy.write_bytes(data)
     check_same(scene, copy, "the copy")
-    assert "differs from an undisturbed pack" in scene.failures[0]
+    assert "photos.pen differs from an undisturbed pack; verify: " in scene.failures[0]
 
 
 def test_a_failure_is_told_with_the_line_that_repeats_it(
