@@ -39,6 +39,7 @@ PLANTS = (
     *("leak", "descriptors", "damaged_pack"),
 )
 TELL_EVERY_S = 10.0
+IMAGES = 40
 
 
 def parse(arguments: Sequence[str] | None) -> argparse.Namespace:
@@ -51,7 +52,9 @@ def parse(arguments: Sequence[str] | None) -> argparse.Namespace:
     parser.add_argument("--repeat", type=int, default=1, help="how often, with --number")
     parser.add_argument("--kinds", help=f"some of {','.join(KINDS)}")
     parser.add_argument("--jobs", type=int, default=2, help="configurations at a time")
-    parser.add_argument("--images", type=int, default=40, help="images in the largest data sets")
+    parser.add_argument(
+        "--images", type=int, default=IMAGES, help="images in the largest data sets"
+    )
     parser.add_argument("--json", metavar="FILE", help="write the result there; - for stdout")
     parser.add_argument("--keep", type=Path, help="keep the folders of failures below this one")
     parser.add_argument("--plant", choices=PLANTS, help="plant a fault, to see that it is found")
@@ -68,7 +71,10 @@ class Soak:
         self.args = args
         self.folder = folder
         seed = args.seed if args.seed is not None else int(time.time()) % 1_000_000
-        self.results = Results(seed, args.kinds)
+        options = f" --kinds {args.kinds}" if args.kinds else ""
+        if args.images != IMAGES:
+            options += f" --images {args.images}"
+        self.results = Results(seed, options)
         self.kinds = self._choose_kinds()
         self.data_sets: dict[str, DataSet] = make_data_sets(folder / "data", seed, args.images)
 

@@ -28,7 +28,7 @@ class Results:
     """What came of all of them."""
 
     seed: int
-    kinds: str | None = None  # as asked for; a number means another configuration with others
+    options: str = ""  # without which a number means another configuration
     outcomes: list[Outcome] = field(default_factory=list)
     left_out: dict[str, str] = field(default_factory=dict)  # kinds that cannot run here, and why
 
@@ -39,8 +39,8 @@ class Results:
 
     def command(self, outcome: Outcome) -> str:
         """Return the line that repeats a configuration."""
-        kinds = f" --kinds {self.kinds}" if self.kinds else ""
-        return f'make soak ARGS="--seed {self.seed}{kinds} --number {outcome.number} --repeat 5"'
+        again = f"--seed {self.seed}{self.options} --number {outcome.number} --repeat 5"
+        return f'make soak ARGS="{again}"'
 
     def progress(self, seconds: float) -> str:
         """Return one line: how far, and how it goes."""

@@ -109,7 +109,7 @@ def test_a_failure_is_told_with_the_line_that_repeats_it(
 
     out = capsys.readouterr().out
     assert code == 1
-    assert 'make soak ARGS="--seed 9 --kinds planted --number 0 --repeat 5"' in out
+    assert 'make soak ARGS="--seed 9 --kinds planted --images 12 --number 0 --repeat 5"' in out
     assert "it is wrong" in out
 
 
