@@ -3,11 +3,13 @@
 #   PYTHON=python3.12    the interpreter to make .venv with
 #   SANITIZE=thread      for cpp-test: sanitizers to build with (address,undefined or thread)
 #   FUZZ_SECONDS=60      for fuzz: seconds of each target
-#   ARGS="--quick"       for demo, test and bench: passed on
+#   SOAK_SECONDS=600     for soak: how long; an hour unless told
+#   ARGS="--quick"       for demo, test, bench and soak: passed on
 
 PYTHON ?= python3
 SANITIZE ?=
 FUZZ_SECONDS ?= 60
+SOAK_SECONDS ?= 3600
 ARGS ?=
 
 VENV := .venv
@@ -25,7 +27,7 @@ NATIVE_SOURCES := CMakeLists.txt $(shell find cpp -not -path 'cpp/tests/*')
 CPP_FILES = $(shell git ls-files -co --exclude-standard 'cpp/*.cpp' 'cpp/*.h' 'fuzz/*.cpp' 'fuzz/*.h')
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test quiet-test lint format bench fuzz docs \
+.PHONY: help setup demo test quiet-test lint format bench fuzz soak docs \
   python-test cpp-test stub stub-check wheel-test clean system-packages browser
 
 help: ## say what each verb does
@@ -114,8 +116,11 @@ bench: setup $(STAMPS)/dali ## measure penstock and its peers side by side
 
 fuzz: setup ## fuzz the parsers for FUZZ_SECONDS
 	@scripts/system_packages.sh fuzz
-	@CMAKE=$(CMAKE) NINJA=$(BIN)/ninja scripts/fuzz.sh $(FUZZ_SECONDS)
+	@CMAKE=$(CMAKE) NINJA=$(BIN)/ninja PYTHON=$(BIN)/python scripts/fuzz.sh $(FUZZ_SECONDS)
 	@$(BIN)/python fuzz/packed_file.py --seconds $(FUZZ_SECONDS)
+
+soak: setup ## random pipelines for an hour, with kills, faults and closes mixed in
+	@$(BIN)/python -m soak --seconds $(SOAK_SECONDS) $(ARGS)
 
 docs: setup ## check the links and write the API pages to build/docs
 	$(BIN)/python scripts/check_links.py

@@ -98,6 +98,27 @@ def test_opencv_is_optional(path):
 
 
 @pytest.mark.parametrize("path", PYTHON_FILES, ids=relative)
+def test_no_file_is_executed(path):
+    """Modules and calls that run what a file holds; scripts are what the user asks to be run."""
+    libraries = {name.split(".")[0] for name in imported_modules(path)}
+    assert not libraries & {"cPickle", "cloudpickle", "dill", "joblib", "marshal", "shelve"}
+    assert "pickle" not in libraries
+    calls = [node for node in ast.walk(ast.parse(path.read_text("utf-8"))) if is_call(node)]
+    names = {ast.unparse(call.func) for call in calls}
+
+    assert "eval" not in names
+    assert relative(path) == "src/penstock/analysis/run_script.py" or "exec" not in names
+    assert not names & {"yaml.load", "yaml.unsafe_load", "yaml.full_load", "torch.load"}
+    for call in calls:
+        if ast.unparse(call.func) in {"np.load", "numpy.load"}:
+            assert "allow_pickle=False" in ast.unparse(call)
+
+
+def is_call(node):
+    return isinstance(node, ast.Call)
+
+
+@pytest.mark.parametrize("path", PYTHON_FILES, ids=relative)
 def test_charts_have_one_place(path):
     libraries = {name.split(".")[0] for name in imported_modules(path)}
 

@@ -75,6 +75,37 @@ def test_close_and_iterate_again(folder: Path) -> None:
     assert sum(len(labels) for _, labels in loader) == 23
 
 
+@pytest.mark.parametrize("on_error", ["skip", "substitute", "raise"])
+def test_closing_after_a_bad_file_ends_all_threads(
+    folder: Path, tmp_path: Path, on_error: str
+) -> None:
+    """The error must not be what keeps the core alive until the garbage collector comes."""
+    bad = tmp_path / "bad.png"
+    bad.write_text("not an image")
+    script = f"""
+        import gc, os, time
+        gc.disable()
+        def threads():
+            return len(os.listdir("/proc/self/task"))
+        loader = Loader([{str(bad)!r}, *{sorted(map(str, folder.rglob("*.jpg")))!r}],
+                        transform=T.Resize((8, 8)), on_error={on_error!r}, output="numpy")
+        before = threads()
+        try:
+            for batch in loader:
+                pass
+        except OSError as error:
+            assert "bad.png" in str(error)
+        loader.close()
+        end_s = time.monotonic() + 10
+        while threads() > before and time.monotonic() < end_s:
+            time.sleep(0.001)
+        print(threads() - before)
+        """
+    done = run_script(folder, script)
+
+    assert (done.stdout, done.stderr) == ("0\n", "")
+
+
 def test_several_loaders_at_once(folder: Path) -> None:
     """Interleaved, each gives what it gives alone."""
 

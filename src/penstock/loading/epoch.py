@@ -78,8 +78,10 @@ class Epoch(Iterator[Any]):
         while self._under_way:
             batch, futures = self._under_way[0]
             try:
-                for future in futures:
-                    future.result()
+                # Taken out, for an error refers to this frame: if that referred to the future that
+                # keeps the error, the circle would keep the core's threads alive after `close`.
+                while futures:
+                    futures.pop(0).result()
                 delivered = self._batching.delivery.deliver(batch)
             except BaseException:
                 self.close()

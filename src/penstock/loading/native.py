@@ -119,6 +119,9 @@ class NativeCarrier(Carrier):
                 pixels, told = decode.result()
             except DecodeError as error:
                 job.failed[item] = str(error)
+                # It refers to this frame, and that to the future that keeps the error: a circle
+                # that would keep the core's threads from ending when the loader is closed.
+                error.with_traceback(None)
                 continue
             job.chunk.set_pixels(item, pixels)
             reason = f"{reasons[item]}; {told}" if told else reasons[item]
