@@ -104,7 +104,7 @@ class PackedMasks:
         encoded = reader.stored(place)
         if self.kind is MaskKind.OBJECTS and are_runs(encoded):
             read_header(encoded)
-            return np.asarray(encoded)
+            return np.array(encoded)  # looked at more than once, while the file might be written to
         stack: Masks = np.zeros((0, width), np.uint8)
         if len(encoded):
             stack = read_label_map(encoded.tobytes())

@@ -26,10 +26,10 @@ def make_contact_sheet(
     count = min(images, len(data))
     if not count:
         raise PackError(f"{data.path}: has no samples to show.")
-    classes, box_classes = data.table("classes"), data.table("box_classes")
-    places = [data.locate(number * len(data) // count) for number in range(count)]
-    sheet = join_cells(
-        (
+    with data.watched():
+        classes, box_classes = data.table("classes"), data.table("box_classes")
+        places = [data.locate(number * len(data) // count) for number in range(count)]
+        cells = [
             draw_cell(
                 read_image(file, index),
                 _caption(file, index, classes),
@@ -37,9 +37,8 @@ def make_contact_sheet(
                 side_px=CELL_PX,
             )
             for file, index in places
-        ),
-        COLUMNS,
-    )
+        ]
+    sheet = join_cells(cells, COLUMNS)
     try:
         sheet.save(target, "PNG")
     except OSError as error:

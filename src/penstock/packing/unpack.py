@@ -105,9 +105,10 @@ def _places(data: PackSet) -> Iterator[tuple[PackFile, int]]:
 
 def _read(place: tuple[PackFile, int]) -> _File:
     file, index = place
-    columns = {name: _plain(reader[index]) for name, reader in file.columns.items()}
-    restores = file.sample(index).restores
-    return _File(unpacked_name(file, index), original_file(file, index), restores, columns)
+    with file.watched([index]):
+        columns = {name: _plain(reader[index]) for name, reader in file.columns.items()}
+        restores = file.sample(index).restores
+        return _File(unpacked_name(file, index), original_file(file, index), restores, columns)
 
 
 def _write_folder(path: str, files: Iterator[_File], *, with_columns: bool) -> Iterator[_File]:
