@@ -28,7 +28,10 @@ class PackedTargets:
     @staticmethod
     def are_in(packed: PackSet) -> bool:
         """Whether the data set has boxes or keypoints."""
-        return any(column.name in {BOXES, KEYPOINTS} for column in packed.schema)
+        return any(
+            column.name in {BOXES, KEYPOINTS} and column.kind == "ragged"
+            for column in packed.schema
+        )
 
     def of(self, indices: Ints, extras: tuple[str, ...] = ()) -> Targets:
         """Return what these samples carry, with these columns that are `per_object`."""

@@ -152,7 +152,10 @@ def _sample_problem(file: PackFile, index: int, *, deep: bool) -> str | None:
 
 
 def _check_masks(file: PackFile, index: int) -> None:
-    masks = file.columns[MASKS.name][index] if MASKS.name in file.columns else b""
+    reader = file.columns.get(MASKS.name)
+    if reader is None or reader.column.kind != "bytes":
+        return
+    masks = reader[index]
     if not masks:
         return
     height, width = (int(file.facts(name)[index]) for name in ("height", "width"))
