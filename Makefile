@@ -1,10 +1,11 @@
 # Every verb sets up what it needs in .venv and build/; a second run redoes nothing.
 #
 #   PYTHON=python3.12    the interpreter to make .venv with
-#   SANITIZE=thread      for cpp-test: sanitizers to build with (address,undefined or thread)
+#   SANITIZE=thread      for cpp-test: sanitizers to build with (address,undefined or thread);
+#                        for fuzz-packed: address,undefined
 #   FUZZ_SECONDS=60      for fuzz: seconds of each target
 #   SOAK_SECONDS=600     for soak: how long; an hour unless told
-#   ARGS="--quick"       for demo, test, bench and soak: passed on
+#   ARGS="--quick"       for demo, test, bench, soak and fuzz-packed: passed on
 
 PYTHON ?= python3
 SANITIZE ?=
@@ -27,7 +28,7 @@ NATIVE_SOURCES := CMakeLists.txt $(shell find cpp -not -path 'cpp/tests/*')
 CPP_FILES = $(shell git ls-files -co --exclude-standard 'cpp/*.cpp' 'cpp/*.h' 'fuzz/*.cpp' 'fuzz/*.h')
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test quiet-test lint format bench fuzz soak docs \
+.PHONY: help setup demo test quiet-test lint format bench fuzz fuzz-packed soak docs \
   python-test cpp-test stub stub-check wheel-test clean system-packages browser
 
 help: ## say what each verb does
@@ -121,6 +122,22 @@ fuzz: setup ## fuzz the parsers for FUZZ_SECONDS
 
 soak: setup ## random pipelines for an hour, with kills, faults and closes mixed in
 	@$(BIN)/python -m soak --seconds $(SOAK_SECONDS) $(ARGS)
+
+# Mutants of packed files only, as many as ARGS asks for: ARGS="--count 10000 --simd avx2".
+# The sanitizers' own libraries must be there before Python's, which was built without them.
+SANITIZED := build/extension-$(subst $(COMMA),-,$(SANITIZE))
+PRELOADED = $(shell for name in asan stdc++; do $(CXX) -print-file-name=lib$$name.so; done)
+fuzz-packed: setup
+ifneq ($(SANITIZE),)
+	@$(CMAKE) -S . -B $(SANITIZED) -G Ninja -DCMAKE_MAKE_PROGRAM=$(BIN)/ninja --log-level=WARNING \
+	  -DCMAKE_BUILD_TYPE=Checked -DPENSTOCK_SANITIZE=$(SANITIZE) \
+	  -DPython_EXECUTABLE=$(BIN)/python >/dev/null
+	@$(CMAKE) --build $(SANITIZED) --target _core -- --quiet
+	@LD_PRELOAD="$(PRELOADED)" ASAN_OPTIONS=detect_leaks=0 PYTHONMALLOC=malloc \
+	  $(BIN)/python fuzz/packed_file.py --core $(SANITIZED)/_core.*.so $(ARGS)
+else
+	@$(BIN)/python fuzz/packed_file.py $(ARGS)
+endif
 
 docs: setup ## check the links and write the API pages to build/docs
 	$(BIN)/python scripts/check_links.py

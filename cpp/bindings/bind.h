@@ -10,6 +10,7 @@ void bind_colour(nanobind::module_& m);
 void bind_codec(nanobind::module_& m);
 void bind_batch_buffer(nanobind::module_& m);
 void bind_engine(nanobind::module_& m);
+void bind_mapped_file(nanobind::module_& m);
 void bind_records(nanobind::module_& m);
 void bind_random(nanobind::module_& m);
 void bind_filter(nanobind::module_& m);

@@ -407,6 +407,11 @@ void penstock::bind_engine(nb::module_& m) {
               throw Error("Engine.open_records: columns of different lengths.");
             std::vector<Record> records(count);
             for (size_t i = 0; i < count; ++i) {
+              if (addresses.data()[i] <= 0 || sizes.data()[i] < 1 ||
+                  sizes.data()[i] > INT64_MAX - addresses.data()[i] || storages.data()[i] < 0 ||
+                  heights.data()[i] < 1 || widths.data()[i] < 1)
+                throw Error("Engine.open_records: record " + std::to_string(i) +
+                            " lies nowhere or has no size.");
               const auto* bytes = reinterpret_cast<const uint8_t*>(addresses.data()[i]);
               records[i] = {{bytes, static_cast<size_t>(sizes.data()[i])},
                             static_cast<Storage>(storages.data()[i]),

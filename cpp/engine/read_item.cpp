@@ -28,13 +28,15 @@ std::span<const uint8_t> tiles_of(const TileImage& image, const Region& rows) {
   const int tile_height = unit * grid.tile_mcu_rows;
   const int first = std::max(0, rows.top - unit) / tile_height;
   const int last = std::min(grid.rows() - 1, (rows.top + rows.height + unit) / tile_height);
-  const uint8_t* end = image.tile_row(last);
-  for (int column = 0; column < grid.columns(); ++column) end += image.tile_length(last, column);
-  return {image.tile_row(first), end};
+  const uint8_t* begin = image.tile_row(first);
+  return {begin, std::max(begin, image.tile_row(last + 1))};
 }
 
 std::string read_tiles(Item& item, const Region& rows, int height, int width) {
-  // Header and table first, to learn which tiles; they are small and take their page faults here.
+  // Header and table first, to learn which tiles; a table beyond this takes its page faults here.
+  constexpr size_t kUsualTable = 4096;
+  const auto start = item.encoded.first(std::min(item.encoded.size(), kUsualTable));
+  if (std::string problem = make_resident(start); !problem.empty()) return problem;
   if (const char* problem = item.tiles.parse(item.encoded)) return problem;
   if (item.tiles.height() != height || item.tiles.width() != width)
     return other_size(item.tiles.height(), item.tiles.width(), height, width);

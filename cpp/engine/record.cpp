@@ -6,6 +6,8 @@
 #include <cerrno>
 #include <cstring>
 
+#include "base/map_guard.h"
+
 namespace penstock {
 
 std::string make_resident(std::span<const uint8_t> mapped) {
@@ -18,7 +20,9 @@ std::string make_resident(std::span<const uint8_t> mapped) {
   if (::madvise(reinterpret_cast<void*>(begin), end - begin, MADV_POPULATE_READ) == 0 ||
       errno == EINVAL)  // a kernel before 5.14: pages come when they are used
     return {};
-  return std::string("cannot be read from the packed file (") + std::strerror(errno) + ")";
+  const int reason = errno;
+  mark_lost(mapped.data());
+  return std::string("cannot be read from the packed file (") + std::strerror(reason) + ")";
 #else
   return {};
 #endif

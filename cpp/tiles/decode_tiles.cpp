@@ -122,6 +122,7 @@ const char* TileDecoder::decode_row(const uint8_t*& tile, int row) {
   const UnpackTile unpack = unpack_tile();
   for (int column = 0; column < grid_.columns(); ++column) {
     const int length = image_.tile_length(row, column);
+    if (!image_.has_tile(tile, length)) return kBadLengths;
     if (column >= tile_columns_.begin && column < tile_columns_.end) {
       const TileShape shape = grid_.shape(row, column);
       if (const char* problem = unpack(symbols_, tile, length, image_, shape)) return problem;

@@ -43,6 +43,7 @@ const char* read_tiles(CoefficientImage& coefficients, const TileImage& image,
   for (int row = 0; row < grid.rows(); ++row)
     for (int column = 0; column < grid.columns(); ++column) {
       const int length = image.tile_length(row, column);
+      if (!image.has_tile(tile, length)) return kBadLengths;
       const TileShape shape = grid.shape(row, column);
       if (const char* problem = unpack(symbols, tile, length, image, shape)) return problem;
       place_blocks(coefficients, symbols, grid, shape, row, column);

@@ -93,14 +93,16 @@ const char* TileImage::parse(std::span<const uint8_t> record) {
   const uint64_t tiles_at = (lengths_ - record.data()) + kTileLengthBytes * tiles;
   if (record.size() < tiles_at + tile_bytes + std::max<uint64_t>(restore_bytes, kSlackBytes))
     return "record cut short";
-  if (sum_of_lengths(lengths_, tiles) != tile_bytes) return "lengths of tiles do not add up";
+  if (sum_of_lengths(lengths_, tiles) != tile_bytes) return kBadLengths;
   tiles_ = record.data() + tiles_at;
+  tiles_end_ = tiles_ + tile_bytes;
   restore_ = record.subspan(tiles_at + tile_bytes, restore_bytes);
   return nullptr;
 }
 
 const uint8_t* TileImage::tile_row(int row) const {
-  return tiles_ + sum_of_lengths(lengths_, size_t{1} * row * grid_.columns());
+  const uint64_t before = sum_of_lengths(lengths_, size_t{1} * row * grid_.columns());
+  return tiles_ + std::min<uint64_t>(before, tiles_end_ - tiles_);
 }
 
 }  // namespace penstock

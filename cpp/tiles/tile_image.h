@@ -10,6 +10,8 @@
 
 namespace penstock {
 
+inline constexpr char kBadLengths[] = "lengths of tiles do not add up";
+
 struct TileComponent {
   int dc_minimum = 0;       // what tiles count their own minima from
   int dc_minimum_bits = 0;  // of a tile's minimum
@@ -39,9 +41,12 @@ class TileImage {
     const uint8_t* entry = lengths_ + 2 * (size_t{1} * row * grid_.columns() + column);
     return entry[0] | entry[1] << 8;
   }
-  /// The first byte of a row of tiles, which lie one behind the other. Takes time in proportion to
-  /// the tiles before it.
+  /// The first byte of a row of tiles, which lie one behind the other; of the row behind the last
+  /// one, their end. Takes time in proportion to the tiles before it.
   const uint8_t* tile_row(int row) const;
+  /// Whether a tile of this length at this place lies inside the record. Always so, unless the
+  /// record is part of a file that somebody is writing to.
+  bool has_tile(const uint8_t* tile, int length) const { return length <= tiles_end_ - tile; }
 
  private:
   const char* parse_components(std::span<const uint8_t> record);
@@ -53,6 +58,7 @@ class TileImage {
   TileComponent component_[3];
   const uint8_t* lengths_ = nullptr;
   const uint8_t* tiles_ = nullptr;
+  const uint8_t* tiles_end_ = nullptr;
   std::span<const uint8_t> restore_;
 };
 

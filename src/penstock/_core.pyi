@@ -176,6 +176,37 @@ class Chunk:
         Start to move the masks of every item, of which `numbers` are wanted, into arrays.
         """
 
+class MappedFile:
+    """
+    A file mapped for reading; what of it cannot be read any more is zero, and sets `lost`.
+    """
+
+    def __init__(self, descriptor: int) -> None:
+        """Take an open descriptor over."""
+
+    @property
+    def descriptor(self) -> int: ...
+
+    @property
+    def lost(self) -> bool: ...
+
+    @property
+    def bytes(self) -> Annotated[NDArray[numpy.uint8], dict(shape=(None,), writable=False)]:
+        """The whole file; keeps it mapped."""
+
+def keep_map_guard_on_top() -> None:
+    """
+    Make sure that no other library's handler of SIGBUS comes before ours. Cheap.
+    """
+
+class GuardedRange:
+    """Memory that another library has mapped, guarded."""
+
+    def __init__(self, address: int, bytes: int) -> None: ...
+
+    @property
+    def lost(self) -> bool: ...
+
 def encode_record(data: bytes) -> tuple[str, bytes, dict[str, int], str]:
     """
     A JPEG file's record: (storage, record, facts, reason). The storage is 'dct', or 'jpeg' if the file itself is the record; the reason says why, or why a 'dct' record gives back only the pixels and not the file. Facts: height, width, components, orientation, identical.

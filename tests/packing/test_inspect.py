@@ -10,7 +10,7 @@ from packing.samples import ListSource, image_file, mixed_source
 from penstock.errors import PackError
 from penstock.packing.contact_sheet import CELL_PX, make_contact_sheet
 from penstock.packing.inspect import inspect
-from penstock.packing.items import BOX_LABELS, BOXES, PackItem
+from penstock.packing.items import BOX_LABELS, BOXES, REGRESSION_LABEL, Column, PackItem
 from penstock.packing.pack import pack
 
 pytestmark = pytest.mark.usefixtures("fake_codec")
@@ -51,3 +51,12 @@ def test_boxes_are_drawn_where_they_are(tmp_path):
     row = sheet[CELL_PX // 2, :CELL_PX]
     coloured = np.flatnonzero(row.max(axis=1) - row.min(axis=1) > 100)
     assert set(coloured) == {0, 1, 47, 48}  # a box of 50 in an image of 200 across 192 pixels
+
+
+@pytest.mark.parametrize("value", [float("nan"), float("inf"), -1.0])
+def test_a_sheet_shows_labels_that_are_no_class(tmp_path, value):
+    columns = (REGRESSION_LABEL, BOXES, Column("box_labels", "text"))
+    values = {"label": value, "boxes": np.zeros((1, 4), np.float32), "box_labels": "none"}
+    items = [PackItem("a.jpg", image_file(1), values)]
+    pack(ListSource(items, columns, ("a", "b"), ("c",)), tmp_path / "odd.pen", progress=False)
+    assert make_contact_sheet(tmp_path / "odd.pen", tmp_path / "sheet.png") == 1

@@ -83,8 +83,11 @@ class Epoch(Iterator[Any]):
                 while futures:
                     futures.pop(0).result()
                 delivered = self._batching.delivery.deliver(batch)
-            except BaseException:
+                self._machine.check_unchanged(batch.files)  # last: it has been read by now
+            except BaseException as error:
                 self.close()
+                if isinstance(error, Exception):  # which may be due to a file that has changed
+                    self._machine.check_unchanged(batch.files)
                 raise
             self._under_way.popleft()
             self.progress.consumed += len(batch.samples)

@@ -28,6 +28,7 @@ from penstock.loading.mix import Mixer, check_mixing, mix_native
 from penstock.loading.native import NativeCarrier
 from penstock.loading.open_data import open_data
 from penstock.loading.options import BatchOptions, OutputOptions, RunOptions
+from penstock.loading.packed_source import PackedSource
 from penstock.loading.pillow_decode import DEFAULT_PIXEL_LIMIT
 from penstock.loading.ranks import find_ranks, find_threads
 from penstock.loading.reference import Layout
@@ -396,8 +397,13 @@ class Loader:
         check_not_forked(self._owner)
         self._ask_for_ranks(now=True)
         if self._machine is None:
+            source = self._source
             self._machine = Machine(
-                self._make_carrier(), self._output, self._running.prefetch, self._mixer
+                self._make_carrier(),
+                self._output,
+                self._running.prefetch,
+                self._mixer,
+                source.check_unchanged if isinstance(source, PackedSource) else None,
             )
         order = self._order(self._epoch)
         epoch = Epoch(

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import os
 import weakref
+from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor
 
 from penstock.errors import LoaderError
+from penstock.geometry import Ints
 from penstock.loading.batch import BatchMaker
 from penstock.loading.mix import Mixer
 from penstock.loading.options import OutputOptions
@@ -21,12 +23,18 @@ class Machine:
     """Carries parts in the background until nobody refers to it, or it is closed."""
 
     def __init__(
-        self, carrier: Carrier, output: OutputOptions, prefetch: int, mixer: Mixer | None = None
+        self,
+        carrier: Carrier,
+        output: OutputOptions,
+        prefetch: int,
+        mixer: Mixer | None = None,
+        check: Callable[[Ints], None] | None = None,
     ) -> None:
         self.maker = BatchMaker(output, most_idle=prefetch + 2)
         self._owner = os.getpid()
         self._carrier = carrier
         self._mixer = mixer
+        self._check = check
         self._conductors = ThreadPoolExecutor(_MOST_PARTS_UNDER_WAY, "penstock-conductor")
         # Where the last reference is dropped, any lock may be held: by the garbage collector, in
         # the midst of a submit, say. So nothing is shut down there; a pool that nobody refers to
@@ -37,6 +45,11 @@ class Machine:
         """Start a part."""
         self.check_usable()
         return self._conductors.submit(_carry, self._carrier, self._mixer, part)
+
+    def check_unchanged(self, files: Ints) -> None:
+        """Raise if the data that these samples were read from has changed under our hands."""
+        if self._check is not None:
+            self._check(files)
 
     def check_usable(self) -> None:
         """Raise after a fork, or after closing."""

@@ -87,14 +87,14 @@ class PackedMasks:
 
     def __init__(self, packed: PackSet) -> None:
         self._packed = packed
-        named = {column.name for column in packed.schema}
+        named = {column.name for column in packed.schema if column.kind == "ragged"}
         has_objects = BOXES.name in named or "keypoints" in named
         self.kind = MaskKind.OBJECTS if has_objects else MaskKind.LABELS
 
     @staticmethod
     def are_in(packed: PackSet) -> bool:
         """Whether the data set has masks."""
-        return any(column.name == MASKS.name for column in packed.schema)
+        return MASKS in packed.schema
 
     def read(self, index: int) -> Masks:
         """Return a sample's masks."""
@@ -104,7 +104,7 @@ class PackedMasks:
         encoded = reader.stored(place)
         if self.kind is MaskKind.OBJECTS and are_runs(encoded):
             read_header(encoded)
-            return np.asarray(encoded)
+            return np.array(encoded)  # looked at more than once, while the file might be written to
         stack: Masks = np.zeros((0, width), np.uint8)
         if len(encoded):
             stack = read_label_map(encoded.tobytes())
@@ -118,7 +118,7 @@ class PackedMasks:
                 "it has no mask; without boxes or keypoints each image needs one. Repack it with "
                 "one, or leave it out"
             )
-        return stack.reshape(-1, height if self.kind is MaskKind.OBJECTS else len(stack), width)
+        return stack[None] if self.kind is MaskKind.LABELS else stack.reshape(-1, height, width)
 
 
 @dataclass(frozen=True, slots=True)

@@ -92,6 +92,10 @@ class PackedSource:
         """What must stay alive while addresses are in use."""
         return self.packed
 
+    def check_unchanged(self, indices: Ints) -> None:
+        """Raise PackError if what was read of these samples is no longer what their files have."""
+        self.packed.check_unchanged(indices)
+
     def records(self, indices: Ints) -> Records:
         """Return where these samples lie; raises PackError for one that lies nowhere."""
         numbers, places = self.packed.locate_all(indices)
@@ -114,7 +118,9 @@ def _look_up(file: PackFile, places: Ints) -> npt.NDArray[np.int64]:
     columns = ("offset", "size", "storage", "height", "width", "flags")
     facts = np.stack([file.facts(name)[places].astype(np.int64) for name in columns])
     offset, size, storage, height, width, _ = facts
-    sound = (offset >= HEADER_BYTES) & (size >= 1) & (offset + size <= file.tail.records_end)
+    # What is too large for int64 is negative here. A sum of the two might wrap around.
+    end = file.tail.records_end
+    sound = (offset >= HEADER_BYTES) & (offset <= end) & (size >= 1) & (size <= end - offset)
     sound &= (storage < len(STORAGES)) & (height >= 1) & (width >= 1)
     sound &= (height <= MOST_SIDE) & (width <= MOST_SIDE)
     if not sound.all():

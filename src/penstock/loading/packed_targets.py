@@ -28,7 +28,10 @@ class PackedTargets:
     @staticmethod
     def are_in(packed: PackSet) -> bool:
         """Whether the data set has boxes or keypoints."""
-        return any(column.name in {BOXES, KEYPOINTS} for column in packed.schema)
+        return any(
+            column.name in {BOXES, KEYPOINTS} and column.kind == "ragged"
+            for column in packed.schema
+        )
 
     def of(self, indices: Ints, extras: tuple[str, ...] = ()) -> Targets:
         """Return what these samples carry, with these columns that are `per_object`."""
@@ -80,9 +83,7 @@ class PackedTargets:
                 "out with targets='labels'."
             )
         names = self.box_classes or ()
-        if not all(text.isdecimal() and 1 <= int(text) <= _LARGEST_ID for text in texts) or (
-            len(texts) != len(names)
-        ):
+        if len(texts) != len(names) or not all(map(_is_id, texts)):
             raise PackError(
                 f"{self._packed.path}: box_class_ids must be numbers from 1 on, one for each of "
                 f"{len(names):,} classes, got {str(texts)[:60]}. Repack it."
@@ -97,7 +98,11 @@ class PackedTargets:
         ids = np.empty(len(indices), dtype=np.int64)
         for number in np.unique(numbers).tolist():
             reader = self._packed.files[number].columns[IMAGE_ID]
-            if not isinstance(reader, FixedColumn) or reader.values.ndim != 1:
+            if (
+                not isinstance(reader, FixedColumn)
+                or reader.values.ndim != 1
+                or reader.values.dtype.kind not in "biu"
+            ):
                 raise PackError(f"{self._packed.path}: image_id must be a number. Repack it.")
             here = numbers == number
             ids[here] = reader.values[places[here]]
@@ -133,7 +138,13 @@ class PackedTargets:
             reader = file.columns[name]
             assert isinstance(reader, VariableColumn)  # noqa: S101  shards have one schema
             counts, columns[name] = reader.rows(places)
+        file.check_unchanged()
         return counts, columns
+
+
+def _is_id(text: str) -> bool:
+    # By its length first: Python refuses to read numbers of thousands of digits.
+    return text.isdecimal() and len(text) <= 8 and 1 <= int(text) <= _LARGEST_ID
 
 
 def _in_order(

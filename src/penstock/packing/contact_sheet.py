@@ -26,10 +26,10 @@ def make_contact_sheet(
     count = min(images, len(data))
     if not count:
         raise PackError(f"{data.path}: has no samples to show.")
-    classes, box_classes = data.table("classes"), data.table("box_classes")
-    places = [data.locate(number * len(data) // count) for number in range(count)]
-    sheet = join_cells(
-        (
+    with data.watched():
+        classes, box_classes = data.table("classes"), data.table("box_classes")
+        places = [data.locate(number * len(data) // count) for number in range(count)]
+        cells = [
             draw_cell(
                 read_image(file, index),
                 _caption(file, index, classes),
@@ -37,9 +37,8 @@ def make_contact_sheet(
                 side_px=CELL_PX,
             )
             for file, index in places
-        ),
-        COLUMNS,
-    )
+        ]
+    sheet = join_cells(cells, COLUMNS)
     try:
         sheet.save(target, "PNG")
     except OSError as error:
@@ -51,16 +50,17 @@ def _boxes(file: PackFile, index: int, names: tuple[str, ...] | None) -> Boxes:
     reader = file.columns.get("boxes")
     if reader is None or reader.column.kind != "ragged" or reader.column.shape != (4,):
         return NO_BOXES
-    labels = file.columns.get("box_labels")
-    numbers = np.ravel(labels[index]).astype(np.int64).tolist() if labels is not None else []
+    labels, numbers = file.columns.get("box_labels"), []
+    if labels is not None and "int" in labels.column.dtype:
+        numbers = np.ravel(labels[index]).astype(np.int64).tolist()
     return Boxes(np.asarray(reader[index], np.float64), numbers, names)
 
 
 def _caption(file: PackFile, index: int, classes: tuple[str, ...] | None) -> str:
     label = file.columns.get("label")
-    if label is None or label.column.shape:
+    if label is None or label.column.kind != "fixed" or label.column.shape:
         return file.name(index)[-_CAPTION_LETTERS:]
     value = label[index]
-    if classes is not None and 0 <= int(value) < len(classes):
+    if classes is not None and value.dtype.kind in "biu" and 0 <= int(value) < len(classes):
         return classes[int(value)][:_CAPTION_LETTERS]
     return str(value)[:_CAPTION_LETTERS]

@@ -72,8 +72,13 @@ class Inspection:
 def inspect(packed: str | os.PathLike[str]) -> Inspection:
     """Look at a packed file or folder."""
     data = open_packed(packed)
+    with data.watched():
+        return _inspect(data, os.fspath(packed))
+
+
+def _inspect(data: PackSet, path: str) -> Inspection:
     return Inspection(
-        path=os.fspath(packed),
+        path=path,
         summary=summarise(data),
         height_px=_spread(data, "height"),
         width_px=_spread(data, "width"),

@@ -6,7 +6,7 @@ They are small, and the core draws them where they are wanted without ever makin
 from __future__ import annotations
 
 import struct
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 import numpy as np
@@ -39,33 +39,40 @@ def are_runs(encoded: Any) -> bool:
 
 
 def read_header(encoded: Any) -> tuple[int, Size]:
-    """Return how many masks there are, and their size; DecodeError if there is no header."""
+    """Return how many masks there are, and their size; DecodeError if that cannot be."""
     start = bytes(encoded[: _HEADER.size])
     if len(start) < _HEADER.size or not are_runs(start):
         raise DecodeError("its masks have no header")
     _, count, height, width = _HEADER.unpack(start)
+    if count > (len(encoded) - _HEADER.size) // 4:
+        raise DecodeError(f"its {count:,} masks do not fit into {len(encoded):,} bytes")
     return count, Size(height, width)
 
 
 def decode_runs(encoded: Any) -> npt.NDArray[np.uint8]:
     """Return all masks, (masks, height, width) of 0 and 1. Plain: the core does it faster."""
     count, size = read_header(encoded)
-    values = np.frombuffer(bytes(encoded), np.uint8)[_HEADER.size :]
-    pixels = size.height * size.width
-    if len(values) < 4 * count:
-        raise DecodeError(f"its {count} masks do not fit into {len(values)} bytes")
-    ends = values[: 4 * count].view("<u4").tolist()
-    runs = values[4 * count :]
-    masks = np.zeros((count, pixels), np.uint8)
-    if any(start > end for start, end in zip([0, *ends], [*ends, len(runs)], strict=True)):
-        raise DecodeError("the ends of its masks are damaged")
-    for mask, start, end in zip(masks, [0, *ends], ends, strict=False):
-        edges = np.cumsum(_numbers(runs[start:end]))
-        if len(edges) % 2 or (len(edges) and int(edges[-1]) > pixels):
-            raise DecodeError("the run lengths of a mask are damaged")
-        for first, last in edges.reshape(-1, 2).tolist():
+    edges = list(read_edges(encoded))
+    masks = np.zeros((count, size.height * size.width), np.uint8)
+    for mask, runs in zip(masks, edges, strict=True):
+        for first, last in runs.tolist():
             mask[first:last] = 1
     return masks.reshape(count, size.height, size.width)
+
+
+def read_edges(encoded: Any) -> Iterator[npt.NDArray[np.int64]]:
+    """Yield where the runs of each mask begin and end; DecodeError if they are damaged."""
+    count, size = read_header(encoded)
+    values = np.frombuffer(bytes(encoded), np.uint8)[_HEADER.size :]
+    ends = values[: 4 * count].view("<u4").tolist()
+    runs = values[4 * count :]
+    if any(start > end for start, end in zip([0, *ends], [*ends, len(runs)], strict=True)):
+        raise DecodeError("the ends of its masks are damaged")
+    for start, end in zip([0, *ends], ends, strict=False):
+        edges = np.cumsum(_numbers(runs[start:end]))
+        if len(edges) % 2 or (len(edges) and int(edges[-1]) > size.height * size.width):
+            raise DecodeError("the run lengths of a mask are damaged")
+        yield edges.reshape(-1, 2)
 
 
 def _encode(mask: npt.NDArray[np.bool_]) -> bytes:

@@ -13,6 +13,7 @@ from penstock.packing.format import RECORD_ZLIB
 # Inflating costs some ten times as much as copying, so it must save a fair part of the reading.
 WORTHWHILE = 0.8
 _EXIF_ORIENTATION = 0x0112
+_MOST_INFLATED = 1032  # bytes that one byte of a zlib stream can stand for
 
 
 def encode_pixels(image: PIL.Image.Image) -> tuple[bytes, int]:
@@ -31,7 +32,9 @@ def decode_pixels(record: bytes, flags: int, height: int, width: int) -> PIL.Ima
         inflater = zlib.decompressobj()
         try:
             # One byte more than wanted: a longer stream is found out without being inflated.
-            record = inflater.decompress(record, wanted + 1)
+            # Never more than deflate can hold in so many bytes, or the number might be too large.
+            most = len(record) * _MOST_INFLATED + 1
+            record = inflater.decompress(record, min(wanted + 1, most))
         except zlib.error as error:
             raise PackError(f"its pixels are not a zlib stream ({error})") from error
     if len(record) != wanted:

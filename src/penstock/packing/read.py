@@ -1,15 +1,23 @@
-"""Opening one packed file: header, footer and directory are read, the rest is mapped."""
+"""Opening one packed file: header, footer and directory are read, the rest is mapped.
+
+Somebody may write to the file, or cut it short, while it is mapped. What cannot be read any more is
+zero then (cpp/base/map_guard.h), so whoever has read something asks `check_unchanged` before it is
+used.
+"""
 
 from __future__ import annotations
 
 import os
+import stat
 import zlib
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
-import numpy as np
 import numpy.typing as npt
 
+from penstock._core import MappedFile
 from penstock.errors import PackError
 from penstock.packing.format import (
     ENTRY_BYTES,
@@ -30,6 +38,7 @@ from penstock.packing.items import Column
 from penstock.packing.read_column import Bytes, ColumnReader, FixedColumn, open_column, require
 
 MOST_SIDE = 2**31 - 1  # what the core can count
+_CHUNK_BYTES = 1 << 22
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,9 +70,17 @@ class PackFile:
 
     def __init__(self, path: str | os.PathLike[str]) -> None:
         self.path = os.fspath(path)
-        self.header, self._map = _open_map(self.path)
-        last = self._map[-TAIL_BYTES:].tobytes()
-        self.tail = Tail.from_bytes(last, len(self._map), self.path)
+        self._file, self._stamp = _open_map(self.path)
+        self._stamp_of_columns = self._stamp
+        self._map: Bytes = self._file.bytes
+        self._ends = self._map[:HEADER_BYTES].tobytes(), self._map[-TAIL_BYTES:].tobytes()
+        self.entries: tuple[Entry, ...] = ()
+        with self.watched():
+            self._open()
+
+    def _open(self) -> None:
+        self.header = Header.from_bytes(self._ends[0], self.path)
+        self.tail = Tail.from_bytes(self._ends[1], len(self._map), self.path)
         self.entries = self._read_directory()
         readers: tuple[dict[str, ColumnReader], ...] = ({}, {}, {})
         for entry in self.entries:
@@ -137,6 +154,13 @@ class PackFile:
         """Return what the index says of a sample, or raise PackError if that cannot be."""
         if not 0 <= index < len(self):
             raise IndexError(f"{self.path}: sample {index:,} of {len(self):,}")
+        try:
+            return self._sample(index)
+        except PackError:
+            self.check_unchanged()
+            raise
+
+    def _sample(self, index: int) -> Sample:
         row: dict[str, Any] = {
             column.name: int(self.facts(column.name)[index]) for column in SYSTEM_COLUMNS[:-2]
         }
@@ -163,6 +187,7 @@ class PackFile:
         sample = self.sample(index)
         data = self.stored(sample.offset, sample.size).tobytes()
         if zlib.crc32(data) != sample.crc:
+            self.check_unchanged([index])
             raise PackError(
                 f"{self.path}: sample {index:,} ({sample.name}) is damaged: "
                 "its checksum does not match. Copy the file again, or repack."
@@ -173,13 +198,103 @@ class PackFile:
         """Return bytes of the file as they are."""
         return self._map[offset : offset + size]
 
+    def crc_of(self, offset: int, size: int) -> int:
+        """Return the checksum of bytes of the file."""
+        crc, end = 0, min(offset + size, len(self._map))
+        for start in range(offset, end, _CHUNK_BYTES):
+            chunk = self.stored(start, min(_CHUNK_BYTES, end - start))
+            crc = zlib.crc32(chunk.data, crc)
+        return crc
 
-def _open_map(path: str) -> tuple[Header, Bytes]:
+    def check_unchanged(self, places: Sequence[int] = ()) -> None:
+        """Raise PackError unless what has been read so far is what the file had when opened.
+
+        If it was written to since, its columns and the records of the samples at `places` must
+        still match their checksums. Cheap as long as it was not.
+        """
+        try:
+            if self._file.lost or _stamp(self._file.descriptor) != self._stamp:
+                self._check_changed(places)
+        except PackError:
+            raise
+        except OSError as error:
+            raise PackError(
+                f"{self.path}: can no longer be read ({error.strerror or error}). "
+                "Check the disk or network drive that it is on, and open it again."
+            ) from error
+
+    @contextmanager
+    def watched(self, places: Sequence[int] = ()) -> Iterator[None]:
+        """What is read in this context is thrown away, with PackError, if the file has changed."""
+        try:
+            yield
+        except Exception:
+            self.check_unchanged(places)
+            raise
+        self.check_unchanged(places)
+
+    def _check_changed(self, places: Sequence[int]) -> None:
+        descriptor, had = self._file.descriptor, len(self._map)
+        now = _stamp(descriptor)
+        if now[0] < had:
+            raise PackError(
+                f"{self.path}: was cut short while it was open; it had {had:,} bytes and has "
+                f"{now[0]:,} now. Get it again, and open it again."
+            )
+        if self._file.lost:
+            raise PackError(
+                f"{self.path}: can no longer be read, though it has its {had:,} bytes: it was cut "
+                "short for a while, or its disk or network drive failed. Open it again."
+            )
+        ends = (
+            os.pread(descriptor, HEADER_BYTES, 0),
+            os.pread(descriptor, TAIL_BYTES, had - TAIL_BYTES),
+        )
+        same = now[0] == had and ends == self._ends
+        if same and now != self._stamp_of_columns:
+            same = all(
+                self.crc_of(entry.offset, entry.size) == entry.crc
+                and self.crc_of(entry.values_offset, entry.values_bytes) == entry.values_crc
+                for entry in self.entries
+            )
+        if same:
+            self._stamp_of_columns = now
+            same = all(self._matches(place) for place in places)
+        if not same or self._file.lost:
+            raise PackError(
+                f"{self.path}: was written to while it was open. Open it again; to replace a "
+                "packed file that is in use, write another one and rename it."
+            )
+
+    def _matches(self, index: int) -> bool:
+        crc, offset, size = (int(self.facts(name)[index]) for name in ("crc", "offset", "size"))
+        return self.crc_of(offset, size) == crc
+
+
+def _stamp(descriptor: int) -> tuple[int, int]:
+    """Return size and time of a file: another, if it was written to."""
+    status = os.fstat(descriptor)
+    return status.st_size, status.st_mtime_ns
+
+
+def _open_map(path: str) -> tuple[MappedFile, tuple[int, int]]:
     try:
-        with open(path, "rb") as file:
-            header = Header.from_bytes(file.read(HEADER_BYTES), path)
-            return header, np.asarray(np.memmap(file, np.uint8, "r"))
-    except PackError:
-        raise
+        # Not blocking, or a pipe of this name would wait for somebody to write to it.
+        descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK)
+        try:
+            is_file, stamp = stat.S_ISREG(os.fstat(descriptor).st_mode), _stamp(descriptor)
+            if is_file and stamp[0] > 0:  # there is no map of nothing
+                return MappedFile(descriptor), stamp
+        except BaseException:
+            os.close(descriptor)
+            raise
+        os.close(descriptor)
     except OSError as error:
         raise PackError(f"{path}: cannot be opened ({error.strerror or error}).") from error
+    except ValueError as error:  # a path with a zero byte
+        raise PackError(f"{path!r}: cannot be opened ({error}).") from error
+    if not is_file:
+        raise PackError(f"{path}: not a packed file, but a folder, a pipe or a device.")
+    raise PackError(
+        f"{path}: 0 bytes, too short for a packed file. It was probably cut short while copying."
+    )

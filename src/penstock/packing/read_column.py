@@ -70,11 +70,13 @@ class VariableColumn:
 
     def rows(self, indices: Ints) -> tuple[Ints, npt.NDArray[Any]]:
         """Return how many rows each of these ragged values has, and all their rows in a line."""
-        starts = self._offsets[indices].astype(np.int64)
-        counts = self._offsets[indices + 1].astype(np.int64) - starts
         there = len(self._values) // self._unit_bytes
-        if (counts < 0).any() or (starts < 0).any() or (starts + counts > there).any():
+        first, last = self._offsets[indices], self._offsets[indices + 1]
+        # Without a sign, and before any sum: both may be as large as 64 bits allow.
+        if (first > last).any() or (last > there).any():
             raise PackError(f"{self._where}: offsets are damaged: run penstock verify.")
+        starts = first.astype(np.int64)
+        counts = last.astype(np.int64) - starts
         ends = np.cumsum(counts)
         places = np.arange(ends[-1] if len(ends) else 0) + np.repeat(starts - ends + counts, counts)
         every = self._values[: there * self._unit_bytes].view(element_type(self.column))

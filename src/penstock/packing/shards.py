@@ -6,10 +6,12 @@ import bisect
 import json
 import os
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack, contextmanager
 
 import numpy as np
 
+from penstock._core import keep_map_guard_on_top
 from penstock.errors import PackError
 from penstock.geometry import Ints
 from penstock.packing.format import SUFFIX
@@ -65,6 +67,7 @@ class PackSet:
         """Return the file that holds a sample, and the sample's place in it."""
         if not 0 <= index < len(self):
             raise IndexError(f"{self.path}: sample {index:,} of {len(self):,}")
+        keep_map_guard_on_top()  # whatever is read of a sample, it is located first
         number = bisect.bisect_right(self._ends, index)
         return self.files[number], index - (self._ends[number] - len(self.files[number]))
 
@@ -73,8 +76,30 @@ class PackSet:
         ends = np.array(self._ends)
         if len(indices) and not (indices.min() >= 0 and indices.max() < len(self)):
             raise IndexError(f"{self.path}: samples {indices} of {len(self):,}")
+        keep_map_guard_on_top()
         numbers = np.searchsorted(ends, indices, side="right")
         return numbers, indices - np.concatenate([[0], ends])[numbers]
+
+    def check_unchanged(self, indices: Ints | None = None) -> None:
+        """Raise PackError if a file was changed while it was open, see PackFile.
+
+        Looks at the files, and if need be at the records, of these samples; None for all files.
+        """
+        if indices is None:
+            for file in self.files:
+                file.check_unchanged()
+            return
+        numbers, places = self.locate_all(indices)
+        for number in np.unique(numbers).tolist():
+            self.files[number].check_unchanged(places[numbers == number].tolist())
+
+    @contextmanager
+    def watched(self) -> Iterator[None]:
+        """What is read in this context is thrown away, with PackError, if a file has changed."""
+        with ExitStack() as stack:
+            for file in self.files:
+                stack.enter_context(file.watched())
+            yield
 
     def sample(self, index: int) -> Sample:
         """Return what the index says of a sample; `index` in it counts within its file."""

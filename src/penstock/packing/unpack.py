@@ -81,7 +81,9 @@ def unpack(
     data, path = open_packed(packed), os.fspath(target)
     if format == "tar" or not _is_empty_folder(path):
         _check_free(path)
-    read = _Reader(data, UnpackedNames(data, (COLUMNS_FILE,)) if format == "folder" else None)
+    with data.watched():
+        names = UnpackedNames(data, (COLUMNS_FILE,)) if format == "folder" else None
+    read = _Reader(data, names)
     files = map_in_order(read, range(len(data)), threads or usable_cores())
     written = (
         _write_tar(path, files)
@@ -120,11 +122,12 @@ class _Reader:
 
     def __call__(self, index: int) -> _File:
         file, place = self.data.locate(index)
-        columns = {name: _plain(reader[place]) for name, reader in file.columns.items()}
-        name = unpacked_name(file, place) if self.names is None else self.names[index]
-        is_repeated = self.names is not None and self.names.is_repeated(index)
-        restores = file.sample(place).restores
-        return _File(name, original_file(file, place), restores, columns, is_repeated)
+        with file.watched([place]):
+            columns = {name: _plain(reader[place]) for name, reader in file.columns.items()}
+            name = unpacked_name(file, place) if self.names is None else self.names[index]
+            is_repeated = self.names is not None and self.names.is_repeated(index)
+            restores = file.sample(place).restores
+            return _File(name, original_file(file, place), restores, columns, is_repeated)
 
 
 def _write_folder(path: str, files: Iterator[_File], *, with_columns: bool) -> Iterator[_File]:

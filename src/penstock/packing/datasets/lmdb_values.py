@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator
-from typing import ClassVar
+from typing import ClassVar, NoReturn
 from weakref import WeakValueDictionary
 
 import numpy as np
 
+from penstock._core import GuardedRange
 from penstock.errors import SourceError
 from penstock.packing.datasets.caffe_datum import parse_datum
 from penstock.packing.datasets.images import png_of_pixels
@@ -33,6 +34,28 @@ class _Environment:
             )
         except self._lmdb.Error as error:
             raise SourceError(f"{self.title}: LMDB cannot open it ({error}).") from error
+        self._data = os.path.join(path, "data.mdb") if os.path.isdir(path) else path
+        self._bytes = os.stat(self._data).st_size
+        # LMDB maps the file, and reads where it is too short as well.
+        self._maps = list(_maps_of(self._data))
+        self._guards = [GuardedRange(begin, size) for begin, size in self._maps]
+
+    def _check_whole(self, value: memoryview | None = None) -> None:
+        """Raise SourceError if LMDB has read, or this value is, what the file does not have."""
+        now = os.stat(self._data).st_size
+        if now < self._bytes or any(guard.lost for guard in self._guards):
+            self._refuse(now)
+        if value is not None and len(value):
+            end = np.frombuffer(value, np.uint8).ctypes.data + len(value)
+            # In the last page of the file, zeros come behind its end.
+            if any(begin + now < end <= begin + size for begin, size in self._maps):
+                self._refuse(now)
+
+    def _refuse(self, now: int) -> NoReturn:
+        raise SourceError(
+            f"{self.title}: is cut short; it has {now:,} bytes, but its entries go on behind "
+            "them. Get the file again."
+        )
 
     @classmethod
     def at(cls, path: str) -> _Environment:
@@ -49,12 +72,35 @@ class _Environment:
     def entries(self) -> Iterator[tuple[bytes, bytes]]:
         """Yield keys and values in the order of keys."""
         try:
-            with self._handle.begin() as transaction:
-                yield from transaction.cursor()
+            with self._handle.begin(buffers=True) as transaction:
+                self._check_whole()
+                for key, value in transaction.cursor():
+                    self._check_whole(value)
+                    entry = bytes(key), bytes(value)
+                    self._check_whole()
+                    yield entry
+                    self._check_whole()
+            self._check_whole()
         except self._lmdb.Error as error:
+            self._check_whole()
             raise SourceError(
                 f"{self.title}: LMDB cannot read on ({error}). Get the file again."
             ) from error
+
+
+def _maps_of(path: str) -> Iterator[tuple[int, int]]:
+    """Yield where a file is mapped in this process, and how much of it."""
+    status = os.stat(path)
+    device = f"{os.major(status.st_dev):02x}:{os.minor(status.st_dev):02x}"
+    try:
+        with open("/proc/self/maps", encoding="utf-8", errors="replace") as maps:
+            lines = [line.split() for line in maps]
+    except OSError:  # not Linux: a file that is cut short ends the process there
+        return
+    for words in lines:
+        if words[3] == device and words[4] == str(status.st_ino):
+            begin, end = (int(number, 16) for number in words[0].split("-"))
+            yield begin, end - begin
 
 
 def open_lmdb(path: str) -> LayoutSource:
