@@ -6,6 +6,8 @@
 #include <cerrno>
 #include <cstring>
 
+#include "base/error.h"
+
 namespace penstock {
 
 std::string make_resident(std::span<const uint8_t> mapped) {
@@ -18,6 +20,8 @@ std::string make_resident(std::span<const uint8_t> mapped) {
   if (::madvise(reinterpret_cast<void*>(begin), end - begin, MADV_POPULATE_READ) == 0 ||
       errno == EINVAL)  // a kernel before 5.14: pages come when they are used
     return {};
+  if (errno == ENOMEM)
+    throw ResourceError("cannot be read from the packed file: there is not enough memory", ENOMEM);
   return std::string("cannot be read from the packed file (") + std::strerror(errno) + ")";
 #else
   return {};

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import sys
 import time
 from types import TracebackType
@@ -74,10 +75,20 @@ class ProgressBar:
         if self._bar is None or self._task is None:
             self._bar = _rich_progress(self._unit, counted=self._total is not None, rate=self._rate)
             self._task = self._bar.add_task(self._title, total=self._total)
-            self._bar.start()
+            try:
+                self._bar.start()
+            except RuntimeError:  # it lacks a thread to redraw itself: the work goes on unseen
+                self._give_up()
+                return
         self._bar.update(
             self._task, completed=self._done, description=self._title, total=self._total
         )
+
+    def _give_up(self) -> None:
+        bar, self._bar, self._wanted = self._bar, None, False
+        if bar is not None:
+            with contextlib.suppress(RuntimeError):
+                bar.stop()
 
 
 def _rich_progress(unit: str, *, counted: bool, rate: bool) -> Progress:

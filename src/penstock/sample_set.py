@@ -10,7 +10,6 @@ import io
 import json
 import os
 from collections.abc import Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
@@ -20,7 +19,9 @@ from PIL import Image
 from penstock.errors import SourceError
 from penstock.geometry import Size
 from penstock.progress import ProgressBar
+from penstock.resources import Pool
 from penstock.sample_photo import Dice, Fields, make_photo
+from penstock.usable_cores import usable_cores
 
 MARKER_NAME = ".penstock-sample-set.json"
 
@@ -185,7 +186,7 @@ def _write(
     title, total = "making sample photos", 0
     with (
         ProgressBar(title, total=len(photos), unit="images", show=progress) as bar,
-        ThreadPoolExecutor() as pool,
+        Pool(min(32, usable_cores() + 4)) as pool,
     ):
         try:
             for written in pool.map(write_one, photos):

@@ -28,6 +28,8 @@ from penstock.packing.format import (
 )
 from penstock.packing.items import Column
 from penstock.packing.read_column import Bytes, ColumnReader, FixedColumn, open_column, require
+from penstock.printable import printable
+from penstock.resources import raise_if_refused
 
 MOST_SIDE = 2**31 - 1  # what the core can count
 
@@ -182,4 +184,5 @@ def _open_map(path: str) -> tuple[Header, Bytes]:
     except PackError:
         raise
     except OSError as error:
+        raise_if_refused(error, printable(path))
         raise PackError(f"{path}: cannot be opened ({error.strerror or error}).") from error

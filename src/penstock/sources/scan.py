@@ -16,6 +16,7 @@ import numpy as np
 from penstock.errors import SourceError
 from penstock.geometry import Ints
 from penstock.progress import ProgressBar
+from penstock.resources import raise_if_refused
 from penstock.sources.file_source import printable
 from penstock.sources.path_table import PathTable
 
@@ -127,6 +128,7 @@ def _read_directory(
                         bar.advance(IMAGES_PER_TICK)
             bar.advance(len(images) % IMAGES_PER_TICK)
     except OSError as error:
+        raise_if_refused(error, printable(where))
         raise SourceError(
             f"{printable(where)}: this folder cannot be read ({error.strerror}). "
             "Check its permissions, or leave it out of the data."
@@ -143,5 +145,6 @@ def _read_directory(
 def _is_folder(entry: os.DirEntry[str]) -> bool:
     try:
         return entry.is_dir()
-    except OSError:  # such as a link that points at itself: nothing to walk into
+    except OSError as error:  # such as a link that points at itself: nothing to walk into
+        raise_if_refused(error, printable(entry.path))
         return False
