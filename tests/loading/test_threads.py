@@ -121,10 +121,13 @@ def test_what_only_looks_on_does_without_a_thread(folder: Path, run_faulty: RunF
 class Gate:
     """A Python step that lets nothing through until it is opened."""
 
-    def __init__(self) -> None:
+    def __init__(self, free: int = 0) -> None:
         self.entered, self.open = threading.Event(), threading.Event()
+        self._free = iter(range(free))  # images that pass anyway
 
     def __call__(self, image: Any) -> Any:
+        if next(self._free, None) is not None:
+            return image
         self.entered.set()
         assert self.open.wait(30)
         return image
@@ -227,25 +230,34 @@ def _impatient_threads() -> Iterator[None]:
 
 @pytest.mark.usefixtures("_impatient_threads")
 def test_two_threads_share_an_iterator(folder: Path) -> None:
-    """Each batch goes to exactly one of them."""
+    """Each batch goes to exactly one of them, also one that all wait for."""
+    gate = Gate(free=1)
 
     def make() -> Loader:
-        return Loader(folder, batch_size=1, transform=TRANSFORM, output="numpy")
+        transform = T.Compose([gate, TRANSFORM])
+        return Loader(folder, batch_size=1, transform=transform, prefetch=0, output="numpy")
 
-    expected = sorted(images.tobytes() for images, _ in make())
     batches = iter(make())
-    got: list[bytes] = []
+    got = [next(batches)[0].tobytes()]
+    failed: list[BaseException] = []
 
     def consume() -> None:
-        for images, _ in batches:
-            got.append(images.tobytes())
+        try:
+            for images, _ in batches:
+                got.append(images.tobytes())
+        except BaseException as error:  # noqa: BLE001 (the test looks at it)
+            failed.append(error)
 
     threads = [threading.Thread(target=consume) for _ in range(4)]
     for thread in threads:
         thread.start()
+    assert gate.entered.wait(30)
+    time.sleep(0.02)  # not needed by what is tested: it lets all of them wait for the same batch
+    gate.open.set()
     for thread in threads:
         thread.join(30)
-    assert sorted(got) == expected
+    assert failed == []
+    assert sorted(got) == sorted(images.tobytes() for images, _ in make())
 
 
 @pytest.mark.usefixtures("_impatient_threads")
