@@ -23,7 +23,7 @@ MAY_IMPORT = {
     "progress": {"printable"},
     "resources": {"errors"},
     "usable_cores": set(),
-    "user_cache": set(),
+    "user_cache": {"errors"},
     "rng": BASE,
     "pillow_messages": BASE,
     "pillow_order": BASE,

@@ -16,7 +16,7 @@ from pathlib import Path
 import numpy as np
 from PIL import Image
 
-from penstock.errors import SourceError
+from penstock.errors import PenstockError, SourceError
 from penstock.geometry import Size
 from penstock.progress import ProgressBar
 from penstock.resources import Pool
@@ -108,12 +108,14 @@ def make_sample_set(
             f"sample set: {classes} classes for {images} images. Give each class an image or more."
         )
     parameters = _Parameters(images, seed, classes)
-    target = Path(folder).expanduser()
+    target = Path(os.path.expanduser(folder))
     photos = list(_photos(target, parameters))
     try:
         if _holds(target, parameters, photos):
             return target
         _write(target, parameters, photos, progress)
+    except PenstockError:
+        raise
     except OSError as error:
         raise SourceError(
             f"{target}: the sample set cannot be written ({error.strerror}). Choose another folder."
