@@ -1,5 +1,6 @@
 /* Preloaded into child processes: a system whose threads and files fail when the test says so. */
 #define _GNU_SOURCE
+#include <dirent.h>
 #include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -20,6 +21,7 @@ int faulty_read_errno = 0;
 typedef int (*create_call)(pthread_t*, const pthread_attr_t*, void* (*)(void*), void*);
 typedef int (*open_call)(const char*, int, ...);
 typedef int (*openat_call)(int, const char*, int, ...);
+typedef DIR* (*opendir_call)(const char*);
 typedef ssize_t (*read_call)(int, void*, size_t);
 
 int pthread_create(pthread_t* thread, const pthread_attr_t* attributes, void* (*work)(void*),
@@ -35,29 +37,34 @@ static int open_fails(const char* path) {
   return 1;
 }
 
-#define OPEN(name)                                    \
-  int name(const char* path, int flags, ...) {        \
-    va_list more;                                     \
-    va_start(more, flags);                            \
-    const int mode = va_arg(more, int);               \
-    va_end(more);                                     \
-    if (open_fails(path)) return -1;                  \
+#define OPEN(name)                                                  \
+  int name(const char* path, int flags, ...) {                      \
+    va_list more;                                                   \
+    va_start(more, flags);                                          \
+    const int mode = va_arg(more, int);                             \
+    va_end(more);                                                   \
+    if (open_fails(path)) return -1;                                \
     return ((open_call)dlsym(RTLD_NEXT, #name))(path, flags, mode); \
   }
 OPEN(open)
 OPEN(open64)
 
-#define OPENAT(name)                                  \
-  int name(int folder, const char* path, int flags, ...) { \
-    va_list more;                                     \
-    va_start(more, flags);                            \
-    const int mode = va_arg(more, int);               \
-    va_end(more);                                     \
-    if (open_fails(path)) return -1;                  \
+#define OPENAT(name)                                                          \
+  int name(int folder, const char* path, int flags, ...) {                    \
+    va_list more;                                                             \
+    va_start(more, flags);                                                    \
+    const int mode = va_arg(more, int);                                       \
+    va_end(more);                                                             \
+    if (open_fails(path)) return -1;                                          \
     return ((openat_call)dlsym(RTLD_NEXT, #name))(folder, path, flags, mode); \
   }
 OPENAT(openat)
 OPENAT(openat64)
+
+DIR* opendir(const char* path) {
+  if (open_fails(path)) return NULL;
+  return ((opendir_call)dlsym(RTLD_NEXT, "opendir"))(path);
+}
 
 ssize_t read(int file, void* target, size_t size) {
   if (faulty_read_errno && faulty_path[0]) {

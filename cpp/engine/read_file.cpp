@@ -21,8 +21,11 @@ constexpr uint8_t kJpegStart[] = {0xFF, 0xD8, 0xFF};
 
 class File {
  public:
-  explicit File(const std::string& path)
-      : descriptor_(::open(path.c_str(), O_RDONLY | O_CLOEXEC)) {}
+  explicit File(const std::string& path) {
+    do {
+      descriptor_ = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
+    } while (descriptor_ < 0 && errno == EINTR);
+  }
   ~File() {
     if (descriptor_ >= 0) ::close(descriptor_);
   }
