@@ -10,6 +10,12 @@ from __future__ import annotations
 
 import os
 import unicodedata
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from rich.console import Console, ConsoleOptions, RenderableType
+    from rich.segment import Segment
 
 # Longer texts are no names; what they begin and end with tells which one is meant.
 MOST_CHARACTERS = 1_000
@@ -41,6 +47,34 @@ def printable_lines(text: str) -> str:
     if text.isprintable() and len(text) <= MOST_PER_LINE:
         return text
     return "\n".join(printable(line, MOST_PER_LINE) for line in text.split("\n"))
+
+
+def in_encoding(text: str, encoding: str | None) -> str:
+    """Return text with what this encoding lacks spelled out, so that printing it cannot fail."""
+    known = encoding or "utf-8"
+    return text.encode(known, "backslashreplace").decode(known)
+
+
+def safe_console(**options: Any) -> Console:
+    """Return rich's console, made so that nothing but its own codes steers the terminal."""
+    # Late, so that work which never draws does not pay for the import.
+    from rich.console import Console
+    from rich.segment import Segment
+
+    class SafeConsole(Console):
+        """Spells out what must not reach a terminal, whatever it is a part of."""
+
+        def render(
+            self, renderable: RenderableType, options: ConsoleOptions | None = None
+        ) -> Iterable[Segment]:
+            for segment in super().render(renderable, options):
+                if segment.control:
+                    yield segment
+                else:
+                    text = in_encoding(printable_lines(segment.text), self.encoding)
+                    yield Segment(text, segment.style)
+
+    return SafeConsole(**options)
 
 
 def _is_shown(character: str) -> bool:

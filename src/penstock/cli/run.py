@@ -9,6 +9,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from penstock.cli.output import complain
 from penstock.errors import PenstockError
 
 if TYPE_CHECKING:
@@ -72,7 +73,7 @@ def _write(file: Path, result: dict[str, Any]) -> None:
     try:
         file.write_text(json.dumps(result) + "\n", "utf-8")
     except OSError as error:  # too late to end with an error: the exit code is the script's
-        print(f"penstock: cannot write {file}: {error.strerror}", file=sys.stderr)
+        complain(f"cannot write {file}: {error.strerror}")
 
 
 def _to_dict(
@@ -109,12 +110,12 @@ def _print(
     args: argparse.Namespace, outcome: Outcome, seconds: float, found: list[FoundLoader]
 ) -> None:
     from rich.box import SIMPLE_HEAD
-    from rich.console import Console
     from rich.table import Table
 
     from penstock.cli.next_step import ScriptObjects
+    from penstock.printable import safe_console
 
-    console = Console(stderr=True, highlight=False, markup=False)
+    console = safe_console(stderr=True, highlight=False, markup=False)
     console.print(f"\npenstock: the script {_ending(outcome)} after {seconds:,.1f} s")
     if not found:
         console.print("It iterated over no DataLoader and no penstock Loader in this process.")
