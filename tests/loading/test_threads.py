@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import os
+import subprocess
 import sys
+import textwrap
 import threading
 import time
 from collections.abc import Callable, Iterator
@@ -303,3 +305,85 @@ def test_a_batch_is_not_asked_for_while_it_is_awaited(folder: Path) -> None:
     loader._delivery = type("Again", (), {"deliver": staticmethod(again)})()
     with pytest.raises(LoaderError, match="the same thread waits"):
         next(batches)
+
+
+ENDS = {
+    "the interpreter exits while a daemon thread iterates": """
+        started = threading.Event()
+        def consume():
+            for _ in loader:
+                started.set()
+        threading.Thread(target=consume, daemon=True).start()
+        started.wait()
+    """,
+    "closed at exit": """
+        import atexit
+        atexit.register(loader.close)
+        batches = iter(loader)
+        next(batches)
+    """,
+    "closed in a finally": """
+        try:
+            for _ in loader:
+                raise SystemExit(0)
+        finally:
+            loader.close()
+    """,
+    "collected while another thread waits": """
+        import gc
+        batches = iter(loader)
+        waiter = threading.Thread(target=lambda: next(batches))
+        waiter.start()
+        del loader
+        gc.collect()
+        waiter.join()
+    """,
+    "forked while another thread has its turn": """
+        import warnings
+        warnings.simplefilter("ignore")
+        entered, leave = threading.Event(), threading.Event()
+        def wait(image):
+            entered.set()
+            leave.wait()
+            return image
+        loader = Loader(folder, transform=T.Compose([wait, T.Resize((8, 8))]), output="numpy")
+        batches = iter(loader)
+        waiter = threading.Thread(target=lambda: next(batches))
+        waiter.start()
+        entered.wait()
+        child = os.fork()
+        if child == 0:
+            for attempt in (lambda: next(batches), lambda: iter(loader)):
+                try:
+                    attempt()
+                except LoaderError as error:
+                    assert "after a fork" in str(error)
+                else:
+                    os._exit(9)
+            loader.close()
+            os._exit(7)
+        assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 7
+        leave.set()
+        waiter.join()
+    """,
+}
+
+
+@pytest.mark.parametrize("end", ENDS)
+def test_ends_are_clean(folder: Path, end: str) -> None:
+    """No hang, no message."""
+    script = (
+        "import os, threading\n"
+        "from penstock import Loader, LoaderError\n"
+        "from penstock import transforms as T\n"
+        f"folder = {str(folder)!r}\n"
+        "loader = Loader(folder, batch_size=2, transform=T.RandomResizedCrop(48), output='numpy')\n"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", script + textwrap.dedent(ENDS[end])],
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+    )
+    assert (done.returncode, done.stderr) == (0, "")
