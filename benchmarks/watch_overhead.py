@@ -24,7 +24,7 @@ from penstock import watch
 from penstock.cli.torchvision_import import import_torchvision
 from penstock.sample_set import RECIPE, make_sample_set
 from penstock.usable_cores import usable_cores
-from penstock.user_cache import user_cache_folder
+from penstock.user_cache import needed_cache_folder
 
 STEP_S = 1e-3
 BOUND = 0.01  # of such a step
@@ -76,7 +76,7 @@ def measure_sampling(workers: int, rounds: int) -> tuple[float, float]:
     """Return the share that sampling adds to an epoch's CPU time, and its standard error."""
     torch, torchvision = import_torchvision()
     v2 = torchvision.transforms.v2
-    folder = user_cache_folder() / "sample-sets" / f"{IMAGES}-images-recipe-{RECIPE}"
+    folder = needed_cache_folder() / "sample-sets" / f"{IMAGES}-images-recipe-{RECIPE}"
     data = torchvision.datasets.ImageFolder(
         make_sample_set(folder, images=IMAGES, progress=False),
         v2.Compose([v2.RandomResizedCrop(96), v2.PILToTensor()]),

@@ -11,10 +11,11 @@ import numpy as np
 import pytest
 
 from benchmarks.dataset import shared_data_folder
+from faulty_system import run_faulty
 from folders import broken_folder, folder, make_folder
 from penstock.cli.torchvision_import import import_torchvision
 
-__all__ = ["broken_folder", "folder", "make_folder"]  # fixtures that live in a file of their own
+__all__ = ["broken_folder", "folder", "make_folder", "run_faulty"]  # fixtures from other files
 
 ISAS = ("scalar", "avx2", "avx512")  # from least to most
 PHOTO_SIZE = (333, 500)

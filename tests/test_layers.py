@@ -10,15 +10,20 @@ ROOT = Path(__file__).parents[1]
 PACKAGE = ROOT / "src" / "penstock"
 
 # What each part of the package may import of the others.
-BASE = {"_core", "_version", "errors", "geometry", "progress", "usable_cores", "user_cache"}
+BASE = {
+    *("_core", "_version", "errors", "geometry", "printable", "progress", "resources"),
+    *("usable_cores", "user_cache"),
+}
 MAY_IMPORT = {
     "_version": set(),
-    "errors": set(),
+    "errors": {"printable"},
     "geometry": set(),
     "drawing": set(),
-    "progress": set(),
+    "printable": set(),
+    "progress": {"printable"},
+    "resources": {"errors"},
     "usable_cores": set(),
-    "user_cache": set(),
+    "user_cache": {"errors"},
     "rng": BASE,
     "pillow_messages": BASE,
     "pillow_order": BASE,

@@ -11,4 +11,15 @@ class Error : public std::runtime_error {
   explicit Error(const std::string& sentence) : std::runtime_error(sentence) {}
 };
 
+/// The machine refuses what is needed (threads, open files, memory, a disk that answers): no
+/// sample is at fault.
+class ResourceError : public Error {
+ public:
+  ResourceError(const std::string& sentence, int code) : Error(sentence), code_(code) {}
+  int code() const { return code_; }  // an errno
+
+ private:
+  int code_;
+};
+
 }  // namespace penstock

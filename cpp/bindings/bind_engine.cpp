@@ -120,12 +120,21 @@ class EngineHandle {
     if (!here())
       throw Error("The engine was made in process " + std::to_string(owner_) +
                   " and does not survive a fork.");
+    if (closed_) throw Error("The engine was closed.");
     return *engine_;
   }
+  void close() {
+    if (!here() || closed_) return;
+    closed_ = true;
+    nb::gil_scoped_release released;
+    engine_->finish();
+  }
+  void recycle(Chunk& chunk) { engine_->recycle(chunk); }
 
  private:
   std::unique_ptr<Engine> engine_;
   pid_t owner_;
+  bool closed_ = false;
 };
 
 /// Run lengths are one row of bytes, stacks have three sides.
@@ -160,7 +169,7 @@ class ChunkHandle {
       nb::gil_scoped_release released;
       chunk_->wait();
     }
-    engine_.engine().recycle(*chunk_);
+    engine_.recycle(*chunk_);
   }
 
   Chunk& chunk() { return *chunk_; }
@@ -203,6 +212,7 @@ class ChunkHandle {
     target.height = static_cast<int>(pixels.shape(0));
     target.width = static_cast<int>(pixels.shape(1));
     target.problem.clear();
+    target.lacking = 0;
     pixels_.push_back(std::move(pixels));
   }
 
@@ -373,6 +383,8 @@ void penstock::bind_engine(nb::module_& m) {
 
   nb::class_<EngineHandle>(m, "Engine", "Threads that read files and fill batches.")
       .def(nb::init<int, int>(), "workers"_a, "readers"_a)
+      .def("close", &EngineHandle::close,
+           "End the threads, after what is under way. Chunks can only be let go of afterwards.")
       .def_prop_ro("workers", [](EngineHandle& self) { return self.engine().workers(); })
       .def(
           "fetch",
@@ -449,6 +461,9 @@ void penstock::bind_engine(nb::module_& m) {
             return column(s, [](const Item& i) { return i.problem.empty() ? 0 : 1; });
           },
           kOwned)
+      .def_prop_ro(
+          "lacking",
+          [](ChunkHandle& s) { return column(s, [](const Item& i) { return i.lacking; }); }, kOwned)
       .def_prop_ro(
           "status",
           [](ChunkHandle& s) {

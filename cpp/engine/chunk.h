@@ -30,6 +30,7 @@ struct Item {
   JpegHeader header;
   TileImage tiles;      // of a dct record
   std::string problem;  // why it could not be read; empty: fine
+  int lacking = 0;      // errno, where the problem is the machine's and not the sample's
 
   const uint8_t* rgb = nullptr;  // pixels decoded elsewhere, if any; they win over the file
   ptrdiff_t rgb_stride = 0;

@@ -1,10 +1,14 @@
 #include "engine/engine.h"
 
 #include <algorithm>
+#include <cerrno>
 #include <exception>
+#include <new>
 #include <span>
+#include <string>
 #include <utility>
 
+#include "base/error.h"
 #include "engine/read_item.h"
 
 namespace penstock {
@@ -31,20 +35,27 @@ SampleSource source_of(const Item& item) {
   return source;
 }
 
-/// A task must not throw: nobody would catch it.
+/// A task must not throw: nobody would catch it. Returns what went wrong, or nothing.
 template <class Body>
-DecodeResult guarded(Body body) {
+std::string guarded(Item& item, Body body) {
   try {
-    return body();
+    body();
+    return {};
+  } catch (const ResourceError& error) {
+    item.lacking = error.code();
+    return error.what();
+  } catch (const std::bad_alloc&) {
+    item.lacking = ENOMEM;
+    return "needs more memory than there is";
   } catch (const std::exception& error) {
-    return {DecodeStatus::failed, error.what()};
+    return error.what();
   }
 }
 
 template <class Read>
 void read_guarded(Item& item, Read read) {
-  const DecodeResult outcome = guarded([&] { return read(item), DecodeResult{}; });
-  if (outcome.status != DecodeStatus::ok) item.problem = outcome.message;
+  std::string problem = guarded(item, [&] { read(item); });
+  if (!problem.empty()) item.problem = std::move(problem);
 }
 
 }  // namespace
@@ -138,10 +149,11 @@ void Engine::run_one(const std::shared_ptr<Chunk>& chunk, size_t index, Worker& 
     const Assignment& assignment = chunk->assignments[index];
     Item& item = chunk->items[static_cast<size_t>(assignment.item)];
     const std::shared_ptr<Chunk> before = std::move(worker.owed);
-    item.result = guarded([&] {
-      return run_sample(late, assignment.output, source_of(item), assignment.program,
-                        worker.scratch);
+    std::string problem = guarded(item, [&] {
+      item.result =
+          run_sample(late, assignment.output, source_of(item), assignment.program, worker.scratch);
     });
+    if (!problem.empty()) item.result = {DecodeStatus::failed, std::move(problem)};
     if (!late) worker.scratch.late.finish();  // an exception may have left some
     if (before) before->finish_one();
   }
@@ -155,6 +167,11 @@ void Engine::settle(Worker& worker) {
   worker.scratch.late.finish();
   if (worker.owed) worker.owed->finish_one();
   worker.owed.reset();
+}
+
+void Engine::finish() {
+  readers_.finish();
+  workers_.finish();
 }
 
 void Engine::recycle(Chunk& chunk) {

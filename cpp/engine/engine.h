@@ -45,6 +45,9 @@ class Engine {
   /// Their programs must lie in the chunk.
   void run_masks(uint64_t rank, const std::shared_ptr<Chunk>& chunk, std::vector<MaskWork> works);
 
+  /// Ends all threads once nothing is under way. Afterwards chunks can only be recycled.
+  void finish();
+
   /// Takes the chunk's buffers back for later chunks. Nothing may be under way in it.
   void recycle(Chunk& chunk);
 

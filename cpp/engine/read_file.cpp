@@ -8,6 +8,7 @@
 #include <cstring>
 #include <new>
 
+#include "base/error.h"
 #include "base/image.h"
 
 namespace penstock {
@@ -20,8 +21,11 @@ constexpr uint8_t kJpegStart[] = {0xFF, 0xD8, 0xFF};
 
 class File {
  public:
-  explicit File(const std::string& path)
-      : descriptor_(::open(path.c_str(), O_RDONLY | O_CLOEXEC)) {}
+  explicit File(const std::string& path) {
+    do {
+      descriptor_ = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
+    } while (descriptor_ < 0 && errno == EINTR);
+  }
   ~File() {
     if (descriptor_ >= 0) ::close(descriptor_);
   }
@@ -48,16 +52,46 @@ class File {
   int descriptor_;
 };
 
-std::string system_message() { return std::strerror(errno); }
+/// Says why a call failed; throws where that is the machine's fault and not the file's.
+std::string problem_of(const char* what) {
+  const int code = errno;
+  std::string problem = std::string(what) + " (" + std::strerror(code) + ")";
+  if (is_of_the_machine(code)) throw ResourceError(problem, code);
+  return problem;
+}
 
 }  // namespace
+
+bool is_of_the_machine(int code) {
+  switch (code) {
+    case EMFILE:  // open files of the process, and of the system
+    case ENFILE:
+    case ENOMEM:
+    case ENOBUFS:
+    case EAGAIN:
+    case EINTR:
+    case EIO:  // a disk or a network that does not answer
+    case ESTALE:
+    case ETIMEDOUT:
+    case ENOTCONN:
+    case ECONNRESET:
+    case ECONNABORTED:
+    case ENETDOWN:
+    case ENETUNREACH:
+    case EHOSTDOWN:
+    case EHOSTUNREACH:
+      return true;
+    default:
+      return false;
+  }
+}
 
 ReadResult read_jpeg_file(Buffer& buffer, const std::string& path) {
   ReadResult result;
   File file(path);
   struct stat status{};
   if (!file.is_open() || ::fstat(file.descriptor(), &status) != 0) {
-    result.problem = "cannot be opened (" + system_message() + ")";
+    result.problem = problem_of("cannot be opened");
     return result;
   }
   if (S_ISDIR(status.st_mode)) {
@@ -75,7 +109,7 @@ ReadResult read_jpeg_file(Buffer& buffer, const std::string& path) {
 
   uint8_t start[sizeof kJpegStart] = {};
   if (file.read(start, sizeof start) < 0) {
-    result.problem = "cannot be read (" + system_message() + ")";
+    result.problem = problem_of("cannot be read");
     return result;
   }
   if (std::memcmp(start, kJpegStart, sizeof start) != 0 || status.st_size > kLargestFile)
@@ -86,13 +120,13 @@ ReadResult read_jpeg_file(Buffer& buffer, const std::string& path) {
   try {
     bytes = buffer.reserve(size + kRowSlack);
   } catch (const std::bad_alloc&) {
-    result.problem = "needs " + std::to_string(size) + " bytes of memory, which are not to be had";
-    return result;
+    throw ResourceError(
+        "needs " + std::to_string(size) + " bytes of memory, which are not to be had", ENOMEM);
   }
   std::memcpy(bytes, start, sizeof start);
   const ssize_t rest = file.read(bytes + sizeof start, size - sizeof start);
   if (rest < 0) {
-    result.problem = "cannot be read (" + system_message() + ")";
+    result.problem = problem_of("cannot be read");
     return result;
   }
   result.size = sizeof start + static_cast<size_t>(rest);

@@ -6,6 +6,7 @@
 #include <cerrno>
 #include <cstring>
 
+#include "base/error.h"
 #include "base/map_guard.h"
 
 namespace penstock {
@@ -21,6 +22,8 @@ std::string make_resident(std::span<const uint8_t> mapped) {
       errno == EINVAL)  // a kernel before 5.14: pages come when they are used
     return {};
   const int reason = errno;
+  if (reason == ENOMEM)
+    throw ResourceError("cannot be read from the packed file: there is not enough memory", ENOMEM);
   mark_lost(mapped.data());
   return std::string("cannot be read from the packed file (") + std::strerror(reason) + ")";
 #else

@@ -3,7 +3,11 @@
 #include <pthread.h>
 #include <signal.h>
 
+#include <string>
+#include <system_error>
 #include <utility>
+
+#include "base/error.h"
 
 namespace penstock {
 namespace {
@@ -30,20 +34,52 @@ class SignalsBlocked {
 
 }  // namespace
 
-WorkerPool::WorkerPool(int threads, Task before_rest) : before_rest_(std::move(before_rest)) {
+WorkerPool::WorkerPool(int threads, Task before_rest, const Start& start)
+    : before_rest_(std::move(before_rest)) {
   const SignalsBlocked quiet;
   threads_.reserve(static_cast<size_t>(threads));
-  for (int i = 0; i < threads; ++i) threads_.emplace_back([this, i] { work(i); });
+  try {
+    for (int i = 0; i < threads; ++i) threads_.push_back(start([this, i] { work(i); }));
+  } catch (const std::system_error& error) {
+    stop();  // a thread that is not joined would end the process
+    throw ResourceError("only " + std::to_string(threads_.size()) + " of " +
+                            std::to_string(threads) + " threads could be started (" +
+                            error.code().message() + ")",
+                        error.code().value());
+  } catch (...) {
+    stop();
+    throw;
+  }
 }
 
-WorkerPool::~WorkerPool() {
+WorkerPool::~WorkerPool() { stop(); }
+
+std::thread WorkerPool::start_thread(std::function<void()> work) {
+  return std::thread(std::move(work));
+}
+
+void WorkerPool::stop() {
   {
     const std::lock_guard lock(mutex_);
     stopping_ = true;
     queue_ = {};
   }
   wake_.notify_all();
-  for (std::thread& thread : threads_) thread.join();
+  join();
+}
+
+void WorkerPool::finish() {
+  {
+    const std::lock_guard lock(mutex_);
+    finishing_ = true;
+  }
+  wake_.notify_all();
+  join();
+}
+
+void WorkerPool::join() {
+  for (std::thread& thread : threads_)
+    if (thread.joinable()) thread.join();
 }
 
 void WorkerPool::submit(uint64_t rank, Task task) {
@@ -64,8 +100,8 @@ void WorkerPool::work(int worker) {
         before_rest_(worker);
         lock.lock();
       }
-      wake_.wait(lock, [this] { return stopping_ || !queue_.empty(); });
-      if (stopping_) return;
+      wake_.wait(lock, [this] { return stopping_ || finishing_ || !queue_.empty(); });
+      if (stopping_ || queue_.empty()) return;
       // top() is const only to protect the order, which the pop right behind makes irrelevant.
       task = std::move(const_cast<Entry&>(queue_.top()).task);
       queue_.pop();

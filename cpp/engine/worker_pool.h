@@ -20,8 +20,12 @@ class WorkerPool {
  public:
   using Task = std::function<void(int worker)>;
 
+  /// Starts a thread that runs what it is given; throws std::system_error if that cannot be done.
+  using Start = std::function<std::thread(std::function<void()>)>;
+
   /// A thread that finds no task calls `before_rest`, if there is one, and looks again.
-  explicit WorkerPool(int threads, Task before_rest = {});
+  /// Throws ResourceError if not all threads can be started; those that were have ended by then.
+  explicit WorkerPool(int threads, Task before_rest = {}, const Start& start = start_thread);
   ~WorkerPool();
   WorkerPool(const WorkerPool&) = delete;
   WorkerPool& operator=(const WorkerPool&) = delete;
@@ -30,6 +34,9 @@ class WorkerPool {
 
   /// Tasks of equal `rank` run in the order in which they came.
   void submit(uint64_t rank, Task task);
+
+  /// Runs what was submitted to its end, then ends the threads. Nothing may be submitted after it.
+  void finish();
 
  private:
   struct Entry {
@@ -41,13 +48,17 @@ class WorkerPool {
     }
   };
 
+  static std::thread start_thread(std::function<void()> work);
   void work(int worker);
+  void stop();
+  void join();
 
   std::mutex mutex_;
   std::condition_variable wake_;
   std::priority_queue<Entry> queue_;
   uint64_t arrivals_ = 0;
-  bool stopping_ = false;
+  bool stopping_ = false;   // at once
+  bool finishing_ = false;  // when there is no task left
   const Task before_rest_;
   std::vector<std::thread> threads_;
 };

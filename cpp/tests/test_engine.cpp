@@ -1,14 +1,18 @@
 // The engine's threads: many chunks at once, cancelled ones, memory that outlives its ring.
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include <atomic>
+#include <cerrno>
 #include <cstdio>
 #include <cstdlib>
 #include <memory>
 #include <string>
+#include <system_error>
 #include <thread>
 #include <vector>
 
+#include "base/error.h"
 #include "check.h"
 #include "engine/batch_buffer.h"
 #include "engine/engine.h"
@@ -54,6 +58,37 @@ void pool_drops_what_has_not_begun() {
   CHECK(ran >= 1 && ran < 101);
 }
 
+void a_pool_that_finishes_leaves_no_task_behind() {
+  std::atomic<int> ran{0}, rested{0};
+  WorkerPool pool(3, [&](int) { ++rested; });
+  for (int i = 0; i < 100; ++i) pool.submit(1, [&](int) { ++ran; });
+  pool.finish();
+  CHECK(ran == 100 && rested >= 1);
+  pool.finish();
+}
+
+void a_pool_that_lacks_a_thread_leaves_none_running() {
+  std::atomic<int> begun{0}, ended{0};
+  int started = 0;
+  const auto fourth_fails = [&](std::function<void()> work) {
+    if (started == 3) throw std::system_error(EAGAIN, std::generic_category());
+    ++started;
+    return std::thread([&, work] {
+      ++begun;
+      work();
+      ++ended;
+    });
+  };
+  std::string told;
+  try {
+    const WorkerPool pool(8, {}, fourth_fails);
+  } catch (const ResourceError& error) {
+    told = error.what();
+  }
+  CHECK(told.find("only 3 of 8 threads") != std::string::npos);
+  CHECK(begun == 3 && ended == 3);
+}
+
 void memory_goes_round_and_outlives_the_ring() {
   auto ring = std::make_shared<BatchRing>(1);
   uint8_t* first;
@@ -87,6 +122,22 @@ void missing_and_foreign_files_are_told_apart() {
   CHECK(chunk->items[1].problem.find("cannot be opened") != std::string::npos);
   CHECK(chunk->items[2].problem.find("folder") != std::string::npos);
   std::remove(text.c_str());
+}
+
+void too_many_open_files_are_not_the_files_fault() {
+  rlimit before{};
+  CHECK(::getrlimit(RLIMIT_NOFILE, &before) == 0);
+  Engine engine(1, 1);
+  const rlimit none{0, before.rlim_max};
+  CHECK(::setrlimit(RLIMIT_NOFILE, &none) == 0);
+  const auto chunk = engine.fetch(0, {"/proc/self/exe", "/nowhere"});
+  chunk->wait();
+  CHECK(::setrlimit(RLIMIT_NOFILE, &before) == 0);
+  CHECK(chunk->items[0].lacking == EMFILE && !chunk->items[0].problem.empty());
+  const auto again = engine.fetch(1, {"/proc/self/exe", "/nowhere"});
+  again->wait();
+  CHECK(again->items[0].lacking == 0 && again->items[0].problem.empty());
+  CHECK(again->items[1].lacking == 0 && !again->items[1].problem.empty());
 }
 
 Step whole(int height, int width) {
@@ -180,10 +231,13 @@ void steps_that_do_not_fit_are_refused() {
 int main() {
   pool_runs_every_task_and_lower_ranks_first();
   pool_drops_what_has_not_begun();
+  a_pool_that_finishes_leaves_no_task_behind();
+  a_pool_that_lacks_a_thread_leaves_none_running();
   memory_goes_round_and_outlives_the_ring();
   missing_and_foreign_files_are_told_apart();
+  too_many_open_files_are_not_the_files_fault();
   many_chunks_at_once_fill_their_own_slots();
   steps_that_do_not_fit_are_refused();
-  std::puts("engine: 6 passed");
+  std::puts("engine: 9 passed");
   return 0;
 }

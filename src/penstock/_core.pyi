@@ -113,6 +113,11 @@ class Engine:
 
     def __init__(self, workers: int, readers: int) -> None: ...
 
+    def close(self) -> None:
+        """
+        End the threads, after what is under way. Chunks can only be let go of afterwards.
+        """
+
     @property
     def workers(self) -> int: ...
 
@@ -147,6 +152,9 @@ class Chunk:
 
     @property
     def unreadable(self) -> NDArray[numpy.int32]: ...
+
+    @property
+    def lacking(self) -> NDArray[numpy.int32]: ...
 
     @property
     def status(self) -> NDArray[numpy.int32]: ...

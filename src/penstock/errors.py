@@ -1,11 +1,24 @@
-"""Every error penstock raises on purpose. Imports nothing of ours.
+"""Every error penstock raises on purpose.
 
 Messages read: where, what is wrong, what was got, what to do.
 """
 
+from typing import ClassVar
+
+from penstock.printable import MOST_PER_LINE, printable, printable_lines
+
 
 class PenstockError(Exception):
     """Base of every error penstock raises on purpose."""
+
+    # Whether a message is one sentence after the other. What it quotes from files must not begin
+    # a line of its own then, which could be taken for ours.
+    _one_line: ClassVar[bool] = False
+
+    def __str__(self) -> str:
+        """Return the message; what it quotes from files is made safe for terminals."""
+        message = super().__str__()
+        return printable(message, MOST_PER_LINE) if self._one_line else printable_lines(message)
 
 
 class TransformError(PenstockError, ValueError):
@@ -15,21 +28,38 @@ class TransformError(PenstockError, ValueError):
 class SourceError(PenstockError, ValueError):
     """A folder, a labels file or a list of files is not what it should be."""
 
+    _one_line = True
+
 
 class DecodeError(PenstockError, OSError):
     """A file could not be read or is not an image we can decode; names the file."""
 
+    _one_line = True
+
 
 class PackError(PenstockError, ValueError, OSError):
     """A packed file cannot be written, or is damaged, cut short or of an unknown version."""
+
+    _one_line = True
 
 
 class LoaderError(PenstockError, RuntimeError):
     """The loader was set up or used in a way that cannot work."""
 
 
+class ResourceError(PenstockError, OSError):
+    """The machine lacks or refuses something: threads, open files, memory, a disk that answers.
+
+    No sample is at fault, so none is skipped or replaced because of it.
+    """
+
+    _one_line = True
+
+
 class OutputError(PenstockError, OSError):
     """A file with results could not be written."""
+
+    _one_line = True
 
 
 class AnalysisError(PenstockError, ValueError):

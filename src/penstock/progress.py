@@ -1,11 +1,14 @@
-"""A progress bar for work that may take long. Imports nothing of ours."""
+"""A progress bar for work that may take long."""
 
 from __future__ import annotations
 
+import contextlib
 import sys
 import time
 from types import TracebackType
 from typing import TYPE_CHECKING
+
+from penstock.printable import printable, safe_console
 
 if TYPE_CHECKING:
     from rich.progress import Progress, TaskID
@@ -31,7 +34,7 @@ class ProgressBar:
         quiet_for_s: float | None = None,
         rate: bool = True,
     ) -> None:
-        self._title = title
+        self._title = printable(title)
         self._total = total
         self._unit = unit
         self._rate = rate
@@ -66,7 +69,7 @@ class ProgressBar:
         """Count `items` more as done; `title` and `total`, if given, replace those before."""
         self._done += items
         self._total = self._total if total is None else total
-        self._title = self._title if title is None else title
+        self._title = self._title if title is None else printable(title)
         if self._wanted and (self._bar is not None or time.monotonic() >= self._quiet_until_s):
             self._draw()
 
@@ -74,15 +77,24 @@ class ProgressBar:
         if self._bar is None or self._task is None:
             self._bar = _rich_progress(self._unit, counted=self._total is not None, rate=self._rate)
             self._task = self._bar.add_task(self._title, total=self._total)
-            self._bar.start()
+            try:
+                self._bar.start()
+            except RuntimeError:  # it lacks a thread to redraw itself: the work goes on unseen
+                self._give_up()
+                return
         self._bar.update(
             self._task, completed=self._done, description=self._title, total=self._total
         )
 
+    def _give_up(self) -> None:
+        bar, self._bar, self._wanted = self._bar, None, False
+        if bar is not None:
+            with contextlib.suppress(RuntimeError):
+                bar.stop()
+
 
 def _rich_progress(unit: str, *, counted: bool, rate: bool) -> Progress:
     # Late, so that work which never draws does not pay for the import.
-    from rich.console import Console
     from rich.progress import (
         BarColumn,
         Progress,
@@ -107,6 +119,6 @@ def _rich_progress(unit: str, *, counted: bool, rate: bool) -> Progress:
         columns += [TextColumn("{task.completed:,.0f} " + unit)]
     columns += [Rate()] if rate else []
     columns += [TimeRemainingColumn()] if counted else []
-    console = Console(stderr=True)
+    console = safe_console(stderr=True)
     # On a terminal the bar gives way to the result; a log keeps its last state.
     return Progress(*columns, console=console, transient=console.is_terminal)

@@ -10,17 +10,18 @@ import io
 import json
 import os
 from collections.abc import Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
 import numpy as np
 from PIL import Image
 
-from penstock.errors import SourceError
+from penstock.errors import PenstockError, SourceError
 from penstock.geometry import Size
 from penstock.progress import ProgressBar
+from penstock.resources import Pool
 from penstock.sample_photo import Dice, Fields, make_photo
+from penstock.usable_cores import usable_cores
 
 MARKER_NAME = ".penstock-sample-set.json"
 
@@ -107,12 +108,14 @@ def make_sample_set(
             f"sample set: {classes} classes for {images} images. Give each class an image or more."
         )
     parameters = _Parameters(images, seed, classes)
-    target = Path(folder).expanduser()
+    target = Path(os.path.expanduser(folder))
     photos = list(_photos(target, parameters))
     try:
         if _holds(target, parameters, photos):
             return target
         _write(target, parameters, photos, progress)
+    except PenstockError:
+        raise
     except OSError as error:
         raise SourceError(
             f"{target}: the sample set cannot be written ({error.strerror}). Choose another folder."
@@ -185,7 +188,7 @@ def _write(
     title, total = "making sample photos", 0
     with (
         ProgressBar(title, total=len(photos), unit="images", show=progress) as bar,
-        ThreadPoolExecutor() as pool,
+        Pool(min(32, usable_cores() + 4)) as pool,
     ):
         try:
             for written in pool.map(write_one, photos):

@@ -6,6 +6,8 @@ from pathlib import Path
 
 import pytest
 
+from penstock.sources import remembered_scan
+
 LONG_AGO_NS = 1_700_000_000_000_000_000
 
 
@@ -33,10 +35,14 @@ def make_files(tmp_path: Path) -> Callable[..., Path]:
 
 
 @pytest.fixture
-def age() -> Callable[[Path], None]:
-    """Return a function that dates all directories back, so that a scan of them is kept."""
+def age(monkeypatch: pytest.MonkeyPatch) -> Callable[[Path], None]:
+    """Return a function that dates all directories back, so that a scan of them is kept.
+
+    The time of change cannot be dated back; that it is recent is forgiven instead.
+    """
 
     def date_back(root: Path) -> None:
+        monkeypatch.setattr(remembered_scan, "CLOCK_GRAIN_NS", -LONG_AGO_NS)
         for directory, _, _ in os.walk(root):
             os.utime(directory, ns=(LONG_AGO_NS, LONG_AGO_NS))
 

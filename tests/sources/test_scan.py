@@ -1,5 +1,9 @@
 """A scan is remembered while it holds, and only then."""
 
+import hashlib
+import io
+import os
+import threading
 from collections.abc import Callable
 from pathlib import Path
 
@@ -76,7 +80,7 @@ def test_refresh_scans_again(make_files: Make, age: Age, scans: list[str]) -> No
 def test_a_folder_changed_just_now_is_not_remembered(make_files: Make, cache: Path) -> None:
     """A second change in the same tick of the file system's clock would go unseen."""
     find_images(str(make_files("a/1.jpg")))
-    assert not list(cache.rglob("*.npz"))
+    assert not list(cache.rglob("*.scan"))
 
 
 def test_a_link_pointed_elsewhere_is_another_folder(make_files: Make, age: Age) -> None:
@@ -94,19 +98,27 @@ def test_a_link_pointed_elsewhere_is_another_folder(make_files: Make, age: Age) 
 def test_a_damaged_cache_only_costs_a_scan(
     make_files: Make, age: Age, cache: Path, scans: list[str]
 ) -> None:
-    root = make_files(*(f"a/{i}.jpg" for i in range(50)))
+    """Whatever is cut off, and whichever bit flips."""
+    root = make_files(*(f"a/{i}.jpg" for i in range(5)))
     age(root)
     expected = names(find_images(str(root)))
-    (kept,) = cache.rglob("*.npz")
+    (kept,) = cache.rglob("*.scan")
     whole = kept.read_bytes()
-    damaged = [b"", whole[:100], whole[:-30], b"\0" * len(whole), b"\x93NUMPY" + whole]
-    middle = len(whole) // 2
-    damaged.append(whole[:middle] + bytes([whole[middle] ^ 1]) + whole[middle + 1 :])
+    damaged = [b"", whole[:100], whole[:-30], b"\0" * len(whole), b"\x93NUMPY" + whole, whole * 2]
+    for place in range(len(whole)):
+        flipped = whole[place] ^ 1 << place % 8
+        damaged.append(whole[:place] + bytes([flipped]) + whole[place + 1 :])
     for data in damaged:
-        kept.write_bytes(data)
-        before = len(scans)
-        assert names(find_images(str(root))) == expected
-        assert len(scans) == before + 1
+        assert recalled(kept, data, root) is None
+    kept.write_bytes(damaged[-1])
+    assert names(find_images(str(root))) == expected
+    assert len(scans) == 2
+    assert kept.read_bytes() == whole  # made good
+
+
+def recalled(kept: Path, data: bytes, root: Path) -> Scan | None:
+    kept.write_bytes(data)
+    return remembered_scan._recall(kept, os.fsencode(os.path.realpath(root)))
 
 
 @pytest.mark.parametrize(
@@ -117,24 +129,130 @@ def test_a_damaged_cache_only_costs_a_scan(
         {"file_offsets": np.zeros((2, 2), np.int64)},
         {"file_counts": np.array([0, -1], np.int64)},
         {"file_counts": np.array([0.5, 0.5])},
-        {"modified_ns": np.zeros(7, np.int64)},
+        {"stamps": np.zeros(7, np.int64)},
         {"directory_blob": np.frombuffer(b"\0", np.uint8)},
         {"file_blob": np.array([{}], object)},
+        {"root": np.frombuffer(b"/elsewhere", np.uint8)},
     ],
     ids=lambda arrays: next(iter(arrays)),
 )
 def test_a_cache_with_wrong_arrays_only_costs_a_scan(
     make_files: Make, age: Age, cache: Path, scans: list[str], arrays: dict[str, object]
 ) -> None:
+    """Written by another version, say: the checksum is right."""
     root = make_files("a/1.jpg")
     age(root)
     find_images(str(root))
-    (kept,) = cache.rglob("*.npz")
-    with np.load(kept) as stored:
+    (kept,) = cache.rglob("*.scan")
+    begin = len(remembered_scan.MAGIC) + remembered_scan.DIGEST_BYTES
+    with np.load(io.BytesIO(kept.read_bytes()[begin:])) as stored:
         content = dict(stored)
-    np.savez(kept, **{**content, **arrays})
+    body = io.BytesIO()
+    np.savez(body, **{**content, **arrays})
+    digest = hashlib.sha256(body.getvalue()).digest()
+    kept.write_bytes(remembered_scan.MAGIC + digest + body.getvalue())
     assert names(find_images(str(root))) == ["a/1.jpg"]
     assert len(scans) == 2
+
+
+@pytest.mark.parametrize("kind", ["link", "fifo", "folder", "another user's"])
+def test_a_cache_file_of_another_kind_only_costs_a_scan(
+    make_files: Make,
+    age: Age,
+    cache: Path,
+    scans: list[str],
+    kind: str,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    root = make_files("a/1.jpg")
+    age(root)
+    find_images(str(root))
+    (kept,) = cache.rglob("*.scan")
+    moved = kept.rename(kept.with_name("moved"))
+    if kind == "link":
+        kept.symlink_to(moved)
+    elif kind == "fifo":
+        os.mkfifo(kept)
+    elif kind == "folder":
+        kept.mkdir()
+    else:
+        moved.rename(kept)
+        monkeypatch.setattr(os, "geteuid", lambda: os.getuid() + 1)
+    assert names(find_images(str(root))) == ["a/1.jpg"]
+    assert len(scans) == 2
+    assert not list(cache.rglob("*.tmp"))
+
+
+def next_tick(folder: Path) -> None:
+    """Let the file system's clock move on."""
+    probe = folder.parent / "tick"
+    probe.touch()
+    before_ns = probe.stat().st_ctime_ns
+    while probe.stat().st_ctime_ns == before_ns:
+        probe.touch()
+
+
+def test_a_file_added_under_a_restored_time_is_seen(
+    make_files: Make, age: Age, scans: list[str]
+) -> None:
+    """As after tar or rsync, which put back the times of folders."""
+    root = make_files("a/1.jpg")
+    age(root)
+    find_images(str(root))
+    before = (root / "a").stat()
+    next_tick(root)
+    make_files(*(f"a/{i}.jpg" for i in range(2, 62)))
+    os.utime(root / "a", ns=(before.st_atime_ns, before.st_mtime_ns))
+    assert (root / "a").stat().st_mtime_ns == before.st_mtime_ns
+    assert len(find_images(str(root)).files) == 61
+    assert len(scans) == 2
+
+
+def test_a_folder_in_anothers_place_is_scanned(
+    make_files: Make, age: Age, scans: list[str], tmp_path: Path
+) -> None:
+    root = make_files("a/1.jpg")
+    other = make_files("2.jpg", root="other")
+    for folder in (root, other):
+        age(folder)
+    find_images(str(root))
+    (root / "a").rename(tmp_path / "old")
+    other.rename(root / "a")
+    age(root)
+    assert names(find_images(str(root))) == ["a/2.jpg"]
+    assert len(scans) == 2
+
+
+def test_a_file_system_without_times_is_scanned_each_time(
+    make_files: Make, age: Age, cache: Path
+) -> None:
+    root = make_files("a/1.jpg")
+    age(root)
+    os.utime(root / "a", ns=(0, 0))
+    find_images(str(root))
+    assert not list(cache.rglob("*.scan"))
+
+
+def test_two_processes_write_the_cache_at_once(make_files: Make, age: Age, cache: Path) -> None:
+    root = make_files(*(f"a/{i}.jpg" for i in range(30)))
+    age(root)
+    find_images(str(root))
+    (kept,) = cache.rglob("*.scan")
+    whole = kept.read_bytes()
+    scan = find_images(str(root))
+    real_root = os.fsencode(os.path.realpath(root))
+
+    def write() -> None:
+        for _ in range(20):
+            remembered_scan._remember(scan, kept, real_root)
+
+    writers = [threading.Thread(target=write) for _ in range(3)]
+    for writer in writers:
+        writer.start()
+    while any(writer.is_alive() for writer in writers):
+        assert remembered_scan._recall(kept, real_root) is not None
+    assert kept.read_bytes() == whole
+    assert list(cache.rglob("*.tmp")) == []
 
 
 def test_a_cache_that_cannot_be_written_is_no_error(
@@ -156,7 +274,7 @@ def test_a_full_disk_leaves_no_half_written_file(
     def no_space(*_: object, **__: object) -> None:
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr(np, "savez", no_space)
+    monkeypatch.setattr(os, "replace", no_space)
     find_images(str(root))
     assert not [file for file in cache.rglob("*") if file.is_file()]
 
@@ -192,3 +310,39 @@ def test_cache_folder_follows_the_environment(monkeypatch: pytest.MonkeyPatch) -
     assert user_cache_folder() == Path("/xdg/penstock")
     monkeypatch.setenv("XDG_CACHE_HOME", "relative")
     assert user_cache_folder() == Path.home() / ".cache" / "penstock"
+    for wrong in ("", "not/absolute"):
+        monkeypatch.setenv("HOME", wrong)
+        assert user_cache_folder() is None
+
+
+@pytest.mark.parametrize(
+    "environment",
+    [
+        {},
+        {"HOME": "/nonexistent"},
+        {"HOME": "/proc"},
+        {"XDG_CACHE_HOME": "/dev/full"},
+        {"XDG_CACHE_HOME": "relative", "HOME": ""},
+        {"PENSTOCK_CACHE": "~nobody_of_this_name/cache", "HOME": "/nonexistent"},
+    ],
+    ids=str,
+)
+def test_a_user_without_name_and_home_opens_a_folder(
+    make_files: Make, age: Age, monkeypatch: pytest.MonkeyPatch, environment: dict[str, str]
+) -> None:
+    """As in a container that runs under a number."""
+
+    def unknown(_: object) -> None:
+        raise KeyError
+
+    monkeypatch.setattr("pwd.getpwuid", unknown)
+    monkeypatch.setattr("pwd.getpwnam", unknown)
+    for name in ("PENSTOCK_CACHE", "XDG_CACHE_HOME", "HOME"):
+        monkeypatch.delenv(name, raising=False)
+    for name, value in environment.items():
+        monkeypatch.setenv(name, value)
+    root = make_files("a/1.jpg", "b/2.jpg")
+    age(root)
+    monkeypatch.chdir(root.parent)
+    for _ in range(2):
+        assert names(find_images(str(root))) == ["a/1.jpg", "b/2.jpg"]

@@ -7,6 +7,8 @@ import time
 from collections.abc import Callable
 
 from penstock.analysis.thread_clock import Spent, ThreadClock
+from penstock.errors import ResourceError
+from penstock.resources import MORE_THREADS
 
 _CPU_S = 0.2  # for which the function is watched
 _LONGEST_S = 2.0
@@ -34,7 +36,12 @@ def lock_share(call: Callable[[], object]) -> float:
             is_over.wait()  # so that its clock can be read to the end
 
     worker = threading.Thread(target=repeat, daemon=True)
-    worker.start()
+    try:
+        worker.start()
+    except RuntimeError as error:
+        raise ResourceError(
+            f"How long the interpreter is locked cannot be measured: {error}. {MORE_THREADS}"
+        ) from error
     try:
         return _held_share(worker, errors)
     finally:

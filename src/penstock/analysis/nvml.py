@@ -61,7 +61,13 @@ def watch_gpu(gpu: str | int) -> Iterator[GpuWatch]:
     thread = threading.Thread(
         target=_sample_until, args=(is_over, watch, library, gpu), daemon=True
     )
-    thread.start()
+    try:
+        thread.start()
+    except RuntimeError as error:
+        watch.note = f"nobody asked NVML how busy the GPU is: {error}"
+        library.nvmlShutdown()
+        yield watch
+        return
     try:
         yield watch
     finally:

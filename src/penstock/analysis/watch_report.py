@@ -15,6 +15,7 @@ from penstock.analysis.shared_cores import CpuUse
 from penstock.analysis.step_times import StepTimes
 from penstock.analysis.watch_inside import Inside, cpu_use, look_inside, share_of_copying
 from penstock.analysis.watch_verdict import Promise, Shares, judge
+from penstock.printable import printable_lines
 from penstock.usable_cores import usable_cores
 from penstock.watching.sampling import LoaderSamples
 
@@ -90,7 +91,7 @@ class WatchReport:
         ]
 
     def __str__(self) -> str:
-        return "\n".join(self.lines())
+        return printable_lines("\n".join(self.lines()))
 
 
 def summarise(times: StepTimes, facts: LoaderFacts, samples: LoaderSamples) -> WatchReport:

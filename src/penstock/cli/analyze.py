@@ -11,6 +11,7 @@ from penstock.cli.analyzed_loader import BATCH_SIZE, is_object, open_loader, ope
 from penstock.cli.arguments import count, seconds
 from penstock.cli.output import say
 from penstock.errors import AnalysisError
+from penstock.printable import in_encoding, printable
 from penstock.progress import ProgressBar
 
 if TYPE_CHECKING:
@@ -150,7 +151,8 @@ class _Teller:
 
     def tell(self, what: str, number: int, planned: int) -> None:
         if not self._is_terminal:
-            print(f"measuring {number} of {planned}: {what}", file=sys.stderr, flush=True)
+            told = printable(f"measuring {number} of {planned}: {what}")
+            print(in_encoding(told, sys.stderr.encoding), file=sys.stderr, flush=True)
             return
         done = number - 1  # that one is only begun
         self._bar.advance(done - self._bar.done, title=f"measuring {what}", total=planned)

@@ -84,23 +84,25 @@ def run(args: argparse.Namespace) -> int:
 def _write_report(result: Result, wanted: Path | None) -> None:
     from penstock.analysis.report import write_html
     from penstock.analysis.report.vega import chart_script
-    from penstock.errors import AnalysisError
-    from penstock.user_cache import user_cache_folder
+    from penstock.errors import AnalysisError, OutputError
+    from penstock.user_cache import needed_cache_folder
 
     try:
         chart_script()
     except AnalysisError as error:  # the rest of the story can be told without
         result.notes.append(str(error))
         return
-    path = wanted or user_cache_folder() / "demo-report.html"
-    if wanted is None:
-        path.parent.mkdir(parents=True, exist_ok=True)
+    try:
+        path = wanted or needed_cache_folder() / "demo-report.html"
+    except OutputError as error:
+        result.notes.append(str(error))
+        return
     write_html(result.after, path, before=result.before, note=result.construction)
     result.report = str(path.resolve())
 
 
 def _default_folder(images: int) -> Path:
     from penstock.sample_set import RECIPE
-    from penstock.user_cache import user_cache_folder
+    from penstock.user_cache import needed_cache_folder
 
-    return user_cache_folder() / "sample-sets" / f"{images}-images-recipe-{RECIPE}"
+    return needed_cache_folder() / "sample-sets" / f"{images}-images-recipe-{RECIPE}"

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from penstock.analysis.report import wording
 from penstock.cli.demo_loaders import CROP_PX
 from penstock.cli.demo_result import Result
+from penstock.printable import safe_console
 
 if TYPE_CHECKING:
     from penstock.analysis.results import Analysis
@@ -18,10 +19,9 @@ if TYPE_CHECKING:
 
 def print_story(result: Result) -> None:
     """Print what was measured, then the verdicts before and after, and where the report is."""
-    from rich.console import Console
     from rich.text import Text
 
-    console = Console(highlight=False)
+    console = safe_console(highlight=False)
 
     def tell(words: str, style: str = "", indent: str = "") -> None:
         wrapped = fill(words, console.width, initial_indent=indent, subsequent_indent=indent)

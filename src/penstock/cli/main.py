@@ -9,10 +9,13 @@ import argparse
 import os
 import sys
 from collections.abc import Sequence
+from typing import NoReturn
 
 from penstock._version import __version__
 from penstock.cli import analyze, demo, inspect, pack, profile, report, run, show, unpack, verify
+from penstock.cli.output import complain
 from penstock.errors import PenstockError
+from penstock.printable import in_encoding, printable_lines
 
 EXIT_ERROR = 2
 EXIT_INTERRUPTED = 130  # as shells report a program that Ctrl-C ended
@@ -32,10 +35,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
         code: int = args.run(args)
         sys.stdout.flush()
     except PenstockError as error:
-        print(f"penstock: {error}", file=sys.stderr)
+        complain(str(error))
         return EXIT_ERROR
     except KeyboardInterrupt:
-        print("penstock: interrupted", file=sys.stderr)
+        complain("interrupted")
         return EXIT_INTERRUPTED
     except BrokenPipeError:
         # The reader, such as `head`, has seen enough. Python would complain again at exit.
@@ -44,8 +47,15 @@ def main(arguments: Sequence[str] | None = None) -> int:
     return code
 
 
+class _Parser(argparse.ArgumentParser):
+    """Refuses arguments safely: a shell's `*` may have brought any file's name."""
+
+    def error(self, message: str) -> NoReturn:
+        super().error(in_encoding(printable_lines(message), sys.stderr.encoding))
+
+
 def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(
+    parser = _Parser(
         prog="penstock", description="Feeds images to models in training, fast and bit-exact."
     )
     parser.add_argument("--version", action="version", version=f"penstock {__version__}")

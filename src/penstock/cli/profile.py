@@ -75,11 +75,11 @@ def run(args: argparse.Namespace) -> int:
 def _photos(folder: Path | None) -> list[str]:
     if folder is None:
         from penstock.sample_set import RECIPE, make_sample_set
-        from penstock.user_cache import user_cache_folder
+        from penstock.user_cache import needed_cache_folder
 
         name = f"{SAMPLE_PHOTOS}-images-recipe-{RECIPE}"
         folder = make_sample_set(
-            user_cache_folder() / "sample-sets" / name, images=SAMPLE_PHOTOS, classes=8
+            needed_cache_folder() / "sample-sets" / name, images=SAMPLE_PHOTOS, classes=8
         )
     photos = sorted(str(file) for file in folder.rglob("*") if file.suffix.lower() in SUFFIXES)
     if not photos:

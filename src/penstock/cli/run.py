@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, TextIO
 
 from penstock.cli.in_script.sitecustomize import PREFIX, own_stderr, print_last
 from penstock.errors import PenstockError
+from penstock.printable import MOST_PER_LINE, printable, safe_console
 
 if TYPE_CHECKING:
     from penstock.analysis.found_loaders import FoundLoader
@@ -179,7 +180,8 @@ def _write(file: Path, result: dict[str, Any]) -> None:
     try:
         file.write_text(json.dumps(result) + "\n", "utf-8")
     except OSError as error:  # too late to end with an error: the exit code is the script's
-        print_last(f"penstock: cannot write {file}: {error.strerror}\n")
+        told = printable(f"penstock: cannot write {file}: {error.strerror}", MOST_PER_LINE)
+        print_last(f"{told}\n")
 
 
 def _to_dict(
@@ -220,12 +222,11 @@ def _print(
     stderr: TextIO,
 ) -> None:
     from rich.box import SIMPLE_HEAD
-    from rich.console import Console
     from rich.table import Table
 
     from penstock.cli.next_step import ScriptObjects
 
-    console = Console(file=stderr, highlight=False, markup=False)
+    console = safe_console(file=stderr, highlight=False, markup=False)
     console.print(f"\npenstock: the script {_ending(outcome)} after {seconds:,.1f} s")
     if not found:
         console.print("It iterated over no DataLoader and no penstock Loader in this process.")

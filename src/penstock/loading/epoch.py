@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
+import os
+import threading
 from collections import deque
 from collections.abc import Callable, Iterator
 from concurrent.futures import Future
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
+from penstock.errors import LoaderError, ResourceError
 from penstock.loading.batch import Batch
 from penstock.loading.deliver import Delivery
-from penstock.loading.machine import Machine
+from penstock.loading.machine import Machine, check_not_forked
 from penstock.loading.sampler import Shard
 from penstock.loading.selection import EpochOrder
 from penstock.loading.work import PART_SIZE, Part
@@ -85,16 +89,29 @@ class Epoch(Iterator[Any]):
                 delivered = self._batching.delivery.deliver(batch)
                 self._machine.check_unchanged(batch.files)  # last: it has been read by now
             except BaseException as error:
-                self.close()
-                if isinstance(error, Exception):  # which may be due to a file that has changed
-                    self._machine.check_unchanged(batch.files)
+                self._fail(error, batch)
                 raise
+            if not self._under_way:
+                raise _was_closed()
             self._under_way.popleft()
             self.progress.consumed += len(batch.samples)
-            self._top_up()
+            with suppress(LoaderError):  # closed just now, which the next call says; this is good
+                self._top_up()
             if delivered is not None:
                 return delivered
         raise StopIteration
+
+    def _fail(self, error: BaseException, batch: Batch) -> None:
+        """End after an error; raises a better one if somebody closed us or changed the data."""
+        was_closed = not self._under_way
+        self.close()
+        if isinstance(error, ResourceError):
+            self._machine.close()  # so that it holds nothing that others lack
+        elif isinstance(error, Exception):
+            self._machine.check_usable()
+            if was_closed:
+                raise _was_closed() from error
+            self._machine.check_unchanged(batch.files)
 
     def close(self) -> None:
         """Start nothing more; what is under way in the core ends by itself."""
@@ -134,17 +151,40 @@ class Epoch(Iterator[Any]):
             self._parts += 1
 
 
+def _was_closed() -> LoaderError:
+    return LoaderError("This iterator was closed while a batch was awaited. Iterate again.")
+
+
 class Iteration(Iterator[Any]):
-    """An epoch that begins when its first batch is asked for: only looking at it counts nothing."""
+    """An epoch that begins when its first batch is asked for: only looking at it counts nothing.
+
+    Threads may share it: they take turns, and each batch goes to exactly one of them.
+    """
 
     def __init__(self, begin: Callable[[], Epoch]) -> None:
         self._begin: Callable[[], Epoch] | None = begin
         self._epoch: Epoch | None = None
+        self._owner = os.getpid()
+        self._turn = threading.RLock()
+        self._advancing = False
 
     def __next__(self) -> Any:
+        check_not_forked(self._owner)  # before the lock, which a thread may have held in the fork
+        with self._turn:
+            if self._advancing:  # by this very thread: a signal handler or a finaliser in between
+                raise LoaderError(
+                    "This iterator is asked for a batch while the same thread waits for one. "
+                    "Do not iterate in signal handlers and finalisers."
+                )
+            self._advancing = True
+            try:
+                return self._advance()
+            finally:
+                self._advancing = False
+
+    def _advance(self) -> Any:
         if self._begin is not None:
-            begin, self._begin = self._begin, None
-            self._epoch = begin()
+            self._epoch, self._begin = self._begin(), None
         if self._epoch is None:
             raise StopIteration
         return next(self._epoch)

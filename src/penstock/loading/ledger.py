@@ -9,6 +9,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from penstock.printable import printable
+
 # Later ones are graver; a file is listed under the gravest thing that happened to it.
 EVENTS = ("libjpeg", "pillow", "substituted", "skipped")
 
@@ -23,7 +25,7 @@ class LedgerEntry:
     reason: str
 
     def __str__(self) -> str:
-        return f"{self.file}: {self.event} ({self.reason})"
+        return printable(f"{self.file}: {self.event} ({self.reason})")
 
 
 class Ledger:

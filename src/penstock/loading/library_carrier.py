@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from concurrent.futures import ThreadPoolExecutor
 from typing import Generic
 
 import numpy as np
@@ -20,6 +19,7 @@ from penstock.loading.reference import Layout, erase_finished
 from penstock.loading.target_source import TargetSource
 from penstock.loading.work import Carrier, Failures, Part
 from penstock.planner.plan import Plan, Segment
+from penstock.resources import Pool
 from penstock.sources import Source
 from penstock.transforms.effects import EffectMove
 
@@ -39,7 +39,7 @@ class LibraryCarrier(Carrier, Generic[ImageT]):
         targets: TargetSource | None = None,
         masks: MaskUse | None = None,
     ) -> None:
-        super().__init__(ThreadPoolExecutor(options.threads, "penstock-library"))
+        super().__init__(Pool(options.threads, "penstock-library"))
         self._library = library
         self._source = source
         self._plan = plan

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import threading
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, NoReturn
@@ -196,6 +197,7 @@ class Loader:
         self._start = 0
         self._progress: Progress | None = None
         self._machine: Machine | None = None
+        self._beginning = threading.RLock()
         self._owner = os.getpid()
 
     @property
@@ -330,10 +332,20 @@ class Loader:
         return other
 
     def close(self) -> None:
-        """Stop the loader's threads now; iterating again starts new ones."""
-        if self._machine is not None:
-            self._machine.close()
-            self._machine = None
+        """Stop the loader's threads now; iterating again starts new ones.
+
+        Any thread may call it, as often as it likes. Whoever waits for a batch meanwhile gets a
+        LoaderError.
+        """
+        if os.getpid() != self._owner:
+            return  # a forked child has no threads to stop, and the lock may never be free there
+        with self._beginning:
+            machine = self._machine
+        if machine is not None:
+            machine.close()
+            with self._beginning:
+                if self._machine is machine:
+                    self._machine = None
 
     def __getitem__(self, index: Any) -> NoReturn:
         """Refuse to stand for a torch Dataset."""
@@ -395,16 +407,27 @@ class Loader:
     def _begin_epoch(self) -> Epoch:
         """Count an epoch and start its work; called for the first batch."""
         check_not_forked(self._owner)
-        self._ask_for_ranks(now=True)
-        if self._machine is None:
-            source = self._source
-            self._machine = Machine(
+        with self._beginning:
+            self._ask_for_ranks(now=True)
+            if self._machine is not None and not self._machine.closed:
+                return self._start_epoch(self._machine)
+            self._machine, source = None, self._source
+            machine = Machine(
                 self._make_carrier(),
                 self._output,
                 self._running.prefetch,
                 self._mixer,
                 source.check_unchanged if isinstance(source, PackedSource) else None,
             )
+            try:
+                epoch = self._start_epoch(machine)
+            except BaseException:
+                machine.close()
+                raise
+            self._machine = machine
+            return epoch
+
+    def _start_epoch(self, machine: Machine) -> Epoch:
         order = self._order(self._epoch)
         epoch = Epoch(
             number=self._epoch,
@@ -418,7 +441,7 @@ class Loader:
                 self._delivery,
                 one_size=self._target_source is None and self._masks is None,
             ),
-            machine=self._machine,
+            machine=machine,
         )
         self._progress = epoch.progress
         self._epoch, self._start = self._epoch + 1, 0
@@ -429,6 +452,7 @@ class Loader:
         self._running = options
         self._ledger = Ledger(len(self._source), self._source.name)
         self._machine = None
+        self._beginning = threading.RLock()
         self._owner = os.getpid()
         self.set_epoch(0)
 

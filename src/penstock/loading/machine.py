@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import weakref
 from collections.abc import Callable
-from concurrent.futures import Future, ThreadPoolExecutor
+from concurrent.futures import Future
 
 from penstock.errors import LoaderError
 from penstock.geometry import Ints
@@ -13,6 +13,7 @@ from penstock.loading.batch import BatchMaker
 from penstock.loading.mix import Mixer
 from penstock.loading.options import OutputOptions
 from penstock.loading.work import Carrier, Part
+from penstock.resources import Pool
 
 # Parts of batches whose files are in memory at the same time. Each has a thread that takes it
 # through its stages, asleep whenever the core is at work on it.
@@ -32,10 +33,10 @@ class Machine:
     ) -> None:
         self.maker = BatchMaker(output, most_idle=prefetch + 2)
         self._owner = os.getpid()
-        self._carrier = carrier
+        self._carrier: Carrier | None = carrier
         self._mixer = mixer
         self._check = check
-        self._conductors = ThreadPoolExecutor(_MOST_PARTS_UNDER_WAY, "penstock-conductor")
+        self._conductors = Pool(_MOST_PARTS_UNDER_WAY, "penstock-conductor")
         # Where the last reference is dropped, any lock may be held: by the garbage collector, in
         # the midst of a submit, say. So nothing is shut down there; a pool that nobody refers to
         # ends its threads by itself.
@@ -44,7 +45,18 @@ class Machine:
     def carry(self, part: Part) -> Future[None]:
         """Start a part."""
         self.check_usable()
-        return self._conductors.submit(_carry, self._carrier, self._mixer, part)
+        carrier = self._carrier
+        try:
+            if carrier is not None:
+                return self._conductors.submit(_carry, carrier, self._mixer, part)
+        except RuntimeError as error:  # the pool was shut down since we looked
+            raise _closed() from error
+        raise _closed()
+
+    @property
+    def closed(self) -> bool:
+        """Whether it was closed."""
+        return not self._end.alive
 
     def check_unchanged(self, files: Ints) -> None:
         """Raise if the data that these samples were read from has changed under our hands."""
@@ -54,15 +66,29 @@ class Machine:
     def check_usable(self) -> None:
         """Raise after a fork, or after closing."""
         check_not_forked(self._owner)
-        if not self._end.alive:
-            raise LoaderError("This loader was closed while it was iterated. Iterate it again.")
+        if self.closed:
+            raise _closed()
 
     def close(self) -> None:
-        """Stop now, and wait until all threads have ended."""
-        if self._end.detach() is not None and os.getpid() == self._owner:
-            self._carrier.close()
+        """Stop now, and wait until all threads have ended; any thread but its own may call it."""
+        carrier = self._carrier
+        if carrier is None or os.getpid() != self._owner:
+            return
+        if self._conductors.holds_this_thread() or carrier.holds_this_thread():
+            raise LoaderError(
+                "Loader.close: called from a transform or another function that this loader runs, "
+                "so it would wait for itself. Close it from the loop over its batches."
+            )
+        if self._end.detach() is not None:
+            carrier.close()
             self._conductors.shutdown(wait=True, cancel_futures=True)
             self.maker.close()
+            carrier.end()
+            self._carrier = None
+
+
+def _closed() -> LoaderError:
+    return LoaderError("This loader was closed while it was iterated. Iterate it again.")
 
 
 def check_not_forked(owner: int) -> None:

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import numpy.typing as npt
 
 from penstock._core import Chunk, Engine, Format
-from penstock.errors import DecodeError
-from penstock.geometry import Sizes
+from penstock.errors import CoreError, DecodeError, ResourceError
+from penstock.geometry import Ints, Sizes
 from penstock.loading.carried import Carried
 from penstock.loading.dct_scale import choose_dct_scale
 from penstock.loading.fetch import Items, fetch_for
@@ -23,6 +22,7 @@ from penstock.loading.python_calls import PythonCalls
 from penstock.loading.target_source import TargetSource
 from penstock.loading.work import Carrier, Failures, Part
 from penstock.planner.plan import Plan, Segment
+from penstock.resources import MORE_THREADS, Pool, refused
 from penstock.sources import Source
 from penstock.transforms.moves import Move, out_sizes
 
@@ -51,7 +51,7 @@ class NativeCarrier(Carrier):
         targets: TargetSource | None = None,
         masks: MaskUse | None = None,
     ) -> None:
-        super().__init__(ThreadPoolExecutor(options.threads, "penstock-side"))
+        super().__init__(Pool(options.threads, "penstock-side"))
         self._source = source
         self._plan = plan
         self._format = image_format
@@ -63,12 +63,16 @@ class NativeCarrier(Carrier):
         self._python = PythonCalls(source, plan, seed)
         self._ledger = failures.ledger
         self._failures = failures
-        self._engine = Engine(options.threads, _READERS)
+        self._engine = _start_engine(options.threads)
         self._fetch = fetch_for(self._engine, source)
+
+    def end(self) -> None:
+        """End the core's threads."""
+        self._engine.close()
 
     def _carry_once(self, part: Part) -> Part | None:
         chunk = self._fetch.begin(part)
-        self._wait(chunk)
+        self._wait(chunk, part.files)
         masks, unread = read_masks(self._masks, part.files, self._pool)
         job = _Job(part, chunk, Carried(self._targets, part, masks))
         job.failed.update(unread)
@@ -184,7 +188,7 @@ class NativeCarrier(Carrier):
     ) -> None:
         if not job.settled:
             self._fetch.read(job.chunk, items, steps)
-            self._wait(job.chunk)
+            self._wait(job.chunk, job.part.files)
             self._settle_sources(job)
             if job.failed:
                 left = np.isin(items, job.alive())
@@ -192,7 +196,7 @@ class NativeCarrier(Carrier):
             if not len(items):
                 return
         start(items, steps)
-        self._wait(job.chunk)
+        self._wait(job.chunk, job.part.files)
 
         status = job.chunk.status[items]
         doubtful = items[status != _STATUS_OK]
@@ -224,7 +228,10 @@ class NativeCarrier(Carrier):
         again = np.isin(items, doubtful) & np.isin(items, job.alive())
         if again.any():
             start(items[again], steps.pick(again))
-            self._wait(job.chunk)
+            self._wait(job.chunk, job.part.files)
+            for item in items[again][job.chunk.status[items[again]] != _STATUS_OK].tolist():
+                name, said = self._source.name(int(job.part.files[item])), job.chunk.message(item)
+                raise CoreError(f"{name}: the core failed on pixels that Pillow gave it ({said}).")
 
     def _start_masks(
         self, job: _Job, items: Items, moves: tuple[Move, ...], sizes: Sizes
@@ -242,16 +249,21 @@ class NativeCarrier(Carrier):
         )
 
     def _finish_masks(self, job: _Job, items: Items, moving: MovingMasks) -> None:
-        self._wait(moving.chunk)
+        self._wait(moving.chunk, job.part.files[items])
         for row in np.flatnonzero(moving.chunk.unreadable).tolist():
             job.failed.setdefault(int(items[row]), moving.chunk.problem(row))
         job.carried.put_masks(items, moving.moved)
 
-    def _wait(self, chunk: Chunk) -> None:
+    def _wait(self, chunk: Chunk, files: Ints) -> None:
+        """Wait for the core; raises what the machine refused to it. `files` are the chunk's."""
         while not chunk.wait(_WAIT_S):
             if self._closed:
                 chunk.cancel()
         self._check_open()
+        for item in np.flatnonzero(chunk.lacking).tolist():
+            said = chunk.problem(item) or chunk.message(item)
+            what = f"{self._source.name(int(files[item]))}: {said}"
+            raise refused(what, int(chunk.lacking[item]))
 
 
 class _Job:
@@ -273,6 +285,16 @@ class _Job:
         """Sizes of these items' images as they are now."""
         height, width = self.chunk.height[items], self.chunk.width[items]
         return Sizes(height.astype(np.int64), width.astype(np.int64))
+
+
+def _start_engine(threads: int) -> Engine:
+    try:
+        return Engine(threads, _READERS)
+    except ResourceError as error:
+        raise ResourceError(
+            f"Loader: threads={threads}, and {_READERS} more that read files: {error}. "
+            f"{MORE_THREADS}"
+        ) from error
 
 
 def _arrays_for(sizes: Sizes) -> list[npt.NDArray[np.uint8]]:

@@ -17,6 +17,7 @@ from penstock.packing.format import HEADER_BYTES, RECORD_ZLIB, STORAGES
 from penstock.packing.original import original_file
 from penstock.packing.read import MOST_SIDE, PackFile
 from penstock.packing.shards import PackSet
+from penstock.printable import printable
 from penstock.sources import Labels
 
 # cpp/engine/record.h: pixels that must be inflated first, which is Python's business.
@@ -67,7 +68,7 @@ class PackedSource:
     def name(self, index: int) -> str:
         """Return the file that holds the sample, and its original name."""
         file, place = self.packed.locate(index)
-        return f"{file.path}: sample {place:,} ({file.name(place)})"
+        return printable(f"{file.path}: sample {place:,} ({file.name(place)})")
 
     def files(self) -> tuple[str, ...]:
         """Return the packed files."""
@@ -81,7 +82,7 @@ class PackedSource:
     def describe(self) -> str:
         """Return one line: what, how many images, which labels."""
         count, classes = len(self), self.classes
-        images = f"{self.packed.path}: {count:,} packed image{'' if count == 1 else 's'}"
+        images = f"{printable(self.packed.path)}: {count:,} packed image{'' if count == 1 else 's'}"
         if classes is not None:
             return f"{images} in {len(classes):,} classes"
         has_labels = any(column.name == "label" for column in self.packed.schema)

@@ -11,6 +11,7 @@ import PIL.Image
 
 from penstock.errors import DecodeError
 from penstock.pillow_messages import heard
+from penstock.resources import raise_if_refused
 from penstock.sources import Source
 
 ImageT = TypeVar("ImageT")
@@ -22,11 +23,13 @@ DEFAULT_PIXEL_LIMIT = 2 * (1024 * 1024 * 1024 // 4 // 3)
 def open_rgb(source: Source, sample: int, pixel_limit: int) -> PIL.Image.Image:
     """Return `Image.open(file).convert("RGB")`: first frame, not turned by EXIF.
 
-    Any failure is a DecodeError whose message lacks the file's name; the caller adds it.
+    Any failure is a DecodeError whose message lacks the file's name; the caller adds it. One of
+    the machine is a ResourceError instead.
     """
     try:
         file = source.open(sample)
     except Exception as error:  # a source may be the user's own, and so may be its errors
+        raise_if_refused(error, source.name(sample))
         raise DecodeError(f"it cannot be opened ({_sentence(error)})") from error
     try:
         with file, PIL.Image.open(file) as image:
@@ -37,6 +40,7 @@ def open_rgb(source: Source, sample: int, pixel_limit: int) -> PIL.Image.Image:
         raise
     # Decoders for hostile files raise nearly anything: struct.error, IndexError, SyntaxError ...
     except Exception as error:
+        raise_if_refused(error, source.name(sample))
         raise DecodeError(f"Pillow cannot decode it ({_sentence(error)})") from error
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -12,6 +11,7 @@ import numpy.typing as npt
 
 from penstock.errors import DecodeError, LoaderError
 from penstock.geometry import Ints
+from penstock.resources import Pool
 
 if TYPE_CHECKING:
     from penstock.loading.batch import Batch
@@ -54,7 +54,7 @@ class Part:
 class Carrier(ABC):
     """Takes a part from files to filled slots, with `pool` for what runs in Python."""
 
-    def __init__(self, pool: ThreadPoolExecutor) -> None:
+    def __init__(self, pool: Pool) -> None:
         self._pool = pool
         self._closed = False
 
@@ -68,6 +68,13 @@ class Carrier(ABC):
         """Stop threads, and wait until they have; parts under way end with an error."""
         self.abandon()
         self._pool.shutdown(wait=True, cancel_futures=True)
+
+    def end(self) -> None:  # noqa: B027 (most have nothing to end)
+        """End what parts needed, now that none is under way."""
+
+    def holds_this_thread(self) -> bool:
+        """Whether the caller runs on one of its threads."""
+        return self._pool.holds_this_thread()
 
     def abandon(self) -> None:
         """Let parts under way end early. Takes no lock, for the garbage collector may call it."""

@@ -13,6 +13,7 @@ from penstock.errors import DecodeError, PenstockError
 from penstock.packing import jpeg_records
 from penstock.packing.raw_pixels import encode_pixels, orientation_of
 from penstock.packing.records import Record
+from penstock.resources import raise_if_refused
 
 JPEG_START = b"\xff\xd8\xff"
 
@@ -54,6 +55,9 @@ def opened(data: bytes) -> Iterator[PIL.Image.Image]:
         with PIL.Image.open(io.BytesIO(data)) as image:
             yield image
     except PenstockError:
+        raise
+    except MemoryError as error:
+        raise_if_refused(error)
         raise
     except PIL.UnidentifiedImageError as error:
         first = " ".join(f"{byte:02X}" for byte in data[:4])

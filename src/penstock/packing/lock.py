@@ -23,7 +23,7 @@ from typing import TYPE_CHECKING, BinaryIO
 
 from penstock.errors import PackError
 from penstock.packing import disk
-from penstock.sources.file_source import printable
+from penstock.printable import printable
 
 if TYPE_CHECKING:
     from typing_extensions import Self

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
-from concurrent.futures import Future, ThreadPoolExecutor
+from concurrent.futures import Future
 from typing import TypeVar
+
+from penstock.resources import Pool
 
 Item = TypeVar("Item")
 Result = TypeVar("Result")
@@ -18,7 +20,7 @@ def map_in_order(
 ) -> Iterator[Result]:
     """Yield `function(item)` for each item, in their order; an exception ends it."""
     waiting: deque[Future[Result]] = deque()
-    pool = ThreadPoolExecutor(threads)
+    pool = Pool(threads)
     try:
         for item in items:
             waiting.append(pool.submit(function, item))

@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from penstock import _core
-from penstock.errors import CoreError, DecodeError, PackError, PenstockError
+from penstock.errors import CoreError, DecodeError, PackError, PenstockError, ResourceError
 from penstock.packing import disk
 from penstock.packing.encode import encode_image
 from penstock.packing.format import SUFFIX
@@ -32,7 +32,9 @@ from penstock.packing.summary import Summary, summarise
 from penstock.packing.unpacked_names import check_name
 from penstock.packing.write import JOURNAL_SUFFIX, PARTIAL_SUFFIX, PackWriter
 from penstock.pillow_messages import heard
+from penstock.printable import printable
 from penstock.progress import ProgressBar
+from penstock.resources import raise_if_refused
 from penstock.usable_cores import usable_cores
 
 
@@ -240,6 +242,8 @@ class _Job:
             return replace(item, columns=columns), record, size, crc
         except CoreError:  # a mistake of ours, or of the settings: not the file's
             raise
+        except ResourceError as error:  # the machine's
+            raise ResourceError(f"{printable(item.name)}: {error}") from error
         except PenstockError as error:
             return item, error, size, crc
 
@@ -271,8 +275,10 @@ def _read(data: bytes | os.PathLike[str]) -> bytes:
     try:
         with open(data, "rb") as file:
             return file.read()
-    except OSError as error:
-        raise DecodeError(f"cannot be read ({error.strerror or error})") from error
+    except (OSError, MemoryError) as error:
+        raise_if_refused(error)
+        reason = error.strerror if isinstance(error, OSError) else None
+        raise DecodeError(f"cannot be read ({reason or error})") from error
 
 
 def _check_parent(path: str) -> None:

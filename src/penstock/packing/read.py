@@ -36,6 +36,8 @@ from penstock.packing.format import (
 )
 from penstock.packing.items import Column
 from penstock.packing.read_column import Bytes, ColumnReader, FixedColumn, open_column, require
+from penstock.printable import printable
+from penstock.resources import raise_if_refused
 
 MOST_SIDE = 2**31 - 1  # what the core can count
 _CHUNK_BYTES = 1 << 22
@@ -290,6 +292,7 @@ def _open_map(path: str) -> tuple[MappedFile, tuple[int, int]]:
             raise
         os.close(descriptor)
     except OSError as error:
+        raise_if_refused(error, printable(path))
         raise PackError(f"{path}: cannot be opened ({error.strerror or error}).") from error
     except ValueError as error:  # a path with a zero byte
         raise PackError(f"{path!r}: cannot be opened ({error}).") from error

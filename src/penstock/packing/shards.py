@@ -17,6 +17,8 @@ from penstock.geometry import Ints
 from penstock.packing.format import SUFFIX
 from penstock.packing.items import Column
 from penstock.packing.read import PackFile, Sample
+from penstock.printable import printable
+from penstock.resources import raise_if_refused
 
 MANIFEST = "manifest.json"
 _FORMAT = "penstock shards"
@@ -180,6 +182,7 @@ def _listed_files(manifest: str) -> list[str]:
     except (OSError, ValueError, KeyError, TypeError, RecursionError) as error:
         if isinstance(error, PackError):
             raise
+        raise_if_refused(error, printable(manifest))
         raise PackError(f"{manifest}: not a manifest of shards ({error}).") from error
     if not names or any(os.path.basename(name) != name or not name for name in names):
         raise PackError(f"{manifest}: lists no files, or files elsewhere: {names[:3]}.")

@@ -7,8 +7,11 @@ from dataclasses import dataclass
 from typing import BinaryIO
 
 from penstock.geometry import Ints
+from penstock.printable import printable
 from penstock.sources.path_table import PathTable
 from penstock.sources.source import Labels
+
+__all__ = ["FileSource", "describe_labels", "printable"]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -53,8 +56,3 @@ def describe_labels(labels: Labels | None) -> str:
     kind = "float" if labels.dtype.kind == "f" else "integer"
     width = "" if labels.ndim == 1 else f" of {' x '.join(map(str, labels.shape[1:]))} numbers"
     return f"{kind} labels{width}"
-
-
-def printable(path: str | bytes | os.PathLike[str]) -> str:
-    r"""Return a path as text for any terminal; a byte that is not UTF-8 shows as `\udcff`."""
-    return os.fsdecode(path).encode("utf-8", "backslashreplace").decode("utf-8")

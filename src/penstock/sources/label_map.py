@@ -11,6 +11,8 @@ import numpy.typing as npt
 import PIL.Image
 
 from penstock.errors import DecodeError, PenstockError
+from penstock.printable import printable
+from penstock.resources import raise_if_refused
 
 LabelMap = npt.NDArray[np.uint8] | npt.NDArray[np.uint16]  # (height, width)
 
@@ -31,6 +33,7 @@ def read_label_map(file: bytes | str | os.PathLike[str]) -> LabelMap:
         raise
     # Decoders for hostile files raise nearly anything: struct.error, IndexError, SyntaxError ...
     except Exception as error:
+        raise_if_refused(error, "a mask" if isinstance(file, bytes) else printable(file))
         text = " ".join(str(error).split())
         raise DecodeError(f"its mask cannot be read ({type(error).__name__}: {text})") from error
 

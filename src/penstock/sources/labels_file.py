@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 
 from penstock.errors import SourceError
 from penstock.progress import ProgressBar
+from penstock.resources import raise_if_refused
 from penstock.sources.file_source import FileSource, printable
 from penstock.sources.image_folder import existing_folder
 from penstock.sources.label_column import LabelColumn, LabelKind
@@ -107,7 +108,8 @@ class _CheckedFiles:
         if names is None:
             try:
                 names = frozenset(os.listdir(folder))
-            except (OSError, ValueError):  # a missing folder, or a name with a zero byte
+            except (OSError, ValueError) as error:  # a missing folder, a name with a zero byte
+                raise_if_refused(error, printable(folder))
                 names = frozenset()
             self._names_in[folder] = names
         # The second look is for file systems that do not tell upper from lower case.

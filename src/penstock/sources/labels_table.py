@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from penstock.errors import SourceError
+from penstock.resources import raise_if_refused
 from penstock.sources.file_source import printable
 
 # Header names that speak for themselves, compared in lower case.
@@ -70,6 +71,7 @@ class LabelsTable:
                 f"{self.where(line)} or the next: not a table ({error}). Save it as plain text."
             ) from error
         except OSError as error:
+            raise_if_refused(error, self.title)
             raise SourceError(
                 f"{self.title}: this labels file cannot be read ({error.strerror}). "
                 "Check the path and its permissions."

@@ -16,6 +16,7 @@ import numpy as np
 from penstock.errors import SourceError
 from penstock.geometry import Ints
 from penstock.progress import ProgressBar
+from penstock.resources import raise_if_refused
 from penstock.sources.file_source import printable
 from penstock.sources.path_table import PathTable
 
@@ -32,6 +33,7 @@ IMAGE_EXTENSIONS = (
     ".webp",
 )
 IMAGES_PER_TICK = 1024
+STAMPS = 3  # numbers in `stamps_of`
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -42,15 +44,15 @@ class Scan:
     """
 
     directories: PathTable  # relative to the root, which is ""
-    modified_ns: Ints  # of each directory, taken before it was read
+    stamps: Ints  # of each directory: what `stamps_of` gave before it was read
     file_counts: Ints  # image files directly in each directory
     files: PathTable  # relative to the root, grouped by directory
 
     def __post_init__(self) -> None:
         count = len(self.directories)
-        for column in (self.modified_ns, self.file_counts):
-            if column.shape != (count,) or column.dtype != np.int64:
-                raise ValueError(f"Scan: {count} directories need as many times and counts.")
+        for column, shape in ((self.stamps, (count, STAMPS)), (self.file_counts, (count,))):
+            if column.shape != shape or column.dtype != np.int64:
+                raise ValueError(f"Scan: {count} directories need as many stamps and counts.")
         if self.file_counts.min(initial=0) < 0 or self.file_counts.sum() != len(self.files):
             raise ValueError(f"Scan: counts must add up to {len(self.files)} files.")
 
@@ -60,7 +62,7 @@ class _Directory:
     """One directory as read: its image files' paths end to end, and each path's length."""
 
     path: str
-    modified_ns: int
+    stamps: tuple[int, ...]
     paths: bytes
     lengths: array[int]
 
@@ -90,12 +92,18 @@ def scan_folder(root: str, *, progress: bool | None = None) -> Scan:
     found.sort(key=_torchvision_order)
     return Scan(
         PathTable.from_paths(directory.path for directory in found),
-        np.array([directory.modified_ns for directory in found], np.int64),
+        np.array([directory.stamps for directory in found], np.int64),
         np.array([len(directory.lengths) for directory in found], np.int64),
         PathTable.from_blocks(
             (directory.paths for directory in found), (directory.lengths for directory in found)
         ),
     )
+
+
+def stamps_of(status: os.stat_result) -> tuple[int, ...]:
+    """Return what changes whenever an entry of a directory does: two times (ns), and the inode."""
+    inode = (status.st_ino + (1 << 63)) % (1 << 64) - (1 << 63)  # as a signed number
+    return status.st_mtime_ns, status.st_ctime_ns, inode
 
 
 def _torchvision_order(directory: _Directory) -> tuple[str, str]:
@@ -127,6 +135,7 @@ def _read_directory(
                         bar.advance(IMAGES_PER_TICK)
             bar.advance(len(images) % IMAGES_PER_TICK)
     except OSError as error:
+        raise_if_refused(error, printable(where))
         raise SourceError(
             f"{printable(where)}: this folder cannot be read ({error.strerror}). "
             "Check its permissions, or leave it out of the data."
@@ -135,7 +144,7 @@ def _read_directory(
     paths = [os.fsencode(prefix + name) for name in images]
     lineage = pending.lineage | {identity}
     return (
-        _Directory(pending.path, status.st_mtime_ns, b"".join(paths), array("q", map(len, paths))),
+        _Directory(pending.path, stamps_of(status), b"".join(paths), array("q", map(len, paths))),
         [_Pending(prefix + name, lineage) for name in folders],
     )
 
@@ -143,5 +152,6 @@ def _read_directory(
 def _is_folder(entry: os.DirEntry[str]) -> bool:
     try:
         return entry.is_dir()
-    except OSError:  # such as a link that points at itself: nothing to walk into
+    except OSError as error:  # such as a link that points at itself: nothing to walk into
+        raise_if_refused(error, printable(entry.path))
         return False

@@ -149,12 +149,15 @@ class Sampler:
         self._stopped = threading.Event()
         self._intervals = random.Random(os.getpid())  # not the one that the user has seeded
         self._thread = threading.Thread(target=self._run, name="penstock sampler", daemon=True)
-        self._thread.start()
+        try:
+            self._thread.start()
+        except RuntimeError:  # no thread to be had: nothing is seen, and the script goes on
+            self._stopped.set()
 
     def stop(self) -> None:
         """End the thread."""
         self._stopped.set()
-        if self._thread is not threading.current_thread():
+        if self._thread.ident is not None and self._thread is not threading.current_thread():
             self._thread.join(timeout=1.0)
 
     def _run(self) -> None:

@@ -12,6 +12,7 @@ from penstock.analysis.report.finite import finite_parts
 from penstock.analysis.report.headline import headline, loader_speed_up, speed_up
 from penstock.analysis.report.lost_time import split_time
 from penstock.analysis.results import Analysis, CoreRate, OpCost, Prediction
+from penstock.printable import printable_lines, safe_console
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -26,25 +27,14 @@ MOST_ADVICE = 3
 MOST_CORE_COUNTS = 6
 EIGHTHS = " ▏▎▍▌▋▊▉"
 _Bar = Callable[[float, float], str]  # of a value, and of the largest one
-CONTROLS = dict.fromkeys([*range(10), *range(11, 32), *range(127, 160)])
 
 
 def print_terminal(
     analysis: Analysis, *, before: Analysis | None = None, console: Console | None = None
 ) -> None:
     """Print what matters of an analysis, beside the one `before` a change if that is given."""
-    from rich.console import Console
-
     analysis, before = finite_parts(analysis), before and finite_parts(before)
-    if console is not None:
-        _print(console, analysis, before)
-        return
-    out = Console(highlight=False)
-    with out.capture() as captured:
-        _print(out, analysis, before)
-    # Not every terminal can show what titles and names are written in.
-    out.file.write(captured.get().encode(out.encoding, "replace").decode(out.encoding))
-    out.file.flush()
+    _print(safe_console(highlight=False) if console is None else console, analysis, before)
 
 
 def _print(out: Console, analysis: Analysis, before: Analysis | None) -> None:
@@ -190,10 +180,10 @@ def _print_grid(out: Console, rows: Iterable[Sequence[Any]]) -> None:
 
 
 def _text(words: str, style: str = "") -> Text:
-    """Return words without the characters that steer a terminal."""
+    """Return words of ours and of files, with what would steer a terminal spelled out."""
     from rich.text import Text
 
-    return Text(words.translate(CONTROLS), style=style)
+    return Text(printable_lines(words), style=style)
 
 
 def _bars_for(out: Console) -> _Bar:

@@ -16,6 +16,7 @@ from penstock.loading.backends.opencv_colour import COLOUR_EFFECTS
 from penstock.loading.backends.opencv_geometry import bend, pad, resize, warp
 from penstock.loading.pillow_decode import check_pixels
 from penstock.loading.reference_effects import ON_ARRAYS, Numbers
+from penstock.resources import raise_if_refused
 from penstock.sources import Source
 from penstock.transforms.effects import Effect
 from penstock.transforms.moves import Move, PadMode
@@ -42,6 +43,7 @@ class OpenCvLibrary(ArrayLibrary):
             raise
         # Readers of headers raise nearly anything on hostile files, and so does OpenCV.
         except Exception as error:
+            raise_if_refused(error, source.name(sample))
             raise DecodeError(f"OpenCV cannot decode it ({type(error).__name__})") from error
         if decoded is None:
             raise DecodeError("OpenCV cannot decode it")

@@ -6,6 +6,7 @@ import mmap
 import os
 
 from penstock.errors import SourceError
+from penstock.resources import raise_if_refused
 from penstock.sources.file_source import printable
 from penstock.sources.scan import IMAGE_EXTENSIONS
 
@@ -75,4 +76,5 @@ def is_image_name(name: str) -> bool:
 
 def unreadable(path: str, error: OSError) -> SourceError:
     """Return the error for a file or folder that the system does not let us read."""
+    raise_if_refused(error, printable(path))
     return SourceError(f"{printable(path)}: it cannot be read ({error.strerror}). Check the path.")

@@ -14,6 +14,7 @@ from penstock.errors import SourceError
 from penstock.geometry import Size
 from penstock.packing.datasets.layout_source import Findings
 from penstock.pillow_messages import heard
+from penstock.resources import raise_if_refused
 
 ROTATED = "images carry an EXIF orientation; boxes and masks are for the pixels as stored"
 UNREADABLE = "images cannot be read, and were handed on without their boxes"
@@ -31,7 +32,8 @@ def image_size(data: bytes | os.PathLike[str], where: str, findings: Findings) -
             if image.getexif().get(EXIF_ORIENTATION, 1) != 1:
                 findings.add(ROTATED, where)
             return Size(image.height, image.width)
-    except (OSError, ValueError, SyntaxError, Image.DecompressionBombError):
+    except (OSError, ValueError, SyntaxError, Image.DecompressionBombError) as error:
+        raise_if_refused(error, where)
         findings.add(UNREADABLE, where)
         return None
 

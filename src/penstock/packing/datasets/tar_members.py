@@ -17,6 +17,7 @@ from penstock.errors import SourceError
 from penstock.packing.datasets.files import unreadable
 from penstock.packing.datasets.layout_source import Findings
 from penstock.packing.datasets.names import safe_name
+from penstock.resources import raise_if_refused
 from penstock.sources.file_source import printable
 
 LARGEST_MEMBER_BYTES = 1 << 31
@@ -54,6 +55,7 @@ class TarMember:
         try:
             data = self.open().read()
         except (OSError, *_DAMAGE) as error:
+            raise_if_refused(error, self.where)
             raise _damaged(self.where, error) from error
         if len(data) != self.size:
             raise SourceError(
