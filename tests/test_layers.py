@@ -10,13 +10,18 @@ ROOT = Path(__file__).parents[1]
 PACKAGE = ROOT / "src" / "penstock"
 
 # What each part of the package may import of the others.
-BASE = {"_core", "_version", "errors", "geometry", "progress", "usable_cores", "user_cache"}
+BASE = {
+    *("_core", "_version", "errors", "geometry", "limits", "progress", "regular_file"),
+    *("usable_cores", "user_cache"),
+}
 MAY_IMPORT = {
     "_version": set(),
     "errors": set(),
     "geometry": set(),
+    "limits": {"errors"},
     "drawing": set(),
     "progress": set(),
+    "regular_file": set(),
     "usable_cores": set(),
     "user_cache": set(),
     "rng": BASE,

@@ -21,7 +21,8 @@ constexpr uint8_t kJpegStart[] = {0xFF, 0xD8, 0xFF};
 class File {
  public:
   explicit File(const std::string& path)
-      : descriptor_(::open(path.c_str(), O_RDONLY | O_CLOEXEC)) {}
+      // Opening a FIFO would wait for somebody to write to it, without end.
+      : descriptor_(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK)) {}
   ~File() {
     if (descriptor_ >= 0) ::close(descriptor_);
   }
@@ -48,6 +49,11 @@ class File {
   int descriptor_;
 };
 
+const char* kind_of(mode_t mode) {
+  if (S_ISFIFO(mode)) return "a FIFO";
+  return S_ISSOCK(mode) ? "a socket" : "a device";
+}
+
 std::string system_message() { return std::strerror(errno); }
 
 }  // namespace
@@ -65,7 +71,7 @@ ReadResult read_jpeg_file(Buffer& buffer, const std::string& path) {
     return result;
   }
   if (!S_ISREG(status.st_mode)) {
-    result.problem = "is not a regular file";
+    result.problem = std::string("is ") + kind_of(status.st_mode) + ", not a regular file";
     return result;
   }
   if (status.st_size == 0) {

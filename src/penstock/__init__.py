@@ -25,6 +25,7 @@ if TYPE_CHECKING:
         TransformError,
         TranslationError,
     )
+    from penstock.limits import Limits
     from penstock.loading.loader import Loader
     from penstock.packing.inspect import inspect
     from penstock.packing.pack import pack
@@ -36,6 +37,7 @@ __all__ = [
     "AnalysisError",
     "CoreError",
     "DecodeError",
+    "Limits",
     "Loader",
     "LoaderError",
     "OutputError",
@@ -61,6 +63,7 @@ __all__ = [
 ]
 
 _HOME = {
+    "Limits": "penstock.limits",
     "Loader": "penstock.loading.loader",
     "Source": "penstock.sources",
     "accelerate": "penstock.analysis.accelerate.accelerate",

@@ -13,6 +13,7 @@ from collections.abc import Sequence
 from penstock._version import __version__
 from penstock.cli import analyze, demo, inspect, pack, profile, report, run, show, unpack, verify
 from penstock.errors import PenstockError
+from penstock.limits import limits_from_text, using
 
 EXIT_ERROR = 2
 EXIT_INTERRUPTED = 130  # as shells report a program that Ctrl-C ended
@@ -29,7 +30,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         parser.print_help(sys.stderr)
         return EXIT_ERROR
     try:
-        code: int = args.run(args)
+        with using(limits_from_text(getattr(args, "limit", []))):
+            code: int = args.run(args)
         sys.stdout.flush()
     except PenstockError as error:
         print(f"penstock: {error}", file=sys.stderr)

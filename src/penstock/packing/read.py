@@ -28,6 +28,7 @@ from penstock.packing.format import (
 )
 from penstock.packing.items import Column
 from penstock.packing.read_column import Bytes, ColumnReader, FixedColumn, open_column, require
+from penstock.regular_file import open_regular
 
 MOST_SIDE = 2**31 - 1  # what the core can count
 
@@ -176,7 +177,7 @@ class PackFile:
 
 def _open_map(path: str) -> tuple[Header, Bytes]:
     try:
-        with open(path, "rb") as file:
+        with open_regular(path) as file:
             header = Header.from_bytes(file.read(HEADER_BYTES), path)
             return header, np.asarray(np.memmap(file, np.uint8, "r"))
     except PackError:

@@ -15,6 +15,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from penstock.errors import PackError
+from penstock.limits import Limits, obeying_limits
 from penstock.packing import disk
 from penstock.packing.format import RESTORES
 from penstock.packing.ordered_map import map_in_order
@@ -51,12 +52,14 @@ class _File(NamedTuple):
     columns: dict[str, Any]
 
 
+@obeying_limits
 def unpack(
     packed: str | os.PathLike[str],
     target: str | os.PathLike[str],
     *,
     format: str | None = None,
     threads: int | None = None,
+    limits: Limits | None = None,  # noqa: ARG001 (obeying_limits reads it)
     progress: bool | None = None,
 ) -> Unpacked:
     """Write the files of a packed data set to a new folder, or to a new tar file.
@@ -65,6 +68,7 @@ def unpack(
     others have identical pixels, unless the pack was lossy on request.
     Columns beside the images go to `columns.jsonl` in a folder, to `.cls` and `.json` in a tar.
     `format` is "folder" or "tar"; None goes by the target's name.
+    `limits` are the largest images that are restored.
     """
     if format is None:
         format = "tar" if os.fspath(target).endswith(".tar") else "folder"

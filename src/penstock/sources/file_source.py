@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import BinaryIO
 
 from penstock.geometry import Ints
+from penstock.regular_file import open_regular
 from penstock.sources.path_table import PathTable
 from penstock.sources.source import Labels
 
@@ -30,7 +31,7 @@ class FileSource:
 
     def open(self, index: int) -> BinaryIO:
         """Open one image file."""
-        return open(os.path.join(self.root, self.files[index]), "rb")
+        return open_regular(os.path.join(self.root, self.files[index]))
 
     def name(self, index: int) -> str:
         """Return the path below the folder, with undecodable bytes spelled out."""

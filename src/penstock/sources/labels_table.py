@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import csv
+import io
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from pathlib import Path
+from itertools import count
 
 from penstock.errors import SourceError
+from penstock.limits import how_to_allow, limits_in_force
+from penstock.regular_file import open_regular
 from penstock.sources.file_source import printable
 
 # Header names that speak for themselves, compared in lower case.
@@ -55,12 +58,15 @@ class LabelsTable:
     def _lines(self) -> Iterator[tuple[int, list[str]]]:
         line = 1
         try:
-            with Path(self.path).open(
-                encoding="utf-8-sig", errors="surrogateescape", newline=""
+            with io.TextIOWrapper(
+                open_regular(self.path),
+                encoding="utf-8-sig",
+                errors="surrogateescape",
+                newline="",
             ) as text:
-                delimiter = self._delimiter(text)
+                delimiter = self._delimiter(self._bounded(text))
                 text.seek(0)
-                reader = csv.reader(text, delimiter=delimiter)
+                reader = csv.reader(self._bounded(text), delimiter=delimiter)
                 for cells in reader:
                     line = reader.line_num
                     if any(cell.strip() for cell in cells):
@@ -74,6 +80,20 @@ class LabelsTable:
                 f"{self.title}: this labels file cannot be read ({error.strerror}). "
                 "Check the path and its permissions."
             ) from error
+
+    def _bounded(self, text: io.TextIOWrapper) -> Iterator[str]:
+        """Yield the lines; one without an end would fill the memory."""
+        most = limits_in_force().document_bytes
+        for number in count(1):
+            line = text.readline(most + 1)
+            if not line:
+                return
+            if len(line) > most:
+                raise SourceError(
+                    f"{self.where(number)}: it goes on for more than {most:,} characters. Is this "
+                    f"a table of files and labels? {how_to_allow('document_bytes')}."
+                )
+            yield line
 
     def _delimiter(self, lines: Iterable[str]) -> str:
         for number, line in enumerate(lines, start=1):

@@ -26,7 +26,7 @@ from penstock.packing.datasets.coco_other import (
 )
 from penstock.packing.datasets.images import image_size
 from penstock.packing.datasets.layout_source import Findings, LayoutSource
-from penstock.packing.datasets.polygons import draw_segmentation
+from penstock.packing.datasets.polygons import check_mask_area, draw_segmentation
 from penstock.packing.items import BOX_LABELS, BOXES, MASKS, Column, PackItem, keypoints_column
 from penstock.packing.mask_runs import encode_runs
 
@@ -172,5 +172,8 @@ def _size(image: dict[str, Any]) -> Size | None:
 
 def _masks(entries: list[dict[str, Any]], size: Size, where: str) -> bytes:
     outlines = [entry.get("segmentation") or [] for entry in entries]
+    # Each outline is drawn on a mask of its own.
+    drawn = sum(max(1, len(outline)) for outline in outlines if isinstance(outline, list))
+    check_mask_area(max(drawn, len(outlines)), size, where)
     masks = (draw_segmentation(outline, size, where) for outline in outlines)
     return encode_runs(masks, len(outlines), size)

@@ -23,7 +23,6 @@ VALIDATION_LABELS = (
     "imagenet_2012_validation_synset_labels.txt",
     "ILSVRC2012_validation_synset_labels.txt",
 )
-LARGEST_LIST_BYTES = 1 << 26
 
 
 def open_imagenet_tar(path: str) -> LayoutSource:
@@ -102,5 +101,5 @@ def _validation_synsets(path: str) -> list[str] | None:
     for name in VALIDATION_LABELS:
         beside = os.path.join(os.path.dirname(path), name)
         if os.path.exists(beside):
-            return read_text(beside, LARGEST_LIST_BYTES).split()
+            return read_text(beside, "text_bytes").split()
     return None

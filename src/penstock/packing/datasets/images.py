@@ -14,6 +14,7 @@ from penstock.errors import SourceError
 from penstock.geometry import Size
 from penstock.packing.datasets.layout_source import Findings
 from penstock.pillow_messages import heard
+from penstock.regular_file import open_regular
 
 ROTATED = "images carry an EXIF orientation; boxes and masks are for the pixels as stored"
 UNREADABLE = "images cannot be read, and were handed on without their boxes"
@@ -26,12 +27,16 @@ def image_size(data: bytes | os.PathLike[str], where: str, findings: Findings) -
     The packer meets the same broken image, and `on_error` decides what becomes of it.
     """
     try:
-        file = io.BytesIO(data) if isinstance(data, bytes) else data
-        with heard(), Image.open(file) as image:  # what Pillow says is for the packer to tell
+        with (
+            io.BytesIO(data) if isinstance(data, bytes) else open_regular(data) as file,
+            heard(),  # what Pillow says is for the packer to tell
+            Image.open(file) as image,
+        ):
             if image.getexif().get(EXIF_ORIENTATION, 1) != 1:
                 findings.add(ROTATED, where)
             return Size(image.height, image.width)
-    except (OSError, ValueError, SyntaxError, Image.DecompressionBombError):
+    # Decoders for hostile files raise nearly anything: struct.error, IndexError, SyntaxError ...
+    except Exception:  # noqa: BLE001
         findings.add(UNREADABLE, where)
         return None
 
