@@ -71,15 +71,20 @@ def limits_in_force() -> Limits:
     return _in_force.get()
 
 
+def limits_or_in_force(limits: Limits | None) -> Limits:
+    """Return what a caller gave as `limits`, checked; if that is None, the limits in force."""
+    if limits is not None and not isinstance(limits, Limits):
+        raise PenstockError(f"limits: penstock.Limits(...) is needed, got {limits!r}.")
+    return limits or _in_force.get()
+
+
 @contextmanager
 def using(limits: Limits | None) -> Iterator[Limits]:
     """Let `limits` hold until the end of the block; None changes nothing."""
-    if limits is not None and not isinstance(limits, Limits):
-        raise PenstockError(f"limits: penstock.Limits(...) is needed, got {limits!r}.")
-    held = limits or _in_force.get()
+    held = limits_or_in_force(limits)
     token = _in_force.set(held)
     try:
-        with _pillow_limit.at_least(held.pixels):
+        with pillow_limit.at_least(held.pixels):
             yield held
     finally:
         _in_force.reset(token)
@@ -95,6 +100,7 @@ class _PillowLimit:
 
     @contextmanager
     def at_least(self, pixels: int) -> Iterator[None]:
+        """Let Pillow read images of up to so many pixels until the end of the block."""
         if pixels <= _PILLOW_PIXELS:
             yield
             return
@@ -115,7 +121,7 @@ class _PillowLimit:
                     PIL.Image.MAX_IMAGE_PIXELS = max([self._own, *self._raised_to])
 
 
-_pillow_limit = _PillowLimit()
+pillow_limit = _PillowLimit()
 
 
 def obeying_limits(function: Callable[Arguments, Result]) -> Callable[Arguments, Result]:

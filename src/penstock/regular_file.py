@@ -26,14 +26,18 @@ class NotRegularError(OSError):
 def open_regular(path: PathLike) -> BinaryIO:
     """Open a file for reading; OSError, and no waiting, if it is not a regular one."""
     require_regular(path)
-    descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK)
+    return open(path, "rb", opener=_open_without_waiting)
+
+
+def _open_without_waiting(path: str, flags: int) -> int:
+    descriptor = os.open(path, flags | os.O_NONBLOCK)
     try:
         # It may have been replaced since it was looked at.
         _check(os.fstat(descriptor).st_mode, path)
-        return os.fdopen(descriptor, "rb")
-    except BaseException:
+    except OSError:
         os.close(descriptor)
         raise
+    return descriptor
 
 
 def require_regular(path: PathLike) -> None:

@@ -50,7 +50,8 @@ def find_images(root: str, *, refresh: bool = False, progress: bool | None = Non
             return scan
     started_ns = time.time_ns()
     scan = scan_folder(root, progress=progress)
-    if scan.modified_ns.max() < started_ns - CLOCK_GRAIN_NS:
+    # What was left out is told at each scan, so it is not remembered.
+    if not scan.left_out and scan.modified_ns.max() < started_ns - CLOCK_GRAIN_NS:
         _remember(scan, remembered_at)
     return scan
 

@@ -12,6 +12,7 @@ from PIL import Image
 
 from penstock.errors import SourceError
 from penstock.geometry import Size
+from penstock.limits import too_many_pixels
 from penstock.packing.datasets.layout_source import Findings
 from penstock.pillow_messages import heard
 from penstock.regular_file import open_regular
@@ -51,6 +52,9 @@ def png_of_pixels(pixels: npt.NDArray[Any], where: str) -> bytes:
             f"{where}: pixels of {pixels.dtype} in shape {pixels.shape}. uint8 in the shape "
             "(height, width) or (height, width, 1, 3 or 4 channels) is needed."
         )
+    problem = too_many_pixels(pixels.shape[0], pixels.shape[1], "an image of")
+    if problem is not None:
+        raise SourceError(f"{where}: {problem}.")
     file = io.BytesIO()
     # The packer reads it back at once, so that speed counts, not size.
     Image.fromarray(pixels).save(file, "PNG", compress_level=0)

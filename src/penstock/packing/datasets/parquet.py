@@ -135,13 +135,13 @@ def _first_category(files: ParquetFiles) -> int:
 
 def _objects(value: Any, where: str) -> tuple[Any, Any]:
     """Read a struct of lists, or a list of structs."""
-    if isinstance(value, list):
-        value = {key: [item[key] for item in value] for key in ("bbox", "category")}
-    value = value or {"bbox": [], "category": []}
     try:
+        if isinstance(value, list):
+            value = {key: [item[key] for item in value] for key in ("bbox", "category")}
+        value = value or {"bbox": [], "category": []}
         boxes = boxes_from_corner_and_size(value["bbox"] or [], where)
         labels = np.array(value["category"] or [], np.int64)
-    except (ValueError, TypeError) as error:
+    except (ValueError, TypeError, OverflowError) as error:
         raise SourceError(f"{where}: objects must be boxes with categories ({error}).") from error
     if len(boxes) != len(labels):
         raise SourceError(f"{where}: {len(boxes)} boxes but {len(labels)} categories.")
