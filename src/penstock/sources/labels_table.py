@@ -18,6 +18,7 @@ FILE_COLUMNS = frozenset(
     {"file", "filename", "file_name", "path", "file_path", "filepath", "image"}
 )
 LABEL_COLUMNS = frozenset({"label", "labels", "class", "class_name", "target", "category"})
+_MOST_NAMED = 20
 DELIMITERS = ("\t", ",", ";")  # the first one found separates the columns
 
 
@@ -120,7 +121,7 @@ class LabelsTable:
             return 0, 1
         raise SourceError(
             f"{self.where(line)}: {len(first)} columns and no header that names them: "
-            f"{', '.join(map(repr, map(_shortened, first)))}. Keep file and label only, or name "
+            f"{_listed(first)}. Keep file and label only, or name "
             "them in a header, or with open_labels_file(..., file_column=..., label_column=...) or "
             "--file-column and --label-column."
         )
@@ -139,9 +140,14 @@ class LabelsTable:
             sought = f"{'no' if not matching else 'more than one'} column that looks like a {role}"
         raise SourceError(
             f"{self.where(line)}: {sought}; the columns are "
-            f"{', '.join(map(repr, map(_shortened, header)))}. Name one: "
+            f"{_listed(header)}. Name one: "
             f"open_labels_file(..., {role}_column=...) or --{role}-column."
         )
+
+
+def _listed(cells: list[str]) -> str:
+    more = f" and {len(cells) - _MOST_NAMED:,} more" if len(cells) > _MOST_NAMED else ""
+    return ", ".join(repr(_shortened(cell)) for cell in cells[:_MOST_NAMED]) + more
 
 
 def _shortened(text: str, limit: int = 60) -> str:

@@ -145,7 +145,7 @@ class _ObjectReader:
         rows = [points_of.get(entry.get("id")) or none for entry in entries]
         try:
             return np.array(rows, np.float32).reshape(len(rows), points, 3)
-        except (ValueError, TypeError) as error:
+        except (ValueError, TypeError, OverflowError) as error:
             raise SourceError(f"{where}: keypoints must be numbers ({error}).") from error
 
 
@@ -165,9 +165,9 @@ def _bbox(entry: dict[str, Any], where: str) -> list[float]:
 
 def _size(image: dict[str, Any]) -> Size | None:
     height, width = image.get("height"), image.get("width")
-    if type(height) is int and type(width) is int and height > 0 and width > 0:
-        return Size(height, width)
-    return None
+    if type(height) is not int or type(width) is not int:
+        return None
+    return Size(height, width) if 0 < height < 2**31 and 0 < width < 2**31 else None
 
 
 def _masks(entries: list[dict[str, Any]], size: Size, where: str) -> bytes:

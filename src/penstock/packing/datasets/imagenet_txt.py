@@ -41,6 +41,8 @@ def open_imagenet_txt(folder: str, split: str | None = None) -> LayoutSource:
         for number, line in enumerate(lines, start=1)
         if line.strip()
     ]
+    if not entries:
+        raise SourceError(f"{printable(path)}: no image is listed in it. Is this the right file?")
     images = os.path.join(folder, "images")
     root = images if os.path.isdir(images) else folder
 

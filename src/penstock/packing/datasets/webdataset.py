@@ -12,6 +12,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 import re
 from collections import Counter
@@ -238,14 +239,20 @@ def _label_of(sample: _Sample) -> Label | None:
         return None
     value = load_json(given, f"{sample.where}, its .json")
     label = value.get("label") if isinstance(value, dict) else None
-    if label is None or (isinstance(label, (int, float, str)) and not isinstance(label, bool)):
+    if label is None or isinstance(label, str) or _is_number(label):
         return label
-    if isinstance(label, list) and label and all(type(each) in {int, float} for each in label):
+    if isinstance(label, list) and label and all(map(_is_number, label)):
         return label
     raise SourceError(
         f"{sample.where}: the label in its .json is {shown(label)}. A number, a list of numbers "
         "or the name of a class is needed, or another key than 'label', which is kept as it is."
     )
+
+
+def _is_number(value: Any) -> bool:
+    if type(value) is int:
+        return -(2**63) <= value < 2**63
+    return type(value) is float and math.isfinite(value)
 
 
 @dataclass(frozen=True, slots=True)

@@ -49,6 +49,8 @@ def open_widerface(folder: str, split: str | None = None) -> LayoutSource:
     title = printable(path)
     lines = read_text(path, "text_bytes").splitlines()
     entries = _entries(lines, title)
+    if not entries:
+        raise SourceError(f"{title}: no image is listed in it. Is this the right file?")
     images = os.path.join(folder, f"WIDER_{chosen}", "images")
     findings = Findings()
 
