@@ -11,16 +11,19 @@ PACKAGE = ROOT / "src" / "penstock"
 
 # What each part of the package may import of the others.
 BASE = {
-    *("_core", "_version", "errors", "geometry", "printable", "progress", "resources"),
+    *("_core", "_version", "errors", "geometry", "limits", "printable", "progress"),
+    *("regular_file", "resources"),
     *("usable_cores", "user_cache"),
 }
 MAY_IMPORT = {
     "_version": set(),
     "errors": {"printable"},
     "geometry": set(),
+    "limits": {"errors"},
     "drawing": set(),
     "printable": set(),
     "progress": {"printable"},
+    "regular_file": set(),
     "resources": {"errors"},
     "usable_cores": set(),
     "user_cache": {"errors"},

@@ -1,5 +1,9 @@
 #include <nanobind/nanobind.h>
 
+#ifdef __GLIBC__
+#include <malloc.h>
+#endif
+
 #include <span>
 #include <vector>
 
@@ -51,6 +55,13 @@ nb::bytes rebuild_to_bytes(const nb::bytes& record) {
   return to_bytes(file);
 }
 
+void give_back_memory() {
+#ifdef __GLIBC__
+  nb::gil_scoped_release released;
+  malloc_trim(0);
+#endif
+}
+
 }  // namespace
 
 void penstock::bind_records(nb::module_& m) {
@@ -62,4 +73,6 @@ void penstock::bind_records(nb::module_& m) {
         "identical.");
   m.def("rebuild_file", &rebuild_to_bytes, "record"_a,
         "The JPEG file of a 'dct' record. ValueError if the record is damaged.");
+  m.def("give_back_memory", &give_back_memory,
+        "Return to the system what the C library keeps for later, for each thread separately.");
 }

@@ -23,7 +23,8 @@ class File {
  public:
   explicit File(const std::string& path) {
     do {
-      descriptor_ = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
+      // Without O_NONBLOCK, opening a FIFO would wait for somebody to write to it, without end.
+      descriptor_ = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
     } while (descriptor_ < 0 && errno == EINTR);
   }
   ~File() {
@@ -58,6 +59,11 @@ std::string problem_of(const char* what) {
   std::string problem = std::string(what) + " (" + std::strerror(code) + ")";
   if (is_of_the_machine(code)) throw ResourceError(problem, code);
   return problem;
+}
+
+const char* kind_of(mode_t mode) {
+  if (S_ISFIFO(mode)) return "a FIFO";
+  return S_ISSOCK(mode) ? "a socket" : "a device";
 }
 
 }  // namespace
@@ -99,7 +105,7 @@ ReadResult read_jpeg_file(Buffer& buffer, const std::string& path) {
     return result;
   }
   if (!S_ISREG(status.st_mode)) {
-    result.problem = "is not a regular file";
+    result.problem = std::string("is ") + kind_of(status.st_mode) + ", not a regular file";
     return result;
   }
   if (status.st_size == 0) {

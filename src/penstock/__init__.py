@@ -26,6 +26,7 @@ if TYPE_CHECKING:
         TransformError,
         TranslationError,
     )
+    from penstock.limits import Limits
     from penstock.loading.loader import Loader
     from penstock.packing.inspect import inspect
     from penstock.packing.pack import pack
@@ -37,6 +38,7 @@ __all__ = [
     "AnalysisError",
     "CoreError",
     "DecodeError",
+    "Limits",
     "Loader",
     "LoaderError",
     "OutputError",
@@ -63,6 +65,7 @@ __all__ = [
 ]
 
 _HOME = {
+    "Limits": "penstock.limits",
     "Loader": "penstock.loading.loader",
     "Source": "penstock.sources",
     "accelerate": "penstock.analysis.accelerate.accelerate",

@@ -223,6 +223,11 @@ def encode_record(data: bytes) -> tuple[str, bytes, dict[str, int], str]:
 def rebuild_file(record: bytes) -> bytes:
     """The JPEG file of a 'dct' record. ValueError if the record is damaged."""
 
+def give_back_memory() -> None:
+    """
+    Return to the system what the C library keeps for later, for each thread separately.
+    """
+
 def draw_words(seed: int, epoch: int, samples: Annotated[NDArray[numpy.int64], dict(shape=(None,), device='cpu', writable=False)], stream: int, first_slot: int, slots: int) -> Annotated[NDArray[numpy.uint64], dict(shape=(None, None), order='C')]:
     """
     The 64-bit words of these slots for every sample: (2 * slots, samples).

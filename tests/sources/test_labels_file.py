@@ -117,7 +117,7 @@ def test_a_missing_table_is_named(make_files: Make, tmp_path: Path) -> None:
     root = make_files("a.jpg")
     with pytest.raises(SourceError, match=r"none\.csv: this labels file cannot be read \(No such"):
         open_labels_file(root, tmp_path / "none.csv")
-    with pytest.raises(SourceError, match="Is a directory"):
+    with pytest.raises(SourceError, match="it is a folder"):
         open_labels_file(root, tmp_path)
 
 

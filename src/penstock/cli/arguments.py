@@ -45,6 +45,18 @@ def add_labels(verb: argparse.ArgumentParser) -> None:
     )
 
 
+def add_limits(verb: argparse.ArgumentParser) -> None:
+    """Add --limit; `main` lets it hold while the verb runs."""
+    verb.add_argument(
+        "--limit",
+        action="append",
+        default=[],
+        metavar="NAME=N",
+        help="allow larger inputs than usual, such as pixels=400M; may be repeated. Errors say "
+        "which; docs/limits.md lists them",
+    )
+
+
 def open_labelled(args: argparse.Namespace, data: Any) -> tuple[Any, Any]:
     """Return data and labels, as `pack` takes them, from what `add_labels` has read."""
     chosen = {name: getattr(args, name) for name in LABEL_OPTIONS if getattr(args, name)}

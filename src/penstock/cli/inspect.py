@@ -6,6 +6,7 @@ import argparse
 import json
 from typing import TYPE_CHECKING
 
+from penstock.cli.arguments import add_limits
 from penstock.cli.output import say
 
 if TYPE_CHECKING:
@@ -23,6 +24,7 @@ def add_verb(verbs: Verbs, shared: argparse.ArgumentParser) -> None:
     )
     verb.add_argument("packed", help="a .pen file, or a folder of shards")
     verb.add_argument("--sheet", metavar="PNG", help="write a contact sheet, with boxes")
+    add_limits(verb)
     verb.set_defaults(run=run)
 
 

@@ -15,6 +15,7 @@ from penstock._version import __version__
 from penstock.cli import analyze, demo, inspect, pack, profile, report, run, show, unpack, verify
 from penstock.cli.output import complain
 from penstock.errors import PenstockError
+from penstock.limits import limits_from_text, using
 from penstock.printable import in_encoding, printable_lines
 
 EXIT_ERROR = 2
@@ -32,7 +33,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         parser.print_help(sys.stderr)
         return EXIT_ERROR
     try:
-        code: int = args.run(args)
+        with using(limits_from_text(getattr(args, "limit", []))):
+            code: int = args.run(args)
         sys.stdout.flush()
     except PenstockError as error:
         complain(str(error))

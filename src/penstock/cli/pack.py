@@ -8,7 +8,7 @@ import sys
 import time
 from typing import TYPE_CHECKING
 
-from penstock.cli.arguments import add_labels, count, open_labelled
+from penstock.cli.arguments import add_labels, add_limits, count, open_labelled
 from penstock.cli.output import say
 from penstock.errors import SourceError
 
@@ -68,6 +68,7 @@ def add_verb(verbs: Verbs, shared: argparse.ArgumentParser) -> None:
     verb.add_argument(
         "--threads", type=count, metavar="N", help="threads to work with (default: all cores)"
     )
+    add_limits(verb)
     verb.set_defaults(run=run)
 
 

@@ -7,7 +7,7 @@ import json
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
-from penstock.cli.arguments import add_labels, count, open_labelled, whole, wholes
+from penstock.cli.arguments import add_labels, add_limits, count, open_labelled, whole, wholes
 from penstock.cli.output import say
 from penstock.errors import SourceError, TransformError
 from penstock.showing.presets import DEFAULT, PRESETS
@@ -67,6 +67,7 @@ def add_verb(verbs: Verbs, shared: argparse.ArgumentParser) -> None:
         metavar="N,N",
         help="epochs to show with --schedule (default: those in which it changes)",
     )
+    add_limits(verb)
     verb.set_defaults(run=run)
 
 

@@ -6,7 +6,7 @@ import argparse
 import json
 from typing import TYPE_CHECKING
 
-from penstock.cli.arguments import count
+from penstock.cli.arguments import add_limits, count
 from penstock.cli.output import say
 
 if TYPE_CHECKING:
@@ -32,6 +32,7 @@ def add_verb(verbs: Verbs, shared: argparse.ArgumentParser) -> None:
     verb.add_argument(
         "--threads", type=count, metavar="N", help="threads to work with (default: all cores)"
     )
+    add_limits(verb)
     verb.set_defaults(run=run)
 
 

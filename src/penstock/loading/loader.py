@@ -10,6 +10,7 @@ from typing import Any, NoReturn
 
 from penstock._core import Format, active_isa
 from penstock.errors import LoaderError
+from penstock.limits import Limits, limits_or_in_force
 from penstock.loading.backends import open_library
 from penstock.loading.columns import LABEL, named_columns, open_columns, per_box_columns
 from penstock.loading.deliver import (
@@ -30,7 +31,6 @@ from penstock.loading.native import NativeCarrier
 from penstock.loading.open_data import open_data
 from penstock.loading.options import BatchOptions, OutputOptions, RunOptions
 from penstock.loading.packed_source import PackedSource
-from penstock.loading.pillow_decode import DEFAULT_PIXEL_LIMIT
 from penstock.loading.ranks import find_ranks, find_threads
 from penstock.loading.reference import Layout
 from penstock.loading.reference_mix import mix_reference
@@ -106,6 +106,7 @@ class Loader:
     - `backend`: "native"; or with the same draws, slowly, "pillow", which gives the same bytes,
       "opencv" or "numpy", which come near them (docs/augmentations.md says how near).
     - `pixel_limit`: larger images are errors, against decompression bombs.
+    - `limits`: the same for masks and whatever else is read (`penstock.Limits`, docs/limits.md).
     """
 
     def __init__(
@@ -139,9 +140,11 @@ class Loader:
         replacement: bool = True,
         samples_per_epoch: int | None = None,
         backend: str = "native",
-        pixel_limit: int = DEFAULT_PIXEL_LIMIT,
+        pixel_limit: int | None = None,
+        limits: Limits | None = None,
     ) -> None:
         active_isa()  # so that a wrong PENSTOCK_SIMD is told here, and not of the first file
+        allowed = limits_or_in_force(limits)
         self._ranks = find_ranks(rank, world_size)
         self._counts_cores = threads is None
         self._batching = BatchOptions(
@@ -153,7 +156,7 @@ class Loader:
             backend,
             fidelity,
             on_error,
-            pixel_limit,
+            allowed.pixels if pixel_limit is None else pixel_limit,
         )
         translated = translate(transform)
         self._translation = translated.translation
@@ -167,7 +170,8 @@ class Loader:
             require_torch()  # here, so that neither the error nor the import waits for a batch
         self._library = None if backend == "native" else open_library(backend)
         self._source = open_data(data, labels, masks)
-        self._masks = open_masks(self._source, masks, mask_fill, targets)
+        allowed_masks = replace(allowed, pixels=self._running.pixel_limit)
+        self._masks = open_masks(self._source, masks, mask_fill, targets, allowed_masks)
         self._has_label_maps = self._masks is not None and self._masks.kind is MaskKind.LABELS
         asked = open_columns(self._source, columns)
         per_box = per_box_columns(self._source, asked) if not isinstance(targets, Targets) else ()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from concurrent.futures import Executor
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import Enum
 from typing import Any, Protocol
 
@@ -12,10 +12,11 @@ import numpy as np
 
 from penstock.errors import DecodeError, LoaderError
 from penstock.geometry import Ints, Sizes
+from penstock.limits import Limits, using
 from penstock.loading.masks import Masks, size_of
 from penstock.loading.packed_source import PackedSource
 from penstock.packing.items import BOXES, MASKS
-from penstock.packing.mask_runs import are_runs, read_header
+from penstock.packing.mask_runs import are_runs, check_mask_area, read_header
 from penstock.packing.shards import PackSet
 from penstock.sources import MaskPairs, Source, read_label_map
 from penstock.sources.label_map import sizes_differ
@@ -49,6 +50,7 @@ class MaskUse:
 
     reader: MaskReader
     fill: int  # what comes in from outside
+    limits: Limits = field(default_factory=Limits)
 
     @property
     def kind(self) -> MaskKind:
@@ -68,7 +70,8 @@ def read_masks(
 
     def read(index: int) -> Masks | str:
         try:
-            return reader.read(index)
+            with using(use.limits):
+                return reader.read(index)
         except DecodeError as error:
             return str(error)
 
@@ -103,7 +106,7 @@ class PackedMasks:
         reader: Any = file.columns[MASKS.name]
         encoded = reader.stored(place)
         if self.kind is MaskKind.OBJECTS and are_runs(encoded):
-            read_header(encoded)
+            check_mask_area(*read_header(encoded))
             return np.array(encoded)  # looked at more than once, while the file might be written to
         stack: Masks = np.zeros((0, width), np.uint8)
         if len(encoded):
@@ -147,7 +150,9 @@ def misfits(masks: dict[int, Masks], sizes: Sizes) -> dict[int, str]:
     return found
 
 
-def open_masks(source: Source, asked: object, fill: object, targets: object) -> MaskUse | None:
+def open_masks(
+    source: Source, asked: object, fill: object, targets: object, limits: Limits
+) -> MaskUse | None:
     """Return the masks that a loader is to carry, or None.
 
     `asked` is the loader's `masks`: True, False, None for masks of whole images only, or where the
@@ -169,7 +174,7 @@ def open_masks(source: Source, asked: object, fill: object, targets: object) -> 
             f"Loader: targets={got} and the masks of {source.describe()} cannot be had together. "
             "Leave out targets=, or the masks (masks=False)."
         )
-    use = MaskUse(reader, _read_fill(fill)) if reader is not None and wanted else None
+    use = MaskUse(reader, _read_fill(fill), limits) if reader is not None and wanted else None
     if fill and (use is None or use.kind is MaskKind.OBJECTS):
         raise LoaderError(
             f"Loader: mask_fill={fill} is for masks of whole images, and none are delivered here. "

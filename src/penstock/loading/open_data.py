@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import warnings
 from collections.abc import Iterable
 from typing import Any
 
@@ -34,7 +35,12 @@ def open_data(data: Any, labels: Any, masks: Any = None) -> Source:
     if not _is_packed(data):
         if labels is None and isinstance(data, (str, os.PathLike)):
             refuse_unpacked(os.path.expanduser(os.fspath(data)))
-        return open_source(data, labels)
+        source = open_source(data, labels)
+        if getattr(source, "left_out", ()):
+            warnings.warn(
+                f"{source.describe()}. Remove them to be rid of this warning.", stacklevel=3
+            )
+        return source
     if labels is not None:
         raise LoaderError(
             f"Loader: {os.fspath(data)} holds its labels itself. Leave out labels=, or repack."

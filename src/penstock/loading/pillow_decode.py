@@ -10,14 +10,12 @@ import numpy.typing as npt
 import PIL.Image
 
 from penstock.errors import DecodeError
+from penstock.limits import pillow_limit
 from penstock.pillow_messages import heard
 from penstock.resources import raise_if_refused
 from penstock.sources import Source
 
 ImageT = TypeVar("ImageT")
-
-# Pillow refuses larger images as decompression bombs unless told otherwise, so we do too.
-DEFAULT_PIXEL_LIMIT = 2 * (1024 * 1024 * 1024 // 4 // 3)
 
 
 def open_rgb(source: Source, sample: int, pixel_limit: int) -> PIL.Image.Image:
@@ -32,7 +30,7 @@ def open_rgb(source: Source, sample: int, pixel_limit: int) -> PIL.Image.Image:
         raise_if_refused(error, source.name(sample))
         raise DecodeError(f"it cannot be opened ({_sentence(error)})") from error
     try:
-        with file, PIL.Image.open(file) as image:
+        with file, pillow_limit.at_least(pixel_limit), PIL.Image.open(file) as image:
             check_pixels(image.height, image.width, pixel_limit)
             converted: PIL.Image.Image = image.convert("RGB")
             return converted
@@ -73,7 +71,7 @@ def check_pixels(height: int, width: int, pixel_limit: int) -> None:
         raise DecodeError(
             f"the header says {height}x{width}, {height * width:,} pixels, more than "
             f"pixel_limit={pixel_limit:,} allows. If the file is to be trusted, raise that "
-            "argument of Loader"
+            "argument of Loader, or --limit pixels= on the command line"
         )
     if height < 1 or width < 1:
         raise DecodeError(f"the header says {height}x{width}: there are no pixels")

@@ -8,6 +8,7 @@ import numpy as np
 
 from penstock.drawing import NO_BOXES, Boxes, draw_cell, join_cells
 from penstock.errors import PackError
+from penstock.limits import Limits, obeying_limits
 from penstock.packing.original import read_image
 from penstock.packing.read import PackFile
 from penstock.packing.shards import open_packed
@@ -18,8 +19,13 @@ MOST_IMAGES = 64
 _CAPTION_LETTERS = 30
 
 
+@obeying_limits
 def make_contact_sheet(
-    packed: str | os.PathLike[str], target: str | os.PathLike[str], *, images: int = MOST_IMAGES
+    packed: str | os.PathLike[str],
+    target: str | os.PathLike[str],
+    *,
+    images: int = MOST_IMAGES,
+    limits: Limits | None = None,  # noqa: ARG001 (obeying_limits reads it)
 ) -> int:
     """Write a PNG of up to `images` samples, evenly chosen; return how many there are."""
     data = open_packed(packed)

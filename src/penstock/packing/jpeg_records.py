@@ -20,6 +20,12 @@ class JpegRecord(NamedTuple):
     reason: str  # why the storage is not "dct", or the file not identical
 
 
+def jpeg_size(data: bytes) -> tuple[int, int]:
+    """Return height and width as a JPEG file's header says, 0 if it says nothing."""
+    header = _core.jpeg_header(data)
+    return header["height"], header["width"]
+
+
 def encode_jpeg(data: bytes) -> JpegRecord:
     """Return the record of a JPEG file. Runs without Python's lock."""
     storage, record, facts, reason = _core.encode_record(data)

@@ -14,6 +14,7 @@ import numpy.typing as npt
 
 from penstock.errors import DecodeError
 from penstock.geometry import Size
+from penstock.limits import too_many_masks
 
 MAGIC = b"RUN1"
 _HEADER = struct.Struct("<4sIII")  # MAGIC, masks, height, width
@@ -52,27 +53,51 @@ def read_header(encoded: Any) -> tuple[int, Size]:
 def decode_runs(encoded: Any) -> npt.NDArray[np.uint8]:
     """Return all masks, (masks, height, width) of 0 and 1. Plain: the core does it faster."""
     count, size = read_header(encoded)
-    edges = list(read_edges(encoded))
-    masks = np.zeros((count, size.height * size.width), np.uint8)
-    for mask, runs in zip(masks, edges, strict=True):
-        for first, last in runs.tolist():
+    check_mask_area(count, size)
+    masks = np.zeros((count, size.height, size.width), np.uint8)
+    for number, mask in enumerate(each_mask(encoded)):
+        masks[number] = mask
+    return masks
+
+
+def each_mask(encoded: Any) -> Iterator[npt.NDArray[np.uint8]]:
+    """Yield one mask after the other, (height, width) of 0 and 1."""
+    count, size = read_header(encoded)
+    check_mask_area(count, size)
+    for edges in _edges_of_each(encoded):
+        mask = np.zeros(size.height * size.width, np.uint8)
+        for first, last in edges.reshape(-1, 2).tolist():
             mask[first:last] = 1
-    return masks.reshape(count, size.height, size.width)
+        yield mask.reshape(size.height, size.width)
 
 
-def read_edges(encoded: Any) -> Iterator[npt.NDArray[np.int64]]:
-    """Yield where the runs of each mask begin and end; DecodeError if they are damaged."""
+def check_runs(encoded: Any) -> None:
+    """Raise DecodeError for masks that cannot be drawn, without drawing them."""
+    for _ in _edges_of_each(encoded):
+        pass
+
+
+def check_mask_area(count: int, size: Size) -> None:
+    """Raise DecodeError if `count` masks of a size have more pixels together than allowed."""
+    problem = too_many_masks(count, size.height, size.width)
+    if problem is not None:
+        raise DecodeError(problem)
+
+
+def _edges_of_each(encoded: Any) -> Iterator[npt.NDArray[np.int64]]:
+    """Yield for each mask the pixels where it begins, ends, begins again ..."""
     count, size = read_header(encoded)
     values = np.frombuffer(bytes(encoded), np.uint8)[_HEADER.size :]
+    pixels = size.height * size.width
     ends = values[: 4 * count].view("<u4").tolist()
     runs = values[4 * count :]
     if any(start > end for start, end in zip([0, *ends], [*ends, len(runs)], strict=True)):
         raise DecodeError("the ends of its masks are damaged")
     for start, end in zip([0, *ends], ends, strict=False):
         edges = np.cumsum(_numbers(runs[start:end]))
-        if len(edges) % 2 or (len(edges) and int(edges[-1]) > size.height * size.width):
+        if len(edges) % 2 or (len(edges) and int(edges[-1]) > pixels):
             raise DecodeError("the run lengths of a mask are damaged")
-        yield edges.reshape(-1, 2)
+        yield edges
 
 
 def _encode(mask: npt.NDArray[np.bool_]) -> bytes:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Future
+from contextvars import copy_context
 from typing import TypeVar
 
 from penstock.resources import Pool
@@ -23,7 +24,8 @@ def map_in_order(
     pool = Pool(threads)
     try:
         for item in items:
-            waiting.append(pool.submit(function, item))
+            # The limits in force here hold there, too.
+            waiting.append(pool.submit(copy_context().run, function, item))
             if len(waiting) >= threads * WAITING_PER_THREAD:
                 yield waiting.popleft().result()
         while waiting:

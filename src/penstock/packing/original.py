@@ -8,9 +8,9 @@ import PIL.Image
 
 from penstock.errors import DecodeError, PackError
 from penstock.packing import jpeg_records
-from penstock.packing.encode import opened
-from penstock.packing.raw_pixels import as_png, decode_pixels
-from penstock.packing.read import PackFile
+from penstock.packing.encode import load_unseen, opened, room_for
+from penstock.packing.raw_pixels import as_png, decode_pixels, pixel_strips
+from penstock.packing.read import PackFile, Sample
 
 
 def original_file(file: PackFile, index: int) -> bytes:
@@ -23,10 +23,15 @@ def original_file(file: PackFile, index: int) -> bytes:
     where = f"{file.path}: sample {index:,} ({sample.name})"
     try:
         if sample.storage == "raw":
-            image = decode_pixels(record, sample.flags, sample.height, sample.width)
-            return as_png(image, sample.orientation)
-        data = record if sample.storage == "jpeg" else jpeg_records.rebuild_jpeg(record)
-    except PackError as error:
+            with room_for(sample.height, sample.width):
+                image = decode_pixels(record, sample.flags, sample.height, sample.width)
+                return as_png(image, sample.orientation)
+        if sample.storage == "jpeg":
+            data = record
+        else:
+            with room_for(sample.height, sample.width):
+                data = jpeg_records.rebuild_jpeg(record)
+    except (PackError, DecodeError) as error:
         raise PackError(f"{where}: {error}.") from error
     if sample.restores == "bytes" and (
         len(data) != sample.original_size or zlib.crc32(data) != sample.original_crc
@@ -45,14 +50,35 @@ def read_image(file: PackFile, index: int) -> PIL.Image.Image:
     try:
         if sample.storage == "raw":
             record = file.record(index)
-            return decode_pixels(record, sample.flags, sample.height, sample.width)
+            with room_for(sample.height, sample.width):
+                return decode_pixels(record, sample.flags, sample.height, sample.width)
         with opened(original_file(file, index)) as image:
+            _check_size(image, sample, where)
             rgb: PIL.Image.Image = image.convert("RGB")
     except DecodeError as error:
         raise PackError(f"{where}: {error}.") from error
-    if (rgb.height, rgb.width) != (sample.height, sample.width):
+    return rgb
+
+
+def check_image(file: PackFile, index: int) -> None:
+    """Raise PackError if `read_image` would; takes less memory."""
+    sample = file.sample(index)
+    where = f"{file.path}: sample {index:,} ({sample.name})"
+    try:
+        if sample.storage == "raw":
+            for _ in pixel_strips(file.record(index), sample.flags, sample.height, sample.width):
+                pass
+            return
+        with opened(original_file(file, index)) as image:
+            _check_size(image, sample, where)
+            load_unseen(image)
+    except DecodeError as error:
+        raise PackError(f"{where}: {error}.") from error
+
+
+def _check_size(image: PIL.Image.Image, sample: Sample, where: str) -> None:
+    if (image.height, image.width) != (sample.height, sample.width):
         raise PackError(
-            f"{where}: decodes to {rgb.height}x{rgb.width}, "
+            f"{where}: decodes to {image.height}x{image.width}, "
             f"but the index says {sample.height}x{sample.width}."
         )
-    return rgb

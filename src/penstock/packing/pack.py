@@ -10,6 +10,7 @@ from typing import Any
 
 from penstock import _core
 from penstock.errors import CoreError, DecodeError, PackError, PenstockError, ResourceError
+from penstock.limits import Limits, beyond, how_to_allow, obeying_limits
 from penstock.packing import disk
 from penstock.packing.encode import encode_image
 from penstock.packing.format import SUFFIX
@@ -34,10 +35,12 @@ from penstock.packing.write import JOURNAL_SUFFIX, PARTIAL_SUFFIX, PackWriter
 from penstock.pillow_messages import heard
 from penstock.printable import printable
 from penstock.progress import ProgressBar
+from penstock.regular_file import open_regular
 from penstock.resources import raise_if_refused
 from penstock.usable_cores import usable_cores
 
 
+@obeying_limits
 def pack(
     source: Any,
     target: str | os.PathLike[str],
@@ -53,6 +56,7 @@ def pack(
     short_side: int | None = None,
     quality: int | None = None,
     threads: int | None = None,
+    limits: Limits | None = None,  # noqa: ARG001 (obeying_limits reads it)
     progress: bool | None = None,
 ) -> Summary:
     """Write a data set as one packed file: lossless, and many times faster to load.
@@ -76,6 +80,7 @@ def pack(
         short_side: Lossy: scale larger images down to this short side, in pixels.
         quality: Lossy: re-encode all images as JPEGs of this quality.
         threads: None takes all cores this process may use. The file does not depend on it.
+        limits: The largest inputs that are read, against files that ask for endless memory.
         progress: Show a bar; None means if stderr is a terminal.
     """
     if on_error not in {"raise", "skip"}:
@@ -273,12 +278,15 @@ def _read(data: bytes | os.PathLike[str]) -> bytes:
     if isinstance(data, bytes):
         return data
     try:
-        with open(data, "rb") as file:
-            return file.read()
+        with open_regular(data) as file:
+            size = os.fstat(file.fileno()).st_size
+            if not beyond("record_bytes", size):
+                return file.read()
     except (OSError, MemoryError) as error:
         raise_if_refused(error)
         reason = error.strerror if isinstance(error, OSError) else None
         raise DecodeError(f"cannot be read ({reason or error})") from error
+    raise DecodeError(f"it has {size:,} bytes. {how_to_allow('record_bytes', size)}")
 
 
 def _check_parent(path: str) -> None:

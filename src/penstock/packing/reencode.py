@@ -17,7 +17,7 @@ import PIL.Image
 from penstock.errors import PackError
 from penstock.geometry import Size
 from penstock.packing.encode import JPEG_START, opened
-from penstock.packing.mask_runs import are_runs, decode_runs, encode_runs, read_header
+from penstock.packing.mask_runs import are_runs, each_mask, encode_runs, read_header
 from penstock.packing.raw_pixels import as_png, orientation_of
 
 DEFAULT_QUALITY = 90
@@ -101,7 +101,7 @@ def _scaled(
 
 def _smaller_masks(masks: bytes, before: tuple[int, int], after: tuple[int, int]) -> bytes:
     if are_runs(masks):
-        smaller_runs = (_smaller_mask(mask, after) for mask in decode_runs(masks))
+        smaller_runs = (_smaller_mask(mask, after) for mask in each_mask(masks))
         return encode_runs(smaller_runs, read_header(masks)[0], Size(*after))
     with opened(masks) as stack:
         count = stack.height // before[0]

@@ -16,6 +16,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from penstock.errors import PackError
+from penstock.limits import Limits, obeying_limits
 from penstock.packing import disk
 from penstock.packing.encode import JPEG_START
 from penstock.packing.format import RESTORES
@@ -57,12 +58,14 @@ class _File(NamedTuple):
     is_repeated: bool
 
 
+@obeying_limits
 def unpack(
     packed: str | os.PathLike[str],
     target: str | os.PathLike[str],
     *,
     format: str | None = None,
     threads: int | None = None,
+    limits: Limits | None = None,  # noqa: ARG001 (obeying_limits reads it)
     progress: bool | None = None,
 ) -> Unpacked:
     """Write the files of a packed data set to a new folder, or to a new tar file.
@@ -73,6 +76,7 @@ def unpack(
     Where two different files would get one name, such as `a.bmp`, of which only the pixels are
     kept, beside `a.bmp.png`, one of them gets a number: `a.bmp.2.png`.
     `format` is "folder" or "tar"; None goes by the target's name.
+    `limits` are the largest images that are restored.
     """
     if format is None:
         format = "tar" if os.fspath(target).endswith(".tar") else "folder"

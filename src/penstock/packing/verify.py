@@ -12,11 +12,12 @@ import numpy as np
 
 from penstock.errors import DecodeError, PackError
 from penstock.geometry import Size
+from penstock.limits import Limits, obeying_limits
 from penstock.packing.format import HEADER_BYTES, TAIL_BYTES, Entry, aligned
 from penstock.packing.items import MASKS
-from penstock.packing.mask_runs import are_runs, read_edges, read_header
+from penstock.packing.mask_runs import are_runs, check_runs, read_header
 from penstock.packing.ordered_map import map_in_order
-from penstock.packing.original import read_image
+from penstock.packing.original import check_image
 from penstock.packing.read import PackFile
 from penstock.packing.read_column import VariableColumn
 from penstock.packing.shards import open_packed
@@ -48,17 +49,20 @@ class VerifyReport:
         return asdict(self) | {"intact": self.intact}
 
 
+@obeying_limits
 def verify(
     packed: str | os.PathLike[str],
     *,
     deep: bool = False,
     threads: int | None = None,
+    limits: Limits | None = None,  # noqa: ARG001 (obeying_limits reads it)
     progress: bool | None = None,
 ) -> VerifyReport:
     """Check a packed file or folder: finds any flipped bit, any cut, any false offset.
 
     With `deep`, every image and its masks are decoded too, and every file that `unpack` would give
-    back byte for byte is rebuilt and compared with the original's checksum.
+    back byte for byte is rebuilt and compared with the original's checksum; images and masks
+    larger than `limits` allow count as problems.
     """
     path = os.fspath(packed)
     try:
@@ -142,7 +146,7 @@ def _sample_problem(file: PackFile, index: int, *, deep: bool) -> str | None:
         if not _is_zero(file, end, aligned(end)):
             return f"sample {index:,} ({sample.name}): the padding after it is not zero."
         if deep:
-            read_image(file, index)
+            check_image(file, index)
             _check_masks(file, index)
         else:
             file.record(index)
@@ -161,18 +165,17 @@ def _check_masks(file: PackFile, index: int) -> None:
     height, width = (int(file.facts(name)[index]) for name in ("height", "width"))
     try:
         if are_runs(masks):
-            size = read_header(masks)[1]
-            for _ in read_edges(masks):  # not drawn: thousands of them may be in a few bytes
-                pass
+            check_runs(masks)  # not drawn: thousands of them may be in a few bytes
+            found = read_header(masks)[1]
         else:
-            size = Size(*read_label_map(masks).shape)
+            found = Size(*read_label_map(masks).shape)
     except DecodeError as error:
         raise PackError(f"sample {index:,} ({file.name(index)}): {error}.") from error
     # In the PNGs of earlier files the masks of objects stand one above the other.
-    if size.width != width or size.height % height:
+    if found.width != width or found.height % height:
         raise PackError(
-            f"sample {index:,} ({file.name(index)}): masks of {size} for an image of "
-            f"{height}x{width}."
+            f"sample {index:,} ({file.name(index)}): masks of {found.height}x{found.width} "
+            f"for an image of {height}x{width}."
         )
 
 

@@ -11,8 +11,9 @@ from PIL import Image
 from penstock.drawing import NO_BOXES, Boxes
 from penstock.errors import DecodeError
 from penstock.geometry import Sizes
+from penstock.limits import limits_in_force
 from penstock.loading.packed_source import PackedSource
-from penstock.loading.pillow_decode import DEFAULT_PIXEL_LIMIT, open_listening, open_rgb
+from penstock.loading.pillow_decode import open_listening, open_rgb
 from penstock.loading.python_calls import PythonCalls
 from penstock.loading.reference import erase_finished, finish, run_moves
 from penstock.planner.plan import Plan
@@ -65,7 +66,7 @@ class Examples:
 
     def _open(self, sample: int) -> Image.Image:
         try:
-            return open_listening(open_rgb, self._source, sample, DEFAULT_PIXEL_LIMIT)[0]
+            return open_listening(open_rgb, self._source, sample, limits_in_force().pixels)[0]
         except DecodeError as error:
             raise DecodeError(f"{self._source.name(sample)}: {error}.") from error
 

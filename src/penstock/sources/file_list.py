@@ -8,7 +8,8 @@ from pathlib import Path
 from typing import Any
 
 from penstock.errors import SourceError
-from penstock.sources.file_source import FileSource, printable
+from penstock.printable import printable
+from penstock.sources.file_source import FileSource
 from penstock.sources.image_folder import existing_folder
 from penstock.sources.label_column import labels_from_values, refuse_unordered
 from penstock.sources.path_table import PathTable

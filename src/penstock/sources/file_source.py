@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import BinaryIO
 
 from penstock.geometry import Ints
 from penstock.printable import printable
+from penstock.regular_file import open_regular
 from penstock.sources.path_table import PathTable
 from penstock.sources.source import Labels
 
-__all__ = ["FileSource", "describe_labels", "printable"]
+_MOST_NAMED = 5
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -23,6 +24,7 @@ class FileSource:
     files: PathTable  # relative to `root`, or absolute
     labels: Labels | None
     classes: tuple[str, ...] | None
+    left_out: tuple[str, ...] = field(default=(), kw_only=True)  # found, but not regular files
 
     def __len__(self) -> int:
         return len(self.files)
@@ -33,7 +35,7 @@ class FileSource:
 
     def open(self, index: int) -> BinaryIO:
         """Open one image file."""
-        return open(os.path.join(self.root, self.files[index]), "rb")
+        return open_regular(os.path.join(self.root, self.files[index]))
 
     def name(self, index: int) -> str:
         """Return the path below the folder, with undecodable bytes spelled out."""
@@ -45,8 +47,17 @@ class FileSource:
         images = f"{self.title}: {count:,} image{'' if count == 1 else 's'}"
         if self.classes is not None:
             many = "" if len(self.classes) == 1 else "es"
-            return f"{images} in {len(self.classes):,} class{many}"
-        return f"{images}, {describe_labels(self.labels)}"
+            images += f" in {len(self.classes):,} class{many}"
+        else:
+            images += f", {describe_labels(self.labels)}"
+        return f"{images}; {describe_left_out(self.left_out)}" if self.left_out else images
+
+
+def describe_left_out(names: tuple[str, ...]) -> str:
+    """Return which special files were found and are not among the samples."""
+    shown = ", ".join(names[:_MOST_NAMED])
+    more = f" and {len(names) - _MOST_NAMED:,} more" if len(names) > _MOST_NAMED else ""
+    return f"left out, as they are no regular files: {shown}{more}"
 
 
 def describe_labels(labels: Labels | None) -> str:

@@ -8,11 +8,12 @@ import numpy as np
 
 from penstock.errors import SourceError
 from penstock.geometry import Ints
-from penstock.sources.file_source import FileSource, printable
+from penstock.printable import printable
+from penstock.sources.file_source import FileSource
 from penstock.sources.part_folders import refuse_parts
 from penstock.sources.path_table import PathTable
 from penstock.sources.remembered_scan import find_images
-from penstock.sources.scan import IMAGE_EXTENSIONS, Scan
+from penstock.sources.scan import IMAGE_EXTENSIONS, Scan, special_kind_of
 
 CLASSES_NAMED_IN_ERRORS = 10
 
@@ -50,19 +51,24 @@ def open_image_folder(
     empty = [name for name, images in zip(classes, images_per_class, strict=True) if not images]
     if empty and not (allow_empty and len(labels)):
         raise SourceError(_empty_classes(title, empty, total=len(classes)))
-    return FileSource(title, folder, scan.files, labels, classes)
+    return FileSource(title, folder, scan.files, labels, classes, left_out=scan.left_out)
 
 
 def open_loose_images(root: str | os.PathLike[str]) -> FileSource | None:
     """Open a folder with images and no folders in it; None if it is not one."""
     folder = existing_folder(root)
     with os.scandir(folder) as entries:
-        shown = sorted((e.name, e.is_dir()) for e in entries if not e.name.startswith("."))
-    names = [name for name, _ in shown if name.lower().endswith(IMAGE_EXTENSIONS)]
-    if not names or any(is_folder for _, is_folder in shown):
+        shown = sorted(
+            (e.name, e.is_dir(), special_kind_of(e)) for e in entries if not e.name.startswith(".")
+        )
+    images = [entry for entry in shown if entry[0].lower().endswith(IMAGE_EXTENSIONS)]
+    if not images or any(is_folder for _, is_folder, _ in shown):
         return None
-    files = PathTable.from_paths(os.fsencode(name) for name in names)
-    return FileSource(printable(root), folder, files, None, None)
+    files = PathTable.from_paths(os.fsencode(name) for name, _, kind in images if kind is None)
+    left_out = tuple(f"{printable(name)} ({kind})" for name, _, kind in images if kind is not None)
+    if not len(files):
+        raise SourceError(f"{printable(root)}: no image file in it, but {', '.join(left_out[:5])}.")
+    return FileSource(printable(root), folder, files, None, None, left_out=left_out)
 
 
 def existing_folder(root: str | bytes | os.PathLike[str]) -> str:

@@ -11,7 +11,9 @@ import numpy.typing as npt
 import PIL.Image
 
 from penstock.errors import DecodeError, PenstockError
+from penstock.limits import how_to_allow, too_many_pixels
 from penstock.printable import printable
+from penstock.regular_file import NotRegularError, open_regular
 from penstock.resources import raise_if_refused
 
 LabelMap = npt.NDArray[np.uint8] | npt.NDArray[np.uint16]  # (height, width)
@@ -26,11 +28,18 @@ def read_label_map(file: bytes | str | os.PathLike[str]) -> LabelMap:
     Raises DecodeError, without the file's name, for what holds no class numbers.
     """
     try:
-        with PIL.Image.open(io.BytesIO(file) if isinstance(file, bytes) else file) as image:
+        with (
+            io.BytesIO(file) if isinstance(file, bytes) else open_regular(file) as opened,
+            PIL.Image.open(opened) as image,
+        ):
             check_label_map(image)
             return _numbers(image)
     except PenstockError:
         raise
+    except NotRegularError as error:
+        raise DecodeError(f"its mask cannot be read: {error.strerror}") from error
+    except PIL.Image.DecompressionBombError as error:
+        raise DecodeError(f"its mask cannot be read. {error}. {how_to_allow('pixels')}") from error
     # Decoders for hostile files raise nearly anything: struct.error, IndexError, SyntaxError ...
     except Exception as error:
         raise_if_refused(error, "a mask" if isinstance(file, bytes) else printable(file))
@@ -40,6 +49,9 @@ def read_label_map(file: bytes | str | os.PathLike[str]) -> LabelMap:
 
 def check_label_map(image: PIL.Image.Image) -> None:
     """Raise DecodeError unless an opened file can be a label map, by what its header says."""
+    problem = too_many_pixels(image.height, image.width, "the header of its mask says")
+    if problem is not None:
+        raise DecodeError(problem)
     if image.mode not in {"P", "L", "1", "I", "I;16", "I;16B", "I;16L"}:
         raise DecodeError(
             f"its mask is in colour ({image.mode}), where one class number for each pixel is "

@@ -7,9 +7,10 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 from penstock.errors import SourceError
+from penstock.printable import printable
 from penstock.progress import ProgressBar
 from penstock.resources import raise_if_refused
-from penstock.sources.file_source import FileSource, printable
+from penstock.sources.file_source import FileSource
 from penstock.sources.image_folder import existing_folder
 from penstock.sources.label_column import LabelColumn, LabelKind
 from penstock.sources.labels_table import LabelsTable

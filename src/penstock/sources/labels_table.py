@@ -3,19 +3,23 @@
 from __future__ import annotations
 
 import csv
+import io
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from pathlib import Path
+from itertools import count
 
 from penstock.errors import SourceError
+from penstock.limits import how_to_allow, limits_in_force
+from penstock.printable import printable
+from penstock.regular_file import open_regular
 from penstock.resources import raise_if_refused
-from penstock.sources.file_source import printable
 
 # Header names that speak for themselves, compared in lower case.
 FILE_COLUMNS = frozenset(
     {"file", "filename", "file_name", "path", "file_path", "filepath", "image"}
 )
 LABEL_COLUMNS = frozenset({"label", "labels", "class", "class_name", "target", "category"})
+_MOST_NAMED = 20
 DELIMITERS = ("\t", ",", ";")  # the first one found separates the columns
 
 
@@ -56,12 +60,15 @@ class LabelsTable:
     def _lines(self) -> Iterator[tuple[int, list[str]]]:
         line = 1
         try:
-            with Path(self.path).open(
-                encoding="utf-8-sig", errors="surrogateescape", newline=""
+            with io.TextIOWrapper(
+                open_regular(self.path),
+                encoding="utf-8-sig",
+                errors="surrogateescape",
+                newline="",
             ) as text:
-                delimiter = self._delimiter(text)
+                delimiter = self._delimiter(self._bounded(text))
                 text.seek(0)
-                reader = csv.reader(text, delimiter=delimiter)
+                reader = csv.reader(self._bounded(text), delimiter=delimiter)
                 for cells in reader:
                     line = reader.line_num
                     if any(cell.strip() for cell in cells):
@@ -76,6 +83,20 @@ class LabelsTable:
                 f"{self.title}: this labels file cannot be read ({error.strerror}). "
                 "Check the path and its permissions."
             ) from error
+
+    def _bounded(self, text: io.TextIOWrapper) -> Iterator[str]:
+        """Yield the lines; one without an end would fill the memory."""
+        most = limits_in_force().document_bytes
+        for number in count(1):
+            line = text.readline(most + 1)
+            if not line:
+                return
+            if len(line) > most:
+                raise SourceError(
+                    f"{self.where(number)}: it goes on for more than {most:,} characters. Is this "
+                    f"a table of files and labels? {how_to_allow('document_bytes')}."
+                )
+            yield line
 
     def _delimiter(self, lines: Iterable[str]) -> str:
         for number, line in enumerate(lines, start=1):
@@ -102,7 +123,7 @@ class LabelsTable:
             return 0, 1
         raise SourceError(
             f"{self.where(line)}: {len(first)} columns and no header that names them: "
-            f"{', '.join(map(repr, map(_shortened, first)))}. Keep file and label only, or name "
+            f"{_listed(first)}. Keep file and label only, or name "
             "them in a header, or with open_labels_file(..., file_column=..., label_column=...) or "
             "--file-column and --label-column."
         )
@@ -121,9 +142,14 @@ class LabelsTable:
             sought = f"{'no' if not matching else 'more than one'} column that looks like a {role}"
         raise SourceError(
             f"{self.where(line)}: {sought}; the columns are "
-            f"{', '.join(map(repr, map(_shortened, header)))}. Name one: "
+            f"{_listed(header)}. Name one: "
             f"open_labels_file(..., {role}_column=...) or --{role}-column."
         )
+
+
+def _listed(cells: list[str]) -> str:
+    more = f" and {len(cells) - _MOST_NAMED:,} more" if len(cells) > _MOST_NAMED else ""
+    return ", ".join(repr(_shortened(cell)) for cell in cells[:_MOST_NAMED]) + more
 
 
 def _shortened(text: str, limit: int = 60) -> str:

@@ -10,8 +10,9 @@ from pathlib import Path
 import numpy as np
 
 from penstock.errors import SourceError
+from penstock.printable import printable
 from penstock.sources.file_list import open_file_list
-from penstock.sources.file_source import FileSource, printable
+from penstock.sources.file_source import FileSource
 from penstock.sources.image_folder import existing_folder
 from penstock.sources.path_table import PathTable
 from penstock.sources.scan import IMAGE_EXTENSIONS

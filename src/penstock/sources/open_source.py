@@ -6,8 +6,8 @@ import os
 from collections.abc import Iterable, Mapping
 
 from penstock.errors import SourceError
+from penstock.printable import printable
 from penstock.sources.file_list import open_file_list, open_labelled_files
-from penstock.sources.file_source import printable
 from penstock.sources.image_folder import open_image_folder
 from penstock.sources.labels_file import open_labels_file
 from penstock.sources.source import Source

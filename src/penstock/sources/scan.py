@@ -15,9 +15,10 @@ import numpy as np
 
 from penstock.errors import SourceError
 from penstock.geometry import Ints
+from penstock.printable import printable
 from penstock.progress import ProgressBar
+from penstock.regular_file import special_kind
 from penstock.resources import raise_if_refused
-from penstock.sources.file_source import printable
 from penstock.sources.path_table import PathTable
 
 # torchvision.datasets.folder.IMG_EXTENSIONS; compared in lower case.
@@ -47,6 +48,7 @@ class Scan:
     stamps: Ints  # of each directory: what `stamps_of` gave before it was read
     file_counts: Ints  # image files directly in each directory
     files: PathTable  # relative to the root, grouped by directory
+    left_out: tuple[str, ...] = ()  # FIFOs, sockets and devices named like images, with their kind
 
     def __post_init__(self) -> None:
         count = len(self.directories)
@@ -65,6 +67,7 @@ class _Directory:
     stamps: tuple[int, ...]
     paths: bytes
     lengths: array[int]
+    left_out: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,6 +100,7 @@ def scan_folder(root: str, *, progress: bool | None = None) -> Scan:
         PathTable.from_blocks(
             (directory.paths for directory in found), (directory.lengths for directory in found)
         ),
+        tuple(name for directory in found for name in directory.left_out),
     )
 
 
@@ -117,6 +121,7 @@ def _read_directory(
     prefix = pending.path + os.sep if pending.path else ""
     images: list[str] = []
     folders: list[str] = []
+    left_out: list[str] = []
     try:
         status = os.stat(where)
         identity = (status.st_dev, status.st_ino)
@@ -130,6 +135,10 @@ def _read_directory(
                 if _is_folder(entry):
                     folders.append(entry.name)
                 elif prefix and entry.name.lower().endswith(IMAGE_EXTENSIONS):
+                    special = special_kind_of(entry)
+                    if special is not None:
+                        left_out.append(f"{printable(prefix + entry.name)} ({special})")
+                        continue
                     images.append(entry.name)
                     if len(images) % IMAGES_PER_TICK == 0:
                         bar.advance(IMAGES_PER_TICK)
@@ -144,9 +153,21 @@ def _read_directory(
     paths = [os.fsencode(prefix + name) for name in images]
     lineage = pending.lineage | {identity}
     return (
-        _Directory(pending.path, stamps_of(status), b"".join(paths), array("q", map(len, paths))),
+        _Directory(
+            pending.path,
+            stamps_of(status),
+            b"".join(paths),
+            array("q", map(len, paths)),
+            tuple(sorted(left_out)),
+        ),
         [_Pending(prefix + name, lineage) for name in folders],
     )
+
+
+def special_kind_of(entry: os.DirEntry[str]) -> str | None:
+    """Return "a FIFO", "a socket" or "a device", which nobody should wait for; else None."""
+    # Of plain files, the directory itself tells what they are.
+    return None if entry.is_file(follow_symlinks=False) else special_kind(entry.path)
 
 
 def _is_folder(entry: os.DirEntry[str]) -> bool:

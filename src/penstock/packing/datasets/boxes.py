@@ -27,7 +27,7 @@ def boxes_from_rows(rows: Sequence[Sequence[float]], where: str) -> Boxes:
     """Return rows of left, top, right, bottom as an array."""
     if not rows:
         return NO_BOXES
-    return _checked(np.array(rows, np.float64).reshape(-1, 4), where)
+    return _checked(_rows(rows, where), where)
 
 
 def boxes_from_corner_and_size(rows: Sequence[Sequence[float]], where: str) -> Boxes:
@@ -37,7 +37,7 @@ def boxes_from_corner_and_size(rows: Sequence[Sequence[float]], where: str) -> B
     """
     if not rows:
         return NO_BOXES
-    boxes = _checked(np.array(rows, np.float64).reshape(-1, 4), where)
+    boxes = _checked(_rows(rows, where), where)
     with np.errstate(over="ignore"):
         boxes[:, 2:] += boxes[:, :2]
     return _checked(boxes, where)
@@ -47,7 +47,7 @@ def boxes_from_centres(rows: Sequence[Sequence[float]], size: Size, where: str) 
     """Turn normalised centre x, centre y, width, height (YOLO) into corners in pixels."""
     if not rows:
         return NO_BOXES
-    centre, extent = np.split(np.array(rows, np.float64).reshape(-1, 4), 2, axis=1)
+    centre, extent = np.split(_rows(rows, where), 2, axis=1)
     scale = np.array([size.width, size.height])
     corners = np.concatenate([centre - extent / 2, centre + extent / 2], axis=1)
     return _checked(corners * np.tile(scale, 2), where)
@@ -58,7 +58,7 @@ def boxes_from_fractions(rows: Sequence[Sequence[float]], size: Size, where: str
     if not len(rows):
         return NO_BOXES
     scale = np.array([size.width, size.height, size.width, size.height])
-    return _checked(np.array(rows, np.float64).reshape(-1, 4) * scale, where)
+    return _checked(_rows(rows, where) * scale, where)
 
 
 def note_odd_boxes(boxes: Boxes, size: Size | None, findings: Findings, where: str) -> None:
@@ -73,6 +73,13 @@ def note_odd_boxes(boxes: Boxes, size: Size | None, findings: Findings, where: s
     outside = int(np.count_nonzero(beyond.any(axis=1)))
     if outside:
         findings.add(OUTSIDE, where, outside)
+
+
+def _rows(rows: Sequence[Sequence[float]], where: str) -> npt.NDArray[np.float64]:
+    try:
+        return np.array(rows, np.float64).reshape(-1, 4)
+    except (ValueError, TypeError, OverflowError) as error:
+        raise SourceError(f"{where}: boxes of four numbers each are needed ({error}).") from error
 
 
 def _checked(boxes: npt.NDArray[np.floating], where: str) -> Boxes:

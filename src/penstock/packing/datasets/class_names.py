@@ -7,9 +7,8 @@ import re
 
 from penstock.errors import SourceError
 from penstock.packing.datasets.files import names_in, read_text
-from penstock.sources.file_source import printable
+from penstock.printable import printable
 
-LARGEST_TEXT_BYTES = 1 << 24
 _ITEM = re.compile(r"\bitem\s*\{([^{}]*)\}")
 _ID = re.compile(r"\bid\s*:\s*(\d{1,18})")
 _NAME = re.compile(r"""(?<![a-z_])name\s*:\s*(["'])(.*?)\1""")
@@ -38,7 +37,7 @@ def read_label_map(path: str) -> dict[int, str]:
     """Read the Object Detection API's `item { id: 1 name: 'cat' }`; display names win."""
     where = printable(path)
     found: dict[int, str] = {}
-    for number, item in enumerate(_ITEM.finditer(read_text(path, LARGEST_TEXT_BYTES))):
+    for number, item in enumerate(_ITEM.finditer(read_text(path, "text_bytes"))):
         identity = _ID.search(item.group(1))
         name = _DISPLAY_NAME.search(item.group(1)) or _NAME.search(item.group(1))
         if identity is None or name is None:
@@ -51,7 +50,7 @@ def read_label_map(path: str) -> dict[int, str]:
 
 def read_label_list(path: str) -> dict[int, str]:
     """Read a name a line, with its number before it (`0:daisy`) or counted from 0."""
-    lines = [line.strip() for line in read_text(path, LARGEST_TEXT_BYTES).splitlines()]
+    lines = [line.strip() for line in read_text(path, "text_bytes").splitlines()]
     lines = [line for line in lines if line]
     numbered = [_NUMBERED.fullmatch(line) for line in lines]
     if all(numbered):

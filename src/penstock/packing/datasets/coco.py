@@ -26,7 +26,7 @@ from penstock.packing.datasets.coco_other import (
 )
 from penstock.packing.datasets.images import image_size
 from penstock.packing.datasets.layout_source import Findings, LayoutSource
-from penstock.packing.datasets.polygons import draw_segmentation
+from penstock.packing.datasets.polygons import check_mask_area, draw_segmentation
 from penstock.packing.items import BOX_LABELS, BOXES, MASKS, Column, PackItem, keypoints_column
 from penstock.packing.mask_runs import encode_runs
 
@@ -145,7 +145,7 @@ class _ObjectReader:
         rows = [points_of.get(entry.get("id")) or none for entry in entries]
         try:
             return np.array(rows, np.float32).reshape(len(rows), points, 3)
-        except (ValueError, TypeError) as error:
+        except (ValueError, TypeError, OverflowError) as error:
             raise SourceError(f"{where}: keypoints must be numbers ({error}).") from error
 
 
@@ -165,12 +165,15 @@ def _bbox(entry: dict[str, Any], where: str) -> list[float]:
 
 def _size(image: dict[str, Any]) -> Size | None:
     height, width = image.get("height"), image.get("width")
-    if type(height) is int and type(width) is int and height > 0 and width > 0:
-        return Size(height, width)
-    return None
+    if type(height) is not int or type(width) is not int:
+        return None
+    return Size(height, width) if 0 < height < 2**31 and 0 < width < 2**31 else None
 
 
 def _masks(entries: list[dict[str, Any]], size: Size, where: str) -> bytes:
     outlines = [entry.get("segmentation") or [] for entry in entries]
+    # Each outline is drawn on a mask of its own.
+    drawn = sum(max(1, len(outline)) for outline in outlines if isinstance(outline, list))
+    check_mask_area(max(drawn, len(outlines)), size, where)
     masks = (draw_segmentation(outline, size, where) for outline in outlines)
     return encode_runs(masks, len(outlines), size)

@@ -12,7 +12,7 @@ from penstock.packing.datasets.coco_index import CocoIndex
 from penstock.packing.datasets.files import names_in
 from penstock.packing.datasets.names import safe_name
 from penstock.packing.datasets.splits import choose_split
-from penstock.sources.file_source import printable
+from penstock.printable import printable
 
 # Of several files about the same images, the one to read: with boxes and masks before the rest.
 TASKS = ("instances", "person_keypoints", "panoptic", "stuff", "captions", "labels", "image_info")

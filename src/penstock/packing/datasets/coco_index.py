@@ -17,7 +17,7 @@ from penstock.errors import SourceError
 from penstock.geometry import Ints
 from penstock.packing.datasets.files import map_file
 from penstock.packing.datasets.json_stream import JsonStream, element
-from penstock.sources.file_source import printable
+from penstock.printable import printable
 
 LARGEST_CLASS_ID = 100_000
 
@@ -162,7 +162,11 @@ def _categories(given: Any, title: str) -> list[dict[str, Any]]:
     known: dict[int, dict[str, Any]] = {}
     for number, category in enumerate(given):
         identity = category.get("id") if isinstance(category, dict) else None
-        if type(identity) is not int or not isinstance(category.get("name"), str):
+        if (
+            type(identity) is not int
+            or not -(2**63) <= identity < 2**63
+            or not isinstance(category.get("name"), str)
+        ):
             raise SourceError(f"{title}, category {number}: it needs an integer id and a name.")
         if identity in known:
             raise SourceError(f"{title}, category {number}: the id {identity} is there twice.")

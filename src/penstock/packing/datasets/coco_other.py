@@ -23,7 +23,6 @@ CAPTIONS = Column("captions", "text")  # a JSON list of strings
 LABELS = Column("labels", "ragged", "int64")  # any number of classes an image
 SEGMENT_IDS = Column("segment_ids", "ragged", "int64")  # one a box: its colour in `panoptic`
 PANOPTIC = Column("panoptic", "bytes")  # the PNG file as it is
-LARGEST_PNG_BYTES = 1 << 28
 
 
 def read_captions(index: CocoIndex, images: CocoImages) -> LayoutSource:
@@ -93,7 +92,7 @@ def _panoptic(
     png = b""
     if entries:
         file = safe_name(str(entries[0].get("file_name")), where)
-        png = read_bytes(os.path.join(folder, file), LARGEST_PNG_BYTES)
+        png = read_bytes(os.path.join(folder, file), "record_bytes")
     try:
         boxes = boxes_from_corner_and_size([segment["bbox"] for segment in segments], where)
         ids = np.array([segment["id"] for segment in segments], np.int64)

@@ -6,15 +6,17 @@ import mmap
 import os
 
 from penstock.errors import SourceError
+from penstock.limits import how_to_allow, limits_in_force
+from penstock.printable import printable
+from penstock.regular_file import open_regular
 from penstock.resources import raise_if_refused
-from penstock.sources.file_source import printable
 from penstock.sources.scan import IMAGE_EXTENSIONS
 
 
 def map_file(path: str) -> bytes | mmap.mmap:
     """Map a file into memory for reading; an empty file, which cannot be mapped, is b""."""
     try:
-        with open(path, "rb") as file:
+        with open_regular(path) as file:
             if os.fstat(file.fileno()).st_size == 0:
                 return b""
             return mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
@@ -22,23 +24,26 @@ def map_file(path: str) -> bytes | mmap.mmap:
         raise unreadable(path, error) from error
 
 
-def read_bytes(path: str, limit: int) -> bytes:
-    """Read a small file, such as one image's labels; one above `limit` bytes is refused."""
+def read_bytes(path: str, limit: str) -> bytes:
+    """Read a whole file; `limit` is the name of the one in `Limits` that holds for it."""
+    allowed: int = getattr(limits_in_force(), limit)
     try:
-        with open(path, "rb") as file:
-            data = file.read(limit + 1)
+        with open_regular(path) as file:
+            size = os.fstat(file.fileno()).st_size
+            data = file.read(allowed + 1) if size <= allowed else b""
     except OSError as error:
         raise unreadable(path, error) from error
-    if len(data) > limit:
+    size = max(size, len(data))
+    if size > allowed:
         raise SourceError(
-            f"{printable(path)}: more than {limit:,} bytes, too many for such a file. "
-            "Is this the right file?"
+            f"{printable(path)}: {size:,} bytes. Is this the right file? "
+            f"{how_to_allow(limit, size)}."
         )
     return data
 
 
-def read_text(path: str, limit: int) -> str:
-    """Read a small text file in UTF-8."""
+def read_text(path: str, limit: str) -> str:
+    """Read a whole text file in UTF-8."""
     try:
         return read_bytes(path, limit).decode("utf-8-sig")
     except UnicodeDecodeError as error:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from typing import Any
@@ -9,13 +10,15 @@ from typing import Any
 import numpy as np
 
 from penstock.errors import SourceError
+from penstock.limits import beyond, how_to_allow
 from penstock.packing.datasets.images import png_of_pixels
 from penstock.packing.datasets.layout_source import LayoutSource
 from penstock.packing.datasets.names import numbered_name, user_column_name
 from penstock.packing.datasets.optional import require
 from penstock.packing.datasets.splits import choose_split
 from penstock.packing.items import LABEL, REGRESSION_LABEL, Column, PackItem
-from penstock.sources.file_source import printable
+from penstock.printable import printable
+from penstock.regular_file import require_regular
 
 CLASS_LISTS = ("list_classes", "classes", "class_names", "label_names", "categories")
 LABEL_WORDS = frozenset(["label", "labels", "y", "target", "targets", "class", "fine_labels"])
@@ -27,14 +30,19 @@ def open_hdf5(path: str, split: str | None = None) -> LayoutSource:
     title = printable(path)
     h5py = require("h5py", "h5py", title)
     try:
+        require_regular(path)
         file = h5py.File(path, "r")
-        arrays = _arrays(file, h5py)
+        arrays = _arrays(file, h5py, title)
         images = _images(arrays, title, split)
-        names = [_text(arrays[name][...]) for name in CLASS_LISTS if name in arrays]
+        names = [_class_names(arrays[name], title) for name in CLASS_LISTS if name in arrays]
+    except SourceError:
+        raise
     except (OSError, RuntimeError, KeyError) as error:
         raise SourceError(f"{title}: HDF5 cannot read it ({error}).") from error
     array = arrays[images]
     columns = _columns(arrays, images, title)
+    for name in (images, *columns):
+        _check_rows(arrays[name], f"{title}, {name}")
     return LayoutSource(
         kind="hdf5",
         title=title + (f", {images}" if split else ""),
@@ -46,21 +54,89 @@ def open_hdf5(path: str, split: str | None = None) -> LayoutSource:
     )
 
 
-def _arrays(file: Any, h5py: Any) -> dict[str, Any]:
+def _arrays(file: Any, h5py: Any, title: str) -> dict[str, Any]:
+    """Return the arrays by their path, each once; what comes from other files is refused."""
     found: dict[str, Any] = {}
-
-    def visit(name: str, node: Any) -> None:
+    seen = {h5py.h5o.get_info(file.id).addr}
+    pending = [(name, file, 1) for name in reversed(list(file))]
+    while pending:
+        path, group, depth = pending.pop()
+        name = path.rpartition("/")[2]
+        link = group.get(name, getlink=True)
+        if isinstance(link, h5py.ExternalLink):
+            raise _from_elsewhere(f"{title}, {path}", f"a link to {link.filename!r}")
+        node = None if isinstance(link, h5py.SoftLink) else group[name]
+        if not isinstance(node, (h5py.Dataset, h5py.Group)):
+            continue
+        address = h5py.h5o.get_info(node.id).addr
+        if address in seen:
+            continue
+        seen.add(address)
+        for limit, count in (("depth", depth), ("columns", len(found) + 1)):
+            if beyond(limit, count):
+                raise SourceError(f"{title}, {path[-80:]}: too many. {how_to_allow(limit)}.")
         if isinstance(node, h5py.Dataset):
-            found[name] = node
-
-    file.visititems(visit)
+            _refuse_elsewhere(node, f"{title}, {path}")
+            found[path] = node
+        else:
+            pending += [(f"{path}/{inner}", node, depth + 1) for inner in reversed(list(node))]
     return found
+
+
+def _refuse_elsewhere(array: Any, where: str) -> None:
+    """Raise for pixels in other files: they might be anything that this user can read."""
+    if array.external:
+        raise _from_elsewhere(where, f"its values are in {array.external[0][0]!r}")
+    if array.is_virtual:
+        raise _from_elsewhere(where, "a virtual data set, made of others")
+
+
+def _from_elsewhere(where: str, what: str) -> SourceError:
+    return SourceError(
+        f"{where}: {what}. Only what is in the file itself is read, since another file may be any "
+        "of yours. Copy the values into one file (h5py: new['images'] = old['images'][...])."
+    )
+
+
+def _check_rows(array: Any, where: str) -> None:
+    """Raise for an array that would take much more memory than it has in the file."""
+    row = _row_bytes(array)
+    if beyond("record_bytes", row):
+        raise SourceError(f"{where}: rows of {row:,} bytes. {how_to_allow('record_bytes', row)}.")
+    if array.chunks is None:
+        is_written = array.id.get_storage_size() > 0
+    else:
+        # To read one row, all rows of its chunk are inflated.
+        chunk = int(np.prod(array.chunks, dtype=object)) * array.dtype.itemsize
+        if beyond("record_bytes", chunk):
+            advice = how_to_allow("record_bytes", chunk)
+            raise SourceError(f"{where}: chunks of {chunk:,} bytes. {advice}.")
+        sides = zip(array.shape, array.chunks, strict=True)
+        is_written = array.id.get_num_chunks() == math.prod(-(-n // of) for n, of in sides)
+    if not is_written:
+        raise SourceError(
+            f"{where}: a part of it was never written, so that HDF5 would make up its values "
+            f"({array.fillvalue}). Write it again, as long as it has values."
+        )
+
+
+def _row_bytes(array: Any) -> int:
+    return int(np.prod(array.shape[1:], dtype=object)) * int(array.dtype.itemsize)
+
+
+def _class_names(array: Any, title: str) -> tuple[str, ...]:
+    size = int(np.prod(array.shape, dtype=object))
+    for limit, needed in (("nodes", size), ("text_bytes", size * array.dtype.itemsize)):
+        if beyond(limit, needed):
+            advice = how_to_allow(limit, needed)
+            raise SourceError(f"{title}, {array.name}: {size:,} names of classes. {advice}.")
+    return _text(array[...])
 
 
 def _images(arrays: dict[str, Any], title: str, split: str | None) -> str:
     found = [name for name, array in arrays.items() if _is_pixels(array) or _is_encoded(array)]
     if not found:
-        shapes = ", ".join(f"{name} {a.dtype}{a.shape}" for name, a in arrays.items())
+        shapes = ", ".join(f"{name} {a.dtype}{a.shape}" for name, a in list(arrays.items())[:20])
         raise SourceError(
             f"{title}: no images in it, but {shapes or 'nothing'}. Needed is uint8 in the shape "
             "(images, height, width, channels) or (images, height, width), or rows of bytes."
@@ -128,7 +204,7 @@ class _Reader:
     columns: dict[str, Column]
 
     def items(self, start: int) -> Iterator[PackItem]:
-        row_bytes = int(np.prod(self.images.shape[1:], dtype=np.int64)) or 1
+        row_bytes = sum(map(_row_bytes, [self.images, *self.beside.values()])) or 1
         step = max(1, BYTES_PER_READ // row_bytes) if self.images.ndim > 1 else 1
         for first in range(start, len(self.images), step):
             block = self._read(self.images, first, step)

@@ -15,7 +15,7 @@ from penstock.packing.datasets.files import read_text
 from penstock.packing.datasets.layout_source import Findings, LayoutSource
 from penstock.packing.datasets.tar_members import tar_members
 from penstock.packing.items import LABEL, PackItem
-from penstock.sources.file_source import printable
+from penstock.printable import printable
 
 SYNSET_TAR = re.compile(r"(?:.*/)?([^/]+)\.tar")
 VALIDATION_IMAGE = re.compile(r"(?:.*/)?ILSVRC2012_val_0*(\d{1,9})\.JPEG", re.IGNORECASE)
@@ -23,7 +23,6 @@ VALIDATION_LABELS = (
     "imagenet_2012_validation_synset_labels.txt",
     "ILSVRC2012_validation_synset_labels.txt",
 )
-LARGEST_LIST_BYTES = 1 << 26
 
 
 def open_imagenet_tar(path: str) -> LayoutSource:
@@ -102,5 +101,5 @@ def _validation_synsets(path: str) -> list[str] | None:
     for name in VALIDATION_LABELS:
         beside = os.path.join(os.path.dirname(path), name)
         if os.path.exists(beside):
-            return read_text(beside, LARGEST_LIST_BYTES).split()
+            return read_text(beside, "text_bytes").split()
     return None

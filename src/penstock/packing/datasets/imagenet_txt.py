@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -15,10 +16,9 @@ from penstock.packing.datasets.layout_source import LayoutSource
 from penstock.packing.datasets.names import safe_name
 from penstock.packing.datasets.splits import choose_split
 from penstock.packing.items import LABEL, PackItem
-from penstock.sources.file_source import printable
+from penstock.printable import printable
 
 NAMES = "synsets.txt"
-LARGEST_LIST_BYTES = 1 << 28
 
 
 def listed_splits(folder: str) -> list[str]:
@@ -33,14 +33,16 @@ def open_imagenet_txt(folder: str, split: str | None = None) -> LayoutSource:
     """Open a folder with `synsets.txt`, lists of splits, and images in it or in `images`."""
     chosen = choose_split(folder, listed_splits(folder), split)
     path = os.path.join(folder, f"{chosen}.txt")
-    classes = tuple(read_text(os.path.join(folder, NAMES), LARGEST_LIST_BYTES).split("\n"))
+    classes = tuple(read_text(os.path.join(folder, NAMES), "text_bytes").split("\n"))
     classes = tuple(name.strip() for name in classes if name.strip())
-    lines = read_text(path, LARGEST_LIST_BYTES).splitlines()
+    lines = read_text(path, "text_bytes").splitlines()
     entries = [
         _entry(line, len(classes), f"{printable(path)}, line {number}")
         for number, line in enumerate(lines, start=1)
         if line.strip()
     ]
+    if not entries:
+        raise SourceError(f"{printable(path)}: no image is listed in it. Is this the right file?")
     images = os.path.join(folder, "images")
     root = images if os.path.isdir(images) else folder
 
@@ -60,7 +62,8 @@ def open_imagenet_txt(folder: str, split: str | None = None) -> LayoutSource:
 
 def _entry(line: str, classes: int, where: str) -> tuple[str, int]:
     name, _, label = line.strip().rpartition(" ")
-    if not is_image_name(name) or not label.isdecimal() or int(label) >= classes:
+    is_number = re.fullmatch(r"[0-9]{1,18}", label)
+    if not is_image_name(name) or not is_number or int(label) >= classes:
         raise SourceError(
             f"{where}: a file and a class below {classes:,} are needed, got {line[:60]!r}."
         )

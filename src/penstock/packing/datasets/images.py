@@ -12,8 +12,10 @@ from PIL import Image
 
 from penstock.errors import SourceError
 from penstock.geometry import Size
+from penstock.limits import too_many_pixels
 from penstock.packing.datasets.layout_source import Findings
 from penstock.pillow_messages import heard
+from penstock.regular_file import open_regular
 from penstock.resources import raise_if_refused
 
 ROTATED = "images carry an EXIF orientation; boxes and masks are for the pixels as stored"
@@ -27,12 +29,16 @@ def image_size(data: bytes | os.PathLike[str], where: str, findings: Findings) -
     The packer meets the same broken image, and `on_error` decides what becomes of it.
     """
     try:
-        file = io.BytesIO(data) if isinstance(data, bytes) else data
-        with heard(), Image.open(file) as image:  # what Pillow says is for the packer to tell
+        with (
+            io.BytesIO(data) if isinstance(data, bytes) else open_regular(data) as file,
+            heard(),  # what Pillow says is for the packer to tell
+            Image.open(file) as image,
+        ):
             if image.getexif().get(EXIF_ORIENTATION, 1) != 1:
                 findings.add(ROTATED, where)
             return Size(image.height, image.width)
-    except (OSError, ValueError, SyntaxError, Image.DecompressionBombError) as error:
+    # Decoders for hostile files raise nearly anything: struct.error, IndexError, SyntaxError ...
+    except Exception as error:  # noqa: BLE001
         raise_if_refused(error, where)
         findings.add(UNREADABLE, where)
         return None
@@ -48,6 +54,9 @@ def png_of_pixels(pixels: npt.NDArray[Any], where: str) -> bytes:
             f"{where}: pixels of {pixels.dtype} in shape {pixels.shape}. uint8 in the shape "
             "(height, width) or (height, width, 1, 3 or 4 channels) is needed."
         )
+    problem = too_many_pixels(pixels.shape[0], pixels.shape[1], "an image of")
+    if problem is not None:
+        raise SourceError(f"{where}: {problem}.")
     file = io.BytesIO()
     # The packer reads it back at once, so that speed counts, not size.
     Image.fromarray(pixels).save(file, "PNG", compress_level=0)

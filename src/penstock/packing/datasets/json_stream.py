@@ -13,9 +13,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from penstock.errors import SourceError
+from penstock.limits import how_to_allow, limits_in_force
 
 WINDOW_BYTES = 1 << 20
-LARGEST_ELEMENT_BYTES = 1 << 28
 _BLANKS = frozenset([b" ", b"\t", b"\r", b"\n"])
 _DECODER = json.JSONDecoder()
 
@@ -50,22 +50,32 @@ class JsonStream:
         self._skip_blank()
         start = self.position
         window = WINDOW_BYTES
+        most = limits_in_force().document_bytes
         while True:
             at_end = self._text_start + len(self._text) >= len(self.data)
             try:
                 value, stop = _DECODER.raw_decode(self._text, start - self._text_start)
             except RecursionError as error:
-                raise self._broken(start, "values are nested too deeply") from error
+                raise SourceError(f"{self.title}, byte {start:,}: {_too_deep()}") from error
             except ValueError as error:
-                if (at_end and self._text) or window > LARGEST_ELEMENT_BYTES:
+                if at_end and self._text:
                     raise self._broken(start, f"not valid JSON ({error})") from error
             else:
+                first = start - self._text_start
+                brackets = self._text.count("[", first, stop) + self._text.count("{", first, stop)
+                if brackets > limits_in_force().depth:
+                    _check_depth(value, f"{self.title}, byte {start:,}")
                 # A number that ends with the window may go on behind it.
                 if at_end or stop < len(self._text):
                     self.position = self._text_start + stop
                     self.value_span = start, self.position
                     return value
-            self._text = self.data[start : start + window].decode("latin-1")
+            if self._text_start == start and len(self._text) >= most:
+                raise SourceError(
+                    f"{self.title}, byte {start:,}: a value of more than {most:,} bytes. "
+                    f"{how_to_allow('document_bytes')}."
+                )
+            self._text = self.data[start : start + min(window, most)].decode("latin-1")
             self._text_start = start
             window *= 4
 
@@ -108,6 +118,45 @@ class JsonStream:
             f"{self.title}, byte {position:,}: {what}. "
             "The file may have been cut short; get it again."
         )
+
+
+def load_json(text: str | bytes, where: str) -> Any:
+    """Return the value of a JSON text; SourceError, beginning with `where`, if it has none."""
+    try:
+        value = json.loads(text)
+    except RecursionError as error:
+        raise SourceError(f"{where}: {_too_deep()}") from error
+    except ValueError as error:
+        raise SourceError(f"{where}: not valid JSON ({error}).") from error
+    _check_depth(value, where)
+    return value
+
+
+def shown(value: Any) -> str:
+    """Return a value that was not expected, for an error: short, however large it is."""
+    try:
+        return repr(value)[:60]
+    except ValueError:  # an integer of more digits than Python writes
+        return f"a {type(value).__name__} too large to be written"
+
+
+def _check_depth(value: Any, where: str) -> None:
+    """Raise for values nested so deep that whoever looks at them might run out of stack."""
+    level: list[Any] = [value] if isinstance(value, (list, dict)) else []
+    for _ in range(limits_in_force().depth):
+        level = [
+            inner
+            for outer in level
+            for inner in (outer.values() if isinstance(outer, dict) else outer)
+            if isinstance(inner, (list, dict))
+        ]
+        if not level:
+            return
+    raise SourceError(f"{where}: {_too_deep()}")
+
+
+def _too_deep() -> str:
+    return f"values are nested too deeply. {how_to_allow('depth')}."
 
 
 def element(data: bytes | mmap.mmap, start: int, end: int, title: str) -> Any:

@@ -19,14 +19,13 @@ from penstock.packing.datasets.files import images_below, read_text
 from penstock.packing.datasets.layout_source import Findings, LayoutSource
 from penstock.packing.datasets.splits import choose_split
 from penstock.packing.items import BOX_LABELS, BOXES, Column, PackItem
-from penstock.sources.file_source import printable
+from penstock.printable import printable
 
 # The classes that KITTI knows, in the order in which its authors and torchvision list them.
 KITTI_CLASSES = (
     "Car", "Van", "Truck", "Pedestrian", "Person_sitting", "Cyclist", "Tram", "Misc", "DontCare",
 )  # fmt: skip
 IMAGES, LABELS = "image_2", "label_2"
-LARGEST_LABEL_FILE_BYTES = 1 << 24
 NUMBERS = 14  # after the class: truncated, occluded, alpha, 4 of the box, 7 in 3D
 NUMBERS_COLUMN = Column("kitti_numbers", "ragged", "float32", (NUMBERS,))
 
@@ -105,7 +104,7 @@ def _objects(root: str, name: str) -> list[_Object]:
     if not os.path.exists(path):
         return []
     objects = []
-    for number, line in enumerate(read_text(path, LARGEST_LABEL_FILE_BYTES).splitlines(), start=1):
+    for number, line in enumerate(read_text(path, "document_bytes").splitlines(), start=1):
         kind, *words = line.split() or [""]
         if not kind:
             continue

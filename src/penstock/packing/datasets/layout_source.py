@@ -3,9 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 
+from penstock.errors import PenstockError, SourceError
 from penstock.packing.items import Column, PackItem
+
+# Whose exceptions are about the file that is read.
+PARSERS = frozenset(
+    [
+        *("pyarrow", "h5py", "lmdb", "yaml", "PIL", "google_crc32c", "tarfile", "gzip", "bz2"),
+        *("lzma", "_lzma", "zlib", "xml", "csv", "json", "struct", "mmap"),
+    ]
+)
+REPORT = "Please report it with this traceback, and with the file if you can."
 
 # Labels of boxes whose convention is not fixed by the layout.
 FROM_0 = "boxes have labels that count from 0; detection models get one more"
@@ -40,6 +51,38 @@ class Findings:
         ]
 
 
+@contextmanager
+def explaining_parsers(title: str) -> Iterator[None]:
+    """Turn whatever a library raises on a hostile file into a SourceError that names the file.
+
+    An error that our own code raises stays as it is: it is a fault to be reported.
+    """
+    try:
+        yield
+    except PenstockError:
+        raise
+    except Exception as error:
+        text = " ".join(str(error).split())[:300]
+        if not _is_of_a_parser(error):
+            if hasattr(error, "add_note"):  # from Python 3.11 on
+                error.add_note(f"penstock: {title} met a fault in penstock itself. {REPORT}")
+            raise
+        raise SourceError(
+            f"{title}: it cannot be read ({type(error).__name__}: {text}). It is damaged, or of a "
+            "form that is not known. Get it again, or convert it."
+        ) from error
+
+
+def _is_of_a_parser(error: Exception) -> bool:
+    if isinstance(error, (OSError, MemoryError)) or type(error).__module__.split(".")[0] in PARSERS:
+        return True
+    place = error.__traceback__
+    while place is not None and place.tb_next is not None:
+        place = place.tb_next
+    module = place.tb_frame.f_globals.get("__name__", "") if place is not None else ""
+    return str(module).split(".")[0] in PARSERS
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class LayoutSource:
     """A `PackSource` made of the facts of a layout and a function that reads it."""
@@ -55,10 +98,24 @@ class LayoutSource:
     details: str = ""  # goes on where `describe()` has given the counts
     findings: Findings = field(default_factory=Findings)
 
+    def __post_init__(self) -> None:
+        for name in (*(self.classes or ()), *(self.box_classes or ())):
+            try:
+                name.encode("utf-8", "surrogateescape")
+            except UnicodeEncodeError as error:
+                raise SourceError(
+                    f"{self.title}: the class {name[:80]!r} has a name that cannot be written "
+                    f"({error.reason}). Rename it."
+                ) from error
+
     def items(self, start: int = 0) -> Iterator[PackItem]:
         """Yield the samples from position `start` on; `findings` counts from there."""
         self.findings.clear()
-        return self.read(start)
+        return self._explained(start)
+
+    def _explained(self, start: int) -> Iterator[PackItem]:
+        with explaining_parsers(self.title):
+            yield from self.read(start)
 
     def describe(self) -> str:
         """Return one line: what, how many images, which classes."""

@@ -11,13 +11,16 @@ import numpy as np
 
 from penstock._core import GuardedRange
 from penstock.errors import SourceError
+from penstock.limits import beyond, how_to_allow
 from penstock.packing.datasets.caffe_datum import parse_datum
+from penstock.packing.datasets.files import unreadable
 from penstock.packing.datasets.images import png_of_pixels
 from penstock.packing.datasets.layout_source import LayoutSource
 from penstock.packing.datasets.names import image_extension, safe_name
 from penstock.packing.datasets.optional import require
 from penstock.packing.items import LABEL, PackItem
-from penstock.sources.file_source import printable
+from penstock.printable import printable
+from penstock.regular_file import require_regular
 
 
 class _Environment:
@@ -29,9 +32,12 @@ class _Environment:
         self.title = printable(path)
         self._lmdb = require("lmdb", "lmdb", self.title)
         try:
+            require_regular(os.path.join(path, "data.mdb") if os.path.isdir(path) else path)
             self._handle = self._lmdb.open(
                 path, readonly=True, lock=False, subdir=os.path.isdir(path), max_readers=1
             )
+        except OSError as error:
+            raise unreadable(path, error) from error
         except self._lmdb.Error as error:
             raise SourceError(f"{self.title}: LMDB cannot open it ({error}).") from error
         self._data = os.path.join(path, "data.mdb") if os.path.isdir(path) else path
@@ -74,8 +80,14 @@ class _Environment:
         try:
             with self._handle.begin(buffers=True) as transaction:
                 self._check_whole()
-                for key, value in transaction.cursor():
+                for number, (key, value) in enumerate(transaction.cursor()):
                     self._check_whole(value)
+                    if beyond("record_bytes", len(value)):
+                        where = _where(self.title, number, bytes(key[:80]))
+                        raise SourceError(
+                            f"{where}: {len(value):,} bytes. "
+                            f"{how_to_allow('record_bytes', len(value))}."
+                        )
                     entry = bytes(key), bytes(value)
                     self._check_whole()
                     yield entry

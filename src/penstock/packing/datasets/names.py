@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 
 from penstock.errors import SourceError
@@ -23,14 +24,22 @@ RESERVED_COLUMNS = frozenset(["boxes", "box_labels", "keypoints", "label", "mask
 def safe_name(name: str, where: str) -> str:
     """Return a name with "/" between its parts, or raise: it must stay below its folder."""
     parts = [part for part in name.replace("\\", "/").split("/") if part not in {"", "."}]
-    if not parts or "\0" in name:
-        raise SourceError(f"{where}: {name!r} cannot name a file. Correct the name.")
+    if not parts or "\0" in name or not _can_be_stored(name):
+        raise SourceError(f"{where}: {name[:80]!r} cannot name a file. Correct the name.")
     if name.startswith(("/", "\\")) or _DRIVE.match(name) or ".." in parts:
         raise SourceError(
-            f"{where}: the name {name!r} leads out of the data set. "
+            f"{where}: the name {name[:80]!r} leads out of the data set. "
             "If you trust the file, make its names relative, without '..'."
         )
     return "/".join(parts)
+
+
+def _can_be_stored(name: str) -> bool:
+    try:
+        os.fsencode(name)
+    except UnicodeEncodeError:  # a lone surrogate, which JSON can write and no file system can
+        return False
+    return True
 
 
 def image_extension(data: bytes) -> str | None:

@@ -15,6 +15,7 @@ from penstock.packing.datasets.hdf5 import open_hdf5
 from penstock.packing.datasets.imagenet_tar import open_imagenet_tar
 from penstock.packing.datasets.imagenet_txt import open_imagenet_txt
 from penstock.packing.datasets.kitti import open_kitti
+from penstock.packing.datasets.layout_source import explaining_parsers
 from penstock.packing.datasets.lmdb_values import open_lmdb
 from penstock.packing.datasets.parquet import open_parquet
 from penstock.packing.datasets.record_files import TF_EXTENSIONS
@@ -27,7 +28,8 @@ from penstock.packing.datasets.widerface import open_widerface
 from penstock.packing.datasets.yolo import open_yolo
 from penstock.packing.file_items import FileItems
 from penstock.packing.items import PackSource
-from penstock.sources.file_source import printable
+from penstock.printable import printable
+from penstock.regular_file import special_kind
 from penstock.sources.image_folder import open_image_folder, open_loose_images
 from penstock.sources.part_folders import SPLIT_FOLDERS
 
@@ -147,28 +149,36 @@ def open_dataset(
     Raises SourceError if nothing, or more than one layout, is recognised, or the data is damaged.
     """
     where = os.path.expanduser(os.fspath(path))
+    special = special_kind(where)
+    if special is not None:
+        raise SourceError(f"{printable(path)}: {special}, not a file or folder. Check the path.")
     if not os.path.exists(where):
         raise SourceError(f"{printable(path)}: no such file or folder. Check the path.")
+    folder = None if images is None else os.fspath(images)
+    with explaining_parsers(printable(path)):
+        return _open(where, printable(path), kind, Asked(split, folder))
+
+
+def _open(where: str, title: str, kind: str | None, asked: Asked) -> PackSource:
     is_said = kind is not None
     if kind is None:
         kind = _recognise(where)
     if kind not in KINDS:
         raise SourceError(f"kind: must be one of {', '.join(KINDS)}, got {kind!r}.")
     layout = LAYOUTS.get(kind)
-    if split is not None and not (layout and layout.splits):
+    if asked.split is not None and not (layout and layout.splits):
         raise SourceError(
-            f"{printable(path)}: split={split!r} (--split), but {kind} data has no splits. "
+            f"{title}: split={asked.split!r} (--split), but {kind} data has no splits. "
             "Leave it out."
         )
-    if images is not None and not (layout and layout.images):
+    if asked.images is not None and not (layout and layout.images):
         raise SourceError(
-            f"{printable(path)}: images= (--images) is for COCO, but this is {kind} data. "
-            "Leave it out."
+            f"{title}: images= (--images) is for COCO, but this is {kind} data. Leave it out."
         )
     if layout is None:
         loose = open_loose_images(where)
         return FileItems(loose or open_image_folder(where, any_names=is_said))
-    return layout.open(where, Asked(split, os.fspath(images) if images is not None else None))
+    return layout.open(where, asked)
 
 
 def refuse_unpacked(path: str) -> None:

@@ -26,7 +26,7 @@ from penstock.packing.datasets.parquet_files import ParquetFiles
 from penstock.packing.datasets.parquet_schema import OBJECTS_NAME, ParquetSchema, read_schema
 from penstock.packing.datasets.record_files import choose_record_files
 from penstock.packing.items import BOX_LABELS, BOXES, LABEL, REGRESSION_LABEL, Column, PackItem
-from penstock.sources.file_source import printable
+from penstock.printable import printable
 
 
 def open_parquet(path: str, split: str | None = None) -> LayoutSource:
@@ -135,13 +135,13 @@ def _first_category(files: ParquetFiles) -> int:
 
 def _objects(value: Any, where: str) -> tuple[Any, Any]:
     """Read a struct of lists, or a list of structs."""
-    if isinstance(value, list):
-        value = {key: [item[key] for item in value] for key in ("bbox", "category")}
-    value = value or {"bbox": [], "category": []}
     try:
+        if isinstance(value, list):
+            value = {key: [item[key] for item in value] for key in ("bbox", "category")}
+        value = value or {"bbox": [], "category": []}
         boxes = boxes_from_corner_and_size(value["bbox"] or [], where)
         labels = np.array(value["category"] or [], np.int64)
-    except (ValueError, TypeError) as error:
+    except (ValueError, TypeError, OverflowError) as error:
         raise SourceError(f"{where}: objects must be boxes with categories ({error}).") from error
     if len(boxes) != len(labels):
         raise SourceError(f"{where}: {len(boxes)} boxes but {len(labels)} categories.")

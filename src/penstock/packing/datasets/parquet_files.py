@@ -7,11 +7,14 @@ from dataclasses import dataclass
 from typing import Any
 
 from penstock.errors import SourceError
+from penstock.limits import beyond, how_to_allow, limits_in_force
 from penstock.packing.datasets.optional import require
-from penstock.sources.file_source import printable
+from penstock.printable import printable
+from penstock.regular_file import require_regular
 
 ROWS_PER_BATCH = 32
 ROWS_OF_NUMBERS = 1 << 16
+MOST_INFLATION = 50  # columns of images and numbers shrink by much less
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,9 +36,13 @@ class ParquetFiles:
         schemas, count = [], 0
         for path in paths:
             try:
+                require_regular(path)
                 with parquet.ParquetFile(path) as file:
                     schemas.append(file.schema_arrow)
                     count += file.metadata.num_rows
+                    _check_columns(file.metadata, printable(path))
+            except SourceError:
+                raise
             except (pyarrow.ArrowException, OSError) as error:
                 raise _unreadable(path, error) from error
             if not schemas[-1].equals(schemas[0]):
@@ -88,8 +95,35 @@ class ParquetFiles:
         return lengths.pop() if len(lengths) == 1 else None
 
 
+def _check_columns(metadata: Any, where: str) -> None:
+    """Raise for too many columns, and for such as inflate to many times what they have on disk."""
+    if beyond("columns", metadata.num_columns):
+        advice = how_to_allow("columns", metadata.num_columns)
+        raise SourceError(f"{where}: {metadata.num_columns:,} columns. {advice}.")
+    for group in range(metadata.num_row_groups):
+        for number in range(metadata.num_columns):
+            column = metadata.row_group(group).column(number)
+            plain, packed = column.total_uncompressed_size, column.total_compressed_size
+            if plain > MOST_INFLATION * packed and beyond("record_bytes", plain):
+                raise SourceError(
+                    f"{where}, {column.path_in_schema}: {packed:,} bytes that inflate to "
+                    f"{plain:,}. {how_to_allow('record_bytes', plain)}."
+                )
+
+
+def _rows_per_batch(file: Any, group: int) -> int:
+    """Return how many rows to read at once: few where each may be as large as all of a column.
+
+    With a dictionary, any number of rows may have the same large value.
+    """
+    chunks = [file.metadata.row_group(group).column(n) for n in range(file.metadata.num_columns)]
+    largest = max((chunk.total_uncompressed_size for chunk in chunks), default=0)
+    return max(1, min(ROWS_PER_BATCH, limits_in_force().record_bytes // max(1, largest)))
+
+
 def _cells(file: Any, group: int, columns: list[str] | None, skip: int) -> Iterator[dict[str, Any]]:
-    for batch in file.iter_batches(ROWS_PER_BATCH, row_groups=[group], columns=columns):
+    rows = _rows_per_batch(file, group)
+    for batch in file.iter_batches(rows, row_groups=[group], columns=columns):
         if skip >= batch.num_rows:
             skip -= batch.num_rows
             continue

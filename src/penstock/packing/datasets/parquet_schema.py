@@ -5,12 +5,12 @@ Hugging Face writes the types it knows of (Image, ClassLabel) as JSON into the s
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, Literal
 
 from penstock.errors import SourceError
+from penstock.packing.datasets.json_stream import load_json
 from penstock.packing.datasets.names import user_column_name
 from penstock.packing.items import Column
 
@@ -79,8 +79,9 @@ def _hugging_face_features(metadata: Mapping[bytes, bytes], title: str) -> dict[
     if b"huggingface" not in metadata:
         return {}
     try:
-        features = json.loads(metadata[b"huggingface"])["info"]["features"]
-    except (ValueError, KeyError, TypeError, RecursionError) as error:
+        features = load_json(metadata[b"huggingface"], f"{title}, its Hugging Face metadata")
+        features = features["info"]["features"]
+    except (KeyError, TypeError) as error:
         raise SourceError(f"{title}: its Hugging Face metadata is damaged ({error!r}).") from error
     return features if isinstance(features, dict) else {}
 
@@ -158,11 +159,16 @@ def _tensor_shape(field: Any, title: str) -> tuple[int, ...] | None:
     if metadata.get(b"ARROW:extension:name") not in TENSOR_EXTENSIONS:
         return None
     try:
-        shape = json.loads(metadata[b"ARROW:extension:metadata"])
+        shape = load_json(metadata[b"ARROW:extension:metadata"], f"{title}, {field.name}")
         shape = shape["shape"] if isinstance(shape, dict) else shape
-        return tuple(int(side) for side in shape)
-    except (ValueError, KeyError, TypeError) as error:
+        sides = tuple(int(side) for side in shape)
+    except SourceError:
+        raise
+    except (ValueError, KeyError, TypeError, OverflowError) as error:
         raise SourceError(f"{title}: the shape of {field.name} is damaged ({error!r}).") from error
+    if any(side < 1 for side in sides):
+        raise SourceError(f"{title}: {field.name} has images of the shape {sides}.")
+    return sides
 
 
 def _user_column(

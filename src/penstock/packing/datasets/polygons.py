@@ -15,11 +15,18 @@ import numpy.typing as npt
 
 from penstock.errors import SourceError
 from penstock.geometry import Size
+from penstock.limits import beyond, how_to_allow, too_many_masks
 
 Mask = npt.NDArray[np.bool_]
 TRACE_SCALE = 5
 LARGEST_COORDINATE_PX = 1_000_000
-LARGEST_MASK_PX = 1 << 30
+
+
+def check_mask_area(count: int, size: Size, where: str) -> None:
+    """Raise if `count` masks of a size have more pixels together than may be drawn."""
+    problem = too_many_masks(count, size.height, size.width)
+    if problem is not None:
+        raise SourceError(f"{where}: {problem}.")
 
 
 def draw_segmentation(segmentation: Any, size: Size, where: str) -> Mask:
@@ -43,7 +50,7 @@ def draw_polygon(outline: Sequence[float], size: Size, where: str) -> Mask:
         raise SourceError(f"{where}: an outline must be x, y, x, y, ... ({error}).") from error
     if not len(corners) or not np.all(np.abs(corners) <= LARGEST_COORDINATE_PX):
         raise SourceError(f"{where}: an outline is empty, or its coordinates are out of reason.")
-    column, row = _trace((TRACE_SCALE * corners + 0.5).astype(np.int64))
+    column, row = _trace((TRACE_SCALE * corners + 0.5).astype(np.int64), where)
     crossing = np.flatnonzero(np.diff(column)) + 1
     fine_x = np.minimum(column[crossing], column[crossing - 1])
     fine_y = np.minimum(row[crossing], row[crossing - 1])
@@ -55,7 +62,7 @@ def draw_polygon(outline: Sequence[float], size: Size, where: str) -> Mask:
     return _toggle(mask, np.sort(x[kept] * size.height + y), size)
 
 
-def _trace(corners: npt.NDArray[np.int64]) -> tuple[npt.NDArray[np.int64], ...]:
+def _trace(corners: npt.NDArray[np.int64], where: str) -> tuple[npt.NDArray[np.int64], ...]:
     """Return every fine step along the closed outline: columns and rows, in order."""
     start, end = corners, np.roll(corners, -1, axis=0)
     steps = np.abs(end - start)
@@ -67,6 +74,11 @@ def _trace(corners: npt.NDArray[np.int64]) -> tuple[npt.NDArray[np.int64], ...]:
     low = np.where(flipped[:, None], end, start)
     high = np.where(flipped[:, None], start, end)
     length = steps[edges, major]
+    total = int(length.sum()) + len(length)
+    if beyond("outline_steps", total):
+        raise SourceError(
+            f"{where}: an outline of {total:,} steps. {how_to_allow('outline_steps', total)}."
+        )
     slope = (high - low)[edges, 1 - major] / np.maximum(length, 1)
     edge = np.repeat(edges, length + 1)
     step = np.arange(len(edge)) - np.repeat(np.cumsum(length + 1) - (length + 1), length + 1)
@@ -78,8 +90,7 @@ def _trace(corners: npt.NDArray[np.int64]) -> tuple[npt.NDArray[np.int64], ...]:
 
 
 def _blank(size: Size, where: str) -> Mask:
-    if size.height * size.width > LARGEST_MASK_PX:
-        raise SourceError(f"{where}: masks of {size} pixels are too large to be drawn.")
+    check_mask_area(1, size, where)
     return np.zeros((size.height, size.width), np.bool_)
 
 

@@ -11,6 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from penstock.errors import SourceError
+from penstock.limits import beyond, how_to_allow
 
 VARINT, FIXED64, BYTES, FIXED32 = 0, 1, 2, 5
 LONGEST_VARINT_BYTES = 10
@@ -18,8 +19,11 @@ LONGEST_VARINT_BYTES = 10
 
 def fields(message: memoryview, where: str) -> Iterator[tuple[int, int | memoryview]]:
     """Yield number and value of each field: an integer for a varint, else its bytes."""
-    position = 0
+    position = count = 0
     while position < len(message):
+        count += 1
+        if beyond("nodes", count):
+            raise SourceError(f"{where}: too many fields. {how_to_allow('nodes')}.")
         tag, position = _varint(message, position, where)
         number, wire_type = tag >> 3, tag & 7
         if wire_type == VARINT:
@@ -52,6 +56,10 @@ def packed_varints(value: int | memoryview, where: str) -> list[int]:
     """Return signed 64-bit integers, written one a field or many in one."""
     if isinstance(value, int):
         return [_signed(value)]
+    # As many numbers as there are bytes that end one.
+    count = int(np.count_nonzero(np.frombuffer(value, np.uint8) < 128))
+    if beyond("nodes", count):
+        raise SourceError(f"{where}: {count:,} numbers. {how_to_allow('nodes', count)}.")
     numbers, position = [], 0
     while position < len(value):
         number, position = _varint(value, position, where)

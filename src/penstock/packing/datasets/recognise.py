@@ -14,10 +14,9 @@ from penstock.packing.datasets.record_files import TF_EXTENSIONS, record_sets
 from penstock.packing.datasets.segmentation import VOC_IMAGES, VOC_MASKS, segmentation_folders
 from penstock.packing.datasets.tar_members import is_tar_name, tar_members
 from penstock.packing.datasets.voc_layout import VocLayout
-from penstock.packing.datasets.voc_xml import LARGEST_XML_BYTES
 from penstock.packing.datasets.widerface import LISTS, widerface_splits
 from penstock.packing.datasets.yolo_layout import find_parts
-from penstock.sources.file_source import printable
+from penstock.printable import printable
 
 HDF5_EXTENSIONS = (".h5", ".hdf5", ".hdf")
 YOLO_FILES = (".yaml", ".yml", "obj.data")
@@ -38,7 +37,7 @@ def voc(path: str) -> str | None:
         return None
     layout = VocLayout.find(path)
     for stem in layout.annotated()[:1]:
-        start = read_bytes(os.path.join(layout.annotations, stem + ".xml"), LARGEST_XML_BYTES)
+        start = read_bytes(os.path.join(layout.annotations, stem + ".xml"), "document_bytes")
         # LabelMe's <annotation> has outlines.
         if b"<annotation" in start and b"<polygon" not in start:
             return f"{stem}.xml"

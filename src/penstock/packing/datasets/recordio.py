@@ -8,6 +8,7 @@ bottom as fractions of the image, and more.
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
@@ -24,10 +25,9 @@ from penstock.packing.datasets.layout_source import Findings, LayoutSource
 from penstock.packing.datasets.names import numbered_name, safe_name
 from penstock.packing.datasets.recordio_framing import ImageRecord, image_records
 from penstock.packing.items import BOX_LABELS, BOXES, LABEL, REGRESSION_LABEL, Column, PackItem
-from penstock.sources.file_source import printable
+from penstock.printable import printable
 
 LABEL_VECTOR = Column("label_vector", "ragged", "float32")
-LARGEST_LIST_BYTES = 1 << 30
 LARGEST_CLASS = 1 << 24  # floats tell whole numbers apart up to here
 NO_SIZE = Size(1, 1)  # for images without objects, whose size does not matter
 NO_IMAGE = "records without an image (such as an index) were left out"
@@ -157,7 +157,7 @@ class _Reader:
     def _compare_index(self, records: int) -> None:
         index = os.path.splitext(self.path)[0] + ".idx"
         if os.path.exists(index):
-            lines = sum(1 for line in read_text(index, LARGEST_LIST_BYTES).splitlines() if line)
+            lines = sum(1 for line in read_text(index, "text_bytes").splitlines() if line)
             if lines != records:
                 self.findings.add(INDEX_DIFFERS, printable(index))
 
@@ -168,9 +168,9 @@ def _listed_names(path: str) -> dict[int, str]:
     if not os.path.exists(listing):
         return {}
     names: dict[int, str] = {}
-    for number, line in enumerate(read_text(listing, LARGEST_LIST_BYTES).splitlines(), start=1):
+    for number, line in enumerate(read_text(listing, "text_bytes").splitlines(), start=1):
         words = line.split("\t")
-        if len(words) >= 2 and words[0].strip().isdecimal():
+        if len(words) >= 2 and re.fullmatch(r"\s*[0-9]{1,18}\s*", words[0]):
             where = f"{printable(listing)}, line {number}"
             names[int(words[0])] = safe_name(words[-1].strip(), where)
     return names if len(set(names.values())) == len(names) else {}

@@ -10,8 +10,9 @@ import numpy as np
 import numpy.typing as npt
 
 from penstock.errors import SourceError
+from penstock.limits import beyond, how_to_allow
 from penstock.packing.datasets.files import map_file
-from penstock.sources.file_source import printable
+from penstock.printable import printable
 
 MAGIC = 0xCED7230A
 MAGIC_BYTES = struct.pack("<I", MAGIC)
@@ -47,7 +48,7 @@ def _records(path: str) -> Iterator[tuple[str, memoryview]]:
     """Yield whole records; a record that contained the magic number was split at it."""
     title = printable(path)
     data = memoryview(map_file(path))
-    position = number = 0
+    position = number = held = 0
     parts: list[memoryview] = []
     while position < len(data):
         where = f"{title}, record {number:,} (byte {position:,})"
@@ -59,6 +60,12 @@ def _records(path: str) -> Iterator[tuple[str, memoryview]]:
             raise SourceError(f"{where}: no RecordIO mark here; damaged, or not a RecordIO file.")
         if length > len(data) - position - FRAME_BYTES:
             raise _cut_short(where)
+        held += length + len(MAGIC_BYTES)
+        if beyond("record_bytes", held) or beyond("nodes", len(parts)):
+            name = "record_bytes" if beyond("record_bytes", held) else "nodes"
+            raise SourceError(
+                f"{where}: {held:,} bytes in {len(parts) + 1:,} parts. {how_to_allow(name)}."
+            )
         part = data[position + FRAME_BYTES :][:length]
         position += FRAME_BYTES + (length + 3) // 4 * 4
         if flag not in {WHOLE, FIRST, MIDDLE, LAST} or (flag in {WHOLE, FIRST}) == bool(parts):
@@ -66,7 +73,7 @@ def _records(path: str) -> Iterator[tuple[str, memoryview]]:
         parts.append(part)
         if flag in {WHOLE, LAST}:
             yield where, parts[0] if flag == WHOLE else memoryview(MAGIC_BYTES.join(parts))
-            parts = []
+            parts, held = [], 0
             number += 1
     if parts:
         raise _cut_short(f"{title}, record {number:,}")

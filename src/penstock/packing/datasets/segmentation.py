@@ -21,13 +21,11 @@ from penstock.packing.datasets.names import safe_name
 from penstock.packing.datasets.splits import ALL, choose_split
 from penstock.packing.file_items import name_below
 from penstock.packing.items import MASKS, PackItem
+from penstock.printable import printable
 from penstock.sources import MaskPairs, open_mask_pairs, read_label_map
-from penstock.sources.file_source import printable
 from penstock.sources.label_map import png_of_label_map, sizes_differ
 from penstock.sources.part_folders import SPLIT_FOLDERS, image_and_mask_folders
 
-LARGEST_MASK_BYTES = 1 << 28
-LARGEST_LIST_BYTES = 1 << 28
 PNG_SIGNATURE = b"\x89PNG\r\n\x1a\n"
 VOC_IMAGES, VOC_MASKS = "JPEGImages", "SegmentationClass"
 
@@ -116,7 +114,7 @@ class _VocReader:
         splits = [name.removesuffix(".txt") for name in names if name.endswith(".txt")]
         if splits and split != ALL:
             path = os.path.join(lists, choose_split(self.folder, splits, split) + ".txt")
-            rows = read_text(path, LARGEST_LIST_BYTES).split()
+            rows = read_text(path, "text_bytes").split()
             return [safe_name(row, printable(path)) for row in rows]
         if split not in (None, ALL):
             raise SourceError(
@@ -154,5 +152,5 @@ def mask_column(mask: bytes, size: Size | None, where: str) -> bytes:
 
 def _item(name: str, image: str, mask: str, findings: Findings) -> PackItem:
     size = image_size(Path(image), name, findings)
-    encoded = mask_column(read_bytes(mask, LARGEST_MASK_BYTES), size, printable(mask))
+    encoded = mask_column(read_bytes(mask, "record_bytes"), size, printable(mask))
     return PackItem(name, Path(image), {MASKS.name: encoded})

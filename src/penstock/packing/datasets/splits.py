@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from penstock.errors import SourceError
-from penstock.sources.file_source import printable
+from penstock.printable import printable
 
 ALL = "all"  # every image of the data set, whatever split it belongs to
 

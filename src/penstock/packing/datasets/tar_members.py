@@ -5,22 +5,27 @@
 
 from __future__ import annotations
 
+import bz2
+import gzip
+import io
 import lzma
 import os
 import tarfile
 import zlib
 from collections.abc import Iterator
+from contextlib import ExitStack
 from dataclasses import dataclass
-from typing import IO
+from typing import IO, cast
 
 from penstock.errors import SourceError
+from penstock.limits import beyond, how_to_allow
 from penstock.packing.datasets.files import unreadable
 from penstock.packing.datasets.layout_source import Findings
 from penstock.packing.datasets.names import safe_name
+from penstock.printable import printable
+from penstock.regular_file import open_regular
 from penstock.resources import raise_if_refused
-from penstock.sources.file_source import printable
 
-LARGEST_MEMBER_BYTES = 1 << 31
 LINKS = "links and special files in the archive were left out"
 NO_END = "archives lack the mark at their end, so they may have been cut short"
 _DAMAGE = (tarfile.TarError, EOFError, zlib.error, lzma.LZMAError, ValueError)
@@ -50,8 +55,10 @@ class TarMember:
 
     def read(self) -> bytes:
         """Return the member's bytes."""
-        if self.size > LARGEST_MEMBER_BYTES:
-            raise SourceError(f"{self.where}: {self.size:,} bytes are too many for one file.")
+        if beyond("record_bytes", self.size):
+            raise SourceError(
+                f"{self.where}: {self.size:,} bytes. {how_to_allow('record_bytes', self.size)}."
+            )
         try:
             data = self.open().read()
         except (OSError, *_DAMAGE) as error:
@@ -77,7 +84,10 @@ def tar_members(
     """
     title = printable(path)
     try:
-        with tarfile.open(path if file is None else None, "r:*", fileobj=file) as tar:
+        with ExitStack() as stack:
+            archive = stack.enter_context(open_regular(path)) if file is None else file
+            plain = _Bounded(stack.enter_context(_decompressed(archive)), title)
+            tar = stack.enter_context(tarfile.open(fileobj=plain, mode="r:"))
             yield from _walk(tar, title, findings)
     except _DAMAGE as error:
         raise _damaged(title, error) from error
@@ -85,10 +95,56 @@ def tar_members(
         raise unreadable(title, error) from error
 
 
+def _decompressed(archive: IO[bytes]) -> IO[bytes]:
+    """Return an archive's plain bytes, whatever its name says of how it is compressed."""
+    start = archive.read(6)
+    archive.seek(0)
+    if start.startswith(b"\x1f\x8b"):
+        return cast("IO[bytes]", gzip.open(archive))
+    if start.startswith(b"BZh"):
+        return bz2.open(archive)
+    if start in {b"\xfd7zXZ\0", b"\x5d\0\0\x80\0\0"[:6]} or start.startswith(b"\x5d\0\0\x80"):
+        return lzma.open(archive)
+    return archive
+
+
+class _Bounded(io.RawIOBase):
+    """An archive that hands out no more at a time than one file in it may have.
+
+    `tarfile` reads the headers of long names at once, however long those say that they are.
+    """
+
+    def __init__(self, archive: IO[bytes], title: str) -> None:
+        self._archive, self._title = archive, title
+
+    def read(self, size: int = -1) -> bytes:
+        needed = size - tarfile.BLOCKSIZE
+        if size < 0 or beyond("record_bytes", needed):
+            raise SourceError(
+                f"{self._title}: {needed:,} bytes in one piece. "
+                f"{how_to_allow('record_bytes', needed)}."
+            )
+        return self._archive.read(size)
+
+    def seek(self, offset: int, whence: int = os.SEEK_SET) -> int:
+        return self._archive.seek(offset, whence)
+
+    def seekable(self) -> bool:
+        return True
+
+    def tell(self) -> int:
+        return self._archive.tell()
+
+
 def _walk(tar: tarfile.TarFile, title: str, findings: Findings | None) -> Iterator[TarMember]:
     while (info := tar.next()) is not None:
         # It would remember every member of a large archive.
         tar.members.clear()  # type: ignore[attr-defined]
+        if info.size < 0 or tar.offset <= info.offset:
+            raise SourceError(
+                f"{title}, byte {info.offset:,}: a file of {info.size:,} bytes. "
+                "The archive is damaged; get it again."
+            )
         if info.isreg():
             name = safe_name(info.name, f"{title}, byte {info.offset:,}")
             yield TarMember(title, name, info.size, tar, info)

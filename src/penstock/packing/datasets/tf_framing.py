@@ -7,9 +7,10 @@ from collections.abc import Iterator
 from typing import Any
 
 from penstock.errors import SourceError
+from penstock.limits import beyond, how_to_allow
 from penstock.packing.datasets.files import map_file
 from penstock.packing.datasets.optional import require
-from penstock.sources.file_source import printable
+from penstock.printable import printable
 
 HEADER_BYTES, FOOTER_BYTES = 12, 4
 GZIP_MAGIC = b"\x1f\x8b"
@@ -36,6 +37,8 @@ def tf_records(path: str, *, check_data: bool = True) -> Iterator[tuple[str, mem
             raise SourceError(f"{where}: {_wrong_length(data)}")
         if length + FOOTER_BYTES > len(data) - body:
             raise _cut_short(where)
+        if beyond("record_bytes", length):
+            raise SourceError(f"{where}: {length:,} bytes. {how_to_allow('record_bytes', length)}.")
         record = data[body : body + length]
         (crc,) = struct.unpack_from("<I", data, body + length)
         if check_data and _masked(crc32c, record) != crc:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from penstock.errors import SourceError
+from penstock.limits import beyond, how_to_allow
 from penstock.packing.datasets.labels import LabelNames
 from penstock.packing.datasets.names import user_column_name
 from penstock.packing.datasets.tf_example import (
@@ -67,6 +68,9 @@ class Survey:
         if len(found):
             found = [*found, *(self.box_numbers or ())]
             self.box_numbers = min(found), max(found)
+        if beyond("columns", len(self._extras) + len(example)):
+            count = len(self._extras) + len(example)
+            raise SourceError(f"{where}: too many features. {how_to_allow('columns', count)}.")
         for name, feature in example.items():
             if name not in KNOWN and feature.kind:
                 kind = self._extras.setdefault(name, feature.kind)

@@ -34,7 +34,7 @@ from penstock.packing.datasets.tf_survey import (
     Survey,
 )
 from penstock.packing.items import Column, PackItem
-from penstock.sources.file_source import printable
+from penstock.printable import printable
 
 BACKGROUND = "boxes have the number of the background, and were left out"
 

@@ -18,7 +18,7 @@ from penstock.packing.datasets.layout_source import Findings, LayoutSource
 from penstock.packing.datasets.voc_layout import SEGMENTATIONS, VocLayout
 from penstock.packing.datasets.voc_xml import FLAGS, VocAnnotation
 from penstock.packing.items import BOX_LABELS, BOXES, Column, PackItem
-from penstock.sources.file_source import printable
+from penstock.printable import printable
 
 # The classes of the original challenges in the order of their numbers, which begin with 1.
 VOC_CLASSES = (

@@ -12,11 +12,9 @@ from penstock.packing.datasets.names import safe_name
 from penstock.packing.datasets.splits import ALL, choose_split
 from penstock.packing.datasets.voc_xml import VocAnnotation, read_voc_xml
 from penstock.packing.items import Column
-from penstock.sources.file_source import printable
+from penstock.printable import printable
 from penstock.sources.scan import IMAGE_EXTENSIONS
 
-LARGEST_LIST_BYTES = 1 << 28
-LARGEST_PNG_BYTES = 1 << 28
 # Folder of PNGs, and the column that keeps them as they are.
 SEGMENTATIONS = {
     "SegmentationClass": Column("segmentation_class", "bytes"),
@@ -83,7 +81,7 @@ class VocLayout:
     def segmentation(self, kind: str, stem: str) -> bytes:
         """Return the PNG of an image in a folder of segmentations; no bytes if it has none."""
         path = os.path.join(self.folder, kind, stem + ".png")
-        return read_bytes(path, LARGEST_PNG_BYTES) if os.path.exists(path) else b""
+        return read_bytes(path, "record_bytes") if os.path.exists(path) else b""
 
     def _lists(self) -> dict[str, str]:
         folder = os.path.join(self.folder, "ImageSets", "Main")
@@ -110,5 +108,5 @@ def _xml_stems(folder: str, below: str) -> list[str]:
 
 
 def _rows(path: str) -> list[list[str]]:
-    lines = read_text(path, LARGEST_LIST_BYTES).splitlines()
+    lines = read_text(path, "text_bytes").splitlines()
     return [line.split() for line in lines if line.strip() and not line.startswith("# ")]

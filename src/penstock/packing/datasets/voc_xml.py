@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import os
+import re
 from dataclasses import dataclass
 from xml.etree import ElementTree as ET
 
@@ -12,11 +13,11 @@ import numpy.typing as npt
 
 from penstock.errors import SourceError
 from penstock.geometry import Size
+from penstock.limits import beyond, how_to_allow
 from penstock.packing.datasets.boxes import NO_BOXES, Boxes, boxes_from_rows
 from penstock.packing.datasets.files import read_bytes
-from penstock.sources.file_source import printable
+from penstock.printable import printable
 
-LARGEST_XML_BYTES = 1 << 24
 FLAGS = ("difficult", "truncated", "occluded")  # one a box; false where a file does not say
 CORNERS = ("xmin", "ymin", "xmax", "ymax")
 
@@ -43,15 +44,18 @@ class VocAnnotation:
 def read_voc_xml(path: str) -> VocAnnotation:
     """Read one xml file."""
     where = printable(path)
-    text = read_bytes(path, LARGEST_XML_BYTES)
+    text = read_bytes(path, "document_bytes")
     if b"<!DOCTYPE" in text or b"<!ENTITY" in text:
         raise SourceError(f"{where}: it declares its own entities. Remove the DOCTYPE.")
+    elements = text.count(b"<")
+    if beyond("nodes", elements):
+        raise SourceError(f"{where}: {elements:,} tags. {how_to_allow('nodes', elements)}.")
     try:
         root = ET.fromstring(text)  # noqa: S314 - declarations are refused above
     except (ET.ParseError, ValueError, LookupError) as error:
         raise SourceError(f"{where}: not valid xml ({error}). Correct or remove it.") from error
     if root.tag != "annotation":
-        raise SourceError(f"{where}: <annotation> expected, found <{root.tag}>.")
+        raise SourceError(f"{where}: <annotation> expected, found <{root.tag[:60]}>.")
     objects = root.findall("object")
     names, rows = [], []
     for number, item in enumerate(objects):
@@ -80,7 +84,7 @@ def _file_name(root: ET.Element) -> str | None:
 
 def _size(root: ET.Element) -> Size | None:
     texts = [root.findtext(f"size/{side}") or "" for side in ("height", "width")]
-    if not all(text.strip().isdecimal() for text in texts):
+    if not all(re.fullmatch(r"\s*[0-9]{1,9}\s*", text) for text in texts):
         return None
     height, width = (int(text) for text in texts)
     return Size(height, width) if height and width else None
@@ -93,7 +97,7 @@ def _number(box: ET.Element, corner: str, where: str) -> float:
     except ValueError:
         value = math.nan
     if not math.isfinite(value):
-        raise SourceError(f"{where}: <{corner}> must be a number, got {text!r}.")
+        raise SourceError(f"{where}: <{corner}> must be a number, got {(text or '')[:60]!r}.")
     return value
 
 

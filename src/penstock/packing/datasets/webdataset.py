@@ -12,7 +12,7 @@
 
 from __future__ import annotations
 
-import json
+import math
 import os
 import re
 from collections import Counter
@@ -23,8 +23,10 @@ from typing import Any
 import numpy as np
 
 from penstock.errors import SourceError
+from penstock.limits import beyond, how_to_allow
 from penstock.packing.datasets.files import names_in
 from penstock.packing.datasets.images import image_size
+from penstock.packing.datasets.json_stream import load_json, shown
 from penstock.packing.datasets.labels import LabelNames
 from penstock.packing.datasets.layout_source import Findings, LayoutSource
 from penstock.packing.datasets.names import user_column_name
@@ -32,7 +34,7 @@ from penstock.packing.datasets.segmentation import mask_column
 from penstock.packing.datasets.splits import ALL, choose_split
 from penstock.packing.datasets.tar_members import is_tar_name, tar_members, tar_stem
 from penstock.packing.items import LABEL, MASKS, Column, PackItem
-from penstock.sources.file_source import printable
+from penstock.printable import printable
 from penstock.sources.part_folders import SPLIT_FOLDERS
 from penstock.sources.scan import IMAGE_EXTENSIONS
 
@@ -117,7 +119,7 @@ def _samples(
 ) -> Iterator[_Sample]:
     """Group neighbours by key; read the fields `wanted`, or all, except of the first `skip`."""
     current: _Sample | None = None
-    count = 0
+    count = held = 0
     for member in tar_members(shard, findings):
         folder, name = os.path.split(member.name)
         stem, _, extension = name.partition(".")
@@ -129,9 +131,20 @@ def _samples(
                 yield current
             current = _Sample(key, member.where)
             count += 1
+            held = 0
         if extension in current.fields:
             raise SourceError(f"{member.where}: the sample {key!r} has two .{extension} files.")
+        if beyond("columns", len(current.fields) + 1):
+            raise SourceError(
+                f"{member.where}: the sample {key!r} has too many files. {how_to_allow('columns')}."
+            )
         read = count > skip and (wanted is None or extension in wanted)
+        held += member.size if read else 0
+        if beyond("record_bytes", held):
+            raise SourceError(
+                f"{member.where}: the files of the sample {key!r} have {held:,} bytes up to here. "
+                f"{how_to_allow('record_bytes', held)}."
+            )
         current.fields[extension] = member.read() if read else None
     if current is not None:
         yield current
@@ -164,6 +177,11 @@ class _Survey:
         image = _image_field(sample)
         self.folders.add(os.path.dirname(sample.key))
         self.fields.update(name for name in sample.fields if name != image)
+        if beyond("columns", len(self.fields)):
+            raise SourceError(
+                f"{sample.where}: the samples up to here have {len(self.fields):,} kinds of files, "
+                f"each of which would be a column. {how_to_allow('columns', len(self.fields))}."
+            )
         label = _label_of(sample)
         if self.count == 0:
             self.labelled = label is not None
@@ -219,19 +237,22 @@ def _label_of(sample: _Sample) -> Label | None:
     given = sample.fields.get("json")
     if given is None:
         return None
-    try:
-        value = json.loads(given)
-    except (ValueError, RecursionError) as error:
-        raise SourceError(f"{sample.where}: its .json is not valid JSON ({error}).") from error
+    value = load_json(given, f"{sample.where}, its .json")
     label = value.get("label") if isinstance(value, dict) else None
-    if label is None or (isinstance(label, (int, float, str)) and not isinstance(label, bool)):
+    if label is None or isinstance(label, str) or _is_number(label):
         return label
-    if isinstance(label, list) and label and all(type(each) in {int, float} for each in label):
+    if isinstance(label, list) and label and all(map(_is_number, label)):
         return label
     raise SourceError(
-        f"{sample.where}: the label in its .json is {str(label)[:60]}. A number, a list of numbers "
+        f"{sample.where}: the label in its .json is {shown(label)}. A number, a list of numbers "
         "or the name of a class is needed, or another key than 'label', which is kept as it is."
     )
+
+
+def _is_number(value: Any) -> bool:
+    if type(value) is int:
+        return -(2**63) <= value < 2**63
+    return type(value) is float and math.isfinite(value)
 
 
 @dataclass(frozen=True, slots=True)

@@ -20,11 +20,10 @@ from penstock.packing.datasets.layout_source import Findings, LayoutSource
 from penstock.packing.datasets.names import safe_name
 from penstock.packing.datasets.splits import choose_split
 from penstock.packing.items import BOX_LABELS, BOXES, Column, PackItem
-from penstock.sources.file_source import printable
+from penstock.printable import printable
 
 LISTS = "wider_face_split"
 LIST_NAME = re.compile(r"wider_face_(\w+)_bbx_gt\.txt")
-LARGEST_LIST_BYTES = 1 << 28
 FACE_NUMBERS = 6  # after the box: blur, expression, illumination, invalid, occlusion, pose
 FACE_COLUMN = Column("face", "ragged", "int64", (FACE_NUMBERS,))
 CLASSES = ("face",)
@@ -48,8 +47,10 @@ def open_widerface(folder: str, split: str | None = None) -> LayoutSource:
     chosen = choose_split(folder, widerface_splits(folder), split)
     path = os.path.join(folder, LISTS, f"wider_face_{chosen}_bbx_gt.txt")
     title = printable(path)
-    lines = read_text(path, LARGEST_LIST_BYTES).splitlines()
+    lines = read_text(path, "text_bytes").splitlines()
     entries = _entries(lines, title)
+    if not entries:
+        raise SourceError(f"{title}: no image is listed in it. Is this the right file?")
     images = os.path.join(folder, f"WIDER_{chosen}", "images")
     findings = Findings()
 
@@ -84,8 +85,10 @@ def _entries(lines: list[str], title: str) -> list[_Entry]:
             continue
         where = f"{title}, line {position + 1}"
         count = lines[position + 1].strip() if position + 1 < len(lines) else ""
-        if not count.isdecimal() or position + 2 + int(count) > len(lines):
-            raise SourceError(f"{where}: a count of faces and as many lines must follow {name!r}.")
+        if not re.fullmatch(r"[0-9]{1,9}", count) or position + 2 + int(count) > len(lines):
+            raise SourceError(
+                f"{where}: a count of faces and as many lines must follow {name[:60]!r}."
+            )
         entries.append(_Entry(safe_name(name, where), position + 2, int(count)))
         # An image without faces has a line of zeros all the same.
         position += 2 + max(1, int(count))

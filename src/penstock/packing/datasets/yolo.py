@@ -24,7 +24,7 @@ from penstock.packing.datasets.boxes import boxes_from_centres, note_odd_boxes
 from penstock.packing.datasets.files import read_text
 from penstock.packing.datasets.images import image_size
 from penstock.packing.datasets.layout_source import Findings, LayoutSource
-from penstock.packing.datasets.polygons import draw_polygon
+from penstock.packing.datasets.polygons import check_mask_area, draw_polygon
 from penstock.packing.datasets.splits import choose_split
 from penstock.packing.datasets.yolo_layout import (
     YoloConfig,
@@ -35,10 +35,9 @@ from penstock.packing.datasets.yolo_layout import (
 )
 from penstock.packing.items import BOX_LABELS, BOXES, MASKS, Column, PackItem, keypoints_column
 from penstock.packing.mask_runs import encode_runs
-from penstock.sources.file_source import printable
+from penstock.printable import printable
 from penstock.sources.path_table import PathTable
 
-LARGEST_LABEL_FILE_BYTES = 1 << 24
 BOX_NUMBERS = 4
 STRAY = "label files belong to no image, and were left out"
 NO_SIZE = Size(1, 1)  # for images without objects, whose size does not matter
@@ -115,7 +114,7 @@ def _objects(part: YoloPart, name: str, config: YoloConfig) -> list[_Object]:
     path = _label_file(part, name)
     if not os.path.exists(path):
         return []
-    lines = read_text(path, LARGEST_LABEL_FILE_BYTES).splitlines()
+    lines = read_text(path, "document_bytes").splitlines()
     return [
         _object(line, f"{printable(path)}, line {number}", config)
         for number, line in enumerate(lines, start=1)
@@ -179,6 +178,7 @@ class _YoloReader:
         if self.config.keypoints is not None:
             columns["keypoints"] = _keypoints(objects, self.config.keypoints, size)
         elif self.survey.outlines:
+            check_mask_area(len(objects), size, where)
             outlines = [_outline(item.numbers, size) for item in objects]
             masks = (draw_polygon(outline, size, where) for outline in outlines)
             columns["masks"] = encode_runs(masks, len(outlines), size)

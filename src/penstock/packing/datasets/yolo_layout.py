@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 import os
-import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
 from penstock.errors import SourceError
+from penstock.limits import beyond, how_to_allow
 from penstock.packing.datasets.files import images_below, names_in, read_text
 from penstock.packing.datasets.optional import require
-from penstock.sources.file_source import printable
+from penstock.printable import printable
 
-LARGEST_TEXT_BYTES = 1 << 26
 LABEL_FOLDERS = ("labels", "labels_yolo", "Annotations", "annotations")
 IMAGE_FOLDERS = ("images", "Images")
 NAME_FILES = (
@@ -86,7 +85,7 @@ def read_config(folder: str, given: str | None = None) -> YoloConfig:
     for name in NAME_FILES:
         path = os.path.join(folder, name)
         if os.path.exists(path):
-            lines = read_text(path, LARGEST_TEXT_BYTES).splitlines()
+            lines = read_text(path, "text_bytes").splitlines()
             return YoloConfig(tuple(line.strip() for line in lines if line.strip()))
     return YoloConfig(None)
 
@@ -121,7 +120,7 @@ def _darknet_lists(folder: str) -> Iterator[tuple[str, YoloPart]]:
         path = os.path.join(folder, split + ".txt")
         if not os.path.exists(path) or "obj.data" not in names_in(folder):
             continue
-        lines = [line.strip() for line in read_text(path, LARGEST_TEXT_BYTES).splitlines()]
+        lines = [line.strip() for line in read_text(path, "text_bytes").splitlines()]
         listed = tuple(_below(folder, line, printable(path)) for line in lines if line)
         yield split, YoloPart(folder, folder, listed)
 
@@ -146,11 +145,30 @@ def _read_yaml(path: str) -> YoloConfig | None:
 def _load_yaml(path: str) -> dict[str, Any]:
     where = printable(path)
     yaml = require("yaml", "PyYAML", where)
+    text = read_text(path, "document_bytes")
     try:
-        config = yaml.safe_load(read_text(path, LARGEST_TEXT_BYTES))
-    except (yaml.YAMLError, RecursionError, ValueError) as error:
+        _check_yaml(yaml.parse(text), yaml, where)
+        config = yaml.safe_load(text)
+    except SourceError:
+        raise
+    # Its constructors raise nearly anything on odd tags: KeyError, AttributeError, IndexError ...
+    except Exception as error:
         raise SourceError(f"{where}: not valid yaml ({error}).") from error
     return config if isinstance(config, dict) else {}
+
+
+def _check_yaml(events: Iterator[Any], yaml: Any, where: str) -> None:
+    """Raise for what would take endless memory or time: depth, number of values, merged copies."""
+    nodes = depth = 0
+    for event in events:
+        nodes += isinstance(event, yaml.NodeEvent)
+        depth += isinstance(event, yaml.CollectionStartEvent)
+        depth -= isinstance(event, yaml.CollectionEndEvent)
+        for name, count in (("nodes", nodes), ("depth", depth)):
+            if beyond(name, count):
+                raise SourceError(f"{where}: too many values, or nested. {how_to_allow(name)}.")
+        if isinstance(event, yaml.ScalarEvent) and event.value == "<<":
+            raise SourceError(f"{where}: it merges keys (<<), which is not read. Write them out.")
 
 
 def _names(given: Any, where: str) -> tuple[str, ...]:
@@ -160,15 +178,25 @@ def _names(given: Any, where: str) -> tuple[str, ...]:
         not isinstance(given, dict)
         or not all(type(key) is int and 0 <= key < LARGEST_NUMBER_OF_CLASSES for key in given)
         or not given
+        # A list may hold itself, or a copy of a copy of a copy ...
+        or not all(isinstance(name, (str, int, float)) or name is None for name in given.values())
     ):
         raise SourceError(f"{where}: names must be a list, or numbers with names.")
-    return tuple(str(given.get(label, f"class {label}")) for label in range(max(given) + 1))
+    try:
+        return tuple(str(given.get(label, f"class {label}")) for label in range(max(given) + 1))
+    except ValueError as error:  # an integer of more digits than Python writes
+        raise SourceError(f"{where}: names of classes must be text ({error}).") from error
 
 
 def _keypoints(config: dict[str, Any], where: str) -> tuple[int, int] | None:
     shape = config.get("kpt_shape")
     if shape is None:
         return None
-    if not re.fullmatch(r"\[\d{1,4}, [23]\]", str(shape)):
-        raise SourceError(f"{where}: kpt_shape must be [points, 2 or 3], got {shape}.")
-    return int(shape[0]), int(shape[1])
+    if (
+        not isinstance(shape, list)
+        or len(shape) != 2
+        or not all(type(number) is int for number in shape)
+        or not (0 <= shape[0] < 10_000 and shape[1] in {2, 3})
+    ):
+        raise SourceError(f"{where}: kpt_shape must be [points, 2 or 3]. Correct it.")
+    return shape[0], shape[1]
