@@ -140,10 +140,10 @@ class Soak:
 def main(arguments: Sequence[str] | None = None) -> int:
     """Soak until the time is up; return 1 if anything failed."""
     args = parse(arguments)
-    began_s = told_s = time.monotonic()
     with tempfile.TemporaryDirectory(prefix="penstock-soak-") as folder:
         soak = Soak(args, Path(folder))
         results = soak.results
+        began_s = told_s = time.monotonic()  # the data sets are made
         print(f"soak: seed {results.seed}, {args.seconds:.0f} s, {args.jobs} at a time", flush=True)
         for outcome in soak.outcomes(began_s + args.seconds):
             results.outcomes.append(outcome)
@@ -162,7 +162,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
             Path(args.json).write_text(text + "\n", encoding="utf-8")
     if args.json != "-":
         print(results.table(took_s))
-    return 1 if results.failed else 0
+    return 1 if results.failed or not results.outcomes else 0  # nothing run is nothing shown
 
 
 if __name__ == "__main__":
