@@ -158,7 +158,8 @@ class _Job:
         ) as writer:
             bar.advance(writer.consumed)
             items = self._remaining(writer, path, start, stop)
-            for item, outcome, told in map_in_order(self._encode, items, self.threads):
+            encoded = map_in_order(self._encode, items, self.threads, _bytes_of)
+            for item, outcome, told in encoded:
                 if isinstance(outcome, Record):
                     writer.add(item, outcome)
                     self.remarks.note(item, told)
@@ -214,6 +215,15 @@ class _Job:
             raise
         except PenstockError as error:
             return item, error
+
+
+def _bytes_of(item: PackItem) -> int:
+    if isinstance(item.data, bytes):
+        return len(item.data)
+    try:
+        return os.stat(item.data).st_size
+    except (OSError, ValueError):  # reading it will tell
+        return 0
 
 
 def _check_same(path: str, job: _Job) -> None:
