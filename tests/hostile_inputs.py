@@ -538,6 +538,19 @@ def tar_with_a_large_hole(folder):
     return [sparse_file(folder / "a.tar", start, LARGE + 2048), "--kind", "webdataset"]
 
 
+@bomb("00000.jpg: not an image")
+def tar_with_many_holes(folder):
+    """Each member is small enough, and all of them would be read before the first is refused."""
+    size = 100 << 20
+    path = folder / "a.tar"
+    with path.open("wb") as file:
+        for number in range(12):
+            file.write(header(f"{number:05}.jpg", size))
+            file.seek(size, os.SEEK_CUR)
+        file.write(bytes(1024))
+    return [path, "--kind", "webdataset"]
+
+
 @bomb("--limit record-bytes=")
 def tar_with_a_sparse_member(folder):
     pax = {
@@ -960,6 +973,14 @@ def large_png(height, width):
 )
 def image(folder, content):
     return [put(folder / "cat" / "a.png", content).parent.parent]
+
+
+@bomb("00000.png: not an image")
+def image_files_with_many_holes(folder):
+    (folder / "cat").mkdir()
+    for number in range(12):
+        sparse_file(folder / "cat" / f"{number:05}.png", b"\x89PNG\r\n\x1a\n", 200 << 20)
+    return [folder]
 
 
 @bomb("--limit record-bytes=")

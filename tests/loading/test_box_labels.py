@@ -44,7 +44,7 @@ def test_numbers_of_a_source_of_ones_own(tmp_path):
     assert labels_of(own) == ([2, 4], ("__background__", "N/A", "dog", "N/A", "cat"))
     assert labels_of(own, background=False) == ([1, 0], names)
     assert labels_of(nameless) == ([8, 1], None)
-    with pytest.raises(PackError, match="box_class_ids must be different numbers from 1 on"):
+    with pytest.raises(PackError, match="box_class_ids must be different numbers from 1 to"):
         pack_boxes(tmp_path / "d.pen", [0], names, box_class_ids=(0, 1))
 
 

@@ -8,6 +8,7 @@ from concurrent.futures import Future
 from contextvars import copy_context
 from typing import TypeVar
 
+from penstock.limits import beyond
 from penstock.resources import Pool
 
 Item = TypeVar("Item")
@@ -17,18 +18,30 @@ WAITING_PER_THREAD = 4
 
 
 def map_in_order(
-    function: Callable[[Item], Result], items: Iterable[Item], threads: int
+    function: Callable[[Item], Result],
+    items: Iterable[Item],
+    threads: int,
+    size_of: Callable[[Item], int] | None = None,
 ) -> Iterator[Result]:
-    """Yield `function(item)` for each item, in their order; an exception ends it."""
-    waiting: deque[Future[Result]] = deque()
+    """Yield `function(item)` for each item, in their order; an exception ends it.
+
+    With `size_of`, which gives an item's bytes, not many more wait than one record may have.
+    """
+    waiting: deque[tuple[Future[Result], int]] = deque()
+    held = 0
     pool = Pool(threads)
     try:
         for item in items:
             # The limits in force here hold there, too.
-            waiting.append(pool.submit(copy_context().run, function, item))
-            if len(waiting) >= threads * WAITING_PER_THREAD:
-                yield waiting.popleft().result()
+            future = pool.submit(copy_context().run, function, item)
+            waiting.append((future, 0 if size_of is None else size_of(item)))
+            held += waiting[-1][1]
+            del item, future  # so that nothing but `waiting` holds them
+            while len(waiting) >= threads * WAITING_PER_THREAD or beyond("record_bytes", held):
+                first, size = waiting.popleft()
+                held -= size
+                yield first.result()
         while waiting:
-            yield waiting.popleft().result()
+            yield waiting.popleft()[0].result()
     finally:
         pool.shutdown(cancel_futures=True)

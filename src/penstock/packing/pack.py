@@ -182,7 +182,8 @@ class _Job:
         ) as writer:
             items = self.stream.items(span.start, span.stop)
             check.samples(writer.done(), items, span.start)
-            for item, outcome, told, origin in map_in_order(self._encode, items, self.threads):
+            encoded = map_in_order(self._encode, items, self.threads, _bytes_of)
+            for item, outcome, told, origin in encoded:
                 if isinstance(outcome, Record):
                     writer.add(item, outcome, origin)
                     self.remarks.note(item, told)
@@ -251,6 +252,15 @@ class _Job:
             raise ResourceError(f"{printable(item.name)}: {error}") from error
         except PenstockError as error:
             return item, error, size, crc
+
+
+def _bytes_of(item: PackItem) -> int:
+    if isinstance(item.data, bytes):
+        return len(item.data)
+    try:
+        return os.stat(item.data).st_size
+    except (OSError, ValueError):  # reading it will tell
+        return 0
 
 
 def _check_same(path: str, job: _Job, shards: int) -> None:

@@ -62,6 +62,8 @@ def decode_pixels(record: bytes, flags: int, height: int, width: int) -> PIL.Ima
 
 def pixel_strips(record: bytes, flags: int, height: int, width: int) -> Iterator[bytes]:
     """Yield some rows of a record's image at a time; PackError unless it has exactly its rows."""
+    if height < 1 or width < 1:
+        raise PackError(f"{height}x{width} has no bytes of pixels")
     read = _inflate(record) if flags & RECORD_ZLIB else io.BytesIO(record).read
     rows = max(1, min(height, _STRIP_BYTES // (3 * width)))
     wanted, found = 3 * height * width, 0

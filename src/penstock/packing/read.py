@@ -8,7 +8,6 @@ used.
 from __future__ import annotations
 
 import os
-import stat
 import zlib
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -37,6 +36,7 @@ from penstock.packing.format import (
 from penstock.packing.items import Column
 from penstock.packing.read_column import Bytes, ColumnReader, FixedColumn, open_column, require
 from penstock.printable import printable
+from penstock.regular_file import open_regular
 from penstock.resources import raise_if_refused
 
 MOST_SIDE = 2**31 - 1  # what the core can count
@@ -281,23 +281,21 @@ def _stamp(descriptor: int) -> tuple[int, int]:
 
 def _open_map(path: str) -> tuple[MappedFile, tuple[int, int]]:
     try:
-        # Not blocking, or a pipe of this name would wait for somebody to write to it.
-        descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK)
-        try:
-            is_file, stamp = stat.S_ISREG(os.fstat(descriptor).st_mode), _stamp(descriptor)
-            if is_file and stamp[0] > 0:  # there is no map of nothing
-                return MappedFile(descriptor), stamp
-        except BaseException:
-            os.close(descriptor)
-            raise
-        os.close(descriptor)
+        with open_regular(path) as file:
+            stamp = _stamp(file.fileno())
+            if stamp[0] > 0:  # there is no map of nothing
+                return _map(os.dup(file.fileno())), stamp
     except OSError as error:
         raise_if_refused(error, printable(path))
         raise PackError(f"{path}: cannot be opened ({error.strerror or error}).") from error
-    except ValueError as error:  # a path with a zero byte
-        raise PackError(f"{path!r}: cannot be opened ({error}).") from error
-    if not is_file:
-        raise PackError(f"{path}: not a packed file, but a folder, a pipe or a device.")
     raise PackError(
         f"{path}: 0 bytes, too short for a packed file. It was probably cut short while copying."
     )
+
+
+def _map(descriptor: int) -> MappedFile:
+    try:
+        return MappedFile(descriptor)
+    except BaseException:
+        os.close(descriptor)
+        raise
