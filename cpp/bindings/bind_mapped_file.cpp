@@ -1,9 +1,11 @@
+#include <fcntl.h>
 #include <nanobind/nanobind.h>
 #include <nanobind/ndarray.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <cerrno>
 #include <memory>
 
 #include "base/map_guard.h"
@@ -23,18 +25,24 @@ namespace {
 /// A file, mapped for reading as long as it is (which must be a byte or more) and guarded.
 class MappedFile {
  public:
-  /// Takes the descriptor over, unless this throws.
+  /// The caller may close the descriptor afterwards: this keeps one of its own.
   explicit MappedFile(int descriptor) {
     struct stat status{};
     if (::fstat(descriptor, &status) != 0) raise_system_error();
     size_ = static_cast<size_t>(status.st_size);
-    data_ = ::mmap(nullptr, size_, PROT_READ, MAP_SHARED, descriptor, 0);
-    if (data_ == MAP_FAILED) raise_system_error();
-    descriptor_ = descriptor;
+    void* data = ::mmap(nullptr, size_, PROT_READ, MAP_SHARED, descriptor, 0);
+    if (data == MAP_FAILED) raise_system_error();
+    descriptor_ = ::fcntl(descriptor, F_DUPFD_CLOEXEC, 0);
+    if (descriptor_ < 0) {
+      const int reason = errno;
+      ::munmap(data, size_);
+      errno = reason;
+      raise_system_error();
+    }
+    data_ = data;
     guard_ = std::make_unique<GuardedRange>(data_, size_);
   }
   ~MappedFile() {
-    if (descriptor_ < 0) return;
     guard_.reset();
     ::munmap(data_, size_);
     ::close(descriptor_);
@@ -62,7 +70,7 @@ void penstock::bind_mapped_file(nb::module_& m) {
   nb::class_<MappedFile>(m, "MappedFile",
                          "A file mapped for reading; what of it cannot be read any more is zero, "
                          "and sets `lost`.")
-      .def(nb::init<int>(), "descriptor"_a, "Take an open descriptor over.")
+      .def(nb::init<int>(), "descriptor"_a, "Map an open file.")
       .def_prop_ro("descriptor", &MappedFile::descriptor)
       .def_prop_ro("lost", &MappedFile::is_lost)
       .def_prop_ro(

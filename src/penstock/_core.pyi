@@ -190,7 +190,7 @@ class MappedFile:
     """
 
     def __init__(self, descriptor: int) -> None:
-        """Take an open descriptor over."""
+        """Map an open file."""
 
     @property
     def descriptor(self) -> int: ...

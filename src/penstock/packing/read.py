@@ -284,18 +284,10 @@ def _open_map(path: str) -> tuple[MappedFile, tuple[int, int]]:
         with open_regular(path) as file:
             stamp = _stamp(file.fileno())
             if stamp[0] > 0:  # there is no map of nothing
-                return _map(os.dup(file.fileno())), stamp
+                return MappedFile(file.fileno()), stamp
     except OSError as error:
         raise_if_refused(error, printable(path))
         raise PackError(f"{path}: cannot be opened ({error.strerror or error}).") from error
     raise PackError(
         f"{path}: 0 bytes, too short for a packed file. It was probably cut short while copying."
     )
-
-
-def _map(descriptor: int) -> MappedFile:
-    try:
-        return MappedFile(descriptor)
-    except BaseException:
-        os.close(descriptor)
-        raise

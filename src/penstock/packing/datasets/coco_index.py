@@ -5,7 +5,6 @@ Some 40 bytes an annotation stay in memory; the rest is read from the file when 
 
 from __future__ import annotations
 
-import mmap
 from array import array
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -15,7 +14,7 @@ import numpy as np
 
 from penstock.errors import SourceError
 from penstock.geometry import Ints
-from penstock.packing.datasets.files import map_file
+from penstock.packing.datasets.files import MappedInput
 from penstock.packing.datasets.json_stream import JsonStream, element
 from penstock.printable import printable
 
@@ -27,7 +26,7 @@ class CocoIndex:
     """One COCO file: its categories, and where its images and annotations are."""
 
     title: str
-    data: bytes | mmap.mmap
+    data: bytes | MappedInput
     categories: list[dict[str, Any]]
     image_ids: Ints  # in the file's order
     image_spans: Ints  # (images, 2): first byte and end
@@ -79,7 +78,7 @@ class CocoIndex:
 def read_coco_index(path: str) -> CocoIndex:
     """Walk a COCO file once."""
     title = printable(path)
-    stream = JsonStream(map_file(path), title)
+    stream = JsonStream(MappedInput(path), title)
     categories: list[dict[str, Any]] = []
     images, annotations = _Entries(title, "id", "image"), _Entries(title, "image_id", "annotation")
     seen = set()

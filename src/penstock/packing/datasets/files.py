@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import mmap
 import os
 
+from penstock._core import MappedFile
 from penstock.errors import SourceError
 from penstock.limits import how_to_allow, limits_in_force
 from penstock.printable import printable
@@ -13,15 +13,39 @@ from penstock.resources import raise_if_refused
 from penstock.sources.scan import IMAGE_EXTENSIONS
 
 
-def map_file(path: str) -> bytes | mmap.mmap:
-    """Map a file into memory for reading; an empty file, which cannot be mapped, is b""."""
-    try:
-        with open_regular(path) as file:
-            if os.fstat(file.fileno()).st_size == 0:
-                return b""
-            return mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
-    except OSError as error:
-        raise unreadable(path, error) from error
+class MappedInput:
+    """A file mapped into memory, of which slices are copies.
+
+    If it is cut short while it is mapped, or its disk fails, that is a SourceError.
+    """
+
+    def __init__(self, path: str) -> None:
+        self._title = printable(path)
+        self._file: MappedFile | None = None  # none of an empty file, which cannot be mapped
+        try:
+            with open_regular(path) as file:
+                if os.fstat(file.fileno()).st_size:
+                    self._file = MappedFile(file.fileno())
+        except OSError as error:
+            raise unreadable(path, error) from error
+        self.view = memoryview(b"") if self._file is None else self._file.bytes.data
+
+    def __len__(self) -> int:
+        return len(self.view)
+
+    def __getitem__(self, span: slice) -> bytes:
+        copied = bytes(self.view[span])
+        self.check()
+        return copied
+
+    def check(self) -> None:
+        """Raise SourceError if something that was read through `view` was no longer there."""
+        file = self._file
+        # Behind the end of a file, the rest of its last page reads as zeros, without a fault.
+        if file is not None and (file.lost or os.fstat(file.descriptor).st_size < len(self.view)):
+            raise SourceError(
+                f"{self._title}: was cut short while it was read, or its disk failed. Get it again."
+            )
 
 
 def read_bytes(path: str, limit: str) -> bytes:

@@ -7,16 +7,19 @@ The file is walked once, a window at a time; what is kept is where each element 
 from __future__ import annotations
 
 import json
-import mmap
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
 from penstock.errors import SourceError
 from penstock.limits import how_to_allow, limits_in_force
+from penstock.packing.datasets.files import MappedInput
 
 WINDOW_BYTES = 1 << 20
-_BLANKS = frozenset([b" ", b"\t", b"\r", b"\n"])
+_AHEAD_BYTES = 64  # most blanks between two values
+_BLANKS = b" \t\r\n"
+_NOT_BLANK = re.compile(r"[^ \t\r\n]")
 _DECODER = json.JSONDecoder()
 
 
@@ -27,7 +30,7 @@ class JsonStream:
     Bytes are read as Latin-1, so that a character is a byte; `element` decodes properly.
     """
 
-    data: bytes | mmap.mmap
+    data: bytes | MappedInput
     title: str
     position: int = 0
     value_span: tuple[int, int] = (0, 0)  # first byte and end of the value taken last
@@ -47,7 +50,7 @@ class JsonStream:
 
     def value(self) -> Any:
         """Take the value at the cursor. Text in it is Latin-1: use it only if it is ASCII."""
-        self._skip_blank()
+        self.peek()
         start = self.position
         window = WINDOW_BYTES
         most = limits_in_force().document_bytes
@@ -81,8 +84,17 @@ class JsonStream:
 
     def peek(self) -> bytes:
         """Return the next byte that is not blank, without taking it; empty at the end."""
-        self._skip_blank()
-        return self.data[self.position : self.position + 1]
+        offset = self.position - self._text_start
+        found = _NOT_BLANK.search(self._text, offset) if offset >= 0 else None
+        if found is not None:
+            self.position = self._text_start + found.start()
+            return found[0].encode("latin-1")
+        while True:
+            ahead = self.data[self.position : self.position + _AHEAD_BYTES]
+            rest = ahead.lstrip(_BLANKS)
+            self.position += len(ahead) - len(rest)
+            if rest or not ahead:
+                return rest[:1]
 
     def _walk(self, opening: bytes, closing: bytes, *, keyed: bool) -> Iterator[str]:
         self._take(opening)
@@ -108,10 +120,6 @@ class JsonStream:
             found = repr(got.decode("latin-1")) if got else "the end of the file"
             raise self._broken(self.position, f"expected {expected.decode()!r}, found {found}")
         self.position += 1
-
-    def _skip_blank(self) -> None:
-        while self.data[self.position : self.position + 1] in _BLANKS:
-            self.position += 1
 
     def _broken(self, position: int, what: str) -> SourceError:
         return SourceError(
@@ -159,7 +167,7 @@ def _too_deep() -> str:
     return f"values are nested too deeply. {how_to_allow('depth')}."
 
 
-def element(data: bytes | mmap.mmap, start: int, end: int, title: str) -> Any:
+def element(data: bytes | MappedInput, start: int, end: int, title: str) -> Any:
     """Decode one element that a stream found."""
     try:
         return json.loads(data[start:end].decode("utf-8"))

@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 from penstock.errors import SourceError
 from penstock.limits import beyond, how_to_allow
-from penstock.packing.datasets.files import map_file
+from penstock.packing.datasets.files import MappedInput
 from penstock.printable import printable
 
 MAGIC = 0xCED7230A
@@ -47,14 +47,14 @@ def image_records(path: str) -> Iterator[ImageRecord]:
 def _records(path: str) -> Iterator[tuple[str, memoryview]]:
     """Yield whole records; a record that contained the magic number was split at it."""
     title = printable(path)
-    data = memoryview(map_file(path))
+    data = MappedInput(path)
     position = number = held = 0
-    parts: list[memoryview] = []
+    parts: list[bytes] = []
     while position < len(data):
         where = f"{title}, record {number:,} (byte {position:,})"
         if position + FRAME_BYTES > len(data):
             raise _cut_short(where)
-        magic, word = struct.unpack_from("<II", data, position)
+        magic, word = struct.unpack("<II", data[position : position + FRAME_BYTES])
         flag, length = word >> 29, word & (2**29 - 1)
         if magic != MAGIC:
             raise SourceError(f"{where}: no RecordIO mark here; damaged, or not a RecordIO file.")
@@ -66,13 +66,14 @@ def _records(path: str) -> Iterator[tuple[str, memoryview]]:
             raise SourceError(
                 f"{where}: {held:,} bytes in {len(parts) + 1:,} parts. {how_to_allow(name)}."
             )
-        part = data[position + FRAME_BYTES :][:length]
+        start = position + FRAME_BYTES
+        part = data[start : start + length]
         position += FRAME_BYTES + (length + 3) // 4 * 4
         if flag not in {WHOLE, FIRST, MIDDLE, LAST} or (flag in {WHOLE, FIRST}) == bool(parts):
             raise SourceError(f"{where}: its parts are out of order; the file is damaged.")
         parts.append(part)
         if flag in {WHOLE, LAST}:
-            yield where, parts[0] if flag == WHOLE else memoryview(MAGIC_BYTES.join(parts))
+            yield where, memoryview(MAGIC_BYTES.join(parts))
             parts, held = [], 0
             number += 1
     if parts:

@@ -8,7 +8,7 @@ from typing import Any
 
 from penstock.errors import SourceError
 from penstock.limits import beyond, how_to_allow
-from penstock.packing.datasets.files import map_file
+from penstock.packing.datasets.files import MappedInput
 from penstock.packing.datasets.optional import require
 from penstock.printable import printable
 
@@ -25,36 +25,43 @@ def tf_records(path: str, *, check_data: bool = True) -> Iterator[tuple[str, mem
     """
     title = printable(path)
     crc32c = require("google_crc32c", "google-crc32c", title)
-    data = memoryview(map_file(path))
+    data = MappedInput(path)
     position = number = 0
     while position < len(data):
         where = f"{title}, record {number:,} (byte {position:,})"
         body = position + HEADER_BYTES
         if body > len(data):
             raise _cut_short(where)
-        length, length_crc = struct.unpack_from("<QI", data, position)
+        length, length_crc = struct.unpack("<QI", data[position:body])
         if _masked(crc32c, data[position : position + 8]) != length_crc:
             raise SourceError(f"{where}: {_wrong_length(data)}")
         if length + FOOTER_BYTES > len(data) - body:
             raise _cut_short(where)
         if beyond("record_bytes", length):
             raise SourceError(f"{where}: {length:,} bytes. {how_to_allow('record_bytes', length)}.")
-        record = data[body : body + length]
-        (crc,) = struct.unpack_from("<I", data, body + length)
-        if check_data and _masked(crc32c, record) != crc:
-            raise SourceError(f"{where}: its checksum is wrong; the file is damaged. Get it again.")
-        yield where, record
-        position = body + length + FOOTER_BYTES
+        end = body + length
+        if check_data:
+            record = data[body:end]
+            (crc,) = struct.unpack("<I", data[end : end + FOOTER_BYTES])
+            if _masked(crc32c, record) != crc:
+                raise SourceError(
+                    f"{where}: its checksum is wrong; the file is damaged. Get it again."
+                )
+            yield where, memoryview(record)
+        else:
+            yield where, data.view[body:end]
+            data.check()
+        position = end + FOOTER_BYTES
         number += 1
 
 
-def _masked(crc32c: Any, data: memoryview) -> int:
-    crc: int = crc32c.value(bytes(data))
+def _masked(crc32c: Any, data: bytes) -> int:
+    crc: int = crc32c.value(data)
     return (((crc >> 15) | (crc << 17)) + 0xA282EAD8) & 0xFFFFFFFF
 
 
-def _wrong_length(data: memoryview) -> str:
-    if bytes(data[:2]) == GZIP_MAGIC:
+def _wrong_length(data: MappedInput) -> str:
+    if data[:2] == GZIP_MAGIC:
         return "the file is gzip-compressed. Decompress it first (gunzip)."
     return "the checksum of its length is wrong; damaged, or not a TFRecord file."
 
