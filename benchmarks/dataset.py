@@ -34,7 +34,7 @@ def default_folder(photos: str = "in1k") -> Path:
     if shared is not None and (shared / photos).is_dir():
         return shared / photos
 
-    from penstock.sample_set import make_sample_set
+    from penstock.demo.sample_set import make_sample_set
 
     return Path(make_sample_set(CHECKOUT / "build" / "sample_set"))
 

@@ -20,12 +20,12 @@ from benchmarks.dataset import CHECKOUT, default_folder, image_paths
 from benchmarks.environment import cpu_name, system_name
 from penstock import Loader
 from penstock import transforms as T
-from penstock.analysis.devices import EmulatedDevice
-from penstock.analysis.layers import LAYERS
+from penstock.analysis.device.devices import EmulatedDevice
 from penstock.analysis.measure import Effort, first_batch, measure_step, run_pipeline
-from penstock.analysis.penstock_subject import PenstockSubject
 from penstock.analysis.predict import Point, fit_overlap, predict
-from penstock.analysis.results import Prediction
+from penstock.analysis.subject.penstock_subject import PenstockSubject
+from penstock.analysis.sweeps.layers import LAYERS
+from penstock.results.records import Prediction
 from penstock.usable_cores import usable_cores
 
 RATES = (100, 300, 1_000, 3_000, 10_000, 20_000)
@@ -149,7 +149,7 @@ def table(checks: Sequence[Check]) -> str:
 
 def write_report(subject: PenstockSubject, checks: Sequence[Check], path: Path) -> None:
     """Analyze the pipeline, and write its report with all predictions in it."""
-    from penstock.analysis.report import write_html
+    from penstock.report import write_html
 
     found = penstock.analyze(subject.loader, title="Predictions and what was measured")
     predictions = (*found.predictions, *(check.as_prediction() for check in checks))

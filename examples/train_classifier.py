@@ -16,7 +16,7 @@ from torch import nn
 
 import penstock as ps
 from penstock import transforms as T
-from penstock.sample_set import make_sample_set
+from penstock.demo.sample_set import make_sample_set
 
 CLASSES = 4
 EPOCHS = 2

@@ -4,7 +4,7 @@ import math
 import random
 from dataclasses import replace
 
-from penstock.analysis.results import (
+from penstock.results.records import (
     Advice,
     Analysis,
     CoreRate,

@@ -3,7 +3,7 @@
 import numpy as np
 
 from penstock.geometry import Sizes
-from penstock.loading.reference import run_moves
+from penstock.reference.pipeline import run_moves
 from penstock.rng import Draws
 
 

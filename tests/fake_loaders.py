@@ -3,8 +3,8 @@
 import os
 import time
 
-from penstock.cli.demo_loaders import Work
-from penstock.cli.demo_passes import Pass
+from penstock.demo.loaders import Work
+from penstock.demo.passes import Pass
 from penstock.errors import SourceError
 
 

@@ -10,7 +10,7 @@ import numpy.typing as npt
 
 from penstock._core import BatchRing, Engine, Format
 from penstock.geometry import Sizes
-from penstock.loading.lower import lower
+from penstock.planner.lower import lower
 from penstock.transforms import IMAGENET_MEAN, IMAGENET_STD
 from penstock.transforms.effects import Effect, same_effect
 

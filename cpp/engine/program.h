@@ -12,7 +12,7 @@ namespace penstock {
 ///
 /// The first step reads the decoded source, later ones the result before them; the last one writes
 /// the batch slot. All fields are int32 because Python fills rows of an int32 array
-/// (penstock/loading/lower.py names the same columns).
+/// (penstock/planner/lower.py names the same columns).
 struct Step {
   int32_t pad_left, pad_top, pad_right, pad_bottom;
   int32_t pad_mode;

@@ -10,9 +10,7 @@ from penstock._version import __version__
 
 if TYPE_CHECKING:
     from penstock import transforms
-    from penstock.analysis.accelerate.accelerate import accelerate, explain_translation
     from penstock.analysis.analyze import analyze
-    from penstock.analysis.watch import watch
     from penstock.errors import (
         AnalysisError,
         CoreError,
@@ -33,6 +31,8 @@ if TYPE_CHECKING:
     from penstock.packing.unpack import unpack
     from penstock.packing.verify import verify
     from penstock.sources import Source, open_file_list, open_image_folder, open_labels_file
+    from penstock.translation.accelerate import accelerate, explain_translation
+    from penstock.watching.watch import watch
 
 __all__ = [
     "AnalysisError",
@@ -68,8 +68,8 @@ _HOME = {
     "Limits": "penstock.limits",
     "Loader": "penstock.loading.loader",
     "Source": "penstock.sources",
-    "accelerate": "penstock.analysis.accelerate.accelerate",
-    "explain_translation": "penstock.analysis.accelerate.accelerate",
+    "accelerate": "penstock.translation.accelerate",
+    "explain_translation": "penstock.translation.accelerate",
     "analyze": "penstock.analysis.analyze",
     "inspect": "penstock.packing.inspect",
     "open_file_list": "penstock.sources",
@@ -78,7 +78,7 @@ _HOME = {
     "pack": "penstock.packing.pack",
     "unpack": "penstock.packing.unpack",
     "verify": "penstock.packing.verify",
-    "watch": "penstock.analysis.watch",
+    "watch": "penstock.watching.watch",
 }
 
 

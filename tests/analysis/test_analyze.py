@@ -10,8 +10,8 @@ import penstock
 from penstock import AnalysisError, Loader
 from penstock import transforms as T
 from penstock.analysis.measure import Effort
-from penstock.analysis.results import Verdict
 from penstock.cli.main import main
+from penstock.results.records import Verdict
 from penstock.usable_cores import usable_cores
 
 
@@ -164,3 +164,13 @@ def test_bad_arguments_end_with_a_sentence(arguments, message, photos, capsys):
 
     assert main(["analyze", *arguments]) == 2
     assert message in capsys.readouterr().err
+
+
+def test_accelerator_bound_loader():
+    """The whole way with torch, on a device so slow that no machine gets it wrong."""
+    torch = pytest.importorskip("torch")
+    images = torch.utils.data.TensorDataset(torch.zeros(8, 3, 8, 8), torch.zeros(8))
+    loader = torch.utils.data.DataLoader(images, batch_size=2)
+    found = penstock.analyze(loader, device="emulated:20", effort=Effort(2, 0.6), sweeps=False)
+
+    assert found.verdict is Verdict.ACCELERATOR

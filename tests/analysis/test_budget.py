@@ -8,15 +8,15 @@ import analysis_samples
 import penstock
 from penstock import Loader
 from penstock import transforms as T
-from penstock.analysis import choose_device as choosing
 from penstock.analysis.analyze import without_conclusions
 from penstock.analysis.budget import QUICK_S, Budget, Pace, look, plan_rates, rates_s
-from penstock.analysis.devices import EmulatedDevice, StepDevice, computes_elsewhere
+from penstock.analysis.device import choose_device as choosing
+from penstock.analysis.device.devices import EmulatedDevice, StepDevice, computes_elsewhere
 from penstock.analysis.measure import Effort
 from penstock.analysis.predict import Point
 from penstock.analysis.predict_checked import contradiction
-from penstock.analysis.results import Verdict
-from penstock.analysis.subject import IterableSubject, open_subject
+from penstock.analysis.subject.subject import IterableSubject, open_subject
+from penstock.results.records import Verdict
 
 
 def pace(images_per_s, *, step_rate=1000.0, step_cores=0.0, start_s=0.3):

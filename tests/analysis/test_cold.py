@@ -10,11 +10,11 @@ from penstock import Loader
 from penstock import transforms as T
 from penstock.analysis.budget import Budget
 from penstock.analysis.cold import forget, measure_first_epoch, measure_reads
-from penstock.analysis.devices import EmulatedDevice
+from penstock.analysis.device.devices import EmulatedDevice
 from penstock.analysis.measure import Effort
-from penstock.analysis.results import FirstEpoch, Rate
-from penstock.analysis.subject import IterableSubject, open_subject
-from penstock.sample_set import make_sample_set
+from penstock.analysis.subject.subject import IterableSubject, open_subject
+from penstock.demo.sample_set import make_sample_set
+from penstock.results.records import FirstEpoch, Rate
 
 EFFORT = Effort(rounds=1, seconds=0.05)
 BUDGET = Budget(math.inf, lambda *_: None)

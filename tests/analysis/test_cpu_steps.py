@@ -5,15 +5,15 @@ import time
 import numpy as np
 import pytest
 
-from penstock.analysis.devices import EmulatedDevice, StepDevice
+from penstock.analysis.device.devices import EmulatedDevice, StepDevice
 from penstock.analysis.facts import Facts
 from penstock.analysis.measure import Effort, Measured, StepAlone, measure_rates
 from penstock.analysis.predict import CoreModel
 from penstock.analysis.predict_checked import core_points
-from penstock.analysis.results import Rate, Steps
 from penstock.analysis.runs import Run
-from penstock.analysis.subject import IterableSubject
+from penstock.analysis.subject.subject import IterableSubject
 from penstock.analysis.what_if import Model, what_ifs
+from penstock.results.records import Rate, Steps
 
 BATCH = np.zeros((4, 3, 2, 2))
 EFFORT = Effort(rounds=2, seconds=0.02)

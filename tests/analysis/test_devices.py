@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from penstock import AnalysisError
-from penstock.analysis.devices import EmulatedDevice, StepDevice, open_device
+from penstock.analysis.device.devices import EmulatedDevice, StepDevice, open_device
 
 BATCH = (np.zeros((10, 3, 4, 4)), np.zeros(10))
 

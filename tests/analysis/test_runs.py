@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from penstock import AnalysisError
-from penstock.analysis.devices import EmulatedDevice
+from penstock.analysis.device.devices import EmulatedDevice
 from penstock.analysis.measure import Effort, core_counts, measure_step
 from penstock.analysis.runs import run_loader
 

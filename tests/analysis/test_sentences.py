@@ -5,12 +5,12 @@ from dataclasses import replace
 import pytest
 
 from penstock.analysis.advice import ACCELERATE, ACCELERATE_NEAR, advise
-from penstock.analysis.costs import Cost, Costs
 from penstock.analysis.facts import Facts
 from penstock.analysis.predict import CoreModel
-from penstock.analysis.results import Verdict
 from penstock.analysis.verdict import judge
 from penstock.analysis.what_if import Change, Model, what_ifs
+from penstock.costs.costs import Cost, Costs
+from penstock.results.records import Verdict
 
 
 def cost(kind, name, ms, runs_in="Pillow", **behind):

@@ -1,7 +1,7 @@
 import pytest
 
 from penstock import AnalysisError
-from penstock.analysis.devices import open_device
+from penstock.analysis.device.devices import open_device
 
 torch = pytest.importorskip("torch")
 

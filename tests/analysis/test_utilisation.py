@@ -4,9 +4,9 @@ import types
 import numpy as np
 import pytest
 
-from penstock.analysis.devices import EmulatedDevice
-from penstock.analysis.nvml import watch_gpu
-from penstock.analysis.utilisation import cut_into_slices, one_after_the_other, watch_device
+from penstock.analysis.device.devices import EmulatedDevice
+from penstock.analysis.device.nvml import watch_gpu
+from penstock.analysis.device.utilisation import cut_into_slices, one_after_the_other, watch_device
 
 
 class FakeNvmlError(Exception):
@@ -102,7 +102,7 @@ def test_only_steps_of_the_watched_run_count():
 
 def gpu_stand_in(gpu):
     """A TorchDevice without the GPU: asynchronous, so it knows only when steps began."""
-    from penstock.analysis.torch_device import TorchDevice
+    from penstock.analysis.device.torch_device import TorchDevice
 
     class StandIn(TorchDevice):
         busy = ()

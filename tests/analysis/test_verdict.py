@@ -3,13 +3,13 @@ from dataclasses import replace
 import pytest
 
 from penstock.analysis.advice import ACCELERATE, PACK, advise
-from penstock.analysis.costs import Cost, Costs
 from penstock.analysis.facts import Facts
 from penstock.analysis.predict import CoreModel
-from penstock.analysis.results import Verdict
 from penstock.analysis.user_code import read_user_code
 from penstock.analysis.verdict import judge
 from penstock.analysis.what_if import ENOUGH, Change, Model, what_ifs
+from penstock.costs.costs import Cost, Costs
+from penstock.results.records import Verdict
 
 
 def costs(read=0.0, decode=0.0, augment=0.0, collate=0.0, *, python=0.0, lock_share=0.0):

@@ -11,18 +11,18 @@ from penstock import Loader, TransformError
 from penstock import transforms as T
 from penstock.analysis.advice import ACCELERATE, ACCELERATE_NEAR, ACCELERATE_PACKED
 from penstock.analysis.budget import Budget
-from penstock.analysis.devices import EmulatedDevice, StepDevice
-from penstock.analysis.image_size import heights_near, image_height_px, measure_sizes
+from penstock.analysis.device.devices import EmulatedDevice, StepDevice
 from penstock.analysis.measure import Effort, StepAlone, first_batch
-from penstock.analysis.other_accelerators import check_faster
-from penstock.analysis.other_forms import measure_other_forms
-from penstock.analysis.other_models import measure_other_models
-from penstock.analysis.penstock_subject import PenstockSubject
 from penstock.analysis.predict import CoreModel
-from penstock.analysis.results import Rate
-from penstock.analysis.subject import open_subject
-from penstock.analysis.sweep import Setting
+from penstock.analysis.subject.penstock_subject import PenstockSubject
+from penstock.analysis.subject.subject import open_subject
+from penstock.analysis.sweeps.image_size import heights_near, image_height_px, measure_sizes
+from penstock.analysis.sweeps.other_accelerators import check_faster
+from penstock.analysis.sweeps.other_forms import measure_other_forms
+from penstock.analysis.sweeps.other_models import measure_other_models
+from penstock.analysis.sweeps.sweep import Setting
 from penstock.analysis.what_if import Model
+from penstock.results.records import Rate
 
 EFFORT = Effort(1, 0.02)
 MODEL = Model(CoreModel(0.0, 1e-3), step_cpu_s=0.0, overlap=8.0)
@@ -184,7 +184,7 @@ def test_what_cannot_be_translated_is_noted():
 def test_other_models_are_measured_on_a_real_device(torchvision):
     import torch
 
-    from penstock.analysis.torch_device import TorchDevice
+    from penstock.analysis.device.torch_device import TorchDevice
 
     batches = [(torch.rand(2, 3, 32, 32), torch.tensor([1, 2]))] * 3
     setting = setting_of(batches, TorchDevice("cpu", "resnet18"))

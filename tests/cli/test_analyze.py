@@ -5,11 +5,11 @@ import json
 import pytest
 
 import analysis_samples
-from penstock.analysis.report import vega
 from penstock.cli.analyze import _Teller
 from penstock.cli.main import main
+from penstock.demo.sample_set import make_sample_set
 from penstock.errors import AnalysisError
-from penstock.sample_set import make_sample_set
+from penstock.report import vega
 
 
 @pytest.fixture

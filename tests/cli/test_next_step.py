@@ -6,12 +6,12 @@ from types import ModuleType
 
 import pytest
 
-from penstock.analysis.found_loaders import FoundLoader
-from penstock.analysis.loader_facts import LoaderFacts
-from penstock.analysis.results import Verdict
-from penstock.analysis.watch_inside import Inside, Part
 from penstock.cli.next_step import ScriptObjects
+from penstock.results.records import Verdict
 from penstock.watching.frames import Stage
+from penstock.watching.inside import Inside, Part
+from penstock.watching.loader_facts import LoaderFacts
+from penstock.watching.script.found_loaders import FoundLoader
 
 GUARDED = """
 class DataLoader:

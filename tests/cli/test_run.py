@@ -56,7 +56,7 @@ def test_a_script_that_computes_is_accelerator_bound(write):
 def test_our_own_loader_is_seen(write, tmp_path):
     script = write(
         "import penstock as ps\n"
-        "from penstock.sample_set import make_sample_set\n"
+        "from penstock.demo.sample_set import make_sample_set\n"
         "folder = make_sample_set('photos', images=8, classes=2)\n"
         "loader = ps.Loader(folder, batch_size=2, output='numpy',\n"
         "                   transform=ps.transforms.CenterCrop(64))\n"

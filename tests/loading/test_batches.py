@@ -10,8 +10,8 @@ import pytest
 
 from penstock import Loader, LoaderError
 from penstock import transforms as T
-from penstock.loading.reference import run_reference
 from penstock.planner.plan import as_written
+from penstock.reference.pipeline import run_reference
 
 TRAINING = T.Compose(
     [

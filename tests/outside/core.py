@@ -10,7 +10,7 @@ import numpy.typing as npt
 
 from penstock._core import Engine
 from penstock.geometry import Sizes
-from penstock.loading.lower import lower
+from penstock.planner.lower import lower
 from penstock.transforms.moves import Move
 
 Pixels = npt.NDArray[np.uint8]

@@ -13,7 +13,7 @@ import penstock
 from coco_samples import write_coco_set
 from penstock import Loader, pack
 from penstock import transforms as T
-from tests.analysis.accelerate.detection_data import write_voc
+from tests.translation.accelerate.detection_data import write_voc
 
 
 def generated(tmp_path, data_folder_of):

@@ -11,7 +11,7 @@ from PIL import Image
 from drawn import applied, batch, effects_of
 from penstock import transforms as T
 from penstock.geometry import Sizes
-from penstock.loading.reference_filters import elastic_displacements, normal_numbers
+from penstock.reference.filters import elastic_displacements, normal_numbers
 from penstock.rng import Draws
 from penstock.transforms.effects import Effect
 from penstock.transforms.rotation import rotate

@@ -8,7 +8,7 @@ import pytest
 from PIL import Image, ImageEnhance
 
 from penstock import CoreError, _core
-from penstock.loading.reference_filters import blur
+from penstock.reference.filters import blur
 from penstock.transforms.torch_blur import torch_weights
 
 Bytes = npt.NDArray[np.uint8]

@@ -14,7 +14,7 @@ import PIL.Image
 from penstock import _core
 from penstock import transforms as T
 from penstock.geometry import Sizes
-from penstock.loading.lower import lower
+from penstock.planner.lower import lower
 from penstock.transforms.moves import CropMove, FlipMove, ResizeMove
 
 BOXES_EACH = 6

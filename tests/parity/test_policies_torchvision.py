@@ -12,7 +12,7 @@ from drawn import applied, batch, effects_of
 from penstock import transforms as T
 from penstock.errors import TransformError
 from penstock.geometry import Size, Sizes
-from penstock.loading.reference_effects import apply_effect
+from penstock.reference.effects import apply_effect
 from penstock.rng import Draws
 from penstock.transforms import (
     augmix,

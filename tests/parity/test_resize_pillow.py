@@ -12,7 +12,7 @@ import pytest
 from PIL import Image
 
 from penstock import CoreError, _core
-from penstock.pillow_order import vertical_first
+from penstock.planner.pillow_order import vertical_first
 
 Bytes = npt.NDArray[np.uint8]
 

@@ -8,8 +8,8 @@ from PIL import Image
 
 from drawn import batch
 from penstock.errors import TransformError
-from penstock.loading.reference import run_reference
 from penstock.planner.plan import as_written
+from penstock.reference.pipeline import run_reference
 from penstock.transforms.timm_auto_augment import TimmAutoAugment, named_ops
 from penstock.translation.transforms.timm_moves import CropOrPad, ResizeKeepRatio, TrimBorder
 from penstock.translation.transforms.translate import translate

@@ -9,8 +9,8 @@ from PIL import Image
 from penstock import Loader
 from penstock import transforms as T
 from penstock.geometry import Sizes
-from penstock.loading.reference import run_moves, run_reference
 from penstock.planner.plan import as_written
+from penstock.reference.pipeline import run_moves, run_reference
 from penstock.rng import Draws
 from strategies import make_image
 

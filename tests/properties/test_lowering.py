@@ -4,9 +4,9 @@ from hypothesis import strategies as st
 
 from penstock.errors import TransformError
 from penstock.geometry import Sizes
-from penstock.loading.lower import Column, lower
-from penstock.loading.reference import run_moves, run_steps_reference
+from penstock.planner.lower import Column, lower
 from penstock.planner.plan import as_written
+from penstock.reference.pipeline import run_moves, run_steps_reference
 from penstock.transforms.moves import out_sizes
 from strategies import image_sizes, make_image, pipelines, seeds
 

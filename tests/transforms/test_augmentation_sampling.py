@@ -12,7 +12,7 @@ from drawn import applied, batch, effects_of
 from penstock import transforms as T
 from penstock.errors import TransformError
 from penstock.geometry import Sizes
-from penstock.loading.reference import run_moves
+from penstock.reference.pipeline import run_moves
 from penstock.rng import Draws
 from penstock.transforms.effects import Effect
 from penstock.transforms.moves import out_sizes

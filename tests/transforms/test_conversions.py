@@ -8,8 +8,8 @@ import pytest
 import penstock
 from penstock import transforms as T
 from penstock.errors import TransformError
-from penstock.loading.reference import run_reference
 from penstock.planner.plan import Plan, Segment, as_written
+from penstock.reference.pipeline import run_reference
 from penstock.transforms.final import FinalSpec
 from strategies import make_image
 

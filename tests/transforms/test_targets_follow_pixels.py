@@ -6,9 +6,9 @@ from PIL import Image
 
 from penstock import transforms as T
 from penstock.geometry import Size
-from penstock.loading.reference import run_moves
-from penstock.loading.reference_filters import elastic_displacements
 from penstock.planner.plan import as_written
+from penstock.reference.filters import elastic_displacements
+from penstock.reference.pipeline import run_moves
 from penstock.rng import Draws
 from penstock.transforms.effects import Effect, same_effect
 from penstock.transforms.targets import move_targets, read_targets

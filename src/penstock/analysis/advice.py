@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 
-from penstock.analysis.costs import Cost
 from penstock.analysis.facts import Facts
-from penstock.analysis.results import Advice, Verdict, WhatIf
 from penstock.analysis.user_code import UserCode
 from penstock.analysis.what_if import ENOUGH, Model
+from penstock.costs.costs import Cost
+from penstock.results.records import Advice, Verdict, WhatIf
 
 _WORTH_SAYING = 1.03
 _LARGE_SHARE = 0.2  # of an image's time: a smaller part is no place to begin

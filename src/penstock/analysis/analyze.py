@@ -9,18 +9,13 @@ from dataclasses import replace
 from typing import Any
 
 from penstock.analysis.advice import advise
-from penstock.analysis.batch_images import count_images
 from penstock.analysis.budget import QUICK_S, USUAL_S, Budget, Progress
-from penstock.analysis.choose_device import choose_device
 from penstock.analysis.cold import measure_first_epoch, measure_reads, tell_cold, what_if_cold
+from penstock.analysis.device.choose_device import choose_device
+from penstock.analysis.device.torch_device import TorchDevice
 from penstock.analysis.environment import describe_environment
 from penstock.analysis.gather_facts import split_stall
-from penstock.analysis.image_size import SIZES, measure_sizes
-from penstock.analysis.layers import LAYERS, measure_layers
 from penstock.analysis.measure import Effort
-from penstock.analysis.other_accelerators import check_faster
-from penstock.analysis.other_forms import FORMS, measure_other_forms
-from penstock.analysis.other_models import MODELS, measure_other_models
 from penstock.analysis.other_work import (
     busy_banner,
     read_cpu_seconds,
@@ -29,14 +24,19 @@ from penstock.analysis.other_work import (
 )
 from penstock.analysis.predict_checked import check_core_predictions, core_rates
 from penstock.analysis.rates import Begun, Rates, begin, count_planned, measure_all
-from penstock.analysis.results import Analysis, CoreRate, LayerRate, Verdict
-from penstock.analysis.subject import open_subject
-from penstock.analysis.sweep import Setting, Swept
-from penstock.analysis.torch_device import TorchDevice
+from penstock.analysis.subject.subject import open_subject
+from penstock.analysis.sweeps.image_size import SIZES, measure_sizes
+from penstock.analysis.sweeps.layers import LAYERS, measure_layers
+from penstock.analysis.sweeps.other_accelerators import check_faster
+from penstock.analysis.sweeps.other_forms import FORMS, measure_other_forms
+from penstock.analysis.sweeps.other_models import MODELS, measure_other_models
+from penstock.analysis.sweeps.sweep import Setting, Swept
 from penstock.analysis.user_code import UserCode, code_of_caller
 from penstock.analysis.verdict import judge
 from penstock.analysis.what_if import FASTER, what_ifs
 from penstock.errors import PenstockError
+from penstock.results.records import Analysis, CoreRate, LayerRate, Verdict
+from penstock.watching.batch_images import count_images
 
 _FILES_LOADED = 192  # about as many images are loaded to find the slowest
 

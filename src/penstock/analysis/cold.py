@@ -8,14 +8,14 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from penstock.analysis.budget import Budget
-from penstock.analysis.devices import Device
+from penstock.analysis.device.devices import Device
 from penstock.analysis.facts import Facts
 from penstock.analysis.measure import Effort, rate_of, run_pipeline
-from penstock.analysis.results import FirstEpoch, WhatIf
 from penstock.analysis.runs import Run
-from penstock.analysis.subject import Subject
-from penstock.analysis.thread_clock import StageClock
+from penstock.analysis.subject.subject import Subject
 from penstock.analysis.what_if import Model
+from penstock.costs.thread_clock import StageClock
+from penstock.results.records import FirstEpoch, WhatIf
 
 _FILES_READ = 24
 _ROUNDS = 3

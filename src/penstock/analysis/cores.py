@@ -7,7 +7,7 @@ import sys
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 
-from penstock.analysis.library_threads import library_threads
+from penstock.costs.library_threads import library_threads
 
 CAN_PIN = sys.platform == "linux"
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from penstock.analysis.costs import Costs
-from penstock.analysis.subject import WorkerKind
+from penstock.analysis.subject.subject import WorkerKind
+from penstock.costs.costs import Costs
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from penstock.analysis.batch_images import count_images
-from penstock.analysis.devices import Device, EmulatedDevice
+from penstock.analysis.device.devices import Device, EmulatedDevice
 from penstock.analysis.facts import Facts
 from penstock.analysis.measure import Measured, StepAlone, rate_of
-from penstock.analysis.subject import Subject
+from penstock.analysis.subject.subject import Subject
+from penstock.watching.batch_images import count_images
 
 
 def gather_facts(

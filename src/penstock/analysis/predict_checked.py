@@ -12,10 +12,10 @@ from penstock.analysis.predict import (
     predict,
     predict_shared,
 )
-from penstock.analysis.results import CoreRate, Prediction, Rate
 from penstock.analysis.runs import Run
 from penstock.analysis.verdict import many_cores
 from penstock.analysis.what_if import BEYOND
+from penstock.results.records import CoreRate, Prediction, Rate
 
 # Times as fast together as alone: more than rounds of a quiet machine differ by, and so much that
 # not even a verdict can be trusted.

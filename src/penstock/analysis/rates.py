@@ -6,10 +6,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from penstock.analysis.batch_images import count_images
 from penstock.analysis.budget import Budget, Pace, Plan, first_subject, look, plan_rates
-from penstock.analysis.choose_device import any_batch_will_do, assumed
-from penstock.analysis.devices import Device, EmulatedDevice
+from penstock.analysis.device.choose_device import any_batch_will_do, assumed
+from penstock.analysis.device.devices import Device, EmulatedDevice
+from penstock.analysis.device.torch_device import TorchDevice
+from penstock.analysis.device.utilisation import busy_in_last, watch_device
 from penstock.analysis.facts import Facts
 from penstock.analysis.gather_facts import gather_facts
 from penstock.analysis.measure import (
@@ -25,15 +26,14 @@ from penstock.analysis.measure import (
 )
 from penstock.analysis.predict import CoreModel, fit_cores, fit_overlap, fit_share
 from penstock.analysis.predict_checked import IMPOSSIBLE, contradiction, core_points
-from penstock.analysis.results import Rate, Utilisation
 from penstock.analysis.runs import Run
-from penstock.analysis.subject import Subject
-from penstock.analysis.torch_device import TorchDevice
-from penstock.analysis.utilisation import busy_in_last, watch_device
+from penstock.analysis.subject.subject import Subject
 from penstock.analysis.verdict import LEAST_BATCHES
 from penstock.analysis.what_if import Model
 from penstock.errors import AnalysisError
+from penstock.results.records import Rate, Utilisation
 from penstock.usable_cores import usable_cores
+from penstock.watching.batch_images import count_images
 
 _COSTS_SHARE = 0.3  # of the time that is left
 

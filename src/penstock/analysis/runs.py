@@ -8,10 +8,10 @@ from dataclasses import dataclass, field, replace
 from itertools import islice
 from typing import Any
 
-from penstock.analysis.batch_images import count_images
-from penstock.analysis.devices import QUEUE_DEPTH, Device, Interval
-from penstock.analysis.results import Steps
+from penstock.analysis.device.devices import QUEUE_DEPTH, Device, Interval
 from penstock.errors import AnalysisError
+from penstock.results.records import Steps
+from penstock.watching.batch_images import count_images
 
 # An epoch of fewer batches than so many times those in flight never gets going: what counts then
 # is the whole of it.

@@ -10,10 +10,8 @@ from dataclasses import dataclass
 from types import FrameType
 from typing import Any
 
-import penstock
-
 _MAKERS = {"DataLoader", "Loader"}
-_OURS = os.path.dirname(os.path.abspath(penstock.__file__)) + os.sep
+_OURS = os.path.dirname(os.path.dirname(os.path.abspath(__file__))) + os.sep
 
 
 @dataclass(frozen=True, slots=True)

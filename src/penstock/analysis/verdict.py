@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from penstock.analysis.costs import Cost, Costs, Kind
 from penstock.analysis.facts import Facts
-from penstock.analysis.results import Verdict
+from penstock.costs.costs import Cost, Costs, Kind
+from penstock.results.records import Verdict
 
 LEAST_BATCHES = 8  # with fewer, one that is late decides
 _FED = 0.1  # a smaller loss is within what two runs of the same training differ by

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from penstock.analysis.facts import Facts
 from penstock.analysis.predict import CoreModel, Point, cores_needed, predict, predict_shared
-from penstock.analysis.results import WhatIf
+from penstock.results.records import WhatIf
 
 FASTER = (2, 4)  # times, of accelerators
 SLOWER = 2  # times, of a model

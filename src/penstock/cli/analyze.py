@@ -92,11 +92,11 @@ def add_verb(verbs: Verbs, shared: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> int:
     """Analyze, and print or write what was found."""
     from penstock.analysis.analyze import analyze
-    from penstock.analysis.devices import EMULATED, find_device
-    from penstock.analysis.read import read_analysis
-    from penstock.analysis.report import check_target, print_terminal, write_html
-    from penstock.analysis.report.vega import chart_script
-    from penstock.cli.torchvision_import import import_torchvision
+    from penstock.analysis.device.devices import EMULATED, find_device
+    from penstock.demo.torchvision_import import import_torchvision
+    from penstock.report import check_target, print_terminal, write_html
+    from penstock.report.vega import chart_script
+    from penstock.results.from_json import read_analysis
 
     if args.step is not None and args.device is not None:
         raise AnalysisError("--step trains on what it likes. Leave out --device.")

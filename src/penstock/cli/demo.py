@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from penstock.cli.arguments import count
 
 if TYPE_CHECKING:
-    from penstock.cli.demo_result import Result
+    from penstock.demo.result import Result
 
     Verbs = argparse._SubParsersAction[argparse.ArgumentParser]  # noqa: SLF001 (has no public name)
 
@@ -58,9 +58,9 @@ def add_verb(verbs: Verbs, shared: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Make the photos, tell the story, write the report; 1 if images were not identical."""
-    from penstock.analysis.report import check_target
-    from penstock.cli.demo_story import Length, tell_story
-    from penstock.sample_set import make_sample_set
+    from penstock.demo.sample_set import make_sample_set
+    from penstock.demo.story import Length, tell_story
+    from penstock.report import check_target
 
     if args.html:
         check_target(args.html)
@@ -75,16 +75,16 @@ def run(args: argparse.Namespace) -> int:
     if args.json:
         sys.stdout.write(result.to_json() + "\n")
     else:
-        from penstock.cli.demo_telling import print_story
+        from penstock.demo.telling import print_story
 
         print_story(result)
     return 0 if result.all_identical else 1
 
 
 def _write_report(result: Result, wanted: Path | None) -> None:
-    from penstock.analysis.report import write_html
-    from penstock.analysis.report.vega import chart_script
     from penstock.errors import AnalysisError, OutputError
+    from penstock.report import write_html
+    from penstock.report.vega import chart_script
     from penstock.user_cache import needed_cache_folder
 
     try:
@@ -102,7 +102,7 @@ def _write_report(result: Result, wanted: Path | None) -> None:
 
 
 def _default_folder(images: int) -> Path:
-    from penstock.sample_set import RECIPE
+    from penstock.demo.sample_set import RECIPE
     from penstock.user_cache import needed_cache_folder
 
     return needed_cache_folder() / "sample-sets" / f"{images}-images-recipe-{RECIPE}"

@@ -8,11 +8,11 @@ import sys
 from collections.abc import Iterator
 from typing import Any
 
-from penstock.analysis.found_loaders import FoundLoader
-from penstock.analysis.results import Verdict
 from penstock.analysis.user_code import read_user_code
-from penstock.analysis.watch_report import WatchReport
+from penstock.results.records import Verdict
 from penstock.watching.frames import Stage
+from penstock.watching.report import WatchReport
+from penstock.watching.script.found_loaders import FoundLoader
 
 NOTHING_TO_DO = {Verdict.NONE, Verdict.ACCELERATOR, Verdict.START_UP}
 OP_BY_OP = {Verdict.DECODE, Verdict.AUGMENT, Verdict.OWN_CODE, Verdict.INPUT}

@@ -55,8 +55,8 @@ def add_verb(verbs: Verbs, shared: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Profile, and print what was found."""
-    from penstock.analysis.profiling.profile import profile_object
     from penstock.cli.user_object import load_object
+    from penstock.costs.profile import profile_object
 
     profile = profile_object(
         load_object(args.object),
@@ -74,7 +74,7 @@ def run(args: argparse.Namespace) -> int:
 
 def _photos(folder: Path | None) -> list[str]:
     if folder is None:
-        from penstock.sample_set import RECIPE, make_sample_set
+        from penstock.demo.sample_set import RECIPE, make_sample_set
         from penstock.user_cache import needed_cache_folder
 
         name = f"{SAMPLE_PHOTOS}-images-recipe-{RECIPE}"

@@ -29,8 +29,8 @@ def add_verb(verbs: Verbs, shared: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Read, and draw as asked."""
-    from penstock.analysis.read import read_analysis
-    from penstock.analysis.report import print_terminal, write_html
+    from penstock.report import print_terminal, write_html
+    from penstock.results.from_json import read_analysis
 
     analysis = read_analysis(args.figures)
     before = read_analysis(args.before) if args.before else None

@@ -18,9 +18,9 @@ from penstock.errors import PenstockError
 from penstock.printable import MOST_PER_LINE, printable, safe_console
 
 if TYPE_CHECKING:
-    from penstock.analysis.found_loaders import FoundLoader
-    from penstock.analysis.script_end import Outcome
-    from penstock.analysis.watch_report import WatchReport
+    from penstock.watching.report import WatchReport
+    from penstock.watching.script.found_loaders import FoundLoader
+    from penstock.watching.script.script_end import Outcome
 
     Verbs = argparse._SubParsersAction[argparse.ArgumentParser]  # noqa: SLF001 (has no public name)
 
@@ -130,8 +130,8 @@ class WatchedScript:
     """A script that runs, in its own process: from when it imports a library with loaders."""
 
     def __init__(self, asked: Mapping[str, str], started_s: float) -> None:
-        from penstock.analysis.found_loaders import FoundLoaders
-        from penstock.analysis.script_end import ScriptEnd
+        from penstock.watching.script.found_loaders import FoundLoaders
+        from penstock.watching.script.script_end import ScriptEnd
 
         main = sys.modules.get("__main__")
         self.name = asked["SCRIPT"]
@@ -149,7 +149,7 @@ class WatchedScript:
 
     def end(self, ended: str) -> None:
         """Say what was seen, if nobody has yet."""
-        from penstock.analysis.script_end import Outcome
+        from penstock.watching.script.script_end import Outcome
 
         self._end.speak(Outcome.seen_by_python(ended))
 
@@ -199,7 +199,7 @@ def _to_dict(
 
 def _share(report: WatchReport) -> str:
     """Return the share waited that the verdict rests on."""
-    from penstock.analysis.results import Verdict
+    from penstock.results.records import Verdict
 
     if not report.waits_ms:
         return "?"

@@ -10,9 +10,9 @@ import numpy.typing as npt
 
 from penstock._core import Chunk, Engine
 from penstock.errors import LoaderError
-from penstock.loading.lower import NO_RESIZE, Column, Steps
 from penstock.loading.packed_source import PackedSource
 from penstock.loading.work import Part
+from penstock.planner.lower import NO_RESIZE, Column, Steps
 from penstock.sources import PathSource, Source
 
 Items = npt.NDArray[np.int32]

@@ -8,17 +8,17 @@ import numpy as np
 
 from penstock.errors import DecodeError
 from penstock.geometry import Ints, Sizes
-from penstock.loading.backends.library import ImageLibrary, ImageT
 from penstock.loading.carried import Carried
 from penstock.loading.mask_source import MaskUse, misfits, read_masks
 from penstock.loading.masks import Masks, move_by_reference
 from penstock.loading.options import RunOptions
-from penstock.loading.pillow_decode import open_listening
 from penstock.loading.python_calls import PythonCalls
-from penstock.loading.reference import Layout, erase_finished
 from penstock.loading.target_source import TargetSource
 from penstock.loading.work import Carrier, Failures, Part
 from penstock.planner.plan import Plan, Segment
+from penstock.reference.libraries.library import ImageLibrary, ImageT
+from penstock.reference.pillow_decode import open_listening
+from penstock.reference.pipeline import Layout, erase_finished
 from penstock.resources import Pool
 from penstock.sources import Source
 from penstock.transforms.effects import EffectMove

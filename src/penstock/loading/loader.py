@@ -11,7 +11,6 @@ from typing import Any, NoReturn
 from penstock._core import Format, active_isa
 from penstock.errors import LoaderError
 from penstock.limits import Limits, limits_or_in_force
-from penstock.loading.backends import open_library
 from penstock.loading.columns import LABEL, named_columns, open_columns, per_box_columns
 from penstock.loading.deliver import (
     ColumnDelivery,
@@ -32,15 +31,16 @@ from penstock.loading.open_data import open_data
 from penstock.loading.options import BatchOptions, OutputOptions, RunOptions
 from penstock.loading.packed_source import PackedSource
 from penstock.loading.ranks import find_ranks, find_threads
-from penstock.loading.reference import Layout
-from penstock.loading.reference_mix import mix_reference
 from penstock.loading.sampler import Shard
 from penstock.loading.selection import EpochOrder, Selection, select
 from penstock.loading.target_source import TargetSource, open_targets
 from penstock.loading.to_torch import require_torch, torch_is_installed
 from penstock.loading.work import Carrier, Failures
-from penstock.pillow_order import check_installed_pillow
+from penstock.planner.pillow_order import check_installed_pillow
 from penstock.planner.plan import Plan, as_written
+from penstock.reference.libraries import open_library
+from penstock.reference.mix import mix_reference
+from penstock.reference.pipeline import Layout
 from penstock.sources import Source
 from penstock.transforms.batch_choice import read_batch_op
 from penstock.transforms.final import FinalSpec

@@ -16,9 +16,9 @@ import PIL.Image
 
 from penstock._core import Chunk, Engine
 from penstock.geometry import Ints, Size, Sizes
-from penstock.loading.lower import lower
-from penstock.loading.reference import run_moves
 from penstock.packing.mask_runs import decode_runs, read_header
+from penstock.planner.lower import lower
+from penstock.reference.pipeline import run_moves
 from penstock.transforms.effects import Effect, EffectMove, pack_colour
 from penstock.transforms.moves import Move, PadMove, ResizeMove, out_sizes
 

@@ -13,7 +13,7 @@ from penstock.errors import TransformError
 from penstock.geometry import Ints, Size
 from penstock.loading.batch import Batch
 from penstock.loading.options import BatchOptions, OutputOptions
-from penstock.loading.reference import Layout
+from penstock.reference.pipeline import Layout
 from penstock.rng import BATCH_STREAM, Draws
 from penstock.sources import Labels, Source
 from penstock.sources.file_source import describe_labels

@@ -11,17 +11,17 @@ from penstock._core import Chunk, Engine, Format
 from penstock.errors import CoreError, DecodeError, ResourceError
 from penstock.geometry import Ints, Sizes
 from penstock.loading.carried import Carried
-from penstock.loading.dct_scale import choose_dct_scale
 from penstock.loading.fetch import Items, fetch_for
-from penstock.loading.lower import Steps, lower
 from penstock.loading.mask_source import MaskUse, misfits, read_masks
 from penstock.loading.masks import MovingMasks, start_moving
 from penstock.loading.options import RunOptions
-from penstock.loading.pillow_decode import check_pixels, decode_rgb, open_listening
 from penstock.loading.python_calls import PythonCalls
 from penstock.loading.target_source import TargetSource
 from penstock.loading.work import Carrier, Failures, Part
+from penstock.planner.dct_scale import choose_dct_scale
+from penstock.planner.lower import Steps, lower
 from penstock.planner.plan import Plan, Segment
+from penstock.reference.pillow_decode import check_pixels, decode_rgb, open_listening
 from penstock.resources import MORE_THREADS, Pool, refused
 from penstock.sources import Source
 from penstock.transforms.moves import Move, out_sizes

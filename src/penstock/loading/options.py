@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from penstock.errors import LoaderError
-from penstock.loading.backends import LIBRARIES
-from penstock.loading.reference import Layout
+from penstock.reference.libraries import LIBRARIES
+from penstock.reference.pipeline import Layout
 from penstock.transforms.values import Element
 
 

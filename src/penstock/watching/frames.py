@@ -17,8 +17,6 @@ from itertools import islice
 from types import CodeType, FrameType
 from typing import Any
 
-import penstock
-
 
 class Stage(Enum):
     """A part of what a loader or a training loop does."""
@@ -289,7 +287,7 @@ def _kind_in_pillow(module: str, name: str) -> _Kind:
 
 
 _STANDARD = os.path.realpath(sysconfig.get_path("stdlib"))
-_OURS = os.path.dirname(os.path.realpath(penstock.__file__))
+_OURS = os.path.dirname(os.path.dirname(os.path.realpath(__file__)))
 _INSTALLED = re.compile(r"[/\\](?:site|dist)-packages[/\\](.*)\.pyc?$")
 
 

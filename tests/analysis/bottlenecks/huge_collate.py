@@ -5,7 +5,7 @@ import sys
 import planted
 from planted import torch
 
-from penstock.analysis.results import Verdict
+from penstock.results.records import Verdict
 
 PADDED_PX = 768
 

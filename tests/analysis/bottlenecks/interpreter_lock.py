@@ -7,7 +7,7 @@ from PIL import Image
 
 from penstock import Loader
 from penstock import transforms as T
-from penstock.analysis.results import Verdict
+from penstock.results.records import Verdict
 
 
 def posterize_by_hand(image):

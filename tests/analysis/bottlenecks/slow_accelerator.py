@@ -5,7 +5,7 @@ import sys
 import planted
 from planted import torchvision, v2
 
-from penstock.analysis.results import Verdict
+from penstock.results.records import Verdict
 
 if __name__ == "__main__":
     ops = v2.Compose([v2.RandomResizedCrop(96), *planted.TO_FLOAT])

@@ -8,7 +8,7 @@ import planted
 from PIL import Image
 from planted import torch, v2
 
-from penstock.analysis.results import Verdict
+from penstock.results.records import Verdict
 
 BYTES_PER_S = 2e6
 

@@ -4,7 +4,7 @@ import sys
 
 import planted
 
-from penstock.analysis.results import Verdict
+from penstock.results.records import Verdict
 
 if __name__ == "__main__":
     loader = planted.data_loader(planted.Tensors(16, 64))

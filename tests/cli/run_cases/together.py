@@ -259,7 +259,7 @@ for images in DataLoader(Photos(), 4):
         """
 import sys
 import penstock
-from penstock.sample_set import make_sample_set
+from penstock.demo.sample_set import make_sample_set
 folder = make_sample_set("photos", images=8, classes=2)
 loader = penstock.Loader(folder, batch_size=2, output="numpy",
                          transform=penstock.transforms.CenterCrop(64))

@@ -1,0 +1,1 @@
+"""The accelerator: emulated or real, chosen, timed, and how busy it is."""

@@ -1,0 +1,1 @@
+"""The loader under analysis, torch's or ours, made anew with something changed."""

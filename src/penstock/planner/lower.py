@@ -1,0 +1,244 @@
+"""From moves to steps: the short program that the core runs on each sample.
+
+A step pads, crops, resizes, takes a window and mirrors, in that order. Moves are fitted into as few
+steps as give the same bytes, for each sample on its own:
+
+- a crop shrinks the box, or the window once there is a resize; behind a mirror it is mirrored;
+- a resize to the same size is nothing; one behind another resize, or behind a mirror (Pillow's
+  rounding is not mirror-symmetric), starts a new step;
+- mirrors cancel out;
+- a border starts a new step unless nothing has happened in the present one;
+- an effect on pixels follows a step, which it ends.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from enum import IntEnum
+
+import numpy as np
+import numpy.typing as npt
+
+from penstock._core import Programs
+from penstock.geometry import Bools, Ints, Sizes
+from penstock.planner.lower_effects import FINISHED, EffectList, Effects
+from penstock.planner.pillow_order import vertical_first
+from penstock.transforms.effects import Effect, EffectMove
+from penstock.transforms.moves import CropMove, FlipMove, Move, PadMove, ResizeMove
+
+
+class Column(IntEnum):
+    """The fields of a step, as in cpp/engine/program.h."""
+
+    PAD_LEFT = 0
+    PAD_TOP = 1
+    PAD_RIGHT = 2
+    PAD_BOTTOM = 3
+    PAD_MODE = 4
+    PAD_FILL = 5
+    CROP_TOP = 6
+    CROP_LEFT = 7
+    CROP_HEIGHT = 8
+    CROP_WIDTH = 9
+    RESIZE_HEIGHT = 10
+    RESIZE_WIDTH = 11
+    FILTER = 12
+    VERTICAL_FIRST = 13
+    WINDOW_TOP = 14
+    WINDOW_LEFT = 15
+    WINDOW_HEIGHT = 16
+    WINDOW_WIDTH = 17
+    FLIP_HORIZONTAL = 18
+    FLIP_VERTICAL = 19
+    DCT_SCALE = 20
+
+
+NO_RESIZE = -1
+
+
+@dataclass(frozen=True, slots=True)
+class Steps:
+    """The lowered moves of a batch.
+
+    Samples may need different numbers of steps, at least one; rows of the table beyond a sample's
+    own are identities.
+    """
+
+    table: npt.NDArray[np.int32]  # (samples, steps, columns)
+    counts: npt.NDArray[np.int32]  # how many steps each sample needs
+    effects: Effects
+    out_sizes: Sizes
+
+    def pick(self, samples: Bools | Ints) -> Steps:
+        """The steps of some of the samples, by a mask or by rows."""
+        sizes = self.out_sizes.at(samples)
+        return Steps(self.table[samples], self.counts[samples], self.effects.pick(samples), sizes)
+
+    def programs(self) -> Programs:
+        """The same in the core's form."""
+        effects = self.effects
+        return Programs(self.table, self.counts, effects.heads, effects.numbers, effects.counts)
+
+
+def lower(moves: Sequence[Move], sizes: Sizes, finishing: Sequence[EffectMove] = ()) -> Steps:
+    """Fit `moves`, in their order, into steps for images of `sizes`.
+
+    `finishing` are effects on the finished images.
+    """
+    builder = _Builder(sizes, most_steps=max(len(moves), 1))
+    for move in moves:
+        match move:
+            case PadMove():
+                builder.pad(move)
+            case CropMove():
+                builder.crop(move)
+            case ResizeMove():
+                builder.resize(move)
+            case FlipMove():
+                builder.flip(move)
+            case EffectMove():
+                builder.effect(move)
+    for effects in finishing:
+        builder.finishing_effect(effects)
+    return builder.finish()
+
+
+class _Builder:
+    """The present step of every sample as columns, and the steps that are complete."""
+
+    def __init__(self, sizes: Sizes, most_steps: int) -> None:
+        self._step = _identity(sizes)
+        self._touched = np.zeros(len(sizes), dtype=np.bool_)  # padded, cropped or resized
+        self._complete = np.zeros((len(sizes), most_steps, len(Column)), dtype=np.int32)
+        self._counts = np.zeros(len(sizes), dtype=np.int64)
+        self._effects = EffectList(len(sizes))
+
+    def pad(self, move: PadMove) -> None:
+        padded = (move.left | move.top | move.right | move.bottom) != 0
+        self._start_new_step(padded & (self._touched | self._is_flipped()))
+        self._touched |= padded
+        step = self._step
+        step[Column.PAD_LEFT] += move.left
+        step[Column.PAD_TOP] += move.top
+        step[Column.PAD_RIGHT] += move.right
+        step[Column.PAD_BOTTOM] += move.bottom
+        red, green, blue = move.fill
+        step[Column.PAD_MODE, padded] = move.mode
+        step[Column.PAD_FILL, padded] = red | green << 8 | blue << 16
+        height = step[Column.WINDOW_HEIGHT] + move.top + move.bottom
+        width = step[Column.WINDOW_WIDTH] + move.left + move.right
+        self._set_box(padded, height, width)
+
+    def crop(self, move: CropMove) -> None:
+        step = self._step
+        self._touched |= self._changes_size(move)
+        top = np.where(
+            step[Column.FLIP_VERTICAL],
+            step[Column.WINDOW_HEIGHT] - move.top - move.height,
+            move.top,
+        )
+        left = np.where(
+            step[Column.FLIP_HORIZONTAL],
+            step[Column.WINDOW_WIDTH] - move.left - move.width,
+            move.left,
+        )
+        resized = step[Column.FILTER] != NO_RESIZE
+        step[Column.WINDOW_TOP] += top * resized
+        step[Column.WINDOW_LEFT] += left * resized
+        step[Column.WINDOW_HEIGHT] = move.height
+        step[Column.WINDOW_WIDTH] = move.width
+        unresized = ~resized
+        step[Column.CROP_TOP] += top * unresized
+        step[Column.CROP_LEFT] += left * unresized
+        self._set_box(unresized, move.height, move.width)
+
+    def resize(self, move: ResizeMove) -> None:
+        step = self._step
+        resized = self._changes_size(move)
+        taken = (step[Column.FILTER] != NO_RESIZE) | self._is_flipped()
+        self._start_new_step(resized & taken)
+        self._touched |= resized
+        order = vertical_first(
+            step[Column.CROP_HEIGHT], step[Column.CROP_WIDTH], move.height, move.width
+        )
+        step[Column.FILTER, resized] = move.filter
+        np.copyto(step[Column.VERTICAL_FIRST], order, where=resized)
+        for column, side in (
+            (Column.RESIZE_HEIGHT, move.height),
+            (Column.RESIZE_WIDTH, move.width),
+            (Column.WINDOW_HEIGHT, move.height),
+            (Column.WINDOW_WIDTH, move.width),
+        ):
+            np.copyto(step[column], side, where=resized)
+
+    def flip(self, move: FlipMove) -> None:
+        self._step[Column.FLIP_HORIZONTAL] ^= move.horizontal
+        self._step[Column.FLIP_VERTICAL] ^= move.vertical
+
+    def effect(self, move: EffectMove) -> None:
+        present = move.effect != Effect.NONE
+        started = self._touched | self._is_flipped() | (self._counts == 0)
+        self._start_new_step(present & started)
+        self._effects.add(move, present, after_steps=self._counts - 1)
+        rows = np.flatnonzero(present)
+        self._step[:, rows] = _identity(Sizes(move.height[rows], move.width[rows]))
+
+    def finishing_effect(self, move: EffectMove) -> None:
+        present = move.effect != Effect.NONE
+        self._effects.add(move, present, np.full(len(present), FINISHED))
+
+    def finish(self) -> Steps:
+        sizes = self._present_sizes()
+        self._start_new_step(self._touched | self._is_flipped() | (self._counts == 0))
+        table = self._complete[:, : int(self._counts.max(initial=1))]
+        unused = np.arange(table.shape[1]) >= self._counts[:, None]
+        if unused.any():
+            rows, _ = np.nonzero(unused)
+            table[unused] = _identity(sizes).T[rows]
+        counts = self._counts.astype(np.int32)
+        return Steps(np.ascontiguousarray(table), counts, self._effects.finish(), sizes)
+
+    def _is_flipped(self) -> Bools:
+        return np.asarray(
+            (self._step[Column.FLIP_HORIZONTAL] | self._step[Column.FLIP_VERTICAL]) != 0
+        )
+
+    def _changes_size(self, move: CropMove | ResizeMove) -> Bools:
+        step = self._step
+        return np.asarray(
+            (move.height != step[Column.WINDOW_HEIGHT]) | (move.width != step[Column.WINDOW_WIDTH])
+        )
+
+    def _present_sizes(self) -> Sizes:
+        return Sizes(
+            self._step[Column.WINDOW_HEIGHT].copy(), self._step[Column.WINDOW_WIDTH].copy()
+        )
+
+    def _set_box(self, where: Bools, height: Ints, width: Ints) -> None:
+        """Make box, resized size and window agree, for samples without a resize."""
+        for column in (Column.CROP_HEIGHT, Column.RESIZE_HEIGHT, Column.WINDOW_HEIGHT):
+            np.copyto(self._step[column], height, where=where)
+        for column in (Column.CROP_WIDTH, Column.RESIZE_WIDTH, Column.WINDOW_WIDTH):
+            np.copyto(self._step[column], width, where=where)
+
+    def _start_new_step(self, where: Bools) -> None:
+        """Complete the present step of some samples; what follows sees its result."""
+        rows = np.flatnonzero(where)
+        if len(rows) == 0:
+            return
+        self._complete[rows, self._counts[rows]] = self._step[:, rows].T
+        self._counts[rows] += 1
+        sizes = self._present_sizes()
+        self._step[:, rows] = _identity(Sizes(sizes.height[rows], sizes.width[rows]))
+        self._touched[rows] = False
+
+
+def _identity(sizes: Sizes) -> Ints:
+    """Steps that change nothing: (columns, samples)."""
+    step = np.zeros((len(Column), len(sizes)), dtype=np.int64)
+    step[[Column.CROP_HEIGHT, Column.RESIZE_HEIGHT, Column.WINDOW_HEIGHT]] = sizes.height
+    step[[Column.CROP_WIDTH, Column.RESIZE_WIDTH, Column.WINDOW_WIDTH]] = sizes.width
+    step[Column.FILTER] = NO_RESIZE
+    step[Column.DCT_SCALE] = 1
+    return step

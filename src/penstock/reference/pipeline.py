@@ -1,0 +1,172 @@
+"""The oracle: what a plan means, spelled out in Pillow and NumPy, one image and one move at a time.
+
+Slow and plain on purpose. Whatever the core produces is compared with this.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any, Literal
+
+import numpy as np
+import numpy.typing as npt
+from PIL import Image, ImageOps
+
+from penstock.geometry import Size, Sizes
+from penstock.planner.lower import NO_RESIZE, Column
+from penstock.planner.plan import Plan
+from penstock.reference.effects import Mix, apply_effect
+from penstock.reference.filters import normal_numbers
+from penstock.transforms.effects import Effect, EffectMove
+from penstock.transforms.final import FinalSpec
+from penstock.transforms.moves import CropMove, FlipMove, Move, PadMode, PadMove, ResizeMove
+from penstock.transforms.values import Element
+
+Layout = Literal["chw", "hwc"]
+
+
+def run_reference(
+    plan: Plan, image: Image.Image, *, seed: int, epoch: int, sample: int, layout: Layout = "chw"
+) -> npt.NDArray[Any]:
+    """The finished pixels of one sample; bfloat16 comes as its bits in uint16."""
+    samples = np.array([sample], dtype=np.int64)
+    for segment in plan.segments:
+        sizes = Sizes(np.array([image.height]), np.array([image.width]))
+        image = run_moves(image, segment.sample(seed, epoch, samples, sizes), row=0)
+        image = segment.call_python(image, seed=seed, epoch=epoch, sample=sample)
+    finished = finish(image, plan.final, layout)
+    sizes = Sizes(np.array([image.height]), np.array([image.width]))
+    for move in plan.segments[-1].sample_finishing(seed, epoch, samples, sizes):
+        erase_finished(finished, move, 0, layout)
+    return finished
+
+
+def run_moves(image: Image.Image, moves: Iterable[Move], row: int) -> Image.Image:
+    """Do what the moves say for the sample in `row`."""
+    mix = Mix()
+    for move in moves:
+        match move:
+            case PadMove():
+                borders = (move.left, move.top, move.right, move.bottom)
+                image = _pad(image, _ints(borders, row), move.mode, move.fill)
+            case CropMove():
+                image = _crop(image, *_ints((move.top, move.left, move.height, move.width), row))
+            case ResizeMove():
+                height, width = _ints((move.height, move.width), row)
+                image = image.resize((width, height), move.filter)
+            case FlipMove():
+                image = _flip(image, bool(move.horizontal[row]), bool(move.vertical[row]))
+            case EffectMove():
+                image = _apply_effect(image, move, row, mix)
+    return image
+
+
+def run_steps_reference(table_row: npt.NDArray[np.int32], image: Image.Image) -> Image.Image:
+    """Do the lowered steps (steps, columns) of one sample.
+
+    The order of the resize's passes is Pillow's own affair here, so that column is not read.
+    """
+    for step in table_row.tolist():
+        fill = step[Column.PAD_FILL]
+        colour = (fill & 255, fill >> 8 & 255, fill >> 16)
+        borders = step[Column.PAD_LEFT : Column.PAD_BOTTOM + 1]
+        image = _pad(image, borders, PadMode(step[Column.PAD_MODE]), colour)
+        image = _crop(image, *step[Column.CROP_TOP : Column.CROP_WIDTH + 1])
+        if step[Column.FILTER] != NO_RESIZE:
+            size = (step[Column.RESIZE_WIDTH], step[Column.RESIZE_HEIGHT])
+            image = image.resize(size, step[Column.FILTER])
+        image = _crop(image, *step[Column.WINDOW_TOP : Column.WINDOW_WIDTH + 1])
+        horizontal, vertical = step[Column.FLIP_HORIZONTAL], step[Column.FLIP_VERTICAL]
+        image = _flip(image, bool(horizontal), bool(vertical))
+    return image
+
+
+def finish(image: Image.Image, spec: FinalSpec, layout: Layout = "chw") -> npt.NDArray[Any]:
+    """The final pass: values, element type and layout."""
+    return finish_pixels(np.asarray(image.convert("RGB")), spec, layout)
+
+
+def finish_pixels(
+    pixels: npt.NDArray[np.uint8], spec: FinalSpec, layout: Layout = "chw"
+) -> npt.NDArray[Any]:
+    """The same from an array of height x width x 3."""
+    finished = pixels.copy() if spec.element == Element.UINT8 else _finish_values(pixels, spec)
+    return finished if layout == "hwc" else np.ascontiguousarray(finished.transpose(2, 0, 1))
+
+
+def erase_finished(
+    finished: npt.NDArray[Any], move: EffectMove, row: int, layout: Layout = "chw"
+) -> None:
+    """Erase a rectangle of a finished image, whose element type values are rounded to."""
+    if move.effect[row] == Effect.NONE:
+        return
+    numbers = move.numbers[row]
+    top, left, height, width = (int(number) for number in numbers[:4])
+    values = np.broadcast_to(numbers[4:7].astype(np.float32)[:, None, None], (3, height, width))
+    if numbers[7]:
+        noise = normal_numbers((numbers[8], numbers[9]), 3 * height * width)
+        values = noise.astype(np.float32).reshape(3, height, width)
+    if finished.dtype == np.uint16:
+        values = bfloat16_bits(np.ascontiguousarray(values))
+    elif finished.dtype == np.uint8:
+        values = values.astype(np.int64) & 255
+    if layout == "chw":
+        finished[:, top : top + height, left : left + width] = values
+    else:
+        finished[top : top + height, left : left + width] = values.transpose(1, 2, 0)
+
+
+def _finish_values(pixels: npt.NDArray[np.uint8], spec: FinalSpec) -> npt.NDArray[Any]:
+    mean, std = np.array(spec.mean, np.float32), np.array(spec.std, np.float32)
+    scaled = pixels.astype(np.float32) * np.float32(spec.scale) / np.float32(spec.divisor)
+    values: npt.NDArray[np.float32] = (scaled - mean) / std * np.array(spec.gain, np.float32)
+    if spec.element == Element.FLOAT16:
+        return values.astype(np.float16)
+    if spec.element == Element.BFLOAT16:
+        return bfloat16_bits(values)
+    return values
+
+
+def bfloat16_bits(values: npt.NDArray[np.float32]) -> npt.NDArray[np.uint16]:
+    """The upper half of a float32, rounded to nearest even."""
+    bits = values.view(np.uint32)
+    is_odd = bits >> 16 & 1
+    return ((bits + 0x7FFF + is_odd) >> 16).astype(np.uint16)
+
+
+def _apply_effect(image: Image.Image, move: EffectMove, row: int, mix: Mix) -> Image.Image:
+    effect = Effect(move.effect[row])
+    numbers = move.numbers[row].tolist()
+    if effect in Mix.EFFECTS:
+        return Image.fromarray(mix.apply(np.asarray(image), effect, numbers[0]))
+    size = Size(int(move.height[row]), int(move.width[row]))
+    return apply_effect(image, effect, numbers, size)
+
+
+def _pad(
+    image: Image.Image, borders: list[int], mode: PadMode, colour: tuple[int, int, int]
+) -> Image.Image:
+    if not any(borders):
+        return image
+    if mode == PadMode.CONSTANT:
+        return ImageOps.expand(image, tuple(borders), colour)
+    left, top, right, bottom = borders
+    widths = ((top, bottom), (left, right), (0, 0))
+    numpy_mode: Any = mode.name.lower()
+    return Image.fromarray(np.pad(np.asarray(image), widths, numpy_mode))
+
+
+def _crop(image: Image.Image, top: int, left: int, height: int, width: int) -> Image.Image:
+    return image.crop((left, top, left + width, top + height))
+
+
+def _flip(image: Image.Image, horizontal: bool, vertical: bool) -> Image.Image:
+    if horizontal:
+        image = image.transpose(Image.Transpose.FLIP_LEFT_RIGHT)
+    if vertical:
+        image = image.transpose(Image.Transpose.FLIP_TOP_BOTTOM)
+    return image
+
+
+def _ints(columns: Iterable[npt.NDArray[np.int64]], row: int) -> list[int]:
+    return [int(column[row]) for column in columns]

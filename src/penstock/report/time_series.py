@@ -1,0 +1,185 @@
+"""Figures: how busy the accelerator was over time, and what each step waited for."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import pairwise
+
+from penstock.report import wording
+from penstock.report.figure import (
+    INK,
+    ONCE,
+    Chart,
+    Figure,
+    Rows,
+    Run,
+    Spec,
+    is_on_cpu,
+    layered,
+    tooltip,
+)
+from penstock.report.thin import chunks, mean, mean_busy, thin_utilisation
+from penstock.results.records import Steps, Utilisation
+
+MOST_POINTS = 400  # more cannot be told apart on a page
+WAITED = "waiting for data"
+COMPUTED = "computing"
+BUSY_COLOUR = COMPUTED_COLOUR = "var(--accelerator)"
+WAITED_COLOUR = "var(--end-to-end)"
+
+
+def draw_utilisation(runs: Sequence[Run]) -> Figure | None:
+    """Return how busy the accelerator was, one chart a run."""
+    drawn = [(run, run.analysis.utilisation) for run in runs]
+    charts = tuple(Chart(run.name, _busy(used)) for run, used in drawn if used and used.seconds)
+    if not charts:
+        return None
+    means = [(run.name, mean_busy(used)) for run, used in drawn if used and used.seconds]
+    named = ", ".join(f"{wording.percent(mean)} {name}".strip() for name, mean in means)
+    sources = ", ".join(dict.fromkeys(used.source for _, used in drawn if used))
+    return Figure(
+        key="utilisation",
+        title=(
+            "How much of the time the step computed"
+            if is_on_cpu(runs[-1].analysis)
+            else "How busy the accelerator was"
+        ),
+        caption=f"Busy {named} on average, which is the line; gaps are time in which it had "
+        f"nothing to do. Read from: {sources}.",
+        charts=charts,
+    )
+
+
+def draw_steps(runs: Sequence[Run]) -> Figure | None:
+    """Return waiting and computing of every step, one chart a run on the same scale."""
+    drawn = [(run, run.analysis.steps) for run in runs]
+    series = [(run, _step_rows(steps)) for run, steps in drawn if steps and steps.waited]
+    if not series:
+        return None
+    totals = sorted(row["top"] for _, rows in series for row in rows)
+    # The first step often waits for everything to start; it must not flatten all others.
+    usual = totals[int(0.98 * (len(totals) - 1))] * 1.3
+    is_cut = totals[-1] > 2 * usual
+    ceiling = usual if is_cut else totals[-1]
+    caption = "Each step of training: what it computed, and what it waited for data."
+    if is_cut:
+        caption += f" The longest, of {wording.number(totals[-1])} ms, leaves the chart."
+    return Figure(
+        key="steps",
+        title="What each training step waited for",
+        caption=caption,
+        charts=tuple(
+            Chart(
+                run.name,
+                _stack(rows, ceiling),
+                [(COMPUTED, COMPUTED_COLOUR), (WAITED, WAITED_COLOUR)],
+            )
+            for run, rows in series
+        ),
+    )
+
+
+def _busy(used: Utilisation) -> Spec:
+    thinned = thin_utilisation(used, MOST_POINTS)
+    rows: Rows = [
+        {
+            "begin": begin,
+            "end": end,
+            "busy": share,
+            "text": wording.percent(share),
+            "at": f"{begin:,.2f} to {end:,.2f} s",
+        }
+        for (begin, end), share in zip(pairwise((0.0, *thinned.seconds)), thinned.busy, strict=True)
+    ]
+    x = {
+        "field": "begin",
+        "type": "quantitative",
+        "title": "seconds",
+        "scale": {"nice": False},
+        "axis": {"grid": False, "tickCount": 6},
+    }
+    y = {
+        "field": "busy",
+        "type": "quantitative",
+        "title": "busy",
+        "scale": {"domain": [0, 1]},
+        "axis": {"format": ".0%", "tickCount": 5},
+    }
+    bars = {
+        # The stroke closes the seams between neighbours.
+        "mark": {"type": "rect", "color": BUSY_COLOUR, "stroke": BUSY_COLOUR, "strokeWidth": 0.7},
+        "encoding": {
+            "x": x,
+            "x2": {"field": "end"},
+            "y": y,
+            "y2": {"datum": 0},
+            "tooltip": tooltip(at="time", text="busy"),
+        },
+    }
+    line = {
+        "data": ONCE,
+        "mark": {"type": "rule", "color": INK},
+        "encoding": {"y": {"datum": mean_busy(used)}},
+    }
+    return layered(rows, bars, line, height=180)
+
+
+def _step_rows(steps: Steps) -> Rows:
+    rows: Rows = []
+    for chunk in chunks(len(steps.waited), MOST_POINTS):
+        first, last = chunk.start + 1, chunk.stop
+        waited, computed = 1e3 * mean(steps.waited[chunk]), 1e3 * mean(steps.computed[chunk])
+        rows.append(
+            {
+                "begin": first,
+                "end": last + 1,
+                "computed": computed,
+                "top": computed + waited,
+                "steps": f"{first}" if first == last else f"{first} to {last}",
+                "waited_text": f"{wording.number(waited)} ms",
+                "computed_text": f"{wording.number(computed)} ms",
+            }
+        )
+    return rows
+
+
+def _stack(rows: Rows, ceiling: float) -> Spec:
+    x = {
+        "field": "begin",
+        "type": "quantitative",
+        "title": "step",
+        "scale": {"nice": False, "zero": False},
+        "axis": {"grid": False, "tickCount": 6, "tickMinStep": 1, "format": ",d"},
+    }
+    y = {
+        "field": "top",
+        "type": "quantitative",
+        "title": "ms",
+        "scale": {"domain": [0, ceiling or 1], "nice": True},
+        "axis": {"tickCount": 5},
+    }
+    scale = {
+        "domain": [COMPUTED, WAITED],
+        "range": [COMPUTED_COLOUR, WAITED_COLOUR],
+    }
+    shared = {
+        "x": x,
+        "x2": {"field": "end"},
+        "tooltip": tooltip(steps="step", computed_text=COMPUTED, waited_text=WAITED),
+    }
+    layers = [
+        {
+            "mark": {"type": "rect", "clip": True, "stroke": colour, "strokeWidth": 0.7},
+            "encoding": shared
+            | {
+                "y": y | {"field": low},
+                "y2": {"field": high} if high else {"datum": 0},
+                "color": {"datum": what, "scale": scale, "legend": None},
+            },
+        }
+        for low, high, what, colour in (
+            ("top", "computed", WAITED, WAITED_COLOUR),
+            ("computed", "", COMPUTED, COMPUTED_COLOUR),
+        )
+    ]
+    return layered(rows, *layers, height=180)

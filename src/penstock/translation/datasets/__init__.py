@@ -1,0 +1,1 @@
+"""The samples of a torch Dataset: which files, which labels, which targets."""

@@ -1,0 +1,181 @@
+"""Calls in a Dataset's code whose effect is known: opening an image, and working out its path."""
+
+from __future__ import annotations
+
+import builtins
+import os
+import pathlib
+import posixpath
+from collections.abc import Iterable
+from dataclasses import replace
+from functools import partial
+from typing import Any
+
+from penstock.translation.tracing.arrays import call_on_array
+from penstock.translation.tracing.values import (
+    Column,
+    Known,
+    Named,
+    OpenFile,
+    Picture,
+    Tensors,
+    Tuple,
+    UnfollowableError,
+    Value,
+    known,
+    map_columns,
+)
+from penstock.translation.transforms.identify import full_name, imported
+
+# Functions without an effect but their result, which may be called for each sample in advance.
+_PURE: tuple[Any, ...] = (
+    str,
+    int,
+    float,
+    len,
+    os.fspath,
+    os.path.join,
+    os.path.abspath,
+    os.path.basename,
+    os.path.dirname,
+    os.path.expanduser,
+    os.path.normpath,
+    os.path.splitext,
+    posixpath.join,
+    pathlib.Path,
+    pathlib.PurePosixPath,
+)
+_PURE_METHODS = {
+    "as_posix",
+    "format",
+    "item",
+    "joinpath",
+    "lower",
+    "lstrip",
+    "removeprefix",
+    "removesuffix",
+    "replace",
+    "rstrip",
+    "split",
+    "strip",
+    "tolist",
+    "upper",
+    "with_suffix",
+    "zfill",
+}
+_CONTAINER_LIBRARIES = {"builtins", "collections", "numpy", "pandas", "torch"}
+_IMAGE_MODES = ("RGB", "L")
+_LOADERS = ("torchvision.datasets.folder.default_loader", "torchvision.datasets.folder.pil_loader")
+
+
+def look_up(container: Value, key: Value) -> Value:
+    """Return `container[key]`."""
+    if isinstance(container, Named):
+        return container.items[known(key, "the name that is looked up")]
+    if isinstance(container, Known):
+        library = type(container.value).__module__.partition(".")[0]
+        if library not in _CONTAINER_LIBRARIES:
+            raise UnfollowableError(f"what {type(container.value).__name__}[...] does is not known")
+    return map_columns(lambda values, index: values[index], container, key)
+
+
+def call_method(owner: Value, name: str, arguments: list[Value]) -> Value:
+    """Return what a method gives, of an image or of what differs between samples."""
+    if isinstance(owner, Picture):
+        return _call_on_picture(owner, name, arguments)
+    if isinstance(owner, Column) and name in _PURE_METHODS:
+        return map_columns(lambda value, *rest: getattr(value, name)(*rest), owner, *arguments)
+    raise UnfollowableError(f"what .{name}() does to a {type(owner).__name__.lower()} is not known")
+
+
+def call_function(function: Any, arguments: list[Value], named: dict[str, Value]) -> Value | None:
+    """Return what a function that is known by name gives; None if it is not."""
+    of_array = call_on_array(function, arguments, named)
+    if of_array is not None:
+        return of_array
+    name = full_name(function)
+    first = arguments[0] if arguments else None
+    if isinstance(first, (Column, Tuple)) and _makes_tensors(function):
+        options = named if len(arguments) == 1 else {**named, "dtype": arguments[1]}
+        return _make_tensors(function, first, options)
+    if name == "PIL.Image.open" and len(arguments) == 1 and not named:
+        return _open_image(arguments[0])
+    if not isinstance(first, Column):
+        return map_columns(function, *arguments) if function in _PURE and not named else None
+    if function is builtins.open:
+        return _open_file(first, [*arguments[1:], *named.values()])
+    if name in _LOADERS and len(arguments) == 1:
+        return _load_as_torchvision(first)
+    if function is isinstance:
+        kinds = known(arguments[1], "the second argument of isinstance")
+        return _same_for_all(isinstance(value, kinds) for value in first.values)
+    if name == "torch.is_tensor":
+        return _same_for_all(full_name(type(value)) == "torch.Tensor" for value in first.values)
+    if function in _PURE and not named:
+        return map_columns(function, *arguments)
+    return None
+
+
+def _same_for_all(answers: Iterable[bool]) -> Known:
+    different = set(answers)
+    if len(different) != 1:
+        raise UnfollowableError("the answer depends on the sample")
+    return Known(different.pop())
+
+
+def _open_image(file: Value) -> Picture:
+    if isinstance(file, OpenFile):
+        return Picture(file.paths)
+    if isinstance(file, Column):
+        return Picture(file)
+    raise UnfollowableError("Image.open is given something other than the sample's file")
+
+
+def _open_file(path: Column, options: list[Value]) -> OpenFile:
+    if [option.value for option in options if isinstance(option, Known)] != ["rb"]:
+        raise UnfollowableError('a file is opened otherwise than for reading bytes ("rb")')
+    return OpenFile(path)
+
+
+def _load_as_torchvision(path: Column) -> Picture:
+    torchvision = imported("torchvision")
+    if torchvision is not None and torchvision.get_image_backend() != "PIL":
+        raise UnfollowableError(
+            f"torchvision loads images by {torchvision.get_image_backend()}, not by Pillow"
+        )
+    return Picture(path, modes=("RGB",))
+
+
+def _call_on_picture(picture: Picture, name: str, arguments: list[Value]) -> Picture:
+    if name in ("copy", "load") and not arguments:
+        return picture
+    if name == "convert" and len(arguments) == 1 and not picture.steps:
+        mode = known(arguments[0], "the mode of .convert()")
+        if mode in _IMAGE_MODES:
+            return replace(picture, modes=(*picture.modes, mode))
+        raise UnfollowableError(f"images are converted to mode {mode!r}; known are RGB and L")
+    raise UnfollowableError(f"what .{name}() does to the image is not known")
+
+
+def _makes_tensors(function: Any) -> bool:
+    torch = imported("torch")
+    return torch is not None and function in (torch.tensor, torch.as_tensor)
+
+
+def _make_tensors(function: Any, values: Value, named: dict[str, Value]) -> Tensors:
+    options = {name: known(value, f"{name}= of a tensor") for name, value in named.items()}
+    column = _as_column(values)
+    are_whole = all(
+        isinstance(value, int) or full_name(type(value)) == "numpy.int64" for value in column.values
+    )
+    are_labels = are_whole and [str(option) for option in options.values()] in ([], ["torch.int64"])
+    return Tensors(column, partial(function, **options), are_labels)
+
+
+def _as_column(values: Value) -> Column:
+    """One object a sample, also of what stands in brackets, as in torch.tensor([index])."""
+    if isinstance(values, Tuple):
+        values = map_columns(lambda *parts: list(parts), *values.items)
+    if not isinstance(values, Column):
+        raise UnfollowableError("a tensor is made of something other than a sample's own numbers")
+    return values

@@ -1,0 +1,1 @@
+"""`penstock run`, from inside the script: its loaders, and how it ends."""

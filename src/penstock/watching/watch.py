@@ -1,0 +1,187 @@
+"""Watch any loader from outside: how long does the loop wait for it, how long does it compute?"""
+
+from __future__ import annotations
+
+import weakref
+from collections.abc import Callable, Iterable, Iterator
+from typing import Any, Generic, TypeVar
+
+from penstock.errors import LoaderError
+from penstock.results.records import Steps
+from penstock.watching.batch_images import count_images
+from penstock.watching.live_line import LiveLine
+from penstock.watching.loader_facts import read_facts
+from penstock.watching.report import WatchReport, ended_steps, summarise
+from penstock.watching.sampling import LoaderSamples, sampling_here
+from penstock.watching.step_times import EpochTimes, StepTimes
+
+Batch = TypeVar("Batch")
+Callback = Callable[[int, dict[str, float]], object]
+OWN_ATTRIBUTES = {"_loader", "_batch_size", "_callback", "_times", "_live", "_samples"}
+
+
+def watch(
+    loader: Iterable[Batch],
+    *,
+    batch_size: int | None = None,
+    live: bool = False,
+    callback: Callback | None = None,
+) -> Watched[Batch]:
+    """Return `loader` with a clock: the same batches, and `.report()` says what was waited for.
+
+    Any iterable of batches will do. Everything else about it, such as `len` and `set_epoch`, is
+    still there.
+
+    - `batch_size`: images in a batch; None counts them in each batch.
+    - `live`: shows one line on stderr that is updated as the loop goes.
+    - `callback(step, scalars)`: called after each step with its figures, for TensorBoard and the
+      like: "input/wait_ms", "input/compute_ms", "input/wait_share", "input/images_per_s".
+    """
+    if not isinstance(loader, Iterable) and not hasattr(loader, "__getitem__"):
+        raise LoaderError(
+            f"watch: {type(loader).__name__} cannot be iterated over. "
+            "Give a loader, or another iterable of batches."
+        )
+    if batch_size is not None and (isinstance(batch_size, bool) or batch_size < 1):
+        raise LoaderError(f"watch: batch_size must be 1 or more, got {batch_size!r}.")
+    return Watched(loader, batch_size, live, callback)
+
+
+class Watched(Generic[Batch]):
+    """A loader whose waits are recorded; made by `watch`."""
+
+    def __init__(
+        self,
+        loader: Iterable[Batch],
+        batch_size: int | None,
+        live: bool,
+        callback: Callback | None,
+    ) -> None:
+        self._loader = loader
+        self._batch_size = batch_size
+        self._callback = callback
+        self._times = StepTimes()
+        self._live = LiveLine(self._times) if live else None
+        self._samples = sampling_here().loader()
+
+    def __iter__(self) -> Iterator[Batch]:
+        epoch = self._times.begin_epoch()
+        with self._samples.starting():
+            batches = iter(self._loader)
+        epoch.has_begun()
+        has_listener = self._callback is not None or self._live is not None
+        iterator = _WatchedIterator(
+            batches,
+            epoch,
+            self._samples,
+            self._batch_size,
+            self._tell if has_listener else None,
+            self._after_epoch,
+        )
+        weakref.finalize(iterator, self._samples.leave).atexit = False  # after a `break`
+        return iterator
+
+    def __len__(self) -> int:
+        return len(self._loader)  # type: ignore[arg-type]  # its own error is the right one
+
+    def __bool__(self) -> bool:
+        return bool(self._loader)  # or Python would ask for a length, which not all have
+
+    def __getattr__(self, name: str) -> Any:
+        if name in OWN_ATTRIBUTES:  # not there yet: the loader cannot be asked either
+            raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
+        return getattr(self._loader, name)
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        if name in OWN_ATTRIBUTES:
+            object.__setattr__(self, name, value)
+        else:
+            setattr(self._loader, name, value)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Copies, and what other processes get of it, keep times of their own."""
+        return type(self), (self._loader, self._batch_size, self._live is not None, self._callback)
+
+    def __repr__(self) -> str:
+        return f"watch({self._loader!r})"
+
+    def report(self) -> WatchReport:
+        """Say what was seen so far, over all epochs; to be printed, or `to_dict()`."""
+        if self._live is not None:
+            self._live.leave()  # what is printed next has a line of its own
+        loader: Any = self._loader
+        while isinstance(loader, Watched):
+            loader = loader._loader  # noqa: SLF001 (of the same class)
+        return summarise(self._times, read_facts(loader), self._samples)
+
+    def steps(self) -> Steps:
+        """Return the seconds waited and computed in each step that ended."""
+        return ended_steps(self._times)
+
+    def _tell(self, step: int) -> None:
+        if self._live is not None:
+            self._live.step()
+        if self._callback is not None:
+            waited_s, computed_s, images = self._times.step(step)
+            step_s = waited_s + computed_s
+            scalars = {
+                "input/wait_ms": waited_s * 1e3,
+                "input/compute_ms": computed_s * 1e3,
+                "input/wait_share": waited_s / step_s if step_s else 0.0,
+            }
+            if images and step_s:
+                scalars["input/images_per_s"] = images / step_s
+            self._callback(step, scalars)
+
+    def _after_epoch(self) -> None:
+        if self._live is not None:
+            self._live.end()
+
+
+class _WatchedIterator(Iterator[Batch]):
+    """One pass over a watched loader."""
+
+    def __init__(
+        self,
+        batches: Iterator[Batch],
+        epoch: EpochTimes,
+        samples: LoaderSamples,
+        batch_size: int | None,
+        after_step: Callable[[int], None] | None,
+        after_epoch: Callable[[], None],
+    ) -> None:
+        self._batches = batches
+        self._epoch = epoch
+        self._samples = samples
+        self._batch_size = batch_size
+        self._after_step = after_step
+        self._after_epoch = after_epoch
+
+    def __next__(self) -> Batch:
+        epoch = self._epoch
+        epoch.ask()
+        if self._after_step is not None and epoch.step is not None:
+            self._after_step(epoch.step)
+            epoch.restart_wait()
+        try:
+            batch = self._first() if epoch.step is None else self._following()
+        except BaseException:
+            self._samples.leave()
+            if epoch.step is not None:  # or a loop that asks again after the end is told again
+                self._after_epoch()
+            epoch.end()
+            raise
+        epoch.give(self._batch_size or count_images(batch))
+        return batch
+
+    def _first(self) -> Batch:
+        """Return the first batch: loaders that are generators start their workers only now."""
+        with self._samples.starting():
+            return next(self._batches)
+
+    def _following(self) -> Batch:
+        self._samples.follow()
+        return next(self._batches)
+
+
+sampling_here().mark_next(_WatchedIterator.__next__.__code__)
