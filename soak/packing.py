@@ -135,4 +135,5 @@ def _written(target: Path) -> set[tuple[str, int, int]]:
 
 
 def _is_unfinished(path: Path) -> bool:
-    return path.name.endswith((".partial", ".journal", ".tmp"))
+    # Not `.tmp` in the cache: a kill may leave one there, and a later scan removes it.
+    return path.name.endswith((".partial", ".journal"))

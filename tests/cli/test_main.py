@@ -1,9 +1,11 @@
 """The command line's manners: instant help, clear errors, exit codes."""
 
 import argparse
+import signal
 import subprocess
 import sys
 from collections.abc import Callable
+from contextlib import suppress
 
 import pytest
 
@@ -83,6 +85,32 @@ def test_ctrl_c_is_no_error_of_ours(
     demo_does(interrupt)
     assert main(["demo"]) == 130
     assert capsys.readouterr().err == "penstock: interrupted\n"
+
+
+def test_ctrl_c_that_a_library_takes_for_a_failed_import(
+    demo_does: Callable[[Callable[[], int]], None], capsys: pytest.CaptureFixture[str]
+) -> None:
+    """As NumPy does, if it comes while its C code is imported."""
+
+    def interrupt() -> int:
+        with suppress(KeyboardInterrupt):
+            signal.raise_signal(signal.SIGINT)
+        raise ImportError("could not import datetime")
+
+    def lack() -> int:
+        raise ImportError("No module named 'vl_convert'")
+
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    try:
+        demo_does(interrupt)
+        assert main(["demo"]) == 130
+        assert capsys.readouterr().err == "penstock: interrupted\n"
+        assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
+        demo_does(lack)
+        with pytest.raises(ImportError, match="vl_convert"):
+            main(["demo"])
+    finally:
+        signal.signal(signal.SIGINT, before)
 
 
 def test_the_verbs_exit_code_is_ours(demo_does: Callable[[Callable[[], int]], None]) -> None:

@@ -1,6 +1,8 @@
 """A resumed pack is what a new one would be, or it is refused: also if the source has changed."""
 
+import errno
 import os
+import re
 import shutil
 from dataclasses import replace
 
@@ -8,7 +10,7 @@ import numpy as np
 import pytest
 
 from packing.samples import ListSource, image_file, mixed_source
-from penstock.errors import PackError
+from penstock.errors import PackError, PenstockError
 from penstock.packing import origin as origin_module
 from penstock.packing import pack as pack_module
 from penstock.packing.items import LABEL, PackItem
@@ -223,6 +225,32 @@ def test_a_partial_file_that_is_not_ours_is_left_alone(tmp_path):
     with pytest.raises(PackError, match=r"there is no .*journal, so it was not left by"):
         pack(mixed_source(), tmp_path / "a.pen", resume=True)
     assert (tmp_path / "a.pen.partial").read_bytes() == b"half of a download"
+
+
+def test_what_a_pack_leaves_that_ends_when_it_has_just_begun_is_gone_on_from(tmp_path):
+    """Ctrl-C right after the file was made, when it was not yet noted to be removed."""
+    (tmp_path / "a.pen.partial").touch()
+    pack(mixed_source(3), tmp_path / "a.pen", resume=True)
+    assert os.listdir(tmp_path) == ["a.pen"]
+    assert verify(tmp_path / "a.pen").intact
+
+
+@pytest.mark.parametrize("name", ["00000-of-00003.pen.journal", MANIFEST])
+def test_a_disk_that_fails_while_a_resume_looks_is_told(tmp_path, monkeypatch, name):
+    if name == MANIFEST:
+        pack(mixed_source(SAMPLES), tmp_path / "set", shards=3)
+    else:
+        interrupt(tmp_path / "set", 3)
+    opened = os.open
+
+    def fail(path, *args, **options):
+        if os.fspath(path).endswith(name):
+            raise OSError(errno.EIO, "the disk is on fire", path)
+        return opened(path, *args, **options)
+
+    monkeypatch.setattr(os, "open", fail)
+    with pytest.raises(PenstockError, match=rf"{re.escape(name)}.*disk is on fire|on fire.*{name}"):
+        pack(mixed_source(SAMPLES), tmp_path / "set", shards=3, resume=True)
 
 
 def test_a_finished_pack_of_another_source_is_not_taken_for_done(tmp_path):

@@ -4,6 +4,7 @@ import hashlib
 import io
 import os
 import threading
+import time
 from collections.abc import Callable
 from pathlib import Path
 
@@ -276,6 +277,36 @@ def test_a_full_disk_leaves_no_half_written_file(
 
     monkeypatch.setattr(os, "replace", no_space)
     find_images(str(root))
+    assert not [file for file in cache.rglob("*") if file.is_file()]
+
+
+def test_what_killed_processes_left_is_removed(make_files: Make, age: Age, cache: Path) -> None:
+    folder = make_files("a/1.jpg")
+    age(folder)
+    find_images(str(folder))
+    (kept,) = cache.rglob("*.scan")
+    left, fresh = (kept.with_name(f"{name}.tmp") for name in ("left", "fresh"))
+    for file in (left, fresh):
+        file.touch()
+    long_ago_s = time.time() - 7200
+    os.utime(left, (long_ago_s, long_ago_s))
+    find_images(str(folder), refresh=True)
+    assert not left.exists()
+    assert fresh.exists()
+
+
+def test_an_interruption_leaves_no_half_written_file(
+    make_files: Make, age: Age, cache: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = make_files("a/1.jpg")
+    age(folder)
+
+    def interrupt(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(os, "replace", interrupt)
+    with pytest.raises(KeyboardInterrupt):
+        find_images(str(folder))
     assert not [file for file in cache.rglob("*") if file.is_file()]
 
 

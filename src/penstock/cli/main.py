@@ -7,8 +7,12 @@ from __future__ import annotations
 
 import argparse
 import os
+import signal
 import sys
-from collections.abc import Sequence
+import threading
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from types import FrameType
 from typing import NoReturn
 
 from penstock._version import __version__
@@ -32,21 +36,48 @@ def main(arguments: Sequence[str] | None = None) -> int:
     if args.verb is None:
         parser.print_help(sys.stderr)
         return EXIT_ERROR
-    try:
-        with using(limits_from_text(getattr(args, "limit", []))):
-            code: int = args.run(args)
-        sys.stdout.flush()
-    except PenstockError as error:
-        complain(str(error))
-        return EXIT_ERROR
-    except KeyboardInterrupt:
-        complain("interrupted")
-        return EXIT_INTERRUPTED
-    except BrokenPipeError:
-        # The reader, such as `head`, has seen enough. Python would complain again at exit.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return EXIT_BROKEN_PIPE
+    with _interruptions_noted() as came:
+        try:
+            with using(limits_from_text(getattr(args, "limit", []))):
+                code: int = args.run(args)
+            sys.stdout.flush()
+        except PenstockError as error:
+            complain(str(error))
+            return EXIT_ERROR
+        except (KeyboardInterrupt, ImportError) as error:
+            if isinstance(error, ImportError) and not came:
+                raise
+            complain("interrupted")
+            return EXIT_INTERRUPTED
+        except BrokenPipeError:
+            # The reader, such as `head`, has seen enough. Python would complain again at exit.
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+            return EXIT_BROKEN_PIPE
     return code
+
+
+@contextmanager
+def _interruptions_noted() -> Iterator[list[int]]:
+    """Give a list to which each Ctrl-C in the block is added.
+
+    Libraries in C that are being imported, NumPy for one, make an ImportError of it.
+    """
+    came: list[int] = []
+    before = signal.getsignal(signal.SIGINT)
+    is_main_thread = threading.current_thread() is threading.main_thread()
+    if not is_main_thread or before is not signal.default_int_handler:
+        yield came
+        return
+
+    def interrupt(number: int, frame: FrameType | None) -> None:
+        came.append(number)
+        signal.default_int_handler(number, frame)
+
+    signal.signal(signal.SIGINT, interrupt)
+    try:
+        yield came
+    finally:
+        signal.signal(signal.SIGINT, before)
 
 
 class _Parser(argparse.ArgumentParser):

@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from typing import BinaryIO
 
-from penstock.errors import PackError
+from penstock.errors import PackError, PenstockError
 
 _FULL = {errno.ENOSPC, errno.EDQUOT}
 
@@ -23,11 +23,15 @@ def explaining_errors(path: str, needed_bytes: Callable[[], int]) -> Iterator[No
     """Turn the system's errors while writing `path` into a sentence; a full disk names figures."""
     try:
         yield
-    except PackError:
+    except PenstockError:
         raise
     except OSError as error:
         if error.errno not in _FULL:
-            raise PackError(f"{path}: cannot be written ({error.strerror or error}).") from error
+            other = error.filename is not None and os.fspath(error.filename) != path
+            where = f" at {os.fsdecode(error.filename)}" if other else ""
+            raise PackError(
+                f"{path}: cannot be written ({error.strerror or error}{where})."
+            ) from error
         free = shutil.disk_usage(os.path.dirname(os.path.abspath(path))).free
         raise PackError(
             f"{path}: the disk is full: about {human_bytes(needed_bytes())} more are needed, "
@@ -42,11 +46,16 @@ def create(path: str) -> BinaryIO:
 
 def create_anew(path: str) -> BinaryIO:
     """Create a file of our own in place of one that was left behind."""
+    remove_own(path)
+    return create(path)
+
+
+def remove_own(path: str) -> None:
+    """Remove a file that was left behind, if it is there; PackError if it is not a plain file."""
     with suppress(FileNotFoundError):
         _check_own(path, os.lstat(path))
         # Not cut to nothing: under another name, the file may be somebody's.
         os.remove(path)
-    return create(path)
 
 
 def reopen(path: str) -> BinaryIO:

@@ -95,7 +95,7 @@ def pack(
     lock = TargetLock(path)
     # A finished pack needs no lock, so that it may lie where nothing can be written.
     is_idle = os.path.exists(_final(path, shards)) and not os.path.lexists(lock.path)
-    with nullcontext() if resume and is_idle else lock:
+    with disk.explaining_errors(path, lambda: 0), nullcontext() if resume and is_idle else lock:
         finished = _is_finished(path, shards, resume=resume)
         opened = open_pack_source(
             source, labels=labels, kind=kind, split=split, images=images, masks=masks

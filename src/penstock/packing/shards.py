@@ -14,15 +14,16 @@ import numpy as np
 from penstock._core import keep_map_guard_on_top
 from penstock.errors import PackError
 from penstock.geometry import Ints
+from penstock.limits import how_to_allow, limits_in_force
 from penstock.packing.format import SUFFIX
 from penstock.packing.items import Column
 from penstock.packing.read import PackFile, Sample
 from penstock.printable import printable
+from penstock.regular_file import open_regular
 from penstock.resources import raise_if_refused
 
 MANIFEST = "manifest.json"
-_FORMAT = "penstock shards"
-_VERSION = 1
+_KIND = ("penstock shards", 1)  # format and version of a manifest
 _SHARD = re.compile(rf"[0-9]{{5,9}}-of-([0-9]{{5,9}}){re.escape(SUFFIX)}")
 
 
@@ -145,7 +146,8 @@ def manifest_text(files: Sequence[PackFile]) -> str:
         }
         for file in files
     ]
-    return json.dumps({"format": _FORMAT, "version": _VERSION, "shards": listed}, indent=1) + "\n"
+    told = {"format": _KIND[0], "version": _KIND[1], "shards": listed}
+    return json.dumps(told, indent=1) + "\n"
 
 
 def open_packed(path: str | os.PathLike[str]) -> PackSet:
@@ -154,36 +156,49 @@ def open_packed(path: str | os.PathLike[str]) -> PackSet:
     if not os.path.isdir(text):
         return PackSet(text, [PackFile(text)])
     manifest = os.path.join(text, MANIFEST)
-    files = [PackFile(os.path.join(text, name)) for name in _listed_files(manifest)]
-    with open(manifest, encoding="utf-8", newline="") as file:
-        if file.read() != manifest_text(files):
-            raise PackError(
-                f"{manifest}: does not match the shards beside it. "
-                "One of them was replaced or damaged: copy the folder again, or repack."
-            )
+    told = _read_manifest(manifest)
+    files = [PackFile(os.path.join(text, name)) for name in _listed_files(manifest, told)]
+    if told != manifest_text(files):
+        raise PackError(
+            f"{manifest}: does not match the shards beside it. "
+            "One of them was replaced or damaged: copy the folder again, or repack."
+        )
     return PackSet(text, files)
 
 
-def _listed_files(manifest: str) -> list[str]:
+def _read_manifest(manifest: str) -> str:
+    most = limits_in_force().text_bytes
     try:
-        with open(manifest, encoding="utf-8") as file:
-            listed = json.load(file)
-        if (listed["format"], listed["version"]) != (_FORMAT, _VERSION):
-            raise PackError(
-                f"{manifest}: {listed['format']} version {listed['version']}; this version reads "
-                f"{_FORMAT} version {_VERSION}. Upgrade penstock, or repack."
-            )
-        names = [str(shard["file"]) for shard in listed["shards"]]
+        with open_regular(manifest) as file:
+            read = file.read(most + 1)
     except FileNotFoundError as error:
         raise PackError(
             f"{manifest}: no such file, so this is no folder of shards. "
             "If the pack was interrupted, go on with penstock pack --resume."
         ) from error
-    except (OSError, ValueError, KeyError, TypeError, RecursionError) as error:
-        if isinstance(error, PackError):
-            raise
+    except OSError as error:
         raise_if_refused(error, printable(manifest))
+        raise PackError(f"{manifest}: cannot be read ({error.strerror or error}).") from error
+    if len(read) > most:
+        raise PackError(f"{manifest}: more than {most:,} bytes. {how_to_allow('text_bytes')}.")
+    try:
+        return read.decode()
+    except UnicodeDecodeError as error:
         raise PackError(f"{manifest}: not a manifest of shards ({error}).") from error
+
+
+def _listed_files(manifest: str, told: str) -> list[str]:
+    try:
+        listed = json.loads(told)
+        kind = listed["format"], listed["version"]
+        names = [str(shard["file"]) for shard in listed["shards"]] if kind == _KIND else []
+    except (ValueError, KeyError, TypeError, RecursionError) as error:
+        raise PackError(f"{manifest}: not a manifest of shards ({error}).") from error
+    if kind != _KIND:
+        raise PackError(
+            f"{manifest}: {kind[0]} version {kind[1]}; this version reads {_KIND[0]} version "
+            f"{_KIND[1]}. Upgrade penstock, or repack."
+        )
     if not names or any(os.path.basename(name) != name or not name for name in names):
         raise PackError(f"{manifest}: lists no files, or files elsewhere: {names[:3]}.")
     return names

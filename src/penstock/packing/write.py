@@ -8,6 +8,7 @@ Both are files that this made itself: a link, pipe or device of that name is not
 from __future__ import annotations
 
 import os
+import stat
 import zlib
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack
@@ -233,7 +234,7 @@ def _open_both(target: str, opened: ExitStack, *, resume: bool) -> tuple[BinaryI
     """Open journal and unfinished file, the latter locked; new ones vanish if `opened` is left."""
     paths = target + JOURNAL_SUFFIX, target + PARTIAL_SUFFIX
     is_there = [os.path.lexists(path) for path in paths]
-    if is_there[1] and not is_there[0]:
+    if is_there[1] and not is_there[0] and not _is_empty(paths[1]):
         raise PackError(
             f"{paths[1]}: there is no {paths[0]}, so it was not left by an interrupted pack and "
             "cannot be resumed. Remove it, or give another name."
@@ -242,8 +243,11 @@ def _open_both(target: str, opened: ExitStack, *, resume: bool) -> tuple[BinaryI
     if is_there[0]:
         with disk.reopen(paths[0]) as left:
             read_start(left, paths[0])  # somebody else's file of that name is not removed
-    for path, exists in zip(paths, is_there, strict=True):
-        if resume and exists:
+    goes_on = resume and is_there[0]
+    if not goes_on:
+        disk.remove_own(paths[1])  # first: without a journal it would not be taken for ours
+    for path in paths:
+        if goes_on and os.path.lexists(path):
             file = disk.reopen(path)
         else:
             file = disk.create_anew(path)
@@ -254,3 +258,9 @@ def _open_both(target: str, opened: ExitStack, *, resume: bool) -> tuple[BinaryI
     if try_lock(partial) is False:
         raise PackError(f"{partial.name}: another process is writing it. Wait until it is done.")
     return journal, partial
+
+
+def _is_empty(path: str) -> bool:
+    """Whether this is what is left if a pack ends when it has just made the file."""
+    found = os.lstat(path)
+    return stat.S_ISREG(found.st_mode) and found.st_size == 0

@@ -18,6 +18,7 @@ import os
 import stat
 import tempfile
 import time
+from contextlib import suppress
 from pathlib import Path
 
 import numpy as np
@@ -35,6 +36,8 @@ CLOCK_GRAIN_NS = 2_000_000_000
 
 MAGIC = b"penstock scan\n"
 DIGEST_BYTES = hashlib.sha256().digest_size
+_TEMPORARY = ".tmp"
+_LEFTOVER_S = 3600.0  # no process writes for so long
 
 
 def find_images(root: str, *, refresh: bool = False, progress: bool | None = None) -> Scan:
@@ -129,15 +132,26 @@ def _remember(scan: Scan, file: Path, real_root: bytes) -> None:
             file_offsets=scan.files.offsets,
         )
         file.parent.mkdir(parents=True, exist_ok=True)
+        _remove_leftovers(file.parent)
         # Under a name of its own, then renamed: two processes may do this at once.
-        handle, temporary = tempfile.mkstemp(dir=file.parent, suffix=".tmp")
+        handle, temporary = tempfile.mkstemp(dir=file.parent, suffix=_TEMPORARY)
         with os.fdopen(handle, "wb") as opened:
             opened.write(MAGIC + hashlib.sha256(body.getbuffer()).digest())
             opened.write(body.getbuffer())
         os.replace(temporary, file)
-    except (OSError, MemoryError):
+    except BaseException as error:
         if temporary is not None:
             _delete_if_there(temporary)
+        if not isinstance(error, (OSError, MemoryError)):
+            raise
+
+
+def _remove_leftovers(folder: Path) -> None:
+    """Remove what processes left behind that were killed while they wrote."""
+    for found in folder.glob(f"*{_TEMPORARY}"):
+        with suppress(OSError):  # somebody else renamed or removed it meanwhile
+            if found.lstat().st_mtime < time.time() - _LEFTOVER_S:
+                found.unlink()
 
 
 def _delete_if_there(file: str) -> None:
