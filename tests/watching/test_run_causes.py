@@ -3,9 +3,9 @@
 import sys
 
 import pytest
-from watching.run_causes.__main__ import CAUSES, try_once
 
 from penstock.usable_cores import usable_cores
+from watching.run_causes.__main__ import CAUSES, try_once
 
 
 @pytest.mark.quiet
