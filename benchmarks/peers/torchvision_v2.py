@@ -13,7 +13,7 @@ from benchmarks.dataset import CHECKOUT
 
 def _import_torchvision() -> ModuleType:
     """Import torchvision as `penstock demo` does, but without penstock, which takes memory too."""
-    path = CHECKOUT / "src" / "penstock" / "cli" / "torchvision_import.py"
+    path = CHECKOUT / "src" / "penstock" / "demo" / "torchvision_import.py"
     spec = spec_from_file_location("torchvision_import", path)
     if spec is None or spec.loader is None:
         raise ImportError(f"{path}: cannot be imported. Run the benchmarks from a whole checkout.")
