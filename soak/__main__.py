@@ -145,14 +145,17 @@ def main(arguments: Sequence[str] | None = None) -> int:
         results = soak.results
         began_s = told_s = time.monotonic()  # the data sets are made
         print(f"soak: seed {results.seed}, {args.seconds:.0f} s, {args.jobs} at a time", flush=True)
-        for outcome in soak.outcomes(began_s + args.seconds):
-            results.outcomes.append(outcome)
-            if outcome.failures:
-                first = outcome.failures[0].splitlines()[0]
-                print(f"soak: FAILED {outcome.kind} {outcome.number}: {first}", flush=True)
-            if time.monotonic() - told_s > TELL_EVERY_S:
-                told_s = time.monotonic()
-                print(results.progress(told_s - began_s), flush=True)
+        try:
+            for outcome in soak.outcomes(began_s + args.seconds):
+                results.outcomes.append(outcome)
+                if outcome.failures:
+                    first = outcome.failures[0].splitlines()[0]
+                    print(f"soak: FAILED {outcome.kind} {outcome.number}: {first}", flush=True)
+                if time.monotonic() - told_s > TELL_EVERY_S:
+                    told_s = time.monotonic()
+                    print(results.progress(told_s - began_s), flush=True)
+        except KeyboardInterrupt:
+            print("soak: interrupted; what was under way does not count", flush=True)
     took_s = time.monotonic() - began_s
     if args.json:
         text = json.dumps(results.to_dict(took_s), indent=1)

@@ -21,12 +21,12 @@ def ours():
 
 
 def test_looking_at_a_loader_counts_nothing(loader):
-    before = len(ours())
+    before = set(ours())  # of other tests; they may end at any time
     iter(loader)
     iter(loader)
 
     assert loader.epoch == 0
-    assert len(ours()) == before
+    assert set(ours()) <= before
     assert loader.state_dict()["epoch"] == 0
 
 

@@ -159,6 +159,13 @@ def test_masks_of_another_kind_are_no_masks(tmp_path, kind):
     assert not PackedMasks.are_in(open_packed(tmp_path / "other.pen"))
 
 
+@pytest.mark.parametrize("column", ["height", "width"])
+def test_masks_of_an_image_without_a_size_are_refused(packed, column):
+    data = forge(packed, column, 1, 0)
+    with pytest.raises(DecodeError, match="the index says that it is"):
+        PackedMasks(data).read(1)
+
+
 def test_every_offset_is_sound_where_nothing_was_forged(packed):
     records = PackedSource(open_packed(packed)).records(np.arange(4))
     file = PackFile(packed)

@@ -103,6 +103,8 @@ class PackedMasks:
         """Return a sample's masks."""
         file, place = self._packed.locate(index)
         height, width = int(file.facts("height")[place]), int(file.facts("width")[place])
+        if height < 1 or width < 1:
+            raise DecodeError(f"the index says that it is {height}x{width}: run penstock verify")
         reader: Any = file.columns[MASKS.name]
         encoded = reader.stored(place)
         if self.kind is MaskKind.OBJECTS and are_runs(encoded):
@@ -113,7 +115,7 @@ class PackedMasks:
             stack = read_label_map(encoded.tobytes())
         if self.kind is MaskKind.OBJECTS and (stack.shape[1] != width or stack.shape[0] % height):
             raise DecodeError(
-                f"masks of {stack.shape[0]}x{stack.shape[1]} are no number of masks for an image "
+                f"masks of {stack.shape[0]}x{stack.shape[1]} do not fit an image "
                 f"of {height}x{width}. Repack it"
             )
         if self.kind is MaskKind.LABELS and not len(encoded):

@@ -172,7 +172,7 @@ def _check_masks(file: PackFile, index: int) -> None:
     except DecodeError as error:
         raise PackError(f"sample {index:,} ({file.name(index)}): {error}.") from error
     # In the PNGs of earlier files the masks of objects stand one above the other.
-    if found.width != width or found.height % height:
+    if found.width != width or height < 1 or found.height % height:
         raise PackError(
             f"sample {index:,} ({file.name(index)}): masks of {found.height}x{found.width} "
             f"for an image of {height}x{width}."
