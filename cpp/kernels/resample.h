@@ -37,7 +37,7 @@ struct ResizeSpec {
   int out_width = 0;
   Region window;
   Filter filter = Filter::bilinear;
-  bool vertical_first = false;  // Pillow's pass order for these sizes; see penstock/planner/pillow_order.py
+  bool vertical_first = false;  // Pillow's order for these sizes: planner/pillow_order.py
   bool flip_horizontal = false;
   bool flip_vertical = false;
 
