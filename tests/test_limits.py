@@ -1,5 +1,6 @@
 """One budget: what exceeds it is refused by name, and `--limit` or `limits=` raises it."""
 
+import errno
 import os
 import threading
 
@@ -10,12 +11,12 @@ import pytest
 from dataset_samples import image_bytes
 from penstock import Limits, Loader, pack, unpack, verify
 from penstock.cli.main import EXIT_ERROR, main
-from penstock.errors import DecodeError, PackError, PenstockError, SourceError
+from penstock.errors import DecodeError, PackError, PenstockError, ResourceError, SourceError
 from penstock.geometry import Size
 from penstock.limits import beyond, limits_from_text, limits_in_force, using
 from penstock.packing import items
 from penstock.packing.contact_sheet import make_contact_sheet
-from penstock.packing.datasets.layout_source import LayoutSource
+from penstock.packing.datasets.layout_source import LayoutSource, explaining_parsers
 from penstock.packing.encode import room_for
 from penstock.packing.mask_runs import encode_runs
 
@@ -218,6 +219,14 @@ def test_what_a_parser_raises_names_the_data_set_and_our_own_faults_stay():
     with pytest.raises(AttributeError) as caught:
         list(LayoutSource("x", "some data", (), ours).items())
     assert "Please report it" in "".join(getattr(caught.value, "__notes__", ["Please report it"]))
+
+
+def test_what_the_machine_refuses_is_not_taken_for_damage():
+    with (
+        pytest.raises(ResourceError, match=r"a\.parquet: it cannot be read .*limit on open files"),
+        explaining_parsers("a.parquet"),
+    ):
+        raise OSError(errno.EMFILE, "Too many open files")
 
 
 def test_nothing_is_left_of_the_pixels_under_way(images, tmp_path):

@@ -20,22 +20,27 @@ _FULL = {errno.ENOSPC, errno.EDQUOT}
 
 @contextmanager
 def explaining_errors(path: str, needed_bytes: Callable[[], int]) -> Iterator[None]:
-    """Turn the system's errors while writing `path` into a sentence; a full disk names figures."""
+    """Turn the system's errors while writing `path` into a sentence; a full disk names figures.
+
+    `needed_bytes` returns how many more are needed, 0 if that is not known.
+    """
     try:
         yield
     except PenstockError:
         raise
     except OSError as error:
         if error.errno not in _FULL:
-            other = error.filename is not None and os.fspath(error.filename) != path
-            where = f" at {os.fsdecode(error.filename)}" if other else ""
+            name = error.filename if isinstance(error.filename, (str, bytes)) else path
+            where = f" at {os.fsdecode(name)}" if os.fsdecode(name) != path else ""
             raise PackError(
                 f"{path}: cannot be written ({error.strerror or error}{where})."
             ) from error
+        needed = needed_bytes()
+        more = f"about {human_bytes(needed)} more are needed, " if needed else ""
         free = shutil.disk_usage(os.path.dirname(os.path.abspath(path))).free
         raise PackError(
-            f"{path}: the disk is full: about {human_bytes(needed_bytes())} more are needed, "
-            f"{human_bytes(free)} are free. Make room, then go on with --resume (resume=True)."
+            f"{path}: the disk is full: {more}{human_bytes(free)} are free. "
+            "Make room, then go on with --resume (resume=True)."
         ) from error
 
 

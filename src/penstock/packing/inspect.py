@@ -49,7 +49,8 @@ class Inspection:
 
     def lines(self) -> list[str]:
         """Return it for people."""
-        lines = [f"{self.path}: {self.summary.files:,} file(s)", *self.summary.lines()]
+        files = self.summary.files
+        lines = [f"{self.path}: {files:,} file{'' if files == 1 else 's'}", *self.summary.lines()]
         if self.height_px and self.width_px:
             lines.append(
                 "height x width: {}x{} at least, {}x{} median, {}x{} at most; {:,} turned".format(

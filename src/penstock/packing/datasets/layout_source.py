@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 
 from penstock.errors import PenstockError, SourceError
 from penstock.packing.items import Column, PackItem
+from penstock.resources import raise_if_refused
 
 # Whose exceptions are about the file that is read.
 PARSERS = frozenset(
@@ -67,6 +68,7 @@ def explaining_parsers(title: str) -> Iterator[None]:
             if hasattr(error, "add_note"):  # from Python 3.11 on
                 error.add_note(f"penstock: {title} met a fault in penstock itself. {REPORT}")
             raise
+        raise_if_refused(error, title)
         raise SourceError(
             f"{title}: it cannot be read ({type(error).__name__}: {text}). It is damaged, or of a "
             "form that is not known. Get it again, or convert it."
