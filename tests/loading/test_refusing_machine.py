@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import errno
 import os
+import re
 import resource
 from collections.abc import Callable
 from pathlib import Path
@@ -12,7 +13,7 @@ import PIL.Image
 import pytest
 
 import penstock
-from penstock import DecodeError, Loader, ResourceError
+from penstock import DecodeError, Loader, ResourceError, resources
 from penstock import transforms as T
 from penstock.resources import raise_if_refused
 
@@ -201,3 +202,11 @@ def test_only_what_is_the_machines_is_told_so() -> None:
     with pytest.raises(ResourceError):
         raise_if_refused(wrapped)
     assert issubclass(penstock.ResourceError, penstock.PenstockError)
+
+
+def test_python_and_the_core_have_one_list() -> None:
+    source = (Path(__file__).parents[2] / "cpp" / "engine" / "read_file.cpp").read_text("utf-8")
+    body = source[source.index("bool is_of_the_machine(int code) {") :]
+    names = re.findall(r"case (E\w+):", body[: body.index("default:")])
+
+    assert {getattr(errno, name) for name in names} == resources._OF_THE_MACHINE
