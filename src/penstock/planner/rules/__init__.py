@@ -1,4 +1,5 @@
-"""Rewriting rules of the planner, one a file: each a pure function from a plan to a better one.
+"""The rules of the planner. Each says in its docstring what it saves and why it may be applied."""
 
-A rule's docstring says why it pays, why it is allowed, and what it may change.
-"""
+from penstock.planner.rules import crop_first
+
+EXACT = crop_first.RULES

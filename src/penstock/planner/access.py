@@ -1,0 +1,71 @@
+"""Which pixels each effect looks at to make one: what decides which rules hold for it."""
+
+from __future__ import annotations
+
+from enum import Enum
+
+import numpy as np
+import numpy.typing as npt
+
+from penstock.geometry import Bools, Ints
+from penstock.transforms.effects import Effect, EffectMove
+
+
+class Access(Enum):
+    """What a pixel of the result is made of."""
+
+    TABLE = "table"  # one value of the pixel, through a table that is known beforehand
+    PIXEL = "per pixel"  # all values of the pixel
+    STATISTIC = "statistic"  # the pixel, and a figure over the whole image
+    NEIGHBOURHOOD = "neighbourhood"  # the pixels around it, within a reach
+    GATHER = "gather"  # pixels at another place, which a matrix gives
+    PLACE = "place"  # depends on where in the image the pixel is
+
+
+ACCESS = {
+    Effect.NONE: Access.TABLE,
+    Effect.BRIGHTNESS: Access.TABLE,
+    Effect.CONTRAST: Access.STATISTIC,
+    Effect.SATURATION: Access.PIXEL,
+    Effect.HUE: Access.PIXEL,
+    Effect.SHARPNESS: Access.NEIGHBOURHOOD,
+    Effect.POSTERIZE: Access.TABLE,
+    Effect.SOLARIZE: Access.TABLE,
+    Effect.SOLARIZE_ADD: Access.TABLE,
+    Effect.INVERT: Access.TABLE,
+    Effect.AUTOCONTRAST: Access.STATISTIC,
+    Effect.EQUALIZE: Access.STATISTIC,
+    Effect.GRAYSCALE: Access.PIXEL,
+    Effect.PERMUTE_CHANNELS: Access.PIXEL,
+    Effect.AFFINE: Access.GATHER,
+    Effect.PERSPECTIVE: Access.GATHER,
+    Effect.GAUSSIAN_BLUR: Access.NEIGHBOURHOOD,
+    Effect.GAUSSIAN_NOISE: Access.PLACE,
+    Effect.ERASE: Access.PLACE,
+    Effect.ELASTIC: Access.PLACE,
+    Effect.MIX_BEGIN: Access.PLACE,
+    Effect.MIX_ADD: Access.PLACE,
+    Effect.MIX_END: Access.PLACE,
+}
+
+
+def has_access(move: EffectMove, *kinds: Access) -> Bools:
+    """Which samples have an effect of one of these kinds."""
+    return _table_of(kinds)[move.effect]
+
+
+def reach(move: EffectMove) -> tuple[Ints, Ints]:
+    """How many pixels to each side an effect looks, across and down; 0 for those that do not."""
+    blurs = move.effect == Effect.GAUSSIAN_BLUR
+    sharpens = (move.effect == Effect.SHARPNESS).astype(np.int64)
+    width, height = move.numbers[:, 0].astype(np.int64), move.numbers[:, 1].astype(np.int64)
+    return sharpens + blurs * (width // 2), sharpens + blurs * (height // 2)
+
+
+def _table_of(kinds: tuple[Access, ...]) -> npt.NDArray[np.bool_]:
+    if kinds not in _TABLES:
+        _TABLES[kinds] = np.array([ACCESS[effect] in kinds for effect in Effect])
+    return _TABLES[kinds]
+
+
+_TABLES: dict[tuple[Access, ...], npt.NDArray[np.bool_]] = {}
