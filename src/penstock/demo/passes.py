@@ -10,12 +10,11 @@ from functools import partial
 from statistics import median
 from typing import Any
 
-from penstock.analysis.cores import pinned_to
 from penstock.demo.loader_process import LoaderProcess
 from penstock.demo.loaders import Work
 from penstock.demo.torchvision_import import import_torch_if_there
 from penstock.progress import ProgressBar
-from penstock.usable_cores import usable_cores
+from penstock.usable_cores import pinned_to, usable_cores
 
 SHORTEST_PASS_S = 0.3
 
