@@ -5,8 +5,6 @@ them, and ToDtype and Normalize last. A list written for torchvision's v2 runs w
 """
 
 from penstock.transforms.affine import RandomAffine
-from penstock.transforms.augmix import AugMix
-from penstock.transforms.auto_augment import AutoAugment, AutoAugmentPolicy
 from penstock.transforms.blur import GaussianBlur
 from penstock.transforms.box_ops import (
     ClampBoundingBoxes,
@@ -47,16 +45,16 @@ from penstock.transforms.mixup import CutMix, MixUp
 from penstock.transforms.noise import GaussianNoise
 from penstock.transforms.pad import Pad
 from penstock.transforms.perspective import RandomPerspective
-from penstock.transforms.population import PopulationBasedAugment
+from penstock.transforms.policies.auto_augment import AutoAugment, AutoAugmentPolicy
+from penstock.transforms.policies.population import PopulationBasedAugment
+from penstock.transforms.policies.rand_augment import AugMix, RandAugment, TrivialAugmentWide
 from penstock.transforms.presets import classification, classification_eval, detection, ssd
 from penstock.transforms.python_step import PythonStep
-from penstock.transforms.rand_augment import RandAugment
 from penstock.transforms.random_sizes import RandomShortestSize, ScaleJitter
 from penstock.transforms.resize import Resize
 from penstock.transforms.resized_crop import RandomResizedCrop
 from penstock.transforms.rotation import RandomRotation
 from penstock.transforms.targets import BoxFormat, Targets
-from penstock.transforms.trivial_augment import TrivialAugmentWide
 from penstock.transforms.values import IMAGENET_MEAN, IMAGENET_STD, Normalize, ToDtype, ToTensor
 from penstock.transforms.zoom_out import RandomZoomOut
 

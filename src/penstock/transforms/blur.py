@@ -12,13 +12,13 @@ from penstock.rng import Draws
 from penstock.transforms.arguments import read_pair, read_size
 from penstock.transforms.effects import Effect, EffectMove, same_effect
 from penstock.transforms.op import ImageOp
+from penstock.transforms.policies.spaces import read_generation
 from penstock.transforms.torch_blur import (
     MOST_WEIGHTS,
     check_installed_torch,
     torch_weights,
     weights_needed,
 )
-from penstock.transforms.torchvision_space import read_generation
 
 
 @dataclass(frozen=True, slots=True, repr=False)

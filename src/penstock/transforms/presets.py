@@ -10,8 +10,6 @@ from collections.abc import Sequence
 from typing import Any, Literal
 
 from penstock.errors import TransformError
-from penstock.transforms.augmix import AugMix
-from penstock.transforms.auto_augment import AutoAugment
 from penstock.transforms.box_ops import ConvertBoundingBoxFormat, SanitizeBoundingBoxes
 from penstock.transforms.colour_jitter import RandomPhotometricDistort
 from penstock.transforms.compose import Compose
@@ -22,12 +20,12 @@ from penstock.transforms.flip import RandomHorizontalFlip
 from penstock.transforms.interpolation import Interpolation, InterpolationMode
 from penstock.transforms.iou_crop import RandomIoUCrop
 from penstock.transforms.op import ImageOp
-from penstock.transforms.rand_augment import RandAugment
+from penstock.transforms.policies.auto_augment import AutoAugment
+from penstock.transforms.policies.rand_augment import AugMix, RandAugment, TrivialAugmentWide
 from penstock.transforms.random_sizes import RandomShortestSize, ScaleJitter
 from penstock.transforms.resize import Resize
 from penstock.transforms.resized_crop import RandomResizedCrop
 from penstock.transforms.targets import BoxFormat
-from penstock.transforms.trivial_augment import TrivialAugmentWide
 from penstock.transforms.values import IMAGENET_MEAN, IMAGENET_STD, Normalize, ToDtype
 from penstock.transforms.zoom_out import RandomZoomOut
 
