@@ -6,8 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from penstock.transforms.arguments import read_fill
-from penstock.transforms.interpolation import read_warp_interpolation
+from penstock.transforms.arguments import read_fill, read_warp_interpolation
 from penstock.transforms.policies.ops import make_scene
 from penstock.transforms.policies.spaces import auto_augment_ops
 from tests.outside.adapter import Adapter

@@ -14,7 +14,7 @@ from penstock.errors import TransformError
 from penstock.geometry import Size, Sizes
 from penstock.reference.effects import apply_effect
 from penstock.rng import Draws
-from penstock.transforms import dirichlet
+from penstock.transforms import mixing
 from penstock.transforms.effects import Effect
 from penstock.transforms.policies import auto_augment, rand_augment, spaces
 from penstock.transforms.policies.ops import draw_signs, make_scene, policy_move
@@ -290,7 +290,7 @@ def test_weights_are_dirichlets(torchvision, alpha, count):
 
     torch.manual_seed(0)
     theirs = torch._sample_dirichlet(torch.full((4000, count), alpha)).numpy()
-    ours = dirichlet.draw_weights(Draws(0, 0, np.arange(20000), 0), alpha, count)
+    ours = mixing.draw_weights(Draws(0, 0, np.arange(20000), 0), alpha, count)
 
     np.testing.assert_allclose(ours.sum(axis=0), 1)
     for part in range(count):

@@ -11,21 +11,21 @@ import numpy as np
 from penstock.errors import TransformError
 from penstock.geometry import Floats, Ints, Sizes
 from penstock.rng import Draws
-from penstock.transforms.arguments import Colour, Fill, read_fill
-from penstock.transforms.effects import EffectMove
-from penstock.transforms.interpolation import (
+from penstock.transforms.arguments import (
+    Colour,
+    Fill,
+    Generation,
     Interpolation,
     InterpolationMode,
+    TorchvisionFlavor,
+    read_fill,
+    read_generation,
     read_warp_interpolation,
 )
+from penstock.transforms.effects import EffectMove
 from penstock.transforms.op import ImageOp
 from penstock.transforms.policies.ops import NOTHING, binned_move, draw_signs
-from penstock.transforms.policies.spaces import (
-    Generation,
-    TorchvisionFlavor,
-    auto_augment_ops,
-    read_generation,
-)
+from penstock.transforms.policies.spaces import auto_augment_ops
 
 # A line is a sub-policy: two ops, each with its probability and, if it has levels, its bin of ten.
 IMAGENET = """

@@ -24,7 +24,7 @@ from penstock.transforms.effects import (
     pack_colour,
     same_effect,
 )
-from penstock.transforms.rotation import rotate
+from penstock.transforms.warp import rotate
 from penstock.transforms.warp_matrices import affine_matrix, each, middle
 
 NOTHING = -1  # in the place of an op's number

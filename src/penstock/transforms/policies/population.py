@@ -19,17 +19,15 @@ from penstock.rng import Draws
 from penstock.transforms.arguments import (
     Colour,
     Fill,
+    Interpolation,
+    InterpolationMode,
     read_fill,
     read_integer,
     read_number,
     read_numbers,
-)
-from penstock.transforms.effects import EffectMove
-from penstock.transforms.interpolation import (
-    Interpolation,
-    InterpolationMode,
     read_warp_interpolation,
 )
+from penstock.transforms.effects import EffectMove
 from penstock.transforms.op import ImageOp
 from penstock.transforms.policies.ops import NOTHING, Scene, draw_signs, policy_move
 from penstock.transforms.policies.spaces import MOST_LEVEL, population_ops

@@ -11,23 +11,27 @@ import numpy as np
 from penstock.errors import TransformError
 from penstock.geometry import Sizes
 from penstock.rng import Draws
-from penstock.transforms.arguments import Colour, Fill, read_fill, read_integer, read_number
-from penstock.transforms.dirichlet import draw_weights
-from penstock.transforms.effects import Effect, EffectMove, same_effect
-from penstock.transforms.interpolation import (
+from penstock.transforms.arguments import (
+    Colour,
+    Fill,
+    Generation,
     Interpolation,
     InterpolationMode,
+    TorchvisionFlavor,
+    read_fill,
+    read_generation,
+    read_integer,
+    read_number,
     read_warp_interpolation,
 )
+from penstock.transforms.effects import Effect, EffectMove, same_effect
+from penstock.transforms.mixing import draw_weights
 from penstock.transforms.moves import repeat
 from penstock.transforms.op import ImageOp
 from penstock.transforms.policies.ops import NOTHING, Scene, binned_move, draw_signs, policy_move
 from penstock.transforms.policies.spaces import (
-    Generation,
-    TorchvisionFlavor,
     augmix_ops,
     rand_augment_ops,
-    read_generation,
     tpu_ops,
     trivial_augment_ops,
 )

@@ -8,13 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import lru_cache
-from typing import Literal
 
 import numpy as np
 import numpy.typing as npt
 
-from penstock.errors import TransformError
 from penstock.geometry import Floats, Ints, Sizes
+from penstock.transforms.arguments import Generation
 from penstock.transforms.effects import Effect
 from penstock.transforms.policies.ops import (
     LevelToArgument,
@@ -160,8 +159,6 @@ def _down_from(start: int, most: int) -> LevelToArgument:
     return lambda level, sizes: np.maximum(start - _whole(most)(level, sizes), 0)
 
 
-Generation = Literal[1, 2]
-TorchvisionFlavor = Literal["torchvision", "torchvision_v1"]
 Singles = npt.NDArray[np.float32]
 
 _TORCHVISION_ENHANCEMENTS = {
@@ -170,15 +167,6 @@ _TORCHVISION_ENHANCEMENTS = {
     "Contrast": Effect.CONTRAST,
     "Sharpness": Effect.SHARPNESS,
 }
-
-
-def read_generation(where: str, flavor: object) -> Generation:
-    """Return the generation that a flavor names."""
-    if flavor not in ("torchvision", "torchvision_v1"):
-        raise TransformError(
-            f'{where}: flavor must be "torchvision" or "torchvision_v1", got {flavor!r}.'
-        )
-    return 1 if flavor == "torchvision_v1" else 2
 
 
 @lru_cache

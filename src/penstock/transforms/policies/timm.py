@@ -14,9 +14,14 @@ import numpy as np
 from penstock.errors import TransformError
 from penstock.geometry import Floats, Ints, Sizes
 from penstock.rng import Draws
-from penstock.transforms.arguments import Colour, read_fill, read_number
+from penstock.transforms.arguments import (
+    Colour,
+    InterpolationMode,
+    read_fill,
+    read_number,
+    read_warp_interpolation,
+)
 from penstock.transforms.effects import EffectMove
-from penstock.transforms.interpolation import InterpolationMode, read_warp_interpolation
 from penstock.transforms.op import ImageOp
 from penstock.transforms.policies.ops import (
     NOTHING,
