@@ -130,7 +130,7 @@ def test_torch_is_optional(path):
 def test_opencv_is_optional(path):
     libraries = {name.split(".")[0] for name in imported_modules(path)}
 
-    if not relative(path).startswith("src/penstock/reference/libraries/opencv_"):
+    if relative(path) != "src/penstock/reference/libraries/opencv.py":
         assert "cv2" not in libraries
 
 

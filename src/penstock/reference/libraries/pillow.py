@@ -1,21 +1,52 @@
-"""What is not a plain JPEG: decoded by Pillow, exactly as torchvision would have it."""
+"""Pillow: decoding exactly as torchvision would have it, and the oracle as a library."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any, TypeVar
+from collections.abc import Callable, Iterable
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 import PIL.Image
 
 from penstock.errors import DecodeError
+from penstock.geometry import Size
 from penstock.limits import pillow_limit
 from penstock.pillow_messages import heard
+from penstock.reference.libraries.library import ImageLibrary, ImageT
+from penstock.reference.pipeline import finish, run_moves
 from penstock.resources import raise_if_refused
 from penstock.sources import Source
+from penstock.transforms.moves import Move
+from penstock.transforms.values import FinalSpec, Layout
 
-ImageT = TypeVar("ImageT")
+
+class PillowLibrary(ImageLibrary[PIL.Image.Image]):
+    """The reference, as a library among others."""
+
+    def open(self, source: Source, sample: int, pixel_limit: int) -> PIL.Image.Image:
+        """Decode by Pillow."""
+        return open_rgb(source, sample, pixel_limit)
+
+    def size_of(self, image: PIL.Image.Image) -> Size:
+        """The size of an image."""
+        return Size(image.height, image.width)
+
+    def run_moves(self, image: PIL.Image.Image, moves: Iterable[Move], row: int) -> PIL.Image.Image:
+        """Do what the moves say for the sample in `row`."""
+        return run_moves(image, moves, row)
+
+    def to_pillow(self, image: PIL.Image.Image) -> PIL.Image.Image:
+        """The same image: it is Pillow's already."""
+        return image
+
+    def from_pillow(self, image: PIL.Image.Image) -> PIL.Image.Image:
+        """The same image: it is Pillow's already."""
+        return image
+
+    def finish(self, image: PIL.Image.Image, spec: FinalSpec, layout: Layout) -> npt.NDArray[Any]:
+        """The final pass: values, element type and layout."""
+        return finish(image, spec, layout)
 
 
 def open_rgb(source: Source, sample: int, pixel_limit: int) -> PIL.Image.Image:
