@@ -18,10 +18,11 @@ from penstock.loading.work import Carrier, Failures, Part
 from penstock.planner.plan import Plan, Segment
 from penstock.reference.libraries.library import ImageLibrary, ImageT
 from penstock.reference.pillow_decode import open_listening
-from penstock.reference.pipeline import Layout, erase_finished
+from penstock.reference.pipeline import erase_finished
 from penstock.resources import Pool
 from penstock.sources import Source
 from penstock.transforms.effects import EffectMove
+from penstock.transforms.values import Layout
 
 
 class LibraryCarrier(Carrier, Generic[ImageT]):

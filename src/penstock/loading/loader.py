@@ -40,12 +40,10 @@ from penstock.planner.pillow_order import check_installed_pillow
 from penstock.planner.plan import Plan, as_written
 from penstock.reference.libraries import open_library
 from penstock.reference.mix import mix_reference
-from penstock.reference.pipeline import Layout
 from penstock.sources import Source
-from penstock.transforms.batch_choice import read_batch_op
-from penstock.transforms.final import FinalSpec
+from penstock.transforms.batch_op import read_batch_op
 from penstock.transforms.targets import Targets
-from penstock.transforms.values import Element, read_element
+from penstock.transforms.values import Element, FinalSpec, Layout, read_element
 from penstock.translation.transforms.lines import Translation
 from penstock.translation.transforms.translate import translate, translate_batch
 

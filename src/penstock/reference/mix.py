@@ -8,9 +8,9 @@ import numpy as np
 import numpy.typing as npt
 
 from penstock.geometry import Ints
-from penstock.reference.pipeline import Layout, bfloat16_bits
+from penstock.reference.pipeline import bfloat16_bits
 from penstock.transforms.batch_op import Mixing, MixKind
-from penstock.transforms.values import Element
+from penstock.transforms.values import Element, Layout
 
 Values = npt.NDArray[np.float32]
 

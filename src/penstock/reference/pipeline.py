@@ -6,7 +6,7 @@ Slow and plain on purpose. Whatever the core produces is compared with this.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -18,11 +18,8 @@ from penstock.planner.plan import Plan
 from penstock.reference.effects import Mix, apply_effect
 from penstock.reference.filters import normal_numbers
 from penstock.transforms.effects import Effect, EffectMove
-from penstock.transforms.final import FinalSpec
 from penstock.transforms.moves import CropMove, FlipMove, Move, PadMode, PadMove, ResizeMove
-from penstock.transforms.values import Element
-
-Layout = Literal["chw", "hwc"]
+from penstock.transforms.values import Element, FinalSpec, Layout
 
 
 def run_reference(

@@ -18,9 +18,8 @@ from penstock.planner.plan import Plan
 from penstock.reference.pillow_decode import open_listening, open_rgb
 from penstock.reference.pipeline import erase_finished, finish, run_moves
 from penstock.sources import Source
-from penstock.transforms.final import FinalSpec
 from penstock.transforms.targets import Targets
-from penstock.transforms.values import Element
+from penstock.transforms.values import Element, FinalSpec
 
 
 @dataclass(frozen=True, slots=True)

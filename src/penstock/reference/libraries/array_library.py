@@ -14,10 +14,10 @@ from penstock.geometry import Ints, Size
 from penstock.reference.effects import Mix, Numbers
 from penstock.reference.libraries.library import ImageLibrary
 from penstock.reference.pillow_decode import to_array
-from penstock.reference.pipeline import Layout, finish_pixels
+from penstock.reference.pipeline import finish_pixels
 from penstock.transforms.effects import Effect, EffectMove
-from penstock.transforms.final import FinalSpec
 from penstock.transforms.moves import CropMove, FlipMove, Move, PadMode, PadMove, ResizeMove
+from penstock.transforms.values import FinalSpec, Layout
 
 Pixels = npt.NDArray[np.uint8]
 

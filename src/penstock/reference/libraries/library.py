@@ -10,10 +10,9 @@ import numpy.typing as npt
 from PIL import Image
 
 from penstock.geometry import Size
-from penstock.reference.pipeline import Layout
 from penstock.sources import Source
-from penstock.transforms.final import FinalSpec
 from penstock.transforms.moves import Move
+from penstock.transforms.values import FinalSpec, Layout
 
 ImageT = TypeVar("ImageT")
 

@@ -11,10 +11,10 @@ from PIL import Image
 from penstock.geometry import Size
 from penstock.reference.libraries.library import ImageLibrary
 from penstock.reference.pillow_decode import open_rgb
-from penstock.reference.pipeline import Layout, finish, run_moves
+from penstock.reference.pipeline import finish, run_moves
 from penstock.sources import Source
-from penstock.transforms.final import FinalSpec
 from penstock.transforms.moves import Move
+from penstock.transforms.values import FinalSpec, Layout
 
 
 class PillowLibrary(ImageLibrary[Image.Image]):

@@ -17,7 +17,7 @@ from penstock.geometry import Bools, Ints, Sizes
 from penstock.rng import Draws
 from penstock.transforms.moves import CropMove, Move, PadMode, PadMove, repeat
 from penstock.transforms.op import ImageOp
-from penstock.transforms.resized_crop import RandomResizedCrop
+from penstock.transforms.resize import RandomResizedCrop
 
 Position = Literal["center", "top_left", "top_right", "bottom_left", "bottom_right"]
 

@@ -9,8 +9,7 @@ import numpy.typing as npt
 
 from penstock import transforms as T
 from penstock.errors import TransformError
-from penstock.transforms.final import FinalSpec, reduce_final
-from penstock.transforms.values import FinalOp
+from penstock.transforms.values import FinalOp, FinalSpec, reduce_final
 from penstock.translation.transforms.identify import describe
 from penstock.translation.transforms.lines import Log
 from penstock.translation.transforms.stages import Pipeline, Stage

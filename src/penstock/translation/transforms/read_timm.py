@@ -8,7 +8,7 @@ from typing import Any
 
 from penstock import transforms as T
 from penstock.errors import TransformError
-from penstock.transforms.timm_auto_augment import TimmAutoAugment
+from penstock.transforms.policies.timm import TimmAutoAugment
 from penstock.transforms.values import Element, read_element
 from penstock.translation.transforms.identify import describe, imported
 from penstock.translation.transforms.lines import Log

@@ -15,11 +15,13 @@ from penstock.transforms.arguments import (
     MAX_SIDE_PX,
     Colour,
     Fill,
+    Interpolation,
+    InterpolationMode,
     PaddingMode,
     read_fill,
+    read_interpolation,
     read_padding_mode,
 )
-from penstock.transforms.interpolation import Interpolation, InterpolationMode, read_interpolation
 from penstock.transforms.moves import CropMove, Move, PadMode, PadMove, ResizeMove, repeat
 from penstock.transforms.op import ImageOp
 

@@ -8,7 +8,7 @@ from typing import Any
 
 from penstock import transforms as T
 from penstock.errors import TransformError, TranslationError
-from penstock.transforms.compose import as_transform, flatten
+from penstock.transforms.containers import as_transform, flatten
 from penstock.transforms.conversions import Conversion, Identity, moves_bytes_only
 from penstock.transforms.op import BoxOp, Transform
 from penstock.transforms.python_step import PythonStep, library_of

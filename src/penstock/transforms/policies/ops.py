@@ -9,11 +9,12 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import TypeAlias
 
 import numpy as np
 
-from penstock.geometry import Floats, Ints, Sizes
+from penstock.geometry import Floats, Ints, Size, Sizes
 from penstock.rng import Draws
 from penstock.transforms.arguments import Colour
 from penstock.transforms.effects import (
@@ -23,7 +24,7 @@ from penstock.transforms.effects import (
     pack_colour,
     same_effect,
 )
-from penstock.transforms.rotation import rotate
+from penstock.transforms.warp import rotate
 from penstock.transforms.warp_matrices import affine_matrix, each, middle
 
 NOTHING = -1  # in the place of an op's number
@@ -178,3 +179,42 @@ def cutout(argument: Floats, scene: Scene) -> EffectMove:
 def _warp(matrix: Sequence[Floats | float], scene: Scene) -> EffectMove:
     colour = pack_colour(*scene.fill)
     return same_effect(Effect.AFFINE, scene.sizes, *matrix, scene.filter, colour)
+
+
+Ops = tuple[PolicyOp, ...]
+Look = tuple[int, Colour]  # Pillow's number of the filter, and the colour of the outside
+
+_SIGNS = (-1.0, 1.0)
+
+
+def binned_move(
+    ops: Ops,
+    levels: tuple[float, ...],
+    chosen: Ints,
+    bins: Ints,
+    signs: Floats,
+    sizes: Sizes,
+    look: Look,
+) -> EffectMove:
+    """As `policy_move`, for levels that come from a few: each sample's is number `bins`."""
+    alike = len(sizes) and not np.ptp(sizes.height) and not np.ptp(sizes.width)
+    if not alike:
+        scene = make_scene(sizes, *look)
+        return policy_move(ops, chosen, np.array(levels)[bins], signs, scene)
+    effect, numbers = _table(ops, levels, sizes[0], look)
+    entry = (chosen * len(levels) + bins) * len(_SIGNS) + (signs > 0)
+    entry = np.where(chosen == NOTHING, len(effect) - 1, entry)
+    return EffectMove(effect[entry], numbers[entry], sizes.height, sizes.width)
+
+
+@lru_cache(maxsize=64)
+def _table(ops: Ops, levels: tuple[float, ...], size: Size, look: Look) -> tuple[Ints, Floats]:
+    """Effects and their numbers for every op, level and sign, in this order; nothing at the end."""
+    cases = [(op, level, sign) for op in range(len(ops)) for level in levels for sign in _SIGNS]
+    chosen, level, sign = np.array(cases).T
+    sizes = Sizes(np.full(len(cases), size.height), np.full(len(cases), size.width))
+    move = policy_move(ops, chosen.astype(np.int64), level, sign, make_scene(sizes, *look))
+    return (
+        np.concatenate([move.effect, [int(Effect.NONE)]]),
+        np.concatenate([move.numbers, np.zeros((1, NUMBERS))]),
+    )

@@ -8,20 +8,18 @@ alone. Boxes of whole numbers lose their fractions after every move: torchvision
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from penstock.geometry import Bools, Floats, Ints, Sizes
+from penstock import _core
+from penstock.geometry import Bools, Floats, Ints, Size, Sizes
 from penstock.transforms.arguments import MAX_SIDE_PX
 from penstock.transforms.effects import Effect, EffectMove
 from penstock.transforms.moves import CropMove, FlipMove, Move, PadMove, ResizeMove
-from penstock.transforms.targets.box_format import Pixels
-from penstock.transforms.targets.elastic import shift_elastic
-from penstock.transforms.targets.targets import Targets
-from penstock.transforms.targets.warp import warp_back, warps
+from penstock.transforms.targets import Pixels, Targets
 
 _CORNERS = np.array([[0, 1], [2, 1], [2, 3], [0, 3]])  # columns of a box that make its four corners
 
@@ -164,3 +162,85 @@ def _as_pixels(places: npt.NDArray[np.floating[Any]]) -> Pixels:
     """Places as they are kept; one that a warp sends to infinity stays a number."""
     limited: Pixels = np.clip(np.nan_to_num(places), -MAX_SIDE_PX, MAX_SIDE_PX).astype(np.float32)
     return limited
+
+
+Points = npt.NDArray[np.floating[Any]]
+ToNew = Callable[[Points, Ints], Floats]  # points (n, k, 2) and whose they are (n,), to new points
+
+
+def warps(effects: Ints) -> Bools:
+    """Which of the effects are warps by a matrix."""
+    return np.isin(effects, (Effect.AFFINE, Effect.PERSPECTIVE))
+
+
+def warp_back(move: EffectMove, rows: Bools, sizes: Sizes) -> ToNew:
+    """How points of the samples in `rows`, all of them warps, move."""
+    matrices = _adjugates(_matrices(move))
+    origins = np.zeros((len(sizes), 2))
+    grown = rows & ((move.height != sizes.height) | (move.width != sizes.width))
+    if grown.any():
+        origins[grown] = _frame_origins(matrices[grown], sizes.height[grown], sizes.width[grown])
+
+    def to_new(points: Points, owners: Ints) -> Floats:
+        with np.errstate(invalid="ignore"):
+            return _apply(matrices[owners], points) - origins[owners, None]
+
+    return to_new
+
+
+def _matrices(move: EffectMove) -> Floats:
+    """From output to input, (samples, 3, 3)."""
+    flat = np.zeros((len(move.effect), 9))
+    flat[:, 8] = 1
+    flat[:, :6] = move.numbers[:, :6]
+    perspective = move.effect == Effect.PERSPECTIVE
+    flat[perspective, 6:8] = move.numbers[perspective, 6:8]
+    return flat.reshape(-1, 3, 3)
+
+
+def _adjugates(matrices: Floats) -> Floats:
+    """Inverses up to a factor, which points do not feel: no division, nothing to fail."""
+    first, second, third = matrices.transpose(1, 0, 2)
+    with np.errstate(over="ignore", invalid="ignore"):
+        columns = np.cross(second, third), np.cross(third, first), np.cross(first, second)
+    return np.stack(columns, axis=2)
+
+
+def _apply(matrices: Floats, points: Points) -> Floats:
+    """Points (n, k, 2) under one matrix each; without a place under theirs they are not finite."""
+    with np.errstate(all="ignore"):
+        placed = points @ matrices[:, :, :2].transpose(0, 2, 1) + matrices[:, None, :, 2]
+        result: Floats = placed[..., :2] / placed[..., 2:]
+    return result
+
+
+def _frame_origins(matrices: Floats, height: Ints, width: Ints) -> Floats:
+    """The upper left of the old frame in the new image, for rotations that grow the image.
+
+    torchvision counts from there, Pillow centres the frame in whole pixels, less than one further.
+    """
+    zeros = np.zeros_like(height)
+    frame = np.stack([[zeros, zeros], [zeros, height], [width, height], [width, zeros]])
+    corners = _apply(matrices, frame.transpose(2, 0, 1).astype(np.float64))
+    origins: Floats = corners.min(axis=1)
+    return origins
+
+
+def shift_elastic(numbers: Floats, size: Size) -> Callable[[Points], Floats]:
+    """How points move under an ELASTIC effect with these numbers, on an image of this size."""
+    across, down = elastic_field(numbers, size)
+
+    def shift(points: Points) -> Floats:
+        """Move points (..., 2) at whole places; those outside go to the border first."""
+        x = np.clip(points[..., 0], 0, size.width - 1).astype(np.int64)
+        y = np.clip(points[..., 1], 0, size.height - 1).astype(np.int64)
+        return np.stack([x - across[y, x], y - down[y, x]], axis=-1)
+
+    return shift
+
+
+def elastic_field(numbers: Floats, size: Size) -> npt.NDArray[np.float32]:
+    """Displacements of every pixel in pixels, as the core displaces it: (across and down, y, x)."""
+    alpha, sigma = numbers[0:2].tolist(), numbers[2:4].tolist()
+    key = [int(word) for word in numbers[6:8]]
+    return _core.elastic_field(size.height, size.width, alpha, sigma, key)
