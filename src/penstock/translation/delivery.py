@@ -21,8 +21,8 @@ from penstock.loading.loader import CANNOT_BE_COPIED, HAS_NO_SAMPLES, Loader
 from penstock.loading.selection import Listed
 from penstock.planner.plan import Plan
 from penstock.sources import Source
+from penstock.translation.dataloader import Collate
 from penstock.translation.datasets.samples import IMAGE, LABEL, Samples, Template
-from penstock.translation.read_batching import Collate
 from penstock.translation.transforms.identify import TORCH_DATA, imported
 from penstock.translation.transforms.lines import Translation
 
