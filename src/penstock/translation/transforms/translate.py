@@ -20,9 +20,9 @@ from penstock.translation.transforms.identify import (
     torchvision_generation,
 )
 from penstock.translation.transforms.lines import Log, Translation
+from penstock.translation.transforms.pipeline import Pipeline, Stage, StageError
 from penstock.translation.transforms.read_steps import flatten_steps, read_step
-from penstock.translation.transforms.read_values import read_value_step
-from penstock.translation.transforms.stages import Pipeline, Stage, StageError
+from penstock.translation.transforms.read_torchvision import read_value_step
 
 _PART = "transform"
 _TIMM_MIXUP = "timm.data.mixup.Mixup"
