@@ -18,9 +18,8 @@ from PIL import Image
 from penstock.costs.clocks import StageClock, lock_share
 from penstock.costs.costs import Cost, Costs
 from penstock.costs.ops import CORE, PYTHON, op_name
-from penstock.costs.plan_variants import changes_size, keep_only, op_nodes
+from penstock.costs.plan_variants import MeasuredLoader, changes_size, keep_only, op_nodes
 from penstock.errors import PenstockError
-from penstock.loading.loader import Loader
 from penstock.loading.packed_source import PackedSource
 from penstock.planner.plan import Plan
 from penstock.transforms.python_step import PythonStep
@@ -33,7 +32,7 @@ _LEAST_BATCH, _SMALL_BATCH = 2, 8  # images
 
 
 def measure_loader(
-    loader: Loader, *, seconds: float = math.inf, batches: int | None = None
+    loader: MeasuredLoader, *, seconds: float = math.inf, batches: int | None = None
 ) -> Costs:
     """Measure on one thread: for about `seconds`, or so many batches of each plan."""
     nodes = op_nodes(loader.plan)
@@ -62,7 +61,7 @@ def measure_loader(
 
 
 def _cpu_per_image(
-    loader: Loader, plans: list[Plan], seconds: float, batches: int | None
+    loader: MeasuredLoader, plans: list[Plan], seconds: float, batches: int | None
 ) -> list[float]:
     """Return CPU seconds per image of each plan: the least of some rounds on the same images."""
     budget_s = seconds / (_ROUNDS * len(plans))
@@ -79,7 +78,7 @@ def _cpu_per_image(
     return least
 
 
-def _with_batches_for(loader: Loader, plan: Plan, budget_s: float) -> Loader:
+def _with_batches_for(loader: MeasuredLoader, plan: Plan, budget_s: float) -> MeasuredLoader:
     """Return the loader, with smaller batches if a few of its own would take too long."""
     small = min(_SMALL_BATCH, loader.batch_size)
     images, cpu_s, _ = _time_plan(loader.replica(batch_size=small), plan, 1, budget_s)
@@ -88,7 +87,7 @@ def _with_batches_for(loader: Loader, plan: Plan, budget_s: float) -> Loader:
 
 
 def _time_plan(
-    loader: Loader, plan: Plan, batches: int | None, budget_s: float
+    loader: MeasuredLoader, plan: Plan, batches: int | None, budget_s: float
 ) -> tuple[int, float, int]:
     replica = loader.replica(plan=plan, threads=1)
     try:
@@ -108,12 +107,12 @@ def _time_plan(
         replica.close()
 
 
-def _endless(loader: Loader) -> Iterator[object]:
+def _endless(loader: MeasuredLoader) -> Iterator[object]:
     while True:
         yield from loader
 
 
-def _read_s(loader: Loader) -> float:
+def _read_s(loader: MeasuredLoader) -> float:
     """Return how long a file keeps its reader waiting, as the files are cached now."""
     source = loader.source
     if isinstance(source, PackedSource):  # is mapped, and paged in ahead
@@ -131,7 +130,7 @@ def _read_s(loader: Loader) -> float:
     return clock.spent["read"].blocked_s / len(indices)
 
 
-def worst_lock_share(loader: Loader) -> float:
+def worst_lock_share(loader: MeasuredLoader) -> float:
     """Return how far the user's functions keep the loader's threads from running, at worst."""
     pixels = np.random.default_rng(0).integers(0, 256, (224, 224, 3), dtype=np.uint8)
     image = Image.fromarray(pixels)

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import replace
-from typing import Any, cast
+from typing import Any, Protocol, cast
 
 import numpy as np
 
@@ -12,10 +12,11 @@ from penstock.geometry import Sizes
 from penstock.loading.loader import Loader
 from penstock.planner.plan import Node, Plan, Segment
 from penstock.rng import Draws
+from penstock.sources import Source
 from penstock.transforms.moves import out_sizes
 from penstock.transforms.op import ImageOp
+from penstock.transforms.policies.rand_augment import RandAugment
 from penstock.transforms.python_step import PythonStep
-from penstock.transforms.rand_augment import RandAugment
 from penstock.transforms.values import ToDtype
 
 _SIZE_FIELDS = ("size", "max_size", "min_size", "target_size")
@@ -106,8 +107,54 @@ def with_layers(plan: Plan, layers: int) -> Plan:
     return replace(plan, segments=tuple(segments))
 
 
+class MeasuredLoader(Protocol):
+    """What `Loader` has, and the loader that `accelerate` returns, which holds one."""
+
+    @property
+    def source(self) -> Source:
+        """The data set."""
+        ...
+
+    @property
+    def plan(self) -> Plan:
+        """The steps as they are run."""
+        ...
+
+    @property
+    def batch_size(self) -> int:
+        """Images in a batch."""
+        ...
+
+    @property
+    def threads(self) -> int:
+        """Threads that decode and augment."""
+        ...
+
+    @property
+    def prefetch(self) -> int:
+        """Batches under way beyond the one asked for."""
+        ...
+
+    def __iter__(self) -> Iterator[Any]: ...
+
+    def replica(
+        self,
+        *,
+        plan: Plan | None = None,
+        threads: int | None = None,
+        fidelity: str | None = None,
+        batch_size: int | None = None,
+    ) -> MeasuredLoader:
+        """Return a loader over the same data from its first epoch on, changed as asked."""
+        ...
+
+    def close(self) -> None:
+        """Stop its threads."""
+        ...
+
+
 def like(
-    loader: Loader,
+    loader: MeasuredLoader,
     data: Any,
     *,
     batch_size: int | None = None,

@@ -13,8 +13,7 @@ from typing import Any
 from penstock.costs.clocks import CallTimer
 from penstock.costs.dataset_costs import get_sample, spread_indices
 from penstock.costs.ops import file_name
-from penstock.costs.plan_variants import like
-from penstock.loading.loader import Loader
+from penstock.costs.plan_variants import MeasuredLoader, like
 
 SlowFiles = tuple[tuple[str, float], ...]  # names with milliseconds, the slowest first
 
@@ -43,7 +42,7 @@ def slow_files_of_dataset(
     return _slowest((took_s, file_name(dataset, index)) for took_s, index in again)
 
 
-def slow_files_of_loader(loader: Loader, files: Sequence[str]) -> SlowFiles:
+def slow_files_of_loader(loader: MeasuredLoader, files: Sequence[str]) -> SlowFiles:
     """Load some files one by one on one thread."""
     chosen = list(files[:: max(1, len(files) // _LOOKED_AT)])[:_LOOKED_AT]
     if not chosen:

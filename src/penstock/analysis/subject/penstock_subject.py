@@ -12,9 +12,8 @@ import numpy as np
 from penstock.analysis.subject.subject import WorkerKind
 from penstock.costs.costs import Costs
 from penstock.costs.loader_costs import measure_loader, worst_lock_share
-from penstock.costs.plan_variants import with_layers, with_size
+from penstock.costs.plan_variants import MeasuredLoader, with_layers, with_size
 from penstock.costs.slow_files import SlowFiles, slow_files_of_loader
-from penstock.loading.loader import Loader
 from penstock.loading.packed_source import PackedSource
 from penstock.sources.source import PathSource
 
@@ -27,7 +26,7 @@ class PenstockSubject:
     worker_kind: WorkerKind = "threads"
     keeps_workers = True
 
-    def __init__(self, loader: Loader) -> None:
+    def __init__(self, loader: MeasuredLoader) -> None:
         self.loader = loader
         self.title = repr(loader)
         self.batch_size = loader.batch_size
