@@ -1,4 +1,4 @@
-"""The same pipeline in other forms, measured on a sample: packed, native, less exact."""
+"""Alternatives to the pipeline as it is, measured on a sample: packed, native, less exact."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from penstock.analysis.advice import ACCELERATE, ACCELERATE_NEAR, ACCELERATE_PAC
 from penstock.analysis.measure import run_pipeline
 from penstock.analysis.subject.penstock_subject import PenstockSubject
 from penstock.analysis.subject.subject import Subject
-from penstock.analysis.sweeps.sweep import Setting, Swept
+from penstock.analysis.sweeps.sweep import SweepContext, SweepResults
 from penstock.analysis.what_if import Change
 from penstock.costs.plan_variants import like
 from penstock.errors import PenstockError, TranslationError
@@ -20,7 +20,7 @@ from penstock.packing.pack import pack
 from penstock.translation.accelerate import accelerate
 from penstock.translation.transforms.lines import How, Line, Translation
 
-FORMS = 3  # at most
+ALTERNATIVES = 3  # at most
 _START_S = 0.3  # until a native loader is under way
 _IMAGES_PACKED = 256
 _FEWEST_PACKED = 16
@@ -28,31 +28,31 @@ _PACKING = 3.0  # times as long as loading, at most
 _PACKING_SHARE = 0.3  # of the time that is left
 
 
-def measure_other_forms(setting: Setting, loader: Any) -> Swept:
+def measure_alternatives(context: SweepContext, loader: Any) -> SweepResults:
     """Measure the pipeline alone in each form; what cannot be made is noted with its reason."""
-    swept = Swept()
-    subject = setting.subject
+    swept = SweepResults()
+    subject = context.subject
     packed, tried = PACK, 0
     if subject.worker_kind == "processes":
         exact = _translated(loader, swept, strict=True)
         near = _translated(loader, swept, strict=False)
         native = exact or near
         if native is None:
-            setting.budget.drop(FORMS)
+            context.budget.drop(ALTERNATIVES)
             return swept
         if exact is not None:
-            tried += _try(setting, swept, ACCELERATE, lambda: _rate(setting, exact))
+            tried += _try(context, swept, ACCELERATE, lambda: _rate(context, exact))
         if near is not None and (note := what_differs(exact, near)):
-            tried += _try(setting, swept, ACCELERATE_NEAR, lambda: _rate(setting, near), note)
-        subject, packed = _sized(PenstockSubject(native), setting), ACCELERATE_PACKED
+            tried += _try(context, swept, ACCELERATE_NEAR, lambda: _rate(context, near), note)
+        subject, packed = _sized(PenstockSubject(native), context), ACCELERATE_PACKED
     if isinstance(subject, PenstockSubject):
         ours = subject
         if not isinstance(ours.loader.source, PackedSource) and ours.files():
-            tried += _try(setting, swept, packed, lambda: _packed_rate(setting, ours))
-        if ours is setting.subject:
+            tried += _try(context, swept, packed, lambda: _packed_rate(context, ours))
+        if ours is context.subject:
             fast = ours.loader.replica(fidelity="fast")
-            tried += _try(setting, swept, FAST, lambda: _rate(setting, fast))
-    setting.budget.drop(FORMS - tried)
+            tried += _try(context, swept, FAST, lambda: _rate(context, fast))
+    context.budget.drop(ALTERNATIVES - tried)
     return swept
 
 
@@ -74,7 +74,7 @@ def _listed(lines: list[Line]) -> str:
     return "; ".join(f"{line.theirs.partition('(')[0]}, {line.note}" for line in lines)
 
 
-def _translated(loader: Any, swept: Swept, *, strict: bool) -> Any:
+def _translated(loader: Any, swept: SweepResults, *, strict: bool) -> Any:
     try:
         return accelerate(loader, strict=strict)
     except TranslationError as error:
@@ -86,20 +86,24 @@ def _translated(loader: Any, swept: Swept, *, strict: bool) -> Any:
     return None
 
 
-def _sized(subject: PenstockSubject, setting: Setting) -> PenstockSubject:
+def _sized(subject: PenstockSubject, context: SweepContext) -> PenstockSubject:
     """Return it with batches of the size that the loader was measured with."""
-    size = setting.subject.batch_size
+    size = context.subject.batch_size
     return subject if subject.batch_size == size else subject.with_batch_size(size)
 
 
 def _try(
-    setting: Setting, swept: Swept, form: str, measure: Callable[[], float], note: str = ""
+    context: SweepContext,
+    swept: SweepResults,
+    form: str,
+    measure: Callable[[], float],
+    note: str = "",
 ) -> int:
     """Measure a form, if there is time; return how many measurements that was."""
     # None of them takes longer than what it replaces, and most take far less.
-    if not setting.budget.allows(form, min(setting.run_s, setting.effort.seconds + _START_S), 0):
+    if not context.budget.allows(form, min(context.run_s, context.effort.seconds + _START_S), 0):
         return 0
-    setting.budget.begin(f"the same pipeline, {form}")
+    context.budget.begin(f"the same pipeline, {form}")
     try:
         swept.changes.append(Change(form, measure(), note=note))
     except PenstockError as error:  # this data or these transforms cannot take that form
@@ -107,17 +111,17 @@ def _try(
     return 1
 
 
-def _rate(setting: Setting, loader: Any) -> float:
-    subject: Subject = _sized(PenstockSubject(loader), setting)
-    return run_pipeline(subject, None, setting.cores, setting.effort).images_per_s
+def _rate(context: SweepContext, loader: Any) -> float:
+    subject: Subject = _sized(PenstockSubject(loader), context)
+    return run_pipeline(subject, None, context.cores, context.effort).images_per_s
 
 
-def _packed_rate(setting: Setting, subject: PenstockSubject) -> float:
+def _packed_rate(context: SweepContext, subject: PenstockSubject) -> float:
     files = list(subject.files())
-    rate = setting.model.cores.rate(setting.cores) / _PACKING
-    fitting = min(float(_IMAGES_PACKED), _PACKING_SHARE * setting.budget.left_s * rate)
+    rate = context.model.cores.rate(context.cores) / _PACKING
+    fitting = min(float(_IMAGES_PACKED), _PACKING_SHARE * context.budget.left_s * rate)
     files = files[: max(_FEWEST_PACKED, int(fitting))]
     with tempfile.TemporaryDirectory() as folder:
         target = os.path.join(folder, "sample.pen")
         pack(files, target, labels=[0] * len(files), on_error="skip", progress=False)
-        return _rate(setting, like(subject.loader, target))
+        return _rate(context, like(subject.loader, target))

@@ -9,7 +9,7 @@ import penstock
 from penstock import Loader
 from penstock import transforms as T
 from penstock.analysis.budget import Budget
-from penstock.analysis.cold import forget, measure_first_epoch, measure_reads
+from penstock.analysis.cold_cache import forget, measure_first_epoch, measure_reads
 from penstock.analysis.device.devices import EmulatedDevice
 from penstock.analysis.measure import Effort
 from penstock.analysis.subject.subject import IterableSubject, open_subject

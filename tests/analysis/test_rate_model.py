@@ -1,6 +1,6 @@
 import pytest
 
-from penstock.analysis.predict import (
+from penstock.analysis.rate_model import (
     CoreModel,
     Point,
     cores_needed,

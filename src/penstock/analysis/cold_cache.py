@@ -9,11 +9,10 @@ from dataclasses import dataclass
 
 from penstock.analysis.budget import Budget
 from penstock.analysis.device.devices import Device
-from penstock.analysis.facts import Facts
-from penstock.analysis.measure import Effort, rate_of, run_pipeline
-from penstock.analysis.runs import Run
+from penstock.analysis.measure import Effort, Run, rate_of, run_pipeline
+from penstock.analysis.rate_model import Model
 from penstock.analysis.subject.subject import Subject
-from penstock.analysis.what_if import Model
+from penstock.analysis.verdict import Measurements
 from penstock.costs.clocks import StageClock
 from penstock.results.records import FirstEpoch, WhatIf
 
@@ -69,7 +68,9 @@ def measure_first_epoch(
     return FirstEpoch(rate_of(cold), rate_of(cached))
 
 
-def what_if_cold(facts: Facts, model: Model, reads: ReadTimes | None) -> tuple[WhatIf, ...]:
+def what_if_cold_cache(
+    facts: Measurements, model: Model, reads: ReadTimes | None
+) -> tuple[WhatIf, ...]:
     """Think through files that are not in memory, as in the first epoch or a large data set."""
     if reads is None or reads.cold_s is None or facts.costs is None:
         return ()
@@ -81,7 +82,7 @@ def what_if_cold(facts: Facts, model: Model, reads: ReadTimes | None) -> tuple[W
     return (WhatIf("files that are not in memory", rate, rate / now),)
 
 
-def tell_cold(
+def tell_cold_cache(
     reads: ReadTimes | None,
     first_epoch: FirstEpoch | None,
     synthetic: float,

@@ -1,16 +1,51 @@
-"""Whether somebody else used the cores while this process measured."""
+"""The machine that was measured on: what it is, and how much of it other programs used."""
 
 from __future__ import annotations
 
 import os
+import platform
 from collections.abc import Iterable
 from dataclasses import dataclass
+from importlib import metadata
+from pathlib import Path
 
+from penstock import _core
+from penstock._version import __version__
+from penstock.usable_cores import usable_cores
+
+_CPU_INFO = Path("/proc/cpuinfo")
+_LIBRARIES = ("torch", "torchvision", "pillow", "numpy")
 _STAT = "/proc/stat"
 _IDLE_FIELDS = (3, 4)  # idle and waiting for disks, in proc(5)'s order
 _GUEST_FIELD = 8  # from here on counted in earlier fields already
 WORTH_SAYING = 0.1
 TOO_BUSY = 0.2  # rates that are wrong by as much lead to wrong advice
+
+
+def describe_environment() -> dict[str, str]:
+    """Return names and versions, as far as they can be had."""
+    found = {
+        "penstock": __version__,
+        "instructions": _core.active_isa(),
+        "CPU": _cpu_name(),
+        "cores": str(usable_cores()),
+        "system": platform.platform(),
+        "Python": platform.python_version(),
+    }
+    for name in _LIBRARIES:
+        try:
+            found[name] = metadata.version(name)
+        except metadata.PackageNotFoundError:
+            continue
+    return found
+
+
+def _cpu_name() -> str:
+    if _CPU_INFO.exists():
+        for line in _CPU_INFO.read_text(encoding="utf-8").splitlines():
+            if line.startswith("model name"):
+                return line.partition(":")[2].strip()
+    return platform.processor() or platform.machine()
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,16 +84,16 @@ def sum_cores(lines: Iterable[str], cores: Iterable[int], ticks_a_s: int) -> tup
     return busy / ticks_a_s, passed / ticks_a_s
 
 
-def share_of_others(before: CpuSeconds | None, after: CpuSeconds | None) -> float | None:
-    """Return the share of our cores' time that went to others; None if it cannot be told."""
+def competing_load(before: CpuSeconds | None, after: CpuSeconds | None) -> float | None:
+    """Return the share of our cores' time that other programs used; None if that is not known."""
     if before is None or after is None or after.passed <= before.passed:
         return None
     theirs = (after.everybody - before.everybody) - (after.ours - before.ours)
     return min(1.0, max(0.0, theirs / (after.passed - before.passed)))
 
 
-def tell_others(share: float | None) -> tuple[str, ...]:
-    """Return what a reader must know of it."""
+def caution_of_competing_load(share: float | None) -> tuple[str, ...]:
+    """Return what a reader must know of it: a line if it is worth mentioning, or nothing."""
     if share is None or not WORTH_SAYING <= share < TOO_BUSY:
         return ()
     told = (

@@ -5,8 +5,7 @@ import pytest
 
 from penstock import AnalysisError
 from penstock.analysis.device.devices import EmulatedDevice
-from penstock.analysis.measure import Effort, core_counts, measure_step
-from penstock.analysis.runs import run_loader
+from penstock.analysis.measure import Effort, core_counts, measure_step, run_loader
 
 BATCH = (np.zeros((8, 3, 4, 4)), np.zeros(8))
 
