@@ -5,9 +5,8 @@ import time
 import pytest
 
 from fake_loaders import FakeSide, UnmakeableSide
-from penstock.demo.loader_process import LoaderProcess
 from penstock.demo.loaders import Work
-from penstock.demo.passes import Pass
+from penstock.demo.passes import LoaderProcess, Pass
 from penstock.errors import LoaderError
 
 WORK = Work("folder", "photos.pen", 64)

@@ -75,7 +75,7 @@ def run(args: argparse.Namespace) -> int:
     if args.json:
         sys.stdout.write(result.to_json() + "\n")
     else:
-        from penstock.demo.telling import print_story
+        from penstock.demo.result import print_story
 
         print_story(result)
     return 0 if result.all_identical else 1

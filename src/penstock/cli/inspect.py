@@ -7,7 +7,7 @@ import json
 from typing import TYPE_CHECKING
 
 from penstock.cli.arguments import add_limits
-from penstock.cli.output import say
+from penstock.printable import say
 
 if TYPE_CHECKING:
     Verbs = argparse._SubParsersAction[argparse.ArgumentParser]  # noqa: SLF001 (has no public name)

@@ -17,10 +17,9 @@ from typing import NoReturn
 
 from penstock._version import __version__
 from penstock.cli import analyze, demo, inspect, pack, profile, report, run, show, unpack, verify
-from penstock.cli.output import complain
 from penstock.errors import PenstockError
 from penstock.limits import limits_from_text, using
-from penstock.printable import in_encoding, printable_lines
+from penstock.printable import complain, in_encoding, printable_lines
 
 EXIT_ERROR = 2
 EXIT_INTERRUPTED = 130  # as shells report a program that Ctrl-C ended

@@ -9,8 +9,8 @@ import time
 from typing import TYPE_CHECKING
 
 from penstock.cli.arguments import add_labels, add_limits, count, open_labelled
-from penstock.cli.output import say
 from penstock.errors import SourceError
+from penstock.printable import say
 
 if TYPE_CHECKING:
     from penstock.sources import Source

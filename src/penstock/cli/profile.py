@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from penstock.cli.arguments import count
-from penstock.cli.output import say
 from penstock.errors import SourceError
+from penstock.printable import say
 
 if TYPE_CHECKING:
     Verbs = argparse._SubParsersAction[argparse.ArgumentParser]  # noqa: SLF001 (has no public name)

@@ -8,8 +8,8 @@ from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 from penstock.cli.arguments import add_labels, add_limits, count, open_labelled, whole, wholes
-from penstock.cli.output import say
 from penstock.errors import SourceError, TransformError
+from penstock.printable import say
 from penstock.showing.presets import DEFAULT, PRESETS
 
 if TYPE_CHECKING:
