@@ -9,7 +9,6 @@ the command line's `say`, its progress bars and consoles, and every PenstockErro
 from __future__ import annotations
 
 import os
-import sys
 import unicodedata
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
@@ -88,15 +87,3 @@ def _spelled(character: str) -> str:
     if code < 0x100:
         return _ESCAPES.get(character, f"\\x{code:02x}")
     return f"\\u{code:04x}" if code < 0x10000 else f"\\U{code:08x}"
-
-
-def say(lines: Iterable[str]) -> None:
-    """Print lines to stdout; what a terminal cannot or must not be given is spelled out."""
-    for line in lines:
-        print(in_encoding(printable(line, MOST_PER_LINE), sys.stdout.encoding))
-
-
-def complain(text: str) -> None:
-    """Print a message to stderr, as safely."""
-    told = in_encoding(printable_lines(f"penstock: {text}"), sys.stderr.encoding)
-    print(told, file=sys.stderr, flush=True)

@@ -22,7 +22,7 @@ def test_calls_are_answered() -> None:
     ("how", "message"),
     [
         ("penstock", "fake: class_0/1.jpg: not an image."),
-        ("die", r"fake: its process ended unasked \(exit code 7\)"),
+        ("die", r"fake: its process ended by itself \(exit code 7\)"),
         ("divide", "fake: stopped with ZeroDivisionError: division by zero"),
     ],
 )

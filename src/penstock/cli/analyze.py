@@ -7,16 +7,14 @@ import json
 import sys
 from typing import TYPE_CHECKING
 
-from penstock.cli.arguments import count, seconds
+from penstock.cli.shared import Verbs, count, say, seconds
 from penstock.cli.user_object import BATCH_SIZE, is_object, open_loader, open_step
 from penstock.errors import AnalysisError
-from penstock.printable import in_encoding, printable, say
+from penstock.printable import in_encoding, printable
 from penstock.progress import ProgressBar
 
 if TYPE_CHECKING:
     from typing_extensions import Self
-
-    Verbs = argparse._SubParsersAction[argparse.ArgumentParser]  # noqa: SLF001 (has no public name)
 
 
 def add_verb(verbs: Verbs, shared: argparse.ArgumentParser) -> None:

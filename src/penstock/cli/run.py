@@ -14,6 +14,7 @@ from types import ModuleType
 from typing import TYPE_CHECKING, Any, TextIO
 
 from penstock.cli.in_script.sitecustomize import PREFIX, own_stderr, print_last
+from penstock.cli.shared import Verbs
 from penstock.errors import PenstockError
 from penstock.printable import MOST_PER_LINE, printable, safe_console
 
@@ -22,7 +23,6 @@ if TYPE_CHECKING:
     from penstock.watching.script.loaders import FoundLoader
     from penstock.watching.script.script_end import Outcome
 
-    Verbs = argparse._SubParsersAction[argparse.ArgumentParser]  # noqa: SLF001 (has no public name)
 
 COERCED = {"C.UTF-8", "C.utf8", "UTF-8"}  # what Python sets LC_CTYPE to
 

@@ -1,4 +1,7 @@
-"""The object that `MODULE:OBJECT` names."""
+"""Objects of the user's that a command names as `MODULE:OBJECT`: loaders, steps, transforms.
+
+And the loader that `penstock analyze` makes of a folder or a packed file, where none is named.
+"""
 
 from __future__ import annotations
 
@@ -15,6 +18,9 @@ from penstock.errors import AnalysisError, PenstockError
 
 if TYPE_CHECKING:
     from penstock.analysis.user_code import UserCode
+
+CROP_PX = 224
+BATCH_SIZE = 64
 
 
 def load_object(name: str) -> Any:
@@ -36,7 +42,7 @@ def load_as_is(name: str) -> Any:
     home, _, attributes = name.rpartition(":")
     if not home or not attributes:
         raise PenstockError(
-            f"{name}: says no object to take. Write FILE.py:OBJECT or PACKAGE.MODULE:OBJECT."
+            f"{name}: names no object. Write FILE.py:OBJECT or PACKAGE.MODULE:OBJECT."
         )
     value: Any = _import(home)
     for attribute in attributes.split("."):
@@ -67,7 +73,7 @@ def _import(home: str) -> ModuleType:
     except (Exception, SystemExit) as error:
         is_missing = isinstance(error, ModuleNotFoundError) and home.startswith(error.name or "?")
         advice = (
-            "Check the name, and that you stand in its folder."
+            "Check the name, and that you run this in its folder."
             if is_missing
             else "Keep what trains behind `if __name__ == '__main__':`."
         )
@@ -100,10 +106,6 @@ def _is_maker(value: Any) -> bool:
     )
 
 
-CROP_PX = 224
-BATCH_SIZE = 64
-
-
 def is_object(data: str) -> bool:
     """Tell MODULE:OBJECT from a folder or file, whatever its name."""
     return ":" in data and not os.path.exists(data)
@@ -131,7 +133,6 @@ def open_loader(args: argparse.Namespace) -> tuple[Any, UserCode | None]:
 
 def _users_own(args: argparse.Namespace) -> tuple[Any, UserCode | None]:
     from penstock.analysis.user_code import read_user_code
-    from penstock.cli.user_object import file_of, load_object
     from penstock.loading.loader import Loader
     from penstock.translation.delivery import AcceleratedLoader
 
@@ -158,8 +159,6 @@ def open_step(name: str | None) -> Any:
     """Return the user's training step; None if none is named."""
     if name is None:
         return None
-    from penstock.cli.user_object import load_as_is
-
     step = load_as_is(name)
     if isinstance(step, type) or not callable(step):
         raise AnalysisError(
@@ -181,6 +180,4 @@ def _transform(name: str | None) -> Any:
                 T.Normalize(T.IMAGENET_MEAN, T.IMAGENET_STD),
             ]
         )
-    from penstock.cli.user_object import load_object
-
     return load_object(name)

@@ -1,4 +1,8 @@
-"""The loaders of the demo, doing the same work: crop, flip, normalise to float32."""
+"""The loaders of the demo, all doing the same work: crop, flip, normalise to float32.
+
+Also whether they give the same images: all get the boxes and flips that penstock draws for these
+samples, and are compared bit for bit.
+"""
 
 from __future__ import annotations
 
@@ -23,7 +27,15 @@ SEED = 0
 # The quickest way to start workers, and torch's own default on Linux until Python 3.14.
 # It has to be named: a process that was itself spawned would spawn its workers.
 WORKER_START = "fork" if sys.platform == "linux" else None
-BATCHES_PER_WORKER = 8  # of an epoch; enough for every worker to reach its stride
+BATCHES_PER_WORKER = 8  # of an epoch; enough for every worker to get going
+
+# What torchvision's compiled part would declare, and its Python part asks for on import.
+MISSING_OPERATORS = (
+    "nms(Tensor dets, Tensor scores, float iou_threshold) -> Tensor",
+    "qnms(Tensor dets, Tensor scores, float iou_threshold) -> Tensor",
+)
+
+_declared: list[object] = []  # operators vanish with the library object that declared them
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,8 +53,6 @@ def torchvision_loader(work: Work, workers: int) -> Any:
     A few photos would make an epoch that ends before the workers get going, so they come again
     and again.
     """
-    from penstock.transforms import IMAGENET_MEAN, IMAGENET_STD
-
     torch, torchvision = import_torchvision()
     v2, data = torchvision.transforms.v2, torch.utils.data
     pipeline = v2.Compose(
@@ -83,17 +93,26 @@ def packed_loader(work: Work, threads: int) -> Any:
     return _loader(work.packed, work, threads)
 
 
-def _loader(data: str, work: Work, threads: int, backend: str = "native") -> Any:
+def _loader(
+    data: str,
+    work: Work,
+    threads: int | None,
+    backend: str = "native",
+    *,
+    shuffle: bool = True,
+    output: str | None = None,
+) -> Any:
     from penstock.loading.loader import Loader
 
     return Loader(
         data,
         batch_size=work.batch_size,
         transform=penstock_pipeline(),
-        shuffle=True,
+        shuffle=shuffle,
         seed=SEED,
         threads=threads,
         backend=backend,
+        output=output,
     )
 
 
@@ -108,15 +127,6 @@ def penstock_pipeline() -> Any:
             T.Normalize(T.IMAGENET_MEAN, T.IMAGENET_STD),
         ]
     )
-
-
-# What torchvision's compiled part would declare, and its Python part asks for on import.
-MISSING_OPERATORS = (
-    "nms(Tensor dets, Tensor scores, float iou_threshold) -> Tensor",
-    "qnms(Tensor dets, Tensor scores, float iou_threshold) -> Tensor",
-)
-
-_declared: list[object] = []  # operators vanish with the library object that declared them
 
 
 def import_torch_if_there() -> ModuleType | None:
@@ -175,16 +185,7 @@ def count_identical(work: Work, images: int, *, has_torchvision: bool) -> tuple[
 def _penstock_images(
     work: Work, data: str, chosen: Sequence[int], backend: str = "native"
 ) -> Iterator[Any]:
-    from penstock.loading.loader import Loader
-
-    loader = Loader(
-        data,
-        batch_size=work.batch_size,
-        transform=penstock_pipeline(),
-        seed=SEED,
-        output="numpy",
-        backend=backend,
-    )
+    loader = _loader(data, work, None, backend, shuffle=False, output="numpy")
     wanted = set(chosen)
     for number, (batch, _) in enumerate(loader):
         first = number * work.batch_size

@@ -1,4 +1,7 @@
-"""The demo's loaders beside each other: passes in turn, each loader in its own process."""
+"""The demo's loaders timed in turn, each in a process of its own.
+
+So neither loader's threads or modules touch the other's.
+"""
 
 from __future__ import annotations
 
@@ -25,8 +28,8 @@ from penstock.usable_cores import usable_cores
 if TYPE_CHECKING:
     from typing_extensions import Self
 
-
 SHORTEST_PASS_S = 0.3
+FAREWELL_S = 5.0  # that a process has to end after it was asked to
 
 Sides = Mapping[str, Callable[[Work], object]]  # the plain one first
 
@@ -41,13 +44,16 @@ class Pass:
 
     @property
     def images_per_s(self) -> float:
-        """Images a second over the whole pass."""
+        """Images per second over the whole pass."""
         return self.images / self.seconds
+
+
+Results = dict[tuple[str, int], list[Pass]]  # by label and number of cores
 
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """One loader on a number of cores; rates and ratios have an entry a timed pass."""
+    """One loader on a number of cores; rates and ratios have an entry per timed pass."""
 
     loader: str
     cores: int
@@ -103,9 +109,6 @@ def measure_passes(work: Work, sides: Sides, passes: int) -> list[Row]:
         return _rows(_alternate(running, core_counts, passes), reference=next(iter(sides)))
 
 
-Results = dict[tuple[str, int], list[Pass]]
-
-
 def _alternate(
     running: Mapping[str, LoaderProcess], core_counts: list[int], passes: int
 ) -> Results:
@@ -130,9 +133,6 @@ def _rows(results: Results, reference: str) -> list[Row]:
         ratios = tuple(rate / plain for rate, plain in zip(rates, theirs, strict=True))
         rows.append(Row(label, cores, rates, ratios, first.first_batch_s))
     return rows
-
-
-FAREWELL_S = 5.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -183,7 +183,7 @@ class LoaderProcess:
         except (EOFError, ConnectionError) as error:
             self._process.join(FAREWELL_S)
             raise LoaderError(
-                f"{self.label}: its process ended unasked (exit code {self._process.exitcode}); "
+                f"{self.label}: its process ended by itself (exit code {self._process.exitcode}); "
                 "there may be too little memory."
             ) from error
         if isinstance(answer, _Failure):
@@ -222,7 +222,7 @@ def _serve(connection: Connection, factory: Callable[[Any], object], argument: o
     # Ctrl-C reaches all processes of a terminal; the first one decides what becomes of this one.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     _leave_when_terminated()
-    warnings.simplefilter("ignore")  # what a peer's packages warn about is no news to our user
+    warnings.simplefilter("ignore")  # our user need not see what other packages warn about
     try:
         served = factory(argument)
         connection.send(None)

@@ -1,4 +1,4 @@
-"""What the demo found, as a story for people and as JSON for programs."""
+"""What the demo found: the figures, told in a terminal or as JSON."""
 
 from __future__ import annotations
 
@@ -19,11 +19,6 @@ from penstock.report.thin import thin_for_saving
 
 if TYPE_CHECKING:
     from penstock.results.records import Analysis
-
-if TYPE_CHECKING:
-    from penstock.demo.passes import Row
-    from penstock.results.records import Analysis
-
 
 # An accelerator so many times as fast as the plain pipeline starves on it, for certain, while a
 # packed file, which delivers many times more still, keeps it busy.
@@ -106,7 +101,7 @@ class Result:
 
 
 def end_to_end_rate(analysis: Analysis) -> float:
-    """Return the images a second that training got; the demo always measures them."""
+    """Return the images per second that training got; the demo always measures them."""
     rate = headline(analysis).end_to_end
     return 0.0 if rate is None else rate.rate.median
 
