@@ -123,7 +123,7 @@ def _tell_schedule(args: argparse.Namespace) -> int:
     if args.data is not None:
         raise SourceError(
             f"penstock show: --schedule describes a schedule and takes no data, got {args.data}. "
-            "Leave one of the two out."
+            "Leave out one of the two."
         )
     augment = PopulationBasedAugment(args.schedule or None)
     epochs = augment.stage_starts if args.epochs is None else args.epochs
