@@ -1,24 +1,20 @@
-// The kernels of warp_rows.h, written once for vectors of any length.
-//
-// `Lanes` describes the vectors; it lives in an unnamed namespace of the file that is compiled for
-// its instruction set, so that no instance of these templates is shared between sets.
+// The kernels of warp_rows.h, for vectors of any length; compiled once per instruction set.
 //
 // The filters work in single precision and cut the result off to a whole level. Their error is far
 // below a `cell` of the scale to which results are first cut: where a result lies in the cell
 // below or above a whole level, double precision decides. Equal neighbours, common in flat areas,
 // are such a case that needs no decision.
-#pragma once
-
+#include "kernels/warp/warp_lanes.h"
 #include "kernels/warp/warp_rows.h"
 
-namespace penstock {
+namespace penstock::PENSTOCK_ISA {
+namespace {
 
-template <class Lanes>
-struct WarpRowsOf {
-  using Ints = typename Lanes::Ints;
-  using Floats = typename Lanes::Floats;
-  using Doubles = typename Lanes::Doubles;  // half as many
-  using Mask = typename Lanes::Mask;
+struct WarpLoops {
+  using Ints = Lanes::Ints;
+  using Floats = Lanes::Floats;
+  using Doubles = Lanes::Doubles;  // half as many
+  using Mask = Lanes::Mask;
 
   static int padded(int count) { return (count + kPartStep - 1) / kPartStep * kPartStep; }
 
@@ -245,7 +241,7 @@ struct WarpRowsOf {
   }
 
   static Ints exact_bilinear(const Ints (&taps)[4], const Places& places, int i) {
-    typename Lanes::HalfInts halves[2];
+    Lanes::HalfInts halves[2];
     for (int half = 0; half < 2; ++half) {
       const Doubles right = Lanes::rest_of(places.x + i + half * Lanes::kCount / 2);
       const Doubles below = Lanes::rest_of(places.y + i + half * Lanes::kCount / 2);
@@ -258,7 +254,7 @@ struct WarpRowsOf {
   }
 
   static Ints exact_bicubic(const Ints (&words)[16], int channel, const Places& places, int i) {
-    typename Lanes::HalfInts halves[2];
+    Lanes::HalfInts halves[2];
     for (int half = 0; half < 2; ++half) {
       const Doubles right = Lanes::rest_of(places.x + i + half * Lanes::kCount / 2);
       const Doubles below = Lanes::rest_of(places.y + i + half * Lanes::kCount / 2);
@@ -284,9 +280,14 @@ struct WarpRowsOf {
                   share, Lanes::add(p2, Lanes::multiply(
                                             share, Lanes::add(p3, Lanes::multiply(share, p4))))));
   }
-
-  static constexpr WarpRows kernels{to_words, affine, perspective, nearest_fixed,
-                                    nearest,  copy,   bilinear,    bicubic};
 };
 
-}  // namespace penstock
+constexpr WarpRows kernels{WarpLoops::to_words,      WarpLoops::affine,  WarpLoops::perspective,
+                           WarpLoops::nearest_fixed, WarpLoops::nearest, WarpLoops::copy,
+                           WarpLoops::bilinear,      WarpLoops::bicubic};
+
+}  // namespace
+
+const WarpRows* const warp_rows = &kernels;
+
+}  // namespace penstock::PENSTOCK_ISA

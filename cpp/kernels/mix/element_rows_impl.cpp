@@ -1,14 +1,12 @@
-// The loops of element_rows.h, for the lanes of whichever file includes it.
-#pragma once
-
+// The loops of element_rows.h, compiled once per instruction set.
 #include <cstring>
 
+#include "kernels/lanes/lanes.h"
 #include "kernels/mix/element_rows.h"
 
-namespace penstock {
+namespace penstock::PENSTOCK_ISA {
 namespace {
 
-template <class Lanes>
 class ElementLoops {
  public:
   static ElementRows of(Element element) {
@@ -26,7 +24,7 @@ class ElementLoops {
   }
 
  private:
-  using Floats = typename Lanes::Floats;
+  using Floats = Lanes::Floats;
 
   struct Float32 {
     using Stored = float;
@@ -75,7 +73,7 @@ class ElementLoops {
     int64_t i = 0;
     for (; i + Lanes::kCount <= count; i += Lanes::kCount)
       mix_lanes<E>(to + i, first + i, second + i, own, other);
-    if (i == count) return;
+    if (i >= count) return;
     Stored last[3][Lanes::kCount] = {};
     const size_t rest = sizeof(Stored) * (count - i);
     std::memcpy(last[1], first + i, rest);
@@ -91,7 +89,7 @@ class ElementLoops {
     int64_t i = 0;
     for (; i + Lanes::kCount <= count; i += Lanes::kCount)
       E::store(to + i, Lanes::load(numbers + i));
-    if (i == count) return;
+    if (i >= count) return;
     float last[Lanes::kCount] = {};
     Stored stored[Lanes::kCount];
     std::memcpy(last, numbers + i, sizeof(float) * (count - i));
@@ -101,4 +99,7 @@ class ElementLoops {
 };
 
 }  // namespace
-}  // namespace penstock
+
+ElementRows element_rows(Element element) { return ElementLoops::of(element); }
+
+}  // namespace penstock::PENSTOCK_ISA

@@ -1,8 +1,6 @@
 #include "kernels/final_pass/convert.h"
 
-#include "base/cpu.h"
-
-namespace penstock {
+namespace penstock::scalar {
 namespace {
 
 template <class T>
@@ -32,7 +30,7 @@ void to_bfloat16(void* target, const uint8_t* source, int count, const FinalPass
 
 }  // namespace
 
-ConvertRow convert_scalar(Element element) {
+ConvertRow converter_for(Element element) {
   switch (element) {
     case Element::float16:
       return to_float16;
@@ -45,12 +43,4 @@ ConvertRow convert_scalar(Element element) {
   return to_float32;
 }
 
-ConvertRow convert_row_for(Element element, const FinalPass& pass) {
-#if defined(__x86_64__)
-  if (pass.computable && active_isa() == Isa::avx512) return convert_avx512(element);
-  if (pass.computable && active_isa() == Isa::avx2) return convert_avx2(element);
-#endif
-  return convert_scalar(element);
-}
-
-}  // namespace penstock
+}  // namespace penstock::scalar

@@ -1,11 +1,9 @@
-// The loops of decode_mcus.h, compiled once for each instruction set. Everything has internal
-// linkage, so that no variant's code can end up in another one.
-#pragma once
-
+// The loops of decode_mcus.h. AVX2 machines have shifts that leave the flags alone; wider vectors
+// add nothing here.
 #include "codec/decode_mcus.h"
 #include "codec/zigzag.h"
 
-namespace penstock {
+namespace penstock::PENSTOCK_ISA {
 namespace {
 
 #define PENSTOCK_INLINE inline __attribute__((always_inline))
@@ -187,4 +185,8 @@ bool decode_mcus(EntropyCursor& cursor, const Mcu& mcu, int64_t first_unit, int6
 #undef PENSTOCK_INLINE
 
 }  // namespace
-}  // namespace penstock
+
+const McuDecoder mcu_decoder = {decode_mcus<Keep::all>, decode_mcus<Keep::low>,
+                                decode_mcus<Keep::none>};
+
+}  // namespace penstock::PENSTOCK_ISA

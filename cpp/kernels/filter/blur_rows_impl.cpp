@@ -1,16 +1,14 @@
-// The loops of blur_rows.h, for the lanes of whichever file includes it.
-#pragma once
-
+// The loops of blur_rows.h, compiled once per instruction set.
 #include <algorithm>
 #include <bit>
 #include <cmath>
 
 #include "kernels/filter/blur_rows.h"
+#include "kernels/lanes/lanes.h"
 
-namespace penstock {
+namespace penstock::PENSTOCK_ISA {
 namespace {
 
-template <class Lanes>
 class BlurLoops {
  public:
   static void across(float* out, const float* in, const float* weight, int reach, int width) {
@@ -26,10 +24,10 @@ class BlurLoops {
     for (int x = 0; x < width; x += kStep) {
       const Sums sums = sums_down(rows, weight, reach, x);
       for (int v = 0; v < kVectors; ++v) {
-        const typename Lanes::Floats rounded = sums.vector[v] + kRounder;
+        const Lanes::Floats rounded = sums.vector[v] + kRounder;
         store_levels(out + x + v * Lanes::kCount, rounded);
         // Exact: the level is at most half a level away.
-        const typename Lanes::Floats rest = sums.vector[v] - (rounded - kRounder);
+        const Lanes::Floats rest = sums.vector[v] - (rounded - kRounder);
         const uint32_t if_bright = Lanes::mask_beyond(rest, doubts.sure_bright);
         if (if_bright == 0) continue;
         const uint32_t in_any_case = Lanes::mask_beyond(rest, doubts.sure_dark);
@@ -99,11 +97,11 @@ class BlurLoops {
   static constexpr int kStep = kVectors * Lanes::kCount;
 
   struct Sums {
-    typename Lanes::Floats vector[kVectors];
+    Lanes::Floats vector[kVectors];
   };
 
-  static void store_levels(uint8_t* out, typename Lanes::Floats rounded) {
-    Lanes::store_bytes(out, typename Lanes::Ints(Lanes::words(rounded)));
+  static void store_levels(uint8_t* out, Lanes::Floats rounded) {
+    Lanes::store_bytes(out, Lanes::Ints(Lanes::words(rounded)));
   }
 
   static void note(BlurDoubts& doubts, int y, int x, uint32_t mask, int width) {
@@ -132,11 +130,9 @@ class BlurLoops {
   }
 };
 
-/// The table of BlurRows for these lanes.
-template <class Lanes>
-inline constexpr BlurRows kBlurLoops{BlurLoops<Lanes>::across,         BlurLoops<Lanes>::down,
-                                     BlurLoops<Lanes>::down_to_floats, BlurLoops<Lanes>::widen,
-                                     BlurLoops<Lanes>::whole,          BlurLoops<Lanes>::at_places};
-
 }  // namespace
-}  // namespace penstock
+
+const BlurRows blur_rows{BlurLoops::across, BlurLoops::down,  BlurLoops::down_to_floats,
+                         BlurLoops::widen,  BlurLoops::whole, BlurLoops::at_places};
+
+}  // namespace penstock::PENSTOCK_ISA

@@ -1,10 +1,8 @@
-#include "codec/entropy_bytes.h"
-
 #include <cstring>
 
-#include "base/cpu.h"
+#include "codec/entropy_bytes.h"
 
-namespace penstock {
+namespace penstock::scalar {
 namespace {
 
 const uint8_t* find_ff(const uint8_t* from, const uint8_t* end) {
@@ -34,20 +32,6 @@ uint8_t* unstuff(uint8_t* target, const uint8_t* from, const uint8_t* end) {
 
 }  // namespace
 
-const EntropyBytes entropy_bytes_scalar = {find_marker, unstuff};
+const EntropyBytes entropy_bytes = {find_marker, unstuff};
 
-const EntropyBytes& entropy_bytes() {
-#if defined(__x86_64__)
-  switch (active_isa()) {
-    case Isa::avx512:
-      return entropy_bytes_avx512;
-    case Isa::avx2:
-      return entropy_bytes_avx2;
-    case Isa::scalar:
-      break;
-  }
-#endif
-  return entropy_bytes_scalar;
-}
-
-}  // namespace penstock
+}  // namespace penstock::scalar

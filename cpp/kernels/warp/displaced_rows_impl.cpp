@@ -1,19 +1,17 @@
-// The kernels of displaced_rows.h, written once for vectors of any length; `Lanes` as in
-// warp_rows_impl.h.
+// The kernels of displaced_rows.h, for vectors of any length; compiled once per instruction set.
 //
 // The order of products and sums is that of warp_displaced_scalar. Neighbours outside the image,
 // which it leaves out, have weight 0 here.
-#pragma once
-
 #include "kernels/warp/displaced_rows.h"
+#include "kernels/warp/warp_lanes.h"
 
-namespace penstock {
+namespace penstock::PENSTOCK_ISA {
+namespace {
 
-template <class Lanes>
-struct DisplacedRowsOf {
-  using Ints = typename Lanes::Ints;
-  using Floats = typename Lanes::Floats;
-  using Mask = typename Lanes::Mask;
+struct DisplacedLoops {
+  using Ints = Lanes::Ints;
+  using Floats = Lanes::Floats;
+  using Mask = Lanes::Mask;
 
   /// As many as those who take places may read.
   static int padded(int count) { return (count + kPartStep - 1) / kPartStep * kPartStep; }
@@ -142,8 +140,13 @@ struct DisplacedRowsOf {
       }
     }
   }
-
-  static constexpr DisplacedRows kernels{displace, nearest, filter<2>, filter<4>};
 };
 
-}  // namespace penstock
+constexpr DisplacedRows kernels{DisplacedLoops::displace, DisplacedLoops::nearest,
+                                DisplacedLoops::filter<2>, DisplacedLoops::filter<4>};
+
+}  // namespace
+
+const DisplacedRows* const displaced_rows = &kernels;
+
+}  // namespace penstock::PENSTOCK_ISA

@@ -1,14 +1,12 @@
-// The body of every ComputeBlock, compiled once for each instruction set.
-#pragma once
+// Pillow's coefficients, compiled once per instruction set.
+#include "kernels/resample/coefficients.h"
 
 #include <cstring>
 
-#include "kernels/resample/coefficients.h"
 #include "kernels/resample/filters.h"
 #include "kernels/resample/taps.h"
 
-namespace penstock {
-// Unnamed, so that code for one instruction set never ends up in a program path for another.
+namespace penstock::PENSTOCK_ISA {
 namespace {
 
 template <class Vector, class T>
@@ -51,4 +49,22 @@ void compute_block(int32_t* fixed, double* weights, const OutputBlock& block, in
 }
 
 }  // namespace
-}  // namespace penstock
+
+ComputeBlock compute_block_for(Filter filter) {
+  switch (filter) {
+    case Filter::box:
+      return compute_block<BoxFilter>;
+    case Filter::hamming:
+      return compute_block<HammingFilter>;
+    case Filter::bicubic:
+      return compute_block<BicubicFilter>;
+    case Filter::lanczos:
+      return compute_block<LanczosFilter>;
+    case Filter::bilinear:
+    case Filter::nearest:
+      break;
+  }
+  return compute_block<BilinearFilter>;
+}
+
+}  // namespace penstock::PENSTOCK_ISA
