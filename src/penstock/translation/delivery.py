@@ -22,7 +22,7 @@ from penstock.loading.selection import Listed
 from penstock.planner.plan import Plan
 from penstock.sources import Source
 from penstock.translation.dataloader import Collate
-from penstock.translation.datasets.samples import IMAGE, LABEL, Samples, Template
+from penstock.translation.datasets.contents import IMAGE, LABEL, DatasetContents, Nesting
 from penstock.translation.transforms.identify import TORCH_DATA, imported
 from penstock.translation.transforms.lines import Translation
 
@@ -32,7 +32,7 @@ class AcceleratedLoader:
 
     def __init__(
         self,
-        samples: Samples,
+        contents: DatasetContents,
         *,
         is_gray: bool,
         as_pillow: bool,
@@ -42,12 +42,12 @@ class AcceleratedLoader:
         sampler: Any = None,
         **options: Any,
     ) -> None:
-        if not collate.stacks or samples.form is not None:
-            samples = samples.one_by_one()
+        if not collate.stacks or contents.target_form is not None:
+            contents = contents.unstacked()
         self._loader = Loader(
-            samples.source(), targets=samples.targets, drop_last=drop_last, **options
+            contents.source(), targets=contents.targets, drop_last=drop_last, **options
         )
-        self._form = BatchForm(samples, is_gray, as_pillow, collate)
+        self._form = BatchForm(contents, is_gray, as_pillow, collate)
         self._translation = translation
         self._drop_last = drop_last
         self._sampler = sampler
@@ -175,10 +175,12 @@ class FormedBatches(Iterator[Any]):
 class BatchForm:
     """Makes what the DataLoader gave of the images and labels that our loader gives."""
 
-    def __init__(self, samples: Samples, is_gray: bool, as_pillow: bool, collate: Collate) -> None:
-        self._template = samples.template
-        self._target_form = samples.form
-        self._positions = samples.labels
+    def __init__(
+        self, contents: DatasetContents, is_gray: bool, as_pillow: bool, collate: Collate
+    ) -> None:
+        self._nesting = contents.nesting
+        self._target_form = contents.target_form
+        self._positions = contents.labels
         self._is_gray = is_gray
         self._as_pillow = as_pillow
         self._collate = collate
@@ -192,7 +194,7 @@ class BatchForm:
             images = _first_channel(images)
         if self._target_form is not None:
             labels = [
-                self._target_form.form(int(self._positions[target.pop("image_id")]), target)
+                self._target_form.build(int(self._positions[target.pop("image_id")]), target)
                 for target in labels
             ]
         if self._collate == Collate.FAST:
@@ -200,9 +202,9 @@ class BatchForm:
         if self._collate == Collate.DEFAULT:
             if self._target_form is not None:
                 images, labels = _collated(images), _collated(labels)
-            return _fill(self._template, {IMAGE: images, LABEL: labels})
+            return _fill(self._nesting, {IMAGE: images, LABEL: labels})
         parts = {IMAGE: tuple(images), LABEL: tuple(labels)}
-        zipped = [parts[str(part)] for part in self._template]
+        zipped = [parts[str(part)] for part in self._nesting]
         return tuple(zipped) if self._collate == Collate.TUPLE else zipped
 
 
@@ -239,10 +241,10 @@ def _collated(parts: Any) -> Any:
     return imported(TORCH_DATA).default_collate(parts) if isinstance(parts, list) else parts
 
 
-def _fill(template: Template, parts: dict[str, Any]) -> Any:
+def _fill(nesting: Nesting, parts: dict[str, Any]) -> Any:
     """Batches of the parts of a sample, side by side as torch's default_collate has them."""
-    if isinstance(template, str):
-        return parts[template]
-    if isinstance(template, dict):
-        return {name: _fill(inner, parts) for name, inner in template.items()}
-    return [_fill(inner, parts) for inner in template]
+    if isinstance(nesting, str):
+        return parts[nesting]
+    if isinstance(nesting, dict):
+        return {name: _fill(inner, parts) for name, inner in nesting.items()}
+    return [_fill(inner, parts) for inner in nesting]

@@ -1,4 +1,7 @@
-"""timm's own transforms, beside the torchvision ones that its `create_transform` takes."""
+"""timm's own transforms, beside the torchvision ones that its `create_transform` takes.
+
+At the end stand the ops that resize, crop and add borders as timm does.
+"""
 
 from __future__ import annotations
 
@@ -32,7 +35,6 @@ from penstock.translation.transforms.identify import describe, imported
 from penstock.translation.transforms.lines import Log
 from penstock.translation.transforms.pipeline import Pipeline, Stage, StageError
 
-_PART = "transform"
 _MODULES = ("timm.data.transforms", "timm.data.auto_augment", "timm.data.random_erasing")
 
 
@@ -45,27 +47,26 @@ def read_timm_step(step: Any, pipeline: Pipeline, log: Log) -> bool:
         before = len(pipeline.final)
         _CONVERSIONS[name](step, pipeline)
         if len(pipeline.final) > before:
-            log.native(_PART, describe(step), repr(pipeline.final[-1]))
+            log.native(describe(step), repr(pipeline.final[-1]))
         else:
-            log.not_needed(_PART, describe(step), "the core's images are what it makes")
+            log.not_needed(describe(step), "the core's images are what it makes")
         return True
     if name == "RandomErasing":
         erase(step, pipeline, log)
         return True
     if name not in _IMAGE_STEPS:
         return False
-    if pipeline.stage != Stage.PILLOW or pipeline.is_gray:
-        what = "an image of one channel" if pipeline.is_gray else pipeline.stage.value
-        raise StageError(f"it meets {what}; known are RGB Pillow images.")
+    if not pipeline.has_rgb_pillow:
+        raise StageError(f"it meets {pipeline.what_is_met}; known are RGB Pillow images.")
     pipeline.add(_IMAGE_STEPS[name](step))
-    log.native(_PART, describe(step), repr(pipeline.ops[-1]))
+    log.native(describe(step), repr(pipeline.ops[-1]))
     return True
 
 
 def erase(step: Any, pipeline: Pipeline, log: Log) -> None:
     """Append RandomErasing, which timm has its own of; it works on finished values."""
     if pipeline.stage != Stage.NUMBERS or pipeline.is_gray:
-        raise StageError(f"it meets {pipeline.stage.value}; known are RGB images behind Normalize.")
+        raise StageError(f"it meets {pipeline.stage.value}; known are RGB images after Normalize.")
     if step.rand_color:
         raise TransformError(
             "mode 'rand' draws a colour for each rectangle, which ours cannot. Use 'const' or "
@@ -80,17 +81,14 @@ def erase(step: Any, pipeline: Pipeline, log: Log) -> None:
     value: float | str = "random" if step.per_pixel else 0.0
     area = (step.min_area, step.max_area)
     pipeline.erasings.append(T.RandomErasing(step.probability, area, (low, high), value))
-    log.native(_PART, describe(step), repr(pipeline.erasings[-1]))
+    log.native(describe(step), repr(pipeline.erasings[-1]))
 
 
 def _to_scaled(step: Any, pipeline: Pipeline) -> None:
     del step
     if pipeline.stage != Stage.PILLOW:  # it leaves tensors alone
         return
-    torch = imported("torch")
-    if torch is not None and str(torch.get_default_dtype()) != "torch.float32":
-        raise TransformError(f"torch's default dtype is {torch.get_default_dtype()}, not float32.")
-    pipeline.add_values(T.ToTensor())
+    pipeline.add_to_tensor()
 
 
 def _to_unscaled(step: Any, pipeline: Pipeline) -> None:
@@ -321,14 +319,14 @@ class CropOrPad(ImageOp):
         above, top = self._place(draws, sizes.height, height)
         before, left = self._place(draws, sizes.width, width)
         below = np.maximum(height - sizes.height, 0) - above
-        behind = np.maximum(width - sizes.width, 0) - before
-        border = PadMove(before, above, behind, below, self._mode, self._colour)
+        after = np.maximum(width - sizes.width, 0) - before
+        border = PadMove(before, above, after, below, self._mode, self._colour)
         crop = CropMove(top, left, repeat(height, sizes), repeat(width, sizes))
-        has_border = (above + below + before + behind).any()
+        has_border = (above + below + before + after).any()
         return (border, crop) if has_border else (crop,)
 
     def _place(self, draws: Draws, have: Ints, want: int) -> tuple[Ints, Ints]:
-        """How wide the border before the image is, and where the crop begins behind that."""
+        """How wide the border before the image is, and where the crop begins after that."""
         lacking, spare = np.maximum(want - have, 0), np.maximum(have - want, 0)
         if self.anywhere:
             drawn = draws.integers(np.abs(have - want) + 1)

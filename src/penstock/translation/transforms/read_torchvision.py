@@ -1,4 +1,8 @@
-"""Torchvision's transforms on images, each as ours of the same name with the same arguments."""
+"""Torchvision's transforms, each as ours of the same name with the same arguments.
+
+First those that change pixels, which `read_steps` places; then those that change what values are:
+tensors, types, ranges, and erasing, which works on finished values.
+"""
 
 from __future__ import annotations
 
@@ -9,7 +13,7 @@ from typing import Any
 from penstock import transforms as T
 from penstock.errors import TransformError
 from penstock.transforms.values import Element, read_element
-from penstock.translation.transforms.identify import describe, imported, torchvision_generation
+from penstock.translation.transforms.identify import describe, torchvision_generation
 from penstock.translation.transforms.lines import Log
 from penstock.translation.transforms.pipeline import Pipeline, Stage, StageError
 
@@ -53,6 +57,7 @@ _BOX_ARGUMENTS: dict[str, tuple[str, ...]] = {
     "RandomZoomOut": ("fill", "side_range", "p"),
     "SanitizeBoundingBoxes": ("min_size", "min_area"),
 }
+_FOR_TENSORS = ("ConvertImageDtype", "ToDtype")
 _POLICIES = ("AutoAugment", "RandAugment", "TrivialAugmentWide")
 _CONTAINERS = ("RandomApply", "RandomChoice", "RandomOrder")
 
@@ -125,15 +130,15 @@ def names_within(transform: Any) -> set[str]:
 
 
 def _make_container(name: str, transform: Any) -> Any:
-    inner = [_require(name, step) for step in transform.transforms]
+    inner = [_make_inner(name, step) for step in transform.transforms]
     if name == "RandomApply":
         return T.RandomApply(inner, transform.p)
     return T.RandomChoice(inner, transform.p) if name == "RandomChoice" else T.RandomOrder(inner)
 
 
-def _require(where: str, transform: Any) -> Any:
+def _make_inner(where: str, transform: Any) -> Any:
     if class_name(transform) == "Compose" and torchvision_generation(transform) is not None:
-        return T.Compose([_require(where, step) for step in transform.transforms])
+        return T.Compose([_make_inner(where, step) for step in transform.transforms])
     if class_name(transform) == "Identity" and torchvision_generation(transform) is not None:
         return T.Identity()
     if not is_image_op(transform):
@@ -150,14 +155,10 @@ def _plain(value: Any) -> Any:
     return tuple(value) if isinstance(value, list) else value
 
 
-_PART = "transform"
-_FOR_TENSORS = ("ConvertImageDtype", "ToDtype")
-
-
 def read_value_step(step: Any, pipeline: Pipeline, log: Log) -> None:
     """Append what the step comes to; TransformError says why there is nothing."""
     if pipeline.stage == Stage.PILLOW and type(step).__name__ in _FOR_TENSORS:
-        untouched = "torchvision leaves Pillow images as they are; behind ToImage() it would count"
+        untouched = "torchvision leaves Pillow images as they are; after ToImage() it would count"
     else:
         untouched = "the core's images are what it makes"
     before = list(pipeline.final), list(pipeline.ops), list(pipeline.erasings)
@@ -165,19 +166,16 @@ def read_value_step(step: Any, pipeline: Pipeline, log: Log) -> None:
     after = pipeline.final, pipeline.ops, pipeline.erasings
     for earlier, now in zip(before, after, strict=True):
         if len(now) > len(earlier):
-            log.native(_PART, describe(step), repr(now[-1]))
+            log.native(describe(step), repr(now[-1]))
             return
-    log.not_needed(_PART, describe(step), untouched)
+    log.not_needed(describe(step), untouched)
 
 
 def _to_tensor(step: Any, pipeline: Pipeline) -> None:
     del step
     if pipeline.stage != Stage.ARRAY:
         _require(pipeline, Stage.PILLOW)
-    torch = imported("torch")
-    if torch is not None and str(torch.get_default_dtype()) != "torch.float32":
-        raise TransformError(f"torch's default dtype is {torch.get_default_dtype()}, not float32.")
-    pipeline.add_values(T.ToTensor())
+    pipeline.add_to_tensor()
 
 
 def _to_bytes(step: Any, pipeline: Pipeline) -> None:
@@ -266,9 +264,9 @@ def _erase(step: Any, pipeline: Pipeline) -> None:
     if pipeline.stage == Stage.NUMBERS:
         pipeline.erasings.append(ours)
     elif pipeline.stage == Stage.PILLOW:
-        raise TransformError("it meets a Pillow image. Put it behind ToTensor() or ToImage().")
+        raise TransformError("it meets a Pillow image. Put it after ToTensor() or ToImage().")
     elif is_noise:
-        raise TransformError("noise in bytes depends on the processor. Put it behind ToDtype(...).")
+        raise TransformError("noise in bytes depends on the processor. Put it after ToDtype(...).")
     else:
         pipeline.add(ours)
 

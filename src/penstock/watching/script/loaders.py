@@ -11,8 +11,7 @@ from dataclasses import dataclass
 from types import FrameType, ModuleType, TracebackType
 from typing import Any
 
-from penstock.watching.batch_images import count_images
-from penstock.watching.loader_facts import LoaderFacts, read_facts
+from penstock.watching.loader_facts import LoaderFacts, count_images, read_facts
 from penstock.watching.report import WatchReport, summarise
 from penstock.watching.sampling import LoaderSamples, Sampling
 from penstock.watching.step_times import Clock, StepTimes

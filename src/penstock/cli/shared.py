@@ -1,11 +1,20 @@
-"""Argument types that several verbs share. Imports nothing heavy."""
+"""What several verbs share: types of arguments, options, and printing for people.
+
+Imports nothing heavy, so that `penstock --help` is instant.
+"""
 
 from __future__ import annotations
 
 import argparse
-from typing import Any
+import json
+import sys
+from collections.abc import Iterable
+from typing import Any, TypeAlias
 
 from penstock.errors import SourceError
+from penstock.printable import MOST_PER_LINE, in_encoding, printable, printable_lines
+
+Verbs: TypeAlias = "argparse._SubParsersAction[argparse.ArgumentParser]"  # noqa: SLF001
 
 LABEL_OPTIONS = ("file_column", "label_column", "label_kind")
 
@@ -27,6 +36,17 @@ def count(text: str) -> int:
     if not text.isdecimal() or int(text) < 1:
         raise argparse.ArgumentTypeError(f"must be a whole number of 1 or more, got {text!r}")
     return int(text)
+
+
+def seconds(text: str) -> float:
+    """Return a time above 0."""
+    try:
+        given = float(text)
+    except ValueError:
+        given = 0.0
+    if not 0 < given < float("inf"):
+        raise argparse.ArgumentTypeError(f"must be seconds, above 0, got {text!r}")
+    return given
 
 
 def add_labels(verb: argparse.ArgumentParser) -> None:
@@ -70,12 +90,28 @@ def open_labelled(args: argparse.Namespace, data: Any) -> tuple[Any, Any]:
     return open_labels_file(data, args.labels, **chosen), None
 
 
-def seconds(text: str) -> float:
-    """Return a time above 0."""
-    try:
-        given = float(text)
-    except ValueError:
-        given = 0.0
-    if not 0 < given < float("inf"):
-        raise argparse.ArgumentTypeError(f"must be seconds, above 0, got {text!r}")
-    return given
+def add_threads(verb: argparse.ArgumentParser) -> None:
+    """Add --threads."""
+    verb.add_argument(
+        "--threads", type=count, metavar="N", help="threads to work with (default: all cores)"
+    )
+
+
+def tell(args: argparse.Namespace, figures: dict[str, Any], lines: Iterable[str]) -> None:
+    """Print a result: its figures as JSON with --json, else lines for people."""
+    if args.json:
+        print(json.dumps(figures))
+    else:
+        say(lines)
+
+
+def say(lines: Iterable[str]) -> None:
+    """Print lines to stdout; what a terminal cannot or must not be given is spelled out."""
+    for line in lines:
+        print(in_encoding(printable(line, MOST_PER_LINE), sys.stdout.encoding))
+
+
+def complain(text: str) -> None:
+    """Print a message to stderr, as safely."""
+    told = in_encoding(printable_lines(f"penstock: {text}"), sys.stderr.encoding)
+    print(told, file=sys.stderr, flush=True)
