@@ -39,7 +39,7 @@ from penstock.loading.work import Carrier, Failures
 from penstock.planner.pillow_order import check_installed_pillow
 from penstock.planner.plan import Plan, as_written
 from penstock.reference.libraries import open_library
-from penstock.reference.mix import mix_reference
+from penstock.reference.pipeline import mix_reference
 from penstock.sources import Source
 from penstock.transforms.batch_op import read_batch_op
 from penstock.transforms.targets import Targets
