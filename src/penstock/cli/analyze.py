@@ -144,7 +144,7 @@ class _Teller:
         return self
 
     def __exit__(self, *error: object) -> None:
-        self._bar.__exit__(None, None, None)
+        self._bar.__exit__()
 
     def tell(self, what: str, number: int, planned: int) -> None:
         if not self._is_terminal:

@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from functools import partial
 from multiprocessing.connection import Connection
 from statistics import median
-from types import FrameType, TracebackType
+from types import FrameType
 from typing import TYPE_CHECKING, Any
 
 from penstock.demo.loaders import Work, import_torch_if_there
@@ -163,12 +163,7 @@ class LoaderProcess:
             raise
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
+    def __exit__(self, kind: type[BaseException] | None, *error: object) -> None:
         self._end(gently=kind is None)
 
     def call(self, method: str, *arguments: object) -> Any:

@@ -27,8 +27,22 @@ from penstock.translation.transforms.identify import TORCH_DATA, imported
 from penstock.translation.transforms.lines import Translation
 
 
+def _asked_of_loader(name: str) -> Any:
+    """A property that the Loader within has."""
+    return property(lambda self: getattr(self._loader, name), doc=getattr(Loader, name).__doc__)
+
+
 class AcceleratedLoader:
     """A loader made from a DataLoader; `translation` says how. Made by `accelerate`."""
+
+    source: Source = _asked_of_loader("source")
+    classes: tuple[str, ...] | None = _asked_of_loader("classes")
+    plan: Plan = _asked_of_loader("plan")
+    batch_size: int = _asked_of_loader("batch_size")
+    threads: int = _asked_of_loader("threads")
+    prefetch: int = _asked_of_loader("prefetch")
+    ledger: Ledger = _asked_of_loader("ledger")
+    epoch: int = _asked_of_loader("epoch")
 
     def __init__(
         self,
@@ -59,46 +73,6 @@ class AcceleratedLoader:
     def translation(self) -> Translation:
         """What became of each part of the DataLoader."""
         return self._translation
-
-    @property
-    def source(self) -> Source:
-        """The data set."""
-        return self._loader.source
-
-    @property
-    def classes(self) -> tuple[str, ...] | None:
-        """Names of the labels, in the order of their numbers, if they are known."""
-        return self._loader.classes
-
-    @property
-    def plan(self) -> Plan:
-        """The steps as they are run."""
-        return self._loader.plan
-
-    @property
-    def batch_size(self) -> int:
-        """Images in a batch."""
-        return self._loader.batch_size
-
-    @property
-    def threads(self) -> int:
-        """Threads that decode and augment."""
-        return self._loader.threads
-
-    @property
-    def prefetch(self) -> int:
-        """Batches under way beyond the one asked for."""
-        return self._loader.prefetch
-
-    @property
-    def ledger(self) -> Ledger:
-        """Every file that took the slow path, with the reason."""
-        return self._loader.ledger
-
-    @property
-    def epoch(self) -> int:
-        """The epoch that the next iteration runs."""
-        return self._loader.epoch
 
     def set_epoch(self, epoch: int) -> None:
         """Make the next iteration run `epoch` from its start."""

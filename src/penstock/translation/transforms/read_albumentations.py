@@ -26,6 +26,7 @@ from penstock.translation.transforms.albumentations_ops import (
 )
 from penstock.translation.transforms.identify import (
     ALBUMENTATIONS_COMPOSITION,
+    class_name,
     describe,
     full_name,
     imported,
@@ -63,11 +64,9 @@ def read_albumentations(transform: Any, pipeline: Pipeline, *, strict: bool, log
         raise TransformError(f"it comes from Albumentations {version}; known is {_KNOWN_VERSION}.")
     _check_seed(transform, strict=strict, for_loader=pipeline.for_loader, log=log)
     for step in _flatten(transform):
-        try:
+        with pipeline.refusing(step, log):
             _check_parts(step)
             _read_step(step, pipeline, log)
-        except TransformError as error:
-            log.refuse(_describe(step), str(error))
 
 
 def _flatten(transform: Any) -> Iterator[Any]:
@@ -76,10 +75,6 @@ def _flatten(transform: Any) -> Iterator[Any]:
             yield from _flatten(inner)
     else:
         yield transform
-
-
-def _describe(step: Any) -> str:
-    return type(step).__name__ if is_composed(step) else describe(step)
 
 
 def _extras(transform: Any) -> str:
@@ -102,8 +97,8 @@ def _check_parts(step: Any) -> None:
     if composed:
         for inner in step.transforms:
             _check_parts(inner)
-            if type(inner).__name__ in _VALUE_STEPS:
-                raise TransformError(f"it may leave {type(inner).__name__} out. Put that after it.")
+            if class_name(inner) in _VALUE_STEPS:
+                raise TransformError(f"it may leave {class_name(inner)} out. Put that after it.")
         return
     if not is_of_albumentations(step):
         raise TransformError("it is not a transform of Albumentations.")
@@ -120,10 +115,10 @@ def _read_step(step: Any, pipeline: Pipeline, log: Log) -> None:
             f"it meets {pipeline.stage.value}. Albumentations takes np.array(image), and nothing "
             "of it may come after ToTensorV2."
         )
-    name = type(step).__name__
+    name = class_name(step)
     is_its_own = type(step).__module__.startswith("albumentations.")
     if step.p <= 0:
-        log.not_needed(_describe(step), "p is 0")
+        log.not_needed(describe(step), "p is 0")
     elif is_its_own and name in _VALUE_STEPS:
         _read_values(step, pipeline, log)
     elif is_its_own and _read_moves(step, pipeline, log):
@@ -165,13 +160,13 @@ def _call(step: Any, call: Call, note: str, pipeline: Pipeline, log: Log) -> Non
         alone = ArrayCalls((call,))
     except Exception as error:
         raise TransformError(
-            f"every thread needs a copy of it, and copying fails ({type(error).__name__}: {error})."
+            f"every thread needs a copy of it, and copying fails ({class_name(error)}: {error})."
         ) from error
     if isinstance(last, T.PythonStep) and isinstance(last.function, ArrayCalls):
         pipeline.ops[-1] = T.PythonStep(last.function.followed_by(call), as_array=True)
     else:
         pipeline.add(T.PythonStep(alone, as_array=True))
-    log.python(_describe(step), note, _mean_microseconds(call))
+    log.python(describe(step), note, _mean_microseconds(call))
 
 
 def _mean_microseconds(call: Call) -> float | None:
@@ -186,7 +181,7 @@ def _mean_microseconds(call: Call) -> float | None:
 
 def _read_values(step: Any, pipeline: Pipeline, log: Log) -> None:
     """Append what the step comes to; TransformError says why there is nothing."""
-    name = type(step).__name__
+    name = class_name(step)
     if step.p < 1:
         raise TransformError(f"with p={step.p} some images come out of another type. Set p=1.")
     if name == "ToTensorV2":
@@ -256,7 +251,7 @@ def _check_seed(transform: Any, *, strict: bool, for_loader: bool, log: Log) -> 
         ways = "Leave seed out, and give it to accelerate or to the Loader."
         if not for_loader:
             ways += " Or pass strict=False."
-        log.refuse(type(transform).__name__, f"{why} {ways}")
+        log.refuse(class_name(transform), f"{why} {ways}")
     else:
         log.not_needed(f"seed={seed}", why)
 
@@ -276,5 +271,5 @@ def _draws(transform: Any) -> bool:
     )
     chooses_size = isinstance(getattr(transform, "max_size", None), (list, tuple))
     is_sure = getattr(transform, "p", None) in (0, 1)
-    known = type(transform).__name__ in _DRAW_NOTHING
+    known = class_name(transform) in _DRAW_NOTHING
     return not (known and is_sure) or chooses_place or chooses_size

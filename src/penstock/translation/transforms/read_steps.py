@@ -16,6 +16,7 @@ from penstock.errors import TransformError
 from penstock.transforms.conversions import moves_bytes_only
 from penstock.transforms.python_step import library_of
 from penstock.translation.transforms.identify import (
+    class_name,
     describe,
     full_name,
     is_of_albumentations,
@@ -36,7 +37,6 @@ from penstock.translation.transforms.read_torchvision import (
     NOT_TO_THE_BYTE,
     SAME_FOR_GRAY,
     VALUE_STEPS,
-    class_name,
     is_box_op,
     is_image_op,
     make_ours,

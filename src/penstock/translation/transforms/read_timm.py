@@ -31,7 +31,7 @@ from penstock.transforms.moves import CropMove, Move, PadMode, PadMove, ResizeMo
 from penstock.transforms.op import ImageOp
 from penstock.transforms.policies.timm import TimmAutoAugment
 from penstock.transforms.values import Element, read_element
-from penstock.translation.transforms.identify import describe, imported
+from penstock.translation.transforms.identify import class_name, describe, imported
 from penstock.translation.transforms.lines import Log
 from penstock.translation.transforms.pipeline import Pipeline, Stage, StageError
 
@@ -40,7 +40,7 @@ _MODULES = ("timm.data.transforms", "timm.data.auto_augment", "timm.data.random_
 
 def read_timm_step(step: Any, pipeline: Pipeline, log: Log) -> bool:
     """Append what one of timm's comes to; False if it is not one that is known."""
-    name = type(step).__name__
+    name = class_name(step)
     if type(step).__module__ not in _MODULES:
         return False
     if name in _CONVERSIONS:

@@ -14,6 +14,7 @@ from penstock.transforms.op import BoxOp, Transform
 from penstock.transforms.python_step import PythonStep, library_of
 from penstock.transforms.values import FinalOp
 from penstock.translation.transforms.identify import (
+    class_name,
     full_name,
     is_of_albumentations,
     torchvision_generation,
@@ -64,7 +65,7 @@ def translate(transform: Any) -> Translated:
 
 def translate_batch(given: Any) -> Any:
     """Return a transform of batches with ours in the place of torchvision's or timm's."""
-    generation, name = torchvision_generation(given), type(given).__name__
+    generation, name = torchvision_generation(given), class_name(given)
     if generation == 2 and name in ("CutMix", "MixUp"):
         return getattr(T, name)(alpha=given.alpha, num_classes=given.num_classes)
     if generation is not None and name == "RandomChoice":
@@ -98,7 +99,7 @@ def _single_steps(given: Any) -> Iterator[Any]:
 
 def _is_lambda(step: Any) -> bool:
     """Whether it is torchvision's way to call a function; one for some types only is not taken."""
-    is_one = torchvision_generation(step) is not None and type(step).__name__ == "Lambda"
+    is_one = torchvision_generation(step) is not None and class_name(step) == "Lambda"
     return is_one and getattr(step, "types", (object,)) == (object,)
 
 
