@@ -90,7 +90,7 @@ def run(args: argparse.Namespace) -> int:
     """Analyze, and print or write what was found."""
     from penstock.analysis.analyze import analyze
     from penstock.analysis.device.devices import EMULATED, find_device
-    from penstock.demo.loaders import import_torchvision
+    from penstock.demo.torchvision_import import import_torchvision
     from penstock.report import check_target, print_terminal, write_html
     from penstock.report.vega import chart_script
     from penstock.results.from_json import read_analysis

@@ -19,7 +19,8 @@ from statistics import median
 from types import FrameType
 from typing import TYPE_CHECKING, Any
 
-from penstock.demo.loaders import Work, import_torch_if_there
+from penstock.demo.loaders import Work
+from penstock.demo.torchvision_import import import_torch_if_there
 from penstock.errors import LoaderError, PenstockError
 from penstock.progress import ProgressBar
 from penstock.usable_cores import pinned_to, usable_cores
