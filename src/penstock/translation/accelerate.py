@@ -72,7 +72,7 @@ def _read(dataloader: Any, *, strict: bool) -> tuple[Translation, Parts | None]:
         if batching is not None:
             _check_end(contents, pipeline, batching.collate, log)
         if given is not dataloader:
-            read_prefetching(given, pipeline, log)
+            read_prefetching(given, pipeline)
         transform = _whole(pipeline, log)
         if batching is not None and ordering is not None and not log.has_refusals:
             if ordering.indices is not None:
