@@ -342,6 +342,6 @@ def _refuse(where: str, what: str, bad: Bools, draws: Draws, sizes: Sizes) -> No
     if bad.any():
         row = int(bad.argmax())
         raise TransformError(
-            f"{where} (step {draws.stream + 1}): sample {draws.samples[row]} is {sizes[row]} here, "
-            f"and {what}. Leave it out, or give other sizes."
+            f"{where} (step {draws.stream + 1}): sample {draws.sample_at(row)} is {sizes[row]} "
+            f"here, and {what}. Leave it out, or give other sizes."
         )
