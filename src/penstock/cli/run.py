@@ -168,7 +168,7 @@ class WatchedScript:
 def _checked(file: Path) -> Path:
     """Return where to write: checked before a script runs for days, which may change folder."""
     if not file.resolve().parent.is_dir():
-        raise PenstockError(f"run: cannot write {file}: there is no such folder.")
+        raise PenstockError(f"run: cannot write {file}: the folder does not exist. Make it first.")
     if file.is_dir():
         raise PenstockError(f"run: cannot write {file}: it is a folder. Name a file.")
     return file.resolve()

@@ -227,7 +227,7 @@ def _pillow_image(pixels: npt.NDArray[np.uint8], *, is_gray: bool) -> PIL.Image.
 
 
 def _collated(parts: Any) -> Any:
-    """What torch makes of parts that are not one array yet, or its own error."""
+    """What torch's default_collate makes of parts that are not one tensor yet, or its error."""
     return imported(TORCH_DATA).default_collate(parts) if isinstance(parts, list) else parts
 
 

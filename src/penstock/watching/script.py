@@ -217,7 +217,7 @@ class ScriptEnd:
             signal.signal(signal.SIGTERM, self._before_sigterm)
             if hasattr(os, "register_at_fork"):
                 # Python forgets a signal that a child gets at its very beginning, unless nothing
-                # handles it: then the script would wait for ever for a child it has ended.
+                # handles it: then the script would wait forever for a child it has ended.
                 os.register_at_fork(
                     before=lambda: self._exchange(self._before_sigterm, signal.SIG_DFL),
                     after_in_parent=lambda: self._exchange(signal.SIG_DFL, self._before_sigterm),
