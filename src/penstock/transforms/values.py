@@ -11,14 +11,13 @@ import numpy as np
 import numpy.typing as npt
 
 from penstock.errors import TransformError
-from penstock.transforms.arguments import read_numbers
+from penstock.transforms.arguments import PerChannel, read_channels
 from penstock.transforms.op import Transform
 
 IMAGENET_MEAN = (0.485, 0.456, 0.406)
 IMAGENET_STD = (0.229, 0.224, 0.225)
 
 Layout = Literal["chw", "hwc"]  # the order of an image's axes: channels first, or last
-PerChannel = tuple[float, float, float]  # red, green, blue; each a float32
 
 
 class Element(IntEnum):
@@ -74,8 +73,8 @@ class Normalize(Transform):
 
     def __post_init__(self) -> None:
         self._keep(
-            channel_mean=_read_channels("mean", self.mean),
-            channel_std=_read_channels("std", self.std),
+            channel_mean=_read_singles("mean", self.mean),
+            channel_std=_read_singles("std", self.std),
         )
         if 0.0 in self.channel_std:
             raise TransformError(f"Normalize: std must not contain 0, got {self.std!r}.")
@@ -104,15 +103,9 @@ def read_element(where: str, dtype: Any) -> Element:
     return Element[name.upper()]
 
 
-def _read_channels(name: str, given: Any) -> PerChannel:
-    numbers = read_numbers("Normalize", name, given)
-    if len(numbers) not in (1, 3):
-        raise TransformError(
-            f"Normalize: {name} must have one number for each of red, green and blue, "
-            f"got {given!r}."
-        )
-    red, green, blue = (float(np.float32(number)) for number in numbers * (3 // len(numbers)))
-    return red, green, blue
+def _read_singles(name: str, given: Any) -> PerChannel:
+    numbers = read_channels("Normalize", name, given)
+    return _per_channel(np.array(numbers, dtype=np.float32))
 
 
 _TO_UNIT_RANGE = float(np.float32(1.0 / 255.0))

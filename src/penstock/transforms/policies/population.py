@@ -17,19 +17,18 @@ from penstock.errors import TransformError
 from penstock.geometry import Ints, Sizes
 from penstock.rng import Draws
 from penstock.transforms.arguments import (
-    Colour,
     Fill,
     Interpolation,
     InterpolationMode,
-    read_fill,
+    Look,
     read_integer,
+    read_look,
     read_number,
     read_numbers,
-    read_warp_interpolation,
 )
 from penstock.transforms.effects import EffectMove
 from penstock.transforms.op import ImageOp
-from penstock.transforms.policies.ops import NOTHING, Scene, draw_signs, policy_move
+from penstock.transforms.policies.ops import NOTHING, draw_signs, make_scene, policy_move
 from penstock.transforms.policies.spaces import MOST_LEVEL, population_ops
 
 _WHERE = "PopulationBasedAugment"
@@ -51,18 +50,17 @@ class PopulationBasedAugment(ImageOp):
     interpolation: Interpolation = InterpolationMode.NEAREST
     fill: Fill = None
     _schedule: Schedule = field(init=False, repr=False, compare=False)
-    _filter: int = field(init=False, repr=False, compare=False)
-    _colour: Colour = field(init=False, repr=False, compare=False)
+    _look: Look = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
         names = [op.name for op in population_ops()]
         path = EXAMPLE if self.schedule is None else self.schedule
+        fill = _CIFAR10_MEAN if self.fill is None else self.fill
         if self.epochs is not None:
             read_integer(_WHERE, "epochs", self.epochs, least=1)
         self._keep(
             _schedule=read_schedule(_WHERE, path, names),
-            _filter=read_warp_interpolation(_WHERE, self.interpolation),
-            _colour=read_fill(_WHERE, _CIFAR10_MEAN if self.fill is None else self.fill),
+            _look=read_look(_WHERE, self.interpolation, fill),
         )
 
     def describe(self, epoch: int) -> str:
@@ -107,9 +105,8 @@ class PopulationBasedAugment(ImageOp):
             nothing = entry == NOTHING
             chosen = np.where(nothing, NOTHING, op_of[entry]) if len(op_of) else entry
             levels = level_of[entry] if len(op_of) else np.zeros(len(sizes))
-            filters = np.full(len(sizes), self._filter)
             signs = draw_signs(draws)
-            scene = Scene(sizes, filters, self._colour, draws.units(2))
+            scene = make_scene(sizes, *self._look, draws.units(2))
             moves.append(policy_move(ops, chosen, levels, signs, scene))
         return tuple(moves)
 
