@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -65,7 +65,9 @@ def open_coco(path: str, images: str | None = None) -> LayoutSource:
 def _objects(index: CocoIndex, images: CocoImages, keypoints: CocoIndex | None) -> LayoutSource:
     columns = [IMAGE_ID, BOXES, BOX_LABELS, CATEGORY_IDS, CROWD]
     findings = Findings()
-    reader = _ObjectReader(index, images, keypoints, findings)
+    known = np.isin(index.annotation_images, index.image_ids)
+    stray = int(np.count_nonzero(~known))
+    reader = _ObjectReader(index, images, keypoints, findings, stray)
     if "segmentation" in index.fields:
         columns.append(MASKS)
     if keypoints is not None and keypoints.keypoints is not None:
@@ -75,6 +77,7 @@ def _objects(index: CocoIndex, images: CocoImages, keypoints: CocoIndex | None) 
         title=index.title,
         columns=tuple(columns),
         read=reader.items,
+        read_unmasked=replace(reader, masks=False).items,
         length=len(index.image_ids),
         box_classes=index.names,
         box_class_ids=index.class_ids,
@@ -99,13 +102,14 @@ class _ObjectReader:
     images: CocoImages
     keypoints: CocoIndex | None
     findings: Findings
+    stray: int  # annotations of images that are not listed
+    masks: bool = True
 
     def items(self, start: int) -> Iterator[PackItem]:
         if self.index.class_ids != tuple(self.index.label_of):
             self.findings.add(RENUMBERED, self.index.title, len(self.index.label_of))
-        known = np.isin(self.index.annotation_images, self.index.image_ids)
-        if not known.all():
-            self.findings.add(STRAY, self.index.title, int(np.count_nonzero(~known)))
+        if self.stray:
+            self.findings.add(STRAY, self.index.title, self.stray)
         for image_id, image in each_image(self.index, start):
             name, file = self.images.find(image)
             where = f"{self.index.title}, image {image_id} ({name})"
@@ -126,7 +130,7 @@ class _ObjectReader:
             "category_ids": np.array([entry["category_id"] for entry in entries], np.int64),
             "iscrowd": np.array([bool(entry.get("iscrowd", 0)) for entry in entries], np.int64),
         }
-        if "segmentation" in self.index.fields:
+        if "segmentation" in self.index.fields and self.masks:
             if entries and size is None:
                 size = image_size(file, where, self.findings)
             columns["masks"] = _masks(entries, size, where) if size else b""

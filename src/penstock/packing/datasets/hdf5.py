@@ -51,6 +51,7 @@ def open_hdf5(path: str, split: str | None = None) -> LayoutSource:
         length=len(array),
         classes=names[0] if names and LABEL in columns.values() else None,
         details=f"{images} {array.shape}",
+        files=(path,),
     )
 
 
@@ -205,8 +206,9 @@ class _Reader:
 
     def items(self, start: int) -> Iterator[PackItem]:
         row_bytes = sum(map(_row_bytes, [self.images, *self.beside.values()])) or 1
-        step = max(1, BYTES_PER_READ // row_bytes) if self.images.ndim > 1 else 1
-        for first in range(start, len(self.images), step):
+        most = max(1, BYTES_PER_READ // row_bytes) if self.images.ndim > 1 else 1
+        first, step = start, 1  # somebody may want a single one
+        while first < len(self.images):
             block = self._read(self.images, first, step)
             beside = {name: self._read(array, first, step) for name, array in self.beside.items()}
             for row, image in enumerate(block):
@@ -217,6 +219,7 @@ class _Reader:
                     for name, column in self.columns.items()
                 }
                 yield PackItem(numbered_name(first + row, data), data, columns)
+            first, step = first + step, min(2 * step, most)
 
     def _read(self, array: Any, first: int, step: int) -> Any:
         try:

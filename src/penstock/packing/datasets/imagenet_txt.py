@@ -47,7 +47,8 @@ def open_imagenet_txt(folder: str, split: str | None = None) -> LayoutSource:
     root = images if os.path.isdir(images) else folder
 
     def items(start: int) -> Iterator[PackItem]:
-        for name, label in entries[start:]:
+        for position in range(start, len(entries)):
+            name, label = entries[position]
             yield PackItem(name, Path(root, name), {"label": label})
 
     return LayoutSource(

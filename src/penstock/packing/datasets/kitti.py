@@ -63,7 +63,8 @@ def open_kitti(folder: str, split: str | None = None) -> LayoutSource:
     findings = Findings()
 
     def items(start: int) -> Iterator[PackItem]:
-        for name in names[start:]:
+        for position in range(start, len(names)):
+            name = names[position]
             found = _objects(root, name)
             where = _label_file(root, name)
             boxes = boxes_from_rows([item.numbers[3:7] for item in found], where)

@@ -92,13 +92,17 @@ class LayoutSource:
     kind: str  # as `open_dataset` spells it
     title: str  # how the user named the data
     columns: tuple[Column, ...]
-    read: Callable[[int], Iterator[PackItem]]  # the samples from a position on
+    # The samples from a position on, without reading those before it unless `sequential` says why.
+    read: Callable[[int], Iterator[PackItem]]
     length: int | None = None
     classes: tuple[str, ...] | None = None
     box_classes: tuple[str, ...] | None = None
     box_class_ids: tuple[int, ...] | None = None  # of each; None: counted from 1
     details: str = ""  # goes on where `describe()` has given the counts
     findings: Findings = field(default_factory=Findings)
+    read_unmasked: Callable[[int], Iterator[PackItem]] | None = None  # without making masks
+    files: tuple[str, ...] = ()  # those that hold many samples each
+    sequential: str = ""
 
     def __post_init__(self) -> None:
         for name in (*(self.classes or ()), *(self.box_classes or ())):
@@ -118,6 +122,15 @@ class LayoutSource:
     def _explained(self, start: int) -> Iterator[PackItem]:
         with explaining_parsers(self.title):
             yield from self.read(start)
+
+    def at(self, index: int, *, masks: bool) -> PackItem:
+        """Return one sample; without `masks`, its column of masks may be missing."""
+        read = self.read if masks or self.read_unmasked is None else self.read_unmasked
+        with explaining_parsers(self.title):
+            found = next(read(index), None)
+        if found is None:
+            raise SourceError(f"{self.title}: sample {index:,} is no longer there. Open it again.")
+        return found
 
     def describe(self) -> str:
         """Return one line: what, how many images, which classes."""

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator
+from contextlib import contextmanager
+from functools import cached_property
 from typing import ClassVar, NoReturn
 from weakref import WeakValueDictionary
 
@@ -21,6 +23,7 @@ from penstock.packing.datasets.optional import require
 from penstock.packing.items import LABEL, PackItem
 from penstock.printable import printable
 from penstock.regular_file import require_regular
+from penstock.sources.path_table import PathTable
 
 
 class _Environment:
@@ -40,15 +43,15 @@ class _Environment:
             raise unreadable(path, error) from error
         except self._lmdb.Error as error:
             raise SourceError(f"{self.title}: LMDB cannot open it ({error}).") from error
-        self._data = os.path.join(path, "data.mdb") if os.path.isdir(path) else path
-        self._bytes = os.stat(self._data).st_size
+        self.data_file = os.path.join(path, "data.mdb") if os.path.isdir(path) else path
+        self._bytes = os.stat(self.data_file).st_size
         # LMDB maps the file, and reads where it is too short as well.
-        self._maps = list(_maps_of(self._data))
+        self._maps = list(_maps_of(self.data_file))
         self._guards = [GuardedRange(begin, size) for begin, size in self._maps]
 
     def _check_whole(self, value: memoryview | None = None) -> None:
         """Raise SourceError if LMDB has read, or this value is, what the file does not have."""
-        now = os.stat(self._data).st_size
+        now = os.stat(self.data_file).st_size
         if now < self._bytes or any(guard.lost for guard in self._guards):
             self._refuse(now)
         if value is not None and len(value):
@@ -75,12 +78,31 @@ class _Environment:
     def __len__(self) -> int:
         return int(self._handle.stat()["entries"])
 
-    def entries(self) -> Iterator[tuple[bytes, bytes]]:
-        """Yield keys and values in the order of keys."""
-        try:
+    @cached_property
+    def _keys(self) -> PathTable:
+        """All keys, so that the n-th can be found: LMDB does not number its entries."""
+        with self._explained(), self._handle.begin(buffers=True) as transaction:
+            self._check_whole()
+            keys = PathTable.from_paths(
+                bytes(key) for key in transaction.cursor().iternext(values=False)
+            )
+            self._check_whole()
+        return keys
+
+    def entries(self, start: int = 0) -> Iterator[tuple[bytes, bytes]]:
+        """Yield keys and values in the order of keys, from entry `start` on."""
+        if start and start >= len(self):
+            return
+        first = os.fsencode(self._keys[start]) if start else None
+        with self._explained():
             with self._handle.begin(buffers=True) as transaction:
                 self._check_whole()
-                for number, (key, value) in enumerate(transaction.cursor()):
+                cursor = transaction.cursor()
+                if first is not None and not cursor.set_key(first):
+                    raise SourceError(
+                        f"{self.title}: the entry {first[:80]!r} is gone. Open it again."
+                    )
+                for number, (key, value) in enumerate(cursor, start):
                     self._check_whole(value)
                     if beyond("record_bytes", len(value)):
                         where = _where(self.title, number, bytes(key[:80]))
@@ -93,6 +115,11 @@ class _Environment:
                     yield entry
                     self._check_whole()
             self._check_whole()
+
+    @contextmanager
+    def _explained(self) -> Iterator[None]:
+        try:
+            yield
         except self._lmdb.Error as error:
             self._check_whole()
             raise SourceError(
@@ -126,14 +153,13 @@ def open_lmdb(path: str) -> LayoutSource:
     labelled = not encoded and parse_datum(first[1], _where(title, 0, first[0])).label is not None
 
     def items(start: int) -> Iterator[PackItem]:
-        for position, (key, value) in enumerate(environment.entries()):
-            if position >= start:
-                where = _where(title, position, key)
-                yield (
-                    _encoded(key, value, where)
-                    if encoded
-                    else _datum(key, value, where, labelled=labelled)
-                )
+        for position, (key, value) in enumerate(environment.entries(start), start):
+            where = _where(title, position, key)
+            yield (
+                _encoded(key, value, where)
+                if encoded
+                else _datum(key, value, where, labelled=labelled)
+            )
 
     return LayoutSource(
         kind="lmdb",
@@ -143,6 +169,7 @@ def open_lmdb(path: str) -> LayoutSource:
         length=len(environment),
         details=("encoded images" if encoded else "Caffe Datum")
         + ("" if labelled else " without labels"),
+        files=(environment.data_file,),
     )
 
 

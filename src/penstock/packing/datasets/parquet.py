@@ -22,7 +22,7 @@ from penstock.packing.datasets.images import png_of_pixels
 from penstock.packing.datasets.labels import LabelNames
 from penstock.packing.datasets.layout_source import FROM_0, FROM_1, Findings, LayoutSource
 from penstock.packing.datasets.names import image_extension, numbered_name, safe_name
-from penstock.packing.datasets.parquet_files import ParquetFiles
+from penstock.packing.datasets.parquet_files import MOST_KEPT_BYTES, ParquetFiles
 from penstock.packing.datasets.parquet_schema import OBJECTS_NAME, ParquetSchema, read_schema
 from penstock.packing.datasets.record_files import choose_record_files
 from penstock.packing.items import BOX_LABELS, BOXES, LABEL, REGRESSION_LABEL, Column, PackItem
@@ -52,7 +52,15 @@ def open_parquet(path: str, split: str | None = None) -> LayoutSource:
         box_classes=schema.box_classes,
         details="objects.bbox read as left, top, width, height" if schema.has_objects else "",
         findings=findings,
+        files=tuple(files.paths),
+        sequential=_sequential(files),
     )
+
+
+def _sequential(files: ParquetFiles) -> str:
+    if files.largest_group <= MOST_KEPT_BYTES:
+        return ""
+    return f"a row group has {files.largest_group:,} bytes and must be read whole to get at one row"
 
 
 def _columns(schema: ParquetSchema) -> tuple[Column, ...]:

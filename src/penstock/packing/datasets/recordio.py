@@ -10,7 +10,7 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -38,8 +38,8 @@ INDEX_DIFFERS = "index files list another number of records than there are"
 def open_recordio(path: str) -> LayoutSource:
     """Open a .rec file; names come from the .lst beside it, if they tell its images apart."""
     survey = _Survey()
-    for record in image_records(path):
-        survey.add(record)
+    for number, record in enumerate(image_records(path)):
+        survey.add(number, record)
     if not survey.images:
         raise SourceError(f"{printable(path)}: no image in it.")
     findings = Findings()
@@ -49,10 +49,11 @@ def open_recordio(path: str) -> LayoutSource:
         kind="recordio",
         title=printable(path),
         columns=columns,
-        read=_Reader(path, columns, survey.object_width, names, findings).items,
+        read=_Reader(path, survey.places, columns, survey.object_width, names, findings).items,
         length=survey.images,
         details=f"{survey.boxes:,} boxes" if BOXES in columns else "",
         findings=findings,
+        files=(path,),
     )
 
 
@@ -64,10 +65,13 @@ class _Survey:
     whole: bool = True  # ... which is a whole number
     detection: bool = True
     object_width: int = 0
+    # Of each image, the number of its record and the byte at which that begins.
+    places: list[tuple[int, int]] = field(default_factory=list)
 
-    def add(self, record: ImageRecord) -> None:
+    def add(self, number: int, record: ImageRecord) -> None:
         if not len(record.image):
             return
+        self.places.append((number, record.start))
         self.images += 1
         self.single = self.single and not record.vector
         label = float(record.labels[0])
@@ -106,21 +110,24 @@ def _objects(record: ImageRecord) -> npt.NDArray[np.float32]:
 @dataclass(frozen=True, slots=True)
 class _Reader:
     path: str
+    places: list[tuple[int, int]]
     columns: tuple[Column, ...]
     object_width: int
     names: dict[int, str]
     findings: Findings
 
     def items(self, start: int) -> Iterator[PackItem]:
-        position = records = 0
-        for record in image_records(self.path):
+        if start >= len(self.places):
+            return
+        records, begin = self.places[start] if start else (0, 0)
+        position = start
+        for record in image_records(self.path, begin, records):
             records += 1
-            if not len(record.image):
-                self.findings.add(NO_IMAGE, record.where)
-                continue
-            if position >= start:
+            if len(record.image):
                 yield self._item(record, position)
-            position += 1
+                position += 1
+            else:
+                self.findings.add(NO_IMAGE, record.where)
         self._compare_index(records)
 
     def _item(self, record: ImageRecord, position: int) -> PackItem:

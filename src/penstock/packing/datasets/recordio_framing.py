@@ -29,11 +29,12 @@ class ImageRecord(NamedTuple):
     labels: npt.NDArray[np.float32]  # one, or as many as the header announced
     vector: bool  # whether labels were announced, so that even a single one is a list
     image: memoryview
+    start: int  # the byte at which it begins in the file
 
 
-def image_records(path: str) -> Iterator[ImageRecord]:
-    """Yield the images of a .rec file."""
-    for where, record in _records(path):
+def image_records(path: str, start: int = 0, number: int = 0) -> Iterator[ImageRecord]:
+    """Yield the images of a .rec file, from its record `number` on, which begins at a byte."""
+    for where, record, begin in _records(path, start, number):
         if len(record) < IMAGE_HEADER.size:
             raise SourceError(f"{where}: {len(record)} bytes are too few for an image's header.")
         count, label, identity, _ = IMAGE_HEADER.unpack_from(record)
@@ -41,14 +42,14 @@ def image_records(path: str) -> Iterator[ImageRecord]:
         if 4 * count > len(rest):
             raise SourceError(f"{where}: it announces {count:,} labels, more than it has bytes.")
         labels = np.frombuffer(rest[: 4 * count], "<f4") if count else np.array([label], np.float32)
-        yield ImageRecord(where, identity, labels, count > 0, rest[4 * count :])
+        yield ImageRecord(where, identity, labels, count > 0, rest[4 * count :], begin)
 
 
-def _records(path: str) -> Iterator[tuple[str, memoryview]]:
+def _records(path: str, start: int, number: int) -> Iterator[tuple[str, memoryview, int]]:
     """Yield whole records; a record that contained the magic number was split at it."""
     title = printable(path)
     data = MappedInput(path)
-    position = number = held = 0
+    position, held, begin = start, 0, start
     parts: list[bytes] = []
     while position < len(data):
         where = f"{title}, record {number:,} (byte {position:,})"
@@ -66,14 +67,15 @@ def _records(path: str) -> Iterator[tuple[str, memoryview]]:
             raise SourceError(
                 f"{where}: {held:,} bytes in {len(parts) + 1:,} parts. {how_to_allow(name)}."
             )
-        start = position + FRAME_BYTES
-        part = data[start : start + length]
+        begin = begin if parts else position
+        body = position + FRAME_BYTES
+        part = data[body : body + length]
         position += FRAME_BYTES + (length + 3) // 4 * 4
         if flag not in {WHOLE, FIRST, MIDDLE, LAST} or (flag in {WHOLE, FIRST}) == bool(parts):
             raise SourceError(f"{where}: its parts are out of order; the file is damaged.")
         parts.append(part)
         if flag in {WHOLE, LAST}:
-            yield where, memoryview(MAGIC_BYTES.join(parts))
+            yield where, memoryview(MAGIC_BYTES.join(parts)), begin
             parts, held = [], 0
             number += 1
     if parts:

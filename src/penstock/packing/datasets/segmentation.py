@@ -8,6 +8,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -66,11 +67,11 @@ def pairs_to_pack(pairs: MaskPairs, title: str | None = None) -> LayoutSource:
     """Return pairs of files as samples to pack."""
     findings = Findings()
 
-    def read(start: int) -> Iterator[PackItem]:
+    def read(start: int, *, masks: bool = True) -> Iterator[PackItem]:
         for index in range(start, len(pairs)):
             (image,) = pairs.paths(np.array([index]))
             name = name_below(pairs.root, image)
-            yield _item(name, image, pairs.mask_path(index), findings)
+            yield _item(name, image, pairs.mask_path(index) if masks else None, findings)
 
     return LayoutSource(
         kind="segmentation",
@@ -80,6 +81,7 @@ def pairs_to_pack(pairs: MaskPairs, title: str | None = None) -> LayoutSource:
         length=len(pairs),
         details="a mask each",
         findings=findings,
+        read_unmasked=partial(read, masks=False),
     )
 
 
@@ -97,10 +99,11 @@ def open_voc_segmentation(folder: str, split: str | None = None) -> LayoutSource
         kind="voc_segmentation",
         title=printable(folder) + (f", {split}" if split else ""),
         columns=(MASKS,),
-        read=lambda start: reader.items(stems[start:], findings),
+        read=partial(reader.items, stems, findings),
         length=len(stems),
         details="a mask each",
         findings=findings,
+        read_unmasked=partial(reader.items, stems, findings, masks=False),
     )
 
 
@@ -123,8 +126,11 @@ class _VocReader:
         masks = names_in(os.path.join(self.folder, VOC_MASKS))
         return [name.removesuffix(".png") for name in masks if name.endswith(".png")]
 
-    def items(self, stems: list[str], findings: Findings) -> Iterator[PackItem]:
-        for stem in stems:
+    def items(
+        self, stems: list[str], findings: Findings, start: int, *, masks: bool = True
+    ) -> Iterator[PackItem]:
+        for position in range(start, len(stems)):
+            stem = stems[position]
             image = os.path.join(self.folder, VOC_IMAGES, stem + ".jpg")
             mask = os.path.join(self.folder, VOC_MASKS, stem + ".png")
             for path in (image, mask):
@@ -133,7 +139,7 @@ class _VocReader:
                         f"{printable(path)}: no such file, though the data set lists it. Add it, "
                         "or take it off the list."
                     )
-            yield _item(stem + ".jpg", image, mask, findings)
+            yield _item(stem + ".jpg", image, mask if masks else None, findings)
 
 
 def mask_column(mask: bytes, size: Size | None, where: str) -> bytes:
@@ -150,7 +156,9 @@ def mask_column(mask: bytes, size: Size | None, where: str) -> bytes:
     return mask if mask.startswith(PNG_SIGNATURE) else png_of_label_map(labels)
 
 
-def _item(name: str, image: str, mask: str, findings: Findings) -> PackItem:
+def _item(name: str, image: str, mask: str | None, findings: Findings) -> PackItem:
+    if mask is None:
+        return PackItem(name, Path(image))
     size = image_size(Path(image), name, findings)
     encoded = mask_column(read_bytes(mask, "record_bytes"), size, printable(mask))
     return PackItem(name, Path(image), {MASKS.name: encoded})

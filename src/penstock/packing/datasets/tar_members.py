@@ -28,6 +28,8 @@ from penstock.resources import raise_if_refused
 
 LINKS = "links and special files in the archive were left out"
 NO_END = "archives lack the mark at their end, so they may have been cut short"
+COMPRESSED = "the archive is compressed"
+PAX = "a header at the start of the archive is about all files in it"
 _DAMAGE = (tarfile.TarError, EOFError, zlib.error, lzma.LZMAError, ValueError)
 
 
@@ -45,6 +47,21 @@ class TarMember:
     def where(self) -> str:
         """How errors call this file."""
         return f"{self.archive}, {printable(self.name)} (byte {self._info.offset:,})"
+
+    @property
+    def start(self) -> int:
+        """The byte of the archive at which the member begins, with all of its headers."""
+        return self._info.offset
+
+    @property
+    def data_start(self) -> int:
+        """The byte of the archive at which the member's own bytes begin."""
+        return self._info.offset_data
+
+    @property
+    def can_be_reached(self) -> bool:
+        """Whether reading can begin here: no header at the start of the archive is about it."""
+        return set(self._tar.pax_headers) <= {"comment"}
 
     def open(self) -> IO[bytes]:
         """Return the member as a file."""
@@ -73,7 +90,10 @@ class TarMember:
 
 
 def tar_members(
-    path: str, findings: Findings | None = None, file: IO[bytes] | None = None
+    path: str,
+    findings: Findings | None = None,
+    file: IO[bytes] | None = None,
+    start: int = 0,
 ) -> Iterator[TarMember]:
     """Yield the regular files of an archive, in its order.
 
@@ -81,12 +101,14 @@ def tar_members(
         path: The archive, plain or compressed; with `file`, only what errors call it.
         findings: Where to count what was left out.
         file: The archive itself, if it is inside another one.
+        start: The byte at which to begin: the `start` of a member that `can_be_reached`.
     """
     title = printable(path)
     try:
         with ExitStack() as stack:
             archive = stack.enter_context(open_regular(path)) if file is None else file
             plain = _Bounded(stack.enter_context(_decompressed(archive)), title)
+            plain.seek(start)
             tar = stack.enter_context(tarfile.open(fileobj=plain, mode="r:"))
             yield from _walk(tar, title, findings)
     except _DAMAGE as error:
@@ -166,6 +188,15 @@ def _require_end(tar: tarfile.TarFile, title: str, findings: Findings | None) ->
         )
     if not block and findings is not None:
         findings.add(NO_END, title)
+
+
+def is_compressed(path: str) -> bool:
+    """Tell whether an archive must be read from its start to get at a file in it."""
+    try:
+        with open_regular(path) as archive:
+            return _decompressed(archive) is not archive
+    except OSError as error:
+        raise unreadable(path, error) from error
 
 
 def is_tar_name(name: str) -> bool:

@@ -16,17 +16,21 @@ HEADER_BYTES, FOOTER_BYTES = 12, 4
 GZIP_MAGIC = b"\x1f\x8b"
 
 
-def tf_records(path: str, *, check_data: bool = True) -> Iterator[tuple[str, memoryview]]:
-    """Yield each record with what errors call it.
+def tf_records(
+    path: str, *, check_data: bool = True, start: int = 0, number: int = 0
+) -> Iterator[tuple[str, memoryview, int]]:
+    """Yield each record with what errors call it, and the byte that it begins at.
 
     Args:
         path: The file.
         check_data: Also check the records' own checksums, which reads all their bytes.
+        start: The byte at which to begin; a record begins there.
+        number: That of this record.
     """
     title = printable(path)
     crc32c = require("google_crc32c", "google-crc32c", title)
     data = MappedInput(path)
-    position = number = 0
+    position = start
     while position < len(data):
         where = f"{title}, record {number:,} (byte {position:,})"
         body = position + HEADER_BYTES
@@ -47,9 +51,9 @@ def tf_records(path: str, *, check_data: bool = True) -> Iterator[tuple[str, mem
                 raise SourceError(
                     f"{where}: its checksum is wrong; the file is damaged. Get it again."
                 )
-            yield where, memoryview(record)
+            yield where, memoryview(record), position
         else:
-            yield where, data.view[body:end]
+            yield where, data.view[body:end], position
             data.check()
         position = end + FOOTER_BYTES
         number += 1

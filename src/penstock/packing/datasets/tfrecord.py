@@ -21,6 +21,7 @@ from penstock.packing.datasets.files import is_image_name
 from penstock.packing.datasets.images import image_size
 from penstock.packing.datasets.layout_source import FROM_0, Findings, LayoutSource
 from penstock.packing.datasets.names import image_extension, numbered_name, safe_name
+from penstock.packing.datasets.places import Places
 from penstock.packing.datasets.record_files import TF_EXTENSIONS, choose_record_files
 from penstock.packing.datasets.tf_example import NO_FEATURE, Example, parse_example
 from penstock.packing.datasets.tf_framing import tf_records
@@ -45,10 +46,11 @@ def open_tfrecord(path: str, split: str | None = None) -> LayoutSource:
     Class names come from the records, a `*.pbtxt` label map or a `labels.txt` beside them.
     """
     files = choose_record_files(path, TF_EXTENSIONS, split)
-    survey = Survey()
-    for file in files:
-        for where, record in tf_records(file, check_data=False):
+    survey, places = Survey(), Places()
+    for number, file in enumerate(files):
+        for where, record, start in tf_records(file, check_data=False):
             survey.add(parse_example(record, where), where)
+            places.add(number, start)
     if not survey.count:
         raise SourceError(f"{printable(path)}: no record in it.")
     listed = class_names_beside(files[0])
@@ -61,18 +63,20 @@ def open_tfrecord(path: str, split: str | None = None) -> LayoutSource:
         kind="tfrecord",
         title=printable(path) + (f", {split}" if split else ""),
         columns=survey.columns(),
-        read=_Reader(files, survey, findings, first).items,
+        read=_Reader(files, places, survey, findings, first).items,
         length=survey.count,
         classes=survey.classes(listed),
         box_classes=survey.box_classes(listed),
         details=f"{survey.boxes:,} boxes" if survey.detection else "",
         findings=findings,
+        files=tuple(files),
     )
 
 
 @dataclass(frozen=True, slots=True)
 class _Reader:
     files: list[str]
+    places: Places
     survey: Survey
     findings: Findings
     first_box_number: int
@@ -80,15 +84,11 @@ class _Reader:
     def items(self, start: int) -> Iterator[PackItem]:
         if self.survey.detection and self.first_box_number == 0:
             self.findings.add(FROM_0, printable(self.files[0]), self.survey.boxes)
-        position = 0
-        for file in self.files:
-            first = position
-            for where, record in tf_records(file):
-                if position >= start:
-                    prefix = f"{self.files.index(file):05d}-" if len(self.files) > 1 else ""
-                    example = parse_example(record, where)
-                    yield self._item(example, position - first, prefix, where)
-                position += 1
+        for number, first, begin in self.places.runs(start):
+            prefix = f"{number:05d}-" if len(self.files) > 1 else ""
+            records = tf_records(self.files[number], start=begin, number=first)
+            for inside, (where, record, _) in enumerate(records, first):
+                yield self._item(parse_example(record, where), inside, prefix, where)
 
     def _item(self, example: Example, number: int, prefix: str, where: str) -> PackItem:
         blobs = example.get(IMAGE, NO_FEATURE).blobs

@@ -77,7 +77,8 @@ class _VocReader:
     findings: Findings
 
     def items(self, start: int) -> Iterator[PackItem]:
-        for stem in self.stems[start:]:
+        for position in range(start, len(self.stems)):
+            stem = self.stems[position]
             annotation = self.layout.annotation(stem)
             note_odd_boxes(annotation.boxes, annotation.size, self.findings, annotation.where)
             if annotation.parts:

@@ -30,9 +30,17 @@ from penstock.packing.datasets.json_stream import load_json, shown
 from penstock.packing.datasets.labels import LabelNames
 from penstock.packing.datasets.layout_source import Findings, LayoutSource
 from penstock.packing.datasets.names import user_column_name
+from penstock.packing.datasets.places import Places
 from penstock.packing.datasets.segmentation import mask_column
 from penstock.packing.datasets.splits import ALL, choose_split
-from penstock.packing.datasets.tar_members import is_tar_name, tar_members, tar_stem
+from penstock.packing.datasets.tar_members import (
+    COMPRESSED,
+    PAX,
+    is_compressed,
+    is_tar_name,
+    tar_members,
+    tar_stem,
+)
 from penstock.packing.items import LABEL, MASKS, Column, PackItem
 from penstock.printable import printable
 from penstock.sources.part_folders import SPLIT_FOLDERS
@@ -54,6 +62,8 @@ IMAGE_FIELDS = frozenset(extension[1:] for extension in IMAGE_EXTENSIONS) | {"gi
 class _Sample:
     key: str
     where: str
+    start: int  # the byte at which it begins in its archive
+    reachable: bool  # whether reading can begin there
     fields: dict[str, bytes | None] = field(default_factory=dict)  # None where not read
 
 
@@ -69,10 +79,11 @@ def open_webdataset(path: str, split: str | None = None) -> LayoutSource:
         )
     shards = [path] if os.path.isfile(path) else _chosen_shards(path, split)
     survey = _Survey()
-    for shard in shards:
+    for number, shard in enumerate(shards):
         # Labels are small and decide on the classes; the rest need not be read yet.
         for sample in _samples(shard, wanted=frozenset([LABEL_FIELD, "json"])):
             survey.add(sample)
+            survey.places.add(number, sample.start)
     if not survey.count:
         raise SourceError(f"{printable(path)}: no sample in it.")
     survey.labels.finish()
@@ -80,16 +91,30 @@ def open_webdataset(path: str, split: str | None = None) -> LayoutSource:
     columns = survey.columns()
     label = survey.label_column()
     labels = survey.labels if label == LABEL else None
+    sequential = _sequential(shards, survey)
+    reader = _Reader(
+        shards, None if sequential else survey.places, columns, label, labels, findings,
+        len(survey.folders) > 1,
+    )  # fmt: skip
     return LayoutSource(
         kind="webdataset",
         title=printable(path),
         columns=(*((label,) if label else ()), *columns.values()),
-        read=_Reader(shards, columns, label, labels, findings, len(survey.folders) > 1).items,
+        read=reader.items,
         length=survey.count,
         classes=labels.names if labels else None,
         details=f"{len(shards):,} shard{'' if len(shards) == 1 else 's'}",
         findings=findings,
+        files=tuple(shards),
+        sequential=sequential,
     )
+
+
+def _sequential(shards: list[str], survey: _Survey) -> str:
+    """Say why samples cannot be read without those before them, if they cannot."""
+    if any(map(is_compressed, shards)):
+        return COMPRESSED
+    return "" if survey.reachable else PAX
 
 
 def _chosen_shards(folder: str, split: str | None) -> list[str]:
@@ -116,11 +141,15 @@ def _samples(
     findings: Findings | None = None,
     wanted: frozenset[str] | None = None,
     skip: int = 0,
+    start: int = 0,
 ) -> Iterator[_Sample]:
-    """Group neighbours by key; read the fields `wanted`, or all, except of the first `skip`."""
+    """Group neighbours by key; read the fields `wanted`, or all, except of the first `skip`.
+
+    `start` is the byte at which to begin, where a sample does.
+    """
     current: _Sample | None = None
     count = held = 0
-    for member in tar_members(shard, findings):
+    for member in tar_members(shard, findings, start=start):
         folder, name = os.path.split(member.name)
         stem, _, extension = name.partition(".")
         if not stem or not extension:
@@ -129,7 +158,7 @@ def _samples(
         if current is None or current.key != key:
             if current is not None:
                 yield current
-            current = _Sample(key, member.where)
+            current = _Sample(key, member.where, member.start, member.can_be_reached)
             count += 1
             held = 0
         if extension in current.fields:
@@ -172,9 +201,12 @@ class _Survey:
     shapes: set[tuple[int, ...]] = field(default_factory=set)  # of labels that are numbers
     whole: bool = True  # whether those are all integers
     named: bool = False  # whether a label is the name of a class
+    reachable: bool = True  # whether reading can begin at every sample
+    places: Places = field(default_factory=Places)
 
     def add(self, sample: _Sample) -> None:
         image = _image_field(sample)
+        self.reachable = self.reachable and sample.reachable
         self.folders.add(os.path.dirname(sample.key))
         self.fields.update(name for name in sample.fields if name != image)
         if beyond("columns", len(self.fields)):
@@ -258,6 +290,7 @@ def _is_number(value: Any) -> bool:
 @dataclass(frozen=True, slots=True)
 class _Reader:
     shards: list[str]
+    places: Places | None  # of samples, where reading can begin at each
     columns: dict[str, Column]
     label: Column | None
     labels: LabelNames | None  # of classes
@@ -267,15 +300,24 @@ class _Reader:
     def items(self, start: int) -> Iterator[PackItem]:
         if self.label is None and self.in_folders:
             self.findings.add(FOLDERS, self.shards[0])
+        if self.places is None:
+            yield from self._items_behind(start)
+            return
+        for number, first, begin in self.places.runs(start):
+            # From its start on, what lies before the first sample is counted, too.
+            for sample in _samples(self.shards[number], self.findings, start=begin if first else 0):
+                yield self._item(sample, number)
+
+    def _items_behind(self, start: int) -> Iterator[PackItem]:
         position = 0  # of the next sample in the whole data set
-        for shard in self.shards:
-            prefix = tar_stem(shard) + "/" if len(self.shards) > 1 else ""
+        for number, shard in enumerate(self.shards):
             for sample in _samples(shard, self.findings, skip=start - position):
                 if position >= start:
-                    yield self._item(sample, prefix)
+                    yield self._item(sample, number)
                 position += 1
 
-    def _item(self, sample: _Sample, prefix: str) -> PackItem:
+    def _item(self, sample: _Sample, shard: int) -> PackItem:
+        prefix = tar_stem(self.shards[shard]) + "/" if len(self.shards) > 1 else ""
         image = _image_field(sample)
         columns: dict[str, Any] = {}
         label = _label_of(sample) if self.label is not None else None

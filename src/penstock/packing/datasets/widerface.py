@@ -55,7 +55,8 @@ def open_widerface(folder: str, split: str | None = None) -> LayoutSource:
     findings = Findings()
 
     def items(start: int) -> Iterator[PackItem]:
-        for name, first, count in entries[start:]:
+        for position in range(start, len(entries)):
+            name, first, count = entries[position]
             where = f"{title}, line {first}"
             rows = [_face(lines[i], f"{title}, line {i + 1}") for i in range(first, first + count)]
             boxes = boxes_from_corner_and_size([row[:4] for row in rows], where)

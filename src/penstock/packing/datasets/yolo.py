@@ -12,7 +12,7 @@ from __future__ import annotations
 import math
 import os
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -82,11 +82,13 @@ def open_yolo(
     elif survey.outlines:
         columns.append(MASKS)
     findings = Findings()
+    reader = _YoloReader(part, names, config, survey, findings)
     return LayoutSource(
         kind="yolo",
         title=printable(folder) + (f", {chosen}" if chosen else ""),
         columns=tuple(columns),
-        read=_YoloReader(part, names, config, survey, findings).items,
+        read=reader.items,
+        read_unmasked=replace(reader, masks=False).items,
         length=len(names),
         box_classes=config.names,
         details=f"{survey.objects:,} boxes",
@@ -153,6 +155,7 @@ class _YoloReader:
     config: YoloConfig
     survey: _Survey
     findings: Findings
+    masks: bool = True
 
     def items(self, start: int) -> Iterator[PackItem]:
         if self.survey.stray:
@@ -177,7 +180,7 @@ class _YoloReader:
         }
         if self.config.keypoints is not None:
             columns["keypoints"] = _keypoints(objects, self.config.keypoints, size)
-        elif self.survey.outlines:
+        elif self.survey.outlines and self.masks:
             check_mask_area(len(objects), size, where)
             outlines = [_outline(item.numbers, size) for item in objects]
             masks = (draw_polygon(outline, size, where) for outline in outlines)
