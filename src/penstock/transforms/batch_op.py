@@ -66,11 +66,6 @@ def make_mixing(
     )
 
 
-def roll(count: int) -> Ints:
-    """Each image's partner is the one before it, as torchvision has it."""
-    return (np.arange(count, dtype=np.int64) - 1) % count
-
-
 def draws_of_batch(draws: Draws) -> Draws:
     """For what is drawn once for a batch: those of its first image."""
     return draws.branch(0, slice(0, 1))

@@ -1,4 +1,7 @@
-"""What is done to boxes alone: sorting out, clamping, another way to write them down."""
+"""Transforms for object detection: of the boxes alone, and RandomIoUCrop, which looks at them.
+
+Boxes follow every other transform of their image without being asked: see `move_targets`.
+"""
 
 from __future__ import annotations
 
@@ -167,7 +170,7 @@ class RandomIoUCrop(TargetOp):
             trying = looking[overlap[looking] <= possible[looking]]
             if not len(trying):
                 continue
-            tries = self._draw_tries(draws.branch(number, trying), _pick(sizes, trying))
+            tries = self._draw_tries(draws.branch(number, trying), sizes.at(trying))
             good = _are_good(tries, overlap[trying], targets.pick(trying))
             found, first = good.any(axis=0), good.argmax(axis=0)
             rows = trying[found]
@@ -248,10 +251,6 @@ def _move_along(crop: CropMove, cropped: Bools, targets: Targets, sizes: Sizes) 
     of_each = CropMove(crop.top[owners], crop.left[owners], crop.height[owners], crop.width[owners])
     outside = cropped[owners] & ~_are_inside(of_each, targets.boxes)
     return moved.moved(np.where(outside[:, None], np.float32(0), moved.boxes), moved.keypoints)
-
-
-def _pick(sizes: Sizes, rows: Ints) -> Sizes:
-    return Sizes(sizes.height[rows], sizes.width[rows])
 
 
 def _cut(sides: Floats) -> Ints:
