@@ -111,6 +111,10 @@ STAGE = {"from_epoch": 0, "ops": [["Rotate", 0.5, 3]]}
             {"epochs": 1, "counts": [1.0], "stages": [{**STAGE, "ops": ["Rotate"]}]},
             "an op must be [name, probability, level], got 'Rotate'",
         ),
+        (
+            {"epochs": 1, "counts": [1.0], "stages": [{**STAGE, "ops": 3}]},
+            "ops must be a list, got 3",
+        ),
     ],
 )
 def test_schedules_refused(tmp_path, content, message):

@@ -28,8 +28,8 @@ class SanitizeBoundingBoxes(BoxOp):
     """Drop objects whose box is too small, or reaches outside its image.
 
     Too small is a side below `min_size` or an area below `min_area`, in pixels. Everything an
-    object carries goes with its box; `labels_getter`, which says in torchvision what goes along,
-    is taken for its sake and changes nothing.
+    object carries goes with its box, so `labels_getter`, by which torchvision is told what else to
+    drop, changes nothing.
     """
 
     min_size: float = 1.0

@@ -77,12 +77,12 @@ class TimmMixUp(BatchOp):
 
     @property
     def blends(self) -> bool:
-        """Not if it is all CutMix."""
+        """True unless all of it is CutMix."""
         return self.mixup_alpha > 0
 
     @property
     def needs_even(self) -> bool:
-        """Pairs must come out even; else the image in the middle is mixed with itself."""
+        """True for pairs; in the other modes the image in the middle is mixed with itself."""
         return self.mode == "pair"
 
     def sample(self, draws: Draws, size: Size) -> Mixing:
@@ -162,7 +162,7 @@ class MixUp(_TorchvisionMix):
 
     @property
     def blends(self) -> bool:
-        """It does nothing else."""
+        """True: it adds up images."""
         return True
 
     def sample(self, draws: Draws, size: Size) -> Mixing:
@@ -183,7 +183,7 @@ class CutMix(_TorchvisionMix):
 
     @property
     def blends(self) -> bool:
-        """It only copies."""
+        """False: it only copies pixels."""
         return False
 
     def sample(self, draws: Draws, size: Size) -> Mixing:

@@ -1,4 +1,9 @@
-"""The ways to write a box down; inside, all boxes are corners: left, top, right, bottom."""
+"""Targets: the objects in the images of a batch, with their boxes, labels and keypoints.
+
+However many objects each image has, they are rows of flat arrays. Boxes come in three formats;
+inside, all of them are corners: left, top, right, bottom. `read_targets` makes Targets from what a
+data set says, and checks it.
+"""
 
 from __future__ import annotations
 
@@ -53,12 +58,11 @@ def from_corners(corners: Pixels, box_format: BoxFormat) -> Pixels:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Targets:
-    """Objects, a row each: those of sample `i` are rows offsets[i] to offsets[i + 1].
+    """A row for each object: those of sample `i` are rows offsets[i] to offsets[i + 1].
 
-    What is not given is None for all of them. Whatever drops an object drops its whole row. Masks
-    are images, which the core moves; to know which masks of single objects are left, carry their
-    numbers as an extra column.
-    `read_targets` makes one from what a data set says, and checks it.
+    A column that the data does not have is None. Whatever drops an object drops its whole row.
+    Masks are images, which the core moves; to know which masks of single objects are left, carry
+    their numbers as an extra column.
     """
 
     offsets: Ints  # (samples + 1,), from 0, never falling

@@ -1,4 +1,10 @@
-"""What becomes of pixel values at the end of a pipeline: their type, range and normalisation."""
+"""The end of a pipeline: the type, range and normalisation of values, and the layout of a batch.
+
+ToDtype, ToTensor and Normalize, in the orders that make sense, come to one pass over the pixels:
+(x * scale / divisor - mean) / std * gain in float32, each operation rounded, then one rounding to
+the element type. That is what torchvision computes, bit for bit, or Albumentations, which
+multiplies by a gain instead of dividing by std. Orders that would round in between are refused.
+"""
 
 from __future__ import annotations
 
@@ -16,6 +22,8 @@ from penstock.transforms.op import Transform
 
 IMAGENET_MEAN = (0.485, 0.456, 0.406)
 IMAGENET_STD = (0.229, 0.224, 0.225)
+
+_TO_UNIT_RANGE = float(np.float32(1.0 / 255.0))
 
 Layout = Literal["chw", "hwc"]  # the order of an image's axes: channels first, or last
 
@@ -57,11 +65,11 @@ class ToTensor(Transform):
 class Normalize(Transform):
     """Subtract `mean` and divide by `std`, for red, green and blue, in float32.
 
-    On an image that is still uint8 this means `ToDtype("float32", scale=True)` first, which
-    torchvision would ask you to write. `inplace` is taken for its sake and changes nothing.
+    An image that is still uint8 goes through `ToDtype("float32", scale=True)` first, which
+    torchvision would ask you to write. `inplace` is one of its arguments and changes nothing.
 
     `flavor` "albumentations" computes as that library does on a uint8 image: subtract mean * 255,
-    multiply by 1 / (std * 255). The last bit of some results is another.
+    multiply by 1 / (std * 255). Some results differ in the last bit.
     """
 
     mean: Sequence[float]
@@ -88,7 +96,7 @@ FinalOp: TypeAlias = ToDtype | ToTensor | Normalize  # what ends a pipeline
 
 
 def read_element(where: str, dtype: Any) -> Element:
-    """Go by name, so that torch need not be imported to know its types."""
+    """The element type that a NumPy or torch dtype names; torch need not be imported for that."""
     if isinstance(dtype, str) or type(dtype).__module__.partition(".")[0] == "torch":
         name = str(dtype).removeprefix("torch.")
     else:
@@ -106,9 +114,6 @@ def read_element(where: str, dtype: Any) -> Element:
 def _read_singles(name: str, given: Any) -> PerChannel:
     numbers = read_channels("Normalize", name, given)
     return _per_channel(np.array(numbers, dtype=np.float32))
-
-
-_TO_UNIT_RANGE = float(np.float32(1.0 / 255.0))
 
 
 @dataclass(frozen=True, slots=True)

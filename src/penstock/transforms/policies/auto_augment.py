@@ -1,4 +1,4 @@
-"""AutoAugment: learnt pairs of ops, one pair an image."""
+"""AutoAugment: pairs of ops that were learnt on a data set, one pair for each image."""
 
 from __future__ import annotations
 
