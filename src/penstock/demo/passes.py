@@ -19,11 +19,10 @@ from statistics import median
 from types import FrameType, TracebackType
 from typing import TYPE_CHECKING, Any
 
-from penstock.analysis.cores import pinned_to
 from penstock.demo.loaders import Work, import_torch_if_there
 from penstock.errors import LoaderError, PenstockError
 from penstock.progress import ProgressBar
-from penstock.usable_cores import usable_cores
+from penstock.usable_cores import pinned_to, usable_cores
 
 if TYPE_CHECKING:
     from typing_extensions import Self

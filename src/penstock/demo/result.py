@@ -9,13 +9,13 @@ from statistics import median
 from textwrap import fill
 from typing import TYPE_CHECKING, Any
 
-from penstock.analysis.cores import CAN_PIN
 from penstock.demo.loaders import CROP_PX, Work
 from penstock.demo.passes import Row
 from penstock.printable import safe_console
 from penstock.report import wording
 from penstock.report.headline import headline, speed_up
 from penstock.report.thin import thin_for_saving
+from penstock.usable_cores import CAN_PIN
 
 if TYPE_CHECKING:
     from penstock.results.records import Analysis

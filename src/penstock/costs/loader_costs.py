@@ -1,11 +1,13 @@
-"""What each op of a penstock loader costs: op after op is added, and the CPU time compared.
+"""What each op of a penstock loader costs: ops run fused, so each one is timed by its absence.
 
-Ops that set the size of the images are there from the beginning, with the decoder and the final
-pass: the decoder does only what the crop needs, so neither has a cost of its own.
+Op after op is added to the plan, and an op costs the CPU time that it adds. Ops that set the size
+of the images are there from the beginning, with the decoder and the final pass: the decoder does
+only what the crop needs, so none of them has a cost of its own.
 """
 
 from __future__ import annotations
 
+import math
 import time
 from collections.abc import Iterator
 from functools import partial
@@ -13,11 +15,10 @@ from functools import partial
 import numpy as np
 from PIL import Image
 
+from penstock.costs.clocks import StageClock, lock_share
 from penstock.costs.costs import Cost, Costs
-from penstock.costs.interpreter import lock_share
-from penstock.costs.like_loader import MeasuredLoader
-from penstock.costs.plan_variants import changes_size, keep_only, op_name, op_nodes
-from penstock.costs.thread_clock import StageClock
+from penstock.costs.ops import CORE, PYTHON, op_name
+from penstock.costs.plan_variants import MeasuredLoader, changes_size, keep_only, op_nodes
 from penstock.errors import PenstockError
 from penstock.loading.packed_source import PackedSource
 from penstock.planner.plan import Plan
@@ -30,8 +31,10 @@ _LEAST_BATCHES = 6  # with fewer, one that was begun before the clock weighs too
 _LEAST_BATCH, _SMALL_BATCH = 2, 8  # images
 
 
-def measure_costs(loader: MeasuredLoader, seconds: float) -> Costs:
-    """Measure on one thread, in about `seconds`."""
+def measure_loader(
+    loader: MeasuredLoader, *, seconds: float = math.inf, batches: int | None = None
+) -> Costs:
+    """Measure on one thread: for about `seconds`, or so many batches of each plan."""
     nodes = op_nodes(loader.plan)
     base = {node.stream for node in nodes if changes_size(node.op)}
     added = [node for node in nodes if node.stream not in base]
@@ -41,26 +44,29 @@ def measure_costs(loader: MeasuredLoader, seconds: float) -> Costs:
         kept.add(node.stream)
         plans.append(keep_only(loader.plan, kept))
     try:
-        spent = _cpu_per_image(loader, plans, seconds)
+        spent = _cpu_per_image(loader, plans, seconds, batches)
     except PenstockError:  # without an op, images of a batch may differ in size
         plans, added = [loader.plan], []
-        spent = _cpu_per_image(loader, plans, seconds)
+        spent = _cpu_per_image(loader, plans, seconds, batches)
     sized = [op_name(node.op) for node in nodes if node.stream in base or not added]
     parts = [
         Cost("read", "waiting for files", _read_s(loader), "disk"),
-        Cost("decode", " + ".join(["decode", *sized, "final pass"]), spent[0], "core"),
+        Cost("decode", " + ".join(["decode", *sized, "final pass"]), spent[0], CORE),
     ]
     for node, before, after in zip(added, spent[:-1], spent[1:], strict=True):
-        runs_in = "Python" if isinstance(node.op, PythonStep) else "core"
-        parts.append(Cost("augment", op_name(node.op), max(0.0, after - before), runs_in))
-    return Costs(tuple(parts), _lock_share(loader))
+        name = op_name(node.op, taken=[part.name for part in parts])
+        runs_in = PYTHON if isinstance(node.op, PythonStep) else CORE
+        parts.append(Cost("augment", name, max(0.0, after - before), runs_in))
+    return Costs(tuple(parts))
 
 
-def _cpu_per_image(loader: MeasuredLoader, plans: list[Plan], seconds: float) -> list[float]:
-    """Return CPU seconds an image of each plan: the least of some rounds on the same images."""
+def _cpu_per_image(
+    loader: MeasuredLoader, plans: list[Plan], seconds: float, batches: int | None
+) -> list[float]:
+    """Return CPU seconds per image of each plan: the least of some rounds on the same images."""
     budget_s = seconds / (_ROUNDS * len(plans))
-    loader = _with_batches_for(loader, plans[-1], budget_s)
-    batches: int | None = None
+    if batches is None:
+        loader = _with_batches_for(loader, plans[-1], budget_s)
     least = [float("inf")] * len(plans)
     until_s = time.perf_counter() + seconds
     for number_of_round in range(_ROUNDS):
@@ -124,8 +130,8 @@ def _read_s(loader: MeasuredLoader) -> float:
     return clock.spent["read"].blocked_s / len(indices)
 
 
-def _lock_share(loader: MeasuredLoader) -> float:
-    """Return how far the user's functions take turns, at worst."""
+def worst_lock_share(loader: MeasuredLoader) -> float:
+    """Return how far the user's functions keep the loader's threads from running, at worst."""
     pixels = np.random.default_rng(0).integers(0, 256, (224, 224, 3), dtype=np.uint8)
     image = Image.fromarray(pixels)
     share = 0.0

@@ -5,7 +5,7 @@ from PIL import Image
 from penstock import Loader
 from penstock import transforms as T
 from penstock.analysis.subject.penstock_subject import PenstockSubject
-from penstock.costs.penstock_costs import measure_costs
+from penstock.costs.loader_costs import measure_loader
 from penstock.costs.plan_variants import changes_size, keep_only, op_nodes, with_layers
 from penstock.planner.plan import as_written
 
@@ -72,7 +72,7 @@ def test_layers_are_changed_or_added():
 
 def test_every_op_has_its_cost(photos):
     loader = Loader(photos, batch_size=4, transform=OPS, output="numpy")
-    costs = measure_costs(loader, seconds=0.3)
+    costs = PenstockSubject(loader).costs(seconds=0.3)
 
     assert [part.name for part in costs.parts] == [
         "waiting for files",
@@ -95,7 +95,7 @@ def test_images_that_only_the_python_step_makes_equal(photos):
 
     loader = Loader(photos, batch_size=4, transform=crop, output="numpy")
 
-    assert measure_costs(loader, seconds=0.1).cpu_s > 0
+    assert measure_loader(loader, seconds=0.1).cpu_s > 0
 
 
 def test_analysis_leaves_the_loader_alone(photos):

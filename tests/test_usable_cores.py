@@ -6,8 +6,7 @@ import threading
 
 import pytest
 
-from penstock.analysis.cores import pinned_to
-from penstock.usable_cores import usable_cores
+from penstock.usable_cores import pinned_to, usable_cores
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="the system cannot pin")
 

@@ -10,12 +10,14 @@ from PIL import Image
 
 from clocks import TickingClock
 from penstock import transforms as T
-from penstock.costs import call_timer
-from penstock.costs.dataset import REST, file_name, profile_dataset
-from penstock.costs.library_threads import library_threads
+from penstock.costs import clocks
+from penstock.costs.clocks import ThreadClock
+from penstock.costs.ops import file_name, op_name, single_ops
 from penstock.costs.profile import profile_object
-from penstock.costs.steps import op_name, single_ops
 from penstock.errors import PenstockError, SourceError, TransformError
+from penstock.usable_cores import library_threads
+
+WAITING, OWN = "waiting for data", "the data set's own code"
 
 
 @pytest.fixture
@@ -34,8 +36,14 @@ def photos(tmp_path):
 @pytest.fixture
 def clock(monkeypatch):
     clock = TickingClock()
-    monkeypatch.setattr(call_timer, "perf_counter", clock)
-    monkeypatch.setattr(call_timer, "_preemptions", lambda: 0)
+
+    def read(self):
+        now_ns = round(clock() * 1e9)
+        return now_ns, now_ns, 0  # all of the time is computing
+
+    monkeypatch.setattr(ThreadClock, "read", read)
+    monkeypatch.setattr(clocks, "perf_counter", clock)
+    monkeypatch.setattr(clocks, "_preemptions", lambda: 0)
     return clock
 
 
@@ -115,7 +123,8 @@ def test_our_own(photos):
     found = profile(pipeline, photos)
 
     assert [(op.name, op.runs_in) for op in found.ops] == [
-        ("read, decode, RandomResizedCrop", "core"),
+        ("waiting for files", "disk"),
+        ("decode + RandomResizedCrop + final pass", "core"),
         ("RandomHorizontalFlip", "core"),
         ("turn", "Python"),
     ]
@@ -165,7 +174,7 @@ def test_a_datasets_ops_and_slowest_files(photos):
     transform = dataset.transform
     found = profile(Subset(dataset, range(1, 12)), photos)
 
-    assert [op.name for op in found.ops] == [REST, "halve", "turn"]
+    assert [op.name for op in found.ops] == [WAITING, "decode", OWN, "halve", "turn"]
     assert len(found.slowest_files) == 10
     assert dataset.transform is transform
 
@@ -181,7 +190,7 @@ def test_the_slowest_files_come_first_and_one_slow_reading_does_not_count(clock)
             was_disturbed = index == 20 and readings[index] == 1
             clock.sleep(9e-3 if was_disturbed else 1e-3 + index * 1e-6)
 
-    found = profile_dataset(Timed(range(50)), samples=100)
+    found = profile(Timed(range(50)), [])
 
     assert [name for name, _ in found.slowest_files] == [f"{n}.jpg" for n in range(49, 39, -1)]
     assert found.slowest_files[0][1] == pytest.approx(1.049)
@@ -199,14 +208,14 @@ def test_costs_add_up_to_a_sample(clock):
             clock.sleep(1e-3)
             return self.transform(None)
 
-    found = profile_dataset(Timed(), samples=5)
+    found = profile(Timed(), [])
 
     assert found.microseconds == pytest.approx(3003)
-    assert [op.microseconds for op in found.ops] == pytest.approx([1000, 2000, 3], rel=1e-3)
+    assert [op.microseconds for op in found.ops] == pytest.approx([0, 1000, 2000, 3], rel=1e-3)
 
 
 def test_a_dataset_without_a_transform(photos):
-    assert [op.name for op in profile_dataset(Photos(photos), 5).ops] == [REST]
+    assert [op.name for op in profile(Photos(photos), []).ops] == [WAITING, "decode", OWN]
 
 
 def test_transforms_on_samples_with_targets(torchvision, photos):
@@ -222,7 +231,8 @@ def test_transforms_on_samples_with_targets(torchvision, photos):
 
     dataset = Detection(".", transforms=v2.Compose([v2.Resize(8), v2.PILToTensor()]))
 
-    assert [op.name for op in profile(dataset, photos).ops] == [REST, "Resize", "PILToTensor"]
+    names = [op.name for op in profile(dataset, photos).ops]
+    assert names == [WAITING, "decode", OWN, "Resize", "PILToTensor"]
 
 
 def test_lines_of_the_users_code(photos):

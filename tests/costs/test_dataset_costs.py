@@ -5,9 +5,14 @@ import pytest
 from PIL import Image
 
 from penstock.analysis.subject.subject import open_subject
-from penstock.costs.torch_costs import measure_costs
+from penstock.costs.dataset_costs import measure_dataset
 
 torch = pytest.importorskip("torch")
+
+
+def measure_costs(dataset, collate, batch_size, seconds):
+    found = measure_dataset(dataset, 64, seconds=seconds, collate=collate, batch_size=batch_size)
+    return found.costs
 
 
 @pytest.fixture(scope="module")
