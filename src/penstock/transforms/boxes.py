@@ -18,7 +18,7 @@ from penstock.transforms.arguments import read_integer, read_number, read_number
 from penstock.transforms.move_targets import clamp_boxes, move_targets
 from penstock.transforms.moves import CropMove
 from penstock.transforms.op import BoxOp, TargetOp
-from penstock.transforms.targets import BoxFormat, Pixels, Targets, read_box_format
+from penstock.transforms.targets import BoxFormat, Places, Targets, read_box_format
 
 _CLAMPING_MODES = ("soft", "hard", "auto", None)
 
@@ -223,7 +223,7 @@ def _are_good(tries: CropMove, overlap: Floats, targets: Targets) -> Bools:
     return good & (tries.height > 0)
 
 
-def _are_inside(crop: CropMove, boxes: Pixels) -> Bools:
+def _are_inside(crop: CropMove, boxes: Places) -> Bools:
     """Whether the middle of each box is inside its crop, not on the border."""
     left, top, right, bottom = boxes.T
     across, down = 0.5 * (left + right), 0.5 * (top + bottom)
@@ -232,7 +232,7 @@ def _are_inside(crop: CropMove, boxes: Pixels) -> Bools:
     return inside
 
 
-def _overlaps(crop: CropMove, boxes: Pixels) -> Floats:
+def _overlaps(crop: CropMove, boxes: Places) -> Floats:
     """Intersection over union of each box with its crop."""
     left, top, right, bottom = boxes.T.astype(np.float64)
     shared_width = np.minimum(right, crop.left + crop.width) - np.maximum(left, crop.left)

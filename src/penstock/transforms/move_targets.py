@@ -24,14 +24,14 @@ from penstock.geometry import Bools, Floats, Ints, Size, Sizes
 from penstock.transforms.arguments import MAX_SIDE_PX
 from penstock.transforms.effects import Effect, EffectMove
 from penstock.transforms.moves import CropMove, FlipMove, Move, PadMove, ResizeMove
-from penstock.transforms.targets import Pixels, Targets
+from penstock.transforms.targets import Places, Targets
 
 _CORNERS = np.array([[0, 1], [2, 1], [2, 3], [0, 3]])  # columns of a box that make its four corners
 
 Points = npt.NDArray[np.floating[Any]]
 ToNew = Callable[[Points, Ints], Floats]  # points (n, k, 2) and whose they are (n,), to new points
 
-_ZEROS: Pixels = np.zeros((1, 4), dtype=np.float32)
+_ZEROS: Places = np.zeros((1, 4), dtype=np.float32)
 
 
 def move_targets(moves: Iterable[Move], targets: Targets, sizes: Sizes) -> Targets:
@@ -63,10 +63,10 @@ def move_targets(moves: Iterable[Move], targets: Targets, sizes: Sizes) -> Targe
     return mover.finish()
 
 
-def clamp_boxes(boxes: Pixels, sizes: Sizes, owners: Ints) -> Pixels:
+def clamp_boxes(boxes: Places, sizes: Sizes, owners: Ints) -> Places:
     """Boxes cut at the border of the image that each belongs to."""
     limits = np.stack([sizes.width, sizes.height] * 2, axis=1)[owners]
-    clamped: Pixels = np.clip(boxes, 0, limits).astype(np.float32)
+    clamped: Places = np.clip(boxes, 0, limits).astype(np.float32)
     return clamped
 
 
@@ -79,7 +79,7 @@ class _Mover:
         self._owners = targets.owners
         self._boxes = _ZEROS.repeat(count, axis=0) if targets.boxes is None else targets.boxes
         if targets.keypoints is None:
-            self._points: Pixels = np.zeros((count, 0, 2), dtype=np.float32)
+            self._points: Places = np.zeros((count, 0, 2), dtype=np.float32)
         else:
             self._points = targets.keypoints[..., :2]
 
@@ -161,15 +161,15 @@ def _boxes_around(corners: Floats) -> Floats:
     return np.concatenate([corners.min(axis=1), corners.max(axis=1)], axis=1)
 
 
-def _replaced(places: Pixels, objects: Bools, new: Floats) -> Pixels:
-    changed: Pixels = places.copy()
+def _replaced(places: Places, objects: Bools, new: Floats) -> Places:
+    changed: Places = places.copy()
     changed[objects] = _as_pixels(new)
     return changed
 
 
-def _as_pixels(places: npt.NDArray[np.floating[Any]]) -> Pixels:
+def _as_pixels(places: npt.NDArray[np.floating[Any]]) -> Places:
     """Places as float32; one that a warp sends to infinity becomes a large number."""
-    limited: Pixels = np.clip(np.nan_to_num(places), -MAX_SIDE_PX, MAX_SIDE_PX).astype(np.float32)
+    limited: Places = np.clip(np.nan_to_num(places), -MAX_SIDE_PX, MAX_SIDE_PX).astype(np.float32)
     return limited
 
 
