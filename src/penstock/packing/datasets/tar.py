@@ -18,14 +18,13 @@ from dataclasses import dataclass
 from typing import IO, cast
 
 from penstock.errors import SourceError
-from penstock.limits import beyond, how_to_allow
-from penstock.packing.datasets.files import unreadable
+from penstock.packing.datasets.files import check_limit, names_in, safe_name, unreadable
 from penstock.packing.datasets.layout_source import Findings
-from penstock.packing.datasets.names import safe_name
 from penstock.printable import printable
 from penstock.regular_file import open_regular
 from penstock.resources import raise_if_refused
 
+TAR = (".tar", ".tar.gz", ".tgz", ".tar.bz2", ".tar.xz")
 LINKS = "links and special files in the archive were left out"
 NO_END = "archives lack the mark at their end, so they may have been cut short"
 _DAMAGE = (tarfile.TarError, EOFError, zlib.error, lzma.LZMAError, ValueError)
@@ -46,6 +45,11 @@ class TarMember:
         """How errors call this file."""
         return f"{self.archive}, {printable(self.name)} (byte {self._info.offset:,})"
 
+    @property
+    def start(self) -> int:
+        """Where in the archive it begins: `tar_members` can start there."""
+        return self._info.offset
+
     def open(self) -> IO[bytes]:
         """Return the member as a file."""
         file = self._tar.extractfile(self._info)
@@ -55,10 +59,7 @@ class TarMember:
 
     def read(self) -> bytes:
         """Return the member's bytes."""
-        if beyond("record_bytes", self.size):
-            raise SourceError(
-                f"{self.where}: {self.size:,} bytes. {how_to_allow('record_bytes', self.size)}."
-            )
+        check_limit("record_bytes", self.size, f"{self.where}: {self.size:,} bytes")
         try:
             data = self.open().read()
         except (OSError, *_DAMAGE) as error:
@@ -73,7 +74,7 @@ class TarMember:
 
 
 def tar_members(
-    path: str, findings: Findings | None = None, file: IO[bytes] | None = None
+    path: str, findings: Findings | None = None, file: IO[bytes] | None = None, *, start: int = 0
 ) -> Iterator[TarMember]:
     """Yield the regular files of an archive, in its order.
 
@@ -81,13 +82,19 @@ def tar_members(
         path: The archive, plain or compressed; with `file`, only what errors call it.
         findings: Where to count what was left out.
         file: The archive itself, if it is inside another one.
+        start: Where the first file to yield begins.
     """
     title = printable(path)
     try:
         with ExitStack() as stack:
             archive = stack.enter_context(open_regular(path)) if file is None else file
             plain = _Bounded(stack.enter_context(_decompressed(archive)), title)
-            tar = stack.enter_context(tarfile.open(fileobj=plain, mode="r:"))
+            headers = {}
+            if start:  # what is said at the beginning holds for all files
+                with tarfile.open(fileobj=plain, mode="r:") as tar:
+                    headers = dict(tar.pax_headers)
+                plain.seek(start)
+            tar = stack.enter_context(tarfile.open(fileobj=plain, mode="r:", pax_headers=headers))
             yield from _walk(tar, title, findings)
     except _DAMAGE as error:
         raise _damaged(title, error) from error
@@ -103,7 +110,7 @@ def _decompressed(archive: IO[bytes]) -> IO[bytes]:
         return cast("IO[bytes]", gzip.open(archive))
     if start.startswith(b"BZh"):
         return bz2.open(archive)
-    if start in {b"\xfd7zXZ\0", b"\x5d\0\0\x80\0\0"[:6]} or start.startswith(b"\x5d\0\0\x80"):
+    if start == b"\xfd7zXZ\0" or start.startswith(b"\x5d\0\0\x80"):
         return lzma.open(archive)
     return archive
 
@@ -119,11 +126,9 @@ class _Bounded(io.RawIOBase):
 
     def read(self, size: int = -1) -> bytes:
         needed = size - tarfile.BLOCKSIZE
-        if size < 0 or beyond("record_bytes", needed):
-            raise SourceError(
-                f"{self._title}: {needed:,} bytes in one piece. "
-                f"{how_to_allow('record_bytes', needed)}."
-            )
+        if size < 0:
+            raise SourceError(f"{self._title}: all of it was asked for at once.")
+        check_limit("record_bytes", needed, f"{self._title}: {needed:,} bytes in one piece")
         return self._archive.read(size)
 
     def seek(self, offset: int, whence: int = os.SEEK_SET) -> int:
@@ -168,9 +173,19 @@ def _require_end(tar: tarfile.TarFile, title: str, findings: Findings | None) ->
         findings.add(NO_END, title)
 
 
-def is_tar_name(name: str) -> bool:
-    """Tell from its name whether a file is a tar archive."""
-    return name.lower().endswith((".tar", ".tar.gz", ".tgz", ".tar.bz2", ".tar.xz"))
+def tars_at(path: str) -> list[str]:
+    """Return the tar archives that a path stands for, by their names: itself, or a folder's."""
+    names = names_in(path) if os.path.isdir(path) else [path]
+    return [os.path.join(path, n) if n != path else path for n in names if n.lower().endswith(TAR)]
+
+
+def why_slow(paths: list[str]) -> str:
+    """Return why single files of these archives take long to read; empty if they do not."""
+    for path in paths:
+        with open_regular(path) as archive, _decompressed(archive) as plain:
+            if plain is not archive:
+                return "a compressed archive is read from its beginning for every sample"
+    return ""
 
 
 def tar_stem(path: str) -> str:
