@@ -216,7 +216,7 @@ def test_what_a_parser_raises_names_the_data_set_and_our_own_faults_stay():
     with pytest.raises(SourceError, match=r"some data: it cannot be read \(JSONDecodeError: "):
         list(source.items())
     with pytest.raises(SourceError, match=r"some data: it cannot be read \(JSONDecodeError: "):
-        source.item(0)
+        source.at(0)
     with pytest.raises(AttributeError) as caught:
         list(LayoutSource("x", "some data", (), ours, 1).items())
     assert "Please report it" in "".join(getattr(caught.value, "__notes__", ["Please report it"]))

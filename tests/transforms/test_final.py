@@ -5,8 +5,7 @@ import pytest
 
 from penstock import transforms as T
 from penstock.errors import TransformError
-from penstock.transforms.final import FinalSpec, reduce_final
-from penstock.transforms.values import Element
+from penstock.transforms.values import Element, FinalSpec, reduce_final
 
 NORMALIZE = T.Normalize((0.5, 0.25, 0.1), (0.5,))
 MEAN = (0.5, 0.25, float(np.float32(0.1)))

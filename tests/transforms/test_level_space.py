@@ -5,8 +5,8 @@ import pytest
 
 from penstock.geometry import Sizes
 from penstock.transforms.effects import Effect
-from penstock.transforms.level_space import population_ops, tpu_ops
-from penstock.transforms.policy_ops import Scene, policy_move
+from penstock.transforms.policies.ops import Scene, policy_move
+from penstock.transforms.policies.spaces import population_ops, tpu_ops
 
 TPU = {
     "AutoContrast": (Effect.AUTOCONTRAST, ()),

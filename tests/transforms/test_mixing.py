@@ -11,9 +11,8 @@ from penstock import TransformError
 from penstock import transforms as T
 from penstock.geometry import Size
 from penstock.rng import BATCH_STREAM, Draws
-from penstock.transforms.batch_choice import read_batch_op
-from penstock.transforms.batch_op import MixKind
-from penstock.transforms.dirichlet import draw_weights
+from penstock.transforms.batch_op import MixKind, read_batch_op
+from penstock.transforms.mixing import draw_weights
 
 SIZE = Size(20, 30)
 

@@ -10,8 +10,9 @@ from penstock.errors import TransformError
 from penstock.geometry import Sizes
 from penstock.loading.collate import list_targets
 from penstock.transforms.effects import NUMBERS, Effect, EffectMove, same_effect
+from penstock.transforms.move_targets import move_targets
 from penstock.transforms.moves import CropMove, FlipMove, PadMode, PadMove, ResizeMove
-from penstock.transforms.targets import BoxFormat, Targets, move_targets, read_targets
+from penstock.transforms.targets import BoxFormat, Targets, read_targets
 from target_samples import COUNTS, SIZES, from_corners_plainly, make_targets, sizes_of
 
 

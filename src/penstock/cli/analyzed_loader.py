@@ -45,6 +45,7 @@ def _users_own(args: argparse.Namespace) -> tuple[Any, UserCode | None]:
     from penstock.analysis.user_code import read_user_code
     from penstock.cli.user_object import file_of, load_object
     from penstock.loading.loader import Loader
+    from penstock.translation.delivery import AcceleratedLoader
 
     for option in ("batch_size", "threads", "transform", "on_error"):
         if getattr(args, option) is not None:
@@ -54,7 +55,7 @@ def _users_own(args: argparse.Namespace) -> tuple[Any, UserCode | None]:
             )
     loader = load_object(args.data)
     torch_data = sys.modules.get("torch.utils.data")
-    known = (Loader,) if torch_data is None else (Loader, torch_data.DataLoader)
+    known = (Loader, AcceleratedLoader, *([] if torch_data is None else [torch_data.DataLoader]))
     if not isinstance(loader, known):
         raise AnalysisError(
             f"{args.data}: is a {type(loader).__name__}. Name a torch DataLoader, a penstock "

@@ -16,7 +16,7 @@ from penstock.costs.steps import PYTHON, op_name
 from penstock.loading.loader import Loader
 from penstock.results.records import OpCost
 from penstock.transforms import Compose
-from penstock.transforms.compose import flatten
+from penstock.transforms.containers import flatten
 from penstock.transforms.op import Transform
 from penstock.transforms.python_step import PythonStep
 

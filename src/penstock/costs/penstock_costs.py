@@ -15,10 +15,10 @@ from PIL import Image
 
 from penstock.costs.costs import Cost, Costs
 from penstock.costs.interpreter import lock_share
+from penstock.costs.like_loader import MeasuredLoader
 from penstock.costs.plan_variants import changes_size, keep_only, op_name, op_nodes
 from penstock.costs.thread_clock import StageClock
 from penstock.errors import PenstockError
-from penstock.loading.loader import Loader
 from penstock.loading.packed_source import PackedSource
 from penstock.planner.plan import Plan
 from penstock.transforms.python_step import PythonStep
@@ -30,7 +30,7 @@ _LEAST_BATCHES = 6  # with fewer, one that was begun before the clock weighs too
 _LEAST_BATCH, _SMALL_BATCH = 2, 8  # images
 
 
-def measure_costs(loader: Loader, seconds: float) -> Costs:
+def measure_costs(loader: MeasuredLoader, seconds: float) -> Costs:
     """Measure on one thread, in about `seconds`."""
     nodes = op_nodes(loader.plan)
     base = {node.stream for node in nodes if changes_size(node.op)}
@@ -56,7 +56,7 @@ def measure_costs(loader: Loader, seconds: float) -> Costs:
     return Costs(tuple(parts), _lock_share(loader))
 
 
-def _cpu_per_image(loader: Loader, plans: list[Plan], seconds: float) -> list[float]:
+def _cpu_per_image(loader: MeasuredLoader, plans: list[Plan], seconds: float) -> list[float]:
     """Return CPU seconds an image of each plan: the least of some rounds on the same images."""
     budget_s = seconds / (_ROUNDS * len(plans))
     loader = _with_batches_for(loader, plans[-1], budget_s)
@@ -72,7 +72,7 @@ def _cpu_per_image(loader: Loader, plans: list[Plan], seconds: float) -> list[fl
     return least
 
 
-def _with_batches_for(loader: Loader, plan: Plan, budget_s: float) -> Loader:
+def _with_batches_for(loader: MeasuredLoader, plan: Plan, budget_s: float) -> MeasuredLoader:
     """Return the loader, with smaller batches if a few of its own would take too long."""
     small = min(_SMALL_BATCH, loader.batch_size)
     images, cpu_s, _ = _time_plan(loader.replica(batch_size=small), plan, 1, budget_s)
@@ -81,7 +81,7 @@ def _with_batches_for(loader: Loader, plan: Plan, budget_s: float) -> Loader:
 
 
 def _time_plan(
-    loader: Loader, plan: Plan, batches: int | None, budget_s: float
+    loader: MeasuredLoader, plan: Plan, batches: int | None, budget_s: float
 ) -> tuple[int, float, int]:
     replica = loader.replica(plan=plan, threads=1)
     try:
@@ -101,12 +101,12 @@ def _time_plan(
         replica.close()
 
 
-def _endless(loader: Loader) -> Iterator[object]:
+def _endless(loader: MeasuredLoader) -> Iterator[object]:
     while True:
         yield from loader
 
 
-def _read_s(loader: Loader) -> float:
+def _read_s(loader: MeasuredLoader) -> float:
     """Return how long a file keeps its reader waiting, as the files are cached now."""
     source = loader.source
     if isinstance(source, PackedSource):  # is mapped, and paged in ahead
@@ -124,7 +124,7 @@ def _read_s(loader: Loader) -> float:
     return clock.spent["read"].blocked_s / len(indices)
 
 
-def _lock_share(loader: Loader) -> float:
+def _lock_share(loader: MeasuredLoader) -> float:
     """Return how far the user's functions take turns, at worst."""
     pixels = np.random.default_rng(0).integers(0, 256, (224, 224, 3), dtype=np.uint8)
     image = Image.fromarray(pixels)

@@ -13,8 +13,8 @@ from penstock.planner.plan import Node, Plan, Segment
 from penstock.rng import Draws
 from penstock.transforms.moves import out_sizes
 from penstock.transforms.op import ImageOp
+from penstock.transforms.policies.rand_augment import RandAugment
 from penstock.transforms.python_step import PythonStep
-from penstock.transforms.rand_augment import RandAugment
 
 _SIZE_FIELDS = ("size", "max_size", "min_size", "target_size")
 _PROBE_HEIGHTS, _PROBE_WIDTHS = (375, 500, 800), (500, 333, 600)

@@ -6,14 +6,13 @@ import time
 from collections.abc import Sequence
 
 from penstock.costs.dataset import FILES_NAMED
-from penstock.costs.like_loader import like
-from penstock.loading.loader import Loader
+from penstock.costs.like_loader import MeasuredLoader, like
 
 SAMPLES = 64  # files looked at
 _PASSES = 3  # the least counts, since one slow reading may be the machine's doing
 
 
-def slowest_files(loader: Loader, files: Sequence[str]) -> tuple[tuple[str, float], ...]:
+def slowest_files(loader: MeasuredLoader, files: Sequence[str]) -> tuple[tuple[str, float], ...]:
     """Load some files one by one on one thread; return the slowest with their milliseconds."""
     chosen = list(files[:: max(1, len(files) // SAMPLES)])[:SAMPLES]
     if not chosen:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from enum import Enum
 from numbers import Integral, Real
 from typing import Any, Literal
 
@@ -17,6 +18,8 @@ PaddingMode = Literal["constant", "edge", "reflect", "symmetric"]
 Fill = float | Sequence[float] | None
 Borders = tuple[int, int, int, int]  # left, top, right, bottom
 Colour = tuple[int, int, int]  # red, green, blue
+Generation = Literal[1, 2]  # of torchvision's transforms: the older ones, and v2
+TorchvisionFlavor = Literal["torchvision", "torchvision_v1"]
 
 # Far beyond any image; keeps every sum of sizes within the core's 32-bit numbers.
 MAX_SIDE_PX = 1 << 24
@@ -185,6 +188,15 @@ def read_fill(where: str, given: Any) -> Colour:
     return red, green, blue
 
 
+def read_generation(where: str, flavor: object) -> Generation:
+    """Return the generation that a flavor names."""
+    if flavor not in ("torchvision", "torchvision_v1"):
+        raise TransformError(
+            f'{where}: flavor must be "torchvision" or "torchvision_v1", got {flavor!r}.'
+        )
+    return 1 if flavor == "torchvision_v1" else 2
+
+
 def _bounds(least: float, most: float) -> str:
     if math.isinf(most):
         return "" if math.isinf(least) else f" of at least {least:g}"
@@ -193,3 +205,74 @@ def _bounds(least: float, most: float) -> str:
 
 def _is_sequence(given: Any) -> bool:
     return isinstance(given, Sequence) and not isinstance(given, str)
+
+
+class InterpolationMode(Enum):
+    """How a resize computes its pixels.
+
+    Arguments called `interpolation` take one of these, torchvision's enum of the same name,
+    a string such as "bilinear", or Pillow's number.
+    """
+
+    NEAREST = "nearest"
+    NEAREST_EXACT = "nearest-exact"
+    BILINEAR = "bilinear"
+    BICUBIC = "bicubic"
+    BOX = "box"
+    HAMMING = "hamming"
+    LANCZOS = "lanczos"
+
+    def __repr__(self) -> str:
+        return f"InterpolationMode.{self.name}"
+
+    @property
+    def pillow_filter(self) -> int:
+        """The filter's number in Pillow and in the core."""
+        return _PILLOW_FILTERS[self]
+
+
+# Pillow has one nearest filter; torchvision maps both of its own to it.
+_PILLOW_FILTERS = {
+    InterpolationMode.NEAREST: 0,
+    InterpolationMode.NEAREST_EXACT: 0,
+    InterpolationMode.LANCZOS: 1,
+    InterpolationMode.BILINEAR: 2,
+    InterpolationMode.BICUBIC: 3,
+    InterpolationMode.BOX: 4,
+    InterpolationMode.HAMMING: 5,
+}
+_MODES_BY_NUMBER = {
+    number: mode
+    for mode, number in _PILLOW_FILTERS.items()
+    if mode is not InterpolationMode.NEAREST_EXACT
+}
+
+_WARP_FILTERS = (0, 2, 3)
+
+Interpolation = InterpolationMode | str | int
+
+
+def read_interpolation(where: str, given: object) -> InterpolationMode:
+    """Resolve any of the accepted spellings."""
+    value = given.value if isinstance(given, Enum) else given
+    if isinstance(value, int) and not isinstance(value, bool) and value in _MODES_BY_NUMBER:
+        return _MODES_BY_NUMBER[value]
+    if isinstance(value, str):
+        for mode in InterpolationMode:
+            if mode.value == value:
+                return mode
+    names = ", ".join(f'"{mode.value}"' for mode in InterpolationMode)
+    raise TransformError(
+        f"{where}: interpolation is {given!r}. Use {names}, or Pillow's number for one of them."
+    )
+
+
+def read_warp_interpolation(where: str, given: object) -> int:
+    """Pillow's number of one of the three filters that can turn and bend an image."""
+    mode = read_interpolation(where, given)
+    if mode.pillow_filter not in _WARP_FILTERS:
+        raise TransformError(
+            f"{where}: interpolation {given!r} can only resize. "
+            f'Use "nearest", "bilinear" or "bicubic".'
+        )
+    return mode.pillow_filter

@@ -1,27 +1,74 @@
-"""Transforms made of others: perhaps, one of them, in any order.
-
-What is inside draws from branches of its own, and only for the samples that take part.
-"""
+"""A list of transforms as one."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import accumulate
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 
 from penstock.errors import TransformError
-from penstock.geometry import Sizes
+from penstock.geometry import Ints, Sizes
 from penstock.rng import Draws
 from penstock.transforms.arguments import read_numbers, read_probability
-from penstock.transforms.compose import Compose, flatten
-from penstock.transforms.conversions import RGB, Identity
-from penstock.transforms.moves import Move, out_sizes
+from penstock.transforms.conversions import RGB, Conversion, Identity
+from penstock.transforms.effects import NUMBERS, Effect, EffectMove
+from penstock.transforms.moves import CropMove, FlipMove, Move, PadMove, ResizeMove, out_sizes
 from penstock.transforms.op import ImageOp, TargetOp, Transform
 from penstock.transforms.python_step import PythonStep, library_of
-from penstock.transforms.spread import join_effects, sample_rows
+from penstock.transforms.values import FinalOp
+
+Op: TypeAlias = ImageOp | PythonStep | FinalOp | Conversion
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class Compose(Transform):
+    """Do `transforms` one after the other; an empty list changes nothing.
+
+    Each is one of ours, another Compose, or a function of your own (see `PythonStep`). Those that
+    move pixels come first, ToDtype, ToTensor and Normalize last. The loader puts ours in the place
+    of torchvision's, timm's and Albumentations' transforms, or says why it cannot.
+    """
+
+    transforms: Sequence[Any]
+
+    def __post_init__(self) -> None:
+        if isinstance(self.transforms, str) or not isinstance(self.transforms, Sequence):
+            raise TransformError(
+                f"Compose: transforms must be a list of transforms, got {self.transforms!r}."
+            )
+        self._keep(transforms=tuple(as_transform(given) for given in self.transforms))
+
+    def __repr__(self) -> str:
+        if not self.transforms:
+            return "Compose([])"
+        lines = [f"    {transform!r},".replace("\n", "\n    ") for transform in self.transforms]
+        return "\n".join(["Compose([", *lines, "])"])
+
+
+def flatten(transform: object) -> Iterator[Op]:
+    """The single ops of a transform, in the order written."""
+    ours = as_transform(transform)
+    if isinstance(ours, Compose):
+        for inner in ours.transforms:
+            yield from flatten(inner)
+    else:
+        yield ours
+
+
+def as_transform(given: Any) -> Compose | Op:
+    """Return one of ours as it is, and anything else that can be called as a step in Python."""
+    if isinstance(given, Transform) and given.works_on_batches:
+        raise TransformError(
+            f"{given!r} works on whole batches, not on single images. "
+            "Give it as Loader(batch_transform=...)."
+        )
+    if isinstance(given, (Compose, ImageOp, PythonStep, FinalOp, Conversion)):
+        return given
+    return PythonStep(given)
+
 
 Group = tuple[tuple[int, ImageOp], ...]  # what one entry of a list comes to; branches beside ops
 
@@ -158,3 +205,93 @@ def _read_weights(given: Any, count: int) -> tuple[float, ...]:
     if min(weights) < 0 or sum(weights) <= 0:
         raise TransformError(f"RandomChoice: p must not be negative, nor all 0, got {given!r}.")
     return weights
+
+
+def sample_rows(
+    ops: Sequence[tuple[int, ImageOp]], draws: Draws, rows: Ints, sizes: Sizes
+) -> tuple[Move, ...]:
+    """Draw ops, each with the number of its branch, one after the other for some rows only."""
+    if not len(rows):
+        return ()
+    moves: tuple[Move, ...] = ()
+    for branch, op in ops:
+        drawn = spread(op.sample(draws.branch(branch, rows), sizes.at(rows)), rows, sizes)
+        sizes = out_sizes(drawn, sizes)
+        moves += drawn
+    return moves
+
+
+def spread(moves: Iterable[Move], rows: Ints, sizes: Sizes) -> tuple[Move, ...]:
+    """The moves of `rows`, with identities for all other samples of a batch of `sizes`."""
+    all_rows: tuple[Move, ...] = ()
+    for move in moves:
+        whole = _spread_one(move, rows, sizes)
+        sizes = whole.out_sizes(sizes)
+        all_rows += (whole,)
+    return all_rows
+
+
+def join_effects(moves: Iterable[Move]) -> tuple[Move, ...]:
+    """Make one record of neighbouring effects no two of which concern the same sample."""
+    joined: list[Move] = []
+    for move in moves:
+        before = joined[-1] if joined else None
+        if isinstance(move, EffectMove) and isinstance(before, EffectMove):
+            active = move.effect != Effect.NONE
+            if not (active & (before.effect != Effect.NONE)).any():
+                joined[-1] = EffectMove(
+                    np.where(active, move.effect, before.effect),
+                    np.where(active[:, None], move.numbers, before.numbers),
+                    move.height,
+                    move.width,
+                )
+                continue
+        joined.append(move)
+    return tuple(joined)
+
+
+def _spread_one(move: Move, rows: Ints, sizes: Sizes) -> Move:
+    nothing = np.zeros(len(sizes), dtype=np.int64)
+    match move:
+        case PadMove():
+            return PadMove(
+                _put(nothing, rows, move.left),
+                _put(nothing, rows, move.top),
+                _put(nothing, rows, move.right),
+                _put(nothing, rows, move.bottom),
+                move.mode,
+                move.fill,
+            )
+        case CropMove():
+            return CropMove(
+                _put(nothing, rows, move.top),
+                _put(nothing, rows, move.left),
+                _put(sizes.height, rows, move.height),
+                _put(sizes.width, rows, move.width),
+            )
+        case ResizeMove():
+            return ResizeMove(
+                _put(sizes.height, rows, move.height),
+                _put(sizes.width, rows, move.width),
+                move.filter,
+            )
+        case FlipMove():
+            mirrors = np.zeros((2, len(sizes)), dtype=np.bool_)
+            mirrors[0, rows] = move.horizontal
+            mirrors[1, rows] = move.vertical
+            return FlipMove(*mirrors)
+        case EffectMove():
+            numbers = np.zeros((len(sizes), NUMBERS))
+            numbers[rows] = move.numbers
+            return EffectMove(
+                _put(nothing, rows, move.effect),
+                numbers,
+                _put(sizes.height, rows, move.height),
+                _put(sizes.width, rows, move.width),
+            )
+
+
+def _put(elsewhere: Ints, rows: Ints, values: Ints) -> Ints:
+    whole: Ints = elsewhere.copy()
+    whole[rows] = values
+    return whole

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from penstock.errors import TransformError
-from penstock.transforms.erasing import RandomErasing
+from penstock.transforms.filter import RandomErasing
 from penstock.transforms.op import BoxOp, Transform
 from penstock.transforms.python_step import PythonStep
 from penstock.transforms.values import FinalOp, ToDtype, ToTensor

@@ -10,26 +10,18 @@ from collections.abc import Sequence
 from typing import Any, Literal
 
 from penstock.errors import TransformError
-from penstock.transforms.augmix import AugMix
-from penstock.transforms.auto_augment import AutoAugment
-from penstock.transforms.box_ops import ConvertBoundingBoxFormat, SanitizeBoundingBoxes
-from penstock.transforms.colour_jitter import RandomPhotometricDistort
-from penstock.transforms.compose import Compose
-from penstock.transforms.crop import CenterCrop
-from penstock.transforms.erasing import RandomErasing
-from penstock.transforms.fixed_size_crop import FixedSizeCrop
-from penstock.transforms.flip import RandomHorizontalFlip
-from penstock.transforms.interpolation import Interpolation, InterpolationMode
-from penstock.transforms.iou_crop import RandomIoUCrop
+from penstock.transforms.arguments import Interpolation, InterpolationMode
+from penstock.transforms.boxes import ConvertBoundingBoxFormat, RandomIoUCrop, SanitizeBoundingBoxes
+from penstock.transforms.colour import RandomPhotometricDistort
+from penstock.transforms.containers import Compose
+from penstock.transforms.crop import CenterCrop, FixedSizeCrop, RandomHorizontalFlip, RandomZoomOut
+from penstock.transforms.filter import RandomErasing
 from penstock.transforms.op import ImageOp
-from penstock.transforms.rand_augment import RandAugment
-from penstock.transforms.random_sizes import RandomShortestSize, ScaleJitter
-from penstock.transforms.resize import Resize
-from penstock.transforms.resized_crop import RandomResizedCrop
+from penstock.transforms.policies.auto_augment import AutoAugment
+from penstock.transforms.policies.rand_augment import AugMix, RandAugment, TrivialAugmentWide
+from penstock.transforms.resize import RandomResizedCrop, RandomShortestSize, Resize, ScaleJitter
 from penstock.transforms.targets import BoxFormat
-from penstock.transforms.trivial_augment import TrivialAugmentWide
 from penstock.transforms.values import IMAGENET_MEAN, IMAGENET_STD, Normalize, ToDtype
-from penstock.transforms.zoom_out import RandomZoomOut
 
 DetectionPolicy = Literal["hflip", "lsj", "multiscale", "ssd", "ssdlite"]
 

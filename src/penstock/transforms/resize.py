@@ -2,21 +2,25 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
 
 from penstock.errors import TransformError
-from penstock.geometry import Floats, Ints, Sizes
+from penstock.geometry import Bools, Floats, Ints, Size, Sizes
 from penstock.rng import Draws
-from penstock.transforms.arguments import MAX_SIDE_PX, read_integer, read_size
-from penstock.transforms.interpolation import (
+from penstock.transforms.arguments import (
+    MAX_SIDE_PX,
     Interpolation,
     InterpolationMode,
+    read_integer,
     read_interpolation,
+    read_range,
+    read_size,
 )
-from penstock.transforms.moves import ResizeMove, repeat
+from penstock.transforms.moves import CropMove, ResizeMove, repeat
 from penstock.transforms.op import ImageOp
 
 
@@ -100,3 +104,181 @@ def _read_sides(size: int | Sequence[int] | None, max_size: int | None) -> tuple
 
 def _cut(sides: Floats) -> Ints:
     return sides.astype(np.int64)
+
+
+_TRIES = 10
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class RandomResizedCrop(ImageOp):
+    """Keep a random box and resize it to `size`, exactly as Pillow does.
+
+    The box covers a share of the image drawn from `scale`, with width / height drawn from `ratio`
+    (evenly on a logarithmic scale). If ten draws do not fit the image, the largest central box
+    within `ratio` is kept. `antialias` is taken for torchvision's sake: Pillow always smooths when
+    it shrinks.
+    """
+
+    size: int | Sequence[int]
+    scale: Sequence[float] = (0.08, 1.0)
+    ratio: Sequence[float] = (3.0 / 4.0, 4.0 / 3.0)
+    interpolation: Interpolation = InterpolationMode.BILINEAR
+    antialias: bool | None = True
+    _out: Size = field(init=False, repr=False, compare=False)
+    _shares: tuple[float, float] = field(init=False, repr=False, compare=False)
+    _ratios: tuple[float, float] = field(init=False, repr=False, compare=False)
+    _mode: InterpolationMode = field(init=False, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        where = "RandomResizedCrop"
+        self._keep(
+            _out=Size(*read_size(where, self.size)),
+            _shares=read_range(where, "scale", self.scale),
+            _ratios=read_range(where, "ratio", self.ratio),
+            _mode=read_interpolation(where, self.interpolation),
+        )
+        if self._shares[0] < 0:
+            raise TransformError(f"{where}: scale must not be negative, got {self.scale!r}.")
+        if self._ratios[0] <= 0:
+            raise TransformError(f"{where}: ratio must be greater than 0, got {self.ratio!r}.")
+
+    def sample(self, draws: Draws, sizes: Sizes) -> tuple[CropMove, ResizeMove]:
+        """Draw ten boxes and a place at once; each image takes the first box that fits."""
+        draws.reserve(2 * _TRIES + 2)
+        heights, widths = self._draw_tries(draws, sizes)
+        fits = (heights > 0) & (heights <= sizes.height) & (widths > 0) & (widths <= sizes.width)
+        first = fits.argmax(axis=0)
+        rows = np.arange(len(sizes))
+        found = fits[first, rows]
+        central = self._central_box(draws, sizes, found)
+        height = np.where(found, heights[first, rows], central.height).astype(np.int64)
+        width = np.where(found, widths[first, rows], central.width).astype(np.int64)
+        spare_height, spare_width = sizes.height - height, sizes.width - width
+        top = np.where(found, draws.integers(spare_height + 1), spare_height // 2)
+        left = np.where(found, draws.integers(spare_width + 1), spare_width // 2)
+        return (
+            CropMove(top, left, height, width),
+            ResizeMove(
+                repeat(self._out.height, sizes),
+                repeat(self._out.width, sizes),
+                self._mode.pillow_filter,
+            ),
+        )
+
+    def _draw_tries(self, draws: Draws, sizes: Sizes) -> tuple[Floats, Floats]:
+        """Heights and widths, whole numbers of pixels, of every try: (tries, samples)."""
+        drawn = draws.units(2 * _TRIES)
+        smallest, largest = self._shares
+        area = sizes.height * sizes.width * (smallest + (largest - smallest) * drawn[0::2])
+        narrowest, widest = math.log(self._ratios[0]), math.log(self._ratios[1])
+        ratio = np.exp(narrowest + (widest - narrowest) * drawn[1::2])
+        return np.rint(np.sqrt(area / ratio)), np.rint(np.sqrt(area * ratio))
+
+    def _central_box(self, draws: Draws, sizes: Sizes, found: Bools) -> Sizes:
+        """The largest box within `ratio`, for the samples without a try that fits."""
+        if found.all():
+            return sizes
+        narrowest, widest = self._ratios
+        ratio = sizes.width / sizes.height
+        too_narrow, too_wide = ratio < narrowest, ratio > widest
+        height = np.where(too_narrow, np.rint(sizes.width / narrowest), sizes.height)
+        width = np.where(too_wide, np.rint(sizes.height * widest), sizes.width)
+        central = Sizes(height.astype(np.int64), width.astype(np.int64))
+        empty = ~found & ((central.height < 1) | (central.width < 1))
+        if empty.any():
+            row = int(empty.argmax())
+            raise TransformError(
+                f"RandomResizedCrop (step {draws.stream + 1}): no box with ratio {self.ratio!r} "
+                f"fits sample {draws.sample_at(row)}, which is {sizes[row]} here. Widen ratio."
+            )
+        return central
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class ScaleJitter(ImageOp):
+    """Resize so that the image would just fit into `target_size`, times a factor.
+
+    The factor is drawn from `scale_range`. As in torchvision, `target_size` is (width, height),
+    other than everywhere else; it matters only where the two differ. `antialias` is taken for
+    torchvision's sake: Pillow always smooths when it shrinks.
+    """
+
+    target_size: Sequence[int]
+    scale_range: Sequence[float] = (0.1, 2.0)
+    interpolation: Interpolation = InterpolationMode.BILINEAR
+    antialias: bool | None = True
+    _fit: Size = field(init=False, repr=False, compare=False)
+    _factors: tuple[float, float] = field(init=False, repr=False, compare=False)
+    _mode: InterpolationMode = field(init=False, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        width, height = read_size("ScaleJitter", self.target_size)
+        self._keep(
+            _fit=Size(height, width),
+            _factors=read_range("ScaleJitter", "scale_range", self.scale_range),
+            _mode=read_interpolation("ScaleJitter", self.interpolation),
+        )
+        if self._factors[0] <= 0:
+            raise TransformError(
+                f"ScaleJitter: scale_range must be greater than 0, got {self.scale_range!r}."
+            )
+
+    def sample(self, draws: Draws, sizes: Sizes) -> tuple[ResizeMove]:
+        """Draw the factor of each image."""
+        fit = np.minimum(self._fit.height / sizes.height, self._fit.width / sizes.width)
+        ratio = fit * draws.uniform(*self._factors)
+        return (_resize_by("ScaleJitter", draws, sizes, ratio, self._mode),)
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class RandomShortestSize(ImageOp):
+    """Resize so that the shorter side has one of the lengths in `min_size`.
+
+    If that makes the longer side longer than `max_size`, the longer side gets that length instead.
+    `antialias` is taken for torchvision's sake: Pillow always smooths when it shrinks.
+    """
+
+    min_size: int | Sequence[int]
+    max_size: int | None = None
+    interpolation: Interpolation = InterpolationMode.BILINEAR
+    antialias: bool | None = True
+    _lengths: Floats = field(init=False, repr=False, compare=False)
+    _mode: InterpolationMode = field(init=False, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        where = "RandomShortestSize"
+        given = self.min_size if isinstance(self.min_size, Sequence) else (self.min_size,)
+        lengths = [read_integer(where, "min_size", length, least=1) for length in given]
+        if not lengths:
+            raise TransformError(f"{where}: min_size is empty. Give at least one length.")
+        if self.max_size is not None:
+            read_integer(where, "max_size", self.max_size, least=1)
+        self._keep(
+            _lengths=np.array(lengths, dtype=np.float64),
+            _mode=read_interpolation(where, self.interpolation),
+        )
+
+    def sample(self, draws: Draws, sizes: Sizes) -> tuple[ResizeMove]:
+        """Draw the length of each image's shorter side."""
+        length = self._lengths[draws.integers(len(self._lengths))]
+        ratio = length / np.minimum(sizes.height, sizes.width)
+        if self.max_size is not None:
+            longest = self.max_size / np.maximum(sizes.height, sizes.width)
+            ratio = np.minimum(ratio, longest)
+        return (_resize_by("RandomShortestSize", draws, sizes, ratio, self._mode),)
+
+
+def _resize_by(
+    where: str, draws: Draws, sizes: Sizes, ratio: Floats, mode: InterpolationMode
+) -> ResizeMove:
+    """Both sides times `ratio`, cut to whole pixels as torchvision does."""
+    height, width = np.floor(sizes.height * ratio), np.floor(sizes.width * ratio)
+    bad = (np.minimum(height, width) < 1) | (np.maximum(height, width) > MAX_SIDE_PX)
+    if bad.any():
+        row = int(bad.argmax())
+        raise TransformError(
+            f"{where} (step {draws.stream + 1}): sample {draws.sample_at(row)} is {sizes[row]} "
+            f"here and would become {height[row]:.0f}x{width[row]:.0f}. Crop it first, or ask for "
+            f"another size."
+        )
+    return ResizeMove(height.astype(np.int64), width.astype(np.int64), mode.pillow_filter)

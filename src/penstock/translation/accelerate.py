@@ -8,22 +8,22 @@ from typing import Any
 import numpy as np
 
 from penstock.errors import TransformError, TranslationError
+from penstock.translation.dataloader import (
+    Batching,
+    Collate,
+    Ordering,
+    is_data_loader,
+    read_batching,
+    read_sampler,
+)
 from penstock.translation.datasets.read_dataset import read_dataset
 from penstock.translation.datasets.samples import IMAGE, LABEL, Samples
 from penstock.translation.datasets.timm import is_prefetch_loader, read_prefetching
 from penstock.translation.delivery import AcceleratedLoader
 from penstock.translation.pipeline_builder import read_transform
-from penstock.translation.read_batching import (
-    Batching,
-    Collate,
-    is_data_loader,
-    read_batching,
-)
-from penstock.translation.read_sampler import Ordering, read_sampler
 from penstock.translation.tracing.values import UnfollowableError
 from penstock.translation.transforms.lines import Log, Translation
-from penstock.translation.transforms.python_steps import microseconds_a_call
-from penstock.translation.transforms.stages import Pipeline, Stage
+from penstock.translation.transforms.pipeline import Pipeline, Stage, microseconds_a_call
 
 
 def accelerate(

@@ -10,8 +10,8 @@ import numpy as np
 
 from penstock.analysis.subject.subject import WorkerKind
 from penstock.costs.costs import Costs
+from penstock.costs.like_loader import MeasuredLoader
 from penstock.costs.plan_variants import with_layers, with_size
-from penstock.loading.loader import Loader
 from penstock.loading.packed_source import PackedSource
 from penstock.sources.source import PathSource
 
@@ -24,7 +24,7 @@ class PenstockSubject:
     worker_kind: WorkerKind = "threads"
     keeps_workers = True
 
-    def __init__(self, loader: Loader) -> None:
+    def __init__(self, loader: MeasuredLoader) -> None:
         self.loader = loader
         self.title = repr(loader)
         self.batch_size = loader.batch_size

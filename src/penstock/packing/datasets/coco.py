@@ -9,7 +9,8 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -108,16 +109,25 @@ def _source(
     images: CocoImages,
     columns: tuple[Column, ...],
     values: Callable[[_Image], dict[str, Any]],
+    unmasked: Callable[[_Image], dict[str, Any]] | None = None,
     **facts: Any,
 ) -> LayoutSource:
-    def read(position: int) -> PackItem:
+    def read(values: Callable[[_Image], dict[str, Any]], position: int) -> PackItem:
         image_id, entry = int(index.image_ids[position]), index.image(position)
         name, file = images.find(entry)
         where = f"{index.title}, image {image_id} ({name})"
         image = _Image(image_id, entry, index.annotations(image_id), file, where)
         return PackItem(name, file, values(image))
 
-    return LayoutSource("coco", index.title, columns, read, len(index.image_ids), **facts)
+    return LayoutSource(
+        kind="coco",
+        title=index.title,
+        columns=columns,
+        read=partial(read, values),
+        length=len(index.image_ids),
+        read_unmasked=None if unmasked is None else partial(read, unmasked),
+        **facts,
+    )
 
 
 def _objects(index: CocoIndex, images: CocoImages, keypoints: CocoIndex | None) -> LayoutSource:
@@ -127,6 +137,8 @@ def _objects(index: CocoIndex, images: CocoImages, keypoints: CocoIndex | None) 
         columns.append(MASKS)
     if keypoints is not None and keypoints.keypoints is not None:
         columns.append(keypoints_column(keypoints.keypoints))
+
+    reader = _ObjectReader(index, keypoints, findings)
 
     def known() -> None:
         if index.class_ids != tuple(index.label_of):
@@ -138,7 +150,8 @@ def _objects(index: CocoIndex, images: CocoImages, keypoints: CocoIndex | None) 
         index,
         images,
         tuple(columns),
-        _ObjectReader(index, keypoints, findings).values,
+        reader.values,
+        replace(reader, masks=False).values,
         box_classes=index.names,
         box_class_ids=index.class_ids,
         details=f"{len(index.annotation_images):,} boxes",
@@ -162,6 +175,7 @@ class _ObjectReader:
     index: CocoIndex
     keypoints: CocoIndex | None
     findings: Findings
+    masks: bool = True
 
     def values(self, image: _Image) -> dict[str, Any]:
         entries, where = image.annotations, image.where
@@ -176,7 +190,7 @@ class _ObjectReader:
             "category_ids": np.array([entry["category_id"] for entry in entries], np.int64),
             "iscrowd": np.array([bool(entry.get("iscrowd", 0)) for entry in entries], np.int64),
         }
-        if "segmentation" in self.index.fields:
+        if "segmentation" in self.index.fields and self.masks:
             if entries and size is None:
                 size = image_size(image.file, where, self.findings)
             values["masks"] = _masks(entries, size, where) if size else b""

@@ -63,6 +63,7 @@ def open_hdf5(path: str, asked: Asked) -> LayoutSource:
         length=len(array),
         classes=names[0] if names and LABEL in columns.values() else None,
         details=f"{images} {array.shape}",
+        files=(path,),
         stream=reader.rows,
     )
 

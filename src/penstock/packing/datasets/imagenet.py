@@ -34,7 +34,7 @@ from penstock.packing.datasets.layout_source import (
     choose_split,
     with_split,
 )
-from penstock.packing.datasets.tar import TAR, TarMember, tar_members, tars_at, why_slow
+from penstock.packing.datasets.tar import TAR, TarMember, tar_members, tars_at, why_sequential
 from penstock.packing.items import LABEL, PackItem
 from penstock.printable import printable
 
@@ -119,7 +119,8 @@ def _training(path: str, synsets: tuple[str, ...]) -> LayoutSource:
         classes=synsets,
         findings=findings,
         stream=stream,
-        slow=why_slow([path]),
+        files=(path,),
+        sequential=why_sequential([path]),
     )
 
 
@@ -162,7 +163,8 @@ def _validation(path: str) -> LayoutSource:
         details="" if classes else f"no labels, for lack of {VALIDATION_LABELS[0]} beside it",
         findings=findings,
         stream=stream,
-        slow=why_slow([path]),
+        files=(path,),
+        sequential=why_sequential([path]),
     )
 
 

@@ -103,7 +103,9 @@ class LayoutSource:
     known: Callable[[], None] | None = None  # adds to `findings` what opening has found out
     # The samples from a position on, where that is faster than one by one.
     stream: Callable[[int], Iterator[PackItem]] | None = None
-    slow: str = ""  # why samples in any order take long to read; empty if they do not
+    read_unmasked: Callable[[int], PackItem] | None = None  # the same, without making masks
+    files: tuple[str, ...] = ()  # those that hold many samples each
+    sequential: str = ""  # why samples cannot be read in any order; empty if they can
 
     def __post_init__(self) -> None:
         for name in (*(self.classes or ()), *(self.box_classes or ())):
@@ -130,12 +132,13 @@ class LayoutSource:
             for index in range(start, self.length):
                 yield self.read(index)
 
-    def item(self, index: int) -> PackItem:
-        """Return the sample at a position."""
+    def at(self, index: int, *, masks: bool = True) -> PackItem:
+        """Return the sample at a position; without `masks`, its column of masks may be missing."""
         if not 0 <= index < self.length:
             raise IndexError(f"{self.title}: sample {index:,} of {self.length:,}")
+        read = self.read if masks or self.read_unmasked is None else self.read_unmasked
         with explaining_parsers(self.title):
-            return self.read(index)
+            return read(index)
 
     def describe(self) -> str:
         """Return one line: what, how many images, which classes."""

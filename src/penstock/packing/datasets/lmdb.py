@@ -53,15 +53,15 @@ class _Environment:
             raise unreadable(path, error) from error
         except self._lmdb.Error as error:
             raise SourceError(f"{self.title}: LMDB cannot open it ({error}).") from error
-        self._data = os.path.join(path, "data.mdb") if os.path.isdir(path) else path
-        self._bytes = os.stat(self._data).st_size
+        self.data_file = os.path.join(path, "data.mdb") if os.path.isdir(path) else path
+        self._bytes = os.stat(self.data_file).st_size
         # LMDB maps the file, and reads where it is too short as well.
-        self._maps = list(_maps_of(self._data))
+        self._maps = list(_maps_of(self.data_file))
         self._guards = [GuardedRange(begin, size) for begin, size in self._maps]
 
     def _check_whole(self, value: memoryview | None = None) -> None:
         """Raise SourceError if LMDB has read, or this value is, what the file does not have."""
-        now = os.stat(self._data).st_size
+        now = os.stat(self.data_file).st_size
         if now < self._bytes or any(guard.lost for guard in self._guards):
             self._refuse(now)
         if value is not None and len(value):
@@ -177,6 +177,7 @@ def open_lmdb(path: str, _: Asked) -> LayoutSource:
         length=len(environment),
         details=("encoded images" if encoded else "Caffe Datum")
         + ("" if labelled else " without labels"),
+        files=(environment.data_file,),
         stream=stream,
     )
 

@@ -9,7 +9,8 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from threading import Lock
 from typing import Any
 
 import numpy as np
@@ -47,6 +48,7 @@ from penstock.regular_file import require_regular
 
 ROWS_PER_BATCH = 32
 ROWS_OF_NUMBERS = 1 << 16
+MOST_KEPT_BYTES = 1 << 28  # of row groups, each of which is read for the sake of some rows
 MOST_INFLATION = 50  # columns of images and numbers shrink by much less
 
 
@@ -75,11 +77,19 @@ def open_parquet(path: str, asked: Asked) -> LayoutSource:
         details="objects.bbox read as left, top, width, height" if schema.has_objects else "",
         findings=findings,
         stream=reader.stream,
-        slow="Parquet is read from the beginning of a row group",
+        files=tuple(files.paths),
+        sequential=_why_sequential(files),
     )
 
 
 PARQUET = Layout("parquet", lambda path: recognise_record_files(path, (".parquet",)), open_parquet)
+
+
+def _why_sequential(files: ParquetFiles) -> str:
+    largest = files.largest_group
+    if largest <= MOST_KEPT_BYTES:
+        return ""
+    return f"a row group has {largest:,} bytes and must be read whole to get at one row"
 
 
 def _columns(schema: ParquetSchema) -> tuple[Column, ...]:
@@ -193,6 +203,31 @@ def _present(value: Any, name: str, where: str) -> Any:
     return int(value) if isinstance(value, bool) else value
 
 
+class _KeptGroups:
+    """Row groups that were read last: one must be read whole to get at a row inside it."""
+
+    def __init__(self) -> None:
+        self._lock = Lock()
+        self._tables: dict[tuple[str, int], Any] = {}  # the one used last comes last
+
+    def cells(self, file: Any, path: str, group: int, skip: int) -> Iterator[dict[str, Any]]:
+        """Return the cells of a row group from a row on; a large one is read and not kept."""
+        if _group_bytes(file.metadata)[group] > MOST_KEPT_BYTES:
+            return _cells(file, group, None, skip)
+        with self._lock:
+            table = self._tables.pop((path, group), None)
+        if table is None:
+            table = file.read_row_group(group)
+        with self._lock:
+            self._tables[path, group] = table
+            while sum(kept.nbytes for kept in self._tables.values()) > MOST_KEPT_BYTES:
+                del self._tables[next(iter(self._tables))]
+        return (
+            {name: table.column(name)[row] for name in table.schema.names}
+            for row in range(skip, table.num_rows)
+        )
+
+
 @dataclass(frozen=True, slots=True)
 class ParquetFiles:
     """Files that are read one after the other, a few rows at a time."""
@@ -201,21 +236,24 @@ class ParquetFiles:
     schema: Any  # pyarrow.Schema of all files
     types: Any  # the module pyarrow.types
     count: int  # rows in all
+    largest_group: int  # bytes of the largest row group, inflated
     _parquet: Any
     _error: type[Exception]
+    _kept: _KeptGroups = field(default_factory=_KeptGroups)
 
     @classmethod
     def open(cls, paths: list[str], title: str) -> ParquetFiles:
         """Read the files' schemas and counts of rows."""
         pyarrow = require("pyarrow", "pyarrow", title)
         parquet = require("pyarrow.parquet", "pyarrow", title)
-        schemas, count = [], 0
+        schemas, count, largest = [], 0, 0
         for path in paths:
             try:
                 require_regular(path)
                 with parquet.ParquetFile(path) as file:
                     schemas.append(file.schema_arrow)
                     count += file.metadata.num_rows
+                    largest = max(largest, *_group_bytes(file.metadata), 0)
                     _check_columns(file.metadata, printable(path))
             except SourceError:
                 raise
@@ -223,7 +261,9 @@ class ParquetFiles:
                 raise _unreadable(path, error) from error
             if not schemas[-1].equals(schemas[0]):
                 raise SourceError(f"{printable(path)}: its columns differ from {paths[0]}.")
-        return cls(paths, schemas[0], pyarrow.types, count, parquet, pyarrow.ArrowException)
+        return cls(
+            paths, schemas[0], pyarrow.types, count, largest, parquet, pyarrow.ArrowException
+        )
 
     def rows(
         self, columns: list[str] | None = None, start: int = 0
@@ -239,7 +279,11 @@ class ParquetFiles:
                         rows = file.metadata.row_group(group).num_rows
                         if position + rows > start:
                             skip = max(0, start - position)
-                            cells = _cells(file, group, columns, skip)
+                            cells = (
+                                self._kept.cells(file, path, group, skip)
+                                if skip and columns is None
+                                else _cells(file, group, columns, skip)
+                            )
                             for number, row in enumerate(cells, start=position - first + skip):
                                 yield f"{title}, row {number:,}", row
                         position += rows
@@ -278,6 +322,11 @@ def _check_columns(metadata: Any, where: str) -> None:
             if plain > MOST_INFLATION * packed:
                 what = f"{where}, {column.path_in_schema}: {packed:,} bytes that inflate to"
                 check_limit("record_bytes", plain, f"{what} {plain:,}")
+
+
+def _group_bytes(metadata: Any) -> list[int]:
+    groups = range(metadata.num_row_groups)
+    return [int(metadata.row_group(group).total_byte_size) for group in groups]
 
 
 def _rows_per_batch(file: Any, group: int) -> int:

@@ -75,6 +75,7 @@ def open_recordio(path: str, _: Asked) -> LayoutSource:
         length=survey.images,
         details=f"{survey.boxes:,} boxes" if BOXES in columns else "",
         findings=findings,
+        files=(path,),
         known=known,
     )
 

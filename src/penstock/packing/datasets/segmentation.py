@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -147,14 +148,23 @@ def _source(
     """Return a source; `files` gives the name, the image and the mask of a sample."""
     findings = Findings()
 
-    def read(index: int) -> PackItem:
+    def read(index: int, *, masks: bool = True) -> PackItem:
         name, image, mask = files(index)
+        if not masks:
+            return PackItem(name, Path(image))
         size = image_size(Path(image), name, findings)
         encoded = mask_column(read_bytes(mask, "record_bytes"), size, printable(mask))
         return PackItem(name, Path(image), {MASKS.name: encoded})
 
     return LayoutSource(
-        kind, title, (MASKS,), read, length, details="a mask each", findings=findings
+        kind=kind,
+        title=title,
+        columns=(MASKS,),
+        read=read,
+        length=length,
+        details="a mask each",
+        findings=findings,
+        read_unmasked=partial(read, masks=False),
     )
 
 

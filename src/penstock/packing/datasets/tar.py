@@ -179,12 +179,15 @@ def tars_at(path: str) -> list[str]:
     return [os.path.join(path, n) if n != path else path for n in names if n.lower().endswith(TAR)]
 
 
-def why_slow(paths: list[str]) -> str:
-    """Return why single files of these archives take long to read; empty if they do not."""
+def why_sequential(paths: list[str]) -> str:
+    """Return why files of these archives cannot be read in any order; empty if they can."""
     for path in paths:
-        with open_regular(path) as archive, _decompressed(archive) as plain:
-            if plain is not archive:
-                return "a compressed archive is read from its beginning for every sample"
+        try:
+            with open_regular(path) as archive, _decompressed(archive) as plain:
+                if plain is not archive:
+                    return "the archive is compressed"
+        except OSError as error:
+            raise unreadable(path, error) from error
     return ""
 
 

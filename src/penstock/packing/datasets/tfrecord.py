@@ -107,6 +107,7 @@ def open_tfrecord(path: str, asked: Asked) -> LayoutSource:
         box_classes=survey.box_classes(listed),
         details=f"{survey.boxes:,} boxes" if survey.detection else "",
         findings=findings,
+        files=tuple(files),
         known=lambda: findings.add(FROM_0, printable(files[0]), counts_from_0 * survey.boxes),
     )
 

@@ -39,7 +39,7 @@ from penstock.packing.datasets.layout_source import (
     choose_split,
 )
 from penstock.packing.datasets.segmentation import mask_column
-from penstock.packing.datasets.tar import tar_members, tar_stem, tars_at, why_slow
+from penstock.packing.datasets.tar import tar_members, tar_stem, tars_at, why_sequential
 from penstock.packing.items import LABEL, MASKS, Column, PackItem
 from penstock.printable import printable
 from penstock.sources.part_folders import SPLIT_FOLDERS
@@ -104,7 +104,8 @@ def open_webdataset(path: str, asked: Asked) -> LayoutSource:
         findings=findings,
         known=lambda: findings.add(FOLDERS, shards[0], int(in_folders)),
         stream=reader.stream,
-        slow=why_slow(shards),
+        files=tuple(shards),
+        sequential=why_sequential(shards),
     )
 
 
@@ -133,15 +134,14 @@ def _samples(
     shard: str,
     findings: Findings | None = None,
     wanted: frozenset[str] | None = None,
-    skip: int = 0,
     start: int = 0,
 ) -> Iterator[_Sample]:
-    """Group neighbours by key; read the fields `wanted`, or all, except of the first `skip`.
+    """Group neighbours by key; read the fields `wanted`, or all.
 
     `start` is where the first of these samples begins in the archive.
     """
     current: _Sample | None = None
-    count = held = 0
+    held = 0
     for member in tar_members(shard, findings, start=start):
         folder, name = os.path.split(member.name)
         stem, _, extension = name.partition(".")
@@ -152,7 +152,6 @@ def _samples(
             if current is not None:
                 yield current
             current = _Sample(key, member.where, member.start)
-            count += 1
             held = 0
         if extension in current.fields:
             raise SourceError(f"{member.where}: the sample {key!r} has two .{extension} files.")
@@ -162,7 +161,7 @@ def _samples(
             f"{member.where}: the sample {key!r} has too many files",
             counting=True,
         )
-        read = count > skip and (wanted is None or extension in wanted)
+        read = wanted is None or extension in wanted
         held += member.size if read else 0
         check_limit(
             "record_bytes",
@@ -291,20 +290,21 @@ class _Reader:
     findings: Findings
 
     def stream(self, start: int) -> Iterator[PackItem]:
-        position = 0  # of the next sample in the whole data set
-        for shard in self.shards:
-            for sample in _samples(shard, self.findings, skip=start - position):
-                if position >= start:
-                    yield self._item(sample, shard)
-                position += 1
+        for number in range(bisect_right(self.ends, start), len(self.shards)):
+            first = self.ends[number - 1] if number else 0
+            # From the beginning of an archive, what comes before its first sample is counted, too.
+            place = self.places[start] if start > first else 0
+            for sample in _samples(self.shards[number], self.findings, start=place):
+                yield self._item(sample, number)
 
     def read(self, index: int) -> PackItem:
-        shard = self.shards[bisect_right(self.ends, index)]
-        return self._item(next(_samples(shard, start=self.places[index])), shard)
+        number = bisect_right(self.ends, index)
+        samples = _samples(self.shards[number], start=self.places[index])
+        return self._item(next(samples), number)
 
-    def _item(self, sample: _Sample, shard: str) -> PackItem:
+    def _item(self, sample: _Sample, shard: int) -> PackItem:
         image = _image_field(sample)
-        prefix = tar_stem(shard) + "/" if len(self.shards) > 1 else ""
+        prefix = tar_stem(self.shards[shard]) + "/" if len(self.shards) > 1 else ""
         columns: dict[str, Any] = {}
         label = _label_of(sample) if self.label is not None else None
         if isinstance(label, (int, str)) and self.labels is not None:

@@ -12,7 +12,7 @@ from __future__ import annotations
 import math
 import os
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -110,11 +110,13 @@ def open_yolo(path: str, asked: Asked) -> LayoutSource:
     elif survey.outlines:
         columns.append(MASKS)
     findings = Findings()
+    reader = _YoloReader(part, names, config, survey, findings)
     return LayoutSource(
         kind="yolo",
         title=with_split(folder, chosen),
         columns=tuple(columns),
-        read=_YoloReader(part, names, config, survey, findings).read,
+        read=reader.read,
+        read_unmasked=replace(reader, masks=False).read,
         length=len(names),
         box_classes=config.names,
         details=f"{survey.objects:,} boxes",
@@ -180,6 +182,7 @@ class _YoloReader:
     config: YoloConfig
     survey: _Survey
     findings: Findings
+    masks: bool = True
 
     def read(self, index: int) -> PackItem:
         name = self.names[index]
@@ -200,7 +203,7 @@ class _YoloReader:
         }
         if self.config.keypoints is not None:
             columns["keypoints"] = _keypoints(objects, self.config.keypoints, size)
-        elif self.survey.outlines:
+        elif self.survey.outlines and self.masks:
             check_mask_area(len(objects), size, where)
             outlines = [_outline(item.numbers, size) for item in objects]
             masks = (draw_polygon(outline, size, where) for outline in outlines)

@@ -10,10 +10,9 @@ import numpy as np
 
 from penstock.sources.source import Labels
 from penstock.translation.datasets.detection import is_detection, read_detection
-from penstock.translation.datasets.samples import IMAGE, LABEL, Samples, Template
-from penstock.translation.datasets.target_forms import FollowedTargets
+from penstock.translation.datasets.samples import IMAGE, LABEL, FollowedTargets, Samples, Template
 from penstock.translation.datasets.timm import is_timm_dataset, read_timm_dataset
-from penstock.translation.tracing.code import follow_getitem
+from penstock.translation.tracing.follow import follow_getitem
 from penstock.translation.tracing.values import (
     Column,
     Named,

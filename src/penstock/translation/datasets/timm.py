@@ -12,8 +12,8 @@ from penstock.translation.datasets.samples import IMAGE, LABEL, Samples
 from penstock.translation.tracing.values import UnfollowableError
 from penstock.translation.transforms.identify import is_exactly
 from penstock.translation.transforms.lines import Log
+from penstock.translation.transforms.pipeline import Pipeline, Stage
 from penstock.translation.transforms.read_timm import erase
-from penstock.translation.transforms.stages import Pipeline, Stage
 
 _DATASET = "timm.data.dataset.ImageDataset"
 _FOLDER = "timm.data.readers.reader_image_folder.ReaderImageFolder"

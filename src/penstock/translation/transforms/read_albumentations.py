@@ -11,23 +11,21 @@ from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from penstock import transforms as T
 from penstock.errors import TransformError
-from penstock.translation.transforms.albumentations_calls import (
+from penstock.transforms.values import FinalOp, FinalSpec, reduce_final
+from penstock.translation.transforms.albumentations_ops import (
     ArrayCalls,
     Call,
+    RandomBox,
     ResizeCall,
     WholeCall,
-)
-from penstock.translation.transforms.albumentations_moves import RandomBox
-from penstock.translation.transforms.albumentations_ops import (
     adds_pixels,
     read_moves,
     takes_probability,
 )
-from penstock.translation.transforms.albumentations_seed import check_seed
-from penstock.translation.transforms.albumentations_values import VALUE_STEPS, read_values
 from penstock.translation.transforms.identify import (
     ALBUMENTATIONS_COMPOSITION,
     describe,
@@ -37,8 +35,7 @@ from penstock.translation.transforms.identify import (
     is_of_albumentations,
 )
 from penstock.translation.transforms.lines import Log
-from penstock.translation.transforms.python_steps import microseconds_on_a_picture
-from penstock.translation.transforms.stages import Pipeline, Stage
+from penstock.translation.transforms.pipeline import Pipeline, Stage, microseconds_on_a_picture
 
 _PART = "transform"
 _KNOWN_VERSION = "2.0.8"  # whose arithmetic and draws the tests compare with
@@ -178,3 +175,129 @@ def _mean_microseconds(call: Call) -> float | None:
         lambda pixels: always.run(pixels, rng, python_rng), as_array=True
     )
     return None if each is None else each * call.transform.p
+
+
+_PART = "transform"
+_LEVELS_255 = 255.0
+VALUE_STEPS = ("FromFloat", "Normalize", "ToFloat", "ToTensor3D", "ToTensorV2")
+
+
+def read_values(step: Any, pipeline: Pipeline, log: Log) -> None:
+    """Append what the step comes to; TransformError says why there is nothing."""
+    name = type(step).__name__
+    if step.p < 1:
+        raise TransformError(f"with p={step.p} some images come out of another type. Set p=1.")
+    if name == "ToTensorV2":
+        is_bytes = pipeline.stage == Stage.ARRAY
+        pipeline.stage = Stage.BYTES if is_bytes else Stage.NUMBERS
+        log.not_needed(_PART, describe(step), "the core's images are what it makes")
+        return
+    if pipeline.stage != Stage.ARRAY:
+        raise TransformError(f"it meets {pipeline.stage.value}, where its rounding is not known.")
+    if name == "Normalize":
+        ours: FinalOp = _normalize(step)
+        pipeline.is_normalised = True
+    elif name == "ToFloat":
+        ours = T.ToTensor()
+    else:
+        raise TransformError("it has no equivalent.")
+    _check_last_bits(step, ours)
+    pipeline.add_values(ours)
+    pipeline.stage = Stage.FLOAT_ARRAY
+    log.native(_PART, describe(step), repr(ours))
+
+
+def _normalize(step: Any) -> T.Normalize:
+    if step.normalization != "standard":
+        raise TransformError(
+            f"normalization={step.normalization!r} depends on the image; known is 'standard'."
+        )
+    if step.max_pixel_value != _LEVELS_255:
+        raise TransformError(f"max_pixel_value is {step.max_pixel_value}; known is 255.")
+    return T.Normalize(_numbers(step.mean), _numbers(step.std), flavor="albumentations")
+
+
+def _numbers(given: Any) -> tuple[float, ...]:
+    return tuple(float(number) for number in np.atleast_1d(given))
+
+
+def _check_last_bits(step: Any, ours: FinalOp) -> None:
+    """Compare all results there can be, so that no version of the library is taken on trust."""
+    levels = np.repeat(np.arange(256, dtype=np.uint8).reshape(1, 256, 1), 3, axis=2)
+    mine = _finished(levels, reduce_final([(0, ours)]))
+    theirs = step.apply(levels)
+    if theirs.dtype != mine.dtype or not np.array_equal(mine, theirs):
+        raise TransformError(
+            "its results are not to the last bit those of any known arithmetic, with the "
+            "Albumentations that is installed."
+        )
+
+
+def _finished(levels: npt.NDArray[np.uint8], spec: FinalSpec) -> npt.NDArray[np.float32]:
+    """What the core makes of levels, each operation rounded to float32."""
+    values = levels.astype(np.float32) * np.float32(spec.scale) / np.float32(spec.divisor)
+    mean, std, gain = (np.array(given, np.float32) for given in (spec.mean, spec.std, spec.gain))
+    finished: npt.NDArray[np.float32] = (values - mean) / std * gain
+    return finished
+
+
+# With p of 0 or 1, and unless they are told to choose a place or a size.
+_DRAW_NOTHING = frozenset(
+    [
+        "CenterCrop",
+        "Compose",
+        "Crop",
+        "HorizontalFlip",
+        "InvertImg",
+        "LongestMaxSize",
+        "NoOp",
+        "Normalize",
+        "Pad",
+        "PadIfNeeded",
+        "Resize",
+        "Sequential",
+        "SmallestMaxSize",
+        "ToFloat",
+        "ToGray",
+        "ToTensorV2",
+        "Transpose",
+        "VerticalFlip",
+    ]
+)
+
+
+def check_seed(transform: Any, *, strict: bool, for_loader: bool, log: Log) -> None:
+    """Log what is lost of a seed that ties several transforms together."""
+    seed = getattr(transform, "seed", None)
+    if seed is None or sum(map(_draws, _parts(transform))) < 2:
+        return
+    why = (
+        f"seed={seed} gives all of its transforms the same random numbers, so that their choices "
+        "go together; here each draws its own."
+    )
+    if strict:
+        ways = "Leave seed out, and give it to accelerate or to the Loader."
+        if not for_loader:
+            ways += " Or pass strict=False."
+        log.refuse("transform", type(transform).__name__, f"{why} {ways}")
+    else:
+        log.not_needed("transform", f"seed={seed}", why)
+
+
+def _parts(transform: Any) -> Iterator[Any]:
+    """The transform and all that it is made of."""
+    yield transform
+    if is_composed(transform):
+        for part in transform.transforms:
+            yield from _parts(part)
+
+
+def _draws(transform: Any) -> bool:
+    chooses_place = "random" in (
+        getattr(transform, "position", None),
+        getattr(transform, "pad_position", None),
+    )
+    chooses_size = isinstance(getattr(transform, "max_size", None), (list, tuple))
+    is_sure = getattr(transform, "p", None) in (0, 1)
+    known = type(transform).__name__ in _DRAW_NOTHING
+    return not (known and is_sure) or chooses_place or chooses_size

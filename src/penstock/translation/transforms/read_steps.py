@@ -22,20 +22,26 @@ from penstock.translation.transforms.identify import (
     torchvision_generation,
 )
 from penstock.translation.transforms.lines import Log
-from penstock.translation.transforms.python_steps import RgbStep, microseconds_on_a_picture
+from penstock.translation.transforms.pipeline import (
+    Pipeline,
+    RgbStep,
+    Stage,
+    StageError,
+    microseconds_on_a_picture,
+)
 from penstock.translation.transforms.read_albumentations import read_albumentations
 from penstock.translation.transforms.read_timm import read_timm_step
-from penstock.translation.transforms.read_values import VALUE_STEPS, read_value_step
-from penstock.translation.transforms.stages import Pipeline, Stage, StageError
-from penstock.translation.transforms.torchvision_ops import (
+from penstock.translation.transforms.read_torchvision import (
     NOT_FOR_WHOLE_BOXES,
     NOT_TO_THE_BYTE,
     SAME_FOR_GRAY,
+    VALUE_STEPS,
     class_name,
     is_box_op,
     is_image_op,
     make_ours,
     names_within,
+    read_value_step,
 )
 
 _PART = "transform"

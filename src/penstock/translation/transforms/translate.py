@@ -8,7 +8,7 @@ from typing import Any
 
 from penstock import transforms as T
 from penstock.errors import TransformError, TranslationError
-from penstock.transforms.compose import as_transform, flatten
+from penstock.transforms.containers import as_transform, flatten
 from penstock.transforms.conversions import Conversion, Identity, moves_bytes_only
 from penstock.transforms.op import BoxOp, Transform
 from penstock.transforms.python_step import PythonStep, library_of
@@ -20,9 +20,9 @@ from penstock.translation.transforms.identify import (
     torchvision_generation,
 )
 from penstock.translation.transforms.lines import Log, Translation
+from penstock.translation.transforms.pipeline import Pipeline, Stage, StageError
 from penstock.translation.transforms.read_steps import flatten_steps, read_step
-from penstock.translation.transforms.read_values import read_value_step
-from penstock.translation.transforms.stages import Pipeline, Stage, StageError
+from penstock.translation.transforms.read_torchvision import read_value_step
 
 _PART = "transform"
 _TIMM_MIXUP = "timm.data.mixup.Mixup"

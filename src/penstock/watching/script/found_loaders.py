@@ -56,9 +56,11 @@ class FoundLoaders:
         self._sampling = Sampling(self._folder)
 
     def watch_library(self, module: ModuleType) -> None:
-        """Time torch's DataLoader, or ours, whose module was just imported."""
+        """Time torch's DataLoader, or one of ours, whose module was just imported."""
         if module.__name__ == "penstock.loading.loader":
             self.time_iteration(module.Loader, module.Iteration)
+        elif module.__name__ == "penstock.translation.delivery":
+            self.time_iteration(module.AcceleratedLoader, module.FormedBatches)
         else:
             self.time_iteration(module.DataLoader, module._BaseDataLoaderIter)  # noqa: SLF001
 
