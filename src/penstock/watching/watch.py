@@ -17,6 +17,8 @@ from penstock.watching.step_times import EpochTimes, StepTimes
 
 Batch = TypeVar("Batch")
 Callback = Callable[[int, dict[str, float]], object]
+REDRAW_EVERY_S = 0.25
+RECENT_STEPS = 100  # that the live line is about
 OWN_ATTRIBUTES = {"_loader", "_batch_size", "_callback", "_times", "_live", "_samples"}
 
 
@@ -184,15 +186,11 @@ class _WatchedIterator(Iterator[Batch]):
         return next(self._batches)
 
 
-sampling_here().mark_next(_WatchedIterator.__next__.__code__)
-
-
-REDRAW_EVERY_S = 0.25
-RECENT_STEPS = 100
-
-
 class LiveLine:
-    """Rewrites its line a few times a second; where stderr is no terminal, once an epoch."""
+    """One line on stderr that says how the loop is doing, rewritten a few times per second.
+
+    Where stderr is not a terminal, it is written once per epoch.
+    """
 
     def __init__(self, times: StepTimes) -> None:
         self._times = times
@@ -227,3 +225,6 @@ class LiveLine:
         share = waited_s / total_s if total_s else 0.0
         rate = f", {images / total_s:,.0f} images/s" if images and total_s else ""
         return f"step {self._times.steps:,}: waited {share:.0%}{rate}"
+
+
+sampling_here().mark_next(_WatchedIterator.__next__.__code__)

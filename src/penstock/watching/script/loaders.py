@@ -20,7 +20,7 @@ EPOCH = "_penstock_epoch_times"  # the attribute with which an iterator is timed
 
 
 @dataclass(slots=True)
-class FoundLoader:
+class ScriptLoader:
     """A loader the script iterated over."""
 
     loader: weakref.ref[Any]
@@ -35,7 +35,7 @@ class FoundLoader:
         return summarise(self.times, self.facts, self.samples)
 
 
-class FoundLoaders:
+class ScriptLoaders:
     """Every loader found, in the order of first use.
 
     `folder` is where the script's own files are: lines in them are worth naming. `on_find` is
@@ -48,7 +48,7 @@ class FoundLoaders:
         clock: Clock | None = None,
         on_find: Callable[[], None] = lambda: None,
     ) -> None:
-        self.found: list[FoundLoader] = []
+        self.found: list[ScriptLoader] = []
         self._clock = clock
         self._on_find = on_find
         self._folder = os.path.realpath(folder)
@@ -109,7 +109,7 @@ class FoundLoaders:
         """End sampling; what was found stays, but its reports have to be made before."""
         self._sampling.close()
 
-    def _find(self, loader: Any, caller: FrameType) -> FoundLoader:
+    def _find(self, loader: Any, caller: FrameType) -> ScriptLoader:
         for known in self.found:
             if known.loader() is loader:
                 return known
@@ -118,7 +118,7 @@ class FoundLoaders:
             if (known.facts, known.where) == (facts, where) and _is_made_anew(known, loader):
                 known.loader = weakref.ref(loader)
                 return known
-        found = FoundLoader(
+        found = ScriptLoader(
             weakref.ref(loader),
             facts,
             where,
@@ -156,7 +156,7 @@ def _module_line(frame: FrameType | None) -> int | None:
     return None
 
 
-def _is_made_anew(known: FoundLoader, loader: Any) -> bool:
+def _is_made_anew(known: ScriptLoader, loader: Any) -> bool:
     """Whether a reader of the script would take `loader` for the one known from the same line.
 
     Such as one made for every epoch. Trainers keep the earlier ones: these share their data set.
