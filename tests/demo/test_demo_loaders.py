@@ -8,10 +8,10 @@ import pytest
 import penstock
 from fake_loaders import FakeSide, FastSide
 from penstock.demo import passes as demo_passes
-from penstock.demo.check import count_identical
 from penstock.demo.loaders import (
     BATCHES_PER_WORKER,
     Work,
+    count_identical,
     folder_loader,
     packed_loader,
     pillow_loader,

@@ -14,7 +14,7 @@ from penstock.analysis.subject.subject import Subject
 from penstock.errors import AnalysisError
 from penstock.results.records import Rate, Steps
 from penstock.usable_cores import pinned_to
-from penstock.watching.batch_images import count_images
+from penstock.watching.loader_facts import count_images
 from penstock.watching.shared_cores import CORES_OF_A_CPU_STEP
 
 Say = Callable[[str], None]

@@ -9,7 +9,7 @@ from penstock.analysis.measure import RunsByCores, StepAlone, rate_of
 from penstock.analysis.subject.subject import Subject, WorkerKind
 from penstock.costs.costs import Cost, Costs, Kind
 from penstock.results.records import Verdict
-from penstock.watching.batch_images import count_images
+from penstock.watching.loader_facts import count_images
 
 LEAST_BATCHES = 8  # with fewer, one that is late decides
 _FED = 0.1  # a smaller loss is within what two runs of the same training differ by

@@ -23,7 +23,7 @@ from penstock.errors import PenstockError
 from penstock.loading.packed_source import PackedSource
 from penstock.planner.plan import Plan
 from penstock.transforms.python_step import PythonStep
-from penstock.watching.batch_images import count_images
+from penstock.watching.loader_facts import count_images
 
 _ROUNDS = 3
 _READS = 16

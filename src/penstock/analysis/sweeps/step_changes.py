@@ -15,7 +15,7 @@ from penstock.analysis.sweeps.sweep import SweepContext, SweepResults
 from penstock.analysis.what_if import FASTER, Change, faster_accelerator
 from penstock.errors import AnalysisError
 from penstock.results.records import Prediction
-from penstock.watching.batch_images import count_images
+from penstock.watching.loader_facts import count_images
 
 # From small to large; the same networks under the names of both libraries.
 _TORCHVISION = ("mobilenet_v3_small", "resnet18", "resnet50")
