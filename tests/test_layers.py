@@ -61,7 +61,7 @@ MAY_IMPORT = {
     "analysis": BASE
     | {
         *("rng", "transforms", "planner", "translation.transforms", "translation"),
-        *("sources", "packing", "loading", "results", "watching", "costs"),
+        *("sources", "packing", "loading", "results", "report", "watching", "costs"),
     },
     "demo": BASE
     | {

@@ -28,6 +28,7 @@ from penstock.analysis.machine import (
 from penstock.analysis.measure import Effort
 from penstock.analysis.rate_model import check_core_predictions, core_rates
 from penstock.analysis.rates import Begun, Rates, begin, count_planned, measure_all
+from penstock.analysis.result import Analysis
 from penstock.analysis.subject.subject import open_subject
 from penstock.analysis.sweeps.alternatives import ALTERNATIVES, measure_alternatives
 from penstock.analysis.sweeps.pipeline_changes import (
@@ -42,7 +43,7 @@ from penstock.analysis.user_code import UserCode, code_of_caller
 from penstock.analysis.verdict import judge, split_stall
 from penstock.analysis.what_if import FASTER, what_ifs
 from penstock.errors import PenstockError
-from penstock.results.records import Analysis, CoreRate, LayerRate, Verdict
+from penstock.results.records import CoreRate, LayerRate, Verdict
 from penstock.watching.loader_facts import count_images
 
 _FILES_LOADED = 192  # about as many images are loaded to find the slowest

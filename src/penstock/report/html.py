@@ -75,7 +75,7 @@ def write_html(
 
     A `note` stands under the headline. Needs `pip install "penstock[report]"`.
     """
-    page = _page(finite_parts(analysis), before and finite_parts(before), note)
+    page = draw_page(analysis, before=before, note=note)
     try:
         with open(path, "w", encoding="utf-8", errors="backslashreplace") as file:
             file.write(page)
@@ -86,7 +86,9 @@ def write_html(
         ) from error
 
 
-def _page(analysis: Analysis, before: Analysis | None, note: str) -> Html:
+def draw_page(analysis: Analysis, *, before: Analysis | None = None, note: str = "") -> str:
+    """Return the report as a page of HTML."""
+    analysis, before = finite_parts(analysis), before and finite_parts(before)
     runs = [Run("before", before), Run("after", analysis)] if before else [Run("", analysis)]
     first = [figure for draw in FIRST_FIGURES if (figure := draw(runs))]
     others = [figure for draw in OTHER_FIGURES if (figure := draw(runs))]
