@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from penstock.results.records import Verdict
-from penstock.watching.script.loaders import ScriptLoaders
+from penstock.watching.script import ScriptLoaders
 
 
 @pytest.fixture
@@ -51,7 +51,7 @@ def test_epochs_of_a_loader_add_up(loaders, classes):
         assert len(list(loader)) == 3
     (found,) = loaders.found
 
-    assert found.where.startswith("test_script_loaders.py:")
+    assert found.where.startswith("test_script.py:")
     assert (found.report().epochs, found.report().images) == (2, 12)
 
 
