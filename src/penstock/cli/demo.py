@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 CLASSES = 8
 
 
-def add_verb(verbs: Verbs, shared: argparse.ArgumentParser) -> None:
+def add_verbs(verbs: Verbs, shared: argparse.ArgumentParser) -> None:
     """Add `demo` to the verbs of the command line."""
     verb = verbs.add_parser(
         "demo",
@@ -90,12 +90,8 @@ def _write_report(result: Result, wanted: Path | None) -> None:
 
     try:
         chart_script()
-    except AnalysisError as error:  # the rest of the story can be told without
-        result.notes.append(str(error))
-        return
-    try:
         path = wanted or needed_cache_folder() / "demo-report.html"
-    except OutputError as error:
+    except (AnalysisError, OutputError) as error:  # the rest of the story can be told without
         result.notes.append(str(error))
         return
     write_html(result.after, path, before=result.before, note=result.construction)

@@ -156,8 +156,7 @@ def _analyze(
     with ProgressBar(f"analyzing {what}", total=1, quiet_for_s=0, rate=False) as bar:
 
         def tell(measuring: str, number: int, planned: int) -> None:
-            shown = number - 1  # that one is only begun
-            bar.advance(shown - bar.done, title=f"analyzing {what}: {measuring}", total=planned)
+            bar.begin(f"analyzing {what}: {measuring}", number, planned)
 
         return analyze(
             loader,
