@@ -60,7 +60,7 @@ def add_verbs(verbs: Verbs, shared: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> int:
     """Make the photos, tell the story, write the report; 1 if images were not identical."""
     from penstock.demo.sample_set import cached_folder, make_sample_set
-    from penstock.demo.story import Length, tell_story
+    from penstock.demo.story import QUICK, USUAL, tell_story
     from penstock.report import check_target
 
     if args.html:
@@ -70,8 +70,7 @@ def run(args: argparse.Namespace) -> int:
         images=args.images,
         classes=min(CLASSES, args.images),
     )
-    length = Length.quick() if args.quick else Length.usual()
-    result = tell_story(str(folder), args.batch_size, length)
+    result = tell_story(str(folder), args.batch_size, QUICK if args.quick else USUAL)
     _write_report(result, args.html)
     if args.json:
         sys.stdout.write(result.to_json() + "\n")
