@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from penstock.limits import Limits
     from penstock.loading.loader import Loader
     from penstock.packing.inspect import inspect
+    from penstock.packing.items import Column, PackItem, PackSource
     from penstock.packing.pack import pack
     from penstock.packing.unpack import unpack
     from penstock.packing.verify import verify
@@ -36,6 +37,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "AnalysisError",
+    "Column",
     "CoreError",
     "DecodeError",
     "Limits",
@@ -43,6 +45,8 @@ __all__ = [
     "LoaderError",
     "OutputError",
     "PackError",
+    "PackItem",
+    "PackSource",
     "PenstockError",
     "ResourceError",
     "Source",
@@ -65,8 +69,11 @@ __all__ = [
 ]
 
 _HOME = {
+    "Column": "penstock.packing.items",
     "Limits": "penstock.limits",
     "Loader": "penstock.loading.loader",
+    "PackItem": "penstock.packing.items",
+    "PackSource": "penstock.packing.items",
     "Source": "penstock.sources",
     "accelerate": "penstock.translation.accelerate",
     "explain_translation": "penstock.translation.accelerate",

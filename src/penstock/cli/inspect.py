@@ -34,7 +34,7 @@ def run(args: argparse.Namespace) -> int:
 
     inspection = inspect(args.packed)
     if args.sheet:
-        from penstock.packing.contact_sheet import make_contact_sheet
+        from penstock.packing.inspect import make_contact_sheet
 
         make_contact_sheet(args.packed, args.sheet)
     if args.json:
