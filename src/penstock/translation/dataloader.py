@@ -1,4 +1,7 @@
-"""How a DataLoader makes batches, and its options that have to do with worker processes."""
+"""What a DataLoader itself is told, beside its Dataset: batches, the order of samples, options.
+
+Also timm's PrefetchLoader, which wraps a DataLoader and normalises whole batches.
+"""
 
 from __future__ import annotations
 
@@ -8,6 +11,8 @@ from dataclasses import dataclass, replace
 from enum import Enum
 from typing import Any
 
+from penstock import transforms as T
+from penstock.errors import TransformError
 from penstock.translation.tracing.follow import read_code
 from penstock.translation.tracing.values import UnfollowableError
 from penstock.translation.transforms.identify import (
@@ -18,14 +23,26 @@ from penstock.translation.transforms.identify import (
     owner_of,
 )
 from penstock.translation.transforms.lines import Log
+from penstock.translation.transforms.pipeline import Pipeline, Stage
+from penstock.translation.transforms.read_timm import erase
 
-_PART = "batch"
 _DATA_LOADER = f"{TORCH_DATA}.dataloader.DataLoader"
 _MULTI_EPOCHS = "timm.data.loader.MultiEpochsDataLoader"  # goes on where an epoch ended
 _REPEATED = "timm.data.loader._RepeatSampler"
+_PREFETCH_LOADER = "timm.data.loader.PrefetchLoader"
+_PREFETCH = "PrefetchLoader"
 _FAST_COLLATE = "timm.data.loader.fast_collate"
 _MIXING_COLLATE = "timm.data.mixup.FastCollateMixup"
 _DEFAULT_COLLATE = f"{TORCH_DATA}._utils.collate.default_collate"
+_SEQUENTIAL = f"{TORCH_DATA}.sampler.SequentialSampler"
+_RANDOM = f"{TORCH_DATA}.sampler.RandomSampler"
+_SUBSET = f"{TORCH_DATA}.sampler.SubsetRandomSampler"
+_DISTRIBUTED = f"{TORCH_DATA}.distributed.DistributedSampler"
+_WEIGHTED = f"{TORCH_DATA}.sampler.WeightedRandomSampler"
+_PLAIN = ("builtins.list", "builtins.range", "builtins.tuple")  # of positions
+_SHUFFLE_NOTE = (
+    "every epoch has an order of its own, which depends on seed, not on torch's generator"
+)
 
 # What else a DataLoader is told: the values that say nothing, and what becomes of others.
 _OPTIONS: dict[str, tuple[tuple[Any, ...], str]] = {
@@ -66,25 +83,54 @@ class Batching:
     collate: Collate
 
 
+@dataclass(frozen=True, slots=True)
+class Ordering:
+    """Which samples an epoch has, in which order, and this process's share of them."""
+
+    shuffle: bool = False
+    indices: tuple[int, ...] | None = None  # None: all of them
+    rank: int = 0
+    world_size: int = 1
+    weights: Any = None  # for each of the samples that take part
+    replacement: bool = True
+    samples_per_epoch: int | None = None
+    sampler: Any = None  # the user's own, which is asked for the order of every epoch
+
+
 def is_data_loader(thing: Any) -> bool:
-    """Whether it is torch's DataLoader, or a class of the user's that iterates as that does."""
+    """Whether it is torch's DataLoader, or of a class derived from it."""
     return any(full_name(base) == _DATA_LOADER for base in type(thing).__mro__)
 
 
 def read_batching(dataloader: Any, log: Log) -> Batching | None:
-    """Return what the loader does instead; None if it has no equivalent, which is logged."""
+    """Return how batches are made; None if the loader cannot do that, which is logged."""
     if owner_of(dataloader, "__iter__") not in (_DATA_LOADER, _MULTI_EPOCHS):
         name = type(dataloader).__name__
-        log.refuse(_PART, name, "it has an __iter__ of its own, and what that does is not known.")
+        log.refuse(name, "it has an __iter__ of its own, and what that does is not known.")
     batching = _read_batch_sampler(dataloader, log)
     if batching is not None:
         size, drop = batching.batch_size, batching.drop_last
-        log.native(_PART, "DataLoader", f"batch_size={size}, drop_last={drop}")
+        log.native("DataLoader", f"batch_size={size}, drop_last={drop}")
     for name, (usual, note) in _OPTIONS.items():
         value = getattr(dataloader, name, usual[0])  # older versions of torch have fewer
         if value not in usual:
-            log.not_needed(_PART, f"{name}={describe(value)}", note)
+            log.not_needed(f"{name}={describe(value)}", note)
     return batching
+
+
+def _read_batch_sampler(dataloader: Any, log: Log) -> Batching | None:
+    batches = dataloader.batch_sampler
+    if is_exactly(batches, _REPEATED):
+        batches = batches.sampler
+    if batches is None:
+        log.refuse("batch_size=None", "samples come without batches. Give a batch_size.")
+        return None
+    if not is_exactly(batches, f"{TORCH_DATA}.sampler.BatchSampler"):
+        name = type(batches).__name__
+        log.refuse(f"batch_sampler={name}", "how it makes batches is not known.")
+        return None
+    collate = _read_collate(dataloader.collate_fn, log)
+    return Batching(int(batches.batch_size), bool(batches.drop_last), batches.sampler, collate)
 
 
 def _read_collate(collate: Any, log: Log) -> Collate:
@@ -94,14 +140,13 @@ def _read_collate(collate: Any, log: Log) -> Collate:
         return Collate.FAST
     if is_exactly(collate, _MIXING_COLLATE):
         why = "it mixes batches. Leave it out, and give Loader(batch_transform=MixUp.timm(...))."
-        log.refuse(_PART, "collate_fn=FastCollateMixup", why)
+        log.refuse("collate_fn=FastCollateMixup", why)
         return Collate.FAST
     for known in (Collate.TUPLE, Collate.LIST):
         if _returned_by(collate) == known.value:
-            log.native(_PART, f"collate_fn={describe(collate)}", known.value)
+            log.native(f"collate_fn={describe(collate)}", known.value)
             return known
     log.refuse(
-        _PART,
         f"collate_fn={describe(collate)}",
         "what it makes of the samples is not known; known are torch's default_collate and "
         "tuple(zip(*batch)). Leave collate_fn out, and work on the batch in your loop.",
@@ -129,51 +174,9 @@ def _returned_by(collate: Any) -> str | None:
     return ast.unparse(returned)
 
 
-def _read_batch_sampler(dataloader: Any, log: Log) -> Batching | None:
-    batches = dataloader.batch_sampler
-    if is_exactly(batches, _REPEATED):
-        batches = batches.sampler
-    if batches is None:
-        log.refuse(_PART, "batch_size=None", "samples come without batches. Give a batch_size.")
-        return None
-    if not is_exactly(batches, f"{TORCH_DATA}.sampler.BatchSampler"):
-        name = type(batches).__name__
-        log.refuse(_PART, f"batch_sampler={name}", "how it makes batches is not known.")
-        return None
-    collate = _read_collate(dataloader.collate_fn, log)
-    return Batching(int(batches.batch_size), bool(batches.drop_last), batches.sampler, collate)
-
-
-_PART = "order"
-_SEQUENTIAL = f"{TORCH_DATA}.sampler.SequentialSampler"
-_RANDOM = f"{TORCH_DATA}.sampler.RandomSampler"
-_SUBSET = f"{TORCH_DATA}.sampler.SubsetRandomSampler"
-_DISTRIBUTED = f"{TORCH_DATA}.distributed.DistributedSampler"
-_WEIGHTED = f"{TORCH_DATA}.sampler.WeightedRandomSampler"
-_PLAIN = ("builtins.list", "builtins.range", "builtins.tuple")  # of positions
-_SHUFFLE_NOTE = (
-    "every epoch has an order of its own, which depends on seed, not on torch's generator"
-)
-
-
-@dataclass(frozen=True, slots=True)
-class Ordering:
-    """Which samples an epoch has, in which order, and this process's share of them."""
-
-    shuffle: bool = False
-    indices: tuple[int, ...] | None = None  # None: all of them
-    rank: int = 0
-    world_size: int = 1
-    weights: Any = None  # for each of the samples that take part
-    replacement: bool = True
-    samples_per_epoch: int | None = None
-    sampler: Any = None  # the user's own, which is asked for the order of every epoch
-
-
-def read_sampler(
-    sampler: Any, dataset: Any, *, batch_size: int, drop_last: bool, log: Log
-) -> Ordering | None:
-    """Return what the loader does instead; None if it has no equivalent, which is logged."""
+def read_sampler(batching: Batching, dataset: Any, log: Log) -> Ordering | None:
+    """Return the order of samples; None if the loader cannot follow it, which is logged."""
+    sampler = batching.sampler
     kind = full_name(type(sampler))
     name = type(sampler).__name__
     if kind == _SEQUENTIAL:
@@ -185,7 +188,7 @@ def read_sampler(
     if kind == _SUBSET:
         return _read_chosen(name, sampler.indices, dataset, log, shuffle=True)
     if kind == _DISTRIBUTED:
-        return _read_distributed(sampler, dataset, batch_size, drop_last, log)
+        return _read_distributed(batching, dataset, log)
     if kind == _WEIGHTED:
         return _read_weighted(sampler, dataset, log)
     return _read_own(sampler, name, log)
@@ -199,10 +202,10 @@ def _read_own(sampler: Any, name: str, log: Log) -> Ordering | None:
         count = None
     if not count:
         endless = "it has no length, so its epochs may have no end."
-        log.refuse(_PART, name, endless if count is None else "it is empty.")
+        log.refuse(name, endless if count is None else "it is empty.")
         return None
     note = "asked for the order of every epoch when that begins, all at once"
-    log.native(_PART, name, "the order that it yields", note)
+    log.native(name, "the order that it yields", note)
     return Ordering(sampler=sampler)
 
 
@@ -212,10 +215,10 @@ def _read_weighted(sampler: Any, dataset: Any, log: Log) -> Ordering | None:
     theirs = f"WeightedRandomSampler(num_samples={count:,}, replacement={replacement})"
     if len(weights) > len(dataset):
         why = f"it has {len(weights):,} weights, but there are {len(dataset):,} samples."
-        log.refuse(_PART, theirs, why)
+        log.refuse(theirs, why)
         return None
     ours = f"weights=..., samples_per_epoch={count}, replacement={replacement}"
-    log.native(_PART, theirs, ours, _SHUFFLE_NOTE)
+    log.native(theirs, ours, _SHUFFLE_NOTE)
     indices = None if len(weights) == len(dataset) else tuple(range(len(weights)))
     return Ordering(False, indices, 0, 1, weights, replacement, count)
 
@@ -235,39 +238,73 @@ def _read_random(sampler: Any, dataset: Any, log: Log) -> Ordering | None:
 def _read_chosen(
     theirs: str, chosen: Iterable[Any], dataset: Any, log: Log, *, shuffle: bool
 ) -> Ordering | None:
-    """Each of these samples once an epoch, in this order or shuffled."""
+    """Each of these samples once per epoch, in this order or shuffled."""
     count = len(dataset)
     indices = tuple(int(index) for index in chosen)
     outside = [index for index in indices if not 0 <= index < count]
     if outside:
         why = f"it asks for sample {outside[0]}; they count from 0 to {count - 1:,}."
-        log.refuse(_PART, theirs, why)
+        log.refuse(theirs, why)
         return None
     every = indices == tuple(range(count))
     named = theirs if every else f"{theirs} of {len(indices):,} of {count:,} samples"
-    log.native(_PART, named, f"shuffle={shuffle}", _SHUFFLE_NOTE if shuffle else "")
+    log.native(named, f"shuffle={shuffle}", _SHUFFLE_NOTE if shuffle else "")
     return Ordering(shuffle, None if every else indices)
 
 
-def _read_distributed(
-    sampler: Any, dataset: Any, batch_size: int, drop_last: bool, log: Log
-) -> Ordering | None:
+def _read_distributed(batching: Batching, dataset: Any, log: Log) -> Ordering | None:
     """The loader's own `drop_last` decides for both the share and its last batch."""
+    sampler, size = batching.sampler, batching.batch_size
     ranks = int(sampler.num_replicas)
     theirs = f"DistributedSampler(rank={sampler.rank}, num_replicas={ranks})"
-    share = len(dataset) // ranks if drop_last else -(-len(dataset) // ranks)
+    share = len(dataset) // ranks if batching.drop_last else -(-len(dataset) // ranks)
     theirs_share = int(sampler.num_samples)
-    same = share == theirs_share or (
-        drop_last and share // batch_size == theirs_share // batch_size
-    )
+    same = share == theirs_share or (batching.drop_last and share // size == theirs_share // size)
     if len(sampler.dataset) != len(dataset) or not same:
-        log.refuse(
-            _PART,
-            theirs,
+        why = (
             f"{theirs_share:,} samples for each rank become {share:,} here. "
-            "Give the sampler and the DataLoader the same dataset and drop_last.",
+            "Give the sampler and the DataLoader the same dataset and drop_last."
         )
+        log.refuse(theirs, why)
         return None
     ours = f"rank={sampler.rank}, world_size={ranks}, shuffle={bool(sampler.shuffle)}"
-    log.native(_PART, theirs, ours, "set_epoch is the loader's; epochs count by themselves")
+    log.native(theirs, ours, "set_epoch is the loader's; epochs count by themselves")
     return Ordering(bool(sampler.shuffle), None, int(sampler.rank), ranks)
+
+
+def is_prefetch_loader(thing: Any) -> bool:
+    """Whether it is timm's loader around a DataLoader, which normalises whole batches."""
+    return is_exactly(thing, _PREFETCH_LOADER)
+
+
+def read_prefetching(loader: Any, pipeline: Pipeline) -> None:
+    """Append what a PrefetchLoader does to a batch; what has no equivalent is logged as refused."""
+    try:
+        _read_prefetching(loader, pipeline)
+    except TransformError as error:
+        pipeline.log.of("batch").refuse(_PREFETCH, str(error))
+
+
+def _read_prefetching(loader: Any, pipeline: Pipeline) -> None:
+    if loader.device.type != "cpu":
+        raise TransformError(
+            f"its batches lie on {loader.device}, ours on the CPU. Give create_loader "
+            "use_prefetcher=False, and move batches in your loop."
+        )
+    if str(loader.img_dtype) != "torch.float32":
+        raise TransformError(
+            f"it computes in {loader.img_dtype}, which rounds every step; ours computes in float32."
+        )
+    if pipeline.stage != Stage.BYTES:
+        return  # its collate function was refused already
+    mean, std = (tuple(given.flatten().tolist()) for given in (loader.mean, loader.std))
+    pipeline.add_values(T.ToDtype("float32"))
+    pipeline.normalise(mean, std)
+    ours = f"{pipeline.final[-2]!r}, {pipeline.final[-1]!r}"
+    pipeline.log.of("batch").native(_PREFETCH, ours, "without a step ahead: the loader has its own")
+    erasing = loader.random_erasing
+    if erasing is None:
+        return
+    if erasing.num_splits > 1:
+        raise TransformError("it spares a part of each batch from erasing, which ours cannot.")
+    pipeline.read(erasing, erase)

@@ -1,4 +1,8 @@
-"""Calls in a Dataset's code whose effect is known: opening an image, and working out its path."""
+"""Calls in a Dataset's code whose effect is known.
+
+That is opening an image and working out its path; making an array of it, by NumPy or OpenCV;
+giving it to Albumentations; and making a tensor of numbers.
+"""
 
 from __future__ import annotations
 
@@ -28,45 +32,40 @@ from penstock.translation.tracing.values import (
 )
 from penstock.translation.transforms.identify import full_name, imported, is_of_albumentations
 
-# Functions without an effect but their result, which may be called for each sample in advance.
+# Functions that only compute their result, so they may be called for each sample in advance.
 _PURE: tuple[Any, ...] = (
-    str,
-    int,
-    float,
-    len,
-    os.fspath,
-    os.path.join,
-    os.path.abspath,
-    os.path.basename,
-    os.path.dirname,
-    os.path.expanduser,
-    os.path.normpath,
-    os.path.splitext,
-    posixpath.join,
-    pathlib.Path,
-    pathlib.PurePosixPath,
+    *(str, int, float, len, os.fspath, posixpath.join, pathlib.Path, pathlib.PurePosixPath),
+    *(os.path.join, os.path.abspath, os.path.basename, os.path.dirname, os.path.expanduser),
+    *(os.path.normpath, os.path.splitext),
 )
 _PURE_METHODS = {
-    "as_posix",
-    "format",
-    "item",
-    "joinpath",
-    "lower",
-    "lstrip",
-    "removeprefix",
-    "removesuffix",
-    "replace",
-    "rstrip",
-    "split",
-    "strip",
-    "tolist",
-    "upper",
-    "with_suffix",
+    *("as_posix", "format", "item", "joinpath", "lower", "lstrip", "removeprefix"),
+    *("removesuffix", "replace", "rstrip", "split", "strip", "tolist", "upper", "with_suffix"),
     "zfill",
 }
 _CONTAINER_LIBRARIES = {"builtins", "collections", "numpy", "pandas", "torch"}
 _IMAGE_MODES = ("RGB", "L")
 _LOADERS = ("torchvision.datasets.folder.default_loader", "torchvision.datasets.folder.pil_loader")
+_COLOR_SWAP = 4  # OpenCV's number for both BGR to RGB and RGB to BGR
+_COLOR_READ = 1  # OpenCV's number for reading in colour
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class AsArray:
+    """`np.array(image)`: a Pillow image becomes height x width x 3 bytes."""
+
+    def __repr__(self) -> str:
+        return "np.array(image)"
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class ReadByOpenCV:
+    """`cv2.imread(path)`, an array from the start; blue comes first until cv2.cvtColor."""
+
+    blue_first: bool
+
+    def __repr__(self) -> str:
+        return "cv2.imread(path)"
 
 
 def look_up(container: Value, key: Value) -> Value:
@@ -91,7 +90,7 @@ def call_method(owner: Value, name: str, arguments: list[Value]) -> Value:
 
 def call_function(function: Any, arguments: list[Value], named: dict[str, Value]) -> Value | None:
     """Return what a function that is known by name gives; None if it is not."""
-    of_array = call_on_array(function, arguments, named)
+    of_array = _call_on_array(function, arguments, named)
     if of_array is not None:
         return of_array
     name = full_name(function)
@@ -134,7 +133,7 @@ def _open_image(file: Value) -> Picture:
 
 def _open_file(path: Column, options: list[Value]) -> OpenFile:
     if [option.value for option in options if isinstance(option, Known)] != ["rb"]:
-        raise UnfollowableError('a file is opened otherwise than for reading bytes ("rb")')
+        raise UnfollowableError('a file is not opened for reading bytes ("rb")')
     return OpenFile(path)
 
 
@@ -174,7 +173,7 @@ def _make_tensors(function: Any, values: Value, named: dict[str, Value]) -> Tens
 
 
 def _as_column(values: Value) -> Column:
-    """One object a sample, also of what stands in brackets, as in torch.tensor([index])."""
+    """One object per sample, also of what stands in brackets, as in torch.tensor([index])."""
     if isinstance(values, Tuple):
         values = map_columns(lambda *parts: list(parts), *values.items)
     if not isinstance(values, Column):
@@ -182,14 +181,10 @@ def _as_column(values: Value) -> Column:
     return values
 
 
-_COLOR_SWAP = 4  # OpenCV's number for both BGR to RGB and RGB to BGR
-_COLOR_READ = 1  # OpenCV's number for reading in colour
-
-
-def call_on_array(
+def _call_on_array(
     function: Any, arguments: list[Value], named: dict[str, Value]
 ) -> Picture | Named | None:
-    """Return what a call gives that makes or takes arrays; None if it is no such call."""
+    """What a call gives that makes or takes arrays; None if it does neither."""
     if is_of_albumentations(function):
         return _augment(function, arguments, named)
     given = [*arguments, *named.values()]
@@ -244,25 +239,5 @@ def _read_by_opencv(path: Column, options: list[Value]) -> Picture:
 def _swap_colours(picture: Picture, options: list[Value]) -> Picture:
     codes = [known(option, "the code of cv2.cvtColor") for option in options]
     if picture.steps != (ReadByOpenCV(blue_first=True),) or codes != [_COLOR_SWAP]:
-        raise UnfollowableError(
-            "cv2.cvtColor is known as cv2.COLOR_BGR2RGB right behind cv2.imread"
-        )
+        raise UnfollowableError("cv2.cvtColor is known as cv2.COLOR_BGR2RGB right after cv2.imread")
     return replace(picture, steps=(ReadByOpenCV(blue_first=False),))
-
-
-@dataclass(frozen=True, slots=True, repr=False)
-class AsArray:
-    """`np.array(image)`: a Pillow image becomes height x width x 3 bytes."""
-
-    def __repr__(self) -> str:
-        return "np.array(image)"
-
-
-@dataclass(frozen=True, slots=True, repr=False)
-class ReadByOpenCV:
-    """`cv2.imread(path)`, an array from the start; blue comes first until cv2.cvtColor."""
-
-    blue_first: bool
-
-    def __repr__(self) -> str:
-        return "cv2.imread(path)"

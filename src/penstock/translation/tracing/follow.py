@@ -1,4 +1,4 @@
-"""Follows the code of a Dataset's `__getitem__` to what it does to a sample, for all at once.
+"""Follows the code of a Dataset's `__getitem__` to learn what its samples are, all at once.
 
 Nothing is guessed: a statement or call whose effect is not known ends it, and is named. Images are
 neither opened nor transformed; paths and labels are worked out for each sample.
@@ -12,7 +12,7 @@ import inspect
 import operator
 import textwrap
 from collections.abc import Callable, Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from types import FunctionType, MethodType
 from typing import Any
 
@@ -32,6 +32,26 @@ from penstock.translation.tracing.values import (
 from penstock.translation.transforms.identify import is_of_a_library
 
 _DEEPEST = 8  # calls within calls
+Follow = Callable[[Any, list[Value], dict[str, Value]], Value]
+
+_ARITHMETIC: dict[type[ast.operator], Callable[[Any, Any], Any]] = {
+    ast.Add: operator.add,
+    ast.Sub: operator.sub,
+    ast.Mult: operator.mul,
+    ast.Div: operator.truediv,
+    ast.FloorDiv: operator.floordiv,
+    ast.Mod: operator.mod,
+}
+_COMPARISONS: dict[type[ast.cmpop], Callable[[Any, Any], Any]] = {
+    ast.Is: operator.is_,
+    ast.IsNot: operator.is_not,
+    ast.Eq: operator.eq,
+    ast.NotEq: operator.ne,
+    ast.Gt: operator.gt,
+    ast.GtE: operator.ge,
+    ast.Lt: operator.lt,
+    ast.LtE: operator.le,
+}
 
 
 def follow_getitem(dataset: Any) -> Value:
@@ -61,7 +81,7 @@ def follow_function(
     def follow(inner: Any, arguments: list[Value], named: dict[str, Value]) -> Value:
         return follow_function(inner, arguments, named, depth + 1)
 
-    expressions = Expressions(names, outside, follow)
+    expressions = _Expressions(names, outside, follow)
     if isinstance(node, ast.Lambda):
         return expressions.value_of(node.body)
     returned = _Statements(names, expressions).run(node.body)
@@ -70,12 +90,12 @@ def follow_function(
     return returned
 
 
+@dataclass(frozen=True, slots=True)
 class _Statements:
     """The body of a function, which binds names."""
 
-    def __init__(self, names: dict[str, Value], expressions: Expressions) -> None:
-        self._names = names
-        self._expressions = expressions
+    names: dict[str, Value]
+    expressions: _Expressions
 
     def run(self, body: list[ast.stmt]) -> Value | None:
         """Follow statements; the value of a `return`, or None at the end."""
@@ -94,7 +114,7 @@ class _Statements:
         return None
 
     def _run_one(self, statement: ast.stmt) -> Value | None:
-        value_of = self._expressions.value_of
+        value_of = self.expressions.value_of
         match statement:
             case ast.Pass() | ast.Expr(value=ast.Constant()):
                 return None
@@ -107,7 +127,7 @@ class _Statements:
             case ast.Expr(value=ast.Call() as call):
                 value_of(call)  # such as image.load(); one that is not known stops it
             case ast.If():
-                taken = statement.body if self._expressions.decide(statement.test) else None
+                taken = statement.body if self.expressions.decide(statement.test) else None
                 return self.run(statement.orelse if taken is None else taken)
             case ast.With():
                 for item in statement.items:
@@ -121,7 +141,7 @@ class _Statements:
 
     def _bind(self, target: ast.expr, value: Value) -> None:
         if isinstance(target, ast.Name):
-            self._names[target.id] = value
+            self.names[target.id] = value
         elif isinstance(target, ast.Tuple):
             for inner, part in zip(target.elts, _parts(value, len(target.elts)), strict=True):
                 self._bind(inner, part)
@@ -129,69 +149,13 @@ class _Statements:
             raise UnfollowableError("something other than a plain name is assigned to")
 
 
-def _first_line(statement: ast.stmt) -> str:
-    return ast.unparse(statement).splitlines()[0]
-
-
-def _parts(value: Value, count: int) -> tuple[Value, ...]:
-    if isinstance(value, Tuple) and len(value.items) == count:
-        return value.items
-    if isinstance(value, Column) and all(len(row) == count for row in value.values):
-        return tuple(
-            map_columns(lambda row, place: row[place], value, Known(place))
-            for place in range(count)
-        )
-    raise UnfollowableError(f"it is not known to have {count} parts")
-
-
-def read_code(function: Any) -> ast.FunctionDef | ast.Lambda:
-    """Return the syntax tree of a function; its decorators would be unknown work."""
-    name = getattr(function, "__qualname__", str(function))
-    try:
-        tree = ast.parse(textwrap.dedent(inspect.getsource(function)))
-    except (OSError, TypeError, SyntaxError) as error:
-        raise UnfollowableError(f"the source of {name} cannot be read ({error})") from error
-    kind = ast.Lambda if function.__name__ == "<lambda>" else ast.FunctionDef
-    found = [node for node in ast.walk(tree) if isinstance(node, kind)]
-    if not found or (kind is ast.Lambda and len(found) > 1):
-        raise UnfollowableError(f"the source of {name} cannot be told from what stands beside it")
-    node = found[0]
-    if isinstance(node, ast.FunctionDef) and node.decorator_list:
-        raise UnfollowableError(f"what the decorators of {name} do is not known")
-    return node
-
-
-Follow = Callable[[Any, list[Value], dict[str, Value]], Value]
-
-_ARITHMETIC: dict[type[ast.operator], Callable[[Any, Any], Any]] = {
-    ast.Add: operator.add,
-    ast.Sub: operator.sub,
-    ast.Mult: operator.mul,
-    ast.Div: operator.truediv,
-    ast.FloorDiv: operator.floordiv,
-    ast.Mod: operator.mod,
-}
-_COMPARISONS: dict[type[ast.cmpop], Callable[[Any, Any], Any]] = {
-    ast.Is: operator.is_,
-    ast.IsNot: operator.is_not,
-    ast.Eq: operator.eq,
-    ast.NotEq: operator.ne,
-    ast.Gt: operator.gt,
-    ast.GtE: operator.ge,
-    ast.Lt: operator.lt,
-    ast.LtE: operator.le,
-}
-
-
-class Expressions:
+@dataclass(frozen=True, slots=True)
+class _Expressions:
     """Works out expressions, given what names stand for and how to follow a function."""
 
-    def __init__(
-        self, names: Mapping[str, Value], outside: Mapping[str, Any], follow: Follow
-    ) -> None:
-        self._names = names
-        self._outside = outside
-        self._follow = follow
+    names: Mapping[str, Value]
+    outside: Mapping[str, Any]
+    follow: Follow
 
     def value_of(self, node: ast.expr) -> Value:
         """Return what the expression stands for."""
@@ -239,10 +203,10 @@ class Expressions:
         raise UnfollowableError(f"`{ast.unparse(node)}` cannot be followed")
 
     def _name(self, name: str) -> Value:
-        if name in self._names:
-            return self._names[name]
-        if name in self._outside:
-            return Known(self._outside[name])
+        if name in self.names:
+            return self.names[name]
+        if name in self.outside:
+            return Known(self.outside[name])
         if hasattr(builtins, name):
             return Known(getattr(builtins, name))
         raise UnfollowableError(f"{name} is not known")
@@ -295,18 +259,18 @@ class Expressions:
         if is_of_a_library(function):
             raise UnfollowableError(f"what {spelled} does is not known")
         if isinstance(function, MethodType):
-            return self._follow(function.__func__, [Known(function.__self__), *arguments], named)
+            return self.follow(function.__func__, [Known(function.__self__), *arguments], named)
         if isinstance(function, FunctionType) and _concerns_samples([*arguments, *named.values()]):
-            return self._follow(function, arguments, named)
+            return self.follow(function, arguments, named)
         raise UnfollowableError(f"what {spelled} does is not known")
 
     def _transform(self, transform: Any, picture: Picture) -> Picture:
-        """A user's own that goes on with an array is looked into; all others are steps as such."""
+        """Look into a function of the user's own that makes an array; all others are steps."""
         call = transform if isinstance(transform, FunctionType) else type(transform).__call__
         if isinstance(call, FunctionType) and not is_of_a_library(transform):
             given: list[Value] = [picture] if call is transform else [Known(transform), picture]
             try:
-                result = self._follow(call, given, {})
+                result = self.follow(call, given, {})
             except UnfollowableError:
                 result = picture
             if isinstance(result, Picture) and makes_array(result, picture):
@@ -316,3 +280,35 @@ class Expressions:
 
 def _concerns_samples(arguments: list[Value]) -> bool:
     return any(isinstance(argument, (Column, Tensors, Picture)) for argument in arguments)
+
+
+def _first_line(statement: ast.stmt) -> str:
+    return ast.unparse(statement).splitlines()[0]
+
+
+def _parts(value: Value, count: int) -> tuple[Value, ...]:
+    if isinstance(value, Tuple) and len(value.items) == count:
+        return value.items
+    if isinstance(value, Column) and all(len(row) == count for row in value.values):
+        return tuple(
+            map_columns(lambda row, place: row[place], value, Known(place))
+            for place in range(count)
+        )
+    raise UnfollowableError(f"it is not known to have {count} parts")
+
+
+def read_code(function: Any) -> ast.FunctionDef | ast.Lambda:
+    """Return the syntax tree of a function; its decorators would be unknown work."""
+    name = getattr(function, "__qualname__", str(function))
+    try:
+        tree = ast.parse(textwrap.dedent(inspect.getsource(function)))
+    except (OSError, TypeError, SyntaxError) as error:
+        raise UnfollowableError(f"the source of {name} cannot be read ({error})") from error
+    kind = ast.Lambda if function.__name__ == "<lambda>" else ast.FunctionDef
+    found = [node for node in ast.walk(tree) if isinstance(node, kind)]
+    if not found or (kind is ast.Lambda and len(found) > 1):
+        raise UnfollowableError(f"the source of {name} cannot be told from what stands beside it")
+    node = found[0]
+    if isinstance(node, ast.FunctionDef) and node.decorator_list:
+        raise UnfollowableError(f"what the decorators of {name} do is not known")
+    return node

@@ -1,6 +1,9 @@
-"""Albumentations' transforms that only move bytes, each as ours with the same effect.
+"""What stands for Albumentations' transforms in a pipeline of ours.
 
-Everything else it computes with OpenCV, whose rounding is not Pillow's.
+Those that only move bytes are ops of ours with the same effect: crops and borders are placed as
+Albumentations places them, whose middle is rounded down where torchvision's is rounded to even.
+Everything else it computes with OpenCV, whose rounding is not Pillow's, so it is called as it is
+from the loader's threads, with draws that can be repeated.
 """
 
 from __future__ import annotations
@@ -10,7 +13,7 @@ import random
 import threading
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal, Protocol
+from typing import Any, Literal
 
 import numpy as np
 
@@ -23,6 +26,9 @@ from penstock.transforms.moves import CropMove, Move, PadMode, PadMove, repeat
 from penstock.transforms.op import ImageOp
 from penstock.transforms.python_step import Pixels
 from penstock.transforms.resize import RandomResizedCrop
+from penstock.translation.transforms.identify import class_name
+
+Position = Literal["center", "top_left", "top_right", "bottom_left", "bottom_right"]
 
 # OpenCV's numbers of borders. Those that reflect take turns where a border is wider than the
 # image, which ours refuse, so they stay OpenCV's.
@@ -33,14 +39,14 @@ _BORDER_NAMES: dict[int, PaddingMode] = {0: "constant", 1: "edge"}
 def read_moves(transform: Any) -> list[Any] | None:
     """Return ours for a transform of Albumentations' own, regardless of `p`; None if it has none.
 
-    HorizontalFlip, VerticalFlip and InvertImg are the ones that ours give `p` to.
+    Only for HorizontalFlip, VerticalFlip and InvertImg do ours get `p`.
     """
-    read = _READ.get(type(transform).__name__)
+    read = _READ.get(class_name(transform))
     return None if read is None else read(transform)
 
 
 def takes_probability(ours: list[Any]) -> bool:
-    """Whether `p` was given on, so that it need not be honoured around it."""
+    """Whether ours got `p`, so that nothing around them has to decide by it."""
     return len(ours) == 1 and isinstance(
         ours[0], (T.RandomHorizontalFlip, T.RandomVerticalFlip, T.RandomInvert)
     )
@@ -51,19 +57,11 @@ def adds_pixels(ours: list[Any]) -> bool:
     return any(isinstance(op, (PadToSize, T.Pad, T.RandomInvert)) for op in ours)
 
 
-def _crop_behind_border(transform: Any, crop: Any) -> list[Any] | None:
+def _crop_after_border(transform: Any, crop: Any) -> list[Any] | None:
     if not transform.pad_if_needed:
         return [crop]
     border = _border(transform, transform.height, transform.width, transform.pad_position)
     return None if border is None else [border, crop]
-
-
-def _middle_crop(transform: Any) -> list[Any] | None:
-    return _crop_behind_border(transform, MiddleCrop(transform.height, transform.width))
-
-
-def _random_crop(transform: Any) -> list[Any] | None:
-    return _crop_behind_border(transform, T.RandomCrop((transform.height, transform.width)))
 
 
 def _fixed_crop(transform: Any) -> list[Any] | None:
@@ -108,19 +106,16 @@ def _fill(transform: Any) -> tuple[int, int, int] | None:
 
 
 _READ: dict[str, Callable[[Any], list[Any] | None]] = {
-    "CenterCrop": _middle_crop,
+    "CenterCrop": lambda crop: _crop_after_border(crop, MiddleCrop(crop.height, crop.width)),
     "Crop": _fixed_crop,
     "HorizontalFlip": lambda transform: [T.RandomHorizontalFlip(transform.p)],
     "InvertImg": lambda transform: [T.RandomInvert(transform.p)],
     "NoOp": lambda _: [],
     "Pad": _pad,
     "PadIfNeeded": _pad_if_needed,
-    "RandomCrop": _random_crop,
+    "RandomCrop": lambda crop: _crop_after_border(crop, T.RandomCrop((crop.height, crop.width))),
     "VerticalFlip": lambda transform: [T.RandomVerticalFlip(transform.p)],
 }
-
-
-Position = Literal["center", "top_left", "top_right", "bottom_left", "bottom_right"]
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -223,56 +218,28 @@ def _require_room(where: str, wanted: str, small: Bools, draws: Draws, sizes: Si
         )
 
 
-class Call(Protocol):
-    """One thing to do to an array."""
-
-    @property
-    def transform(self) -> Any:
-        """Albumentations' transform that does it."""
-        ...
-
-    def forced(self) -> Call:
-        """Return a copy that does it always, whatever `p` is."""
-        ...
-
-    def run(self, pixels: Pixels, rng: np.random.Generator, python_rng: random.Random) -> Any:
-        """Return what becomes of it, drawing from these generators only."""
-        ...
-
-
 @dataclass(frozen=True, slots=True)
-class WholeCall:
-    """The transform as it is, `p` included."""
+class Call:
+    """A call of one of Albumentations' transforms on an array."""
 
     transform: Any
+    only_resizes: bool = False  # as RandomResizedCrop does, to a box that was cut out already
 
-    def forced(self) -> WholeCall:
-        """Return a copy with another `p`."""
+    def always(self) -> Call:
+        """Return a copy that does it whatever `p` is; what only resizes is made if `p` is 1."""
+        if self.only_resizes:
+            return self
         always = copy.deepcopy(self.transform)
         always.p = 1.0
-        return WholeCall(always)
+        return Call(always)
 
     def run(self, pixels: Pixels, rng: np.random.Generator, python_rng: random.Random) -> Any:
-        """Call it with generators that it takes for its own."""
+        """Return what becomes of an array, drawing from these generators only."""
+        if self.only_resizes:
+            height, width = pixels.shape[:2]
+            return self.transform.apply(pixels, crop_coords=(0, 0, width, height))
         self.transform.set_random_state(rng, python_rng)
         return self.transform(image=pixels)["image"]
-
-
-@dataclass(frozen=True, slots=True)
-class ResizeCall:
-    """What RandomResizedCrop does to a box that was cut out already."""
-
-    transform: Any
-
-    def forced(self) -> ResizeCall:
-        """Return the same: it is made only if `p` is 1."""
-        return self
-
-    def run(self, pixels: Pixels, rng: np.random.Generator, python_rng: random.Random) -> Any:
-        """Resize; nothing is drawn."""
-        del rng, python_rng
-        height, width = pixels.shape[:2]
-        return self.transform.apply(pixels, crop_coords=(0, 0, width, height))
 
 
 class ArrayCalls:
@@ -306,7 +273,7 @@ def _name(call: Call) -> str:
 
 def _check(call: Call, returned: Any) -> Pixels:
     if not isinstance(returned, np.ndarray):
-        got = type(returned).__name__
+        got = class_name(returned)
     elif returned.dtype != np.uint8 or returned.ndim != 3 or returned.shape[2] != 3:
         got = f"a {returned.dtype} array of shape {returned.shape}"
     else:

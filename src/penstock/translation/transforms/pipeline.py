@@ -1,4 +1,9 @@
-"""A pipeline while it is put together: what images are at this point, and the steps so far."""
+"""A pipeline of ours while it is put together from somebody's steps, one after the other.
+
+It keeps track of what an image is at this point (a Pillow image, an array, a tensor), since the
+same step does different things to each. Steps that have no equivalent may stay in Python: these are
+called as they are, and timed.
+"""
 
 from __future__ import annotations
 
@@ -18,6 +23,10 @@ from penstock.errors import TransformError
 from penstock.planner.plan import as_written
 from penstock.transforms.python_step import Pixels
 from penstock.translation.transforms.identify import describe, imported
+from penstock.translation.transforms.lines import Log
+
+_TIMED_CALLS = 8  # after a first one; several, as some draw whether to do anything
+_TIMED_SIDE_PX = 256
 
 
 class Stage(Enum):
@@ -36,8 +45,10 @@ class StageError(TransformError):
 
 @dataclass(slots=True)
 class Pipeline:
-    """Steps on pixels, steps on values, and rectangles erased behind those."""
+    """Steps on pixels, steps on values, and rectangles erased after those."""
 
+    log: Log = field(default_factory=Log)  # what became of each step
+    strict: bool = True  # steps that ours only come near are not translated
     for_loader: bool = False  # which has no strict=, and calls nothing but the user's functions
     has_targets: bool = False  # boxes that follow the image
     has_whole_boxes: bool = False  # some of them int64, which torchvision cuts off after every step
@@ -50,14 +61,64 @@ class Pipeline:
     final: list[Any] = field(default_factory=list)
     erasings: list[T.RandomErasing] = field(default_factory=list)
 
+    @property
+    def what_is_met(self) -> str:
+        """What the next step meets, in words."""
+        return "an image of one channel" if self.is_gray else self.stage.value
+
+    @property
+    def has_rgb_pillow(self) -> bool:
+        """Whether the next step meets an RGB Pillow image."""
+        return self.stage == Stage.PILLOW and not self.is_gray
+
+    @contextmanager
+    def refusing(self, step: Any) -> Iterator[None]:
+        """Log a step as refused if reading it fails.
+
+        After a step that is not known, nobody can say what later ones meet: then that is not said.
+        """
+        try:
+            yield
+        except TransformError as error:
+            if not (isinstance(error, StageError) and self.is_lost):
+                self.log.refuse(describe(step), str(error))
+
     def add(self, op: Any) -> None:
         """Append a step on pixels."""
         self.ops.append(op)
+
+    def take(self, step: Any, op: Any, note: str = "") -> None:
+        """Append a step on pixels that stands for somebody's, and log that."""
+        self.add(op)
+        self.log.native(describe(step), repr(op), note)
+
+    def read(
+        self,
+        step: Any,
+        read: Callable[[Any, Pipeline], None],
+        untouched: str = "the core's images are what it makes",
+    ) -> None:
+        """Log what `read` appends; if that is nothing, `untouched` says why."""
+        before = len(self.final), len(self.ops), len(self.erasings)
+        read(step, self)
+        for count, ours in zip(before, (self.final, self.ops, self.erasings), strict=True):
+            if len(ours) > count:
+                self.log.native(describe(step), repr(ours[-1]))
+                return
+        self.log.not_needed(describe(step), untouched)
 
     def add_values(self, op: Any) -> None:
         """Append a step on values, after which an image is numbers."""
         self.final.append(op)
         self.stage = Stage.NUMBERS
+
+    def add_to_tensor(self) -> None:
+        """Append ToTensor, which makes whatever torch's default is."""
+        torch = imported("torch")
+        if torch is not None and str(torch.get_default_dtype()) != "torch.float32":
+            default = torch.get_default_dtype()
+            raise TransformError(f"torch's default dtype is {default}, not float32.")
+        self.add_values(T.ToTensor())
 
     def normalise(self, mean: Sequence[float], std: Sequence[float]) -> None:
         """Append Normalize; what was erased before is normalised too."""
@@ -88,10 +149,6 @@ def _normalised(erasing: T.RandomErasing, op: T.Normalize) -> T.RandomErasing:
     return replace(erasing, value=tuple(((values - mean) / std).tolist()))
 
 
-_TIMED_CALLS = 8  # behind a first one; several, as some draw whether to do anything
-_TIMED_SIDE_PX = 256
-
-
 class RgbStep:
     """Calls a transform, and makes sure that an RGB Pillow image comes back.
 
@@ -119,7 +176,7 @@ class RgbStep:
 
 
 def timed_picture() -> Pixels:
-    """A picture of middling size, the same for all that is timed."""
+    """Return a picture of medium size, the same for all that is timed."""
     side = np.arange(_TIMED_SIDE_PX, dtype=np.uint16)
     pixels = np.stack([np.add.outer(side, side) // 2, *np.broadcast_arrays(side, side[:, None])], 2)
     return pixels.astype(np.uint8)
@@ -128,13 +185,13 @@ def timed_picture() -> Pixels:
 def microseconds_on_a_picture(
     transform: Callable[[Any], Any], *, as_array: bool = False
 ) -> float | None:
-    """Return the mean time of a few calls on a picture of middling size; None if they fail."""
+    """Return the mean time of a few calls on a picture of medium size; None if they fail."""
     pixels = timed_picture()
     picture = Image.fromarray(pixels)
-    return microseconds_a_call(lambda: transform(pixels.copy() if as_array else picture.copy()))
+    return microseconds_per_call(lambda: transform(pixels.copy() if as_array else picture.copy()))
 
 
-def microseconds_a_call(call: Callable[[], Any]) -> float | None:
+def microseconds_per_call(call: Callable[[], Any]) -> float | None:
     """Return the mean time of a few calls; None if they fail."""
     times = []
     with _random_numbers_kept():

@@ -1,6 +1,6 @@
-"""Albumentations' transforms as steps of a pipeline of ours.
+"""Albumentations' transforms read as steps of a pipeline of ours.
 
-What only moves bytes is done by the core; what ends the work on pixels too, if all of its 256
+The core does what only moves bytes; and Normalize, ToFloat and ToTensorV2, if all of their 256
 results are the same to the last bit. The rest is called as it is.
 """
 
@@ -20,24 +20,21 @@ from penstock.translation.transforms.albumentations_ops import (
     ArrayCalls,
     Call,
     RandomBox,
-    ResizeCall,
-    WholeCall,
     adds_pixels,
     read_moves,
     takes_probability,
 )
 from penstock.translation.transforms.identify import (
     ALBUMENTATIONS_COMPOSITION,
+    class_name,
     describe,
     full_name,
     imported,
     is_composed,
     is_of_albumentations,
 )
-from penstock.translation.transforms.lines import Log
 from penstock.translation.transforms.pipeline import Pipeline, Stage, microseconds_on_a_picture
 
-_PART = "transform"
 _KNOWN_VERSION = "2.0.8"  # whose arithmetic and draws the tests compare with
 _IN_A_ROW = (f"{ALBUMENTATIONS_COMPOSITION}.Compose", f"{ALBUMENTATIONS_COMPOSITION}.Sequential")
 _CHOOSING = tuple(
@@ -46,19 +43,29 @@ _CHOOSING = tuple(
 )
 _NOTE = "computed by OpenCV, one image at a time; what it draws depends on seed, epoch and sample"
 
+_LEVELS_255 = 255.0
+_VALUE_STEPS = ("FromFloat", "Normalize", "ToFloat", "ToTensor3D", "ToTensorV2")
 
-def read_albumentations(transform: Any, pipeline: Pipeline, *, strict: bool, log: Log) -> None:
+# With p of 0 or 1, and unless they are told to choose a place or a size.
+_DRAW_NOTHING = frozenset(
+    {
+        *("CenterCrop", "Compose", "Crop", "HorizontalFlip", "InvertImg", "LongestMaxSize"),
+        *("NoOp", "Normalize", "Pad", "PadIfNeeded", "Resize", "Sequential", "SmallestMaxSize"),
+        *("ToFloat", "ToGray", "ToTensorV2", "Transpose", "VerticalFlip"),
+    }
+)
+
+
+def read_albumentations(transform: Any, pipeline: Pipeline) -> None:
     """Append all that a transform comes to; what has no equivalent is logged as refused."""
     version = imported("albumentations").__version__
     if version != _KNOWN_VERSION:
         raise TransformError(f"it comes from Albumentations {version}; known is {_KNOWN_VERSION}.")
-    check_seed(transform, strict=strict, for_loader=pipeline.for_loader, log=log)
+    _check_seed(transform, pipeline)
     for step in _flatten(transform):
-        try:
+        with pipeline.refusing(step):
             _check_parts(step)
-            _read_step(step, pipeline, log)
-        except TransformError as error:
-            log.refuse(_PART, _describe(step), str(error))
+            _read_step(step, pipeline)
 
 
 def _flatten(transform: Any) -> Iterator[Any]:
@@ -67,10 +74,6 @@ def _flatten(transform: Any) -> Iterator[Any]:
             yield from _flatten(inner)
     else:
         yield transform
-
-
-def _describe(step: Any) -> str:
-    return type(step).__name__ if is_composed(step) else describe(step)
 
 
 def _extras(transform: Any) -> str:
@@ -93,10 +96,8 @@ def _check_parts(step: Any) -> None:
     if composed:
         for inner in step.transforms:
             _check_parts(inner)
-            if type(inner).__name__ in VALUE_STEPS:
-                raise TransformError(
-                    f"it may leave {type(inner).__name__} out. Put that behind it."
-                )
+            if class_name(inner) in _VALUE_STEPS:
+                raise TransformError(f"it may leave {class_name(inner)} out. Put that after it.")
         return
     if not is_of_albumentations(step):
         raise TransformError("it is not a transform of Albumentations.")
@@ -107,19 +108,19 @@ def _check_parts(step: Any) -> None:
         raise TransformError("it does not work on images.")
 
 
-def _read_step(step: Any, pipeline: Pipeline, log: Log) -> None:
+def _read_step(step: Any, pipeline: Pipeline) -> None:
     if pipeline.stage not in (Stage.ARRAY, Stage.FLOAT_ARRAY):
         raise TransformError(
             f"it meets {pipeline.stage.value}. Albumentations takes np.array(image), and nothing "
-            "of it may come behind ToTensorV2."
+            "of it may come after ToTensorV2."
         )
-    name = type(step).__name__
+    name = class_name(step)
     is_its_own = type(step).__module__.startswith("albumentations.")
     if step.p <= 0:
-        log.not_needed(_PART, _describe(step), "p is 0")
-    elif is_its_own and name in VALUE_STEPS:
-        read_values(step, pipeline, log)
-    elif is_its_own and _read_moves(step, pipeline, log):
+        pipeline.log.not_needed(describe(step), "p is 0")
+    elif is_its_own and name in _VALUE_STEPS:
+        _read_values(step, pipeline)
+    elif is_its_own and _read_moves(step, pipeline):
         return
     elif pipeline.stage != Stage.ARRAY:
         raise TransformError(
@@ -129,47 +130,47 @@ def _read_step(step: Any, pipeline: Pipeline, log: Log) -> None:
     elif is_its_own and name == "RandomResizedCrop" and step.p >= 1:
         pipeline.add(RandomBox(tuple(step.scale), tuple(step.ratio)))
         note = f"the box is drawn and decoded natively, then resized; {_NOTE}"
-        _call(step, ResizeCall(step), note, pipeline, log)
+        _call(step, Call(step, only_resizes=True), note, pipeline)
     else:
-        _call(step, WholeCall(step), _NOTE, pipeline, log)
+        _call(step, Call(step), _NOTE, pipeline)
 
 
-def _read_moves(step: Any, pipeline: Pipeline, log: Log) -> bool:
+def _read_moves(step: Any, pipeline: Pipeline) -> bool:
     """Append what only moves bytes; False if the step does more, or comes too late to be moved."""
     ours = read_moves(step)
     is_late = pipeline.stage == Stage.FLOAT_ARRAY
     if ours is None or (is_late and adds_pixels(ours)):
         return False
     if not ours:
-        log.not_needed(_PART, describe(step), "it changes nothing")
+        pipeline.log.not_needed(describe(step), "it changes nothing")
         return True
     if step.p < 1 and not takes_probability(ours):
         ours = [T.RandomApply(ours, step.p)]
     for op in ours:
         pipeline.add(op)
     note = "done earlier, to the same effect" if is_late else ""
-    log.native(_PART, describe(step), ", ".join(map(repr, ours)), note)
+    pipeline.log.native(describe(step), ", ".join(map(repr, ours)), note)
     return True
 
 
-def _call(step: Any, call: Call, note: str, pipeline: Pipeline, log: Log) -> None:
+def _call(step: Any, call: Call, note: str, pipeline: Pipeline) -> None:
     last = pipeline.ops[-1] if pipeline.ops else None
     try:
         alone = ArrayCalls((call,))
     except Exception as error:
         raise TransformError(
-            f"every thread needs a copy of it, and copying fails ({type(error).__name__}: {error})."
+            f"every thread needs a copy of it, and copying fails ({class_name(error)}: {error})."
         ) from error
     if isinstance(last, T.PythonStep) and isinstance(last.function, ArrayCalls):
         pipeline.ops[-1] = T.PythonStep(last.function.followed_by(call), as_array=True)
     else:
         pipeline.add(T.PythonStep(alone, as_array=True))
-    log.python(_PART, _describe(step), note, _mean_microseconds(call))
+    pipeline.log.python(describe(step), note, _mean_microseconds(call))
 
 
 def _mean_microseconds(call: Call) -> float | None:
     """What an image costs if a call with `p` is made for that share of them."""
-    always, rng = call.forced(), np.random.default_rng(0)
+    always, rng = call.always(), np.random.default_rng(0)
     python_rng = random.Random(0)
     each = microseconds_on_a_picture(
         lambda pixels: always.run(pixels, rng, python_rng), as_array=True
@@ -177,20 +178,15 @@ def _mean_microseconds(call: Call) -> float | None:
     return None if each is None else each * call.transform.p
 
 
-_PART = "transform"
-_LEVELS_255 = 255.0
-VALUE_STEPS = ("FromFloat", "Normalize", "ToFloat", "ToTensor3D", "ToTensorV2")
-
-
-def read_values(step: Any, pipeline: Pipeline, log: Log) -> None:
+def _read_values(step: Any, pipeline: Pipeline) -> None:
     """Append what the step comes to; TransformError says why there is nothing."""
-    name = type(step).__name__
+    name = class_name(step)
     if step.p < 1:
         raise TransformError(f"with p={step.p} some images come out of another type. Set p=1.")
     if name == "ToTensorV2":
         is_bytes = pipeline.stage == Stage.ARRAY
         pipeline.stage = Stage.BYTES if is_bytes else Stage.NUMBERS
-        log.not_needed(_PART, describe(step), "the core's images are what it makes")
+        pipeline.log.not_needed(describe(step), "the core's images are what it makes")
         return
     if pipeline.stage != Stage.ARRAY:
         raise TransformError(f"it meets {pipeline.stage.value}, where its rounding is not known.")
@@ -204,7 +200,7 @@ def read_values(step: Any, pipeline: Pipeline, log: Log) -> None:
     _check_last_bits(step, ours)
     pipeline.add_values(ours)
     pipeline.stage = Stage.FLOAT_ARRAY
-    log.native(_PART, describe(step), repr(ours))
+    pipeline.log.native(describe(step), repr(ours))
 
 
 def _normalize(step: Any) -> T.Normalize:
@@ -241,32 +237,7 @@ def _finished(levels: npt.NDArray[np.uint8], spec: FinalSpec) -> npt.NDArray[np.
     return finished
 
 
-# With p of 0 or 1, and unless they are told to choose a place or a size.
-_DRAW_NOTHING = frozenset(
-    [
-        "CenterCrop",
-        "Compose",
-        "Crop",
-        "HorizontalFlip",
-        "InvertImg",
-        "LongestMaxSize",
-        "NoOp",
-        "Normalize",
-        "Pad",
-        "PadIfNeeded",
-        "Resize",
-        "Sequential",
-        "SmallestMaxSize",
-        "ToFloat",
-        "ToGray",
-        "ToTensorV2",
-        "Transpose",
-        "VerticalFlip",
-    ]
-)
-
-
-def check_seed(transform: Any, *, strict: bool, for_loader: bool, log: Log) -> None:
+def _check_seed(transform: Any, pipeline: Pipeline) -> None:
     """Log what is lost of a seed that ties several transforms together."""
     seed = getattr(transform, "seed", None)
     if seed is None or sum(map(_draws, _parts(transform))) < 2:
@@ -275,13 +246,13 @@ def check_seed(transform: Any, *, strict: bool, for_loader: bool, log: Log) -> N
         f"seed={seed} gives all of its transforms the same random numbers, so that their choices "
         "go together; here each draws its own."
     )
-    if strict:
+    if pipeline.strict:
         ways = "Leave seed out, and give it to accelerate or to the Loader."
-        if not for_loader:
+        if not pipeline.for_loader:
             ways += " Or pass strict=False."
-        log.refuse("transform", type(transform).__name__, f"{why} {ways}")
+        pipeline.log.refuse(class_name(transform), f"{why} {ways}")
     else:
-        log.not_needed("transform", f"seed={seed}", why)
+        pipeline.log.not_needed(f"seed={seed}", why)
 
 
 def _parts(transform: Any) -> Iterator[Any]:
@@ -299,5 +270,5 @@ def _draws(transform: Any) -> bool:
     )
     chooses_size = isinstance(getattr(transform, "max_size", None), (list, tuple))
     is_sure = getattr(transform, "p", None) in (0, 1)
-    known = type(transform).__name__ in _DRAW_NOTHING
+    known = class_name(transform) in _DRAW_NOTHING
     return not (known and is_sure) or chooses_place or chooses_size

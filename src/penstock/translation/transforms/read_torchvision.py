@@ -1,4 +1,8 @@
-"""Torchvision's transforms on images, each as ours of the same name with the same arguments."""
+"""Torchvision's transforms, each as ours of the same name with the same arguments.
+
+First those that change pixels, which `read_steps` places; then those that change what values are:
+tensors, types, ranges, and erasing, which works on finished values.
+"""
 
 from __future__ import annotations
 
@@ -9,8 +13,7 @@ from typing import Any
 from penstock import transforms as T
 from penstock.errors import TransformError
 from penstock.transforms.values import Element, read_element
-from penstock.translation.transforms.identify import describe, imported, torchvision_generation
-from penstock.translation.transforms.lines import Log
+from penstock.translation.transforms.identify import class_name, torchvision_generation
 from penstock.translation.transforms.pipeline import Pipeline, Stage, StageError
 
 _WARP = ("interpolation", "fill")
@@ -53,6 +56,7 @@ _BOX_ARGUMENTS: dict[str, tuple[str, ...]] = {
     "RandomZoomOut": ("fill", "side_range", "p"),
     "SanitizeBoundingBoxes": ("min_size", "min_area"),
 }
+_FOR_TENSORS = ("ConvertImageDtype", "ToDtype")
 _POLICIES = ("AutoAugment", "RandAugment", "TrivialAugmentWide")
 _CONTAINERS = ("RandomApply", "RandomChoice", "RandomOrder")
 
@@ -60,8 +64,8 @@ _CONTAINERS = ("RandomApply", "RandomChoice", "RandomOrder")
 # from Pillow's arithmetic. How near they are (docs/augmentations.md). One that becomes exact is
 # taken out here, and is then translated like any other.
 NOT_TO_THE_BYTE = {
-    "AugMix": "within a level, but for 1 value in 100 along the edges of what is turned",
-    "ElasticTransform": "within a level; with nearest or bicubic, but for 2 pixels in 1,000",
+    "AugMix": "within a level, except for 1 value in 100 along the edges of what is rotated",
+    "ElasticTransform": "within a level; with nearest or bicubic, except for 2 pixels in 1,000",
     "RandomPerspective": "within a level; the last digits of its numbers differ",
 }
 
@@ -80,11 +84,6 @@ SAME_FOR_GRAY = (
 
 # Boxes of whole numbers are cut off after these, where the last bit of a product can decide.
 NOT_FOR_WHOLE_BOXES = ("ElasticTransform", "RandomAffine", "RandomPerspective", "RandomRotation")
-
-
-def class_name(transform: Any) -> str:
-    """Return the name of a transform's class."""
-    return type(transform).__name__
 
 
 def is_image_op(transform: Any) -> bool:
@@ -125,15 +124,15 @@ def names_within(transform: Any) -> set[str]:
 
 
 def _make_container(name: str, transform: Any) -> Any:
-    inner = [_require(name, step) for step in transform.transforms]
+    inner = [_make_inner(name, step) for step in transform.transforms]
     if name == "RandomApply":
         return T.RandomApply(inner, transform.p)
     return T.RandomChoice(inner, transform.p) if name == "RandomChoice" else T.RandomOrder(inner)
 
 
-def _require(where: str, transform: Any) -> Any:
+def _make_inner(where: str, transform: Any) -> Any:
     if class_name(transform) == "Compose" and torchvision_generation(transform) is not None:
-        return T.Compose([_require(where, step) for step in transform.transforms])
+        return T.Compose([_make_inner(where, step) for step in transform.transforms])
     if class_name(transform) == "Identity" and torchvision_generation(transform) is not None:
         return T.Identity()
     if not is_image_op(transform):
@@ -150,34 +149,21 @@ def _plain(value: Any) -> Any:
     return tuple(value) if isinstance(value, list) else value
 
 
-_PART = "transform"
-_FOR_TENSORS = ("ConvertImageDtype", "ToDtype")
-
-
-def read_value_step(step: Any, pipeline: Pipeline, log: Log) -> None:
+def read_value_step(step: Any, pipeline: Pipeline) -> None:
     """Append what the step comes to; TransformError says why there is nothing."""
-    if pipeline.stage == Stage.PILLOW and type(step).__name__ in _FOR_TENSORS:
-        untouched = "torchvision leaves Pillow images as they are; behind ToImage() it would count"
+    read = VALUE_STEPS[class_name(step)]
+    if pipeline.stage == Stage.PILLOW and class_name(step) in _FOR_TENSORS:
+        why = "torchvision leaves Pillow images as they are; after ToImage() it would count"
+        pipeline.read(step, read, why)
     else:
-        untouched = "the core's images are what it makes"
-    before = list(pipeline.final), list(pipeline.ops), list(pipeline.erasings)
-    VALUE_STEPS[type(step).__name__](step, pipeline)
-    after = pipeline.final, pipeline.ops, pipeline.erasings
-    for earlier, now in zip(before, after, strict=True):
-        if len(now) > len(earlier):
-            log.native(_PART, describe(step), repr(now[-1]))
-            return
-    log.not_needed(_PART, describe(step), untouched)
+        pipeline.read(step, read)
 
 
 def _to_tensor(step: Any, pipeline: Pipeline) -> None:
     del step
     if pipeline.stage != Stage.ARRAY:
         _require(pipeline, Stage.PILLOW)
-    torch = imported("torch")
-    if torch is not None and str(torch.get_default_dtype()) != "torch.float32":
-        raise TransformError(f"torch's default dtype is {torch.get_default_dtype()}, not float32.")
-    pipeline.add_values(T.ToTensor())
+    pipeline.add_to_tensor()
 
 
 def _to_bytes(step: Any, pipeline: Pipeline) -> None:
@@ -266,9 +252,9 @@ def _erase(step: Any, pipeline: Pipeline) -> None:
     if pipeline.stage == Stage.NUMBERS:
         pipeline.erasings.append(ours)
     elif pipeline.stage == Stage.PILLOW:
-        raise TransformError("it meets a Pillow image. Put it behind ToTensor() or ToImage().")
+        raise TransformError("it meets a Pillow image. Put it after ToTensor() or ToImage().")
     elif is_noise:
-        raise TransformError("noise in bytes depends on the processor. Put it behind ToDtype(...).")
+        raise TransformError("noise in bytes depends on the processor. Put it after ToDtype(...).")
     else:
         pipeline.add(ours)
 
