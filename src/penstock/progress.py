@@ -5,7 +5,6 @@ from __future__ import annotations
 import contextlib
 import sys
 import time
-from types import TracebackType
 from typing import TYPE_CHECKING
 
 from penstock.printable import printable, safe_console
@@ -49,12 +48,7 @@ class ProgressBar:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *error: object) -> None:
         if self._bar is not None:
             self._bar.stop()
 
@@ -72,6 +66,10 @@ class ProgressBar:
         self._title = self._title if title is None else printable(title)
         if self._wanted and (self._bar is not None or time.monotonic() >= self._quiet_until_s):
             self._draw()
+
+    def begin(self, title: str, number: int, total: int) -> None:
+        """Show that item `number` of `total` has begun, and is not done yet."""
+        self.advance(number - 1 - self._done, title=title, total=total)
 
     def _draw(self) -> None:
         if self._bar is None or self._task is None:
@@ -106,7 +104,7 @@ def _rich_progress(unit: str, *, counted: bool, rate: bool) -> Progress:
     from rich.text import Text
 
     class Rate(ProgressColumn):
-        """Items a second, once there is something to divide."""
+        """Items per second, once there is something to divide."""
 
         def render(self, task: Task) -> Text:
             speed = task.finished_speed or task.speed

@@ -8,8 +8,7 @@ from penstock.errors import TransformError
 from penstock.geometry import Sizes
 from penstock.planner.plan import Node, Plan, Segment, as_written
 from penstock.rng import Draws
-from penstock.transforms.final import FinalSpec
-from penstock.transforms.values import Element
+from penstock.transforms.values import Element, FinalSpec
 
 CROP, FLIP, PAD = T.CenterCrop(3), T.RandomHorizontalFlip(), T.Pad(1)
 

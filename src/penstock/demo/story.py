@@ -41,15 +41,9 @@ class Length:
     passes: int
     sweeps: bool  # of the packed file; a report shows those of the later analysis alone
 
-    @staticmethod
-    def usual() -> Length:
-        """A minute and a half on two cores."""
-        return Length(Effort(rounds=3, seconds=0.8), passes=4, sweeps=True)
 
-    @staticmethod
-    def quick() -> Length:
-        """Half of that, rougher."""
-        return Length(Effort(rounds=2, seconds=0.5), passes=2, sweeps=False)
+USUAL = Length(Effort(rounds=3, seconds=0.8), passes=4, sweeps=True)  # 90 s on two cores
+QUICK = Length(Effort(rounds=2, seconds=0.5), passes=2, sweeps=False)  # half of that
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,7 +62,7 @@ def tell_story(folder: str, batch_size: int, length: Length) -> Result:
     with tempfile.TemporaryDirectory(prefix="penstock-demo-") as temporary:
         work = Work(folder, os.path.join(temporary, "photos.pen"), batch_size)
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # what other packages warn about is no news here
+            warnings.simplefilter("ignore")  # our user need not see what other packages warn about
             plain_rate, before = _analyze_plain(plain, work, length.effort)
         packing = _pack(work)
         after = _analyze(
@@ -80,7 +74,7 @@ def tell_story(folder: str, batch_size: int, length: Length) -> Result:
             sweeps=length.sweeps,
         )
         rows = measure_passes(work, _sides(plain), length.passes)
-        from penstock.demo.check import count_identical
+        from penstock.demo.loaders import count_identical
 
         identical, compared = count_identical(
             work, IMAGES_COMPARED, has_torchvision=plain.has_torchvision
@@ -105,8 +99,8 @@ def _choose_plain() -> tuple[Plain, list[str]]:
         _, torchvision = import_torchvision()
     except ImportError as error:
         note = (
-            f"torchvision cannot be had here ({error}), so Pillow in penstock's threads stands for "
-            f"the plain pipeline. To compare with torchvision: {INSTALL_HINT}"
+            f"torchvision cannot be imported ({error}), so Pillow in penstock's threads is the "
+            f"plain pipeline here. To compare with torchvision: {INSTALL_HINT}"
         )
         title = 'penstock.Loader(backend="pillow"), folder of JPEGs'
         return Plain("penstock, Pillow", title, pillow_loader, has_torchvision=False), [note]
@@ -139,7 +133,7 @@ def _analyze_plain(plain: Plain, work: Work, effort: Effort) -> tuple[float, Ana
 
 
 def starving_rate(plain_rate: float) -> int:
-    """Return an accelerator's images a second at which a pipeline of this rate starves it.
+    """Return an accelerator's images per second at which a pipeline of this rate starves it.
 
     Two digits are kept: it is a choice, not a measurement.
     """
@@ -156,8 +150,7 @@ def _analyze(
     with ProgressBar(f"analyzing {what}", total=1, quiet_for_s=0, rate=False) as bar:
 
         def tell(measuring: str, number: int, planned: int) -> None:
-            shown = number - 1  # that one is only begun
-            bar.advance(shown - bar.done, title=f"analyzing {what}: {measuring}", total=planned)
+            bar.begin(f"analyzing {what}: {measuring}", number, planned)
 
         return analyze(
             loader,

@@ -13,12 +13,11 @@ from penstock.errors import TransformError
 from penstock.geometry import Ints, Size
 from penstock.loading.batch import Batch
 from penstock.loading.options import BatchOptions, OutputOptions
-from penstock.reference.pipeline import Layout
 from penstock.rng import BATCH_STREAM, Draws
 from penstock.sources import Labels, Source
 from penstock.sources.file_source import describe_labels
 from penstock.transforms.batch_op import BatchOp, Mixing
-from penstock.transforms.values import Element
+from penstock.transforms.values import Element, Layout
 
 SoftLabels = npt.NDArray[np.float32]
 

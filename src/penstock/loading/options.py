@@ -6,8 +6,7 @@ from dataclasses import dataclass
 
 from penstock.errors import LoaderError
 from penstock.reference.libraries import LIBRARIES
-from penstock.reference.pipeline import Layout
-from penstock.transforms.values import Element
+from penstock.transforms.values import Element, Layout
 
 
 def _one_of(name: str, value: object, allowed: tuple[str, ...]) -> None:

@@ -12,7 +12,7 @@ from dataclasses import replace
 import numpy as np
 
 from penstock.planner.lower import Column, Steps
-from penstock.transforms.interpolation import InterpolationMode
+from penstock.transforms.arguments import InterpolationMode
 
 _SCALES = (2, 4, 8)
 

@@ -6,23 +6,23 @@ Slow and plain on purpose. Whatever the core produces is compared with this.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 from PIL import Image, ImageOps
 
-from penstock.geometry import Size, Sizes
+from penstock.geometry import Ints, Size, Sizes
 from penstock.planner.lower import NO_RESIZE, Column
 from penstock.planner.plan import Plan
 from penstock.reference.effects import Mix, apply_effect
 from penstock.reference.filters import normal_numbers
+from penstock.transforms.batch_op import Mixing, MixKind
 from penstock.transforms.effects import Effect, EffectMove
-from penstock.transforms.final import FinalSpec
 from penstock.transforms.moves import CropMove, FlipMove, Move, PadMode, PadMove, ResizeMove
-from penstock.transforms.values import Element
+from penstock.transforms.values import Element, FinalSpec, Layout
 
-Layout = Literal["chw", "hwc"]
+Values = npt.NDArray[np.float32]
 
 
 def run_reference(
@@ -64,7 +64,7 @@ def run_moves(image: Image.Image, moves: Iterable[Move], row: int) -> Image.Imag
 def run_steps_reference(table_row: npt.NDArray[np.int32], image: Image.Image) -> Image.Image:
     """Do the lowered steps (steps, columns) of one sample.
 
-    The order of the resize's passes is Pillow's own affair here, so that column is not read.
+    Pillow chooses the order of a resize's passes itself, so that column is not read.
     """
     for step in table_row.tolist():
         fill = step[Column.PAD_FILL]
@@ -89,7 +89,7 @@ def finish(image: Image.Image, spec: FinalSpec, layout: Layout = "chw") -> npt.N
 def finish_pixels(
     pixels: npt.NDArray[np.uint8], spec: FinalSpec, layout: Layout = "chw"
 ) -> npt.NDArray[Any]:
-    """The same from an array of height x width x 3."""
+    """The final pass over an array of height x width x 3."""
     finished = pixels.copy() if spec.element == Element.UINT8 else _finish_values(pixels, spec)
     return finished if layout == "hwc" else np.ascontiguousarray(finished.transpose(2, 0, 1))
 
@@ -97,7 +97,7 @@ def finish_pixels(
 def erase_finished(
     finished: npt.NDArray[Any], move: EffectMove, row: int, layout: Layout = "chw"
 ) -> None:
-    """Erase a rectangle of a finished image, whose element type values are rounded to."""
+    """Erase a rectangle of a finished image by values rounded to its element type."""
     if move.effect[row] == Effect.NONE:
         return
     numbers = move.numbers[row]
@@ -114,6 +114,25 @@ def erase_finished(
         finished[:, top : top + height, left : left + width] = values
     else:
         finished[top : top + height, left : left + width] = values.transpose(1, 2, 0)
+
+
+def mix_reference(
+    images: npt.NDArray[Any], slots: Ints, mixing: Mixing, element: Element, layout: Layout
+) -> None:
+    """Mix the images in `slots` in place; bfloat16 comes as its bits."""
+    before = images[slots]
+    for row, slot in enumerate(slots.tolist()):
+        partner = before[mixing.partner[row]]
+        if mixing.kind[row] == MixKind.BLEND:
+            own = _stored(_widen(before[row], element) * mixing.own[row], element)
+            other = _stored(_widen(partner, element) * mixing.other[row], element)
+            images[slot] = _narrow(own + other, element).view(images.dtype)
+        elif mixing.kind[row] == MixKind.PASTE:
+            top, left, height, width = mixing.box[row].tolist()
+            box: tuple[slice, ...] = (slice(top, top + height), slice(left, left + width))
+            if layout == "chw":
+                box = (slice(None), *box)
+            images[slot][box] = partner[box]
 
 
 def _finish_values(pixels: npt.NDArray[np.uint8], spec: FinalSpec) -> npt.NDArray[Any]:
@@ -170,3 +189,20 @@ def _flip(image: Image.Image, horizontal: bool, vertical: bool) -> Image.Image:
 
 def _ints(columns: Iterable[npt.NDArray[np.int64]], row: int) -> list[int]:
     return [int(column[row]) for column in columns]
+
+
+def _stored(values: Values, element: Element) -> Values:
+    """Round values to `element`, as torch does after every step of a calculation."""
+    return _widen(_narrow(values, element), element)
+
+
+def _widen(stored: npt.NDArray[Any], element: Element) -> Values:
+    if element == Element.BFLOAT16:
+        return (stored.view(np.uint16).astype(np.uint32) << 16).view(np.float32)
+    return stored.astype(np.float32)
+
+
+def _narrow(values: Values, element: Element) -> npt.NDArray[Any]:
+    if element == Element.BFLOAT16:
+        return bfloat16_bits(values)
+    return values.astype(np.float16) if element == Element.FLOAT16 else values

@@ -15,12 +15,11 @@ from penstock.limits import limits_in_force
 from penstock.loading.packed_source import PackedSource
 from penstock.loading.python_calls import PythonCalls
 from penstock.planner.plan import Plan
-from penstock.reference.pillow_decode import open_listening, open_rgb
+from penstock.reference.libraries.pillow import open_listening, open_rgb
 from penstock.reference.pipeline import erase_finished, finish, run_moves
 from penstock.sources import Source
-from penstock.transforms.final import FinalSpec
 from penstock.transforms.targets import Targets
-from penstock.transforms.values import Element
+from penstock.transforms.values import Element, FinalSpec
 
 
 @dataclass(frozen=True, slots=True)

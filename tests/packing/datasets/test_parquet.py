@@ -25,8 +25,8 @@ def write(path, features=None, **columns):
     return path
 
 
-def test_real_tensors(data_folder):
-    folder = data_folder / "formats" / "parquet"
+def test_real_tensors(outside_folder):
+    folder = outside_folder / "formats" / "parquet"
     source = open_dataset(folder)
     items = list(source.items())
     tables = [pq.read_table(path) for path in sorted(folder.glob("*.parquet"))]
@@ -111,7 +111,7 @@ def test_categories_are_those_that_have_names(tmp_path):
         write(tmp_path / "a.parquet", features, image=IMAGES[:1], objects=objects)
     )
 
-    with pytest.raises(SourceError, match="category -1 is none of the classes"):
+    with pytest.raises(SourceError, match="category -1 is not one of the classes"):
         list(source.items())
 
 
