@@ -8,6 +8,7 @@ namespace penstock {
 void bind_kernels(nanobind::module_& m);
 void bind_colour(nanobind::module_& m);
 void bind_codec(nanobind::module_& m);
+void bind_contract(nanobind::module_& m);
 void bind_batch_buffer(nanobind::module_& m);
 void bind_engine(nanobind::module_& m);
 void bind_mapped_file(nanobind::module_& m);

@@ -1,7 +1,7 @@
 #include "bindings/image_array.h"
 
 #include "base/error.h"
-#include "engine/working_image.h"
+#include "base/image.h"
 
 namespace nb = nanobind;
 

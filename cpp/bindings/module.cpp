@@ -19,6 +19,7 @@ NB_MODULE(_core, m) {
       PyErr_SetString(errors.attr("CoreError").ptr(), error.what());
     }
   });
+  penstock::bind_contract(m);  // first: others take its enums
   penstock::bind_kernels(m);
   penstock::bind_colour(m);
   penstock::bind_codec(m);

@@ -16,7 +16,7 @@ int whole(double number) {
   return std::isnan(number) ? 0 : static_cast<int>(std::clamp(number, -1e9, 1e9));
 }
 
-void require_order(const double* order) {
+void require_order(const double (&order)[3]) {
   unsigned seen = 0;
   for (int c = 0; c < 3; ++c)
     if (order[c] == 0 || order[c] == 1 || order[c] == 2) seen |= 1u << whole(order[c]);
@@ -27,11 +27,6 @@ void require_order(const double* order) {
 }
 
 }  // namespace
-
-bool is_colour_effect(EffectKind effect) {
-  return effect >= EffectKind::brightness && effect <= EffectKind::permute_channels &&
-         effect != EffectKind::sharpness;
-}
 
 void PendingTables::begin() {
   pending_ = false;
@@ -76,7 +71,7 @@ void PendingTables::turn_gray(PlanarTarget& image) {
   image.channels = 1;
 }
 
-void PendingTables::permute(PlanarTarget& image, const double* order) {
+void PendingTables::permute(PlanarTarget& image, const double (&order)[3]) {
   require_order(order);
   const PlanarTarget before = image;
   const Lut table = table_;
@@ -87,59 +82,70 @@ void PendingTables::permute(PlanarTarget& image, const double* order) {
   counted_ = false;
 }
 
-void PendingTables::add(PlanarTarget& image, EffectKind effect, const double* numbers) {
-  const bool gray = image.channels == 1;
-  const auto factor = static_cast<float>(numbers[0]);
-  switch (effect) {
-    case EffectKind::brightness:
-      append(blend_table(0, factor));
-      break;
-    case EffectKind::contrast:
-      append(blend_table(mean_luma(image.view(), waiting()), factor));
-      break;
-    case EffectKind::posterize:
-      append(posterize_table(whole(numbers[0])));
-      break;
-    case EffectKind::solarize:
-      append(solarize_table(numbers[0]));
-      break;
-    case EffectKind::solarize_add:
-      append(solarize_add_table(whole(numbers[0]), numbers[1]));
-      break;
-    case EffectKind::invert:
-      append(invert_table());
-      break;
-    case EffectKind::autocontrast:
-      append(autocontrast_table(extremes(image.view()), image.channels));
-      break;
-    case EffectKind::equalize:
-      equalize(image.view());
-      break;
-    case EffectKind::saturation:
-      if (gray || factor == 1) break;
-      if (factor == 0) {
-        turn_gray(image);
-        break;
-      }
-      flush(image, image.view());
-      colour_kernels().saturate(image, factor);
-      break;
-    case EffectKind::grayscale:
-      if (!gray) turn_gray(image);
-      break;
-    case EffectKind::hue:
-      if (gray) break;
-      flush(image, image.view());
-      // Pillow's hues are bytes, and a turn by a negative share wraps around in them.
-      colour_kernels().turn_hue(image, static_cast<uint8_t>(whole(numbers[0] * 255)));
-      break;
-    case EffectKind::permute_channels:
-      if (!gray) permute(image, numbers);
-      break;
-    default:
-      throw Error("PendingTables: effect " + std::to_string(static_cast<int>(effect)) +
-                  " is not one on colour.");
+/// Adds one effect; there is a call operator for each kind of the family.
+class PendingTables::Add {
+ public:
+  Add(PendingTables& tables, PlanarTarget& image) : tables_(tables), image_(image) {}
+
+  void operator()(const Parameters<EffectKind::brightness>& p) {
+    tables_.append(blend_table(0, static_cast<float>(p.factor)));
   }
+  void operator()(const Parameters<EffectKind::contrast>& p) {
+    const int mean = mean_luma(image_.view(), tables_.waiting());
+    tables_.append(blend_table(mean, static_cast<float>(p.factor)));
+  }
+  void operator()(const Parameters<EffectKind::posterize>& p) {
+    tables_.append(posterize_table(whole(p.bits)));
+  }
+  void operator()(const Parameters<EffectKind::solarize>& p) {
+    tables_.append(solarize_table(p.threshold));
+  }
+  void operator()(const Parameters<EffectKind::solarize_add>& p) {
+    tables_.append(solarize_add_table(whole(p.amount), p.threshold));
+  }
+  void operator()(const Parameters<EffectKind::invert>&) { tables_.append(invert_table()); }
+  void operator()(const Parameters<EffectKind::autocontrast>&) {
+    tables_.append(autocontrast_table(tables_.extremes(image_.view()), image_.channels));
+  }
+  void operator()(const Parameters<EffectKind::equalize>&) { tables_.equalize(image_.view()); }
+
+  void operator()(const Parameters<EffectKind::saturation>& p) {
+    const auto factor = static_cast<float>(p.factor);
+    if (is_gray() || factor == 1) return;
+    if (factor == 0) return tables_.turn_gray(image_);
+    tables_.flush(image_, image_.view());
+    colour_kernels().saturate(image_, factor);
+  }
+  void operator()(const Parameters<EffectKind::grayscale>&) {
+    if (!is_gray()) tables_.turn_gray(image_);
+  }
+  void operator()(const Parameters<EffectKind::hue>& p) {
+    if (is_gray()) return;
+    tables_.flush(image_, image_.view());
+    // Pillow's hues are bytes, and a turn by a negative share wraps around in them.
+    colour_kernels().turn_hue(image_, static_cast<uint8_t>(whole(p.turn * 255)));
+  }
+  void operator()(const Parameters<EffectKind::permute_channels>& p) {
+    if (!is_gray()) tables_.permute(image_, p.order);
+  }
+
+  /// Others never come here.
+  template <EffectKind kKind>
+    requires(!is_colour_effect(kKind))
+  void operator()(const Parameters<kKind>&) {}
+
+ private:
+  bool is_gray() const { return image_.channels == 1; }
+
+  PendingTables& tables_;
+  PlanarTarget& image_;
+};
+
+void PendingTables::add(PlanarTarget& image, EffectKind effect, const double* numbers) {
+  if (!is_colour_effect(effect))
+    throw Error("PendingTables: effect " + std::to_string(static_cast<int>(effect)) +
+                " is not one on colour.");
+  visit_effect(effect, numbers, Add(*this, image));
 }
 
 }  // namespace penstock

@@ -14,7 +14,7 @@ import numpy as np
 import numpy.typing as npt
 import PIL.Image
 
-from penstock._core import Chunk, Engine
+from penstock._core import Engine, EnginePart
 from penstock.geometry import Ints, Size, Sizes
 from penstock.packing.mask_runs import decode_runs, read_header
 from penstock.planner.lower import lower
@@ -46,7 +46,7 @@ def size_of(masks: Masks) -> Size:
 class MovingMasks:
     """Masks on their way through the core."""
 
-    chunk: Chunk
+    chunk: EnginePart
     moved: list[Masks]  # complete when the chunk is
 
 

@@ -11,7 +11,8 @@ from dataclasses import replace
 
 import numpy as np
 
-from penstock.planner.lower import Column, Steps
+from penstock._core import StepColumn
+from penstock.planner.lower import Steps
 from penstock.transforms.interpolation import InterpolationMode
 
 _SCALES = (2, 4, 8)
@@ -37,12 +38,14 @@ def choose_dct_scale(steps: Steps) -> Steps:
     """The same steps, with the largest scale that each sample's first resize leaves room for."""
     table = steps.table.copy()
     first = table[:, 0]
-    padding = first[:, [Column.PAD_LEFT, Column.PAD_TOP, Column.PAD_RIGHT, Column.PAD_BOTTOM]]
-    usable = np.isin(first[:, Column.FILTER], _SMOOTH) & ~padding.any(axis=1)
+    padding = first[
+        :, [StepColumn.PAD_LEFT, StepColumn.PAD_TOP, StepColumn.PAD_RIGHT, StepColumn.PAD_BOTTOM]
+    ]
+    usable = np.isin(first[:, StepColumn.FILTER], _SMOOTH) & ~padding.any(axis=1)
     reduction = np.minimum(
-        first[:, Column.CROP_HEIGHT] / first[:, Column.RESIZE_HEIGHT],
-        first[:, Column.CROP_WIDTH] / first[:, Column.RESIZE_WIDTH],
+        first[:, StepColumn.CROP_HEIGHT] / first[:, StepColumn.RESIZE_HEIGHT],
+        first[:, StepColumn.CROP_WIDTH] / first[:, StepColumn.RESIZE_WIDTH],
     )
     for scale in _SCALES:
-        first[usable & (reduction >= scale * _SPARE), Column.DCT_SCALE] = scale
+        first[usable & (reduction >= scale * _SPARE), StepColumn.DCT_SCALE] = scale
     return replace(steps, table=table)

@@ -12,8 +12,9 @@ import numpy as np
 import numpy.typing as npt
 from PIL import Image, ImageOps
 
+from penstock._core import StepColumn
 from penstock.geometry import Size, Sizes
-from penstock.planner.lower import NO_RESIZE, Column
+from penstock.planner.lower import NO_RESIZE
 from penstock.planner.plan import Plan
 from penstock.reference.effects import Mix, apply_effect
 from penstock.reference.filters import normal_numbers
@@ -67,16 +68,16 @@ def run_steps_reference(table_row: npt.NDArray[np.int32], image: Image.Image) ->
     The order of the resize's passes is Pillow's own affair here, so that column is not read.
     """
     for step in table_row.tolist():
-        fill = step[Column.PAD_FILL]
+        fill = step[StepColumn.PAD_FILL]
         colour = (fill & 255, fill >> 8 & 255, fill >> 16)
-        borders = step[Column.PAD_LEFT : Column.PAD_BOTTOM + 1]
-        image = _pad(image, borders, PadMode(step[Column.PAD_MODE]), colour)
-        image = _crop(image, *step[Column.CROP_TOP : Column.CROP_WIDTH + 1])
-        if step[Column.FILTER] != NO_RESIZE:
-            size = (step[Column.RESIZE_WIDTH], step[Column.RESIZE_HEIGHT])
-            image = image.resize(size, step[Column.FILTER])
-        image = _crop(image, *step[Column.WINDOW_TOP : Column.WINDOW_WIDTH + 1])
-        horizontal, vertical = step[Column.FLIP_HORIZONTAL], step[Column.FLIP_VERTICAL]
+        borders = step[StepColumn.PAD_LEFT : StepColumn.PAD_BOTTOM + 1]
+        image = _pad(image, borders, PadMode(step[StepColumn.PAD_MODE]), colour)
+        image = _crop(image, *step[StepColumn.CROP_TOP : StepColumn.CROP_WIDTH + 1])
+        if step[StepColumn.FILTER] != NO_RESIZE:
+            size = (step[StepColumn.RESIZE_WIDTH], step[StepColumn.RESIZE_HEIGHT])
+            image = image.resize(size, step[StepColumn.FILTER])
+        image = _crop(image, *step[StepColumn.WINDOW_TOP : StepColumn.WINDOW_WIDTH + 1])
+        horizontal, vertical = step[StepColumn.FLIP_HORIZONTAL], step[StepColumn.FLIP_VERTICAL]
         image = _flip(image, bool(horizontal), bool(vertical))
     return image
 

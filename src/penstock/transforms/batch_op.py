@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
-from enum import IntEnum
 from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
 
+from penstock._core import MixKind as MixKind  # noqa: PLC0414  (re-exported)
 from penstock.geometry import Ints, Size
 from penstock.transforms.op import Transform
 
@@ -18,14 +18,6 @@ if TYPE_CHECKING:
 
 Weights = npt.NDArray[np.float32]
 Shares = npt.NDArray[np.float32] | npt.NDArray[np.float64]
-
-
-class MixKind(IntEnum):
-    """How an image takes part of another; the core uses the same numbers."""
-
-    NONE = 0
-    BLEND = 1
-    PASTE = 2
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from enum import IntEnum
 from typing import Any, Literal, TypeAlias
 
 import numpy as np
 
+from penstock._core import Element as Element  # noqa: PLC0414  (re-exported)
 from penstock.errors import TransformError
 from penstock.transforms.arguments import read_numbers
 from penstock.transforms.op import Transform
@@ -17,15 +17,6 @@ IMAGENET_MEAN = (0.485, 0.456, 0.406)
 IMAGENET_STD = (0.229, 0.224, 0.225)
 
 PerChannel = tuple[float, float, float]  # red, green, blue; each a float32
-
-
-class Element(IntEnum):
-    """The type of one value of a batch; the core uses the same numbers."""
-
-    UINT8 = 0
-    FLOAT16 = 1
-    BFLOAT16 = 2
-    FLOAT32 = 3
 
 
 @dataclass(frozen=True, slots=True, repr=False)
