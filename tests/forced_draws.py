@@ -10,11 +10,11 @@ from unittest import mock
 
 import numpy as np
 
+from penstock._core import Effect
 from penstock.geometry import Sizes
 from penstock.rng import Draws
-from penstock.transforms.effects import Effect
 from penstock.transforms.moves import Move, out_sizes
-from penstock.transforms.policy_ops import draw_signs
+from penstock.transforms.policies.ops import draw_signs
 
 _JITTER = (Effect.BRIGHTNESS, Effect.CONTRAST, Effect.SATURATION, Effect.HUE)
 

@@ -8,11 +8,11 @@ from collections.abc import Sequence
 import numpy as np
 import numpy.typing as npt
 
-from penstock._core import BatchRing, Engine, Format
+from penstock._core import BatchRing, Effect, Engine, Format
 from penstock.geometry import Sizes
 from penstock.planner.lower import lower
 from penstock.transforms import IMAGENET_MEAN, IMAGENET_STD
-from penstock.transforms.effects import Effect, same_effect
+from penstock.transforms.effects import same_effect
 
 Pixels = npt.NDArray[np.uint8]
 EffectCall = tuple[Effect, tuple[float, ...]]

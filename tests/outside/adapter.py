@@ -17,9 +17,10 @@ from torchvision.transforms import v2
 from penstock import transforms as ours
 from penstock.geometry import Sizes
 from penstock.rng import Draws
+from penstock.transforms.move_targets import move_targets
 from penstock.transforms.moves import Move, out_sizes
 from penstock.transforms.op import BoxOp, TargetOp
-from penstock.transforms.targets import Targets, move_targets
+from penstock.transforms.targets import Targets
 from tests.outside.params import describe, watch_draws
 from tests.outside.samples import (
     find_size,

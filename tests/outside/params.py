@@ -9,8 +9,9 @@ from unittest import mock
 
 import torch
 
-from penstock.transforms import affine, rotation
-from penstock.transforms.effects import Effect, EffectMove
+from penstock._core import Effect
+from penstock.transforms import warp
+from penstock.transforms.effects import EffectMove
 from penstock.transforms.moves import CropMove, Move, PadMove
 
 Params = dict[str, Any]
@@ -20,8 +21,8 @@ _FACTORS = (Effect.BRIGHTNESS, Effect.CONTRAST, Effect.SATURATION, Effect.HUE)
 
 # Functions that are handed the drawn numbers before these turn into a matrix.
 _DRAWS_PASS_THROUGH = {
-    "RandomAffine": (affine, "affine_matrix"),
-    "RandomRotation": (rotation, "rotate"),
+    "RandomAffine": (warp, "affine_matrix"),
+    "RandomRotation": (warp, "rotate"),
 }
 
 

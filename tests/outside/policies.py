@@ -6,10 +6,9 @@ from typing import Any
 
 import numpy as np
 
-from penstock.transforms.arguments import read_fill
-from penstock.transforms.interpolation import read_warp_interpolation
-from penstock.transforms.policy_ops import make_scene
-from penstock.transforms.torchvision_space import auto_augment_ops
+from penstock.transforms.arguments import read_fill, read_warp_interpolation
+from penstock.transforms.policies.ops import make_scene
+from penstock.transforms.policies.spaces import auto_augment_ops
 from tests.outside.adapter import Adapter
 from tests.outside.samples import find_size, move_image
 

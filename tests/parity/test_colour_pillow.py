@@ -13,7 +13,7 @@ import pytest
 from PIL import Image
 
 from penstock import CoreError, _core
-from penstock.transforms.effects import Effect
+from penstock._core import Effect
 
 Bytes = npt.NDArray[np.uint8]
 

@@ -5,9 +5,9 @@ import pytest
 
 from drawn import batch
 from penstock import transforms as T
+from penstock._core import Effect
 from penstock.geometry import Sizes
 from penstock.rng import Draws
-from penstock.transforms.effects import Effect
 from statistics_of_draws import assert_same_distribution, assert_same_frequencies
 from strategies import make_image
 
@@ -101,15 +101,15 @@ def test_erasing(v2, arguments):
 def test_affine(v2, monkeypatch):
     """Ours keeps only the matrix, so the numbers that go into it are caught on their way."""
     caught = []
-    from penstock.transforms import affine
+    from penstock.transforms import warp
 
-    original = affine.affine_matrix
+    original = warp.affine_matrix
 
     def catch(centre, degrees, translate, scale, shears):
         caught.extend([degrees, *translate, scale, *shears])
         return original(centre, degrees, translate, scale, shears)
 
-    monkeypatch.setattr(affine, "affine_matrix", catch)
+    monkeypatch.setattr(warp, "affine_matrix", catch)
     arguments = ((-20, 50), (0.3, 0.1), (0.5, 2), (-5, 20, -10, 3))
     batch(T.RandomAffine(*arguments), OURS, SIZE)
     theirs = parameters(v2.RandomAffine(*arguments))

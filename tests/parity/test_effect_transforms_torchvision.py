@@ -10,11 +10,11 @@ from PIL import Image
 
 from drawn import applied, batch, effects_of
 from penstock import transforms as T
+from penstock._core import Effect
 from penstock.geometry import Sizes
 from penstock.reference.filters import elastic_displacements, normal_numbers
 from penstock.rng import Draws
-from penstock.transforms.effects import Effect
-from penstock.transforms.rotation import rotate
+from penstock.transforms.warp import rotate
 from strategies import make_image
 
 SIZES = [(1, 1), (1, 9), (17, 3), (33, 50)]

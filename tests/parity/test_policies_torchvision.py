@@ -10,29 +10,23 @@ from PIL import Image
 
 from drawn import applied, batch, effects_of
 from penstock import transforms as T
+from penstock._core import Effect
 from penstock.errors import TransformError
 from penstock.geometry import Size, Sizes
 from penstock.reference.effects import apply_effect
 from penstock.rng import Draws
-from penstock.transforms import (
-    augmix,
-    auto_augment,
-    dirichlet,
-    rand_augment,
-    torchvision_space,
-    trivial_augment,
-)
-from penstock.transforms.effects import Effect
-from penstock.transforms.policy_ops import draw_signs, make_scene, policy_move
+from penstock.transforms import mixing
+from penstock.transforms.policies import auto_augment, rand_augment, spaces
+from penstock.transforms.policies.ops import draw_signs, make_scene, policy_move
 from statistics_of_draws import assert_same_distribution, assert_same_frequencies
 from strategies import make_image
 
 SPACES = {
-    "RandAugment of 31 bins": (torchvision_space.rand_augment_ops(31), 31),
-    "RandAugment of 7 bins": (torchvision_space.rand_augment_ops(7), 7),
-    "TrivialAugmentWide": (torchvision_space.trivial_augment_ops(31), 31),
-    "AutoAugment": (torchvision_space.auto_augment_ops(), 10),
-    "AugMix": (torchvision_space.augmix_ops(with_enhancements=True), 10),
+    "RandAugment of 31 bins": (spaces.rand_augment_ops(31), 31),
+    "RandAugment of 7 bins": (spaces.rand_augment_ops(7), 7),
+    "TrivialAugmentWide": (spaces.trivial_augment_ops(31), 31),
+    "AutoAugment": (spaces.auto_augment_ops(), 10),
+    "AugMix": (spaces.augmix_ops(with_enhancements=True), 10),
 }
 
 
@@ -79,8 +73,8 @@ def test_every_op_at_every_level(v2, space, size):
 
 
 OLDER = {
-    "RandAugment": (torchvision_space.rand_augment_ops, True),
-    "TrivialAugmentWide": (torchvision_space.trivial_augment_ops, False),
+    "RandAugment": (spaces.rand_augment_ops, True),
+    "TrivialAugmentWide": (spaces.trivial_augment_ops, False),
 }
 
 
@@ -116,7 +110,7 @@ def test_the_older_auto_augment(v2):
 
     image = make_image((17, 30))
     magnitudes, _ = v1.AutoAugment()._augmentation_space(10, (17, 30))["Solarize"]
-    ops = torchvision_space.auto_augment_ops(1)
+    ops = spaces.auto_augment_ops(1)
     which = [op.name for op in ops].index("Solarize")
     scene = make_scene(Sizes(np.full(10, 17), np.full(10, 30)), 0, (0, 0, 0))
     move = policy_move(ops, np.full(10, which), np.arange(10.0), np.ones(10), scene)
@@ -142,7 +136,7 @@ def test_flavors_differ_in_solarize_only(kind):
 def test_rand_augment_on_photos(v2, in1k):
     """Two ops after each other, as drawn for real."""
     theirs = v2.RandAugment()
-    names = [op.name for op in torchvision_space.rand_augment_ops(31)]
+    names = [op.name for op in spaces.rand_augment_ops(31)]
     for path in in1k[:8]:
         image = Image.open(path).convert("RGB")
         size = (image.height, image.width)
@@ -174,7 +168,7 @@ def test_magnitudes_are_torchs_to_the_bit(torchvision, bins):
         pytest.skip("torch rounds otherwise without fused multiplication and addition")
     levels = np.arange(bins)
     for start, end in [(0.0, 0.3), (1.0, 0.0), (0.0, 135.0), *((0.0, w / 3.0) for w in range(99))]:
-        ours = torchvision_space.linspace_at(levels, start, end, bins)
+        ours = spaces.linspace_at(levels, start, end, bins)
         assert ours.tolist() == torch.linspace(start, end, bins).tolist()
 
 
@@ -182,7 +176,7 @@ def test_magnitudes_are_torchs_to_the_bit(torchvision, bins):
 def test_auto_augment_tables(v2, policy):
     theirs = v2.AutoAugment()._get_policies(getattr(v2.AutoAugmentPolicy, policy.name))
     ours = auto_augment.sub_policies(policy)
-    names = [op.name for op in torchvision_space.auto_augment_ops()]
+    names = [op.name for op in spaces.auto_augment_ops()]
     read = [
         tuple(
             (names[ours.op[pair, turn]], ours.probability[pair, turn], ours.bin[pair, turn])
@@ -259,7 +253,7 @@ def test_rand_augment_frequencies(v2, monkeypatch):
 
 
 def test_trivial_augment_frequencies(v2, monkeypatch):
-    (ours,) = recorded(monkeypatch, trivial_augment, T.TrivialAugmentWide(5), 12000)
+    (ours,) = recorded(monkeypatch, rand_augment, T.TrivialAugmentWide(5), 12000)
     theirs = recorded_theirs(monkeypatch, v2.TrivialAugmentWide(5), 6000)
 
     assert_same_frequencies(ours, [image[0] for image in theirs])
@@ -279,7 +273,7 @@ def test_auto_augment_frequencies(v2, monkeypatch, policy):
 
 
 def test_augmix_frequencies(v2, monkeypatch):
-    ours = recorded(monkeypatch, augmix, T.AugMix(mixture_width=1, all_ops=False), 12000)
+    ours = recorded(monkeypatch, rand_augment, T.AugMix(mixture_width=1, all_ops=False), 12000)
     chains = [
         [entry for entry in turns if entry[0] != "nothing"] for turns in zip(*ours, strict=True)
     ]
@@ -296,7 +290,7 @@ def test_weights_are_dirichlets(torchvision, alpha, count):
 
     torch.manual_seed(0)
     theirs = torch._sample_dirichlet(torch.full((4000, count), alpha)).numpy()
-    ours = dirichlet.draw_weights(Draws(0, 0, np.arange(20000), 0), alpha, count)
+    ours = mixing.draw_weights(Draws(0, 0, np.arange(20000), 0), alpha, count)
 
     np.testing.assert_allclose(ours.sum(axis=0), 1)
     for part in range(count):

@@ -15,9 +15,9 @@ from drawn import applied
 from parity.test_policies_torchvision import recorded
 from penstock import transforms as T
 from penstock.geometry import Sizes
-from penstock.transforms import timm_augment
-from penstock.transforms.level_space import timm_ops
-from penstock.transforms.policy_ops import make_scene, policy_move
+from penstock.transforms.policies import timm as timm_augment
+from penstock.transforms.policies.ops import make_scene, policy_move
+from penstock.transforms.policies.spaces import timm_ops
 from statistics_of_draws import assert_same_distribution, assert_same_frequencies
 from strategies import make_image
 

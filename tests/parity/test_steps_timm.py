@@ -10,8 +10,8 @@ from drawn import batch
 from penstock.errors import TransformError
 from penstock.planner.plan import as_written
 from penstock.reference.pipeline import run_reference
-from penstock.transforms.timm_auto_augment import TimmAutoAugment, named_ops
-from penstock.translation.transforms.timm_moves import CropOrPad, ResizeKeepRatio, TrimBorder
+from penstock.transforms.policies.timm import TimmAutoAugment, named_ops
+from penstock.translation.transforms.read_timm import CropOrPad, ResizeKeepRatio, TrimBorder
 from penstock.translation.transforms.translate import translate
 from statistics_of_draws import assert_same_distribution, assert_same_frequencies
 from strategies import make_image
@@ -84,7 +84,7 @@ def test_policies_are_equally_likely():
 
 
 def test_ops_that_the_core_has_not():
-    with pytest.raises(TransformError, match="the core has no Desaturate of timm's"):
+    with pytest.raises(TransformError, match="timm's Desaturate cannot be done by the core"):
         TimmAutoAugment([[("Desaturate", 1.0, 3)]])
 
 

@@ -3,11 +3,12 @@
 import numpy as np
 import pytest
 
+from penstock._core import Effect, PadMode
 from penstock.geometry import Size
-from penstock.transforms.effects import NUMBERS, Effect, EffectMove
-from penstock.transforms.moves import CropMove, FlipMove, PadMode, PadMove, ResizeMove
-from penstock.transforms.targets import Targets, move_targets
-from penstock.transforms.targets.elastic import elastic_field
+from penstock.transforms.effects import NUMBERS, EffectMove
+from penstock.transforms.move_targets import elastic_field, move_targets
+from penstock.transforms.moves import CropMove, FlipMove, PadMove, ResizeMove
+from penstock.transforms.targets import Targets
 from target_samples import COUNTS, SIZES, make_targets, sizes_of
 
 FORMATS = ["XYXY", "XYWH", "CXCYWH"]

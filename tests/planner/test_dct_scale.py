@@ -3,11 +3,11 @@
 import numpy as np
 import pytest
 
-from penstock._core import StepColumn
+from penstock._core import PadMode, StepColumn
 from penstock.geometry import Sizes
 from penstock.planner.dct_scale import choose_dct_scale
 from penstock.planner.lower import lower
-from penstock.transforms.moves import CropMove, FlipMove, PadMode, PadMove, ResizeMove
+from penstock.transforms.moves import CropMove, FlipMove, PadMove, ResizeMove
 
 BILINEAR, BICUBIC, LANCZOS, HAMMING, NEAREST, BOX = 2, 3, 1, 5, 0, 4
 

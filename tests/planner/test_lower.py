@@ -4,10 +4,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from penstock._core import StepColumn
+from penstock._core import PadMode, StepColumn
 from penstock.geometry import Sizes
 from penstock.planner.lower import NO_RESIZE, lower
-from penstock.transforms.moves import CropMove, FlipMove, PadMode, PadMove, ResizeMove
+from penstock.transforms.moves import CropMove, FlipMove, PadMove, ResizeMove
 
 BILINEAR = 2
 

@@ -10,11 +10,12 @@ import pytest
 
 from penstock import Loader
 from penstock import transforms as T
+from penstock._core import Effect
 from penstock.errors import DecodeError, LoaderError, TransformError
 from penstock.geometry import Size, Sizes
 from penstock.reference.libraries import LIBRARIES, open_library
 from penstock.reference.pipeline import run_moves
-from penstock.transforms.effects import Effect, same_effect
+from penstock.transforms.effects import same_effect
 from penstock.transforms.targets import read_targets
 
 ODD_SIZES = [(1, 1), (1, 40), (40, 1), (2, 2), (5, 3)]
@@ -160,7 +161,7 @@ def test_opencv_refusals_are_errors_of_ours(folder, monkeypatch) -> None:
     def refuse(*_):
         raise cv2.error("too\nlong")
 
-    monkeypatch.setattr("penstock.reference.libraries.opencv_library.resize", refuse)
+    monkeypatch.setattr("penstock.reference.libraries.opencv.OpenCvLibrary.resize", refuse)
     with pytest.raises(TransformError, match=r"\(too long\)\. Use another backend"):
         batches(folder, "opencv", transform=T.Resize((8, 8)))
 

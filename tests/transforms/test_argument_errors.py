@@ -40,10 +40,19 @@ from penstock.errors import TransformError
         (lambda: T.RandomVerticalFlip("0.5"), "got '0.5'"),
         (lambda: T.RandomResizedCrop(8, scale=(1.0, 0.5)), "scale must be two numbers (min, max)"),
         (lambda: T.RandomResizedCrop(8, scale=0.5), "scale must be two numbers (min, max)"),
-        (lambda: T.RandomResizedCrop(8, scale=(-0.5, 1)), "scale must not be negative"),
-        (lambda: T.RandomResizedCrop(8, ratio=(0, 1)), "ratio must be greater than 0"),
+        (
+            lambda: T.RandomResizedCrop(8, scale=(-0.5, 1)),
+            "scale must be two numbers (min, max) of at least 0",
+        ),
+        (
+            lambda: T.RandomResizedCrop(8, ratio=(0, 1)),
+            "ratio must be two numbers (min, max) greater than 0",
+        ),
         (lambda: T.RandomResizedCrop(8, ratio=(1, float("inf"))), "ratio must be"),
-        (lambda: T.Normalize((0.5, 0.5), (1, 1)), "one number for each of red, green and blue"),
+        (
+            lambda: T.Normalize((0.5, 0.5), (1, 1)),
+            "mean must be one number, or one for each of red, green and blue",
+        ),
         (lambda: T.Normalize((0.5,), (1, 0, 1)), "std must not contain 0, got (1, 0, 1)"),
         (lambda: T.Normalize((0.5,), (1,), flavor="v1"), 'flavor must be "torchvision" or'),
         (lambda: T.Normalize("abc", (1,)), "mean must be a sequence of numbers"),

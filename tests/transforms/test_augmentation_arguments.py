@@ -43,12 +43,18 @@ GRAY = T.Grayscale()
         (lambda: T.RandomRotation(1, center=(1,)), "center must be two numbers (x, y), got (1,)"),
         (lambda: T.RandomAffine(1, center=7), "center must be two numbers (x, y), got 7"),
         (lambda: T.RandomAffine(1, translate=(1, 2)), "translate must be two numbers"),
-        (lambda: T.RandomAffine(1, scale=(0, 1)), "scale must be greater than 0"),
+        (
+            lambda: T.RandomAffine(1, scale=(0, 1)),
+            "scale must be two numbers (min, max) greater than 0",
+        ),
         (lambda: T.RandomAffine(1, shear=(1, 2, 3)), "(min, max) or two such ranges"),
         (lambda: T.RandomPerspective(2), "distortion_scale must be a number between 0 and 1"),
         (lambda: T.ElasticTransform(sigma=-1), "sigma must be a number of at least 0"),
         (lambda: T.ElasticTransform(sigma=(0, 1)), "sigma must be 0 in both directions or in"),
-        (lambda: T.RandomErasing(scale=(0.5, 2)), "scale must be between 0 and 1"),
+        (
+            lambda: T.RandomErasing(scale=(0.5, 2)),
+            "scale must be two numbers (min, max) between 0 and 1",
+        ),
         (lambda: T.RandomErasing(value="noise"), "three numbers or \"random\", got 'noise'"),
         (lambda: T.RandomErasing(value=(1, 2)), "one for each of red, green and blue"),
         (lambda: T.RandomApply(GRAY), "transforms must be a list"),
@@ -70,7 +76,7 @@ GRAY = T.Grayscale()
         (lambda: T.TrivialAugmentWide(1), "num_magnitude_bins must be an integer between 2"),
         (lambda: T.AugMix(severity=11), "severity must be an integer between 1 and 10, got 11"),
         (lambda: T.AugMix(severity=0), "severity must be an integer between 1 and 10, got 0"),
-        (lambda: T.AugMix(alpha=0), "alpha must be greater than 0"),
+        (lambda: T.AugMix(alpha=0), "alpha must be a number greater than 0"),
         (lambda: T.PopulationBasedAugment("no.json"), "no.json: cannot be read"),
     ],
 )
@@ -104,6 +110,10 @@ STAGE = {"from_epoch": 0, "ops": [["Rotate", 0.5, 3]]}
         (
             {"epochs": 1, "counts": [1.0], "stages": [{**STAGE, "ops": ["Rotate"]}]},
             "an op must be [name, probability, level], got 'Rotate'",
+        ),
+        (
+            {"epochs": 1, "counts": [1.0], "stages": [{**STAGE, "ops": 3}]},
+            "ops must be a list, got 3",
         ),
     ],
 )

@@ -10,11 +10,11 @@ import pytest
 
 from drawn import applied, batch, effects_of
 from penstock import transforms as T
+from penstock._core import Effect
 from penstock.errors import TransformError
 from penstock.geometry import Sizes
 from penstock.reference.pipeline import run_moves
 from penstock.rng import Draws
-from penstock.transforms.effects import Effect
 from penstock.transforms.moves import out_sizes
 from strategies import make_image
 
@@ -138,7 +138,9 @@ def test_the_order_of_a_random_order_changes_no_draw():
 
 
 def test_a_kernel_too_large_names_the_image():
-    message = "GaussianBlur (step 1): the kernel is 9x9 but the image of sample 0 is 4x60 here"
+    message = (
+        "GaussianBlur (step 1): sample 0 is 4x60 here and the kernel, of 9x9, is more than twice"
+    )
     with pytest.raises(TransformError, match=re.escape(message)):
         batch(T.GaussianBlur(9), 1, (4, 60))
 

@@ -10,7 +10,7 @@ from penstock import transforms as T
 from penstock.errors import TransformError
 from penstock.planner.plan import Plan, Segment, as_written
 from penstock.reference.pipeline import run_reference
-from penstock.transforms.final import FinalSpec
+from penstock.transforms.values import FinalSpec
 from strategies import make_image
 
 IMAGE = make_image((21, 30))

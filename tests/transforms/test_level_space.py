@@ -3,10 +3,10 @@
 import numpy as np
 import pytest
 
+from penstock._core import Effect
 from penstock.geometry import Sizes
-from penstock.transforms.effects import Effect
-from penstock.transforms.level_space import population_ops, tpu_ops
-from penstock.transforms.policy_ops import Scene, policy_move
+from penstock.transforms.policies.ops import Scene, policy_move
+from penstock.transforms.policies.spaces import population_ops, tpu_ops
 
 TPU = {
     "AutoContrast": (Effect.AUTOCONTRAST, ()),

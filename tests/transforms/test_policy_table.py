@@ -4,9 +4,8 @@ import numpy as np
 import pytest
 
 from penstock.geometry import Sizes
-from penstock.transforms.policy_ops import NOTHING, make_scene, policy_move
-from penstock.transforms.policy_table import binned_move
-from penstock.transforms.torchvision_space import rand_augment_ops
+from penstock.transforms.policies.ops import NOTHING, binned_move, make_scene, policy_move
+from penstock.transforms.policies.spaces import rand_augment_ops
 
 LOOK = (2, (1, 2, 3))
 

@@ -50,7 +50,7 @@ def test_random_crop_of_the_whole_image_has_one_place():
 
 def test_random_crop_names_the_image_that_is_too_small():
     message = (
-        "RandomCrop (step 3): crop is 256x256 but the image of sample 41 is 240x320 here. "
+        "RandomCrop (step 3): sample 41 is 240x320 here but the crop is 256x256. "
         "Resize first, or set pad_if_needed=True."
     )
     with pytest.raises(TransformError, match=re.escape(message)):
@@ -80,7 +80,9 @@ def test_resize_to_an_absurd_size_is_an_error():
 
 
 def test_negative_padding_must_leave_something():
-    message = re.escape("Pad (step 1): negative padding cuts away all of sample 0, which is 6x9")
+    message = re.escape(
+        "Pad (step 1): sample 0 is 6x9 here and negative padding cuts away all of it"
+    )
     with pytest.raises(TransformError, match=message):
         T.Pad(-3).sample(draws_for(1), sizes_of((6, 9)))
 
@@ -106,7 +108,7 @@ def test_resized_crop_of_one_pixel():
 
 def test_resized_crop_without_any_possible_box_is_an_error():
     op = T.RandomResizedCrop(8, ratio=(50.0, 60.0))
-    with pytest.raises(TransformError, match=r"no box with ratio .* fits sample 0, which is 5x1"):
+    with pytest.raises(TransformError, match=r"sample 0 is 5x1 here and no box with ratio .* fits"):
         op.sample(draws_for(1), sizes_of((5, 1)))
 
 

@@ -6,12 +6,14 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from penstock._core import Effect, PadMode
 from penstock.errors import TransformError
 from penstock.geometry import Sizes
 from penstock.loading.collate import list_targets
-from penstock.transforms.effects import NUMBERS, Effect, EffectMove, same_effect
-from penstock.transforms.moves import CropMove, FlipMove, PadMode, PadMove, ResizeMove
-from penstock.transforms.targets import BoxFormat, Targets, move_targets, read_targets
+from penstock.transforms.effects import NUMBERS, EffectMove, same_effect
+from penstock.transforms.move_targets import move_targets
+from penstock.transforms.moves import CropMove, FlipMove, PadMove, ResizeMove
+from penstock.transforms.targets import BoxFormat, Targets, read_targets
 from target_samples import COUNTS, SIZES, from_corners_plainly, make_targets, sizes_of
 
 

@@ -5,14 +5,15 @@ import pytest
 from PIL import Image
 
 from penstock import transforms as T
+from penstock._core import Effect
 from penstock.geometry import Size
 from penstock.planner.plan import as_written
 from penstock.reference.filters import elastic_displacements
 from penstock.reference.pipeline import run_moves
 from penstock.rng import Draws
-from penstock.transforms.effects import Effect, same_effect
-from penstock.transforms.targets import move_targets, read_targets
-from penstock.transforms.targets.elastic import elastic_field
+from penstock.transforms.effects import same_effect
+from penstock.transforms.move_targets import elastic_field, move_targets
+from penstock.transforms.targets import read_targets
 from target_samples import sizes_of
 
 SIZE = (120, 160)

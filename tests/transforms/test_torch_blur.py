@@ -9,8 +9,8 @@ import pytest
 from drawn import batch
 from penstock import TransformError
 from penstock import transforms as T
+from penstock._core import Effect
 from penstock.transforms import torch_blur
-from penstock.transforms.effects import Effect
 from penstock.transforms.torch_blur import check_installed_torch, fused_sums, torch_weights
 
 

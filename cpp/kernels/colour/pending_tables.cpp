@@ -67,7 +67,7 @@ void PendingTables::equalize(const PlanarView& image) {
 
 void PendingTables::turn_gray(PlanarTarget& image) {
   flush(image, image.view());
-  colour_kernels().gray(image, image.view());
+  PENSTOCK_PICK(to_gray)(image, image.view());
   image.channels = 1;
 }
 
@@ -114,7 +114,7 @@ class PendingTables::Add {
     if (is_gray() || factor == 1) return;
     if (factor == 0) return tables_.turn_gray(image_);
     tables_.flush(image_, image_.view());
-    colour_kernels().saturate(image_, factor);
+    PENSTOCK_PICK(saturate)(image_, factor);
   }
   void operator()(const Parameters<EffectKind::grayscale>&) {
     if (!is_gray()) tables_.turn_gray(image_);
@@ -123,7 +123,7 @@ class PendingTables::Add {
     if (is_gray()) return;
     tables_.flush(image_, image_.view());
     // Pillow's hues are bytes, and a turn by a negative share wraps around in them.
-    colour_kernels().turn_hue(image_, static_cast<uint8_t>(whole(p.turn * 255)));
+    PENSTOCK_PICK(turn_hue)(image_, static_cast<uint8_t>(whole(p.turn * 255)));
   }
   void operator()(const Parameters<EffectKind::permute_channels>& p) {
     if (!is_gray()) tables_.permute(image_, p.order);

@@ -1,4 +1,4 @@
-"""`penstock analyze`: what an input pipeline costs a training, and what would change it."""
+"""`penstock analyze`: how much a training waits for its data, and what would change that."""
 
 from __future__ import annotations
 
@@ -7,9 +7,8 @@ import json
 import sys
 from typing import TYPE_CHECKING
 
-from penstock.cli.analyzed_loader import BATCH_SIZE, is_object, open_loader, open_step
-from penstock.cli.arguments import count, seconds
-from penstock.cli.output import say
+from penstock.cli.shared import Verbs, count, say, seconds
+from penstock.cli.user_object import BATCH_SIZE, is_object, open_loader, open_step
 from penstock.errors import AnalysisError
 from penstock.printable import in_encoding, printable
 from penstock.progress import ProgressBar
@@ -17,17 +16,15 @@ from penstock.progress import ProgressBar
 if TYPE_CHECKING:
     from typing_extensions import Self
 
-    Verbs = argparse._SubParsersAction[argparse.ArgumentParser]  # noqa: SLF001 (has no public name)
-
 
 def add_verb(verbs: Verbs, shared: argparse.ArgumentParser) -> None:
     """Add `analyze` to the verbs of the command line."""
     verb = verbs.add_parser(
         "analyze",
         parents=[shared],
-        help="measure what an input pipeline costs a training, and why",
+        help="measure how much a training waits for its data, and why",
         description="Measures the training step alone, the input pipeline alone and both together, "
-        "says what holds the training up, and what would change it.",
+        "names the bottleneck, and what would remove it.",
     )
     verb.add_argument(
         "data",
@@ -85,7 +82,7 @@ def add_verb(verbs: Verbs, shared: argparse.ArgumentParser) -> None:
         metavar="N",
         help="time limit for the whole analysis (default: 60); what does not fit is left out",
     )
-    verb.add_argument("--quick", action="store_true", help="the same as --seconds 10; rougher")
+    verb.add_argument("--quick", action="store_true", help="the same as --seconds 10; less precise")
     verb.set_defaults(run=run)
 
 
@@ -99,7 +96,7 @@ def run(args: argparse.Namespace) -> int:
     from penstock.results.from_json import read_analysis
 
     if args.step is not None and args.device is not None:
-        raise AnalysisError("--step trains on what it likes. Leave out --device.")
+        raise AnalysisError("--step: your own step chooses its device itself. Leave out --device.")
     device = args.device
     wanted = device or (find_device() if args.step is None else None)
     if wanted is not None and not wanted.startswith(EMULATED) and ":" not in args.model:
@@ -147,7 +144,7 @@ class _Teller:
         return self
 
     def __exit__(self, *error: object) -> None:
-        self._bar.__exit__(None, None, None)
+        self._bar.__exit__()
 
     def tell(self, what: str, number: int, planned: int) -> None:
         if not self._is_terminal:

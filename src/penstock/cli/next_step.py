@@ -12,7 +12,7 @@ from penstock.analysis.user_code import read_user_code
 from penstock.results.records import Verdict
 from penstock.watching.frames import Stage
 from penstock.watching.report import WatchReport
-from penstock.watching.script.found_loaders import FoundLoader
+from penstock.watching.script.loaders import ScriptLoader
 
 NOTHING_TO_DO = {Verdict.NONE, Verdict.ACCELERATOR, Verdict.START_UP}
 OP_BY_OP = {Verdict.DECODE, Verdict.AUGMENT, Verdict.OWN_CODE, Verdict.INPUT}
@@ -35,7 +35,7 @@ class ScriptObjects:
         self._file = file
         self._tree = _parse(self._file)
 
-    def next_step(self, found: FoundLoader, report: WatchReport) -> str | None:
+    def next_step(self, found: ScriptLoader, report: WatchReport) -> str | None:
         """Return the sentence with the command; None where there is nothing to look for."""
         if report.verdict in NOTHING_TO_DO or self._tree is None:
             return None
@@ -50,7 +50,7 @@ class ScriptObjects:
         place = None if code is None else code.call_place(op)
         return "" if place is None else f"{op} is made at {place}; "
 
-    def _command_for(self, found: FoundLoader, report: WatchReport) -> str:
+    def _command_for(self, found: ScriptLoader, report: WatchReport) -> str:
         loader = found.loader()
         if report.verdict in OP_BY_OP:
             data = self._name_of(getattr(loader, "dataset", None))
@@ -65,7 +65,7 @@ class ScriptObjects:
             )
         return self._sentence(found, "analyze", name, "measures what would help")
 
-    def _sentence(self, found: FoundLoader, verb: str, name: str, does: str) -> str:
+    def _sentence(self, found: ScriptLoader, verb: str, name: str, does: str) -> str:
         command = f"`{self._command(verb, name)}` {does}"
         if self._is_guarded(found.module_line):
             return f"{command}."

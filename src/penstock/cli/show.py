@@ -3,17 +3,21 @@
 from __future__ import annotations
 
 import argparse
-import json
 from dataclasses import asdict
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from penstock.cli.arguments import add_labels, add_limits, count, open_labelled, whole, wholes
-from penstock.cli.output import say
+from penstock.cli.shared import (
+    Verbs,
+    add_labels,
+    add_limits,
+    count,
+    open_labelled,
+    tell,
+    whole,
+    wholes,
+)
 from penstock.errors import SourceError, TransformError
 from penstock.showing.presets import DEFAULT, PRESETS
-
-if TYPE_CHECKING:
-    Verbs = argparse._SubParsersAction[argparse.ArgumentParser]  # noqa: SLF001 (has no public name)
 
 _EXAMPLE_SCHEDULE = ""  # what --schedule without a file means
 
@@ -26,7 +30,7 @@ def add_verb(verbs: Verbs, shared: argparse.ArgumentParser) -> None:
         help="draw what a pipeline does to some images",
         description="Writes a picture with one row per image: the original, then what the pipeline "
         "makes of it with different draws, as uint8 before ToDtype and Normalize, with boxes. "
-        "With --schedule, says what a schedule of PopulationBasedAugment does instead.",
+        "With --schedule, describes a schedule of PopulationBasedAugment in words instead.",
     )
     verb.add_argument("data", nargs="?", help="a .pen file, or a folder of images")
     add_labels(verb)
@@ -48,7 +52,7 @@ def add_verb(verbs: Verbs, shared: argparse.ArgumentParser) -> None:
         nargs="?",
         const=_EXAMPLE_SCHEDULE,
         metavar="FILE",
-        help="say what a schedule does instead (default: the one that comes with penstock)",
+        help="describe a schedule in words instead (default: the one that comes with penstock)",
     )
     for name, kind, default, meaning in (
         ("--images", count, 6, "images to show"),
@@ -76,7 +80,7 @@ def run(args: argparse.Namespace) -> int:
     if args.schedule is not None:
         return _tell_schedule(args)
     if args.data is None:
-        raise SourceError("penstock show: no data set given. Name a .pen file or a folder.")
+        raise SourceError("show: no data set given. Name a .pen file or a folder.")
     from penstock.showing.sheet import make_sheet
 
     data, labels = open_labelled(args, args.data)
@@ -89,12 +93,10 @@ def run(args: argparse.Namespace) -> int:
         repeats=args.repeats,
         seed=args.seed,
     )
-    if args.json:
-        print(json.dumps(sheet.to_dict()))
-        return 0
     results = f"{args.repeats} result{'' if args.repeats == 1 else 's'}"
     images = f"{len(sheet.rows)} image{'' if len(sheet.rows) == 1 else 's'}"
-    say([f"wrote {sheet.file}: {images}, each with {results} ({sheet.pixels})"])
+    written = f"wrote {sheet.file}: {images}, each with {results} ({sheet.pixels})"
+    tell(args, sheet.to_dict(), [written])
     return 0
 
 
@@ -120,14 +122,12 @@ def _tell_schedule(args: argparse.Namespace) -> int:
 
     if args.data is not None:
         raise SourceError(
-            f"penstock show: --schedule tells in words, of no data; got {args.data} too. "
+            f"show: --schedule describes a schedule and takes no data, got {args.data}. "
             "Leave out one of the two."
         )
     augment = PopulationBasedAugment(args.schedule or None)
     epochs = augment.stage_starts if args.epochs is None else args.epochs
-    if args.json:
-        told = [{"epoch": epoch, **asdict(augment.stage_at(epoch))} for epoch in epochs]
-        print(json.dumps({"schedule": args.schedule or None, "epochs": told}))
-    else:
-        say("\n\n".join(augment.describe(epoch) for epoch in epochs).splitlines())
+    stages = [{"epoch": epoch, **asdict(augment.stage_at(epoch))} for epoch in epochs]
+    lines = "\n\n".join(augment.describe(epoch) for epoch in epochs).splitlines()
+    tell(args, {"schedule": args.schedule or None, "epochs": stages}, lines)
     return 0

@@ -1,6 +1,6 @@
 """Import torch and torchvision, also where the two come from different builds.
 
-The only file of the command line that names torch.
+Imports nothing of ours: the benchmarks load this file alone, where penstock is not installed.
 """
 
 from __future__ import annotations

@@ -17,11 +17,12 @@ from penstock.loading.target_source import TargetSource
 from penstock.loading.work import Carrier, Failures, Part
 from penstock.planner.plan import Plan, Segment
 from penstock.reference.libraries.library import ImageLibrary, ImageT
-from penstock.reference.pillow_decode import open_listening
-from penstock.reference.pipeline import Layout, erase_finished
+from penstock.reference.libraries.pillow import open_listening
+from penstock.reference.pipeline import erase_finished
 from penstock.resources import Pool
 from penstock.sources import Source
 from penstock.transforms.effects import EffectMove
+from penstock.transforms.values import Layout
 
 
 class LibraryCarrier(Carrier, Generic[ImageT]):

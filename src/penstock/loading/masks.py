@@ -14,12 +14,12 @@ import numpy as np
 import numpy.typing as npt
 import PIL.Image
 
-from penstock._core import Engine, EnginePart
+from penstock._core import Effect, Engine, EnginePart
 from penstock.geometry import Ints, Size, Sizes
 from penstock.packing.mask_runs import decode_runs, read_header
 from penstock.planner.lower import lower
 from penstock.reference.pipeline import run_moves
-from penstock.transforms.effects import Effect, EffectMove, pack_colour
+from penstock.transforms.effects import EffectMove, pack_colour
 from penstock.transforms.moves import Move, PadMove, ResizeMove, out_sizes
 
 # The masks of one sample: run lengths as a packed file has them (one row of bytes), or

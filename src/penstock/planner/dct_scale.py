@@ -13,7 +13,7 @@ import numpy as np
 
 from penstock._core import StepColumn
 from penstock.planner.lower import Steps
-from penstock.transforms.interpolation import InterpolationMode
+from penstock.transforms.arguments import InterpolationMode
 
 _SCALES = (2, 4, 8)
 

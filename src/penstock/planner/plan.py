@@ -8,19 +8,20 @@ from typing import Generic, TypeVar
 import numpy as np
 from PIL.Image import Image
 
+from penstock._core import Element
 from penstock.errors import TransformError
 from penstock.geometry import Ints, Sizes
 from penstock.rng import MAX_STREAMS, Draws
-from penstock.transforms.compose import Op, flatten
+from penstock.transforms.containers import Op, flatten
 from penstock.transforms.conversions import Conversion, Form
 from penstock.transforms.effects import EffectMove
-from penstock.transforms.erasing import RandomErasing
-from penstock.transforms.final import FinalSpec, reduce_final
+from penstock.transforms.filter import RandomErasing
+from penstock.transforms.move_targets import move_targets
 from penstock.transforms.moves import Move, out_sizes
 from penstock.transforms.op import BoxOp, ImageOp, TargetOp
 from penstock.transforms.python_step import Pixels, PythonStep
-from penstock.transforms.targets import Targets, move_targets
-from penstock.transforms.values import Element, FinalOp, ToDtype
+from penstock.transforms.targets import Targets
+from penstock.transforms.values import FinalOp, FinalSpec, ToDtype, reduce_final
 
 OpT_co = TypeVar("OpT_co", bound="ImageOp | PythonStep", covariant=True)
 

@@ -13,9 +13,9 @@ import numpy as np
 import numpy.typing as npt
 from PIL import Image, ImageEnhance, ImageOps
 
+from penstock._core import Effect
 from penstock.geometry import Size
 from penstock.reference.filters import add_noise, bend, blur, normal_numbers
-from penstock.transforms.effects import Effect
 
 Numbers = list[float]
 Pixels = npt.NDArray[np.uint8]

@@ -16,8 +16,8 @@ import numpy.typing as npt
 
 from penstock.geometry import Floats, Ints
 from penstock.rng import Words, philox4x32
-from penstock.transforms.elastic import elastic_kernel_px
 from penstock.transforms.torch_blur import both_directions, fused_sums
+from penstock.transforms.warp import elastic_kernel_px
 
 Pixels = npt.NDArray[np.uint8]
 Key = tuple[float, float]  # two 32-bit words

@@ -4,28 +4,26 @@ They declare and draw; the loader does. Put those that move pixels first, your o
 them, and ToDtype and Normalize last. A list written for torchvision's v2 runs with `v2.` replaced.
 """
 
-from penstock.transforms.affine import RandomAffine
-from penstock.transforms.augmix import AugMix
-from penstock.transforms.auto_augment import AutoAugment, AutoAugmentPolicy
-from penstock.transforms.blur import GaussianBlur
-from penstock.transforms.box_ops import (
+from penstock.transforms.arguments import InterpolationMode
+from penstock.transforms.boxes import (
     ClampBoundingBoxes,
     ConvertBoundingBoxFormat,
+    RandomIoUCrop,
     SanitizeBoundingBoxes,
 )
-from penstock.transforms.colour_effects import (
+from penstock.transforms.colour import (
+    ColorJitter,
     Grayscale,
     RandomAdjustSharpness,
     RandomAutocontrast,
     RandomEqualize,
     RandomGrayscale,
     RandomInvert,
+    RandomPhotometricDistort,
     RandomPosterize,
     RandomSolarize,
 )
-from penstock.transforms.colour_jitter import ColorJitter, RandomPhotometricDistort
-from penstock.transforms.compose import Compose
-from penstock.transforms.containers import RandomApply, RandomChoice, RandomOrder
+from penstock.transforms.containers import Compose, RandomApply, RandomChoice, RandomOrder
 from penstock.transforms.conversions import (
     RGB,
     ConvertImageDtype,
@@ -36,29 +34,31 @@ from penstock.transforms.conversions import (
     ToPILImage,
     ToPureTensor,
 )
-from penstock.transforms.crop import CenterCrop, RandomCrop
-from penstock.transforms.elastic import ElasticTransform
-from penstock.transforms.erasing import RandomErasing
-from penstock.transforms.fixed_size_crop import FixedSizeCrop
-from penstock.transforms.flip import RandomHorizontalFlip, RandomVerticalFlip
-from penstock.transforms.interpolation import InterpolationMode
-from penstock.transforms.iou_crop import RandomIoUCrop
-from penstock.transforms.mixup import CutMix, MixUp
-from penstock.transforms.noise import GaussianNoise
-from penstock.transforms.pad import Pad
-from penstock.transforms.perspective import RandomPerspective
-from penstock.transforms.population import PopulationBasedAugment
+from penstock.transforms.crop import (
+    CenterCrop,
+    FixedSizeCrop,
+    Pad,
+    RandomCrop,
+    RandomHorizontalFlip,
+    RandomVerticalFlip,
+    RandomZoomOut,
+)
+from penstock.transforms.filter import GaussianBlur, GaussianNoise, RandomErasing
+from penstock.transforms.mixing import CutMix, MixUp
+from penstock.transforms.policies.auto_augment import AutoAugment, AutoAugmentPolicy
+from penstock.transforms.policies.population import PopulationBasedAugment
+from penstock.transforms.policies.rand_augment import AugMix, RandAugment, TrivialAugmentWide
 from penstock.transforms.presets import classification, classification_eval, detection, ssd
 from penstock.transforms.python_step import PythonStep
-from penstock.transforms.rand_augment import RandAugment
-from penstock.transforms.random_sizes import RandomShortestSize, ScaleJitter
-from penstock.transforms.resize import Resize
-from penstock.transforms.resized_crop import RandomResizedCrop
-from penstock.transforms.rotation import RandomRotation
+from penstock.transforms.resize import RandomResizedCrop, RandomShortestSize, Resize, ScaleJitter
 from penstock.transforms.targets import BoxFormat, Targets
-from penstock.transforms.trivial_augment import TrivialAugmentWide
 from penstock.transforms.values import IMAGENET_MEAN, IMAGENET_STD, Normalize, ToDtype, ToTensor
-from penstock.transforms.zoom_out import RandomZoomOut
+from penstock.transforms.warp import (
+    ElasticTransform,
+    RandomAffine,
+    RandomPerspective,
+    RandomRotation,
+)
 
 __all__ = [
     "IMAGENET_MEAN",

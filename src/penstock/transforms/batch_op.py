@@ -1,20 +1,22 @@
-"""What transforms of whole batches share: who is mixed with whom, and how much."""
+"""Transforms of whole batches: the record of who is mixed with whom, and what draws it.
+
+They are given as `Loader(batch_transform=...)`; `read_batch_op` reads that argument.
+"""
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
 
-from penstock._core import MixKind as MixKind  # noqa: PLC0414  (re-exported)
+from penstock._core import MixKind
+from penstock.errors import TransformError
 from penstock.geometry import Ints, Size
+from penstock.rng import Draws
+from penstock.transforms.containers import RandomChoice
 from penstock.transforms.op import Transform
-
-if TYPE_CHECKING:
-    from penstock.rng import Draws
 
 Weights = npt.NDArray[np.float32]
 Shares = npt.NDArray[np.float32] | npt.NDArray[np.float64]
@@ -38,10 +40,10 @@ class Mixing:
 def make_mixing(
     partner: Ints, kind: MixKind | Ints, share: Shares, box: Ints, smoothing: float = 0.0
 ) -> Mixing:
-    """Mix all images of a batch; what is given once holds for all.
+    """A Mixing of a batch from columns that have one value per image, or one for all images.
 
-    `share` is what images keep of their own. Whether the rest is taken from 1 in single or in
-    double precision is seen in the last bit.
+    `share` is what images keep of their own. The rest is 1 - share in the precision of `share`:
+    single or double makes a difference in the last bit.
     """
     count = len(partner)
     return Mixing(
@@ -54,13 +56,8 @@ def make_mixing(
     )
 
 
-def roll(count: int) -> Ints:
-    """Each image's partner is the one before it, as torchvision has it."""
-    return (np.arange(count, dtype=np.int64) - 1) % count
-
-
 def draws_of_batch(draws: Draws) -> Draws:
-    """For what is drawn once for a batch: those of its first image."""
+    """The draws for what is drawn once per batch: those of its first image."""
     return draws.branch(0, slice(0, 1))
 
 
@@ -73,7 +70,7 @@ class BatchOp(Transform, ABC):
 
     @property
     def works_on_batches(self) -> bool:
-        """It does."""
+        """Always: that is what sets a BatchOp apart."""
         return True
 
     @property
@@ -89,3 +86,47 @@ class BatchOp(Transform, ABC):
     @abstractmethod
     def sample(self, draws: Draws, size: Size) -> Mixing:
         """Draw what happens to a batch of images of `size`; there is a row of draws for each."""
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class BatchChoice(BatchOp):
+    """What `RandomChoice` means for transforms of batches: one draw chooses for each batch."""
+
+    ops: tuple[BatchOp, ...]
+    limits: tuple[float, ...]  # op i is chosen by numbers below limit i, and not below the others
+    num_classes: int | None
+
+    @property
+    def blends(self) -> bool:
+        """True if one of them blends."""
+        return any(op.blends for op in self.ops)
+
+    @property
+    def needs_even(self) -> bool:
+        """True if one of them needs it."""
+        return any(op.needs_even for op in self.ops)
+
+    def sample(self, draws: Draws, size: Size) -> Mixing:
+        """Each of them has a branch of its own."""
+        number = draws_of_batch(draws).uniform()
+        chosen = int(np.searchsorted(self.limits[:-1], number, side="right")[0])
+        return self.ops[chosen].sample(draws.branch(1 + chosen), size)
+
+
+def read_batch_op(given: object) -> BatchOp:
+    """The argument `batch_transform` as one BatchOp; TransformError for anything else."""
+    if isinstance(given, BatchOp):
+        return given
+    if isinstance(given, RandomChoice) and given.works_on_batches:
+        ops = tuple(read_batch_op(inner) for inner in given.transforms)
+        numbers = {op.num_classes for op in ops}
+        if len(numbers) > 1:
+            raise TransformError(
+                "RandomChoice: the transforms have different num_classes: "
+                f"{', '.join(str(op.num_classes) for op in ops)}. Give all of them the same."
+            )
+        return BatchChoice(ops, given.limits, numbers.pop())
+    raise TransformError(
+        f"batch_transform: {given!r} does not work on batches. Give MixUp, CutMix, or a "
+        "RandomChoice of them."
+    )

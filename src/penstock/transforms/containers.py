@@ -1,29 +1,76 @@
-"""Transforms made of others: perhaps, one of them, in any order.
+"""Transforms made of others: all of them, perhaps, one of them, in any order.
 
-What is inside draws from branches of its own, and only for the samples that take part.
+What is inside RandomApply, RandomChoice and RandomOrder draws from branches of its own, and only
+for the samples that take part; the moves drawn for those are then spread over the whole batch.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field, fields, replace
 from itertools import accumulate
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 
+from penstock._core import Effect
 from penstock.errors import TransformError
-from penstock.geometry import Sizes
+from penstock.geometry import Ints, Sizes
 from penstock.rng import Draws
 from penstock.transforms.arguments import read_numbers, read_probability
-from penstock.transforms.compose import Compose, flatten
-from penstock.transforms.conversions import RGB, Identity
+from penstock.transforms.conversions import RGB, Conversion, Identity
+from penstock.transforms.effects import EffectMove
 from penstock.transforms.moves import Move, out_sizes
 from penstock.transforms.op import ImageOp, TargetOp, Transform
 from penstock.transforms.python_step import PythonStep, library_of
-from penstock.transforms.spread import join_effects, sample_rows
+from penstock.transforms.values import FinalOp
 
-Group = tuple[tuple[int, ImageOp], ...]  # what one entry of a list comes to; branches beside ops
+Op: TypeAlias = ImageOp | PythonStep | FinalOp | Conversion
+Group = tuple[tuple[int, ImageOp], ...]  # the ops of one entry of a list, each with its branch
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class Compose(Transform):
+    """Do `transforms` one after the other; an empty list changes nothing.
+
+    Each is one of ours, another Compose, or a function of your own (see `PythonStep`). Those that
+    move pixels come first, ToDtype, ToTensor and Normalize last. The loader puts ours in the place
+    of torchvision's, timm's and Albumentations' transforms, or says why it cannot.
+    """
+
+    transforms: Sequence[Any]
+
+    def __post_init__(self) -> None:
+        _require_list("Compose", self.transforms)
+        self._keep(transforms=tuple(as_transform(given) for given in self.transforms))
+
+    def __repr__(self) -> str:
+        if not self.transforms:
+            return "Compose([])"
+        lines = [f"    {transform!r},".replace("\n", "\n    ") for transform in self.transforms]
+        return "\n".join(["Compose([", *lines, "])"])
+
+
+def flatten(transform: object) -> Iterator[Op]:
+    """The single ops of a transform, in the order written."""
+    ours = as_transform(transform)
+    if isinstance(ours, Compose):
+        for inner in ours.transforms:
+            yield from flatten(inner)
+    else:
+        yield ours
+
+
+def as_transform(given: Any) -> Compose | Op:
+    """Return one of ours as it is, and anything else that can be called as a step in Python."""
+    if isinstance(given, Transform) and given.works_on_batches:
+        raise TransformError(
+            f"{given!r} works on whole batches, not on single images. "
+            "Give it as Loader(batch_transform=...)."
+        )
+    if isinstance(given, (Compose, ImageOp, PythonStep, FinalOp, Conversion)):
+        return given
+    return PythonStep(given)
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -45,7 +92,7 @@ class RandomApply(ImageOp):
         """One draw decides for each image."""
         rows = np.flatnonzero(draws.uniform() < self.p)
         ops = [op for group in self._groups for op in group]
-        return sample_rows(ops, draws, rows, sizes)
+        return _sample_rows(ops, draws, rows, sizes)
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -80,12 +127,7 @@ class RandomChoice(ImageOp):
     def sample(self, draws: Draws, sizes: Sizes) -> tuple[Move, ...]:
         """One draw chooses for each image."""
         chosen = np.searchsorted(self.limits[:-1], draws.uniform(), side="right")
-        moves: tuple[Move, ...] = ()
-        for index, group in enumerate(self._groups):
-            drawn = sample_rows(group, draws, np.flatnonzero(chosen == index), sizes)
-            sizes = out_sizes(drawn, sizes)
-            moves += drawn
-        return join_effects(moves)
+        return _join_effects(_sample_chosen(self._groups, chosen, draws, sizes))
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -102,19 +144,22 @@ class RandomOrder(ImageOp):
         """Every order is equally likely; what a transform draws does not depend on its turn."""
         order = draws.orders(len(self._groups))
         moves: tuple[Move, ...] = ()
-        for turn in order:
-            for index, group in enumerate(self._groups):
-                drawn = sample_rows(group, draws, np.flatnonzero(turn == index), sizes)
-                sizes = out_sizes(drawn, sizes)
-                moves += drawn
-        return join_effects(moves)
+        for chosen in order:
+            drawn = _sample_chosen(self._groups, chosen, draws, sizes)
+            sizes = out_sizes(drawn, sizes)
+            moves += drawn
+        return _join_effects(moves)
+
+
+def _require_list(where: str, given: Any) -> None:
+    if isinstance(given, str) or not isinstance(given, Sequence):
+        raise TransformError(f"{where}: transforms must be a list of transforms, got {given!r}.")
 
 
 def _read_groups(where: str, given: Any) -> tuple[Group, ...]:
     if isinstance(given, Compose):
         given = given.transforms
-    if isinstance(given, str) or not isinstance(given, Sequence):
-        raise TransformError(f"{where}: transforms must be a list of transforms, got {given!r}.")
+    _require_list(where, given)
     if where == "RandomChoice" and not given:
         raise TransformError("RandomChoice: the list is empty, so there is nothing to choose from.")
     groups: list[Group] = []
@@ -158,3 +203,67 @@ def _read_weights(given: Any, count: int) -> tuple[float, ...]:
     if min(weights) < 0 or sum(weights) <= 0:
         raise TransformError(f"RandomChoice: p must not be negative, nor all 0, got {given!r}.")
     return weights
+
+
+def _sample_chosen(
+    groups: Sequence[Group], chosen: Ints, draws: Draws, sizes: Sizes
+) -> tuple[Move, ...]:
+    """Draw for each sample the group that has its number in `chosen`."""
+    moves: tuple[Move, ...] = ()
+    for number, group in enumerate(groups):
+        drawn = _sample_rows(group, draws, np.flatnonzero(chosen == number), sizes)
+        sizes = out_sizes(drawn, sizes)
+        moves += drawn
+    return moves
+
+
+def _sample_rows(
+    ops: Sequence[tuple[int, ImageOp]], draws: Draws, rows: Ints, sizes: Sizes
+) -> tuple[Move, ...]:
+    """Draw ops, each with the number of its branch, one after the other for some rows only."""
+    if not len(rows):
+        return ()
+    moves: tuple[Move, ...] = ()
+    for branch, op in ops:
+        for move in op.sample(draws.branch(branch, rows), sizes.at(rows)):
+            spread = _spread(move, rows, sizes)
+            sizes = spread.out_sizes(sizes)
+            moves += (spread,)
+    return moves
+
+
+def _join_effects(moves: Iterable[Move]) -> tuple[Move, ...]:
+    """Make one record of neighbouring effects no two of which concern the same sample."""
+    joined: list[Move] = []
+    for move in moves:
+        before = joined[-1] if joined else None
+        if isinstance(move, EffectMove) and isinstance(before, EffectMove):
+            active = move.effect != Effect.NONE
+            if not (active & (before.effect != Effect.NONE)).any():
+                joined[-1] = EffectMove(
+                    np.where(active, move.effect, before.effect),
+                    np.where(active[:, None], move.numbers, before.numbers),
+                    move.height,
+                    move.width,
+                )
+                continue
+        joined.append(move)
+    return tuple(joined)
+
+
+def _spread(move: Move, rows: Ints, sizes: Sizes) -> Move:
+    """The move of `rows`, for a batch of `sizes` whose other images stay as they are.
+
+    Zeros leave an image alone, and so does the size that it has already.
+    """
+    columns: dict[str, Any] = {}
+    for column in fields(move):
+        values = getattr(move, column.name)
+        if isinstance(values, np.ndarray):
+            if column.name in ("height", "width"):
+                whole = getattr(sizes, column.name).copy()
+            else:
+                whole = np.zeros((len(sizes), *values.shape[1:]), values.dtype)
+            whole[rows] = values
+            columns[column.name] = whole
+    return replace(move, **columns)

@@ -1,4 +1,4 @@
-"""Cropping without resizing, from the centre or at random."""
+"""Cropping, padding and mirroring: what moves pixels and computes none."""
 
 from __future__ import annotations
 
@@ -7,10 +7,11 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from penstock.errors import TransformError
+from penstock._core import PadMode
 from penstock.geometry import Ints, Size, Sizes
 from penstock.rng import Draws
 from penstock.transforms.arguments import (
+    MAX_SIDE_PX,
     Borders,
     Colour,
     Fill,
@@ -18,11 +19,14 @@ from penstock.transforms.arguments import (
     read_fill,
     read_padding,
     read_padding_mode,
+    read_probability,
+    read_range,
     read_size,
 )
-from penstock.transforms.moves import CropMove, Move, PadMode, PadMove, out_sizes, repeat
-from penstock.transforms.op import ImageOp
-from penstock.transforms.pad import cut_and_pad
+from penstock.transforms.move_targets import move_targets
+from penstock.transforms.moves import CropMove, FlipMove, Move, PadMove, out_sizes, repeat
+from penstock.transforms.op import ImageOp, TargetOp, refuse_any
+from penstock.transforms.targets import Targets
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -90,7 +94,9 @@ class RandomCrop(ImageOp):
         """Draw the place of the box in each image, padded if need be."""
         padding = cut_and_pad("RandomCrop", self._padding(sizes), draws, sizes)
         padded = out_sizes(padding, sizes)
-        self._check_room(draws, padded)
+        small = (padded.height < self._box.height) | (padded.width < self._box.width)
+        reason = f"but the crop is {self._box}. Resize first, or set pad_if_needed=True."
+        refuse_any("RandomCrop", small, draws, padded, lambda _: reason)
         crop = CropMove(
             draws.integers(padded.height - self._box.height + 1),
             draws.integers(padded.width - self._box.width + 1),
@@ -108,17 +114,178 @@ class RandomCrop(ImageOp):
             top, bottom = top + lacking_height, bottom + lacking_height
         return PadMove(left, top, right, bottom, self._mode, self._colour)
 
-    def _check_room(self, draws: Draws, padded: Sizes) -> None:
-        small = (padded.height < self._box.height) | (padded.width < self._box.width)
-        if small.any():
-            row = int(small.argmax())
-            raise TransformError(
-                f"RandomCrop (step {draws.stream + 1}): crop is {self._box} but the image of "
-                f"sample {draws.sample_at(row)} is {padded[row]} here. "
-                f"Resize first, or set pad_if_needed=True."
-            )
-
 
 def _centred(spare: Ints) -> Ints:
     """Half of what is left over, halves going to the even neighbour as Python's round does."""
     return np.rint(spare / 2.0).astype(np.int64)
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class Pad(ImageOp):
+    """Add a border of `padding` pixels on each side; a negative number cuts off instead.
+
+    `padding` is one number, (left and right, top and bottom), or (left, top, right, bottom).
+    `fill` colours the border of mode "constant"; "edge" repeats the outermost pixels,
+    "reflect" mirrors the image without them and "symmetric" with them.
+    """
+
+    padding: int | Sequence[int]
+    fill: Fill = 0
+    padding_mode: PaddingMode = "constant"
+    _borders: Borders = field(init=False, repr=False, compare=False)
+    _mode: PadMode = field(init=False, repr=False, compare=False)
+    _colour: Colour = field(init=False, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        self._keep(
+            _borders=read_padding("Pad", self.padding),
+            _mode=read_padding_mode("Pad", self.padding_mode),
+            _colour=read_fill("Pad", self.fill),
+        )
+
+    def sample(self, draws: Draws, sizes: Sizes) -> tuple[Move, ...]:
+        """Nothing is drawn: every image gets the same border."""
+        left, top, right, bottom = (repeat(border, sizes) for border in self._borders)
+        padded = PadMove(left, top, right, bottom, self._mode, self._colour)
+        return cut_and_pad("Pad", padded, draws, sizes)
+
+
+def cut_and_pad(where: str, padded: PadMove, draws: Draws, sizes: Sizes) -> tuple[Move, ...]:
+    """Moves for a border whose sides may still be negative; none if there is no border."""
+    sides = np.stack([padded.left, padded.top, padded.right, padded.bottom])
+    if (sides >= 0).all():
+        return (padded,) if sides.any() else ()
+    cut_left, cut_top, cut_right, cut_bottom = -np.minimum(sides, 0)
+    kept = Sizes(sizes.height - cut_top - cut_bottom, sizes.width - cut_left - cut_right)
+    gone = (kept.height < 1) | (kept.width < 1)
+    reason = "and negative padding cuts away all of it. Cut less, or resize first."
+    refuse_any(where, gone, draws, sizes, lambda _: reason)
+    left, top, right, bottom = np.maximum(sides, 0)
+    return (
+        CropMove(cut_top, cut_left, kept.height, kept.width),
+        PadMove(left, top, right, bottom, padded.mode, padded.fill),
+    )
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class RandomZoomOut(ImageOp):
+    """Put the image, with probability `p`, at a random place of a larger one of colour `fill`.
+
+    Its sides are the image's times a factor drawn from `side_range`, at least 1.
+    """
+
+    fill: Fill = 0
+    side_range: Sequence[float] = (1.0, 4.0)
+    p: float = 0.5
+    _colour: Colour = field(init=False, repr=False, compare=False)
+    _factors: tuple[float, float] = field(init=False, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        self._keep(
+            _colour=read_fill("RandomZoomOut", self.fill),
+            _factors=read_range("RandomZoomOut", "side_range", self.side_range, least=1),
+        )
+        read_probability("RandomZoomOut", self.p)
+
+    def sample(self, draws: Draws, sizes: Sizes) -> tuple[PadMove]:
+        """Draw whether, how much and where."""
+        chance, factor, across, down = draws.units(4)
+        smallest, largest = self._factors
+        factor = np.where(chance < self.p, smallest + factor * (largest - smallest), 1.0)
+        height, width = np.floor(sizes.height * factor), np.floor(sizes.width * factor)
+        refuse_any(
+            "RandomZoomOut",
+            np.maximum(height, width) > MAX_SIDE_PX,
+            draws,
+            sizes,
+            lambda row: (
+                f"and would become {height[row]:.0f}x{width[row]:.0f}. "
+                "Narrow side_range, or resize first."
+            ),
+        )
+        spare_height = height.astype(np.int64) - sizes.height
+        spare_width = width.astype(np.int64) - sizes.width
+        top = (spare_height * down).astype(np.int64)
+        left = (spare_width * across).astype(np.int64)
+        right, bottom = spare_width - left, spare_height - top
+        return (PadMove(left, top, right, bottom, PadMode.CONSTANT, self._colour),)
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class FixedSizeCrop(TargetOp):
+    """Cut what is larger than `size` at a random place; fill up what is smaller, right and below.
+
+    One draw places the crop both across and down. Objects of which a crop leaves nothing are
+    dropped. This is the transform of that name in torchvision's reference training of detectors.
+    """
+
+    size: int | Sequence[int]
+    fill: Fill = 0
+    padding_mode: PaddingMode = "constant"
+    _out: Size = field(init=False, repr=False, compare=False)
+    _mode: PadMode = field(init=False, repr=False, compare=False)
+    _colour: Colour = field(init=False, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        self._keep(
+            _out=Size(*read_size("FixedSizeCrop", self.size)),
+            _mode=read_padding_mode("FixedSizeCrop", self.padding_mode),
+            _colour=read_fill("FixedSizeCrop", self.fill),
+        )
+
+    def sample(self, draws: Draws, sizes: Sizes) -> tuple[CropMove, PadMove]:
+        """Draw the place of each crop."""
+        place = draws.uniform()
+        height = np.minimum(sizes.height, self._out.height)
+        width = np.minimum(sizes.width, self._out.width)
+        top = ((sizes.height - height) * place).astype(np.int64)
+        left = ((sizes.width - width) * place).astype(np.int64)
+        none = np.zeros_like(height)
+        right, bottom = self._out.width - width, self._out.height - height
+        return (
+            CropMove(top, left, height, width),
+            PadMove(none, none, right, bottom, self._mode, self._colour),
+        )
+
+    def sample_targets(
+        self, draws: Draws, sizes: Sizes, targets: Targets
+    ) -> tuple[tuple[Move, ...], Targets]:
+        """Move targets along, and drop objects that a crop has cut away."""
+        moves = self.sample(draws, sizes)
+        moved = move_targets(moves, targets, sizes)
+        if moved.boxes is None:
+            return moves, moved
+        left, top, right, bottom = moved.boxes.T
+        crop = moves[0]
+        cut = (crop.height < sizes.height) | (crop.width < sizes.width)
+        return moves, moved.keep(~cut[moved.owners] | ((left < right) & (top < bottom)))
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class _RandomFlip(ImageOp):
+    p: float = 0.5
+
+    def __post_init__(self) -> None:
+        read_probability(type(self).__name__, self.p)
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class RandomHorizontalFlip(_RandomFlip):
+    """Mirror an image left to right with probability `p`."""
+
+    def sample(self, draws: Draws, sizes: Sizes) -> tuple[FlipMove]:
+        """One draw decides for each image."""
+        del sizes
+        flipped = draws.uniform() < self.p
+        return (FlipMove(horizontal=flipped, vertical=np.zeros_like(flipped)),)
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class RandomVerticalFlip(_RandomFlip):
+    """Mirror an image top to bottom with probability `p`."""
+
+    def sample(self, draws: Draws, sizes: Sizes) -> tuple[FlipMove]:
+        """One draw decides for each image."""
+        del sizes
+        flipped = draws.uniform() < self.p
+        return (FlipMove(horizontal=np.zeros_like(flipped), vertical=flipped),)

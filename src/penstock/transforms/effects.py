@@ -22,7 +22,6 @@ from penstock.rng import Words
 __all__ = [
     "NUMBERS",
     "WARPS",
-    "Effect",
     "EffectMove",
     "effect_where",
     "no_numbers",

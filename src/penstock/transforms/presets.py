@@ -1,7 +1,7 @@
 """Whole pipelines: those of torchvision's reference training scripts, on Pillow images.
 
-The order of the last steps differs where it does not matter: boxes are sorted out before the final
-pass over the pixels, not after it.
+The last steps come in another order where that makes no difference: bad boxes are dropped before
+the final pass over the pixels, not after it.
 """
 
 from __future__ import annotations
@@ -10,26 +10,18 @@ from collections.abc import Sequence
 from typing import Any, Literal
 
 from penstock.errors import TransformError
-from penstock.transforms.augmix import AugMix
-from penstock.transforms.auto_augment import AutoAugment
-from penstock.transforms.box_ops import ConvertBoundingBoxFormat, SanitizeBoundingBoxes
-from penstock.transforms.colour_jitter import RandomPhotometricDistort
-from penstock.transforms.compose import Compose
-from penstock.transforms.crop import CenterCrop
-from penstock.transforms.erasing import RandomErasing
-from penstock.transforms.fixed_size_crop import FixedSizeCrop
-from penstock.transforms.flip import RandomHorizontalFlip
-from penstock.transforms.interpolation import Interpolation, InterpolationMode
-from penstock.transforms.iou_crop import RandomIoUCrop
+from penstock.transforms.arguments import Interpolation, InterpolationMode
+from penstock.transforms.boxes import ConvertBoundingBoxFormat, RandomIoUCrop, SanitizeBoundingBoxes
+from penstock.transforms.colour import RandomPhotometricDistort
+from penstock.transforms.containers import Compose
+from penstock.transforms.crop import CenterCrop, FixedSizeCrop, RandomHorizontalFlip, RandomZoomOut
+from penstock.transforms.filter import RandomErasing
 from penstock.transforms.op import ImageOp
-from penstock.transforms.rand_augment import RandAugment
-from penstock.transforms.random_sizes import RandomShortestSize, ScaleJitter
-from penstock.transforms.resize import Resize
-from penstock.transforms.resized_crop import RandomResizedCrop
+from penstock.transforms.policies.auto_augment import AutoAugment
+from penstock.transforms.policies.rand_augment import AugMix, RandAugment, TrivialAugmentWide
+from penstock.transforms.resize import RandomResizedCrop, RandomShortestSize, Resize, ScaleJitter
 from penstock.transforms.targets import BoxFormat
-from penstock.transforms.trivial_augment import TrivialAugmentWide
 from penstock.transforms.values import IMAGENET_MEAN, IMAGENET_STD, Normalize, ToDtype
-from penstock.transforms.zoom_out import RandomZoomOut
 
 DetectionPolicy = Literal["hflip", "lsj", "multiscale", "ssd", "ssdlite"]
 
@@ -51,7 +43,7 @@ def classification(
     augmix_severity: int = 3,
     random_erase_prob: float = 0.0,
 ) -> Compose:
-    """How classifiers are trained.
+    """The pipeline that classifiers are trained with.
 
     `auto_augment_policy` is ra (RandAugment), ta_wide (TrivialAugmentWide), augmix (AugMix), or a
     policy of AutoAugment: imagenet, cifar10 or svhn.
@@ -75,7 +67,7 @@ def classification_eval(
     std: Sequence[float] = IMAGENET_STD,
     interpolation: Interpolation = InterpolationMode.BILINEAR,
 ) -> Compose:
-    """How trained classifiers are judged."""
+    """The pipeline that trained classifiers are evaluated with."""
     return Compose(
         [
             Resize(resize_size, interpolation),
@@ -93,7 +85,7 @@ def detection(
     mean: Sequence[float] = _DETECTION_MEAN,
     size: int | Sequence[int] | None = None,
 ) -> Compose:
-    """How detectors are trained: boxes come out as XYXY, degenerate ones dropped.
+    """The pipeline that detectors are trained with: boxes come out as XYXY, empty ones dropped.
 
     `mean` is the colour of borders, of values 0 .. 255. `size`, which torchvision's presets do not
     have, resizes to (height, width) behind the rest, so that the images form a batch of one shape.
@@ -129,7 +121,7 @@ def ssd(
     mean: Sequence[float] = _DETECTION_MEAN,
     size: int | Sequence[int] | None = None,
 ) -> Compose:
-    """How SSD is trained; see `detection`."""
+    """The pipeline that SSD is trained with; see `detection`."""
     return detection("ssd", hflip_prob=hflip_prob, mean=mean, size=size)
 
 

@@ -12,15 +12,15 @@ from __future__ import annotations
 import math
 from functools import cache
 from importlib import import_module
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from penstock.errors import TransformError
 from penstock.geometry import Floats
+from penstock.transforms.arguments import Generation
 
-Generation = Literal[1, 2]
 Float32s = npt.NDArray[np.float32]
 
 # cpp/kernels/filter/blur.h: kMostGivenWeights

@@ -23,6 +23,7 @@ from typing import Any
 from penstock.watching.frames import Doing, FrameReader, Stage
 
 EVERY_S = 0.02
+SUMS = ("samples", "wall_s", "cpu_s", "queued_s", "process_cpu_s")  # of a Tally
 _looking = threading.Lock()
 
 
@@ -66,25 +67,16 @@ class Tally:
 
     def to_dict(self) -> dict[str, Any]:
         """Return everything in types that JSON knows."""
-        return {
-            "samples": self.samples,
-            "wall_s": self.wall_s,
-            "cpu_s": self.cpu_s,
-            "queued_s": self.queued_s,
-            "process_cpu_s": self.process_cpu_s,
-            "seconds": [
-                [doing.stage.value, doing.name, doing.place, spent]
-                for doing, spent in list(self.seconds.items())
-            ],
-        }
+        seconds = [
+            [doing.stage.value, doing.name, doing.place, spent]
+            for doing, spent in list(self.seconds.items())
+        ]
+        return {name: getattr(self, name) for name in SUMS} | {"seconds": seconds}
 
     def add_dict(self, saved: dict[str, Any]) -> None:
         """Add what `to_dict` returned elsewhere."""
-        self.samples += saved["samples"]
-        self.wall_s += saved["wall_s"]
-        self.cpu_s += saved["cpu_s"]
-        self.queued_s += saved["queued_s"]
-        self.process_cpu_s += saved["process_cpu_s"]
+        for name in SUMS:
+            setattr(self, name, getattr(self, name) + saved[name])
         for stage, name, place, spent in saved["seconds"]:
             doing = Doing(Stage(stage), name, place)
             self.seconds[doing] = self.seconds.get(doing, 0.0) + spent

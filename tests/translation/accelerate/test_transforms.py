@@ -166,7 +166,7 @@ def test_a_blur_that_torch_sums_up_otherwise_stays_torchvisions(make_loader, tv,
     def refuse(generation):
         raise penstock.TransformError("GaussianBlur: torch 9 sums up a blur in a way ...")
 
-    monkeypatch.setattr("penstock.transforms.blur.check_installed_torch", refuse)
+    monkeypatch.setattr("penstock.transforms.filter.check_installed_torch", refuse)
     steps = [tv.v1.Resize((40, 44)), tv.v1.GaussianBlur(5, (1.0, 1.0)), tv.v1.PILToTensor()]
     with pytest.warns(UserWarning, match=r"GaussianBlur.*: draws from the generator of torch"):
         translation = assert_same(make_loader(transform=tv.v1.Compose(steps)))

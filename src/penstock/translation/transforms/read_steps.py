@@ -16,29 +16,33 @@ from penstock.errors import TransformError
 from penstock.transforms.conversions import moves_bytes_only
 from penstock.transforms.python_step import library_of
 from penstock.translation.transforms.identify import (
+    class_name,
     describe,
     full_name,
     is_of_albumentations,
     torchvision_generation,
 )
-from penstock.translation.transforms.lines import Log
-from penstock.translation.transforms.python_steps import RgbStep, microseconds_on_a_picture
+from penstock.translation.transforms.pipeline import (
+    Pipeline,
+    RgbStep,
+    Stage,
+    StageError,
+    microseconds_on_a_picture,
+)
 from penstock.translation.transforms.read_albumentations import read_albumentations
 from penstock.translation.transforms.read_timm import read_timm_step
-from penstock.translation.transforms.read_values import VALUE_STEPS, read_value_step
-from penstock.translation.transforms.stages import Pipeline, Stage, StageError
-from penstock.translation.transforms.torchvision_ops import (
+from penstock.translation.transforms.read_torchvision import (
     NOT_FOR_WHOLE_BOXES,
     NOT_TO_THE_BYTE,
     SAME_FOR_GRAY,
-    class_name,
+    VALUE_STEPS,
     is_box_op,
     is_image_op,
     make_ours,
     names_within,
+    read_value_step,
 )
 
-_PART = "transform"
 _SEQUENTIAL = "torch.nn.modules.container.Sequential"
 _IDENTITIES = ("torch.nn.modules.linear.Identity", "torchvision.transforms.v2._misc.Identity")
 _PRESETS = "torchvision.transforms._presets"
@@ -59,10 +63,10 @@ def flatten_steps(steps: tuple[Any, ...]) -> Iterator[Any]:
             yield step
 
 
-def read_step(step: Any, pipeline: Pipeline, *, strict: bool, log: Log) -> None:
+def read_step(step: Any, pipeline: Pipeline) -> None:
     """Append what a step comes to; TransformError says why there is nothing."""
     if is_of_albumentations(step):
-        read_albumentations(step, pipeline, strict=strict, log=log)
+        read_albumentations(step, pipeline)
         return
     if pipeline.layout == "hwc" and class_name(step) not in _TAKE_ARRAYS:
         raise TransformError(
@@ -71,94 +75,90 @@ def read_step(step: Any, pipeline: Pipeline, *, strict: bool, log: Log) -> None:
         )
     if pipeline.has_whole_boxes:
         _check_whole_boxes(step)
-    _read_one(step, pipeline, strict, log)
+    _read_one(step, pipeline)
 
 
-def _read_one(step: Any, pipeline: Pipeline, strict: bool, log: Log) -> None:
+def _read_one(step: Any, pipeline: Pipeline) -> None:
     kind = full_name(type(step))
-    if kind.startswith("timm.") and _read_timm(step, pipeline, log):
+    if kind.startswith("timm.") and _read_timm(step, pipeline):
         return
     if kind in _IDENTITIES:
-        log.not_needed(_PART, describe(step), "it changes nothing")
+        pipeline.log.not_needed(describe(step), "it changes nothing")
     elif kind.startswith(_PRESETS):
-        _read_preset(step, pipeline, log)
+        _read_preset(step, pipeline)
     elif torchvision_generation(step) is not None and class_name(step) in VALUE_STEPS:
-        read_value_step(step, pipeline, log)
+        read_value_step(step, pipeline)
     elif (pipeline.has_targets or pipeline.for_loader) and is_box_op(step):
-        _read_box_op(step, pipeline, log)
+        _read_box_op(step, pipeline)
     elif not is_image_op(step):
-        _keep_in_python(step, _PYTHON_NOTE, pipeline, log)
+        _keep_in_python(step, _PYTHON_NOTE, pipeline)
     elif pipeline.stage == Stage.PILLOW:
-        _read_on_pillow(step, pipeline, strict, log)
+        _read_on_pillow(step, pipeline)
     elif pipeline.stage == Stage.BYTES:
-        _read_on_bytes(step, pipeline, strict, log)
+        _read_on_bytes(step, pipeline)
     else:
-        _read_on_numbers(step, pipeline, log)
+        _read_on_numbers(step, pipeline)
 
 
-def _read_timm(step: Any, pipeline: Pipeline, log: Log) -> bool:
+def _read_timm(step: Any, pipeline: Pipeline) -> bool:
     try:
-        return read_timm_step(step, pipeline, log)
+        return read_timm_step(step, pipeline)
     except StageError:
         raise
     except TransformError as error:
         may_stay = pipeline.stage == Stage.PILLOW and not pipeline.for_loader
         if not may_stay:
             raise
-        _keep_in_python(step, f"{error} It {_PYTHON_NOTE}", pipeline, log)
+        _keep_in_python(step, f"{error} It {_PYTHON_NOTE}", pipeline)
         return True
 
 
-def _read_box_op(step: Any, pipeline: Pipeline, log: Log) -> None:
+def _read_box_op(step: Any, pipeline: Pipeline) -> None:
     if getattr(step, "labels_getter", "default") is None:
         raise TransformError("labels_getter=None leaves labels without a box. Leave it out.")
     moves_pixels = class_name(step) in ("RandomIoUCrop", "RandomZoomOut")
     if moves_pixels and pipeline.stage != Stage.PILLOW:
         raise TransformError(f"it meets {pipeline.stage.value}. Put it before ToImage().")
-    pipeline.add(make_ours(step))
-    log.native(_PART, describe(step), repr(pipeline.ops[-1]))
+    pipeline.take(step, make_ours(step))
 
 
-def _read_on_pillow(step: Any, pipeline: Pipeline, strict: bool, log: Log) -> None:
+def _read_on_pillow(step: Any, pipeline: Pipeline) -> None:
     if class_name(step) == "Grayscale":
-        pipeline.add(make_ours(step))
+        pipeline.take(step, make_ours(step))
         pipeline.is_gray = step.num_output_channels == 1
-        log.native(_PART, describe(step), repr(pipeline.ops[-1]))
         return
     names = names_within(step)
     if pipeline.is_gray:
         _check_gray(step)
     near = "; ".join(NOT_TO_THE_BYTE[name] for name in sorted(names & NOT_TO_THE_BYTE.keys()))
-    if strict and near:
-        _keep_near_in_python(step, near, pipeline, log)
+    if pipeline.strict and near:
+        _keep_near_in_python(step, near, pipeline)
         return
     try:
         ours = make_ours(step)
     except TransformError as error:
         if pipeline.for_loader:
             raise
-        _keep_in_python(step, f"{error} It {_PYTHON_NOTE}", pipeline, log)
+        _keep_in_python(step, f"{error} It {_PYTHON_NOTE}", pipeline)
         return
-    pipeline.add(ours)
-    log.native(_PART, describe(step), repr(ours), near)
+    pipeline.take(step, ours, near)
 
 
-def _read_on_bytes(step: Any, pipeline: Pipeline, strict: bool, log: Log) -> None:
+def _read_on_bytes(step: Any, pipeline: Pipeline) -> None:
     exact = moves_bytes_only(step)
-    if strict and not exact:
+    if pipeline.strict and not exact:
         way = "." if pipeline.for_loader else ", or pass strict=False."
         raise TransformError(
             "it meets a tensor here, where torchvision rounds otherwise than on Pillow images. "
-            f"Put ToImage() or PILToTensor() behind it{way}"
+            f"Put ToImage() or PILToTensor() after it{way}"
         )
     if pipeline.is_gray:
         _check_gray(step)
-    pipeline.add(make_ours(step))
     note = "" if exact else "done as on a Pillow image; by tensors it differs by a level at times"
-    log.native(_PART, describe(step), repr(pipeline.ops[-1]), note)
+    pipeline.take(step, make_ours(step), note)
 
 
-def _read_on_numbers(step: Any, pipeline: Pipeline, log: Log) -> None:
+def _read_on_numbers(step: Any, pipeline: Pipeline) -> None:
     """Only what moves pixels and makes none can be done before values are computed."""
     name = class_name(step)
     moves_only = name in ("RandomHorizontalFlip", "RandomVerticalFlip")
@@ -171,8 +171,7 @@ def _read_on_numbers(step: Any, pipeline: Pipeline, log: Log) -> None:
             "it meets a floating-point tensor here; the core works on bytes. "
             "Put it before ToTensor() or ToDtype(...)."
         )
-    pipeline.add(make_ours(step))
-    log.native(_PART, describe(step), repr(pipeline.ops[-1]), "done earlier, to the same effect")
+    pipeline.take(step, make_ours(step), "done earlier, to the same effect")
 
 
 def _check_whole_boxes(step: Any) -> None:
@@ -189,11 +188,11 @@ def _check_gray(step: Any) -> None:
     if class_name(step) not in SAME_FOR_GRAY or not isinstance(colours, (int, float)):
         raise TransformError(
             "it meets an image of one channel here, where ours has three equal ones. "
-            "Put Grayscale or .convert behind it."
+            "Put Grayscale or .convert after it."
         )
 
 
-def _keep_in_python(step: Any, note: str, pipeline: Pipeline, log: Log) -> None:
+def _keep_in_python(step: Any, note: str, pipeline: Pipeline) -> None:
     library = library_of(step)
     if library is not None and not is_image_op(step):
         pipeline.is_lost = True  # it may make a tensor
@@ -201,23 +200,22 @@ def _keep_in_python(step: Any, note: str, pipeline: Pipeline, log: Log) -> None:
         raise _not_for_loader(step)
     _check_python(step, pipeline, note)
     pipeline.add(T.PythonStep(RgbStep(step)))
-    log.python(_PART, describe(step), note, microseconds_on_a_picture(step), "PythonStep")
+    pipeline.log.python(describe(step), note, microseconds_on_a_picture(step), "PythonStep")
 
 
 def _check_python(step: Any, pipeline: Pipeline, note: str) -> None:
     if pipeline.has_targets:
         raise TransformError(f"it would have to run in Python, where boxes cannot follow. {note}")
-    if pipeline.stage != Stage.PILLOW or pipeline.is_gray:
-        what = "an image of one channel" if pipeline.is_gray else pipeline.stage.value
+    if not pipeline.has_rgb_pillow:
         raise TransformError(
-            f"it is not known here, and meets {what}; a function of your own can only run "
-            "between steps on RGB Pillow images."
+            f"it is not known here, and meets {pipeline.what_is_met}; a function of your own can "
+            "only run between steps on RGB Pillow images."
         )
     if not callable(step):
         raise TransformError("it is not callable.")
 
 
-def _keep_near_in_python(step: Any, near: str, pipeline: Pipeline, log: Log) -> None:
+def _keep_near_in_python(step: Any, near: str, pipeline: Pipeline) -> None:
     """Keep what ours is near to, and say what it would bring to take ours."""
     if pipeline.for_loader:
         raise _not_for_loader(step)
@@ -233,7 +231,7 @@ def _keep_near_in_python(step: Any, near: str, pipeline: Pipeline, log: Log) -> 
     note += ". Pass strict=False to take it"
     _check_python(step, pipeline, note)
     pipeline.add(T.PythonStep(RgbStep(step)))
-    log.python(_PART, describe(step), note, called, "PythonStep", near=True)
+    pipeline.log.python(describe(step), note, called, "PythonStep", near=True)
 
 
 def _not_for_loader(step: Any) -> TransformError:
@@ -256,13 +254,13 @@ def _not_for_loader(step: Any) -> TransformError:
     )
 
 
-def _read_preset(preset: Any, pipeline: Pipeline, log: Log) -> None:
+def _read_preset(preset: Any, pipeline: Pipeline) -> None:
     """What torchvision's weights bring along: `Weights.transforms()`."""
     kind = class_name(preset)
     if kind not in _IMAGE_PRESETS:
         raise TransformError("it is for videos or pairs of images, not for single images.")
-    if pipeline.stage != Stage.PILLOW or pipeline.is_gray:
-        raise TransformError(f"it meets {pipeline.stage.value}; known are RGB Pillow images.")
+    if not pipeline.has_rgb_pillow:
+        raise TransformError(f"it meets {pipeline.what_is_met}; known are RGB Pillow images.")
     before = len(pipeline.ops)
     if getattr(preset, "resize_size", None) is not None:
         look = {"interpolation": preset.interpolation, "antialias": preset.antialias}
@@ -272,4 +270,4 @@ def _read_preset(preset: Any, pipeline: Pipeline, log: Log) -> None:
     pipeline.add_values(T.ToTensor())
     if hasattr(preset, "mean"):
         pipeline.normalise(tuple(preset.mean), tuple(preset.std))
-    log.native(_PART, kind, ", ".join(map(class_name, pipeline.ops[before:] + pipeline.final)))
+    pipeline.log.native(kind, ", ".join(map(class_name, pipeline.ops[before:] + pipeline.final)))

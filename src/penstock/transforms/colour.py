@@ -1,0 +1,239 @@
+"""Colours: single changes of pixel values, and several in random order."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import ClassVar
+
+import numpy as np
+
+from penstock._core import Effect
+from penstock.errors import TransformError
+from penstock.geometry import Sizes
+from penstock.rng import Draws
+from penstock.transforms.arguments import read_integer, read_jitter, read_number, read_probability
+from penstock.transforms.effects import NUMBERS, EffectMove, effect_where, only_where, same_effect
+from penstock.transforms.op import ImageOp
+
+Range = tuple[float, float]
+Jitter = float | Sequence[float] | None
+
+# name, effect, the factor that changes nothing, least and most factor
+_ADJUSTMENTS = (
+    ("brightness", Effect.BRIGHTNESS, 1.0, 0.0, math.inf),
+    ("contrast", Effect.CONTRAST, 1.0, 0.0, math.inf),
+    ("saturation", Effect.SATURATION, 1.0, 0.0, math.inf),
+    ("hue", Effect.HUE, 0.0, -0.5, 0.5),
+)
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class Grayscale(ImageOp):
+    """Make images gray.
+
+    Batches have three channels, so a gray image has three equal ones, whether
+    `num_output_channels` is 1 or 3.
+    """
+
+    num_output_channels: int = 1
+
+    def __post_init__(self) -> None:
+        if self.num_output_channels not in (1, 3):
+            raise TransformError(
+                f"Grayscale: num_output_channels must be 1 or 3, got {self.num_output_channels!r}."
+            )
+
+    def sample(self, draws: Draws, sizes: Sizes) -> tuple[EffectMove]:
+        """Nothing is drawn."""
+        del draws
+        return (same_effect(Effect.GRAYSCALE, sizes),)
+
+
+class _Sometimes(ImageOp):
+    """One effect, with probability `p`."""
+
+    __slots__ = ()
+
+    p: float
+    effect: ClassVar[Effect]
+
+    def __post_init__(self) -> None:
+        read_probability(type(self).__name__, self.p)
+
+    def numbers(self) -> tuple[float, ...]:
+        """What the effect reads."""
+        return ()
+
+    def sample(self, draws: Draws, sizes: Sizes) -> tuple[EffectMove]:
+        """One draw decides for each image."""
+        chosen = draws.uniform() < self.p
+        return (effect_where(chosen, self.effect, sizes, *self.numbers()),)
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class RandomGrayscale(_Sometimes):
+    """Make an image gray, in three equal channels, with probability `p`."""
+
+    p: float = 0.1
+    effect = Effect.GRAYSCALE
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class RandomInvert(_Sometimes):
+    """Turn values around, 0 to 255 and so on, with probability `p`."""
+
+    p: float = 0.5
+    effect = Effect.INVERT
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class RandomPosterize(_Sometimes):
+    """Keep the upper `bits` (0 to 8) of every value, with probability `p`."""
+
+    bits: int
+    p: float = 0.5
+    effect = Effect.POSTERIZE
+
+    def __post_init__(self) -> None:
+        read_integer("RandomPosterize", "bits", self.bits, least=0, most=8)
+        _Sometimes.__post_init__(self)
+
+    def numbers(self) -> tuple[float, ...]:
+        """The bits that are kept."""
+        return (self.bits,)
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class RandomSolarize(_Sometimes):
+    """Turn around the values from `threshold` on, with probability `p`."""
+
+    threshold: float
+    p: float = 0.5
+    effect = Effect.SOLARIZE
+
+    def __post_init__(self) -> None:
+        read_number("RandomSolarize", "threshold", self.threshold)
+        _Sometimes.__post_init__(self)
+
+    def numbers(self) -> tuple[float, ...]:
+        """The threshold."""
+        return (self.threshold,)
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class RandomEqualize(_Sometimes):
+    """Spread the values of each channel evenly, with probability `p`."""
+
+    p: float = 0.5
+    effect = Effect.EQUALIZE
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class RandomAutocontrast(_Sometimes):
+    """Stretch the values of each channel to 0..255, with probability `p`."""
+
+    p: float = 0.5
+    effect = Effect.AUTOCONTRAST
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class RandomAdjustSharpness(_Sometimes):
+    """Blur (factor below 1) or sharpen (above 1) an image, with probability `p`."""
+
+    sharpness_factor: float
+    p: float = 0.5
+    effect = Effect.SHARPNESS
+
+    def __post_init__(self) -> None:
+        where = "RandomAdjustSharpness"
+        read_number(where, "sharpness_factor", self.sharpness_factor, least=0)
+        _Sometimes.__post_init__(self)
+
+    def numbers(self) -> tuple[float, ...]:
+        """The factor."""
+        return (self.sharpness_factor,)
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class ColorJitter(ImageOp):
+    """Change brightness, contrast, saturation and hue by random factors, in random order.
+
+    Each is a number, the largest distance from no change, or (min, max); None leaves it alone.
+    """
+
+    brightness: Jitter = None
+    contrast: Jitter = None
+    saturation: Jitter = None
+    hue: Jitter = None
+    _ranges: dict[Effect, Range] = field(init=False, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        self._keep(_ranges=_read_ranges("ColorJitter", self))
+
+    def sample(self, draws: Draws, sizes: Sizes) -> tuple[EffectMove, ...]:
+        """An order for each image, and a factor for each adjustment."""
+        effects = np.array(list(self._ranges), dtype=np.int64)
+        count = len(effects)
+        draws.reserve(2 * count)
+        order = draws.orders(count)
+        factors = np.array([draws.uniform(*limits) for limits in self._ranges.values()])
+        rows = np.arange(len(sizes))
+        moves = []
+        for turn in order:
+            numbers = np.zeros((len(sizes), NUMBERS))
+            numbers[:, 0] = factors[turn, rows]
+            moves.append(EffectMove(effects[turn], numbers, sizes.height, sizes.width))
+        return tuple(moves)
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class RandomPhotometricDistort(ImageOp):
+    """The colour changes of SSD: each with probability `p`, and then perhaps swapped channels.
+
+    Contrast comes before saturation and hue or after them, equally often.
+    """
+
+    brightness: Sequence[float] = (0.875, 1.125)
+    contrast: Sequence[float] = (0.5, 1.5)
+    saturation: Sequence[float] = (0.5, 1.5)
+    hue: Sequence[float] = (-0.05, 0.05)
+    p: float = 0.5
+    _ranges: dict[Effect, Range] = field(init=False, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        read_probability("RandomPhotometricDistort", self.p)
+        self._keep(_ranges=_read_ranges("RandomPhotometricDistort", self))
+
+    def sample(self, draws: Draws, sizes: Sizes) -> tuple[EffectMove, ...]:
+        """A factor and a decision for each change, a place for contrast, an order of channels."""
+        draws.reserve(2 * len(_ADJUSTMENTS) + 5)
+        moves = {}
+        for _, effect, unchanged, _, _ in _ADJUSTMENTS:
+            factor = draws.uniform(*self._ranges.get(effect, (unchanged, unchanged)))
+            chosen = draws.uniform() < self.p
+            moves[effect] = effect_where(chosen, effect, sizes, factor)
+        contrast_early = draws.uniform() < 0.5
+        swapped = draws.uniform() < self.p
+        swap = effect_where(swapped, Effect.PERMUTE_CHANNELS, sizes, *draws.orders(3))
+        contrast = moves[Effect.CONTRAST]
+        return (
+            moves[Effect.BRIGHTNESS],
+            only_where(contrast_early, contrast),
+            moves[Effect.SATURATION],
+            moves[Effect.HUE],
+            only_where(~contrast_early, contrast),
+            swap,
+        )
+
+
+def _read_ranges(where: str, transform: object) -> dict[Effect, Range]:
+    """The ranges of the adjustments that change something."""
+    ranges = {}
+    for name, effect, centre, least, most in _ADJUSTMENTS:
+        given = getattr(transform, name)
+        limits = read_jitter(where, name, given, centre=centre, least=least, most=most)
+        if limits is not None:
+            ranges[effect] = limits
+    return ranges

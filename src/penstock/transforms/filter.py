@@ -1,0 +1,175 @@
+"""Blurring, noise, and erasing a rectangle: what replaces values without moving pixels."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Literal
+
+import numpy as np
+
+from penstock._core import Effect
+from penstock.errors import TransformError
+from penstock.geometry import Sizes
+from penstock.rng import Draws
+from penstock.transforms.arguments import (
+    PerChannel,
+    read_channels,
+    read_generation,
+    read_number,
+    read_pair,
+    read_probability,
+    read_range,
+    read_size,
+)
+from penstock.transforms.effects import EffectMove, effect_where, same_effect, split_key
+from penstock.transforms.op import ImageOp, refuse_any
+from penstock.transforms.resize import BOX_TRIES, draw_boxes
+from penstock.transforms.torch_blur import (
+    MOST_WEIGHTS,
+    check_installed_torch,
+    torch_weights,
+    weights_needed,
+)
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class GaussianBlur(ImageOp):
+    """Blur with a Gaussian whose sigma is drawn from `sigma`, (min, max) or one number.
+
+    `kernel_size` is an odd number of pixels, or (width, height) as torchvision has it here.
+    `flavor` None gives the same bytes on every machine, within a level of torchvision's.
+    "torchvision" and "torchvision_v1" give the bytes of its v2 and v1 transforms, with weights from
+    the torch that is installed; a torch that would give others is refused.
+    """
+
+    kernel_size: int | Sequence[int]
+    sigma: float | Sequence[float] = (0.1, 2.0)
+    flavor: Literal["torchvision", "torchvision_v1"] | None = None
+    _width: int = field(init=False, repr=False, compare=False)
+    _height: int = field(init=False, repr=False, compare=False)
+    _sigmas: tuple[float, float] = field(init=False, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        width, height = read_size(
+            "GaussianBlur", self.kernel_size, name="kernel_size", order="(width, height)"
+        )
+        if width % 2 == 0 or height % 2 == 0:
+            raise TransformError(
+                f"GaussianBlur: kernel_size must be odd, got {self.kernel_size!r}."
+            )
+        low, high = read_pair("GaussianBlur", "sigma", self.sigma)
+        if not 0 < low <= high:
+            raise TransformError(
+                f"GaussianBlur: sigma must be positive and (min, max), got {self.sigma!r}."
+            )
+        self._keep(_width=width, _height=height, _sigmas=(low, high))
+        if self.flavor is not None:
+            needed = weights_needed(width, height)
+            if needed > MOST_WEIGHTS:
+                raise TransformError(
+                    f"GaussianBlur: flavor is for kernels with up to {MOST_WEIGHTS} different "
+                    f"weights, and {height}x{width} has {needed}. "
+                    "Use penstock.transforms.GaussianBlur without flavor, which is within a level."
+                )
+            check_installed_torch(read_generation("GaussianBlur", self.flavor))
+
+    def sample(self, draws: Draws, sizes: Sizes) -> tuple[EffectMove]:
+        """One sigma for each image, the same in both directions."""
+        require_room("GaussianBlur", self._width, self._height, draws, sizes)
+        sigma = draws.uniform(*self._sigmas)
+        numbers = (self._width, self._height, sigma, sigma)
+        if self.flavor is None:
+            return (same_effect(Effect.GAUSSIAN_BLUR, sizes, *numbers),)
+        generation = read_generation("GaussianBlur", self.flavor)
+        weights = torch_weights(self._width, self._height, sigma, generation)
+        return (same_effect(Effect.GAUSSIAN_BLUR, sizes, *numbers, *weights.T),)
+
+
+def require_room(where: str, width: int, height: int, draws: Draws, sizes: Sizes) -> None:
+    """Raise if half a kernel does not fit an image: its border is mirrored, once at most."""
+    small = (sizes.width <= width // 2) | (sizes.height <= height // 2)
+    reason = f"and the kernel, of {height}x{width}, is more than twice as large. "
+    advice = "Resize first, or use a smaller kernel."
+    refuse_any(where, small, draws, sizes, lambda _: reason + advice)
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class GaussianNoise(ImageOp):
+    """Add normal noise to every value; `mean` and `sigma` are for values of 0 to 1.
+
+    Without `clip`, values beyond 0..255 come in again at the other end, as in torchvision.
+    """
+
+    mean: float = 0.0
+    sigma: float = 0.1
+    clip: bool = True
+
+    def __post_init__(self) -> None:
+        read_number("GaussianNoise", "mean", self.mean)
+        read_number("GaussianNoise", "sigma", self.sigma, least=0)
+
+    def sample(self, draws: Draws, sizes: Sizes) -> tuple[EffectMove]:
+        """A key for each image; the noise itself is made from it, pixel by pixel, later."""
+        key = split_key(draws.bits()[0])
+        numbers = (self.mean, self.sigma, float(self.clip), *key)
+        return (same_effect(Effect.GAUSSIAN_NOISE, sizes, *numbers),)
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class RandomErasing(ImageOp):
+    """With probability `p`, overwrite a random rectangle.
+
+    It covers a share of the image drawn from `scale`, with height / width drawn from `ratio`
+    (evenly on a logarithmic scale); if ten draws do not fit, nothing is erased. `value` is a number
+    or one for each of red, green and blue, on the scale the image has here; "random" is normal
+    noise. `inplace` is taken for torchvision's sake and changes nothing.
+    """
+
+    p: float = 0.5
+    scale: Sequence[float] = (0.02, 0.33)
+    ratio: Sequence[float] = (0.3, 3.3)
+    value: float | Sequence[float] | str = 0.0
+    inplace: bool = False
+    _shares: tuple[float, float] = field(init=False, repr=False, compare=False)
+    _ratios: tuple[float, float] = field(init=False, repr=False, compare=False)
+    _values: PerChannel | None = field(init=False, repr=False, compare=False)  # None is noise
+
+    def __post_init__(self) -> None:
+        where = "RandomErasing"
+        read_probability(where, self.p)
+        self._keep(
+            _shares=read_range(where, "scale", self.scale, least=0, most=1),
+            _ratios=read_range(where, "ratio", self.ratio, above=0),
+            _values=_read_value(self.value),
+        )
+
+    def sample(self, draws: Draws, sizes: Sizes) -> tuple[EffectMove]:
+        """Draw ten rectangles and a place at once; each image takes the first that fits."""
+        draws.reserve(2 * BOX_TRIES + 4)
+        chosen = draws.uniform() < self.p
+        # torchvision's ratio is height / width here, and width / height in RandomResizedCrop.
+        widths, heights = draw_boxes(draws, sizes, self._shares, self._ratios)
+        fits = (heights < sizes.height) & (widths < sizes.width)
+        first, rows = fits.argmax(axis=0), np.arange(len(sizes))
+        chosen &= fits[first, rows]
+        height = np.where(chosen, heights[first, rows], 0).astype(np.int64)
+        width = np.where(chosen, widths[first, rows], 0).astype(np.int64)
+        top = draws.integers(sizes.height - height + 1)
+        left = draws.integers(sizes.width - width + 1)
+        is_noise = float(self._values is None)
+        colour = self._values or (0.0, 0.0, 0.0)
+        key = split_key(draws.bits()[0]) if is_noise else (0.0, 0.0)
+        numbers = (top, left, height, width, *colour, is_noise, *key)
+        return (effect_where(chosen, Effect.ERASE, sizes, *numbers),)
+
+
+def _read_value(given: float | Sequence[float] | str) -> PerChannel | None:
+    if isinstance(given, str):
+        if given == "random":
+            return None
+        raise TransformError(
+            f'RandomErasing: value must be a number, three numbers or "random", got {given!r}.'
+        )
+    several = given if isinstance(given, Sequence) else (given,)
+    return read_channels("RandomErasing", "value", several)
