@@ -84,14 +84,15 @@ def test_elastic_points_know_the_displacements_of_pixels():
     (move,) = T.ElasticTransform(30, (1, 2)).sample(
         Draws(0, 0, np.arange(2), 0), sizes_of(SIZE, SIZE)
     )
-    for numbers in move.numbers:
-        found = elastic_field(numbers, Size(*SIZE))
-        expected = elastic_displacements(SIZE, (30, 30), (1, 2), tuple(numbers[6:8]))
+    for row in range(2):
+        parameters = move.parameters(row)
+        found = elastic_field(Size(*SIZE), **parameters)
+        expected = elastic_displacements(SIZE, (30, 30), (1, 2), tuple(parameters["key"]))
         np.testing.assert_allclose(found, expected, atol=1e-5)  # the core has float32
 
 
 @pytest.mark.parametrize(
-    ("effect", "numbers"),
+    ("effect", "matrix"),
     [
         (Effect.AFFINE, (1, 0, -13, 0, 1, 7)),
         (Effect.AFFINE, (0.5, 0, 20, 0, 0.8, 5)),
@@ -100,13 +101,13 @@ def test_elastic_points_know_the_displacements_of_pixels():
         (Effect.PERSPECTIVE, (1.1, 0.1, -8, 0.05, 1.2, -9, 0.001, 0.0015)),
     ],
 )
-def test_warps(effect, numbers):
+def test_warps(effect, matrix):
     method = Image.Transform[effect.name]
     for seed in range(20):
         box = random_box(seed)
-        move = same_effect(effect, sizes_of(SIZE), *numbers)
+        move = same_effect(effect, sizes_of(SIZE), matrix=matrix, filter=0, fill=0)
         moved = move_targets((move,), read_targets([0, 1], boxes=[box]), sizes_of(SIZE))
-        found = seen(painted(box).transform(SIZE[::-1], method, numbers))
+        found = seen(painted(box).transform(SIZE[::-1], method, matrix))
         left, top, right, bottom = moved.boxes[0]
         if found is None:
             assert min(right - left, bottom - top) < 1.5

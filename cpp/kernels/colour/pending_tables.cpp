@@ -123,7 +123,7 @@ class PendingTables::Add {
     if (is_gray()) return;
     tables_.flush(image_, image_.view());
     // Pillow's hues are bytes, and a turn by a negative share wraps around in them.
-    PENSTOCK_PICK(turn_hue)(image_, static_cast<uint8_t>(whole(p.turn * 255)));
+    PENSTOCK_PICK(turn_hue)(image_, static_cast<uint8_t>(whole(p.factor * 255)));
   }
   void operator()(const Parameters<EffectKind::permute_channels>& p) {
     if (!is_gray()) tables_.permute(image_, p.order);

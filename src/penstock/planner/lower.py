@@ -19,9 +19,9 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from penstock._core import Effect, Programs, StepColumn
+from penstock._core import FINISHED, Effect, Programs, StepColumn
 from penstock.geometry import Bools, Ints, Sizes
-from penstock.planner.lower_effects import FINISHED, EffectList, Effects
+from penstock.planner.lower_effects import EffectList, Effects
 from penstock.planner.pillow_order import vertical_first
 from penstock.transforms.effects import EffectMove
 from penstock.transforms.moves import CropMove, FlipMove, Move, PadMove, ResizeMove

@@ -8,10 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from penstock.geometry import Bools, Ints
-from penstock.transforms.effects import NUMBERS, EffectMove
-
-# cpp/engine/program.h: an effect on the finished slot.
-FINISHED = -1
+from penstock.transforms.effects import EffectMove, no_numbers
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,7 +16,7 @@ class Effects:
     """The effects of a batch, sample by sample, each in the order in which they are done."""
 
     heads: npt.NDArray[np.int32]  # (effects, 4): effect, step that it follows, height, width
-    numbers: npt.NDArray[np.float64]  # (effects, NUMBERS)
+    numbers: npt.NDArray[np.float64]  # (effects, room for parameters)
     counts: npt.NDArray[np.int32]  # how many of them belong to each sample
 
     def pick(self, samples: Bools | Ints) -> Effects:
@@ -57,7 +54,7 @@ class EffectList:
         if not self._rows:
             nothing = np.zeros((0, 4), dtype=np.int32)
             counts = np.zeros(self._samples, dtype=np.int32)
-            return Effects(nothing, np.zeros((0, NUMBERS)), counts)
+            return Effects(nothing, no_numbers(0), counts)
         rows = np.concatenate(self._rows)
         order = np.argsort(rows, kind="stable")
         return Effects(

@@ -16,8 +16,7 @@ from penstock._core import Effect, Element, MixKind, PadMode, StepColumn
 from penstock.geometry import Ints, Size, Sizes
 from penstock.planner.lower import NO_RESIZE
 from penstock.planner.plan import Plan
-from penstock.reference.effects import Mix, apply_effect
-from penstock.reference.filters import normal_numbers
+from penstock.reference.effects import Mix, apply_effect, erased_values
 from penstock.transforms.batch_op import Mixing
 from penstock.transforms.effects import EffectMove
 from penstock.transforms.moves import CropMove, FlipMove, Move, PadMove, ResizeMove
@@ -101,12 +100,10 @@ def erase_finished(
     """Erase a rectangle of a finished image, whose element type values are rounded to."""
     if move.effect[row] == Effect.NONE:
         return
-    numbers = move.numbers[row]
-    top, left, height, width = (int(number) for number in numbers[:4])
-    values = np.broadcast_to(numbers[4:7].astype(np.float32)[:, None, None], (3, height, width))
-    if numbers[7]:
-        noise = normal_numbers((numbers[8], numbers[9]), 3 * height * width)
-        values = noise.astype(np.float32).reshape(3, height, width)
+    parameters = move.parameters(row)
+    top, left = int(parameters.pop("top")), int(parameters.pop("left"))
+    values = erased_values(**parameters).astype(np.float32)
+    height, width = values.shape[1:]
     if finished.dtype == np.uint16:
         values = bfloat16_bits(np.ascontiguousarray(values))
     elif finished.dtype == np.uint8:
@@ -156,11 +153,11 @@ def bfloat16_bits(values: npt.NDArray[np.float32]) -> npt.NDArray[np.uint16]:
 
 def _apply_effect(image: Image.Image, move: EffectMove, row: int, mix: Mix) -> Image.Image:
     effect = Effect(move.effect[row])
-    numbers = move.numbers[row].tolist()
+    parameters = move.parameters(row)
     if effect in Mix.EFFECTS:
-        return Image.fromarray(mix.apply(np.asarray(image), effect, numbers[0]))
+        return Image.fromarray(mix.apply(np.asarray(image), effect, **parameters))
     size = Size(int(move.height[row]), int(move.width[row]))
-    return apply_effect(image, effect, numbers, size)
+    return apply_effect(image, effect, parameters, size)
 
 
 def _pad(

@@ -20,13 +20,14 @@ from penstock.geometry import Bools, Floats, Ints, Sizes
 from penstock.rng import Words
 
 __all__ = [
-    "NUMBERS",
     "WARPS",
     "EffectMove",
     "effect_where",
+    "mixed_effects",
     "no_numbers",
     "only_where",
     "pack_colour",
+    "parameter_names",
     "place_of",
     "read_parameters",
     "same_effect",
@@ -75,6 +76,11 @@ class EffectMove:
         return read_parameters(Effect(self.effect[row]), self.numbers[row])
 
 
+def parameter_names(effect: Effect) -> tuple[str, ...]:
+    """The parameters of an effect, in their order."""
+    return tuple(_PLACES[effect])
+
+
 def place_of(effect: Effect, name: str) -> int | slice:
     """Where the numbers of an effect hold this parameter."""
     try:
@@ -98,28 +104,26 @@ def write_parameters(effect: Effect, numbers: Floats, **parameters: Value) -> No
             numbers[..., place] = value
 
 
-NUMBERS = EFFECT_NUMBERS
-
-
 def no_numbers(samples: int) -> Floats:
     """Numbers for effects that are written later."""
     return np.zeros((samples, EFFECT_NUMBERS))
 
 
-def same_effect(
-    effect: Effect, sizes: Sizes, *columns: Floats | Ints | float, **parameters: Value
-) -> EffectMove:
+def same_effect(effect: Effect, sizes: Sizes, **parameters: Value) -> EffectMove:
     """One effect for all samples."""
-    if columns:
-        numbers = no_numbers(len(sizes))
-        for column, values in enumerate(columns):
-            numbers[:, column] = values
-        return EffectMove(np.full(len(sizes), effect), numbers, sizes.height, sizes.width)
-    if missing := (_REQUIRED[effect] - set(parameters)) and ():
-        raise _misnamed(effect, parameters, missing)
+    return mixed_effects(np.full(len(sizes), effect), sizes, [effect], **parameters)
+
+
+def mixed_effects(
+    effects: Ints, sizes: Sizes, kinds: Sequence[Effect], **parameters: Value
+) -> EffectMove:
+    """An effect for each sample, all of them of `kinds`, which take the same parameters."""
+    for kind in kinds:
+        if missing := _REQUIRED[kind] - set(parameters):
+            raise _misnamed(kind, parameters, missing)
     numbers = no_numbers(len(sizes))
-    write_parameters(effect, numbers, **parameters)
-    return EffectMove(np.full(len(sizes), effect), numbers, sizes.height, sizes.width)
+    write_parameters(kinds[0], numbers, **parameters)
+    return EffectMove(effects, numbers, sizes.height, sizes.width)
 
 
 def only_where(chosen: Bools, move: EffectMove) -> EffectMove:
@@ -128,15 +132,9 @@ def only_where(chosen: Bools, move: EffectMove) -> EffectMove:
     return EffectMove(kinds, move.numbers * chosen[:, None], move.height, move.width)
 
 
-def effect_where(
-    chosen: Bools,
-    effect: Effect,
-    sizes: Sizes,
-    *columns: Floats | Ints | float,
-    **parameters: Value,
-) -> EffectMove:
+def effect_where(chosen: Bools, effect: Effect, sizes: Sizes, **parameters: Value) -> EffectMove:
     """One effect for the chosen samples, nothing for the others."""
-    return only_where(chosen, same_effect(effect, sizes, *columns, **parameters))
+    return only_where(chosen, same_effect(effect, sizes, **parameters))
 
 
 def pack_colour(red: int, green: int, blue: int) -> int:

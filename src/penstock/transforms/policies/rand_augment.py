@@ -179,11 +179,11 @@ class AugMix(ImageOp):
         """Weights, and for each chain its depth and its ops; weights are float32 as in torch."""
         own, mixed = draw_weights(draws, self.alpha, 2).astype(np.float32)
         shares = draw_weights(draws, self.alpha, int(self.mixture_width)).astype(np.float32)
-        moves = [same_effect(Effect.MIX_BEGIN, sizes, own.astype(np.float64))]
+        moves = [same_effect(Effect.MIX_BEGIN, sizes, weight=own.astype(np.float64))]
         for share in shares:
             moves += self._draw_chain(draws, sizes)
             weight = (share * mixed).astype(np.float64)
-            moves.append(same_effect(Effect.MIX_ADD, sizes, weight))
+            moves.append(same_effect(Effect.MIX_ADD, sizes, weight=weight))
         moves.append(same_effect(Effect.MIX_END, sizes))
         return tuple(moves)
 

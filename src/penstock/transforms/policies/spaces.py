@@ -239,7 +239,7 @@ def _solarize_add(most: float) -> PolicyOp:
     below = 128
     return PolicyOp(
         "SolarizeAdd",
-        direct(Effect.SOLARIZE_ADD, below),
+        direct(Effect.SOLARIZE_ADD, threshold=below),
         lambda level, sizes: np.minimum(added(level, sizes), most),
     )
 
