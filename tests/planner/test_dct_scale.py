@@ -5,8 +5,7 @@ import pytest
 
 from penstock._core import PadMode, StepColumn
 from penstock.geometry import Sizes
-from penstock.planner.dct_scale import choose_dct_scale
-from penstock.planner.lower import lower
+from penstock.planner.lower import choose_dct_scale, lower
 from penstock.transforms.moves import CropMove, FlipMove, PadMove, ResizeMove
 
 BILINEAR, BICUBIC, LANCZOS, HAMMING, NEAREST, BOX = 2, 3, 1, 5, 0, 4

@@ -18,8 +18,7 @@ from penstock.loading.options import RunOptions
 from penstock.loading.python_calls import PythonCalls
 from penstock.loading.target_source import TargetSource
 from penstock.loading.work import Carrier, Failures, Part
-from penstock.planner.dct_scale import choose_dct_scale
-from penstock.planner.lower import Steps, lower
+from penstock.planner.lower import Steps, choose_dct_scale, lower
 from penstock.planner.plan import Plan, Segment
 from penstock.reference.libraries.pillow import check_pixels, decode_rgb, open_listening
 from penstock.resources import MORE_THREADS, Pool, refused

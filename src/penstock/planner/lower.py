@@ -9,24 +9,45 @@ steps as give the same bytes, for each sample on its own:
 - mirrors cancel out;
 - a border starts a new step unless nothing has happened in the present one;
 - an effect on pixels follows a step, which it ends.
+
+`choose_dct_scale` then decides which photos may be decoded at a reduced size.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import numpy.typing as npt
 
 from penstock._core import FINISHED, Effect, Programs, StepColumn
 from penstock.geometry import Bools, Ints, Sizes
-from penstock.planner.lower_effects import EffectList, Effects
 from penstock.planner.pillow_order import vertical_first
-from penstock.transforms.effects import EffectMove
+from penstock.transforms.arguments import InterpolationMode
+from penstock.transforms.effects import EffectMove, no_numbers
 from penstock.transforms.moves import CropMove, FlipMove, Move, PadMove, ResizeMove
 
 NO_RESIZE = -1
+
+# The scales at which a JPEG may be decoded, beside 1.
+_SCALES = (2, 4, 8)
+
+# How far the resize must still reduce the reduced photo: its filter then spans enough pixels to
+# have nearly the same shape. At 1 errors are three times as large, at 3 a quarter of the gain is
+# lost.
+_SPARE = 2
+
+# Box takes every pixel whole or not at all, nearest takes single ones: both show what is left out.
+_SMOOTH = [
+    mode.pillow_filter
+    for mode in (
+        InterpolationMode.BILINEAR,
+        InterpolationMode.HAMMING,
+        InterpolationMode.BICUBIC,
+        InterpolationMode.LANCZOS,
+    )
+]
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,7 +105,7 @@ class _Builder:
         self._touched = np.zeros(len(sizes), dtype=np.bool_)  # padded, cropped or resized
         self._complete = np.zeros((len(sizes), most_steps, len(StepColumn)), dtype=np.int32)
         self._counts = np.zeros(len(sizes), dtype=np.int64)
-        self._effects = EffectList(len(sizes))
+        self._effects = _EffectList(len(sizes))
 
     def pad(self, move: PadMove) -> None:
         padded = (move.left | move.top | move.right | move.bottom) != 0
@@ -217,3 +238,79 @@ def _identity(sizes: Sizes) -> Ints:
     step[StepColumn.FILTER] = NO_RESIZE
     step[StepColumn.DCT_SCALE] = 1
     return step
+
+
+@dataclass(frozen=True, slots=True)
+class Effects:
+    """The effects of a batch, sample by sample, each in the order in which they are done."""
+
+    heads: npt.NDArray[np.int32]  # (effects, 4): effect, step that it follows, height, width
+    numbers: npt.NDArray[np.float64]  # (effects, room for parameters)
+    counts: npt.NDArray[np.int32]  # how many of them belong to each sample
+
+    def pick(self, samples: Bools | Ints) -> Effects:
+        """The effects of some of the samples, by a mask or by rows."""
+        counts = self.counts[samples]
+        if not len(self.heads):
+            return Effects(self.heads, self.numbers, counts)
+        starts = (np.cumsum(self.counts) - self.counts)[samples]
+        before = np.cumsum(counts) - counts
+        chosen = np.arange(counts.sum()) + np.repeat(starts - before, counts)
+        return Effects(self.heads[chosen], self.numbers[chosen], counts)
+
+
+class _EffectList:
+    """Collects effects move by move."""
+
+    def __init__(self, samples: int) -> None:
+        self._samples = samples
+        self._rows: list[Ints] = []
+        self._heads: list[Ints] = []
+        self._numbers: list[npt.NDArray[np.float64]] = []
+
+    def add(self, move: EffectMove, present: Bools, after_steps: Ints) -> None:
+        """Append the effects of the samples where there is one."""
+        rows = np.flatnonzero(present)
+        if not len(rows):
+            return
+        heads = np.stack([move.effect, after_steps, move.height, move.width], axis=1)
+        self._rows.append(rows)
+        self._heads.append(heads[rows])
+        self._numbers.append(move.numbers[rows])
+
+    def finish(self) -> Effects:
+        """Sort by sample, keeping the order within each."""
+        if not self._rows:
+            nothing = np.zeros((0, 4), dtype=np.int32)
+            counts = np.zeros(self._samples, dtype=np.int32)
+            return Effects(nothing, no_numbers(0), counts)
+        rows = np.concatenate(self._rows)
+        order = np.argsort(rows, kind="stable")
+        return Effects(
+            np.concatenate(self._heads)[order].astype(np.int32),
+            np.concatenate(self._numbers)[order],
+            np.bincount(rows, minlength=self._samples).astype(np.int32),
+        )
+
+
+def choose_dct_scale(steps: Steps) -> Steps:
+    """The same steps, with the largest scale that each sample's first resize leaves room for.
+
+    This is fidelity="fast". A JPEG holds 8x8 blocks of frequencies. Leaving out the upper ones
+    gives the image at 1/2, 1/4 or 1/8 of its size for less work, and the resize that follows has
+    fewer pixels to go through. It would have smoothed away what is missing, or nearly so, if enough
+    is left for it to do.
+    """
+    table = steps.table.copy()
+    first = table[:, 0]
+    padding = first[
+        :, [StepColumn.PAD_LEFT, StepColumn.PAD_TOP, StepColumn.PAD_RIGHT, StepColumn.PAD_BOTTOM]
+    ]
+    usable = np.isin(first[:, StepColumn.FILTER], _SMOOTH) & ~padding.any(axis=1)
+    reduction = np.minimum(
+        first[:, StepColumn.CROP_HEIGHT] / first[:, StepColumn.RESIZE_HEIGHT],
+        first[:, StepColumn.CROP_WIDTH] / first[:, StepColumn.RESIZE_WIDTH],
+    )
+    for scale in _SCALES:
+        first[usable & (reduction >= scale * _SPARE), StepColumn.DCT_SCALE] = scale
+    return replace(steps, table=table)

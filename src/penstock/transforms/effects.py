@@ -30,6 +30,7 @@ __all__ = [
     "parameter_names",
     "place_of",
     "read_parameters",
+    "room_for",
     "same_effect",
     "split_key",
     "write_parameters",
@@ -87,6 +88,12 @@ def place_of(effect: Effect, name: str) -> int | slice:
         return _PLACES[effect][name]
     except KeyError:
         raise _misnamed(effect, [name]) from None
+
+
+def room_for(effect: Effect, name: str) -> int:
+    """How many numbers this parameter has."""
+    place = place_of(effect, name)
+    return place.stop - place.start if isinstance(place, slice) else 1
 
 
 def read_parameters(effect: Effect, numbers: Floats) -> dict[str, Any]:
