@@ -30,8 +30,10 @@ NEAREST, BILINEAR, BICUBIC = 0, 2, 3
 CV_FILTERS = {NEAREST: cv.INTER_NEAREST, BILINEAR: cv.INTER_LINEAR, BICUBIC: cv.INTER_CUBIC}
 BLUR_PX, BLUR_SIGMA = 23, 1.0
 BLUR = {
-    "kernel_width": BLUR_PX, "kernel_height": BLUR_PX,
-    "sigma_across": BLUR_SIGMA, "sigma_down": BLUR_SIGMA,
+    "kernel_width": BLUR_PX,
+    "kernel_height": BLUR_PX,
+    "sigma_across": BLUR_SIGMA,
+    "sigma_down": BLUR_SIGMA,
 }
 NOISE_SIGMA = 0.1
 ELASTIC_ALPHA, ELASTIC_SIGMA = 50.0, 5.0
@@ -261,9 +263,13 @@ def operations(side_px: int) -> list[Operation]:
                 (
                     Effect.ELASTIC,
                     {
-                        "alpha_across": ELASTIC_ALPHA, "alpha_down": ELASTIC_ALPHA,
-                        "sigma_across": ELASTIC_SIGMA, "sigma_down": ELASTIC_SIGMA,
-                        "filter": BILINEAR, "fill": 0, "key": (7, 11),
+                        "alpha_across": ELASTIC_ALPHA,
+                        "alpha_down": ELASTIC_ALPHA,
+                        "sigma_across": ELASTIC_SIGMA,
+                        "sigma_down": ELASTIC_SIGMA,
+                        "filter": BILINEAR,
+                        "fill": 0,
+                        "key": (7, 11),
                     },
                 )
             ],

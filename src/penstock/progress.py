@@ -100,7 +100,7 @@ def _rich_progress(unit: str, *, counted: bool, rate: bool) -> Progress:
     from rich.text import Text
 
     class Rate(ProgressColumn):
-        """Items a second, once there is something to divide."""
+        """Items per second, once there is something to divide."""
 
         def render(self, task: Task) -> Text:
             speed = task.finished_speed or task.speed

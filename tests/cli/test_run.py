@@ -14,6 +14,7 @@ EXAMPLES = Path(__file__).parents[2] / "examples"
 PUBLIC_STYLE = ["train_resnet_plain", "train_lightning_style", "train_hf_style"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", PUBLIC_STYLE)
 def test_public_style_scripts_run_unmodified(name, tmp_path):
     script = EXAMPLES / f"{name}.py"
@@ -171,7 +172,7 @@ def test_a_python_that_reads_no_environment_is_refused(write):
     ("arguments", "message"),
     [
         (["no_such.py"], "there is no script 'no_such.py'"),
-        (["--json", "no/such/file.json", __file__], "there is no such folder"),
+        (["--json", "no/such/file.json", __file__], "the folder does not exist"),
         (["--json", ".", __file__], "it is a folder"),
     ],
 )

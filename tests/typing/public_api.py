@@ -29,5 +29,10 @@ for images, labels in watched:
     assert len(images) == len(labels)
 assert_type(str(watched.report()), str)
 
+found = ps.analyze(loader, device="emulated:1000", effort=ps.Effort(rounds=1, seconds=0.1))
+assert_type(found, ps.Analysis)
+assert_type(found.to_html(), str)
+found.to_html("report.html", before=ps.Analysis.from_json("before.json"))
+
 assert_type(ps.__version__, str)
 error: ps.PenstockError = ps.PenstockError("where: what was got. What to do.")

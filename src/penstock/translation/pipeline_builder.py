@@ -113,7 +113,7 @@ def find_difference(cv2: Any, paths: Sequence[Path]) -> str:
 
 
 def _decodes_alike(cv2: Any) -> bool:
-    """Compare the two on JPEGs of each kind of chroma; the libraries beneath may be others."""
+    """Compare both on JPEGs of each chroma sampling: they may be built on other libraries."""
     noise = np.random.default_rng(0).integers(0, 256, (11, 13, 3), dtype=np.uint8)
     picture = Image.fromarray(noise).resize((61, 47))
     for subsampling in (0, 1, 2):
