@@ -87,23 +87,28 @@ class PendingTables::Add {
  public:
   Add(PendingTables& tables, PlanarTarget& image) : tables_(tables), image_(image) {}
 
-  void operator()(const Parameters<EffectKind::brightness>& p) {
-    tables_.append(blend_table(0, static_cast<float>(p.factor)));
-  }
+  // Effects that look at one level at a time are a function from level to level.
+
+  void operator()(const Parameters<EffectKind::brightness>& p) { blend(0, p.factor); }
   void operator()(const Parameters<EffectKind::contrast>& p) {
-    const int mean = mean_luma(image_.view(), tables_.waiting());
-    tables_.append(blend_table(mean, static_cast<float>(p.factor)));
+    blend(mean_luma(image_.view(), tables_.waiting()), p.factor);
   }
   void operator()(const Parameters<EffectKind::posterize>& p) {
-    tables_.append(posterize_table(whole(p.bits)));
+    const int kept = 0xff00 >> std::clamp(whole(p.bits), 0, 8);
+    each_level([=](int level) { return level & kept; });
   }
   void operator()(const Parameters<EffectKind::solarize>& p) {
-    tables_.append(solarize_table(p.threshold));
+    each_level([=](int level) { return level < p.threshold ? level : 255 - level; });
   }
   void operator()(const Parameters<EffectKind::solarize_add>& p) {
-    tables_.append(solarize_add_table(whole(p.amount), p.threshold));
+    const int added = std::clamp(whole(p.amount), -255, 255);
+    each_level(
+        [=](int level) { return level < p.threshold ? std::clamp(level + added, 0, 255) : level; });
   }
-  void operator()(const Parameters<EffectKind::invert>&) { tables_.append(invert_table()); }
+  void operator()(const Parameters<EffectKind::invert>&) {
+    each_level([](int level) { return 255 - level; });
+  }
+
   void operator()(const Parameters<EffectKind::autocontrast>&) {
     tables_.append(autocontrast_table(tables_.extremes(image_.view()), image_.channels));
   }
@@ -136,6 +141,27 @@ class PendingTables::Add {
 
  private:
   bool is_gray() const { return image_.channels == 1; }
+
+  template <class Level>
+  void each_level(Level level_after) {
+    Lut table;
+    for (int level = 0; level < 256; ++level)
+      table.value[0][level] = static_cast<uint8_t>(level_after(level));
+    std::memcpy(table.value[1], table.value[0], 256);
+    std::memcpy(table.value[2], table.value[0], 256);
+    tables_.append(table);
+  }
+
+  /// As Pillow's Image.blend of a constant `from` and the image.
+  void blend(int from, double given) {
+    const auto factor = static_cast<float>(given);
+    const auto base = static_cast<float>(from);
+    each_level([=](int level) {
+      const float blended = base + factor * static_cast<float>(level - from);
+      // Written so that a NaN (0 * infinity) becomes 0.
+      return blended > 0 ? static_cast<int>(std::min(blended, 255.0f)) : 0;
+    });
+  }
 
   PendingTables& tables_;
   PlanarTarget& image_;
