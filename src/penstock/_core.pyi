@@ -3,212 +3,11 @@ penstock's native core. Use the penstock package; nothing here is public.
 """
 
 from collections.abc import Sequence
-import enum
 from typing import Annotated
 
 import numpy
 from numpy.typing import NDArray
 
-
-class Effect(enum.IntEnum):
-    """What is done to an image; cpp/base/effects.def tells more."""
-
-    NONE = 0
-
-    BRIGHTNESS = 1
-
-    CONTRAST = 2
-
-    SATURATION = 3
-
-    HUE = 4
-
-    SHARPNESS = 5
-
-    POSTERIZE = 6
-
-    SOLARIZE = 7
-
-    SOLARIZE_ADD = 8
-
-    INVERT = 9
-
-    AUTOCONTRAST = 10
-
-    EQUALIZE = 11
-
-    GRAYSCALE = 12
-
-    PERMUTE_CHANNELS = 13
-
-    AFFINE = 14
-
-    PERSPECTIVE = 15
-
-    GAUSSIAN_BLUR = 16
-
-    GAUSSIAN_NOISE = 17
-
-    ERASE = 18
-
-    ELASTIC = 19
-
-    MIX_BEGIN = 20
-
-    MIX_ADD = 21
-
-    MIX_END = 22
-
-class EffectFamily(enum.IntEnum):
-    """What kind of thing an effect does."""
-
-    NONE = 0
-
-    COLOUR = 1
-
-    FILTER = 2
-
-    WARP = 3
-
-    MIX = 4
-
-class StepColumn(enum.IntEnum):
-    """The fields of a step; cpp/engine/program.h tells more."""
-
-    PAD_LEFT = 0
-
-    PAD_TOP = 1
-
-    PAD_RIGHT = 2
-
-    PAD_BOTTOM = 3
-
-    PAD_MODE = 4
-
-    PAD_FILL = 5
-
-    CROP_TOP = 6
-
-    CROP_LEFT = 7
-
-    CROP_HEIGHT = 8
-
-    CROP_WIDTH = 9
-
-    RESIZE_HEIGHT = 10
-
-    RESIZE_WIDTH = 11
-
-    FILTER = 12
-
-    VERTICAL_FIRST = 13
-
-    WINDOW_TOP = 14
-
-    WINDOW_LEFT = 15
-
-    WINDOW_HEIGHT = 16
-
-    WINDOW_WIDTH = 17
-
-    FLIP_HORIZONTAL = 18
-
-    FLIP_VERTICAL = 19
-
-    DCT_SCALE = 20
-
-class PadMode(enum.IntEnum):
-    """How a border is filled."""
-
-    CONSTANT = 0
-
-    EDGE = 1
-
-    REFLECT = 2
-
-    SYMMETRIC = 3
-
-class Element(enum.IntEnum):
-    """The type of one value of a batch."""
-
-    UINT8 = 0
-
-    FLOAT16 = 1
-
-    BFLOAT16 = 2
-
-    FLOAT32 = 3
-
-class MixKind(enum.IntEnum):
-    """How an image takes part of another."""
-
-    NONE = 0
-
-    BLEND = 1
-
-    PASTE = 2
-
-class Storage(enum.IntEnum):
-    """
-    How a record holds its image. All but DEFLATED stand in packed files so; that is RAW, compressed.
-    """
-
-    JPEG = 0
-
-    DCT = 1
-
-    RAW = 2
-
-    DEFLATED = 3
-
-class Route(enum.IntEnum):
-    """Who decodes an image."""
-
-    BASELINE = 0
-
-    LIBJPEG = 1
-
-    PILLOW = 2
-
-class Status(enum.IntEnum):
-    """What became of an image when it was decoded."""
-
-    OK = 0
-
-    IRREGULAR = 1
-
-    WARNED = 2
-
-    FAILED = 3
-
-EFFECT_NUMBERS: int = 32
-
-FINISHED: int = -1
-
-def effect_table() -> list[tuple[Effect, EffectFamily, list[tuple[str, int, bool]]]]:
-    """
-    All effects: each with its family, and the name and count of its parameters and whether they may be left out.
-    """
-
-class Format:
-    """How batch slots are written."""
-
-    def __init__(self, element: Element, layout: str, scale: float, mean: Sequence[float], std: Sequence[float], divisor: float = 1.0, gain: Sequence[float] = [1.0, 1.0, 1.0]) -> None: ...
-
-class Programs:
-    """What is done to some samples."""
-
-    def __init__(self, steps: Annotated[NDArray[numpy.int32], dict(shape=(None, None, None), order='C', device='cpu', writable=False)], step_counts: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], effect_heads: Annotated[NDArray[numpy.int32], dict(shape=(None, None), order='C', device='cpu', writable=False)], effect_numbers: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], effect_counts: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> None: ...
-
-def resize(image: Annotated[NDArray[numpy.uint8], dict(shape=(None, None, None), order='C', device='cpu', writable=False)], out_height: int, out_width: int, filter: int, window: Sequence[int], vertical_first: bool = False, flip_horizontal: bool = False, flip_vertical: bool = False, element: str = 'uint8', layout: str = 'hwc', scale: float = 1.0, mean: Sequence[float] = [0.0, 0.0, 0.0], std: Sequence[float] = [1.0, 1.0, 1.0], divisor: float = 1.0, box: Sequence[float] | None = None) -> NDArray:
-    """
-    Resize an HxWxC image as Pillow does (filter: Pillow's number), keep `window` (top, left, height, width) of the result, mirror it, and convert it. `box` is Pillow's: the part (left, top, right, bottom) of the image to resize, in fractions. Gray becomes three channels. bfloat16 comes back as uint16 bits.
-    """
-
-def pad(image: Annotated[NDArray[numpy.uint8], dict(shape=(None, None, None), order='C', device='cpu', writable=False)], left: int, top: int, right: int, bottom: int, mode: str = 'constant', fill: Sequence[int] = [0, 0, 0]) -> NDArray:
-    """
-    Pad an HxWxC image as torchvision does on Pillow images; returns three planes.
-    """
 
 def force_isa(name: str) -> None:
     """Use the kernels of this instruction set: scalar, avx2 or avx512."""
@@ -216,25 +15,17 @@ def force_isa(name: str) -> None:
 def active_isa() -> str:
     """The instruction set in use."""
 
-def best_isa() -> str:
-    """The best instruction set of this CPU."""
+def supported_isas() -> list[str]:
+    """The instruction sets that this CPU has; the last is the best one."""
 
-def colour_effects(image: Annotated[NDArray[numpy.uint8], dict(shape=(None, None, None), order='C', device='cpu', writable=False)], effects: Sequence[tuple[int, Sequence[float]]]) -> NDArray[numpy.uint8]:
+def mix_batch(batch: Annotated[NDArray, dict(shape=(None, None, None, None), order='C', device='cpu')], mixes: Sequence[tuple[int, int, float, float, Sequence[int]]], layout: str = 'chw') -> None:
     """
-    Apply effects on colour to an HxWxC image, one after the other: pairs of a number of penstock.transforms.effects.Effect and its first three numbers. Gray becomes three channels.
-    """
-
-def mix_images(images: Sequence[Annotated[NDArray[numpy.uint8], dict(shape=(None, None, None), order='C', device='cpu', writable=False)]], weights: Sequence[float]) -> NDArray[numpy.uint8]:
-    """
-    The weighted sum of HxWxC images of one size, as AugMix makes one. Gray becomes three channels.
+    Mix the images of a batch in place. Each of `mixes` is (partner, kind, weight of the image, weight of the partner, box to paste); kind is 0 none, 1 blend, 2 paste.
     """
 
-def jpeg_header(data: bytes) -> dict:
-    """What a JPEG says about itself, without decoding it."""
-
-def decode_region(data: bytes, decoder: str, top: int, left: int, height: int, width: int, scale: int = 1) -> tuple:
+def elastic_field(height: int, width: int, alpha: Sequence[float], sigma: Sequence[float], key: Sequence[int]) -> Annotated[NDArray[numpy.float32], dict(shape=(None, None, None))]:
     """
-    Decode a region with the 'baseline' or 'libjpeg' decoder: (status, message, HxWx3). The baseline decoder can reduce the image by a `scale` of 2, 4 or 8.
+    The displacement (dx, dy) in pixels of an elastic transform; alpha and sigma are (across, down).
     """
 
 class BatchBuffer:
@@ -285,6 +76,20 @@ class BatchRing:
     def made(self) -> int:
         """Buffers ever made."""
 
+STEP_FIELDS: int = 21
+
+class Format:
+    """How batch slots are written."""
+
+    def __init__(self, element: int, layout: str, scale: float, mean: Sequence[float], std: Sequence[float], divisor: float = 1.0, gain: Sequence[float] = [1.0, 1.0, 1.0]) -> None: ...
+
+EFFECT_NUMBERS: int = 32
+
+class Programs:
+    """What is done to some samples."""
+
+    def __init__(self, steps: Annotated[NDArray[numpy.int32], dict(shape=(None, None, None), order='C', device='cpu', writable=False)], step_counts: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], effect_heads: Annotated[NDArray[numpy.int32], dict(shape=(None, None), order='C', device='cpu', writable=False)], effect_numbers: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], effect_counts: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> None: ...
+
 class Engine:
     """Threads that read files and fill batches."""
 
@@ -292,24 +97,24 @@ class Engine:
 
     def close(self) -> None:
         """
-        End the threads, after what is under way. Parts can only be let go of afterwards.
+        End the threads, after what is under way. Chunks can only be let go of afterwards.
         """
 
     @property
     def workers(self) -> int: ...
 
-    def fetch(self, rank: int, paths: Sequence[bytes]) -> EnginePart:
+    def fetch(self, rank: int, paths: Sequence[bytes]) -> Chunk:
         """Start to read these files and their headers."""
 
-    def begin(self, rank: int, count: int) -> EnginePart:
-        """Samples without a file, for pixels that are set."""
+    def begin(self, rank: int, count: int) -> Chunk:
+        """Items without a file, for pixels that are set."""
 
-    def open_mapped(self, rank: int, memory: object, addresses: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], sizes: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], storages: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], heights: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], widths: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> EnginePart:
+    def open_records(self, rank: int, memory: object, addresses: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], sizes: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], storages: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], heights: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], widths: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> Chunk:
         """
-        Take samples that lie in `memory`, which stays alive as long; nothing is read yet.
+        Take records that lie in `memory`, which stays alive as long; nothing is read yet.
         """
 
-class EnginePart:
+class Chunk:
     """Samples that are read and run together."""
 
     def wait(self, timeout_s: float) -> bool:
@@ -336,29 +141,29 @@ class EnginePart:
     @property
     def status(self) -> NDArray[numpy.int32]: ...
 
-    def problem(self, sample: int) -> str: ...
+    def problem(self, item: int) -> str: ...
 
-    def reason(self, sample: int) -> str: ...
+    def reason(self, item: int) -> str: ...
 
-    def message(self, sample: int) -> str: ...
+    def message(self, item: int) -> str: ...
 
-    def read_mapped(self, samples: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], tops: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], heights: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> None:
+    def read_records(self, items: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], tops: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], heights: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> None:
         """Start to read what these rows of the images depend on."""
 
-    def set_pixels(self, sample: int, pixels: Annotated[NDArray[numpy.uint8], dict(shape=(None, None, None), order='C', device='cpu', writable=False)]) -> None:
-        """Use these RGB pixels instead of the sample's file."""
+    def set_pixels(self, item: int, pixels: Annotated[NDArray[numpy.uint8], dict(shape=(None, None, None), order='C', device='cpu', writable=False)]) -> None:
+        """Use these RGB pixels instead of the item's file."""
 
-    def run(self, samples: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], programs: Programs, buffer: BatchBuffer, offsets: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], format: Format) -> None:
+    def run(self, items: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], programs: Programs, buffer: BatchBuffer, offsets: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], format: Format) -> None:
         """
-        Start these samples' programs into a batch's memory, each at its byte offset.
+        Start these items' programs into a batch's memory, each at its byte offset.
         """
 
-    def run_to_arrays(self, samples: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], programs: Programs, arrays: Sequence[Annotated[NDArray[numpy.uint8], dict(shape=(None, None, None), order='C', device='cpu')]]) -> None:
-        """Start these samples' programs into uint8 HxWx3 arrays."""
+    def run_to_arrays(self, items: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], programs: Programs, arrays: Sequence[Annotated[NDArray[numpy.uint8], dict(shape=(None, None, None), order='C', device='cpu')]]) -> None:
+        """Start these items' programs into uint8 HxWx3 arrays."""
 
     def run_masks(self, sources: Sequence[Annotated[NDArray, dict(order='C', device='cpu', writable=False)]], numbers: Sequence[Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)]], programs: Programs, targets: Sequence[Annotated[NDArray, dict(shape=(None, None, None), order='C', device='cpu')]], fill: int = 0) -> None:
         """
-        Start to move the masks of every sample, of which `numbers` are wanted, into arrays.
+        Start to move the masks of every item, of which `numbers` are wanted, into arrays.
         """
 
 class MappedFile:
@@ -392,6 +197,9 @@ class GuardedRange:
     @property
     def lost(self) -> bool: ...
 
+def jpeg_header(data: bytes) -> dict:
+    """What a JPEG says about itself, without decoding it."""
+
 def encode_record(data: bytes) -> tuple[str, bytes, dict[str, int], str]:
     """
     A JPEG file's record: (storage, record, facts, reason). The storage is 'dct', or 'jpeg' if the file itself is the record; the reason says why, or why a 'dct' record gives back only the pixels and not the file. Facts: height, width, components, orientation, identical.
@@ -408,61 +216,6 @@ def give_back_memory() -> None:
 def draw_words(seed: int, epoch: int, samples: Annotated[NDArray[numpy.int64], dict(shape=(None,), device='cpu', writable=False)], stream: int, first_slot: int, slots: int) -> Annotated[NDArray[numpy.uint64], dict(shape=(None, None), order='C')]:
     """
     The 64-bit words of these slots for every sample: (2 * slots, samples).
-    """
-
-def sharpen(image: Annotated[NDArray[numpy.uint8], dict(shape=(None, None, None), order='C', device='cpu', writable=False)], factor: float) -> NDArray:
-    """PIL.ImageEnhance.Sharpness on an HxWxC image."""
-
-def gaussian_blur(image: Annotated[NDArray[numpy.uint8], dict(shape=(None, None, None), order='C', device='cpu', writable=False)], kernel_size: Sequence[int], sigma: Sequence[float], weights: Sequence[float] = []) -> NDArray:
-    """
-    torchvision's gaussian_blur on an HxWxC image; sizes and sigmas are (across, down). Weights, from the middle outwards, across and then down unless the kernel is square, are taken instead of those that the sigmas give.
-    """
-
-def add_gaussian_noise(image: Annotated[NDArray[numpy.uint8], dict(shape=(None, None, None), order='C', device='cpu', writable=False)], mean: float, sigma: float, clip: bool, key: Sequence[int]) -> NDArray:
-    """
-    torchvision's gaussian_noise on an HxWxC image, mean and sigma in levels, with the numbers of `key`. Gray becomes RGB.
-    """
-
-def normal_numbers(count: int, key: Sequence[int]) -> NDArray:
-    """The first numbers of the normal distribution that `key` stands for."""
-
-def erase(image: Annotated[NDArray[numpy.uint8], dict(shape=(None, None, None), order='C', device='cpu', writable=False)], box: Sequence[int], colour: Sequence[int]) -> NDArray:
-    """A copy of an HxWxC image with `box` (top, left, height, width) filled."""
-
-def erase_with_noise(image: Annotated[NDArray[numpy.uint8], dict(shape=(None, None, None), order='C', device='cpu', writable=False)], box: Sequence[int], key: Sequence[int]) -> NDArray:
-    """
-    A copy of an HxWxC image with `box` filled by normal noise, cast to bytes.
-    """
-
-def erase_slot(batch: Annotated[NDArray, dict(shape=(None, None, None, None), order='C', device='cpu')], slot: int, box: Sequence[int], value: Sequence[float], layout: str = 'chw') -> None:
-    """Fill `box` of one image of a batch, in place."""
-
-def erase_slot_with_noise(batch: Annotated[NDArray, dict(shape=(None, None, None, None), order='C', device='cpu')], slot: int, box: Sequence[int], key: Sequence[int], layout: str = 'chw') -> None:
-    """Fill `box` of one image of a batch with normal noise, in place."""
-
-def mix_batch(batch: Annotated[NDArray, dict(shape=(None, None, None, None), order='C', device='cpu')], mixes: Sequence[tuple[int, int, float, float, Sequence[int]]], layout: str = 'chw') -> None:
-    """
-    Mix the images of a batch in place. Each of `mixes` is (partner, kind, weight of the image, weight of the partner, box to paste); kind is 0 none, 1 blend, 2 paste.
-    """
-
-def warp_affine(image: Annotated[NDArray[numpy.uint8], dict(shape=(None, None, None), order='C', device='cpu', writable=False)], matrix: Sequence[float], out_height: int, out_width: int, filter: int, fill: Sequence[int] = [0, 0, 0]) -> Annotated[NDArray[numpy.uint8], dict(shape=(None, None, None))]:
-    """
-    Warp an HxWxC image as Pillow's Image.transform does with AFFINE; returns planes, one if image and fill are gray.
-    """
-
-def warp_perspective(image: Annotated[NDArray[numpy.uint8], dict(shape=(None, None, None), order='C', device='cpu', writable=False)], matrix: Sequence[float], out_height: int, out_width: int, filter: int, fill: Sequence[int] = [0, 0, 0]) -> Annotated[NDArray[numpy.uint8], dict(shape=(None, None, None))]:
-    """
-    Warp an HxWxC image as Pillow's Image.transform does with PERSPECTIVE; returns planes.
-    """
-
-def warp_displaced(image: Annotated[NDArray[numpy.uint8], dict(shape=(None, None, None), order='C', device='cpu', writable=False)], dx: Annotated[NDArray[numpy.float32], dict(shape=(None, None), order='C', device='cpu', writable=False)], dy: Annotated[NDArray[numpy.float32], dict(shape=(None, None), order='C', device='cpu', writable=False)], filter: int, fill: Sequence[int] = [0, 0, 0]) -> Annotated[NDArray[numpy.uint8], dict(shape=(None, None, None))]:
-    """
-    What lies at (x + dx, y + dy), sampled as torchvision's elastic does; returns planes.
-    """
-
-def elastic_field(height: int, width: int, alpha: Sequence[float], sigma: Sequence[float], key: Sequence[int]) -> Annotated[NDArray[numpy.float32], dict(shape=(None, None, None))]:
-    """
-    The displacement (dx, dy) in pixels of an elastic transform; alpha and sigma are (across, down).
     """
 
 def hear_libtiff(library: str) -> bool:

@@ -1,7 +1,8 @@
-#include "bindings/image_array.h"
+#include "bindings/for_tests/image_array.h"
 
 #include "base/error.h"
 #include "base/image.h"
+#include "bindings/arguments.h"
 
 namespace nb = nanobind;
 
@@ -16,13 +17,6 @@ int checked_channels(const std::string& where, size_t channels) {
 }
 
 }  // namespace
-
-int checked_side(const std::string& where, size_t side) {
-  if (side < 1 || side > kLargestSide)
-    throw Error(where + ": the image's sides must be 1 to " + std::to_string(kLargestSide) +
-                " pixels, got " + std::to_string(static_cast<ptrdiff_t>(side)) + ".");
-  return static_cast<int>(side);
-}
 
 ImageArray::ImageArray(int height, int width, int channels)
     : image(working_image(memory_, height, width, channels)) {}

@@ -1,4 +1,6 @@
-// The warps one by one, for tests and for whoever wants a single image done.
+// Warps of one image.
+#include "kernels/warp/warp.h"
+
 #include <nanobind/nanobind.h>
 #include <nanobind/ndarray.h>
 #include <nanobind/stl/array.h>
@@ -10,10 +12,10 @@
 #include <utility>
 
 #include "base/error.h"
-#include "bindings/bind.h"
-#include "bindings/image_array.h"
+#include "bindings/arguments.h"
+#include "bindings/for_tests/bind.h"
+#include "bindings/for_tests/image_array.h"
 #include "kernels/warp/elastic.h"
-#include "kernels/warp/warp.h"
 
 namespace nb = nanobind;
 using namespace nb::literals;
@@ -23,7 +25,6 @@ namespace {
 
 using Planes = nb::ndarray<nb::numpy, uint8_t, nb::ndim<3>>;
 using Field = nb::ndarray<const float, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
-using FieldPair = nb::ndarray<nb::numpy, float, nb::ndim<3>>;
 using Colour = std::array<uint8_t, 3>;
 
 Filter filter_numbered(const std::string& where, int number) {
@@ -95,25 +96,6 @@ Planes displaced(const PixelArray& pixels, const Field& dx, const Field& dy, int
   return planes_of(out);
 }
 
-FieldPair field(int height, int width, const std::array<double, 2>& alpha,
-                const std::array<double, 2>& sigma, const std::array<uint32_t, 2>& key) {
-  for (const int side : {height, width}) checked_side("elastic_field", static_cast<size_t>(side));
-  for (const double value : sigma)
-    if (!(value >= 0 && value <= kLargestSigma))
-      throw Error("elastic_field: sigma must be 0 to " + std::to_string(kLargestSigma) + ", got " +
-                  std::to_string(value) + ".");
-  const size_t pixels = static_cast<size_t>(height) * width;
-  auto* planes = new float[2 * pixels];
-  nb::capsule owner(planes, [](void* p) noexcept { delete[] static_cast<float*>(p); });
-  {
-    nb::gil_scoped_release released;
-    Buffer scratch;
-    elastic_field(planes, planes + pixels, height, width, {alpha[0], alpha[1], sigma[0], sigma[1]},
-                  {key[0], key[1]}, scratch);
-  }
-  return FieldPair(planes, {2, static_cast<size_t>(height), static_cast<size_t>(width)}, owner);
-}
-
 }  // namespace
 
 void bind_warp(nb::module_& m) {
@@ -137,9 +119,6 @@ void bind_warp(nb::module_& m) {
       "Warp an HxWxC image as Pillow's Image.transform does with PERSPECTIVE; returns planes.");
   m.def("warp_displaced", &displaced, "image"_a, "dx"_a, "dy"_a, "filter"_a, "fill"_a = kBlack,
         "What lies at (x + dx, y + dy), sampled as torchvision's elastic does; returns planes.");
-  m.def("elastic_field", &field, "height"_a, "width"_a, "alpha"_a, "sigma"_a, "key"_a,
-        "The displacement (dx, dy) in pixels of an elastic transform; alpha and sigma are "
-        "(across, down).");
 }
 
 }  // namespace penstock

@@ -1,3 +1,4 @@
+// Both decoders of JPEG files, on a region of one image.
 #include <nanobind/nanobind.h>
 #include <nanobind/ndarray.h>
 
@@ -5,7 +6,7 @@
 #include <span>
 
 #include "base/error.h"
-#include "bindings/bind.h"
+#include "bindings/for_tests/bind.h"
 #include "codec/jpeg_decode.h"
 #include "codec/jpeg_header.h"
 #include "kernels/copy_rows.h"
@@ -19,18 +20,6 @@ namespace {
 
 std::span<const uint8_t> bytes_of(const nb::bytes& data) {
   return {reinterpret_cast<const uint8_t*>(data.c_str()), data.size()};
-}
-
-const char* name_of(Route route) {
-  switch (route) {
-    case Route::baseline:
-      return "baseline";
-    case Route::libjpeg:
-      return "libjpeg";
-    case Route::pillow:
-      break;
-  }
-  return "pillow";
 }
 
 const char* name_of(DecodeStatus status) {
@@ -47,26 +36,6 @@ const char* name_of(DecodeStatus status) {
   return "failed";
 }
 
-nb::dict header_facts(const nb::bytes& data) {
-  const JpegHeader header = read_jpeg_header(bytes_of(data));
-  nb::dict facts;
-  facts["route"] = name_of(header.route);
-  facts["reason"] = header.reason;
-  facts["height"] = header.height;
-  facts["width"] = header.width;
-  facts["components"] = header.components;
-  facts["progressive"] = header.progressive;
-  facts["arithmetic"] = header.arithmetic;
-  facts["precision"] = header.precision;
-  facts["orientation"] = header.orientation;
-  facts["restart_interval"] = header.restart_interval;
-  nb::list sampling;
-  for (int c = 0; c < header.components && c < 4; ++c)
-    sampling.append(nb::make_tuple(header.component[c].horizontal, header.component[c].vertical));
-  facts["sampling"] = sampling;
-  return facts;
-}
-
 /// Decodes `region` of the image reduced by `scale`; returns (status, message, HxWx3 array).
 nb::tuple decode_region(const nb::bytes& data, const char* decoder, int top, int left, int height,
                         int width, int scale) {
@@ -74,8 +43,8 @@ nb::tuple decode_region(const nb::bytes& data, const char* decoder, int top, int
   const JpegHeader header = read_jpeg_header(bytes);
   const std::string_view wanted = decoder;
   if (header.route == Route::pillow || (wanted == "baseline" && header.route != Route::baseline))
-    throw Error(std::string("decode_region: route is ") + name_of(header.route) + " (" +
-                header.reason + "), which the " + decoder + " decoder does not take.");
+    throw Error(std::string("decode_region: the ") + decoder +
+                " decoder does not take this file: " + header.reason + ".");
   if (scale != 1 && scale != 2 && scale != 4 && scale != 8)
     throw Error("decode_region: scale must be 1, 2, 4 or 8, got " + std::to_string(scale) + ".");
   if (scale != 1 && wanted != "baseline")
@@ -113,9 +82,7 @@ nb::tuple decode_region(const nb::bytes& data, const char* decoder, int top, int
 
 }  // namespace
 
-void penstock::bind_codec(nb::module_& m) {
-  m.def("jpeg_header", &header_facts, "data"_a,
-        "What a JPEG says about itself, without decoding it.");
+void penstock::bind_decode(nb::module_& m) {
   m.def("decode_region", &decode_region, "data"_a, "decoder"_a, "top"_a, "left"_a, "height"_a,
         "width"_a, "scale"_a = 1,
         "Decode a region with the 'baseline' or 'libjpeg' decoder: (status, message, HxWx3). The "

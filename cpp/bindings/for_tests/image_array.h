@@ -14,12 +14,6 @@ namespace penstock {
 using PixelArray =
     nanobind::ndarray<const uint8_t, nanobind::ndim<3>, nanobind::c_contig, nanobind::device::cpu>;
 
-// Where in-between values stay far from the limits of int.
-inline constexpr int kLargestSide = 1 << 24;
-
-/// Throws Error unless a side is 1 to kLargestSide; `where` begins the message.
-int checked_side(const std::string& where, size_t side);
-
 /// A working image of its own.
 class ImageArray {
  public:

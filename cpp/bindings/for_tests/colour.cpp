@@ -1,4 +1,4 @@
-// Effects on colour on one image, for tests and for whoever wants a single image done.
+// Effects on colour on one image, and mixes of images.
 #include <nanobind/nanobind.h>
 #include <nanobind/ndarray.h>
 #include <nanobind/stl/array.h>
@@ -13,8 +13,8 @@
 #include <vector>
 
 #include "base/error.h"
-#include "bindings/bind.h"
-#include "bindings/image_array.h"
+#include "bindings/for_tests/bind.h"
+#include "bindings/for_tests/image_array.h"
 #include "kernels/colour/mix.h"
 #include "kernels/colour/pending_tables.h"
 

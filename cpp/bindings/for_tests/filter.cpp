@@ -1,9 +1,8 @@
-// Filters, noise, erasing and mixing one by one, for tests and for whoever wants one image done.
+// Filters, noise and erasing on one image.
 #include <nanobind/nanobind.h>
 #include <nanobind/ndarray.h>
 #include <nanobind/stl/array.h>
 #include <nanobind/stl/string.h>
-#include <nanobind/stl/tuple.h>
 #include <nanobind/stl/vector.h>
 
 #include <algorithm>
@@ -11,17 +10,16 @@
 #include <cmath>
 #include <memory>
 #include <string>
-#include <tuple>
 #include <vector>
 
 #include "base/error.h"
-#include "bindings/bind.h"
-#include "bindings/image_array.h"
+#include "bindings/arguments.h"
+#include "bindings/for_tests/bind.h"
+#include "bindings/for_tests/image_array.h"
 #include "kernels/filter/blur.h"
 #include "kernels/filter/erase.h"
 #include "kernels/filter/noise.h"
 #include "kernels/filter/sharpen.h"
-#include "kernels/mix/mix_batch.h"
 #include "kernels/random/normal_stream.h"
 
 namespace nb = nanobind;
@@ -30,10 +28,8 @@ using namespace nb::literals;
 namespace penstock {
 namespace {
 
-using Batch = nb::ndarray<nb::ndim<4>, nb::c_contig, nb::device::cpu>;
 using Array = nb::ndarray<nb::numpy>;
 using Key = std::array<uint32_t, 2>;
-using Box = std::array<int, 4>;  // top, left, height, width
 
 constexpr int kLargestKernel = 1 << 12;
 
@@ -48,18 +44,6 @@ void require_finite(const char* where, const char* what, float value) {
   if (!std::isfinite(value))
     throw Error(std::string(where) + ": " + what + " must be a finite number, got " +
                 std::to_string(value) + ".");
-}
-
-Region region_in(const char* where, const Box& box, int64_t height, int64_t width) {
-  const auto [top, left, box_height, box_width] = box;
-  if (top < 0 || left < 0 || box_height < 0 || box_width < 0 ||
-      int64_t{top} + box_height > height || int64_t{left} + box_width > width)
-    throw Error(std::string(where) + ": the box (top, left, height, width) = (" +
-                std::to_string(top) + ", " + std::to_string(left) + ", " +
-                std::to_string(box_height) + ", " + std::to_string(box_width) +
-                ") must lie inside the " + std::to_string(height) + "x" + std::to_string(width) +
-                " image.");
-  return {top, left, box_height, box_width};
 }
 
 Array sharpen_image(const PixelArray& pixels, float factor) {
@@ -134,44 +118,6 @@ Array erase_pixels_with_noise(const PixelArray& pixels, const Box& box, const Ke
   return Array(image.to_array());
 }
 
-Element element_of(const char* where, const nb::dlpack::dtype& type) {
-  if (type == nb::dtype<float>()) return Element::float32;
-  if (type == nb::dtype<uint8_t>()) return Element::uint8;
-  if (type == nb::dtype<uint16_t>()) return Element::bfloat16;  // NumPy has no such type: the bits
-  if (type.code == static_cast<uint8_t>(nb::dlpack::dtype_code::Float) && type.bits == 16)
-    return Element::float16;
-  throw Error(std::string(where) +
-              ": the batch must be float32, float16, uint8, or uint16 for the "
-              "bits of bfloat16. Convert it first.");
-}
-
-BatchSlots slots_of(const char* where, const Batch& batch, const std::string& layout) {
-  if (layout != "chw" && layout != "hwc")
-    throw Error(std::string(where) + ": layout must be chw or hwc, got '" + layout + "'.");
-  const bool interleaved = layout == "hwc";
-  const size_t channels = batch.shape(interleaved ? 3 : 1);
-  if (channels != 3)
-    throw Error(std::string(where) + ": images of a batch have 3 channels, got " +
-                std::to_string(channels) + " with layout " + layout + ".");
-  for (size_t axis = 1; axis < 4; ++axis)
-    if (batch.shape(axis) < 1 || batch.shape(axis) > kLargestSide)
-      throw Error(std::string(where) + ": the images' sides must be 1 to " +
-                  std::to_string(kLargestSide) + " pixels, got " +
-                  std::to_string(batch.shape(axis)) + ".");
-  BatchSlots slots;
-  Output& first = slots.first;
-  first.data = batch.data();
-  first.element = element_of(where, batch.dtype());
-  first.layout = interleaved ? Layout::hwc : Layout::chw;
-  first.height = static_cast<int>(batch.shape(interleaved ? 1 : 2));
-  first.width = static_cast<int>(batch.shape(interleaved ? 2 : 3));
-  const ptrdiff_t row = static_cast<ptrdiff_t>(first.width) * size_of(first.element);
-  first.row_stride = interleaved ? 3 * row : row;
-  first.plane_stride = interleaved ? 0 : row * first.height;
-  slots.slot_stride = 3 * row * first.height;
-  return slots;
-}
-
 Output slot_of(const char* where, const Batch& batch, int64_t slot, const std::string& layout) {
   const BatchSlots slots = slots_of(where, batch, layout);
   if (slot < 0 || static_cast<size_t>(slot) >= batch.shape(0))
@@ -194,31 +140,6 @@ void erase_slot_with_noise(const Batch& batch, int64_t slot, const Box& box, con
   erase_output_with_noise(output,
                           region_in("erase_slot_with_noise", box, output.height, output.width),
                           {key[0], key[1]});
-}
-
-using MixTuple = std::tuple<int, int, float, float, Box>;  // partner, kind, own, other, box
-
-void mix(const Batch& batch, const std::vector<MixTuple>& asked, const std::string& layout) {
-  const BatchSlots slots = slots_of("mix_batch", batch, layout);
-  const Output& first = slots.first;
-  if (asked.size() != batch.shape(0))
-    throw Error("mix_batch: the batch has " + std::to_string(batch.shape(0)) + " images, but " +
-                std::to_string(asked.size()) + " mixes were given. Give one for each.");
-  std::vector<Mix> mixes;
-  for (const auto& [partner, kind, own, other, box] : asked) {
-    if (kind < 0 || kind > static_cast<int>(MixKind::paste))
-      throw Error("mix_batch: kind must be 0 (none), 1 (blend) or 2 (paste), got " +
-                  std::to_string(kind) + ".");
-    if (static_cast<MixKind>(kind) == MixKind::blend && first.element == Element::uint8)
-      throw Error("mix_batch: uint8 images cannot be blended. Convert them to float first.");
-    mixes.push_back({partner, static_cast<MixKind>(kind), own, other,
-                     region_in("mix_batch", box, first.height, first.width)});
-  }
-  if (!pairs_up(mixes))
-    throw Error("mix_batch: every image must be the partner of exactly one image of the batch.");
-  nb::gil_scoped_release released;
-  Buffer scratch;
-  mix_rows(slots, mixes, 0, first.height, scratch);
 }
 
 }  // namespace
@@ -245,9 +166,6 @@ void bind_filter(nb::module_& m) {
   m.def("erase_slot_with_noise", &erase_slot_with_noise, "batch"_a.noconvert(), "slot"_a, "box"_a,
         "key"_a, "layout"_a = "chw",
         "Fill `box` of one image of a batch with normal noise, in place.");
-  m.def("mix_batch", &mix, "batch"_a.noconvert(), "mixes"_a, "layout"_a = "chw",
-        "Mix the images of a batch in place. Each of `mixes` is (partner, kind, weight of the "
-        "image, weight of the partner, box to paste); kind is 0 none, 1 blend, 2 paste.");
 }
 
 }  // namespace penstock
