@@ -102,7 +102,7 @@ def erase_finished(
         return
     parameters = move.parameters(row)
     top, left = int(parameters.pop("top")), int(parameters.pop("left"))
-    values = erased_values(**parameters).astype(np.float32)
+    values: npt.NDArray[Any] = erased_values(**parameters).astype(np.float32)
     height, width = values.shape[1:]
     if finished.dtype == np.uint16:
         values = bfloat16_bits(np.ascontiguousarray(values))
