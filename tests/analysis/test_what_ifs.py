@@ -14,8 +14,7 @@ from penstock.analysis.budget import Budget
 from penstock.analysis.device.devices import EmulatedDevice, StepDevice
 from penstock.analysis.measure import Effort, StepAlone, first_batch
 from penstock.analysis.rate_model import CoreModel
-from penstock.analysis.subject.penstock_subject import PenstockSubject
-from penstock.analysis.subject.subject import open_subject
+from penstock.analysis.subject.subject import PenstockSubject, open_subject
 from penstock.analysis.sweeps.alternatives import measure_alternatives
 from penstock.analysis.sweeps.pipeline_changes import heights_near, image_height_px, measure_sizes
 from penstock.analysis.sweeps.step_changes import check_faster, measure_other_models
@@ -183,7 +182,7 @@ def test_what_cannot_be_translated_is_noted():
 def test_other_models_are_measured_on_a_real_device(torchvision):
     import torch
 
-    from penstock.analysis.device.torch_device import TorchDevice
+    from penstock.analysis.device.devices import TorchDevice
 
     batches = [(torch.rand(2, 3, 32, 32), torch.tensor([1, 2]))] * 3
     context = setting_of(batches, TorchDevice("cpu", "resnet18"))

@@ -16,8 +16,7 @@ from penstock.analysis.cold_cache import (
     tell_cold_cache,
     what_if_cold_cache,
 )
-from penstock.analysis.device.devices import choose_device
-from penstock.analysis.device.torch_device import TorchDevice
+from penstock.analysis.device.devices import TorchDevice, choose_device
 from penstock.analysis.machine import (
     busy_banner,
     caution_of_competing_load,
@@ -42,14 +41,12 @@ from penstock.analysis.sweeps.sweep import SweepContext, SweepResults
 from penstock.analysis.user_code import UserCode, code_of_caller
 from penstock.analysis.verdict import judge, split_stall
 from penstock.analysis.what_if import FASTER, what_ifs
+from penstock.costs.slow_files import SlowFiles
 from penstock.errors import PenstockError
 from penstock.results.records import CoreRate, LayerRate, Verdict
 from penstock.watching.loader_facts import count_images
 
 _FILES_LOADED = 192  # about as many images are loaded to find the slowest
-
-_Files = tuple[tuple[str, float], ...]
-_Sweeps = tuple[tuple[LayerRate, ...], _Files]
 
 
 def analyze(
@@ -115,7 +112,7 @@ def analyze(
         first_epoch = measure_first_epoch(
             begun.subject, begun.device, rates.cores, context.effort, budget
         )
-    layers, slowest = _sweep(context, rates, swept) if sweeps else _no_sweep()
+    layers, slowest = _sweep(context, rates, swept) if sweeps else ((), ())
     others = competing_load(cpu_before, read_cpu_seconds())
     thought = what_ifs(facts, rates.model, swept.changes)
     thought += what_if_cold_cache(facts, rates.model, reads)
@@ -212,18 +209,16 @@ def _sweep_context(begun: Begun, rates: Rates, budget: Budget) -> SweepContext:
     )
 
 
-def _no_sweep() -> _Sweeps:
-    return (), ()
-
-
-def _sweep(context: SweepContext, rates: Rates, swept: SweepResults) -> _Sweeps:
+def _sweep(
+    context: SweepContext, rates: Rates, swept: SweepResults
+) -> tuple[tuple[LayerRate, ...], SlowFiles]:
     """Measure changes as far as there is time, and add what they bring to `swept`."""
     swept.add(check_faster(context, rates.facts.pipeline))
     layers, of_layers = measure_augmentation_layers(context)
     swept.add(of_layers)
     swept.add(measure_sizes(context))
     swept.add(measure_other_models(context))
-    slowest: _Files = ()
+    slowest: SlowFiles = ()
     one_by_one_s = _FILES_LOADED * rates.cores / rates.facts.pipeline
     if context.budget.allows("the slowest files", one_by_one_s):
         context.budget.begin("the slowest files")

@@ -103,7 +103,7 @@ class Pace:
     def rough_step(self, batch: Any) -> StepAlone:
         """Return the step alone as a first look showed it."""
         rate = 1 / self.step_s
-        return StepAlone(Rate(rate, rate, rate), self.step_cores * self.step_s, batch)
+        return StepAlone(Rate.of(rate), self.step_cores * self.step_s, batch)
 
     def run_s(self, seconds: float, batch: int, *, step: bool, least: int, share: float) -> float:
         """Return how long a run takes on a share of the cores, until it has enough batches."""

@@ -226,16 +226,14 @@ class RunsByCores:
         steps = self.steps.get(cores)
         if not steps:
             return otherwise
-        rates = [step.rate.median for step in steps]
+        rate = Rate.of(*(step.rate.median for step in steps))
         cpu_s = median(step.cpu_s for step in steps)
-        rate = Rate(median(rates), min(rates), max(rates))
         return StepAlone(rate, cpu_s, otherwise.batch, otherwise.is_elsewhere)
 
 
 def rate_of(runs: Sequence[Run]) -> Rate:
     """Return the median rate and its spread."""
-    rates = [run.images_per_s for run in runs]
-    return Rate(median(rates), min(rates), max(rates))
+    return Rate.of(*(run.images_per_s for run in runs))
 
 
 def first_batch(subject: Subject) -> Any:
@@ -284,8 +282,7 @@ def measure_step(device: Device, batch: Any, effort: Effort) -> StepAlone:
             began, ended = busy[0][0], busy[-1][1]
         rates.append(steps * images / (ended - began))
         done += steps * images
-    rate = Rate(median(rates), min(rates), max(rates))
-    return StepAlone(rate, cpu_s / done, batch, computes_elsewhere(device))
+    return StepAlone(Rate.of(*rates), cpu_s / done, batch, computes_elsewhere(device))
 
 
 def _is_enough(steps: int, passed_s: float, wanted_s: float) -> bool:

@@ -234,7 +234,7 @@ def core_rates(
     found = [CoreRate(count, rate_of(some), is_measured=True) for count, some in runs.items()]
     for times in BEYOND:
         rate = predicted(cores * times)
-        found.append(CoreRate(cores * times, Rate(rate, rate, rate), is_measured=False))
+        found.append(CoreRate(cores * times, Rate.of(rate), is_measured=False))
     return tuple(found)
 
 

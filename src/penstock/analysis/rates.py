@@ -7,8 +7,13 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from penstock.analysis.budget import Budget, Pace, Plan, first_subject, look, plan_rates
-from penstock.analysis.device.devices import Device, EmulatedDevice, any_batch_will_do, assumed
-from penstock.analysis.device.torch_device import TorchDevice
+from penstock.analysis.device.devices import (
+    Device,
+    EmulatedDevice,
+    TorchDevice,
+    any_batch_will_do,
+    assumed,
+)
 from penstock.analysis.device.utilisation import busy_in_last, watch_device
 from penstock.analysis.measure import (
     Effort,
@@ -152,7 +157,7 @@ def measure_all(begun: Begun, budget: Budget) -> Rates:
         alone = measure_step(device, begun.batch, effort)
         if isinstance(device, EmulatedDevice):  # its rate is what was asked for, by definition
             rate = device.images_per_s
-            alone = replace(alone, rate=Rate(rate, rate, rate))
+            alone = replace(alone, rate=Rate.of(rate))
     measured = measure_rates(
         subject,
         device,

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from enum import Enum
+from statistics import median
 from typing import Any
 
 
@@ -38,6 +39,11 @@ class Rate:
     median: float
     least: float
     largest: float
+
+    @staticmethod
+    def of(*rates: float) -> Rate:
+        """Return the rate of some runs; a single one, as a predicted rate is, has no spread."""
+        return Rate(median(rates), min(rates), max(rates))
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,8 +9,7 @@ from typing import Any
 
 from penstock.analysis.advice import ACCELERATE, ACCELERATE_NEAR, ACCELERATE_PACKED, FAST, PACK
 from penstock.analysis.measure import run_pipeline
-from penstock.analysis.subject.penstock_subject import PenstockSubject
-from penstock.analysis.subject.subject import Subject
+from penstock.analysis.subject.subject import PenstockSubject, Subject
 from penstock.analysis.sweeps.sweep import SweepContext, SweepResults
 from penstock.analysis.what_if import Change
 from penstock.costs.plan_variants import like

@@ -8,8 +8,7 @@ from __future__ import annotations
 import time
 from typing import Any
 
-from penstock.analysis.device.devices import EmulatedDevice
-from penstock.analysis.device.torch_device import TorchDevice
+from penstock.analysis.device.devices import EmulatedDevice, TorchDevice
 from penstock.analysis.measure import run_pipeline
 from penstock.analysis.sweeps.sweep import SweepContext, SweepResults
 from penstock.analysis.what_if import FASTER, Change, faster_accelerator
