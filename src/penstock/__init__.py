@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from penstock.limits import Limits
     from penstock.loading.loader import Loader
     from penstock.packing.inspect import inspect
+    from penstock.packing.items import Column, PackItem, PackSource
     from penstock.packing.pack import pack
     from penstock.packing.unpack import unpack
     from penstock.packing.verify import verify
@@ -41,6 +42,7 @@ if TYPE_CHECKING:
 __all__ = [
     "Analysis",
     "AnalysisError",
+    "Column",
     "CoreError",
     "DecodeError",
     "Effort",
@@ -49,6 +51,8 @@ __all__ = [
     "LoaderError",
     "OutputError",
     "PackError",
+    "PackItem",
+    "PackSource",
     "PenstockError",
     "ResourceError",
     "Source",
@@ -74,9 +78,12 @@ __all__ = [
 
 _HOME = {
     "Analysis": "penstock.analysis.result",
+    "Column": "penstock.packing.items",
     "Effort": "penstock.analysis.measure",
     "Limits": "penstock.limits",
     "Loader": "penstock.loading.loader",
+    "PackItem": "penstock.packing.items",
+    "PackSource": "penstock.packing.items",
     "Source": "penstock.sources",
     "accelerate": "penstock.translation.accelerate",
     "explain_translation": "penstock.translation.accelerate",
