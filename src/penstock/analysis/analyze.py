@@ -1,4 +1,4 @@
-"""`penstock.analyze`: measure a loader and a step, find what holds them up, think further."""
+"""`penstock.analyze`: measure a loader and a step, find what limits them and what would help."""
 
 from __future__ import annotations
 

@@ -51,7 +51,7 @@ class Begun:
 
     @property
     def cores(self) -> int:
-        """All there are."""
+        """The number of all available cores."""
         return self.plan.core_counts[-1]
 
     def run_s(self, effort: Effort) -> float:
@@ -74,7 +74,7 @@ class Rates:
 
     @property
     def cores(self) -> int:
-        """All there are."""
+        """The number of all available cores."""
         return self.facts.cores
 
     @property
@@ -83,7 +83,7 @@ class Rates:
         return self.measured.end_to_end[self.cores][-1]
 
     def end_to_end(self, cores: int) -> float:
-        """Predict the rate on so many cores."""
+        """Predict the rate on this number of cores."""
         synthetic = self.model.synthetic(cores, self.facts.synthetic)
         return self.model.end_to_end(synthetic, self.model.cores.rate(cores), cores)
 
@@ -113,7 +113,7 @@ def begin(
         device, notes = assumed(f"the {device.name} device does not take the batches ({error})")
         pace, batch = look(seen, device)
     cores = usable_cores()
-    # A data set that is loaded without workers may not bear to be sent to one.
+    # A data set that is loaded without workers may be impossible to send to one.
     other_workers = cores if subject.workers not in {0, cores} else None
     counts = core_counts(cores) if sweeps else [cores]
     size = subject.batch_size or count_images(batch)

@@ -66,7 +66,9 @@ def what_ifs(
         )
         found.append(WhatIf(change.what, rate, rate / now, change.pipeline, change.note))
     if not model.knows_scaling or model.steps is not None or model.shared is not None:
-        return tuple(found)  # a step on these cores gets faster with each: no number feeds it
+        return tuple(
+            found
+        )  # a step on these cores gets faster with every core, so no number is enough
     served = model.with_workers or model.cores
     most = BEYOND[-1] * facts.cores
     needed = cores_needed(facts.synthetic, served, model.step_cpu_s, model.overlap, most)

@@ -169,7 +169,7 @@ def like(
         threads=threads or loader.threads,
         labels=labels,
         targets="labels",
-        # The plan replaces this, but for the type that batches end in.
+        # The plan replaces this transform; only the type that batches end in is taken from it.
         transform=None if element == "uint8" else ToDtype(element, scale=True),
     )
     return other.replica(plan=loader.plan)

@@ -1,4 +1,4 @@
-"""Figures with bars: the rates of step, pipeline and both together; what each op costs an image."""
+"""Figures with bars: rates of step, pipeline and both together; what each op costs per image."""
 
 from __future__ import annotations
 
@@ -136,7 +136,7 @@ def _rate_row(what: str, rate: Rate, cores: str) -> dict[str, str | float]:
 
 
 def draw_op_costs(runs: Sequence[Run]) -> Figure | None:
-    """Return bars of the ops, dearest first, one chart a run on the same scale."""
+    """Return bars of the ops, dearest first; one chart per run, all on the same scale."""
     drawn = [run for run in runs if run.analysis.ops]
     if not drawn:
         return None

@@ -86,7 +86,7 @@ def _draw(
     limit = runs[-1].analysis.synthetic
     rates = [point.rate.median for point in points if point.rate.median > 0]
     rates += [] if limit is None else [limit.median]
-    # A line that leaves the plot tells nothing; one that is squashed on the axis, neither.
+    # A line that leaves the plot says nothing, and neither does one squashed on the axis.
     is_wide = bool(rates) and min(rates) > 0 and max(rates) > LOGARITHMIC_OVER * min(rates)
     caption = "Solid lines were measured here."
     if not all(point.is_measured for point in points):
@@ -225,7 +225,7 @@ def _kind(is_measured: bool) -> str:
 
 
 def named_predictions(runs: Sequence[Run]) -> list[Prediction]:
-    """Return the predictions of all runs, each told from those of the other."""
+    """Return the predictions of all runs, each with the name of its run."""
     return [
         replace(entry, what=f"{run.name}: {entry.what}" if run.name else entry.what)
         for run in runs

@@ -34,7 +34,7 @@ WAITED_COLOUR = "var(--end-to-end)"
 
 
 def draw_utilisation(runs: Sequence[Run]) -> Figure | None:
-    """Return how busy the accelerator was, one chart a run."""
+    """Return how busy the accelerator was, one chart per run."""
     drawn = [(run, run.analysis.utilisation) for run in runs]
     charts = tuple(Chart(run.name, _busy(used)) for run, used in drawn if used and used.seconds)
     if not charts:
@@ -56,7 +56,7 @@ def draw_utilisation(runs: Sequence[Run]) -> Figure | None:
 
 
 def draw_steps(runs: Sequence[Run]) -> Figure | None:
-    """Return waiting and computing of every step, one chart a run on the same scale."""
+    """Return waiting and computing of every step, one chart per run, all on the same scale."""
     drawn = [(run, run.analysis.steps) for run in runs]
     series = [(run, _step_rows(steps)) for run, steps in drawn if steps and steps.waited]
     if not series:
@@ -168,7 +168,7 @@ def _stack(rows: Rows, ceiling: float) -> Spec:
 
 
 def chunks(count: int, most: int) -> list[slice]:
-    """Return at most `most` slices of equal length, but for the last, that cover `count` values."""
+    """Return at most `most` slices over `count` values; all but the last have equal length."""
     size = -(-count // most)
     return [slice(at, min(at + size, count)) for at in range(0, count, size)] if count else []
 

@@ -28,7 +28,7 @@ class Verdict(Enum):
     COLLATE = "collate-bound"
     INTERPRETER = "held by the interpreter lock"
     START_UP = "start-up-bound"
-    INPUT = "input-bound"  # seen from outside, where the part that is slow cannot be told
+    INPUT = "input-bound"  # seen from outside, where the slow part cannot be named
     NONE = "no verdict"
 
 
@@ -57,7 +57,7 @@ class CoreRate:
 
 @dataclass(frozen=True, slots=True)
 class LayerRate:
-    """What comes out with so many layers of RandAugment."""
+    """What comes out with this many layers of RandAugment."""
 
     layers: int
     pipeline: Rate
@@ -67,7 +67,7 @@ class LayerRate:
 
 @dataclass(frozen=True, slots=True)
 class OpCost:
-    """What one op costs an image: its CPU time, and the time it sleeps, as reading does."""
+    """What one op costs per image: its CPU time, and the time it sleeps, as reading does."""
 
     name: str
     microseconds: float
@@ -108,7 +108,7 @@ class Advice:
     """What to do, with the line to write."""
 
     title: str
-    gain: float | None  # predicted, end to end: 1.0 is no change; None if nobody can tell
+    gain: float | None  # predicted, end to end: 1.0 is no change; None if it is not known
     line: str
     why: str
 

@@ -19,7 +19,7 @@ from penstock.watching.loader_facts import count_images
 
 EMULATED = "emulated:"
 REAL = ("cuda", "mps", "cpu")
-ASSUMED_RATE = 1000.0  # images a second
+ASSUMED_RATE = 1000.0  # images per second
 _HOW = "give your training step (--step), or --device"
 _CLASSES = 1000
 QUEUE_DEPTH = 2  # batches that a training loop may be ahead of the device
@@ -56,7 +56,7 @@ class Device:
 
 
 class EmulatedDevice(Device):
-    """Is busy for `images / images_per_s` a step, uses no CPU, and runs ahead of nobody.
+    """Is busy for `images / images_per_s` seconds per step, and uses no CPU.
 
     Steps follow each other on a timeline; nothing but the wait for it is real.
     """
@@ -253,7 +253,7 @@ def choose_device(
 
 
 def assumed(why: str) -> tuple[Device, list[str]]:
-    """Return an accelerator that nobody has, and why it was taken."""
+    """Return an assumed accelerator, and why it is assumed."""
     return EmulatedDevice(ASSUMED_RATE), [
         f"an accelerator of {ASSUMED_RATE:,.0f} images/s is assumed: {why}"
     ]

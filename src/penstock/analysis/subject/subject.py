@@ -32,7 +32,7 @@ class Subject:
 
     title: str  # one line on what it is
     batch_size = 0  # images in a batch; 0 if that is not known before one is there
-    images = 0  # in the data set; 0 if nobody knows
+    images = 0  # in the data set; 0 if that is not known
     workers = 0  # threads or processes beside the training loop's own
     worker_kind: WorkerKind = "unknown"
     keeps_workers = False  # from one epoch to the next
@@ -52,12 +52,12 @@ class Subject:
         return nullcontext(self.loader)
 
     def with_batch_size(self, images: int) -> Subject | None:
-        """Return the same with batches of so many images, if that can be done."""
+        """Return the same with batches of this many images, if that is possible."""
         del images
         return None
 
     def costs(self, seconds: float) -> Costs | None:
-        """Measure what an image costs, part by part, for about so long; None if that is hidden."""
+        """Measure for about `seconds` what an image costs, part by part; None if that is hidden."""
         del seconds
         return None
 
@@ -71,7 +71,7 @@ class Subject:
         return ()
 
     def with_layers(self, layers: int) -> Subject | None:
-        """Return the same with so many layers of RandAugment, if that can be done."""
+        """Return the same with this many layers of RandAugment, if that is possible."""
         del layers
         return None
 

@@ -81,7 +81,7 @@ class TorchSubject(Subject):
         return _names(samples) if len(samples) <= most else ()
 
     def with_layers(self, layers: int) -> TorchSubject | None:
-        """Return a copy whose RandAugment has so many layers, added where there is none.
+        """Return a copy whose RandAugment has this many layers; it is added where there is none.
 
         None if there is no place to add it.
         """

@@ -101,7 +101,7 @@ def _step_alone(device: Device, batch: Any) -> StepAlone:
 
 
 def _device_for(device: Device, factor: float) -> Device | None:
-    """Return what trains on images of another size; None for a step that may not bear them."""
+    """Return what trains on images of another size; None for a step that may not accept them."""
     if isinstance(device, EmulatedDevice):
         return EmulatedDevice(device.images_per_s / factor**2)
     return device if device.takes_any_size else None

@@ -41,7 +41,7 @@ class SweepContext:
     results: SweepResults = field(default_factory=SweepResults)
 
     def allows(self, what: str, runs: int, measurements: int) -> bool:
-        """Tell whether there is time for so many runs."""
+        """Tell whether there is time for this many runs."""
         return self.budget.allows(what, runs * self.run_s, measurements)
 
     def run(self, subject: Subject, device: Device | None = None) -> float:
