@@ -144,7 +144,7 @@ def measure_dataset(
         if is_dataset(dataset):  # what is done only once is not what a sample costs
             next(fetch(dataset, 1), None)
         stack.enter_context(_timed_decoders(clock))
-        stack.enter_context(_timed_ops(dataset, clock, ops))
+        stack.enter_context(replaced_ops(dataset, lambda op: _timed_op(op, clock, ops)))
         until_s = time.perf_counter() + seconds
         while len(indices) < _LEAST_ITEMS or time.perf_counter() <= until_s:
             before_s = clock.used_s
@@ -301,14 +301,8 @@ def _timed(function: Callable[..., Any], clock: StageClock) -> Callable[..., Any
     return timed
 
 
-@contextmanager
-def _timed_ops(dataset: Any, clock: StageClock, ops: dict[str, TimedOp]) -> Iterator[None]:
-    """Put a clock around every op of the data set's transforms; `ops` receives them by name."""
-    with replaced_ops(dataset, lambda op: _timed_op(op, clock, ops)):
-        yield
-
-
 def _timed_op(op: Any, clock: StageClock, ops: dict[str, TimedOp]) -> TimedOp:
+    """Put a clock around an op; `ops` receives it by name."""
     name = op_name(op, taken=ops)
     ops[name] = TimedOp(op, name, clock)
     return ops[name]

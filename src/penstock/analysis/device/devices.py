@@ -281,37 +281,30 @@ def make_model(name: str) -> Any:
     module, _, attribute = name.partition(":")
     if attribute:
         return _by_path(module, attribute)()
-    for maker in (_from_torchvision, _from_timm):
-        model = maker(name)
-        if model is not None:
-            return model
-    raise AnalysisError(
-        f"model {name!r}: neither torchvision nor timm has it here. Name one of theirs, or give "
-        "module:callable for one of your own."
-    )
+    made = _from_library("torchvision.models", "get_model", name, weights=None)
+    if made is None:
+        made = _from_library("timm", "create_model", name, pretrained=False, num_classes=_CLASSES)
+    if made is None:
+        raise AnalysisError(
+            f"model {name!r}: neither torchvision nor timm has it here. Name one of theirs, or "
+            "give module:callable for one of your own."
+        )
+    return made
 
 
-def _by_path(module: str, attribute: str) -> Callable[[], Any]:
+def _by_path(module: str, attribute: str) -> Callable[..., Any]:
     try:
-        made: Callable[[], Any] = getattr(import_module(module), attribute)
+        made: Callable[..., Any] = getattr(import_module(module), attribute)
     except (ImportError, AttributeError) as error:
         raise AnalysisError(f"model {module}:{attribute}: {error}.") from error
     return made
 
 
-def _from_torchvision(name: str) -> Any:
+def _from_library(module: str, maker: str, name: str, **options: Any) -> Any:
+    """Return a model of a library; None if the library is not there or does not have it."""
     try:
-        models = import_module("torchvision.models")
-        return models.get_model(name, weights=None)
+        return getattr(import_module(module), maker)(name, **options)
     except (ImportError, RuntimeError, ValueError):
-        return None
-
-
-def _from_timm(name: str) -> Any:
-    try:
-        timm = import_module("timm")
-        return timm.create_model(name, pretrained=False, num_classes=_CLASSES)
-    except (ImportError, RuntimeError):
         return None
 
 
