@@ -124,7 +124,7 @@ class LayoutSource:
     box_class_ids: tuple[int, ...] | None = None  # of each class of boxes; None: counted from 1
     details: str = ""  # goes on where `describe()` has given the counts
     findings: Findings = field(default_factory=Findings)
-    known: Callable[[], None] | None = None  # adds to `findings` what opening has found out
+    known: tuple[tuple[str, str, int], ...] = ()  # findings of opening it: what, where, how many
     # The samples from a position on, where that is faster than one by one.
     stream: Callable[[int], Iterator[PackItem]] | None = None
     read_unmasked: Callable[[int], PackItem] | None = None  # the same, without making masks
@@ -148,8 +148,8 @@ class LayoutSource:
 
     def _items(self, start: int) -> Iterator[PackItem]:
         with explaining_parsers(self.title):
-            if self.known is not None:
-                self.known()
+            for what, where, count in self.known:
+                self.findings.add(what, where, count)
             if self.stream is not None:
                 yield from self.stream(start)
                 return

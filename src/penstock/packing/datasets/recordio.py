@@ -62,11 +62,6 @@ def open_recordio(path: str, _: Asked) -> LayoutSource:
     columns = survey.columns()
     index = os.path.splitext(path)[0] + ".idx"
     is_other_index = os.path.exists(index) and len(read_lines(index)) != survey.records
-
-    def known() -> None:
-        findings.add(NO_IMAGE, survey.first_without_image, survey.records - survey.images)
-        findings.add(INDEX_DIFFERS, printable(index), int(is_other_index))
-
     return LayoutSource(
         kind="recordio",
         title=printable(path),
@@ -76,7 +71,10 @@ def open_recordio(path: str, _: Asked) -> LayoutSource:
         details=f"{survey.boxes:,} boxes" if BOXES in columns else "",
         findings=findings,
         files=(path,),
-        known=known,
+        known=(
+            (NO_IMAGE, survey.first_without_image, survey.records - survey.images),
+            (INDEX_DIFFERS, printable(index), int(is_other_index)),
+        ),
     )
 
 

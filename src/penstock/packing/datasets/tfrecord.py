@@ -81,12 +81,12 @@ def open_tfrecord(path: str, asked: Asked) -> LayoutSource:
     Class names come from the records, a `*.pbtxt` label map or a `labels.txt` beside them.
     """
     files = choose_record_files(path, TF_EXTENSIONS, asked)
-    survey, places, firsts = Survey(), array("q"), []
+    survey, starts, firsts = Survey(), array("q"), []
     for file in files:
-        firsts.append(len(places))
+        firsts.append(len(starts))
         for where, start, record in tf_records(file, check_data=False):
             survey.add(parse_example(record, where), where)
-            places.append(start)
+            starts.append(start)
     if not survey.count:
         raise SourceError(f"{printable(path)}: no record in it.")
     listed = class_names_beside(files[0])
@@ -100,14 +100,14 @@ def open_tfrecord(path: str, asked: Asked) -> LayoutSource:
         kind="tfrecord",
         title=asked.title(path),
         columns=survey.columns(),
-        read=_Reader(files, firsts, places, survey, findings, first).read,
+        read=_Reader(files, firsts, starts, survey, findings, first).read,
         length=survey.count,
         classes=survey.classes(listed),
         box_classes=survey.box_classes(listed),
         details=f"{survey.boxes:,} boxes" if survey.detection else "",
         findings=findings,
         files=tuple(files),
-        known=lambda: findings.add(FROM_0, printable(files[0]), counts_from_0 * survey.boxes),
+        known=((FROM_0, printable(files[0]), counts_from_0 * survey.boxes),),
     )
 
 
@@ -120,7 +120,7 @@ TFRECORD = Layout(
 class _Reader:
     files: list[str]
     firsts: list[int]  # the number of the first sample of each file
-    places: array[int]  # where each record begins in its file
+    starts: array[int]  # where each record begins in its file
     survey: Survey
     findings: Findings
     first_box_number: int
@@ -128,7 +128,7 @@ class _Reader:
     def read(self, index: int) -> PackItem:
         file = bisect_right(self.firsts, index) - 1
         number = index - self.firsts[file]
-        where, _, record = next(tf_records(self.files[file], self.places[index], number))
+        where, _, record = next(tf_records(self.files[file], self.starts[index], number))
         example = parse_example(record, where)
         blobs = example.get(IMAGE, NO_FEATURE).blobs
         data = bytes(blobs[0]) if blobs else b""

@@ -113,7 +113,7 @@ def open_yolo(path: str, asked: Asked) -> LayoutSource:
         box_classes=config.names,
         details=f"{survey.objects:,} boxes",
         findings=findings,
-        known=lambda: findings.add(STRAY, printable(part.labels), survey.stray),
+        known=((STRAY, printable(part.labels), survey.stray),),
     )
 
 
@@ -127,7 +127,7 @@ def _survey(part: YoloPart, names: PathTable, config: YoloConfig) -> _Survey:
         found = _objects(part, name, config)
         files += os.path.exists(_label_file(part, name))
         objects += len(found)
-        outlines += sum(len(item.numbers) > BOX_NUMBERS for item in found)
+        outlines += sum(len(obj.numbers) > BOX_NUMBERS for obj in found)
     stray = 0 if part.listed is not None else count_label_files(part.labels) - files
     return _Survey(objects, outlines, max(0, stray))
 
@@ -186,18 +186,18 @@ class _YoloReader:
 
     def _columns(self, objects: list[_Object], size: Size, where: str) -> dict[str, Any]:
         posed = self.config.keypoints is not None
-        rows = [item.numbers[:4] if posed else _as_box(item.numbers) for item in objects]
+        rows = [obj.numbers[:4] if posed else _as_box(obj.numbers) for obj in objects]
         boxes = boxes_from_centres(rows, size, where)
         note_odd_boxes(boxes, size, self.findings, where)
         columns: dict[str, Any] = {
             "boxes": boxes,
-            "box_labels": np.array([item.label for item in objects], np.int64),
+            "box_labels": np.array([obj.label for obj in objects], np.int64),
         }
         if self.config.keypoints is not None:
             columns["keypoints"] = _keypoints(objects, self.config.keypoints, size)
         elif self.survey.outlines and self.masks:
             check_mask_area(len(objects), size, where)
-            outlines = [_outline(item.numbers, size) for item in objects]
+            outlines = [_outline(obj.numbers, size) for obj in objects]
             masks = (draw_polygon(outline, size, where) for outline in outlines)
             columns["masks"] = encode_runs(masks, len(outlines), size)
         return columns
@@ -225,7 +225,7 @@ def _keypoints(
 ) -> np.ndarray[Any, np.dtype[np.float32]]:
     """Return x, y in pixels and visibility; points without one are visible unless at (0, 0)."""
     points, values = shape
-    given = np.array([item.numbers[BOX_NUMBERS:] for item in objects], np.float64)
+    given = np.array([obj.numbers[BOX_NUMBERS:] for obj in objects], np.float64)
     given = given.reshape(len(objects), points, values)
     result = np.empty((len(objects), points, 3), np.float32)
     result[:, :, :2] = given[:, :, :2] * [size.width, size.height]
