@@ -154,7 +154,7 @@ class LayoutSource:
                 yield from self.stream(start)
                 return
             for index in range(start, self.length):
-                yield self.read(index)
+                yield self._one(self.read, index)
 
     def at(self, index: int, *, masks: bool = True) -> PackItem:
         """Return the sample at a position; without `masks`, its column of masks may be missing."""
@@ -162,7 +162,15 @@ class LayoutSource:
             raise IndexError(f"{self.title}: sample {index:,} of {self.length:,}")
         read = self.read if masks or self.read_unmasked is None else self.read_unmasked
         with explaining_parsers(self.title):
+            return self._one(read, index)
+
+    def _one(self, read: Callable[[int], PackItem], index: int) -> PackItem:
+        try:
             return read(index)
+        except StopIteration:  # a file that is shorter than it was when it was opened
+            raise SourceError(
+                f"{self.title}: sample {index:,} is no longer there. Open it again."
+            ) from None
 
     def describe(self) -> str:
         """Return one line: what, how many images, which classes."""
