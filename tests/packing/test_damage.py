@@ -36,6 +36,7 @@ def test_every_truncation_is_an_error(small):
             PackFile(path)
 
 
+@pytest.mark.slow
 def test_every_flipped_bit_is_found(small):
     path, whole = small
     # Every byte, with bits in turn: all 8 of each take too long, and CRC-32 finds one like another.

@@ -30,6 +30,10 @@ for images, labels in watched:
     assert len(images) == len(labels)
 assert_type(str(watched.report()), str)
 
+found = ps.analyze(loader, device="emulated:1000", effort=ps.Effort(rounds=1, seconds=0.1))
+assert_type(found, ps.Analysis)
+assert_type(found.to_html(), str)
+found.to_html("report.html", before=ps.Analysis.from_json("before.json"))
 
 
 class Orders:
