@@ -92,7 +92,7 @@ def open_yolo(path: str, asked: Asked) -> LayoutSource:
         raise SourceError(f"{printable(folder)}: no folders of images and labels in it.")
     chosen = asked.choose_split(folder, list(parts))
     part, config = parts[chosen], read_config(folder, given)
-    names = PathTable.from_paths(part.image_names())
+    names = PathTable.from_paths(images_below(part.images) if part.listed is None else part.listed)
     if not len(names):
         raise SourceError(f"{printable(part.images)}: no images in it.")
     survey = _survey(part, names, config)
@@ -128,7 +128,10 @@ def _survey(part: YoloPart, names: PathTable, config: YoloConfig) -> _Survey:
         files += os.path.exists(_label_file(part, name))
         objects += len(found)
         outlines += sum(len(obj.numbers) > BOX_NUMBERS for obj in found)
-    stray = 0 if part.listed is not None else count_label_files(part.labels) - files
+    stray = 0
+    if part.listed is None:  # lists of classes are not label files
+        there = (name for _, _, found in os.walk(part.labels) for name in found)
+        stray = sum(name.endswith(".txt") and name not in NAME_FILES for name in there) - files
     return _Survey(objects, outlines, max(0, stray))
 
 
@@ -242,10 +245,6 @@ class YoloPart:
     labels: str
     listed: tuple[str, ...] | None = None  # paths below `images`; None takes all that are there
 
-    def image_names(self) -> list[str]:
-        """Return the images' paths below `images`."""
-        return images_below(self.images) if self.listed is None else list(self.listed)
-
 
 @dataclass(frozen=True, slots=True)
 class YoloConfig:
@@ -295,12 +294,6 @@ def read_config(folder: str, given: str | None = None) -> YoloConfig:
         if os.path.exists(path):
             return YoloConfig(tuple(line for _, line in read_lines(path)))
     return YoloConfig(None)
-
-
-def count_label_files(folder: str) -> int:
-    """Return how many label files there are below a folder; lists of classes do not count."""
-    names = (name for _, _, found in os.walk(folder) for name in found)
-    return sum(name.endswith(".txt") and name not in NAME_FILES for name in names)
 
 
 def _split_folders(folder: str) -> Iterator[tuple[str, YoloPart]]:
