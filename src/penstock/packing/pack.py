@@ -191,10 +191,10 @@ class _Job:
             items = self.stream.items(span.start, span.stop)
             check.samples(writer.done(), items, span.start)
             encoded = map_in_order(self._encode, items, self.threads, _bytes_of)
-            for item, outcome, told, origin in encoded:
+            for item, outcome, warning, origin in encoded:
                 if isinstance(outcome, Record):
                     writer.add(item, outcome, origin)
-                    self.remarks.note(item, told)
+                    self.remarks.note(item, warning)
                 elif self.skips:
                     writer.skip(item.name, str(outcome), origin)
                 else:
