@@ -95,7 +95,7 @@ def open_webdataset(path: str, asked: Asked) -> LayoutSource:
         kind="webdataset",
         title=printable(path),
         columns=(*((label,) if label else ()), *columns.values()),
-        read=reader.read,
+        read=lambda index: next(reader.stream(index)),
         length=survey.count,
         classes=labels.names if labels else None,
         details=f"{len(shards):,} shard{'' if len(shards) == 1 else 's'}",
@@ -293,11 +293,6 @@ class _Reader:
             place = self.starts[start] if start > first else 0
             for sample in _samples(self.shards[number], self.findings, start=place):
                 yield self._item(sample, number)
-
-    def read(self, index: int) -> PackItem:
-        number = bisect_right(self.ends, index)
-        samples = _samples(self.shards[number], start=self.starts[index])
-        return self._item(next(samples), number)
 
     def _item(self, sample: _Sample, shard: int) -> PackItem:
         image = _image_field(sample)
