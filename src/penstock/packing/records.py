@@ -60,8 +60,7 @@ def encode_image(data: bytes) -> Record:
             height, width, orientation = image.height, image.width, orientation_of(image)
             note = f"{image.format}, {image.mode}"
         return Record(pixels, "raw", height, width, orientation, "pixels", size, crc, flags, note)
-    header = _core.jpeg_header(data)  # zeros if it does not say
-    with room_for(header["height"], header["width"]):
+    with room_for(*jpeg_size(data)):
         found = encode_jpeg(data)
     if found.storage == "jpeg":
         # Kept as it is, so at least Pillow must be able to read it later.
@@ -88,6 +87,12 @@ class JpegRecord(NamedTuple):
     orientation: int
     identical: bool  # whether `rebuild_jpeg` gives back the very same file
     reason: str  # why the storage is not "dct", or the file not identical
+
+
+def jpeg_size(data: bytes) -> tuple[int, int]:
+    """Return height and width as a JPEG file's header says, 0 if it says nothing."""
+    header = _core.jpeg_header(data)
+    return header["height"], header["width"]
 
 
 def encode_jpeg(data: bytes) -> JpegRecord:
