@@ -127,7 +127,7 @@ class LayoutSource:
     known: tuple[tuple[str, str, int], ...] = ()  # findings of opening it: what, where, how many
     # The samples from a position on, where that is faster than one by one.
     stream: Callable[[int], Iterator[PackItem]] | None = None
-    read_unmasked: Callable[[int], PackItem] | None = None  # the same, without making masks
+    read_unmasked: Callable[[int], PackItem] | None = None  # as `read`, without making masks
     files: tuple[str, ...] = ()  # those that hold many samples each
     sequential: str = ""  # why samples cannot be read in any order; empty if they can
 
