@@ -109,7 +109,7 @@ def run(args: argparse.Namespace) -> int:
     from penstock.analysis.device.devices import EMULATED, find_device
     from penstock.demo.torchvision_import import import_torchvision
     from penstock.report import check_target
-    from penstock.report.vega import chart_script
+    from penstock.report.html import chart_script
     from penstock.results.from_json import read_analysis
 
     if args.step is not None and args.device is not None:
