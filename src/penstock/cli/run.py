@@ -20,14 +20,13 @@ from penstock.printable import MOST_PER_LINE, printable, safe_console
 
 if TYPE_CHECKING:
     from penstock.watching.report import WatchReport
-    from penstock.watching.script.loaders import ScriptLoader
-    from penstock.watching.script.script_end import Outcome
+    from penstock.watching.script import Outcome, ScriptLoader
 
 
 COERCED = {"C.UTF-8", "C.utf8", "UTF-8"}  # what Python sets LC_CTYPE to
 
 
-def add_verb(verbs: Verbs, shared: argparse.ArgumentParser) -> None:
+def add_verbs(verbs: Verbs, shared: argparse.ArgumentParser) -> None:
     """Add `run` to the verbs of the command line."""
     del shared  # here --json names a file: stdout is the script's
     verb = verbs.add_parser(
@@ -130,8 +129,7 @@ class WatchedScript:
     """A script that runs, in its own process: from when it imports a library with loaders."""
 
     def __init__(self, asked: Mapping[str, str], started_s: float) -> None:
-        from penstock.watching.script.loaders import ScriptLoaders
-        from penstock.watching.script.script_end import ScriptEnd
+        from penstock.watching.script import ScriptEnd, ScriptLoaders
 
         main = sys.modules.get("__main__")
         self.name = asked["SCRIPT"]
@@ -149,7 +147,7 @@ class WatchedScript:
 
     def end(self, ended: str) -> None:
         """Say what was seen, if nobody has yet."""
-        from penstock.watching.script.script_end import Outcome
+        from penstock.watching.script import Outcome
 
         self._end.speak(Outcome.seen_by_python(ended))
 
@@ -170,7 +168,7 @@ class WatchedScript:
 def _checked(file: Path) -> Path:
     """Return where to write: checked before a script runs for days, which may change folder."""
     if not file.resolve().parent.is_dir():
-        raise PenstockError(f"run: cannot write {file}: there is no such folder.")
+        raise PenstockError(f"run: cannot write {file}: the folder does not exist. Make it first.")
     if file.is_dir():
         raise PenstockError(f"run: cannot write {file}: it is a folder. Name a file.")
     return file.resolve()

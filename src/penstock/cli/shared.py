@@ -112,6 +112,6 @@ def say(lines: Iterable[str]) -> None:
 
 
 def complain(text: str) -> None:
-    """Print a message to stderr, as safely."""
+    """Print a message to stderr, in the same way."""
     told = in_encoding(printable_lines(f"penstock: {text}"), sys.stderr.encoding)
     print(told, file=sys.stderr, flush=True)

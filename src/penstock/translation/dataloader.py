@@ -175,7 +175,7 @@ def _returned_by(collate: Any) -> str | None:
 
 
 def read_sampler(batching: Batching, dataset: Any, log: Log) -> Ordering | None:
-    """Return the order of samples; None if the loader has no such order, which is logged."""
+    """Return the order of samples; None if the loader cannot follow it, which is logged."""
     sampler = batching.sampler
     kind = full_name(type(sampler))
     name = type(sampler).__name__
@@ -238,7 +238,7 @@ def _read_random(sampler: Any, dataset: Any, log: Log) -> Ordering | None:
 def _read_chosen(
     theirs: str, chosen: Iterable[Any], dataset: Any, log: Log, *, shuffle: bool
 ) -> Ordering | None:
-    """Each of these samples once an epoch, in this order or shuffled."""
+    """Each of these samples once per epoch, in this order or shuffled."""
     count = len(dataset)
     indices = tuple(int(index) for index in chosen)
     outside = [index for index in indices if not 0 <= index < count]

@@ -7,7 +7,7 @@ and in the order of samples where that comes from a sampler of the user's own.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from itertools import islice
 from typing import Any, NoReturn
@@ -123,20 +123,11 @@ class AcceleratedLoader:
             )
         self._loader.load_state_dict(state)
 
-    def replica(
-        self,
-        *,
-        plan: Plan | None = None,
-        threads: int | None = None,
-        fidelity: str | None = None,
-        batch_size: int | None = None,
-    ) -> AcceleratedLoader:
-        """Return a loader over the same data from its first epoch on, with threads of its own."""
+    def replica(self, **changes: Any) -> AcceleratedLoader:
+        """Return a loader over the same data from its first epoch on, as `Loader.replica`."""
         other = object.__new__(type(self))
         other.__dict__.update(self.__dict__)
-        other._loader = self._loader.replica(
-            plan=plan, threads=threads, fidelity=fidelity, batch_size=batch_size
-        )
+        other._loader = self._loader.replica(**changes)
         return other
 
     def close(self) -> None:
@@ -155,15 +146,15 @@ class AcceleratedLoader:
         return repr(self._loader)
 
 
+@dataclass(eq=False)
 class FormedBatches(Iterator[Any]):
     """The batches of one epoch, each put into its form when it is asked for."""
 
-    def __init__(self, batches: Iterator[Any], form: Callable[[Any], Any]) -> None:
-        self._batches = batches
-        self._form = form
+    batches: Iterator[Any]
+    form: BatchForm
 
     def __next__(self) -> Any:
-        return self._form(next(self._batches))
+        return self.form(next(self.batches))
 
 
 @dataclass(frozen=True, slots=True)
@@ -227,7 +218,7 @@ def _pillow_image(pixels: npt.NDArray[np.uint8], *, is_gray: bool) -> PIL.Image.
 
 
 def _collated(parts: Any) -> Any:
-    """What torch makes of parts that are not one array yet, or its own error."""
+    """What torch's default_collate makes of parts that are not one tensor yet, or its error."""
     return imported(TORCH_DATA).default_collate(parts) if isinstance(parts, list) else parts
 
 

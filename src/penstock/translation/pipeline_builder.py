@@ -25,7 +25,7 @@ from penstock.planner.lower import lower
 from penstock.rng import Draws
 from penstock.transforms.moves import Move
 from penstock.translation.datasets.contents import DatasetContents
-from penstock.translation.tracing.calls import AsArray, ReadByOpenCV
+from penstock.translation.tracing.values import AsArray, ReadByOpenCV
 from penstock.translation.transforms.identify import imported
 from penstock.translation.transforms.lines import Log
 from penstock.translation.transforms.pipeline import Pipeline, Stage, timed_picture
@@ -113,7 +113,7 @@ def find_difference(cv2: Any, paths: Sequence[Path]) -> str:
 
 
 def _decodes_alike(cv2: Any) -> bool:
-    """Compare the two on JPEGs of each kind of chroma; the libraries beneath may be others."""
+    """Compare both on JPEGs of each chroma sampling: they may be built on other libraries."""
     noise = np.random.default_rng(0).integers(0, 256, (11, 13, 3), dtype=np.uint8)
     picture = Image.fromarray(noise).resize((61, 47))
     for subsampling in (0, 1, 2):

@@ -3,7 +3,7 @@
 | file | does |
 |---|---|
 | watch.py, step_times.py | `penstock.watch`: a loader with a clock |
-| script/ | `penstock run`: the loaders of a script, and its end |
+| script.py | `penstock run`: the loaders of a script, and its end |
 | frames.py | tells from a thread's stack what it is doing |
 | sampler.py, sampling.py | look at the loop and its workers some 50 times per second |
 | inside.py, shared_cores.py | shares of a loader's time; who takes the cores |

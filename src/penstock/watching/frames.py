@@ -201,7 +201,7 @@ def _trace(
 ) -> tuple[dict[_Kind, FrameType], str, FrameType | None]:
     """Return the outermost frame of each kind, the name of the op and the collate function.
 
-    An op that only holds others, such as Compose, is no op; what it calls is one, whosever.
+    An op that only holds others, such as Compose, does not count; what it calls does.
     """
     found: dict[_Kind, FrameType] = {}
     op, collate, caller = "", None, _Kind.OTHER

@@ -30,9 +30,9 @@ _looking = threading.Lock()
 def current_frames() -> dict[int, FrameType]:
     """Return what each thread of this process is doing.
 
-    The interpreter holds a lock of its own meanwhile. A garbage collection in that moment may free
+    The interpreter holds a lock of its own in that time. A garbage collection then may free
     objects that let go of Python's lock, such as tensors: then another thread that needs the
-    interpreter's lock, to start a thread for example, would wait for ever. So there is none.
+    interpreter's lock, to start a thread for example, would wait forever. So it is switched off.
     """
     with _looking:
         was_enabled = gc.isenabled()
@@ -143,7 +143,7 @@ class Sampler:
         self._thread = threading.Thread(target=self._run, name="penstock sampler", daemon=True)
         try:
             self._thread.start()
-        except RuntimeError:  # no thread to be had: nothing is seen, and the script goes on
+        except RuntimeError:  # no thread can be started: nothing is seen, and the script goes on
             self._stopped.set()
 
     def stop(self) -> None:
@@ -160,7 +160,7 @@ class Sampler:
                 return
             try:
                 look(now_s - last_s)
-            except Exception:  # noqa: BLE001 (the script goes on, whatever ails the looking)
+            except Exception:  # noqa: BLE001 (the script goes on, whatever fails here)
                 return
             del look
             last_s = now_s

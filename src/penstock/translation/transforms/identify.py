@@ -58,7 +58,7 @@ def is_composed(transform: Any) -> bool:
 
 
 def is_of_a_library(function: Any) -> bool:
-    """Whether a function comes with Python or a well-known library, and is no part of a Dataset."""
+    """Whether a function comes with Python or a well-known library, and not with a Dataset."""
     module = getattr(function, "__module__", None) or "builtins"
     if module.startswith("torchvision.datasets."):
         return False

@@ -48,7 +48,7 @@ _IDENTITIES = ("torch.nn.modules.linear.Identity", "torchvision.transforms.v2._m
 _PRESETS = "torchvision.transforms._presets"
 _IMAGE_PRESETS = ("ImageClassification", "ObjectDetection", "SemanticSegmentation")
 _TAKE_ARRAYS = ("ToTensor", "ToImage")  # of torchvision's
-_PYTHON_NOTE = "runs as it is, one image at a time, and holds Python's lock meanwhile"
+_PYTHON_NOTE = "runs as it is, one image at a time, while it holds Python's lock"
 
 
 def flatten_steps(steps: tuple[Any, ...]) -> Iterator[Any]:
@@ -149,7 +149,7 @@ def _read_on_bytes(step: Any, pipeline: Pipeline) -> None:
     if pipeline.strict and not exact:
         way = "." if pipeline.for_loader else ", or pass strict=False."
         raise TransformError(
-            "it meets a tensor here, where torchvision rounds otherwise than on Pillow images. "
+            "it meets a tensor here, where torchvision does not round as on Pillow images. "
             f"Put ToImage() or PILToTensor() after it{way}"
         )
     if pipeline.is_gray:

@@ -38,7 +38,7 @@ _MODULES = ("timm.data.transforms", "timm.data.auto_augment", "timm.data.random_
 
 
 def read_timm_step(step: Any, pipeline: Pipeline) -> bool:
-    """Append what one of timm's comes to; False if it is not one that is known."""
+    """Append what stands for one of timm's transforms; False if it is not known."""
     name = class_name(step)
     if type(step).__module__ not in _MODULES:
         return False
@@ -173,7 +173,7 @@ def _rand_augment(step: Any) -> Any:
         sections.append("tweights")
     elif step.choice_weights is not None or names != known._RAND_TRANSFORMS:  # noqa: SLF001
         raise TransformError(
-            "its set of ops is not one that ours have: known are the usual ones, those with inc1, "
+            "ours do not have its set of ops: known are the usual ones, those with inc1, "
             "and tweights."
         )
     return T.RandAugment.from_timm("-".join(["rand", *sections]), _hparams(first))
@@ -342,6 +342,6 @@ def _refuse(where: str, what: str, bad: Bools, draws: Draws, sizes: Sizes) -> No
     if bad.any():
         row = int(bad.argmax())
         raise TransformError(
-            f"{where} (step {draws.stream + 1}): sample {draws.samples[row]} is {sizes[row]} here, "
-            f"and {what}. Leave it out, or give other sizes."
+            f"{where} (step {draws.stream + 1}): sample {draws.sample_at(row)} is {sizes[row]} "
+            f"here, and {what}. Leave it out, or give other sizes."
         )

@@ -64,22 +64,15 @@ _CONTAINERS = ("RandomApply", "RandomChoice", "RandomOrder")
 # from Pillow's arithmetic. How near they are (docs/augmentations.md). One that becomes exact is
 # taken out here, and is then translated like any other.
 NOT_TO_THE_BYTE = {
-    "AugMix": "within a level, but for 1 value in 100 along the edges of what is turned",
-    "ElasticTransform": "within a level; with nearest or bicubic, but for 2 pixels in 1,000",
+    "AugMix": "within a level, except for 1 value in 100 along the edges of what is rotated",
+    "ElasticTransform": "within a level; with nearest or bicubic, except for 2 pixels in 1,000",
     "RandomPerspective": "within a level; the last digits of its numbers differ",
 }
 
 # These do the same to a gray image as to one with three equal channels.
 SAME_FOR_GRAY = (
-    "CenterCrop",
-    "Pad",
-    "RandomAffine",
-    "RandomCrop",
-    "RandomHorizontalFlip",
-    "RandomResizedCrop",
-    "RandomRotation",
-    "RandomVerticalFlip",
-    "Resize",
+    *("CenterCrop", "Pad", "RandomAffine", "RandomCrop", "RandomHorizontalFlip"),
+    *("RandomResizedCrop", "RandomRotation", "RandomVerticalFlip", "Resize"),
 )
 
 # Boxes of whole numbers are cut off after these, where the last bit of a product can decide.

@@ -106,7 +106,7 @@ def _is_lambda(step: Any) -> bool:
 def _is_foreign(step: Any) -> bool:
     """Whether a library brought it, or the user derived it from one of Albumentations'.
 
-    Those are called by `image=`, so they are no functions of an image.
+    Those are called with `image=`, so they cannot be taken for functions of an image.
     """
     return not isinstance(step, Transform) and (
         library_of(step) is not None or is_of_albumentations(step)
@@ -138,8 +138,8 @@ def _read_ours(step: Any, pipeline: Pipeline) -> None:
         pipeline.add(step)
     else:
         raise TransformError(
-            f"it meets {pipeline.stage.value}, where torchvision would compute otherwise than on a "
-            "Pillow image. Put it before what makes the tensor."
+            f"it meets {pipeline.stage.value}, where torchvision does not compute as on a Pillow "
+            "image. Put it before what makes the tensor."
         )
 
 
