@@ -13,7 +13,7 @@ SANITIZE ?=
 FUZZ_SECONDS ?= 60
 SOAK_SECONDS ?= 3600
 ARGS ?=
-JOBS ?= auto
+JOBS ?= logical
 
 VENV := .venv
 BIN := $(CURDIR)/$(VENV)/bin
