@@ -6,11 +6,12 @@ import subprocess
 import sys
 from collections.abc import Callable
 from contextlib import suppress
+from dataclasses import replace
 
 import pytest
 
 from penstock._version import __version__
-from penstock.cli import demo
+from penstock.cli import main as command
 from penstock.cli.main import main
 from penstock.errors import SourceError
 
@@ -19,14 +20,15 @@ from penstock.errors import SourceError
 def demo_does(monkeypatch: pytest.MonkeyPatch) -> Callable[[Callable[[], int]], None]:
     """Return a function that replaces what `penstock demo` does."""
 
-    def replace(action: Callable[[], int]) -> None:
+    def replace_demo(action: Callable[[], int]) -> None:
         def run(args: argparse.Namespace) -> int:
             del args
             return action()
 
-        monkeypatch.setattr(demo, "run", run)
+        verbs = [replace(verb, run=run) if verb.name == "demo" else verb for verb in command.VERBS]
+        monkeypatch.setattr(command, "VERBS", verbs)
 
-    return replace
+    return replace_demo
 
 
 def test_help_imports_nothing_heavy() -> None:
