@@ -11,6 +11,7 @@ from penstock._version import __version__
 if TYPE_CHECKING:
     from penstock import transforms
     from penstock.analysis.analyze import analyze
+    from penstock.data.open_data import open_data
     from penstock.errors import (
         AnalysisError,
         CoreError,
@@ -54,6 +55,7 @@ __all__ = [
     "analyze",
     "explain_translation",
     "inspect",
+    "open_data",
     "open_file_list",
     "open_image_folder",
     "open_labels_file",
@@ -72,6 +74,7 @@ _HOME = {
     "explain_translation": "penstock.translation.accelerate",
     "analyze": "penstock.analysis.analyze",
     "inspect": "penstock.packing.inspect",
+    "open_data": "penstock.data.open_data",
     "open_file_list": "penstock.sources",
     "open_image_folder": "penstock.sources",
     "open_labels_file": "penstock.sources",

@@ -8,7 +8,7 @@ import sys
 from typing import TYPE_CHECKING
 
 from penstock.cli.analyzed_loader import BATCH_SIZE, is_object, open_loader, open_step
-from penstock.cli.arguments import count, seconds
+from penstock.cli.arguments import add_layout, count, seconds
 from penstock.cli.output import say
 from penstock.errors import AnalysisError
 from penstock.printable import in_encoding, printable
@@ -32,9 +32,10 @@ def add_verb(verbs: Verbs, shared: argparse.ArgumentParser) -> None:
     verb.add_argument(
         "data",
         metavar="DATA",
-        help="a folder of images, a .pen file, or MODULE:OBJECT (or FILE.py:OBJECT) for a torch "
-        "DataLoader, a penstock Loader, or a function that makes one",
+        help="a .pen file, a data set in any layout that pack reads, or MODULE:OBJECT (or "
+        "FILE.py:OBJECT) for a torch DataLoader, a penstock Loader, or a function that makes one",
     )
+    add_layout(verb)
     verb.add_argument(
         "--step",
         metavar="MODULE:CALLABLE",

@@ -8,7 +8,7 @@ import sys
 import time
 from typing import TYPE_CHECKING
 
-from penstock.cli.arguments import add_labels, add_limits, count, open_labelled
+from penstock.cli.arguments import add_labels, add_layout, add_limits, count, open_labelled
 from penstock.cli.output import say
 from penstock.errors import SourceError
 
@@ -34,8 +34,7 @@ def add_verb(verbs: Verbs, shared: argparse.ArgumentParser) -> None:
     )
     verb.add_argument("target", help="the .pen file to write; with --shards, the folder")
     add_labels(verb)
-    verb.add_argument("--kind", help="the layout, if it is not recognised: coco, folder, ...")
-    verb.add_argument("--split", help="which split of the data set to pack: train, val, ...")
+    add_layout(verb)
     verb.add_argument(
         "--allow-empty", action="store_true", help="accept class folders without images"
     )

@@ -7,7 +7,15 @@ import json
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
-from penstock.cli.arguments import add_labels, add_limits, count, open_labelled, whole, wholes
+from penstock.cli.arguments import (
+    add_labels,
+    add_layout,
+    add_limits,
+    count,
+    open_given,
+    whole,
+    wholes,
+)
 from penstock.cli.output import say
 from penstock.errors import SourceError, TransformError
 from penstock.showing.presets import DEFAULT, PRESETS
@@ -28,8 +36,11 @@ def add_verb(verbs: Verbs, shared: argparse.ArgumentParser) -> None:
         "makes of it with different draws, as uint8 before ToDtype and Normalize, with boxes. "
         "With --schedule, says what a schedule of PopulationBasedAugment does instead.",
     )
-    verb.add_argument("data", nargs="?", help="a .pen file, or a folder of images")
+    verb.add_argument(
+        "data", nargs="?", help="a .pen file, or a data set in any layout that pack reads"
+    )
     add_labels(verb)
+    add_layout(verb)
     pipeline = verb.add_mutually_exclusive_group()
     pipeline.add_argument(
         "--transform",
@@ -76,15 +87,13 @@ def run(args: argparse.Namespace) -> int:
     if args.schedule is not None:
         return _tell_schedule(args)
     if args.data is None:
-        raise SourceError("penstock show: no data set given. Name a .pen file or a folder.")
+        raise SourceError("penstock show: no data set given. Name a .pen file or another data set.")
     from penstock.showing.sheet import make_sheet
 
-    data, labels = open_labelled(args, args.data)
     sheet = make_sheet(
-        data,
+        open_given(args, args.data),
         _transform(args),
         args.out,
-        labels=labels,
         images=args.images,
         repeats=args.repeats,
         seed=args.seed,

@@ -17,9 +17,9 @@ from penstock.costs.costs import Cost, Costs
 from penstock.costs.interpreter import lock_share
 from penstock.costs.plan_variants import changes_size, keep_only, op_name, op_nodes
 from penstock.costs.thread_clock import StageClock
+from penstock.data.packed import PackedSource
 from penstock.errors import PenstockError
 from penstock.loading.loader import Loader
-from penstock.loading.packed_source import PackedSource
 from penstock.planner.plan import Plan
 from penstock.transforms.python_step import PythonStep
 from penstock.watching.batch_images import count_images
@@ -117,7 +117,7 @@ def _read_s(loader: Loader) -> float:
         for index in indices:
             with clock.stage("read"), source.open(index) as file:
                 file.read()
-    except OSError:  # a bad file is the loader's to report
+    except (OSError, PenstockError):  # a bad file is the loader's to report
         return 0.0
     finally:
         clock.close()

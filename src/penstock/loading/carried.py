@@ -7,12 +7,12 @@ from dataclasses import replace
 
 import numpy as np
 
+from penstock.data.masks import Masks, count_of
+from penstock.data.targets import TargetSource
 from penstock.errors import LoaderError
 from penstock.geometry import Ints
 from penstock.loading.batch import Batch
 from penstock.loading.fetch import Items
-from penstock.loading.masks import Masks, count_of
-from penstock.loading.target_source import TargetSource
 from penstock.loading.work import Part
 from penstock.transforms.targets import Targets
 

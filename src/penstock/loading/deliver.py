@@ -9,13 +9,13 @@ from typing import Any, ClassVar, Protocol
 import numpy as np
 import numpy.typing as npt
 
+from penstock.data.beside import Beside
+from penstock.data.columns import LABEL, ColumnValues, LabelColumn, Values, named_columns
 from penstock.geometry import Ints
 from penstock.loading.batch import Batch
 from penstock.loading.collate import list_targets, pad_targets
-from penstock.loading.columns import LABEL, ColumnValues, Values
 from penstock.loading.options import OutputOptions
 from penstock.loading.to_torch import image_tensor, label_tensor
-from penstock.sources import Labels
 from penstock.transforms.values import Element
 
 IMAGE = "image"  # the key of images in a batch that is a dictionary
@@ -27,6 +27,24 @@ class Delivery(Protocol):
     def deliver(self, batch: Batch) -> Any:
         """Return images and what goes with them, or None if every sample was left out."""
         ...
+
+
+def delivery_of(beside: Beside, *, as_dict: bool) -> Delivery:
+    """Return what delivers images and what is beside them."""
+    targets: TargetDelivery | LabelMapDelivery | None = None
+    if beside.has_label_maps and beside.masks is not None:
+        targets = LabelMapDelivery(padded=beside.padded, fill=beside.masks.fill)
+    elif beside.targets is not None:
+        targets = TargetDelivery(beside.targets.image_ids, padded=beside.padded)
+    if beside.columns or as_dict:
+        columns = beside.columns
+        if as_dict and beside.asked != "none":
+            columns = named_columns(beside.source, columns, with_label=beside.wants_labels)
+        return ColumnDelivery(columns, as_dict, targets)
+    if targets is not None:
+        return targets
+    labels = beside.labels()
+    return ImageDelivery() if labels is None else LabelDelivery(labels)
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,7 +60,7 @@ class ImageDelivery:
 class LabelDelivery:
     """Images in one array, and a label for each; if they were mixed, one of all classes."""
 
-    labels: Labels
+    labels: LabelColumn
 
     def deliver(self, batch: Batch) -> tuple[Any, Any] | None:
         """Return images and labels."""
@@ -50,7 +68,7 @@ class LabelDelivery:
         if not len(good):
             return None
         mixed = batch.soft_labels
-        labels = self.labels[batch.files[good]] if mixed is None else mixed
+        labels = self.labels.at(batch.files[good]) if mixed is None else mixed
         images = _finish(batch.take_images(), batch)
         return images, _to_library(labels, batch.output)
 

@@ -6,14 +6,14 @@ from typing import Generic
 
 import numpy as np
 
+from penstock.data.masks import Masks, MaskUse, misfits, read_masks
+from penstock.data.targets import TargetSource
 from penstock.errors import DecodeError
 from penstock.geometry import Ints, Sizes
 from penstock.loading.carried import Carried
-from penstock.loading.mask_source import MaskUse, misfits, read_masks
-from penstock.loading.masks import Masks, move_by_reference
+from penstock.loading.masks import move_by_reference
 from penstock.loading.options import RunOptions
 from penstock.loading.python_calls import PythonCalls
-from penstock.loading.target_source import TargetSource
 from penstock.loading.work import Carrier, Failures, Part
 from penstock.planner.plan import Plan, Segment
 from penstock.reference.libraries.library import ImageLibrary, ImageT

@@ -9,31 +9,23 @@ from dataclasses import replace
 from typing import Any, NoReturn
 
 from penstock._core import Format, active_isa
+from penstock.data.beside import open_beside
+from penstock.data.column_source import ColumnSource
+from penstock.data.columns import LABEL
+from penstock.data.open_data import open_loader_data
 from penstock.errors import LoaderError
 from penstock.limits import Limits, limits_or_in_force
-from penstock.loading.columns import LABEL, named_columns, open_columns, per_box_columns
-from penstock.loading.deliver import (
-    ColumnDelivery,
-    Delivery,
-    ImageDelivery,
-    LabelDelivery,
-    LabelMapDelivery,
-    TargetDelivery,
-)
+from penstock.loading.deliver import ColumnDelivery, delivery_of
 from penstock.loading.epoch import Batching, Epoch, Iteration, Progress
 from penstock.loading.ledger import Ledger
 from penstock.loading.library_carrier import LibraryCarrier
 from penstock.loading.machine import Machine, check_not_forked
-from penstock.loading.mask_source import MaskKind, open_masks
 from penstock.loading.mix import Mixer, check_mixing, mix_native
 from penstock.loading.native import NativeCarrier
-from penstock.loading.open_data import open_data
 from penstock.loading.options import BatchOptions, OutputOptions, RunOptions
-from penstock.loading.packed_source import PackedSource
 from penstock.loading.ranks import find_ranks, find_threads
 from penstock.loading.sampler import Shard
 from penstock.loading.selection import EpochOrder, Selection, select
-from penstock.loading.target_source import TargetSource, open_targets
 from penstock.loading.to_torch import require_torch, torch_is_installed
 from penstock.loading.work import Carrier, Failures
 from penstock.planner.pillow_order import check_installed_pillow
@@ -167,22 +159,17 @@ class Loader:
         if self._output.library == "torch":
             require_torch()  # here, so that neither the error nor the import waits for a batch
         self._library = None if backend == "native" else open_library(backend)
-        self._source = open_data(data, labels, masks)
-        allowed_masks = replace(allowed, pixels=self._running.pixel_limit)
-        self._masks = open_masks(self._source, masks, mask_fill, targets, allowed_masks)
-        self._has_label_maps = self._masks is not None and self._masks.kind is MaskKind.LABELS
-        asked = open_columns(self._source, columns)
-        per_box = per_box_columns(self._source, asked) if not isinstance(targets, Targets) else ()
-        is_said = self._has_label_maps and targets in ("list", "padded")
-        self._target_source = _open_targets(
-            self._source, None if is_said else targets, background, per_box
+        self._source = open_loader_data(data, labels, masks, allowed)
+        self._beside = open_beside(
+            self._source,
+            targets=targets,
+            masks=masks,
+            mask_fill=mask_fill,
+            background=background,
+            columns=columns,
+            limits=replace(allowed, pixels=self._running.pixel_limit),
         )
-        self._columns = {
-            name: column
-            for name, column in asked.items()
-            if self._target_source is None or name not in per_box
-        }
-        self._delivery = self._make_delivery(targets, as_dict=as_dict)
+        self._delivery = delivery_of(self._beside, as_dict=as_dict)
         self._selection: Selection = select(
             len(self._source),
             indices=indices,
@@ -213,8 +200,7 @@ class Loader:
 
         With targets, these are the labels of boxes.
         """
-        source = self._source if self._target_source is None else self._target_source
-        return source.classes
+        return self._beside.classes
 
     @property
     def plan(self) -> Plan:
@@ -419,7 +405,7 @@ class Loader:
                 self._output,
                 self._running.prefetch,
                 self._mixer,
-                source.check_unchanged if isinstance(source, PackedSource) else None,
+                source.check_unchanged if isinstance(source, ColumnSource) else None,
             )
             try:
                 epoch = self._start_epoch(machine)
@@ -441,7 +427,7 @@ class Loader:
                 self._batching.drop_last,
                 self._running.prefetch,
                 self._delivery,
-                one_size=self._target_source is None and self._masks is None,
+                one_size=not self._beside.follows_images,
             ),
             machine=machine,
         )
@@ -462,44 +448,23 @@ class Loader:
         if batch_transform is None:
             return None
         op = read_batch_op(translate_batch(batch_transform))
-        has_targets = self._target_source is not None or self._masks is not None
+        has_targets = self._beside.follows_images
         check_mixing(op, self._source, self._output, has_targets=has_targets)
         if isinstance(self._delivery, ColumnDelivery) and LABEL not in self._delivery.columns:
             raise LoaderError(
-                f"Loader: {op!r} mixes labels, but columns={list(self._columns)} leave them out. "
-                f"Add {LABEL!r} to columns."
+                f"Loader: {op!r} mixes labels, but columns={list(self._beside.columns)} leave them "
+                f"out. Add {LABEL!r} to columns."
             )
         mix_images = mix_reference if self._running.backend == "pillow" else mix_native
         mixer = Mixer(op, self._source, self._output, self._batching.seed, mix_images)
         mixer.check_counts(len(self._shard), self._batching, self._running.on_error)
         return mixer
 
-    def _make_delivery(self, asked: Targets | str | None, *, as_dict: bool) -> Delivery:
-        targets: TargetDelivery | LabelMapDelivery | None = None
-        if self._has_label_maps and self._masks is not None:
-            targets = LabelMapDelivery(padded=asked == "padded", fill=self._masks.fill)
-        elif self._target_source is not None:
-            targets = TargetDelivery(self._target_source.image_ids, padded=asked == "padded")
-        if self._columns or as_dict:
-            columns = self._columns
-            if as_dict and asked != "none":
-                columns = named_columns(self._source, columns, has_targets=targets is not None)
-            return ColumnDelivery(columns, as_dict, targets)
-        if targets is not None:
-            return targets
-        labels = None if asked == "none" else self._source.labels
-        if labels is None and asked == "labels":
-            raise LoaderError(
-                f"Loader: targets='labels', but {self._source.describe()} has none. "
-                "Use targets='none' for images alone."
-            )
-        return ImageDelivery() if labels is None else LabelDelivery(labels)
-
     def _make_carrier(self) -> Carrier:
         final, options, seed = self._plan.final, self._running, self._batching.seed
         allowed = self._selection.allowed()
         failures = Failures(options.on_error, self._source, self._ledger, allowed)
-        ends = (options, seed, failures, self._target_source, self._masks)
+        ends = (options, seed, failures, self._beside.targets, self._beside.masks)
         if self._library is not None:
             layout = self._output.layout
             return LibraryCarrier(self._library, self._source, self._plan, layout, *ends)
@@ -514,26 +479,6 @@ class Loader:
             list(final.gain),
         )
         return NativeCarrier(self._source, self._plan, image_format, *ends)
-
-
-def _open_targets(
-    source: Source, asked: Targets | str | None, background: bool, extras: tuple[str, ...]
-) -> TargetSource | None:
-    if not isinstance(background, bool):
-        raise LoaderError(f"Loader: background must be True or False, got {background!r}.")
-    if isinstance(asked, Targets):
-        if not background:
-            raise LoaderError(
-                "Loader: background=False numbers the classes of a packed data set anew, but "
-                "targets= gives labels of your own, which stay as they are. Leave one of them out."
-            )
-        return open_targets(source, asked, wanted=True)
-    if asked not in (None, "list", "padded", "labels", "none"):
-        raise LoaderError(
-            f"Loader: targets must be 'list', 'padded', 'labels', 'none' or Targets, got {asked!r}."
-        )
-    wanted = None if asked is None else asked in ("list", "padded")
-    return open_targets(source, None, wanted=wanted, background=background, extras=extras)
 
 
 def _element(final: FinalSpec, dtype: Any) -> Element:

@@ -8,38 +8,25 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 import PIL.Image
 
 from penstock._core import Chunk, Engine
-from penstock.geometry import Ints, Size, Sizes
-from penstock.packing.mask_runs import decode_runs, read_header
+from penstock.data.masks import Masks
+from penstock.geometry import Ints, Sizes
+from penstock.packing.mask_runs import decode_runs
 from penstock.planner.lower import lower
 from penstock.reference.pipeline import run_moves
 from penstock.transforms.effects import Effect, EffectMove, pack_colour
 from penstock.transforms.moves import Move, PadMove, ResizeMove, out_sizes
 
-# The masks of one sample: run lengths as a packed file has them (one row of bytes), or
-# (masks, height, width) of uint8 or uint16.
-Masks = npt.NDArray[Any]
 Pixels = npt.NDArray[np.uint8]  # (height, width, 3)
 
 _NEAREST = 0
 # Where an effect that moves pixels has its filter; the colour of the outside comes next.
 _FILTER_COLUMN = {Effect.AFFINE: 6, Effect.PERSPECTIVE: 8, Effect.ELASTIC: 4}
-
-
-def count_of(masks: Masks) -> int:
-    """Return how many masks a sample has."""
-    return read_header(masks)[0] if masks.ndim == 1 else len(masks)
-
-
-def size_of(masks: Masks) -> Size:
-    """Return the size of a sample's masks."""
-    return read_header(masks)[1] if masks.ndim == 1 else Size(*masks.shape[1:])
 
 
 @dataclass(frozen=True, slots=True)

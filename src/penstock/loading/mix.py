@@ -9,6 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from penstock import _core
+from penstock.data.columns import LabelColumn, label_column
 from penstock.errors import TransformError
 from penstock.geometry import Ints, Size
 from penstock.loading.batch import Batch
@@ -56,7 +57,7 @@ class Mixer:
         height, width = images.shape[2:] if layout == "chw" else images.shape[1:3]
         draws = Draws(self._seed, epoch, batch.samples[slots], BATCH_STREAM)
         mixing = self._op.sample(draws, Size(height, width))
-        batch.soft_labels = soften(self._labels[batch.files[slots]], mixing, self._op)
+        batch.soft_labels = soften(self._labels.at(batch.files[slots]), mixing, self._op)
         self._mix_images(images, slots, mixing, self._output.element, layout)
 
     def check_counts(self, samples: int, batching: BatchOptions, on_error: str) -> None:
@@ -138,12 +139,13 @@ def check_mixing(op: BatchOp, source: Source, output: OutputOptions, *, has_targ
         )
 
 
-def _class_numbers(op: BatchOp, source: Source) -> Labels:
-    labels = source.labels
+def _class_numbers(op: BatchOp, source: Source) -> LabelColumn:
+    labels = label_column(source)
     if labels is None:
         raise TransformError(f"{op!r}: mixes labels, but {source.describe()} has none.")
-    if labels.dtype.kind not in "iu" or labels.ndim != 1:
+    if labels.dtype.kind not in "iu" or labels.shape:
         raise TransformError(
-            f"{op!r}: needs class numbers as labels, but there are {describe_labels(labels)}."
+            f"{op!r}: needs class numbers as labels, but there are "
+            f"{describe_labels(labels.dtype, labels.shape)}."
         )
     return labels

@@ -8,15 +8,15 @@ import numpy as np
 import numpy.typing as npt
 
 from penstock._core import Chunk, Engine, Format
+from penstock.data.masks import MaskUse, misfits, read_masks
+from penstock.data.targets import TargetSource
 from penstock.errors import CoreError, DecodeError, ResourceError
 from penstock.geometry import Ints, Sizes
 from penstock.loading.carried import Carried
 from penstock.loading.fetch import Items, fetch_for
-from penstock.loading.mask_source import MaskUse, misfits, read_masks
 from penstock.loading.masks import MovingMasks, start_moving
 from penstock.loading.options import RunOptions
 from penstock.loading.python_calls import PythonCalls
-from penstock.loading.target_source import TargetSource
 from penstock.loading.work import Carrier, Failures, Part
 from penstock.planner.dct_scale import choose_dct_scale
 from penstock.planner.lower import Steps, lower

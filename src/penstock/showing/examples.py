@@ -8,11 +8,11 @@ import numpy as np
 import numpy.typing as npt
 from PIL import Image
 
+from penstock.data.targets import stored_targets
 from penstock.drawing import NO_BOXES, Boxes
 from penstock.errors import DecodeError
 from penstock.geometry import Sizes
 from penstock.limits import limits_in_force
-from penstock.loading.packed_source import PackedSource
 from penstock.loading.python_calls import PythonCalls
 from penstock.planner.plan import Plan
 from penstock.reference.pillow_decode import open_listening, open_rgb
@@ -38,9 +38,9 @@ class Examples:
         self._plan = plan
         self._seed = seed
         # As stored, for names alone matter here, and those of older files are known as well.
-        self._targets = source.targets if isinstance(source, PackedSource) else None
+        self._targets = stored_targets(source)
         self._python = PythonCalls(source, plan, seed)
-        self._names = source.box_classes if isinstance(source, PackedSource) else None
+        self._names = None if self._targets is None else self._targets.box_classes
 
     def original(self, sample: int) -> Example:
         """The sample as it is in the data set."""

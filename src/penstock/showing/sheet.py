@@ -6,16 +6,16 @@ import os
 from dataclasses import asdict, dataclass
 from typing import Any
 
+import numpy as np
 from PIL import Image
 
+from penstock.data.column_source import ColumnSource
+from penstock.data.columns import label_column
 from penstock.drawing import draw_cell, join_cells
 from penstock.errors import OutputError, SourceError
-from penstock.loading.open_data import open_data
-from penstock.loading.packed_source import PackedSource
 from penstock.planner.plan import as_written
 from penstock.showing.examples import Example, Examples
 from penstock.sources import Source
-from penstock.sources.image_folder import open_loose_images
 from penstock.translation.transforms.translate import translate
 
 CELL_PX = 224
@@ -58,11 +58,10 @@ class Sheet:
 
 
 def make_sheet(
-    data: str | Source,
+    source: Source,
     transform: Any,
     target: str | os.PathLike[str],
     *,
-    labels: str | None = None,
     images: int,
     repeats: int,
     seed: int,
@@ -72,7 +71,6 @@ def make_sheet(
     Results have the draws of epochs 0, 1 ... of a loader with that seed.
     """
     plan = as_written(translate(transform).transform)
-    source = _open(data, labels)
     if not len(source):
         raise SourceError(f"{source.describe()}: there are no images to show.")
     examples = Examples(source, plan, seed)
@@ -92,15 +90,6 @@ def make_sheet(
     footer = f"original, then epochs 0 to {repeats - 1} of seed {seed}; {PIXELS}"
     _save(join_cells(cells, 1 + repeats, footer), target)
     return Sheet(os.fspath(target), seed, PIXELS, rows)
-
-
-def _open(data: str | Source, labels: str | None) -> Source:
-    """A folder of images need not have classes: no label is asked for here."""
-    if isinstance(data, str) and labels is None and os.path.isdir(data):
-        loose = open_loose_images(data)
-        if loose is not None:
-            return loose
-    return open_data(data, labels)
 
 
 def _make_row(
@@ -126,11 +115,11 @@ def _draw(example: Example, caption: str) -> Image.Image:
 
 def _name(source: Source, sample: int) -> str:
     """The class, where the data set has some, or the file."""
-    if source.classes is None:
-        name = source.file_name if isinstance(source, PackedSource) else source.name
+    labels = label_column(source) if source.classes is not None else None
+    if source.classes is None or labels is None:
+        name = source.file_name if isinstance(source, ColumnSource) else source.name
         return os.path.basename(name(sample))
-    assert source.labels is not None  # noqa: S101  classes are what labels mean
-    return source.classes[int(source.labels[sample])]
+    return source.classes[int(labels.at(np.array([sample]))[0])]
 
 
 def _save(sheet: Image.Image, target: str | os.PathLike[str]) -> None:

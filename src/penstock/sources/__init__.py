@@ -20,7 +20,7 @@ from penstock.sources.label_map import read_label_map
 from penstock.sources.labels_file import open_labels_file
 from penstock.sources.mask_pairs import MaskPairs, open_mask_pairs
 from penstock.sources.open_source import open_source
-from penstock.sources.source import Labels, PathSource, Source
+from penstock.sources.source import Labels, PathSource, Source, has_paths
 
 __all__ = [
     "FileSource",
@@ -28,6 +28,7 @@ __all__ = [
     "MaskPairs",
     "PathSource",
     "Source",
+    "has_paths",
     "open_file_list",
     "open_image_folder",
     "open_labels_file",

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import os
 from dataclasses import dataclass, field
-from typing import BinaryIO
+from typing import Any, BinaryIO
+
+import numpy as np
 
 from penstock.geometry import Ints
 from penstock.printable import printable
@@ -49,7 +51,11 @@ class FileSource:
             many = "" if len(self.classes) == 1 else "es"
             images += f" in {len(self.classes):,} class{many}"
         else:
-            images += f", {describe_labels(self.labels)}"
+            labels = self.labels
+            told = (
+                "no labels" if labels is None else describe_labels(labels.dtype, labels.shape[1:])
+            )
+            images += f", {told}"
         return f"{images}; {describe_left_out(self.left_out)}" if self.left_out else images
 
 
@@ -60,10 +66,8 @@ def describe_left_out(names: tuple[str, ...]) -> str:
     return f"left out, as they are no regular files: {shown}{more}"
 
 
-def describe_labels(labels: Labels | None) -> str:
-    """Return what kind of labels these are, for people."""
-    if labels is None:
-        return "no labels"
-    kind = "float" if labels.dtype.kind == "f" else "integer"
-    width = "" if labels.ndim == 1 else f" of {' x '.join(map(str, labels.shape[1:]))} numbers"
+def describe_labels(dtype: np.dtype[Any], shape: tuple[int, ...]) -> str:
+    """Return what kind of labels these are, for people; `shape` is that of one sample's."""
+    kind = "float" if dtype.kind == "f" else "integer"
+    width = f" of {' x '.join(map(str, shape))} numbers" if shape else ""
     return f"{kind} labels{width}"

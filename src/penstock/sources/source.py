@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Any, BinaryIO, Protocol, runtime_checkable
+from typing import TYPE_CHECKING, Any, BinaryIO, Protocol, runtime_checkable
 
 import numpy.typing as npt
 
 from penstock.geometry import Ints
+
+if TYPE_CHECKING:
+    from typing_extensions import TypeIs
 
 # One row per sample: a number, or a vector of numbers (multi-hot, probabilities, coordinates).
 Labels = npt.NDArray[Any]
@@ -53,3 +56,8 @@ class PathSource(Source, Protocol):
     def paths(self, indices: Ints) -> list[str]:
         """Return the files that hold these samples, as absolute paths."""
         ...
+
+
+def has_paths(source: Source) -> TypeIs[PathSource]:
+    """Whether a source is a PathSource; unlike `isinstance`, reads none of its labels."""
+    return hasattr(type(source), "paths")

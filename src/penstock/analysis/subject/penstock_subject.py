@@ -11,9 +11,9 @@ import numpy as np
 from penstock.analysis.subject.subject import WorkerKind
 from penstock.costs.costs import Costs
 from penstock.costs.plan_variants import with_layers, with_size
+from penstock.data.column_source import ColumnSource
 from penstock.loading.loader import Loader
-from penstock.loading.packed_source import PackedSource
-from penstock.sources.source import PathSource
+from penstock.sources import has_paths
 
 _FILES_LOOKED_AT = 512
 
@@ -58,18 +58,18 @@ class PenstockSubject:
     def files(self) -> Sequence[str]:
         """Return some files of a folder or a list; a packed file is not looked at."""
         source = self.loader.source
-        if not isinstance(source, PathSource):
+        if not has_paths(source):
             return ()
         count = min(len(source), _FILES_LOOKED_AT)
         return source.paths(np.linspace(0, len(source) - 1, count).astype(np.int64))
 
     def stored_in(self, most: int) -> Sequence[str]:
-        """Return the images, or the packed files."""
+        """Return the images, or the files that hold many of them."""
         source = self.loader.source
-        if isinstance(source, PackedSource):
+        if isinstance(source, ColumnSource) and source.files():
             files = source.files()
             return files if len(files) <= most else ()
-        if not isinstance(source, PathSource) or len(source) > most:
+        if not has_paths(source) or len(source) > most:
             return ()
         return source.paths(np.arange(len(source), dtype=np.int64))
 

@@ -14,8 +14,8 @@ from penstock.analysis.subject.subject import Subject
 from penstock.analysis.sweeps.sweep import Setting, Swept
 from penstock.analysis.what_if import Change
 from penstock.costs.like_loader import like
+from penstock.data.packed import PackedSource
 from penstock.errors import PenstockError, TranslationError
-from penstock.loading.packed_source import PackedSource
 from penstock.packing.pack import pack
 from penstock.translation.accelerate import accelerate
 from penstock.translation.transforms.lines import How, Line, Translation

@@ -19,7 +19,8 @@ def choose_split(title: str, available: Sequence[str], asked: str | None) -> str
             return available[0]
         raise SourceError(
             f"{title}: it has several splits: {names}. "
-            "Choose one (split= or --split), so that training and test images do not mix."
+            "Choose one, so that training and test images do not mix: --split, "
+            "pack(..., split=...) or Loader(open_data(..., split=...))."
         )
     if asked in available:
         return asked
