@@ -61,8 +61,7 @@ void check_reduced(std::span<const uint8_t> bytes, const JpegHeader& header, con
     Collect expected(whole);
     const DecodeStatus status =
         decode_baseline(expected, bytes, header, wanted, scratch, scale).status;
-    for (const Isa isa : {Isa::avx2, Isa::avx512}) {
-      if (isa > best_isa()) continue;
+    for (const Isa isa : supported_isas()) {
       force_isa(isa);
       Collect sink(whole);
       const DecodeResult result = decode_baseline(sink, bytes, header, wanted, scratch, scale);
@@ -94,8 +93,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   check(decode_libjpeg(part, bytes, header, region, scratch), part);
   if (header.route != Route::baseline) return 0;
   check_reduced(bytes, header, region, scratch);
-  for (const Isa isa : {Isa::scalar, Isa::avx2, Isa::avx512}) {
-    if (isa > best_isa()) continue;
+  for (const Isa isa : supported_isas()) {
     force_isa(isa);
     Collect ours(whole_region);
     check(decode_baseline(ours, bytes, header, region, scratch), ours);

@@ -46,8 +46,7 @@ void check_pixels(const TileImage& image, int scale, const uint8_t* data, size_t
   force_isa(Isa::scalar);
   Collect expected;
   const DecodeResult reference = decode_tiles(expected, image, region, scratch, scale);
-  for (const Isa isa : {Isa::avx2, Isa::avx512}) {
-    if (isa > best_isa()) continue;
+  for (const Isa isa : supported_isas()) {
     force_isa(isa);
     Collect sink;
     const DecodeResult result = decode_tiles(sink, image, region, scratch, scale);

@@ -2,40 +2,24 @@
 
 from __future__ import annotations
 
-import csv
 import os
-from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
 import pytest
 
-from benchmarks.dataset import shared_data_folder
+from corpus.data_folders import DATA, OUTSIDE, folder_of
 from faulty_system import run_faulty
 from folders import broken_folder, folder, make_folder
-from penstock.demo.torchvision_import import import_torchvision
+from penstock.demo.loaders import import_torchvision
 
 __all__ = ["broken_folder", "folder", "make_folder", "run_faulty"]  # fixtures from other files
 
 ISAS = ("scalar", "avx2", "avx512")  # from least to most
 PHOTO_SIZE = (333, 500)
+NOT_IMAGES = {"MANIFEST.tsv", "ORIGIN.md"}
 
 os.environ["NO_ALBUMENTATIONS_UPDATE"] = "1"  # or importing it asks the network for a newer one
-
-
-@dataclass(frozen=True)
-class ToughFile:
-    """A file that is hard to read, and what the Pillow that wrote the manifest made of it."""
-
-    path: Path
-    special: str
-    opens: bool
-    loads: bool
-    format: str
-    mode: str
-
-    def __str__(self) -> str:
-        return self.path.name
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -46,27 +30,48 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Skip what other work on the machine could make fail."""
-    if config.getoption("--quiet-machine"):
-        return
+    """Skip what other work on the machine could make fail; mark what outside data makes slow."""
     for item in items:
-        if item.get_closest_marker("quiet"):
+        if item.get_closest_marker("quiet") and not config.getoption("--quiet-machine"):
             item.add_marker(pytest.mark.skip(reason="judges timings: make quiet-test"))
+        if "outside_folder" in getattr(item, "fixturenames", ()):
+            item.add_marker(pytest.mark.slow)
+    if OUTSIDE is None:
+        _skip_once_per_file(config, items)
+
+
+def _skip_once_per_file(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Leave one test of each file that needs outside data, to be skipped with its reason."""
+    needing = [item for item in items if "outside_folder" in getattr(item, "fixturenames", ())]
+    first = {item.path: item for item in reversed(needing)}
+    for path, item in first.items():
+        count = sum(other.path == path for other in needing)
+        reason = f"{count} of this file's tests need outside data: set PENSTOCK_TEST_DATA"
+        item.add_marker(pytest.mark.skip(reason=reason))
+    left_out = {item.nodeid for item in needing} - {item.nodeid for item in first.values()}
+    if left_out:
+        config.hook.pytest_deselected(items=[item for item in items if item.nodeid in left_out])
+        items[:] = [item for item in items if item.nodeid not in left_out]
 
 
 @pytest.fixture(scope="session")
-def data_folder() -> Path:
-    """Real test data, which is not in the repository."""
-    folder = shared_data_folder()
-    if folder is None:
-        pytest.skip("no test data: set PENSTOCK_TEST_DATA to its folder")
-    return folder
+def outside_folder() -> Path:
+    """Test data of others, which is not in the repository."""
+    if OUTSIDE is None:
+        pytest.skip("no outside data: set PENSTOCK_TEST_DATA to its folder")
+    return OUTSIDE
+
+
+@pytest.fixture(scope="session", params=DATA)
+def data_folder(request) -> Path:
+    """Our own test data; and the outside data, where it is there and slow tests are wanted."""
+    return folder_of(request.param)
 
 
 def _images_in(folder: Path) -> list[Path]:
     images = sorted(p for p in folder.glob("*") if p.suffix.lower() in {".jpg", ".jpeg", ".png"})
     if not images:
-        pytest.skip(f"no test data: no images in {folder}")
+        pytest.skip(f"no outside data: no images in {folder}")
     return images
 
 
@@ -83,25 +88,31 @@ def large(data_folder) -> list[Path]:
 
 
 @pytest.fixture(scope="session")
-def tough(data_folder) -> list[ToughFile]:
+def tough(data_folder) -> list[Path]:
     """Odd, damaged and hostile files."""
     folder = data_folder / "tough"
-    manifest = folder / "MANIFEST.tsv"
-    if not manifest.exists():
-        pytest.skip(f"no test data: {manifest} is missing")
-    with manifest.open(encoding="utf-8", newline="") as lines:
-        rows = csv.DictReader(lines, delimiter="\t", quoting=csv.QUOTE_NONE)
-        return [
-            ToughFile(
-                path=folder / row["file"],
-                special=row["what_is_special"],
-                opens=row["pillow_open"] == "ok",
-                loads=row["pillow_load"] == "ok",
-                format=row["pillow_format"],
-                mode=row["pillow_mode"],
-            )
-            for row in rows
-        ]
+    if not folder.is_dir():
+        pytest.skip(f"no outside data: {folder} is missing")
+    return [path for path in sorted(folder.iterdir()) if path.name not in NOT_IMAGES]
+
+
+def _detection_folder(data_folder: Path, *names: str) -> Path:
+    for name in names:
+        if (data_folder / "detect" / name).exists():
+            return data_folder / "detect" / name
+    pytest.skip(f"no outside data: none of {', '.join(names)} in {data_folder / 'detect'}")
+
+
+@pytest.fixture(scope="session")
+def coco_folder(data_folder) -> Path:
+    """Photos with instances.json and, for the same objects, YOLO's files."""
+    return _detection_folder(data_folder, "coco", "coco128")
+
+
+@pytest.fixture(scope="session")
+def voc_folder(data_folder) -> Path:
+    """Photos with Pascal VOC's files, in three splits, of classes that are not VOC's."""
+    return _detection_folder(data_folder, "voc", "bccd_voc")
 
 
 @pytest.fixture(scope="session")

@@ -1,8 +1,10 @@
 #include "base/cpu.h"
 
+#include <algorithm>
 #include <atomic>
 #include <cstdlib>
 #include <string>
+#include <vector>
 
 #include "base/error.h"
 
@@ -12,38 +14,45 @@ namespace {
 // -1: not decided yet. Written once with the same value by whoever comes first, or by force_isa.
 std::atomic<int> chosen{-1};
 
-/// "scalar, avx2 or avx512", as far as `best` goes.
-std::string names_up_to(Isa best) {
-  if (best == Isa::scalar) return "scalar";
-  return best == Isa::avx2 ? "scalar or avx2" : "scalar, avx2 or avx512";
+/// "scalar, avx2 or avx512", as far as this CPU goes.
+std::string supported_names() {
+  const std::span<const Isa> sets = supported_isas();
+  std::string names;
+  for (size_t i = 0; i < sets.size(); ++i) {
+    if (i != 0) names += i + 1 == sets.size() ? " or " : ", ";
+    names += name_of(sets[i]);
+  }
+  return names;
 }
 
 void require_supported(Isa isa, const std::string& asked_by) {
-  if (isa > best_isa())
+  if (std::ranges::find(supported_isas(), isa) == supported_isas().end())
     throw Error(asked_by + " asks for " + std::string(name_of(isa)) + ", but this CPU's best is " +
-                std::string(name_of(best_isa())) + ". Use " + names_up_to(best_isa()) + ".");
+                std::string(name_of(best_isa())) + ". Use " + supported_names() + ".");
+}
+
+std::vector<Isa> find_supported() {
+  std::vector<Isa> sets{Isa::scalar};
+#if defined(__x86_64__)
+  __builtin_cpu_init();
+  if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") &&
+      __builtin_cpu_supports("bmi2")) {
+    sets.push_back(Isa::avx2);
+    if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
+        __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl") &&
+        __builtin_cpu_supports("avx512vbmi") && __builtin_cpu_supports("avx512vbmi2") &&
+        __builtin_cpu_supports("avx512vnni"))
+      sets.push_back(Isa::avx512);
+  }
+#endif
+  return sets;
 }
 
 }  // namespace
 
-Isa best_isa() {
-#if defined(__x86_64__)
-  static const Isa best = [] {
-    __builtin_cpu_init();
-    if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
-        __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl") &&
-        __builtin_cpu_supports("avx512vbmi") && __builtin_cpu_supports("avx512vbmi2") &&
-        __builtin_cpu_supports("avx512vnni") && __builtin_cpu_supports("bmi2"))
-      return Isa::avx512;
-    if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") &&
-        __builtin_cpu_supports("bmi2"))
-      return Isa::avx2;
-    return Isa::scalar;
-  }();
-  return best;
-#else
-  return Isa::scalar;
-#endif
+std::span<const Isa> supported_isas() {
+  static const std::vector<Isa> sets = find_supported();
+  return sets;
 }
 
 Isa active_isa() {
@@ -55,7 +64,7 @@ Isa active_isa() {
       isa = isa_named(wanted);
     } catch (const Error&) {
       throw Error("PENSTOCK_SIMD: there is no instruction set '" + std::string(wanted) + "'. Use " +
-                  names_up_to(best_isa()) + ", which this CPU has, or unset it.");
+                  supported_names() + ", which this CPU has, or unset it.");
     }
     require_supported(isa, "PENSTOCK_SIMD");
   }

@@ -1,18 +1,22 @@
-// Which instruction set the kernels use on this machine.
+// Which instruction sets this machine can run, and which one the kernels use.
 #pragma once
 
+#include <span>
 #include <string_view>
 
 namespace penstock {
 
 /// `avx512` stands for the Ice Lake / Zen 4 level: F, BW, DQ, VL, VBMI, VBMI2 and VNNI together.
-enum class Isa { scalar = 0, avx2 = 1, avx512 = 2 };
+/// The sets have no order: ask `supported_isas` what a machine can run.
+enum class Isa { scalar, avx2, avx512 };
 
-/// The best set this CPU (and operating system) can run.
-Isa best_isa();
+/// The sets that this CPU (and operating system) can run; the last is the best one.
+std::span<const Isa> supported_isas();
 
-/// The set in use: the best one, unless PENSTOCK_SIMD or `force_isa` names a lesser one.
-/// Throws Error if PENSTOCK_SIMD is not a known name or asks for more than the CPU has.
+inline Isa best_isa() { return supported_isas().back(); }
+
+/// The set in use: the best one, unless PENSTOCK_SIMD or `force_isa` names another.
+/// Throws Error if PENSTOCK_SIMD is not a known name or asks for what the CPU does not have.
 Isa active_isa();
 
 /// Overrides the choice for this process (tests compare every variant with the scalar one).

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 
+#include "base/dispatch.h"
 #include "codec/bit_reader.h"
 #include "codec/huffman.h"
 
@@ -43,10 +44,6 @@ struct McuDecoder {
   DecodeMcus skip;       // only the cursor moves
 };
 
-/// The variant in use; see base/cpu.h.
-const McuDecoder& mcu_decoder();
-
-extern const McuDecoder mcu_decoder_scalar;
-extern const McuDecoder mcu_decoder_avx2;
+PENSTOCK_NARROW_VARIANTS(extern const McuDecoder mcu_decoder)
 
 }  // namespace penstock

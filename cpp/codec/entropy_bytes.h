@@ -4,6 +4,8 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "base/dispatch.h"
+
 namespace penstock {
 
 /// `unstuff` may write this many bytes past its result.
@@ -19,11 +21,6 @@ struct EntropyBytes {
   uint8_t* (*unstuff)(uint8_t* target, const uint8_t* from, const uint8_t* end);
 };
 
-/// The variants in use; see base/cpu.h.
-const EntropyBytes& entropy_bytes();
-
-extern const EntropyBytes entropy_bytes_scalar;
-extern const EntropyBytes entropy_bytes_avx2;
-extern const EntropyBytes entropy_bytes_avx512;
+PENSTOCK_VARIANTS(extern const EntropyBytes entropy_bytes)
 
 }  // namespace penstock

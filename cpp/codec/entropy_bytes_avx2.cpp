@@ -1,10 +1,8 @@
-#if defined(__x86_64__)
-
 #include <immintrin.h>
 
 #include "codec/entropy_bytes.h"
 
-namespace penstock {
+namespace penstock::avx2 {
 namespace {
 
 constexpr ptrdiff_t kLane = 32;
@@ -25,7 +23,7 @@ const uint8_t* find_marker(const uint8_t* from, const uint8_t* end) {
     const uint32_t markers = ff & ~bytes_equal(load(from + 1), 0);
     if (markers != 0) return from + _tzcnt_u32(markers);
   }
-  return entropy_bytes_scalar.find_marker(from, end);
+  return scalar::entropy_bytes.find_marker(from, end);
 }
 
 uint8_t* unstuff(uint8_t* target, const uint8_t* from, const uint8_t* end) {
@@ -39,13 +37,11 @@ uint8_t* unstuff(uint8_t* target, const uint8_t* from, const uint8_t* end) {
     from += plain + 2 * stuffed;
   }
   // A stuffed zero may have been the range's last byte.
-  return from < end ? entropy_bytes_scalar.unstuff(target, from, end) : target;
+  return from < end ? scalar::entropy_bytes.unstuff(target, from, end) : target;
 }
 
 }  // namespace
 
-const EntropyBytes entropy_bytes_avx2 = {find_marker, unstuff};
+const EntropyBytes entropy_bytes = {find_marker, unstuff};
 
-}  // namespace penstock
-
-#endif
+}  // namespace penstock::avx2

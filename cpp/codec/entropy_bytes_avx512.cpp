@@ -1,10 +1,8 @@
-#if defined(__x86_64__)
-
 #include <immintrin.h>
 
 #include "codec/entropy_bytes.h"
 
-namespace penstock {
+namespace penstock::avx512 {
 namespace {
 
 constexpr ptrdiff_t kLane = 64;
@@ -17,7 +15,7 @@ const uint8_t* find_marker(const uint8_t* from, const uint8_t* end) {
     const uint64_t markers = _mm512_mask_cmpeq_epi8_mask(not_stuffed, _mm512_loadu_si512(from), ff);
     if (markers != 0) return from + _tzcnt_u64(markers);
   }
-  return entropy_bytes_scalar.find_marker(from, end);
+  return scalar::entropy_bytes.find_marker(from, end);
 }
 
 uint8_t* unstuff(uint8_t* target, const uint8_t* from, const uint8_t* end) {
@@ -32,13 +30,11 @@ uint8_t* unstuff(uint8_t* target, const uint8_t* from, const uint8_t* end) {
     target += _mm_popcnt_u64(keep);
   }
   from += after_ff;
-  return from < end ? entropy_bytes_scalar.unstuff(target, from, end) : target;
+  return from < end ? scalar::entropy_bytes.unstuff(target, from, end) : target;
 }
 
 }  // namespace
 
-const EntropyBytes entropy_bytes_avx512 = {find_marker, unstuff};
+const EntropyBytes entropy_bytes = {find_marker, unstuff};
 
-}  // namespace penstock
-
-#endif
+}  // namespace penstock::avx512

@@ -141,7 +141,7 @@ const char* HeaderReader::read_scan(std::span<const uint8_t> body) {
 
 /// Walks over the entropy data to EOI. A second scan is only legal where libjpeg expects one.
 const char* HeaderReader::check_scans_to_end() {
-  const auto find_marker = entropy_bytes().find_marker;
+  const auto find_marker = PENSTOCK_PICK(entropy_bytes).find_marker;
   const uint8_t* const begin = bytes_.data();
   const uint8_t* const end = begin + bytes_.size();
   scan_.only_one = !header_.progressive && scan_.holds_all;

@@ -3,9 +3,9 @@
 
 #include <span>
 
+#include "codec/coefficient_image.h"
 #include "codec/jpeg_decode.h"
 #include "codec/jpeg_header.h"
-#include "tiles/coefficient_image.h"
 
 namespace penstock {
 

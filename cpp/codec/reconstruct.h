@@ -8,6 +8,8 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "base/dispatch.h"
+
 namespace penstock {
 
 /// Coefficient rows are padded to a multiple of this many blocks.
@@ -22,8 +24,17 @@ inline constexpr int kBlockGroup = 4;
 /// - `plane`: first sample of the first block; 8 rows of at least
 ///   round_up(blocks, kBlockGroup) * 8 writable bytes.
 /// - `centred`: write sample - 128 (chroma) instead of the sample.
-using IdctRow = void (*)(uint8_t* plane, ptrdiff_t stride, int16_t* coefficients, int blocks,
-                         const uint16_t* quant, bool centred);
+PENSTOCK_VARIANTS(void idct_row(uint8_t* plane, ptrdiff_t stride, int16_t* coefficients, int blocks,
+                                const uint16_t* quant, bool centred))
+
+using IdctRow = decltype(&scalar::idct_row);
+
+/// One block by the plain version; its coefficients are left alone. The vector versions hand over
+/// what overflows.
+namespace scalar {
+void idct_block(uint8_t* plane, ptrdiff_t stride, const int16_t* block, const uint16_t* quant,
+                bool centred);
+}
 
 /// One component's decoded samples, of which only a part may be in memory.
 struct SamplePlane {
@@ -53,17 +64,11 @@ inline constexpr int kUpsampleSlack = 128;
 ///   on each side, as far as the component reaches.
 /// - At least kRowSlack bytes around every plane row in memory are readable.
 /// - Outputs may be written up to kRowSlack bytes past right - left.
-using RgbRow = void (*)(uint8_t* red, uint8_t* green, uint8_t* blue, const SamplePlane& luma,
-                        const SamplePlane (&chroma)[2], int y, int left, int right,
-                        const UpsampleRow& scratch);
+PENSTOCK_VARIANTS(void rgb_row(uint8_t* red, uint8_t* green, uint8_t* blue, const SamplePlane& luma,
+                               const SamplePlane (&chroma)[2], int y, int left, int right,
+                               const UpsampleRow& scratch))
 
-struct Reconstruction {
-  IdctRow idct_row;
-  RgbRow rgb_row;
-};
-
-/// The variants in use; see base/cpu.h.
-Reconstruction reconstruction();
+using RgbRow = decltype(&scalar::rgb_row);
 
 /// True if rgb_row handles a chroma plane of these ratios as libjpeg does. Sampling factors whose
 /// ratio is not integral, or where luma has not the largest factors, are libjpeg's business.

@@ -15,14 +15,11 @@ namespace penstock {
 /// - To a single sample, only the first coefficient of each block may be set.
 IdctRow idct_row_to(int height, int width);
 
-void idct_row_4x4_scalar(uint8_t* plane, ptrdiff_t stride, int16_t* coefficients, int blocks,
-                         const uint16_t* quant, bool centred);
-void idct_row_4x4_avx2(uint8_t* plane, ptrdiff_t stride, int16_t* coefficients, int blocks,
-                       const uint16_t* quant, bool centred);
-void idct_row_2x2_scalar(uint8_t* plane, ptrdiff_t stride, int16_t* coefficients, int blocks,
-                         const uint16_t* quant, bool centred);
-void idct_row_2x2_avx2(uint8_t* plane, ptrdiff_t stride, int16_t* coefficients, int blocks,
-                       const uint16_t* quant, bool centred);
+// Four blocks fill AVX2's registers; wider ones would need longer rows.
+PENSTOCK_NARROW_VARIANTS(void idct_row_4x4(uint8_t* plane, ptrdiff_t stride, int16_t* coefficients,
+                                           int blocks, const uint16_t* quant, bool centred))
+PENSTOCK_NARROW_VARIANTS(void idct_row_2x2(uint8_t* plane, ptrdiff_t stride, int16_t* coefficients,
+                                           int blocks, const uint16_t* quant, bool centred))
 void idct_row_1x1(uint8_t* plane, ptrdiff_t stride, int16_t* coefficients, int blocks,
                   const uint16_t* quant, bool centred);
 

@@ -12,7 +12,7 @@ RegionOutput::RegionOutput(RowSink& sink, const Frame& frame, const Region& regi
       frame_(frame),
       region_(region),
       is_ycbcr_(is_ycbcr),
-      rgb_row_(reconstruction().rgb_row),
+      rgb_row_(PENSTOCK_PICK(rgb_row)),
       buffers_(buffers),
       next_row_(region.top) {
   if (frame.components == 3) begin_bands();

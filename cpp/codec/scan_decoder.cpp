@@ -51,7 +51,7 @@ void ScanDecoder::set_target(int component, int row, int16_t* coefficients, int 
 }
 
 void ScanDecoder::begin_segment() {
-  const EntropyBytes& entropy = entropy_bytes();
+  const EntropyBytes& entropy = PENSTOCK_PICK(entropy_bytes);
   const bool restarts = header_.restart_interval > 0;
   const uint8_t* end = restarts ? entropy.find_marker(source_, source_end_) : source_end_;
   uint8_t* const begin = unstuffed_.data();

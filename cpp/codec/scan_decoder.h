@@ -26,9 +26,9 @@ class ScanDecoder {
 
   /// The next `units` units go to the targets.
   const char* store(int units) {
-    return decode(units, wants_all_ ? mcu_decoder().store : mcu_decoder().store_low);
+    return decode(units, wants_all_ ? decoder_.store : decoder_.store_low);
   }
-  const char* skip(int64_t units) { return decode(units, mcu_decoder().skip); }
+  const char* skip(int64_t units) { return decode(units, decoder_.skip); }
 
  private:
   const char* decode(int64_t units, DecodeMcus decode_mcus);
@@ -39,6 +39,7 @@ class ScanDecoder {
   const uint8_t* source_;      // first byte not yet unstuffed
   const uint8_t* source_end_;  // the EOI marker
   Buffer& unstuffed_;
+  const McuDecoder& decoder_ = PENSTOCK_PICK(mcu_decoder);
   Mcu mcu_;
   bool wants_all_ = true;
   EntropyCursor cursor_;

@@ -16,17 +16,9 @@ struct SparseBlocks {
 
 /// Transforms the kBlockGroup blocks from `first` on, with the same samples as IdctRow would give.
 /// `plane`, `quant` and `centred` are as there.
-using SparseIdct = void (*)(uint8_t* plane, ptrdiff_t stride, const SparseBlocks& blocks, int first,
-                            const uint16_t* quant, bool centred);
+PENSTOCK_VARIANTS(void sparse_idct(uint8_t* plane, ptrdiff_t stride, const SparseBlocks& blocks,
+                                   int first, const uint16_t* quant, bool centred))
 
-/// The variant in use; see base/cpu.h.
-SparseIdct sparse_idct();
-
-void sparse_idct_scalar(uint8_t* plane, ptrdiff_t stride, const SparseBlocks& blocks, int first,
-                        const uint16_t* quant, bool centred);
-void sparse_idct_avx2(uint8_t* plane, ptrdiff_t stride, const SparseBlocks& blocks, int first,
-                      const uint16_t* quant, bool centred);
-void sparse_idct_avx512(uint8_t* plane, ptrdiff_t stride, const SparseBlocks& blocks, int first,
-                        const uint16_t* quant, bool centred);
+using SparseIdct = decltype(&scalar::sparse_idct);
 
 }  // namespace penstock

@@ -1,5 +1,3 @@
-#if defined(__x86_64__)
-
 #include <immintrin.h>
 
 #include <array>
@@ -7,7 +5,7 @@
 #include "codec/zigzag.h"
 #include "codec/zigzag_masks.h"
 
-namespace penstock {
+namespace penstock::avx2 {
 namespace {
 
 /// The zigzag mask of each pattern of zeros in each row of a block.
@@ -39,7 +37,7 @@ uint32_t find_zeros(const int16_t* rows) {
 
 }  // namespace
 
-void zigzag_masks_avx2(uint64_t* masks, const int16_t* blocks, int count) {
+void zigzag_masks(uint64_t* masks, const int16_t* blocks, int count) {
   for (int i = 0; i < count; ++i, blocks += 64) {
     const uint64_t present =
         ~(uint64_t{find_zeros(blocks)} | uint64_t{find_zeros(blocks + 32)} << 32);
@@ -49,6 +47,4 @@ void zigzag_masks_avx2(uint64_t* masks, const int16_t* blocks, int count) {
   }
 }
 
-}  // namespace penstock
-
-#endif
+}  // namespace penstock::avx2

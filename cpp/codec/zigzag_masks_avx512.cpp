@@ -1,5 +1,3 @@
-#if defined(__x86_64__)
-
 #include <immintrin.h>
 
 #include <array>
@@ -7,7 +5,7 @@
 #include "codec/zigzag.h"
 #include "codec/zigzag_masks.h"
 
-namespace penstock {
+namespace penstock::avx512 {
 namespace {
 
 constexpr std::array<int16_t, 64> kOrder = [] {
@@ -18,7 +16,7 @@ constexpr std::array<int16_t, 64> kOrder = [] {
 
 }  // namespace
 
-void zigzag_masks_avx512(uint64_t* masks, const int16_t* blocks, int count) {
+void zigzag_masks(uint64_t* masks, const int16_t* blocks, int count) {
   const __m512i low_order = _mm512_loadu_si512(kOrder.data());
   const __m512i high_order = _mm512_loadu_si512(kOrder.data() + 32);
   for (int i = 0; i < count; ++i, blocks += 64) {
@@ -31,6 +29,4 @@ void zigzag_masks_avx512(uint64_t* masks, const int16_t* blocks, int count) {
   }
 }
 
-}  // namespace penstock
-
-#endif
+}  // namespace penstock::avx512

@@ -19,7 +19,7 @@ class CopySink final : public RowSink {
     flip_vertical_ = flip_vertical;
     height_ = output.height;
     width_ = output.width;
-    shuffle_ = &row_shuffle();
+    shuffle_ = &PENSTOCK_PICK(row_shuffle);
     writer_.begin(output, channels);
     if (flip_horizontal) mirrored_.reserve(channels * mirrored_stride());
   }
@@ -97,7 +97,7 @@ void feed_interleaved(RowSink& sink, const uint8_t* rgb, ptrdiff_t stride, const
 }
 
 void deinterleave_row(uint8_t* red, uint8_t* green, uint8_t* blue, const uint8_t* rgb, int width) {
-  row_shuffle().deinterleave(red, green, blue, rgb, width);
+  PENSTOCK_PICK(row_shuffle).deinterleave(red, green, blue, rgb, width);
 }
 
 }  // namespace penstock

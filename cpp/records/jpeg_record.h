@@ -6,10 +6,10 @@
 #include <string>
 #include <vector>
 
+#include "codec/coefficient_image.h"
 #include "codec/jpeg_decode.h"
 #include "codec/jpeg_header.h"
 #include "codec/restore/restore.h"
-#include "tiles/coefficient_image.h"
 #include "tiles/decode_tiles.h"
 
 namespace penstock {

@@ -24,13 +24,6 @@ inline const Factors kFactors[] = {
     {{3, 1, 1}, {1, 1, 1}}, {{1, 1, 1}, {3, 1, 1}}, {{1, 1, 1}, {4, 2, 1}},
 };
 
-inline std::vector<Isa> usable_isas() {
-  std::vector<Isa> isas;
-  for (const Isa isa : {Isa::scalar, Isa::avx2, Isa::avx512})
-    if (isa <= best_isa()) isas.push_back(isa);
-  return isas;
-}
-
 inline Region random_region(std::mt19937& random, int height, int width) {
   const auto draw = [&random](int low, int high) {
     return std::uniform_int_distribution<int>(low, high)(random);

@@ -101,7 +101,7 @@ void test_libjpeg_routes(std::mt19937& random, DecodeScratch& scratch) {
 int main() {
   using namespace penstock;
   using namespace penstock::testing;
-  for (const Isa isa : usable_isas()) {
+  for (const Isa isa : supported_isas()) {
     force_isa(isa);
     std::mt19937 random(7);
     DecodeScratch scratch;

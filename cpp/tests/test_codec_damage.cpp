@@ -96,8 +96,7 @@ void test_corruptions(const Jpeg& jpeg, int rounds, std::mt19937& random, Decode
 int main() {
   using namespace penstock;
   using namespace penstock::testing;
-  for (const Isa isa : {Isa::scalar, Isa::avx2, Isa::avx512}) {
-    if (isa > best_isa()) continue;
+  for (const Isa isa : supported_isas()) {
     force_isa(isa);
     std::mt19937 random(11);
     DecodeScratch scratch;

@@ -48,21 +48,21 @@ void check_equal(const PlanarTarget& got, const PlanarTarget& wanted, int channe
 
 template <class Body>
 void in_every_variant(Body body) {
-  for (const Isa isa : {Isa::scalar, Isa::avx2, Isa::avx512}) {
-    if (isa > best_isa()) continue;
+  for (const Isa isa : supported_isas()) {
     force_isa(isa);
     body();
   }
 }
 
-/// The same change by the scalar kernel and by each variant. `change` gets kernels and an image.
+/// The same change by the scalar kernel and by each variant. `change` picks a kernel.
 template <class Change>
 void check_change(const Working& source, int channels_after, Change change) {
   const Working wanted(source);
-  change(colour_kernels_scalar(), wanted.image);
+  force_isa(Isa::scalar);
+  change(wanted.image);
   in_every_variant([&] {
     const Working got(source);
-    change(colour_kernels(), got.image);
+    change(got.image);
     check_equal(got.image, wanted.image, channels_after);
   });
 }
@@ -81,21 +81,18 @@ void variants_change_pixels_alike() {
     const int channels = draw.coin() ? 3 : 1;
     const Working source(RandomImage(draw, draw.between(1, 9), draw.between(1, 200), channels));
     const Lut table = seed % 3 ? random_table(draw) : posterize_table(draw.between(0, 8));
-    check_change(source, channels, [&](const ColourKernels& kernels, const PlanarTarget& image) {
-      kernels.apply_lut(image, image.view(), table);
+    check_change(source, channels, [&](const PlanarTarget& image) {
+      PENSTOCK_PICK(apply_lut)(image, image.view(), table);
     });
     if (channels == 1) continue;
-    check_change(source, 1, [](const ColourKernels& kernels, const PlanarTarget& image) {
-      kernels.gray(image, image.view());
-    });
+    check_change(source, 1,
+                 [](const PlanarTarget& image) { PENSTOCK_PICK(to_gray)(image, image.view()); });
     const auto turn = static_cast<uint8_t>(draw.between(0, 255));
-    check_change(source, 3, [&](const ColourKernels& kernels, const PlanarTarget& image) {
-      kernels.turn_hue(image, turn);
-    });
+    check_change(source, 3,
+                 [&](const PlanarTarget& image) { PENSTOCK_PICK(turn_hue)(image, turn); });
     const float factor = kFactors[seed % std::size(kFactors)];
-    check_change(source, 3, [&](const ColourKernels& kernels, const PlanarTarget& image) {
-      kernels.saturate(image, factor);
-    });
+    check_change(source, 3,
+                 [&](const PlanarTarget& image) { PENSTOCK_PICK(saturate)(image, factor); });
   }
 }
 
@@ -119,8 +116,7 @@ void variants_measure_alike() {
       map_histogram(now, stored, image.channels, mapped);
       const Extremes wanted = extremes_of(now, image.channels);
       in_every_variant([&] {
-        CHECK(colour_kernels().sum_luma(image, mapped) ==
-              colour_kernels_scalar().sum_luma(image, mapped));
+        CHECK(PENSTOCK_PICK(sum_luma)(image, mapped) == scalar::sum_luma(image, mapped));
         const Extremes got = find_extremes(image, mapped);
         for (int c = 0; c < image.channels; ++c) {
           CHECK(got.least[c] == wanted.least[c]);
@@ -142,9 +138,7 @@ void all_hues_are_alike() {
         for (int c = 0; c < 3; ++c)
           source.image.row(c, greatest)[middle] = static_cast<uint8_t>(levels[order[c]]);
       }
-    check_change(source, 3, [](const ColourKernels& kernels, const PlanarTarget& image) {
-      kernels.turn_hue(image, 0);
-    });
+    check_change(source, 3, [](const PlanarTarget& image) { PENSTOCK_PICK(turn_hue)(image, 0); });
   }
 }
 
@@ -159,8 +153,8 @@ void all_turns_are_alike() {
       source.image.row(2, greatest)[least] = other;
     }
   for (int turn = 0; turn < 256; ++turn)
-    check_change(source, 3, [turn](const ColourKernels& kernels, const PlanarTarget& image) {
-      kernels.turn_hue(image, static_cast<uint8_t>(turn));
+    check_change(source, 3, [turn](const PlanarTarget& image) {
+      PENSTOCK_PICK(turn_hue)(image, static_cast<uint8_t>(turn));
     });
 }
 

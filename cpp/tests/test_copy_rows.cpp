@@ -13,8 +13,7 @@ namespace {
 
 template <class Body>
 void in_every_variant(Body body) {
-  for (const Isa isa : {Isa::scalar, Isa::avx2, Isa::avx512}) {
-    if (isa > best_isa()) continue;
+  for (const Isa isa : supported_isas()) {
     force_isa(isa);
     body();
   }

@@ -58,8 +58,7 @@ class Planes {
 
 template <class Act>
 void with_every_isa(Act act) {
-  for (const Isa isa : {Isa::scalar, Isa::avx2, Isa::avx512}) {
-    if (isa > best_isa()) break;
+  for (const Isa isa : supported_isas()) {
     force_isa(isa);
     act();
   }
@@ -195,11 +194,11 @@ void normals_count_beyond_32_bits() {
   constexpr int kNumbers = kNormalGroup * kNormalGroupsAtOnce;
   std::vector<float> expected(kNumbers);
   for (const uint64_t first : {uint64_t{0}, uint64_t{0xFFFFFFF0}, uint64_t{1} << 32}) {
-    normals_scalar(expected.data(), first, kNormalGroupsAtOnce, {7, 8});
+    scalar::normals(expected.data(), first, kNormalGroupsAtOnce, {7, 8});
     for (const float number : expected) CHECK(std::isfinite(number));
     with_every_isa([&] {
       std::vector<float> numbers(kNumbers);
-      normals()(numbers.data(), first, kNormalGroupsAtOnce, {7, 8});
+      PENSTOCK_PICK(normals)(numbers.data(), first, kNormalGroupsAtOnce, {7, 8});
       CHECK(numbers == expected);
     });
   }

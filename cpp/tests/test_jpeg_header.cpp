@@ -175,7 +175,7 @@ void test_entropy_bytes() {
     std::vector<uint8_t> target(stuffed.size() + kUnstuffSlack);
     const uint8_t* const begin = stuffed.data();
     const uint8_t* const end = begin + stuffed.size();
-    const EntropyBytes& entropy = entropy_bytes();
+    const EntropyBytes& entropy = PENSTOCK_PICK(entropy_bytes);
     CHECK(entropy.find_marker(begin, end) == end);
     const uint8_t* const copied = entropy.unstuff(target.data(), begin, end);
     target.resize(copied - target.data());
@@ -184,7 +184,7 @@ void test_entropy_bytes() {
     const size_t at = random() % stuffed.size();
     stuffed[at] = 0xFF;
     const uint8_t* found = entropy.find_marker(begin, end);
-    const uint8_t* expected = entropy_bytes_scalar.find_marker(begin, end);
+    const uint8_t* expected = scalar::entropy_bytes.find_marker(begin, end);
     CHECK(found == expected);
   }
 }
@@ -195,8 +195,7 @@ void test_entropy_bytes() {
 int main() {
   using namespace penstock;
   using namespace penstock::testing;
-  for (const Isa isa : {Isa::scalar, Isa::avx2, Isa::avx512}) {
-    if (isa > best_isa()) continue;
+  for (const Isa isa : supported_isas()) {
     force_isa(isa);
     test_plain();
     test_no_jpeg();

@@ -1,20 +1,25 @@
 // Every SIMD variant against the scalar oracle.
 #include "base/cpu.h"
 #include "check.h"
-#include "codec/reconstruct/variants.h"
+#include "codec/reconstruct.h"
 #include "coefficient_image.h"
 
 namespace penstock::testing {
 namespace {
 
-constexpr Reconstruction kScalar{idct_row_scalar, rgb_row_scalar};
+/// What the variants of one instruction set share.
+struct Reconstruction {
+  IdctRow idct_row;
+  RgbRow rgb_row;
+};
+
+constexpr Reconstruction kScalar{scalar::idct_row, scalar::rgb_row};
 
 std::vector<Reconstruction> variants() {
   std::vector<Reconstruction> result;
-  for (const Isa isa : {Isa::scalar, Isa::avx2, Isa::avx512}) {
-    if (isa > best_isa()) continue;
+  for (const Isa isa : supported_isas()) {
     force_isa(isa);
-    result.push_back(reconstruction());
+    result.push_back({PENSTOCK_PICK(idct_row), PENSTOCK_PICK(rgb_row)});
   }
   return result;
 }
@@ -122,8 +127,8 @@ void test_rgb_windows() {
                                  {divisor(luma.horizontal), divisor(luma.vertical)}};
     const int height = draw(1, 24), width = draw(1, repeat % 3 == 0 ? 300 : 40);
     const CoefficientImage image = random_image(random, height, width, factors, Content::dense);
-    const Planes whole = transform(image, idct_row_scalar);
-    const std::vector<uint8_t> full = to_rgb(whole, rgb_row_scalar, {0, 0, height, width});
+    const Planes whole = transform(image, scalar::idct_row);
+    const std::vector<uint8_t> full = to_rgb(whole, scalar::rgb_row, {0, 0, height, width});
 
     Region region;
     region.top = draw(0, height - 1);
@@ -158,7 +163,7 @@ void test_all_colours() {
   for (int luma = 0; luma < 256; ++luma)
     for (int blue = 0; blue < 256; ++blue) {
       for (int x = 0; x < 256; ++x) set(0, x, luma), set(1, x, blue);
-      const std::vector<uint8_t> expected = to_rgb(planes, rgb_row_scalar, {0, 0, 1, 256});
+      const std::vector<uint8_t> expected = to_rgb(planes, scalar::rgb_row, {0, 0, 1, 256});
       for (const Reconstruction& variant : variants())
         CHECK(to_rgb(planes, variant.rgb_row, {0, 0, 1, 256}) == expected);
     }

@@ -4,7 +4,7 @@
 #include <cstdlib>
 
 #include "check.h"
-#include "codec/reconstruct/variants.h"
+#include "codec/reconstruct.h"
 #include "coefficient_image.h"
 
 // After <cstdio>, whose FILE it uses without declaring it.
@@ -100,8 +100,8 @@ void check_image(std::mt19937& random, int height, int width, const Sampling (&f
                  Content content) {
   const CoefficientImage image = random_image(random, height, width, factors, content);
   const std::vector<uint8_t> expected = decode(write_jpeg(image), width);
-  const Planes planes = transform(image, idct_row_scalar);
-  CHECK(to_rgb(planes, rgb_row_scalar, {0, 0, height, width}) == expected);
+  const Planes planes = transform(image, scalar::idct_row);
+  CHECK(to_rgb(planes, scalar::rgb_row, {0, 0, height, width}) == expected);
 }
 
 constexpr Content kContents[] = {Content::plain, Content::dense, Content::hostile, Content::row0};

@@ -23,7 +23,7 @@ void check_image(std::mt19937& random, const penstock::CoefficientImage& image,
   const std::vector<uint8_t> record = record_of(image);
   const Region part = random_region(random, image.height, image.width);
   Pixels expected, expected_part;
-  for (const Isa isa : usable_isas()) {
+  for (const Isa isa : supported_isas()) {
     force_isa(isa);
     TileImage tiles;
     CHECK(tiles.parse(record) == nullptr);
@@ -79,7 +79,7 @@ void check_jpeg(std::mt19937& random, const JpegSpec& spec, TileScratch& scratch
   CollectRows reference;
   CHECK(decode_libjpeg_whole(reference, jpeg, jpeg_scratch).status == DecodeStatus::ok);
   const JpegHeader header = read_jpeg_header(jpeg);
-  for (const Isa isa : usable_isas()) {
+  for (const Isa isa : supported_isas()) {
     force_isa(isa);
     CHECK(decode(record, {0, 0, spec.height, spec.width}, scratch) == reference.pixels());
     const Region region = random_region(random, spec.height, spec.width);

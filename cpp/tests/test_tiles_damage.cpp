@@ -31,7 +31,7 @@ bool check_damaged(const Record& record, std::mt19937& random, TileScratch& scra
   const Region region = random_region(random, image.height(), image.width());
   force_isa(Isa::scalar);
   const Outcome expected = decode_damaged(image, region, scratch);
-  for (const Isa isa : usable_isas()) {
+  for (const Isa isa : supported_isas()) {
     force_isa(isa);
     CHECK(decode_damaged(image, region, scratch) == expected);
   }

@@ -7,9 +7,9 @@
 #include <vector>
 
 #include "check.h"
+#include "codec/coefficient_image.h"
 #include "collect_rows.h"
 #include "jpeg_cases.h"
-#include "tiles/coefficient_image.h"
 #include "tiles/decode_tiles.h"
 #include "tiles/encode_tiles.h"
 

@@ -110,7 +110,7 @@ void TileDecoder::begin_component(int c, const Region& region) {
   component.last_wanted = last_zigzag_position(std::max(size.block_height, size.block_width));
   component.idct_row = idct_row_to(size.block_height, size.block_width);
   const bool is_whole = size.block_height == 8 && size.block_width == 8;
-  component.sparse_idct = is_whole ? sparse_idct() : nullptr;
+  component.sparse_idct = is_whole ? PENSTOCK_PICK(sparse_idct) : nullptr;
   output_.begin_component(c, component.strip_rows * size.block_height,
                           (end_mcu_column - first_mcu_column) * factors.horizontal,
                           tile_rows_.begin * component.strip_rows * size.block_height,
@@ -119,7 +119,7 @@ void TileDecoder::begin_component(int c, const Region& region) {
 
 /// Leaves `tile` at the next row of tiles.
 const char* TileDecoder::decode_row(const uint8_t*& tile, int row) {
-  const UnpackTile unpack = unpack_tile();
+  const auto unpack = PENSTOCK_PICK(unpack_tile);
   for (int column = 0; column < grid_.columns(); ++column) {
     const int length = image_.tile_length(row, column);
     if (!image_.has_tile(tile, length)) return kBadLengths;

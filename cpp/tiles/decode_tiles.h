@@ -4,8 +4,8 @@
 #include <memory>
 
 #include "base/image.h"
+#include "codec/coefficient_image.h"
 #include "codec/jpeg_decode.h"
-#include "tiles/coefficient_image.h"
 #include "tiles/tile_image.h"
 
 namespace penstock {

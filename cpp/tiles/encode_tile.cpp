@@ -50,7 +50,7 @@ void collect_block(TileContents& tile, int number, const int16_t* block) {
 
 void collect(TileContents& tile, const CoefficientImage& image, const TileGrid& grid,
              const TileShape& shape, int tile_row, int tile_column) {
-  const ZigzagMasks find_masks = zigzag_masks();
+  const auto find_masks = PENSTOCK_PICK(zigzag_masks);
   for (int c = 0; c < shape.components; ++c) {
     const CoefficientComponent& component = image.component[c];
     const TileBlocks& blocks = shape.component[c];

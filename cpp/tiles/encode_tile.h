@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "tiles/coefficient_image.h"
+#include "codec/coefficient_image.h"
 #include "tiles/tile_grid.h"
 
 namespace penstock {

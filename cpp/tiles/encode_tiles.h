@@ -5,7 +5,7 @@
 #include <span>
 #include <vector>
 
-#include "tiles/coefficient_image.h"
+#include "codec/coefficient_image.h"
 
 namespace penstock {
 

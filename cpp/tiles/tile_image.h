@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <span>
 
-#include "tiles/coefficient_image.h"
+#include "codec/coefficient_image.h"
 #include "tiles/tile_grid.h"
 
 namespace penstock {

@@ -1,23 +1,8 @@
 #include "tiles/tile_symbols.h"
 
-#include "base/cpu.h"
 #include "codec/zigzag.h"
 
 namespace penstock {
-
-UnpackTile unpack_tile() {
-#if defined(__x86_64__)
-  switch (active_isa()) {
-    case Isa::avx512:
-      return unpack_tile_avx512;
-    case Isa::avx2:
-      return unpack_tile_avx2;
-    case Isa::scalar:
-      break;
-  }
-#endif
-  return unpack_tile_scalar;
-}
 
 void expand_block(int16_t* block, const TileSymbols& symbols, int number, int last_wanted) {
   block[0] = symbols.dc[number];

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 
+#include "base/dispatch.h"
 #include "tiles/layout.h"
 #include "tiles/tile_grid.h"
 #include "tiles/tile_image.h"
@@ -40,18 +41,8 @@ struct TileSymbols {
 
 /// Unpacks the tile of `size` bytes at `bytes`; the kSlackBytes behind them must be readable.
 /// Returns nullptr, or what is wrong with the tile. All variants accept the same tiles.
-using UnpackTile = const char* (*)(TileSymbols& symbols, const uint8_t* bytes, int size,
-                                   const TileImage& image, const TileShape& shape);
-
-const char* unpack_tile_scalar(TileSymbols& symbols, const uint8_t* bytes, int size,
-                               const TileImage& image, const TileShape& shape);
-const char* unpack_tile_avx2(TileSymbols& symbols, const uint8_t* bytes, int size,
-                             const TileImage& image, const TileShape& shape);
-const char* unpack_tile_avx512(TileSymbols& symbols, const uint8_t* bytes, int size,
-                               const TileImage& image, const TileShape& shape);
-
-/// The variant in use; see base/cpu.h.
-UnpackTile unpack_tile();
+PENSTOCK_VARIANTS(const char* unpack_tile(TileSymbols& symbols, const uint8_t* bytes, int size,
+                                          const TileImage& image, const TileShape& shape))
 
 /// Block number `number` as 64 coefficients in natural order, which must be zero before.
 /// Coefficients behind zigzag position `last_wanted` may be left out.

@@ -1,11 +1,9 @@
 // Unpacking a tile eight values at a time.
-#if defined(__x86_64__)
-
 #include <immintrin.h>
 
 #include "tiles/tile_reader.h"
 
-namespace penstock {
+namespace penstock::avx2 {
 namespace {
 
 using namespace tile_layout;
@@ -123,8 +121,8 @@ bool take_values(TileSymbols& symbols, TileCursor& cursor, int values) {
 
 }  // namespace
 
-const char* unpack_tile_avx2(TileSymbols& symbols, const uint8_t* bytes, int size,
-                             const TileImage& image, const TileShape& shape) {
+const char* unpack_tile(TileSymbols& symbols, const uint8_t* bytes, int size,
+                        const TileImage& image, const TileShape& shape) {
   TileCursor cursor{bytes, 8 * size};
   TileHead head;
   if (const char* problem = take_head(head, cursor, image, shape)) return problem;
@@ -144,6 +142,4 @@ const char* unpack_tile_avx2(TileSymbols& symbols, const uint8_t* bytes, int siz
   return check_end(cursor);
 }
 
-}  // namespace penstock
-
-#endif
+}  // namespace penstock::avx2

@@ -1,11 +1,9 @@
 // Unpacking a tile 64 values at a time.
-#if defined(__x86_64__)
-
 #include <immintrin.h>
 
 #include "tiles/tile_reader.h"
 
-namespace penstock {
+namespace penstock::avx512 {
 namespace {
 
 using namespace tile_layout;
@@ -127,8 +125,8 @@ bool take_values(TileSymbols& symbols, TileCursor& cursor, int values) {
 
 }  // namespace
 
-const char* unpack_tile_avx512(TileSymbols& symbols, const uint8_t* bytes, int size,
-                               const TileImage& image, const TileShape& shape) {
+const char* unpack_tile(TileSymbols& symbols, const uint8_t* bytes, int size,
+                        const TileImage& image, const TileShape& shape) {
   TileCursor cursor{bytes, 8 * size};
   TileHead head;
   if (const char* problem = take_head(head, cursor, image, shape)) return problem;
@@ -147,6 +145,4 @@ const char* unpack_tile_avx512(TileSymbols& symbols, const uint8_t* bytes, int s
   return check_end(cursor);
 }
 
-}  // namespace penstock
-
-#endif
+}  // namespace penstock::avx512

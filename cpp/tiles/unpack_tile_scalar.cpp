@@ -3,7 +3,7 @@
 
 #include "tiles/tile_reader.h"
 
-namespace penstock {
+namespace penstock::scalar {
 namespace {
 
 void take_fields(TileSymbols& symbols, TileCursor& cursor, const TileHead& head,
@@ -48,8 +48,8 @@ bool take_values(TileSymbols& symbols, TileCursor& cursor, int values) {
 
 }  // namespace
 
-const char* unpack_tile_scalar(TileSymbols& symbols, const uint8_t* bytes, int size,
-                               const TileImage& image, const TileShape& shape) {
+const char* unpack_tile(TileSymbols& symbols, const uint8_t* bytes, int size,
+                        const TileImage& image, const TileShape& shape) {
   TileCursor cursor{bytes, 8 * size};
   TileHead head;
   if (const char* problem = take_head(head, cursor, image, shape)) return problem;
@@ -67,4 +67,4 @@ const char* unpack_tile_scalar(TileSymbols& symbols, const uint8_t* bytes, int s
   return check_end(cursor);
 }
 
-}  // namespace penstock
+}  // namespace penstock::scalar

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from rich.console import Console, ConsoleOptions, RenderableType
     from rich.segment import Segment
 
+
 # Longer texts are no names; what they begin and end with tells which one is meant.
 MOST_CHARACTERS = 1_000
 MOST_PER_LINE = 8_000

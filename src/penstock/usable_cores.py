@@ -1,13 +1,17 @@
-"""How many processor cores this process may use."""
+"""The processor cores this process may use: how many there are, and keeping to some of them."""
 
 from __future__ import annotations
 
 import math
 import os
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 _CGROUPS = Path("/sys/fs/cgroup")
 _MEMBERSHIP = Path("/proc/self/cgroup")
+CAN_PIN = sys.platform == "linux"
 
 
 def usable_cores() -> int:
@@ -62,3 +66,51 @@ def _text(path: Path) -> str:
         return path.read_text(encoding="ascii", errors="replace")
     except OSError:
         return ""
+
+
+@contextmanager
+def pinned_to(cores: int) -> Iterator[None]:
+    """Run on the first `cores` allowed cores: this process with all its threads and children.
+
+    torch and OpenCV have as many threads meanwhile, as they would on a machine of that size. Where
+    the system cannot pin, this does nothing.
+    """
+    if sys.platform == "linux":
+        allowed = os.sched_getaffinity(0)
+        _pin_threads(set(sorted(allowed)[:cores]))
+        try:
+            with library_threads(cores):
+                yield
+        finally:
+            _pin_threads(allowed)
+    else:
+        yield
+
+
+def _pin_threads(cores: set[int]) -> None:
+    """Pin every thread there is; those begun later follow the one that begins them."""
+    for thread in os.listdir("/proc/self/task"):
+        with suppress(ProcessLookupError):  # it has ended meanwhile
+            os.sched_setaffinity(int(thread), cores)
+
+
+@contextmanager
+def library_threads(most: int) -> Iterator[None]:
+    """Keep torch and OpenCV, where they are imported, to so many threads.
+
+    Left alone, threads for all cores of the machine wait for each other on the few they may use.
+    """
+    torch, cv2 = sys.modules.get("torch"), sys.modules.get("cv2")
+    torch_threads = torch.get_num_threads() if torch else 0
+    cv2_threads = cv2.getNumThreads() if cv2 else 0
+    try:
+        if torch:
+            torch.set_num_threads(min(most, torch_threads))
+        if cv2:
+            cv2.setNumThreads(min(most, cv2_threads))
+        yield
+    finally:
+        if torch:
+            torch.set_num_threads(torch_threads)
+        if cv2:
+            cv2.setNumThreads(cv2_threads)

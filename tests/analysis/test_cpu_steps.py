@@ -94,7 +94,7 @@ def test_more_cores_make_the_step_faster_too():
 
 def test_torch_has_as_many_threads_as_there_are_cores():
     torch = pytest.importorskip("torch")
-    from penstock.analysis.cores import pinned_to
+    from penstock.usable_cores import pinned_to
 
     before = torch.get_num_threads()
     with pinned_to(1):

@@ -11,7 +11,7 @@ from penstock.results.records import Verdict
 from penstock.watching.frames import Stage
 from penstock.watching.inside import Inside, Part
 from penstock.watching.loader_facts import LoaderFacts
-from penstock.watching.script.found_loaders import FoundLoader
+from penstock.watching.script.loaders import FoundLoader
 
 GUARDED = """
 class DataLoader:

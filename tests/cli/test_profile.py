@@ -62,8 +62,8 @@ def test_a_dataset_class_is_made(capsys):
 @pytest.mark.parametrize(
     ("name", "message"),
     [
-        ("my_training", "my_training: says no object to take"),
-        (":steps", ":steps: says no object to take"),
+        ("my_training", "my_training: names no object"),
+        (":steps", ":steps: names no object"),
         ("no_such_module:x", "No module named 'no_such_module'). Check the name"),
         ("no_such.py:x", "no_such.py: no such file"),
         ("does_not_import:x", "No module named 'no_such_library'"),

@@ -79,7 +79,7 @@ def test_transforms_of_the_users(folder, show, tmp_path) -> None:
 @pytest.mark.parametrize(
     ("place", "message"),
     [
-        ("mine", "mine: says no object to take. Write FILE.py:OBJECT"),
+        ("mine", "mine: names no object. Write FILE.py:OBJECT"),
         ("none.py:t", "none.py: no such file."),
         ("no.such.module:t", "no.such.module: cannot be imported (ModuleNotFoundError"),
         ("odd.py:t", "odd.py:t: odd.py has no t."),

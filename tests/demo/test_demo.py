@@ -13,9 +13,8 @@ from penstock.cli.main import main
 from penstock.demo import story as demo_story
 from penstock.demo.loaders import Work, pillow_loader
 from penstock.demo.passes import Row
-from penstock.demo.result import STARVING, Packing, Result
+from penstock.demo.result import STARVING, Packing, Result, duration, print_story
 from penstock.demo.story import Length, starving_rate, tell_story
-from penstock.demo.telling import duration, print_story
 from penstock.errors import AnalysisError
 from penstock.report import vega
 

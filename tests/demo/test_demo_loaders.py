@@ -7,21 +7,20 @@ import pytest
 
 import penstock
 from fake_loaders import FakeSide, FastSide
-from penstock.analysis.cores import pinned_to
 from penstock.demo import passes as demo_passes
-from penstock.demo.check import count_identical
 from penstock.demo.loaders import (
     BATCHES_PER_WORKER,
     Work,
+    count_identical,
     folder_loader,
+    import_torchvision,
     packed_loader,
     pillow_loader,
     torchvision_loader,
 )
 from penstock.demo.passes import TimedLoader, measure_passes
 from penstock.demo.sample_set import make_sample_set
-from penstock.demo.torchvision_import import import_torchvision
-from penstock.usable_cores import usable_cores
+from penstock.usable_cores import pinned_to, usable_cores
 
 PHOTOS = 8
 

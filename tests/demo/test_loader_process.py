@@ -5,9 +5,8 @@ import time
 import pytest
 
 from fake_loaders import FakeSide, UnmakeableSide
-from penstock.demo.loader_process import LoaderProcess
 from penstock.demo.loaders import Work
-from penstock.demo.passes import Pass
+from penstock.demo.passes import LoaderProcess, Pass
 from penstock.errors import LoaderError
 
 WORK = Work("folder", "photos.pen", 64)
@@ -23,7 +22,7 @@ def test_calls_are_answered() -> None:
     ("how", "message"),
     [
         ("penstock", "fake: class_0/1.jpg: not an image."),
-        ("die", r"fake: its process ended unasked \(exit code 7\)"),
+        ("die", r"fake: its process ended by itself \(exit code 7\)"),
         ("divide", "fake: stopped with ZeroDivisionError: division by zero"),
     ],
 )

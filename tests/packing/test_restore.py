@@ -118,7 +118,7 @@ def test_real_photos_are_identical(data_folder, name) -> None:
         path for path in (data_folder / name).rglob("*") if path.suffix.lower() in {".jpg", ".jpeg"}
     ]
     if not paths:
-        pytest.skip(f"no test data: no JPEGs in {data_folder / name}")
+        pytest.skip(f"no outside data: no JPEGs in {data_folder / name}")
     others = []
     for path in paths:
         data = path.read_bytes()
@@ -136,7 +136,7 @@ def test_every_tough_file(tough) -> None:
     """The same bytes, the same pixels, or kept as it is."""
     outcomes = {"bytes": 0, "pixels": 0, "kept": 0}
     for file in tough:
-        data = file.path.read_bytes()
+        data = file.read_bytes()
         storage, record, facts, reason = _core.encode_record(data)
         if storage == "jpeg":
             assert record == data

@@ -5,6 +5,7 @@ labels, which is what detection models take.
 """
 
 import json
+import re
 
 import numpy as np
 import pytest
@@ -16,23 +17,10 @@ from penstock import transforms as T
 from tests.translation.accelerate.detection_data import write_voc
 
 
-def generated(tmp_path, data_folder_of):
-    del data_folder_of
-    return write_coco_set(tmp_path), tmp_path
-
-
-def coco128(tmp_path, data_folder_of):
-    del tmp_path
-    folder = data_folder_of() / "detect" / "coco128"
-    if not folder.exists():
-        pytest.skip(f"no test data: {folder} is missing")
-    return folder / "instances.json", folder / "images"
-
-
-@pytest.fixture(params=[generated, coco128], ids=lambda make: make.__name__)
-def coco(request, tmp_path):
-    """A COCO file and the folder of its images: one made here, one of real photos."""
-    return request.param(tmp_path, lambda: request.getfixturevalue("data_folder"))
+@pytest.fixture
+def coco(coco_folder):
+    """A COCO file and the folder of its images."""
+    return coco_folder / "instances.json", coco_folder / "images"
 
 
 @pytest.fixture
@@ -158,15 +146,19 @@ def test_voc_has_the_wrappers_numbers(torchvision, folder, tmp_path):
         np.testing.assert_array_equal(target["labels"], expected["labels"])
 
 
-def test_voc_with_classes_of_its_own(data_folder, tmp_path):
+def test_voc_with_classes_of_its_own(voc_folder, tmp_path):
     """Torchvision's wrapper stops at them; they count from 1 in the order of their names."""
-    folder = data_folder / "detect" / "bccd_voc"
-    pack(folder, tmp_path / "voc.pen", split="all", progress=False)
+    names = [
+        name
+        for path in (voc_folder / "Annotations").iterdir()
+        for name in re.findall("<name>(.*)</name>", path.read_text())
+    ]
+    pack(voc_folder, tmp_path / "voc.pen", split="all", progress=False)
     loader = Loader(tmp_path / "voc.pen", batch_size=10, output="numpy")
     labels = np.concatenate([target["labels"] for _, each in loader for target in each])
 
     assert loader.classes == ("__background__", "Platelets", "RBC", "WBC")
-    assert np.bincount(labels).tolist() == [0, 93, 1164, 103]
+    assert np.bincount(labels).tolist() == [names.count(name) for name in loader.classes]
 
 
 STEPS = 3

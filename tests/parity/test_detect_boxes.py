@@ -1,4 +1,4 @@
-"""SSD's augmentations on real detection data: boxes against maps worked out on their own."""
+"""SSD's augmentations on photos with objects: boxes against maps worked out on their own."""
 
 from __future__ import annotations
 
@@ -16,13 +16,11 @@ from penstock.transforms.moves import CropMove, FlipMove, PadMove, ResizeMove, o
 from penstock.transforms.targets import Targets
 
 
-@pytest.fixture(scope="module", params=["coco128/instances.json", "bccd_voc"])
-def packed(request, data_folder, tmp_path_factory):
-    given = data_folder / "detect" / request.param
-    if not given.exists():
-        pytest.skip(f"no test data: {given} is missing")
+@pytest.fixture(scope="module", params=["coco", "voc"])
+def packed(request, coco_folder, voc_folder, tmp_path_factory):
+    given = coco_folder / "instances.json" if request.param == "coco" else voc_folder
     target = tmp_path_factory.mktemp("detect") / "detect.pen"
-    pack(given, target, split=None if "coco" in request.param else "train", progress=False)
+    pack(given, target, split=None if request.param == "coco" else "train", progress=False)
     return target
 
 

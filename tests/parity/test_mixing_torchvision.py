@@ -8,7 +8,7 @@ import pytest
 from penstock import transforms as T
 from penstock.geometry import Size
 from penstock.loading.mix import mix_native, soften
-from penstock.reference.mix import mix_reference
+from penstock.reference.pipeline import mix_reference
 from penstock.rng import BATCH_STREAM, Draws
 from penstock.transforms.batch_op import draws_of_batch
 from penstock.transforms.mixing import draw_weights, torchvision_box

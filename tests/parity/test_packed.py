@@ -72,21 +72,14 @@ def is_baseline(path: Path) -> bool:
 
 
 @pytest.mark.parametrize(
-    ("layout", "chosen"),
-    [
-        ("coco128/instances.json", {}),
-        ("coco128", {"kind": "yolo"}),
-        ("bccd_voc", {"split": "train"}),
-    ],
+    "chosen", [{"kind": "coco"}, {"kind": "yolo"}, {"split": "train"}], ids=str
 )
-def test_detect(data_folder, tmp_path, isa, layout, chosen) -> None:
+def test_detect(coco_folder, voc_folder, tmp_path, isa, chosen) -> None:
     """Data sets with boxes: the images of COCO, YOLO and VOC are those of their files."""
-    given = data_folder / "detect" / layout
-    if not given.exists():
-        pytest.skip(f"no test data: {given} is missing")
+    given = voc_folder if "split" in chosen else coco_folder
     target = tmp_path / "detect.pen"
     pack(given, target, progress=False, **chosen)
-    files = {path.stem: path for path in (data_folder / "detect").rglob("*.jpg")}
+    files = {path.stem: path for path in given.rglob("*.jpg")}
     with_boxes = open_packed(target)
     names = [with_boxes.locate(i)[0].name(with_boxes.locate(i)[1]) for i in range(len(with_boxes))]
     common = {"transform": TRANSFORMS["training"], "batch_size": 32, "output": "numpy"}
@@ -102,7 +95,7 @@ def test_detect(data_folder, tmp_path, isa, layout, chosen) -> None:
 @pytest.mark.filterwarnings("ignore")
 def test_tough(tough, tmp_path, isa) -> None:
     """Odd files in every storage: the same pixels; what cannot be read is left out of the pack."""
-    files = [file.path for file in tough]
+    files = tough
     target = tmp_path / "tough.pen"
     summary = pack(files, target, labels=list(range(len(files))), on_error="skip", progress=False)
     options = {"transform": TRANSFORMS["training"], "seed": 2, "output": "numpy"}

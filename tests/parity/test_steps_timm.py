@@ -11,7 +11,7 @@ from penstock.errors import TransformError
 from penstock.planner.plan import as_written
 from penstock.reference.pipeline import run_reference
 from penstock.transforms.policies.timm import TimmAutoAugment, named_ops
-from penstock.translation.transforms.timm_moves import CropOrPad, ResizeKeepRatio, TrimBorder
+from penstock.translation.transforms.read_timm import CropOrPad, ResizeKeepRatio, TrimBorder
 from penstock.translation.transforms.translate import translate
 from statistics_of_draws import assert_same_distribution, assert_same_frequencies
 from strategies import make_image

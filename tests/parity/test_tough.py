@@ -1,4 +1,4 @@
-"""475 rare, hostile and broken files: Pillow's pixels or an error of ours, nothing else.
+"""Rare, hostile and broken files: Pillow's pixels or an error of ours, nothing else.
 
 Deliberate differences from Pillow: none in pixels. `pixel_limit` refuses a file before Pillow
 would have warned, if it is set lower than Pillow's own limit.
@@ -40,14 +40,14 @@ def test_every_tough_file(tough, isa) -> None:
     for file in tough:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            expected = pillow_pixels(file.path)
+            expected = pillow_pixels(file)
             loader = Loader(
-                [file.path], output="numpy", layout="hwc", threads=1, pixel_limit=PIXEL_LIMIT
+                [file], output="numpy", layout="hwc", threads=1, pixel_limit=PIXEL_LIMIT
             )
             try:
                 (images,) = loader
             except DecodeError as error:
-                assert file.path.name in str(error)
+                assert file.name in str(error)
                 assert expected is None, f"{file}: Pillow reads it, we say: {error}"
                 outcomes["error"] += 1
                 continue
@@ -55,7 +55,7 @@ def test_every_tough_file(tough, isa) -> None:
         np.testing.assert_array_equal(images[0], expected, err_msg=str(file))
         outcomes["pixels"] += 1
 
-    assert outcomes["pixels"] + outcomes["error"] == 475
+    assert outcomes["pixels"] + outcomes["error"] == len(tough) >= 475
     assert outcomes["pixels"] >= 325  # the rest: broken, or above the limit set here
 
 
@@ -63,7 +63,7 @@ def test_every_tough_file(tough, isa) -> None:
 def test_tough_regions(tough, isa) -> None:
     """Random crops and sizes of what can be read: regions are those of the whole image."""
     transform = T.Compose([T.RandomResizedCrop(37), T.RandomHorizontalFlip()])
-    paths = [file.path for file in tough]
+    paths = tough
     common = {
         "labels": range(len(paths)),
         "batch_size": 64,

@@ -160,7 +160,7 @@ def test_opencv_refusals_are_errors_of_ours(folder, monkeypatch) -> None:
     def refuse(*_):
         raise cv2.error("too\nlong")
 
-    monkeypatch.setattr("penstock.reference.libraries.opencv_library.resize", refuse)
+    monkeypatch.setattr("penstock.reference.libraries.opencv.OpenCvLibrary.resize", refuse)
     with pytest.raises(TransformError, match=r"\(too long\)\. Use another backend"):
         batches(folder, "opencv", transform=T.Resize((8, 8)))
 

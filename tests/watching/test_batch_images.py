@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from penstock.watching.batch_images import count_images
+from penstock.watching.loader_facts import count_images
 
 IMAGES = np.zeros((5, 3, 4, 4))
 IMAGE = np.zeros((3, 4, 4))

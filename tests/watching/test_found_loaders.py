@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from penstock.results.records import Verdict
-from penstock.watching.script.found_loaders import FoundLoaders
+from penstock.watching.script.loaders import FoundLoaders
 
 
 @pytest.fixture

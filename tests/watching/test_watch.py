@@ -224,7 +224,7 @@ def test_live_line_stands_once_an_epoch_in_a_log(capsys):
 
 def test_live_line_is_rewritten_on_a_terminal(capsys, monkeypatch):
     monkeypatch.setattr("sys.stderr.isatty", lambda: True)
-    monkeypatch.setattr("penstock.watching.live_line.REDRAW_EVERY_S", 0.0)
+    monkeypatch.setattr("penstock.watching.watch.REDRAW_EVERY_S", 0.0)
     list(ps.watch(SleepyLoader(), live=True))
     err = capsys.readouterr().err
 

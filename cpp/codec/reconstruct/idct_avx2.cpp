@@ -1,9 +1,7 @@
 // The inverse DCT of rows of blocks, two at once.
-#if defined(__x86_64__)
-
 #include "codec/reconstruct/idct_lanes_avx2.h"
 
-namespace penstock {
+namespace penstock::avx2 {
 namespace {
 
 /// Row y of two blocks, dequantised.
@@ -17,8 +15,8 @@ namespace {
 
 }  // namespace
 
-void idct_row_avx2(uint8_t* plane, ptrdiff_t stride, int16_t* coefficients, int blocks,
-                   const uint16_t* quant, bool centred) {
+void idct_row(uint8_t* plane, ptrdiff_t stride, int16_t* coefficients, int blocks,
+              const uint16_t* quant, bool centred) {
   const V offset = _mm256_set1_epi8(static_cast<char>(centred ? 0 : 0x80));
   const int padded = (blocks + kBlockGroup - 1) / kBlockGroup * kBlockGroup;
   for (int done = 0; done < padded; done += 2, coefficients += 2 * 64, plane += 2 * 8) {
@@ -28,13 +26,11 @@ void idct_row_avx2(uint8_t* plane, ptrdiff_t stride, int16_t* coefficients, int 
       transform_rows(plane, stride, x, offset);
     } else {
       for (int b = 0; b < 2; ++b)
-        idct_block_scalar(plane + 8 * b, stride, coefficients + 64 * b, quant, centred);
+        scalar::idct_block(plane + 8 * b, stride, coefficients + 64 * b, quant, centred);
     }
     for (int i = 0; i < 8; ++i)
       _mm256_store_si256(reinterpret_cast<V*>(coefficients + 16 * i), _mm256_setzero_si256());
   }
 }
 
-}  // namespace penstock
-
-#endif
+}  // namespace penstock::avx2

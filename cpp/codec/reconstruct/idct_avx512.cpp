@@ -1,11 +1,9 @@
 // The inverse DCT of rows of blocks, four at once.
-#if defined(__x86_64__)
-
 #include "codec/reconstruct/idct_lanes_avx512.h"
 
-namespace penstock {
-void idct_row_avx512(uint8_t* plane, ptrdiff_t stride, int16_t* coefficients, int blocks,
-                     const uint16_t* quant, bool centred) {
+namespace penstock::avx512 {
+void idct_row(uint8_t* plane, ptrdiff_t stride, int16_t* coefficients, int blocks,
+              const uint16_t* quant, bool centred) {
   const V quant_top = _mm512_loadu_si512(quant), quant_bottom = _mm512_loadu_si512(quant + 32);
   const V offset = _mm512_set1_epi8(static_cast<char>(centred ? 0 : 0x80));
   for (int done = 0; done < blocks; done += 4, coefficients += 4 * 64, plane += 4 * 8) {
@@ -21,12 +19,10 @@ void idct_row_avx512(uint8_t* plane, ptrdiff_t stride, int16_t* coefficients, in
       transform_rows(plane, stride, x, offset);
     } else {
       for (int b = 0; b < 4; ++b)
-        idct_block_scalar(plane + 8 * b, stride, coefficients + 64 * b, quant, centred);
+        scalar::idct_block(plane + 8 * b, stride, coefficients + 64 * b, quant, centred);
     }
     for (int i = 0; i < 8; ++i) _mm512_store_si512(coefficients + 32 * i, _mm512_setzero_si512());
   }
 }
 
-}  // namespace penstock
-
-#endif
+}  // namespace penstock::avx512

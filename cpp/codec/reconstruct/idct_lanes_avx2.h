@@ -4,8 +4,8 @@
 
 #include <immintrin.h>
 
+#include "codec/reconstruct.h"
 #include "codec/reconstruct/islow.h"
-#include "codec/reconstruct/variants.h"
 
 namespace penstock {
 namespace {

@@ -2,10 +2,10 @@
 // products and their sums have 32 bits (and never overflow), results saturate.
 #include <algorithm>
 
+#include "codec/reconstruct.h"
 #include "codec/reconstruct/islow.h"
-#include "codec/reconstruct/variants.h"
 
-namespace penstock {
+namespace penstock::scalar {
 namespace {
 
 using namespace islow;
@@ -55,8 +55,8 @@ void transform_columns(int16_t* work, const int16_t* block, const uint16_t* quan
 
 }  // namespace
 
-void idct_block_scalar(uint8_t* plane, ptrdiff_t stride, const int16_t* block,
-                       const uint16_t* quant, bool centred) {
+void idct_block(uint8_t* plane, ptrdiff_t stride, const int16_t* block, const uint16_t* quant,
+                bool centred) {
   int16_t work[64];
   transform_columns(work, block, quant);
   const int offset = centred ? 0 : 128;
@@ -68,12 +68,12 @@ void idct_block_scalar(uint8_t* plane, ptrdiff_t stride, const int16_t* block,
   }
 }
 
-void idct_row_scalar(uint8_t* plane, ptrdiff_t stride, int16_t* coefficients, int blocks,
-                     const uint16_t* quant, bool centred) {
+void idct_row(uint8_t* plane, ptrdiff_t stride, int16_t* coefficients, int blocks,
+              const uint16_t* quant, bool centred) {
   const int padded = (blocks + kBlockGroup - 1) / kBlockGroup * kBlockGroup;
   for (int b = 0; b < padded; ++b)
-    idct_block_scalar(plane + 8 * b, stride, coefficients + 64 * b, quant, centred);
+    idct_block(plane + 8 * b, stride, coefficients + 64 * b, quant, centred);
   std::fill(coefficients, coefficients + 64 * padded, int16_t{0});
 }
 
-}  // namespace penstock
+}  // namespace penstock::scalar

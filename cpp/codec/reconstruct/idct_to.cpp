@@ -1,20 +1,22 @@
 // Which inverse DCT gives blocks of a wanted size; and those that are not square.
 #include <algorithm>
 
-#include "base/cpu.h"
 #include "codec/reduced_idct.h"
 
 namespace penstock {
 namespace {
 
 IdctRow square_idct_row(int size) {
-  if (size == 8) return reconstruction().idct_row;
-  if (size == 1) return idct_row_1x1;
-#if defined(__x86_64__)
-  // Four blocks fill AVX2's registers; wider ones would need longer rows.
-  if (active_isa() >= Isa::avx2) return size == 2 ? idct_row_2x2_avx2 : idct_row_4x4_avx2;
-#endif
-  return size == 2 ? idct_row_2x2_scalar : idct_row_4x4_scalar;
+  switch (size) {
+    case 8:
+      return PENSTOCK_PICK(idct_row);
+    case 4:
+      return PENSTOCK_PICK(idct_row_4x4);
+    case 2:
+      return PENSTOCK_PICK(idct_row_2x2);
+    default:
+      return idct_row_1x1;
+  }
 }
 
 /// Square blocks first, then the average of every two rows (or columns).

@@ -40,8 +40,8 @@ int padded(int blocks) { return (blocks + kBlockGroup - 1) / kBlockGroup * kBloc
 
 }  // namespace
 
-void idct_row_4x4_scalar(uint8_t* plane, ptrdiff_t stride, int16_t* coefficients, int blocks,
-                         const uint16_t* quant, bool centred) {
+void scalar::idct_row_4x4(uint8_t* plane, ptrdiff_t stride, int16_t* coefficients, int blocks,
+                          const uint16_t* quant, bool centred) {
   for (int b = 0; b < padded(blocks); ++b, coefficients += 64, plane += 4) {
     int16_t work[16];
     for (int i = 0; i < 16; ++i)
@@ -55,8 +55,8 @@ void idct_row_4x4_scalar(uint8_t* plane, ptrdiff_t stride, int16_t* coefficients
   }
 }
 
-void idct_row_2x2_scalar(uint8_t* plane, ptrdiff_t stride, int16_t* coefficients, int blocks,
-                         const uint16_t* quant, bool centred) {
+void scalar::idct_row_2x2(uint8_t* plane, ptrdiff_t stride, int16_t* coefficients, int blocks,
+                          const uint16_t* quant, bool centred) {
   for (int b = 0; b < padded(blocks); ++b, coefficients += 64, plane += 2) {
     const int x00 = dequantised(coefficients, quant, 0), x01 = dequantised(coefficients, quant, 1);
     const int x10 = dequantised(coefficients, quant, 8), x11 = dequantised(coefficients, quant, 9);

@@ -1,12 +1,10 @@
 // The 4x4 and 2x2 inverse DCTs of four blocks at once, two in each 128-bit lane.
-#if defined(__x86_64__)
-
 #include <immintrin.h>
 
 #include "codec/reconstruct/islow.h"
 #include "codec/reduced_idct.h"
 
-namespace penstock {
+namespace penstock::avx2 {
 namespace {
 
 using namespace islow;
@@ -84,8 +82,8 @@ template <int kShift>
 
 }  // namespace
 
-void idct_row_4x4_avx2(uint8_t* plane, ptrdiff_t stride, int16_t* coefficients, int blocks,
-                       const uint16_t* quant, bool centred) {
+void idct_row_4x4(uint8_t* plane, ptrdiff_t stride, int16_t* coefficients, int blocks,
+                  const uint16_t* quant, bool centred) {
   const __m128i offset = _mm_set1_epi8(static_cast<char>(centred ? 0 : 0x80));
   for (int done = 0; done < blocks; done += 4, coefficients += 4 * 64, plane += 4 * 4) {
     V x[4];
@@ -104,8 +102,8 @@ void idct_row_4x4_avx2(uint8_t* plane, ptrdiff_t stride, int16_t* coefficients, 
   }
 }
 
-void idct_row_2x2_avx2(uint8_t* plane, ptrdiff_t stride, int16_t* coefficients, int blocks,
-                       const uint16_t* quant, bool centred) {
+void idct_row_2x2(uint8_t* plane, ptrdiff_t stride, int16_t* coefficients, int blocks,
+                  const uint16_t* quant, bool centred) {
   const __m128i offset = _mm_set1_epi8(static_cast<char>(centred ? 0 : 0x80));
   for (int done = 0; done < blocks; done += 4, coefficients += 4 * 64, plane += 4 * 2) {
     // The first dword of each half lane holds a block's two coefficients; the second is not used.
@@ -126,6 +124,4 @@ void idct_row_2x2_avx2(uint8_t* plane, ptrdiff_t stride, int16_t* coefficients, 
   }
 }
 
-}  // namespace penstock
-
-#endif
+}  // namespace penstock::avx2

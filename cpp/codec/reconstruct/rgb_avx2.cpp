@@ -1,12 +1,10 @@
 // Chroma upsampling and colour conversion, 32 pixels at a time.
-#if defined(__x86_64__)
-
 #include <immintrin.h>
 
+#include "codec/reconstruct.h"
 #include "codec/reconstruct/upsample.h"
-#include "codec/reconstruct/variants.h"
 
-namespace penstock {
+namespace penstock::avx2 {
 namespace {
 
 using V = __m256i;
@@ -144,15 +142,13 @@ void convert(uint8_t* red, uint8_t* green, uint8_t* blue, const uint8_t* luma, c
 
 }  // namespace
 
-void rgb_row_avx2(uint8_t* red, uint8_t* green, uint8_t* blue, const SamplePlane& luma,
-                  const SamplePlane (&chroma)[2], int y, int left, int right,
-                  const UpsampleRow& scratch) {
+void rgb_row(uint8_t* red, uint8_t* green, uint8_t* blue, const SamplePlane& luma,
+             const SamplePlane (&chroma)[2], int y, int left, int right,
+             const UpsampleRow& scratch) {
   const int8_t* cb = upsample_row_with(kFilters, scratch.blue, chroma[0], y, left, right);
   const int8_t* cr = upsample_row_with(kFilters, scratch.red, chroma[1], y, left, right);
   const uint8_t* samples = luma.origin + (y - luma.top) * luma.stride + (left - luma.left);
   convert(red, green, blue, samples, cb, cr, right - left);
 }
 
-}  // namespace penstock
-
-#endif
+}  // namespace penstock::avx2

@@ -1,9 +1,9 @@
 #include <algorithm>
 
+#include "codec/reconstruct.h"
 #include "codec/reconstruct/upsample.h"
-#include "codec/reconstruct/variants.h"
 
-namespace penstock {
+namespace penstock::scalar {
 namespace {
 
 uint8_t clamp_to_byte(int value) { return static_cast<uint8_t>(std::clamp(value, 0, 255)); }
@@ -21,13 +21,13 @@ void convert(uint8_t* __restrict red, uint8_t* __restrict green, uint8_t* __rest
 
 }  // namespace
 
-void rgb_row_scalar(uint8_t* red, uint8_t* green, uint8_t* blue, const SamplePlane& luma,
-                    const SamplePlane (&chroma)[2], int y, int left, int right,
-                    const UpsampleRow& scratch) {
+void rgb_row(uint8_t* red, uint8_t* green, uint8_t* blue, const SamplePlane& luma,
+             const SamplePlane (&chroma)[2], int y, int left, int right,
+             const UpsampleRow& scratch) {
   upsample_row(scratch.blue, chroma[0], upsampling_of(chroma[0]), y, left, right);
   upsample_row(scratch.red, chroma[1], upsampling_of(chroma[1]), y, left, right);
   const uint8_t* samples = luma.origin + (y - luma.top) * luma.stride + (left - luma.left);
   convert(red, green, blue, samples, scratch.blue, scratch.red, right - left);
 }
 
-}  // namespace penstock
+}  // namespace penstock::scalar

@@ -1,11 +1,9 @@
 // The inverse DCT of sparse blocks, two at once.
-#if defined(__x86_64__)
-
 #include "codec/reconstruct/idct_lanes_avx2.h"
 #include "codec/sparse_idct.h"
 #include "codec/zigzag.h"
 
-namespace penstock {
+namespace penstock::avx2 {
 namespace {
 
 constexpr uint8_t kNone = 0x80;  // gives zero in a byte shuffle
@@ -179,15 +177,13 @@ template <int kParts>
 
 }  // namespace
 
-void sparse_idct_avx2(uint8_t* plane, ptrdiff_t stride, const SparseBlocks& blocks, int first,
-                      const uint16_t* quant, bool centred) {
+void sparse_idct(uint8_t* plane, ptrdiff_t stride, const SparseBlocks& blocks, int first,
+                 const uint16_t* quant, bool centred) {
   const V offset = _mm256_set1_epi8(static_cast<char>(centred ? 0 : 0x80));
   bool is_done = true;
   for (int i = 0; i < kBlockGroup; i += 2)
     is_done &= transform_two(plane + 8 * i, stride, blocks, first + i, quant, offset);
-  if (!is_done) sparse_idct_scalar(plane, stride, blocks, first, quant, centred);
+  if (!is_done) scalar::sparse_idct(plane, stride, blocks, first, quant, centred);
 }
 
-}  // namespace penstock
-
-#endif
+}  // namespace penstock::avx2

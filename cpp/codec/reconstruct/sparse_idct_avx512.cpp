@@ -1,11 +1,9 @@
 // The inverse DCT of sparse blocks, four at once, without a detour through memory.
-#if defined(__x86_64__)
-
 #include "codec/reconstruct/idct_lanes_avx512.h"
 #include "codec/sparse_idct.h"
 #include "codec/zigzag.h"
 
-namespace penstock {
+namespace penstock::avx512 {
 namespace {
 
 constexpr Bytes zigzag_positions() {
@@ -108,8 +106,8 @@ constexpr __mmask32 kFirstWords = 0x01010101;
 
 }  // namespace
 
-void sparse_idct_avx512(uint8_t* plane, ptrdiff_t stride, const SparseBlocks& blocks, int first,
-                        const uint16_t* quant, bool centred) {
+void sparse_idct(uint8_t* plane, ptrdiff_t stride, const SparseBlocks& blocks, int first,
+                 const uint16_t* quant, bool centred) {
   const V offset = _mm512_set1_epi8(static_cast<char>(centred ? 0 : 0x80));
   const uint64_t* mask = blocks.mask + first;
   V x[8];
@@ -127,9 +125,7 @@ void sparse_idct_avx512(uint8_t* plane, ptrdiff_t stride, const SparseBlocks& bl
     if (is_in_range(x[0])) [[likely]]
       return transform_rows(plane, stride, x, offset);
   }
-  sparse_idct_scalar(plane, stride, blocks, first, quant, centred);
+  scalar::sparse_idct(plane, stride, blocks, first, quant, centred);
 }
 
-}  // namespace penstock
-
-#endif
+}  // namespace penstock::avx512

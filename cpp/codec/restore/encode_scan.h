@@ -4,10 +4,10 @@
 #include <cstdint>
 #include <vector>
 
+#include "codec/coefficient_image.h"
 #include "codec/jpeg_header.h"
 #include "codec/restore/growing_file.h"
 #include "codec/restore/scan.h"
-#include "tiles/coefficient_image.h"
 
 namespace penstock {
 

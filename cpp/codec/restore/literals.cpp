@@ -16,7 +16,7 @@ size_t skip_entropy(std::span<const uint8_t> file, size_t at) {
   const uint8_t* const end = file.data() + file.size();
   const uint8_t* next = file.data() + at;
   for (;;) {
-    next = entropy_bytes().find_marker(next, end);
+    next = PENSTOCK_PICK(entropy_bytes).find_marker(next, end);
     if (end - next < 2 || !is_restart(next[1])) return next - file.data();
     next += 2;
   }

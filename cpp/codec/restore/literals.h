@@ -6,8 +6,8 @@
 #include <span>
 #include <vector>
 
+#include "codec/coefficient_image.h"
 #include "codec/restore/encode_scan.h"
-#include "tiles/coefficient_image.h"
 
 namespace penstock {
 

@@ -5,10 +5,10 @@
 #include <span>
 #include <vector>
 
+#include "codec/coefficient_image.h"
 #include "codec/jpeg_decode.h"
 #include "codec/restore/encode_scan.h"
 #include "codec/restore/section.h"
-#include "tiles/coefficient_image.h"
 
 namespace penstock {
 

@@ -76,7 +76,7 @@ class UnitWriter {
         units_to_restart_(restart_interval) {}
 
   const char* write(const ScanWalk& walk) {
-    const ZigzagMasks find_masks = zigzag_masks();
+    const auto find_masks = PENSTOCK_PICK(zigzag_masks);
     coder_.begin_segment();
     for (int row = 0; row < walk.unit_rows; ++row) {
       for (int i = 0; i < walk.parts; ++i) {

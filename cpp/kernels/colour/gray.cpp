@@ -4,6 +4,6 @@
 
 namespace penstock {
 
-void make_gray(const PlanarTarget& out, const PlanarView& in) { colour_kernels().gray(out, in); }
+void make_gray(const PlanarTarget& out, const PlanarView& in) { PENSTOCK_PICK(to_gray)(out, in); }
 
 }  // namespace penstock

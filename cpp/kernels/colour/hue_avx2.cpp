@@ -3,7 +3,7 @@
 
 #include "kernels/colour/variants.h"
 
-namespace penstock {
+namespace penstock::avx2 {
 namespace {
 
 constexpr int kStep = 8;
@@ -83,7 +83,7 @@ __m256i hue_of(const Order& order, __m256 range) {
 
 }  // namespace
 
-void turn_hue_avx2(const PlanarTarget& image, uint8_t turn_by) {
+void turn_hue(const PlanarTarget& image, uint8_t turn_by) {
   const __m256i by = _mm256_set1_epi32(turn_by);
   for (int y = 0; y < image.height; ++y)
     for (int x = 0; x < image.width; x += kStep) {
@@ -124,4 +124,4 @@ void turn_hue_avx2(const PlanarTarget& image, uint8_t turn_by) {
     }
 }
 
-}  // namespace penstock
+}  // namespace penstock::avx2

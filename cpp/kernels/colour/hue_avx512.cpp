@@ -5,7 +5,7 @@
 
 #include "kernels/colour/variants.h"
 
-namespace penstock {
+namespace penstock::avx512 {
 namespace {
 
 constexpr int kStep = 64;
@@ -113,7 +113,7 @@ Turned turn(const Order& order, __m512i by) {
 
 }  // namespace
 
-void turn_hue_avx512(const PlanarTarget& image, uint8_t turn_by) {
+void turn_hue(const PlanarTarget& image, uint8_t turn_by) {
   const __m512i by = _mm512_set1_epi32(turn_by);
   for (int y = 0; y < image.height; ++y)
     for (int x = 0; x < image.width; x += kStep) {
@@ -139,4 +139,4 @@ void turn_hue_avx512(const PlanarTarget& image, uint8_t turn_by) {
     }
 }
 
-}  // namespace penstock
+}  // namespace penstock::avx512

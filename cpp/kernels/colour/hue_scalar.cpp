@@ -5,7 +5,7 @@
 
 #include "kernels/colour/variants.h"
 
-namespace penstock {
+namespace penstock::scalar {
 namespace {
 
 struct Hsv {
@@ -36,7 +36,7 @@ uint8_t rounded(double level) { return static_cast<uint8_t>(std::lround(level));
 
 }  // namespace
 
-void turn_hue_scalar(const PlanarTarget& image, uint8_t turn) {
+void turn_hue(const PlanarTarget& image, uint8_t turn) {
   for (int y = 0; y < image.height; ++y) {
     uint8_t* red = image.row(0, y);
     uint8_t* green = image.row(1, y);
@@ -82,4 +82,4 @@ void turn_hue_scalar(const PlanarTarget& image, uint8_t turn) {
   }
 }
 
-}  // namespace penstock
+}  // namespace penstock::scalar

@@ -4,7 +4,7 @@
 #include "kernels/colour/luma.h"
 #include "kernels/colour/variants.h"
 
-namespace penstock {
+namespace penstock::avx2 {
 namespace {
 
 constexpr int kStep = 32;
@@ -111,13 +111,13 @@ __m256i blend(const Words& gray, const Words& level, __m256 factor) {
 
 }  // namespace
 
-uint64_t sum_luma_avx2(const PlanarView& image, const Lut* table) {
+uint64_t sum_luma(const PlanarView& image, const Lut* table) {
   if (table == nullptr) return sum_mapped(image, Stored{}, Stored{}, Stored{});
   return sum_mapped(image, Lookup256(table->value[0]), Lookup256(table->value[1]),
                     Lookup256(table->value[2]));
 }
 
-void gray_avx2(const PlanarTarget& out, const PlanarView& in) {
+void to_gray(const PlanarTarget& out, const PlanarView& in) {
   for (int y = 0; y < in.height; ++y) {
     uint8_t* gray = out.row(0, y);
     const uint8_t* red = in.row(0, y);
@@ -128,7 +128,7 @@ void gray_avx2(const PlanarTarget& out, const PlanarView& in) {
   }
 }
 
-void saturate_avx2(const PlanarTarget& image, float factor) {
+void saturate(const PlanarTarget& image, float factor) {
   const __m256 factors = _mm256_set1_ps(factor);
   for (int y = 0; y < image.height; ++y)
     for (int x = 0; x < image.width; x += kStep) {
@@ -143,4 +143,4 @@ void saturate_avx2(const PlanarTarget& image, float factor) {
     }
 }
 
-}  // namespace penstock
+}  // namespace penstock::avx2

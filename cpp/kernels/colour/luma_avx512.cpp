@@ -5,7 +5,7 @@
 #include "kernels/colour/luma.h"
 #include "kernels/colour/variants.h"
 
-namespace penstock {
+namespace penstock::avx512 {
 namespace {
 
 constexpr int kStep = 64;
@@ -94,13 +94,13 @@ class Steps {
 
 }  // namespace
 
-uint64_t sum_luma_avx512(const PlanarView& image, const Lut* table) {
+uint64_t sum_luma(const PlanarView& image, const Lut* table) {
   if (table == nullptr) return sum_mapped(image, Stored{}, Stored{}, Stored{});
   return sum_mapped(image, Lookup512(table->value[0]), Lookup512(table->value[1]),
                     Lookup512(table->value[2]));
 }
 
-void gray_avx512(const PlanarTarget& out, const PlanarView& in) {
+void to_gray(const PlanarTarget& out, const PlanarView& in) {
   for (int y = 0; y < in.height; ++y) {
     uint8_t* gray = out.row(0, y);
     const uint8_t* red = in.row(0, y);
@@ -112,10 +112,10 @@ void gray_avx512(const PlanarTarget& out, const PlanarView& in) {
   }
 }
 
-void saturate_avx512(const PlanarTarget& image, float factor) {
+void saturate(const PlanarTarget& image, float factor) {
   BlendSteps tables;
   if (!make_blend_steps(tables, factor)) {
-    saturate_avx2(image, factor);
+    avx2::saturate(image, factor);
     return;
   }
   // A negative factor turns colours to their opposites.
@@ -133,4 +133,4 @@ void saturate_avx512(const PlanarTarget& image, float factor) {
     }
 }
 
-}  // namespace penstock
+}  // namespace penstock::avx512

@@ -3,7 +3,7 @@
 #include "kernels/colour/luma.h"
 #include "kernels/colour/variants.h"
 
-namespace penstock {
+namespace penstock::scalar {
 namespace {
 
 int luma(int red, int green, int blue) {
@@ -18,7 +18,7 @@ uint8_t blend(int from, int to, float factor) {
 
 }  // namespace
 
-uint64_t sum_luma_scalar(const PlanarView& image, const Lut* table) {
+uint64_t sum_luma(const PlanarView& image, const Lut* table) {
   uint64_t sum = 0;
   const int green = image.channels == 1 ? 0 : 1, blue = image.channels == 1 ? 0 : 2;
   const auto level = [&](int c, int y, int x) {
@@ -31,7 +31,7 @@ uint64_t sum_luma_scalar(const PlanarView& image, const Lut* table) {
   return sum;
 }
 
-void gray_scalar(const PlanarTarget& out, const PlanarView& in) {
+void to_gray(const PlanarTarget& out, const PlanarView& in) {
   for (int y = 0; y < in.height; ++y) {
     uint8_t* gray = out.row(0, y);
     const uint8_t* red = in.row(0, y);
@@ -42,7 +42,7 @@ void gray_scalar(const PlanarTarget& out, const PlanarView& in) {
   }
 }
 
-void saturate_scalar(const PlanarTarget& image, float factor) {
+void saturate(const PlanarTarget& image, float factor) {
   for (int y = 0; y < image.height; ++y) {
     uint8_t* red = image.row(0, y);
     uint8_t* green = image.row(1, y);
@@ -54,4 +54,4 @@ void saturate_scalar(const PlanarTarget& image, float factor) {
   }
 }
 
-}  // namespace penstock
+}  // namespace penstock::scalar

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cstring>
 
+#include "kernels/colour/variants.h"
+
 namespace penstock {
 namespace {
 
@@ -58,6 +60,10 @@ bool is_bit_change(BitChange& change, const uint8_t* table) {
   for (int level = 0; level < 256; ++level)
     differences |= table[level] ^ static_cast<uint8_t>((level & change.keep) ^ change.flip);
   return differences == 0;
+}
+
+void apply_lut(const PlanarTarget& out, const PlanarView& in, const Lut& table) {
+  PENSTOCK_PICK(apply_lut)(out, in, table);
 }
 
 }  // namespace penstock

@@ -2,7 +2,7 @@
 
 #include "kernels/colour/mix_channel.h"
 
-namespace penstock {
+namespace penstock::avx2 {
 namespace {
 
 constexpr int kVectors = 4;
@@ -29,7 +29,7 @@ void store_levels(uint8_t* to, const __m256 (&sums)[kVectors]) {
 
 }  // namespace
 
-void mix_channel_avx2(const PlanarTarget& out, const MixPart* parts, int count, int channel) {
+void mix_channel(const PlanarTarget& out, const MixPart* parts, int count, int channel) {
   for (int y = 0; y < out.height; ++y)
     for (int x = 0; x < out.width; x += kVectors * kLanes) {
       __m256 sums[kVectors];
@@ -46,4 +46,4 @@ void mix_channel_avx2(const PlanarTarget& out, const MixPart* parts, int count, 
     }
 }
 
-}  // namespace penstock
+}  // namespace penstock::avx2

@@ -2,7 +2,7 @@
 
 #include "kernels/colour/mix_channel.h"
 
-namespace penstock {
+namespace penstock::avx512 {
 namespace {
 
 constexpr int kVectors = 4;
@@ -45,7 +45,7 @@ void mix_block(uint8_t* out, const MixPart* parts, int count, int channel, int y
 
 }  // namespace
 
-void mix_channel_avx512(const PlanarTarget& out, const MixPart* parts, int count, int channel) {
+void mix_channel(const PlanarTarget& out, const MixPart* parts, int count, int channel) {
   for (int y = 0; y < out.height; ++y) {
     uint8_t* const row = out.row(channel, y);
     int x = 0;
@@ -55,4 +55,4 @@ void mix_channel_avx512(const PlanarTarget& out, const MixPart* parts, int count
   }
 }
 
-}  // namespace penstock
+}  // namespace penstock::avx512

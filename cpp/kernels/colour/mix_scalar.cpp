@@ -1,8 +1,8 @@
 #include "kernels/colour/mix_channel.h"
 
-namespace penstock {
+namespace penstock::scalar {
 
-void mix_channel_scalar(const PlanarTarget& out, const MixPart* parts, int count, int channel) {
+void mix_channel(const PlanarTarget& out, const MixPart* parts, int count, int channel) {
   for (int y = 0; y < out.height; ++y)
     for (int x = 0; x < out.width; ++x) {
       float sum = parts[0].weight * static_cast<float>(row_of(parts[0], channel, y)[x]);
@@ -14,4 +14,4 @@ void mix_channel_scalar(const PlanarTarget& out, const MixPart* parts, int count
     }
 }
 
-}  // namespace penstock
+}  // namespace penstock::scalar

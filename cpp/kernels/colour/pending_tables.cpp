@@ -72,7 +72,7 @@ void PendingTables::equalize(const PlanarView& image) {
 
 void PendingTables::turn_gray(PlanarTarget& image) {
   flush(image, image.view());
-  colour_kernels().gray(image, image.view());
+  PENSTOCK_PICK(to_gray)(image, image.view());
   image.channels = 1;
 }
 
@@ -122,7 +122,7 @@ void PendingTables::add(PlanarTarget& image, EffectKind effect, const double* nu
         break;
       }
       flush(image, image.view());
-      colour_kernels().saturate(image, factor);
+      PENSTOCK_PICK(saturate)(image, factor);
       break;
     case EffectKind::grayscale:
       if (!gray) turn_gray(image);
@@ -131,7 +131,7 @@ void PendingTables::add(PlanarTarget& image, EffectKind effect, const double* nu
       if (gray) break;
       flush(image, image.view());
       // Pillow's hues are bytes, and a turn by a negative share wraps around in them.
-      colour_kernels().turn_hue(image, static_cast<uint8_t>(whole(numbers[0] * 255)));
+      PENSTOCK_PICK(turn_hue)(image, static_cast<uint8_t>(whole(numbers[0] * 255)));
       break;
     case EffectKind::permute_channels:
       if (!gray) permute(image, numbers);

@@ -75,13 +75,13 @@ Extremes extremes_of(const Histogram& histogram, int channels) {
 Extremes find_extremes(const PlanarView& image, const Lut* table) {
   Extremes extremes{};
   for (int c = 0; c < image.channels; ++c)
-    colour_kernels().find_extremes(extremes.least[c], extremes.greatest[c], image, c,
-                                   table == nullptr ? nullptr : table->value[c]);
+    PENSTOCK_PICK(find_extremes)(extremes.least[c], extremes.greatest[c], image, c,
+                                 table == nullptr ? nullptr : table->value[c]);
   return extremes;
 }
 
 int mean_luma(const PlanarView& image, const Lut* table) {
-  const auto sum = static_cast<double>(colour_kernels().sum_luma(image, table));
+  const auto sum = static_cast<double>(PENSTOCK_PICK(sum_luma)(image, table));
   const double pixels = static_cast<double>(image.height) * image.width;
   return static_cast<int>(sum / pixels + 0.5);
 }

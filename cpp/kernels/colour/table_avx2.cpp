@@ -3,7 +3,7 @@
 #include "kernels/colour/lookup_avx2.h"
 #include "kernels/colour/variants.h"
 
-namespace penstock {
+namespace penstock::avx2 {
 namespace {
 
 constexpr int kStep = 32;
@@ -45,7 +45,7 @@ __m256i repeated(uint8_t level) { return _mm256_set1_epi8(static_cast<char>(leve
 
 }  // namespace
 
-void apply_lut_avx2(const PlanarTarget& out, const PlanarView& in, const Lut& table) {
+void apply_lut(const PlanarTarget& out, const PlanarView& in, const Lut& table) {
   for (int c = 0; c < in.channels; ++c) {
     BitChange change;
     if (!is_bit_change(change, table.value[c])) {
@@ -59,8 +59,8 @@ void apply_lut_avx2(const PlanarTarget& out, const PlanarView& in, const Lut& ta
   }
 }
 
-void find_extremes_avx2(uint8_t& least, uint8_t& greatest, const PlanarView& image, int channel,
-                        const uint8_t* table) {
+void find_extremes(uint8_t& least, uint8_t& greatest, const PlanarView& image, int channel,
+                   const uint8_t* table) {
   const Range range = table == nullptr
                           ? range_of(image, channel, [](__m256i levels) { return levels; })
                           : range_of(image, channel, Lookup256(table));
@@ -75,4 +75,4 @@ void find_extremes_avx2(uint8_t& least, uint8_t& greatest, const PlanarView& ima
   }
 }
 
-}  // namespace penstock
+}  // namespace penstock::avx2

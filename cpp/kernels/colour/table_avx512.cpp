@@ -3,7 +3,7 @@
 #include "kernels/colour/lookup_avx512.h"
 #include "kernels/colour/variants.h"
 
-namespace penstock {
+namespace penstock::avx512 {
 namespace {
 
 constexpr int kStep = 64;
@@ -42,7 +42,7 @@ __m512i repeated(uint8_t level) { return _mm512_set1_epi8(static_cast<char>(leve
 
 }  // namespace
 
-void apply_lut_avx512(const PlanarTarget& out, const PlanarView& in, const Lut& table) {
+void apply_lut(const PlanarTarget& out, const PlanarView& in, const Lut& table) {
   for (int c = 0; c < in.channels; ++c) {
     BitChange change;
     if (!is_bit_change(change, table.value[c])) {
@@ -56,8 +56,8 @@ void apply_lut_avx512(const PlanarTarget& out, const PlanarView& in, const Lut& 
   }
 }
 
-void find_extremes_avx512(uint8_t& least, uint8_t& greatest, const PlanarView& image, int channel,
-                          const uint8_t* table) {
+void find_extremes(uint8_t& least, uint8_t& greatest, const PlanarView& image, int channel,
+                   const uint8_t* table) {
   const Range range = table == nullptr
                           ? range_of(image, channel, [](__m512i levels) { return levels; })
                           : range_of(image, channel, Lookup512(table));
@@ -72,4 +72,4 @@ void find_extremes_avx512(uint8_t& least, uint8_t& greatest, const PlanarView& i
   }
 }
 
-}  // namespace penstock
+}  // namespace penstock::avx512

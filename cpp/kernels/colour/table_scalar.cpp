@@ -1,8 +1,8 @@
 #include "kernels/colour/variants.h"
 
-namespace penstock {
+namespace penstock::scalar {
 
-void apply_lut_scalar(const PlanarTarget& out, const PlanarView& in, const Lut& table) {
+void apply_lut(const PlanarTarget& out, const PlanarView& in, const Lut& table) {
   for (int c = 0; c < in.channels; ++c)
     for (int y = 0; y < in.height; ++y) {
       const uint8_t* levels = in.row(c, y);
@@ -11,8 +11,8 @@ void apply_lut_scalar(const PlanarTarget& out, const PlanarView& in, const Lut& 
     }
 }
 
-void find_extremes_scalar(uint8_t& least, uint8_t& greatest, const PlanarView& image, int channel,
-                          const uint8_t* table) {
+void find_extremes(uint8_t& least, uint8_t& greatest, const PlanarView& image, int channel,
+                   const uint8_t* table) {
   least = 255;
   greatest = 0;
   for (int y = 0; y < image.height; ++y) {
@@ -25,4 +25,4 @@ void find_extremes_scalar(uint8_t& least, uint8_t& greatest, const PlanarView& i
   }
 }
 
-}  // namespace penstock
+}  // namespace penstock::scalar

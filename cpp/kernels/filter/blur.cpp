@@ -101,7 +101,7 @@ class RowRing {
         blurs_(blurs),
         rows_(kernel.height + kRowsTogether - 1),
         margin_(blocks_of(kernel.reach_across())),
-        kernels_(blur_rows()) {
+        kernels_(PENSTOCK_PICK(blur_rows)) {
     // Blocks may reach past the last pixel, and their kernels past that.
     padded_stride_ = blocks_of(in.width) + 2 * margin_ + kBlurBlock;
     blurred_stride_ = blocks_of(in.width);
@@ -184,7 +184,7 @@ void gaussian_blur(const PlanarTarget& out, const PlanarView& in, const BlurSpec
     settled = scratch.settled.reserve<uint8_t>(most);
   }
 
-  const BlurRows& kernels = blur_rows();
+  const BlurRows& kernels = PENSTOCK_PICK(blur_rows);
   RowRing ring(in, kernel, !small, scratch);
   for (int c = 0; c < in.channels; ++c)
     for (int top = 0, filled = 0; top < in.height; top += kRowsTogether) {

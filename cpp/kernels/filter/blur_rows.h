@@ -3,6 +3,8 @@
 
 #include <cstdint>
 
+#include "base/dispatch.h"
+
 namespace penstock {
 
 /// Rows of floats are done in whole blocks of this many, so they need room for them.
@@ -53,13 +55,6 @@ struct BlurRows {
   void (*at_places)(uint8_t* out, const BlurWindow& window, const BlurPlace* places, int count);
 };
 
-const BlurRows& blur_rows_scalar();
-#if defined(__x86_64__)
-const BlurRows& blur_rows_avx2();
-const BlurRows& blur_rows_avx512();
-#endif
-
-/// The variant in use; see base/cpu.h.
-const BlurRows& blur_rows();
+PENSTOCK_VARIANTS(extern const BlurRows blur_rows)
 
 }  // namespace penstock

@@ -84,19 +84,19 @@ void erase(const PlanarTarget& image, const Region& region, const uint8_t colour
 }
 
 void erase_with_noise(const PlanarTarget& image, const Region& region, PhiloxKey key) {
-  const ElementRows kernels = element_rows(Element::uint8);
+  const ElementRows kernels = PENSTOCK_PICK(element_rows)(Element::uint8);
   NormalStream stream(key);
   for (int c = 0; c < image.channels; ++c)
     fill_channel(output_to(image, c), 0, region, stream, kernels);
 }
 
 void erase_output(const Output& output, const Region& region, const float value[3]) {
-  const ElementRows kernels = element_rows(output.element);
+  const ElementRows kernels = PENSTOCK_PICK(element_rows)(output.element);
   for (int c = 0; c < output.channels; ++c) fill_channel(output, c, region, value[c], kernels);
 }
 
 void erase_output_with_noise(const Output& output, const Region& region, PhiloxKey key) {
-  const ElementRows kernels = element_rows(output.element);
+  const ElementRows kernels = PENSTOCK_PICK(element_rows)(output.element);
   NormalStream stream(key);
   for (int c = 0; c < output.channels; ++c) fill_channel(output, c, region, stream, kernels);
 }

@@ -1,29 +1,10 @@
 #include "kernels/filter/noise.h"
 
-#include "base/cpu.h"
 #include "kernels/random/normal_stream.h"
 
 namespace penstock {
-namespace {
-
-AddNoiseRow add_noise_row() {
-#if defined(__x86_64__)
-  switch (active_isa()) {
-    case Isa::avx512:
-      return add_noise_row_avx512;
-    case Isa::avx2:
-      return add_noise_row_avx2;
-    case Isa::scalar:
-      break;
-  }
-#endif
-  return add_noise_row_scalar;
-}
-
-}  // namespace
-
 void add_gaussian_noise(const PlanarTarget& out, const PlanarView& in, const NoiseSpec& spec) {
-  const AddNoiseRow add = add_noise_row();
+  const auto add = PENSTOCK_PICK(add_noise_to_row);
   NormalStream numbers(spec.key);
   for (int c = 0; c < out.channels; ++c)
     for (int y = 0; y < out.height; ++y) {

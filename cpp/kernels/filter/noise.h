@@ -1,6 +1,7 @@
 // Gaussian noise on 8-bit images, by torchvision's formula for uint8 with numbers of our own.
 #pragma once
 
+#include "base/dispatch.h"
 #include "base/image.h"
 #include "base/philox.h"
 
@@ -22,16 +23,7 @@ void add_gaussian_noise(const PlanarTarget& out, const PlanarView& in, const Noi
 
 /// What happens to `count` samples of a row; up to kRowSlack bytes past the end of `in` and
 /// NormalStream::kSlack numbers past the end of `numbers` are read.
-using AddNoiseRow = void (*)(uint8_t* out, const uint8_t* in, const float* numbers, int count,
-                             const NoiseSpec& spec);
-
-void add_noise_row_scalar(uint8_t* out, const uint8_t* in, const float* numbers, int count,
-                          const NoiseSpec& spec);
-#if defined(__x86_64__)
-void add_noise_row_avx2(uint8_t* out, const uint8_t* in, const float* numbers, int count,
-                        const NoiseSpec& spec);
-void add_noise_row_avx512(uint8_t* out, const uint8_t* in, const float* numbers, int count,
-                          const NoiseSpec& spec);
-#endif
+PENSTOCK_VARIANTS(void add_noise_to_row(uint8_t* out, const uint8_t* in, const float* numbers,
+                                        int count, const NoiseSpec& spec))
 
 }  // namespace penstock

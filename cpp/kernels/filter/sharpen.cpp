@@ -3,29 +3,9 @@
 #include <cstring>
 #include <initializer_list>
 
-#include "base/cpu.h"
-
 namespace penstock {
-namespace {
-
-SharpenInside sharpen_inside() {
-#if defined(__x86_64__)
-  switch (active_isa()) {
-    case Isa::avx512:
-      return sharpen_inside_avx512;
-    case Isa::avx2:
-      return sharpen_inside_avx2;
-    case Isa::scalar:
-      break;
-  }
-#endif
-  return sharpen_inside_scalar;
-}
-
-}  // namespace
-
 void sharpen(const PlanarTarget& out, const PlanarView& in, float factor) {
-  const SharpenInside inside = sharpen_inside();
+  const auto inside = PENSTOCK_PICK(sharpen_inside);
   const int width = in.width, height = in.height;
   for (int c = 0; c < in.channels; ++c) {
     // Pillow does not smooth the border, nor anything in an image smaller than its kernel.

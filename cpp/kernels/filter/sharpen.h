@@ -1,6 +1,7 @@
 // Sharpness as PIL.ImageEnhance.Sharpness computes it: a blend of the image and its smooth self.
 #pragma once
 
+#include "base/dispatch.h"
 #include "base/image.h"
 
 namespace penstock {
@@ -27,12 +28,6 @@ struct PlaneRows {
 /// Pillow smooths in float32: the sum of the eight neighbours and five times the pixel, over 13,
 /// plus a half, truncated. In integers that is (sum + 6) / 13: with an odd divisor no quotient lies
 /// closer than 1/26 to the next step, which is far beyond the rounding errors of the floats.
-using SharpenInside = void (*)(const PlaneRows& plane, float factor);
-
-void sharpen_inside_scalar(const PlaneRows& plane, float factor);
-#if defined(__x86_64__)
-void sharpen_inside_avx2(const PlaneRows& plane, float factor);
-void sharpen_inside_avx512(const PlaneRows& plane, float factor);
-#endif
+PENSTOCK_VARIANTS(void sharpen_inside(const PlaneRows& plane, float factor))
 
 }  // namespace penstock

@@ -2,7 +2,7 @@
 
 #include "kernels/filter/sharpen.h"
 
-namespace penstock {
+namespace penstock::avx2 {
 namespace {
 
 constexpr int kStep = 16;
@@ -34,7 +34,7 @@ __m256i blend(__m128i smooth, __m128i difference, __m256 factor) {
 }  // namespace
 
 // Goes down strips of columns, so that the sums of the rows above are still in registers.
-void sharpen_inside_avx2(const PlaneRows& plane, float factor) {
+void sharpen_inside(const PlaneRows& plane, float factor) {
   const __m256 factors = _mm256_set1_ps(factor);
   for (int x = 1; x < plane.width - 1; x += kStep) {
     const uint8_t* in = plane.in + x;
@@ -61,4 +61,4 @@ void sharpen_inside_avx2(const PlaneRows& plane, float factor) {
   }
 }
 
-}  // namespace penstock
+}  // namespace penstock::avx2

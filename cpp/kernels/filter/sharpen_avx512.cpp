@@ -2,7 +2,7 @@
 
 #include "kernels/filter/sharpen.h"
 
-namespace penstock {
+namespace penstock::avx512 {
 namespace {
 
 constexpr int kStep = 64;
@@ -119,14 +119,14 @@ void sharpen_strips(const PlaneRows& plane, const BlendTables& tables) {
 
 }  // namespace
 
-void sharpen_inside_avx512(const PlaneRows& plane, float factor) {
+void sharpen_inside(const PlaneRows& plane, float factor) {
   const BlendTables tables = make_tables(factor);
   if (!tables.exact)
-    sharpen_inside_avx2(plane, factor);
+    avx2::sharpen_inside(plane, factor);
   else if (factor < 0)
     sharpen_strips<true>(plane, tables);
   else
     sharpen_strips<false>(plane, tables);
 }
 
-}  // namespace penstock
+}  // namespace penstock::avx512

@@ -2,7 +2,7 @@
 
 #include "kernels/filter/sharpen.h"
 
-namespace penstock {
+namespace penstock::scalar {
 namespace {
 
 int smooth(const uint8_t* pixel, ptrdiff_t stride) {
@@ -20,7 +20,7 @@ uint8_t blend(int smooth_level, int level, float factor) {
 
 }  // namespace
 
-void sharpen_inside_scalar(const PlaneRows& plane, float factor) {
+void sharpen_inside(const PlaneRows& plane, float factor) {
   for (int y = 1; y < plane.height - 1; ++y) {
     const uint8_t* in = plane.in + y * plane.in_stride;
     uint8_t* out = plane.out + y * plane.out_stride;
@@ -29,4 +29,4 @@ void sharpen_inside_scalar(const PlaneRows& plane, float factor) {
   }
 }
 
-}  // namespace penstock
+}  // namespace penstock::scalar

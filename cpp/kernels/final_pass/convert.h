@@ -3,6 +3,7 @@
 
 #include <cstdint>
 
+#include "base/dispatch.h"
 #include "kernels/output.h"
 
 namespace penstock {
@@ -20,14 +21,12 @@ inline constexpr int kCacheLine = 64;
 using ConvertRow = void (*)(void* target, const uint8_t* source, int count, const FinalPass& pass,
                             int channel, bool past_cache);
 
-ConvertRow convert_scalar(Element element);
-#if defined(__x86_64__)
-ConvertRow convert_avx2(Element element);
-ConvertRow convert_avx512(Element element);
-#endif
+/// For a floating-point element. The scalar set looks results up in the pass's tables; others
+/// compute them, so they want a pass that is computable.
+PENSTOCK_VARIANTS(ConvertRow converter_for(Element element))
 
-/// The variant in use (see base/cpu.h) for a floating-point element; passes that are not
-/// computable go through their tables.
-ConvertRow convert_row_for(Element element, const FinalPass& pass);
+inline ConvertRow converter_for(Element element, const FinalPass& pass) {
+  return pass.computable ? PENSTOCK_PICK(converter_for)(element) : scalar::converter_for(element);
+}
 
 }  // namespace penstock

@@ -4,7 +4,7 @@
 
 #include "kernels/final_pass/convert.h"
 
-namespace penstock {
+namespace penstock::avx2 {
 namespace {
 
 constexpr int kLanes = 8;
@@ -113,7 +113,7 @@ void convert(void* target, const uint8_t* source, int count, const FinalPass& pa
 
 }  // namespace
 
-ConvertRow convert_avx2(Element element) {
+ConvertRow converter_for(Element element) {
   switch (element) {
     case Element::float16:
       return convert<ToSixteenBits<NarrowToFloat16>>;
@@ -126,4 +126,4 @@ ConvertRow convert_avx2(Element element) {
   return convert<ToFloat32>;
 }
 
-}  // namespace penstock
+}  // namespace penstock::avx2

@@ -2,7 +2,7 @@
 
 #include "kernels/final_pass/convert.h"
 
-namespace penstock {
+namespace penstock::avx512 {
 namespace {
 
 constexpr int kLanes = 16;
@@ -115,7 +115,7 @@ void convert(void* target, const uint8_t* source, int count, const FinalPass& pa
 
 }  // namespace
 
-ConvertRow convert_avx512(Element element) {
+ConvertRow converter_for(Element element) {
   switch (element) {
     case Element::float16:
       return convert<ToSixteenBits<NarrowToFloat16>>;
@@ -128,4 +128,4 @@ ConvertRow convert_avx512(Element element) {
   return convert<ToFloat32>;
 }
 
-}  // namespace penstock
+}  // namespace penstock::avx512

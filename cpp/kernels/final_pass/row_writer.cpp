@@ -25,11 +25,11 @@ bool fills_cache_lines(const Output& output) {
 void RowWriter::begin(const Output& output, int in_channels) {
   output_ = output;
   in_channels_ = in_channels;
-  shuffle_ = &row_shuffle();
+  shuffle_ = &PENSTOCK_PICK(row_shuffle);
   convert_ = nullptr;
   past_cache_ = false;
   if (output.element != Element::uint8) {
-    convert_ = convert_row_for(output.element, *output.pass);
+    convert_ = converter_for(output.element, *output.pass);
     past_cache_ = output.past_cache && fills_cache_lines(output);
   }
   if (output.layout == Layout::hwc && output.channels == 3)

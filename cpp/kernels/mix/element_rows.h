@@ -3,6 +3,7 @@
 
 #include <cstdint>
 
+#include "base/dispatch.h"
 #include "kernels/output.h"
 
 namespace penstock {
@@ -18,13 +19,6 @@ struct ElementRows {
 };
 
 /// `mix` is null for Element::uint8: who mixes levels has to say first how to round them.
-ElementRows element_rows_scalar(Element element);
-#if defined(__x86_64__)
-ElementRows element_rows_avx2(Element element);
-ElementRows element_rows_avx512(Element element);
-#endif
-
-/// The variant in use; see base/cpu.h.
-ElementRows element_rows(Element element);
+PENSTOCK_VARIANTS(ElementRows element_rows(Element element))
 
 }  // namespace penstock

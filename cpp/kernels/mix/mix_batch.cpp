@@ -28,7 +28,7 @@ struct Cycle {
 class BandMixer {
  public:
   BandMixer(const BatchSlots& batch, std::span<const Mix> mixes, Buffer& scratch)
-      : kernels_(element_rows(batch.first.element)),
+      : kernels_(PENSTOCK_PICK(element_rows)(batch.first.element)),
         mixes_(mixes),
         slot_stride_(batch.slot_stride),
         row_stride_(batch.first.row_stride),

@@ -4,6 +4,7 @@
 
 #include <cstdint>
 
+#include "base/dispatch.h"
 #include "base/philox.h"
 
 namespace penstock {
@@ -23,15 +24,6 @@ inline constexpr int kNormalGroupsAtOnce = 16;
 /// by 5e-7 (root mean square); their first four moments, and the counts beyond 4 and 5, lie
 /// within 1.5 standard errors of the normal distribution's. The largest number that can come out
 /// is 6.66.
-using Normals = void (*)(float* numbers, uint64_t first_group, int groups, PhiloxKey key);
-
-void normals_scalar(float* numbers, uint64_t first_group, int groups, PhiloxKey key);
-#if defined(__x86_64__)
-void normals_avx2(float* numbers, uint64_t first_group, int groups, PhiloxKey key);
-void normals_avx512(float* numbers, uint64_t first_group, int groups, PhiloxKey key);
-#endif
-
-/// The variant in use; see base/cpu.h.
-Normals normals();
+PENSTOCK_VARIANTS(void normals(float* numbers, uint64_t first_group, int groups, PhiloxKey key))
 
 }  // namespace penstock

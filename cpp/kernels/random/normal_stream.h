@@ -13,7 +13,7 @@ class NormalStream {
  public:
   static constexpr int kSlack = 16;
 
-  explicit NormalStream(PhiloxKey key) : key_(key), make_(normals()) {}
+  explicit NormalStream(PhiloxKey key) : key_(key), make_(PENSTOCK_PICK(normals)) {}
 
   /// Up to `wanted` next numbers, at least one; `count` says how many.
   const float* next(int64_t wanted, int& count) {
@@ -32,7 +32,7 @@ class NormalStream {
   static constexpr int kBuffered = 1024;  // of which 64 are made at once; stays in the L1 cache
 
   PhiloxKey key_;
-  Normals make_;
+  decltype(&scalar::normals) make_;
   uint64_t group_ = 0;
   int used_ = kBuffered;
   alignas(64) float numbers_[kBuffered + kSlack] = {};

@@ -2,20 +2,18 @@
 #pragma once
 
 #include "base/philox.h"
+#include "kernels/lanes/lanes.h"
 
 namespace penstock {
 namespace {
 
-template <class Lanes>
 struct PhiloxLanes {
-  typename Lanes::Words word[4];
+  Lanes::Words word[4];
 };
 
 /// The blocks of `counters`, of which the upper 32 bits are `counter_high` for all lanes.
-template <class Lanes>
-PhiloxLanes<Lanes> philox_lanes(typename Lanes::Words counters, uint32_t counter_high,
-                                PhiloxKey key) {
-  using Spread = typename Lanes::Spread;
+PhiloxLanes philox_lanes(Lanes::Words counters, uint32_t counter_high, PhiloxKey key) {
+  using Spread = Lanes::Spread;
   const Spread none = Lanes::spread(Lanes::all(0));
   Spread state[4] = {Lanes::spread(counters), Lanes::spread(Lanes::all(counter_high)), none, none};
   for (int round = 0; round < kPhiloxRounds; ++round) {

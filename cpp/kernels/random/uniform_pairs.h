@@ -3,6 +3,7 @@
 
 #include <cstdint>
 
+#include "base/dispatch.h"
 #include "base/philox.h"
 
 namespace penstock {
@@ -13,19 +14,7 @@ inline constexpr int kPairsAtOnce = 16;
 /// Sets first[i] and second[i] to numbers from -1 up to but not including 1, made of the first two
 /// words of philox4x32(first_counter + i, key). Both numbers of pairs are multiples of
 /// kPairsAtOnce.
-using UniformPairs = void (*)(float* first, float* second, uint64_t first_counter, int count,
-                              PhiloxKey key);
-
-void uniform_pairs_scalar(float* first, float* second, uint64_t first_counter, int count,
-                          PhiloxKey key);
-#if defined(__x86_64__)
-void uniform_pairs_avx2(float* first, float* second, uint64_t first_counter, int count,
-                        PhiloxKey key);
-void uniform_pairs_avx512(float* first, float* second, uint64_t first_counter, int count,
-                          PhiloxKey key);
-#endif
-
-/// The variant in use; see base/cpu.h.
-UniformPairs uniform_pairs();
+PENSTOCK_VARIANTS(void uniform_pairs(float* first, float* second, uint64_t first_counter, int count,
+                                     PhiloxKey key))
 
 }  // namespace penstock

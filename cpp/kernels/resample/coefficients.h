@@ -3,6 +3,7 @@
 
 #include <cstdint>
 
+#include "base/dispatch.h"
 #include "kernels/resample.h"
 
 namespace penstock {
@@ -22,14 +23,6 @@ struct OutputBlock {
 using ComputeBlock = void (*)(int32_t* fixed, double* weights, const OutputBlock& block,
                               int longest, double inverse_filter_scale);
 
-ComputeBlock compute_block_scalar(Filter filter);
-#if defined(__x86_64__)
-/// For box, bilinear and bicubic; the others spend their time in sin and cos.
-ComputeBlock compute_block_avx2(Filter filter);
-ComputeBlock compute_block_avx512(Filter filter);
-#endif
-
-/// The variant in use; see base/cpu.h.
-ComputeBlock compute_block_for(Filter filter);
+PENSTOCK_VARIANTS(ComputeBlock compute_block_for(Filter filter))
 
 }  // namespace penstock

@@ -53,7 +53,7 @@ Region needed_input(const ResizeSpec& spec) {
 RowSink& begin_resample(ResampleScratch& scratch, const ResizeSpec& spec, const Output& output) {
   ResampleScratch::State& state = *scratch.state;
   ResampleJob& job = state.job;
-  job.kernels = &row_kernels();
+  job.kernels = &PENSTOCK_PICK(row_kernels);
   job.channels = spec.in_channels;
   job.flip_vertical = spec.flip_vertical;
   prepare_tables(job, {job.kernels, column_axis(spec), row_axis(spec)});

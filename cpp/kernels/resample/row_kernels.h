@@ -8,6 +8,7 @@
 #include <cstdint>
 
 #include "base/buffer.h"
+#include "base/dispatch.h"
 #include "kernels/resample/taps.h"
 
 namespace penstock {
@@ -53,13 +54,6 @@ struct RowKernels {
   void (*unweave)(uint8_t* const rows[kQuad], const uint8_t* group, int columns);
 };
 
-const RowKernels& row_kernels_scalar();
-#if defined(__x86_64__)
-const RowKernels& row_kernels_avx2();
-const RowKernels& row_kernels_avx512();
-#endif
-
-/// The variant in use; see base/cpu.h.
-const RowKernels& row_kernels();
+PENSTOCK_VARIANTS(extern const RowKernels row_kernels)
 
 }  // namespace penstock

@@ -3,8 +3,7 @@
 
 #include "kernels/resample/avx2.h"
 
-namespace penstock {
-namespace avx2 {
+namespace penstock::avx2 {
 namespace {
 
 using Vector = __m256i;
@@ -208,12 +207,7 @@ void unweave(uint8_t* const rows[kQuad], const uint8_t* group, int columns) {
 }
 
 }  // namespace
-}  // namespace avx2
 
-const RowKernels& row_kernels_avx2() {
-  static constexpr RowKernels kernels{avx2::prepare_columns, avx2::prepare_rows, avx2::horizontal,
-                                      avx2::vertical,        avx2::weave,        avx2::unweave};
-  return kernels;
-}
+const RowKernels row_kernels{prepare_columns, prepare_rows, horizontal, vertical, weave, unweave};
 
-}  // namespace penstock
+}  // namespace penstock::avx2

@@ -5,8 +5,7 @@
 
 #include "kernels/resample/avx512.h"
 
-namespace penstock {
-namespace avx512 {
+namespace penstock::avx512 {
 namespace {
 
 using Vector = __m512i;
@@ -239,13 +238,7 @@ void unweave(uint8_t* const rows[kQuad], const uint8_t* group, int columns) {
 }
 
 }  // namespace
-}  // namespace avx512
 
-const RowKernels& row_kernels_avx512() {
-  static constexpr RowKernels kernels{avx512::prepare_columns, avx512::prepare_rows,
-                                      avx512::horizontal,      avx512::vertical,
-                                      avx512::weave,           avx512::unweave};
-  return kernels;
-}
+const RowKernels row_kernels{prepare_columns, prepare_rows, horizontal, vertical, weave, unweave};
 
-}  // namespace penstock
+}  // namespace penstock::avx512

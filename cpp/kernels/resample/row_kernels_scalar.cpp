@@ -3,7 +3,7 @@
 
 #include "kernels/resample/row_kernels.h"
 
-namespace penstock {
+namespace penstock::scalar {
 namespace {
 
 // Unsigned, because sums of padded lists wrap around where Pillow's own do not overflow.
@@ -56,10 +56,6 @@ void unweave(uint8_t* const rows[kQuad], const uint8_t* group, int columns) {
 
 }  // namespace
 
-const RowKernels& row_kernels_scalar() {
-  static constexpr RowKernels kernels{prepare_columns, prepare_rows, horizontal,
-                                      vertical,        weave,        unweave};
-  return kernels;
-}
+const RowKernels row_kernels{prepare_columns, prepare_rows, horizontal, vertical, weave, unweave};
 
-}  // namespace penstock
+}  // namespace penstock::scalar

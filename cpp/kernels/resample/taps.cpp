@@ -84,7 +84,7 @@ void TapBuilder::fill_with_coefficients(const Span* lists, int longest, const Ax
   int32_t* fixed = fixed_.reserve<int32_t>(static_cast<size_t>(longest) * kBlockOutputs);
   double* weights = weights_.reserve<double>(static_cast<size_t>(longest) * kBlockOutputs);
   const Placement placement(axis);
-  const ComputeBlock compute = compute_block_for(axis.filter);
+  const ComputeBlock compute = PENSTOCK_PICK(compute_block_for)(axis.filter);
   OutputBlock block{};
   for (int first = 0; first < axis.count; first += kBlockOutputs) {
     const int outputs = std::min(kBlockOutputs, axis.count - first);

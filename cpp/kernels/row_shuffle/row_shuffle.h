@@ -3,6 +3,8 @@
 
 #include <cstdint>
 
+#include "base/dispatch.h"
+
 namespace penstock {
 
 /// Every kernel may read and write up to kRowSlack bytes past the end of its rows
@@ -16,13 +18,6 @@ struct RowShuffle {
   void (*mirror)(uint8_t* target, const uint8_t* source, int width);
 };
 
-const RowShuffle& row_shuffle_scalar();
-#if defined(__x86_64__)
-const RowShuffle& row_shuffle_avx2();
-const RowShuffle& row_shuffle_avx512();
-#endif
-
-/// The variant in use; see base/cpu.h.
-const RowShuffle& row_shuffle();
+PENSTOCK_VARIANTS(extern const RowShuffle row_shuffle)
 
 }  // namespace penstock

@@ -4,7 +4,7 @@
 
 #include "kernels/row_shuffle/row_shuffle.h"
 
-namespace penstock {
+namespace penstock::avx2 {
 namespace {
 
 constexpr int kStep = 16;
@@ -62,7 +62,7 @@ void deinterleave(uint8_t* red, uint8_t* green, uint8_t* blue, const uint8_t* rg
     const __m128i first = load(rgb), second = load(rgb + kStep), third = load(rgb + 2 * kStep);
     for (int c = 0; c < 3; ++c) store(planes[c] + x, merge(kDeinterleave[c], first, second, third));
   }
-  row_shuffle_scalar().deinterleave(red + whole, green + whole, blue + whole, rgb, width - whole);
+  scalar::row_shuffle.deinterleave(red + whole, green + whole, blue + whole, rgb, width - whole);
 }
 
 void mirror(uint8_t* target, const uint8_t* source, int width) {
@@ -70,14 +70,11 @@ void mirror(uint8_t* target, const uint8_t* source, int width) {
   int left = width;
   for (; left >= kStep; left -= kStep, target += kStep)
     store(target, _mm_shuffle_epi8(load(source + left - kStep), backwards));
-  row_shuffle_scalar().mirror(target, source, left);
+  scalar::row_shuffle.mirror(target, source, left);
 }
 
 }  // namespace
 
-const RowShuffle& row_shuffle_avx2() {
-  static constexpr RowShuffle kernels{interleave, deinterleave, mirror};
-  return kernels;
-}
+const RowShuffle row_shuffle{interleave, deinterleave, mirror};
 
-}  // namespace penstock
+}  // namespace penstock::avx2

@@ -5,7 +5,7 @@
 
 #include "kernels/row_shuffle/row_shuffle.h"
 
-namespace penstock {
+namespace penstock::avx512 {
 namespace {
 
 constexpr int kStep = 64;
@@ -96,9 +96,6 @@ void mirror(uint8_t* target, const uint8_t* source, int width) {
 
 }  // namespace
 
-const RowShuffle& row_shuffle_avx512() {
-  static constexpr RowShuffle kernels{interleave, deinterleave, mirror};
-  return kernels;
-}
+const RowShuffle row_shuffle{interleave, deinterleave, mirror};
 
-}  // namespace penstock
+}  // namespace penstock::avx512

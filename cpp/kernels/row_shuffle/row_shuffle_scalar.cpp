@@ -1,6 +1,6 @@
 #include "kernels/row_shuffle/row_shuffle.h"
 
-namespace penstock {
+namespace penstock::scalar {
 namespace {
 
 void interleave(uint8_t* rgb, const uint8_t* red, const uint8_t* green, const uint8_t* blue,
@@ -26,9 +26,6 @@ void mirror(uint8_t* target, const uint8_t* source, int width) {
 
 }  // namespace
 
-const RowShuffle& row_shuffle_scalar() {
-  static constexpr RowShuffle kernels{interleave, deinterleave, mirror};
-  return kernels;
-}
+const RowShuffle row_shuffle{interleave, deinterleave, mirror};
 
-}  // namespace penstock
+}  // namespace penstock::scalar

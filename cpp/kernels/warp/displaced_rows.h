@@ -26,9 +26,7 @@ struct DisplacedRows {
                   uint32_t fill);
 };
 
-#if defined(__x86_64__)
-const DisplacedRows& displaced_rows_avx2();
-const DisplacedRows& displaced_rows_avx512();
-#endif
+/// Null in sets where warp_rows is.
+PENSTOCK_VARIANTS(extern const DisplacedRows* const displaced_rows)
 
 }  // namespace penstock

@@ -39,7 +39,7 @@ struct Plane {
 /// Numbers between -1 and 1. The planes have no room for a last vector, so that one goes elsewhere.
 void scatter(float* dx, float* dy, uint64_t pixels, PhiloxKey key) {
   constexpr int kStep = 16 * kPairsAtOnce;
-  const UniformPairs make = uniform_pairs();
+  const auto make = PENSTOCK_PICK(uniform_pairs);
   uint64_t done = 0;
   for (; done + kStep <= pixels; done += kStep) make(dx + done, dy + done, done, kStep, key);
   float across[kStep], down[kStep];
@@ -80,7 +80,8 @@ class Smoothing {
     }
     for (int y = 0; y < plane_.height; ++y) {
       if (sigma_down > 0)
-        blur_rows().down_to_floats(finished_, rows_ + y, weights_, radius_, plane_.width);
+        PENSTOCK_PICK(blur_rows).down_to_floats(finished_, rows_ + y, weights_, radius_,
+                                                plane_.width);
       const float* from = sigma_down > 0 ? finished_ : copied(y);
       float* to = plane_.row(y);
       for (int x = 0; x < plane_.width; ++x) to[x] = from[x] * factor;
@@ -100,7 +101,7 @@ class Smoothing {
       first[-i] = row[reflected(-i, plane_.width)];
       first[plane_.width - 1 + i] = row[reflected(plane_.width - 1 + i, plane_.width)];
     }
-    blur_rows().across(copied(y), first, weights_, radius_, plane_.width);
+    PENSTOCK_PICK(blur_rows).across(copied(y), first, weights_, radius_, plane_.width);
   }
 
   Plane plane_;

@@ -3,13 +3,12 @@
 
 #include <algorithm>
 
-#include "base/cpu.h"
 #include "kernels/warp/warp_rows.h"
 
 namespace penstock {
 
 inline bool has_vectors(const PlanarView& in) {
-  return active_isa() != Isa::scalar && can_border(in);
+  return PENSTOCK_PICK(warp_rows) != nullptr && can_border(in);
 }
 
 inline uint32_t word_of(const uint8_t (&fill)[3]) {

@@ -11,14 +11,6 @@
 
 namespace penstock {
 
-const WarpRows& warp_rows() {
-#if defined(__x86_64__)
-  return active_isa() == Isa::avx512 ? warp_rows_avx512() : warp_rows_avx2();
-#else
-  __builtin_unreachable();
-#endif
-}
-
 namespace {
 
 /// `place` sets x and y of the Places of a part.

@@ -4,22 +4,10 @@
 #include "kernels/warp/warp_displaced_scalar.h"
 
 namespace penstock {
-namespace {
-
-const DisplacedRows& displaced_rows() {
-#if defined(__x86_64__)
-  return active_isa() == Isa::avx512 ? displaced_rows_avx512() : displaced_rows_avx2();
-#else
-  __builtin_unreachable();
-#endif
-}
-
-}  // namespace
-
 void warp_displaced(const PlanarTarget& out, const PlanarView& in, const float* dx, const float* dy,
                     Filter filter, const uint8_t (&fill)[3], WarpScratch& scratch) {
   if (!has_vectors(in)) return warp_displaced_scalar(out, in, dx, dy, filter, fill);
-  const DisplacedRows& kernels = displaced_rows();
+  const DisplacedRows& kernels = *PENSTOCK_PICK(displaced_rows);
   const uint32_t colour = word_of(fill);
   const bool takes_pixels = filter == Filter::nearest;
   const BorderedImage image = takes_pixels ? make_filled_border(in, colour, scratch.words)

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 
+#include "base/dispatch.h"
 #include "kernels/warp/bordered_image.h"
 #include "kernels/warp/nearest_paths.h"
 
@@ -53,13 +54,10 @@ struct WarpRows {
                   uint32_t fill);
 };
 
-#if defined(__x86_64__)
-const WarpRows& warp_rows_avx2();
-const WarpRows& warp_rows_avx512();
-#endif
+/// Null in sets that have no vector kernels and warp pixel by pixel (warp_scalar.h).
+PENSTOCK_VARIANTS(extern const WarpRows* const warp_rows)
 
-/// The variant in use; see base/cpu.h. Requires an instruction set above scalar, whose warps work
-/// without (warp_scalar.h).
-const WarpRows& warp_rows();
+/// Requires has_vectors.
+inline const WarpRows& warp_rows() { return *PENSTOCK_PICK(warp_rows); }
 
 }  // namespace penstock

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "kernels/warp/displaced_rows.h"
 #include "kernels/warp/filters.h"
 #include "kernels/warp/nearest_paths.h"
 
@@ -138,5 +139,8 @@ void warp_perspective_scalar(const PlanarTarget& out, const PlanarView& in, cons
                        filter);
     }
 }
+
+const WarpRows* const scalar::warp_rows = nullptr;
+const DisplacedRows* const scalar::displaced_rows = nullptr;
 
 }  // namespace penstock

@@ -36,7 +36,7 @@ from penstock.analysis.verdict import judge
 from penstock.analysis.what_if import FASTER, what_ifs
 from penstock.errors import PenstockError
 from penstock.results.records import Analysis, CoreRate, LayerRate, Verdict
-from penstock.watching.batch_images import count_images
+from penstock.watching.loader_facts import count_images
 
 _FILES_LOADED = 192  # about as many images are loaded to find the slowest
 

@@ -22,7 +22,7 @@ from penstock.analysis.runs import TIMED_BATCHES
 from penstock.analysis.subject.subject import Subject
 from penstock.analysis.verdict import LEAST_BATCHES
 from penstock.results.records import Rate
-from penstock.watching.batch_images import count_images
+from penstock.watching.loader_facts import count_images
 from penstock.watching.shared_cores import CORES_OF_A_CPU_STEP
 
 Progress = Callable[[str, int, int], None]  # what is measured, its number, and how many there are

@@ -14,7 +14,7 @@ from penstock.analysis.measure import Effort, rate_of, run_pipeline
 from penstock.analysis.runs import Run
 from penstock.analysis.subject.subject import Subject
 from penstock.analysis.what_if import Model
-from penstock.costs.thread_clock import StageClock
+from penstock.costs.clocks import StageClock
 from penstock.results.records import FirstEpoch, WhatIf
 
 _FILES_READ = 24

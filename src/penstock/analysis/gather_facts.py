@@ -6,7 +6,7 @@ from penstock.analysis.device.devices import Device, EmulatedDevice
 from penstock.analysis.facts import Facts
 from penstock.analysis.measure import Measured, StepAlone, rate_of
 from penstock.analysis.subject.subject import Subject
-from penstock.watching.batch_images import count_images
+from penstock.watching.loader_facts import count_images
 
 
 def gather_facts(

@@ -8,13 +8,13 @@ from dataclasses import dataclass, field, replace
 from statistics import median
 from typing import Any
 
-from penstock.analysis.cores import pinned_to
 from penstock.analysis.device.devices import Device, computes_elsewhere
 from penstock.analysis.runs import Run, run_loader
 from penstock.analysis.subject.subject import Subject
 from penstock.errors import AnalysisError
 from penstock.results.records import Rate
-from penstock.watching.batch_images import count_images
+from penstock.usable_cores import pinned_to
+from penstock.watching.loader_facts import count_images
 from penstock.watching.shared_cores import CORES_OF_A_CPU_STEP
 
 Say = Callable[[str], None]

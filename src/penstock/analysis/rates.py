@@ -33,7 +33,7 @@ from penstock.analysis.what_if import Model
 from penstock.errors import AnalysisError
 from penstock.results.records import Rate, Utilisation
 from penstock.usable_cores import usable_cores
-from penstock.watching.batch_images import count_images
+from penstock.watching.loader_facts import count_images
 
 _COSTS_SHARE = 0.3  # of the time that is left
 

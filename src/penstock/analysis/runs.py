@@ -11,7 +11,7 @@ from typing import Any
 from penstock.analysis.device.devices import QUEUE_DEPTH, Device, Interval
 from penstock.errors import AnalysisError
 from penstock.results.records import Steps
-from penstock.watching.batch_images import count_images
+from penstock.watching.loader_facts import count_images
 
 # An epoch of fewer batches than so many times those in flight never gets going: what counts then
 # is the whole of it.

@@ -7,17 +7,14 @@ import json
 import sys
 from typing import TYPE_CHECKING
 
-from penstock.cli.analyzed_loader import BATCH_SIZE, is_object, open_loader, open_step
-from penstock.cli.arguments import add_layout, count, seconds
-from penstock.cli.output import say
+from penstock.cli.shared import Verbs, add_layout, count, say, seconds
+from penstock.cli.user_object import BATCH_SIZE, is_object, open_loader, open_step
 from penstock.errors import AnalysisError
 from penstock.printable import in_encoding, printable
 from penstock.progress import ProgressBar
 
 if TYPE_CHECKING:
     from typing_extensions import Self
-
-    Verbs = argparse._SubParsersAction[argparse.ArgumentParser]  # noqa: SLF001 (has no public name)
 
 
 def add_verb(verbs: Verbs, shared: argparse.ArgumentParser) -> None:
@@ -94,7 +91,7 @@ def run(args: argparse.Namespace) -> int:
     """Analyze, and print or write what was found."""
     from penstock.analysis.analyze import analyze
     from penstock.analysis.device.devices import EMULATED, find_device
-    from penstock.demo.torchvision_import import import_torchvision
+    from penstock.demo.loaders import import_torchvision
     from penstock.report import check_target, print_terminal, write_html
     from penstock.report.vega import chart_script
     from penstock.results.from_json import read_analysis

@@ -7,12 +7,11 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from penstock.cli.arguments import count
+from penstock.cli.shared import Verbs, count
 
 if TYPE_CHECKING:
     from penstock.demo.result import Result
 
-    Verbs = argparse._SubParsersAction[argparse.ArgumentParser]  # noqa: SLF001 (has no public name)
 
 CLASSES = 8
 
@@ -58,14 +57,14 @@ def add_verb(verbs: Verbs, shared: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Make the photos, tell the story, write the report; 1 if images were not identical."""
-    from penstock.demo.sample_set import make_sample_set
+    from penstock.demo.sample_set import cached_folder, make_sample_set
     from penstock.demo.story import Length, tell_story
     from penstock.report import check_target
 
     if args.html:
         check_target(args.html)
     folder = make_sample_set(
-        args.folder or _default_folder(args.images),
+        args.folder or cached_folder(args.images),
         images=args.images,
         classes=min(CLASSES, args.images),
     )
@@ -75,7 +74,7 @@ def run(args: argparse.Namespace) -> int:
     if args.json:
         sys.stdout.write(result.to_json() + "\n")
     else:
-        from penstock.demo.telling import print_story
+        from penstock.demo.result import print_story
 
         print_story(result)
     return 0 if result.all_identical else 1
@@ -99,10 +98,3 @@ def _write_report(result: Result, wanted: Path | None) -> None:
         return
     write_html(result.after, path, before=result.before, note=result.construction)
     result.report = str(path.resolve())
-
-
-def _default_folder(images: int) -> Path:
-    from penstock.demo.sample_set import RECIPE
-    from penstock.user_cache import needed_cache_folder
-
-    return needed_cache_folder() / "sample-sets" / f"{images}-images-recipe-{RECIPE}"

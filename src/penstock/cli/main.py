@@ -13,11 +13,11 @@ import threading
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from types import FrameType
-from typing import NoReturn
+from typing import Any, NoReturn
 
 from penstock._version import __version__
-from penstock.cli import analyze, demo, inspect, pack, profile, report, run, show, unpack, verify
-from penstock.cli.output import complain
+from penstock.cli import analyze, demo, pack, packed, profile, report, run, show
+from penstock.cli.shared import complain
 from penstock.errors import PenstockError
 from penstock.limits import limits_from_text, using
 from penstock.printable import in_encoding, printable_lines
@@ -26,7 +26,7 @@ EXIT_ERROR = 2
 EXIT_INTERRUPTED = 130  # as shells report a program that Ctrl-C ended
 EXIT_BROKEN_PIPE = 141
 
-VERBS = (demo, analyze, run, profile, report, show, pack, unpack, verify, inspect)
+VERBS = (demo, analyze, run, profile, report, show, pack)
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -92,11 +92,12 @@ def _parser() -> argparse.ArgumentParser:
         prog="penstock", description="Feeds images to models in training, fast and bit-exact."
     )
     parser.add_argument("--version", action="version", version=f"penstock {__version__}")
-    verbs = parser.add_subparsers(dest="verb", metavar="VERB", title="verbs")
+    verbs: Any = parser.add_subparsers(dest="verb", metavar="VERB", title="verbs")
     shared = argparse.ArgumentParser(add_help=False)
     shared.add_argument("--json", action="store_true", help="print the result as JSON")
     for verb in VERBS:
         verb.add_verb(verbs, shared)
+    packed.add_verbs(verbs, shared)
     return parser
 
 

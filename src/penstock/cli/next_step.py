@@ -12,7 +12,7 @@ from penstock.analysis.user_code import read_user_code
 from penstock.results.records import Verdict
 from penstock.watching.frames import Stage
 from penstock.watching.report import WatchReport
-from penstock.watching.script.found_loaders import FoundLoader
+from penstock.watching.script.loaders import FoundLoader
 
 NOTHING_TO_DO = {Verdict.NONE, Verdict.ACCELERATOR, Verdict.START_UP}
 OP_BY_OP = {Verdict.DECODE, Verdict.AUGMENT, Verdict.OWN_CODE, Verdict.INPUT}

@@ -3,19 +3,24 @@
 from __future__ import annotations
 
 import argparse
-import json
 import sys
 import time
 from typing import TYPE_CHECKING
 
-from penstock.cli.arguments import add_labels, add_layout, add_limits, count, open_labelled
-from penstock.cli.output import say
+from penstock.cli.shared import (
+    Verbs,
+    add_labels,
+    add_layout,
+    add_limits,
+    add_threads,
+    count,
+    open_labelled,
+    tell,
+)
 from penstock.errors import SourceError
 
 if TYPE_CHECKING:
     from penstock.sources import Source
-
-    Verbs = argparse._SubParsersAction[argparse.ArgumentParser]  # noqa: SLF001 (has no public name)
 
 
 def add_verb(verbs: Verbs, shared: argparse.ArgumentParser) -> None:
@@ -64,9 +69,7 @@ def add_verb(verbs: Verbs, shared: argparse.ArgumentParser) -> None:
     verb.add_argument(
         "--quality", type=count, metavar="Q", help="LOSSY: re-encode as JPEGs of quality Q"
     )
-    verb.add_argument(
-        "--threads", type=count, metavar="N", help="threads to work with (default: all cores)"
-    )
+    add_threads(verb)
     add_limits(verb)
     verb.set_defaults(run=run)
 
@@ -101,12 +104,11 @@ def run(args: argparse.Namespace) -> int:
         threads=args.threads,
         progress=False if args.json else None,
     )
-    if args.json:
-        print(json.dumps(summary.to_dict()))
-    else:
-        took_s = time.monotonic() - began_s
-        rate = "" if args.resume else f", {summary.samples / took_s:,.0f} images/s"
-        say([f"wrote {args.target} in {took_s:,.1f} s{rate}", *summary.lines()])
+    took_s = time.monotonic() - began_s
+    rate = "" if args.resume else f", {summary.samples / took_s:,.0f} images/s"
+    tell(
+        args, summary.to_dict(), [f"wrote {args.target} in {took_s:,.1f} s{rate}", *summary.lines()]
+    )
     return 0
 
 
@@ -114,5 +116,5 @@ def _open_with_empty_classes(args: argparse.Namespace) -> Source:
     from penstock.sources import open_image_folder
 
     if args.kind not in {None, "folder"} or args.labels is not None:
-        raise SourceError("--allow-empty: it is about a folder for each class. Leave it out.")
+        raise SourceError("--allow-empty: is for a folder with a folder per class. Leave it out.")
     return open_image_folder(args.source, allow_empty=True)

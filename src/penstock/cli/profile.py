@@ -3,16 +3,10 @@
 from __future__ import annotations
 
 import argparse
-import json
 from pathlib import Path
-from typing import TYPE_CHECKING
 
-from penstock.cli.arguments import count
-from penstock.cli.output import say
+from penstock.cli.shared import Verbs, count, tell
 from penstock.errors import SourceError
-
-if TYPE_CHECKING:
-    Verbs = argparse._SubParsersAction[argparse.ArgumentParser]  # noqa: SLF001 (has no public name)
 
 SAMPLE_PHOTOS = 32
 SUFFIXES = {".jpg", ".jpeg", ".png", ".webp", ".bmp"}
@@ -65,22 +59,15 @@ def run(args: argparse.Namespace) -> int:
         by_line=args.lines,
         as_array=args.arrays,
     )
-    if args.json:
-        print(json.dumps(profile.to_dict()))
-    else:
-        say(profile.lines())
+    tell(args, profile.to_dict(), profile.lines())
     return 0
 
 
 def _photos(folder: Path | None) -> list[str]:
     if folder is None:
-        from penstock.demo.sample_set import RECIPE, make_sample_set
-        from penstock.user_cache import needed_cache_folder
+        from penstock.demo.sample_set import cached_folder, make_sample_set
 
-        name = f"{SAMPLE_PHOTOS}-images-recipe-{RECIPE}"
-        folder = make_sample_set(
-            needed_cache_folder() / "sample-sets" / name, images=SAMPLE_PHOTOS, classes=8
-        )
+        folder = make_sample_set(cached_folder(SAMPLE_PHOTOS), images=SAMPLE_PHOTOS, classes=8)
     photos = sorted(str(file) for file in folder.rglob("*") if file.suffix.lower() in SUFFIXES)
     if not photos:
         raise SourceError(f"{folder}: there are no images. Give a folder with JPEG or PNG files.")

@@ -4,12 +4,8 @@ from __future__ import annotations
 
 import argparse
 import json
-from typing import TYPE_CHECKING
 
-from penstock.cli.output import say
-
-if TYPE_CHECKING:
-    Verbs = argparse._SubParsersAction[argparse.ArgumentParser]  # noqa: SLF001 (has no public name)
+from penstock.cli.shared import Verbs, say
 
 
 def add_verb(verbs: Verbs, shared: argparse.ArgumentParser) -> None:

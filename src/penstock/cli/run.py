@@ -14,15 +14,15 @@ from types import ModuleType
 from typing import TYPE_CHECKING, Any, TextIO
 
 from penstock.cli.in_script.sitecustomize import PREFIX, own_stderr, print_last
+from penstock.cli.shared import Verbs
 from penstock.errors import PenstockError
 from penstock.printable import MOST_PER_LINE, printable, safe_console
 
 if TYPE_CHECKING:
     from penstock.watching.report import WatchReport
-    from penstock.watching.script.found_loaders import FoundLoader
+    from penstock.watching.script.loaders import FoundLoader
     from penstock.watching.script.script_end import Outcome
 
-    Verbs = argparse._SubParsersAction[argparse.ArgumentParser]  # noqa: SLF001 (has no public name)
 
 COERCED = {"C.UTF-8", "C.utf8", "UTF-8"}  # what Python sets LC_CTYPE to
 
@@ -130,7 +130,7 @@ class WatchedScript:
     """A script that runs, in its own process: from when it imports a library with loaders."""
 
     def __init__(self, asked: Mapping[str, str], started_s: float) -> None:
-        from penstock.watching.script.found_loaders import FoundLoaders
+        from penstock.watching.script.loaders import FoundLoaders
         from penstock.watching.script.script_end import ScriptEnd
 
         main = sys.modules.get("__main__")

@@ -3,25 +3,22 @@
 from __future__ import annotations
 
 import argparse
-import json
 from dataclasses import asdict
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from penstock.cli.arguments import (
+from penstock.cli.shared import (
+    Verbs,
     add_labels,
     add_layout,
     add_limits,
     count,
     open_given,
+    tell,
     whole,
     wholes,
 )
-from penstock.cli.output import say
 from penstock.errors import SourceError, TransformError
 from penstock.showing.presets import DEFAULT, PRESETS
-
-if TYPE_CHECKING:
-    Verbs = argparse._SubParsersAction[argparse.ArgumentParser]  # noqa: SLF001 (has no public name)
 
 _EXAMPLE_SCHEDULE = ""  # what --schedule without a file means
 
@@ -98,12 +95,10 @@ def run(args: argparse.Namespace) -> int:
         repeats=args.repeats,
         seed=args.seed,
     )
-    if args.json:
-        print(json.dumps(sheet.to_dict()))
-        return 0
     results = f"{args.repeats} result{'' if args.repeats == 1 else 's'}"
     images = f"{len(sheet.rows)} image{'' if len(sheet.rows) == 1 else 's'}"
-    say([f"wrote {sheet.file}: {images}, each with {results} ({sheet.pixels})"])
+    written = f"wrote {sheet.file}: {images}, each with {results} ({sheet.pixels})"
+    tell(args, sheet.to_dict(), [written])
     return 0
 
 
@@ -129,14 +124,12 @@ def _tell_schedule(args: argparse.Namespace) -> int:
 
     if args.data is not None:
         raise SourceError(
-            f"penstock show: --schedule tells in words, of no data; got {args.data} too. "
-            "Leave out one of the two."
+            f"penstock show: --schedule describes a schedule and takes no data, got {args.data}. "
+            "Leave one of the two out."
         )
     augment = PopulationBasedAugment(args.schedule or None)
     epochs = augment.stage_starts if args.epochs is None else args.epochs
-    if args.json:
-        told = [{"epoch": epoch, **asdict(augment.stage_at(epoch))} for epoch in epochs]
-        print(json.dumps({"schedule": args.schedule or None, "epochs": told}))
-    else:
-        say("\n\n".join(augment.describe(epoch) for epoch in epochs).splitlines())
+    stages = [{"epoch": epoch, **asdict(augment.stage_at(epoch))} for epoch in epochs]
+    lines = "\n\n".join(augment.describe(epoch) for epoch in epochs).splitlines()
+    tell(args, {"schedule": args.schedule or None, "epochs": stages}, lines)
     return 0

@@ -1,13 +1,13 @@
-"""What an image costs: by op, by line of code, by file.
+"""What an image costs: by op, by line of code, by file. `analyze` and `profile` both ask here.
 
 | file | does |
 |---|---|
-| costs.py | the records, and what shares of a pipeline's time they make up |
-| torch_costs.py, timed_op.py | a torch Dataset, its ops and its collate function |
-| penstock_costs.py, plan_variants.py, like_loader.py | a penstock Loader, by leaving out ops |
-| thread_clock.py, interpreter.py | computing, waiting, and holding Python's lock, told apart |
+| costs.py | the records: what each part costs, and its share of all |
+| ops.py | the ops of a data set or a pipeline: where they are, and what to call them |
+| dataset_costs.py | what each op of a Dataset costs, with a clock around it |
+| loader_costs.py, plan_variants.py | what each op of a penstock Loader costs, by leaving out ops |
 | slow_files.py | the files that take longest |
-| profile.py, ops.py, steps.py, result.py | `penstock profile` |
-| dataset.py, ours.py, call_timer.py, code_lines.py | what it looks at, and by which clock |
-| library_threads.py | the threads of OpenCV and torch |
+| code_lines.py | what each line of the user's code costs |
+| clocks.py | computing, waiting, and holding Python's lock, told apart |
+| profile.py | `penstock profile` |
 """

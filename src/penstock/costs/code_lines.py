@@ -7,14 +7,26 @@ import os
 import sys
 import sysconfig
 from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
 from types import FunctionType, ModuleType
 from typing import Any
 
-from penstock.costs.result import LineCost
 from penstock.errors import PenstockError
 
-CALIBRATION_RUNS = 2000
-LIBRARIES = {os.path.realpath(sysconfig.get_path(name)) for name in ("purelib", "platlib")}
+_CALIBRATION_RUNS = 2000
+_LIBRARIES = {os.path.realpath(sysconfig.get_path(name)) for name in ("purelib", "platlib")}
+
+
+@dataclass(frozen=True, slots=True)
+class LineCost:
+    """What one line of the user's code costs a sample."""
+
+    file: str
+    line: int
+    code: str
+    runs: float  # per sample
+    microseconds: float
+    share: float  # of its function
 
 
 def time_lines(run: Callable[[], int], objects: Iterable[Any]) -> tuple[LineCost, ...]:
@@ -60,7 +72,7 @@ def _is_library(module: ModuleType) -> bool:
         return True
     real = os.path.realpath(file)
     own = os.path.dirname(os.path.realpath(sys.modules["penstock"].__file__ or ""))
-    return any(real.startswith(folder + os.sep) for folder in {*LIBRARIES, own})
+    return any(real.startswith(folder + os.sep) for folder in {*_LIBRARIES, own})
 
 
 def _import_line_profiler() -> ModuleType:
@@ -85,7 +97,7 @@ def _cost_of_watching_a_line(line_profiler: ModuleType) -> float:
     profiler = line_profiler.LineProfiler(_short_lines)
     profiler.enable_by_count()
     try:
-        _short_lines(CALIBRATION_RUNS)
+        _short_lines(_CALIBRATION_RUNS)
     finally:
         profiler.disable_by_count()
     stats = profiler.get_stats()

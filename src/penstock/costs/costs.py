@@ -1,8 +1,7 @@
-"""What an image costs on its way into a batch, part by part."""
+"""What an image costs on its way into a batch, part by part: the records of this room."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
@@ -88,14 +87,9 @@ class Costs:
         return Costs(tuple(part for part in self.parts if part.name != name), self.lock_share)
 
     def as_op_costs(self) -> tuple[OpCost, ...]:
-        """Return the parts that cost anything, for a report."""
-        return as_op_costs(self.parts)
-
-
-def as_op_costs(parts: Sequence[Cost]) -> tuple[OpCost, ...]:
-    """Return parts as a report shows them, with their shares of all."""
-    total = sum(part.seconds for part in parts) or 1.0
-    return tuple(
-        OpCost(part.name, part.seconds * 1e6, part.seconds / total, part.runs_in, part.note)
-        for part in parts
-    )
+        """Return the parts as reports show them, with their shares of all."""
+        total_s = sum(part.seconds for part in self.parts) or 1.0
+        return tuple(
+            OpCost(part.name, part.seconds * 1e6, part.seconds / total_s, part.runs_in, part.note)
+            for part in self.parts
+        )

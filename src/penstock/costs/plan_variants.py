@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import replace
-from typing import Any, cast
+from typing import Any, Protocol, cast
 
 import numpy as np
 
 from penstock.geometry import Sizes
+from penstock.loading.loader import Loader
 from penstock.planner.plan import Node, Plan, Segment
 from penstock.rng import Draws
+from penstock.sources import Source
 from penstock.transforms.moves import out_sizes
 from penstock.transforms.op import ImageOp
 from penstock.transforms.policies.rand_augment import RandAugment
 from penstock.transforms.python_step import PythonStep
+from penstock.transforms.values import ToDtype
 
 _SIZE_FIELDS = ("size", "max_size", "min_size", "target_size")
 _PROBE_HEIGHTS, _PROBE_WIDTHS = (375, 500, 800), (500, 333, 600)
@@ -29,11 +32,6 @@ def op_nodes(plan: Plan) -> list[Node[ImageOp] | Node[PythonStep]]:
             nodes.append(segment.python)
         nodes += segment.finishing
     return nodes
-
-
-def op_name(op: ImageOp | PythonStep) -> str:
-    """What to call an op."""
-    return op.name if isinstance(op, PythonStep) else type(op).__name__
 
 
 def keep_only(plan: Plan, streams: Collection[int]) -> Plan:
@@ -107,3 +105,71 @@ def with_layers(plan: Plan, layers: int) -> Plan:
         added = Node(RandAugment(num_ops=layers), stream)
         segments[-1] = replace(last, ops=(*last.ops, added))
     return replace(plan, segments=tuple(segments))
+
+
+class MeasuredLoader(Protocol):
+    """What `Loader` has, and the loader that `accelerate` returns, which holds one."""
+
+    @property
+    def source(self) -> Source:
+        """The data set."""
+        ...
+
+    @property
+    def plan(self) -> Plan:
+        """The steps as they are run."""
+        ...
+
+    @property
+    def batch_size(self) -> int:
+        """Images in a batch."""
+        ...
+
+    @property
+    def threads(self) -> int:
+        """Threads that decode and augment."""
+        ...
+
+    @property
+    def prefetch(self) -> int:
+        """Batches under way beyond the one asked for."""
+        ...
+
+    def __iter__(self) -> Iterator[Any]: ...
+
+    def replica(
+        self,
+        *,
+        plan: Plan | None = None,
+        threads: int | None = None,
+        fidelity: str | None = None,
+        batch_size: int | None = None,
+    ) -> MeasuredLoader:
+        """Return a loader over the same data from its first epoch on, changed as asked."""
+        ...
+
+    def close(self) -> None:
+        """Stop its threads."""
+        ...
+
+
+def like(
+    loader: MeasuredLoader,
+    data: Any,
+    *,
+    batch_size: int | None = None,
+    threads: int | None = None,
+    labels: Sequence[int] | None = None,
+) -> Loader:
+    """Return a loader with the same plan; without targets, since other data may have none."""
+    element = loader.plan.final.element.name.lower()
+    other = Loader(
+        data,
+        batch_size=batch_size or loader.batch_size,
+        threads=threads or loader.threads,
+        labels=labels,
+        targets="labels",
+        # The plan replaces this, but for the type that batches end in.
+        transform=None if element == "uint8" else ToDtype(element, scale=True),
+    )
+    return other.replica(plan=loader.plan)

@@ -4,8 +4,7 @@
 |---|---|
 | sample_photo.py, sample_set.py | images with the statistics of photos, and folders of them |
 | story.py | what is measured, in order |
-| loaders.py, torchvision_import.py | the contestants |
-| passes.py, loader_process.py | each timed in a process of its own |
-| check.py | whether their pixels are identical |
-| result.py, telling.py | the figures, and how they are told |
+| loaders.py | the loaders that are compared, and whether their pixels are identical |
+| passes.py | each loader timed in a process of its own |
+| result.py | the figures, and how they are told |
 """

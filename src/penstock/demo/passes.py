@@ -1,23 +1,34 @@
-"""The demo's loaders beside each other: passes in turn, each loader in its own process."""
+"""The demo's loaders timed in turn, each in a process of its own.
+
+So neither loader's threads or modules touch the other's.
+"""
 
 from __future__ import annotations
 
+import multiprocessing
+import os
+import signal
 import time
+import warnings
 from collections.abc import Callable, Mapping
 from contextlib import ExitStack
 from dataclasses import dataclass
 from functools import partial
+from multiprocessing.connection import Connection
 from statistics import median
-from typing import Any
+from types import FrameType, TracebackType
+from typing import TYPE_CHECKING, Any
 
-from penstock.analysis.cores import pinned_to
-from penstock.demo.loader_process import LoaderProcess
-from penstock.demo.loaders import Work
-from penstock.demo.torchvision_import import import_torch_if_there
+from penstock.demo.loaders import Work, import_torch_if_there
+from penstock.errors import LoaderError, PenstockError
 from penstock.progress import ProgressBar
-from penstock.usable_cores import usable_cores
+from penstock.usable_cores import pinned_to, usable_cores
+
+if TYPE_CHECKING:
+    from typing_extensions import Self
 
 SHORTEST_PASS_S = 0.3
+FAREWELL_S = 5.0  # that a process has to end after it was asked to
 
 Sides = Mapping[str, Callable[[Work], object]]  # the plain one first
 
@@ -32,13 +43,16 @@ class Pass:
 
     @property
     def images_per_s(self) -> float:
-        """Images a second over the whole pass."""
+        """Images per second over the whole pass."""
         return self.images / self.seconds
+
+
+Results = dict[tuple[str, int], list[Pass]]  # by label and number of cores
 
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """One loader on a number of cores; rates and ratios have an entry a timed pass."""
+    """One loader on a number of cores; rates and ratios have an entry per timed pass."""
 
     loader: str
     cores: int
@@ -94,9 +108,6 @@ def measure_passes(work: Work, sides: Sides, passes: int) -> list[Row]:
         return _rows(_alternate(running, core_counts, passes), reference=next(iter(sides)))
 
 
-Results = dict[tuple[str, int], list[Pass]]
-
-
 def _alternate(
     running: Mapping[str, LoaderProcess], core_counts: list[int], passes: int
 ) -> Results:
@@ -121,3 +132,105 @@ def _rows(results: Results, reference: str) -> list[Row]:
         ratios = tuple(rate / plain for rate, plain in zip(rates, theirs, strict=True))
         rows.append(Row(label, cores, rates, ratios, first.first_batch_s))
     return rows
+
+
+@dataclass(frozen=True, slots=True)
+class _Failure:
+    message: str
+
+
+class LoaderProcess:
+    """An object that lives in a fresh process, made there by `factory(argument)`.
+
+    Entering waits until it is made; leaving ends the process.
+    Both `factory` and the arguments of calls must be picklable.
+    """
+
+    def __init__(self, label: str, factory: Callable[[Any], object], argument: object) -> None:
+        self.label = label
+        context = multiprocessing.get_context("spawn")
+        self._connection, theirs = context.Pipe()
+        self._process = context.Process(target=_serve, args=(theirs, factory, argument))
+        self._theirs = theirs
+
+    def __enter__(self) -> Self:
+        self._process.start()
+        self._theirs.close()  # so that the end of the process closes the last writing end
+        try:
+            self._answer()
+        except BaseException:
+            self._end(gently=False)
+            raise
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        self._end(gently=kind is None)
+
+    def call(self, method: str, *arguments: object) -> Any:
+        """Call a method of the object over there and return its result."""
+        self._connection.send((method, arguments))
+        return self._answer()
+
+    def _answer(self) -> Any:
+        try:
+            answer = self._connection.recv()
+        except (EOFError, ConnectionError) as error:
+            self._process.join(FAREWELL_S)
+            raise LoaderError(
+                f"{self.label}: its process ended by itself (exit code {self._process.exitcode}); "
+                "there may be too little memory."
+            ) from error
+        if isinstance(answer, _Failure):
+            raise LoaderError(f"{self.label}: {answer.message}")
+        return answer
+
+    def _end(self, *, gently: bool) -> None:
+        if gently:
+            try:
+                self._connection.send(None)
+            except OSError:
+                gently = False
+        self._connection.close()
+        if not gently:
+            self._process.terminate()
+        self._process.join(FAREWELL_S)
+        if self._process.is_alive():
+            self._process.kill()
+            self._process.join()
+
+
+def _leave_when_terminated() -> None:
+    """End by way of an exception, so that a loader can still end its own workers."""
+    owner = os.getpid()
+
+    def leave(number: int, frame: FrameType | None) -> None:
+        del number, frame
+        if os.getpid() != owner:  # a worker that was forked from here, and has nothing to tidy
+            os._exit(1)
+        raise SystemExit
+
+    signal.signal(signal.SIGTERM, leave)
+
+
+def _serve(connection: Connection, factory: Callable[[Any], object], argument: object) -> None:
+    # Ctrl-C reaches all processes of a terminal; the first one decides what becomes of this one.
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    _leave_when_terminated()
+    warnings.simplefilter("ignore")  # our user need not see what other packages warn about
+    try:
+        served = factory(argument)
+        connection.send(None)
+        while (request := connection.recv()) is not None:
+            method, arguments = request
+            connection.send(getattr(served, method)(*arguments))
+    except EOFError:
+        return
+    except PenstockError as error:
+        connection.send(_Failure(str(error)))
+    except Exception as error:  # noqa: BLE001 (told in full by the first process)
+        connection.send(_Failure(f"stopped with {type(error).__name__}: {error}"))

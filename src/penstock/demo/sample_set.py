@@ -1,7 +1,7 @@
 """A small data set of photo-like JPEGs in class folders, for demonstrations and benchmarks.
 
 Sizes, chroma sampling and bytes per pixel follow those of ImageNet's training photos,
-because they decide what decoding costs: about 0.2 megapixels and 110 KB an image.
+because they decide what decoding costs: about 0.2 megapixels and 110 KB per image.
 """
 
 from __future__ import annotations
@@ -22,6 +22,7 @@ from penstock.geometry import Size
 from penstock.progress import ProgressBar
 from penstock.resources import Pool
 from penstock.usable_cores import usable_cores
+from penstock.user_cache import needed_cache_folder
 
 MARKER_NAME = ".penstock-sample-set.json"
 
@@ -121,6 +122,11 @@ def make_sample_set(
             f"{target}: the sample set cannot be written ({error.strerror}). Choose another folder."
         ) from error
     return target
+
+
+def cached_folder(images: int) -> Path:
+    """Return where a set of so many photos is kept from one call to the next."""
+    return needed_cache_folder() / "sample-sets" / f"{images}-images-recipe-{RECIPE}"
 
 
 def _photos(target: Path, parameters: _Parameters) -> Iterator[_Photo]:

@@ -16,13 +16,13 @@ from penstock.analysis.measure import Effort
 from penstock.demo.loaders import (
     Work,
     folder_loader,
+    import_torchvision,
     packed_loader,
     pillow_loader,
     torchvision_loader,
 )
 from penstock.demo.passes import TimedLoader, measure_passes
 from penstock.demo.result import STARVING, Packing, Result
-from penstock.demo.torchvision_import import import_torchvision
 from penstock.progress import ProgressBar
 from penstock.usable_cores import usable_cores
 
@@ -68,7 +68,7 @@ def tell_story(folder: str, batch_size: int, length: Length) -> Result:
     with tempfile.TemporaryDirectory(prefix="penstock-demo-") as temporary:
         work = Work(folder, os.path.join(temporary, "photos.pen"), batch_size)
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # what other packages warn about is no news here
+            warnings.simplefilter("ignore")  # our user need not see what other packages warn about
             plain_rate, before = _analyze_plain(plain, work, length.effort)
         packing = _pack(work)
         after = _analyze(
@@ -80,7 +80,7 @@ def tell_story(folder: str, batch_size: int, length: Length) -> Result:
             sweeps=length.sweeps,
         )
         rows = measure_passes(work, _sides(plain), length.passes)
-        from penstock.demo.check import count_identical
+        from penstock.demo.loaders import count_identical
 
         identical, compared = count_identical(
             work, IMAGES_COMPARED, has_torchvision=plain.has_torchvision
@@ -105,8 +105,8 @@ def _choose_plain() -> tuple[Plain, list[str]]:
         _, torchvision = import_torchvision()
     except ImportError as error:
         note = (
-            f"torchvision cannot be had here ({error}), so Pillow in penstock's threads stands for "
-            f"the plain pipeline. To compare with torchvision: {INSTALL_HINT}"
+            f"torchvision cannot be imported ({error}), so Pillow in penstock's threads is the "
+            f"plain pipeline here. To compare with torchvision: {INSTALL_HINT}"
         )
         title = 'penstock.Loader(backend="pillow"), folder of JPEGs'
         return Plain("penstock, Pillow", title, pillow_loader, has_torchvision=False), [note]
@@ -139,7 +139,7 @@ def _analyze_plain(plain: Plain, work: Work, effort: Effort) -> tuple[float, Ana
 
 
 def starving_rate(plain_rate: float) -> int:
-    """Return an accelerator's images a second at which a pipeline of this rate starves it.
+    """Return an accelerator's images per second at which a pipeline of this rate starves it.
 
     Two digits are kept: it is a choice, not a measurement.
     """

@@ -17,7 +17,7 @@ from penstock.loading.python_calls import PythonCalls
 from penstock.loading.work import Carrier, Failures, Part
 from penstock.planner.plan import Plan, Segment
 from penstock.reference.libraries.library import ImageLibrary, ImageT
-from penstock.reference.pillow_decode import open_listening
+from penstock.reference.libraries.pillow import open_listening
 from penstock.reference.pipeline import erase_finished
 from penstock.resources import Pool
 from penstock.sources import Source

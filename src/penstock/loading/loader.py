@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import threading
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, NoReturn
 
@@ -31,7 +31,7 @@ from penstock.loading.work import Carrier, Failures
 from penstock.planner.pillow_order import check_installed_pillow
 from penstock.planner.plan import Plan, as_written
 from penstock.reference.libraries import open_library
-from penstock.reference.mix import mix_reference
+from penstock.reference.pipeline import mix_reference
 from penstock.sources import Source
 from penstock.transforms.batch_op import read_batch_op
 from penstock.transforms.targets import Targets
@@ -40,6 +40,15 @@ from penstock.translation.transforms.lines import Translation
 from penstock.translation.transforms.translate import translate, translate_batch
 
 _STATE_VERSION = 1
+HAS_NO_SAMPLES = (
+    "Loader: it yields whole batches in an order of its own, and has no single samples. "
+    "Iterate over it: use it instead of a torch DataLoader, not inside one."
+)
+CANNOT_BE_COPIED = (
+    "Loader: it cannot be pickled or copied, since its threads and memory belong to this "
+    "process. Make a Loader with the same arguments where one is needed; its state_dict() "
+    "can be pickled, and load_state_dict() goes on from there."
+)
 
 
 class Loader:
@@ -179,6 +188,7 @@ class Loader:
             shuffle=shuffle,
             seed=seed,
         )
+        self._order: Callable[[int], EpochOrder] = self._selection.epoch
         self._shard = self._share(len(self._selection))
         self._mixer = self._make_mixer(batch_transform)
         self._ledger = Ledger(len(self._source), self._source.name)
@@ -252,8 +262,16 @@ class Loader:
         return samples // batch if self._batching.drop_last else -(-samples // batch)
 
     def __iter__(self) -> Iterator[Any]:
+        return self.iteration()
+
+    def iteration(self) -> Iteration:
+        """Return the batches of the next epoch; for loaders that hold this one."""
         check_not_forked(self._owner)
         return Iteration(self._begin_epoch)
+
+    def follow_order(self, order: Callable[[int], EpochOrder]) -> None:
+        """Take the samples of every epoch, of all ranks together, from `order(epoch)`."""
+        self._order = order
 
     def state_dict(self) -> dict[str, int]:
         """Where the loader stands: after the batches delivered so far, in a few integers."""
@@ -337,18 +355,11 @@ class Loader:
 
     def __getitem__(self, index: Any) -> NoReturn:
         """Refuse to stand for a torch Dataset."""
-        raise LoaderError(
-            "Loader: it yields whole batches in an order of its own, and has no single samples. "
-            "Iterate over it: use it instead of a torch DataLoader, not inside one."
-        )
+        raise LoaderError(HAS_NO_SAMPLES)
 
     def __reduce__(self) -> NoReturn:
         """Refuse to be pickled or copied."""
-        raise LoaderError(
-            "Loader: it cannot be pickled or copied, since its threads and memory belong to this "
-            "process. Make a Loader with the same arguments where one is needed; its state_dict() "
-            "can be pickled, and load_state_dict() goes on from there."
-        )
+        raise LoaderError(CANNOT_BE_COPIED)
 
     def __repr__(self) -> str:
         self._ask_for_ranks()
@@ -387,10 +398,6 @@ class Loader:
     def _share(self, samples: int) -> Shard:
         batching = self._batching
         return Shard(samples, batching.rank, batching.world_size, batching.drop_last)
-
-    def _order(self, epoch: int) -> EpochOrder:
-        """The samples of an epoch, of all ranks together."""
-        return self._selection.epoch(epoch)
 
     def _begin_epoch(self) -> Epoch:
         """Count an epoch and start its work; called for the first batch."""

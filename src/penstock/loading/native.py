@@ -21,7 +21,7 @@ from penstock.loading.work import Carrier, Failures, Part
 from penstock.planner.dct_scale import choose_dct_scale
 from penstock.planner.lower import Steps, lower
 from penstock.planner.plan import Plan, Segment
-from penstock.reference.pillow_decode import check_pixels, decode_rgb, open_listening
+from penstock.reference.libraries.pillow import check_pixels, decode_rgb, open_listening
 from penstock.resources import MORE_THREADS, Pool, refused
 from penstock.sources import Source
 from penstock.transforms.moves import Move, out_sizes

@@ -4,8 +4,7 @@ Plain on purpose. Whatever the core produces is compared with this.
 
 | file | does |
 |---|---|
-| pipeline.py | what a plan means, one image and one move at a time |
-| effects.py, filters.py, mix.py | colours and warps; blurs and noise; mixed batches |
-| pillow_decode.py | the image that Pillow makes of a file, within the limits |
+| pipeline.py | what a plan means, one image and one move at a time; mixed batches |
+| effects.py, filters.py | colours and warps; blurs, noise and elastic bending |
 | libraries/ | Pillow, NumPy and OpenCV behind one interface, as backends of a loader |
 """

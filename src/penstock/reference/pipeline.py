@@ -12,14 +12,17 @@ import numpy as np
 import numpy.typing as npt
 from PIL import Image, ImageOps
 
-from penstock.geometry import Size, Sizes
+from penstock.geometry import Ints, Size, Sizes
 from penstock.planner.lower import NO_RESIZE, Column
 from penstock.planner.plan import Plan
 from penstock.reference.effects import Mix, apply_effect
 from penstock.reference.filters import normal_numbers
+from penstock.transforms.batch_op import Mixing, MixKind
 from penstock.transforms.effects import Effect, EffectMove
 from penstock.transforms.moves import CropMove, FlipMove, Move, PadMode, PadMove, ResizeMove
 from penstock.transforms.values import Element, FinalSpec, Layout
+
+Values = npt.NDArray[np.float32]
 
 
 def run_reference(
@@ -113,6 +116,25 @@ def erase_finished(
         finished[top : top + height, left : left + width] = values.transpose(1, 2, 0)
 
 
+def mix_reference(
+    images: npt.NDArray[Any], slots: Ints, mixing: Mixing, element: Element, layout: Layout
+) -> None:
+    """Mix the images in `slots` in place; bfloat16 comes as its bits."""
+    before = images[slots]
+    for row, slot in enumerate(slots.tolist()):
+        partner = before[mixing.partner[row]]
+        if mixing.kind[row] == MixKind.BLEND:
+            own = _stored(_widen(before[row], element) * mixing.own[row], element)
+            other = _stored(_widen(partner, element) * mixing.other[row], element)
+            images[slot] = _narrow(own + other, element).view(images.dtype)
+        elif mixing.kind[row] == MixKind.PASTE:
+            top, left, height, width = mixing.box[row].tolist()
+            box: tuple[slice, ...] = (slice(top, top + height), slice(left, left + width))
+            if layout == "chw":
+                box = (slice(None), *box)
+            images[slot][box] = partner[box]
+
+
 def _finish_values(pixels: npt.NDArray[np.uint8], spec: FinalSpec) -> npt.NDArray[Any]:
     mean, std = np.array(spec.mean, np.float32), np.array(spec.std, np.float32)
     scaled = pixels.astype(np.float32) * np.float32(spec.scale) / np.float32(spec.divisor)
@@ -167,3 +189,20 @@ def _flip(image: Image.Image, horizontal: bool, vertical: bool) -> Image.Image:
 
 def _ints(columns: Iterable[npt.NDArray[np.int64]], row: int) -> list[int]:
     return [int(column[row]) for column in columns]
+
+
+def _stored(values: Values, element: Element) -> Values:
+    """As if every step of the calculation were stored."""
+    return _widen(_narrow(values, element), element)
+
+
+def _widen(stored: npt.NDArray[Any], element: Element) -> Values:
+    if element == Element.BFLOAT16:
+        return (stored.view(np.uint16).astype(np.uint32) << 16).view(np.float32)
+    return stored.astype(np.float32)
+
+
+def _narrow(values: Values, element: Element) -> npt.NDArray[Any]:
+    if element == Element.BFLOAT16:
+        return bfloat16_bits(values)
+    return values.astype(np.float16) if element == Element.FLOAT16 else values

@@ -15,7 +15,7 @@ from penstock.geometry import Sizes
 from penstock.limits import limits_in_force
 from penstock.loading.python_calls import PythonCalls
 from penstock.planner.plan import Plan
-from penstock.reference.pillow_decode import open_listening, open_rgb
+from penstock.reference.libraries.pillow import open_listening, open_rgb
 from penstock.reference.pipeline import erase_finished, finish, run_moves
 from penstock.sources import Source
 from penstock.transforms.targets import Targets

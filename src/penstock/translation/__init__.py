@@ -1,13 +1,12 @@
-"""What others wrote, as ours: transforms and whole DataLoaders.
+"""Somebody else's transforms and whole DataLoaders, as ours.
 
 | file | does |
 |---|---|
 | accelerate.py | `penstock.accelerate`: reads a DataLoader and makes a loader of ours |
-| read_batching.py, read_sampler.py | batches, collate functions, samplers |
-| datasets/ | the samples of a Dataset: files, labels, boxes |
+| dataloader.py | batches, collate functions, samplers, options |
+| datasets/ | what a Dataset holds: files, labels, boxes |
 | tracing/ | what the code of a `__getitem__` does, read as a syntax tree |
-| pipeline_builder.py, native_cost.py | the steps from file to tensor |
-| read_arrays.py, opencv_files.py | the same for what OpenCV reads |
+| pipeline_builder.py | the steps from file to tensor, for Pillow and for OpenCV |
 | transforms/ | torchvision's, timm's and Albumentations' transforms, op by op |
 | delivery.py | the loader that stands in for the DataLoader |
 

@@ -1,61 +1,125 @@
-"""A loader that gives its batches in the form the DataLoader gave them."""
+"""The loader that `accelerate` returns: ours inside, batches in the form the DataLoader gave them.
+
+`AcceleratedLoader` holds a `Loader` that does the work, and has the same methods. It differs in
+what it makes of a batch (tuples, dictionaries, Pillow images, targets as the Dataset has them),
+and in the order of samples where that comes from a sampler of the user's own.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from itertools import islice
-from typing import Any
+from typing import Any, NoReturn
 
 import numpy as np
 import numpy.typing as npt
 import PIL.Image
 
 from penstock.errors import LoaderError
-from penstock.loading.loader import Loader
-from penstock.loading.selection import EpochOrder, Listed
-from penstock.translation.datasets.samples import IMAGE, LABEL, Samples, Template
-from penstock.translation.read_batching import Collate
+from penstock.loading.ledger import Ledger
+from penstock.loading.loader import CANNOT_BE_COPIED, HAS_NO_SAMPLES, Loader
+from penstock.loading.selection import Listed
+from penstock.planner.plan import Plan
+from penstock.sources import Source
+from penstock.translation.dataloader import Collate
+from penstock.translation.datasets.contents import IMAGE, LABEL, DatasetContents, Nesting
 from penstock.translation.transforms.identify import TORCH_DATA, imported
 from penstock.translation.transforms.lines import Translation
 
 
-class AcceleratedLoader(Loader):
-    """A `Loader` made from a DataLoader; `translation` says how."""
+class AcceleratedLoader:
+    """A loader made from a DataLoader; `translation` says how. Made by `accelerate`."""
 
     def __init__(
         self,
-        samples: Samples,
+        contents: DatasetContents,
         *,
         is_gray: bool,
         as_pillow: bool,
         collate: Collate,
         translation: Translation,
+        drop_last: bool,
         sampler: Any = None,
         **options: Any,
     ) -> None:
-        if not collate.stacks or samples.form is not None:
-            samples = samples.one_by_one()
-        super().__init__(samples.source(), targets=samples.targets, **options)
-        self._template = samples.template
-        self._target_form = samples.form
-        self._positions = samples.labels
-        self._is_gray = is_gray
-        self._as_pillow = as_pillow
-        self._collate = collate
-        self._translation = translation  # of the whole DataLoader, not of its transforms only
+        if not collate.stacks or contents.target_form is not None:
+            contents = contents.unstacked()
+        self._loader = Loader(
+            contents.source(), targets=contents.targets, drop_last=drop_last, **options
+        )
+        self._form = BatchForm(contents, is_gray, as_pillow, collate)
+        self._translation = translation
+        self._drop_last = drop_last
         self._sampler = sampler
+        if sampler is not None:
+            available = len(self._loader.source)
+            self._loader.follow_order(lambda _: _ask_sampler(sampler, available))
 
-    def __iter__(self) -> Iterator[Any]:
-        return map(self._form, super().__iter__())
+    @property
+    def translation(self) -> Translation:
+        """What became of each part of the DataLoader."""
+        return self._translation
+
+    @property
+    def source(self) -> Source:
+        """The data set."""
+        return self._loader.source
+
+    @property
+    def classes(self) -> tuple[str, ...] | None:
+        """Names of the labels, in the order of their numbers, if they are known."""
+        return self._loader.classes
+
+    @property
+    def plan(self) -> Plan:
+        """The steps as they are run."""
+        return self._loader.plan
+
+    @property
+    def batch_size(self) -> int:
+        """Images in a batch."""
+        return self._loader.batch_size
+
+    @property
+    def threads(self) -> int:
+        """Threads that decode and augment."""
+        return self._loader.threads
+
+    @property
+    def prefetch(self) -> int:
+        """Batches under way beyond the one asked for."""
+        return self._loader.prefetch
+
+    @property
+    def ledger(self) -> Ledger:
+        """Every file that took the slow path, with the reason."""
+        return self._loader.ledger
+
+    @property
+    def epoch(self) -> int:
+        """The epoch that the next iteration runs."""
+        return self._loader.epoch
+
+    def set_epoch(self, epoch: int) -> None:
+        """Make the next iteration run `epoch` from its start."""
+        self._loader.set_epoch(epoch)
 
     def __len__(self) -> int:
+        """Batches in a whole epoch."""
         if self._sampler is None:
-            return super().__len__()
+            return len(self._loader)
         samples, size = len(self._sampler), self.batch_size
-        return samples // size if self._batching.drop_last else -(-samples // size)
+        return samples // size if self._drop_last else -(-samples // size)
+
+    def __iter__(self) -> Iterator[Any]:
+        return FormedBatches(self._loader.iteration(), self._form)
+
+    def state_dict(self) -> dict[str, int]:
+        """Where the loader stands: after the batches delivered so far, in a few integers."""
+        return self._loader.state_dict()
 
     def load_state_dict(self, state: Mapping[str, int]) -> None:
-        """Go on from a `state_dict`; in the midst of an epoch only if the order is ours."""
+        """Go on from a `state_dict`; in the middle of an epoch only if the order is ours."""
         if self._sampler is not None and state.get("consumed"):
             raise LoaderError(
                 f"Loader.load_state_dict: {state['consumed']:,} samples of epoch "
@@ -63,26 +127,66 @@ class AcceleratedLoader(Loader):
                 f"{type(self._sampler).__name__}, which cannot be repeated. Save at the end of an "
                 "epoch, or use shuffle=True."
             )
-        super().load_state_dict(state)
+        self._loader.load_state_dict(state)
 
-    def _order(self, epoch: int) -> EpochOrder:
-        if self._sampler is None:
-            return super()._order(epoch)
-        name, said = type(self._sampler).__name__, len(self._sampler)
-        listed = [int(index) for index in islice(self._sampler, said + 1)]
-        if len(listed) != said:
-            more = "more" if len(listed) > said else f"{len(listed):,}"
-            raise LoaderError(f"{name}: its length is {said:,}, but it yields {more} samples.")
-        samples, length = np.array(listed, dtype=np.int64), len(self.source)
-        outside = (samples < 0) | (samples >= length)
-        if outside.any():
-            raise LoaderError(
-                f"{name}: it asks for sample {samples[outside][0]}; they count from 0 to "
-                f"{length - 1:,}."
-            )
-        return Listed(samples)
+    def replica(
+        self,
+        *,
+        plan: Plan | None = None,
+        threads: int | None = None,
+        fidelity: str | None = None,
+        batch_size: int | None = None,
+    ) -> AcceleratedLoader:
+        """Return a loader over the same data from its first epoch on, with threads of its own."""
+        other = object.__new__(type(self))
+        other.__dict__.update(self.__dict__)
+        other._loader = self._loader.replica(
+            plan=plan, threads=threads, fidelity=fidelity, batch_size=batch_size
+        )
+        return other
 
-    def _form(self, delivered: tuple[Any, Any]) -> Any:
+    def close(self) -> None:
+        """Stop the loader's threads now; iterating again starts new ones."""
+        self._loader.close()
+
+    def __getitem__(self, index: Any) -> NoReturn:
+        """Refuse to stand for a torch Dataset."""
+        raise LoaderError(HAS_NO_SAMPLES)
+
+    def __reduce__(self) -> NoReturn:
+        """Refuse to be pickled or copied."""
+        raise LoaderError(CANNOT_BE_COPIED)
+
+    def __repr__(self) -> str:
+        return repr(self._loader)
+
+
+class FormedBatches(Iterator[Any]):
+    """The batches of one epoch, each put into its form when it is asked for."""
+
+    def __init__(self, batches: Iterator[Any], form: Callable[[Any], Any]) -> None:
+        self._batches = batches
+        self._form = form
+
+    def __next__(self) -> Any:
+        return self._form(next(self._batches))
+
+
+class BatchForm:
+    """Makes what the DataLoader gave of the images and labels that our loader gives."""
+
+    def __init__(
+        self, contents: DatasetContents, is_gray: bool, as_pillow: bool, collate: Collate
+    ) -> None:
+        self._nesting = contents.nesting
+        self._target_form = contents.target_form
+        self._positions = contents.labels
+        self._is_gray = is_gray
+        self._as_pillow = as_pillow
+        self._collate = collate
+
+    def __call__(self, delivered: tuple[Any, Any]) -> Any:
+        """Return the batch in its form."""
         images, labels = delivered
         if self._as_pillow:
             images = [_pillow_image(pixels, is_gray=self._is_gray) for pixels in images]
@@ -90,7 +194,7 @@ class AcceleratedLoader(Loader):
             images = _first_channel(images)
         if self._target_form is not None:
             labels = [
-                self._target_form.form(int(self._positions[target.pop("image_id")]), target)
+                self._target_form.build(int(self._positions[target.pop("image_id")]), target)
                 for target in labels
             ]
         if self._collate == Collate.FAST:
@@ -98,10 +202,27 @@ class AcceleratedLoader(Loader):
         if self._collate == Collate.DEFAULT:
             if self._target_form is not None:
                 images, labels = _collated(images), _collated(labels)
-            return _fill(self._template, {IMAGE: images, LABEL: labels})
+            return _fill(self._nesting, {IMAGE: images, LABEL: labels})
         parts = {IMAGE: tuple(images), LABEL: tuple(labels)}
-        zipped = [parts[str(part)] for part in self._template]
+        zipped = [parts[str(part)] for part in self._nesting]
         return tuple(zipped) if self._collate == Collate.TUPLE else zipped
+
+
+def _ask_sampler(sampler: Any, available: int) -> Listed:
+    """The order of one epoch: all that the user's sampler yields now."""
+    name, said = type(sampler).__name__, len(sampler)
+    listed = [int(index) for index in islice(sampler, said + 1)]
+    if len(listed) != said:
+        more = "more" if len(listed) > said else f"{len(listed):,}"
+        raise LoaderError(f"{name}: its length is {said:,}, but it yields {more} samples.")
+    samples = np.array(listed, dtype=np.int64)
+    outside = (samples < 0) | (samples >= available)
+    if outside.any():
+        raise LoaderError(
+            f"{name}: it asks for sample {samples[outside][0]}; they count from 0 to "
+            f"{available - 1:,}."
+        )
+    return Listed(samples)
 
 
 def _first_channel(images: Any) -> Any:
@@ -120,10 +241,10 @@ def _collated(parts: Any) -> Any:
     return imported(TORCH_DATA).default_collate(parts) if isinstance(parts, list) else parts
 
 
-def _fill(template: Template, parts: dict[str, Any]) -> Any:
+def _fill(nesting: Nesting, parts: dict[str, Any]) -> Any:
     """Batches of the parts of a sample, side by side as torch's default_collate has them."""
-    if isinstance(template, str):
-        return parts[template]
-    if isinstance(template, dict):
-        return {name: _fill(inner, parts) for name, inner in template.items()}
-    return [_fill(inner, parts) for inner in template]
+    if isinstance(nesting, str):
+        return parts[nesting]
+    if isinstance(nesting, dict):
+        return {name: _fill(inner, parts) for name, inner in nesting.items()}
+    return [_fill(inner, parts) for inner in nesting]

@@ -19,8 +19,8 @@ def pixels(item):
 
 
 @pytest.mark.parametrize(("part", "count"), [("train", 209), ("test", 50)])
-def test_real_hdf5(data_folder, part, count):
-    path = data_folder / "formats" / "hdf5" / f"{part}_catvnoncat.h5"
+def test_real_hdf5(outside_folder, part, count):
+    path = outside_folder / "formats" / "hdf5" / f"{part}_catvnoncat.h5"
     source = open_dataset(path)
     items = list(source.items())
     with h5py.File(path) as file:
@@ -67,9 +67,9 @@ def test_hdf5_without_images(tmp_path):
         open_dataset(tmp_path / "b.h5")
 
 
-def test_real_caffe_datum(data_folder):
+def test_real_caffe_datum(outside_folder):
     """The pixels lie in the last 196,608 bytes before the label, blue plane first."""
-    path = data_folder / "formats" / "lmdb" / "caffe_datum_train_lmdb"
+    path = outside_folder / "formats" / "lmdb" / "caffe_datum_train_lmdb"
     with lmdb.open(str(path), readonly=True, lock=False) as handle, handle.begin() as transaction:
         values = [value for _, value in transaction.cursor()]
     source = open_dataset(path)
@@ -84,8 +84,8 @@ def test_real_caffe_datum(data_folder):
     assert [item.name for item in source.items(11)] == [items[11].name]
 
 
-def test_real_encoded_images(data_folder):
-    path = data_folder / "formats" / "lmdb" / "mmcv_demo.lmdb"
+def test_real_encoded_images(outside_folder):
+    path = outside_folder / "formats" / "lmdb" / "mmcv_demo.lmdb"
     source = open_dataset(path)
     (item,), (again,) = source.items(), open_dataset(path).items()
 

@@ -12,11 +12,6 @@ from penstock.packing.datasets.coco import RENUMBERED, STRAY
 from penstock.packing.mask_runs import decode_runs
 
 
-@pytest.fixture
-def coco128(data_folder):
-    return data_folder / "detect" / "coco128"
-
-
 def write(folder, images=(), annotations=(), categories=(), name="instances.json"):
     for image in images:
         (folder / image["file_name"]).write_bytes(image_bytes())
@@ -33,17 +28,18 @@ def annotation(**changes):
     return {"id": 1, "image_id": 7, "category_id": 90, "bbox": [1, 2, 3, 4], **changes}
 
 
-def test_real_boxes_are_those_of_the_json(coco128):
+def test_boxes_of_photos_are_those_of_the_json(coco_folder):
     """Read again with json alone, image by image."""
-    whole = json.loads((coco128 / "instances.json").read_text())
+    whole = json.loads((coco_folder / "instances.json").read_text())
     ids = sorted(category["id"] for category in whole["categories"])
     names = {category["id"]: category["name"] for category in whole["categories"]}
-    source = open_dataset(coco128 / "instances.json")
+    source = open_dataset(coco_folder / "instances.json")
     items = list(source.items())
 
-    assert source.length == len(items) == 80
-    assert boxes_in(items) == 640
-    assert sum(item.columns["iscrowd"].sum() for item in items) == 10
+    crowds = sum(annotation["iscrowd"] for annotation in whole["annotations"])
+    assert source.length == len(items) == len(whole["images"]) > 20
+    assert boxes_in(items) == len(whole["annotations"]) > 80
+    assert sum(item.columns["iscrowd"].sum() for item in items) == crowds > 5
     assert source.box_classes == tuple(names[i] for i in ids)
     for image, item in zip(whole["images"], items, strict=True):
         expected = [a for a in whole["annotations"] if a["image_id"] == image["id"]]
@@ -57,11 +53,11 @@ def test_real_boxes_are_those_of_the_json(coco128):
         ]
 
 
-def test_real_masks_are_those_of_pycocotools(coco128):
+def test_masks_of_photos_are_those_of_pycocotools(coco_folder):
     mask = pytest.importorskip("pycocotools.mask")
-    whole = json.loads((coco128 / "instances.json").read_text())
+    whole = json.loads((coco_folder / "instances.json").read_text())
     sizes = {image["id"]: (image["height"], image["width"]) for image in whole["images"]}
-    for item in open_dataset(coco128 / "instances.json").items():
+    for item in open_dataset(coco_folder / "instances.json").items():
         image_id = item.columns["image_id"]
         height, width = sizes[image_id]
         outlines = [a["segmentation"] for a in whole["annotations"] if a["image_id"] == image_id]
@@ -74,8 +70,8 @@ def test_real_masks_are_those_of_pycocotools(coco128):
 
 
 @pytest.mark.parametrize("layout", ["coco", "coco_instances", "coco_roboflow", "mmdet_coco"])
-def test_layouts_of_folders(data_folder, layout):
-    folder = data_folder / "formats" / "layouts" / "coco_dataset" / layout
+def test_layouts_of_folders(outside_folder, layout):
+    folder = outside_folder / "formats" / "layouts" / "coco_dataset" / layout
     train, val = (open_dataset(folder, split=split) for split in ("train", "val"))
     (first,), (second,) = train.items(), val.items()
 
@@ -87,15 +83,15 @@ def test_layouts_of_folders(data_folder, layout):
     assert second.columns["iscrowd"].tolist() == [0, 1]
 
 
-def test_keypoints_of_persons_join_the_instances(data_folder):
-    folder = data_folder / "formats" / "layouts" / "coco_dataset" / "coco"
+def test_keypoints_of_persons_join_the_instances(outside_folder):
+    folder = outside_folder / "formats" / "layouts" / "coco_dataset" / "coco"
     (item,) = open_dataset(folder, split="train").items()
 
     assert item.columns["keypoints"].tolist() == [[[0, 0, 0], [0, 2, 1], [4, 1, 2]]]
 
 
-def test_captions_labels_and_panoptic(data_folder):
-    folder = data_folder / "formats" / "layouts" / "coco_dataset"
+def test_captions_labels_and_panoptic(outside_folder):
+    folder = outside_folder / "formats" / "layouts" / "coco_dataset"
     (captions,) = open_dataset(folder / "coco_captions", split="val").items()
     (labels,) = open_dataset(folder / "coco_labels", split="val").items()
     (panoptic,) = open_dataset(folder / "coco_panoptic", split="val").items()

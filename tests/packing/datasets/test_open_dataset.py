@@ -20,9 +20,9 @@ SAMPLES = {
 
 
 @pytest.mark.parametrize("sample", SAMPLES)
-def test_real_data_is_recognised(data_folder, sample):
+def test_real_data_is_recognised(outside_folder, sample):
     kind, count = SAMPLES[sample]
-    source = open_dataset(data_folder / sample)
+    source = open_dataset(outside_folder / sample)
 
     assert isinstance(source, PackSource)
     assert source.kind == kind
@@ -33,24 +33,24 @@ def test_real_data_is_recognised(data_folder, sample):
     assert list(source.items(count)) == []
 
 
-def test_two_layouts_in_one_folder_are_refused(data_folder):
+def test_two_layouts_in_one_folder_are_refused(coco_folder):
     with pytest.raises(SourceError, match=r"coco \(instances.json\), yolo \(labels_yolo\)"):
-        open_dataset(data_folder / "detect" / "coco128")
+        open_dataset(coco_folder)
 
 
-def test_splits_are_never_mixed(data_folder):
+def test_splits_are_never_mixed(voc_folder):
     with pytest.raises(SourceError, match="several splits: test, train, val"):
-        open_dataset(data_folder / "detect" / "bccd_voc")
+        open_dataset(voc_folder)
     with pytest.raises(SourceError, match="no split 'dev'"):
-        open_dataset(data_folder / "detect" / "bccd_voc", split="dev")
+        open_dataset(voc_folder, split="dev")
 
 
 @pytest.mark.parametrize(
     "layout", ["labelme_dataset", "roboflow_dataset/createml", "open_images_dataset/v6"]
 )
-def test_unknown_layouts_are_no_folders_of_classes(data_folder, layout):
+def test_unknown_layouts_are_no_folders_of_classes(outside_folder, layout):
     with pytest.raises(SourceError):
-        open_dataset(data_folder / "formats" / "layouts" / layout)
+        open_dataset(outside_folder / "formats" / "layouts" / layout)
 
 
 def test_folder_of_classes(tmp_path):

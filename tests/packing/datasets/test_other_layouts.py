@@ -10,8 +10,8 @@ from penstock.packing.datasets.kitti import KITTI_CLASSES
 
 
 @pytest.fixture
-def layouts(data_folder):
-    return data_folder / "formats" / "layouts"
+def layouts(outside_folder):
+    return outside_folder / "formats" / "layouts"
 
 
 def test_kitti(layouts):

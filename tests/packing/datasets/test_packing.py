@@ -26,8 +26,8 @@ SAMPLES = [
 
 
 @pytest.mark.parametrize(("path", "kind", "split"), SAMPLES)
-def test_columns_survive(data_folder, tmp_path, path, kind, split):
-    source = open_dataset(data_folder / path, kind, split=split)
+def test_columns_survive(outside_folder, tmp_path, path, kind, split):
+    source = open_dataset(outside_folder / path, kind, split=split)
     pack(source, tmp_path / "x.pen", progress=False)
     packed = open_packed(tmp_path / "x.pen")
     items = list(source.items())

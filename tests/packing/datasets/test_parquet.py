@@ -25,8 +25,8 @@ def write(path, features=None, **columns):
     return path
 
 
-def test_real_tensors(data_folder):
-    folder = data_folder / "formats" / "parquet"
+def test_real_tensors(outside_folder):
+    folder = outside_folder / "formats" / "parquet"
     source = open_dataset(folder)
     items = list(source.items())
     tables = [pq.read_table(path) for path in sorted(folder.glob("*.parquet"))]

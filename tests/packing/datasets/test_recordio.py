@@ -34,9 +34,9 @@ def rec(tmp_path):
 
 
 @pytest.mark.parametrize("name", ["benz_train", "darknet_dog_val"])
-def test_real_boxes_are_those_of_the_list(data_folder, name):
+def test_real_boxes_are_those_of_the_list(outside_folder, name):
     """The .lst has the same numbers as text, with width and height before them."""
-    folder = data_folder / "formats" / "recordio"
+    folder = outside_folder / "formats" / "recordio"
     source = open_dataset(folder / f"{name}.rec")
     items = list(source.items())
     lines = (folder / f"{name}.lst").read_text().splitlines()
@@ -51,8 +51,8 @@ def test_real_boxes_are_those_of_the_list(data_folder, name):
         assert item.data.startswith(b"\xff\xd8")
 
 
-def test_real_oddities(data_folder):
-    folder = data_folder / "formats" / "recordio"
+def test_real_oddities(outside_folder):
+    folder = outside_folder / "formats" / "recordio"
     benz = open_dataset(folder / "benz_train.rec")
     dog = open_dataset(folder / "darknet_dog_val.rec")
     first, *_ = list(benz.items())

@@ -31,9 +31,9 @@ def archive(tmp_path):
     return write
 
 
-def test_real_shards(data_folder):
+def test_real_shards(outside_folder):
     """Read again with tarfile: names, and every byte."""
-    folder = data_folder / "formats" / "webdataset"
+    folder = outside_folder / "formats" / "webdataset"
     source = open_dataset(folder)
     expected = {}
     for shard in sorted(folder.glob("*.tar")):
@@ -46,8 +46,8 @@ def test_real_shards(data_folder):
     assert source.columns == ()
 
 
-def test_real_imagenet_archives(data_folder):
-    folder = data_folder / "formats" / "imagenet_tar"
+def test_real_imagenet_archives(outside_folder):
+    folder = outside_folder / "formats" / "imagenet_tar"
     train = open_dataset(folder / "ILSVRC2012_img_train.tar")
     val = open_dataset(folder / "ILSVRC2012_img_val.tar")
     items = list(train.items())

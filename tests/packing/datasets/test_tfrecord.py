@@ -62,9 +62,9 @@ def record_file(tmp_path):
     return write
 
 
-def test_real_classification(data_folder):
+def test_real_classification(outside_folder):
     """Labels read again by searching the file for the feature's name."""
-    folder = data_folder / "formats" / "tfrecord"
+    folder = outside_folder / "formats" / "tfrecord"
     path = folder / "flowers_validation_00001-of-00005.tfrecord"
     source = open_dataset(path)
     items = list(source.items())
@@ -77,8 +77,8 @@ def test_real_classification(data_folder):
     assert all(item.data.startswith(b"\xff\xd8") for item in items)
 
 
-def test_real_boxes_are_those_of_the_csv(data_folder):
-    folder = data_folder / "formats" / "tfrecord"
+def test_real_boxes_are_those_of_the_csv(outside_folder):
+    folder = outside_folder / "formats" / "tfrecord"
     expected = collections.defaultdict(list)
     with (folder / "raccoon_test_labels.csv").open() as lines:
         for row in csv.DictReader(lines):
@@ -94,8 +94,8 @@ def test_real_boxes_are_those_of_the_csv(data_folder):
         assert set(item.columns["box_labels"].tolist()) == {0}
 
 
-def test_real_boxes_with_names_in_the_records(data_folder):
-    source = open_dataset(data_folder / "formats" / "tfrecord" / "od115522_test.tfrecord")
+def test_real_boxes_with_names_in_the_records(outside_folder):
+    source = open_dataset(outside_folder / "formats" / "tfrecord" / "od115522_test.tfrecord")
     first, *rest = source.items()
 
     assert len(rest) == 11
@@ -108,8 +108,8 @@ def test_real_boxes_with_names_in_the_records(data_folder):
     )
 
 
-def test_label_map(data_folder):
-    folder = data_folder / "formats" / "layouts" / "tf_detection_api_dataset"
+def test_label_map(outside_folder):
+    folder = outside_folder / "formats" / "layouts" / "tf_detection_api_dataset"
     source = open_dataset(folder, split="train")
     (item,) = source.items()
 
@@ -120,9 +120,9 @@ def test_label_map(data_folder):
     assert open_dataset(folder / "test.tfrecord").columns == ()
 
 
-def test_label_map_in_folders_of_splits(data_folder):
+def test_label_map_in_folders_of_splits(outside_folder):
     source = open_dataset(
-        data_folder / "formats" / "layouts" / "roboflow_dataset" / "tfrecord", split="val"
+        outside_folder / "formats" / "layouts" / "roboflow_dataset" / "tfrecord", split="val"
     )
     (item,) = source.items()
 

@@ -136,15 +136,12 @@ def test_labels_zipped(tv, make_loader):
             assert all(map(tv.torch.equal, batch[0], expected[0]))
 
 
-def test_real_photos(tv, data_folder):
+def test_photos(tv, coco_folder):
     pytest.importorskip("pycocotools")
     from torchvision.datasets import CocoDetection, wrap_dataset_for_transforms_v2
 
-    root = data_folder / "detect" / "coco128"
-    if not root.exists():
-        pytest.skip(f"no test data: {root} is missing")
     steps = [tv.v2.RandomHorizontalFlip(1.0), tv.v2.Resize(160), *ends(tv)]
-    files = str(root / "images"), str(root / "instances.json")
+    files = str(coco_folder / "images"), str(coco_folder / "instances.json")
     dataset = CocoDetection(*files, transforms=tv.v2.Compose(steps))
     theirs = tv.data.DataLoader(
         wrap_dataset_for_transforms_v2(dataset),

@@ -7,6 +7,7 @@ import PIL.Image
 import pytest
 
 import penstock
+from corpus.data_folders import DATA, folder_of
 from forced_draws import drawn_by, forced
 from penstock.loading.sampler import Order
 
@@ -30,13 +31,13 @@ def recipes(torchvision):
     return recipes
 
 
-@pytest.fixture(scope="module", params=["generated", "photos"])
+@pytest.fixture(scope="module", params=["generated", *DATA])
 def setting(request, recipes, folder, tmp_path_factory):
-    """Small generated images, and real photos."""
+    """Small generated images, and photos."""
     if request.param == "generated":
         return recipes.Setting(folder, side_px=33, batch_size=5)
     root = tmp_path_factory.mktemp("photos")
-    for index, path in enumerate(request.getfixturevalue("in1k")[::6]):
+    for index, path in enumerate(sorted((folder_of(request.param) / "in1k").glob("*.[jJ]*"))[::6]):
         (root / str(index % 3)).mkdir(exist_ok=True)
         (root / str(index % 3) / path.name).symlink_to(path)
     return recipes.Setting(root, side_px=112, batch_size=8)

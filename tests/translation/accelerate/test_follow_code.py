@@ -10,7 +10,7 @@ import pytest
 from PIL import Image
 
 from penstock.translation.datasets.read_dataset import read_dataset
-from penstock.translation.tracing.array_steps import AsArray
+from penstock.translation.tracing.calls import AsArray
 from penstock.translation.tracing.values import UnfollowableError
 
 NAMES = ["a.jpg", "b.png", "c.jpg"]

@@ -5,7 +5,7 @@ import pytest
 from PIL import Image
 
 import penstock
-from penstock.translation.opencv_files import find_difference
+from penstock.translation.pipeline_builder import find_difference
 
 cv2 = pytest.importorskip("cv2")
 

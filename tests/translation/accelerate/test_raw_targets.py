@@ -97,15 +97,12 @@ def test_what_is_refused(tv, make):
             penstock.accelerate(loader)
 
 
-def test_real_annotations(tv, data_folder, tmp_path):
+def test_annotations_of_cells(tv, voc_folder, tmp_path):
     """Blood cells in VOC's form, whose classes torchvision's wrapper does not know."""
     from torchvision.datasets import VOCDetection, wrap_dataset_for_transforms_v2
 
-    given = data_folder / "detect" / "bccd_voc"
-    if not given.exists():
-        pytest.skip(f"no test data: {given} is missing")
     (tmp_path / "VOCdevkit").mkdir()
-    (tmp_path / "VOCdevkit" / "VOC2012").symlink_to(given)
+    (tmp_path / "VOCdevkit" / "VOC2012").symlink_to(voc_folder)
     dataset = VOCDetection(str(tmp_path), "2012", "val", transform=tv.v1.ToTensor())
     theirs = tv.data.DataLoader(dataset, 8, collate_fn=lambda b: tuple(zip(*b)))  # noqa: B905
     assert_same(tv, penstock.accelerate(theirs), theirs)

@@ -73,7 +73,7 @@ def test_computing_on_tensors_is_not_pillows(make_loader, tv):
     transform = v2.Compose([v2.ToImage(), v2.RandomResizedCrop(32), *ends])
     refused(
         make_loader(transform=transform),
-        r"^RandomResizedCrop.*: it meets a tensor here.* Put ToImage\(\) .* behind it, or pass",
+        r"^RandomResizedCrop.*: it meets a tensor here.* Put ToImage\(\) .* after it, or pass",
     )
     loader = penstock.accelerate(make_loader(transform=transform), strict=False)
     assert "by a level at times" in str(loader.translation)

@@ -127,17 +127,17 @@ def test_ours_alone_are_left_alone(folder):
 REFUSED = {
     "computed on tensors": (
         lambda tv: tv.v2.Compose([tv.v2.ToImage(), tv.v2.RandomResizedCrop(8)]),
-        "RandomResizedCrop.*: it meets a tensor here.* Put ToImage.. or PILToTensor.. behind it",
+        "RandomResizedCrop.*: it meets a tensor here.* Put ToImage.. or PILToTensor.. after it",
     ),
-    "ours behind their tensor": (
+    "ours after their tensor": (
         lambda tv: T.Compose([tv.v2.ToImage(), T.Resize(8)]),
         "Resize.*: it meets a uint8 tensor",
     ),
-    "theirs behind our tensor": (
+    "theirs after our tensor": (
         lambda tv: T.Compose([T.ToImage(), tv.v2.Resize(8)]),
         "Resize.*: it meets a tensor here",
     ),
-    "a function behind the tensor": (
+    "a function after the tensor": (
         lambda tv: tv.v2.Compose([tv.v2.ToImage(), tv.v2.Lambda(mirror)]),
         "mirror: it meets a uint8 tensor",
     ),

@@ -12,7 +12,7 @@ from importlib import import_module
 from typing import Any, Protocol
 
 from penstock.errors import AnalysisError
-from penstock.watching.batch_images import count_images
+from penstock.watching.loader_facts import count_images
 
 EMULATED = "emulated:"
 REAL = ("cuda", "mps", "cpu")

@@ -4,15 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
 from penstock.analysis.subject.subject import WorkerKind
 from penstock.costs.costs import Costs
-from penstock.costs.plan_variants import with_layers, with_size
+from penstock.costs.loader_costs import measure_loader, worst_lock_share
+from penstock.costs.plan_variants import MeasuredLoader, with_layers, with_size
+from penstock.costs.slow_files import SlowFiles, slow_files_of_loader
 from penstock.data.column_source import ColumnSource
-from penstock.loading.loader import Loader
 from penstock.sources import has_paths
 
 _FILES_LOOKED_AT = 512
@@ -24,7 +26,7 @@ class PenstockSubject:
     worker_kind: WorkerKind = "threads"
     keeps_workers = True
 
-    def __init__(self, loader: Loader) -> None:
+    def __init__(self, loader: MeasuredLoader) -> None:
         self.loader = loader
         self.title = repr(loader)
         self.batch_size = loader.batch_size
@@ -51,9 +53,8 @@ class PenstockSubject:
 
     def costs(self, seconds: float) -> Costs | None:
         """Add op after op and take the CPU time that each one adds."""
-        from penstock.costs.penstock_costs import measure_costs
-
-        return measure_costs(self.loader, seconds)
+        costs = measure_loader(self.loader, seconds=seconds)
+        return replace(costs, lock_share=worst_lock_share(self.loader))
 
     def files(self) -> Sequence[str]:
         """Return some files of a folder or a list; a packed file is not looked at."""
@@ -82,8 +83,6 @@ class PenstockSubject:
         plan = with_size(self.loader.plan, factor)
         return None if plan is None else PenstockSubject(self.loader.replica(plan=plan))
 
-    def slowest_files(self) -> tuple[tuple[str, float], ...]:
+    def slowest_files(self) -> SlowFiles:
         """Load some of the files one by one."""
-        from penstock.costs.slow_files import slowest_files
-
-        return slowest_files(self.loader, self.files())
+        return slow_files_of_loader(self.loader, self.files())

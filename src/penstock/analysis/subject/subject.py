@@ -144,8 +144,9 @@ def open_subject(loader: Any) -> Subject:
     """Find out what kind of loader this is."""
     from penstock.analysis.subject.penstock_subject import PenstockSubject
     from penstock.loading.loader import Loader
+    from penstock.translation.delivery import AcceleratedLoader
 
-    if isinstance(loader, Loader):
+    if isinstance(loader, (Loader, AcceleratedLoader)):
         return PenstockSubject(loader)
     torch_data = sys.modules.get("torch.utils.data")
     if torch_data is not None and isinstance(loader, torch_data.DataLoader):

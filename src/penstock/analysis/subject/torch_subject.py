@@ -11,13 +11,14 @@ from typing import Any
 
 from penstock.analysis.subject.subject import WorkerKind
 from penstock.costs.costs import Costs
-from penstock.costs.dataset import find_slowest_files
-from penstock.costs.library_threads import library_threads
+from penstock.costs.dataset_costs import measure_dataset
+from penstock.costs.ops import chain, is_dataset, list_composes
 from penstock.costs.plan_variants import scaled
-from penstock.costs.torch_costs import innermost, list_composes, measure_costs
+from penstock.costs.slow_files import SlowFiles, slow_files_of_dataset
+from penstock.usable_cores import library_threads
 
 _FILES_LOOKED_AT = 512
-_FILES_TIMED = 64
+_LEAST_SAMPLES = 64
 _TO_TENSOR = {"ToTensor", "PILToTensor", "ToImage"}
 
 
@@ -34,7 +35,7 @@ class TorchSubject:
         self.keeps_workers: bool = loader.persistent_workers
         self.images = _length(self._dataset)
         self.batch_size: int = batch_size or loader.batch_size or _batch_size(loader)
-        name = type(innermost(self._dataset)).__name__
+        name = type(_innermost(self._dataset)).__name__
         self.title = (
             f"DataLoader({name} of {self.images:,} images, batch_size={self.batch_size}, "
             f"num_workers={self.workers})"
@@ -61,8 +62,13 @@ class TorchSubject:
 
     def costs(self, seconds: float) -> Costs | None:
         """Take items of the data set one after the other, and time what is done to them."""
-        collate = self._loader.collate_fn
-        return measure_costs(self._dataset, collate, self.batch_size, seconds)
+        return measure_dataset(
+            self._dataset,
+            max(self.batch_size, _LEAST_SAMPLES),
+            seconds=seconds,
+            collate=self._loader.collate_fn,
+            batch_size=self.batch_size,
+        ).costs
 
     def files(self) -> Sequence[str]:
         """Return the files of an ImageFolder or the like."""
@@ -99,15 +105,15 @@ class TorchSubject:
                     found |= _scale_sizes(op, factor)
         return TorchSubject(self._loader, dataset, self._other_batch_size) if found else None
 
-    def slowest_files(self) -> tuple[tuple[str, float], ...]:
+    def slowest_files(self) -> SlowFiles:
         """Fetch some samples one by one; nothing for data that has no order."""
-        if not _has_length(self._dataset) or not self.images:
+        if not is_dataset(self._dataset) or not self.images:
             return ()
         with library_threads(1):
-            return find_slowest_files(self._dataset, _FILES_TIMED)
+            return slow_files_of_dataset(self._dataset)
 
     def _samples(self) -> Sequence[Any]:
-        samples = getattr(innermost(self._dataset), "samples", ())
+        samples = getattr(_innermost(self._dataset), "samples", ())
         return samples if isinstance(samples, Sequence) else ()
 
     def _remake(self, workers: int) -> Any:
@@ -127,7 +133,7 @@ class TorchSubject:
                 "timeout": given.timeout,
             }
         size = self._other_batch_size
-        if given.batch_sampler is None or not _has_length(self._dataset):
+        if given.batch_sampler is None or not is_dataset(self._dataset):
             options |= {"batch_size": size or given.batch_size, "drop_last": given.drop_last}
         elif size is None:
             options["batch_sampler"] = given.batch_sampler
@@ -159,8 +165,8 @@ def _scale_sizes(op: Any, factor: float) -> bool:
     return bool(given)
 
 
-def _has_length(dataset: Any) -> bool:
-    return hasattr(dataset, "__len__") and hasattr(dataset, "__getitem__")
+def _innermost(dataset: Any) -> Any:
+    return list(chain(dataset))[-1]
 
 
 def _names(samples: Sequence[Any]) -> list[str]:

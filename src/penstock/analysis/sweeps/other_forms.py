@@ -13,7 +13,7 @@ from penstock.analysis.subject.penstock_subject import PenstockSubject
 from penstock.analysis.subject.subject import Subject
 from penstock.analysis.sweeps.sweep import Setting, Swept
 from penstock.analysis.what_if import Change
-from penstock.costs.like_loader import like
+from penstock.costs.plan_variants import like
 from penstock.data.packed import PackedSource
 from penstock.errors import PenstockError, TranslationError
 from penstock.packing.pack import pack

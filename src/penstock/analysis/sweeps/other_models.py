@@ -9,7 +9,7 @@ from penstock.analysis.device.torch_device import TorchDevice
 from penstock.analysis.sweeps.sweep import Setting, Swept
 from penstock.analysis.what_if import Change
 from penstock.errors import AnalysisError
-from penstock.watching.batch_images import count_images
+from penstock.watching.loader_facts import count_images
 
 # From small to large; the same networks under the names of both libraries.
 _TORCHVISION = ("mobilenet_v3_small", "resnet18", "resnet50")

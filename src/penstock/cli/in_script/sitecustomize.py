@@ -20,7 +20,11 @@ if TYPES:
     from penstock.cli.run import WatchedScript
 
 PREFIX = "PENSTOCK_RUN_"
-LIBRARIES = ("torch.utils.data.dataloader", "penstock.loading.loader")
+LIBRARIES = (
+    "torch.utils.data.dataloader",
+    "penstock.loading.loader",
+    "penstock.translation.delivery",  # what `accelerate` returns
+)
 
 
 class Script:

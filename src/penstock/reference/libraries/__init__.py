@@ -15,17 +15,17 @@ def open_library(name: str) -> ImageLibrary[Any]:
     if name == "opencv":
         return _open_opencv()
     if name == "numpy":
-        from penstock.reference.libraries.numpy_library import NumpyLibrary
+        from penstock.reference.libraries.numpy import NumpyLibrary
 
         return NumpyLibrary()
-    from penstock.reference.libraries.pillow_library import PillowLibrary
+    from penstock.reference.libraries.pillow import PillowLibrary
 
     return PillowLibrary()
 
 
 def _open_opencv() -> ImageLibrary[Any]:
     try:
-        from penstock.reference.libraries.opencv_library import OpenCvLibrary
+        from penstock.reference.libraries.opencv import OpenCvLibrary
     except ImportError as error:
         raise LoaderError(
             f"Loader: backend='opencv' needs OpenCV, which cannot be imported ({error}). "

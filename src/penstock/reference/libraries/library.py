@@ -1,4 +1,4 @@
-"""What a carrier asks of an image library."""
+"""What a loader asks of an image library, and what those share whose images are arrays."""
 
 from __future__ import annotations
 
@@ -6,15 +6,26 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterable
 from typing import Any, Generic, TypeVar
 
+import numpy as np
 import numpy.typing as npt
 from PIL import Image
 
-from penstock.geometry import Size
+from penstock.geometry import Ints, Size
+from penstock.reference.effects import Mix, Numbers
+from penstock.reference.pipeline import finish_pixels
 from penstock.sources import Source
-from penstock.transforms.moves import Move
+from penstock.transforms.effects import Effect, EffectMove
+from penstock.transforms.moves import CropMove, FlipMove, Move, PadMode, PadMove, ResizeMove
 from penstock.transforms.values import FinalSpec, Layout
 
 ImageT = TypeVar("ImageT")
+Pixels = npt.NDArray[np.uint8]  # height x width x 3
+Table = npt.NDArray[np.uint8]  # what becomes of each of 256 levels
+Borders = tuple[int, int, int, int]  # left, top, right, bottom
+Colour = tuple[int, int, int]  # red, green, blue
+
+_LEVELS = np.arange(256)
+_SAME: Table = _LEVELS.astype(np.uint8)
 
 
 class ImageLibrary(ABC, Generic[ImageT]):
@@ -46,3 +57,119 @@ class ImageLibrary(ABC, Generic[ImageT]):
     @abstractmethod
     def finish(self, image: ImageT, spec: FinalSpec, layout: Layout) -> npt.NDArray[Any]:
         """The final pass: values, element type and layout."""
+
+
+class ArrayLibrary(ImageLibrary[Pixels]):
+    """Crops, mirrors and mixes by NumPy; the rest is up to the library."""
+
+    @abstractmethod
+    def pad(self, image: Pixels, borders: Borders, mode: PadMode, fill: Colour) -> Pixels:
+        """Add borders: left, top, right, bottom."""
+
+    @abstractmethod
+    def resize(self, image: Pixels, size: Size, filter: int) -> Pixels:
+        """Resize with the filter of Pillow's number, or what is nearest to it."""
+
+    @abstractmethod
+    def apply_effect(self, image: Pixels, effect: Effect, numbers: Numbers, size: Size) -> Pixels:
+        """One effect, not one that mixes; the image has `size` afterwards."""
+
+    def size_of(self, image: Pixels) -> Size:
+        """The size of an image."""
+        return Size(*image.shape[:2])
+
+    def run_moves(self, image: Pixels, moves: Iterable[Move], row: int) -> Pixels:
+        """Do what the moves say for the sample in `row`."""
+        mix = Mix()
+        for move in moves:
+            match move:
+                case PadMove():
+                    borders = _ints(row, move.left, move.top, move.right, move.bottom)
+                    if any(borders):
+                        image = self.pad(image, borders, move.mode, move.fill)
+                case CropMove():
+                    top, left, height, width = _ints(
+                        row, move.top, move.left, move.height, move.width
+                    )
+                    image = image[top : top + height, left : left + width]
+                case ResizeMove():
+                    size = Size(int(move.height[row]), int(move.width[row]))
+                    if size != self.size_of(image):
+                        image = self.resize(image, size, move.filter)
+                case FlipMove():
+                    down = -1 if move.vertical[row] else 1
+                    across = -1 if move.horizontal[row] else 1
+                    image = image[::down, ::across]
+                case EffectMove():
+                    image = self._run_effect(image, move, row, mix)
+        return image
+
+    def to_pillow(self, image: Pixels) -> Image.Image:
+        """A copy for users' functions."""
+        return Image.fromarray(np.ascontiguousarray(image))
+
+    def from_pillow(self, image: Image.Image) -> Pixels:
+        """The pixels of what a user's function returned."""
+        return np.ascontiguousarray(np.asarray(image), dtype=np.uint8)
+
+    def finish(self, image: Pixels, spec: FinalSpec, layout: Layout) -> npt.NDArray[Any]:
+        """The final pass: values, element type and layout."""
+        return finish_pixels(image, spec, layout)
+
+    def _run_effect(self, image: Pixels, move: EffectMove, row: int, mix: Mix) -> Pixels:
+        effect = Effect(move.effect[row])
+        numbers = move.numbers[row].tolist()
+        if effect == Effect.NONE:
+            return image
+        if effect in Mix.EFFECTS:
+            return mix.apply(image, effect, numbers[0])
+        size = Size(int(move.height[row]), int(move.width[row]))
+        return self.apply_effect(image, effect, numbers, size)
+
+
+def _ints(
+    row: int, first: Ints, second: Ints, third: Ints, fourth: Ints
+) -> tuple[int, int, int, int]:
+    return int(first[row]), int(second[row]), int(third[row]), int(fourth[row])
+
+
+def blend_table(start: int, factor: float) -> Table:
+    """`start` at factor 0, the level itself at 1, beyond either for others; fractions cut off."""
+    values: npt.NDArray[np.float32] = np.float32(start) + np.float32(factor) * (
+        _LEVELS - start
+    ).astype(np.float32)
+    return values.clip(0, 255).astype(np.uint8)
+
+
+def posterize_table(bits: int) -> Table:
+    """Keep the upper bits."""
+    return (_LEVELS & ~((1 << (8 - bits)) - 1)).astype(np.uint8)
+
+
+def solarize_table(threshold: float) -> Table:
+    """Invert from the threshold on."""
+    return np.where(threshold > _LEVELS, _LEVELS, 255 - _LEVELS).astype(np.uint8)
+
+
+def solarize_add_table(added: int, threshold: float) -> Table:
+    """Add below the threshold."""
+    raised = np.minimum(_LEVELS + added, 255)
+    return np.where(threshold > _LEVELS, raised, _LEVELS).astype(np.uint8)
+
+
+def stretch_table(low: int, high: int) -> Table:
+    """Stretch the levels from `low` to `high` over all there are."""
+    if low == high:
+        return _SAME
+    scale = 255.0 / (high - low)
+    return (_LEVELS * scale - low * scale).clip(0, 255).astype(np.uint8)
+
+
+def equalize_table(counts: Ints) -> Table:
+    """Use all levels about equally often, given how often each occurs."""
+    used = np.flatnonzero(counts)
+    step = (int(counts.sum()) - int(counts[used[-1]])) // 255
+    if step == 0:
+        return _SAME
+    below = np.cumsum(counts) - counts
+    return ((step // 2 + below) // step).clip(0, 255).astype(np.uint8)

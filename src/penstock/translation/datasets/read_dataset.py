@@ -3,19 +3,26 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Mapping
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import numpy as np
 
 from penstock.sources.source import Labels
+from penstock.translation.datasets.contents import (
+    IMAGE,
+    LABEL,
+    DatasetContents,
+    Nesting,
+    TargetForm,
+)
 from penstock.translation.datasets.detection import is_detection, read_detection
-from penstock.translation.datasets.samples import IMAGE, LABEL, Samples, Template
-from penstock.translation.datasets.target_forms import FollowedTargets
-from penstock.translation.datasets.timm import is_timm_dataset, read_timm_dataset
-from penstock.translation.tracing.code import follow_getitem
+from penstock.translation.tracing.follow import follow_getitem
 from penstock.translation.tracing.values import (
     Column,
+    Known,
     Named,
     Picture,
     Tensors,
@@ -25,8 +32,11 @@ from penstock.translation.tracing.values import (
 )
 from penstock.translation.transforms.identify import TORCH_DATA, full_name, is_exactly
 
+_TIMM_DATASET = "timm.data.dataset.ImageDataset"
+_TIMM_FOLDER = "timm.data.readers.reader_image_folder.ReaderImageFolder"
 
-def read_dataset(dataset: Any) -> Samples:
+
+def read_dataset(dataset: Any) -> DatasetContents:
     """Return what is in a Dataset; UnfollowableError says why that is not known."""
     if is_exactly(dataset, f"{TORCH_DATA}.dataset.Subset"):
         return read_dataset(dataset.dataset).pick([int(index) for index in dataset.indices])
@@ -34,8 +44,8 @@ def read_dataset(dataset: Any) -> Samples:
         return _join([read_dataset(part) for part in dataset.datasets])
     if is_detection(dataset):
         return read_detection(dataset)
-    if is_timm_dataset(dataset):
-        return read_timm_dataset(dataset)
+    if is_exactly(dataset, _TIMM_DATASET):
+        return _read_timm(dataset)
     name = type(dataset).__qualname__
     bases = {full_name(base) for base in type(dataset).__mro__}
     if f"{TORCH_DATA}.dataset.IterableDataset" in bases:
@@ -50,7 +60,7 @@ def read_dataset(dataset: Any) -> Samples:
         raise UnfollowableError(f"in __getitem__, {error}") from error
 
 
-def _read_sample(dataset: Any, sample: Value) -> Samples:
+def _read_sample(dataset: Any, sample: Value) -> DatasetContents:
     leaves = list(_leaves(sample))
     pictures = [leaf for leaf in leaves if isinstance(leaf, Picture)]
     rest = [leaf for leaf in leaves if not isinstance(leaf, Picture)]
@@ -61,14 +71,14 @@ def _read_sample(dataset: Any, sample: Value) -> Samples:
     for path in paths:
         if not isinstance(path, (str, bytes, os.PathLike)):
             raise UnfollowableError(f"images are opened from {type(path).__name__}, not by path")
-    samples = Samples(
+    samples = DatasetContents(
         title=type(dataset).__qualname__,
         paths=paths,
         labels=np.zeros(len(paths), np.int64),
         classes=None,
         modes=picture.modes,
         steps=picture.steps,
-        template=_template(sample),
+        nesting=_nesting(sample),
     )
     if not rest:
         return samples
@@ -78,8 +88,8 @@ def _read_sample(dataset: Any, sample: Value) -> Samples:
     return replace(
         samples,
         labels=np.arange(len(paths)),
-        template=(IMAGE, LABEL),
-        form=FollowedTargets(_beside_the_image(sample)),
+        nesting=(IMAGE, LABEL),
+        target_form=TargetForm(partial(_build_target, _target_of(sample))),
     )
 
 
@@ -87,16 +97,40 @@ def _is_label(leaf: Value) -> bool:
     return isinstance(leaf, Column) or (isinstance(leaf, Tensors) and leaf.are_labels)
 
 
-def _beside_the_image(sample: Value) -> Value:
-    """The target of a sample that is an image and one; its parts go by name."""
+def _target_of(sample: Value) -> Value:
+    """The target of a sample that is an image and a target, checked."""
     if isinstance(sample, Tuple) and len(sample.items) == 2:
         image, target = sample.items
         if isinstance(image, Picture) and isinstance(target, (Named, Tensors)):
-            return target
+            if all(isinstance(leaf, (Known, Column, Tensors)) for leaf in _parts(target)):
+                return target
+            raise UnfollowableError("a target holds lists or tuples, which are not told apart here")
     raise UnfollowableError(
         "a sample is something other than an image, an image and a label, or an image and a "
         "dictionary"
     )
+
+
+def _parts(target: Value) -> list[Value]:
+    """What a target holds by name, dictionaries in dictionaries too."""
+    if not isinstance(target, Named):
+        return [target]
+    return [part for item in target.items.values() for part in _parts(item)]
+
+
+def _build_target(target: Value, position: int, moved: Mapping[str, Any]) -> Any:
+    """The target of one sample, with tensors of its own; boxes in it do not follow the image."""
+    match target:
+        case Known():
+            return target.value
+        case Column():
+            return target.values[position]
+        case Tensors():
+            return target.make(target.column.values[position])
+        case Named():
+            items = target.items.items()
+            return {name: _build_target(item, position, moved) for name, item in items}
+    raise AssertionError(target)  # as checked
 
 
 def _leaves(sample: Value) -> list[Value]:
@@ -107,11 +141,11 @@ def _leaves(sample: Value) -> list[Value]:
     return [sample]
 
 
-def _template(sample: Value) -> Template:
+def _nesting(sample: Value) -> Nesting:
     if isinstance(sample, Tuple):
-        return tuple(_template(item) for item in sample.items)
+        return tuple(_nesting(item) for item in sample.items)
     if isinstance(sample, Named):
-        return {name: _template(item) for name, item in sample.items.items()}
+        return {name: _nesting(item) for name, item in sample.items.items()}
     return IMAGE if isinstance(sample, Picture) else LABEL
 
 
@@ -144,15 +178,36 @@ def _read_classes(dataset: Any, labels: Labels) -> tuple[str, ...] | None:
     return tuple(classes) if fit else None
 
 
-def _join(parts: list[Samples]) -> Samples:
+def _read_timm(dataset: Any) -> DatasetContents:
+    """timm's ImageDataset; a file that cannot be opened is an error here, timm takes the next."""
+    reader = dataset.reader
+    if not is_exactly(reader, _TIMM_FOLDER):
+        raise UnfollowableError(f"its reader is {type(reader).__name__}; known is a folder's")
+    for option in ("load_bytes", "target_transform", "additional_features"):
+        if getattr(dataset, option):
+            raise UnfollowableError(f"{option} is given, and what comes of it is not followed")
+    paths, labels = zip(*reader.samples, strict=True)
+    names = sorted(reader.class_to_idx, key=reader.class_to_idx.__getitem__)
+    numbered = [reader.class_to_idx[name] for name in names] == list(range(len(names)))
+    return DatasetContents(
+        title=type(dataset).__qualname__,
+        paths=paths,
+        labels=np.array(labels, dtype=np.int64),
+        classes=tuple(names) if numbered else None,
+        modes=(dataset.input_img_mode,) if dataset.input_img_mode else (),
+        steps=() if dataset.transform is None else (dataset.transform,),
+    )
+
+
+def _join(parts: list[DatasetContents]) -> DatasetContents:
     first = parts[0]
-    if any(part.form is not None for part in parts):
+    if any(part.target_form is not None for part in parts):
         raise UnfollowableError("Datasets with boxes cannot be joined here")
     for part in parts[1:]:
         same_steps = len(part.steps) == len(first.steps) and all(
             one is other for one, other in zip(part.steps, first.steps, strict=True)
         )
-        if not same_steps or part.modes != first.modes or part.template != first.template:
+        if not same_steps or part.modes != first.modes or part.nesting != first.nesting:
             raise UnfollowableError("the joined Datasets do different things to their images")
         if part.labels.dtype != first.labels.dtype:
             raise UnfollowableError("the joined Datasets have labels of different types")

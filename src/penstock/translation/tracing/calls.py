@@ -1,4 +1,8 @@
-"""Calls in a Dataset's code whose effect is known: opening an image, and working out its path."""
+"""Calls in a Dataset's code whose effect is known.
+
+That is opening an image and working out its path; making an array of it, by NumPy or OpenCV;
+giving it to Albumentations; and making a tensor of numbers.
+"""
 
 from __future__ import annotations
 
@@ -7,11 +11,12 @@ import os
 import pathlib
 import posixpath
 from collections.abc import Iterable
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
-from penstock.translation.tracing.arrays import call_on_array
+import numpy as np
+
 from penstock.translation.tracing.values import (
     Column,
     Known,
@@ -25,47 +30,42 @@ from penstock.translation.tracing.values import (
     known,
     map_columns,
 )
-from penstock.translation.transforms.identify import full_name, imported
+from penstock.translation.transforms.identify import full_name, imported, is_of_albumentations
 
-# Functions without an effect but their result, which may be called for each sample in advance.
+# Functions that only compute their result, so they may be called for each sample in advance.
 _PURE: tuple[Any, ...] = (
-    str,
-    int,
-    float,
-    len,
-    os.fspath,
-    os.path.join,
-    os.path.abspath,
-    os.path.basename,
-    os.path.dirname,
-    os.path.expanduser,
-    os.path.normpath,
-    os.path.splitext,
-    posixpath.join,
-    pathlib.Path,
-    pathlib.PurePosixPath,
+    *(str, int, float, len, os.fspath, posixpath.join, pathlib.Path, pathlib.PurePosixPath),
+    *(os.path.join, os.path.abspath, os.path.basename, os.path.dirname, os.path.expanduser),
+    *(os.path.normpath, os.path.splitext),
 )
 _PURE_METHODS = {
-    "as_posix",
-    "format",
-    "item",
-    "joinpath",
-    "lower",
-    "lstrip",
-    "removeprefix",
-    "removesuffix",
-    "replace",
-    "rstrip",
-    "split",
-    "strip",
-    "tolist",
-    "upper",
-    "with_suffix",
+    *("as_posix", "format", "item", "joinpath", "lower", "lstrip", "removeprefix"),
+    *("removesuffix", "replace", "rstrip", "split", "strip", "tolist", "upper", "with_suffix"),
     "zfill",
 }
 _CONTAINER_LIBRARIES = {"builtins", "collections", "numpy", "pandas", "torch"}
 _IMAGE_MODES = ("RGB", "L")
 _LOADERS = ("torchvision.datasets.folder.default_loader", "torchvision.datasets.folder.pil_loader")
+_COLOR_SWAP = 4  # OpenCV's number for both BGR to RGB and RGB to BGR
+_COLOR_READ = 1  # OpenCV's number for reading in colour
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class AsArray:
+    """`np.array(image)`: a Pillow image becomes height x width x 3 bytes."""
+
+    def __repr__(self) -> str:
+        return "np.array(image)"
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class ReadByOpenCV:
+    """`cv2.imread(path)`, an array from the start; blue comes first until cv2.cvtColor."""
+
+    blue_first: bool
+
+    def __repr__(self) -> str:
+        return "cv2.imread(path)"
 
 
 def look_up(container: Value, key: Value) -> Value:
@@ -90,7 +90,7 @@ def call_method(owner: Value, name: str, arguments: list[Value]) -> Value:
 
 def call_function(function: Any, arguments: list[Value], named: dict[str, Value]) -> Value | None:
     """Return what a function that is known by name gives; None if it is not."""
-    of_array = call_on_array(function, arguments, named)
+    of_array = _call_on_array(function, arguments, named)
     if of_array is not None:
         return of_array
     name = full_name(function)
@@ -173,9 +173,71 @@ def _make_tensors(function: Any, values: Value, named: dict[str, Value]) -> Tens
 
 
 def _as_column(values: Value) -> Column:
-    """One object a sample, also of what stands in brackets, as in torch.tensor([index])."""
+    """One object per sample, also of what stands in brackets, as in torch.tensor([index])."""
     if isinstance(values, Tuple):
         values = map_columns(lambda *parts: list(parts), *values.items)
     if not isinstance(values, Column):
         raise UnfollowableError("a tensor is made of something other than a sample's own numbers")
     return values
+
+
+def _call_on_array(
+    function: Any, arguments: list[Value], named: dict[str, Value]
+) -> Picture | Named | None:
+    """What a call gives that makes or takes arrays; None if it does neither."""
+    if is_of_albumentations(function):
+        return _augment(function, arguments, named)
+    given = [*arguments, *named.values()]
+    cv2 = imported("cv2")
+    first = given[0] if given else None
+    if isinstance(first, Picture) and (function is np.array or function is np.asarray):
+        return _as_array(first, given[1:])
+    if cv2 is not None and function is cv2.imread and isinstance(first, Column):
+        return _read_by_opencv(first, given[1:])
+    if cv2 is not None and function is cv2.cvtColor and isinstance(first, Picture):
+        return _swap_colours(first, given[1:])
+    return None
+
+
+def makes_array(picture: Picture, earlier: Picture) -> bool:
+    """Whether an image became an array between two points of the code."""
+    return any(isinstance(step, AsArray) for step in picture.steps[len(earlier.steps) :])
+
+
+def _augment(transform: Any, arguments: list[Value], named: dict[str, Value]) -> Named:
+    if arguments:
+        raise UnfollowableError("Albumentations takes arguments by name: transform(image=image)")
+    beside = ", ".join(sorted(set(named) - {"image"}))
+    if beside:
+        raise UnfollowableError(f"Albumentations is given {beside}; known is image= alone")
+    image = named.get("image")
+    if not isinstance(image, Picture):
+        raise UnfollowableError("Albumentations is given something other than the sample's image")
+    return Named({"image": replace(image, steps=(*image.steps, transform))})
+
+
+def _as_array(picture: Picture, options: list[Value]) -> Picture:
+    kinds = [known(option, "the dtype of an array") for option in options]
+    if len(kinds) > 1 or any(not _is_bytes(kind) for kind in kinds):
+        raise UnfollowableError("an array of an image is made with more than dtype=np.uint8")
+    return replace(picture, steps=(*picture.steps, AsArray()))
+
+
+def _is_bytes(dtype: Any) -> bool:
+    try:
+        return bool(np.dtype(dtype) == np.uint8)
+    except TypeError:
+        return False
+
+
+def _read_by_opencv(path: Column, options: list[Value]) -> Picture:
+    if [known(option, "the flags of cv2.imread") for option in options] not in ([], [_COLOR_READ]):
+        raise UnfollowableError("cv2.imread is known with cv2.IMREAD_COLOR, or without flags")
+    return Picture(path, modes=("RGB",), steps=(ReadByOpenCV(blue_first=True),))
+
+
+def _swap_colours(picture: Picture, options: list[Value]) -> Picture:
+    codes = [known(option, "the code of cv2.cvtColor") for option in options]
+    if picture.steps != (ReadByOpenCV(blue_first=True),) or codes != [_COLOR_SWAP]:
+        raise UnfollowableError("cv2.cvtColor is known as cv2.COLOR_BGR2RGB right after cv2.imread")
+    return replace(picture, steps=(ReadByOpenCV(blue_first=False),))

@@ -1,6 +1,6 @@
 """What the names in a Dataset's code stand for while the code is followed, for all samples at once.
 
-A plain object of the program is `Known`; what differs from sample to sample is a `Column`.
+What is the same for all samples is `Known`; what differs from sample to sample is a `Column`.
 """
 
 from __future__ import annotations
@@ -27,14 +27,14 @@ class Known:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Column:
-    """One object a sample."""
+    """One object per sample."""
 
     values: tuple[Any, ...]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Tensors:
-    """What torch.tensor or torch.as_tensor makes of one object a sample."""
+    """What torch.tensor or torch.as_tensor makes of one object per sample."""
 
     column: Column
     make: Callable[[Any], Any]
@@ -75,14 +75,14 @@ Value: TypeAlias = Known | Column | Tensors | OpenFile | Picture | Tuple | Named
 
 
 def known(value: Value, what: str) -> Any:
-    """Return the object behind a value that must not depend on the sample."""
+    """Return the object that a value stands for; it must not depend on the sample."""
     if not isinstance(value, Known):
         raise UnfollowableError(f"{what} depends on the sample")
     return value.value
 
 
 def map_columns(function: Callable[..., Any], *values: Value) -> Value:
-    """Call a function that has no effect but its result, once a sample if anything differs."""
+    """Call a function that only computes: once per sample if anything differs, else once."""
     columns = [value for value in values if isinstance(value, Column)]
     if any(not isinstance(value, (Known, Column)) for value in values):
         name = getattr(function, "__name__", function)

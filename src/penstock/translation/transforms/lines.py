@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from enum import Enum
 
 
@@ -59,19 +59,23 @@ class Translation:
         return "\n".join(str(line) for line in self.lines)
 
 
-@dataclass(slots=True)
 class Log:
-    """Collects lines while the parts are read."""
+    """Collects lines while the parts are read; `of` gives the same log for another part."""
 
-    lines: list[Line] = field(default_factory=list)
+    def __init__(self, part: str = "transform", lines: list[Line] | None = None) -> None:
+        self._part = part
+        self._lines = [] if lines is None else lines
 
-    def native(self, part: str, theirs: str, ours: str, note: str = "") -> None:
-        """Note a part that the core or the loader does."""
-        self.lines.append(Line(part, theirs, How.NATIVE, ours, note))
+    def of(self, part: str) -> Log:
+        """Return a log whose lines are about another part, and come into this one."""
+        return Log(part, self._lines)
+
+    def native(self, theirs: str, ours: str, note: str = "") -> None:
+        """Note what the core or the loader does."""
+        self._lines.append(Line(self._part, theirs, How.NATIVE, ours, note))
 
     def python(
         self,
-        part: str,
         theirs: str,
         note: str,
         microseconds: float | None,
@@ -79,17 +83,23 @@ class Log:
         *,
         near: bool = False,
     ) -> None:
-        """Note a part that runs as it is."""
-        self.lines.append(Line(part, theirs, How.PYTHON, ours, note, microseconds, near))
+        """Note what runs in Python as it is."""
+        line = Line(self._part, theirs, How.PYTHON, ours, note, microseconds, near)
+        self._lines.append(line)
 
-    def not_needed(self, part: str, theirs: str, note: str) -> None:
-        """Note a part that has nothing to do here."""
-        self.lines.append(Line(part, theirs, How.NOT_NEEDED, "", note))
+    def not_needed(self, theirs: str, note: str) -> None:
+        """Note what has nothing to do here."""
+        self._lines.append(Line(self._part, theirs, How.NOT_NEEDED, "", note))
 
-    def refuse(self, part: str, theirs: str, why: str) -> None:
-        """Note a part without an equivalent."""
-        self.lines.append(Line(part, theirs, How.REFUSED, "", why))
+    def refuse(self, theirs: str, why: str) -> None:
+        """Note what has no equivalent."""
+        self._lines.append(Line(self._part, theirs, How.REFUSED, "", why))
+
+    @property
+    def has_refusals(self) -> bool:
+        """Whether anything was refused so far."""
+        return any(line.how == How.REFUSED for line in self._lines)
 
     def translation(self) -> Translation:
         """Return what was collected."""
-        return Translation(tuple(self.lines))
+        return Translation(tuple(self._lines))

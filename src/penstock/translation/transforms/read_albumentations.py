@@ -1,6 +1,6 @@
-"""Albumentations' transforms as steps of a pipeline of ours.
+"""Albumentations' transforms read as steps of a pipeline of ours.
 
-What only moves bytes is done by the core; what ends the work on pixels too, if all of its 256
+The core does what only moves bytes; and Normalize, ToFloat and ToTensorV2, if all of their 256
 results are the same to the last bit. The rest is called as it is.
 """
 
@@ -11,23 +11,19 @@ from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from penstock import transforms as T
 from penstock.errors import TransformError
-from penstock.translation.transforms.albumentations_calls import (
+from penstock.transforms.values import FinalOp, FinalSpec, reduce_final
+from penstock.translation.transforms.albumentations_ops import (
     ArrayCalls,
     Call,
-    ResizeCall,
-    WholeCall,
-)
-from penstock.translation.transforms.albumentations_moves import RandomBox
-from penstock.translation.transforms.albumentations_ops import (
+    RandomBox,
     adds_pixels,
     read_moves,
     takes_probability,
 )
-from penstock.translation.transforms.albumentations_seed import check_seed
-from penstock.translation.transforms.albumentations_values import VALUE_STEPS, read_values
 from penstock.translation.transforms.identify import (
     ALBUMENTATIONS_COMPOSITION,
     describe,
@@ -37,10 +33,8 @@ from penstock.translation.transforms.identify import (
     is_of_albumentations,
 )
 from penstock.translation.transforms.lines import Log
-from penstock.translation.transforms.python_steps import microseconds_on_a_picture
-from penstock.translation.transforms.stages import Pipeline, Stage
+from penstock.translation.transforms.pipeline import Pipeline, Stage, microseconds_on_a_picture
 
-_PART = "transform"
 _KNOWN_VERSION = "2.0.8"  # whose arithmetic and draws the tests compare with
 _IN_A_ROW = (f"{ALBUMENTATIONS_COMPOSITION}.Compose", f"{ALBUMENTATIONS_COMPOSITION}.Sequential")
 _CHOOSING = tuple(
@@ -49,19 +43,31 @@ _CHOOSING = tuple(
 )
 _NOTE = "computed by OpenCV, one image at a time; what it draws depends on seed, epoch and sample"
 
+_LEVELS_255 = 255.0
+_VALUE_STEPS = ("FromFloat", "Normalize", "ToFloat", "ToTensor3D", "ToTensorV2")
+
+# With p of 0 or 1, and unless they are told to choose a place or a size.
+_DRAW_NOTHING = frozenset(
+    {
+        *("CenterCrop", "Compose", "Crop", "HorizontalFlip", "InvertImg", "LongestMaxSize"),
+        *("NoOp", "Normalize", "Pad", "PadIfNeeded", "Resize", "Sequential", "SmallestMaxSize"),
+        *("ToFloat", "ToGray", "ToTensorV2", "Transpose", "VerticalFlip"),
+    }
+)
+
 
 def read_albumentations(transform: Any, pipeline: Pipeline, *, strict: bool, log: Log) -> None:
     """Append all that a transform comes to; what has no equivalent is logged as refused."""
     version = imported("albumentations").__version__
     if version != _KNOWN_VERSION:
         raise TransformError(f"it comes from Albumentations {version}; known is {_KNOWN_VERSION}.")
-    check_seed(transform, strict=strict, for_loader=pipeline.for_loader, log=log)
+    _check_seed(transform, strict=strict, for_loader=pipeline.for_loader, log=log)
     for step in _flatten(transform):
         try:
             _check_parts(step)
             _read_step(step, pipeline, log)
         except TransformError as error:
-            log.refuse(_PART, _describe(step), str(error))
+            log.refuse(_describe(step), str(error))
 
 
 def _flatten(transform: Any) -> Iterator[Any]:
@@ -96,10 +102,8 @@ def _check_parts(step: Any) -> None:
     if composed:
         for inner in step.transforms:
             _check_parts(inner)
-            if type(inner).__name__ in VALUE_STEPS:
-                raise TransformError(
-                    f"it may leave {type(inner).__name__} out. Put that behind it."
-                )
+            if type(inner).__name__ in _VALUE_STEPS:
+                raise TransformError(f"it may leave {type(inner).__name__} out. Put that after it.")
         return
     if not is_of_albumentations(step):
         raise TransformError("it is not a transform of Albumentations.")
@@ -114,14 +118,14 @@ def _read_step(step: Any, pipeline: Pipeline, log: Log) -> None:
     if pipeline.stage not in (Stage.ARRAY, Stage.FLOAT_ARRAY):
         raise TransformError(
             f"it meets {pipeline.stage.value}. Albumentations takes np.array(image), and nothing "
-            "of it may come behind ToTensorV2."
+            "of it may come after ToTensorV2."
         )
     name = type(step).__name__
     is_its_own = type(step).__module__.startswith("albumentations.")
     if step.p <= 0:
-        log.not_needed(_PART, _describe(step), "p is 0")
-    elif is_its_own and name in VALUE_STEPS:
-        read_values(step, pipeline, log)
+        log.not_needed(_describe(step), "p is 0")
+    elif is_its_own and name in _VALUE_STEPS:
+        _read_values(step, pipeline, log)
     elif is_its_own and _read_moves(step, pipeline, log):
         return
     elif pipeline.stage != Stage.ARRAY:
@@ -132,9 +136,9 @@ def _read_step(step: Any, pipeline: Pipeline, log: Log) -> None:
     elif is_its_own and name == "RandomResizedCrop" and step.p >= 1:
         pipeline.add(RandomBox(tuple(step.scale), tuple(step.ratio)))
         note = f"the box is drawn and decoded natively, then resized; {_NOTE}"
-        _call(step, ResizeCall(step), note, pipeline, log)
+        _call(step, Call(step, only_resizes=True), note, pipeline, log)
     else:
-        _call(step, WholeCall(step), _NOTE, pipeline, log)
+        _call(step, Call(step), _NOTE, pipeline, log)
 
 
 def _read_moves(step: Any, pipeline: Pipeline, log: Log) -> bool:
@@ -144,14 +148,14 @@ def _read_moves(step: Any, pipeline: Pipeline, log: Log) -> bool:
     if ours is None or (is_late and adds_pixels(ours)):
         return False
     if not ours:
-        log.not_needed(_PART, describe(step), "it changes nothing")
+        log.not_needed(describe(step), "it changes nothing")
         return True
     if step.p < 1 and not takes_probability(ours):
         ours = [T.RandomApply(ours, step.p)]
     for op in ours:
         pipeline.add(op)
     note = "done earlier, to the same effect" if is_late else ""
-    log.native(_PART, describe(step), ", ".join(map(repr, ours)), note)
+    log.native(describe(step), ", ".join(map(repr, ours)), note)
     return True
 
 
@@ -167,14 +171,110 @@ def _call(step: Any, call: Call, note: str, pipeline: Pipeline, log: Log) -> Non
         pipeline.ops[-1] = T.PythonStep(last.function.followed_by(call), as_array=True)
     else:
         pipeline.add(T.PythonStep(alone, as_array=True))
-    log.python(_PART, _describe(step), note, _mean_microseconds(call))
+    log.python(_describe(step), note, _mean_microseconds(call))
 
 
 def _mean_microseconds(call: Call) -> float | None:
     """What an image costs if a call with `p` is made for that share of them."""
-    always, rng = call.forced(), np.random.default_rng(0)
+    always, rng = call.always(), np.random.default_rng(0)
     python_rng = random.Random(0)
     each = microseconds_on_a_picture(
         lambda pixels: always.run(pixels, rng, python_rng), as_array=True
     )
     return None if each is None else each * call.transform.p
+
+
+def _read_values(step: Any, pipeline: Pipeline, log: Log) -> None:
+    """Append what the step comes to; TransformError says why there is nothing."""
+    name = type(step).__name__
+    if step.p < 1:
+        raise TransformError(f"with p={step.p} some images come out of another type. Set p=1.")
+    if name == "ToTensorV2":
+        is_bytes = pipeline.stage == Stage.ARRAY
+        pipeline.stage = Stage.BYTES if is_bytes else Stage.NUMBERS
+        log.not_needed(describe(step), "the core's images are what it makes")
+        return
+    if pipeline.stage != Stage.ARRAY:
+        raise TransformError(f"it meets {pipeline.stage.value}, where its rounding is not known.")
+    if name == "Normalize":
+        ours: FinalOp = _normalize(step)
+        pipeline.is_normalised = True
+    elif name == "ToFloat":
+        ours = T.ToTensor()
+    else:
+        raise TransformError("it has no equivalent.")
+    _check_last_bits(step, ours)
+    pipeline.add_values(ours)
+    pipeline.stage = Stage.FLOAT_ARRAY
+    log.native(describe(step), repr(ours))
+
+
+def _normalize(step: Any) -> T.Normalize:
+    if step.normalization != "standard":
+        raise TransformError(
+            f"normalization={step.normalization!r} depends on the image; known is 'standard'."
+        )
+    if step.max_pixel_value != _LEVELS_255:
+        raise TransformError(f"max_pixel_value is {step.max_pixel_value}; known is 255.")
+    return T.Normalize(_numbers(step.mean), _numbers(step.std), flavor="albumentations")
+
+
+def _numbers(given: Any) -> tuple[float, ...]:
+    return tuple(float(number) for number in np.atleast_1d(given))
+
+
+def _check_last_bits(step: Any, ours: FinalOp) -> None:
+    """Compare all results there can be, so that no version of the library is taken on trust."""
+    levels = np.repeat(np.arange(256, dtype=np.uint8).reshape(1, 256, 1), 3, axis=2)
+    mine = _finished(levels, reduce_final([(0, ours)]))
+    theirs = step.apply(levels)
+    if theirs.dtype != mine.dtype or not np.array_equal(mine, theirs):
+        raise TransformError(
+            "its results are not to the last bit those of any known arithmetic, with the "
+            "Albumentations that is installed."
+        )
+
+
+def _finished(levels: npt.NDArray[np.uint8], spec: FinalSpec) -> npt.NDArray[np.float32]:
+    """What the core makes of levels, each operation rounded to float32."""
+    values = levels.astype(np.float32) * np.float32(spec.scale) / np.float32(spec.divisor)
+    mean, std, gain = (np.array(given, np.float32) for given in (spec.mean, spec.std, spec.gain))
+    finished: npt.NDArray[np.float32] = (values - mean) / std * gain
+    return finished
+
+
+def _check_seed(transform: Any, *, strict: bool, for_loader: bool, log: Log) -> None:
+    """Log what is lost of a seed that ties several transforms together."""
+    seed = getattr(transform, "seed", None)
+    if seed is None or sum(map(_draws, _parts(transform))) < 2:
+        return
+    why = (
+        f"seed={seed} gives all of its transforms the same random numbers, so that their choices "
+        "go together; here each draws its own."
+    )
+    if strict:
+        ways = "Leave seed out, and give it to accelerate or to the Loader."
+        if not for_loader:
+            ways += " Or pass strict=False."
+        log.refuse(type(transform).__name__, f"{why} {ways}")
+    else:
+        log.not_needed(f"seed={seed}", why)
+
+
+def _parts(transform: Any) -> Iterator[Any]:
+    """The transform and all that it is made of."""
+    yield transform
+    if is_composed(transform):
+        for part in transform.transforms:
+            yield from _parts(part)
+
+
+def _draws(transform: Any) -> bool:
+    chooses_place = "random" in (
+        getattr(transform, "position", None),
+        getattr(transform, "pad_position", None),
+    )
+    chooses_size = isinstance(getattr(transform, "max_size", None), (list, tuple))
+    is_sure = getattr(transform, "p", None) in (0, 1)
+    known = type(transform).__name__ in _DRAW_NOTHING
+    return not (known and is_sure) or chooses_place or chooses_size

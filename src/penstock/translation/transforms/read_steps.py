@@ -22,23 +22,28 @@ from penstock.translation.transforms.identify import (
     torchvision_generation,
 )
 from penstock.translation.transforms.lines import Log
-from penstock.translation.transforms.python_steps import RgbStep, microseconds_on_a_picture
+from penstock.translation.transforms.pipeline import (
+    Pipeline,
+    RgbStep,
+    Stage,
+    StageError,
+    microseconds_on_a_picture,
+)
 from penstock.translation.transforms.read_albumentations import read_albumentations
 from penstock.translation.transforms.read_timm import read_timm_step
-from penstock.translation.transforms.read_values import VALUE_STEPS, read_value_step
-from penstock.translation.transforms.stages import Pipeline, Stage, StageError
-from penstock.translation.transforms.torchvision_ops import (
+from penstock.translation.transforms.read_torchvision import (
     NOT_FOR_WHOLE_BOXES,
     NOT_TO_THE_BYTE,
     SAME_FOR_GRAY,
+    VALUE_STEPS,
     class_name,
     is_box_op,
     is_image_op,
     make_ours,
     names_within,
+    read_value_step,
 )
 
-_PART = "transform"
 _SEQUENTIAL = "torch.nn.modules.container.Sequential"
 _IDENTITIES = ("torch.nn.modules.linear.Identity", "torchvision.transforms.v2._misc.Identity")
 _PRESETS = "torchvision.transforms._presets"
@@ -79,7 +84,7 @@ def _read_one(step: Any, pipeline: Pipeline, strict: bool, log: Log) -> None:
     if kind.startswith("timm.") and _read_timm(step, pipeline, log):
         return
     if kind in _IDENTITIES:
-        log.not_needed(_PART, describe(step), "it changes nothing")
+        log.not_needed(describe(step), "it changes nothing")
     elif kind.startswith(_PRESETS):
         _read_preset(step, pipeline, log)
     elif torchvision_generation(step) is not None and class_name(step) in VALUE_STEPS:
@@ -116,14 +121,14 @@ def _read_box_op(step: Any, pipeline: Pipeline, log: Log) -> None:
     if moves_pixels and pipeline.stage != Stage.PILLOW:
         raise TransformError(f"it meets {pipeline.stage.value}. Put it before ToImage().")
     pipeline.add(make_ours(step))
-    log.native(_PART, describe(step), repr(pipeline.ops[-1]))
+    log.native(describe(step), repr(pipeline.ops[-1]))
 
 
 def _read_on_pillow(step: Any, pipeline: Pipeline, strict: bool, log: Log) -> None:
     if class_name(step) == "Grayscale":
         pipeline.add(make_ours(step))
         pipeline.is_gray = step.num_output_channels == 1
-        log.native(_PART, describe(step), repr(pipeline.ops[-1]))
+        log.native(describe(step), repr(pipeline.ops[-1]))
         return
     names = names_within(step)
     if pipeline.is_gray:
@@ -140,7 +145,7 @@ def _read_on_pillow(step: Any, pipeline: Pipeline, strict: bool, log: Log) -> No
         _keep_in_python(step, f"{error} It {_PYTHON_NOTE}", pipeline, log)
         return
     pipeline.add(ours)
-    log.native(_PART, describe(step), repr(ours), near)
+    log.native(describe(step), repr(ours), near)
 
 
 def _read_on_bytes(step: Any, pipeline: Pipeline, strict: bool, log: Log) -> None:
@@ -149,13 +154,13 @@ def _read_on_bytes(step: Any, pipeline: Pipeline, strict: bool, log: Log) -> Non
         way = "." if pipeline.for_loader else ", or pass strict=False."
         raise TransformError(
             "it meets a tensor here, where torchvision rounds otherwise than on Pillow images. "
-            f"Put ToImage() or PILToTensor() behind it{way}"
+            f"Put ToImage() or PILToTensor() after it{way}"
         )
     if pipeline.is_gray:
         _check_gray(step)
     pipeline.add(make_ours(step))
     note = "" if exact else "done as on a Pillow image; by tensors it differs by a level at times"
-    log.native(_PART, describe(step), repr(pipeline.ops[-1]), note)
+    log.native(describe(step), repr(pipeline.ops[-1]), note)
 
 
 def _read_on_numbers(step: Any, pipeline: Pipeline, log: Log) -> None:
@@ -172,7 +177,7 @@ def _read_on_numbers(step: Any, pipeline: Pipeline, log: Log) -> None:
             "Put it before ToTensor() or ToDtype(...)."
         )
     pipeline.add(make_ours(step))
-    log.native(_PART, describe(step), repr(pipeline.ops[-1]), "done earlier, to the same effect")
+    log.native(describe(step), repr(pipeline.ops[-1]), "done earlier, to the same effect")
 
 
 def _check_whole_boxes(step: Any) -> None:
@@ -189,7 +194,7 @@ def _check_gray(step: Any) -> None:
     if class_name(step) not in SAME_FOR_GRAY or not isinstance(colours, (int, float)):
         raise TransformError(
             "it meets an image of one channel here, where ours has three equal ones. "
-            "Put Grayscale or .convert behind it."
+            "Put Grayscale or .convert after it."
         )
 
 
@@ -201,17 +206,16 @@ def _keep_in_python(step: Any, note: str, pipeline: Pipeline, log: Log) -> None:
         raise _not_for_loader(step)
     _check_python(step, pipeline, note)
     pipeline.add(T.PythonStep(RgbStep(step)))
-    log.python(_PART, describe(step), note, microseconds_on_a_picture(step), "PythonStep")
+    log.python(describe(step), note, microseconds_on_a_picture(step), "PythonStep")
 
 
 def _check_python(step: Any, pipeline: Pipeline, note: str) -> None:
     if pipeline.has_targets:
         raise TransformError(f"it would have to run in Python, where boxes cannot follow. {note}")
-    if pipeline.stage != Stage.PILLOW or pipeline.is_gray:
-        what = "an image of one channel" if pipeline.is_gray else pipeline.stage.value
+    if not pipeline.has_rgb_pillow:
         raise TransformError(
-            f"it is not known here, and meets {what}; a function of your own can only run "
-            "between steps on RGB Pillow images."
+            f"it is not known here, and meets {pipeline.what_is_met}; a function of your own can "
+            "only run between steps on RGB Pillow images."
         )
     if not callable(step):
         raise TransformError("it is not callable.")
@@ -233,7 +237,7 @@ def _keep_near_in_python(step: Any, near: str, pipeline: Pipeline, log: Log) -> 
     note += ". Pass strict=False to take it"
     _check_python(step, pipeline, note)
     pipeline.add(T.PythonStep(RgbStep(step)))
-    log.python(_PART, describe(step), note, called, "PythonStep", near=True)
+    log.python(describe(step), note, called, "PythonStep", near=True)
 
 
 def _not_for_loader(step: Any) -> TransformError:
@@ -261,8 +265,8 @@ def _read_preset(preset: Any, pipeline: Pipeline, log: Log) -> None:
     kind = class_name(preset)
     if kind not in _IMAGE_PRESETS:
         raise TransformError("it is for videos or pairs of images, not for single images.")
-    if pipeline.stage != Stage.PILLOW or pipeline.is_gray:
-        raise TransformError(f"it meets {pipeline.stage.value}; known are RGB Pillow images.")
+    if not pipeline.has_rgb_pillow:
+        raise TransformError(f"it meets {pipeline.what_is_met}; known are RGB Pillow images.")
     before = len(pipeline.ops)
     if getattr(preset, "resize_size", None) is not None:
         look = {"interpolation": preset.interpolation, "antialias": preset.antialias}
@@ -272,4 +276,4 @@ def _read_preset(preset: Any, pipeline: Pipeline, log: Log) -> None:
     pipeline.add_values(T.ToTensor())
     if hasattr(preset, "mean"):
         pipeline.normalise(tuple(preset.mean), tuple(preset.std))
-    log.native(_PART, kind, ", ".join(map(class_name, pipeline.ops[before:] + pipeline.final)))
+    log.native(kind, ", ".join(map(class_name, pipeline.ops[before:] + pipeline.final)))

@@ -1,21 +1,40 @@
-"""timm's own transforms, beside the torchvision ones that its `create_transform` takes."""
+"""timm's own transforms, beside the torchvision ones that its `create_transform` takes.
+
+At the end stand the ops that resize, crop and add borders as timm does.
+"""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
 from typing import Any
+
+import numpy as np
 
 from penstock import transforms as T
 from penstock.errors import TransformError
+from penstock.geometry import Bools, Ints, Sizes
+from penstock.rng import Draws
+from penstock.transforms.arguments import (
+    MAX_SIDE_PX,
+    Colour,
+    Fill,
+    Interpolation,
+    InterpolationMode,
+    PaddingMode,
+    read_fill,
+    read_interpolation,
+    read_padding_mode,
+)
+from penstock.transforms.moves import CropMove, Move, PadMode, PadMove, ResizeMove, repeat
+from penstock.transforms.op import ImageOp
 from penstock.transforms.policies.timm import TimmAutoAugment
 from penstock.transforms.values import Element, read_element
 from penstock.translation.transforms.identify import describe, imported
 from penstock.translation.transforms.lines import Log
-from penstock.translation.transforms.stages import Pipeline, Stage, StageError
-from penstock.translation.transforms.timm_moves import CropOrPad, ResizeKeepRatio, TrimBorder
+from penstock.translation.transforms.pipeline import Pipeline, Stage, StageError
 
-_PART = "transform"
 _MODULES = ("timm.data.transforms", "timm.data.auto_augment", "timm.data.random_erasing")
 
 
@@ -28,27 +47,26 @@ def read_timm_step(step: Any, pipeline: Pipeline, log: Log) -> bool:
         before = len(pipeline.final)
         _CONVERSIONS[name](step, pipeline)
         if len(pipeline.final) > before:
-            log.native(_PART, describe(step), repr(pipeline.final[-1]))
+            log.native(describe(step), repr(pipeline.final[-1]))
         else:
-            log.not_needed(_PART, describe(step), "the core's images are what it makes")
+            log.not_needed(describe(step), "the core's images are what it makes")
         return True
     if name == "RandomErasing":
         erase(step, pipeline, log)
         return True
     if name not in _IMAGE_STEPS:
         return False
-    if pipeline.stage != Stage.PILLOW or pipeline.is_gray:
-        what = "an image of one channel" if pipeline.is_gray else pipeline.stage.value
-        raise StageError(f"it meets {what}; known are RGB Pillow images.")
+    if not pipeline.has_rgb_pillow:
+        raise StageError(f"it meets {pipeline.what_is_met}; known are RGB Pillow images.")
     pipeline.add(_IMAGE_STEPS[name](step))
-    log.native(_PART, describe(step), repr(pipeline.ops[-1]))
+    log.native(describe(step), repr(pipeline.ops[-1]))
     return True
 
 
 def erase(step: Any, pipeline: Pipeline, log: Log) -> None:
     """Append RandomErasing, which timm has its own of; it works on finished values."""
     if pipeline.stage != Stage.NUMBERS or pipeline.is_gray:
-        raise StageError(f"it meets {pipeline.stage.value}; known are RGB images behind Normalize.")
+        raise StageError(f"it meets {pipeline.stage.value}; known are RGB images after Normalize.")
     if step.rand_color:
         raise TransformError(
             "mode 'rand' draws a colour for each rectangle, which ours cannot. Use 'const' or "
@@ -63,17 +81,14 @@ def erase(step: Any, pipeline: Pipeline, log: Log) -> None:
     value: float | str = "random" if step.per_pixel else 0.0
     area = (step.min_area, step.max_area)
     pipeline.erasings.append(T.RandomErasing(step.probability, area, (low, high), value))
-    log.native(_PART, describe(step), repr(pipeline.erasings[-1]))
+    log.native(describe(step), repr(pipeline.erasings[-1]))
 
 
 def _to_scaled(step: Any, pipeline: Pipeline) -> None:
     del step
     if pipeline.stage != Stage.PILLOW:  # it leaves tensors alone
         return
-    torch = imported("torch")
-    if torch is not None and str(torch.get_default_dtype()) != "torch.float32":
-        raise TransformError(f"torch's default dtype is {torch.get_default_dtype()}, not float32.")
-    pipeline.add_values(T.ToTensor())
+    pipeline.add_to_tensor()
 
 
 def _to_unscaled(step: Any, pipeline: Pipeline) -> None:
@@ -234,3 +249,109 @@ _IMAGE_STEPS: dict[str, Callable[[Any], Any]] = {
     "ResizeKeepRatio": _resize_keep_ratio,
     "TrimBorder": lambda step: TrimBorder(step.border_size),
 }
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class ResizeKeepRatio(ImageOp):
+    """Resize so that the image covers `size`, or with `longest` of 1 so that it fits into it.
+
+    With the probabilities given, the size is changed by a random factor, and the ratio of the sides
+    by another.
+    """
+
+    size: tuple[int, int]
+    longest: float = 0.0
+    interpolation: Interpolation = InterpolationMode.BILINEAR
+    random_scale_prob: float = 0.0
+    random_scale_range: Sequence[float] = (0.85, 1.05)
+    random_scale_area: bool = False
+    random_aspect_prob: float = 0.0
+    random_aspect_range: Sequence[float] = (0.9, 1.11)
+    _mode: InterpolationMode = field(init=False, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        self._keep(_mode=read_interpolation("ResizeKeepRatio", self.interpolation))
+
+    def sample(self, draws: Draws, sizes: Sizes) -> tuple[ResizeMove]:
+        """Two draws decide, two say how much."""
+        down, across = sizes.height / self.size[0], sizes.width / self.size[1]
+        more, less = np.maximum(down, across), np.minimum(down, across)
+        ratio = more * self.longest + less * (1.0 - self.longest)
+        draws.reserve(4)
+        scaled, scale = draws.uniform() < self.random_scale_prob, draws.uniform()
+        turned, aspect = draws.uniform() < self.random_aspect_prob, draws.uniform()
+        low, high = self.random_scale_range
+        factor = low + (high - low) * scale
+        if self.random_scale_area:
+            factor = 1.0 / np.sqrt(factor)
+        factor = np.where(scaled, factor, 1.0)
+        low, high = map(math.log, self.random_aspect_range)
+        stretch = np.where(turned, np.sqrt(np.exp(low + (high - low) * aspect)), 1.0)
+        height = np.rint(sizes.height * (factor / stretch) / ratio).astype(np.int64)
+        width = np.rint(sizes.width * (factor * stretch) / ratio).astype(np.int64)
+        bad = (np.minimum(height, width) < 1) | (np.maximum(height, width) > MAX_SIDE_PX)
+        _refuse("ResizeKeepRatio", "cannot be resized", bad, draws, sizes)
+        return (ResizeMove(height, width, self._mode.pillow_filter),)
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class CropOrPad(ImageOp):
+    """Keep a box of `size`, in the middle or anywhere; where the image is smaller, add a border."""
+
+    size: tuple[int, int]
+    fill: Fill = 0
+    padding_mode: PaddingMode = "constant"
+    anywhere: bool = False
+    _mode: PadMode = field(init=False, repr=False, compare=False)
+    _colour: Colour = field(init=False, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        self._keep(
+            _mode=read_padding_mode("CropOrPad", self.padding_mode),
+            _colour=read_fill("CropOrPad", self.fill),
+        )
+
+    def sample(self, draws: Draws, sizes: Sizes) -> tuple[Move, ...]:
+        """Nothing is drawn for the middle; else how far down and across the box or image lies."""
+        height, width = self.size
+        if self.anywhere:
+            draws.reserve(2)
+        above, top = self._place(draws, sizes.height, height)
+        before, left = self._place(draws, sizes.width, width)
+        below = np.maximum(height - sizes.height, 0) - above
+        after = np.maximum(width - sizes.width, 0) - before
+        border = PadMove(before, above, after, below, self._mode, self._colour)
+        crop = CropMove(top, left, repeat(height, sizes), repeat(width, sizes))
+        has_border = (above + below + before + after).any()
+        return (border, crop) if has_border else (crop,)
+
+    def _place(self, draws: Draws, have: Ints, want: int) -> tuple[Ints, Ints]:
+        """How wide the border before the image is, and where the crop begins after that."""
+        lacking, spare = np.maximum(want - have, 0), np.maximum(have - want, 0)
+        if self.anywhere:
+            drawn = draws.integers(np.abs(have - want) + 1)
+            return np.where(lacking > 0, drawn, 0), np.where(spare > 0, drawn, 0)
+        return lacking // 2, np.rint(spare / 2.0).astype(np.int64)
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class TrimBorder(ImageOp):
+    """Cut off `border_size` pixels on each side."""
+
+    border_size: int
+
+    def sample(self, draws: Draws, sizes: Sizes) -> tuple[CropMove]:
+        """Nothing is drawn."""
+        border = repeat(self.border_size, sizes)
+        height, width = sizes.height - 2 * border, sizes.width - 2 * border
+        _refuse("TrimBorder", "has nothing left", (height < 1) | (width < 1), draws, sizes)
+        return (CropMove(border, border, height, width),)
+
+
+def _refuse(where: str, what: str, bad: Bools, draws: Draws, sizes: Sizes) -> None:
+    if bad.any():
+        row = int(bad.argmax())
+        raise TransformError(
+            f"{where} (step {draws.stream + 1}): sample {draws.samples[row]} is {sizes[row]} here, "
+            f"and {what}. Leave it out, or give other sizes."
+        )

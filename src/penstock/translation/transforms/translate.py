@@ -14,17 +14,15 @@ from penstock.transforms.op import BoxOp, Transform
 from penstock.transforms.python_step import PythonStep, library_of
 from penstock.transforms.values import FinalOp
 from penstock.translation.transforms.identify import (
-    describe,
     full_name,
     is_of_albumentations,
     torchvision_generation,
 )
 from penstock.translation.transforms.lines import Log, Translation
+from penstock.translation.transforms.pipeline import Pipeline, Stage
 from penstock.translation.transforms.read_steps import flatten_steps, read_step
-from penstock.translation.transforms.read_values import read_value_step
-from penstock.translation.transforms.stages import Pipeline, Stage, StageError
+from penstock.translation.transforms.read_torchvision import read_value_step
 
-_PART = "transform"
 _TIMM_MIXUP = "timm.data.mixup.Mixup"
 _TIMM_MIXUP_ARGUMENTS = (
     *("mixup_alpha", "cutmix_alpha", "cutmix_minmax", "switch_prob", "mode"),
@@ -49,19 +47,14 @@ def translate(transform: Any) -> Translated:
         return Translated(transform, Translation(()))
     log, pipeline = Log(), Pipeline(for_loader=True)
     for step in _single_steps(transform):
-        try:
+        with pipeline.refusing(step, log):
             _read_step(step, pipeline, log)
-        except StageError as error:
-            if not pipeline.is_lost:
-                log.refuse(_PART, describe(step), str(error))
-        except TransformError as error:
-            log.refuse(_PART, describe(step), str(error))
     whole = None
     try:
         whole = _whole(pipeline)
     except TransformError as error:
-        if not log.translation().refusals:
-            log.refuse(_PART, "the transform as a whole", str(error))
+        if not log.has_refusals:
+            log.refuse("the transform as a whole", str(error))
     reasons = log.translation().reasons
     if reasons:
         listed = "".join(f"\n- {reason}" for reason in reasons)
@@ -123,8 +116,7 @@ def _read_step(step: Any, pipeline: Pipeline, log: Log) -> None:
     if not _is_foreign(step):
         _read_ours(as_transform(step), pipeline, log)
         return
-    takes_array = is_of_albumentations(step)
-    if takes_array and pipeline.stage == Stage.PILLOW and not pipeline.is_gray:
+    if is_of_albumentations(step) and pipeline.has_rgb_pillow:
         pipeline.stage = Stage.ARRAY  # np.array(image), which nobody can write here
     read_step(step, pipeline, strict=True, log=log)
 

@@ -1,8 +1,0 @@
-#include "kernels/warp/displaced_rows_impl.h"
-#include "kernels/warp/warp_lanes_avx512.h"
-
-namespace penstock {
-
-const DisplacedRows& displaced_rows_avx512() { return DisplacedRowsOf<Lanes>::kernels; }
-
-}  // namespace penstock

@@ -1,0 +1,102 @@
+"""The verbs about a packed data set: `unpack`, `verify` and `inspect`."""
+
+from __future__ import annotations
+
+import argparse
+
+from penstock.cli.shared import Verbs, add_limits, add_threads, tell
+
+EXIT_DAMAGED = 1
+
+
+def add_verbs(verbs: Verbs, shared: argparse.ArgumentParser) -> None:
+    """Add the three to the verbs of the command line."""
+    unpack = verbs.add_parser(
+        "unpack",
+        parents=[shared],
+        help="restore the original files of a packed data set",
+        description="Restores the files that a packed data set was made from: byte for byte if the "
+        "index says so, otherwise with identical pixels. A lossy pack gives its changed images.",
+    )
+    verify = verbs.add_parser(
+        "verify",
+        parents=[shared],
+        help="check every byte of a packed data set",
+        description="Checks every byte of a packed data set against its checksums. "
+        f"Exits with {EXIT_DAMAGED} if anything is wrong.",
+    )
+    inspect = verbs.add_parser(
+        "inspect",
+        parents=[shared],
+        help="say what is inside a packed data set",
+        description="Says what is inside a packed data set: samples, how they are stored, sizes, "
+        "columns, what can be restored, odd files.",
+    )
+    for verb, run in ((unpack, run_unpack), (verify, run_verify), (inspect, run_inspect)):
+        verb.add_argument("packed", help="a .pen file, or a folder of shards")
+        verb.set_defaults(run=run)
+    unpack.add_argument("target", help="the folder or tar file to write")
+    unpack.add_argument(
+        "--format",
+        choices=("folder", "tar"),
+        help="a folder, or a WebDataset tar (default: a tar if the target's name ends in .tar)",
+    )
+    verify.add_argument("--deep", action="store_true", help="also decode every image")
+    inspect.add_argument("--sheet", metavar="PNG", help="write a contact sheet, with boxes")
+    add_threads(unpack)
+    add_threads(verify)
+    for verb in (unpack, verify, inspect):
+        add_limits(verb)
+
+
+def run_unpack(args: argparse.Namespace) -> int:
+    """Unpack, and print how many files are identical to the originals."""
+    from penstock.packing.unpack import unpack
+
+    unpacked = unpack(
+        args.packed,
+        args.target,
+        format=args.format,
+        threads=args.threads,
+        progress=False if args.json else None,
+    )
+    written = (
+        f"wrote {unpacked.files:,} files to {args.target}: {unpacked.identical:,} identical byte "
+        f"for byte, {unpacked.pixels:,} with identical pixels, {unpacked.lossy:,} as re-encoded "
+        "when packing"
+    )
+    lines = [written]
+    if unpacked.repeated:
+        lines.append(f"not written again: {unpacked.repeated:,} that are listed more than once")
+    tell(args, unpacked.to_dict(), lines)
+    return 0
+
+
+def run_verify(args: argparse.Namespace) -> int:
+    """Verify, and print what is wrong."""
+    from penstock.packing.verify import verify
+
+    report = verify(
+        args.packed, deep=args.deep, threads=args.threads, progress=False if args.json else None
+    )
+    decoded = " and every image decodes" if args.deep else ""
+    intact = f"{args.packed}: {report.samples:,} samples, every checksum matches{decoded}"
+    tell(args, report.to_dict(), [intact] if report.intact else report.problems)
+    return 0 if report.intact else EXIT_DAMAGED
+
+
+def run_inspect(args: argparse.Namespace) -> int:
+    """Inspect, and write the contact sheet if asked for."""
+    from penstock.packing.inspect import inspect
+
+    inspection = inspect(args.packed)
+    if args.sheet:
+        from penstock.packing.contact_sheet import make_contact_sheet
+
+        make_contact_sheet(args.packed, args.sheet)
+    tell(
+        args,
+        inspection.to_dict(),
+        [*inspection.lines(), *([f"wrote {args.sheet}"] if args.sheet else [])],
+    )
+    return 0

@@ -1,0 +1,227 @@
+"""OpenCV: each step by the call that comes nearest to Pillow's."""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Callable, Iterable
+
+import cv2
+import numpy as np
+import PIL.Image
+
+from penstock.errors import DecodeError, TransformError
+from penstock.geometry import Floats, Size
+from penstock.reference.effects import ON_ARRAYS, Numbers, unpack_colour
+from penstock.reference.filters import elastic_displacements
+from penstock.reference.libraries.library import (
+    ArrayLibrary,
+    Borders,
+    Colour,
+    Pixels,
+    blend_table,
+    equalize_table,
+    posterize_table,
+    solarize_add_table,
+    solarize_table,
+    stretch_table,
+)
+from penstock.reference.libraries.pillow import check_pixels
+from penstock.resources import raise_if_refused
+from penstock.sources import Source
+from penstock.transforms.effects import Effect
+from penstock.transforms.moves import Move, PadMode
+
+_BORDERS = {
+    PadMode.CONSTANT: cv2.BORDER_CONSTANT,
+    PadMode.EDGE: cv2.BORDER_REPLICATE,
+    PadMode.REFLECT: cv2.BORDER_REFLECT_101,
+    PadMode.SYMMETRIC: cv2.BORDER_REFLECT,
+}
+
+# By Pillow's number. Lanczos has four lobes here and three there.
+_NEAREST = 0
+_ENLARGE = {
+    1: cv2.INTER_LANCZOS4,
+    2: cv2.INTER_LINEAR,
+    3: cv2.INTER_CUBIC,
+    4: cv2.INTER_NEAREST_EXACT,
+    5: cv2.INTER_AREA,
+}
+_WARP = {0: cv2.INTER_NEAREST, 2: cv2.INTER_LINEAR, 3: cv2.INTER_CUBIC}
+
+# From the middle of a pixel, where Pillow counts from its corner.
+_TO_CORNER = np.array([[1, 0, 0.5], [0, 1, 0.5], [0, 0, 1]])
+_TO_MIDDLE = np.array([[1, 0, -0.5], [0, 1, -0.5], [0, 0, 1]])
+
+_SMOOTH = np.array([[1, 1, 1], [1, 5, 1], [1, 1, 1]], dtype=np.float32) / 13
+
+
+class OpenCvLibrary(ArrayLibrary):
+    """RGB throughout. Noise, erasing and the order of channels are NumPy's, for lack of a call.
+
+    OpenCV has threads of its own; `cv2.setNumThreads(0)` leaves them to the loader.
+    """
+
+    def open(self, source: Source, sample: int, pixel_limit: int) -> Pixels:
+        """Decode by OpenCV; Pillow reads the header, before memory is asked for."""
+        try:
+            with source.open(sample) as file:
+                content = file.read()
+            with PIL.Image.open(io.BytesIO(content)) as header:
+                check_pixels(header.height, header.width, pixel_limit)
+            flags = cv2.IMREAD_COLOR | cv2.IMREAD_IGNORE_ORIENTATION
+            decoded = cv2.imdecode(np.frombuffer(content, dtype=np.uint8), flags)
+        except DecodeError:
+            raise
+        # Readers of headers raise nearly anything on hostile files, and so does OpenCV.
+        except Exception as error:
+            raise_if_refused(error, source.name(sample))
+            raise DecodeError(f"OpenCV cannot decode it ({type(error).__name__})") from error
+        if decoded is None:
+            raise DecodeError("OpenCV cannot decode it")
+        return cv2.cvtColor(decoded, cv2.COLOR_BGR2RGB)
+
+    def run_moves(self, image: Pixels, moves: Iterable[Move], row: int) -> Pixels:
+        """Do what the moves say for the sample in `row`."""
+        try:
+            return super().run_moves(image, moves, row)
+        except cv2.error as error:
+            raise TransformError(
+                f"backend='opencv': OpenCV refuses an image of {self.size_of(image)} "
+                f"({' '.join(str(error).split())}). Use another backend for such images."
+            ) from error
+
+    def pad(self, image: Pixels, borders: Borders, mode: PadMode, fill: Colour) -> Pixels:
+        """Add borders: left, top, right, bottom."""
+        left, top, right, bottom = borders
+        return cv2.copyMakeBorder(image, top, bottom, left, right, _BORDERS[mode], value=fill)
+
+    def resize(self, image: Pixels, size: Size, filter: int) -> Pixels:
+        """Reduce by area, OpenCV's only way that takes all pixels into account; then enlarge."""
+        contiguous = np.ascontiguousarray(image)
+        if filter == _NEAREST:
+            return _resize(contiguous, size, cv2.INTER_NEAREST_EXACT)
+        height, width = image.shape[:2]
+        reduced = Size(min(height, size.height), min(width, size.width))
+        return _resize(_resize(contiguous, reduced, cv2.INTER_AREA), size, _ENLARGE[filter])
+
+    def apply_effect(self, image: Pixels, effect: Effect, numbers: Numbers, size: Size) -> Pixels:
+        """One effect, not one that mixes; the image has `size` afterwards."""
+        contiguous = np.ascontiguousarray(image)  # OpenCV refuses some views
+        if effect in (Effect.AFFINE, Effect.PERSPECTIVE):
+            return _warp(contiguous, effect, numbers, size)
+        if effect == Effect.ELASTIC:
+            return _bend(contiguous, numbers)
+        if effect in _COLOUR_EFFECTS:
+            return _COLOUR_EFFECTS[effect](contiguous, numbers)
+        return ON_ARRAYS[effect](contiguous, numbers)
+
+
+def _resize(image: Pixels, size: Size, interpolation: int) -> Pixels:
+    if image.shape[:2] == (size.height, size.width):
+        return image
+    return cv2.resize(image, (size.width, size.height), interpolation=interpolation)
+
+
+def _warp(image: Pixels, effect: Effect, numbers: Numbers, size: Size) -> Pixels:
+    """AFFINE or PERSPECTIVE; edges fade into the colour of the outside, where Pillow cuts."""
+    count = 6 if effect == Effect.AFFINE else 8
+    matrix = np.array([*numbers[:count], *[0.0, 0.0, 1.0][count - 6 :]]).reshape(3, 3)
+    matrix = _TO_MIDDLE @ matrix @ _TO_CORNER
+    filter, colour = int(numbers[count]), unpack_colour(numbers[count + 1])
+    flags = _WARP[filter] | cv2.WARP_INVERSE_MAP
+    target = (size.width, size.height)
+    if effect == Effect.AFFINE:
+        return cv2.warpAffine(image, matrix[:2], target, flags=flags, borderValue=colour)
+    return cv2.warpPerspective(image, matrix, target, flags=flags, borderValue=colour)
+
+
+def _bend(image: Pixels, numbers: Numbers) -> Pixels:
+    """ELASTIC: the reference's displacements, OpenCV's sampling."""
+    height, width = image.shape[:2]
+    alpha, sigma = (numbers[0], numbers[1]), (numbers[2], numbers[3])
+    across, down = elastic_displacements((height, width), alpha, sigma, (numbers[6], numbers[7]))
+    x: Floats = np.arange(width) + across
+    y: Floats = np.arange(height)[:, None] + down
+    return cv2.remap(
+        image,
+        x.astype(np.float32),
+        y.astype(np.float32),
+        _WARP[int(numbers[4])],
+        borderMode=cv2.BORDER_CONSTANT,
+        borderValue=unpack_colour(numbers[5]),
+    )
+
+
+def _gray(image: Pixels) -> Pixels:
+    return cv2.cvtColor(cv2.cvtColor(image, cv2.COLOR_RGB2GRAY), cv2.COLOR_GRAY2RGB)
+
+
+def _blend(start: Pixels, end: Pixels, factor: float) -> Pixels:
+    """`start` at factor 0, `end` at 1; rounded, where Pillow cuts off."""
+    return cv2.addWeighted(end, factor, start, 1 - factor, 0)
+
+
+def _contrast(image: Pixels, numbers: Numbers) -> Pixels:
+    mean = round(cv2.mean(cv2.cvtColor(image, cv2.COLOR_RGB2GRAY))[0])
+    return cv2.LUT(image, blend_table(mean, numbers[0]))
+
+
+def _hue(image: Pixels, numbers: Numbers) -> Pixels:
+    hsv = cv2.cvtColor(image, cv2.COLOR_RGB2HSV_FULL)
+    hsv[:, :, 0] += np.uint8(int(numbers[0] * 255) & 255)  # around the circle
+    return cv2.cvtColor(hsv, cv2.COLOR_HSV2RGB_FULL)
+
+
+def _sharpness(image: Pixels, numbers: Numbers) -> Pixels:
+    """The outermost pixels stay as they are."""
+    smooth = image.copy()
+    if min(image.shape[:2]) > 2:
+        smooth[1:-1, 1:-1] = cv2.filter2D(image, -1, _SMOOTH)[1:-1, 1:-1]
+    return _blend(smooth, image, numbers[0])
+
+
+def _autocontrast(image: Pixels, numbers: Numbers) -> Pixels:
+    del numbers
+    stretched = [
+        cv2.LUT(channel, stretch_table(*map(int, cv2.minMaxLoc(channel)[:2])))
+        for channel in cv2.split(image)
+    ]
+    return cv2.merge(stretched)
+
+
+def _equalize(image: Pixels, numbers: Numbers) -> Pixels:
+    """By a table like Pillow's: cv2.equalizeHist spreads levels in another way."""
+    del numbers
+    channels = cv2.split(image)
+    counts = [
+        cv2.calcHist([c], [0], None, [256], [0, 256]).ravel().astype(np.int64) for c in channels
+    ]
+    tables = [equalize_table(each) for each in counts]
+    return cv2.merge([cv2.LUT(*pair) for pair in zip(channels, tables, strict=True)])
+
+
+def _blur(image: Pixels, numbers: Numbers) -> Pixels:
+    kernel = (int(numbers[0]), int(numbers[1]))
+    return cv2.GaussianBlur(
+        image, kernel, sigmaX=numbers[2], sigmaY=numbers[3], borderType=cv2.BORDER_REFLECT_101
+    )
+
+
+_COLOUR_EFFECTS: dict[Effect, Callable[[Pixels, Numbers], Pixels]] = {
+    Effect.BRIGHTNESS: lambda image, numbers: cv2.LUT(image, blend_table(0, numbers[0])),
+    Effect.CONTRAST: _contrast,
+    Effect.SATURATION: lambda image, numbers: _blend(_gray(image), image, numbers[0]),
+    Effect.HUE: _hue,
+    Effect.SHARPNESS: _sharpness,
+    Effect.POSTERIZE: lambda image, numbers: cv2.LUT(image, posterize_table(int(numbers[0]))),
+    Effect.SOLARIZE: lambda image, numbers: cv2.LUT(image, solarize_table(numbers[0])),
+    Effect.SOLARIZE_ADD: lambda image, numbers: cv2.LUT(
+        image, solarize_add_table(int(numbers[0]), numbers[1])
+    ),
+    Effect.INVERT: lambda image, _: cv2.bitwise_not(image),
+    Effect.AUTOCONTRAST: _autocontrast,
+    Effect.EQUALIZE: _equalize,
+    Effect.GRAYSCALE: lambda image, _: _gray(image),
+    Effect.GAUSSIAN_BLUR: _blur,
+}
