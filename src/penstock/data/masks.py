@@ -74,7 +74,7 @@ class MaskUse:
 
 
 def read_masks(
-    use: MaskUse | None, files: Ints, pool: Executor
+    use: MaskUse | None, samples: Ints, pool: Executor
 ) -> tuple[dict[int, Masks], dict[int, str]]:
     """Return the masks of these samples by their place, and why others have none."""
     masks: dict[int, Masks] = {}
@@ -92,7 +92,7 @@ def read_masks(
 
     # Run lengths are looked up; files must be decoded.
     over = map if use.kind is MaskKind.OBJECTS else pool.map
-    for item, found in enumerate(over(read, files.tolist())):
+    for item, found in enumerate(over(read, samples.tolist())):
         if isinstance(found, str):
             failed[item] = found
         else:

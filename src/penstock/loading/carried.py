@@ -19,7 +19,7 @@ from penstock.transforms.targets import Targets
 MASK_NUMBER = "mask_number"  # an object's mask among those of its sample, kept as a column
 
 
-class Carried:
+class PartTargets:
     """Targets and masks of the items of a part."""
 
     def __init__(
@@ -27,10 +27,10 @@ class Carried:
     ) -> None:
         self._part = part
         self._items: Items = np.arange(len(part.slots), dtype=np.int32)
-        self._targets = None if source is None else source.of(part.files)
+        self._targets = None if source is None else source.of(part.samples)
         self.masks = masks or {}  # by item
         if self.masks and self._targets is not None and _has_objects(self._targets):
-            self._targets = _numbered(self._targets, self.masks, part.files)
+            self._targets = _numbered(self._targets, self.masks, part.samples)
 
     def at(self, items: Items) -> Targets | None:
         """Return the targets of these items, which are some of those last kept."""
@@ -78,14 +78,14 @@ def _has_objects(targets: Targets) -> bool:
     return targets.boxes is not None or targets.keypoints is not None
 
 
-def _numbered(targets: Targets, masks: dict[int, Masks], files: Ints) -> Targets:
+def _numbered(targets: Targets, masks: dict[int, Masks], samples: Ints) -> Targets:
     """Number the masks of every sample; there must be one for each object."""
     counts = targets.counts
     for item, stack in masks.items():
         found = count_of(stack)
         if found != counts[item]:
             raise LoaderError(
-                f"Loader: sample {int(files[item])} has {found} masks for {counts[item]} objects. "
+                f"Loader: sample {int(samples[item])} has {found} masks for {counts[item]} objects. "
                 "Pack one for each object, or leave masks out."
             )
     numbers = np.arange(int(targets.offsets[-1])) - targets.offsets[targets.owners]

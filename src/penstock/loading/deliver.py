@@ -68,7 +68,7 @@ class LabelDelivery:
         if not len(good):
             return None
         mixed = batch.soft_labels
-        labels = self.labels.at(batch.files[good]) if mixed is None else mixed
+        labels = self.labels.at(batch.samples[good]) if mixed is None else mixed
         images = _finish(batch.take_images(), batch)
         return images, _to_library(labels, batch.output)
 
@@ -91,7 +91,7 @@ class ColumnDelivery:
         if not len(good):
             return None
         values = {
-            name: _column_to_library(column.at(batch.files[good]), batch.output)
+            name: _column_to_library(column.at(batch.samples[good]), batch.output)
             for name, column in self.columns.items()
         }
         if batch.soft_labels is not None:
@@ -123,7 +123,7 @@ class TargetDelivery:
         good = batch.good
         if not len(good):
             return None
-        ids, targets = self.image_ids(batch.files[good]), batch.take_targets()
+        ids, targets = self.image_ids(batch.samples[good]), batch.take_targets()
         images, masks, output = batch.take_images(), batch.take_masks(), batch.output
         if not self.padded:
             each = list_targets(targets, ids, _library(output))

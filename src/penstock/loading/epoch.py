@@ -16,7 +16,7 @@ import numpy as np
 from penstock.errors import LoaderError, ResourceError
 from penstock.loading.batch import Batch
 from penstock.loading.deliver import Delivery
-from penstock.loading.machine import Machine, check_not_forked
+from penstock.loading.machine import Runtime, check_not_forked
 from penstock.loading.sampler import Shard
 from penstock.loading.selection import EpochOrder
 from penstock.loading.work import PART_SIZE, Part
@@ -62,7 +62,7 @@ class Epoch(Iterator[Any]):
         shard: Shard,
         start: int,
         batching: Batching,
-        machine: Machine,
+        runtime: Runtime,
     ) -> None:
         size = batching.batch_size
         left_over = (len(shard) - start) % size if batching.drop_last else 0
@@ -71,14 +71,14 @@ class Epoch(Iterator[Any]):
         self._shard = shard
         self._next_start = start
         self._batching = batching
-        self._machine = machine
+        self._runtime = runtime
         self._parts = 0
         self._batches = start // size
         self._under_way: deque[tuple[Batch, list[Future[None]]]] = deque()
         self._top_up()
 
     def __next__(self) -> Any:
-        self._machine.check_usable()
+        self._runtime.check_usable()
         while self._under_way:
             batch, futures = self._under_way[0]
             try:
@@ -87,14 +87,14 @@ class Epoch(Iterator[Any]):
                 while futures:
                     futures.pop(0).result()
                 delivered = self._batching.delivery.deliver(batch)
-                self._machine.check_unchanged(batch.files)  # last: it has been read by now
+                self._runtime.check_unchanged(batch.samples)  # last: it has been read by now
             except BaseException as error:
                 self._fail(error, batch)
                 raise
             if not self._under_way:
                 raise _was_closed()
             self._under_way.popleft()
-            self.progress.consumed += len(batch.samples)
+            self.progress.consumed += len(batch.keys)
             with suppress(LoaderError):  # closed just now, which the next call says; this is good
                 self._top_up()
             if delivered is not None:
@@ -106,12 +106,12 @@ class Epoch(Iterator[Any]):
         was_closed = not self._under_way
         self.close()
         if isinstance(error, ResourceError):
-            self._machine.close()  # so that it holds nothing that others lack
+            self._runtime.close()  # so that it holds nothing that others lack
         elif isinstance(error, Exception):
-            self._machine.check_usable()
+            self._runtime.check_usable()
             if was_closed:
                 raise _was_closed() from error
-            self._machine.check_unchanged(batch.files)
+            self._runtime.check_unchanged(batch.samples)
 
     def close(self) -> None:
         """Start nothing more; what is under way in the core ends by itself."""
@@ -132,7 +132,7 @@ class Epoch(Iterator[Any]):
             picked = self._order.at(self._shard.positions(self._next_start, count))
             self._next_start += count
             batch = Batch(
-                self._machine.maker,
+                self._runtime.maker,
                 self._batches,
                 picked.keys,
                 picked.samples,
@@ -140,14 +140,14 @@ class Epoch(Iterator[Any]):
             )
             self._batches += 1
             self._under_way.append(
-                (batch, [self._machine.carry(part) for part in self._split(batch)])
+                (batch, [self._runtime.start(part) for part in self._split(batch)])
             )
 
     def _split(self, batch: Batch) -> Iterator[Part]:
-        slots = np.arange(len(batch.samples), dtype=np.int32)
+        slots = np.arange(len(batch.keys), dtype=np.int32)
         for part_slots in np.array_split(slots, -(-len(slots) // PART_SIZE)):
-            keys, files = batch.samples[part_slots], batch.files[part_slots]
-            yield Part(batch, self.progress.epoch, part_slots, keys, files, self._parts)
+            keys, samples = batch.keys[part_slots], batch.samples[part_slots]
+            yield Part(batch, self.progress.epoch, part_slots, keys, samples, self._parts)
             self._parts += 1
 
 

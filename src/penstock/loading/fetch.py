@@ -51,7 +51,7 @@ class FileFetch:
 
     def begin(self, part: Part) -> Chunk:
         """Start to read the files."""
-        paths = [os.fsencode(path) for path in self._source.paths(part.files)]
+        paths = [os.fsencode(path) for path in self._source.paths(part.samples)]
         return self._engine.fetch(part.rank, paths)
 
     def read(self, chunk: Chunk, items: Items, steps: Steps) -> None:
@@ -69,7 +69,7 @@ class RecordFetch:
 
     def begin(self, part: Part) -> Chunk:
         """Look the records up."""
-        found = self._source.records(part.files)
+        found = self._source.records(part.samples)
         return self._engine.open_records(
             part.rank,
             self._source.memory,
@@ -105,7 +105,7 @@ class OpenedFetch:
 
     def begin(self, part: Part) -> Chunk:
         """Read the images, and let the core look at their headers."""
-        images = [self._read(sample) for sample in part.files.tolist()]
+        images = [self._read(sample) for sample in part.samples.tolist()]
         sizes = [_size_of(image) for image in images]
         heights = np.array([height for height, _ in sizes], dtype=np.int32)
         padded = [np.frombuffer(image + _SLACK, np.uint8) for image in images]

@@ -18,16 +18,16 @@ from penstock.limits import Limits, limits_or_in_force
 from penstock.loading.deliver import ColumnDelivery, delivery_of
 from penstock.loading.epoch import Batching, Epoch, Iteration, Progress
 from penstock.loading.ledger import Ledger
-from penstock.loading.library_carrier import LibraryCarrier
-from penstock.loading.machine import Machine, check_not_forked
+from penstock.loading.library_carrier import LibraryRunner
+from penstock.loading.machine import Runtime, check_not_forked
 from penstock.loading.mix import Mixer, check_mixing, mix_native
-from penstock.loading.native import NativeCarrier
+from penstock.loading.native import NativeRunner
 from penstock.loading.options import BatchOptions, OutputOptions, RunOptions
 from penstock.loading.ranks import find_ranks, find_threads
 from penstock.loading.sampler import Shard
 from penstock.loading.selection import EpochOrder, Selection, select
 from penstock.loading.to_torch import require_torch, torch_is_installed
-from penstock.loading.work import Carrier, Failures
+from penstock.loading.work import Failures, PartRunner
 from penstock.planner.pillow_order import check_installed_pillow
 from penstock.planner.plan import Plan, as_written
 from penstock.reference.libraries import open_library
@@ -195,7 +195,7 @@ class Loader:
         self._epoch = 0
         self._start = 0
         self._progress: Progress | None = None
-        self._machine: Machine | None = None
+        self._runtime: Runtime | None = None
         self._beginning = threading.RLock()
         self._owner = os.getpid()
 
@@ -346,12 +346,12 @@ class Loader:
         if os.getpid() != self._owner:
             return  # a forked child has no threads to stop, and the lock may never be free there
         with self._beginning:
-            machine = self._machine
-        if machine is not None:
-            machine.close()
+            runtime = self._runtime
+        if runtime is not None:
+            runtime.close()
             with self._beginning:
-                if self._machine is machine:
-                    self._machine = None
+                if self._runtime is runtime:
+                    self._runtime = None
 
     def __getitem__(self, index: Any) -> NoReturn:
         """Refuse to stand for a torch Dataset."""
@@ -377,7 +377,7 @@ class Loader:
         found = find_ranks(None, None, now=now)
         if found == self._ranks:
             return
-        if self._machine is not None:
+        if self._runtime is not None:
             if now and (found.rank, found.world_size) != (self._ranks.rank, self._ranks.world_size):
                 raise LoaderError(
                     f"This loader has begun as {self._ranks.describe()}, but is now "
@@ -404,25 +404,25 @@ class Loader:
         check_not_forked(self._owner)
         with self._beginning:
             self._ask_for_ranks(now=True)
-            if self._machine is not None and not self._machine.closed:
-                return self._start_epoch(self._machine)
-            self._machine, source = None, self._source
-            machine = Machine(
-                self._make_carrier(),
+            if self._runtime is not None and not self._runtime.closed:
+                return self._start_epoch(self._runtime)
+            self._runtime, source = None, self._source
+            runtime = Runtime(
+                self._make_runner(),
                 self._output,
                 self._running.prefetch,
                 self._mixer,
                 source.check_unchanged if isinstance(source, ColumnSource) else None,
             )
             try:
-                epoch = self._start_epoch(machine)
+                epoch = self._start_epoch(runtime)
             except BaseException:
-                machine.close()
+                runtime.close()
                 raise
-            self._machine = machine
+            self._runtime = runtime
             return epoch
 
-    def _start_epoch(self, machine: Machine) -> Epoch:
+    def _start_epoch(self, runtime: Runtime) -> Epoch:
         order = self._order(self._epoch)
         epoch = Epoch(
             number=self._epoch,
@@ -436,7 +436,7 @@ class Loader:
                 self._delivery,
                 one_size=not self._beside.follows_images,
             ),
-            machine=machine,
+            runtime=runtime,
         )
         self._progress = epoch.progress
         self._epoch, self._start = self._epoch + 1, 0
@@ -446,7 +446,7 @@ class Loader:
         self._plan = plan
         self._running = options
         self._ledger = Ledger(len(self._source), self._source.name)
-        self._machine = None
+        self._runtime = None
         self._beginning = threading.RLock()
         self._owner = os.getpid()
         self.set_epoch(0)
@@ -467,14 +467,14 @@ class Loader:
         mixer.check_counts(len(self._shard), self._batching, self._running.on_error)
         return mixer
 
-    def _make_carrier(self) -> Carrier:
+    def _make_runner(self) -> PartRunner:
         final, options, seed = self._plan.final, self._running, self._batching.seed
         allowed = self._selection.allowed()
         failures = Failures(options.on_error, self._source, self._ledger, allowed)
         ends = (options, seed, failures, self._beside.targets, self._beside.masks)
         if self._library is not None:
             layout = self._output.layout
-            return LibraryCarrier(self._library, self._source, self._plan, layout, *ends)
+            return LibraryRunner(self._library, self._source, self._plan, layout, *ends)
         check_installed_pillow()
         image_format = Format(
             final.element,
@@ -485,7 +485,7 @@ class Loader:
             final.divisor,
             list(final.gain),
         )
-        return NativeCarrier(self._source, self._plan, image_format, *ends)
+        return NativeRunner(self._source, self._plan, image_format, *ends)
 
 
 def _element(final: FinalSpec, dtype: Any) -> Element:

@@ -12,7 +12,7 @@ from penstock.geometry import Ints
 from penstock.loading.batch import BatchMaker
 from penstock.loading.mix import Mixer
 from penstock.loading.options import OutputOptions
-from penstock.loading.work import Carrier, Part
+from penstock.loading.work import Part, PartRunner
 from penstock.resources import Pool
 
 # Parts of batches whose files are in memory at the same time. Each has a thread that takes it
@@ -20,12 +20,12 @@ from penstock.resources import Pool
 _MOST_PARTS_UNDER_WAY = 4
 
 
-class Machine:
-    """Carries parts in the background until nobody refers to it, or it is closed."""
+class Runtime:
+    """Runs parts in the background until nobody refers to it, or it is closed."""
 
     def __init__(
         self,
-        carrier: Carrier,
+        runner: PartRunner,
         output: OutputOptions,
         prefetch: int,
         mixer: Mixer | None = None,
@@ -33,22 +33,22 @@ class Machine:
     ) -> None:
         self.maker = BatchMaker(output, most_idle=prefetch + 2)
         self._owner = os.getpid()
-        self._carrier: Carrier | None = carrier
+        self._runner: PartRunner | None = runner
         self._mixer = mixer
         self._check = check
         self._conductors = Pool(_MOST_PARTS_UNDER_WAY, "penstock-conductor")
         # Where the last reference is dropped, any lock may be held: by the garbage collector, in
         # the midst of a submit, say. So nothing is shut down there; a pool that nobody refers to
         # ends its threads by itself.
-        self._end = weakref.finalize(self, _abandon, self._owner, carrier, self.maker)
+        self._end = weakref.finalize(self, _abandon, self._owner, runner, self.maker)
 
-    def carry(self, part: Part) -> Future[None]:
+    def start(self, part: Part) -> Future[None]:
         """Start a part."""
         self.check_usable()
-        carrier = self._carrier
+        runner = self._runner
         try:
-            if carrier is not None:
-                return self._conductors.submit(_carry, carrier, self._mixer, part)
+            if runner is not None:
+                return self._conductors.submit(_run, runner, self._mixer, part)
         except RuntimeError as error:  # the pool was shut down since we looked
             raise _closed() from error
         raise _closed()
@@ -58,10 +58,10 @@ class Machine:
         """Whether it was closed."""
         return not self._end.alive
 
-    def check_unchanged(self, files: Ints) -> None:
+    def check_unchanged(self, samples: Ints) -> None:
         """Raise if the data that these samples were read from has changed under our hands."""
         if self._check is not None:
-            self._check(files)
+            self._check(samples)
 
     def check_usable(self) -> None:
         """Raise after a fork, or after closing."""
@@ -71,20 +71,20 @@ class Machine:
 
     def close(self) -> None:
         """Stop now, and wait until all threads have ended; any thread but its own may call it."""
-        carrier = self._carrier
-        if carrier is None or os.getpid() != self._owner:
+        runner = self._runner
+        if runner is None or os.getpid() != self._owner:
             return
-        if self._conductors.holds_this_thread() or carrier.holds_this_thread():
+        if self._conductors.holds_this_thread() or runner.holds_this_thread():
             raise LoaderError(
                 "Loader.close: called from a transform or another function that this loader runs, "
                 "so it would wait for itself. Close it from the loop over its batches."
             )
         if self._end.detach() is not None:
-            carrier.close()
+            runner.close()
             self._conductors.shutdown(wait=True, cancel_futures=True)
             self.maker.close()
-            carrier.end()
-            self._carrier = None
+            runner.end()
+            self._runner = None
 
 
 def _closed() -> LoaderError:
@@ -101,14 +101,14 @@ def check_not_forked(owner: int) -> None:
         )
 
 
-def _carry(carrier: Carrier, mixer: Mixer | None, part: Part) -> None:
-    """Carry a part, and mix its batch if it was the last. Refers to no Machine, see there."""
-    carrier.carry(part)
-    if part.batch.note_carried(len(part.slots)) and mixer is not None:
+def _run(runner: PartRunner, mixer: Mixer | None, part: Part) -> None:
+    """Run a part, and mix its batch if it was the last. Refers to no Runtime, see there."""
+    runner.run(part)
+    if part.batch.note_done(len(part.slots)) and mixer is not None:
         mixer.mix(part.batch, part.epoch)
 
 
-def _abandon(owner: int, carrier: Carrier, maker: BatchMaker) -> None:
+def _abandon(owner: int, runner: PartRunner, maker: BatchMaker) -> None:
     if os.getpid() == owner:  # a forked child has nothing to end
-        carrier.abandon()
+        runner.abandon()
         maker.close()

@@ -55,9 +55,9 @@ class Mixer:
             return
         images, layout = batch.all_images(), self._output.layout
         height, width = images.shape[2:] if layout == "chw" else images.shape[1:3]
-        draws = Draws(self._seed, epoch, batch.samples[slots], BATCH_STREAM)
+        draws = Draws(self._seed, epoch, batch.keys[slots], BATCH_STREAM)
         mixing = self._op.sample(draws, Size(height, width))
-        batch.soft_labels = soften(self._labels.at(batch.files[slots]), mixing, self._op)
+        batch.soft_labels = soften(self._labels.at(batch.samples[slots]), mixing, self._op)
         self._mix_images(images, slots, mixing, self._output.element, layout)
 
     def check_counts(self, samples: int, batching: BatchOptions, on_error: str) -> None:

@@ -1,4 +1,4 @@
-"""Carries parts through the native core: read, draw, lower, run; Pillow where it must be Pillow."""
+"""Runs parts through the native core: read, draw, lower, run; Pillow where it must be Pillow."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ from penstock.data.masks import MaskUse, misfits, read_masks
 from penstock.data.targets import TargetSource
 from penstock.errors import CoreError, DecodeError, ResourceError
 from penstock.geometry import Ints, Sizes
-from penstock.loading.carried import Carried
+from penstock.loading.carried import PartTargets
 from penstock.loading.fetch import Items, fetch_for
 from penstock.loading.masks import MovingMasks, start_moving
 from penstock.loading.options import RunOptions
 from penstock.loading.python_calls import PythonCalls
-from penstock.loading.work import Carrier, Failures, Part
+from penstock.loading.work import Failures, Part, PartRunner
 from penstock.planner.dct_scale import choose_dct_scale
 from penstock.planner.lower import Steps, lower
 from penstock.planner.plan import Plan, Segment
@@ -37,7 +37,7 @@ _ROUTE_PILLOW = 2
 _STATUS_OK = 0
 
 
-class NativeCarrier(Carrier):
+class NativeRunner(PartRunner):
     """The fast way from files to slots."""
 
     def __init__(
@@ -70,11 +70,11 @@ class NativeCarrier(Carrier):
         """End the core's threads."""
         self._engine.close()
 
-    def _carry_once(self, part: Part) -> Part | None:
+    def _run_once(self, part: Part) -> Part | None:
         chunk = self._fetch.begin(part)
-        self._wait(chunk, part.files)
-        masks, unread = read_masks(self._masks, part.files, self._pool)
-        job = _Job(part, chunk, Carried(self._targets, part, masks))
+        self._wait(chunk, part.samples)
+        masks, unread = read_masks(self._masks, part.samples, self._pool)
+        job = _Job(part, chunk, PartTargets(self._targets, part, masks))
         job.failed.update(unread)
         if self._fetch.reads_first:
             self._settle_sources(job)
@@ -82,7 +82,7 @@ class NativeCarrier(Carrier):
         for segment in self._plan.segments[:-1]:
             self._run_to_python(job, segment)
         self._run_to_batch(job, self._plan.segments[-1])
-        job.carried.deliver(part.batch, job.alive())
+        job.beside.deliver(part.batch, job.alive())
         return self._failures.handle(part, job.failed)
 
     def _settle_sources(self, job: _Job) -> None:
@@ -103,7 +103,7 @@ class NativeCarrier(Carrier):
             except DecodeError as error:
                 job.failed[item] = str(error)
         every = np.arange(len(height), dtype=np.int32)
-        for item, reason in misfits(job.carried.masks, job.sizes(every)).items():
+        for item, reason in misfits(job.beside.masks, job.sizes(every)).items():
             job.failed.setdefault(item, reason)
 
     def _decode_by_pillow(self, job: _Job, reasons: dict[int, str]) -> None:
@@ -113,7 +113,7 @@ class NativeCarrier(Carrier):
                 open_listening,
                 decode_rgb,
                 self._source,
-                int(job.part.files[item]),
+                int(job.part.samples[item]),
                 self._pixel_limit,
             )
             for item in reasons
@@ -129,7 +129,7 @@ class NativeCarrier(Carrier):
                 continue
             job.chunk.set_pixels(item, pixels)
             reason = f"{reasons[item]}; {told}" if told else reasons[item]
-            self._ledger.note(int(job.part.files[item]), "pillow", reason)
+            self._ledger.note(int(job.part.samples[item]), "pillow", reason)
 
     def _run_to_batch(self, job: _Job, segment: Segment) -> None:
         def start(items: Items, steps: Steps) -> None:
@@ -166,10 +166,10 @@ class NativeCarrier(Carrier):
         if not len(items):
             return
         sizes = job.sizes(items)
-        key = (self._seed, job.part.epoch, job.part.samples[items])
-        moves, targets = segment.sample_targets(*key, sizes, job.carried.at(items))
+        key = (self._seed, job.part.epoch, job.part.keys[items])
+        moves, targets = segment.sample_targets(*key, sizes, job.beside.at(items))
         finishing = segment.sample_finishing(*key, out_sizes(moves, sizes))
-        job.carried.keep(items, targets)
+        job.beside.keep(items, targets)
         moving = self._start_masks(job, items, moves, sizes)
         steps = lower(moves, sizes, finishing)
         if self._reduce_photos:
@@ -188,7 +188,7 @@ class NativeCarrier(Carrier):
     ) -> None:
         if not job.settled:
             self._fetch.read(job.chunk, items, steps)
-            self._wait(job.chunk, job.part.files)
+            self._wait(job.chunk, job.part.samples)
             self._settle_sources(job)
             if job.failed:
                 left = np.isin(items, job.alive())
@@ -196,14 +196,14 @@ class NativeCarrier(Carrier):
             if not len(items):
                 return
         start(items, steps)
-        self._wait(job.chunk, job.part.files)
+        self._wait(job.chunk, job.part.samples)
 
         status = job.chunk.status[items]
         doubtful = items[status != _STATUS_OK]
         for item in items[status == _STATUS_OK].tolist():
             reason = job.chunk.message(item)
             if reason:
-                self._ledger.note(int(job.part.files[item]), "libjpeg", reason)
+                self._ledger.note(int(job.part.samples[item]), "libjpeg", reason)
         if not len(doubtful):
             return
         reasons = {item: job.chunk.message(item) for item in doubtful.tolist()}
@@ -228,9 +228,9 @@ class NativeCarrier(Carrier):
         again = np.isin(items, doubtful) & np.isin(items, job.alive())
         if again.any():
             start(items[again], steps.pick(again))
-            self._wait(job.chunk, job.part.files)
+            self._wait(job.chunk, job.part.samples)
             for item in items[again][job.chunk.status[items[again]] != _STATUS_OK].tolist():
-                name, said = self._source.name(int(job.part.files[item])), job.chunk.message(item)
+                name, said = self._source.name(int(job.part.samples[item])), job.chunk.message(item)
                 raise CoreError(f"{name}: the core failed on pixels that Pillow gave it ({said}).")
 
     def _start_masks(
@@ -241,18 +241,18 @@ class NativeCarrier(Carrier):
         return start_moving(
             self._engine,
             job.part.rank,
-            [job.carried.masks[item] for item in items.tolist()],
-            job.carried.wanted_masks(items),
+            [job.beside.masks[item] for item in items.tolist()],
+            job.beside.wanted_masks(items),
             moves,
             sizes,
             self._masks.fill,
         )
 
     def _finish_masks(self, job: _Job, items: Items, moving: MovingMasks) -> None:
-        self._wait(moving.chunk, job.part.files[items])
+        self._wait(moving.chunk, job.part.samples[items])
         for row in np.flatnonzero(moving.chunk.unreadable).tolist():
             job.failed.setdefault(int(items[row]), moving.chunk.problem(row))
-        job.carried.put_masks(items, moving.moved)
+        job.beside.put_masks(items, moving.moved)
 
     def _wait(self, chunk: Chunk, files: Ints) -> None:
         """Wait for the core; raises what the machine refused to it. `files` are the chunk's."""
@@ -269,10 +269,10 @@ class NativeCarrier(Carrier):
 class _Job:
     """A part under way: its chunk in the core, and what has failed so far."""
 
-    def __init__(self, part: Part, chunk: Chunk, carried: Carried) -> None:
+    def __init__(self, part: Part, chunk: Chunk, beside: PartTargets) -> None:
         self.part = part
         self.chunk = chunk
-        self.carried = carried
+        self.beside = beside
         self.failed: dict[int, str] = {}
         self.settled = False  # whether it is known where each item's pixels come from
 

@@ -28,12 +28,12 @@ class PythonCalls:
         self, segment: Segment, image: PIL.Image.Image, part: Part, item: int
     ) -> PIL.Image.Image:
         """Return what the segment's function makes of one image of a part."""
-        sample, file = int(part.samples[item]), int(part.files[item])
+        sample, file = int(part.keys[item]), int(part.samples[item])
         return self.call_one(segment, image, epoch=part.epoch, sample=sample, file=file)
 
     def call_on_array(self, segment: Segment, pixels: Pixels, part: Part, item: int) -> Pixels:
         """The same from an array, which may be changed, to another."""
-        sample, file = int(part.samples[item]), int(part.files[item])
+        sample, file = int(part.keys[item]), int(part.samples[item])
         with self._named(segment, file):
             return segment.call_python_on_array(
                 pixels, seed=self._seed, epoch=part.epoch, sample=sample

@@ -28,13 +28,13 @@ MOST_SUBSTITUTIONS = 100
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """Some slots of a batch, the samples they belong to, and the files that fill them."""
+    """Some samples of a batch, which are read and transformed together."""
 
     batch: Batch
     epoch: int
-    slots: npt.NDArray[np.int32]
-    samples: Ints  # keys of the random draws
-    files: Ints  # samples whose files are read: the same, unless one stands in for another
+    slots: npt.NDArray[np.int32]  # their places in the batch
+    keys: Ints  # of their random draws: the samples that the epoch's order has here
+    samples: Ints  # those that are read: the same, unless one stands in for another
     rank: int  # order of parts: lower goes first
     attempt: int = 0
 
@@ -44,25 +44,25 @@ class Part:
             self.batch,
             self.epoch,
             self.slots[items],
+            self.keys[items],
             self.samples[items],
-            self.files[items],
             self.rank,
             self.attempt,
         )
 
 
-class Carrier(ABC):
-    """Takes a part from files to filled slots, with `pool` for what runs in Python."""
+class PartRunner(ABC):
+    """Reads and transforms the samples of a part; `pool` is for what runs in Python."""
 
     def __init__(self, pool: Pool) -> None:
         self._pool = pool
         self._closed = False
 
-    def carry(self, part: Part) -> None:
-        """Fill the part's slots; raises what the user is to see."""
+    def run(self, part: Part) -> None:
+        """Fill the part's places in its batch; raises what the user is to see."""
         left: Part | None = part
         while left is not None:
-            left = self._carry_once(left)
+            left = self._run_once(left)
 
     def close(self) -> None:
         """Stop threads, and wait until they have; parts under way end with an error."""
@@ -81,8 +81,8 @@ class Carrier(ABC):
         self._closed = True
 
     @abstractmethod
-    def _carry_once(self, part: Part) -> Part | None:
-        """Fill what can be filled; returns what must be tried again with other files."""
+    def _run_once(self, part: Part) -> Part | None:
+        """Fill what can be filled; returns what must be run again with other samples."""
 
     def _check_open(self) -> None:
         if self._closed:
@@ -107,13 +107,13 @@ class Failures:
     def handle(self, part: Part, failed: dict[int, str]) -> Part | None:
         """Apply the policy to the items in `failed` (item: reason).
 
-        Returns the part that must be carried anew with neighbours' files, if any.
+        Returns the part that must be run again with neighbours in their places, if any.
         """
         if not failed:
             return None
         if self._on_error == "raise":
             item = min(failed)
-            name = self._source.name(int(part.files[item]))
+            name = self._source.name(int(part.samples[item]))
             raise DecodeError(
                 f"{name}: {failed[item]}. "
                 "Use on_error='skip' or 'substitute' (--on-error) to go on without such files."
@@ -121,7 +121,7 @@ class Failures:
         items = np.array(sorted(failed), dtype=np.int64)
         event = "skipped" if self._on_error == "skip" else "substituted"
         for item in items.tolist():
-            self.ledger.note(int(part.files[item]), event, failed[item])
+            self.ledger.note(int(part.samples[item]), event, failed[item])
         if self._on_error == "skip":
             part.batch.leave_out(part.slots[items])
             return None
@@ -130,18 +130,18 @@ class Failures:
     def _neighbours(self, part: Part) -> Part:
         length = len(self._source if self._allowed is None else self._allowed)
         if part.attempt + 1 >= min(MOST_SUBSTITUTIONS, length):
-            name = self._source.name(int(part.files[0]))
+            name = self._source.name(int(part.samples[0]))
             raise DecodeError(
                 f"{name}: it and the {part.attempt} samples before it cannot be decoded, so there "
                 "is nothing to substitute. Check the data set, or use on_error='skip' "
                 "(--on-error skip)."
             )
         if self._allowed is None:
-            files = (part.files + 1) % length
+            samples = (part.samples + 1) % length
         else:
-            behind = np.searchsorted(self._allowed, part.files, side="right")
-            files = self._allowed[behind % length]
-        part.batch.files[part.slots] = files
+            behind = np.searchsorted(self._allowed, part.samples, side="right")
+            samples = self._allowed[behind % length]
+        part.batch.samples[part.slots] = samples
         return Part(
-            part.batch, part.epoch, part.slots, part.samples, files, part.rank, part.attempt + 1
+            part.batch, part.epoch, part.slots, part.keys, samples, part.rank, part.attempt + 1
         )
