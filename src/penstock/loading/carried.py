@@ -85,8 +85,8 @@ def _numbered(targets: Targets, masks: dict[int, Masks], samples: Ints) -> Targe
         found = count_of(stack)
         if found != counts[item]:
             raise LoaderError(
-                f"Loader: sample {int(samples[item])} has {found} masks for {counts[item]} objects. "
-                "Pack one for each object, or leave masks out."
+                f"Loader: sample {int(samples[item])} has {found} masks for {counts[item]} "
+                "objects. Pack one for each object, or leave masks out."
             )
     numbers = np.arange(int(targets.offsets[-1])) - targets.offsets[targets.owners]
     return replace(targets, extras={**targets.extras, MASK_NUMBER: numbers})
