@@ -13,7 +13,7 @@ from penstock.errors import LoaderError
 from penstock.geometry import Ints
 from penstock.loading.batch import Batch
 from penstock.loading.fetch import Items
-from penstock.loading.work import Part
+from penstock.loading.parts import Part
 from penstock.transforms.targets import Targets
 
 MASK_NUMBER = "mask_number"  # an object's mask among those of its sample, kept as a column

@@ -19,7 +19,7 @@ from penstock.loading.deliver import Delivery
 from penstock.loading.machine import Runtime, check_not_forked
 from penstock.loading.sampler import Shard
 from penstock.loading.selection import EpochOrder
-from penstock.loading.work import PART_SIZE, Part
+from penstock.loading.parts import PART_SIZE, Part
 
 
 @dataclass(slots=True)

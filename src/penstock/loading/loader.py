@@ -18,7 +18,7 @@ from penstock.limits import Limits, limits_or_in_force
 from penstock.loading.deliver import ColumnDelivery, delivery_of
 from penstock.loading.epoch import Batching, Epoch, Iteration, Progress
 from penstock.loading.ledger import Ledger
-from penstock.loading.library_carrier import LibraryRunner
+from penstock.loading.library_runner import LibraryRunner
 from penstock.loading.machine import Runtime, check_not_forked
 from penstock.loading.mix import Mixer, check_mixing, mix_native
 from penstock.loading.native import NativeRunner
@@ -27,7 +27,7 @@ from penstock.loading.ranks import find_ranks, find_threads
 from penstock.loading.sampler import Shard
 from penstock.loading.selection import EpochOrder, Selection, select
 from penstock.loading.to_torch import require_torch, torch_is_installed
-from penstock.loading.work import Failures, PartRunner
+from penstock.loading.parts import Failures, PartRunner
 from penstock.planner.pillow_order import check_installed_pillow
 from penstock.planner.plan import Plan, as_written
 from penstock.reference.libraries import open_library

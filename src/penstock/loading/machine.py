@@ -12,7 +12,7 @@ from penstock.geometry import Ints
 from penstock.loading.batch import BatchMaker
 from penstock.loading.mix import Mixer
 from penstock.loading.options import OutputOptions
-from penstock.loading.work import Part, PartRunner
+from penstock.loading.parts import Part, PartRunner
 from penstock.resources import Pool
 
 # Parts of batches whose files are in memory at the same time. Each has a thread that takes it

@@ -17,7 +17,7 @@ from penstock.loading.fetch import Items, fetch_for
 from penstock.loading.masks import MovingMasks, start_moving
 from penstock.loading.options import RunOptions
 from penstock.loading.python_calls import PythonCalls
-from penstock.loading.work import Failures, Part, PartRunner
+from penstock.loading.parts import Failures, Part, PartRunner
 from penstock.planner.dct_scale import choose_dct_scale
 from penstock.planner.lower import Steps, lower
 from penstock.planner.plan import Plan, Segment

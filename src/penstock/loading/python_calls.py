@@ -9,7 +9,7 @@ import PIL.Image
 
 from penstock.errors import TransformError
 from penstock.loading.unkeyed_draws import DrawWatch
-from penstock.loading.work import Part
+from penstock.loading.parts import Part
 from penstock.planner.plan import Plan, Segment
 from penstock.sources import Source
 from penstock.transforms.python_step import Pixels

@@ -14,7 +14,7 @@ from penstock.loading.carried import PartTargets
 from penstock.loading.masks import move_by_reference
 from penstock.loading.options import RunOptions
 from penstock.loading.python_calls import PythonCalls
-from penstock.loading.work import Failures, Part, PartRunner
+from penstock.loading.parts import Failures, Part, PartRunner
 from penstock.planner.plan import Plan, Segment
 from penstock.reference.libraries.library import ImageLibrary, ImageT
 from penstock.reference.libraries.pillow import open_listening
