@@ -8,7 +8,7 @@ import pytest
 
 from penstock.errors import TransformError
 from penstock.geometry import Sizes
-from penstock.loading.collate import list_targets
+from penstock.loading.deliver import list_targets
 from penstock.transforms.effects import NUMBERS, Effect, EffectMove, same_effect
 from penstock.transforms.move_targets import move_targets
 from penstock.transforms.moves import CropMove, FlipMove, PadMode, PadMove, ResizeMove

@@ -10,11 +10,11 @@ from penstock.data.masks import Masks, MaskUse, misfits, read_masks
 from penstock.data.targets import TargetSource
 from penstock.errors import DecodeError
 from penstock.geometry import Ints, Sizes
-from penstock.loading.carried import PartTargets
-from penstock.loading.masks import move_by_reference
+from penstock.loading.failures import Failures
 from penstock.loading.options import RunOptions
+from penstock.loading.part_targets import PartTargets, move_by_reference
+from penstock.loading.parts import Part, PartRunner
 from penstock.loading.python_calls import PythonCalls
-from penstock.loading.parts import Failures, Part, PartRunner
 from penstock.planner.plan import Plan, Segment
 from penstock.reference.libraries.library import ImageLibrary, ImageT
 from penstock.reference.libraries.pillow import open_listening

@@ -16,18 +16,17 @@ from penstock.data.open_data import open_loader_data
 from penstock.errors import LoaderError
 from penstock.limits import Limits, limits_or_in_force
 from penstock.loading.deliver import ColumnDelivery, delivery_of
-from penstock.loading.epoch import Batching, Epoch, Iteration, Progress
-from penstock.loading.ledger import Ledger
+from penstock.loading.epoch import Batching, Epoch, Iteration, Progress, Runtime, check_not_forked
+from penstock.loading.failures import Failures, Ledger
 from penstock.loading.library_runner import LibraryRunner
-from penstock.loading.machine import Runtime, check_not_forked
 from penstock.loading.mix import Mixer, check_mixing, mix_native
 from penstock.loading.native import NativeRunner
 from penstock.loading.options import BatchOptions, OutputOptions, RunOptions
+from penstock.loading.parts import PartRunner
 from penstock.loading.ranks import find_ranks, find_threads
 from penstock.loading.sampler import Shard
 from penstock.loading.selection import EpochOrder, Selection, select
 from penstock.loading.to_torch import require_torch, torch_is_installed
-from penstock.loading.parts import Failures, PartRunner
 from penstock.planner.pillow_order import check_installed_pillow
 from penstock.planner.plan import Plan, as_written
 from penstock.reference.libraries import open_library

@@ -12,12 +12,12 @@ from penstock.data.masks import MaskUse, misfits, read_masks
 from penstock.data.targets import TargetSource
 from penstock.errors import CoreError, DecodeError, ResourceError
 from penstock.geometry import Ints, Sizes
-from penstock.loading.carried import PartTargets
+from penstock.loading.failures import Failures
 from penstock.loading.fetch import Items, fetch_for
-from penstock.loading.masks import MovingMasks, start_moving
 from penstock.loading.options import RunOptions
+from penstock.loading.part_targets import MovingMasks, PartTargets, start_moving
+from penstock.loading.parts import Part, PartRunner
 from penstock.loading.python_calls import PythonCalls
-from penstock.loading.parts import Failures, Part, PartRunner
 from penstock.planner.dct_scale import choose_dct_scale
 from penstock.planner.lower import Steps, lower
 from penstock.planner.plan import Plan, Segment

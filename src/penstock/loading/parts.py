@@ -1,4 +1,4 @@
-"""The unit of work: a part of a batch small enough to hold its files in memory."""
+"""A part: some samples of a batch, few enough to hold their files in memory; and who runs it."""
 
 from __future__ import annotations
 
@@ -9,21 +9,16 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from penstock.errors import DecodeError, LoaderError
+from penstock.errors import LoaderError
 from penstock.geometry import Ints
 from penstock.resources import Pool
 
 if TYPE_CHECKING:
     from penstock.loading.batch import Batch
-    from penstock.loading.ledger import Ledger
-    from penstock.sources import Source
 
 # Enough samples to spread the cost of drawing and lowering, few enough that the files of some
 # parts in flight stay far below the memory of a batch.
 PART_SIZE = 64
-
-# More bad neighbours in a row than this mean that the data set, not a file, is broken.
-MOST_SUBSTITUTIONS = 100
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,61 +82,3 @@ class PartRunner(ABC):
     def _check_open(self) -> None:
         if self._closed:
             raise LoaderError("The loader was closed.")
-
-
-class Failures:
-    """What is done about files that cannot be used.
-
-    Only samples that may take part in an epoch stand in for others: `allowed`, in ascending order;
-    None allows the whole data set.
-    """
-
-    def __init__(
-        self, on_error: str, source: Source, ledger: Ledger, allowed: Ints | None = None
-    ) -> None:
-        self.ledger = ledger
-        self._on_error = on_error
-        self._source = source
-        self._allowed = allowed
-
-    def handle(self, part: Part, failed: dict[int, str]) -> Part | None:
-        """Apply the policy to the items in `failed` (item: reason).
-
-        Returns the part that must be run again with neighbours in their places, if any.
-        """
-        if not failed:
-            return None
-        if self._on_error == "raise":
-            item = min(failed)
-            name = self._source.name(int(part.samples[item]))
-            raise DecodeError(
-                f"{name}: {failed[item]}. "
-                "Use on_error='skip' or 'substitute' (--on-error) to go on without such files."
-            )
-        items = np.array(sorted(failed), dtype=np.int64)
-        event = "skipped" if self._on_error == "skip" else "substituted"
-        for item in items.tolist():
-            self.ledger.note(int(part.samples[item]), event, failed[item])
-        if self._on_error == "skip":
-            part.batch.leave_out(part.slots[items])
-            return None
-        return self._neighbours(part.pick(items))
-
-    def _neighbours(self, part: Part) -> Part:
-        length = len(self._source if self._allowed is None else self._allowed)
-        if part.attempt + 1 >= min(MOST_SUBSTITUTIONS, length):
-            name = self._source.name(int(part.samples[0]))
-            raise DecodeError(
-                f"{name}: it and the {part.attempt} samples before it cannot be decoded, so there "
-                "is nothing to substitute. Check the data set, or use on_error='skip' "
-                "(--on-error skip)."
-            )
-        if self._allowed is None:
-            samples = (part.samples + 1) % length
-        else:
-            behind = np.searchsorted(self._allowed, part.samples, side="right")
-            samples = self._allowed[behind % length]
-        part.batch.samples[part.slots] = samples
-        return Part(
-            part.batch, part.epoch, part.slots, part.keys, samples, part.rank, part.attempt + 1
-        )
