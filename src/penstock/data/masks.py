@@ -19,7 +19,7 @@ from penstock.limits import Limits, using
 from penstock.packing.items import MASKS
 from penstock.packing.mask_runs import are_runs, check_mask_area, read_header
 from penstock.sources import MaskPairs, Source, read_label_map
-from penstock.sources.label_map import sizes_differ
+from penstock.sources.mask_pairs import sizes_differ
 
 MOST_FILL = 65_535
 

@@ -16,7 +16,7 @@ from penstock.loading.batch import Batch
 from penstock.loading.options import BatchOptions, OutputOptions
 from penstock.rng import BATCH_STREAM, Draws
 from penstock.sources import Labels, Source
-from penstock.sources.file_source import describe_labels
+from penstock.sources.source import describe_labels
 from penstock.transforms.batch_op import BatchOp, Mixing
 from penstock.transforms.values import Element, Layout
 

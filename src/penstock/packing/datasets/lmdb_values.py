@@ -23,7 +23,7 @@ from penstock.packing.datasets.optional import require
 from penstock.packing.items import LABEL, PackItem
 from penstock.printable import printable
 from penstock.regular_file import require_regular
-from penstock.sources.path_table import PathTable
+from penstock.sources.source import PathTable
 
 
 class _Environment:

@@ -9,7 +9,7 @@ from penstock.errors import SourceError
 from penstock.packing.datasets.files import names_in
 from penstock.packing.datasets.splits import choose_split
 from penstock.printable import printable
-from penstock.sources.part_folders import SPLIT_FOLDERS
+from penstock.sources.image_folder import SPLIT_FOLDERS
 
 # `train-00003-of-00128.parquet`, `part_000001_000004.parquet`, `val.tfrecord-00000-of-00002`
 _NUMBERS = re.compile(r"([-_.]\d{3,}(-of-\d{3,})?)+$")
