@@ -21,8 +21,8 @@ from typing import Any
 import numpy as np
 
 from penstock import watch
-from penstock.demo.loaders import import_torchvision
 from penstock.demo.sample_set import RECIPE, make_sample_set
+from penstock.demo.torchvision_import import import_torchvision
 from penstock.usable_cores import usable_cores
 from penstock.user_cache import needed_cache_folder
 

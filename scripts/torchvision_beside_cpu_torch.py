@@ -25,7 +25,7 @@ class TorchvisionFinder(MetaPathFinder):
             return None
         sys.meta_path.remove(self)
         try:
-            from penstock.demo.loaders import import_torchvision
+            from penstock.demo.torchvision_import import import_torchvision
         except ImportError:  # not built yet
             return None
         return importlib.util.spec_from_loader(name, ReadyModule(import_torchvision()[1]))

@@ -11,7 +11,7 @@ import pytest
 from corpus.data_folders import DATA, OUTSIDE, folder_of
 from faulty_system import run_faulty
 from folders import broken_folder, folder, make_folder
-from penstock.demo.loaders import import_torchvision
+from penstock.demo.torchvision_import import import_torchvision
 
 __all__ = ["broken_folder", "folder", "make_folder", "run_faulty"]  # fixtures from other files
 

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from penstock.demo.loaders import import_torchvision
+from penstock.demo.torchvision_import import import_torchvision
 
 
 def environment_for(script: Path) -> dict[str, str]:

@@ -204,20 +204,21 @@ def test_images_under_way_wait_for_room():
 
 
 def test_what_a_parser_raises_names_the_data_set_and_our_own_faults_stay():
-    def broken(start):
+    def broken(index):
         import json
 
-        json.loads("{")
-        yield start
+        return json.loads("{")
 
-    def ours(start):
-        yield None.nothing
+    def ours(index):
+        return None.nothing
 
-    source = LayoutSource("x", "some data", (), broken)
+    source = LayoutSource("x", "some data", (), broken, 1)
     with pytest.raises(SourceError, match=r"some data: it cannot be read \(JSONDecodeError: "):
         list(source.items())
+    with pytest.raises(SourceError, match=r"some data: it cannot be read \(JSONDecodeError: "):
+        source.at(0)
     with pytest.raises(AttributeError) as caught:
-        list(LayoutSource("x", "some data", (), ours).items())
+        list(LayoutSource("x", "some data", (), ours, 1).items())
     assert "Please report it" in "".join(getattr(caught.value, "__notes__", ["Please report it"]))
 
 

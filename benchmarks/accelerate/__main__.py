@@ -25,7 +25,7 @@ from benchmarks.dataset import CHECKOUT, default_folder, image_paths
 from benchmarks.environment import cpu_name, system_name
 from benchmarks.summary import Spread, ratio_in_each_round
 from benchmarks.table import aligned
-from penstock.demo.loaders import import_torchvision
+from penstock.demo.torchvision_import import import_torchvision
 from penstock.usable_cores import usable_cores
 
 HEADINGS = ("recipe", "DataLoader, images/s", "accelerated, images/s", "times")

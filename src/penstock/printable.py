@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from rich.segment import Segment
 
 
-# Longer texts are no names; what they begin and end with tells which one is meant.
+# Nobody names a file so; how a longer text begins and ends tells which one is meant.
 MOST_CHARACTERS = 1_000
 MOST_PER_LINE = 8_000
 _ESCAPES = {"\n": "\\n", "\r": "\\r", "\t": "\\t"}
@@ -57,7 +57,7 @@ def in_encoding(text: str, encoding: str | None) -> str:
 
 
 def safe_console(**options: Any) -> Console:
-    """Return rich's console, made so that nothing but its own codes steers the terminal."""
+    """Return rich's console, made so that only its own codes control the terminal."""
     # Late, so that work which never draws does not pay for the import.
     from rich.console import Console
     from rich.segment import Segment

@@ -5,7 +5,6 @@ from __future__ import annotations
 import contextlib
 import sys
 import time
-from types import TracebackType
 from typing import TYPE_CHECKING
 
 from penstock.printable import printable, safe_console
@@ -49,12 +48,7 @@ class ProgressBar:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *error: object) -> None:
         if self._bar is not None:
             self._bar.stop()
 
@@ -106,7 +100,7 @@ def _rich_progress(unit: str, *, counted: bool, rate: bool) -> Progress:
     from rich.text import Text
 
     class Rate(ProgressColumn):
-        """Items a second, once there is something to divide."""
+        """Items per second, once there is something to divide."""
 
         def render(self, task: Task) -> Text:
             speed = task.finished_speed or task.speed

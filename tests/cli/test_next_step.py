@@ -11,7 +11,7 @@ from penstock.results.records import Verdict
 from penstock.watching.frames import Stage
 from penstock.watching.inside import Inside, Part
 from penstock.watching.loader_facts import LoaderFacts
-from penstock.watching.script.loaders import FoundLoader
+from penstock.watching.script import ScriptLoader
 
 GUARDED = """
 class DataLoader:
@@ -48,7 +48,7 @@ def next_step(tmp_path, monkeypatch):
         loader = vars(main).get("loader") or vars(main)["DataLoader"]()
         loader.dataset = vars(main).get("used", loader.dataset)
         vars(main)["kept"] = loader
-        found = FoundLoader(weakref.ref(loader), LoaderFacts("DataLoader"), None, None, None, line)
+        found = ScriptLoader(weakref.ref(loader), LoaderFacts("DataLoader"), None, None, None, line)
         objects = ScriptObjects("train.py", str(script), is_module=False)
         return objects.next_step(found, Report(verdict))
 

@@ -171,7 +171,7 @@ def test_a_python_that_reads_no_environment_is_refused(write):
     ("arguments", "message"),
     [
         (["no_such.py"], "there is no script 'no_such.py'"),
-        (["--json", "no/such/file.json", __file__], "there is no such folder"),
+        (["--json", "no/such/file.json", __file__], "the folder does not exist"),
         (["--json", ".", __file__], "it is a folder"),
     ],
 )

@@ -13,13 +13,13 @@ from penstock.demo.loaders import (
     Work,
     count_identical,
     folder_loader,
-    import_torchvision,
     packed_loader,
     pillow_loader,
     torchvision_loader,
 )
 from penstock.demo.passes import TimedLoader, measure_passes
 from penstock.demo.sample_set import make_sample_set
+from penstock.demo.torchvision_import import import_torchvision
 from penstock.usable_cores import pinned_to, usable_cores
 
 PHOTOS = 8

@@ -15,7 +15,7 @@ from pathlib import Path
 
 import pytest
 
-from penstock.demo.loaders import import_torchvision
+from penstock.demo.torchvision_import import import_torchvision
 
 TESTS = Path("test", "test_transforms_v2.py")
 

@@ -84,7 +84,7 @@ def test_policies_are_equally_likely():
 
 
 def test_ops_that_the_core_has_not():
-    with pytest.raises(TransformError, match="the core has no Desaturate of timm's"):
+    with pytest.raises(TransformError, match="timm's Desaturate cannot be done by the core"):
         TimmAutoAugment([[("Desaturate", 1.0, 3)]])
 
 

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from penstock.demo.loaders import import_torchvision
+from penstock.demo.torchvision_import import import_torchvision
 from penstock.errors import SourceError
 from penstock.sources import open_image_folder
 from penstock.sources.scan import IMAGE_EXTENSIONS

@@ -25,8 +25,8 @@ def mixing_of(op, count=6, epoch=0):
 @pytest.mark.parametrize(
     ("make", "message"),
     [
-        (lambda: T.MixUp(alpha=0), "MixUp: alpha must be greater than 0"),
-        (lambda: T.CutMix(alpha=-1), "CutMix: alpha must be a number of at least 0, got -1"),
+        (lambda: T.MixUp(alpha=0), "MixUp: alpha must be a number greater than 0"),
+        (lambda: T.CutMix(alpha=-1), "CutMix: alpha must be a number greater than 0, got -1"),
         (lambda: T.CutMix(num_classes=0), "num_classes must be an integer between 1"),
         (lambda: T.MixUp.timm(mixup_alpha=0), "both 0"),
         (lambda: T.MixUp.timm(mode="half"), "mode must be 'batch', 'pair' or 'elem', got 'half'"),

@@ -1,130 +1,111 @@
+"""What augmentations draw: the same for a sample whatever its batch, inside containers too."""
+
 import re
 
 import numpy as np
 import pytest
 
+from drawn import applied, batch
 from penstock import transforms as T
 from penstock.errors import TransformError
-from penstock.geometry import Size, Sizes
+from penstock.geometry import Sizes
+from penstock.reference.pipeline import run_moves
 from penstock.rng import Draws
-from penstock.transforms.moves import CropMove, out_sizes
+from penstock.transforms.moves import out_sizes
+from strategies import make_image
 
-
-def sizes_of(*sizes):
-    return Sizes(*np.array(sizes, dtype=np.int64).T)
-
-
-def draws_for(count, stream=0, first=0):
-    return Draws(0, 0, np.arange(first, first + count), stream)
-
-
-@pytest.mark.parametrize("p", [0.0, 0.3, 1.0])
-@pytest.mark.parametrize("kind", [T.RandomHorizontalFlip, T.RandomVerticalFlip])
-def test_flips_happen_as_often_as_asked(kind, p):
-    count = 20_000
-    (move,) = kind(p).sample(draws_for(count), sizes_of(*[(4, 4)] * count))
-    asked, other = (
-        (move.horizontal, move.vertical)
-        if kind is T.RandomHorizontalFlip
-        else (move.vertical, move.horizontal)
-    )
-
-    assert abs(asked.mean() - p) <= 4 * np.sqrt(p * (1 - p) / count)
-    assert not other.any()
-
-
-def test_random_crop_reaches_every_place_equally_often():
-    count = 20_000
-    (crop,) = T.RandomCrop((3, 5)).sample(draws_for(count), sizes_of(*[(6, 9)] * count))
-    places = np.bincount(crop.top * 5 + crop.left, minlength=20)
-
-    assert len(places) == 20
-    assert ((places - 1000) ** 2 / 1000).sum() < 51  # 19 degrees of freedom: once in 10,000
-
-
-def test_random_crop_of_the_whole_image_has_one_place():
-    (crop,) = T.RandomCrop((6, 9)).sample(draws_for(1), sizes_of((6, 9)))
-
-    assert (crop.top[0], crop.left[0]) == (0, 0)
-
-
-def test_random_crop_names_the_image_that_is_too_small():
-    message = (
-        "RandomCrop (step 3): crop is 256x256 but the image of sample 41 is 240x320 here. "
-        "Resize first, or set pad_if_needed=True."
-    )
-    with pytest.raises(TransformError, match=re.escape(message)):
-        T.RandomCrop(256).sample(draws_for(2, stream=2, first=40), sizes_of((256, 300), (240, 320)))
-
-
-def test_random_crop_counts_padding_as_room():
-    moves = T.RandomCrop(10, padding=3).sample(draws_for(1), sizes_of((4, 8)))
-
-    assert out_sizes(moves, sizes_of((4, 8)))[0] == Size(10, 10)
-
-
-def test_center_crop_pads_only_if_an_image_needs_it():
-    moves = T.CenterCrop(4).sample(draws_for(2), sizes_of((4, 9), (7, 4)))
-
-    assert [type(move) for move in moves] == [CropMove]
-
-
-def test_resize_to_nothing_is_an_error():
-    with pytest.raises(TransformError, match=r"Resize \(step 1\): sample 0 is 1x100 .* 0x10\."):
-        T.Resize(None, max_size=10).sample(draws_for(1), sizes_of((1, 100)))
-
-
-def test_resize_to_an_absurd_size_is_an_error():
-    with pytest.raises(TransformError, match="would become 256x25600000"):
-        T.Resize(256).sample(draws_for(1), sizes_of((1, 100_000)))
-
-
-def test_negative_padding_must_leave_something():
-    message = re.escape("Pad (step 1): negative padding cuts away all of sample 0, which is 6x9")
-    with pytest.raises(TransformError, match=message):
-        T.Pad(-3).sample(draws_for(1), sizes_of((6, 9)))
-
-
-def test_resized_crop_takes_the_central_box_when_nothing_fits():
-    """Twice the area never fits, so the box is the largest one within the ratio."""
-    op = T.RandomResizedCrop(8, scale=(2.0, 2.0))
-    crop, _ = op.sample(draws_for(3), sizes_of((30, 100), (100, 30), (50, 60)))
-
-    assert crop.height.tolist() == [30, 40, 50]
-    assert crop.width.tolist() == [40, 30, 60]
-    assert crop.top.tolist() == [0, 30, 0]
-    assert crop.left.tolist() == [30, 0, 0]
-
-
-def test_resized_crop_of_one_pixel():
-    crop, resize = T.RandomResizedCrop((3, 4)).sample(draws_for(50), sizes_of(*[(1, 1)] * 50))
-
-    assert np.all(crop.height == 1)
-    assert np.all(crop.width == 1)
-    assert (resize.height[0], resize.width[0]) == (3, 4)
-
-
-def test_resized_crop_without_any_possible_box_is_an_error():
-    op = T.RandomResizedCrop(8, ratio=(50.0, 60.0))
-    with pytest.raises(TransformError, match=r"no box with ratio .* fits sample 0, which is 5x1"):
-        op.sample(draws_for(1), sizes_of((5, 1)))
-
-
-@pytest.mark.parametrize(
-    "op",
-    [
-        T.Resize(4),
-        T.Resize((4, 5)),
-        T.CenterCrop(3),
-        T.RandomCrop(3),
-        T.Pad(2),
-        T.RandomResizedCrop(3),
-        T.RandomHorizontalFlip(),
-        T.RandomVerticalFlip(),
-    ],
+AUGMENTATIONS = [
+    T.ColorJitter(0.4, 0.4, 0.4, 0.1),
+    T.ColorJitter(),
+    T.RandomPhotometricDistort(),
+    T.Grayscale(),
+    T.RandomGrayscale(),
+    T.RandomInvert(),
+    T.RandomPosterize(4),
+    T.RandomSolarize(128),
+    T.RandomEqualize(),
+    T.RandomAutocontrast(),
+    T.RandomAdjustSharpness(2),
+    T.GaussianBlur(3),
+    T.GaussianNoise(),
+    T.RandomRotation(40, expand=True),
+    T.RandomAffine(10, (0.1, 0.1), (0.5, 2), 5),
+    T.RandomPerspective(),
+    T.ElasticTransform(sigma=0.2),
+    T.RandomErasing(value="random"),
+    T.RandomApply([T.RandomCrop(4), T.ColorJitter(0.5)]),
+    T.RandomChoice([T.Pad(3), T.Resize((9, 11)), T.RandomRotation(90, expand=True)]),
+    T.RandomOrder([T.RandomHorizontalFlip(), T.RandomCrop(5), T.RandomErasing()]),
+    T.RandAugment(),
+    T.RandAugment(flavor="tpu"),
+    T.RandAugment.from_timm("rand-m9-mstd0.5-inc1"),
+    T.RandAugment.from_timm("rand-m9-n4-tweights-mstd101"),
+    T.AutoAugment(),
+    T.TrivialAugmentWide(),
+    T.AugMix(alpha=0.5),
+    T.PopulationBasedAugment(),
+]
+SAMPLES = np.array([3, 10_000_000_000, 17, 4, 25, 8, 99, 1])
+SIZES = Sizes(
+    np.array([12, 8, 31, 7, 20, 6, 6, 40]),
+    np.array([9, 8, 17, 30, 20, 6, 25, 7]),
 )
+
+
+def at(rows):
+    return Sizes(SIZES.height[rows], SIZES.width[rows])
+
+
+@pytest.mark.parametrize("op", AUGMENTATIONS, ids=repr)
+def test_a_sample_fares_the_same_in_any_batch(op):
+    """Pixels are compared: containers may arrange the same moves otherwise."""
+    together = op.sample(Draws(5, 60, SAMPLES, 2), SIZES)
+    some = np.array([6, 1, 4])
+    fewer = op.sample(Draws(5, 60, SAMPLES[some], 2), at(some))
+
+    for place, row in enumerate(some.tolist()):
+        image = make_image((SIZES.height[row], SIZES.width[row]), seed=row)
+        assert np.array_equal(applied(fewer, image, place), applied(together, image, row))
+    assert out_sizes(fewer, at(some)).height.tolist() == [
+        out_sizes(together, SIZES).height[row] for row in some
+    ]
+
+
+@pytest.mark.parametrize("op", AUGMENTATIONS, ids=repr)
+def test_sizes_are_told_as_they_become(op):
+    moves = op.sample(Draws(1, 60, SAMPLES, 0), SIZES)
+    sizes = out_sizes(moves, SIZES)
+
+    for row in range(len(SAMPLES)):
+        image = make_image((SIZES.height[row], SIZES.width[row]))
+        result = run_moves(image, moves, row)
+        assert (sizes.height[row], sizes.width[row]) == (result.height, result.width)
+
+
+@pytest.mark.parametrize("op", AUGMENTATIONS, ids=repr)
 def test_an_empty_batch_is_no_trouble(op):
     nothing = Sizes(np.empty(0, np.int64), np.empty(0, np.int64))
-    moves = op.sample(draws_for(0), nothing)
+    moves = op.sample(Draws(0, 0, np.empty(0, np.int64), 0), nothing)
 
     assert len(out_sizes(moves, nothing)) == 0
+
+
+@pytest.mark.parametrize("op", AUGMENTATIONS, ids=repr)
+def test_one_pixel_is_no_trouble(op):
+    crops = any(isinstance(inner, T.RandomCrop) for inner in getattr(op, "transforms", ()))
+    blurs = isinstance(op, (T.GaussianBlur, T.ElasticTransform))
+    if crops or blurs:
+        with pytest.raises(TransformError, match=r"\(step 1\)"):
+            batch(op, 8, (1, 1))
+        return
+    moves = batch(op, 8, (1, 1), epoch=60)
+    for row in range(8):
+        applied(moves, make_image((1, 1)), row)
+
+
+def test_a_kernel_too_large_names_the_image():
+    message = (
+        "GaussianBlur (step 1): sample 0 is 4x60 here and the kernel, of 9x9, is more than twice"
+    )
+    with pytest.raises(TransformError, match=re.escape(message)):
+        batch(T.GaussianBlur(9), 1, (4, 60))

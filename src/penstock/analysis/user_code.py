@@ -44,12 +44,24 @@ def read_user_code(file: str, name: str) -> UserCode | None:
 
     None where the file is not there to be read, as what is typed at a prompt.
     """
-    try:
-        with open(file, encoding="utf-8") as source:
-            tree = ast.parse(source.read())
-    except (OSError, SyntaxError, ValueError):
+    tree = parse_file(file)
+    if tree is None:
         return None
     return UserCode(os.path.abspath(file), tree, _find_loader(tree, name, set()))
+
+
+def parse_file(file: str) -> ast.Module | None:
+    """Return the syntax tree of a file; None if it cannot be read or is not Python."""
+    try:
+        with open(file, encoding="utf-8") as source:
+            return ast.parse(source.read())
+    except (OSError, SyntaxError, ValueError):
+        return None
+
+
+def makes_loader(value: ast.AST | None) -> bool:
+    """Whether an expression is a call of DataLoader or Loader."""
+    return isinstance(value, ast.Call) and _called(value) in _MAKERS
 
 
 def code_of_caller(loader: Any) -> UserCode | None:
@@ -73,7 +85,7 @@ def _find_loader(tree: ast.AST, name: str, seen: set[str]) -> ast.Call | None:
     for place in _bindings(tree, name):
         for call in _calls(place):
             called = _called(call)
-            if called in _MAKERS:
+            if makes_loader(call):
                 found[call.lineno] = call
             elif called is not None and called not in seen:
                 inner = _find_loader(tree, called, seen)

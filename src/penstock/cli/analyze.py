@@ -1,4 +1,4 @@
-"""`penstock analyze`: what an input pipeline costs a training, and what would change it."""
+"""`penstock analyze`: how much a training waits for its data, and what would change that."""
 
 from __future__ import annotations
 
@@ -22,9 +22,9 @@ def add_verb(verbs: Verbs, shared: argparse.ArgumentParser) -> None:
     verb = verbs.add_parser(
         "analyze",
         parents=[shared],
-        help="measure what an input pipeline costs a training, and why",
+        help="measure how much a training waits for its data, and why",
         description="Measures the training step alone, the input pipeline alone and both together, "
-        "says what holds the training up, and what would change it.",
+        "names the bottleneck, and what would remove it.",
     )
     verb.add_argument(
         "data",
@@ -83,7 +83,7 @@ def add_verb(verbs: Verbs, shared: argparse.ArgumentParser) -> None:
         metavar="N",
         help="time limit for the whole analysis (default: 60); what does not fit is left out",
     )
-    verb.add_argument("--quick", action="store_true", help="the same as --seconds 10; rougher")
+    verb.add_argument("--quick", action="store_true", help="the same as --seconds 10; less precise")
     verb.set_defaults(run=run)
 
 
@@ -91,13 +91,13 @@ def run(args: argparse.Namespace) -> int:
     """Analyze, and print or write what was found."""
     from penstock.analysis.analyze import analyze
     from penstock.analysis.device.devices import EMULATED, find_device
-    from penstock.demo.loaders import import_torchvision
+    from penstock.demo.torchvision_import import import_torchvision
     from penstock.report import check_target, print_terminal, write_html
     from penstock.report.vega import chart_script
     from penstock.results.from_json import read_analysis
 
     if args.step is not None and args.device is not None:
-        raise AnalysisError("--step trains on what it likes. Leave out --device.")
+        raise AnalysisError("--step: your own step chooses its device itself. Leave out --device.")
     device = args.device
     wanted = device or (find_device() if args.step is None else None)
     if wanted is not None and not wanted.startswith(EMULATED) and ":" not in args.model:
@@ -145,7 +145,7 @@ class _Teller:
         return self
 
     def __exit__(self, *error: object) -> None:
-        self._bar.__exit__(None, None, None)
+        self._bar.__exit__()
 
     def tell(self, what: str, number: int, planned: int) -> None:
         if not self._is_terminal:

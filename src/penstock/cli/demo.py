@@ -1,4 +1,4 @@
-"""`penstock demo`: the whole story on this machine, on photos made for it."""
+"""`penstock demo`: before and after on this machine, on photos made for it."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def add_verb(verbs: Verbs, shared: argparse.ArgumentParser) -> None:
     verb = verbs.add_parser(
         "demo",
         parents=[shared],
-        help="analyze a plain pipeline, pack its photos, analyze again",
+        help="compare a plain pipeline with penstock on this machine, on generated photos",
         description="Makes sample photos, analyzes torchvision's DataLoader on them, packs them, "
         "analyzes penstock on the packed file, and writes a report of before and after. Also "
         "times the loaders in turn, and checks that their images are the same, bit for bit.",
@@ -51,7 +51,9 @@ def add_verb(verbs: Verbs, shared: argparse.ArgumentParser) -> None:
         metavar="FILE",
         help="where the report goes (default: the user's cache folder)",
     )
-    verb.add_argument("--quick", action="store_true", help="takes half the time; rougher")
+    verb.add_argument(
+        "--quick", action="store_true", help="take half the time; figures are less precise"
+    )
     verb.set_defaults(run=run)
 
 

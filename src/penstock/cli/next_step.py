@@ -8,15 +8,14 @@ import sys
 from collections.abc import Iterator
 from typing import Any
 
-from penstock.analysis.user_code import read_user_code
+from penstock.analysis.user_code import makes_loader, parse_file, read_user_code
 from penstock.results.records import Verdict
 from penstock.watching.frames import Stage
 from penstock.watching.report import WatchReport
-from penstock.watching.script.loaders import FoundLoader
+from penstock.watching.script import ScriptLoader
 
 NOTHING_TO_DO = {Verdict.NONE, Verdict.ACCELERATOR, Verdict.START_UP}
 OP_BY_OP = {Verdict.DECODE, Verdict.AUGMENT, Verdict.OWN_CODE, Verdict.INPUT}
-LOADERS = {"DataLoader", "Loader"}
 
 
 class ScriptObjects:
@@ -33,9 +32,9 @@ class ScriptObjects:
         self._is_module = is_module
         self._objects: dict[str, Any] = dict(vars(main)) if main is not None else {}
         self._file = file
-        self._tree = _parse(self._file)
+        self._tree = parse_file(file or "")
 
-    def next_step(self, found: FoundLoader, report: WatchReport) -> str | None:
+    def next_step(self, found: ScriptLoader, report: WatchReport) -> str | None:
         """Return the sentence with the command; None where there is nothing to look for."""
         if report.verdict in NOTHING_TO_DO or self._tree is None:
             return None
@@ -50,7 +49,7 @@ class ScriptObjects:
         place = None if code is None else code.call_place(op)
         return "" if place is None else f"{op} is made at {place}; "
 
-    def _command_for(self, found: FoundLoader, report: WatchReport) -> str:
+    def _command_for(self, found: ScriptLoader, report: WatchReport) -> str:
         loader = found.loader()
         if report.verdict in OP_BY_OP:
             data = self._name_of(getattr(loader, "dataset", None))
@@ -65,7 +64,7 @@ class ScriptObjects:
             )
         return self._sentence(found, "analyze", name, "measures what would help")
 
-    def _sentence(self, found: FoundLoader, verb: str, name: str, does: str) -> str:
+    def _sentence(self, found: ScriptLoader, verb: str, name: str, does: str) -> str:
         command = f"`{self._command(verb, name)}` {does}"
         if self._is_guarded(found.module_line):
             return f"{command}."
@@ -92,7 +91,7 @@ class ScriptObjects:
         makers = [
             node.name
             for node in self._tree.body
-            if isinstance(node, ast.FunctionDef) and _needs_nothing(node) and _makes_loader(node)
+            if isinstance(node, ast.FunctionDef) and _needs_nothing(node) and _returns_loader(node)
         ]
         return makers[0] if len(makers) == 1 else None
 
@@ -105,14 +104,6 @@ class ScriptObjects:
             for node in self._tree.body
             if _is_guard(node)
         )
-
-
-def _parse(file: str | None) -> ast.Module | None:
-    try:
-        with open(file or "", encoding="utf-8") as source:
-            return ast.parse(source.read())
-    except (OSError, SyntaxError, ValueError):
-        return None
 
 
 def _is_guard(node: ast.stmt) -> bool:
@@ -137,22 +128,14 @@ def _needs_nothing(function: ast.FunctionDef) -> bool:
     return positional == len(given.defaults) and None not in given.kw_defaults
 
 
-def _makes_loader(function: ast.FunctionDef) -> bool:
+def _returns_loader(function: ast.FunctionDef) -> bool:
     """Whether it returns what a call of DataLoader gave."""
     made: set[str] = set()
     for node in ast.walk(function):
-        if isinstance(node, ast.Assign) and _is_loader_call(node.value):
+        if isinstance(node, ast.Assign) and makes_loader(node.value):
             made |= {target.id for target in node.targets if isinstance(target, ast.Name)}
     returned = [node.value for node in ast.walk(function) if isinstance(node, ast.Return)]
     return bool(returned) and all(
-        _is_loader_call(value) or (isinstance(value, ast.Name) and value.id in made)
+        makes_loader(value) or (isinstance(value, ast.Name) and value.id in made)
         for value in returned
     )
-
-
-def _is_loader_call(value: ast.expr | None) -> bool:
-    if not isinstance(value, ast.Call):
-        return False
-    function = value.func
-    name = function.attr if isinstance(function, ast.Attribute) else getattr(function, "id", "")
-    return name in LOADERS

@@ -15,8 +15,9 @@ def add_verbs(verbs: Verbs, shared: argparse.ArgumentParser) -> None:
         "unpack",
         parents=[shared],
         help="restore the original files of a packed data set",
-        description="Restores the files that a packed data set was made from: byte for byte if the "
-        "index says so, otherwise with identical pixels. A lossy pack gives its changed images.",
+        description="Restores the files that a packed data set was made from: byte for byte where "
+        "the pack kept what that takes (penstock inspect says so), otherwise with identical "
+        "pixels. A lossy pack gives the changed images.",
     )
     verify = verbs.add_parser(
         "verify",

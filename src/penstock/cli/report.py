@@ -1,4 +1,4 @@
-"""`penstock report`: draws an analysis again from the figures that were kept."""
+"""`penstock report`: shows a saved analysis again."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ def add_verb(verbs: Verbs, shared: argparse.ArgumentParser) -> None:
     verb = verbs.add_parser(
         "report",
         parents=[shared],
-        help="draw an analysis again from its JSON",
-        description="Draws an analysis again from its JSON (penstock analyze --json): in the "
-        "terminal, or as one HTML file; with --before, two analyses side by side.",
+        help="show a saved analysis again, in the terminal or as HTML",
+        description="Shows an analysis again from the JSON that penstock analyze --json wrote: in "
+        "the terminal, or as one HTML file; with --before, two analyses side by side.",
     )
     verb.add_argument("figures", help="the JSON file of an analysis")
     verb.add_argument("--html", metavar="FILE", help="write the report as one HTML file")

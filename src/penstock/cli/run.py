@@ -20,8 +20,7 @@ from penstock.printable import MOST_PER_LINE, printable, safe_console
 
 if TYPE_CHECKING:
     from penstock.watching.report import WatchReport
-    from penstock.watching.script.loaders import FoundLoader
-    from penstock.watching.script.script_end import Outcome
+    from penstock.watching.script import Outcome, ScriptLoader
 
 
 COERCED = {"C.UTF-8", "C.utf8", "UTF-8"}  # what Python sets LC_CTYPE to
@@ -130,8 +129,7 @@ class WatchedScript:
     """A script that runs, in its own process: from when it imports a library with loaders."""
 
     def __init__(self, asked: Mapping[str, str], started_s: float) -> None:
-        from penstock.watching.script.loaders import FoundLoaders
-        from penstock.watching.script.script_end import ScriptEnd
+        from penstock.watching.script import ScriptEnd, ScriptLoaders
 
         main = sys.modules.get("__main__")
         self.name = asked["SCRIPT"]
@@ -141,7 +139,7 @@ class WatchedScript:
         self._json_file = Path(asked["JSON"]) if asked["JSON"] else None
         self._started_s = started_s
         self._end = ScriptEnd(self._tell)
-        self._loaders = FoundLoaders(asked["FOLDER"], on_find=self._end.be_prepared)
+        self._loaders = ScriptLoaders(asked["FOLDER"], on_find=self._end.be_prepared)
 
     def watch(self, library: ModuleType) -> None:
         """Time the loaders of a library that was just imported."""
@@ -149,7 +147,7 @@ class WatchedScript:
 
     def end(self, ended: str) -> None:
         """Say what was seen, if nobody has yet."""
-        from penstock.watching.script.script_end import Outcome
+        from penstock.watching.script import Outcome
 
         self._end.speak(Outcome.seen_by_python(ended))
 
@@ -170,7 +168,7 @@ class WatchedScript:
 def _checked(file: Path) -> Path:
     """Return where to write: checked before a script runs for days, which may change folder."""
     if not file.resolve().parent.is_dir():
-        raise PenstockError(f"run: cannot write {file}: there is no such folder.")
+        raise PenstockError(f"run: cannot write {file}: the folder does not exist. Make it first.")
     if file.is_dir():
         raise PenstockError(f"run: cannot write {file}: it is a folder. Name a file.")
     return file.resolve()
@@ -185,7 +183,7 @@ def _write(file: Path, result: dict[str, Any]) -> None:
 
 
 def _to_dict(
-    script: WatchedScript, outcome: Outcome, seconds: float, found: list[FoundLoader]
+    script: WatchedScript, outcome: Outcome, seconds: float, found: list[ScriptLoader]
 ) -> dict[str, Any]:
     return {
         "script": script.name,
@@ -218,7 +216,7 @@ def _print(
     script: WatchedScript,
     outcome: Outcome,
     seconds: float,
-    found: list[FoundLoader],
+    found: list[ScriptLoader],
     stderr: TextIO,
 ) -> None:
     from rich.box import SIMPLE_HEAD

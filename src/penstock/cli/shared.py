@@ -78,8 +78,8 @@ def add_limits(verb: argparse.ArgumentParser) -> None:
         action="append",
         default=[],
         metavar="NAME=N",
-        help="allow larger inputs than usual, such as pixels=400M; may be repeated. Errors say "
-        "which; docs/limits.md lists them",
+        help="allow larger inputs than usual, such as pixels=400M; may be repeated. Error messages "
+        "name the limit; docs/limits.md lists all",
     )
 
 
@@ -90,7 +90,7 @@ def open_labelled(args: argparse.Namespace, data: Any) -> tuple[Any, Any]:
         return data, args.labels
     if args.labels is None:
         option = next(iter(chosen)).replace("_", "-")
-        raise SourceError(f"--{option}: there is no labels file it could be about. Add --labels.")
+        raise SourceError(f"--{option}: describes a labels file, but none is given. Add --labels.")
     from penstock.sources import open_labels_file
 
     return open_labels_file(data, args.labels, **chosen), None
@@ -126,6 +126,6 @@ def say(lines: Iterable[str]) -> None:
 
 
 def complain(text: str) -> None:
-    """Print a message to stderr, as safely."""
+    """Print a message to stderr, in the same way."""
     told = in_encoding(printable_lines(f"penstock: {text}"), sys.stderr.encoding)
     print(told, file=sys.stderr, flush=True)

@@ -31,7 +31,7 @@ def add_verb(verbs: Verbs, shared: argparse.ArgumentParser) -> None:
         help="draw what a pipeline does to some images",
         description="Writes a picture with one row per image: the original, then what the pipeline "
         "makes of it with different draws, as uint8 before ToDtype and Normalize, with boxes. "
-        "With --schedule, says what a schedule of PopulationBasedAugment does instead.",
+        "With --schedule, describes a schedule of PopulationBasedAugment in words instead.",
     )
     verb.add_argument(
         "data", nargs="?", help="a .pen file, or a data set in any layout that pack reads"
@@ -56,7 +56,7 @@ def add_verb(verbs: Verbs, shared: argparse.ArgumentParser) -> None:
         nargs="?",
         const=_EXAMPLE_SCHEDULE,
         metavar="FILE",
-        help="say what a schedule does instead (default: the one that comes with penstock)",
+        help="describe a schedule in words instead (default: the one that comes with penstock)",
     )
     for name, kind, default, meaning in (
         ("--images", count, 6, "images to show"),
@@ -84,7 +84,7 @@ def run(args: argparse.Namespace) -> int:
     if args.schedule is not None:
         return _tell_schedule(args)
     if args.data is None:
-        raise SourceError("penstock show: no data set given. Name a .pen file or another data set.")
+        raise SourceError("show: no data set given. Name a .pen file or another data set.")
     from penstock.showing.sheet import make_sheet
 
     sheet = make_sheet(
@@ -124,8 +124,8 @@ def _tell_schedule(args: argparse.Namespace) -> int:
 
     if args.data is not None:
         raise SourceError(
-            f"penstock show: --schedule describes a schedule and takes no data, got {args.data}. "
-            "Leave one of the two out."
+            f"show: --schedule describes a schedule and takes no data, got {args.data}. "
+            "Leave out one of the two."
         )
     augment = PopulationBasedAugment(args.schedule or None)
     epochs = augment.stage_starts if args.epochs is None else args.epochs

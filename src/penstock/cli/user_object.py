@@ -145,7 +145,7 @@ def _users_own(args: argparse.Namespace) -> tuple[Any, UserCode | None]:
     known = (Loader, AcceleratedLoader, *([] if torch_data is None else [torch_data.DataLoader]))
     if not isinstance(loader, known):
         raise AnalysisError(
-            f"{args.data}: is a {type(loader).__name__}. Name a torch DataLoader, a penstock "
+            f"{args.data}: is of type {type(loader).__name__}. Name a torch DataLoader, a penstock "
             "Loader, or a function without arguments that makes one."
         )
     file = file_of(args.data)
@@ -160,7 +160,7 @@ def open_step(name: str | None) -> Any:
     step = load_as_is(name)
     if isinstance(step, type) or not callable(step):
         raise AnalysisError(
-            f"--step {name}: is a {type(step).__name__}. Name a function that is called with "
+            f"--step {name}: is of type {type(step).__name__}. Name a function that is called with "
             "each batch."
         )
     return step

@@ -13,10 +13,9 @@ from penstock.data.unpacked import open_unpacked
 from penstock.errors import LoaderError, SourceError
 from penstock.limits import Limits, obeying_limits
 from penstock.packing.datasets import LayoutSource
-from penstock.packing.datasets.open_dataset import how_to_pack
-from penstock.packing.file_items import FileItems
+from penstock.packing.datasets.open_dataset import how_to_pack, open_pack_source
 from penstock.packing.format import SUFFIX
-from penstock.packing.open_pack_source import open_pack_source
+from penstock.packing.items import FileItems
 from penstock.packing.shards import MANIFEST, open_packed
 from penstock.sources import Source, open_mask_pairs, open_source
 

@@ -6,7 +6,6 @@ samples, and are compared bit for bit.
 
 from __future__ import annotations
 
-import importlib
 import sys
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -16,6 +15,7 @@ from typing import Any
 import numpy as np
 from PIL import Image
 
+from penstock.demo.torchvision_import import import_torchvision
 from penstock.geometry import Sizes
 from penstock.planner.plan import as_written
 from penstock.sources import open_image_folder
@@ -28,14 +28,6 @@ SEED = 0
 # It has to be named: a process that was itself spawned would spawn its workers.
 WORKER_START = "fork" if sys.platform == "linux" else None
 BATCHES_PER_WORKER = 8  # of an epoch; enough for every worker to get going
-
-# What torchvision's compiled part would declare, and its Python part asks for on import.
-MISSING_OPERATORS = (
-    "nms(Tensor dets, Tensor scores, float iou_threshold) -> Tensor",
-    "qnms(Tensor dets, Tensor scores, float iou_threshold) -> Tensor",
-)
-
-_declared: list[object] = []  # operators vanish with the library object that declared them
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,39 +119,6 @@ def penstock_pipeline() -> Any:
             T.Normalize(T.IMAGENET_MEAN, T.IMAGENET_STD),
         ]
     )
-
-
-def import_torch_if_there() -> ModuleType | None:
-    """Return torch, or None where it is not installed."""
-    try:
-        return importlib.import_module("torch")
-    except ImportError:
-        return None
-
-
-def import_torchvision() -> tuple[ModuleType, ModuleType]:
-    """Return torch and torchvision with its data sets and v2 transforms; else raise ImportError.
-
-    A torchvision built for CUDA cannot load its compiled part beside a torch for the CPU.
-    It carries on without, but then stops at two detection operators nobody declared.
-    Image transforms need neither, so declaring the two is enough.
-    """
-    torch = importlib.import_module("torch")
-    try:
-        torchvision = importlib.import_module("torchvision")
-    except RuntimeError as error:
-        if "torchvision::nms" not in str(error):
-            raise ImportError(f"torchvision does not import: {error}") from error
-        for name in [name for name in sys.modules if name.split(".")[0] == "torchvision"]:
-            del sys.modules[name]
-        library = torch.library.Library("torchvision", "DEF")
-        for operator in MISSING_OPERATORS:
-            library.define(operator)
-        _declared.append(library)
-        torchvision = importlib.import_module("torchvision")
-    importlib.import_module("torchvision.datasets")
-    importlib.import_module("torchvision.transforms.v2")
-    return torch, torchvision
 
 
 def count_identical(work: Work, images: int, *, has_torchvision: bool) -> tuple[int, int]:

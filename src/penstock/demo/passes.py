@@ -16,10 +16,11 @@ from dataclasses import dataclass
 from functools import partial
 from multiprocessing.connection import Connection
 from statistics import median
-from types import FrameType, TracebackType
+from types import FrameType
 from typing import TYPE_CHECKING, Any
 
-from penstock.demo.loaders import Work, import_torch_if_there
+from penstock.demo.loaders import Work
+from penstock.demo.torchvision_import import import_torch_if_there
 from penstock.errors import LoaderError, PenstockError
 from penstock.progress import ProgressBar
 from penstock.usable_cores import pinned_to, usable_cores
@@ -163,12 +164,7 @@ class LoaderProcess:
             raise
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
+    def __exit__(self, kind: type[BaseException] | None, *error: object) -> None:
         self._end(gently=kind is None)
 
     def call(self, method: str, *arguments: object) -> Any:

@@ -16,13 +16,13 @@ from penstock.analysis.measure import Effort
 from penstock.demo.loaders import (
     Work,
     folder_loader,
-    import_torchvision,
     packed_loader,
     pillow_loader,
     torchvision_loader,
 )
 from penstock.demo.passes import TimedLoader, measure_passes
 from penstock.demo.result import STARVING, Packing, Result
+from penstock.demo.torchvision_import import import_torchvision
 from penstock.progress import ProgressBar
 from penstock.usable_cores import usable_cores
 

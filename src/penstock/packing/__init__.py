@@ -5,8 +5,7 @@ docs/format.md says what every byte of a file means.
 | file | does |
 |---|---|
 | items.py | samples on their way into a packed file, and where they come from |
-| open_pack_source.py, datasets/ | what the user has, in whatever layout, as such a source |
-| file_items.py | folders, labels files and lists of files as such a source |
+| datasets/ | what the user has, in whatever layout, as such a source |
 | pack.py, stream.py, ordered_map.py | a whole source into files, on many threads, in order |
 | encode.py, jpeg_records.py, raw_pixels.py, records.py | an image file as a record |
 | reencode.py | smaller images on request |

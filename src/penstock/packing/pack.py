@@ -12,13 +12,13 @@ from penstock import _core
 from penstock.errors import CoreError, DecodeError, PackError, PenstockError, ResourceError
 from penstock.limits import Limits, beyond, how_to_allow, obeying_limits
 from penstock.packing import disk
+from penstock.packing.datasets.open_dataset import open_pack_source
 from penstock.packing.encode import encode_image
 from penstock.packing.format import SUFFIX
 from penstock.packing.index import Tables
 from penstock.packing.items import PackItem, PackSource, box_class_ids_of
 from penstock.packing.journal import Done, Span, storable
 from penstock.packing.lock import TargetLock
-from penstock.packing.open_pack_source import open_pack_source
 from penstock.packing.ordered_map import map_in_order
 from penstock.packing.origin import UNREADABLE, Origin, columns_digest, times_ns
 from penstock.packing.read import PackFile

@@ -1,7 +1,7 @@
 """A folder with one folder per class, read as `torchvision.datasets.ImageFolder` reads it.
 
-Folders that are named as parts of a data set are (images, masks, training, test) are not taken for
-classes unless somebody says so.
+Folders named like parts of a data set (images, masks, training, test) are not taken for classes
+unless somebody says so.
 """
 
 from __future__ import annotations

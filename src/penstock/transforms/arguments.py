@@ -1,6 +1,7 @@
-"""Reading the arguments that several transforms share, in every form torchvision accepts.
+"""Reading arguments, in every form that torchvision accepts, and the types they are read into.
 
-`where` is the transform's name, for the message.
+Each function takes `where`, the name of the transform, and `name`, that of the argument: a value
+that makes no sense is a TransformError that says both.
 """
 
 from __future__ import annotations
@@ -9,7 +10,7 @@ import math
 from collections.abc import Sequence
 from enum import Enum
 from numbers import Integral, Real
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 from penstock.errors import TransformError
 from penstock.transforms.moves import PadMode
@@ -18,11 +19,59 @@ PaddingMode = Literal["constant", "edge", "reflect", "symmetric"]
 Fill = float | Sequence[float] | None
 Borders = tuple[int, int, int, int]  # left, top, right, bottom
 Colour = tuple[int, int, int]  # red, green, blue
+PerChannel = tuple[float, float, float]  # red, green, blue
 Generation = Literal[1, 2]  # of torchvision's transforms: the older ones, and v2
 TorchvisionFlavor = Literal["torchvision", "torchvision_v1"]
 
 # Far beyond any image; keeps every sum of sizes within the core's 32-bit numbers.
 MAX_SIDE_PX = 1 << 24
+
+
+class Look(NamedTuple):
+    """How an image looks after a warp: Pillow's number of the filter, the colour outside it."""
+
+    filter: int
+    colour: Colour
+
+
+class InterpolationMode(Enum):
+    """How a resize computes its pixels.
+
+    Arguments called `interpolation` take one of these, torchvision's enum of the same name,
+    a string such as "bilinear", or Pillow's number.
+    """
+
+    NEAREST = "nearest"
+    NEAREST_EXACT = "nearest-exact"
+    BILINEAR = "bilinear"
+    BICUBIC = "bicubic"
+    BOX = "box"
+    HAMMING = "hamming"
+    LANCZOS = "lanczos"
+
+    def __repr__(self) -> str:
+        return f"InterpolationMode.{self.name}"
+
+    @property
+    def pillow_filter(self) -> int:
+        """The filter's number in Pillow and in the core."""
+        return _PILLOW_FILTERS[self]
+
+
+# Pillow has one nearest filter; torchvision maps both of its own to it.
+_PILLOW_FILTERS = {
+    InterpolationMode.NEAREST_EXACT: 0,
+    InterpolationMode.NEAREST: 0,
+    InterpolationMode.LANCZOS: 1,
+    InterpolationMode.BILINEAR: 2,
+    InterpolationMode.BICUBIC: 3,
+    InterpolationMode.BOX: 4,
+    InterpolationMode.HAMMING: 5,
+}
+_MODES_BY_NUMBER = {number: mode for mode, number in _PILLOW_FILTERS.items()}
+_WARP_FILTERS = (0, 2, 3)
+
+Interpolation = InterpolationMode | str | int
 
 
 def read_integer(where: str, name: str, given: Any, *, least: int, most: int = MAX_SIDE_PX) -> int:
@@ -38,17 +87,23 @@ def read_integer(where: str, name: str, given: Any, *, least: int, most: int = M
 
 
 def read_number(
-    where: str, name: str, given: Any, *, least: float = -math.inf, most: float = math.inf
+    where: str,
+    name: str,
+    given: Any,
+    *,
+    least: float = -math.inf,
+    most: float = math.inf,
+    above: float = -math.inf,
 ) -> float:
-    """A finite number between `least` and `most`."""
+    """A finite number from `least` to `most`, and greater than `above`."""
     if (
         isinstance(given, bool)
         or not isinstance(given, Real)
         or not math.isfinite(given)
-        or not least <= float(given) <= most
+        or not (least <= float(given) <= most and float(given) > above)
     ):
         raise TransformError(
-            f"{where}: {name} must be a number{_bounds(least, most)}, got {given!r}."
+            f"{where}: {name} must be a number{_bounds(least, most, above)}, got {given!r}."
         )
     return float(given)
 
@@ -64,11 +119,22 @@ def read_numbers(where: str, name: str, given: Any) -> tuple[float, ...]:
     return numbers
 
 
-def read_range(where: str, name: str, given: Any) -> tuple[float, float]:
-    """Two numbers (min, max)."""
+def read_range(
+    where: str,
+    name: str,
+    given: Any,
+    *,
+    least: float = -math.inf,
+    most: float = math.inf,
+    above: float = -math.inf,
+) -> tuple[float, float]:
+    """Two numbers (min, max), from `least` to `most`, and greater than `above`."""
     numbers = read_numbers(where, name, given if _is_sequence(given) else ())
-    if len(numbers) != 2 or numbers[0] > numbers[1]:
-        raise TransformError(f"{where}: {name} must be two numbers (min, max), got {given!r}.")
+    if len(numbers) != 2 or not least <= numbers[0] <= numbers[1] <= most or numbers[0] <= above:
+        raise TransformError(
+            f"{where}: {name} must be two numbers (min, max){_bounds(least, most, above)}, "
+            f"got {given!r}."
+        )
     return numbers[0], numbers[1]
 
 
@@ -176,6 +242,18 @@ def read_padding_mode(where: str, given: Any) -> PadMode:
     return PadMode(names.index(given))
 
 
+def read_channels(where: str, name: str, given: Any) -> PerChannel:
+    """A number for each of red, green and blue, from a sequence of one, for all, or of three."""
+    numbers = read_numbers(where, name, given)
+    if len(numbers) not in (1, 3):
+        raise TransformError(
+            f"{where}: {name} must be one number, or one for each of red, green and blue, "
+            f"got {given!r}."
+        )
+    red, green, blue = numbers * (3 // len(numbers))
+    return red, green, blue
+
+
 def read_fill(where: str, given: Any) -> Colour:
     """(red, green, blue) from None (black), one number or three; cut to 0..255 as Pillow does."""
     values = given if _is_sequence(given) else (0 if given is None else given,)
@@ -186,70 +264,6 @@ def read_fill(where: str, given: Any) -> Colour:
     numbers = read_numbers(where, "fill", values)
     red, green, blue = (min(max(int(number), 0), 255) for number in numbers * (3 // len(numbers)))
     return red, green, blue
-
-
-def read_generation(where: str, flavor: object) -> Generation:
-    """Return the generation that a flavor names."""
-    if flavor not in ("torchvision", "torchvision_v1"):
-        raise TransformError(
-            f'{where}: flavor must be "torchvision" or "torchvision_v1", got {flavor!r}.'
-        )
-    return 1 if flavor == "torchvision_v1" else 2
-
-
-def _bounds(least: float, most: float) -> str:
-    if math.isinf(most):
-        return "" if math.isinf(least) else f" of at least {least:g}"
-    return f" between {least:g} and {most:g}"
-
-
-def _is_sequence(given: Any) -> bool:
-    return isinstance(given, Sequence) and not isinstance(given, str)
-
-
-class InterpolationMode(Enum):
-    """How a resize computes its pixels.
-
-    Arguments called `interpolation` take one of these, torchvision's enum of the same name,
-    a string such as "bilinear", or Pillow's number.
-    """
-
-    NEAREST = "nearest"
-    NEAREST_EXACT = "nearest-exact"
-    BILINEAR = "bilinear"
-    BICUBIC = "bicubic"
-    BOX = "box"
-    HAMMING = "hamming"
-    LANCZOS = "lanczos"
-
-    def __repr__(self) -> str:
-        return f"InterpolationMode.{self.name}"
-
-    @property
-    def pillow_filter(self) -> int:
-        """The filter's number in Pillow and in the core."""
-        return _PILLOW_FILTERS[self]
-
-
-# Pillow has one nearest filter; torchvision maps both of its own to it.
-_PILLOW_FILTERS = {
-    InterpolationMode.NEAREST: 0,
-    InterpolationMode.NEAREST_EXACT: 0,
-    InterpolationMode.LANCZOS: 1,
-    InterpolationMode.BILINEAR: 2,
-    InterpolationMode.BICUBIC: 3,
-    InterpolationMode.BOX: 4,
-    InterpolationMode.HAMMING: 5,
-}
-_MODES_BY_NUMBER = {
-    number: mode
-    for mode, number in _PILLOW_FILTERS.items()
-    if mode is not InterpolationMode.NEAREST_EXACT
-}
-
-_WARP_FILTERS = (0, 2, 3)
-
-Interpolation = InterpolationMode | str | int
 
 
 def read_interpolation(where: str, given: object) -> InterpolationMode:
@@ -276,3 +290,29 @@ def read_warp_interpolation(where: str, given: object) -> int:
             f'Use "nearest", "bilinear" or "bicubic".'
         )
     return mode.pillow_filter
+
+
+def read_look(where: str, interpolation: object, fill: Any) -> Look:
+    """The arguments `interpolation` and `fill` of a transform that turns or bends images."""
+    return Look(read_warp_interpolation(where, interpolation), read_fill(where, fill))
+
+
+def read_generation(where: str, flavor: object) -> Generation:
+    """Return the generation that a flavor names."""
+    if flavor not in ("torchvision", "torchvision_v1"):
+        raise TransformError(
+            f'{where}: flavor must be "torchvision" or "torchvision_v1", got {flavor!r}.'
+        )
+    return 1 if flavor == "torchvision_v1" else 2
+
+
+def _bounds(least: float, most: float, above: float = -math.inf) -> str:
+    if not math.isinf(above):
+        return f" greater than {above:g}"
+    if math.isinf(most):
+        return "" if math.isinf(least) else f" of at least {least:g}"
+    return f" between {least:g} and {most:g}"
+
+
+def _is_sequence(given: Any) -> bool:
+    return isinstance(given, Sequence) and not isinstance(given, str)

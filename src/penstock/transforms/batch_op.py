@@ -1,11 +1,13 @@
-"""What transforms of whole batches share: who is mixed with whom, and how much."""
+"""Transforms of whole batches: the record of who is mixed with whom, and what draws it.
+
+They are given as `Loader(batch_transform=...)`; `read_batch_op` reads that argument.
+"""
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from enum import IntEnum
-from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
@@ -15,10 +17,6 @@ from penstock.geometry import Ints, Size
 from penstock.rng import Draws
 from penstock.transforms.containers import RandomChoice
 from penstock.transforms.op import Transform
-
-if TYPE_CHECKING:
-    from penstock.rng import Draws
-
 
 Weights = npt.NDArray[np.float32]
 Shares = npt.NDArray[np.float32] | npt.NDArray[np.float64]
@@ -50,10 +48,10 @@ class Mixing:
 def make_mixing(
     partner: Ints, kind: MixKind | Ints, share: Shares, box: Ints, smoothing: float = 0.0
 ) -> Mixing:
-    """Mix all images of a batch; what is given once holds for all.
+    """A Mixing of a batch from columns that have one value per image, or one for all images.
 
-    `share` is what images keep of their own. Whether the rest is taken from 1 in single or in
-    double precision is seen in the last bit.
+    `share` is what images keep of their own. The rest is 1 - share in the precision of `share`:
+    single or double makes a difference in the last bit.
     """
     count = len(partner)
     return Mixing(
@@ -66,13 +64,8 @@ def make_mixing(
     )
 
 
-def roll(count: int) -> Ints:
-    """Each image's partner is the one before it, as torchvision has it."""
-    return (np.arange(count, dtype=np.int64) - 1) % count
-
-
 def draws_of_batch(draws: Draws) -> Draws:
-    """For what is drawn once for a batch: those of its first image."""
+    """The draws for what is drawn once per batch: those of its first image."""
     return draws.branch(0, slice(0, 1))
 
 
@@ -85,7 +78,7 @@ class BatchOp(Transform, ABC):
 
     @property
     def works_on_batches(self) -> bool:
-        """It does."""
+        """Always: that is what sets a BatchOp apart."""
         return True
 
     @property
@@ -113,12 +106,12 @@ class BatchChoice(BatchOp):
 
     @property
     def blends(self) -> bool:
-        """If one of them does."""
+        """True if one of them blends."""
         return any(op.blends for op in self.ops)
 
     @property
     def needs_even(self) -> bool:
-        """If one of them does."""
+        """True if one of them needs it."""
         return any(op.needs_even for op in self.ops)
 
     def sample(self, draws: Draws, size: Size) -> Mixing:
@@ -129,7 +122,7 @@ class BatchChoice(BatchOp):
 
 
 def read_batch_op(given: object) -> BatchOp:
-    """What the user gave as a transform of batches."""
+    """The argument `batch_transform` as one BatchOp; TransformError for anything else."""
     if isinstance(given, BatchOp):
         return given
     if isinstance(given, RandomChoice) and given.works_on_batches:

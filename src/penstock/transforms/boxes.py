@@ -1,4 +1,7 @@
-"""What is done to boxes alone: sorting out, clamping, another way to write them down."""
+"""Transforms for object detection: of the boxes alone, and RandomIoUCrop, which looks at them.
+
+Boxes follow every other transform of their image without being asked: see `move_targets`.
+"""
 
 from __future__ import annotations
 
@@ -15,7 +18,7 @@ from penstock.transforms.arguments import read_integer, read_number, read_number
 from penstock.transforms.move_targets import clamp_boxes, move_targets
 from penstock.transforms.moves import CropMove
 from penstock.transforms.op import BoxOp, TargetOp
-from penstock.transforms.targets import BoxFormat, Pixels, Targets, read_box_format
+from penstock.transforms.targets import BoxFormat, Places, Targets, read_box_format
 
 _CLAMPING_MODES = ("soft", "hard", "auto", None)
 
@@ -25,8 +28,8 @@ class SanitizeBoundingBoxes(BoxOp):
     """Drop objects whose box is too small, or reaches outside its image.
 
     Too small is a side below `min_size` or an area below `min_area`, in pixels. Everything an
-    object carries goes with its box; `labels_getter`, which says in torchvision what goes along,
-    is taken for its sake and changes nothing.
+    object carries goes with its box, so `labels_getter`, by which torchvision is told what else to
+    drop, changes nothing.
     """
 
     min_size: float = 1.0
@@ -167,7 +170,7 @@ class RandomIoUCrop(TargetOp):
             trying = looking[overlap[looking] <= possible[looking]]
             if not len(trying):
                 continue
-            tries = self._draw_tries(draws.branch(number, trying), _pick(sizes, trying))
+            tries = self._draw_tries(draws.branch(number, trying), sizes.at(trying))
             good = _are_good(tries, overlap[trying], targets.pick(trying))
             found, first = good.any(axis=0), good.argmax(axis=0)
             rows = trying[found]
@@ -220,7 +223,7 @@ def _are_good(tries: CropMove, overlap: Floats, targets: Targets) -> Bools:
     return good & (tries.height > 0)
 
 
-def _are_inside(crop: CropMove, boxes: Pixels) -> Bools:
+def _are_inside(crop: CropMove, boxes: Places) -> Bools:
     """Whether the middle of each box is inside its crop, not on the border."""
     left, top, right, bottom = boxes.T
     across, down = 0.5 * (left + right), 0.5 * (top + bottom)
@@ -229,7 +232,7 @@ def _are_inside(crop: CropMove, boxes: Pixels) -> Bools:
     return inside
 
 
-def _overlaps(crop: CropMove, boxes: Pixels) -> Floats:
+def _overlaps(crop: CropMove, boxes: Places) -> Floats:
     """Intersection over union of each box with its crop."""
     left, top, right, bottom = boxes.T.astype(np.float64)
     shared_width = np.minimum(right, crop.left + crop.width) - np.maximum(left, crop.left)
@@ -248,10 +251,6 @@ def _move_along(crop: CropMove, cropped: Bools, targets: Targets, sizes: Sizes) 
     of_each = CropMove(crop.top[owners], crop.left[owners], crop.height[owners], crop.width[owners])
     outside = cropped[owners] & ~_are_inside(of_each, targets.boxes)
     return moved.moved(np.where(outside[:, None], np.float32(0), moved.boxes), moved.keypoints)
-
-
-def _pick(sizes: Sizes, rows: Ints) -> Sizes:
-    return Sizes(sizes.height[rows], sizes.width[rows])
 
 
 def _cut(sides: Floats) -> Ints:

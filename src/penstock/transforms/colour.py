@@ -1,10 +1,11 @@
-"""Single changes of pixel values, each with some probability."""
+"""Colours: single changes of pixel values, and several in random order."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from typing import ClassVar
 
 import numpy as np
 
@@ -21,6 +22,17 @@ from penstock.transforms.effects import (
     same_effect,
 )
 from penstock.transforms.op import ImageOp
+
+Range = tuple[float, float]
+Jitter = float | Sequence[float] | None
+
+# name, effect, the factor that changes nothing, least and most factor
+_ADJUSTMENTS = (
+    ("brightness", Effect.BRIGHTNESS, 1.0, 0.0, math.inf),
+    ("contrast", Effect.CONTRAST, 1.0, 0.0, math.inf),
+    ("saturation", Effect.SATURATION, 1.0, 0.0, math.inf),
+    ("hue", Effect.HUE, 0.0, -0.5, 0.5),
+)
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -45,122 +57,109 @@ class Grayscale(ImageOp):
         return (same_effect(Effect.GRAYSCALE, sizes),)
 
 
-@dataclass(frozen=True, slots=True, repr=False)
-class RandomGrayscale(ImageOp):
-    """Make an image gray, in three equal channels, with probability `p`."""
+class _Sometimes(ImageOp):
+    """One effect, with probability `p`."""
 
-    p: float = 0.1
+    __slots__ = ()
 
-    def __post_init__(self) -> None:
-        read_probability("RandomGrayscale", self.p)
-
-    def sample(self, draws: Draws, sizes: Sizes) -> tuple[EffectMove]:
-        """One draw decides for each image."""
-        return (effect_where(draws.uniform() < self.p, Effect.GRAYSCALE, sizes),)
-
-
-@dataclass(frozen=True, slots=True, repr=False)
-class RandomInvert(ImageOp):
-    """Turn values around, 0 to 255 and so on, with probability `p`."""
-
-    p: float = 0.5
+    p: float
+    effect: ClassVar[Effect]
 
     def __post_init__(self) -> None:
-        read_probability("RandomInvert", self.p)
+        read_probability(type(self).__name__, self.p)
 
-    def sample(self, draws: Draws, sizes: Sizes) -> tuple[EffectMove]:
-        """One draw decides for each image."""
-        return (effect_where(draws.uniform() < self.p, Effect.INVERT, sizes),)
-
-
-@dataclass(frozen=True, slots=True, repr=False)
-class RandomPosterize(ImageOp):
-    """Keep the upper `bits` (0 to 8) of every value, with probability `p`."""
-
-    bits: int
-    p: float = 0.5
-
-    def __post_init__(self) -> None:
-        read_integer("RandomPosterize", "bits", self.bits, least=0, most=8)
-        read_probability("RandomPosterize", self.p)
-
-    def sample(self, draws: Draws, sizes: Sizes) -> tuple[EffectMove]:
-        """One draw decides for each image."""
-        return (effect_where(draws.uniform() < self.p, Effect.POSTERIZE, sizes, self.bits),)
-
-
-@dataclass(frozen=True, slots=True, repr=False)
-class RandomSolarize(ImageOp):
-    """Turn around the values from `threshold` on, with probability `p`."""
-
-    threshold: float
-    p: float = 0.5
-
-    def __post_init__(self) -> None:
-        read_number("RandomSolarize", "threshold", self.threshold)
-        read_probability("RandomSolarize", self.p)
-
-    def sample(self, draws: Draws, sizes: Sizes) -> tuple[EffectMove]:
-        """One draw decides for each image."""
-        return (effect_where(draws.uniform() < self.p, Effect.SOLARIZE, sizes, self.threshold),)
-
-
-@dataclass(frozen=True, slots=True, repr=False)
-class RandomEqualize(ImageOp):
-    """Spread the values of each channel evenly, with probability `p`."""
-
-    p: float = 0.5
-
-    def __post_init__(self) -> None:
-        read_probability("RandomEqualize", self.p)
-
-    def sample(self, draws: Draws, sizes: Sizes) -> tuple[EffectMove]:
-        """One draw decides for each image."""
-        return (effect_where(draws.uniform() < self.p, Effect.EQUALIZE, sizes),)
-
-
-@dataclass(frozen=True, slots=True, repr=False)
-class RandomAutocontrast(ImageOp):
-    """Stretch the values of each channel to 0..255, with probability `p`."""
-
-    p: float = 0.5
-
-    def __post_init__(self) -> None:
-        read_probability("RandomAutocontrast", self.p)
-
-    def sample(self, draws: Draws, sizes: Sizes) -> tuple[EffectMove]:
-        """One draw decides for each image."""
-        return (effect_where(draws.uniform() < self.p, Effect.AUTOCONTRAST, sizes),)
-
-
-@dataclass(frozen=True, slots=True, repr=False)
-class RandomAdjustSharpness(ImageOp):
-    """Blur (factor below 1) or sharpen (above 1) an image, with probability `p`."""
-
-    sharpness_factor: float
-    p: float = 0.5
-
-    def __post_init__(self) -> None:
-        where = "RandomAdjustSharpness"
-        read_number(where, "sharpness_factor", self.sharpness_factor, least=0)
-        read_probability(where, self.p)
+    def numbers(self) -> tuple[float, ...]:
+        """What the effect reads."""
+        return ()
 
     def sample(self, draws: Draws, sizes: Sizes) -> tuple[EffectMove]:
         """One draw decides for each image."""
         chosen = draws.uniform() < self.p
-        return (effect_where(chosen, Effect.SHARPNESS, sizes, self.sharpness_factor),)
+        return (effect_where(chosen, self.effect, sizes, *self.numbers()),)
 
 
-Range = tuple[float, float]
-Jitter = float | Sequence[float] | None
+@dataclass(frozen=True, slots=True, repr=False)
+class RandomGrayscale(_Sometimes):
+    """Make an image gray, in three equal channels, with probability `p`."""
 
-# name, effect, the factor that changes nothing, least and most factor
-_ADJUSTMENTS = (
-    ("brightness", Effect.BRIGHTNESS, 1.0, 0.0, math.inf),
-    ("contrast", Effect.CONTRAST, 1.0, 0.0, math.inf),
-    ("saturation", Effect.SATURATION, 1.0, 0.0, math.inf),
-    ("hue", Effect.HUE, 0.0, -0.5, 0.5),
-)
+    p: float = 0.1
+    effect = Effect.GRAYSCALE
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class RandomInvert(_Sometimes):
+    """Turn values around, 0 to 255 and so on, with probability `p`."""
+
+    p: float = 0.5
+    effect = Effect.INVERT
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class RandomPosterize(_Sometimes):
+    """Keep the upper `bits` (0 to 8) of every value, with probability `p`."""
+
+    bits: int
+    p: float = 0.5
+    effect = Effect.POSTERIZE
+
+    def __post_init__(self) -> None:
+        read_integer("RandomPosterize", "bits", self.bits, least=0, most=8)
+        _Sometimes.__post_init__(self)
+
+    def numbers(self) -> tuple[float, ...]:
+        """The bits that are kept."""
+        return (self.bits,)
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class RandomSolarize(_Sometimes):
+    """Turn around the values from `threshold` on, with probability `p`."""
+
+    threshold: float
+    p: float = 0.5
+    effect = Effect.SOLARIZE
+
+    def __post_init__(self) -> None:
+        read_number("RandomSolarize", "threshold", self.threshold)
+        _Sometimes.__post_init__(self)
+
+    def numbers(self) -> tuple[float, ...]:
+        """The threshold."""
+        return (self.threshold,)
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class RandomEqualize(_Sometimes):
+    """Spread the values of each channel evenly, with probability `p`."""
+
+    p: float = 0.5
+    effect = Effect.EQUALIZE
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class RandomAutocontrast(_Sometimes):
+    """Stretch the values of each channel to 0..255, with probability `p`."""
+
+    p: float = 0.5
+    effect = Effect.AUTOCONTRAST
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class RandomAdjustSharpness(_Sometimes):
+    """Blur (factor below 1) or sharpen (above 1) an image, with probability `p`."""
+
+    sharpness_factor: float
+    p: float = 0.5
+    effect = Effect.SHARPNESS
+
+    def __post_init__(self) -> None:
+        where = "RandomAdjustSharpness"
+        read_number(where, "sharpness_factor", self.sharpness_factor, least=0)
+        _Sometimes.__post_init__(self)
+
+    def numbers(self) -> tuple[float, ...]:
+        """The factor."""
+        return (self.sharpness_factor,)
 
 
 @dataclass(frozen=True, slots=True, repr=False)

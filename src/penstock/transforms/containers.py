@@ -1,9 +1,13 @@
-"""A list of transforms as one."""
+"""Transforms made of others: all of them, perhaps, one of them, in any order.
+
+What is inside RandomApply, RandomChoice and RandomOrder draws from branches of its own, and only
+for the samples that take part; the moves drawn for those are then spread over the whole batch.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields, replace
 from itertools import accumulate
 from typing import Any, TypeAlias
 
@@ -14,13 +18,14 @@ from penstock.geometry import Ints, Sizes
 from penstock.rng import Draws
 from penstock.transforms.arguments import read_numbers, read_probability
 from penstock.transforms.conversions import RGB, Conversion, Identity
-from penstock.transforms.effects import NUMBERS, Effect, EffectMove
-from penstock.transforms.moves import CropMove, FlipMove, Move, PadMove, ResizeMove, out_sizes
+from penstock.transforms.effects import Effect, EffectMove
+from penstock.transforms.moves import Move, out_sizes
 from penstock.transforms.op import ImageOp, TargetOp, Transform
 from penstock.transforms.python_step import PythonStep, library_of
 from penstock.transforms.values import FinalOp
 
 Op: TypeAlias = ImageOp | PythonStep | FinalOp | Conversion
+Group = tuple[tuple[int, ImageOp], ...]  # the ops of one entry of a list, each with its branch
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -35,10 +40,7 @@ class Compose(Transform):
     transforms: Sequence[Any]
 
     def __post_init__(self) -> None:
-        if isinstance(self.transforms, str) or not isinstance(self.transforms, Sequence):
-            raise TransformError(
-                f"Compose: transforms must be a list of transforms, got {self.transforms!r}."
-            )
+        _require_list("Compose", self.transforms)
         self._keep(transforms=tuple(as_transform(given) for given in self.transforms))
 
     def __repr__(self) -> str:
@@ -70,9 +72,6 @@ def as_transform(given: Any) -> Compose | Op:
     return PythonStep(given)
 
 
-Group = tuple[tuple[int, ImageOp], ...]  # what one entry of a list comes to; branches beside ops
-
-
 @dataclass(frozen=True, slots=True, repr=False)
 class RandomApply(ImageOp):
     """Do all of `transforms`, one after the other, with probability `p`; else nothing.
@@ -92,7 +91,7 @@ class RandomApply(ImageOp):
         """One draw decides for each image."""
         rows = np.flatnonzero(draws.uniform() < self.p)
         ops = [op for group in self._groups for op in group]
-        return sample_rows(ops, draws, rows, sizes)
+        return _sample_rows(ops, draws, rows, sizes)
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -127,12 +126,7 @@ class RandomChoice(ImageOp):
     def sample(self, draws: Draws, sizes: Sizes) -> tuple[Move, ...]:
         """One draw chooses for each image."""
         chosen = np.searchsorted(self.limits[:-1], draws.uniform(), side="right")
-        moves: tuple[Move, ...] = ()
-        for index, group in enumerate(self._groups):
-            drawn = sample_rows(group, draws, np.flatnonzero(chosen == index), sizes)
-            sizes = out_sizes(drawn, sizes)
-            moves += drawn
-        return join_effects(moves)
+        return _join_effects(_sample_chosen(self._groups, chosen, draws, sizes))
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -149,19 +143,22 @@ class RandomOrder(ImageOp):
         """Every order is equally likely; what a transform draws does not depend on its turn."""
         order = draws.orders(len(self._groups))
         moves: tuple[Move, ...] = ()
-        for turn in order:
-            for index, group in enumerate(self._groups):
-                drawn = sample_rows(group, draws, np.flatnonzero(turn == index), sizes)
-                sizes = out_sizes(drawn, sizes)
-                moves += drawn
-        return join_effects(moves)
+        for chosen in order:
+            drawn = _sample_chosen(self._groups, chosen, draws, sizes)
+            sizes = out_sizes(drawn, sizes)
+            moves += drawn
+        return _join_effects(moves)
+
+
+def _require_list(where: str, given: Any) -> None:
+    if isinstance(given, str) or not isinstance(given, Sequence):
+        raise TransformError(f"{where}: transforms must be a list of transforms, got {given!r}.")
 
 
 def _read_groups(where: str, given: Any) -> tuple[Group, ...]:
     if isinstance(given, Compose):
         given = given.transforms
-    if isinstance(given, str) or not isinstance(given, Sequence):
-        raise TransformError(f"{where}: transforms must be a list of transforms, got {given!r}.")
+    _require_list(where, given)
     if where == "RandomChoice" and not given:
         raise TransformError("RandomChoice: the list is empty, so there is nothing to choose from.")
     groups: list[Group] = []
@@ -207,7 +204,19 @@ def _read_weights(given: Any, count: int) -> tuple[float, ...]:
     return weights
 
 
-def sample_rows(
+def _sample_chosen(
+    groups: Sequence[Group], chosen: Ints, draws: Draws, sizes: Sizes
+) -> tuple[Move, ...]:
+    """Draw for each sample the group that has its number in `chosen`."""
+    moves: tuple[Move, ...] = ()
+    for number, group in enumerate(groups):
+        drawn = _sample_rows(group, draws, np.flatnonzero(chosen == number), sizes)
+        sizes = out_sizes(drawn, sizes)
+        moves += drawn
+    return moves
+
+
+def _sample_rows(
     ops: Sequence[tuple[int, ImageOp]], draws: Draws, rows: Ints, sizes: Sizes
 ) -> tuple[Move, ...]:
     """Draw ops, each with the number of its branch, one after the other for some rows only."""
@@ -215,23 +224,14 @@ def sample_rows(
         return ()
     moves: tuple[Move, ...] = ()
     for branch, op in ops:
-        drawn = spread(op.sample(draws.branch(branch, rows), sizes.at(rows)), rows, sizes)
-        sizes = out_sizes(drawn, sizes)
-        moves += drawn
+        for move in op.sample(draws.branch(branch, rows), sizes.at(rows)):
+            spread = _spread(move, rows, sizes)
+            sizes = spread.out_sizes(sizes)
+            moves += (spread,)
     return moves
 
 
-def spread(moves: Iterable[Move], rows: Ints, sizes: Sizes) -> tuple[Move, ...]:
-    """The moves of `rows`, with identities for all other samples of a batch of `sizes`."""
-    all_rows: tuple[Move, ...] = ()
-    for move in moves:
-        whole = _spread_one(move, rows, sizes)
-        sizes = whole.out_sizes(sizes)
-        all_rows += (whole,)
-    return all_rows
-
-
-def join_effects(moves: Iterable[Move]) -> tuple[Move, ...]:
+def _join_effects(moves: Iterable[Move]) -> tuple[Move, ...]:
     """Make one record of neighbouring effects no two of which concern the same sample."""
     joined: list[Move] = []
     for move in moves:
@@ -250,48 +250,19 @@ def join_effects(moves: Iterable[Move]) -> tuple[Move, ...]:
     return tuple(joined)
 
 
-def _spread_one(move: Move, rows: Ints, sizes: Sizes) -> Move:
-    nothing = np.zeros(len(sizes), dtype=np.int64)
-    match move:
-        case PadMove():
-            return PadMove(
-                _put(nothing, rows, move.left),
-                _put(nothing, rows, move.top),
-                _put(nothing, rows, move.right),
-                _put(nothing, rows, move.bottom),
-                move.mode,
-                move.fill,
-            )
-        case CropMove():
-            return CropMove(
-                _put(nothing, rows, move.top),
-                _put(nothing, rows, move.left),
-                _put(sizes.height, rows, move.height),
-                _put(sizes.width, rows, move.width),
-            )
-        case ResizeMove():
-            return ResizeMove(
-                _put(sizes.height, rows, move.height),
-                _put(sizes.width, rows, move.width),
-                move.filter,
-            )
-        case FlipMove():
-            mirrors = np.zeros((2, len(sizes)), dtype=np.bool_)
-            mirrors[0, rows] = move.horizontal
-            mirrors[1, rows] = move.vertical
-            return FlipMove(*mirrors)
-        case EffectMove():
-            numbers = np.zeros((len(sizes), NUMBERS))
-            numbers[rows] = move.numbers
-            return EffectMove(
-                _put(nothing, rows, move.effect),
-                numbers,
-                _put(sizes.height, rows, move.height),
-                _put(sizes.width, rows, move.width),
-            )
+def _spread(move: Move, rows: Ints, sizes: Sizes) -> Move:
+    """The move of `rows`, for a batch of `sizes` whose other images stay as they are.
 
-
-def _put(elsewhere: Ints, rows: Ints, values: Ints) -> Ints:
-    whole: Ints = elsewhere.copy()
-    whole[rows] = values
-    return whole
+    Zeros leave an image alone, and so does the size that it has already.
+    """
+    columns: dict[str, Any] = {}
+    for column in fields(move):
+        values = getattr(move, column.name)
+        if isinstance(values, np.ndarray):
+            if column.name in ("height", "width"):
+                whole = getattr(sizes, column.name).copy()
+            else:
+                whole = np.zeros((len(sizes), *values.shape[1:]), values.dtype)
+            whole[rows] = values
+            columns[column.name] = whole
+    return replace(move, **columns)

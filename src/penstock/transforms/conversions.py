@@ -1,8 +1,8 @@
-"""Torchvision's steps between Pillow images and tensors, of which the core has no need.
+"""torchvision's steps between Pillow images and tensors, which change nothing here.
 
-They are taken so that a list written for torchvision runs as it is. What counts is where they
-stand: behind `ToImage` torchvision computes on tensors, which round otherwise than Pillow images.
-The results here are Pillow's, so a step that would round otherwise there is refused.
+They exist so that a list written for torchvision runs as it is. Their place in the list matters:
+after `ToImage` torchvision computes on tensors, where some steps round differently than on Pillow
+images. Results here are always Pillow's, so such a step after `ToImage` is refused.
 """
 
 from __future__ import annotations

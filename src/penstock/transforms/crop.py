@@ -1,4 +1,4 @@
-"""Cropping without resizing, from the centre or at random."""
+"""Cropping, padding and mirroring: what moves pixels and computes none."""
 
 from __future__ import annotations
 
@@ -7,7 +7,6 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from penstock.errors import TransformError
 from penstock.geometry import Ints, Size, Sizes
 from penstock.rng import Draws
 from penstock.transforms.arguments import (
@@ -25,7 +24,7 @@ from penstock.transforms.arguments import (
 )
 from penstock.transforms.move_targets import move_targets
 from penstock.transforms.moves import CropMove, FlipMove, Move, PadMode, PadMove, out_sizes, repeat
-from penstock.transforms.op import ImageOp, TargetOp
+from penstock.transforms.op import ImageOp, TargetOp, refuse_any
 from penstock.transforms.targets import Targets
 
 
@@ -94,7 +93,9 @@ class RandomCrop(ImageOp):
         """Draw the place of the box in each image, padded if need be."""
         padding = cut_and_pad("RandomCrop", self._padding(sizes), draws, sizes)
         padded = out_sizes(padding, sizes)
-        self._check_room(draws, padded)
+        small = (padded.height < self._box.height) | (padded.width < self._box.width)
+        reason = f"but the crop is {self._box}. Resize first, or set pad_if_needed=True."
+        refuse_any("RandomCrop", small, draws, padded, lambda _: reason)
         crop = CropMove(
             draws.integers(padded.height - self._box.height + 1),
             draws.integers(padded.width - self._box.width + 1),
@@ -111,16 +112,6 @@ class RandomCrop(ImageOp):
             left, right = left + lacking_width, right + lacking_width
             top, bottom = top + lacking_height, bottom + lacking_height
         return PadMove(left, top, right, bottom, self._mode, self._colour)
-
-    def _check_room(self, draws: Draws, padded: Sizes) -> None:
-        small = (padded.height < self._box.height) | (padded.width < self._box.width)
-        if small.any():
-            row = int(small.argmax())
-            raise TransformError(
-                f"RandomCrop (step {draws.stream + 1}): crop is {self._box} but the image of "
-                f"sample {draws.sample_at(row)} is {padded[row]} here. "
-                f"Resize first, or set pad_if_needed=True."
-            )
 
 
 def _centred(spare: Ints) -> Ints:
@@ -166,12 +157,8 @@ def cut_and_pad(where: str, padded: PadMove, draws: Draws, sizes: Sizes) -> tupl
     cut_left, cut_top, cut_right, cut_bottom = -np.minimum(sides, 0)
     kept = Sizes(sizes.height - cut_top - cut_bottom, sizes.width - cut_left - cut_right)
     gone = (kept.height < 1) | (kept.width < 1)
-    if gone.any():
-        row = int(gone.argmax())
-        raise TransformError(
-            f"{where} (step {draws.stream + 1}): negative padding cuts away all of sample "
-            f"{draws.sample_at(row)}, which is {sizes[row]} here. Cut less, or resize first."
-        )
+    reason = "and negative padding cuts away all of it. Cut less, or resize first."
+    refuse_any(where, gone, draws, sizes, lambda _: reason)
     left, top, right, bottom = np.maximum(sides, 0)
     return (
         CropMove(cut_top, cut_left, kept.height, kept.width),
@@ -195,13 +182,9 @@ class RandomZoomOut(ImageOp):
     def __post_init__(self) -> None:
         self._keep(
             _colour=read_fill("RandomZoomOut", self.fill),
-            _factors=read_range("RandomZoomOut", "side_range", self.side_range),
+            _factors=read_range("RandomZoomOut", "side_range", self.side_range, least=1),
         )
         read_probability("RandomZoomOut", self.p)
-        if self._factors[0] < 1:
-            raise TransformError(
-                f"RandomZoomOut: side_range must not be below 1, got {self.side_range!r}."
-            )
 
     def sample(self, draws: Draws, sizes: Sizes) -> tuple[PadMove]:
         """Draw whether, how much and where."""
@@ -209,14 +192,16 @@ class RandomZoomOut(ImageOp):
         smallest, largest = self._factors
         factor = np.where(chance < self.p, smallest + factor * (largest - smallest), 1.0)
         height, width = np.floor(sizes.height * factor), np.floor(sizes.width * factor)
-        too_large = np.maximum(height, width) > MAX_SIDE_PX
-        if too_large.any():
-            row = int(too_large.argmax())
-            raise TransformError(
-                f"RandomZoomOut (step {draws.stream + 1}): sample {draws.sample_at(row)} is "
-                f"{sizes[row]} here and would become {height[row]:.0f}x{width[row]:.0f}. "
-                f"Narrow side_range, or resize first."
-            )
+        refuse_any(
+            "RandomZoomOut",
+            np.maximum(height, width) > MAX_SIDE_PX,
+            draws,
+            sizes,
+            lambda row: (
+                f"and would become {height[row]:.0f}x{width[row]:.0f}. "
+                "Narrow side_range, or resize first."
+            ),
+        )
         spare_height = height.astype(np.int64) - sizes.height
         spare_width = width.astype(np.int64) - sizes.width
         top = (spare_height * down).astype(np.int64)
@@ -276,30 +261,30 @@ class FixedSizeCrop(TargetOp):
 
 
 @dataclass(frozen=True, slots=True, repr=False)
-class RandomHorizontalFlip(ImageOp):
-    """Mirror an image left to right with probability `p`."""
-
+class _RandomFlip(ImageOp):
     p: float = 0.5
 
     def __post_init__(self) -> None:
-        read_probability("RandomHorizontalFlip", self.p)
-
-    def sample(self, draws: Draws, sizes: Sizes) -> tuple[FlipMove]:
-        """One draw decides for each image."""
-        flipped = draws.uniform() < self.p
-        return (FlipMove(horizontal=flipped, vertical=np.zeros(len(sizes), dtype=np.bool_)),)
+        read_probability(type(self).__name__, self.p)
 
 
 @dataclass(frozen=True, slots=True, repr=False)
-class RandomVerticalFlip(ImageOp):
-    """Mirror an image top to bottom with probability `p`."""
-
-    p: float = 0.5
-
-    def __post_init__(self) -> None:
-        read_probability("RandomVerticalFlip", self.p)
+class RandomHorizontalFlip(_RandomFlip):
+    """Mirror an image left to right with probability `p`."""
 
     def sample(self, draws: Draws, sizes: Sizes) -> tuple[FlipMove]:
         """One draw decides for each image."""
+        del sizes
         flipped = draws.uniform() < self.p
-        return (FlipMove(horizontal=np.zeros(len(sizes), dtype=np.bool_), vertical=flipped),)
+        return (FlipMove(horizontal=flipped, vertical=np.zeros_like(flipped)),)
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class RandomVerticalFlip(_RandomFlip):
+    """Mirror an image top to bottom with probability `p`."""
+
+    def sample(self, draws: Draws, sizes: Sizes) -> tuple[FlipMove]:
+        """One draw decides for each image."""
+        del sizes
+        flipped = draws.uniform() < self.p
+        return (FlipMove(horizontal=np.zeros_like(flipped), vertical=flipped),)

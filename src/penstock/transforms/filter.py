@@ -1,8 +1,7 @@
-"""Blurring by a random amount."""
+"""Blurring, noise, and erasing a rectangle: what replaces values without moving pixels."""
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Literal
@@ -13,16 +12,18 @@ from penstock.errors import TransformError
 from penstock.geometry import Sizes
 from penstock.rng import Draws
 from penstock.transforms.arguments import (
+    PerChannel,
+    read_channels,
     read_generation,
     read_number,
-    read_numbers,
     read_pair,
     read_probability,
     read_range,
     read_size,
 )
 from penstock.transforms.effects import Effect, EffectMove, effect_where, same_effect, split_key
-from penstock.transforms.op import ImageOp
+from penstock.transforms.op import ImageOp, refuse_any
+from penstock.transforms.resize import BOX_TRIES, draw_boxes
 from penstock.transforms.torch_blur import (
     MOST_WEIGHTS,
     check_installed_torch,
@@ -87,13 +88,9 @@ class GaussianBlur(ImageOp):
 def require_room(where: str, width: int, height: int, draws: Draws, sizes: Sizes) -> None:
     """Raise if half a kernel does not fit an image: its border is mirrored, once at most."""
     small = (sizes.width <= width // 2) | (sizes.height <= height // 2)
-    if small.any():
-        row = int(small.argmax())
-        raise TransformError(
-            f"{where} (step {draws.stream + 1}): the kernel is {height}x{width} but the image of "
-            f"sample {draws.sample_at(row)} is {sizes[row]} here, less than half of it. "
-            f"Resize first, or use a smaller kernel."
-        )
+    reason = f"and the kernel, of {height}x{width}, is more than twice as large. "
+    advice = "Resize first, or use a smaller kernel."
+    refuse_any(where, small, draws, sizes, lambda _: reason + advice)
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -118,11 +115,6 @@ class GaussianNoise(ImageOp):
         return (same_effect(Effect.GAUSSIAN_NOISE, sizes, *numbers),)
 
 
-_TRIES = 10
-
-Values = tuple[float, ...]
-
-
 @dataclass(frozen=True, slots=True, repr=False)
 class RandomErasing(ImageOp):
     """With probability `p`, overwrite a random rectangle.
@@ -140,37 +132,28 @@ class RandomErasing(ImageOp):
     inplace: bool = False
     _shares: tuple[float, float] = field(init=False, repr=False, compare=False)
     _ratios: tuple[float, float] = field(init=False, repr=False, compare=False)
-    _values: Values | None = field(init=False, repr=False, compare=False)  # None is noise
+    _values: PerChannel | None = field(init=False, repr=False, compare=False)  # None is noise
 
     def __post_init__(self) -> None:
         where = "RandomErasing"
         read_probability(where, self.p)
         self._keep(
-            _shares=read_range(where, "scale", self.scale),
-            _ratios=read_range(where, "ratio", self.ratio),
+            _shares=read_range(where, "scale", self.scale, least=0, most=1),
+            _ratios=read_range(where, "ratio", self.ratio, above=0),
             _values=_read_value(self.value),
         )
-        if self._shares[0] < 0 or self._shares[1] > 1:
-            raise TransformError(f"{where}: scale must be between 0 and 1, got {self.scale!r}.")
-        if self._ratios[0] <= 0:
-            raise TransformError(f"{where}: ratio must be greater than 0, got {self.ratio!r}.")
 
     def sample(self, draws: Draws, sizes: Sizes) -> tuple[EffectMove]:
         """Draw ten rectangles and a place at once; each image takes the first that fits."""
-        draws.reserve(2 * _TRIES + 4)
+        draws.reserve(2 * BOX_TRIES + 4)
         chosen = draws.uniform() < self.p
-        drawn = draws.units(2 * _TRIES)
-        smallest, largest = self._shares
-        area = sizes.height * sizes.width * (smallest + (largest - smallest) * drawn[0::2])
-        flattest, steepest = math.log(self._ratios[0]), math.log(self._ratios[1])
-        ratio = np.exp(flattest + (steepest - flattest) * drawn[1::2])
-        heights = np.rint(np.sqrt(area * ratio)).astype(np.int64)
-        widths = np.rint(np.sqrt(area / ratio)).astype(np.int64)
+        # torchvision's ratio is height / width here, and width / height in RandomResizedCrop.
+        widths, heights = draw_boxes(draws, sizes, self._shares, self._ratios)
         fits = (heights < sizes.height) & (widths < sizes.width)
         first, rows = fits.argmax(axis=0), np.arange(len(sizes))
         chosen &= fits[first, rows]
-        height = np.where(chosen, heights[first, rows], 0)
-        width = np.where(chosen, widths[first, rows], 0)
+        height = np.where(chosen, heights[first, rows], 0).astype(np.int64)
+        width = np.where(chosen, widths[first, rows], 0).astype(np.int64)
         top = draws.integers(sizes.height - height + 1)
         left = draws.integers(sizes.width - width + 1)
         is_noise = float(self._values is None)
@@ -180,19 +163,12 @@ class RandomErasing(ImageOp):
         return (effect_where(chosen, Effect.ERASE, sizes, *numbers),)
 
 
-def _read_value(given: float | Sequence[float] | str) -> Values | None:
+def _read_value(given: float | Sequence[float] | str) -> PerChannel | None:
     if isinstance(given, str):
         if given == "random":
             return None
         raise TransformError(
             f'RandomErasing: value must be a number, three numbers or "random", got {given!r}.'
         )
-    values = read_numbers(
-        "RandomErasing", "value", given if isinstance(given, Sequence) else (given,)
-    )
-    if len(values) not in (1, 3):
-        raise TransformError(
-            f"RandomErasing: value must have one number, or one for each of red, green and blue, "
-            f"got {given!r}."
-        )
-    return values * (3 // len(values))
+    several = given if isinstance(given, Sequence) else (given,)
+    return read_channels("RandomErasing", "value", several)

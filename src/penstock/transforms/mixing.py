@@ -1,10 +1,14 @@
-"""MixUp and CutMix as torchvision does them: one draw a batch, each image with the one before."""
+"""MixUp and CutMix: transforms of whole batches that mix images, and labels alike.
+
+torchvision draws once for a batch and mixes each image with the one before it; timm draws for a
+batch, for pairs or for single images, and mixes from both ends of the batch.
+"""
 
 from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -19,106 +23,16 @@ from penstock.transforms.batch_op import (
     Shares,
     draws_of_batch,
     make_mixing,
-    roll,
 )
 from penstock.transforms.op import told_arguments
 
-
-@dataclass(frozen=True, slots=True, repr=False, kw_only=True)
-class MixUp(BatchOp):
-    """Add to each image of a batch, and to its label, some of the image before (Zhang, 2017).
-
-    What it keeps of its own is drawn for the batch from Beta(alpha, alpha). Labels become float32
-    (batch, num_classes). `labels_getter` is taken for torchvision's sake and changes nothing.
-    `MixUp.timm` has timm's choices.
-    """
-
-    alpha: float = 1.0
-    num_classes: int | None = None
-    labels_getter: Any = "default"
-
-    def __post_init__(self) -> None:
-        _check_arguments("MixUp", self.alpha, self.num_classes)
-
-    @property
-    def blends(self) -> bool:
-        """It does nothing else."""
-        return True
-
-    def sample(self, draws: Draws, size: Size) -> Mixing:
-        """One share for the batch."""
-        del size
-        share = draw_weights(draws_of_batch(draws), self.alpha, 2)[0]
-        return make_mixing(roll(len(draws.samples)), MixKind.BLEND, share, NO_BOX)
-
-    @staticmethod
-    def timm(
-        mixup_alpha: float = 1.0,
-        cutmix_alpha: float = 0.0,
-        cutmix_minmax: tuple[float, float] | None = None,
-        prob: float = 1.0,
-        switch_prob: float = 0.5,
-        mode: str = "batch",
-        correct_lam: bool = True,
-        label_smoothing: float = 0.1,
-        num_classes: int | None = 1000,
-    ) -> TimmMixUp:
-        """Return timm's Mixup: MixUp, CutMix or either, for batches, pairs or single images."""
-        return TimmMixUp(
-            mixup_alpha=mixup_alpha,
-            cutmix_alpha=cutmix_alpha,
-            cutmix_minmax=cutmix_minmax,
-            prob=prob,
-            switch_prob=switch_prob,
-            mode=mode,
-            correct_lam=correct_lam,
-            label_smoothing=label_smoothing,
-            num_classes=num_classes,
-        )
-
-
-@dataclass(frozen=True, slots=True, repr=False, kw_only=True)
-class CutMix(BatchOp):
-    """Paste a box of the image before into each image of a batch (Yun et al., 2019).
-
-    The box is drawn for the batch; it covers 1 - Beta(alpha, alpha) of the image, less what sticks
-    out, and labels are mixed by what it really covers. They become float32 (batch, num_classes).
-    `labels_getter` is taken for torchvision's sake and changes nothing.
-    """
-
-    alpha: float = 1.0
-    num_classes: int | None = None
-    labels_getter: Any = "default"
-
-    def __post_init__(self) -> None:
-        _check_arguments("CutMix", self.alpha, self.num_classes)
-
-    @property
-    def blends(self) -> bool:
-        """It only copies."""
-        return False
-
-    def sample(self, draws: Draws, size: Size) -> Mixing:
-        """One box for the batch."""
-        once = draws_of_batch(draws)
-        share = draw_weights(once, self.alpha, 2)[0]
-        centre_y, centre_x = once.integers(size.height), once.integers(size.width)
-        box = torchvision_box(share, centre_y, centre_x, size)
-        return make_mixing(roll(len(draws.samples)), MixKind.PASTE, share_left(box, size), box)
-
-
-def _check_arguments(where: str, alpha: Any, num_classes: Any) -> None:
-    if read_number(where, "alpha", alpha, least=0) == 0:
-        raise TransformError(f"{where}: alpha must be greater than 0, got 0.")
-    if num_classes is not None:
-        read_integer(where, "num_classes", num_classes, least=1)
-
-
 _MODES = ("batch", "pair", "elem")
 _WHERE = "MixUp.timm"
+_NO_BOX = np.zeros((1, 4), dtype=np.int64)
+_GAMMA_TRIES = 16  # each fits nineteen times in twenty or more often
 
 
-@dataclass(frozen=True, slots=True, repr=False, kw_only=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class TimmMixUp(BatchOp):
     """Mix each image with the one as far from the end of the batch as it is from the start.
 
@@ -163,12 +77,12 @@ class TimmMixUp(BatchOp):
 
     @property
     def blends(self) -> bool:
-        """Not if it is all CutMix."""
+        """True unless all of it is CutMix."""
         return self.mixup_alpha > 0
 
     @property
     def needs_even(self) -> bool:
-        """Pairs must come out even; else the image in the middle is mixed with itself."""
+        """True for pairs; in the other modes the image in the middle is mixed with itself."""
         return self.mode == "pair"
 
     def sample(self, draws: Draws, size: Size) -> Mixing:
@@ -220,7 +134,70 @@ def _read_minmax(given: Any) -> tuple[float, float]:
     return least, most
 
 
-NO_BOX = np.zeros((1, 4), dtype=np.int64)
+@dataclass(frozen=True, slots=True, repr=False, kw_only=True)
+class _TorchvisionMix(BatchOp):
+    """The arguments of both."""
+
+    alpha: float = 1.0
+    num_classes: int | None = None
+    labels_getter: Any = "default"
+
+    def __post_init__(self) -> None:
+        where = type(self).__name__
+        read_number(where, "alpha", self.alpha, above=0)
+        if self.num_classes is not None:
+            read_integer(where, "num_classes", self.num_classes, least=1)
+
+
+@dataclass(frozen=True, slots=True, repr=False, kw_only=True)
+class MixUp(_TorchvisionMix):
+    """Add to each image of a batch, and to its label, some of the image before (Zhang, 2017).
+
+    What it keeps of its own is drawn for the batch from Beta(alpha, alpha). Labels become float32
+    (batch, num_classes). `labels_getter` is taken for torchvision's sake and changes nothing.
+    `MixUp.timm` makes timm's Mixup: MixUp, CutMix or either, for batches, pairs or single images.
+    """
+
+    timm: ClassVar[type[TimmMixUp]] = TimmMixUp
+
+    @property
+    def blends(self) -> bool:
+        """True: it adds up images."""
+        return True
+
+    def sample(self, draws: Draws, size: Size) -> Mixing:
+        """One share for the batch."""
+        del size
+        share = draw_weights(draws_of_batch(draws), self.alpha, 2)[0]
+        return make_mixing(_roll(len(draws.samples)), MixKind.BLEND, share, _NO_BOX)
+
+
+@dataclass(frozen=True, slots=True, repr=False, kw_only=True)
+class CutMix(_TorchvisionMix):
+    """Paste a box of the image before into each image of a batch (Yun et al., 2019).
+
+    The box is drawn for the batch; it covers 1 - Beta(alpha, alpha) of the image, less what sticks
+    out, and labels are mixed by what it really covers. They become float32 (batch, num_classes).
+    `labels_getter` is taken for torchvision's sake and changes nothing.
+    """
+
+    @property
+    def blends(self) -> bool:
+        """False: it only copies pixels."""
+        return False
+
+    def sample(self, draws: Draws, size: Size) -> Mixing:
+        """One box for the batch."""
+        once = draws_of_batch(draws)
+        share = draw_weights(once, self.alpha, 2)[0]
+        centre_y, centre_x = once.integers(size.height), once.integers(size.width)
+        box = torchvision_box(share, centre_y, centre_x, size)
+        return make_mixing(_roll(len(draws.samples)), MixKind.PASTE, share_left(box, size), box)
+
+
+def _roll(count: int) -> Ints:
+    """Each image's partner is the one before it."""
+    return (np.arange(count, dtype=np.int64) - 1) % count
 
 
 def torchvision_box(share: Shares, centre_y: Ints, centre_x: Ints, size: Size) -> Ints:
@@ -282,9 +259,6 @@ def _clipped(rows: tuple[Ints, Ints], columns: tuple[Ints, Ints], size: Size) ->
     top, bottom = (np.clip(edge, 0, size.height) for edge in rows)
     left, right = (np.clip(edge, 0, size.width) for edge in columns)
     return np.stack([top, left, bottom - top, right - left], axis=1)
-
-
-_GAMMA_TRIES = 16  # each fits nineteen times in twenty or more often
 
 
 def draw_weights(draws: Draws, alpha: float, count: int) -> Floats:

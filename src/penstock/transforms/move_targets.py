@@ -4,6 +4,11 @@ Where those clamp boxes to the image (borders, crops, warps) so do we; resizing 
 not. Keypoints are never clamped. A mirrored keypoint goes from x to width - 1 - x, a box's side to
 width - x: that is torchvision's rule too. A move that leaves an image alone leaves its targets
 alone. Boxes of whole numbers lose their fractions after every move: torchvision keeps int64.
+
+A warp of pixels says for each place of the output where to look in the input; points move the other
+way round. Affine and perspective warps are 3x3 matrices here, and inverted. An elastic warp is
+inverted approximately, as in torchvision: a point moves backwards by the displacement of the pixel
+that it lies in.
 """
 
 from __future__ import annotations
@@ -19,11 +24,14 @@ from penstock.geometry import Bools, Floats, Ints, Size, Sizes
 from penstock.transforms.arguments import MAX_SIDE_PX
 from penstock.transforms.effects import Effect, EffectMove
 from penstock.transforms.moves import CropMove, FlipMove, Move, PadMove, ResizeMove
-from penstock.transforms.targets import Pixels, Targets
+from penstock.transforms.targets import Places, Targets
 
 _CORNERS = np.array([[0, 1], [2, 1], [2, 3], [0, 3]])  # columns of a box that make its four corners
 
-_ZEROS: Pixels = np.zeros((1, 4), dtype=np.float32)
+Points = npt.NDArray[np.floating[Any]]
+ToNew = Callable[[Points, Ints], Floats]  # points (n, k, 2) and whose they are (n,), to new points
+
+_ZEROS: Places = np.zeros((1, 4), dtype=np.float32)
 
 
 def move_targets(moves: Iterable[Move], targets: Targets, sizes: Sizes) -> Targets:
@@ -46,7 +54,8 @@ def move_targets(moves: Iterable[Move], targets: Targets, sizes: Sizes) -> Targe
                 mover.flip(move, sizes)
             case EffectMove():
                 mixing |= move.effect == Effect.MIX_BEGIN
-                mover.warp(move, ~mixing & warps(move.effect), sizes, after)
+                by_matrix = np.isin(move.effect, (Effect.AFFINE, Effect.PERSPECTIVE))
+                mover.warp(move, ~mixing & by_matrix, sizes, after)
                 mover.displace(move, ~mixing & (move.effect == Effect.ELASTIC), sizes)
                 mixing &= move.effect != Effect.MIX_END
         mover.cut_off()
@@ -54,15 +63,15 @@ def move_targets(moves: Iterable[Move], targets: Targets, sizes: Sizes) -> Targe
     return mover.finish()
 
 
-def clamp_boxes(boxes: Pixels, sizes: Sizes, owners: Ints) -> Pixels:
+def clamp_boxes(boxes: Places, sizes: Sizes, owners: Ints) -> Places:
     """Boxes cut at the border of the image that each belongs to."""
     limits = np.stack([sizes.width, sizes.height] * 2, axis=1)[owners]
-    clamped: Pixels = np.clip(boxes, 0, limits).astype(np.float32)
+    clamped: Places = np.clip(boxes, 0, limits).astype(np.float32)
     return clamped
 
 
 class _Mover:
-    """Places of a batch's objects on their way; boxes or points that are not there are empty."""
+    """The boxes and points of a batch while they move; zeros or none where there are none."""
 
     def __init__(self, targets: Targets) -> None:
         count = int(targets.offsets[-1])
@@ -70,7 +79,7 @@ class _Mover:
         self._owners = targets.owners
         self._boxes = _ZEROS.repeat(count, axis=0) if targets.boxes is None else targets.boxes
         if targets.keypoints is None:
-            self._points: Pixels = np.zeros((count, 0, 2), dtype=np.float32)
+            self._points: Places = np.zeros((count, 0, 2), dtype=np.float32)
         else:
             self._points = targets.keypoints[..., :2]
 
@@ -103,7 +112,7 @@ class _Mover:
         if not rows.any():
             return
         warped = rows[self._owners]
-        to_new, owners = warp_back(move, rows, before), self._owners[warped]
+        to_new, owners = _warp_back(move, rows, before), self._owners[warped]
         corners = to_new(self._boxes[warped][:, _CORNERS], owners)
         self._boxes = _replaced(self._boxes, warped, _boxes_around(corners))
         self._points = _replaced(self._points, warped, to_new(self._points[warped], owners))
@@ -112,7 +121,7 @@ class _Mover:
     def displace(self, move: EffectMove, rows: Bools, sizes: Sizes) -> None:
         for row in np.flatnonzero(rows & (self._targets.counts > 0)).tolist():
             objects = self._owners == row
-            shift = shift_elastic(move.numbers[row], sizes[row])
+            shift = _shift_elastic(move.numbers[row], sizes[row])
             corners = shift(np.ceil(self._boxes[objects][:, _CORNERS]))
             self._boxes = _replaced(self._boxes, objects, _boxes_around(corners))
             points = shift(np.trunc(self._points[objects]))
@@ -152,29 +161,20 @@ def _boxes_around(corners: Floats) -> Floats:
     return np.concatenate([corners.min(axis=1), corners.max(axis=1)], axis=1)
 
 
-def _replaced(places: Pixels, objects: Bools, new: Floats) -> Pixels:
-    changed: Pixels = places.copy()
+def _replaced(places: Places, objects: Bools, new: Floats) -> Places:
+    changed: Places = places.copy()
     changed[objects] = _as_pixels(new)
     return changed
 
 
-def _as_pixels(places: npt.NDArray[np.floating[Any]]) -> Pixels:
-    """Places as they are kept; one that a warp sends to infinity stays a number."""
-    limited: Pixels = np.clip(np.nan_to_num(places), -MAX_SIDE_PX, MAX_SIDE_PX).astype(np.float32)
+def _as_pixels(places: npt.NDArray[np.floating[Any]]) -> Places:
+    """Places as float32; one that a warp sends to infinity becomes a large number."""
+    limited: Places = np.clip(np.nan_to_num(places), -MAX_SIDE_PX, MAX_SIDE_PX).astype(np.float32)
     return limited
 
 
-Points = npt.NDArray[np.floating[Any]]
-ToNew = Callable[[Points, Ints], Floats]  # points (n, k, 2) and whose they are (n,), to new points
-
-
-def warps(effects: Ints) -> Bools:
-    """Which of the effects are warps by a matrix."""
-    return np.isin(effects, (Effect.AFFINE, Effect.PERSPECTIVE))
-
-
-def warp_back(move: EffectMove, rows: Bools, sizes: Sizes) -> ToNew:
-    """How points of the samples in `rows`, all of them warps, move."""
+def _warp_back(move: EffectMove, rows: Bools, sizes: Sizes) -> ToNew:
+    """How points move in the samples of `rows`, all of which are warped by a matrix."""
     matrices = _adjugates(_matrices(move))
     origins = np.zeros((len(sizes), 2))
     grown = rows & ((move.height != sizes.height) | (move.width != sizes.width))
@@ -199,7 +199,7 @@ def _matrices(move: EffectMove) -> Floats:
 
 
 def _adjugates(matrices: Floats) -> Floats:
-    """Inverses up to a factor, which points do not feel: no division, nothing to fail."""
+    """Inverses up to a factor, which makes no difference to points; no division that could fail."""
     first, second, third = matrices.transpose(1, 0, 2)
     with np.errstate(over="ignore", invalid="ignore"):
         columns = np.cross(second, third), np.cross(third, first), np.cross(first, second)
@@ -207,7 +207,7 @@ def _adjugates(matrices: Floats) -> Floats:
 
 
 def _apply(matrices: Floats, points: Points) -> Floats:
-    """Points (n, k, 2) under one matrix each; without a place under theirs they are not finite."""
+    """Points (n, k, 2), each under its matrix; one that goes to no place is not finite."""
     with np.errstate(all="ignore"):
         placed = points @ matrices[:, :, :2].transpose(0, 2, 1) + matrices[:, None, :, 2]
         result: Floats = placed[..., :2] / placed[..., 2:]
@@ -226,7 +226,7 @@ def _frame_origins(matrices: Floats, height: Ints, width: Ints) -> Floats:
     return origins
 
 
-def shift_elastic(numbers: Floats, size: Size) -> Callable[[Points], Floats]:
+def _shift_elastic(numbers: Floats, size: Size) -> Callable[[Points], Floats]:
     """How points move under an ELASTIC effect with these numbers, on an image of this size."""
     across, down = elastic_field(numbers, size)
 

@@ -1,7 +1,7 @@
-"""What was drawn: the geometric moves of a batch, as small records of arrays, a row a sample.
+"""Moves: what was drawn for the images of a batch, as records of arrays with a row per sample.
 
-Moves know sizes, not pixels: lowering turns them into steps for the core,
-the reference into calls of Pillow.
+Moves know sizes, not pixels: the planner turns them into steps for the core, the reference into
+calls of Pillow. What changes pixels in place is an EffectMove, in `effects`.
 """
 
 from __future__ import annotations

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Callable
 from dataclasses import MISSING, fields
 from typing import TYPE_CHECKING, Any
 
+from penstock.errors import TransformError
+
 if TYPE_CHECKING:
-    from penstock.geometry import Sizes
+    from penstock.geometry import Bools, Sizes
     from penstock.rng import Draws
     from penstock.transforms.moves import Move
     from penstock.transforms.targets import Targets
@@ -83,6 +86,18 @@ class BoxOp(TargetOp):
         """Nothing is drawn."""
         del draws
         return (), self.apply(targets, sizes)
+
+
+def refuse_any(
+    where: str, bad: Bools, draws: Draws, sizes: Sizes, reason: Callable[[int], str]
+) -> None:
+    """Raise TransformError if an image is `bad`; `reason` of its row follows sample and size."""
+    if bad.any():
+        row = int(bad.argmax())
+        raise TransformError(
+            f"{where} (step {draws.stream + 1}): sample {draws.sample_at(row)} is {sizes[row]} "
+            f"here {reason(row)}"
+        )
 
 
 def told_arguments(transform: Any) -> list[str]:

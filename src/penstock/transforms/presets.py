@@ -1,7 +1,7 @@
 """Whole pipelines: those of torchvision's reference training scripts, on Pillow images.
 
-The order of the last steps differs where it does not matter: boxes are sorted out before the final
-pass over the pixels, not after it.
+The last steps come in another order where that makes no difference: bad boxes are dropped before
+the final pass over the pixels, not after it.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ def classification(
     augmix_severity: int = 3,
     random_erase_prob: float = 0.0,
 ) -> Compose:
-    """How classifiers are trained.
+    """The pipeline that classifiers are trained with.
 
     `auto_augment_policy` is ra (RandAugment), ta_wide (TrivialAugmentWide), augmix (AugMix), or a
     policy of AutoAugment: imagenet, cifar10 or svhn.
@@ -67,7 +67,7 @@ def classification_eval(
     std: Sequence[float] = IMAGENET_STD,
     interpolation: Interpolation = InterpolationMode.BILINEAR,
 ) -> Compose:
-    """How trained classifiers are judged."""
+    """The pipeline that trained classifiers are evaluated with."""
     return Compose(
         [
             Resize(resize_size, interpolation),
@@ -85,7 +85,7 @@ def detection(
     mean: Sequence[float] = _DETECTION_MEAN,
     size: int | Sequence[int] | None = None,
 ) -> Compose:
-    """How detectors are trained: boxes come out as XYXY, degenerate ones dropped.
+    """The pipeline that detectors are trained with: boxes come out as XYXY, empty ones dropped.
 
     `mean` is the colour of borders, of values 0 .. 255. `size`, which torchvision's presets do not
     have, resizes to (height, width) behind the rest, so that the images form a batch of one shape.
@@ -121,7 +121,7 @@ def ssd(
     mean: Sequence[float] = _DETECTION_MEAN,
     size: int | Sequence[int] | None = None,
 ) -> Compose:
-    """How SSD is trained; see `detection`."""
+    """The pipeline that SSD is trained with; see `detection`."""
     return detection("ssd", hflip_prob=hflip_prob, mean=mean, size=size)
 
 

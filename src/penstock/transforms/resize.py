@@ -1,4 +1,8 @@
-"""Resizing the whole image."""
+"""Resizing: to a given size, to a random one, or of a random part of the image.
+
+All of it exactly as Pillow does. Where torchvision has an argument `antialias` it is taken and
+changes nothing: Pillow always smooths when it shrinks.
+"""
 
 from __future__ import annotations
 
@@ -21,7 +25,11 @@ from penstock.transforms.arguments import (
     read_size,
 )
 from penstock.transforms.moves import CropMove, ResizeMove, repeat
-from penstock.transforms.op import ImageOp
+from penstock.transforms.op import ImageOp, refuse_any
+
+Sides = Ints | Floats  # lengths in pixels, whole numbers whatever the type
+
+BOX_TRIES = 10
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -30,7 +38,6 @@ class Resize(ImageOp):
 
     `size` is (height, width); or one number for the shorter side, the other following in
     proportion, at most `max_size`; or None with `max_size` for the longer side.
-    `antialias` is taken for torchvision's sake: Pillow always smooths when it shrinks.
     """
 
     size: int | Sequence[int] | None
@@ -48,18 +55,10 @@ class Resize(ImageOp):
 
     def sample(self, draws: Draws, sizes: Sizes) -> tuple[ResizeMove]:
         """Nothing is drawn: the size follows from the image's."""
-        height, width = self._out_sides(sizes)
-        bad = (np.minimum(height, width) < 1) | (np.maximum(height, width) > MAX_SIDE_PX)
-        if bad.any():
-            row = int(bad.argmax())
-            raise TransformError(
-                f"Resize (step {draws.stream + 1}): sample {draws.sample_at(row)} is {sizes[row]} "
-                f"here and would become {height[row]}x{width[row]}. Crop it first, "
-                f"or give size as (height, width)."
-            )
-        return (ResizeMove(height, width, self._mode.pillow_filter),)
+        advice = "or give size as (height, width)"
+        return (_resize("Resize", draws, sizes, *self._out_sides(sizes), self._mode, advice),)
 
-    def _out_sides(self, sizes: Sizes) -> tuple[Ints, Ints]:
+    def _out_sides(self, sizes: Sizes) -> tuple[Sides, Sides]:
         """Follow torchvision: divisions in double precision, cut to integers, not rounded."""
         if len(self._sides) == 2:
             return repeat(self._sides[0], sizes), repeat(self._sides[1], sizes)
@@ -67,12 +66,12 @@ class Resize(ImageOp):
         long = np.maximum(sizes.height, sizes.width)
         if self._sides:
             new_short = repeat(self._sides[0], sizes)
-            new_long = _cut(self._sides[0] * long / short)
+            new_long = np.floor(self._sides[0] * long / short)
         else:
             new_short, new_long = short, long
         if self.max_size is not None:
             limited = new_long > self.max_size if self._sides else np.True_
-            scaled_short = _cut(self.max_size * new_short / new_long)
+            scaled_short = np.floor(self.max_size * new_short / new_long)
             new_short = np.where(limited, scaled_short, new_short)
             new_long = np.where(limited, self.max_size, new_long)
         upright = sizes.width <= sizes.height
@@ -102,21 +101,13 @@ def _read_sides(size: int | Sequence[int] | None, max_size: int | None) -> tuple
     return sides[:1]
 
 
-def _cut(sides: Floats) -> Ints:
-    return sides.astype(np.int64)
-
-
-_TRIES = 10
-
-
 @dataclass(frozen=True, slots=True, repr=False)
 class RandomResizedCrop(ImageOp):
     """Keep a random box and resize it to `size`, exactly as Pillow does.
 
     The box covers a share of the image drawn from `scale`, with width / height drawn from `ratio`
     (evenly on a logarithmic scale). If ten draws do not fit the image, the largest central box
-    within `ratio` is kept. `antialias` is taken for torchvision's sake: Pillow always smooths when
-    it shrinks.
+    within `ratio` is kept.
     """
 
     size: int | Sequence[int]
@@ -133,19 +124,15 @@ class RandomResizedCrop(ImageOp):
         where = "RandomResizedCrop"
         self._keep(
             _out=Size(*read_size(where, self.size)),
-            _shares=read_range(where, "scale", self.scale),
-            _ratios=read_range(where, "ratio", self.ratio),
+            _shares=read_range(where, "scale", self.scale, least=0),
+            _ratios=read_range(where, "ratio", self.ratio, above=0),
             _mode=read_interpolation(where, self.interpolation),
         )
-        if self._shares[0] < 0:
-            raise TransformError(f"{where}: scale must not be negative, got {self.scale!r}.")
-        if self._ratios[0] <= 0:
-            raise TransformError(f"{where}: ratio must be greater than 0, got {self.ratio!r}.")
 
     def sample(self, draws: Draws, sizes: Sizes) -> tuple[CropMove, ResizeMove]:
         """Draw ten boxes and a place at once; each image takes the first box that fits."""
-        draws.reserve(2 * _TRIES + 2)
-        heights, widths = self._draw_tries(draws, sizes)
+        draws.reserve(2 * BOX_TRIES + 2)
+        heights, widths = draw_boxes(draws, sizes, self._shares, self._ratios)
         fits = (heights > 0) & (heights <= sizes.height) & (widths > 0) & (widths <= sizes.width)
         first = fits.argmax(axis=0)
         rows = np.arange(len(sizes))
@@ -156,23 +143,9 @@ class RandomResizedCrop(ImageOp):
         spare_height, spare_width = sizes.height - height, sizes.width - width
         top = np.where(found, draws.integers(spare_height + 1), spare_height // 2)
         left = np.where(found, draws.integers(spare_width + 1), spare_width // 2)
-        return (
-            CropMove(top, left, height, width),
-            ResizeMove(
-                repeat(self._out.height, sizes),
-                repeat(self._out.width, sizes),
-                self._mode.pillow_filter,
-            ),
-        )
-
-    def _draw_tries(self, draws: Draws, sizes: Sizes) -> tuple[Floats, Floats]:
-        """Heights and widths, whole numbers of pixels, of every try: (tries, samples)."""
-        drawn = draws.units(2 * _TRIES)
-        smallest, largest = self._shares
-        area = sizes.height * sizes.width * (smallest + (largest - smallest) * drawn[0::2])
-        narrowest, widest = math.log(self._ratios[0]), math.log(self._ratios[1])
-        ratio = np.exp(narrowest + (widest - narrowest) * drawn[1::2])
-        return np.rint(np.sqrt(area / ratio)), np.rint(np.sqrt(area * ratio))
+        out_height, out_width = repeat(self._out.height, sizes), repeat(self._out.width, sizes)
+        resize = ResizeMove(out_height, out_width, self._mode.pillow_filter)
+        return CropMove(top, left, height, width), resize
 
     def _central_box(self, draws: Draws, sizes: Sizes, found: Bools) -> Sizes:
         """The largest box within `ratio`, for the samples without a try that fits."""
@@ -185,13 +158,24 @@ class RandomResizedCrop(ImageOp):
         width = np.where(too_wide, np.rint(sizes.height * widest), sizes.width)
         central = Sizes(height.astype(np.int64), width.astype(np.int64))
         empty = ~found & ((central.height < 1) | (central.width < 1))
-        if empty.any():
-            row = int(empty.argmax())
-            raise TransformError(
-                f"RandomResizedCrop (step {draws.stream + 1}): no box with ratio {self.ratio!r} "
-                f"fits sample {draws.sample_at(row)}, which is {sizes[row]} here. Widen ratio."
-            )
+        reason = f"and no box with ratio {self.ratio!r} fits into it. Widen ratio."
+        refuse_any("RandomResizedCrop", empty, draws, sizes, lambda _: reason)
         return central
+
+
+def draw_boxes(
+    draws: Draws, sizes: Sizes, shares: tuple[float, float], ratios: tuple[float, float]
+) -> tuple[Floats, Floats]:
+    """Heights and widths, in whole pixels, of ten tries for each image: (tries, samples).
+
+    They cover a share of the image, evenly drawn; width / height is even on a logarithmic scale.
+    """
+    drawn = draws.units(2 * BOX_TRIES)
+    smallest, largest = shares
+    area = sizes.height * sizes.width * (smallest + (largest - smallest) * drawn[0::2])
+    narrowest, widest = math.log(ratios[0]), math.log(ratios[1])
+    ratio = np.exp(narrowest + (widest - narrowest) * drawn[1::2])
+    return np.rint(np.sqrt(area / ratio)), np.rint(np.sqrt(area * ratio))
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -199,8 +183,7 @@ class ScaleJitter(ImageOp):
     """Resize so that the image would just fit into `target_size`, times a factor.
 
     The factor is drawn from `scale_range`. As in torchvision, `target_size` is (width, height),
-    other than everywhere else; it matters only where the two differ. `antialias` is taken for
-    torchvision's sake: Pillow always smooths when it shrinks.
+    other than everywhere else; it matters only where the two differ.
     """
 
     target_size: Sequence[int]
@@ -215,13 +198,9 @@ class ScaleJitter(ImageOp):
         width, height = read_size("ScaleJitter", self.target_size)
         self._keep(
             _fit=Size(height, width),
-            _factors=read_range("ScaleJitter", "scale_range", self.scale_range),
+            _factors=read_range("ScaleJitter", "scale_range", self.scale_range, above=0),
             _mode=read_interpolation("ScaleJitter", self.interpolation),
         )
-        if self._factors[0] <= 0:
-            raise TransformError(
-                f"ScaleJitter: scale_range must be greater than 0, got {self.scale_range!r}."
-            )
 
     def sample(self, draws: Draws, sizes: Sizes) -> tuple[ResizeMove]:
         """Draw the factor of each image."""
@@ -235,7 +214,6 @@ class RandomShortestSize(ImageOp):
     """Resize so that the shorter side has one of the lengths in `min_size`.
 
     If that makes the longer side longer than `max_size`, the longer side gets that length instead.
-    `antialias` is taken for torchvision's sake: Pillow always smooths when it shrinks.
     """
 
     min_size: int | Sequence[int]
@@ -273,12 +251,26 @@ def _resize_by(
 ) -> ResizeMove:
     """Both sides times `ratio`, cut to whole pixels as torchvision does."""
     height, width = np.floor(sizes.height * ratio), np.floor(sizes.width * ratio)
+    return _resize(where, draws, sizes, height, width, mode, "or ask for another size")
+
+
+def _resize(
+    where: str,
+    draws: Draws,
+    sizes: Sizes,
+    height: Sides,
+    width: Sides,
+    mode: InterpolationMode,
+    advice: str,
+) -> ResizeMove:
     bad = (np.minimum(height, width) < 1) | (np.maximum(height, width) > MAX_SIDE_PX)
-    if bad.any():
-        row = int(bad.argmax())
-        raise TransformError(
-            f"{where} (step {draws.stream + 1}): sample {draws.sample_at(row)} is {sizes[row]} "
-            f"here and would become {height[row]:.0f}x{width[row]:.0f}. Crop it first, or ask for "
-            f"another size."
-        )
+    refuse_any(
+        where,
+        bad,
+        draws,
+        sizes,
+        lambda row: (
+            f"and would become {height[row]:.0f}x{width[row]:.0f}. Crop it first, {advice}."
+        ),
+    )
     return ResizeMove(height.astype(np.int64), width.astype(np.int64), mode.pillow_filter)

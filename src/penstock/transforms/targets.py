@@ -1,4 +1,9 @@
-"""The ways to write a box down; inside, all boxes are corners: left, top, right, bottom."""
+"""Targets: the objects in the images of a batch, with their boxes, labels and keypoints.
+
+However many objects each image has, they are rows of flat arrays. Boxes come in three formats;
+inside, all of them are corners: left, top, right, bottom. `read_targets` makes Targets from what a
+data set says, and checks it.
+"""
 
 from __future__ import annotations
 
@@ -14,7 +19,7 @@ from penstock.errors import TransformError
 from penstock.geometry import Bools, Floats, Ints
 from penstock.transforms.arguments import MAX_SIDE_PX
 
-Pixels = npt.NDArray[np.float32]
+Places = npt.NDArray[np.float32]  # in pixels from the upper left corner of the image
 
 
 class BoxFormat(Enum):
@@ -42,7 +47,7 @@ def to_corners(boxes: Floats, box_format: BoxFormat) -> Floats:
     return np.concatenate([near, near + extent], axis=1)
 
 
-def from_corners(corners: Pixels, box_format: BoxFormat) -> Pixels:
+def from_corners(corners: Places, box_format: BoxFormat) -> Places:
     """Corners (n, 4) as boxes of some format."""
     if box_format == BoxFormat.XYXY:
         return corners
@@ -53,18 +58,17 @@ def from_corners(corners: Pixels, box_format: BoxFormat) -> Pixels:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Targets:
-    """Objects, a row each: those of sample `i` are rows offsets[i] to offsets[i + 1].
+    """A row for each object: those of sample `i` are rows offsets[i] to offsets[i + 1].
 
-    What is not given is None for all of them. Whatever drops an object drops its whole row. Masks
-    are images, which the core moves; to know which masks of single objects are left, carry their
-    numbers as an extra column.
-    `read_targets` makes one from what a data set says, and checks it.
+    A column that the data does not have is None. Whatever drops an object drops its whole row.
+    Masks are images, which the core moves; to know which masks of single objects are left, carry
+    their numbers as an extra column.
     """
 
     offsets: Ints  # (samples + 1,), from 0, never falling
-    boxes: Pixels | None = None  # (objects, 4): left, top, right, bottom
+    boxes: Places | None = None  # (objects, 4): left, top, right, bottom
     labels: Ints | None = None  # (objects,)
-    keypoints: Pixels | None = None  # (objects, points, 3): x, y, visibility
+    keypoints: Places | None = None  # (objects, points, 3): x, y, visibility
     extras: Mapping[str, npt.NDArray[Any]] = field(default_factory=dict)  # (objects, ...) by name
     format: BoxFormat = BoxFormat.XYXY  # in which the boxes are delivered
     whole: Bools | None = None  # (samples,): whose boxes are int64, cut off after every move
@@ -120,7 +124,7 @@ class Targets:
             },
         )
 
-    def formatted_boxes(self) -> Pixels | None:
+    def formatted_boxes(self) -> Places | None:
         """The boxes as they are delivered."""
         return None if self.boxes is None else from_corners(self.boxes, self.format)
 
@@ -140,7 +144,7 @@ class Targets:
         counts = np.bincount(self.owners[kept], minlength=len(self))
         return self._take(np.flatnonzero(kept), _offsets_of(counts))
 
-    def moved(self, boxes: Pixels | None, keypoints: Pixels | None) -> Targets:
+    def moved(self, boxes: Places | None, keypoints: Places | None) -> Targets:
         """The same objects at other places."""
         return replace(self, boxes=boxes, keypoints=keypoints)
 

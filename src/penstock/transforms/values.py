@@ -1,4 +1,10 @@
-"""What becomes of pixel values at the end of a pipeline: their type, range and normalisation."""
+"""The end of a pipeline: the type, range and normalisation of values, and the layout of a batch.
+
+ToDtype, ToTensor and Normalize, in the orders that make sense, come to one pass over the pixels:
+(x * scale / divisor - mean) / std * gain in float32, each operation rounded, then one rounding to
+the element type. That is what torchvision computes, bit for bit, or Albumentations, which
+multiplies by a gain instead of dividing by std. Orders that would round in between are refused.
+"""
 
 from __future__ import annotations
 
@@ -11,14 +17,15 @@ import numpy as np
 import numpy.typing as npt
 
 from penstock.errors import TransformError
-from penstock.transforms.arguments import read_numbers
+from penstock.transforms.arguments import PerChannel, read_channels
 from penstock.transforms.op import Transform
 
 IMAGENET_MEAN = (0.485, 0.456, 0.406)
 IMAGENET_STD = (0.229, 0.224, 0.225)
 
+_TO_UNIT_RANGE = float(np.float32(1.0 / 255.0))
+
 Layout = Literal["chw", "hwc"]  # the order of an image's axes: channels first, or last
-PerChannel = tuple[float, float, float]  # red, green, blue; each a float32
 
 
 class Element(IntEnum):
@@ -58,11 +65,11 @@ class ToTensor(Transform):
 class Normalize(Transform):
     """Subtract `mean` and divide by `std`, for red, green and blue, in float32.
 
-    On an image that is still uint8 this means `ToDtype("float32", scale=True)` first, which
-    torchvision would ask you to write. `inplace` is taken for its sake and changes nothing.
+    An image that is still uint8 goes through `ToDtype("float32", scale=True)` first, which
+    torchvision would ask you to write. `inplace` is one of its arguments and changes nothing.
 
     `flavor` "albumentations" computes as that library does on a uint8 image: subtract mean * 255,
-    multiply by 1 / (std * 255). The last bit of some results is another.
+    multiply by 1 / (std * 255). Some results differ in the last bit.
     """
 
     mean: Sequence[float]
@@ -74,8 +81,8 @@ class Normalize(Transform):
 
     def __post_init__(self) -> None:
         self._keep(
-            channel_mean=_read_channels("mean", self.mean),
-            channel_std=_read_channels("std", self.std),
+            channel_mean=_read_singles("mean", self.mean),
+            channel_std=_read_singles("std", self.std),
         )
         if 0.0 in self.channel_std:
             raise TransformError(f"Normalize: std must not contain 0, got {self.std!r}.")
@@ -89,7 +96,7 @@ FinalOp: TypeAlias = ToDtype | ToTensor | Normalize  # what ends a pipeline
 
 
 def read_element(where: str, dtype: Any) -> Element:
-    """Go by name, so that torch need not be imported to know its types."""
+    """The element type that a NumPy or torch dtype names; torch need not be imported for that."""
     if isinstance(dtype, str) or type(dtype).__module__.partition(".")[0] == "torch":
         name = str(dtype).removeprefix("torch.")
     else:
@@ -104,18 +111,9 @@ def read_element(where: str, dtype: Any) -> Element:
     return Element[name.upper()]
 
 
-def _read_channels(name: str, given: Any) -> PerChannel:
-    numbers = read_numbers("Normalize", name, given)
-    if len(numbers) not in (1, 3):
-        raise TransformError(
-            f"Normalize: {name} must have one number for each of red, green and blue, "
-            f"got {given!r}."
-        )
-    red, green, blue = (float(np.float32(number)) for number in numbers * (3 // len(numbers)))
-    return red, green, blue
-
-
-_TO_UNIT_RANGE = float(np.float32(1.0 / 255.0))
+def _read_singles(name: str, given: Any) -> PerChannel:
+    numbers = read_channels("Normalize", name, given)
+    return _per_channel(np.array(numbers, dtype=np.float32))
 
 
 @dataclass(frozen=True, slots=True)

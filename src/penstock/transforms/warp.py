@@ -1,4 +1,7 @@
-"""Turning, moving, scaling and shearing at random, in one warp."""
+"""Warps: transforms that turn, shear, tilt or bend an image, so that pixels fall between pixels.
+
+What is drawn becomes numbers as Pillow's Image.transform takes them: see `warp_matrices`.
+"""
 
 from __future__ import annotations
 
@@ -15,15 +18,15 @@ from penstock.transforms.arguments import (
     Fill,
     Interpolation,
     InterpolationMode,
+    Look,
     read_angles,
     read_centre,
-    read_fill,
+    read_look,
     read_number,
     read_numbers,
     read_pair,
     read_probability,
     read_range,
-    read_warp_interpolation,
 )
 from penstock.transforms.effects import (
     Effect,
@@ -39,6 +42,7 @@ from penstock.transforms.op import ImageOp
 from penstock.transforms.warp_matrices import affine_matrix, middle, rotation
 
 Pair = tuple[float, float]
+Corners = tuple[tuple[Ints, Ints], ...]  # x and y of top left, top right, bottom right, bottom left
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -61,23 +65,19 @@ class RandomAffine(ImageOp):
     _shares: Pair = field(init=False, repr=False, compare=False)
     _scales: Pair = field(init=False, repr=False, compare=False)
     _shears: tuple[float, ...] = field(init=False, repr=False, compare=False)
-    _filter: int = field(init=False, repr=False, compare=False)
-    _colour: Colour = field(init=False, repr=False, compare=False)
+    _look: Look = field(init=False, repr=False, compare=False)
     _centre: Pair | None = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
         where = "RandomAffine"
-        scales = (1.0, 1.0) if self.scale is None else read_range(where, "scale", self.scale)
-        if scales[0] <= 0:
-            raise TransformError(f"{where}: scale must be greater than 0, got {self.scale!r}.")
+        scale = (1.0, 1.0) if self.scale is None else self.scale
         shear = 0.0 if self.shear is None else self.shear
         self._keep(
             _degrees=read_angles(where, "degrees", self.degrees),
             _shares=_read_shares(self.translate),
-            _scales=scales,
+            _scales=read_range(where, "scale", scale, above=0),
             _shears=(*read_angles(where, "shear", shear, lengths=(2, 4)), 0.0, 0.0)[:4],
-            _filter=read_warp_interpolation(where, self.interpolation),
-            _colour=read_fill(where, self.fill),
+            _look=read_look(where, self.interpolation, self.fill),
             _centre=read_centre(where, self.center),
         )
 
@@ -94,8 +94,8 @@ class RandomAffine(ImageOp):
         shears = draws.uniform(*self._shears[:2]), draws.uniform(*self._shears[2:])
         centre = middle(sizes) if self._centre is None else self._centre
         matrix = affine_matrix(centre, degrees, translate, scale, shears)
-        colour = pack_colour(*self._colour)
-        return (same_effect(Effect.AFFINE, sizes, *matrix, self._filter, colour),)
+        colour = pack_colour(*self._look.colour)
+        return (same_effect(Effect.AFFINE, sizes, *matrix, self._look.filter, colour),)
 
 
 def _read_shares(given: Sequence[float] | None) -> Pair:
@@ -123,30 +123,28 @@ class RandomRotation(ImageOp):
     expand: bool = False
     center: Sequence[float] | None = None
     fill: Fill = 0
-    _range: tuple[float, float] = field(init=False, repr=False, compare=False)
-    _filter: int = field(init=False, repr=False, compare=False)
-    _centre: tuple[float, float] | None = field(init=False, repr=False, compare=False)
-    _colour: Colour = field(init=False, repr=False, compare=False)
+    _range: Pair = field(init=False, repr=False, compare=False)
+    _centre: Pair | None = field(init=False, repr=False, compare=False)
+    _look: Look = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
         where = "RandomRotation"
         self._keep(
             _range=read_angles(where, "degrees", self.degrees),
-            _filter=read_warp_interpolation(where, self.interpolation),
             _centre=read_centre(where, self.center),
-            _colour=read_fill(where, self.fill),
+            _look=read_look(where, self.interpolation, self.fill),
         )
 
     def sample(self, draws: Draws, sizes: Sizes) -> tuple[EffectMove]:
         """One angle for each image."""
         degrees = draws.uniform(*self._range)
-        return (rotate(degrees, sizes, self._centre, self._filter, self._colour, self.expand),)
+        return (rotate(degrees, sizes, self._centre, *self._look, self.expand),)
 
 
 def rotate(
     degrees: Floats,
     sizes: Sizes,
-    centre: tuple[float, float] | None,
+    centre: Pair | None,
     filter: int | Ints,
     colour: Colour,
     expand: bool = False,
@@ -157,9 +155,6 @@ def rotate(
     move = same_effect(Effect.AFFINE, sizes, *turned.matrix, filters, pack_colour(*colour))
     turns = only_where(~turned.is_nothing, move)
     return EffectMove(turns.effect, turns.numbers, turned.sizes.height, turned.sizes.width)
-
-
-Corners = tuple[tuple[Ints, Ints], ...]  # x and y of top left, top right, bottom right, bottom left
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -174,17 +169,13 @@ class RandomPerspective(ImageOp):
     p: float = 0.5
     interpolation: Interpolation = InterpolationMode.BILINEAR
     fill: Fill = 0
-    _filter: int = field(init=False, repr=False, compare=False)
-    _colour: Colour = field(init=False, repr=False, compare=False)
+    _look: Look = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
         where = "RandomPerspective"
         read_number(where, "distortion_scale", self.distortion_scale, least=0, most=1)
         read_probability(where, self.p)
-        self._keep(
-            _filter=read_warp_interpolation(where, self.interpolation),
-            _colour=read_fill(where, self.fill),
-        )
+        self._keep(_look=read_look(where, self.interpolation, self.fill))
 
     def sample(self, draws: Draws, sizes: Sizes) -> tuple[EffectMove]:
         """A decision and four corners for each image."""
@@ -195,10 +186,8 @@ class RandomPerspective(ImageOp):
         coefficients = np.zeros((len(sizes), 8))
         rows = np.flatnonzero(chosen)
         coefficients[rows] = _solve(corners, sizes, rows)
-        colour = pack_colour(*self._colour)
-        return (
-            effect_where(chosen, Effect.PERSPECTIVE, sizes, *coefficients.T, self._filter, colour),
-        )
+        numbers = (*coefficients.T, self._look.filter, pack_colour(*self._look.colour))
+        return (effect_where(chosen, Effect.PERSPECTIVE, sizes, *numbers),)
 
     def _draw_corners(self, draws: Draws, sizes: Sizes) -> Corners:
         reach_x = (self.distortion_scale * (sizes.width // 2)).astype(np.int64) + 1
@@ -255,16 +244,14 @@ class ElasticTransform(ImageOp):
     fill: Fill = 0
     _alphas: Pair = field(init=False, repr=False, compare=False)
     _sigmas: Pair = field(init=False, repr=False, compare=False)
-    _filter: int = field(init=False, repr=False, compare=False)
-    _colour: Colour = field(init=False, repr=False, compare=False)
+    _look: Look = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
         where = "ElasticTransform"
         self._keep(
             _alphas=read_pair(where, "alpha", self.alpha),
             _sigmas=read_pair(where, "sigma", self.sigma, least=0),
-            _filter=read_warp_interpolation(where, self.interpolation),
-            _colour=read_fill(where, self.fill),
+            _look=read_look(where, self.interpolation, self.fill),
         )
         if 0 in self._sigmas and any(self._sigmas):
             raise TransformError(
@@ -276,8 +263,8 @@ class ElasticTransform(ImageOp):
         kernel = max(elastic_kernel_px(sigma) for sigma in self._sigmas)
         require_room("ElasticTransform", kernel, kernel, draws, sizes)
         key = split_key(draws.bits()[0])
-        colour = pack_colour(*self._colour)
-        numbers = (*self._alphas, *self._sigmas, self._filter, colour, *key)
+        colour = pack_colour(*self._look.colour)
+        numbers = (*self._alphas, *self._sigmas, self._look.filter, colour, *key)
         return (same_effect(Effect.ELASTIC, sizes, *numbers),)
 
 

@@ -1,8 +1,9 @@
-"""The six numbers that Pillow's Image.transform takes, a row a sample: from place to source.
+"""The matrices of turns and shears: six numbers per sample, as Pillow's Image.transform takes them.
 
-They are computed in the order of torchvision's F.affine and Pillow's Image.rotate, and with the
-same functions of the C library, one number at a time: NumPy's own may differ in the last bit, and
-a pixel at the edge of two would then come from the other one.
+They lead from a place in the result to the place in the source that its pixel comes from. They are
+computed in the order of torchvision's F.affine and Pillow's Image.rotate, and with the same
+functions of the C library, one number at a time: NumPy's own may differ in the last bit, and a
+pixel at the edge of two would then come from the other one.
 """
 
 from __future__ import annotations

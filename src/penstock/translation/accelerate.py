@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from penstock.errors import TransformError, TranslationError
 from penstock.translation.dataloader import (
-    Batching,
     Collate,
-    Ordering,
     is_data_loader,
     is_prefetch_loader,
     read_batching,
@@ -20,7 +17,7 @@ from penstock.translation.dataloader import (
 )
 from penstock.translation.datasets.contents import IMAGE, LABEL, DatasetContents
 from penstock.translation.datasets.read_dataset import read_dataset
-from penstock.translation.delivery import AcceleratedLoader
+from penstock.translation.delivery import AcceleratedLoader, Parts
 from penstock.translation.pipeline_builder import read_transform
 from penstock.translation.tracing.values import UnfollowableError
 from penstock.translation.transforms.lines import Log, Translation
@@ -44,28 +41,7 @@ def accelerate(
         raise TranslationError(
             f"This DataLoader cannot be accelerated:{listed}", translation.reasons
         )
-    as_pillow = found.pipeline.stage == Stage.PILLOW
-    return AcceleratedLoader(
-        found.contents,
-        is_gray=found.pipeline.is_gray,
-        as_pillow=as_pillow,
-        collate=found.batching.collate,
-        translation=translation,
-        batch_size=found.batching.batch_size,
-        transform=found.transform,
-        shuffle=found.ordering.shuffle,
-        seed=seed,
-        threads=threads,
-        drop_last=found.batching.drop_last,
-        output="numpy" if as_pillow else "torch",
-        layout="hwc" if as_pillow else found.pipeline.layout,
-        rank=found.ordering.rank,
-        world_size=found.ordering.world_size,
-        weights=found.ordering.weights,
-        replacement=found.ordering.replacement,
-        samples_per_epoch=found.ordering.samples_per_epoch,
-        sampler=found.ordering.sampler,
-    )
+    return AcceleratedLoader(found, translation, seed=seed, threads=threads)
 
 
 def explain_translation(dataloader: Any, *, strict: bool = True) -> Translation:
@@ -73,18 +49,7 @@ def explain_translation(dataloader: Any, *, strict: bool = True) -> Translation:
     return _read(dataloader, strict=strict)[0]
 
 
-@dataclass(frozen=True, slots=True)
-class _Found:
-    """Everything that a loader is made of."""
-
-    contents: DatasetContents
-    batching: Batching
-    ordering: Ordering
-    pipeline: Pipeline
-    transform: Any
-
-
-def _read(dataloader: Any, *, strict: bool) -> tuple[Translation, _Found | None]:
+def _read(dataloader: Any, *, strict: bool) -> tuple[Translation, Parts | None]:
     """What became of each part; and all that a loader needs, if nothing was refused."""
     given = dataloader
     if is_prefetch_loader(given):
@@ -107,12 +72,12 @@ def _read(dataloader: Any, *, strict: bool) -> tuple[Translation, _Found | None]
         if batching is not None:
             _check_end(contents, pipeline, batching.collate, log)
         if given is not dataloader:
-            read_prefetching(given, pipeline, log)
+            read_prefetching(given, pipeline)
         transform = _whole(pipeline, log)
         if batching is not None and ordering is not None and not log.has_refusals:
             if ordering.indices is not None:
                 contents = contents.pick(ordering.indices)
-            found = _Found(contents, batching, ordering, pipeline, transform)
+            found = Parts(contents, batching, ordering, pipeline, transform)
     return log.translation(), found
 
 

@@ -175,7 +175,7 @@ def _returned_by(collate: Any) -> str | None:
 
 
 def read_sampler(batching: Batching, dataset: Any, log: Log) -> Ordering | None:
-    """Return the order of samples; None if the loader has no such order, which is logged."""
+    """Return the order of samples; None if the loader cannot follow it, which is logged."""
     sampler = batching.sampler
     kind = full_name(type(sampler))
     name = type(sampler).__name__
@@ -238,7 +238,7 @@ def _read_random(sampler: Any, dataset: Any, log: Log) -> Ordering | None:
 def _read_chosen(
     theirs: str, chosen: Iterable[Any], dataset: Any, log: Log, *, shuffle: bool
 ) -> Ordering | None:
-    """Each of these samples once an epoch, in this order or shuffled."""
+    """Each of these samples once per epoch, in this order or shuffled."""
     count = len(dataset)
     indices = tuple(int(index) for index in chosen)
     outside = [index for index in indices if not 0 <= index < count]
@@ -277,15 +277,15 @@ def is_prefetch_loader(thing: Any) -> bool:
     return is_exactly(thing, _PREFETCH_LOADER)
 
 
-def read_prefetching(loader: Any, pipeline: Pipeline, log: Log) -> None:
+def read_prefetching(loader: Any, pipeline: Pipeline) -> None:
     """Append what a PrefetchLoader does to a batch; what has no equivalent is logged as refused."""
     try:
-        _read_prefetching(loader, pipeline, log)
+        _read_prefetching(loader, pipeline)
     except TransformError as error:
-        log.of("batch").refuse(_PREFETCH, str(error))
+        pipeline.log.of("batch").refuse(_PREFETCH, str(error))
 
 
-def _read_prefetching(loader: Any, pipeline: Pipeline, log: Log) -> None:
+def _read_prefetching(loader: Any, pipeline: Pipeline) -> None:
     if loader.device.type != "cpu":
         raise TransformError(
             f"its batches lie on {loader.device}, ours on the CPU. Give create_loader "
@@ -301,10 +301,10 @@ def _read_prefetching(loader: Any, pipeline: Pipeline, log: Log) -> None:
     pipeline.add_values(T.ToDtype("float32"))
     pipeline.normalise(mean, std)
     ours = f"{pipeline.final[-2]!r}, {pipeline.final[-1]!r}"
-    log.of("batch").native(_PREFETCH, ours, "without a step ahead: the loader has its own")
+    pipeline.log.of("batch").native(_PREFETCH, ours, "without a step ahead: the loader has its own")
     erasing = loader.random_erasing
     if erasing is None:
         return
     if erasing.num_splits > 1:
         raise TransformError("it spares a part of each batch from erasing, which ours cannot.")
-    erase(erasing, pipeline, log)
+    pipeline.read(erasing, erase)

@@ -7,7 +7,8 @@ and in the order of samples where that comes from a sampler of the user's own.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 from itertools import islice
 from typing import Any, NoReturn
 
@@ -21,36 +22,69 @@ from penstock.loading.loader import CANNOT_BE_COPIED, HAS_NO_SAMPLES, Loader
 from penstock.loading.selection import Listed
 from penstock.planner.plan import Plan
 from penstock.sources import Source
-from penstock.translation.dataloader import Collate
+from penstock.translation.dataloader import Batching, Collate, Ordering
 from penstock.translation.datasets.contents import IMAGE, LABEL, DatasetContents, Nesting
 from penstock.translation.transforms.identify import TORCH_DATA, imported
 from penstock.translation.transforms.lines import Translation
+from penstock.translation.transforms.pipeline import Pipeline, Stage
+
+
+@dataclass(frozen=True, slots=True)
+class Parts:
+    """Everything that a DataLoader comes to."""
+
+    contents: DatasetContents
+    batching: Batching
+    ordering: Ordering
+    pipeline: Pipeline
+    transform: Any  # the whole pipeline
+
+
+def _asked_of_loader(name: str) -> Any:
+    """A property that the Loader within has."""
+    return property(lambda self: getattr(self._loader, name), doc=getattr(Loader, name).__doc__)
 
 
 class AcceleratedLoader:
     """A loader made from a DataLoader; `translation` says how. Made by `accelerate`."""
 
+    source: Source = _asked_of_loader("source")
+    classes: tuple[str, ...] | None = _asked_of_loader("classes")
+    plan: Plan = _asked_of_loader("plan")
+    batch_size: int = _asked_of_loader("batch_size")
+    threads: int = _asked_of_loader("threads")
+    prefetch: int = _asked_of_loader("prefetch")
+    ledger: Ledger = _asked_of_loader("ledger")
+    epoch: int = _asked_of_loader("epoch")
+
     def __init__(
-        self,
-        contents: DatasetContents,
-        *,
-        is_gray: bool,
-        as_pillow: bool,
-        collate: Collate,
-        translation: Translation,
-        drop_last: bool,
-        sampler: Any = None,
-        **options: Any,
+        self, parts: Parts, translation: Translation, *, seed: int, threads: int | None
     ) -> None:
-        if not collate.stacks or contents.target_form is not None:
+        batching, ordering, pipeline = parts.batching, parts.ordering, parts.pipeline
+        contents, as_pillow = parts.contents, pipeline.stage == Stage.PILLOW
+        if not batching.collate.stacks or contents.target_form is not None:
             contents = contents.unstacked()
         self._loader = Loader(
-            contents.source(), targets=contents.targets, drop_last=drop_last, **options
+            contents.source(),
+            targets=contents.targets,
+            batch_size=batching.batch_size,
+            drop_last=batching.drop_last,
+            transform=parts.transform,
+            shuffle=ordering.shuffle,
+            seed=seed,
+            threads=threads,
+            output="numpy" if as_pillow else "torch",
+            layout="hwc" if as_pillow else pipeline.layout,
+            rank=ordering.rank,
+            world_size=ordering.world_size,
+            weights=ordering.weights,
+            replacement=ordering.replacement,
+            samples_per_epoch=ordering.samples_per_epoch,
         )
-        self._form = BatchForm(contents, is_gray, as_pillow, collate)
+        self._form = BatchForm(contents, batching.collate, as_pillow, pipeline.is_gray)
         self._translation = translation
-        self._drop_last = drop_last
-        self._sampler = sampler
+        self._drop_last = batching.drop_last
+        self._sampler = sampler = ordering.sampler
         if sampler is not None:
             available = len(self._loader.source)
             self._loader.follow_order(lambda _: _ask_sampler(sampler, available))
@@ -59,46 +93,6 @@ class AcceleratedLoader:
     def translation(self) -> Translation:
         """What became of each part of the DataLoader."""
         return self._translation
-
-    @property
-    def source(self) -> Source:
-        """The data set."""
-        return self._loader.source
-
-    @property
-    def classes(self) -> tuple[str, ...] | None:
-        """Names of the labels, in the order of their numbers, if they are known."""
-        return self._loader.classes
-
-    @property
-    def plan(self) -> Plan:
-        """The steps as they are run."""
-        return self._loader.plan
-
-    @property
-    def batch_size(self) -> int:
-        """Images in a batch."""
-        return self._loader.batch_size
-
-    @property
-    def threads(self) -> int:
-        """Threads that decode and augment."""
-        return self._loader.threads
-
-    @property
-    def prefetch(self) -> int:
-        """Batches under way beyond the one asked for."""
-        return self._loader.prefetch
-
-    @property
-    def ledger(self) -> Ledger:
-        """Every file that took the slow path, with the reason."""
-        return self._loader.ledger
-
-    @property
-    def epoch(self) -> int:
-        """The epoch that the next iteration runs."""
-        return self._loader.epoch
 
     def set_epoch(self, epoch: int) -> None:
         """Make the next iteration run `epoch` from its start."""
@@ -129,20 +123,11 @@ class AcceleratedLoader:
             )
         self._loader.load_state_dict(state)
 
-    def replica(
-        self,
-        *,
-        plan: Plan | None = None,
-        threads: int | None = None,
-        fidelity: str | None = None,
-        batch_size: int | None = None,
-    ) -> AcceleratedLoader:
-        """Return a loader over the same data from its first epoch on, with threads of its own."""
+    def replica(self, **changes: Any) -> AcceleratedLoader:
+        """Return a loader over the same data from its first epoch on, as `Loader.replica`."""
         other = object.__new__(type(self))
         other.__dict__.update(self.__dict__)
-        other._loader = self._loader.replica(
-            plan=plan, threads=threads, fidelity=fidelity, batch_size=batch_size
-        )
+        other._loader = self._loader.replica(**changes)
         return other
 
     def close(self) -> None:
@@ -161,51 +146,47 @@ class AcceleratedLoader:
         return repr(self._loader)
 
 
+@dataclass(eq=False)
 class FormedBatches(Iterator[Any]):
     """The batches of one epoch, each put into its form when it is asked for."""
 
-    def __init__(self, batches: Iterator[Any], form: Callable[[Any], Any]) -> None:
-        self._batches = batches
-        self._form = form
+    batches: Iterator[Any]
+    form: BatchForm
 
     def __next__(self) -> Any:
-        return self._form(next(self._batches))
+        return self.form(next(self.batches))
 
 
+@dataclass(frozen=True, slots=True)
 class BatchForm:
     """Makes what the DataLoader gave of the images and labels that our loader gives."""
 
-    def __init__(
-        self, contents: DatasetContents, is_gray: bool, as_pillow: bool, collate: Collate
-    ) -> None:
-        self._nesting = contents.nesting
-        self._target_form = contents.target_form
-        self._positions = contents.labels
-        self._is_gray = is_gray
-        self._as_pillow = as_pillow
-        self._collate = collate
+    contents: DatasetContents
+    collate: Collate
+    as_pillow: bool
+    is_gray: bool
 
     def __call__(self, delivered: tuple[Any, Any]) -> Any:
         """Return the batch in its form."""
         images, labels = delivered
-        if self._as_pillow:
-            images = [_pillow_image(pixels, is_gray=self._is_gray) for pixels in images]
-        elif self._is_gray:
+        if self.as_pillow:
+            images = [_pillow_image(pixels, is_gray=self.is_gray) for pixels in images]
+        elif self.is_gray:
             images = _first_channel(images)
-        if self._target_form is not None:
+        form, positions = self.contents.target_form, self.contents.labels
+        if form is not None:
             labels = [
-                self._target_form.build(int(self._positions[target.pop("image_id")]), target)
-                for target in labels
+                form.build(int(positions[target.pop("image_id")]), target) for target in labels
             ]
-        if self._collate == Collate.FAST:
+        if self.collate == Collate.FAST:
             return images, labels
-        if self._collate == Collate.DEFAULT:
-            if self._target_form is not None:
+        if self.collate == Collate.DEFAULT:
+            if form is not None:
                 images, labels = _collated(images), _collated(labels)
-            return _fill(self._nesting, {IMAGE: images, LABEL: labels})
+            return _fill(self.contents.nesting, {IMAGE: images, LABEL: labels})
         parts = {IMAGE: tuple(images), LABEL: tuple(labels)}
-        zipped = [parts[str(part)] for part in self._nesting]
-        return tuple(zipped) if self._collate == Collate.TUPLE else zipped
+        zipped = [parts[str(part)] for part in self.contents.nesting]
+        return tuple(zipped) if self.collate == Collate.TUPLE else zipped
 
 
 def _ask_sampler(sampler: Any, available: int) -> Listed:
@@ -237,7 +218,7 @@ def _pillow_image(pixels: npt.NDArray[np.uint8], *, is_gray: bool) -> PIL.Image.
 
 
 def _collated(parts: Any) -> Any:
-    """What torch makes of parts that are not one array yet, or its own error."""
+    """What torch's default_collate makes of parts that are not one tensor yet, or its error."""
     return imported(TORCH_DATA).default_collate(parts) if isinstance(parts, list) else parts
 
 

@@ -46,24 +46,27 @@ def read_transform(contents: DatasetContents, *, strict: bool, log: Log) -> Pipe
     """Return the pipeline; what has no equivalent is logged as refused."""
     targets = contents.targets
     pipeline = Pipeline(
+        log,
+        strict,
         time_native=native_microseconds,
         has_targets=targets is not None,
         has_whole_boxes=targets is not None and targets.has_whole_boxes,
     )
-    _read_modes(contents.modes, pipeline, strict, log)
+    _read_modes(contents.modes, pipeline)
     for step in flatten_steps(contents.steps):
-        with pipeline.refusing(step, log):
+        with pipeline.refusing(step):
             if isinstance(step, (AsArray, ReadByOpenCV)):
-                _read_array_step(step, pipeline, contents.paths, strict=strict, log=log)
+                _read_array_step(step, pipeline, contents.paths)
             else:
-                read_step(step, pipeline, strict=strict, log=log)
+                read_step(step, pipeline)
     return pipeline
 
 
-def _read_modes(modes: tuple[str, ...], pipeline: Pipeline, strict: bool, log: Log) -> None:
+def _read_modes(modes: tuple[str, ...], pipeline: Pipeline) -> None:
+    log = pipeline.log
     if not modes:
         theirs = "Image.open(...) without .convert"
-        if strict:
+        if pipeline.strict:
             log.refuse(theirs, 'images keep the mode of their file. Add .convert("RGB").')
         else:
             log.native(theirs, "RGB", "files of other modes become RGB here")
@@ -75,29 +78,24 @@ def _read_modes(modes: tuple[str, ...], pipeline: Pipeline, strict: bool, log: L
 
 
 def _read_array_step(
-    step: AsArray | ReadByOpenCV,
-    pipeline: Pipeline,
-    paths: Sequence[Path],
-    *,
-    strict: bool,
-    log: Log,
+    step: AsArray | ReadByOpenCV, pipeline: Pipeline, paths: Sequence[Path]
 ) -> None:
     if not pipeline.has_rgb_pillow:
         raise TransformError(f"it meets {pipeline.what_is_met}; known are arrays of RGB images.")
     pipeline.stage = Stage.ARRAY
     if isinstance(step, AsArray):
-        log.not_needed(repr(step), "the core's images are arrays")
+        pipeline.log.not_needed(repr(step), "the core's images are arrays")
         return
     if step.blue_first:
         raise TransformError("blue stays before red. Add cv2.cvtColor(image, cv2.COLOR_BGR2RGB).")
     difference = find_difference(imported("cv2"), paths)
-    if difference and strict:
+    if difference and pipeline.strict:
         raise TransformError(
             f"{difference}; ours has Pillow's pixels. Convert such files, write "
             'np.array(Image.open(path).convert("RGB")), or pass strict=False.'
         )
     note = f"{difference}; ours has Pillow's pixels" if difference else "no file has other pixels"
-    log.native(repr(step), "decoded as by Pillow", note)
+    pipeline.log.native(repr(step), "decoded as by Pillow", note)
 
 
 def find_difference(cv2: Any, paths: Sequence[Path]) -> str:
@@ -115,7 +113,7 @@ def find_difference(cv2: Any, paths: Sequence[Path]) -> str:
 
 
 def _decodes_alike(cv2: Any) -> bool:
-    """Compare the two on JPEGs of each kind of chroma; the libraries beneath may be others."""
+    """Compare both on JPEGs of each chroma sampling: they may be built on other libraries."""
     noise = np.random.default_rng(0).integers(0, 256, (11, 13, 3), dtype=np.uint8)
     picture = Image.fromarray(noise).resize((61, 47))
     for subsampling in (0, 1, 2):

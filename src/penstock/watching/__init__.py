@@ -2,11 +2,11 @@
 
 | file | does |
 |---|---|
-| watch.py, step_times.py, live_line.py | `penstock.watch`: a loader with a clock |
-| script/ | `penstock run`: loaders found in a script, and its end |
+| watch.py, step_times.py | `penstock.watch`: a loader with a clock |
+| script.py | `penstock run`: the loaders of a script, and its end |
 | frames.py | tells from a thread's stack what it is doing |
 | sampler.py, sampling.py | look at the loop and its workers some 50 times per second |
 | inside.py, shared_cores.py | shares of a loader's time; who takes the cores |
-| verdict.py, report.py, loader_facts.py | the cause, and how it is said |
-| batch_images.py | how many images a batch has |
+| loader_facts.py | what any loader says of itself, and the images in a batch |
+| verdict.py, report.py | the cause, and how it is said |
 """

@@ -64,63 +64,23 @@ class _Kind(Enum):
 
 _READERS = frozenset(
     {
-        "socket",
-        "ssl",
-        "http",
-        "urllib",
-        "ftplib",
-        "requests",
-        "urllib3",
-        "botocore",
-        "boto3",
-        "s3transfer",
-        "aiohttp",
-        "httpx",
-        "httpcore",
-        "fsspec",
-        "s3fs",
-        "gcsfs",
-        "adlfs",
-        "smart_open",
-        "h5py",
-        "lmdb",
-        "zarr",
-        "tarfile",
-        "zipfile",
-        "webdataset",
-        "paramiko",
+        *("socket", "ssl", "http", "urllib", "ftplib", "requests", "urllib3", "botocore", "boto3"),
+        *("s3transfer", "aiohttp", "httpx", "httpcore", "fsspec", "s3fs", "gcsfs", "adlfs"),
+        *("smart_open", "h5py", "lmdb", "zarr", "tarfile", "zipfile", "webdataset", "paramiko"),
         "gzip",
     }
 )
 _DECODERS = frozenset(
     {
-        "imageio",
-        "turbojpeg",
-        "simplejpeg",
-        "av",
-        "decord",
-        "pydicom",
-        "tifffile",
-        "rawpy",
+        *("imageio", "turbojpeg", "simplejpeg", "av", "decord", "pydicom", "tifffile", "rawpy"),
         "nibabel",
     }
 )
 _OP_LIBRARIES = (
-    "torchvision.transforms",
-    "torchvision.prototype.transforms",
-    "albumentations",
-    "albucore",
-    "kornia",
-    "monai.transforms",
-    "torchio.transforms",
-    "imgaug.augmenters",
-    "timm.data.auto_augment",
-    "timm.data.random_erasing",
-    "timm.data.transforms",
-    "timm.data.mixup",
-    "penstock.transforms",
-    "skimage",
-    "scipy.ndimage",
+    *("torchvision.transforms", "torchvision.prototype.transforms", "albumentations", "albucore"),
+    *("kornia", "monai.transforms", "torchio.transforms", "imgaug.augmenters"),
+    *("timm.data.auto_augment", "timm.data.random_erasing", "timm.data.transforms"),
+    *("timm.data.mixup", "penstock.transforms", "skimage", "scipy.ndimage"),
 )
 _CONTAINER_FILES = ("torchvision.transforms.v2._container", "albumentations.core.composition")
 _CONTAINERS = frozenset({"Compose", "RandomApply", "RandomChoice", "RandomOrder", "Sequential"})
@@ -231,7 +191,7 @@ class FrameReader:
             return _Kind.OP
         if name in _COPIERS:
             return _Kind.COPY
-        if module.startswith("penstock.loading"):
+        if module.startswith(("penstock.loading", "penstock.translation")):
             return _Kind.ENGINE
         return _Kind.OTHER if module else _Kind.USER
 
@@ -241,7 +201,7 @@ def _trace(
 ) -> tuple[dict[_Kind, FrameType], str, FrameType | None]:
     """Return the outermost frame of each kind, the name of the op and the collate function.
 
-    An op that only holds others, such as Compose, is no op; what it calls is one, whosever.
+    An op that only holds others, such as Compose, does not count; what it calls does.
     """
     found: dict[_Kind, FrameType] = {}
     op, collate, caller = "", None, _Kind.OTHER

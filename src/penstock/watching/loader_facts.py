@@ -1,10 +1,12 @@
-"""What a loader says of itself, read without knowing its library."""
+"""What can be told of any loader from outside, and how many images are in a batch."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
+
+DEEPEST = 4  # containers in containers
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,7 +31,7 @@ class LoaderFacts:
 
 
 def read_facts(loader: Any) -> LoaderFacts:
-    """Read the attributes that torch's DataLoader, ours and their like have."""
+    """Read the attributes that torch's DataLoader, ours and similar loaders have."""
     data = getattr(loader, "dataset", None)
     if data is None:
         data = getattr(loader, "source", None)
@@ -56,9 +58,6 @@ def _length(data: Any) -> int | None:
         return len(data)
     except Exception:  # noqa: BLE001 (a user's own: one that fails is not for us to report)
         return None
-
-
-DEEPEST = 4  # containers in containers
 
 
 def count_images(batch: Any) -> int:

@@ -23,15 +23,16 @@ from typing import Any
 from penstock.watching.frames import Doing, FrameReader, Stage
 
 EVERY_S = 0.02
+SUMS = ("samples", "wall_s", "cpu_s", "queued_s", "process_cpu_s")  # of a Tally
 _looking = threading.Lock()
 
 
 def current_frames() -> dict[int, FrameType]:
     """Return what each thread of this process is doing.
 
-    The interpreter holds a lock of its own meanwhile. A garbage collection in that moment may free
+    The interpreter holds a lock of its own in that time. A garbage collection then may free
     objects that let go of Python's lock, such as tensors: then another thread that needs the
-    interpreter's lock, to start a thread for example, would wait for ever. So there is none.
+    interpreter's lock, to start a thread for example, would wait forever. So it is switched off.
     """
     with _looking:
         was_enabled = gc.isenabled()
@@ -66,25 +67,16 @@ class Tally:
 
     def to_dict(self) -> dict[str, Any]:
         """Return everything in types that JSON knows."""
-        return {
-            "samples": self.samples,
-            "wall_s": self.wall_s,
-            "cpu_s": self.cpu_s,
-            "queued_s": self.queued_s,
-            "process_cpu_s": self.process_cpu_s,
-            "seconds": [
-                [doing.stage.value, doing.name, doing.place, spent]
-                for doing, spent in list(self.seconds.items())
-            ],
-        }
+        seconds = [
+            [doing.stage.value, doing.name, doing.place, spent]
+            for doing, spent in list(self.seconds.items())
+        ]
+        return {name: getattr(self, name) for name in SUMS} | {"seconds": seconds}
 
     def add_dict(self, saved: dict[str, Any]) -> None:
         """Add what `to_dict` returned elsewhere."""
-        self.samples += saved["samples"]
-        self.wall_s += saved["wall_s"]
-        self.cpu_s += saved["cpu_s"]
-        self.queued_s += saved["queued_s"]
-        self.process_cpu_s += saved["process_cpu_s"]
+        for name in SUMS:
+            setattr(self, name, getattr(self, name) + saved[name])
         for stage, name, place, spent in saved["seconds"]:
             doing = Doing(Stage(stage), name, place)
             self.seconds[doing] = self.seconds.get(doing, 0.0) + spent
@@ -151,7 +143,7 @@ class Sampler:
         self._thread = threading.Thread(target=self._run, name="penstock sampler", daemon=True)
         try:
             self._thread.start()
-        except RuntimeError:  # no thread to be had: nothing is seen, and the script goes on
+        except RuntimeError:  # no thread can be started: nothing is seen, and the script goes on
             self._stopped.set()
 
     def stop(self) -> None:
@@ -168,7 +160,7 @@ class Sampler:
                 return
             try:
                 look(now_s - last_s)
-            except Exception:  # noqa: BLE001 (the script goes on, whatever ails the looking)
+            except Exception:  # noqa: BLE001 (the script goes on, whatever fails here)
                 return
             del look
             last_s = now_s

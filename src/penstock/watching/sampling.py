@@ -84,7 +84,7 @@ class Sampling:
     def starting(self, number: int) -> Iterator[None]:
         """Have workers that are started inside report as those of loader `number`.
 
-        No thread of ours runs meanwhile: a process with threads should not be forked.
+        No thread of ours runs in that time: a process with threads should not be forked.
         """
         hook_torch_workers()
         self._stop_sampler()

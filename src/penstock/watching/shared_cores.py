@@ -6,8 +6,8 @@ its batches is slowed down by its loader all the same. A loader that needs L / k
 
     (L / k + U') / c
 
-U' is less than U: threads of a step that wait for another one, which has no core, spin meanwhile,
-and that counts as CPU time. How much of it was spinning cannot be measured, only bounded by the
+U' is less than U: threads of a step that wait for another one, which has no core, spin, and that
+counts as CPU time. How much of it was spinning cannot be measured, only bounded by the
 time that threads queued for a core; hence a range.
 """
 

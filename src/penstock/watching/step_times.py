@@ -111,8 +111,8 @@ class EpochTimes:
     Call `has_begun` when the iterator is there, then `ask` before and `give` after each batch, or
     `end` where none came.
 
-    A loop inside a step, such as one for validation, is no part of that step's computing: a pass
-    that begins while another computes in the same thread takes its time off that one.
+    A loop inside a step, such as one for validation, does not count as that step's computing: the
+    time of a pass that begins while another computes in the same thread is taken off that one.
     """
 
     def __init__(self, times: StepTimes, clock: Clock, cpu_clock: Clock) -> None:

@@ -97,7 +97,7 @@ def _too_few(shares: Shares) -> str:
     if shares.restarts >= FEWEST_STEPS:
         return (
             f"No verdict: the loader was started {shares.restarts:,} times, for one batch each. "
-            "Where next(iter(loader)) stands in a loop, it starts anew every time: keep the "
+            "next(iter(loader)) in a loop starts the loader again every time: keep the "
             "iterator."
         )
     return (

@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 import weakref
 from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
 from time import perf_counter
 from typing import Any, Generic, TypeVar
 
@@ -17,6 +18,8 @@ from penstock.watching.step_times import EpochTimes, StepTimes
 
 Batch = TypeVar("Batch")
 Callback = Callable[[int, dict[str, float]], object]
+REDRAW_EVERY_S = 0.25
+RECENT_STEPS = 100  # that the live line is about
 OWN_ATTRIBUTES = {"_loader", "_batch_size", "_callback", "_times", "_live", "_samples"}
 
 
@@ -138,61 +141,49 @@ class Watched(Generic[Batch]):
             self._live.end()
 
 
+@dataclass(eq=False)
 class _WatchedIterator(Iterator[Batch]):
     """One pass over a watched loader."""
 
-    def __init__(
-        self,
-        batches: Iterator[Batch],
-        epoch: EpochTimes,
-        samples: LoaderSamples,
-        batch_size: int | None,
-        after_step: Callable[[int], None] | None,
-        after_epoch: Callable[[], None],
-    ) -> None:
-        self._batches = batches
-        self._epoch = epoch
-        self._samples = samples
-        self._batch_size = batch_size
-        self._after_step = after_step
-        self._after_epoch = after_epoch
+    batches: Iterator[Batch]
+    epoch: EpochTimes
+    samples: LoaderSamples
+    batch_size: int | None
+    after_step: Callable[[int], None] | None
+    after_epoch: Callable[[], None]
 
     def __next__(self) -> Batch:
-        epoch = self._epoch
+        epoch = self.epoch
         epoch.ask()
-        if self._after_step is not None and epoch.step is not None:
-            self._after_step(epoch.step)
+        if self.after_step is not None and epoch.step is not None:
+            self.after_step(epoch.step)
             epoch.restart_wait()
         try:
             batch = self._first() if epoch.step is None else self._following()
         except BaseException:
-            self._samples.leave()
+            self.samples.leave()
             if epoch.step is not None:  # or a loop that asks again after the end is told again
-                self._after_epoch()
+                self.after_epoch()
             epoch.end()
             raise
-        epoch.give(self._batch_size or count_images(batch))
+        epoch.give(self.batch_size or count_images(batch))
         return batch
 
     def _first(self) -> Batch:
         """Return the first batch: loaders that are generators start their workers only now."""
-        with self._samples.starting():
-            return next(self._batches)
+        with self.samples.starting():
+            return next(self.batches)
 
     def _following(self) -> Batch:
-        self._samples.follow()
-        return next(self._batches)
-
-
-sampling_here().mark_next(_WatchedIterator.__next__.__code__)
-
-
-REDRAW_EVERY_S = 0.25
-RECENT_STEPS = 100
+        self.samples.follow()
+        return next(self.batches)
 
 
 class LiveLine:
-    """Rewrites its line a few times a second; where stderr is no terminal, once an epoch."""
+    """One line on stderr that says how the loop is doing, rewritten a few times per second.
+
+    Where stderr is not a terminal, it is written once per epoch.
+    """
 
     def __init__(self, times: StepTimes) -> None:
         self._times = times
@@ -227,3 +218,6 @@ class LiveLine:
         share = waited_s / total_s if total_s else 0.0
         rate = f", {images / total_s:,.0f} images/s" if images and total_s else ""
         return f"step {self._times.steps:,}: waited {share:.0%}{rate}"
+
+
+sampling_here().mark_next(_WatchedIterator.__next__.__code__)

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import penstock
 from penstock.analysis.measure import Effort
-from penstock.demo.loaders import import_torchvision
 from penstock.demo.sample_set import RECIPE, make_sample_set
+from penstock.demo.torchvision_import import import_torchvision
 from penstock.usable_cores import usable_cores
 from penstock.user_cache import user_cache_folder
 

@@ -7,7 +7,7 @@ import pytest
 from dataset_samples import boxes_in, image_bytes
 from penstock.errors import SourceError
 from penstock.packing.datasets import open_dataset
-from penstock.packing.datasets.boxes import OUTSIDE
+from penstock.packing.datasets.annotations import OUTSIDE
 from penstock.packing.datasets.coco import RENUMBERED, STRAY
 from penstock.packing.mask_runs import decode_runs
 

@@ -11,8 +11,8 @@ PROGRAM = """
 import os, sys
 from penstock.errors import SourceError
 from penstock.packing.datasets.files import MappedInput
-from penstock.packing.datasets.recordio_framing import image_records
-from penstock.packing.datasets.tf_framing import tf_records
+from penstock.packing.datasets.recordio import image_records
+from penstock.packing.datasets.tfrecord import tf_records
 
 def check(what, read, path):
     whole = open(path, "rb").read()
@@ -60,7 +60,7 @@ check("surveyed", lambda path: map(touch, tf_records(path, check_data=False)), "
 """
 TOUCH = """
 def touch(found):
-    return bytes(found[1])
+    return bytes(found[2])
 """
 
 

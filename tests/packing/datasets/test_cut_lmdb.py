@@ -14,7 +14,7 @@ import os, sys
 import lmdb
 from packing.samples import image_file
 from penstock.errors import SourceError
-from penstock.packing.datasets.lmdb_values import open_lmdb
+from penstock.packing.datasets import open_dataset
 
 def make(path):
     os.mkdir(path)
@@ -27,7 +27,7 @@ def cut(path, part):
     os.truncate(path, int(os.path.getsize(path) * part))
 
 make("whole")
-assert len(list(open_lmdb("whole").items(0))) == 40
+assert len(list(open_dataset("whole", "lmdb").items(0))) == 40
 for number, part in enumerate((0, 0.02, 0.05, 0.3, 0.6, 0.9, 0.999)):
     for taken in (None, 0, 3):
         path = f"{number}-{taken}"
@@ -35,7 +35,7 @@ for number, part in enumerate((0, 0.02, 0.05, 0.3, 0.6, 0.9, 0.999)):
         try:
             if taken is None:
                 cut(file, part)
-            items = open_lmdb(path).items(0)
+            items = open_dataset(path, "lmdb").items(0)
             for _ in range(taken or 0):
                 next(items)
             if taken is not None:

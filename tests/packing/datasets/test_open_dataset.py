@@ -2,7 +2,7 @@ import pytest
 
 from dataset_samples import image_bytes, tar_bytes
 from penstock.errors import SourceError
-from penstock.packing.datasets import KINDS, open_dataset, optional
+from penstock.packing.datasets import KINDS, layout_source, open_dataset
 from penstock.packing.items import PackSource
 
 SAMPLES = {
@@ -103,6 +103,6 @@ def test_a_missing_library_is_named(monkeypatch, tmp_path):
     def no_module(name):
         raise ImportError(name)
 
-    monkeypatch.setattr(optional.importlib, "import_module", no_module)
+    monkeypatch.setattr(layout_source.importlib, "import_module", no_module)
     with pytest.raises(SourceError, match=r"needs h5py.*pip install 'penstock\[formats\]'"):
         open_dataset(tmp_path / "x.h5")

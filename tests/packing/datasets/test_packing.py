@@ -42,3 +42,18 @@ def test_columns_survive(outside_folder, tmp_path, path, kind, split):
                 assert got == value
             else:
                 np.testing.assert_array_equal(got, value)
+
+
+@pytest.mark.parametrize(("path", "kind", "split"), SAMPLES)
+def test_samples_are_the_same_in_any_order(data_folder, path, kind, split):
+    source = open_dataset(data_folder / path, kind, split=split)
+    in_order = list(source.items())
+
+    for index in [len(in_order) - 1, 0, len(in_order) // 2]:
+        item = source.at(index)
+        assert (item.name, item.data) == (in_order[index].name, in_order[index].data)
+        assert item.columns.keys() == in_order[index].columns.keys()
+        for name, value in item.columns.items():
+            np.testing.assert_array_equal(value, in_order[index].columns[name])
+    with pytest.raises(IndexError, match="sample"):
+        source.at(len(in_order))

@@ -4,7 +4,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from penstock.geometry import Size
-from penstock.packing.datasets.polygons import draw_polygon, draw_segmentation
+from penstock.packing.datasets.annotations import draw_polygon, draw_segmentation
 
 sides = st.integers(1, 40)
 coordinates = st.one_of(st.integers(-10, 50), st.floats(-10, 50))

@@ -6,9 +6,8 @@ import pytest
 from dataset_samples import image_bytes
 from penstock.errors import SourceError
 from penstock.packing.datasets import open_dataset
-from penstock.packing.datasets.boxes import OUTSIDE
-from penstock.packing.datasets.recordio import INDEX_DIFFERS, NO_IMAGE, PADDING
-from penstock.packing.datasets.recordio_framing import MAGIC_BYTES
+from penstock.packing.datasets.annotations import OUTSIDE
+from penstock.packing.datasets.recordio import INDEX_DIFFERS, MAGIC_BYTES, NO_IMAGE, PADDING
 
 JPEG = image_bytes(height=10, width=20)
 

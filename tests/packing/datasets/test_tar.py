@@ -7,7 +7,7 @@ import pytest
 from dataset_samples import image_bytes, tar_bytes
 from penstock.errors import SourceError
 from penstock.packing.datasets import open_dataset
-from penstock.packing.datasets.tar_members import LINKS, NO_END
+from penstock.packing.datasets.tar import LINKS, NO_END
 
 JPEG = image_bytes()
 LABELLED = [

@@ -191,7 +191,7 @@ def test_labels_that_are_only_text(record_file):
         (example(image__encoded=[JPEG], image__object__class__label=[1],
                  **box(xmin=[float("nan")])), "finite"),
         (example(image__encoded=[JPEG], image__filename=[b"../x.jpg"]), "leads out"),
-        (example(image__encoded=[JPEG], image__class__label=[1, 2]), "one label a record"),
+        (example(image__encoded=[JPEG], image__class__label=[1, 2]), "one label per record"),
         (b"\x0a\x05abc", "a field of 5 bytes"),
         (b"\x0f", "wire type 7"),
         (b"\x80" * 11, "does not end"),

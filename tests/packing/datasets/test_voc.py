@@ -6,7 +6,7 @@ import pytest
 from dataset_samples import boxes_in, image_bytes
 from penstock.errors import SourceError
 from penstock.packing.datasets import open_dataset
-from penstock.packing.datasets.boxes import OUTSIDE
+from penstock.packing.datasets.annotations import OUTSIDE
 from penstock.packing.datasets.voc import VOC_CLASSES
 
 OBJECT = """<object><name>{name}</name><difficult>1</difficult><bndbox>

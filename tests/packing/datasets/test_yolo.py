@@ -4,8 +4,7 @@ import pytest
 from dataset_samples import boxes_in, image_bytes
 from penstock.errors import SourceError
 from penstock.packing.datasets import open_dataset
-from penstock.packing.datasets.boxes import OUTSIDE
-from penstock.packing.datasets.images import UNREADABLE
+from penstock.packing.datasets.annotations import OUTSIDE, UNREADABLE
 from penstock.packing.datasets.yolo import STRAY
 from penstock.packing.mask_runs import decode_runs
 

@@ -87,7 +87,7 @@ def test_pairs_and_a_method():
     assert read.labels.dtype == np.int64
     assert read.modes == ("RGB",)
     assert read.steps == (step,)
-    assert read.template == ("image", "label")
+    assert read.nesting == ("image", "label")
     assert read_dataset(Samples()).steps == ()
 
 
@@ -97,7 +97,7 @@ def test_paths_and_dictionaries():
     assert [str(path) for path in read.paths] == [os.path.join("photos", name) for name in NAMES]
     assert read.labels.tolist() == [10, 11, 12]
     assert read.modes == ("L",)
-    assert read.template == {"image": "image", "label": "label"}
+    assert read.nesting == {"image": "image", "label": "label"}
 
 
 def test_a_target_transform(tv, folder):
@@ -107,7 +107,7 @@ def test_a_target_transform(tv, folder):
 
 
 def test_images_alone():
-    assert read_dataset(Alone()).template == "image"
+    assert read_dataset(Alone()).nesting == "image"
 
 
 class Guesses(Base):

@@ -84,7 +84,7 @@ class Script:
 
                 self._watched = WatchedScript(self._asked, self._started_s)
             self._watched.watch(module)
-        except Exception as error:  # noqa: BLE001 (the script goes on, whatever ails the watching)
+        except Exception as error:  # noqa: BLE001 (the script goes on, whatever fails here)
             self._trouble = error
 
     def _end(self) -> None:
@@ -106,7 +106,7 @@ class Script:
                 seconds = time.perf_counter() - self._started_s
                 was = "was " if ended == "interrupted" else ""
                 print_last(f"\npenstock: the script {was}{ended} after {seconds:,.1f} s\n")
-        except Exception as error:  # noqa: BLE001 (the end is the script's, whatever ails ours)
+        except Exception as error:  # noqa: BLE001 (the script ends as it would, whatever fails here)
             self._trouble = error
         finally:
             sys.path[:] = scripts
@@ -134,7 +134,7 @@ def remember_interruption() -> None:
 
 
 def own_stderr() -> "TextIO | None":
-    """Open stderr anew, where the script has not closed it.
+    """Open stderr again, where the script has not closed it.
 
     What stays behind in Python's own buffer because nobody reads it would change the exit code.
     """

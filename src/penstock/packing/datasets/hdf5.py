@@ -10,30 +10,41 @@ from typing import Any
 import numpy as np
 
 from penstock.errors import SourceError
-from penstock.limits import beyond, how_to_allow
-from penstock.packing.datasets.images import png_of_pixels
-from penstock.packing.datasets.layout_source import LayoutSource
-from penstock.packing.datasets.names import numbered_name, user_column_name
-from penstock.packing.datasets.optional import require
-from penstock.packing.datasets.splits import choose_split
+from penstock.packing.datasets.annotations import png_of_pixels
+from penstock.packing.datasets.files import (
+    check_limit,
+    numbered_name,
+    only_file,
+    recognise_file,
+    user_column_name,
+)
+from penstock.packing.datasets.layout_source import (
+    Asked,
+    Layout,
+    LayoutSource,
+    choose_split,
+    require,
+)
 from penstock.packing.items import LABEL, REGRESSION_LABEL, Column, PackItem
 from penstock.printable import printable
 from penstock.regular_file import require_regular
 
+EXTENSIONS = (".h5", ".hdf5", ".hdf")
 CLASS_LISTS = ("list_classes", "classes", "class_names", "label_names", "categories")
 LABEL_WORDS = frozenset(["label", "labels", "y", "target", "targets", "class", "fine_labels"])
 BYTES_PER_READ = 1 << 24
 
 
-def open_hdf5(path: str, split: str | None = None) -> LayoutSource:
-    """Open a file; with several arrays of images in it, `split` names the one to read."""
+def open_hdf5(path: str, asked: Asked) -> LayoutSource:
+    """Open a file; with several arrays of images in it, the split names the one to read."""
+    path = only_file(path, EXTENSIONS)
     title = printable(path)
     h5py = require("h5py", "h5py", title)
     try:
         require_regular(path)
         file = h5py.File(path, "r")
         arrays = _arrays(file, h5py, title)
-        images = _images(arrays, title, split)
+        images = _images(arrays, title, asked.split)
         names = [_class_names(arrays[name], title) for name in CLASS_LISTS if name in arrays]
     except SourceError:
         raise
@@ -43,16 +54,21 @@ def open_hdf5(path: str, split: str | None = None) -> LayoutSource:
     columns = _columns(arrays, images, title)
     for name in (images, *columns):
         _check_rows(arrays[name], f"{title}, {name}")
+    reader = _Reader(title, images, array, {name: arrays[name] for name in columns}, columns)
     return LayoutSource(
         kind="hdf5",
-        title=title + (f", {images}" if split else ""),
+        title=title + (f", {images}" if asked.split else ""),
         columns=tuple(columns.values()),
-        read=_Reader(title, images, array, {name: arrays[name] for name in columns}, columns).items,
+        read=lambda index: next(reader.rows(index, rows=1)),
         length=len(array),
         classes=names[0] if names and LABEL in columns.values() else None,
         details=f"{images} {array.shape}",
         files=(path,),
+        stream=reader.rows,
     )
+
+
+HDF5 = Layout("hdf5", lambda path: recognise_file(path, EXTENSIONS), open_hdf5)
 
 
 def _arrays(file: Any, h5py: Any, title: str) -> dict[str, Any]:
@@ -74,8 +90,7 @@ def _arrays(file: Any, h5py: Any, title: str) -> dict[str, Any]:
             continue
         seen.add(address)
         for limit, count in (("depth", depth), ("columns", len(found) + 1)):
-            if beyond(limit, count):
-                raise SourceError(f"{title}, {path[-80:]}: too many. {how_to_allow(limit)}.")
+            check_limit(limit, count, f"{title}, {path[-80:]}: too many", counting=True)
         if isinstance(node, h5py.Dataset):
             _refuse_elsewhere(node, f"{title}, {path}")
             found[path] = node
@@ -102,16 +117,13 @@ def _from_elsewhere(where: str, what: str) -> SourceError:
 def _check_rows(array: Any, where: str) -> None:
     """Raise for an array that would take much more memory than it has in the file."""
     row = _row_bytes(array)
-    if beyond("record_bytes", row):
-        raise SourceError(f"{where}: rows of {row:,} bytes. {how_to_allow('record_bytes', row)}.")
+    check_limit("record_bytes", row, f"{where}: rows of {row:,} bytes")
     if array.chunks is None:
         is_written = array.id.get_storage_size() > 0
     else:
         # To read one row, all rows of its chunk are inflated.
         chunk = int(np.prod(array.chunks, dtype=object)) * array.dtype.itemsize
-        if beyond("record_bytes", chunk):
-            advice = how_to_allow("record_bytes", chunk)
-            raise SourceError(f"{where}: chunks of {chunk:,} bytes. {advice}.")
+        check_limit("record_bytes", chunk, f"{where}: chunks of {chunk:,} bytes")
         sides = zip(array.shape, array.chunks, strict=True)
         is_written = array.id.get_num_chunks() == math.prod(-(-n // of) for n, of in sides)
     if not is_written:
@@ -128,9 +140,7 @@ def _row_bytes(array: Any) -> int:
 def _class_names(array: Any, title: str) -> tuple[str, ...]:
     size = int(np.prod(array.shape, dtype=object))
     for limit, needed in (("nodes", size), ("text_bytes", size * array.dtype.itemsize)):
-        if beyond(limit, needed):
-            advice = how_to_allow(limit, needed)
-            raise SourceError(f"{title}, {array.name}: {size:,} names of classes. {advice}.")
+        check_limit(limit, needed, f"{title}, {array.name}: {size:,} names of classes")
     return _text(array[...])
 
 
@@ -204,11 +214,12 @@ class _Reader:
     beside: dict[str, Any]
     columns: dict[str, Column]
 
-    def items(self, start: int) -> Iterator[PackItem]:
+    def rows(self, start: int, rows: int | None = None) -> Iterator[PackItem]:
+        """Yield the samples from `start` on, read some rows at a time."""
         row_bytes = sum(map(_row_bytes, [self.images, *self.beside.values()])) or 1
-        most = max(1, BYTES_PER_READ // row_bytes) if self.images.ndim > 1 else 1
-        first, step = start, 1  # somebody may want a single one
-        while first < len(self.images):
+        step = max(1, BYTES_PER_READ // row_bytes) if self.images.ndim > 1 else 1
+        step = rows or step
+        for first in range(start, len(self.images), step):
             block = self._read(self.images, first, step)
             beside = {name: self._read(array, first, step) for name, array in self.beside.items()}
             for row, image in enumerate(block):
@@ -219,7 +230,6 @@ class _Reader:
                     for name, column in self.columns.items()
                 }
                 yield PackItem(numbered_name(first + row, data), data, columns)
-            first, step = first + step, min(2 * step, most)
 
     def _read(self, array: Any, first: int, step: int) -> Any:
         try:

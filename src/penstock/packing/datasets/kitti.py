@@ -1,4 +1,4 @@
-"""KITTI's object detection: a text file an image, a line an object.
+"""KITTI's object detection: one text file per image, one line per object.
 
 The 2D boxes are read; truncation, occlusion and what follows (3D) are kept as numbers.
 `DontCare` regions are boxes like any other: their class tells them apart.
@@ -7,17 +7,23 @@ The 2D boxes are read; truncation, occlusion and what follows (3D) are kept as n
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from penstock.errors import SourceError
-from penstock.packing.datasets.boxes import boxes_from_rows, note_odd_boxes
-from penstock.packing.datasets.files import images_below, read_text
-from penstock.packing.datasets.layout_source import Findings, LayoutSource
-from penstock.packing.datasets.splits import choose_split
+from penstock.packing.datasets.annotations import boxes_from_rows, note_odd_boxes
+from penstock.packing.datasets.files import has_folder, images_below, read_lines
+from penstock.packing.datasets.layout_source import (
+    Asked,
+    Findings,
+    Layout,
+    LayoutSource,
+    choose_split,
+    own_or_sorted,
+    with_split,
+)
 from penstock.packing.items import BOX_LABELS, BOXES, Column, PackItem
 from penstock.printable import printable
 
@@ -38,54 +44,54 @@ class _Object(NamedTuple):
 def kitti_root(folder: str) -> str | None:
     """Return the folder that holds images and labels: the one given, or `training` in it."""
     for root in (folder, os.path.join(folder, "training")):
-        if all(os.path.isdir(os.path.join(root, part)) for part in (IMAGES, LABELS)):
+        if has_folder(root, IMAGES) and has_folder(root, LABELS):
             return root
     return None
 
 
-def open_kitti(folder: str, split: str | None = None) -> LayoutSource:
+def open_kitti(folder: str, asked: Asked) -> LayoutSource:
     """Open a folder with `image_2` and `label_2`, or `training` above them.
 
-    Args:
-        folder: The data set. Classes are KITTI's own if no other is in it, else those of all its
-            splits, sorted.
-        split: A folder inside `image_2`, if there are some.
+    Classes are KITTI's own if no other is in it, else those of all its splits, sorted.
+    The split is a folder inside `image_2`, if there are some.
     """
     root = kitti_root(folder)
     everything = images_below(os.path.join(root, IMAGES)) if root else []
     if root is None or not everything:
         raise SourceError(f"{printable(folder)}: no images and labels of KITTI in it.")
-    classes = {item.name for name in everything for item in _objects(root, name)}
-    ordered = KITTI_CLASSES if classes <= set(KITTI_CLASSES) else tuple(sorted(classes))
-    label_of = {name: label for label, name in enumerate(ordered)}
-    names = _chosen(folder, everything, split)
-    count = sum(len(_objects(root, name)) for name in names)
+    found = {item.name for name in everything for item in _objects(root, name)}
+    classes = own_or_sorted(KITTI_CLASSES, found)
+    label_of = {name: label for label, name in enumerate(classes)}
+    names = _chosen(folder, everything, asked.split)
     findings = Findings()
 
-    def items(start: int) -> Iterator[PackItem]:
-        for position in range(start, len(names)):
-            name = names[position]
-            found = _objects(root, name)
-            where = _label_file(root, name)
-            boxes = boxes_from_rows([item.numbers[3:7] for item in found], where)
-            note_odd_boxes(boxes, None, findings, where)
-            columns: dict[str, Any] = {
-                "boxes": boxes,
-                "box_labels": np.array([label_of[item.name] for item in found], np.int64),
-                "kitti_numbers": np.array([item.numbers for item in found], np.float32),
-            }
-            yield PackItem(name, Path(root, IMAGES, name), columns)
+    def read(index: int) -> PackItem:
+        name = names[index]
+        objects, where = _objects(root, name), _label_file(root, name)
+        boxes = boxes_from_rows([item.numbers[3:7] for item in objects], where)
+        note_odd_boxes(boxes, None, findings, where)
+        values: dict[str, Any] = {
+            "boxes": boxes,
+            "box_labels": np.array([label_of[item.name] for item in objects], np.int64),
+            "kitti_numbers": np.array([item.numbers for item in objects], np.float32),
+        }
+        return PackItem(name, Path(root, IMAGES, name), values)
 
     return LayoutSource(
         kind="kitti",
-        title=printable(folder) + (f", {split}" if split else ""),
+        title=with_split(folder, asked.split),
         columns=(BOXES, BOX_LABELS, NUMBERS_COLUMN),
-        read=items,
+        read=read,
         length=len(names),
-        box_classes=tuple(label_of),
-        details=f"{count:,} boxes",
+        box_classes=classes,
+        details=f"{sum(len(_objects(root, name)) for name in names):,} boxes",
         findings=findings,
     )
+
+
+KITTI = Layout(
+    "kitti", lambda path: LABELS if os.path.isdir(path) and kitti_root(path) else None, open_kitti
+)
 
 
 def _chosen(folder: str, names: list[str], split: str | None) -> list[str]:
@@ -105,18 +111,15 @@ def _objects(root: str, name: str) -> list[_Object]:
     if not os.path.exists(path):
         return []
     objects = []
-    for number, line in enumerate(read_text(path, "document_bytes").splitlines(), start=1):
-        kind, *words = line.split() or [""]
-        if not kind:
-            continue
+    for where, line in read_lines(path, "document_bytes"):
+        kind, *words = line.split()
         try:
             numbers = [float(word) for word in words]
         except ValueError:
             numbers = []
         if len(numbers) != NUMBERS:
             raise SourceError(
-                f"{printable(path)}, line {number}: a class and {NUMBERS} numbers are needed, "
-                f"got {line[:60]!r}."
+                f"{where}: a class and {NUMBERS} numbers are needed, got {line[:60]!r}."
             )
         objects.append(_Object(kind, numbers))
     return objects

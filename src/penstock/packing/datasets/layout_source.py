@@ -1,16 +1,24 @@
-"""What every reader of a layout returns: samples in order, and what was odd about them."""
+"""What every reader of a layout is made of.
+
+A reader is a function `open_<layout>(path, asked)` that returns a `LayoutSource`, and a `Layout`
+beside it that says how such data is recognised. `open_dataset.py` has the list of all layouts.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+import importlib
+import re
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from typing import Any
 
 from penstock.errors import PenstockError, SourceError
-from penstock.packing.items import Column, PackItem
+from penstock.packing.items import Column, PackItem, PackSource
+from penstock.printable import printable
 from penstock.resources import raise_if_refused
 
-# Whose exceptions are about the file that is read.
+# Libraries whose exceptions are about the file that is read.
 PARSERS = frozenset(
     [
         *("pyarrow", "h5py", "lmdb", "yaml", "PIL", "google_crc32c", "tarfile", "gzip", "bz2"),
@@ -23,6 +31,28 @@ REPORT = "Please report it with this traceback, and with the file if you can."
 FROM_0 = "boxes have labels that count from 0; detection models get one more"
 FROM_1 = "boxes have labels without names and without a 0, which is taken for the background"
 
+ALL = "all"  # the split of every image, whatever split it belongs to
+_INTEGER = re.compile(r"[+-]?[0-9]{1,18}")
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """What the user asked for beside the path."""
+
+    split: str | None = None
+    images: str | None = None  # the folder of COCO's images
+
+
+@dataclass(frozen=True, slots=True)
+class Layout:
+    """One way to lay out a data set: how it is called, recognised and opened."""
+
+    kind: str
+    recognise: Callable[[str], str | None]  # the file that gives it away, or None
+    open: Callable[[str, Asked], PackSource]
+    splits: bool = True  # whether `split` means something
+    images: bool = False  # whether `images` does
+
 
 @dataclass(slots=True)
 class Findings:
@@ -33,8 +63,9 @@ class Findings:
 
     def add(self, what: str, where: str, count: int = 1) -> None:
         """Count one more of a kind; `what` reads well after a number: "boxes reach outside ..."."""
-        self._count[what] = self._count.get(what, 0) + count
-        self._first.setdefault(what, where)
+        if count:
+            self._count[what] = self._count.get(what, 0) + count
+            self._first.setdefault(what, where)
 
     def count(self, what: str) -> int:
         """Return how often a kind was seen."""
@@ -46,10 +77,78 @@ class Findings:
         self._first.clear()
 
     def sentences(self) -> list[str]:
-        """Return one sentence a kind."""
+        """Return one sentence per kind."""
         return [
             f"{count:,} {what} (first: {self._first[what]})." for what, count in self._count.items()
         ]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class LayoutSource:
+    """A `PackSource` with random access, made of the facts of a layout and how to read a sample.
+
+    Samples may be read from several threads.
+    """
+
+    kind: str  # as `open_dataset` spells it
+    title: str  # how the user named the data
+    columns: tuple[Column, ...]
+    read: Callable[[int], PackItem]  # the sample at a position
+    length: int
+    classes: tuple[str, ...] | None = None
+    box_classes: tuple[str, ...] | None = None
+    box_class_ids: tuple[int, ...] | None = None  # of each class of boxes; None: counted from 1
+    details: str = ""  # goes on where `describe()` has given the counts
+    findings: Findings = field(default_factory=Findings)
+    known: Callable[[], None] | None = None  # adds to `findings` what opening has found out
+    # The samples from a position on, where that is faster than one by one.
+    stream: Callable[[int], Iterator[PackItem]] | None = None
+    read_unmasked: Callable[[int], PackItem] | None = None  # the same, without making masks
+    files: tuple[str, ...] = ()  # those that hold many samples each
+    sequential: str = ""  # why samples cannot be read in any order; empty if they can
+
+    def __post_init__(self) -> None:
+        for name in (*(self.classes or ()), *(self.box_classes or ())):
+            try:
+                name.encode("utf-8", "surrogateescape")
+            except UnicodeEncodeError as error:
+                raise SourceError(
+                    f"{self.title}: the class {name[:80]!r} has a name that cannot be written "
+                    f"({error.reason}). Rename it."
+                ) from error
+
+    def items(self, start: int = 0) -> Iterator[PackItem]:
+        """Yield the samples from position `start` on; `findings` counts from there."""
+        self.findings.clear()
+        return self._items(start)
+
+    def _items(self, start: int) -> Iterator[PackItem]:
+        with explaining_parsers(self.title):
+            if self.known is not None:
+                self.known()
+            if self.stream is not None:
+                yield from self.stream(start)
+                return
+            for index in range(start, self.length):
+                yield self.read(index)
+
+    def at(self, index: int, *, masks: bool = True) -> PackItem:
+        """Return the sample at a position; without `masks`, its column of masks may be missing."""
+        if not 0 <= index < self.length:
+            raise IndexError(f"{self.title}: sample {index:,} of {self.length:,}")
+        read = self.read if masks or self.read_unmasked is None else self.read_unmasked
+        with explaining_parsers(self.title):
+            return read(index)
+
+    def describe(self) -> str:
+        """Return one line: what, how many images, which classes."""
+        parts = [f"{self.length:,} image{'' if self.length == 1 else 's'}"]
+        for names, what in ((self.classes, "class"), (self.box_classes, "box class")):
+            if names is not None:
+                parts.append(f"{len(names):,} {what}{'' if len(names) == 1 else 'es'}")
+        if self.details:
+            parts.append(self.details)
+        return f"{self.title} ({self.kind}): {', '.join(parts)}"
 
 
 @contextmanager
@@ -85,61 +184,74 @@ def _is_of_a_parser(error: Exception) -> bool:
     return str(module).split(".")[0] in PARSERS
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class LayoutSource:
-    """A `PackSource` made of the facts of a layout and a function that reads it."""
+def choose_split(title: str, available: Sequence[str], asked: str | None) -> str:
+    """Return the split to read: the one asked for, or the only one."""
+    title = printable(title)
+    names = ", ".join(name or "(unnamed)" for name in available)
+    if asked is None:
+        if len(available) == 1:
+            return available[0]
+        raise SourceError(
+            f"{title}: it has several splits: {names}. "
+            "Choose one, so that training and test images do not mix: --split, "
+            "pack(..., split=...) or Loader(open_data(..., split=...))."
+        )
+    if asked in available:
+        return asked
+    raise SourceError(f"{title}: no split {asked!r} in it; there are {names or 'none'}.")
 
-    kind: str  # as `open_dataset` spells it
-    title: str  # how the user named the data
-    columns: tuple[Column, ...]
-    # The samples from a position on, without reading those before it unless `sequential` says why.
-    read: Callable[[int], Iterator[PackItem]]
-    length: int | None = None
-    classes: tuple[str, ...] | None = None
-    box_classes: tuple[str, ...] | None = None
-    box_class_ids: tuple[int, ...] | None = None  # of each; None: counted from 1
-    details: str = ""  # goes on where `describe()` has given the counts
-    findings: Findings = field(default_factory=Findings)
-    read_unmasked: Callable[[int], Iterator[PackItem]] | None = None  # without making masks
-    files: tuple[str, ...] = ()  # those that hold many samples each
-    sequential: str = ""
 
-    def __post_init__(self) -> None:
-        for name in (*(self.classes or ()), *(self.box_classes or ())):
-            try:
-                name.encode("utf-8", "surrogateescape")
-            except UnicodeEncodeError as error:
-                raise SourceError(
-                    f"{self.title}: the class {name[:80]!r} has a name that cannot be written "
-                    f"({error.reason}). Rename it."
-                ) from error
+def own_or_sorted(own: tuple[str, ...], found: set[str]) -> tuple[str, ...]:
+    """Return the classes of a data set: the challenge's own if there is no other, else sorted."""
+    return own if found <= set(own) else tuple(sorted(found))
 
-    def items(self, start: int = 0) -> Iterator[PackItem]:
-        """Yield the samples from position `start` on; `findings` counts from there."""
-        self.findings.clear()
-        return self._explained(start)
 
-    def _explained(self, start: int) -> Iterator[PackItem]:
-        with explaining_parsers(self.title):
-            yield from self.read(start)
+def with_split(path: str, split: str | None) -> str:
+    """Return how a source is called: its path, and the split if there is one."""
+    return printable(path) + (f", {split}" if split else "")
 
-    def at(self, index: int, *, masks: bool) -> PackItem:
-        """Return one sample; without `masks`, its column of masks may be missing."""
-        read = self.read if masks or self.read_unmasked is None else self.read_unmasked
-        with explaining_parsers(self.title):
-            found = next(read(index), None)
-        if found is None:
-            raise SourceError(f"{self.title}: sample {index:,} is no longer there. Open it again.")
-        return found
 
-    def describe(self) -> str:
-        """Return one line: what, how many images, which classes."""
-        parts = []
-        if self.length is not None:
-            parts.append(f"{self.length:,} image{'' if self.length == 1 else 's'}")
-        for names, what in ((self.classes, "class"), (self.box_classes, "box class")):
-            if names is not None:
-                parts.append(f"{len(names):,} {what}{'' if len(names) == 1 else 'es'}")
-        if self.details:
-            parts.append(self.details)
-        return f"{self.title} ({self.kind}): {', '.join(parts) or 'number of images unknown'}"
+def require(module: str, package: str, where: str) -> Any:
+    """Import a library of the `formats` extra, or say how to get it."""
+    try:
+        return importlib.import_module(module)
+    except ImportError as error:
+        raise SourceError(
+            f"{where}: reading it needs {package}, which is not installed. "
+            "Install it with: pip install 'penstock[formats]'"
+        ) from error
+
+
+@dataclass(slots=True)
+class LabelNames:
+    """Learns from a first pass over all labels whether they are integers or names, and which.
+
+    Label i is the i-th name in sorted order.
+    """
+
+    _names: dict[str, int] = field(default_factory=dict)
+    _integers: bool = True
+
+    def add(self, label: int | str) -> None:
+        """Take one label into account."""
+        text = str(label).strip()
+        self._integers = self._integers and _INTEGER.fullmatch(text) is not None
+        self._names.setdefault(text, 0)
+
+    def finish(self) -> None:
+        """Number the names, now that all are known."""
+        self._names = {name: index for index, name in enumerate(sorted(self._names))}
+
+    @property
+    def names(self) -> tuple[str, ...] | None:
+        """The classes' names, or None if labels are integers."""
+        return None if self._integers else tuple(self._names)
+
+    def number(self, label: int | str, where: str) -> int:
+        """Return the label as a number."""
+        text = str(label).strip()
+        if self._integers and _INTEGER.fullmatch(text):
+            return int(text)
+        if self._integers or text not in self._names:
+            raise SourceError(f"{where}: the label {text!r} was not there when reading began.")
+        return self._names[text]

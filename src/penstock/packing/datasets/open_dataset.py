@@ -1,128 +1,83 @@
-"""Find out how a data set is laid out, and open it for packing."""
+"""Open whatever the user wants packed, and find out how a data set is laid out.
+
+A layout is one reader, and one line in `LAYOUTS`.
+"""
 
 from __future__ import annotations
 
 import os
 import shlex
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping
+from typing import Any
 
 from penstock.errors import SourceError
-from penstock.packing.datasets import recognise
-from penstock.packing.datasets.coco import open_coco
-from penstock.packing.datasets.coco_images import choose_coco_file
-from penstock.packing.datasets.files import is_image_name, names_in
-from penstock.packing.datasets.hdf5 import open_hdf5
-from penstock.packing.datasets.imagenet_tar import open_imagenet_tar
-from penstock.packing.datasets.imagenet_txt import open_imagenet_txt
-from penstock.packing.datasets.kitti import open_kitti
-from penstock.packing.datasets.layout_source import explaining_parsers
-from penstock.packing.datasets.lmdb_values import open_lmdb
-from penstock.packing.datasets.parquet import open_parquet
-from penstock.packing.datasets.record_files import TF_EXTENSIONS
-from penstock.packing.datasets.recordio import open_recordio
-from penstock.packing.datasets.segmentation import open_segmentation, open_voc_segmentation
-from penstock.packing.datasets.tfrecord import open_tfrecord
-from penstock.packing.datasets.voc import open_voc
-from penstock.packing.datasets.webdataset import open_webdataset
-from penstock.packing.datasets.widerface import open_widerface
-from penstock.packing.datasets.yolo import open_yolo
-from penstock.packing.file_items import FileItems
-from penstock.packing.items import PackSource
+from penstock.packing.datasets.coco import COCO
+from penstock.packing.datasets.files import TF_EXTENSIONS, has_folder, is_image_name, names_in
+from penstock.packing.datasets.hdf5 import EXTENSIONS as HDF5_EXTENSIONS
+from penstock.packing.datasets.hdf5 import HDF5
+from penstock.packing.datasets.imagenet import IMAGENET, IMAGENET_TXT
+from penstock.packing.datasets.kitti import KITTI
+from penstock.packing.datasets.layout_source import Asked, Layout, explaining_parsers
+from penstock.packing.datasets.lmdb import LMDB
+from penstock.packing.datasets.parquet import PARQUET
+from penstock.packing.datasets.recordio import RECORDIO
+from penstock.packing.datasets.segmentation import SEGMENTATION, VOC_SEGMENTATION, pairs_to_pack
+from penstock.packing.datasets.tfrecord import TFRECORD
+from penstock.packing.datasets.voc import VOC
+from penstock.packing.datasets.webdataset import WEBDATASET
+from penstock.packing.datasets.widerface import WIDERFACE
+from penstock.packing.datasets.yolo import YOLO
+from penstock.packing.items import FileItems, PackSource
 from penstock.printable import printable
 from penstock.regular_file import special_kind
+from penstock.sources import open_mask_pairs, open_source
 from penstock.sources.image_folder import open_image_folder, open_loose_images
 
-FOLDER = "folder"
-PART_FOLDERS = frozenset(["images", "labels", "annotations", "masks"])  # are no classes
-TAR = (".tar", ".tar.gz", ".tgz", ".tar.bz2", ".tar.xz")
-
-
-@dataclass(frozen=True, slots=True)
-class Asked:
-    """What the user asked for beside the path."""
-
-    split: str | None
-    images: str | None
-
-
-@dataclass(frozen=True, slots=True)
-class Layout:
-    """How one kind of data set is recognised and opened."""
-
-    evidence: recognise.Evidence
-    open: Callable[[str, Asked], PackSource]
-    splits: bool = False  # whether `split` means something
-    images: bool = False  # whether `images` does
-
-
-def _open_coco(path: str, asked: Asked) -> PackSource:
-    file = choose_coco_file(path, asked.split) if os.path.isdir(path) else path
-    return open_coco(file, asked.images)
-
-
-def _open_yolo(path: str, asked: Asked) -> PackSource:
-    if os.path.isdir(path):
-        return open_yolo(path, asked.split)
-    return open_yolo(os.path.dirname(path) or ".", asked.split, path)
-
-
-LAYOUTS = {
-    "coco": Layout(recognise.coco, _open_coco, splits=True, images=True),
-    "voc": Layout(recognise.voc, lambda path, asked: open_voc(path, asked.split), splits=True),
-    "yolo": Layout(recognise.yolo, _open_yolo, splits=True),
-    "segmentation": Layout(
-        recognise.segmentation,
-        lambda path, asked: open_segmentation(path, asked.split),
-        splits=True,
-    ),
-    "voc_segmentation": Layout(
-        recognise.voc_segmentation,
-        lambda path, asked: open_voc_segmentation(path, asked.split),
-        splits=True,
-    ),
-    "webdataset": Layout(
-        recognise.webdataset, lambda path, asked: open_webdataset(path, asked.split), splits=True
-    ),
-    "imagenet": Layout(
-        recognise.imagenet, lambda path, _: open_imagenet_tar(recognise.only_file(path, TAR))
-    ),
-    "parquet": Layout(
-        recognise.parquet, lambda path, asked: open_parquet(path, asked.split), splits=True
-    ),
-    "tfrecord": Layout(
-        recognise.tfrecord, lambda path, asked: open_tfrecord(path, asked.split), splits=True
-    ),
-    "recordio": Layout(
-        recognise.recordio, lambda path, _: open_recordio(recognise.only_file(path, (".rec",)))
-    ),
-    "lmdb": Layout(recognise.lmdb, lambda path, _: open_lmdb(path)),
-    "hdf5": Layout(
-        recognise.hdf5,
-        lambda path, asked: open_hdf5(
-            recognise.only_file(path, recognise.HDF5_EXTENSIONS), asked.split
-        ),
-        splits=True,
-    ),
-    "kitti": Layout(
-        recognise.kitti, lambda path, asked: open_kitti(path, asked.split), splits=True
-    ),
-    "widerface": Layout(
-        recognise.widerface, lambda path, asked: open_widerface(path, asked.split), splits=True
-    ),
-    "imagenet_txt": Layout(
-        recognise.imagenet_txt,
-        lambda path, asked: open_imagenet_txt(path, asked.split),
-        splits=True,
-    ),
+LAYOUTS: dict[str, Layout] = {
+    layout.kind: layout
+    for layout in (
+        *(COCO, VOC, YOLO, SEGMENTATION, VOC_SEGMENTATION, WEBDATASET, IMAGENET, PARQUET),
+        *(TFRECORD, RECORDIO, LMDB, HDF5, KITTI, WIDERFACE, IMAGENET_TXT),
+    )
 }
+FOLDER = "folder"
 KINDS = (*LAYOUTS, FOLDER)
+PART_FOLDERS = frozenset(["images", "labels", "annotations", "masks"])  # are no classes
 
 SAY_WHICH = "Say which is meant: --kind, pack(..., kind=...) or Loader(open_data(..., kind=...))"
 ARCHIVES = (".zip", ".7z", ".rar", ".gz", ".bz2", ".xz", ".zst")
 FILE_EXTENSIONS = frozenset(
     [".tar", ".gz", ".tgz", ".bz2", ".xz", ".parquet", ".rec", ".mdb", ".lmdb", ".json", ".yaml"]
-).union([".yml"], recognise.HDF5_EXTENSIONS, TF_EXTENSIONS)
+).union([".yml"], HDF5_EXTENSIONS, TF_EXTENSIONS)
+
+
+def open_pack_source(
+    source: Any,
+    *,
+    labels: Any = None,
+    kind: str | None = None,
+    split: str | None = None,
+    images: str | os.PathLike[str] | None = None,
+    masks: Any = None,
+) -> PackSource:
+    """Open a data set for packing; the arguments are those of `pack`."""
+    if masks is not None:
+        if any(given is not None for given in (labels, kind, split, images)):
+            raise SourceError("masks: labels, kind, split and images do not go with it.")
+        return pairs_to_pack(open_mask_pairs(source, masks))
+    is_path = isinstance(source, (str, os.PathLike))
+    if is_path and labels is None:
+        return open_dataset(source, kind, split=split, images=images)
+    if kind is not None or split is not None or images is not None:
+        raise SourceError(
+            "kind, split and images: they go with a file or folder without labels, got "
+            f"{type(source).__name__}{'' if labels is None else ' and labels'}. Leave them out."
+        )
+    if isinstance(source, PackSource):
+        if labels is not None:
+            raise SourceError(f"labels: {source.describe()} has its own. Leave labels out.")
+        return source
+    return FileItems(open_source(source, labels))
 
 
 def open_dataset(
@@ -178,7 +133,7 @@ def _open(where: str, title: str, kind: str | None, asked: Asked) -> PackSource:
 def _refuse_hidden(path: str) -> None:
     """Raise for a folder like .ipynb_checkpoints, which would shift the labels of all classes."""
     for name in filter(_is_hidden, names_in(path)):
-        if _is_folder(path, name) and any(map(is_image_name, names_in(os.path.join(path, name)))):
+        if has_folder(path, name) and any(map(is_image_name, names_in(os.path.join(path, name)))):
             raise SourceError(
                 f"{printable(path)}: the hidden folder {printable(name)} has images in it and "
                 "would be a class, as with torchvision. Remove it, or if that is meant, pack with "
@@ -188,10 +143,6 @@ def _refuse_hidden(path: str) -> None:
 
 def _is_hidden(name: str) -> bool:
     return name.startswith(".") or name == "__MACOSX"
-
-
-def _is_folder(path: str, name: str) -> bool:
-    return os.path.isdir(os.path.join(path, name))
 
 
 def how_to_pack(path: str, said: Mapping[str, str | os.PathLike[str] | None]) -> str:
@@ -215,12 +166,8 @@ def _packed_name(path: str) -> str:
 
 
 def _evidence(path: str) -> dict[str, str]:
-    found = {}
-    for kind, layout in LAYOUTS.items():
-        evidence = layout.evidence(path)
-        if evidence is not None:
-            found[kind] = evidence
-    return found
+    found = ((kind, layout.recognise(path)) for kind, layout in LAYOUTS.items())
+    return {kind: evidence for kind, evidence in found if evidence is not None}
 
 
 def _recognise(path: str) -> str:
@@ -249,7 +196,7 @@ def _recognise(path: str) -> str:
 
 def _refuse_parts(path: str) -> None:
     """Raise if folders of a data set in another layout would pass as classes."""
-    parts = [n for n in names_in(path) if n.lower() in PART_FOLDERS and _is_folder(path, n)]
+    parts = [n for n in names_in(path) if n.lower() in PART_FOLDERS and has_folder(path, n)]
     if parts:
         raise SourceError(
             f"{printable(path)}: one folder per class was expected, but {', '.join(parts)} are "

@@ -9,30 +9,53 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from threading import Lock
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from penstock.errors import SourceError
-from penstock.packing.datasets.boxes import boxes_from_corner_and_size, note_odd_boxes
-from penstock.packing.datasets.files import is_image_name
-from penstock.packing.datasets.images import png_of_pixels
-from penstock.packing.datasets.labels import LabelNames
-from penstock.packing.datasets.layout_source import FROM_0, FROM_1, Findings, LayoutSource
-from penstock.packing.datasets.names import image_extension, numbered_name, safe_name
-from penstock.packing.datasets.parquet_files import MOST_KEPT_BYTES, ParquetFiles
+from penstock.limits import limits_in_force
+from penstock.packing.datasets.annotations import (
+    boxes_from_corner_and_size,
+    note_odd_boxes,
+    png_of_pixels,
+)
+from penstock.packing.datasets.files import (
+    check_limit,
+    choose_record_files,
+    image_name,
+    numbered_name,
+    recognise_record_files,
+)
+from penstock.packing.datasets.layout_source import (
+    FROM_0,
+    FROM_1,
+    Asked,
+    Findings,
+    LabelNames,
+    Layout,
+    LayoutSource,
+    require,
+    with_split,
+)
 from penstock.packing.datasets.parquet_schema import OBJECTS_NAME, ParquetSchema, read_schema
-from penstock.packing.datasets.record_files import choose_record_files
 from penstock.packing.items import BOX_LABELS, BOXES, LABEL, REGRESSION_LABEL, Column, PackItem
 from penstock.printable import printable
+from penstock.regular_file import require_regular
+
+ROWS_PER_BATCH = 32
+ROWS_OF_NUMBERS = 1 << 16
+MOST_KEPT_BYTES = 1 << 28  # of row groups, each of which is read for the sake of some rows
+MOST_INFLATION = 50  # columns of images and numbers shrink by much less
 
 
-def open_parquet(path: str, split: str | None = None) -> LayoutSource:
+def open_parquet(path: str, asked: Asked) -> LayoutSource:
     """Open a Parquet file, or the files of one data set in a folder."""
     title = printable(path)
-    files = ParquetFiles.open(choose_record_files(path, (".parquet",), split), title)
+    files = ParquetFiles.open(choose_record_files(path, (".parquet",), asked.split), title)
     schema = read_schema(files.schema, files.types, files.has_nulls, files.one_length, title)
     names = LabelNames()
     if schema.label is not None and schema.classes is None and not schema.label_is_float:
@@ -42,25 +65,31 @@ def open_parquet(path: str, split: str | None = None) -> LayoutSource:
     findings = Findings()
     numbered = schema.has_objects and schema.box_classes is None
     first = _first_category(files) if numbered else 0
+    reader = _Reader(files, schema, names, findings, first)
     return LayoutSource(
         kind="parquet",
-        title=title + (f", {split}" if split else ""),
+        title=with_split(path, asked.split),
         columns=_columns(schema),
-        read=_Reader(files, schema, names, findings, first).items,
+        read=lambda index: next(reader.stream(index)),
         length=files.count,
         classes=schema.classes or names.names,
         box_classes=schema.box_classes,
         details="objects.bbox read as left, top, width, height" if schema.has_objects else "",
         findings=findings,
+        stream=reader.stream,
         files=tuple(files.paths),
-        sequential=_sequential(files),
+        sequential=_why_sequential(files),
     )
 
 
-def _sequential(files: ParquetFiles) -> str:
-    if files.largest_group <= MOST_KEPT_BYTES:
+PARQUET = Layout("parquet", lambda path: recognise_record_files(path, (".parquet",)), open_parquet)
+
+
+def _why_sequential(files: ParquetFiles) -> str:
+    largest = files.largest_group
+    if largest <= MOST_KEPT_BYTES:
         return ""
-    return f"a row group has {files.largest_group:,} bytes and must be read whole to get at one row"
+    return f"a row group has {largest:,} bytes and must be read whole to get at one row"
 
 
 def _columns(schema: ParquetSchema) -> tuple[Column, ...]:
@@ -80,10 +109,10 @@ class _Reader:
     findings: Findings
     first_category: int
 
-    def items(self, start: int) -> Iterator[PackItem]:
-        for offset, (where, row) in enumerate(self.files.rows(None, start)):
+    def stream(self, start: int) -> Iterator[PackItem]:
+        for index, (where, row) in enumerate(self.files.rows(None, start), start):
             data, path = self._image(row[self.schema.image], where)
-            name = _name(path, start + offset, data, where)
+            name = image_name(path, data, where) if path else numbered_name(index, data)
             yield PackItem(name, data, self._row_columns(row, where))
 
     def _image(self, cell: Any, where: str) -> tuple[bytes, str | None]:
@@ -174,8 +203,154 @@ def _present(value: Any, name: str, where: str) -> Any:
     return int(value) if isinstance(value, bool) else value
 
 
-def _name(path: str | None, index: int, data: bytes, where: str) -> str:
-    if not path:
-        return numbered_name(index, data)
-    name = safe_name(path, where)
-    return name if is_image_name(name) else name + (image_extension(data) or "")
+class _KeptGroups:
+    """Row groups that were read last: one must be read whole to get at a row inside it."""
+
+    def __init__(self) -> None:
+        self._lock = Lock()
+        self._tables: dict[tuple[str, int], Any] = {}  # the one used last comes last
+
+    def cells(self, file: Any, path: str, group: int, skip: int) -> Iterator[dict[str, Any]]:
+        """Return the cells of a row group from a row on; a large one is read and not kept."""
+        if _group_bytes(file.metadata)[group] > MOST_KEPT_BYTES:
+            return _cells(file, group, None, skip)
+        with self._lock:
+            table = self._tables.pop((path, group), None)
+        if table is None:
+            table = file.read_row_group(group)
+        with self._lock:
+            self._tables[path, group] = table
+            while sum(kept.nbytes for kept in self._tables.values()) > MOST_KEPT_BYTES:
+                del self._tables[next(iter(self._tables))]
+        return (
+            {name: table.column(name)[row] for name in table.schema.names}
+            for row in range(skip, table.num_rows)
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class ParquetFiles:
+    """Files that are read one after the other, a few rows at a time."""
+
+    paths: list[str]
+    schema: Any  # pyarrow.Schema of all files
+    types: Any  # the module pyarrow.types
+    count: int  # rows in all
+    largest_group: int  # bytes of the largest row group, inflated
+    _parquet: Any
+    _error: type[Exception]
+    _kept: _KeptGroups = field(default_factory=_KeptGroups)
+
+    @classmethod
+    def open(cls, paths: list[str], title: str) -> ParquetFiles:
+        """Read the files' schemas and counts of rows."""
+        pyarrow = require("pyarrow", "pyarrow", title)
+        parquet = require("pyarrow.parquet", "pyarrow", title)
+        schemas, count, largest = [], 0, 0
+        for path in paths:
+            try:
+                require_regular(path)
+                with parquet.ParquetFile(path) as file:
+                    schemas.append(file.schema_arrow)
+                    count += file.metadata.num_rows
+                    largest = max(largest, *_group_bytes(file.metadata), 0)
+                    _check_columns(file.metadata, printable(path))
+            except SourceError:
+                raise
+            except (pyarrow.ArrowException, OSError) as error:
+                raise _unreadable(path, error) from error
+            if not schemas[-1].equals(schemas[0]):
+                raise SourceError(f"{printable(path)}: its columns differ from {paths[0]}.")
+        return cls(
+            paths, schemas[0], pyarrow.types, count, largest, parquet, pyarrow.ArrowException
+        )
+
+    def rows(
+        self, columns: list[str] | None = None, start: int = 0
+    ) -> Iterator[tuple[str, dict[str, Any]]]:
+        """Yield rows from `start` on: what errors call each, and its cells as pyarrow scalars."""
+        position = 0  # of the next row group's first row, in all files
+        for path in self.paths:
+            title = printable(path)
+            first = position
+            try:
+                with self._parquet.ParquetFile(path, memory_map=True) as file:
+                    for group in range(file.num_row_groups):
+                        rows = file.metadata.row_group(group).num_rows
+                        if position + rows > start:
+                            skip = max(0, start - position)
+                            cells = (
+                                self._kept.cells(file, path, group, skip)
+                                if skip and columns is None
+                                else _cells(file, group, columns, skip)
+                            )
+                            for number, row in enumerate(cells, start=position - first + skip):
+                                yield f"{title}, row {number:,}", row
+                        position += rows
+            except (self._error, OSError) as error:
+                raise _unreadable(path, error) from error
+
+    def has_nulls(self, column: str) -> bool:
+        """Tell whether a value is missing anywhere in a column."""
+        return any(values.null_count for values in self._values(column))
+
+    def one_length(self, column: str) -> int | None:
+        """Tell how long all lists in a column are; None if they differ or one is missing."""
+        lengths: set[int | None] = set()
+        for values in self._values(column):
+            lengths.update(values.value_lengths().unique().to_pylist())
+        return lengths.pop() if len(lengths) == 1 else None
+
+    def _values(self, column: str) -> Iterator[Any]:
+        for path in self.paths:
+            try:
+                with self._parquet.ParquetFile(path, memory_map=True) as file:
+                    for batch in file.iter_batches(ROWS_OF_NUMBERS, columns=[column]):
+                        yield batch.column(0)
+            except (self._error, OSError) as error:
+                raise _unreadable(path, error) from error
+
+
+def _check_columns(metadata: Any, where: str) -> None:
+    """Raise for too many columns, and for such as inflate to many times what they have on disk."""
+    count = metadata.num_columns
+    check_limit("columns", count, f"{where}: {count:,} columns")
+    for group in range(metadata.num_row_groups):
+        for number in range(count):
+            column = metadata.row_group(group).column(number)
+            plain, packed = column.total_uncompressed_size, column.total_compressed_size
+            if plain > MOST_INFLATION * packed:
+                what = f"{where}, {column.path_in_schema}: {packed:,} bytes that inflate to"
+                check_limit("record_bytes", plain, f"{what} {plain:,}")
+
+
+def _group_bytes(metadata: Any) -> list[int]:
+    groups = range(metadata.num_row_groups)
+    return [int(metadata.row_group(group).total_byte_size) for group in groups]
+
+
+def _rows_per_batch(file: Any, group: int) -> int:
+    """Return how many rows to read at once: few where each may be as large as all of a column.
+
+    With a dictionary, any number of rows may have the same large value.
+    """
+    chunks = [file.metadata.row_group(group).column(n) for n in range(file.metadata.num_columns)]
+    largest = max((chunk.total_uncompressed_size for chunk in chunks), default=0)
+    return max(1, min(ROWS_PER_BATCH, limits_in_force().record_bytes // max(1, largest)))
+
+
+def _cells(file: Any, group: int, columns: list[str] | None, skip: int) -> Iterator[dict[str, Any]]:
+    rows = _rows_per_batch(file, group)
+    for batch in file.iter_batches(rows, row_groups=[group], columns=columns):
+        if skip >= batch.num_rows:
+            skip -= batch.num_rows
+            continue
+        for row in range(skip, batch.num_rows):
+            yield {name: batch.column(name)[row] for name in batch.schema.names}
+        skip = 0
+
+
+def _unreadable(path: str, error: Exception) -> SourceError:
+    return SourceError(
+        f"{printable(path)}: not a Parquet file that can be read ({error}). Get it again."
+    )

@@ -10,8 +10,8 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from penstock.errors import SourceError
+from penstock.packing.datasets.files import user_column_name
 from penstock.packing.datasets.json_stream import load_json
-from penstock.packing.datasets.names import user_column_name
 from penstock.packing.items import Column
 
 IMAGE_NAMES = ("image", "img", "jpg", "jpeg", "png", "webp", "picture", "photo", "image_bytes")

@@ -1,20 +1,23 @@
-"""The wire format of protocol buffers, as far as small messages of known form need it.
+"""Protocol buffers: their wire format, and tf.train.Example.
 
+Only what small messages of a known form need is read.
 Values are views into the record: the image in it is not copied until it is asked for.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
 from penstock.errors import SourceError
-from penstock.limits import beyond, how_to_allow
+from penstock.packing.datasets.files import check_limit
 
 VARINT, FIXED64, BYTES, FIXED32 = 0, 1, 2, 5
 LONGEST_VARINT_BYTES = 10
+BYTES_LIST, FLOAT_LIST, INT64_LIST = 1, 2, 3
 
 
 def fields(message: memoryview, where: str) -> Iterator[tuple[int, int | memoryview]]:
@@ -22,8 +25,7 @@ def fields(message: memoryview, where: str) -> Iterator[tuple[int, int | memoryv
     position = count = 0
     while position < len(message):
         count += 1
-        if beyond("nodes", count):
-            raise SourceError(f"{where}: too many fields. {how_to_allow('nodes')}.")
+        check_limit("nodes", count, f"{where}: too many fields", counting=True)
         tag, position = _varint(message, position, where)
         number, wire_type = tag >> 3, tag & 7
         if wire_type == VARINT:
@@ -53,13 +55,12 @@ def submessage(value: int | memoryview, where: str) -> memoryview:
 
 
 def packed_varints(value: int | memoryview, where: str) -> list[int]:
-    """Return signed 64-bit integers, written one a field or many in one."""
+    """Return signed 64-bit integers, written one per field or many in one."""
     if isinstance(value, int):
         return [_signed(value)]
     # As many numbers as there are bytes that end one.
     count = int(np.count_nonzero(np.frombuffer(value, np.uint8) < 128))
-    if beyond("nodes", count):
-        raise SourceError(f"{where}: {count:,} numbers. {how_to_allow('nodes', count)}.")
+    check_limit("nodes", count, f"{where}: {count:,} numbers")
     numbers, position = [], 0
     while position < len(value):
         number, position = _varint(value, position, where)
@@ -68,7 +69,7 @@ def packed_varints(value: int | memoryview, where: str) -> list[int]:
 
 
 def packed_floats(value: int | memoryview, where: str) -> npt.NDArray[np.float32]:
-    """Return 32-bit floats, written one a field or many in one."""
+    """Return 32-bit floats, written one per field or many in one."""
     if isinstance(value, int) or len(value) % 4:
         raise SourceError(f"{where}: not a list of 32-bit floats; the record is damaged.")
     return np.frombuffer(value, "<f4").astype(np.float32)
@@ -86,3 +87,55 @@ def _varint(message: memoryview, position: int, where: str) -> tuple[int, int]:
 def _signed(value: int) -> int:
     value &= 2**64 - 1
     return value - 2**64 if value >= 2**63 else value
+
+
+class Feature(NamedTuple):
+    """One of the three lists; the others are empty."""
+
+    kind: int  # BYTES_LIST, FLOAT_LIST, INT64_LIST, or 0 for a feature without a value
+    blobs: list[memoryview]
+    floats: npt.NDArray[np.float32]
+    integers: list[int]
+
+
+Example = dict[str, Feature]
+_NO_FLOATS = np.zeros(0, np.float32)
+NO_FEATURE = Feature(0, [], _NO_FLOATS, [])
+
+
+def parse_example(record: memoryview, where: str) -> Example:
+    """Read the features of one record."""
+    example: Example = {}
+    for number, features in fields(record, where):
+        if number != 1:
+            continue
+        for entry_number, entry in fields(submessage(features, where), where):
+            if entry_number == 1:
+                name, feature = _entry(submessage(entry, where), where)
+                example[name] = feature
+    return example
+
+
+def _entry(entry: memoryview, where: str) -> tuple[str, Feature]:
+    name, feature = "", NO_FEATURE
+    for number, value in fields(entry, where):
+        if number == 1:
+            name = str(submessage(value, where), "utf-8", "replace")
+        elif number == 2:
+            feature = _feature(submessage(value, where), where)
+    return name, feature
+
+
+def _feature(message: memoryview, where: str) -> Feature:
+    for kind, values in fields(message, where):
+        items = [v for n, v in fields(submessage(values, where), where) if n == 1]
+        if kind == BYTES_LIST:
+            return Feature(kind, [submessage(item, where) for item in items], _NO_FLOATS, [])
+        if kind == FLOAT_LIST:
+            floats = [packed_floats(item, where) for item in items]
+            return Feature(kind, [], np.concatenate([_NO_FLOATS, *floats]), [])
+        if kind == INT64_LIST:
+            integers = [i for item in items for i in packed_varints(item, where)]
+            return Feature(kind, [], _NO_FLOATS, integers)
+        raise SourceError(f"{where}: a feature of unknown kind {kind}; the record is damaged.")
+    return NO_FEATURE

@@ -9,21 +9,30 @@ from __future__ import annotations
 
 import os
 import re
+import struct
+from array import array
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
 from penstock.errors import SourceError
 from penstock.geometry import Size
-from penstock.packing.datasets.boxes import boxes_from_fractions, note_odd_boxes
-from penstock.packing.datasets.files import read_text
-from penstock.packing.datasets.images import image_size
-from penstock.packing.datasets.layout_source import Findings, LayoutSource
-from penstock.packing.datasets.names import numbered_name, safe_name
-from penstock.packing.datasets.recordio_framing import ImageRecord, image_records
+from penstock.limits import beyond
+from penstock.packing.datasets.annotations import boxes_from_fractions, image_size, note_odd_boxes
+from penstock.packing.datasets.files import (
+    MappedInput,
+    check_limit,
+    cut_short,
+    numbered_name,
+    only_file,
+    read_lines,
+    recognise_file,
+    safe_name,
+)
+from penstock.packing.datasets.layout_source import Asked, Findings, Layout, LayoutSource
 from penstock.packing.items import BOX_LABELS, BOXES, LABEL, REGRESSION_LABEL, Column, PackItem
 from penstock.printable import printable
 
@@ -34,45 +43,65 @@ NO_IMAGE = "records without an image (such as an index) were left out"
 PADDING = "boxes of a negative class, which fill up a list, were left out"
 INDEX_DIFFERS = "index files list another number of records than there are"
 
+MAGIC = 0xCED7230A
+MAGIC_BYTES = struct.pack("<I", MAGIC)
+FRAME_BYTES = 8
+IMAGE_HEADER = struct.Struct("<IfQQ")  # number of labels, label, id, second id
+WHOLE, FIRST, MIDDLE, LAST = 0, 1, 2, 3
 
-def open_recordio(path: str) -> LayoutSource:
+
+def open_recordio(path: str, _: Asked) -> LayoutSource:
     """Open a .rec file; names come from the .lst beside it, if they tell its images apart."""
+    path = only_file(path, (".rec",))
     survey = _Survey()
-    for number, record in enumerate(image_records(path)):
-        survey.add(number, record)
+    for record in image_records(path):
+        survey.add(record)
     if not survey.images:
         raise SourceError(f"{printable(path)}: no image in it.")
     findings = Findings()
-    names = _listed_names(path)
     columns = survey.columns()
+    index = os.path.splitext(path)[0] + ".idx"
+    is_other_index = os.path.exists(index) and len(read_lines(index)) != survey.records
+
+    def known() -> None:
+        findings.add(NO_IMAGE, survey.first_without_image, survey.records - survey.images)
+        findings.add(INDEX_DIFFERS, printable(index), int(is_other_index))
+
     return LayoutSource(
         kind="recordio",
         title=printable(path),
         columns=columns,
-        read=_Reader(path, survey.places, columns, survey.object_width, names, findings).items,
+        read=_Reader(path, columns, survey, _listed_names(path), findings).read,
         length=survey.images,
         details=f"{survey.boxes:,} boxes" if BOXES in columns else "",
         findings=findings,
         files=(path,),
+        known=known,
     )
+
+
+RECORDIO = Layout(
+    "recordio", lambda path: recognise_file(path, (".rec",)), open_recordio, splits=False
+)
 
 
 @dataclass(slots=True)
 class _Survey:
-    images: int = 0
+    records: int = 0
+    places: array[int] = field(default_factory=lambda: array("q"))  # byte and number of images
+    first_without_image: str = ""
     boxes: int = 0
     single: bool = True  # every record has one label ...
     whole: bool = True  # ... which is a whole number
     detection: bool = True
     object_width: int = 0
-    # Of each image, the number of its record and the byte at which that begins.
-    places: list[tuple[int, int]] = field(default_factory=list)
 
-    def add(self, number: int, record: ImageRecord) -> None:
+    def add(self, record: ImageRecord) -> None:
+        self.records += 1
         if not len(record.image):
+            self.first_without_image = self.first_without_image or record.where
             return
-        self.places.append((number, record.start))
-        self.images += 1
+        self.places.extend((record.start, self.records - 1))
         self.single = self.single and not record.vector
         label = float(record.labels[0])
         self.whole = self.whole and label.is_integer() and abs(label) <= LARGEST_CLASS
@@ -81,6 +110,10 @@ class _Survey:
         self.detection = self.detection and width == self.object_width > 0
         if self.detection:
             self.boxes += len(_objects(record))
+
+    @property
+    def images(self) -> int:
+        return len(self.places) // 2
 
     def columns(self) -> tuple[Column, ...]:
         if self.single:
@@ -110,29 +143,16 @@ def _objects(record: ImageRecord) -> npt.NDArray[np.float32]:
 @dataclass(frozen=True, slots=True)
 class _Reader:
     path: str
-    places: list[tuple[int, int]]
     columns: tuple[Column, ...]
-    object_width: int
+    survey: _Survey
     names: dict[int, str]
     findings: Findings
 
-    def items(self, start: int) -> Iterator[PackItem]:
-        if start >= len(self.places):
-            return
-        records, begin = self.places[start] if start else (0, 0)
-        position = start
-        for record in image_records(self.path, begin, records):
-            records += 1
-            if len(record.image):
-                yield self._item(record, position)
-                position += 1
-            else:
-                self.findings.add(NO_IMAGE, record.where)
-        self._compare_index(records)
-
-    def _item(self, record: ImageRecord, position: int) -> PackItem:
+    def read(self, index: int) -> PackItem:
+        start, number = self.survey.places[2 * index : 2 * index + 2]
+        record = next(image_records(self.path, start, number))
         data = bytes(record.image)
-        name = self.names.get(record.identity) or numbered_name(position, data)
+        name = self.names.get(record.identity) or numbered_name(index, data)
         columns: dict[str, Any]
         if BOXES in self.columns:
             columns = self._boxes(record, data)
@@ -148,25 +168,17 @@ class _Reader:
         if not np.all(np.abs(objects[:, 0]) <= LARGEST_CLASS):
             raise SourceError(f"{record.where}: a box of class {objects[:, 0].tolist()[:10]}.")
         padding = int(np.count_nonzero(objects[:, 0] < 0))
-        if padding:
-            self.findings.add(PADDING, record.where, padding)
-            objects = objects[objects[:, 0] >= 0]
+        self.findings.add(PADDING, record.where, padding)
+        objects = objects[objects[:, 0] >= 0]
         size = image_size(data, record.where, self.findings) if len(objects) else None
         if size is None:
             objects = objects[:0]
         boxes = boxes_from_fractions(objects[:, 1:5].tolist(), size or NO_SIZE, record.where)
         note_odd_boxes(boxes, size, self.findings, record.where)
         columns = {"boxes": boxes, "box_labels": objects[:, 0].astype(np.int64)}
-        if self.object_width > 5:
+        if self.survey.object_width > 5:
             columns["box_extra"] = objects[:, 5:]
         return columns
-
-    def _compare_index(self, records: int) -> None:
-        index = os.path.splitext(self.path)[0] + ".idx"
-        if os.path.exists(index):
-            lines = sum(1 for line in read_text(index, "text_bytes").splitlines() if line)
-            if lines != records:
-                self.findings.add(INDEX_DIFFERS, printable(index))
 
 
 def _listed_names(path: str) -> dict[int, str]:
@@ -175,9 +187,67 @@ def _listed_names(path: str) -> dict[int, str]:
     if not os.path.exists(listing):
         return {}
     names: dict[int, str] = {}
-    for number, line in enumerate(read_text(listing, "text_bytes").splitlines(), start=1):
+    for where, line in read_lines(listing):
         words = line.split("\t")
         if len(words) >= 2 and re.fullmatch(r"\s*[0-9]{1,18}\s*", words[0]):
-            where = f"{printable(listing)}, line {number}"
             names[int(words[0])] = safe_name(words[-1].strip(), where)
     return names if len(set(names.values())) == len(names) else {}
+
+
+class ImageRecord(NamedTuple):
+    """One image of a .rec file."""
+
+    where: str
+    start: int  # its first byte in the file
+    identity: int
+    labels: npt.NDArray[np.float32]  # one, or as many as the header announced
+    vector: bool  # whether labels were announced, so that even a single one is a list
+    image: memoryview
+
+
+def image_records(path: str, start: int = 0, number: int = 0) -> Iterator[ImageRecord]:
+    """Yield the images of a .rec file from a byte on, which begins the record of that number."""
+    for where, begin, record in _records(path, start, number):
+        if len(record) < IMAGE_HEADER.size:
+            raise SourceError(f"{where}: {len(record)} bytes are too few for an image's header.")
+        count, label, identity, _ = IMAGE_HEADER.unpack_from(record)
+        rest = record[IMAGE_HEADER.size :]
+        if 4 * count > len(rest):
+            raise SourceError(f"{where}: it announces {count:,} labels, more than it has bytes.")
+        labels = np.frombuffer(rest[: 4 * count], "<f4") if count else np.array([label], np.float32)
+        yield ImageRecord(where, begin, identity, labels, count > 0, rest[4 * count :])
+
+
+def _records(path: str, position: int, number: int) -> Iterator[tuple[str, int, memoryview]]:
+    """Yield whole records; a record that contained the magic number was split at it."""
+    title = printable(path)
+    data = MappedInput(path)
+    begin, held = position, 0
+    parts: list[bytes] = []
+    while position < len(data):
+        where = f"{title}, record {number:,} (byte {position:,})"
+        if position + FRAME_BYTES > len(data):
+            raise cut_short(where)
+        magic, word = struct.unpack("<II", data[position : position + FRAME_BYTES])
+        flag, length = word >> 29, word & (2**29 - 1)
+        if magic != MAGIC:
+            raise SourceError(f"{where}: no RecordIO mark here; damaged, or not a RecordIO file.")
+        if length > len(data) - position - FRAME_BYTES:
+            raise cut_short(where)
+        held += length + len(MAGIC_BYTES)
+        limit = "record_bytes" if beyond("record_bytes", held) else "nodes"
+        count = held if limit == "record_bytes" else len(parts)
+        size = f"{held:,} bytes in {len(parts) + 1:,} parts"
+        check_limit(limit, count, f"{where}: {size}", counting=True)
+        start = position + FRAME_BYTES
+        part = data[start : start + length]
+        position += FRAME_BYTES + (length + 3) // 4 * 4
+        if flag not in {WHOLE, FIRST, MIDDLE, LAST} or (flag in {WHOLE, FIRST}) == bool(parts):
+            raise SourceError(f"{where}: its parts are out of order; the file is damaged.")
+        parts.append(part)
+        if flag in {WHOLE, LAST}:
+            yield where, begin, memoryview(MAGIC_BYTES.join(parts))
+            parts, held, begin = [], 0, position
+            number += 1
+    if parts:
+        raise cut_short(f"{title}, record {number:,}")

@@ -15,6 +15,8 @@ from __future__ import annotations
 import math
 import os
 import re
+from array import array
+from bisect import bisect_right
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, field
@@ -23,24 +25,21 @@ from typing import Any
 import numpy as np
 
 from penstock.errors import SourceError
-from penstock.limits import beyond, how_to_allow
-from penstock.packing.datasets.files import names_in
-from penstock.packing.datasets.images import image_size
+from penstock.packing.datasets.annotations import image_size
+from penstock.packing.datasets.files import check_limit, user_column_name
+from penstock.packing.datasets.imagenet import is_imagenet_tar
 from penstock.packing.datasets.json_stream import load_json, shown
-from penstock.packing.datasets.labels import LabelNames
-from penstock.packing.datasets.layout_source import Findings, LayoutSource
-from penstock.packing.datasets.names import user_column_name
-from penstock.packing.datasets.places import Places
-from penstock.packing.datasets.segmentation import mask_column
-from penstock.packing.datasets.splits import ALL, choose_split
-from penstock.packing.datasets.tar_members import (
-    COMPRESSED,
-    PAX,
-    is_compressed,
-    is_tar_name,
-    tar_members,
-    tar_stem,
+from penstock.packing.datasets.layout_source import (
+    ALL,
+    Asked,
+    Findings,
+    LabelNames,
+    Layout,
+    LayoutSource,
+    choose_split,
 )
+from penstock.packing.datasets.segmentation import mask_column
+from penstock.packing.datasets.tar import tar_members, tar_stem, tars_at, why_sequential
 from penstock.packing.items import LABEL, MASKS, Column, PackItem
 from penstock.printable import printable
 from penstock.sources.image_folder import SPLIT_FOLDERS
@@ -62,28 +61,29 @@ IMAGE_FIELDS = frozenset(extension[1:] for extension in IMAGE_EXTENSIONS) | {"gi
 class _Sample:
     key: str
     where: str
-    start: int  # the byte at which it begins in its archive
-    reachable: bool  # whether reading can begin there
+    start: int  # in its archive
     fields: dict[str, bytes | None] = field(default_factory=dict)  # None where not read
 
 
-def open_webdataset(path: str, split: str | None = None) -> LayoutSource:
+def open_webdataset(path: str, asked: Asked) -> LayoutSource:
     """Open one archive, or a folder of them in the order of their names.
 
-    Where names tell training from test archives, `split` chooses; "all" takes every one.
+    Where names tell training from test archives, the split chooses; "all" takes every one.
     """
+    split = asked.split
     if split is not None and os.path.isfile(path):
         raise SourceError(
             f"{printable(path)}: split={split!r} (--split), but one archive has no splits. "
             "Leave it out."
         )
     shards = [path] if os.path.isfile(path) else _chosen_shards(path, split)
-    survey = _Survey()
-    for number, shard in enumerate(shards):
+    survey, places, ends = _Survey(), array("q"), []
+    for shard in shards:
         # Labels are small and decide on the classes; the rest need not be read yet.
         for sample in _samples(shard, wanted=frozenset([LABEL_FIELD, "json"])):
             survey.add(sample)
-            survey.places.add(number, sample.start)
+            places.append(sample.start)
+        ends.append(len(places))
     if not survey.count:
         raise SourceError(f"{printable(path)}: no sample in it.")
     survey.labels.finish()
@@ -91,34 +91,33 @@ def open_webdataset(path: str, split: str | None = None) -> LayoutSource:
     columns = survey.columns()
     label = survey.label_column()
     labels = survey.labels if label == LABEL else None
-    sequential = _sequential(shards, survey)
-    reader = _Reader(
-        shards, None if sequential else survey.places, columns, label, labels, findings,
-        len(survey.folders) > 1,
-    )  # fmt: skip
+    reader = _Reader(shards, places, ends, columns, label, labels, findings)
+    in_folders = label is None and len(survey.folders) > 1
     return LayoutSource(
         kind="webdataset",
         title=printable(path),
         columns=(*((label,) if label else ()), *columns.values()),
-        read=reader.items,
+        read=reader.read,
         length=survey.count,
         classes=labels.names if labels else None,
         details=f"{len(shards):,} shard{'' if len(shards) == 1 else 's'}",
         findings=findings,
+        known=lambda: findings.add(FOLDERS, shards[0], int(in_folders)),
+        stream=reader.stream,
         files=tuple(shards),
-        sequential=sequential,
+        sequential=why_sequential(shards),
     )
 
 
-def _sequential(shards: list[str], survey: _Survey) -> str:
-    """Say why samples cannot be read without those before them, if they cannot."""
-    if any(map(is_compressed, shards)):
-        return COMPRESSED
-    return "" if survey.reachable else PAX
+WEBDATASET = Layout(
+    "webdataset",
+    lambda path: next((tar for tar in tars_at(path) if not is_imagenet_tar(tar)), None),
+    open_webdataset,
+)
 
 
 def _chosen_shards(folder: str, split: str | None) -> list[str]:
-    shards = shards_in(folder)
+    shards = tars_at(folder)
     sets: dict[str, list[str]] = {}
     for shard in shards:
         sets.setdefault(_NUMBER.sub("", tar_stem(shard)), []).append(shard)
@@ -131,24 +130,18 @@ def _names_a_split(name: str) -> bool:
     return not SPLIT_FOLDERS.isdisjoint(re.split(r"[-_.]", name.lower()))
 
 
-def shards_in(folder: str) -> list[str]:
-    """Return the archives in a folder."""
-    return [os.path.join(folder, name) for name in names_in(folder) if is_tar_name(name)]
-
-
 def _samples(
     shard: str,
     findings: Findings | None = None,
     wanted: frozenset[str] | None = None,
-    skip: int = 0,
     start: int = 0,
 ) -> Iterator[_Sample]:
-    """Group neighbours by key; read the fields `wanted`, or all, except of the first `skip`.
+    """Group neighbours by key; read the fields `wanted`, or all.
 
-    `start` is the byte at which to begin, where a sample does.
+    `start` is where the first of these samples begins in the archive.
     """
     current: _Sample | None = None
-    count = held = 0
+    held = 0
     for member in tar_members(shard, findings, start=start):
         folder, name = os.path.split(member.name)
         stem, _, extension = name.partition(".")
@@ -158,22 +151,23 @@ def _samples(
         if current is None or current.key != key:
             if current is not None:
                 yield current
-            current = _Sample(key, member.where, member.start, member.can_be_reached)
-            count += 1
+            current = _Sample(key, member.where, member.start)
             held = 0
         if extension in current.fields:
             raise SourceError(f"{member.where}: the sample {key!r} has two .{extension} files.")
-        if beyond("columns", len(current.fields) + 1):
-            raise SourceError(
-                f"{member.where}: the sample {key!r} has too many files. {how_to_allow('columns')}."
-            )
-        read = count > skip and (wanted is None or extension in wanted)
+        check_limit(
+            "columns",
+            len(current.fields) + 1,
+            f"{member.where}: the sample {key!r} has too many files",
+            counting=True,
+        )
+        read = wanted is None or extension in wanted
         held += member.size if read else 0
-        if beyond("record_bytes", held):
-            raise SourceError(
-                f"{member.where}: the files of the sample {key!r} have {held:,} bytes up to here. "
-                f"{how_to_allow('record_bytes', held)}."
-            )
+        check_limit(
+            "record_bytes",
+            held,
+            f"{member.where}: the files of the sample {key!r} have {held:,} bytes up to here",
+        )
         current.fields[extension] = member.read() if read else None
     if current is not None:
         yield current
@@ -201,19 +195,17 @@ class _Survey:
     shapes: set[tuple[int, ...]] = field(default_factory=set)  # of labels that are numbers
     whole: bool = True  # whether those are all integers
     named: bool = False  # whether a label is the name of a class
-    reachable: bool = True  # whether reading can begin at every sample
-    places: Places = field(default_factory=Places)
 
     def add(self, sample: _Sample) -> None:
         image = _image_field(sample)
-        self.reachable = self.reachable and sample.reachable
         self.folders.add(os.path.dirname(sample.key))
         self.fields.update(name for name in sample.fields if name != image)
-        if beyond("columns", len(self.fields)):
-            raise SourceError(
-                f"{sample.where}: the samples up to here have {len(self.fields):,} kinds of files, "
-                f"each of which would be a column. {how_to_allow('columns', len(self.fields))}."
-            )
+        check_limit(
+            "columns",
+            len(self.fields),
+            f"{sample.where}: the samples up to here have {len(self.fields):,} kinds of files, "
+            "each of which would be a column",
+        )
         label = _label_of(sample)
         if self.count == 0:
             self.labelled = label is not None
@@ -290,35 +282,29 @@ def _is_number(value: Any) -> bool:
 @dataclass(frozen=True, slots=True)
 class _Reader:
     shards: list[str]
-    places: Places | None  # of samples, where reading can begin at each
+    places: array[int]  # where each sample begins in its archive
+    ends: list[int]  # the number of samples up to the end of each archive
     columns: dict[str, Column]
     label: Column | None
     labels: LabelNames | None  # of classes
     findings: Findings
-    in_folders: bool  # whether the archives hold folders, which might be classes
 
-    def items(self, start: int) -> Iterator[PackItem]:
-        if self.label is None and self.in_folders:
-            self.findings.add(FOLDERS, self.shards[0])
-        if self.places is None:
-            yield from self._items_behind(start)
-            return
-        for number, first, begin in self.places.runs(start):
-            # From its start on, what lies before the first sample is counted, too.
-            for sample in _samples(self.shards[number], self.findings, start=begin if first else 0):
+    def stream(self, start: int) -> Iterator[PackItem]:
+        for number in range(bisect_right(self.ends, start), len(self.shards)):
+            first = self.ends[number - 1] if number else 0
+            # From the beginning of an archive, what comes before its first sample is counted, too.
+            place = self.places[start] if start > first else 0
+            for sample in _samples(self.shards[number], self.findings, start=place):
                 yield self._item(sample, number)
 
-    def _items_behind(self, start: int) -> Iterator[PackItem]:
-        position = 0  # of the next sample in the whole data set
-        for number, shard in enumerate(self.shards):
-            for sample in _samples(shard, self.findings, skip=start - position):
-                if position >= start:
-                    yield self._item(sample, number)
-                position += 1
+    def read(self, index: int) -> PackItem:
+        number = bisect_right(self.ends, index)
+        samples = _samples(self.shards[number], start=self.places[index])
+        return self._item(next(samples), number)
 
     def _item(self, sample: _Sample, shard: int) -> PackItem:
-        prefix = tar_stem(self.shards[shard]) + "/" if len(self.shards) > 1 else ""
         image = _image_field(sample)
+        prefix = tar_stem(self.shards[shard]) + "/" if len(self.shards) > 1 else ""
         columns: dict[str, Any] = {}
         label = _label_of(sample) if self.label is not None else None
         if isinstance(label, (int, str)) and self.labels is not None:

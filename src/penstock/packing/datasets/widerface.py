@@ -1,4 +1,4 @@
-"""WIDER FACE: one text file a split, with a name, a count and that many lines of faces.
+"""WIDER FACE: one text file per split, with a name, a count and that many lines of faces.
 
 All boxes are of one class; what the authors say of each face is kept as numbers.
 """
@@ -7,18 +7,22 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
 
 from penstock.errors import SourceError
-from penstock.packing.datasets.boxes import boxes_from_corner_and_size, note_odd_boxes
-from penstock.packing.datasets.files import names_in, read_text
-from penstock.packing.datasets.layout_source import Findings, LayoutSource
-from penstock.packing.datasets.names import safe_name
-from penstock.packing.datasets.splits import choose_split
+from penstock.packing.datasets.annotations import boxes_from_corner_and_size, note_odd_boxes
+from penstock.packing.datasets.files import has_folder, names_in, read_text, safe_name
+from penstock.packing.datasets.layout_source import (
+    Asked,
+    Findings,
+    Layout,
+    LayoutSource,
+    choose_split,
+    with_split,
+)
 from penstock.packing.items import BOX_LABELS, BOXES, Column, PackItem
 from penstock.printable import printable
 
@@ -37,44 +41,48 @@ class _Entry(NamedTuple):
 
 def widerface_splits(folder: str) -> list[str]:
     """Return the splits whose lists are in a folder."""
-    lists = os.path.join(folder, LISTS)
-    names = names_in(lists) if os.path.isdir(lists) else []
+    names = names_in(os.path.join(folder, LISTS)) if has_folder(folder, LISTS) else []
     return [match.group(1) for name in names if (match := LIST_NAME.fullmatch(name))]
 
 
-def open_widerface(folder: str, split: str | None = None) -> LayoutSource:
+def open_widerface(folder: str, asked: Asked) -> LayoutSource:
     """Open a folder with `wider_face_split` and `WIDER_<split>/images`."""
-    chosen = choose_split(folder, widerface_splits(folder), split)
+    chosen = choose_split(folder, widerface_splits(folder), asked.split)
     path = os.path.join(folder, LISTS, f"wider_face_{chosen}_bbx_gt.txt")
     title = printable(path)
     lines = read_text(path, "text_bytes").splitlines()
     entries = _entries(lines, title)
     if not entries:
         raise SourceError(f"{title}: no image is listed in it. Is this the right file?")
-    images = os.path.join(folder, f"WIDER_{chosen}", "images")
     findings = Findings()
 
-    def items(start: int) -> Iterator[PackItem]:
-        for position in range(start, len(entries)):
-            name, first, count = entries[position]
-            where = f"{title}, line {first}"
-            rows = [_face(lines[i], f"{title}, line {i + 1}") for i in range(first, first + count)]
-            boxes = boxes_from_corner_and_size([row[:4] for row in rows], where)
-            note_odd_boxes(boxes, None, findings, where)
-            faces = np.array([row[4:] for row in rows], np.int64).reshape(-1, FACE_NUMBERS)
-            columns = {"boxes": boxes, "box_labels": np.zeros(count, np.int64), "face": faces}
-            yield PackItem(name, Path(images, name), columns)
+    def read(index: int) -> PackItem:
+        name, first, count = entries[index]
+        where = f"{title}, line {first}"
+        rows = [_face(lines[i], f"{title}, line {i + 1}") for i in range(first, first + count)]
+        boxes = boxes_from_corner_and_size([row[:4] for row in rows], where)
+        note_odd_boxes(boxes, None, findings, where)
+        faces = np.array([row[4:] for row in rows], np.int64).reshape(-1, FACE_NUMBERS)
+        values = {"boxes": boxes, "box_labels": np.zeros(count, np.int64), "face": faces}
+        return PackItem(name, Path(folder, f"WIDER_{chosen}", "images", name), values)
 
     return LayoutSource(
         kind="widerface",
-        title=f"{printable(folder)}, {chosen}",
+        title=with_split(folder, chosen),
         columns=(BOXES, BOX_LABELS, FACE_COLUMN),
-        read=items,
+        read=read,
         length=len(entries),
         box_classes=CLASSES,
         details=f"{sum(entry.faces for entry in entries):,} boxes",
         findings=findings,
     )
+
+
+WIDERFACE = Layout(
+    "widerface",
+    lambda path: LISTS if os.path.isdir(path) and widerface_splits(path) else None,
+    open_widerface,
+)
 
 
 def _entries(lines: list[str], title: str) -> list[_Entry]:

@@ -1,4 +1,4 @@
-"""YOLO: a text file an image, a line an object, coordinates as fractions of the image.
+"""YOLO: one text file per image, one line per object, coordinates as fractions of the image.
 
 | numbers after the class | the line is |
 |---|---|
@@ -20,18 +20,29 @@ import numpy as np
 
 from penstock.errors import SourceError
 from penstock.geometry import Size
-from penstock.packing.datasets.boxes import boxes_from_centres, note_odd_boxes
-from penstock.packing.datasets.files import read_text
-from penstock.packing.datasets.images import image_size
-from penstock.packing.datasets.layout_source import Findings, LayoutSource
-from penstock.packing.datasets.polygons import check_mask_area, draw_polygon
-from penstock.packing.datasets.splits import choose_split
-from penstock.packing.datasets.yolo_layout import (
-    YoloConfig,
-    YoloPart,
-    count_label_files,
-    find_parts,
-    read_config,
+from penstock.packing.datasets.annotations import (
+    boxes_from_centres,
+    check_mask_area,
+    draw_polygon,
+    image_size,
+    note_odd_boxes,
+)
+from penstock.packing.datasets.files import (
+    check_limit,
+    images_below,
+    names_in,
+    read_lines,
+    read_text,
+    recognise_file,
+)
+from penstock.packing.datasets.layout_source import (
+    Asked,
+    Findings,
+    Layout,
+    LayoutSource,
+    choose_split,
+    require,
+    with_split,
 )
 from penstock.packing.items import BOX_LABELS, BOXES, MASKS, Column, PackItem, keypoints_column
 from penstock.packing.mask_runs import encode_runs
@@ -41,6 +52,17 @@ from penstock.sources.source import PathTable
 BOX_NUMBERS = 4
 STRAY = "label files belong to no image, and were left out"
 NO_SIZE = Size(1, 1)  # for images without objects, whose size does not matter
+LABEL_FOLDERS = ("labels", "labels_yolo", "Annotations", "annotations")
+IMAGE_FOLDERS = ("images", "Images")
+NAME_FILES = (
+    "classes.txt",
+    "obj.names",
+    "names.txt",
+    "labels/classes.txt",
+    "predefined_classes.txt",
+)
+SPLITS = ("train", "val", "valid", "validation", "test")
+LARGEST_NUMBER_OF_CLASSES = 100_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,22 +78,28 @@ class _Survey:
     stray: int  # label files that belong to no image
 
 
-def open_yolo(
-    folder: str, split: str | None = None, config_file: str | None = None
-) -> LayoutSource:
-    """Open a YOLO folder; an image without a label file has no objects.
+def recognise_yolo(path: str) -> str | None:
+    """Recognise folders of images and label files, darknet's lists, or the file about them."""
+    if not os.path.isdir(path):
+        return recognise_file(path, (".yaml", ".yml", "obj.data"))
+    for part in find_parts(path).values():
+        if part.listed or any(name.endswith(".txt") for name in names_in(part.labels)):
+            return os.path.relpath(part.labels, path)
+    return None
 
-    Args:
-        folder: It holds `images` and `labels`, for each split or with folders of splits inside,
-            or darknet's obj.data, and the class names in data.yaml, classes.txt or obj.names.
-        split: "train", "val" and so on.
-        config_file: The yaml file with the class names, if the user named one.
+
+def open_yolo(path: str, asked: Asked) -> LayoutSource:
+    """Open a YOLO folder, or the file that describes it. Images without label file have no objects.
+
+    The folder holds `images` and `labels`, for each split or with folders of splits inside,
+    or darknet's obj.data, and the class names in data.yaml, classes.txt or obj.names.
     """
+    folder, given = (path, None) if os.path.isdir(path) else (os.path.dirname(path) or ".", path)
     parts = find_parts(folder)
     if not parts:
         raise SourceError(f"{printable(folder)}: no folders of images and labels in it.")
-    chosen = choose_split(folder, list(parts), split)
-    part, config = parts[chosen], read_config(folder, config_file)
+    chosen = choose_split(folder, list(parts), asked.split)
+    part, config = parts[chosen], read_config(folder, given)
     names = PathTable.from_paths(part.image_names())
     if not len(names):
         raise SourceError(f"{printable(part.images)}: no images in it.")
@@ -85,15 +113,19 @@ def open_yolo(
     reader = _YoloReader(part, names, config, survey, findings)
     return LayoutSource(
         kind="yolo",
-        title=printable(folder) + (f", {chosen}" if chosen else ""),
+        title=with_split(folder, chosen),
         columns=tuple(columns),
-        read=reader.items,
-        read_unmasked=replace(reader, masks=False).items,
+        read=reader.read,
+        read_unmasked=replace(reader, masks=False).read,
         length=len(names),
         box_classes=config.names,
         details=f"{survey.objects:,} boxes",
         findings=findings,
+        known=lambda: findings.add(STRAY, printable(part.labels), survey.stray),
     )
+
+
+YOLO = Layout("yolo", recognise_yolo, open_yolo)
 
 
 def _survey(part: YoloPart, names: PathTable, config: YoloConfig) -> _Survey:
@@ -116,21 +148,16 @@ def _objects(part: YoloPart, name: str, config: YoloConfig) -> list[_Object]:
     path = _label_file(part, name)
     if not os.path.exists(path):
         return []
-    lines = read_text(path, "document_bytes").splitlines()
-    return [
-        _object(line, f"{printable(path)}, line {number}", config)
-        for number, line in enumerate(lines, start=1)
-        if line.strip()
-    ]
+    return [_object(line, where, config) for where, line in read_lines(path, "document_bytes")]
 
 
 def _object(line: str, where: str, config: YoloConfig) -> _Object:
     try:
         label, *numbers = (float(word) for word in line.split())
     except ValueError:
-        raise SourceError(f"{where}: numbers are needed, got {line.strip()[:60]!r}.") from None
+        raise SourceError(f"{where}: numbers are needed, got {line[:60]!r}.") from None
     if not all(math.isfinite(number) for number in numbers):
-        raise SourceError(f"{where}: numbers must be finite, got {line.strip()[:60]!r}.")
+        raise SourceError(f"{where}: numbers must be finite, got {line[:60]!r}.")
     classes = len(config.names) if config.names is not None else 2**31
     if not label.is_integer() or not 0 <= label < classes:
         raise SourceError(
@@ -157,17 +184,13 @@ class _YoloReader:
     findings: Findings
     masks: bool = True
 
-    def items(self, start: int) -> Iterator[PackItem]:
-        if self.survey.stray:
-            self.findings.add(STRAY, printable(self.part.labels), self.survey.stray)
-        for position in range(start, len(self.names)):
-            name = self.names[position]
-            file = Path(self.part.images, name)
-            where = printable(file)
-            objects = _objects(self.part, name, self.config)
-            size = image_size(file, where, self.findings) if objects else None
-            columns = self._columns(objects if size else [], size or NO_SIZE, where)
-            yield PackItem(name, file, columns)
+    def read(self, index: int) -> PackItem:
+        name = self.names[index]
+        file = Path(self.part.images, name)
+        where = printable(file)
+        objects = _objects(self.part, name, self.config)
+        size = image_size(file, where, self.findings) if objects else None
+        return PackItem(name, file, self._columns(objects if size else [], size or NO_SIZE, where))
 
     def _columns(self, objects: list[_Object], size: Size, where: str) -> dict[str, Any]:
         posed = self.config.keypoints is not None
@@ -217,3 +240,175 @@ def _keypoints(
     seen = given[:, :, 2] if values == 3 else 2 * given[:, :, :2].any(axis=2)
     result[:, :, 2] = seen
     return result
+
+
+@dataclass(frozen=True, slots=True)
+class YoloPart:
+    """One split: images below one folder, label files with the same names below another."""
+
+    images: str
+    labels: str
+    listed: tuple[str, ...] | None = None  # paths below `images`; None takes all that are there
+
+    def image_names(self) -> list[str]:
+        """Return the images' paths below `images`."""
+        return images_below(self.images) if self.listed is None else list(self.listed)
+
+
+@dataclass(frozen=True, slots=True)
+class YoloConfig:
+    """What `data.yaml` and the like say."""
+
+    names: tuple[str, ...] | None
+    keypoints: tuple[int, int] | None = None  # points per object, and numbers per point: 2 or 3
+
+
+def find_parts(folder: str) -> dict[str, YoloPart]:
+    """Return the splits of a YOLO folder; "" is the split of a folder without splits."""
+    parts = dict(_split_folders(folder)) or dict(_darknet_lists(folder))
+    if not parts:
+        pair = _pair(folder)
+        if pair is not None:
+            parts = {"": pair}
+    return parts
+
+
+def read_config(folder: str, given: str | None = None) -> YoloConfig:
+    """Return class names and keypoints, from a yaml file, the one above, or a list of names.
+
+    Of several yaml files in a folder, the user must give one if their names differ.
+    """
+    if given is not None and given.endswith((".yaml", ".yml")):
+        return _read_yaml(given) or YoloConfig(None)
+    found = {
+        name: config
+        for name in names_in(folder)
+        if name.endswith((".yaml", ".yml"))
+        and (config := _read_yaml(os.path.join(folder, name))) is not None
+    }
+    if len(set(found.values())) > 1:
+        raise SourceError(
+            f"{printable(folder)}: {', '.join(found)} give different names of classes. "
+            "Give one of these files instead of the folder."
+        )
+    for config in found.values():
+        return config
+    # Above a folder of one split may be anything; data.yaml is YOLO's.
+    above = os.path.join(os.path.dirname(os.path.abspath(folder)), "data.yaml")
+    config = _read_yaml(above) if os.path.exists(above) else None
+    if config is not None:
+        return config
+    for name in NAME_FILES:
+        path = os.path.join(folder, name)
+        if os.path.exists(path):
+            return YoloConfig(tuple(line for _, line in read_lines(path)))
+    return YoloConfig(None)
+
+
+def count_label_files(folder: str) -> int:
+    """Return how many label files there are below a folder; lists of classes do not count."""
+    names = (name for _, _, found in os.walk(folder) for name in found)
+    return sum(name.endswith(".txt") and name not in NAME_FILES for name in names)
+
+
+def _split_folders(folder: str) -> Iterator[tuple[str, YoloPart]]:
+    for split in SPLITS:
+        found = _pair(os.path.join(folder, split)) or _pair(folder, split)
+        if found is not None:
+            yield split, found
+
+
+def _pair(folder: str, below: str = "") -> YoloPart | None:
+    for images in IMAGE_FOLDERS:
+        for labels in LABEL_FOLDERS:
+            image_folder = os.path.join(folder, images, below)
+            label_folder = os.path.join(folder, labels, below)
+            if os.path.isdir(image_folder) and os.path.isdir(label_folder):
+                return YoloPart(image_folder, label_folder)
+    return None
+
+
+def _darknet_lists(folder: str) -> Iterator[tuple[str, YoloPart]]:
+    """Find `train.txt` and the like: lists of images with the label files beside them."""
+    for split in SPLITS:
+        path = os.path.join(folder, split + ".txt")
+        if not os.path.exists(path) or "obj.data" not in names_in(folder):
+            continue
+        listed = tuple(_below(folder, line, where) for where, line in read_lines(path))
+        yield split, YoloPart(folder, folder, listed)
+
+
+def _below(folder: str, line: str, where: str) -> str:
+    """Return a listed path as one below the folder, whichever folder the list was written for."""
+    parts = [part for part in line.replace("\\", "/").split("/") if part not in {"", ".", ".."}]
+    for first in range(len(parts)):
+        if os.path.exists(os.path.join(folder, *parts[first:])):
+            return "/".join(parts[first:])
+    raise SourceError(f"{where}: {line!r} is not below {printable(folder)}. Correct the list.")
+
+
+def _read_yaml(path: str) -> YoloConfig | None:
+    """Return what a yaml file says of classes; None if that is nothing."""
+    config, where = _load_yaml(path), printable(path)
+    if "names" not in config:
+        return None
+    return YoloConfig(_names(config["names"], where), _keypoint_shape(config, where))
+
+
+def _load_yaml(path: str) -> dict[str, Any]:
+    where = printable(path)
+    yaml = require("yaml", "PyYAML", where)
+    text = read_text(path, "document_bytes")
+    try:
+        _check_yaml(yaml.parse(text), yaml, where)
+        config = yaml.safe_load(text)
+    except SourceError:
+        raise
+    # Its constructors raise nearly anything on odd tags: KeyError, AttributeError, IndexError ...
+    except Exception as error:
+        raise SourceError(f"{where}: not valid yaml ({error}).") from error
+    return config if isinstance(config, dict) else {}
+
+
+def _check_yaml(events: Iterator[Any], yaml: Any, where: str) -> None:
+    """Raise for what would take endless memory or time: depth, number of values, merged copies."""
+    nodes = depth = 0
+    for event in events:
+        nodes += isinstance(event, yaml.NodeEvent)
+        depth += isinstance(event, yaml.CollectionStartEvent)
+        depth -= isinstance(event, yaml.CollectionEndEvent)
+        for name, count in (("nodes", nodes), ("depth", depth)):
+            check_limit(name, count, f"{where}: too many values, or nested too deep", counting=True)
+        if isinstance(event, yaml.ScalarEvent) and event.value == "<<":
+            raise SourceError(f"{where}: it merges keys (<<), which is not read. Write them out.")
+
+
+def _names(given: Any, where: str) -> tuple[str, ...]:
+    if isinstance(given, list):
+        given = dict(enumerate(given))
+    if (
+        not isinstance(given, dict)
+        or not all(type(key) is int and 0 <= key < LARGEST_NUMBER_OF_CLASSES for key in given)
+        or not given
+        # A list may hold itself, or a copy of a copy of a copy ...
+        or not all(isinstance(name, (str, int, float)) or name is None for name in given.values())
+    ):
+        raise SourceError(f"{where}: names must be a list, or numbers with names.")
+    try:
+        return tuple(str(given.get(label, f"class {label}")) for label in range(max(given) + 1))
+    except ValueError as error:  # an integer of more digits than Python writes
+        raise SourceError(f"{where}: names of classes must be text ({error}).") from error
+
+
+def _keypoint_shape(config: dict[str, Any], where: str) -> tuple[int, int] | None:
+    shape = config.get("kpt_shape")
+    if shape is None:
+        return None
+    if (
+        not isinstance(shape, list)
+        or len(shape) != 2
+        or not all(type(number) is int for number in shape)
+        or not (0 <= shape[0] < 10_000 and shape[1] in {2, 3})
+    ):
+        raise SourceError(f"{where}: kpt_shape must be [points, 2 or 3]. Correct it.")
+    return shape[0], shape[1]

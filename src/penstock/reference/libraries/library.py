@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import Any, Generic, TypeVar
 
 import numpy as np
@@ -14,6 +14,7 @@ from penstock.geometry import Ints, Size
 from penstock.reference.effects import Mix, Numbers
 from penstock.reference.pipeline import finish_pixels
 from penstock.sources import Source
+from penstock.transforms.arguments import Borders, Colour
 from penstock.transforms.effects import Effect, EffectMove
 from penstock.transforms.moves import CropMove, FlipMove, Move, PadMode, PadMove, ResizeMove
 from penstock.transforms.values import FinalSpec, Layout
@@ -21,8 +22,6 @@ from penstock.transforms.values import FinalSpec, Layout
 ImageT = TypeVar("ImageT")
 Pixels = npt.NDArray[np.uint8]  # height x width x 3
 Table = npt.NDArray[np.uint8]  # what becomes of each of 256 levels
-Borders = tuple[int, int, int, int]  # left, top, right, bottom
-Colour = tuple[int, int, int]  # red, green, blue
 
 _LEVELS = np.arange(256)
 _SAME: Table = _LEVELS.astype(np.uint8)
@@ -141,17 +140,17 @@ def blend_table(start: int, factor: float) -> Table:
     return values.clip(0, 255).astype(np.uint8)
 
 
-def posterize_table(bits: int) -> Table:
+def _posterize_table(bits: int) -> Table:
     """Keep the upper bits."""
     return (_LEVELS & ~((1 << (8 - bits)) - 1)).astype(np.uint8)
 
 
-def solarize_table(threshold: float) -> Table:
+def _solarize_table(threshold: float) -> Table:
     """Invert from the threshold on."""
     return np.where(threshold > _LEVELS, _LEVELS, 255 - _LEVELS).astype(np.uint8)
 
 
-def solarize_add_table(added: int, threshold: float) -> Table:
+def _solarize_add_table(added: int, threshold: float) -> Table:
     """Add below the threshold."""
     raised = np.minimum(_LEVELS + added, 255)
     return np.where(threshold > _LEVELS, raised, _LEVELS).astype(np.uint8)
@@ -173,3 +172,12 @@ def equalize_table(counts: Ints) -> Table:
         return _SAME
     below = np.cumsum(counts) - counts
     return ((step // 2 + below) // step).clip(0, 255).astype(np.uint8)
+
+
+# The effects that look every value up in one table, which follows from their numbers alone.
+LEVEL_TABLES: dict[Effect, Callable[[Numbers], Table]] = {
+    Effect.BRIGHTNESS: lambda numbers: blend_table(0, numbers[0]),
+    Effect.POSTERIZE: lambda numbers: _posterize_table(int(numbers[0])),
+    Effect.SOLARIZE: lambda numbers: _solarize_table(numbers[0]),
+    Effect.SOLARIZE_ADD: lambda numbers: _solarize_add_table(int(numbers[0]), numbers[1]),
+}

@@ -14,19 +14,16 @@ import numpy.typing as npt
 from penstock.geometry import Floats, Ints, Size
 from penstock.reference.effects import ON_ARRAYS, Numbers, unpack_colour
 from penstock.reference.libraries.library import (
+    LEVEL_TABLES,
     ArrayLibrary,
-    Borders,
-    Colour,
     Pixels,
     blend_table,
     equalize_table,
-    posterize_table,
-    solarize_add_table,
-    solarize_table,
     stretch_table,
 )
 from penstock.reference.libraries.pillow import decode_rgb
 from penstock.sources import Source
+from penstock.transforms.arguments import Borders, Colour
 from penstock.transforms.effects import Effect
 from penstock.transforms.moves import PadMode
 
@@ -74,6 +71,8 @@ class NumpyLibrary(ArrayLibrary):
         if effect == Effect.PERSPECTIVE:
             colour = unpack_colour(numbers[9])
             return _warp_perspective(image, numbers[:8], size, int(numbers[8]), colour)
+        if effect in LEVEL_TABLES:
+            return LEVEL_TABLES[effect](numbers)[image]
         if effect in ON_ARRAYS:
             return ON_ARRAYS[effect](image, numbers)
         return _COLOUR_EFFECTS[effect](image, numbers)
@@ -307,16 +306,10 @@ def _from_hsv(hue: Ints, saturation: Ints, value: Ints) -> Pixels:
 
 
 _COLOUR_EFFECTS: dict[Effect, Callable[[Pixels, Numbers], Pixels]] = {
-    Effect.BRIGHTNESS: lambda pixels, numbers: blend_table(0, numbers[0])[pixels],
     Effect.CONTRAST: _contrast,
     Effect.SATURATION: lambda pixels, numbers: _blend(_to_gray(pixels), pixels, numbers[0]),
     Effect.HUE: _hue,
     Effect.SHARPNESS: _sharpness,
-    Effect.POSTERIZE: lambda pixels, numbers: posterize_table(int(numbers[0]))[pixels],
-    Effect.SOLARIZE: lambda pixels, numbers: solarize_table(numbers[0])[pixels],
-    Effect.SOLARIZE_ADD: lambda pixels, numbers: solarize_add_table(int(numbers[0]), numbers[1])[
-        pixels
-    ],
     Effect.INVERT: lambda pixels, _: 255 - pixels,
     Effect.AUTOCONTRAST: _autocontrast,
     Effect.EQUALIZE: _equalize,

@@ -14,20 +14,17 @@ from penstock.geometry import Floats, Size
 from penstock.reference.effects import ON_ARRAYS, Numbers, unpack_colour
 from penstock.reference.filters import elastic_displacements
 from penstock.reference.libraries.library import (
+    LEVEL_TABLES,
     ArrayLibrary,
-    Borders,
-    Colour,
     Pixels,
     blend_table,
     equalize_table,
-    posterize_table,
-    solarize_add_table,
-    solarize_table,
     stretch_table,
 )
 from penstock.reference.libraries.pillow import check_pixels
 from penstock.resources import raise_if_refused
 from penstock.sources import Source
+from penstock.transforms.arguments import Borders, Colour
 from penstock.transforms.effects import Effect
 from penstock.transforms.moves import Move, PadMode
 
@@ -112,6 +109,8 @@ class OpenCvLibrary(ArrayLibrary):
             return _warp(contiguous, effect, numbers, size)
         if effect == Effect.ELASTIC:
             return _bend(contiguous, numbers)
+        if effect in LEVEL_TABLES:
+            return cv2.LUT(contiguous, LEVEL_TABLES[effect](numbers))
         if effect in _COLOUR_EFFECTS:
             return _COLOUR_EFFECTS[effect](contiguous, numbers)
         return ON_ARRAYS[effect](contiguous, numbers)
@@ -209,16 +208,10 @@ def _blur(image: Pixels, numbers: Numbers) -> Pixels:
 
 
 _COLOUR_EFFECTS: dict[Effect, Callable[[Pixels, Numbers], Pixels]] = {
-    Effect.BRIGHTNESS: lambda image, numbers: cv2.LUT(image, blend_table(0, numbers[0])),
     Effect.CONTRAST: _contrast,
     Effect.SATURATION: lambda image, numbers: _blend(_gray(image), image, numbers[0]),
     Effect.HUE: _hue,
     Effect.SHARPNESS: _sharpness,
-    Effect.POSTERIZE: lambda image, numbers: cv2.LUT(image, posterize_table(int(numbers[0]))),
-    Effect.SOLARIZE: lambda image, numbers: cv2.LUT(image, solarize_table(numbers[0])),
-    Effect.SOLARIZE_ADD: lambda image, numbers: cv2.LUT(
-        image, solarize_add_table(int(numbers[0]), numbers[1])
-    ),
     Effect.INVERT: lambda image, _: cv2.bitwise_not(image),
     Effect.AUTOCONTRAST: _autocontrast,
     Effect.EQUALIZE: _equalize,

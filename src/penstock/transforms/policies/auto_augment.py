@@ -1,4 +1,4 @@
-"""AutoAugment: learnt pairs of ops, one pair an image."""
+"""AutoAugment: pairs of ops that were learnt on a data set, one pair for each image."""
 
 from __future__ import annotations
 
@@ -12,15 +12,14 @@ from penstock.errors import TransformError
 from penstock.geometry import Floats, Ints, Sizes
 from penstock.rng import Draws
 from penstock.transforms.arguments import (
-    Colour,
     Fill,
     Generation,
     Interpolation,
     InterpolationMode,
+    Look,
     TorchvisionFlavor,
-    read_fill,
     read_generation,
-    read_warp_interpolation,
+    read_look,
 )
 from penstock.transforms.effects import EffectMove
 from penstock.transforms.op import ImageOp
@@ -155,15 +154,13 @@ class AutoAugment(ImageOp):
     fill: Fill = None
     flavor: TorchvisionFlavor = "torchvision"
     _policy: AutoAugmentPolicy = field(init=False, repr=False, compare=False)
-    _filter: int = field(init=False, repr=False, compare=False)
-    _colour: Colour = field(init=False, repr=False, compare=False)
+    _look: Look = field(init=False, repr=False, compare=False)
     _generation: Generation = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
         self._keep(
             _policy=_read_policy(self.policy),
-            _filter=read_warp_interpolation("AutoAugment", self.interpolation),
-            _colour=read_fill("AutoAugment", self.fill),
+            _look=read_look("AutoAugment", self.interpolation, self.fill),
             _generation=read_generation("AutoAugment", self.flavor),
         )
 
@@ -172,13 +169,12 @@ class AutoAugment(ImageOp):
         draws.reserve(5)
         ops, pairs = auto_augment_ops(self._generation), sub_policies(self._policy)
         pair = draws.integers(len(pairs.op))
-        look = (self._filter, self._colour)
         moves = []
         for turn in range(2):
             done = draws.uniform() < pairs.probability[pair, turn]
             chosen = np.where(done, pairs.op[pair, turn], NOTHING)
             bins, signs = pairs.bin[pair, turn], draw_signs(draws)
-            moves.append(binned_move(ops, _LEVELS, chosen, bins, signs, sizes, look))
+            moves.append(binned_move(ops, _LEVELS, chosen, bins, signs, sizes, self._look))
         return tuple(moves)
 
 

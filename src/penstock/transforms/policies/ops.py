@@ -1,7 +1,8 @@
-"""What the ops of augmentation policies do: from a drawn level to the numbers of an effect.
+"""The ops of augmentation policies: from a drawn level to an effect on an image.
 
 A policy chooses an op for each sample. The op turns the level into an argument (degrees, a factor,
-pixels), negated for half of the samples if the op is signed, and acts with it.
+pixels), negated for half of the samples if the op is signed, and acts with it. `policy_move` does
+this for a batch; the functions below it are what ops act by.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ import numpy as np
 
 from penstock.geometry import Floats, Ints, Size, Sizes
 from penstock.rng import Draws
-from penstock.transforms.arguments import Colour
+from penstock.transforms.arguments import Colour, Look
 from penstock.transforms.effects import (
     NUMBERS,
     Effect,
@@ -28,6 +29,8 @@ from penstock.transforms.warp import rotate
 from penstock.transforms.warp_matrices import affine_matrix, each, middle
 
 NOTHING = -1  # in the place of an op's number
+
+_SIGNS = (-1.0, 1.0)
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,9 +61,12 @@ class PolicyOp:
     signed: bool = False
 
 
-def make_scene(sizes: Sizes, filter: int, fill: Colour) -> Scene:
-    """A scene with one filter for all, for policies without cutouts."""
-    return Scene(sizes, np.full(len(sizes), filter), fill, np.zeros((2, len(sizes))))
+def make_scene(
+    sizes: Sizes, filter: int | Ints, fill: Colour, place: Floats | None = None
+) -> Scene:
+    """A scene whose filter may be one for all; policies without cutouts need no `place`."""
+    filters = np.broadcast_to(np.asarray(filter, dtype=np.int64), len(sizes))
+    return Scene(sizes, filters, fill, np.zeros((2, len(sizes))) if place is None else place)
 
 
 def draw_signs(draws: Draws) -> Floats:
@@ -86,6 +92,45 @@ def policy_move(
         move = op.act(argument * signs[rows] if op.signed else argument, here)
         effect[rows], numbers[rows] = move.effect, move.numbers
     return EffectMove(effect, numbers, sizes.height, sizes.width)
+
+
+def binned_move(
+    ops: tuple[PolicyOp, ...],
+    levels: tuple[float, ...],
+    chosen: Ints,
+    bins: Ints,
+    signs: Floats,
+    sizes: Sizes,
+    look: Look,
+) -> EffectMove:
+    """As `policy_move`, for levels that come from a few: each sample's is number `bins`.
+
+    In a batch of images of one size, the usual case after a crop, few different things can happen.
+    They are computed once and then looked up, which spares most of the work of drawing.
+    """
+    alike = len(sizes) and not np.ptp(sizes.height) and not np.ptp(sizes.width)
+    if not alike:
+        scene = make_scene(sizes, *look)
+        return policy_move(ops, chosen, np.array(levels)[bins], signs, scene)
+    effect, numbers = _table(ops, levels, sizes[0], look)
+    entry = (chosen * len(levels) + bins) * len(_SIGNS) + (signs > 0)
+    entry = np.where(chosen == NOTHING, len(effect) - 1, entry)
+    return EffectMove(effect[entry], numbers[entry], sizes.height, sizes.width)
+
+
+@lru_cache(maxsize=64)
+def _table(
+    ops: tuple[PolicyOp, ...], levels: tuple[float, ...], size: Size, look: Look
+) -> tuple[Ints, Floats]:
+    """Effects and their numbers for every op, level and sign, in this order; nothing at the end."""
+    cases = [(op, level, sign) for op in range(len(ops)) for level in levels for sign in _SIGNS]
+    chosen, level, sign = np.array(cases).T
+    sizes = Sizes(np.full(len(cases), size.height), np.full(len(cases), size.width))
+    move = policy_move(ops, chosen.astype(np.int64), level, sign, make_scene(sizes, *look))
+    return (
+        np.concatenate([move.effect, [int(Effect.NONE)]]),
+        np.concatenate([move.numbers, np.zeros((1, NUMBERS))]),
+    )
 
 
 def plain(effect: Effect) -> Act:
@@ -144,24 +189,16 @@ def affine_translate(axis: int) -> Act:
     return act
 
 
-def matrix_shear(axis: int) -> Act:
-    """Shear by writing the argument into the matrix, as the original AutoAugment does."""
+def in_matrix(entry: int) -> Act:
+    """Write the argument into the matrix of no change, as the original AutoAugment does.
+
+    Entries 1 and 3 shear along x and y; 2 and 5 move left and up, by fractions of pixels too.
+    """
 
     def act(argument: Floats, scene: Scene) -> EffectMove:
-        if axis == 0:
-            return _warp((1.0, argument, 0.0, 0.0, 1.0, 0.0), scene)
-        return _warp((1.0, 0.0, 0.0, argument, 1.0, 0.0), scene)
-
-    return act
-
-
-def matrix_translate(axis: int) -> Act:
-    """Move left (0) or up (1) by pixels, fractions included, as the original AutoAugment does."""
-
-    def act(argument: Floats, scene: Scene) -> EffectMove:
-        if axis == 0:
-            return _warp((1.0, 0.0, argument, 0.0, 1.0, 0.0), scene)
-        return _warp((1.0, 0.0, 0.0, 0.0, 1.0, argument), scene)
+        matrix: list[Floats | float] = [1.0, 0.0, 0.0, 0.0, 1.0, 0.0]
+        matrix[entry] = argument
+        return _warp(matrix, scene)
 
     return act
 
@@ -179,42 +216,3 @@ def cutout(argument: Floats, scene: Scene) -> EffectMove:
 def _warp(matrix: Sequence[Floats | float], scene: Scene) -> EffectMove:
     colour = pack_colour(*scene.fill)
     return same_effect(Effect.AFFINE, scene.sizes, *matrix, scene.filter, colour)
-
-
-Ops = tuple[PolicyOp, ...]
-Look = tuple[int, Colour]  # Pillow's number of the filter, and the colour of the outside
-
-_SIGNS = (-1.0, 1.0)
-
-
-def binned_move(
-    ops: Ops,
-    levels: tuple[float, ...],
-    chosen: Ints,
-    bins: Ints,
-    signs: Floats,
-    sizes: Sizes,
-    look: Look,
-) -> EffectMove:
-    """As `policy_move`, for levels that come from a few: each sample's is number `bins`."""
-    alike = len(sizes) and not np.ptp(sizes.height) and not np.ptp(sizes.width)
-    if not alike:
-        scene = make_scene(sizes, *look)
-        return policy_move(ops, chosen, np.array(levels)[bins], signs, scene)
-    effect, numbers = _table(ops, levels, sizes[0], look)
-    entry = (chosen * len(levels) + bins) * len(_SIGNS) + (signs > 0)
-    entry = np.where(chosen == NOTHING, len(effect) - 1, entry)
-    return EffectMove(effect[entry], numbers[entry], sizes.height, sizes.width)
-
-
-@lru_cache(maxsize=64)
-def _table(ops: Ops, levels: tuple[float, ...], size: Size, look: Look) -> tuple[Ints, Floats]:
-    """Effects and their numbers for every op, level and sign, in this order; nothing at the end."""
-    cases = [(op, level, sign) for op in range(len(ops)) for level in levels for sign in _SIGNS]
-    chosen, level, sign = np.array(cases).T
-    sizes = Sizes(np.full(len(cases), size.height), np.full(len(cases), size.width))
-    move = policy_move(ops, chosen.astype(np.int64), level, sign, make_scene(sizes, *look))
-    return (
-        np.concatenate([move.effect, [int(Effect.NONE)]]),
-        np.concatenate([move.numbers, np.zeros((1, NUMBERS))]),
-    )

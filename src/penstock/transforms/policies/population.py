@@ -1,4 +1,11 @@
-"""Population Based Augmentation: ops whose odds and strengths follow a schedule over epochs."""
+"""Population Based Augmentation: ops whose odds and strengths follow a schedule over epochs.
+
+A schedule is a JSON or TOML file with the keys
+
+    epochs   how many epochs the schedule is made for
+    counts   how likely no op, one op, two ops ... are for an image
+    stages   a list, each {"from_epoch": N, "ops": [[name, probability, level of 10], ...]}
+"""
 
 from __future__ import annotations
 
@@ -17,23 +24,23 @@ from penstock.errors import TransformError
 from penstock.geometry import Ints, Sizes
 from penstock.rng import Draws
 from penstock.transforms.arguments import (
-    Colour,
     Fill,
     Interpolation,
     InterpolationMode,
-    read_fill,
+    Look,
     read_integer,
+    read_look,
     read_number,
     read_numbers,
-    read_warp_interpolation,
 )
 from penstock.transforms.effects import EffectMove
 from penstock.transforms.op import ImageOp
-from penstock.transforms.policies.ops import NOTHING, Scene, draw_signs, policy_move
+from penstock.transforms.policies.ops import NOTHING, draw_signs, make_scene, policy_move
 from penstock.transforms.policies.spaces import MOST_LEVEL, population_ops
 
 _WHERE = "PopulationBasedAugment"
 _CIFAR10_MEAN = (125, 122, 113)
+_EXAMPLE = Path(__file__).with_name("schedules") / "example.json"
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -51,18 +58,17 @@ class PopulationBasedAugment(ImageOp):
     interpolation: Interpolation = InterpolationMode.NEAREST
     fill: Fill = None
     _schedule: Schedule = field(init=False, repr=False, compare=False)
-    _filter: int = field(init=False, repr=False, compare=False)
-    _colour: Colour = field(init=False, repr=False, compare=False)
+    _look: Look = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
         names = [op.name for op in population_ops()]
-        path = EXAMPLE if self.schedule is None else self.schedule
+        path = _EXAMPLE if self.schedule is None else self.schedule
+        fill = _CIFAR10_MEAN if self.fill is None else self.fill
         if self.epochs is not None:
             read_integer(_WHERE, "epochs", self.epochs, least=1)
         self._keep(
             _schedule=read_schedule(_WHERE, path, names),
-            _filter=read_warp_interpolation(_WHERE, self.interpolation),
-            _colour=read_fill(_WHERE, _CIFAR10_MEAN if self.fill is None else self.fill),
+            _look=read_look(_WHERE, self.interpolation, fill),
         )
 
     def describe(self, epoch: int) -> str:
@@ -74,7 +80,7 @@ class PopulationBasedAugment(ImageOp):
         began, length = stage.from_epoch, self._schedule.epochs
         lines = [
             f"Epoch {epoch}: the stage from epoch {began} of a schedule over {length}.",
-            f"Ops an image: {counts}.",
+            f"Ops per image: {counts}.",
             f"{'op':<14}{'probability':>12}{'level of 10':>13}",
         ]
         lines += [f"{op.name:<14}{op.probability:>12g}{op.level:>13g}" for op in stage.ops]
@@ -95,7 +101,7 @@ class PopulationBasedAugment(ImageOp):
         return self._schedule.stage_at(epoch)
 
     def sample(self, draws: Draws, sizes: Sizes) -> tuple[EffectMove, ...]:
-        """How many ops, an order, which would happen; the first of those are done."""
+        """Draw how many ops, an order, and which ops would happen; the first of those are done."""
         ops = population_ops()
         stage = self.stage_at(draws.epoch)
         numbers = {op.name: number for number, op in enumerate(ops)}
@@ -107,14 +113,13 @@ class PopulationBasedAugment(ImageOp):
             nothing = entry == NOTHING
             chosen = np.where(nothing, NOTHING, op_of[entry]) if len(op_of) else entry
             levels = level_of[entry] if len(op_of) else np.zeros(len(sizes))
-            filters = np.full(len(sizes), self._filter)
             signs = draw_signs(draws)
-            scene = Scene(sizes, filters, self._colour, draws.units(2))
+            scene = make_scene(sizes, *self._look, draws.units(2))
             moves.append(policy_move(ops, chosen, levels, signs, scene))
         return tuple(moves)
 
     def _draw_entries(self, draws: Draws, stage: Stage) -> list[Ints]:
-        """For each turn the number of a stage's op, or NOTHING, for each sample."""
+        """For each turn, and for each sample, the number of an op of the stage, or NOTHING."""
         limits = list(accumulate(self._schedule.counts))[:-1]
         count = len(stage.ops)
         draws.reserve(1 + 2 * count)
@@ -126,14 +131,11 @@ class PopulationBasedAugment(ImageOp):
         so_far = in_order.cumsum(axis=0)
         entries = []
         for turn in range(1, len(self._schedule.counts)):
-            is_it = in_order & (so_far == turn)
-            entry = np.where(is_it, order, 0).sum(axis=0)
-            done = is_it.any(axis=0) & (turn <= wanted)
+            is_this = in_order & (so_far == turn)
+            entry = np.where(is_this, order, 0).sum(axis=0)
+            done = is_this.any(axis=0) & (turn <= wanted)
             entries.append(np.where(done, entry, NOTHING))
         return entries
-
-
-EXAMPLE = Path(__file__).with_name("schedules") / "example.json"
 
 
 @dataclass(frozen=True, slots=True)
@@ -219,7 +221,7 @@ def _read_stages(where: str, given: Any, known: Sequence[str]) -> tuple[Stage, .
     stages = tuple(
         Stage(
             read_integer(where, "from_epoch", stage["from_epoch"], least=0),
-            tuple(_read_op(where, op, known) for op in stage["ops"]),
+            _read_ops(where, stage["ops"], known),
         )
         for stage in given
     )
@@ -231,14 +233,19 @@ def _read_stages(where: str, given: Any, known: Sequence[str]) -> tuple[Stage, .
     return stages
 
 
-def _read_op(where: str, given: Any, known: Sequence[str]) -> ScheduledOp:
-    if not isinstance(given, list) or len(given) != 3:
-        raise TransformError(f"{where}: an op must be [name, probability, level], got {given!r}.")
-    name, probability, level = given
-    if name not in known:
-        raise TransformError(f"{where}: unknown op {name!r}. Known are {', '.join(known)}.")
-    return ScheduledOp(
-        name,
-        read_number(where, f"probability of {name}", probability, least=0, most=1),
-        read_number(where, f"level of {name}", level, least=0, most=MOST_LEVEL),
-    )
+def _read_ops(where: str, given: Any, known: Sequence[str]) -> tuple[ScheduledOp, ...]:
+    if not isinstance(given, list):
+        raise TransformError(f"{where}: ops must be a list, got {given!r}.")
+    ops = []
+    for entry in given:
+        if not isinstance(entry, list) or len(entry) != 3:
+            raise TransformError(
+                f"{where}: an op must be [name, probability, level], got {entry!r}."
+            )
+        name, probability, level = entry
+        if name not in known:
+            raise TransformError(f"{where}: unknown op {name!r}. Known are {', '.join(known)}.")
+        probability = read_number(where, f"probability of {name}", probability, least=0, most=1)
+        level = read_number(where, f"level of {name}", level, least=0, most=MOST_LEVEL)
+        ops.append(ScheduledOp(name, probability, level))
+    return tuple(ops)

@@ -1,4 +1,4 @@
-"""RandAugment: some random ops, all of the same strength."""
+"""RandAugment, TrivialAugmentWide and AugMix: random ops of fixed or random strength."""
 
 from __future__ import annotations
 
@@ -12,23 +12,28 @@ from penstock.errors import TransformError
 from penstock.geometry import Sizes
 from penstock.rng import Draws
 from penstock.transforms.arguments import (
-    Colour,
     Fill,
     Generation,
     Interpolation,
     InterpolationMode,
+    Look,
     TorchvisionFlavor,
-    read_fill,
     read_generation,
     read_integer,
+    read_look,
     read_number,
-    read_warp_interpolation,
 )
 from penstock.transforms.effects import Effect, EffectMove, same_effect
 from penstock.transforms.mixing import draw_weights
 from penstock.transforms.moves import repeat
 from penstock.transforms.op import ImageOp
-from penstock.transforms.policies.ops import NOTHING, Scene, binned_move, draw_signs, policy_move
+from penstock.transforms.policies.ops import (
+    NOTHING,
+    binned_move,
+    draw_signs,
+    make_scene,
+    policy_move,
+)
 from penstock.transforms.policies.spaces import (
     augmix_ops,
     rand_augment_ops,
@@ -44,9 +49,9 @@ _TPU_FILL = (128, 128, 128)
 class RandAugment(ImageOp):
     """Do `num_ops` random ops, each of strength `magnitude` (Cubuk et al., 2019).
 
-    `flavor` "torchvision" has fourteen ops and counts `magnitude` in `num_magnitude_bins`, as has
-    "torchvision_v1", which solarizes as torchvision's older transforms do; "tpu"
-    has the sixteen of the TPU models, with levels to 10 and beyond and no bins; timm's is made by
+    `flavor` "torchvision" has fourteen ops and counts `magnitude` in `num_magnitude_bins`;
+    "torchvision_v1" solarizes as torchvision's older transforms do; "tpu" has the sixteen ops of
+    the TPU models, with levels to 10 and beyond and no bins; timm's is made by
     `RandAugment.from_timm`. `interpolation` and `fill` (None: black, or gray for "tpu") are for
     the ops that move pixels.
     """
@@ -57,8 +62,7 @@ class RandAugment(ImageOp):
     interpolation: Interpolation = InterpolationMode.NEAREST
     fill: Fill = None
     flavor: Literal["torchvision", "torchvision_v1", "tpu"] = "torchvision"
-    _filter: int = field(init=False, repr=False, compare=False)
-    _colour: Colour = field(init=False, repr=False, compare=False)
+    _look: Look = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
         where = "RandAugment"
@@ -80,10 +84,7 @@ class RandAugment(ImageOp):
                     f'For timm\'s, write RandAugment.from_timm("rand-m9-mstd0.5-inc1").'
                 )
         fill = _TPU_FILL if self.flavor == "tpu" and self.fill is None else self.fill
-        self._keep(
-            _filter=read_warp_interpolation(where, self.interpolation),
-            _colour=read_fill(where, fill),
-        )
+        self._keep(_look=read_look(where, self.interpolation, fill))
 
     @staticmethod
     def from_timm(config: str, hparams: Mapping[str, Any] | None = None) -> TimmRandAugment:
@@ -101,14 +102,13 @@ class RandAugment(ImageOp):
             int(self.num_magnitude_bins), 1 if self.flavor == "torchvision_v1" else 2
         )
         chosen, signs = draws.integers(len(ops)), draw_signs(draws)
-        look = (self._filter, self._colour)
-        only_bin = repeat(0, sizes)
-        return binned_move(ops, (float(self.magnitude),), chosen, only_bin, signs, sizes, look)
+        levels, only = (float(self.magnitude),), repeat(0, sizes)
+        return binned_move(ops, levels, chosen, only, signs, sizes, self._look)
 
     def _draw_tpu(self, draws: Draws, sizes: Sizes) -> EffectMove:
         ops = tpu_ops()
         chosen, signs, place = draws.integers(len(ops)), draw_signs(draws), draws.units(2)
-        scene = Scene(sizes, repeat(self._filter, sizes), self._colour, place)
+        scene = make_scene(sizes, *self._look, place)
         return policy_move(ops, chosen, np.full(len(sizes), float(self.magnitude)), signs, scene)
 
 
@@ -124,16 +124,14 @@ class TrivialAugmentWide(ImageOp):
     interpolation: Interpolation = InterpolationMode.NEAREST
     fill: Fill = None
     flavor: TorchvisionFlavor = "torchvision"
-    _filter: int = field(init=False, repr=False, compare=False)
-    _colour: Colour = field(init=False, repr=False, compare=False)
+    _look: Look = field(init=False, repr=False, compare=False)
     _generation: Generation = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
         where = "TrivialAugmentWide"
         read_integer(where, "num_magnitude_bins", self.num_magnitude_bins, least=2)
         self._keep(
-            _filter=read_warp_interpolation(where, self.interpolation),
-            _colour=read_fill(where, self.fill),
+            _look=read_look(where, self.interpolation, self.fill),
             _generation=read_generation(where, self.flavor),
         )
 
@@ -144,8 +142,7 @@ class TrivialAugmentWide(ImageOp):
         ops = trivial_augment_ops(count, self._generation)
         levels = tuple(map(float, range(count)))
         chosen, bins, signs = draws.integers(len(ops)), draws.integers(count), draw_signs(draws)
-        look = (self._filter, self._colour)
-        return (binned_move(ops, levels, chosen, bins, signs, sizes, look),)
+        return (binned_move(ops, levels, chosen, bins, signs, sizes, self._look),)
 
 
 _MOST_SEVERITY = 10
@@ -168,19 +165,14 @@ class AugMix(ImageOp):
     all_ops: bool = True
     interpolation: Interpolation = InterpolationMode.BILINEAR
     fill: Fill = None
-    _filter: int = field(init=False, repr=False, compare=False)
-    _colour: Colour = field(init=False, repr=False, compare=False)
+    _look: Look = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
         read_integer("AugMix", "severity", self.severity, least=1, most=_MOST_SEVERITY)
         read_integer("AugMix", "mixture_width", self.mixture_width, least=1)
         read_integer("AugMix", "chain_depth", self.chain_depth, least=-1)
-        if read_number("AugMix", "alpha", self.alpha, least=0) == 0:
-            raise TransformError("AugMix: alpha must be greater than 0, got 0.")
-        self._keep(
-            _filter=read_warp_interpolation("AugMix", self.interpolation),
-            _colour=read_fill("AugMix", self.fill),
-        )
+        read_number("AugMix", "alpha", self.alpha, above=0)
+        self._keep(_look=read_look("AugMix", self.interpolation, self.fill))
 
     def sample(self, draws: Draws, sizes: Sizes) -> tuple[EffectMove, ...]:
         """Weights, and for each chain its depth and its ops; weights are float32 as in torch."""
@@ -197,7 +189,6 @@ class AugMix(ImageOp):
     def _draw_chain(self, draws: Draws, sizes: Sizes) -> list[EffectMove]:
         ops = augmix_ops(with_enhancements=bool(self.all_ops))
         levels = tuple(map(float, range(int(self.severity))))
-        look = (self._filter, self._colour)
         is_fixed = self.chain_depth > 0
         most_depth = int(self.chain_depth) if is_fixed else _MOST_RANDOM_DEPTH
         draws.reserve(1 + 3 * most_depth)
@@ -206,5 +197,5 @@ class AugMix(ImageOp):
         for turn in range(most_depth):
             chosen = np.where(turn < depth, draws.integers(len(ops)), NOTHING)
             bins, signs = draws.integers(len(levels)), draw_signs(draws)
-            moves.append(binned_move(ops, levels, chosen, bins, signs, sizes, look))
+            moves.append(binned_move(ops, levels, chosen, bins, signs, sizes, self._look))
         return moves

@@ -1,7 +1,14 @@
-"""The ops of policies whose levels run from 0 to 10: timm's, the TPU models' and PBA's.
+"""The lists of ops that policies choose from, and what a level means for each op.
 
-All three descend from AutoAugment's first code, write arguments straight into Pillow's matrices,
-and differ in ranges and in whether a higher level always means a stronger change.
+torchvision's levels are numbers of bins. It keeps the magnitudes of all bins in float32 tensors
+made by torch.linspace; they are computed here as torch does on a CPU with fused multiplication and
+addition, bit for bit. Its older transforms (generation 1) count Solarize's threshold from 255 to 0,
+the newer ones (2) from 1 to 0 and then times 255, which matters to pixels that equal the threshold
+at some levels.
+
+The levels of timm, of the TPU models and of Population Based Augmentation run from 0 to 10. All
+three descend from AutoAugment's first code, write arguments straight into Pillow's matrices, and
+differ in ranges and in whether a higher level always means a stronger change.
 """
 
 from __future__ import annotations
@@ -16,6 +23,7 @@ from penstock.geometry import Floats, Ints, Sizes
 from penstock.transforms.arguments import Generation
 from penstock.transforms.effects import Effect
 from penstock.transforms.policies.ops import (
+    Act,
     LevelToArgument,
     PolicyOp,
     affine_shear,
@@ -23,8 +31,7 @@ from penstock.transforms.policies.ops import (
     cutout,
     direct,
     enhance,
-    matrix_shear,
-    matrix_translate,
+    in_matrix,
     plain,
     posterize,
     rotate_degrees,
@@ -32,181 +39,58 @@ from penstock.transforms.policies.ops import (
 )
 
 Ops = tuple[PolicyOp, ...]
+Most = Callable[[Sizes], Floats]  # the argument at the highest level, for images of these sizes
 
-MOST_LEVEL = 10
+MOST_LEVEL = 10  # of all but torchvision's
 
-_SOLARIZE_ADD_BELOW = 128
-_ENHANCEMENTS = {
-    "Color": Effect.SATURATION,
-    "Contrast": Effect.CONTRAST,
-    "Brightness": Effect.BRIGHTNESS,
-    "Sharpness": Effect.SHARPNESS,
-}
+_IDENTITY = PolicyOp("Identity", plain(Effect.NONE))
+_AUTO_CONTRAST = PolicyOp("AutoContrast", plain(Effect.AUTOCONTRAST))
+_EQUALIZE = PolicyOp("Equalize", plain(Effect.EQUALIZE))
+_INVERT = PolicyOp("Invert", plain(Effect.INVERT))
 
-
-@lru_cache
-def timm_ops(*, increasing: bool, translate_pct: float) -> Ops:
-    """timm's fifteen, in its order; with `increasing`, higher levels always change more."""
-    posterization, solarization = (
-        (_down_from(4, 4), _down_from(256, 256)) if increasing else (_whole(4), _whole(256))
-    )
-    add = _at_most(128, _whole(110))
-    return (
-        *_tables(),
-        _rotation(_times(30.0)),
-        PolicyOp("Posterize", posterize, posterization),
-        PolicyOp("Solarize", direct(Effect.SOLARIZE), solarization),
-        PolicyOp("SolarizeAdd", direct(Effect.SOLARIZE_ADD, _SOLARIZE_ADD_BELOW), add),
-        *(_increasing_enhancements() if increasing else _enhancements()),
-        *_shears(),
-        *_translations(
-            lambda level, sizes: level / MOST_LEVEL * translate_pct * sizes.width,
-            lambda level, sizes: level / MOST_LEVEL * translate_pct * sizes.height,
-        ),
-    )
+_BRIGHTNESS = ("Brightness", Effect.BRIGHTNESS)
+_COLOR = ("Color", Effect.SATURATION)
+_CONTRAST = ("Contrast", Effect.CONTRAST)
+_SHARPNESS = ("Sharpness", Effect.SHARPNESS)
 
 
-@lru_cache
-def tpu_ops() -> Ops:
-    """The sixteen of the TPU models' RandAugment, in their order."""
-    posterization = PolicyOp("Posterize", posterize, _whole(4))
-    solarization = PolicyOp("Solarize", direct(Effect.SOLARIZE), _whole(256))
-    return (
-        *_tables(),
-        _rotation(_times(30.0)),
-        posterization,
-        solarization,
-        *_enhancements(),
-        *_shears(),
-        *_translations(_times(100.0), _times(100.0)),
-        PolicyOp("Cutout", cutout, _whole(40)),
-        PolicyOp("SolarizeAdd", direct(Effect.SOLARIZE_ADD, _SOLARIZE_ADD_BELOW), _whole(110)),
-    )
-
-
-@lru_cache
-def population_ops() -> Ops:
-    """The fifteen of Population Based Augmentation."""
-    return (
-        *_tables(),
-        _rotation(_whole(30)),
-        PolicyOp("Posterize", posterize, _down_from(4, 4)),
-        PolicyOp("Solarize", direct(Effect.SOLARIZE), _down_from(256, 256)),
-        *_enhancements(),
-        *_shears(),
-        *_translations(_whole(10), _whole(10)),
-        PolicyOp("Cutout", cutout, lambda level, sizes: _whole(20)(level, sizes) // 2),
-    )
-
-
-def _tables() -> Ops:
-    return (
-        PolicyOp("AutoContrast", plain(Effect.AUTOCONTRAST)),
-        PolicyOp("Equalize", plain(Effect.EQUALIZE)),
-        PolicyOp("Invert", plain(Effect.INVERT)),
-    )
-
-
-def _rotation(degrees: LevelToArgument) -> PolicyOp:
-    return PolicyOp("Rotate", rotate_degrees, degrees, signed=True)
-
-
-def _enhancements() -> Ops:
-    """Factors from 0.1 to 1.9: level 5 is nearest to no change."""
-
-    def factor(level: Floats, _: Sizes) -> Floats:
-        return level / MOST_LEVEL * 1.8 + 0.1
-
-    return tuple(PolicyOp(name, direct(kind), factor) for name, kind in _ENHANCEMENTS.items())
-
-
-def _increasing_enhancements() -> Ops:
-    """Factors away from 1 by up to 0.9, to either side."""
-    change = _times(0.9)
-    return tuple(
-        PolicyOp(name, enhance(kind, least=0.1), change, signed=True)
-        for name, kind in _ENHANCEMENTS.items()
-    )
-
-
-def _shears() -> Ops:
-    return (
-        PolicyOp("ShearX", matrix_shear(0), _times(0.3), signed=True),
-        PolicyOp("ShearY", matrix_shear(1), _times(0.3), signed=True),
-    )
-
-
-def _translations(across: LevelToArgument, down: LevelToArgument) -> Ops:
-    return (
-        PolicyOp("TranslateX", matrix_translate(0), across, signed=True),
-        PolicyOp("TranslateY", matrix_translate(1), down, signed=True),
-    )
-
-
-def _times(most: float) -> LevelToArgument:
-    return lambda level, _: level / MOST_LEVEL * most
-
-
-def _whole(most: int) -> LevelToArgument:
-    return lambda level, _: np.trunc(level / MOST_LEVEL * most)
-
-
-def _at_most(limit: int, argument: LevelToArgument) -> LevelToArgument:
-    return lambda level, sizes: np.minimum(argument(level, sizes), limit)
-
-
-def _down_from(start: int, most: int) -> LevelToArgument:
-    return lambda level, sizes: np.maximum(start - _whole(most)(level, sizes), 0)
-
-
-Singles = npt.NDArray[np.float32]
-
-_TORCHVISION_ENHANCEMENTS = {
-    "Brightness": Effect.BRIGHTNESS,
-    "Color": Effect.SATURATION,
-    "Contrast": Effect.CONTRAST,
-    "Sharpness": Effect.SHARPNESS,
-}
+# torchvision's, by the number of a bin
 
 
 @lru_cache
 def rand_augment_ops(bins: int, generation: Generation = 2) -> Ops:
     """RandAugment's fourteen, in torchvision's order."""
-    return (PolicyOp("Identity", plain(Effect.NONE)), *_auto_augment_ops(bins, generation)[:-1])
+    return (
+        _IDENTITY,
+        *_binned_warps(0.3, _share_of_sides(150.0 / 331.0), 30.0, bins),
+        *_binned_enhancements(0.9, bins),
+        *_binned_tables(8, 4, bins, generation),
+    )
 
 
 @lru_cache
 def auto_augment_ops(generation: Generation = 2) -> Ops:
     """AutoAugment's fourteen; its policies speak of ten bins."""
-    return _auto_augment_ops(10, generation)
+    return (*rand_augment_ops(10, generation)[1:], _INVERT)
 
 
 @lru_cache
 def trivial_augment_ops(bins: int, generation: Generation = 2) -> Ops:
     """TrivialAugment's fourteen, with its wide ranges."""
+    pixels = _constant(32.0)
     return (
-        PolicyOp("Identity", plain(Effect.NONE)),
-        *_binned_shears(0.99, bins),
-        *_binned_translations(_constant(32.0), _constant(32.0), bins),
-        _binned_rotation(135.0, bins),
+        _IDENTITY,
+        *_binned_warps(0.99, (pixels, pixels), 135.0, bins),
         *_binned_enhancements(0.99, bins),
-        _binned_posterization(8, 6, bins),
-        *_binned_tables(bins, generation),
+        *_binned_tables(8, 6, bins, generation),
     )
 
 
 @lru_cache
 def augmix_ops(*, with_enhancements: bool) -> Ops:
     """AugMix's nine ops of ten bins, or thirteen."""
-    partial = (
-        *_binned_shears(0.3, 10),
-        *_binned_translations(
-            lambda sizes: sizes.width / 3.0, lambda sizes: sizes.height / 3.0, 10
-        ),
-        _binned_rotation(30.0, 10),
-        _binned_posterization(4, 4, 10),
-        *_binned_tables(10, 2),
-    )
+    third = (lambda sizes: sizes.width / 3.0, lambda sizes: sizes.height / 3.0)
+    partial = (*_binned_warps(0.3, third, 30.0, 10), *_binned_tables(4, 4, 10, 2))
     return (*partial, *_binned_enhancements(0.9, 10)) if with_enhancements else partial
 
 
@@ -220,79 +104,157 @@ def linspace_at(level: Ints, start: float, end: Floats | float, bins: int) -> Fl
     return values.astype(np.float32).astype(np.float64)
 
 
-def _auto_augment_ops(bins: int, generation: Generation) -> Ops:
+def _binned_warps(shear: float, translation: tuple[Most, Most], degrees: float, bins: int) -> Ops:
+    share = _up_to(_constant(shear), bins)
+    across, down = (_up_to(most, bins) for most in translation)
     return (
-        *_binned_shears(0.3, bins),
-        *_binned_translations(
-            lambda sizes: 150.0 / 331.0 * sizes.width.astype(np.float64),
-            lambda sizes: 150.0 / 331.0 * sizes.height.astype(np.float64),
-            bins,
-        ),
-        _binned_rotation(30.0, bins),
-        *_binned_enhancements(0.9, bins),
-        _binned_posterization(8, 4, bins),
-        *_binned_tables(bins, generation),
-        PolicyOp("Invert", plain(Effect.INVERT)),
+        *_both_ways("Shear", affine_shear(0), affine_shear(1), share, share),
+        *_both_ways("Translate", affine_translate(0), affine_translate(1), across, down),
+        PolicyOp("Rotate", rotate_degrees, _up_to(_constant(degrees), bins), signed=True),
     )
-
-
-def _binned_shears(most: float, bins: int) -> Ops:
-    share = _up_to(_constant(most), bins)
-    return (
-        PolicyOp("ShearX", affine_shear(0), share, signed=True),
-        PolicyOp("ShearY", affine_shear(1), share, signed=True),
-    )
-
-
-def _binned_translations(
-    most_x: Callable[[Sizes], Floats], most_y: Callable[[Sizes], Floats], bins: int
-) -> Ops:
-    return (
-        PolicyOp("TranslateX", affine_translate(0), _up_to(most_x, bins), signed=True),
-        PolicyOp("TranslateY", affine_translate(1), _up_to(most_y, bins), signed=True),
-    )
-
-
-def _binned_rotation(most: float, bins: int) -> PolicyOp:
-    return PolicyOp("Rotate", rotate_degrees, _up_to(_constant(most), bins), signed=True)
 
 
 def _binned_enhancements(most: float, bins: int) -> Ops:
     change = _up_to(_constant(most), bins)
-    return tuple(
-        PolicyOp(name, enhance(effect), change, signed=True)
-        for name, effect in _TORCHVISION_ENHANCEMENTS.items()
-    )
+    named = (_BRIGHTNESS, _COLOR, _CONTRAST, _SHARPNESS)
+    return tuple(PolicyOp(name, enhance(effect), change, signed=True) for name, effect in named)
 
 
-def _binned_posterization(most_bits: int, bits_lost: int, bins: int) -> PolicyOp:
-    """From `most_bits` down by `bits_lost`, in float32 and rounded as torch does it."""
+def _binned_tables(most_bits: int, bits_lost: int, bins: int, generation: Generation) -> Ops:
+    """Ops that look each value up; Posterize goes from `most_bits` down by `bits_lost`."""
     per_bit = np.float32((bins - 1) / bits_lost)
+    most_threshold = 255.0 if generation == 1 else 1.0
 
     def bits(level: Floats, _: Sizes) -> Floats:
-        kept: Singles = np.float32(most_bits) - level.astype(np.float32) / per_bit
+        """Computed in float32 and rounded, as torch does it."""
+        kept: npt.NDArray[np.float32] = np.float32(most_bits) - level.astype(np.float32) / per_bit
         return np.rint(kept).astype(np.float64)
 
-    return PolicyOp("Posterize", posterize, bits)
-
-
-def _binned_tables(bins: int, generation: Generation) -> Ops:
-    most = 255.0 if generation == 1 else 1.0
-
     def threshold(level: Floats, _: Sizes) -> Floats:
-        return linspace_at(level.astype(np.int64), most, 0.0, bins)
+        return linspace_at(level.astype(np.int64), most_threshold, 0.0, bins)
 
     solarize = direct(Effect.SOLARIZE) if generation == 1 else solarize_share
     return (
+        PolicyOp("Posterize", posterize, bits),
         PolicyOp("Solarize", solarize, threshold),
-        PolicyOp("AutoContrast", plain(Effect.AUTOCONTRAST)),
-        PolicyOp("Equalize", plain(Effect.EQUALIZE)),
+        _AUTO_CONTRAST,
+        _EQUALIZE,
     )
 
 
-def _up_to(most: Callable[[Sizes], Floats], bins: int) -> LevelToArgument:
+def _up_to(most: Most, bins: int) -> LevelToArgument:
     return lambda level, sizes: linspace_at(level.astype(np.int64), 0.0, most(sizes), bins)
 
 
-def _constant(most: float) -> Callable[[Sizes], Floats]:
+def _constant(most: float) -> Most:
     return lambda sizes: np.full(len(sizes), most)
+
+
+def _share_of_sides(share: float) -> tuple[Most, Most]:
+    return (
+        lambda sizes: share * sizes.width.astype(np.float64),
+        lambda sizes: share * sizes.height.astype(np.float64),
+    )
+
+
+# timm's, the TPU models' and PBA's, by levels from 0 to 10
+
+
+@lru_cache
+def timm_ops(*, increasing: bool, translate_pct: float) -> Ops:
+    """timm's fifteen, in its order; with `increasing`, higher levels always change more."""
+    ops = _level_ops(
+        degrees=_times(30.0),
+        bits=_down_from(4) if increasing else _whole(4),
+        threshold=_down_from(256) if increasing else _whole(256),
+        change=(lambda kind: enhance(kind, least=0.1)) if increasing else direct,
+        factor=_times(0.9) if increasing else _around_one,
+        across=lambda level, sizes: level / MOST_LEVEL * translate_pct * sizes.width,
+        down=lambda level, sizes: level / MOST_LEVEL * translate_pct * sizes.height,
+        signed=increasing,
+    )
+    return (*ops[:6], _solarize_add(most=128), *ops[6:])
+
+
+@lru_cache
+def tpu_ops() -> Ops:
+    """The sixteen of the TPU models' RandAugment, in their order."""
+    ops = _level_ops(
+        degrees=_times(30.0),
+        bits=_whole(4),
+        threshold=_whole(256),
+        across=_times(100.0),
+        down=_times(100.0),
+    )
+    return (*ops, PolicyOp("Cutout", cutout, _whole(40)), _solarize_add(most=np.inf))
+
+
+@lru_cache
+def population_ops() -> Ops:
+    """The fifteen of Population Based Augmentation."""
+    ops = _level_ops(
+        degrees=_whole(30),
+        bits=_down_from(4),
+        threshold=_down_from(256),
+        across=_whole(10),
+        down=_whole(10),
+    )
+    half_side = _whole(20)
+    return (*ops, PolicyOp("Cutout", cutout, lambda level, sizes: half_side(level, sizes) // 2))
+
+
+def _around_one(level: Floats, _: Sizes) -> Floats:
+    """Factors from 0.1 to 1.9: level 5 is nearest to no change."""
+    return level / MOST_LEVEL * 1.8 + 0.1
+
+
+def _level_ops(
+    *,
+    degrees: LevelToArgument,
+    bits: LevelToArgument,
+    threshold: LevelToArgument,
+    across: LevelToArgument,
+    down: LevelToArgument,
+    change: Callable[[Effect], Act] = direct,
+    factor: LevelToArgument = _around_one,
+    signed: bool = False,
+) -> Ops:
+    """What all three have, in the order of all three."""
+    named = (_COLOR, _CONTRAST, _BRIGHTNESS, _SHARPNESS)
+    return (
+        _AUTO_CONTRAST,
+        _EQUALIZE,
+        _INVERT,
+        PolicyOp("Rotate", rotate_degrees, degrees, signed=True),
+        PolicyOp("Posterize", posterize, bits),
+        PolicyOp("Solarize", direct(Effect.SOLARIZE), threshold),
+        *(PolicyOp(name, change(effect), factor, signed=signed) for name, effect in named),
+        *_both_ways("Shear", in_matrix(1), in_matrix(3), _times(0.3), _times(0.3)),
+        *_both_ways("Translate", in_matrix(2), in_matrix(5), across, down),
+    )
+
+
+def _solarize_add(most: float) -> PolicyOp:
+    added = _whole(110)
+    below = 128
+    return PolicyOp(
+        "SolarizeAdd",
+        direct(Effect.SOLARIZE_ADD, below),
+        lambda level, sizes: np.minimum(added(level, sizes), most),
+    )
+
+
+def _both_ways(name: str, act_x: Act, act_y: Act, x: LevelToArgument, y: LevelToArgument) -> Ops:
+    return PolicyOp(f"{name}X", act_x, x, signed=True), PolicyOp(f"{name}Y", act_y, y, signed=True)
+
+
+def _times(most: float) -> LevelToArgument:
+    return lambda level, _: level / MOST_LEVEL * most
+
+
+def _whole(most: int) -> LevelToArgument:
+    return lambda level, _: np.trunc(level / MOST_LEVEL * most)
+
+
+def _down_from(most: int) -> LevelToArgument:
+    return lambda level, _: np.maximum(most - np.trunc(level / MOST_LEVEL * most), 0)

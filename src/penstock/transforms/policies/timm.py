@@ -1,4 +1,4 @@
-"""RandAugment as timm has it, with the string that describes it."""
+"""RandAugment and AutoAugment as timm has them, with timm's string that describes the first."""
 
 from __future__ import annotations
 
@@ -26,14 +26,16 @@ from penstock.transforms.op import ImageOp
 from penstock.transforms.policies.ops import (
     NOTHING,
     PolicyOp,
-    Scene,
     draw_signs,
+    make_scene,
     policy_move,
     posterize,
 )
 from penstock.transforms.policies.spaces import MOST_LEVEL, timm_ops
 
 _WHERE = "RandAugment.from_timm"
+_WHERE_AUTO = "TimmAutoAugment"
+_GRAY = (128, 128, 128)
 
 # timm's "weights" set: loosely after how much each op helped in the paper.
 _WEIGHTS = {
@@ -42,17 +44,47 @@ _WEIGHTS = {
     "ShearY": 2.0,
     "TranslateX": 1.0,
     "TranslateY": 1.0,
-    "Color": 0.25,
-    "Sharpness": 0.25,
-    "AutoContrast": 0.25,
-    "Solarize": 0.05,
-    "SolarizeAdd": 0.05,
-    "Contrast": 0.05,
-    "Brightness": 0.05,
-    "Equalize": 0.05,
-    "Posterize": 0.05,
-    "Invert": 0.05,
+    **dict.fromkeys(("Color", "Sharpness", "AutoContrast"), 0.25),
+    **dict.fromkeys(("Solarize", "SolarizeAdd", "Contrast", "Brightness"), 0.05),
+    **dict.fromkeys(("Equalize", "Posterize", "Invert"), 0.05),
 }
+
+
+@dataclass(frozen=True, slots=True)
+class Turn:
+    """What is drawn for one op of each image: whether it is done, its level, sign and filter."""
+
+    magnitude_std: float  # infinity: even between 0 and the magnitude
+    magnitude_max: float
+    filters: tuple[int, ...]  # Pillow's numbers, of which one is chosen each time
+    colour: Colour
+
+    def draw(
+        self,
+        draws: Draws,
+        sizes: Sizes,
+        ops: Sequence[PolicyOp],
+        chosen: Ints,
+        probability: Floats | float,
+        magnitude: Floats,
+    ) -> EffectMove:
+        """Do the chosen ops with a probability, at levels around a magnitude."""
+        done = draws.uniform() < probability
+        levels = self._draw_levels(draws, magnitude)
+        signs = draw_signs(draws)
+        filters = np.array(self.filters)[draws.integers(len(self.filters))]
+        scene = make_scene(sizes, filters, self.colour)
+        return policy_move(ops, np.where(done, chosen, NOTHING), levels, signs, scene)
+
+    def _draw_levels(self, draws: Draws, magnitude: Floats) -> Floats:
+        first, second = draws.units(2)
+        levels = magnitude
+        if math.isinf(self.magnitude_std):
+            levels = magnitude * first
+        elif self.magnitude_std > 0:
+            normal = np.sqrt(-2 * np.log1p(-first)) * np.cos(2 * math.pi * second)
+            levels = magnitude + self.magnitude_std * normal
+        return levels.clip(0.0, self.magnitude_max)
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,7 +104,7 @@ class TimmSettings:
 class TimmRandAugment(ImageOp):
     """timm's RandAugment: `config` is "rand" and sections after dashes, in any order.
 
-    m9: magnitude, of 10. n2: ops an image. p0.5: probability of each. mstd0.5: standard deviation
+    m9: magnitude, of 10. n2: ops per image. p0.5: probability of each. mstd0.5: standard deviation
     of the magnitude (above 100: even between 0 and m). mmax10: its limit. inc1: ops that change
     more with a higher magnitude. tweights: weighted choice without repetition, of the same ops.
     `hparams` may hold timm's translate_pct, img_mean (the colour outside), interpolation (one, or
@@ -83,8 +115,7 @@ class TimmRandAugment(ImageOp):
     hparams: Mapping[str, Any] | None = None
     _settings: TimmSettings = field(init=False, repr=False, compare=False)
     _translate_pct: float = field(init=False, repr=False, compare=False)
-    _filters: tuple[int, ...] = field(init=False, repr=False, compare=False)
-    _colour: Colour = field(init=False, repr=False, compare=False)
+    _turn: Turn = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
         hparams = dict(self.hparams or {})
@@ -96,12 +127,13 @@ class TimmRandAugment(ImageOp):
             raise TransformError(
                 f"{_WHERE}: unknown hparams {sorted(unknown)}. Known are {sorted(known)}."
             )
-        pct = hparams.get("translate_pct", 0.45)
+        settings = _override(_read_config(self.config), hparams)
+        levels = settings.magnitude_std, settings.magnitude_max
+        fill = hparams.get("img_mean", _GRAY)
         self._keep(
-            _settings=_override(read_timm_config(self.config), hparams),
-            _translate_pct=read_number(_WHERE, "translate_pct", pct),
-            _filters=read_filters(_WHERE, hparams.get("interpolation")),
-            _colour=read_fill(_WHERE, hparams.get("img_mean", (128, 128, 128))),
+            _settings=settings,
+            _translate_pct=read_number(_WHERE, "translate_pct", hparams.get("translate_pct", 0.45)),
+            _turn=_read_turn(_WHERE, *levels, hparams.get("interpolation"), fill),
         )
 
     def __repr__(self) -> str:
@@ -114,15 +146,11 @@ class TimmRandAugment(ImageOp):
         ops = timm_ops(increasing=settings.increasing, translate_pct=self._translate_pct)
         chosen = self._choose(draws, [op.name for op in ops])
         moves = []
-        for turn in chosen:
+        magnitude = np.full(len(sizes), settings.magnitude)
+        for which in chosen:
             draws.reserve(5)
-            done = draws.uniform() < settings.probability
-            magnitude = np.full(len(sizes), settings.magnitude)
-            levels = draw_levels(draws, magnitude, settings.magnitude_std, settings.magnitude_max)
-            signs = draw_signs(draws)
-            filters = np.array(self._filters)[draws.integers(len(self._filters))]
-            scene = Scene(sizes, filters, self._colour, np.zeros((2, len(sizes))))
-            moves.append(policy_move(ops, np.where(done, turn, NOTHING), levels, signs, scene))
+            odds = settings.probability
+            moves.append(self._turn.draw(draws, sizes, ops, which, odds, magnitude))
         return tuple(moves)
 
     def _choose(self, draws: Draws, names: list[str]) -> Ints:
@@ -138,19 +166,7 @@ class TimmRandAugment(ImageOp):
         return np.argsort(waits, axis=0)[:turns]
 
 
-def draw_levels(draws: Draws, magnitude: Floats, std: float, most: float) -> Floats:
-    """Levels around a magnitude for each sample; an infinite deviation means evenly up to it."""
-    first, second = draws.units(2)
-    levels = magnitude
-    if math.isinf(std):
-        levels = magnitude * first
-    elif std > 0:
-        normal = np.sqrt(-2 * np.log1p(-first)) * np.cos(2 * math.pi * second)
-        levels = magnitude + std * normal
-    return levels.clip(0.0, most)
-
-
-def read_timm_config(config: str) -> TimmSettings:
+def _read_config(config: str) -> TimmSettings:
     """The settings in a string."""
     kind, *sections = config.split("-") if isinstance(config, str) else [""]
     if kind != "rand":
@@ -186,19 +202,15 @@ def _read_section(settings: TimmSettings, section: str, config: str) -> TimmSett
     key, value = found[1], float(found[2])
     if key in {"m", "n", "mmax", "inc"} and not value.is_integer():
         raise TransformError(f'{_WHERE}: "{section}" in {config!r} must have a whole number.')
-    match key:
-        case "m":
-            return replace(settings, magnitude=value)
-        case "n":
-            return replace(settings, num_ops=int(value))
-        case "p":
-            return replace(settings, probability=value)
-        case "mstd":
-            return replace(settings, magnitude_std=math.inf if value > 100 else value)
-        case "mmax":
-            return replace(settings, magnitude_max=value or MOST_LEVEL)
-        case _:
-            return replace(settings, increasing=settings.weighted or bool(value))
+    changed: dict[str, dict[str, Any]] = {
+        "m": {"magnitude": value},
+        "n": {"num_ops": int(value)},
+        "p": {"probability": value},
+        "mstd": {"magnitude_std": math.inf if value > 100 else value},
+        "mmax": {"magnitude_max": value or MOST_LEVEL},
+        "inc": {"increasing": settings.weighted or bool(value)},
+    }
+    return replace(settings, **changed[key])
 
 
 def _override(settings: TimmSettings, hparams: dict[str, Any]) -> TimmSettings:
@@ -210,15 +222,13 @@ def _override(settings: TimmSettings, hparams: dict[str, Any]) -> TimmSettings:
     return settings
 
 
-def read_filters(where: str, given: Any) -> tuple[int, ...]:
-    """Pillow's numbers of the filters to choose from; None is timm's default."""
-    if given is None:
-        given = (InterpolationMode.BILINEAR, InterpolationMode.BICUBIC)
-    several = given if isinstance(given, (list, tuple)) else (given,)
-    return tuple(read_warp_interpolation(where, mode) for mode in several)
-
-
-_WHERE_AUTO = "TimmAutoAugment"
+def _read_turn(where: str, std: float, most: float, interpolation: Any, fill: Any) -> Turn:
+    """`interpolation` is one or several to choose from; None is timm's default."""
+    if interpolation is None:
+        interpolation = (InterpolationMode.BILINEAR, InterpolationMode.BICUBIC)
+    several = interpolation if isinstance(interpolation, (list, tuple)) else (interpolation,)
+    filters = tuple(read_warp_interpolation(where, mode) for mode in several)
+    return Turn(std, most, filters, read_fill(where, fill))
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -234,22 +244,21 @@ class TimmAutoAugment(ImageOp):
     magnitude_max: float = MOST_LEVEL
     translate_pct: float = 0.45
     interpolation: object = None
-    fill: object = (128, 128, 128)
+    fill: object = _GRAY
     _ops: tuple[PolicyOp, ...] = field(init=False, repr=False, compare=False)
-    _filters: tuple[int, ...] = field(init=False, repr=False, compare=False)
-    _colour: Colour = field(init=False, repr=False, compare=False)
+    _turn: Turn = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
         ops = named_ops(read_number(_WHERE_AUTO, "translate_pct", self.translate_pct))
         names = {name for policy in self.policies for name, _, _ in policy}
         if unknown := sorted(names - ops.keys()):
             raise TransformError(
-                f"{_WHERE_AUTO}: the core has no {' and no '.join(unknown)} of timm's."
+                f"{_WHERE_AUTO}: timm's {' and '.join(unknown)} cannot be done by the core."
             )
+        levels = self.magnitude_std, self.magnitude_max
         self._keep(
             _ops=tuple(ops.values()),
-            _filters=read_filters(_WHERE_AUTO, self.interpolation),
-            _colour=read_fill(_WHERE_AUTO, self.fill),
+            _turn=_read_turn(_WHERE_AUTO, *levels, self.interpolation, self.fill),
         )
 
     def __repr__(self) -> str:
@@ -262,22 +271,16 @@ class TimmAutoAugment(ImageOp):
         op = np.full((len(self.policies), turns), NOTHING)
         probability, magnitude = np.zeros(op.shape), np.zeros(op.shape)
         for row, policy in enumerate(self.policies):
-            for turn, (name, chance, strength) in enumerate(policy):
-                op[row, turn], probability[row, turn] = numbers[name], chance
-                magnitude[row, turn] = strength
+            for turn, (name, *odds_and_strength) in enumerate(policy):
+                op[row, turn] = numbers[name]
+                probability[row, turn], magnitude[row, turn] = odds_and_strength
         draws.reserve(1 + 5 * turns)
         chosen = draws.integers(len(self.policies))
         moves = []
         for turn in range(turns):
-            done = draws.uniform() < probability[chosen, turn]
-            levels = draw_levels(
-                draws, magnitude[chosen, turn], self.magnitude_std, self.magnitude_max
-            )
-            signs = draw_signs(draws)
-            filters = np.array(self._filters)[draws.integers(len(self._filters))]
-            scene = Scene(sizes, filters, self._colour, np.zeros((2, len(sizes))))
-            which = np.where(done, op[chosen, turn], NOTHING)
-            moves.append(policy_move(self._ops, which, levels, signs, scene))
+            which, chance = op[chosen, turn], probability[chosen, turn]
+            strength = magnitude[chosen, turn]
+            moves.append(self._turn.draw(draws, sizes, self._ops, which, chance, strength))
         return tuple(moves)
 
 

@@ -133,7 +133,7 @@ def _open_image(file: Value) -> Picture:
 
 def _open_file(path: Column, options: list[Value]) -> OpenFile:
     if [option.value for option in options if isinstance(option, Known)] != ["rb"]:
-        raise UnfollowableError('a file is opened otherwise than for reading bytes ("rb")')
+        raise UnfollowableError('a file is not opened for reading bytes ("rb")')
     return OpenFile(path)
 
 

@@ -12,7 +12,7 @@ import inspect
 import operator
 import textwrap
 from collections.abc import Callable, Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from types import FunctionType, MethodType
 from typing import Any
 
@@ -90,12 +90,12 @@ def follow_function(
     return returned
 
 
+@dataclass(frozen=True, slots=True)
 class _Statements:
     """The body of a function, which binds names."""
 
-    def __init__(self, names: dict[str, Value], expressions: _Expressions) -> None:
-        self._names = names
-        self._expressions = expressions
+    names: dict[str, Value]
+    expressions: _Expressions
 
     def run(self, body: list[ast.stmt]) -> Value | None:
         """Follow statements; the value of a `return`, or None at the end."""
@@ -114,7 +114,7 @@ class _Statements:
         return None
 
     def _run_one(self, statement: ast.stmt) -> Value | None:
-        value_of = self._expressions.value_of
+        value_of = self.expressions.value_of
         match statement:
             case ast.Pass() | ast.Expr(value=ast.Constant()):
                 return None
@@ -127,7 +127,7 @@ class _Statements:
             case ast.Expr(value=ast.Call() as call):
                 value_of(call)  # such as image.load(); one that is not known stops it
             case ast.If():
-                taken = statement.body if self._expressions.decide(statement.test) else None
+                taken = statement.body if self.expressions.decide(statement.test) else None
                 return self.run(statement.orelse if taken is None else taken)
             case ast.With():
                 for item in statement.items:
@@ -141,7 +141,7 @@ class _Statements:
 
     def _bind(self, target: ast.expr, value: Value) -> None:
         if isinstance(target, ast.Name):
-            self._names[target.id] = value
+            self.names[target.id] = value
         elif isinstance(target, ast.Tuple):
             for inner, part in zip(target.elts, _parts(value, len(target.elts)), strict=True):
                 self._bind(inner, part)
@@ -149,15 +149,13 @@ class _Statements:
             raise UnfollowableError("something other than a plain name is assigned to")
 
 
+@dataclass(frozen=True, slots=True)
 class _Expressions:
     """Works out expressions, given what names stand for and how to follow a function."""
 
-    def __init__(
-        self, names: Mapping[str, Value], outside: Mapping[str, Any], follow: Follow
-    ) -> None:
-        self._names = names
-        self._outside = outside
-        self._follow = follow
+    names: Mapping[str, Value]
+    outside: Mapping[str, Any]
+    follow: Follow
 
     def value_of(self, node: ast.expr) -> Value:
         """Return what the expression stands for."""
@@ -205,10 +203,10 @@ class _Expressions:
         raise UnfollowableError(f"`{ast.unparse(node)}` cannot be followed")
 
     def _name(self, name: str) -> Value:
-        if name in self._names:
-            return self._names[name]
-        if name in self._outside:
-            return Known(self._outside[name])
+        if name in self.names:
+            return self.names[name]
+        if name in self.outside:
+            return Known(self.outside[name])
         if hasattr(builtins, name):
             return Known(getattr(builtins, name))
         raise UnfollowableError(f"{name} is not known")
@@ -261,9 +259,9 @@ class _Expressions:
         if is_of_a_library(function):
             raise UnfollowableError(f"what {spelled} does is not known")
         if isinstance(function, MethodType):
-            return self._follow(function.__func__, [Known(function.__self__), *arguments], named)
+            return self.follow(function.__func__, [Known(function.__self__), *arguments], named)
         if isinstance(function, FunctionType) and _concerns_samples([*arguments, *named.values()]):
-            return self._follow(function, arguments, named)
+            return self.follow(function, arguments, named)
         raise UnfollowableError(f"what {spelled} does is not known")
 
     def _transform(self, transform: Any, picture: Picture) -> Picture:
@@ -272,7 +270,7 @@ class _Expressions:
         if isinstance(call, FunctionType) and not is_of_a_library(transform):
             given: list[Value] = [picture] if call is transform else [Known(transform), picture]
             try:
-                result = self._follow(call, given, {})
+                result = self.follow(call, given, {})
             except UnfollowableError:
                 result = picture
             if isinstance(result, Picture) and makes_array(result, picture):

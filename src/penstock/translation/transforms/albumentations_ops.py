@@ -26,6 +26,7 @@ from penstock.transforms.moves import CropMove, Move, PadMode, PadMove, repeat
 from penstock.transforms.op import ImageOp
 from penstock.transforms.python_step import Pixels
 from penstock.transforms.resize import RandomResizedCrop
+from penstock.translation.transforms.identify import class_name
 
 Position = Literal["center", "top_left", "top_right", "bottom_left", "bottom_right"]
 
@@ -40,7 +41,7 @@ def read_moves(transform: Any) -> list[Any] | None:
 
     Only for HorizontalFlip, VerticalFlip and InvertImg do ours get `p`.
     """
-    read = _READ.get(type(transform).__name__)
+    read = _READ.get(class_name(transform))
     return None if read is None else read(transform)
 
 
@@ -61,14 +62,6 @@ def _crop_after_border(transform: Any, crop: Any) -> list[Any] | None:
         return [crop]
     border = _border(transform, transform.height, transform.width, transform.pad_position)
     return None if border is None else [border, crop]
-
-
-def _middle_crop(transform: Any) -> list[Any] | None:
-    return _crop_after_border(transform, MiddleCrop(transform.height, transform.width))
-
-
-def _random_crop(transform: Any) -> list[Any] | None:
-    return _crop_after_border(transform, T.RandomCrop((transform.height, transform.width)))
 
 
 def _fixed_crop(transform: Any) -> list[Any] | None:
@@ -113,14 +106,14 @@ def _fill(transform: Any) -> tuple[int, int, int] | None:
 
 
 _READ: dict[str, Callable[[Any], list[Any] | None]] = {
-    "CenterCrop": _middle_crop,
+    "CenterCrop": lambda crop: _crop_after_border(crop, MiddleCrop(crop.height, crop.width)),
     "Crop": _fixed_crop,
     "HorizontalFlip": lambda transform: [T.RandomHorizontalFlip(transform.p)],
     "InvertImg": lambda transform: [T.RandomInvert(transform.p)],
     "NoOp": lambda _: [],
     "Pad": _pad,
     "PadIfNeeded": _pad_if_needed,
-    "RandomCrop": _random_crop,
+    "RandomCrop": lambda crop: _crop_after_border(crop, T.RandomCrop((crop.height, crop.width))),
     "VerticalFlip": lambda transform: [T.RandomVerticalFlip(transform.p)],
 }
 
@@ -280,7 +273,7 @@ def _name(call: Call) -> str:
 
 def _check(call: Call, returned: Any) -> Pixels:
     if not isinstance(returned, np.ndarray):
-        got = type(returned).__name__
+        got = class_name(returned)
     elif returned.dtype != np.uint8 or returned.ndim != 3 or returned.shape[2] != 3:
         got = f"a {returned.dtype} array of shape {returned.shape}"
     else:

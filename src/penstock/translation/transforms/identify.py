@@ -20,6 +20,11 @@ def full_name(thing: Any) -> str:
     return f"{getattr(thing, '__module__', None) or 'builtins'}.{name}"
 
 
+def class_name(thing: Any) -> str:
+    """Return the name of an object's class."""
+    return type(thing).__name__
+
+
 def is_exactly(thing: Any, *names: str) -> bool:
     """Whether the object's own class, not a base of it, has one of these full names."""
     return full_name(type(thing)) in names
@@ -53,7 +58,7 @@ def is_composed(transform: Any) -> bool:
 
 
 def is_of_a_library(function: Any) -> bool:
-    """Whether a function comes with Python or a well-known library, and is no part of a Dataset."""
+    """Whether a function comes with Python or a well-known library, and not with a Dataset."""
     module = getattr(function, "__module__", None) or "builtins"
     if module.startswith("torchvision.datasets."):
         return False
@@ -66,8 +71,8 @@ def imported(module: str) -> Any:
 
 
 def describe(thing: Any, most: int = 90) -> str:
-    """Return how an object prints, on one line and not too long."""
-    name = getattr(thing, "__qualname__", None)
+    """Return how an object prints, on one line and not too long; of a composition, its class."""
+    name = class_name(thing) if is_composed(thing) else getattr(thing, "__qualname__", None)
     text = name if isinstance(name, str) else " ".join(repr(thing).split())
     if " object at 0x" in text:  # nothing of its own to say
         text = type(thing).__qualname__

@@ -29,7 +29,9 @@ class Line:
 
     def __str__(self) -> str:
         became = f" -> {self.ours}" if self.ours else ""
-        cost = "" if self.microseconds is None else f" (about {self.microseconds:,.0f} us an image)"
+        cost = (
+            "" if self.microseconds is None else f" (about {self.microseconds:,.0f} us per image)"
+        )
         note = f": {self.note}" if self.note else ""
         return f"{self.part:9}  {self.how.value:10}  {self.theirs}{became}{cost}{note}"
 

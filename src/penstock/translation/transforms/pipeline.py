@@ -47,6 +47,8 @@ class StageError(TransformError):
 class Pipeline:
     """Steps on pixels, steps on values, and rectangles erased after those."""
 
+    log: Log = field(default_factory=Log)  # what became of each step
+    strict: bool = True  # steps that ours only come near are not translated
     for_loader: bool = False  # which has no strict=, and calls nothing but the user's functions
     has_targets: bool = False  # boxes that follow the image
     has_whole_boxes: bool = False  # some of them int64, which torchvision cuts off after every step
@@ -70,7 +72,7 @@ class Pipeline:
         return self.stage == Stage.PILLOW and not self.is_gray
 
     @contextmanager
-    def refusing(self, step: Any, log: Log) -> Iterator[None]:
+    def refusing(self, step: Any) -> Iterator[None]:
         """Log a step as refused if reading it fails.
 
         After a step that is not known, nobody can say what later ones meet: then that is not said.
@@ -79,11 +81,31 @@ class Pipeline:
             yield
         except TransformError as error:
             if not (isinstance(error, StageError) and self.is_lost):
-                log.refuse(describe(step), str(error))
+                self.log.refuse(describe(step), str(error))
 
     def add(self, op: Any) -> None:
         """Append a step on pixels."""
         self.ops.append(op)
+
+    def take(self, step: Any, op: Any, note: str = "") -> None:
+        """Append a step on pixels that stands for somebody's, and log that."""
+        self.add(op)
+        self.log.native(describe(step), repr(op), note)
+
+    def read(
+        self,
+        step: Any,
+        read: Callable[[Any, Pipeline], None],
+        untouched: str = "the core's images are what it makes",
+    ) -> None:
+        """Log what `read` appends; if that is nothing, `untouched` says why."""
+        before = len(self.final), len(self.ops), len(self.erasings)
+        read(step, self)
+        for count, ours in zip(before, (self.final, self.ops, self.erasings), strict=True):
+            if len(ours) > count:
+                self.log.native(describe(step), repr(ours[-1]))
+                return
+        self.log.not_needed(describe(step), untouched)
 
     def add_values(self, op: Any) -> None:
         """Append a step on values, after which an image is numbers."""

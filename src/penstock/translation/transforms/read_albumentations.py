@@ -26,13 +26,13 @@ from penstock.translation.transforms.albumentations_ops import (
 )
 from penstock.translation.transforms.identify import (
     ALBUMENTATIONS_COMPOSITION,
+    class_name,
     describe,
     full_name,
     imported,
     is_composed,
     is_of_albumentations,
 )
-from penstock.translation.transforms.lines import Log
 from penstock.translation.transforms.pipeline import Pipeline, Stage, microseconds_on_a_picture
 
 _KNOWN_VERSION = "2.0.8"  # whose arithmetic and draws the tests compare with
@@ -56,18 +56,16 @@ _DRAW_NOTHING = frozenset(
 )
 
 
-def read_albumentations(transform: Any, pipeline: Pipeline, *, strict: bool, log: Log) -> None:
+def read_albumentations(transform: Any, pipeline: Pipeline) -> None:
     """Append all that a transform comes to; what has no equivalent is logged as refused."""
     version = imported("albumentations").__version__
     if version != _KNOWN_VERSION:
         raise TransformError(f"it comes from Albumentations {version}; known is {_KNOWN_VERSION}.")
-    _check_seed(transform, strict=strict, for_loader=pipeline.for_loader, log=log)
+    _check_seed(transform, pipeline)
     for step in _flatten(transform):
-        try:
+        with pipeline.refusing(step):
             _check_parts(step)
-            _read_step(step, pipeline, log)
-        except TransformError as error:
-            log.refuse(_describe(step), str(error))
+            _read_step(step, pipeline)
 
 
 def _flatten(transform: Any) -> Iterator[Any]:
@@ -76,10 +74,6 @@ def _flatten(transform: Any) -> Iterator[Any]:
             yield from _flatten(inner)
     else:
         yield transform
-
-
-def _describe(step: Any) -> str:
-    return type(step).__name__ if is_composed(step) else describe(step)
 
 
 def _extras(transform: Any) -> str:
@@ -102,8 +96,8 @@ def _check_parts(step: Any) -> None:
     if composed:
         for inner in step.transforms:
             _check_parts(inner)
-            if type(inner).__name__ in _VALUE_STEPS:
-                raise TransformError(f"it may leave {type(inner).__name__} out. Put that after it.")
+            if class_name(inner) in _VALUE_STEPS:
+                raise TransformError(f"it may leave {class_name(inner)} out. Put that after it.")
         return
     if not is_of_albumentations(step):
         raise TransformError("it is not a transform of Albumentations.")
@@ -114,19 +108,19 @@ def _check_parts(step: Any) -> None:
         raise TransformError("it does not work on images.")
 
 
-def _read_step(step: Any, pipeline: Pipeline, log: Log) -> None:
+def _read_step(step: Any, pipeline: Pipeline) -> None:
     if pipeline.stage not in (Stage.ARRAY, Stage.FLOAT_ARRAY):
         raise TransformError(
             f"it meets {pipeline.stage.value}. Albumentations takes np.array(image), and nothing "
             "of it may come after ToTensorV2."
         )
-    name = type(step).__name__
+    name = class_name(step)
     is_its_own = type(step).__module__.startswith("albumentations.")
     if step.p <= 0:
-        log.not_needed(_describe(step), "p is 0")
+        pipeline.log.not_needed(describe(step), "p is 0")
     elif is_its_own and name in _VALUE_STEPS:
-        _read_values(step, pipeline, log)
-    elif is_its_own and _read_moves(step, pipeline, log):
+        _read_values(step, pipeline)
+    elif is_its_own and _read_moves(step, pipeline):
         return
     elif pipeline.stage != Stage.ARRAY:
         raise TransformError(
@@ -136,42 +130,42 @@ def _read_step(step: Any, pipeline: Pipeline, log: Log) -> None:
     elif is_its_own and name == "RandomResizedCrop" and step.p >= 1:
         pipeline.add(RandomBox(tuple(step.scale), tuple(step.ratio)))
         note = f"the box is drawn and decoded natively, then resized; {_NOTE}"
-        _call(step, Call(step, only_resizes=True), note, pipeline, log)
+        _call(step, Call(step, only_resizes=True), note, pipeline)
     else:
-        _call(step, Call(step), _NOTE, pipeline, log)
+        _call(step, Call(step), _NOTE, pipeline)
 
 
-def _read_moves(step: Any, pipeline: Pipeline, log: Log) -> bool:
+def _read_moves(step: Any, pipeline: Pipeline) -> bool:
     """Append what only moves bytes; False if the step does more, or comes too late to be moved."""
     ours = read_moves(step)
     is_late = pipeline.stage == Stage.FLOAT_ARRAY
     if ours is None or (is_late and adds_pixels(ours)):
         return False
     if not ours:
-        log.not_needed(describe(step), "it changes nothing")
+        pipeline.log.not_needed(describe(step), "it changes nothing")
         return True
     if step.p < 1 and not takes_probability(ours):
         ours = [T.RandomApply(ours, step.p)]
     for op in ours:
         pipeline.add(op)
     note = "done earlier, to the same effect" if is_late else ""
-    log.native(describe(step), ", ".join(map(repr, ours)), note)
+    pipeline.log.native(describe(step), ", ".join(map(repr, ours)), note)
     return True
 
 
-def _call(step: Any, call: Call, note: str, pipeline: Pipeline, log: Log) -> None:
+def _call(step: Any, call: Call, note: str, pipeline: Pipeline) -> None:
     last = pipeline.ops[-1] if pipeline.ops else None
     try:
         alone = ArrayCalls((call,))
     except Exception as error:
         raise TransformError(
-            f"every thread needs a copy of it, and copying fails ({type(error).__name__}: {error})."
+            f"every thread needs a copy of it, and copying fails ({class_name(error)}: {error})."
         ) from error
     if isinstance(last, T.PythonStep) and isinstance(last.function, ArrayCalls):
         pipeline.ops[-1] = T.PythonStep(last.function.followed_by(call), as_array=True)
     else:
         pipeline.add(T.PythonStep(alone, as_array=True))
-    log.python(_describe(step), note, _mean_microseconds(call))
+    pipeline.log.python(describe(step), note, _mean_microseconds(call))
 
 
 def _mean_microseconds(call: Call) -> float | None:
@@ -184,15 +178,15 @@ def _mean_microseconds(call: Call) -> float | None:
     return None if each is None else each * call.transform.p
 
 
-def _read_values(step: Any, pipeline: Pipeline, log: Log) -> None:
+def _read_values(step: Any, pipeline: Pipeline) -> None:
     """Append what the step comes to; TransformError says why there is nothing."""
-    name = type(step).__name__
+    name = class_name(step)
     if step.p < 1:
         raise TransformError(f"with p={step.p} some images come out of another type. Set p=1.")
     if name == "ToTensorV2":
         is_bytes = pipeline.stage == Stage.ARRAY
         pipeline.stage = Stage.BYTES if is_bytes else Stage.NUMBERS
-        log.not_needed(describe(step), "the core's images are what it makes")
+        pipeline.log.not_needed(describe(step), "the core's images are what it makes")
         return
     if pipeline.stage != Stage.ARRAY:
         raise TransformError(f"it meets {pipeline.stage.value}, where its rounding is not known.")
@@ -206,7 +200,7 @@ def _read_values(step: Any, pipeline: Pipeline, log: Log) -> None:
     _check_last_bits(step, ours)
     pipeline.add_values(ours)
     pipeline.stage = Stage.FLOAT_ARRAY
-    log.native(describe(step), repr(ours))
+    pipeline.log.native(describe(step), repr(ours))
 
 
 def _normalize(step: Any) -> T.Normalize:
@@ -243,7 +237,7 @@ def _finished(levels: npt.NDArray[np.uint8], spec: FinalSpec) -> npt.NDArray[np.
     return finished
 
 
-def _check_seed(transform: Any, *, strict: bool, for_loader: bool, log: Log) -> None:
+def _check_seed(transform: Any, pipeline: Pipeline) -> None:
     """Log what is lost of a seed that ties several transforms together."""
     seed = getattr(transform, "seed", None)
     if seed is None or sum(map(_draws, _parts(transform))) < 2:
@@ -252,13 +246,13 @@ def _check_seed(transform: Any, *, strict: bool, for_loader: bool, log: Log) -> 
         f"seed={seed} gives all of its transforms the same random numbers, so that their choices "
         "go together; here each draws its own."
     )
-    if strict:
+    if pipeline.strict:
         ways = "Leave seed out, and give it to accelerate or to the Loader."
-        if not for_loader:
+        if not pipeline.for_loader:
             ways += " Or pass strict=False."
-        log.refuse(type(transform).__name__, f"{why} {ways}")
+        pipeline.log.refuse(class_name(transform), f"{why} {ways}")
     else:
-        log.not_needed(f"seed={seed}", why)
+        pipeline.log.not_needed(f"seed={seed}", why)
 
 
 def _parts(transform: Any) -> Iterator[Any]:
@@ -276,5 +270,5 @@ def _draws(transform: Any) -> bool:
     )
     chooses_size = isinstance(getattr(transform, "max_size", None), (list, tuple))
     is_sure = getattr(transform, "p", None) in (0, 1)
-    known = type(transform).__name__ in _DRAW_NOTHING
+    known = class_name(transform) in _DRAW_NOTHING
     return not (known and is_sure) or chooses_place or chooses_size

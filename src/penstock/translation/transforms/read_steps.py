@@ -16,12 +16,12 @@ from penstock.errors import TransformError
 from penstock.transforms.conversions import moves_bytes_only
 from penstock.transforms.python_step import library_of
 from penstock.translation.transforms.identify import (
+    class_name,
     describe,
     full_name,
     is_of_albumentations,
     torchvision_generation,
 )
-from penstock.translation.transforms.lines import Log
 from penstock.translation.transforms.pipeline import (
     Pipeline,
     RgbStep,
@@ -36,7 +36,6 @@ from penstock.translation.transforms.read_torchvision import (
     NOT_TO_THE_BYTE,
     SAME_FOR_GRAY,
     VALUE_STEPS,
-    class_name,
     is_box_op,
     is_image_op,
     make_ours,
@@ -49,7 +48,7 @@ _IDENTITIES = ("torch.nn.modules.linear.Identity", "torchvision.transforms.v2._m
 _PRESETS = "torchvision.transforms._presets"
 _IMAGE_PRESETS = ("ImageClassification", "ObjectDetection", "SemanticSegmentation")
 _TAKE_ARRAYS = ("ToTensor", "ToImage")  # of torchvision's
-_PYTHON_NOTE = "runs as it is, one image at a time, and holds Python's lock meanwhile"
+_PYTHON_NOTE = "runs as it is, one image at a time, while it holds Python's lock"
 
 
 def flatten_steps(steps: tuple[Any, ...]) -> Iterator[Any]:
@@ -64,10 +63,10 @@ def flatten_steps(steps: tuple[Any, ...]) -> Iterator[Any]:
             yield step
 
 
-def read_step(step: Any, pipeline: Pipeline, *, strict: bool, log: Log) -> None:
+def read_step(step: Any, pipeline: Pipeline) -> None:
     """Append what a step comes to; TransformError says why there is nothing."""
     if is_of_albumentations(step):
-        read_albumentations(step, pipeline, strict=strict, log=log)
+        read_albumentations(step, pipeline)
         return
     if pipeline.layout == "hwc" and class_name(step) not in _TAKE_ARRAYS:
         raise TransformError(
@@ -76,94 +75,90 @@ def read_step(step: Any, pipeline: Pipeline, *, strict: bool, log: Log) -> None:
         )
     if pipeline.has_whole_boxes:
         _check_whole_boxes(step)
-    _read_one(step, pipeline, strict, log)
+    _read_one(step, pipeline)
 
 
-def _read_one(step: Any, pipeline: Pipeline, strict: bool, log: Log) -> None:
+def _read_one(step: Any, pipeline: Pipeline) -> None:
     kind = full_name(type(step))
-    if kind.startswith("timm.") and _read_timm(step, pipeline, log):
+    if kind.startswith("timm.") and _read_timm(step, pipeline):
         return
     if kind in _IDENTITIES:
-        log.not_needed(describe(step), "it changes nothing")
+        pipeline.log.not_needed(describe(step), "it changes nothing")
     elif kind.startswith(_PRESETS):
-        _read_preset(step, pipeline, log)
+        _read_preset(step, pipeline)
     elif torchvision_generation(step) is not None and class_name(step) in VALUE_STEPS:
-        read_value_step(step, pipeline, log)
+        read_value_step(step, pipeline)
     elif (pipeline.has_targets or pipeline.for_loader) and is_box_op(step):
-        _read_box_op(step, pipeline, log)
+        _read_box_op(step, pipeline)
     elif not is_image_op(step):
-        _keep_in_python(step, _PYTHON_NOTE, pipeline, log)
+        _keep_in_python(step, _PYTHON_NOTE, pipeline)
     elif pipeline.stage == Stage.PILLOW:
-        _read_on_pillow(step, pipeline, strict, log)
+        _read_on_pillow(step, pipeline)
     elif pipeline.stage == Stage.BYTES:
-        _read_on_bytes(step, pipeline, strict, log)
+        _read_on_bytes(step, pipeline)
     else:
-        _read_on_numbers(step, pipeline, log)
+        _read_on_numbers(step, pipeline)
 
 
-def _read_timm(step: Any, pipeline: Pipeline, log: Log) -> bool:
+def _read_timm(step: Any, pipeline: Pipeline) -> bool:
     try:
-        return read_timm_step(step, pipeline, log)
+        return read_timm_step(step, pipeline)
     except StageError:
         raise
     except TransformError as error:
         may_stay = pipeline.stage == Stage.PILLOW and not pipeline.for_loader
         if not may_stay:
             raise
-        _keep_in_python(step, f"{error} It {_PYTHON_NOTE}", pipeline, log)
+        _keep_in_python(step, f"{error} It {_PYTHON_NOTE}", pipeline)
         return True
 
 
-def _read_box_op(step: Any, pipeline: Pipeline, log: Log) -> None:
+def _read_box_op(step: Any, pipeline: Pipeline) -> None:
     if getattr(step, "labels_getter", "default") is None:
         raise TransformError("labels_getter=None leaves labels without a box. Leave it out.")
     moves_pixels = class_name(step) in ("RandomIoUCrop", "RandomZoomOut")
     if moves_pixels and pipeline.stage != Stage.PILLOW:
         raise TransformError(f"it meets {pipeline.stage.value}. Put it before ToImage().")
-    pipeline.add(make_ours(step))
-    log.native(describe(step), repr(pipeline.ops[-1]))
+    pipeline.take(step, make_ours(step))
 
 
-def _read_on_pillow(step: Any, pipeline: Pipeline, strict: bool, log: Log) -> None:
+def _read_on_pillow(step: Any, pipeline: Pipeline) -> None:
     if class_name(step) == "Grayscale":
-        pipeline.add(make_ours(step))
+        pipeline.take(step, make_ours(step))
         pipeline.is_gray = step.num_output_channels == 1
-        log.native(describe(step), repr(pipeline.ops[-1]))
         return
     names = names_within(step)
     if pipeline.is_gray:
         _check_gray(step)
     near = "; ".join(NOT_TO_THE_BYTE[name] for name in sorted(names & NOT_TO_THE_BYTE.keys()))
-    if strict and near:
-        _keep_near_in_python(step, near, pipeline, log)
+    if pipeline.strict and near:
+        _keep_near_in_python(step, near, pipeline)
         return
     try:
         ours = make_ours(step)
     except TransformError as error:
         if pipeline.for_loader:
             raise
-        _keep_in_python(step, f"{error} It {_PYTHON_NOTE}", pipeline, log)
+        _keep_in_python(step, f"{error} It {_PYTHON_NOTE}", pipeline)
         return
-    pipeline.add(ours)
-    log.native(describe(step), repr(ours), near)
+    pipeline.take(step, ours, near)
 
 
-def _read_on_bytes(step: Any, pipeline: Pipeline, strict: bool, log: Log) -> None:
+def _read_on_bytes(step: Any, pipeline: Pipeline) -> None:
     exact = moves_bytes_only(step)
-    if strict and not exact:
+    if pipeline.strict and not exact:
         way = "." if pipeline.for_loader else ", or pass strict=False."
         raise TransformError(
-            "it meets a tensor here, where torchvision rounds otherwise than on Pillow images. "
+            "it meets a tensor here, where torchvision does not round as on Pillow images. "
             f"Put ToImage() or PILToTensor() after it{way}"
         )
     if pipeline.is_gray:
         _check_gray(step)
-    pipeline.add(make_ours(step))
     note = "" if exact else "done as on a Pillow image; by tensors it differs by a level at times"
-    log.native(describe(step), repr(pipeline.ops[-1]), note)
+    pipeline.take(step, make_ours(step), note)
 
 
-def _read_on_numbers(step: Any, pipeline: Pipeline, log: Log) -> None:
+def _read_on_numbers(step: Any, pipeline: Pipeline) -> None:
     """Only what moves pixels and makes none can be done before values are computed."""
     name = class_name(step)
     moves_only = name in ("RandomHorizontalFlip", "RandomVerticalFlip")
@@ -176,8 +171,7 @@ def _read_on_numbers(step: Any, pipeline: Pipeline, log: Log) -> None:
             "it meets a floating-point tensor here; the core works on bytes. "
             "Put it before ToTensor() or ToDtype(...)."
         )
-    pipeline.add(make_ours(step))
-    log.native(describe(step), repr(pipeline.ops[-1]), "done earlier, to the same effect")
+    pipeline.take(step, make_ours(step), "done earlier, to the same effect")
 
 
 def _check_whole_boxes(step: Any) -> None:
@@ -198,7 +192,7 @@ def _check_gray(step: Any) -> None:
         )
 
 
-def _keep_in_python(step: Any, note: str, pipeline: Pipeline, log: Log) -> None:
+def _keep_in_python(step: Any, note: str, pipeline: Pipeline) -> None:
     library = library_of(step)
     if library is not None and not is_image_op(step):
         pipeline.is_lost = True  # it may make a tensor
@@ -206,7 +200,7 @@ def _keep_in_python(step: Any, note: str, pipeline: Pipeline, log: Log) -> None:
         raise _not_for_loader(step)
     _check_python(step, pipeline, note)
     pipeline.add(T.PythonStep(RgbStep(step)))
-    log.python(describe(step), note, microseconds_on_a_picture(step), "PythonStep")
+    pipeline.log.python(describe(step), note, microseconds_on_a_picture(step), "PythonStep")
 
 
 def _check_python(step: Any, pipeline: Pipeline, note: str) -> None:
@@ -221,7 +215,7 @@ def _check_python(step: Any, pipeline: Pipeline, note: str) -> None:
         raise TransformError("it is not callable.")
 
 
-def _keep_near_in_python(step: Any, near: str, pipeline: Pipeline, log: Log) -> None:
+def _keep_near_in_python(step: Any, near: str, pipeline: Pipeline) -> None:
     """Keep what ours is near to, and say what it would bring to take ours."""
     if pipeline.for_loader:
         raise _not_for_loader(step)
@@ -237,7 +231,7 @@ def _keep_near_in_python(step: Any, near: str, pipeline: Pipeline, log: Log) -> 
     note += ". Pass strict=False to take it"
     _check_python(step, pipeline, note)
     pipeline.add(T.PythonStep(RgbStep(step)))
-    log.python(describe(step), note, called, "PythonStep", near=True)
+    pipeline.log.python(describe(step), note, called, "PythonStep", near=True)
 
 
 def _not_for_loader(step: Any) -> TransformError:
@@ -260,7 +254,7 @@ def _not_for_loader(step: Any) -> TransformError:
     )
 
 
-def _read_preset(preset: Any, pipeline: Pipeline, log: Log) -> None:
+def _read_preset(preset: Any, pipeline: Pipeline) -> None:
     """What torchvision's weights bring along: `Weights.transforms()`."""
     kind = class_name(preset)
     if kind not in _IMAGE_PRESETS:
@@ -276,4 +270,4 @@ def _read_preset(preset: Any, pipeline: Pipeline, log: Log) -> None:
     pipeline.add_values(T.ToTensor())
     if hasattr(preset, "mean"):
         pipeline.normalise(tuple(preset.mean), tuple(preset.std))
-    log.native(kind, ", ".join(map(class_name, pipeline.ops[before:] + pipeline.final)))
+    pipeline.log.native(kind, ", ".join(map(class_name, pipeline.ops[before:] + pipeline.final)))

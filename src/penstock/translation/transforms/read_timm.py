@@ -31,39 +31,29 @@ from penstock.transforms.moves import CropMove, Move, PadMode, PadMove, ResizeMo
 from penstock.transforms.op import ImageOp
 from penstock.transforms.policies.timm import TimmAutoAugment
 from penstock.transforms.values import Element, read_element
-from penstock.translation.transforms.identify import describe, imported
-from penstock.translation.transforms.lines import Log
+from penstock.translation.transforms.identify import class_name, imported
 from penstock.translation.transforms.pipeline import Pipeline, Stage, StageError
 
 _MODULES = ("timm.data.transforms", "timm.data.auto_augment", "timm.data.random_erasing")
 
 
-def read_timm_step(step: Any, pipeline: Pipeline, log: Log) -> bool:
-    """Append what one of timm's comes to; False if it is not one that is known."""
-    name = type(step).__name__
+def read_timm_step(step: Any, pipeline: Pipeline) -> bool:
+    """Append what stands for one of timm's transforms; False if it is not known."""
+    name = class_name(step)
     if type(step).__module__ not in _MODULES:
         return False
-    if name in _CONVERSIONS:
-        before = len(pipeline.final)
-        _CONVERSIONS[name](step, pipeline)
-        if len(pipeline.final) > before:
-            log.native(describe(step), repr(pipeline.final[-1]))
-        else:
-            log.not_needed(describe(step), "the core's images are what it makes")
-        return True
-    if name == "RandomErasing":
-        erase(step, pipeline, log)
+    if name in _VALUE_STEPS:
+        pipeline.read(step, _VALUE_STEPS[name])
         return True
     if name not in _IMAGE_STEPS:
         return False
     if not pipeline.has_rgb_pillow:
         raise StageError(f"it meets {pipeline.what_is_met}; known are RGB Pillow images.")
-    pipeline.add(_IMAGE_STEPS[name](step))
-    log.native(describe(step), repr(pipeline.ops[-1]))
+    pipeline.take(step, _IMAGE_STEPS[name](step))
     return True
 
 
-def erase(step: Any, pipeline: Pipeline, log: Log) -> None:
+def erase(step: Any, pipeline: Pipeline) -> None:
     """Append RandomErasing, which timm has its own of; it works on finished values."""
     if pipeline.stage != Stage.NUMBERS or pipeline.is_gray:
         raise StageError(f"it meets {pipeline.stage.value}; known are RGB images after Normalize.")
@@ -81,7 +71,6 @@ def erase(step: Any, pipeline: Pipeline, log: Log) -> None:
     value: float | str = "random" if step.per_pixel else 0.0
     area = (step.min_area, step.max_area)
     pipeline.erasings.append(T.RandomErasing(step.probability, area, (low, high), value))
-    log.native(describe(step), repr(pipeline.erasings[-1]))
 
 
 def _to_scaled(step: Any, pipeline: Pipeline) -> None:
@@ -114,10 +103,11 @@ def _to_array(step: Any, pipeline: Pipeline) -> None:
     _to_bytes(step, pipeline)
 
 
-_CONVERSIONS: dict[str, Callable[[Any, Pipeline], None]] = {
+_VALUE_STEPS: dict[str, Callable[[Any, Pipeline], None]] = {
     "MaybePILToTensor": _to_bytes,
     "MaybeToTensor": _to_scaled,
     "PILToTensor": _to_bytes,
+    "RandomErasing": erase,
     "ToNumpy": _to_array,
     "ToTensor": _to_unscaled,
 }
@@ -183,7 +173,7 @@ def _rand_augment(step: Any) -> Any:
         sections.append("tweights")
     elif step.choice_weights is not None or names != known._RAND_TRANSFORMS:  # noqa: SLF001
         raise TransformError(
-            "its set of ops is not one that ours have: known are the usual ones, those with inc1, "
+            "ours do not have its set of ops: known are the usual ones, those with inc1, "
             "and tweights."
         )
     return T.RandAugment.from_timm("-".join(["rand", *sections]), _hparams(first))
@@ -352,6 +342,6 @@ def _refuse(where: str, what: str, bad: Bools, draws: Draws, sizes: Sizes) -> No
     if bad.any():
         row = int(bad.argmax())
         raise TransformError(
-            f"{where} (step {draws.stream + 1}): sample {draws.samples[row]} is {sizes[row]} here, "
-            f"and {what}. Leave it out, or give other sizes."
+            f"{where} (step {draws.stream + 1}): sample {draws.sample_at(row)} is {sizes[row]} "
+            f"here, and {what}. Leave it out, or give other sizes."
         )

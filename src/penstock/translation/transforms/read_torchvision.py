@@ -13,8 +13,7 @@ from typing import Any
 from penstock import transforms as T
 from penstock.errors import TransformError
 from penstock.transforms.values import Element, read_element
-from penstock.translation.transforms.identify import describe, torchvision_generation
-from penstock.translation.transforms.lines import Log
+from penstock.translation.transforms.identify import class_name, torchvision_generation
 from penstock.translation.transforms.pipeline import Pipeline, Stage, StageError
 
 _WARP = ("interpolation", "fill")
@@ -65,8 +64,8 @@ _CONTAINERS = ("RandomApply", "RandomChoice", "RandomOrder")
 # from Pillow's arithmetic. How near they are (docs/augmentations.md). One that becomes exact is
 # taken out here, and is then translated like any other.
 NOT_TO_THE_BYTE = {
-    "AugMix": "within a level, but for 1 value in 100 along the edges of what is turned",
-    "ElasticTransform": "within a level; with nearest or bicubic, but for 2 pixels in 1,000",
+    "AugMix": "within a level, except for 1 value in 100 along the edges of what is rotated",
+    "ElasticTransform": "within a level; with nearest or bicubic, except for 2 pixels in 1,000",
     "RandomPerspective": "within a level; the last digits of its numbers differ",
 }
 
@@ -85,11 +84,6 @@ SAME_FOR_GRAY = (
 
 # Boxes of whole numbers are cut off after these, where the last bit of a product can decide.
 NOT_FOR_WHOLE_BOXES = ("ElasticTransform", "RandomAffine", "RandomPerspective", "RandomRotation")
-
-
-def class_name(transform: Any) -> str:
-    """Return the name of a transform's class."""
-    return type(transform).__name__
 
 
 def is_image_op(transform: Any) -> bool:
@@ -155,20 +149,14 @@ def _plain(value: Any) -> Any:
     return tuple(value) if isinstance(value, list) else value
 
 
-def read_value_step(step: Any, pipeline: Pipeline, log: Log) -> None:
+def read_value_step(step: Any, pipeline: Pipeline) -> None:
     """Append what the step comes to; TransformError says why there is nothing."""
-    if pipeline.stage == Stage.PILLOW and type(step).__name__ in _FOR_TENSORS:
-        untouched = "torchvision leaves Pillow images as they are; after ToImage() it would count"
+    read = VALUE_STEPS[class_name(step)]
+    if pipeline.stage == Stage.PILLOW and class_name(step) in _FOR_TENSORS:
+        why = "torchvision leaves Pillow images as they are; after ToImage() it would count"
+        pipeline.read(step, read, why)
     else:
-        untouched = "the core's images are what it makes"
-    before = list(pipeline.final), list(pipeline.ops), list(pipeline.erasings)
-    VALUE_STEPS[type(step).__name__](step, pipeline)
-    after = pipeline.final, pipeline.ops, pipeline.erasings
-    for earlier, now in zip(before, after, strict=True):
-        if len(now) > len(earlier):
-            log.native(describe(step), repr(now[-1]))
-            return
-    log.not_needed(describe(step), untouched)
+        pipeline.read(step, read)
 
 
 def _to_tensor(step: Any, pipeline: Pipeline) -> None:

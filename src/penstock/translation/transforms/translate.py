@@ -14,11 +14,12 @@ from penstock.transforms.op import BoxOp, Transform
 from penstock.transforms.python_step import PythonStep, library_of
 from penstock.transforms.values import FinalOp
 from penstock.translation.transforms.identify import (
+    class_name,
     full_name,
     is_of_albumentations,
     torchvision_generation,
 )
-from penstock.translation.transforms.lines import Log, Translation
+from penstock.translation.transforms.lines import Translation
 from penstock.translation.transforms.pipeline import Pipeline, Stage
 from penstock.translation.transforms.read_steps import flatten_steps, read_step
 from penstock.translation.transforms.read_torchvision import read_value_step
@@ -45,26 +46,26 @@ def translate(transform: Any) -> Translated:
     """
     if transform is None or not _has_foreign(transform):
         return Translated(transform, Translation(()))
-    log, pipeline = Log(), Pipeline(for_loader=True)
+    pipeline = Pipeline(for_loader=True)
     for step in _single_steps(transform):
-        with pipeline.refusing(step, log):
-            _read_step(step, pipeline, log)
+        with pipeline.refusing(step):
+            _read_step(step, pipeline)
     whole = None
     try:
         whole = _whole(pipeline)
     except TransformError as error:
-        if not log.has_refusals:
-            log.refuse("the transform as a whole", str(error))
-    reasons = log.translation().reasons
+        if not pipeline.log.has_refusals:
+            pipeline.log.refuse("the transform as a whole", str(error))
+    reasons = pipeline.log.translation().reasons
     if reasons:
         listed = "".join(f"\n- {reason}" for reason in reasons)
         raise TranslationError(f"Loader: ours cannot stand for this transform:{listed}", reasons)
-    return Translated(whole, log.translation())
+    return Translated(whole, pipeline.log.translation())
 
 
 def translate_batch(given: Any) -> Any:
     """Return a transform of batches with ours in the place of torchvision's or timm's."""
-    generation, name = torchvision_generation(given), type(given).__name__
+    generation, name = torchvision_generation(given), class_name(given)
     if generation == 2 and name in ("CutMix", "MixUp"):
         return getattr(T, name)(alpha=given.alpha, num_classes=given.num_classes)
     if generation is not None and name == "RandomChoice":
@@ -98,37 +99,37 @@ def _single_steps(given: Any) -> Iterator[Any]:
 
 def _is_lambda(step: Any) -> bool:
     """Whether it is torchvision's way to call a function; one for some types only is not taken."""
-    is_one = torchvision_generation(step) is not None and type(step).__name__ == "Lambda"
+    is_one = torchvision_generation(step) is not None and class_name(step) == "Lambda"
     return is_one and getattr(step, "types", (object,)) == (object,)
 
 
 def _is_foreign(step: Any) -> bool:
     """Whether a library brought it, or the user derived it from one of Albumentations'.
 
-    Those are called by `image=`, so they are no functions of an image.
+    Those are called with `image=`, so they cannot be taken for functions of an image.
     """
     return not isinstance(step, Transform) and (
         library_of(step) is not None or is_of_albumentations(step)
     )
 
 
-def _read_step(step: Any, pipeline: Pipeline, log: Log) -> None:
+def _read_step(step: Any, pipeline: Pipeline) -> None:
     if not _is_foreign(step):
-        _read_ours(as_transform(step), pipeline, log)
+        _read_ours(as_transform(step), pipeline)
         return
     if is_of_albumentations(step) and pipeline.has_rgb_pillow:
         pipeline.stage = Stage.ARRAY  # np.array(image), which nobody can write here
-    read_step(step, pipeline, strict=True, log=log)
+    read_step(step, pipeline)
 
 
-def _read_ours(step: Any, pipeline: Pipeline, log: Log) -> None:
+def _read_ours(step: Any, pipeline: Pipeline) -> None:
     """Append one of ours, which means the same whatever stands before it, or is refused."""
     if pipeline.stage == Stage.ARRAY:
         pipeline.stage = Stage.PILLOW
     if isinstance(step, Identity):
         return
     if isinstance(step, Conversion):
-        read_value_step(step, pipeline, log)
+        read_value_step(step, pipeline)
     elif isinstance(step, FinalOp):
         _read_final(step, pipeline)
     elif isinstance(step, T.RandomErasing) and pipeline.stage == Stage.NUMBERS:
@@ -137,8 +138,8 @@ def _read_ours(step: Any, pipeline: Pipeline, log: Log) -> None:
         pipeline.add(step)
     else:
         raise TransformError(
-            f"it meets {pipeline.stage.value}, where torchvision would compute otherwise than on a "
-            "Pillow image. Put it before what makes the tensor."
+            f"it meets {pipeline.stage.value}, where torchvision does not compute as on a Pillow "
+            "image. Put it before what makes the tensor."
         )
 
 

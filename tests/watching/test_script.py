@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from penstock.results.records import Verdict
-from penstock.watching.script.loaders import FoundLoaders
+from penstock.watching.script import ScriptLoaders
 
 
 @pytest.fixture
@@ -40,7 +40,7 @@ def classes():
 
 @pytest.fixture
 def loaders(classes):
-    loaders = FoundLoaders(str(Path(__file__).parent))
+    loaders = ScriptLoaders(str(Path(__file__).parent))
     loaders.time_iteration(*classes)
     return loaders
 
@@ -51,7 +51,7 @@ def test_epochs_of_a_loader_add_up(loaders, classes):
         assert len(list(loader)) == 3
     (found,) = loaders.found
 
-    assert found.where.startswith("test_found_loaders.py:")
+    assert found.where.startswith("test_script.py:")
     assert (found.report().epochs, found.report().images) == (2, 12)
 
 
@@ -83,7 +83,7 @@ def test_loaders_made_anew_over_the_same_data_are_one(loaders, classes):
 
 def test_the_verdict_is_that_of_the_times(classes):
     now_s = 0.0
-    loaders = FoundLoaders(str(Path(__file__).parent), clock=lambda: now_s)
+    loaders = ScriptLoaders(str(Path(__file__).parent), clock=lambda: now_s)
     loaders.time_iteration(*classes)
     for _ in classes[0](count=10):
         now_s += 0.01
@@ -137,7 +137,7 @@ def test_a_subclass_with_iterators_of_its_own_still_works(loaders, classes):
 
 
 def test_a_line_outside_the_scripts_folder_is_not_named(classes, tmp_path):
-    loaders = FoundLoaders(str(tmp_path))
+    loaders = ScriptLoaders(str(tmp_path))
     loaders.time_iteration(*classes)
     list(classes[0]())
 

@@ -1,3 +1,5 @@
+"""Every transform prints as the call that makes it."""
+
 import pickle
 
 import pytest
@@ -31,3 +33,31 @@ def test_compose_prints_one_transform_a_line():
     assert repr(T.Compose([T.Pad(1), inner])) == (
         "Compose([\n    Pad(padding=1),\n    Compose([\n        CenterCrop(size=2),\n    ]),\n])"
     )
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "ColorJitter(brightness=0.4, hue=(-0.1, 0.1))",
+        "RandomPhotometricDistort(p=0.3)",
+        "GaussianBlur(kernel_size=(3, 5))",
+        "RandomErasing(value='random')",
+        "RandomRotation(degrees=10, expand=True)",
+        "RandomAffine(degrees=(-5, 5), translate=(0.1, 0.2))",
+        "RandomApply(transforms=[Grayscale()], p=0.3)",
+        "RandomOrder(transforms=(Grayscale(), RandomInvert()))",
+        "RandAugment()",
+        "RandAugment(num_ops=3, flavor='tpu')",
+        "RandAugment.from_timm('rand-m9-mstd0.5-inc1')",
+        "RandAugment.from_timm('rand-m9', {'translate_pct': 0.3})",
+        "AutoAugment(policy=AutoAugmentPolicy.SVHN)",
+        "TrivialAugmentWide(num_magnitude_bins=11)",
+        "AugMix(severity=5)",
+        "PopulationBasedAugment(epochs=100)",
+    ],
+)
+def test_an_augmentation_prints_as_the_call_that_makes_it(text):
+    transform = eval(text, vars(T).copy())  # noqa: S307
+
+    assert repr(transform) == text
+    assert pickle.loads(pickle.dumps(transform)) == transform  # noqa: S301

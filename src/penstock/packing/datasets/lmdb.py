@@ -1,33 +1,43 @@
-"""LMDB: a Caffe Datum or an encoded image a key. Pickled values are refused: they are programs."""
+"""LMDB: a Caffe Datum or an encoded image per key.
+
+A Datum is one image, as pixels or as a file, and its label. Pickled values are refused: they are
+programs.
+"""
 
 from __future__ import annotations
 
 import os
 from collections.abc import Iterator
-from contextlib import contextmanager
 from functools import cached_property
-from typing import ClassVar, NoReturn
+from typing import ClassVar, NamedTuple, NoReturn
 from weakref import WeakValueDictionary
 
 import numpy as np
 
 from penstock._core import GuardedRange
 from penstock.errors import SourceError
-from penstock.limits import beyond, how_to_allow
-from penstock.packing.datasets.caffe_datum import parse_datum
-from penstock.packing.datasets.files import unreadable
-from penstock.packing.datasets.images import png_of_pixels
-from penstock.packing.datasets.layout_source import LayoutSource
-from penstock.packing.datasets.names import image_extension, safe_name
-from penstock.packing.datasets.optional import require
+from penstock.packing.datasets.annotations import png_of_pixels
+from penstock.packing.datasets.files import (
+    check_limit,
+    image_extension,
+    names_in,
+    recognise_file,
+    safe_name,
+    unreadable,
+)
+from penstock.packing.datasets.layout_source import Asked, Layout, LayoutSource, require
+from penstock.packing.datasets.protobuf import fields, packed_varints, submessage
 from penstock.packing.items import LABEL, PackItem
 from penstock.printable import printable
 from penstock.regular_file import require_regular
 from penstock.sources.source import PathTable
 
+# The fields of a Datum.
+CHANNELS, HEIGHT, WIDTH, DATA, DATUM_LABEL, FLOAT_DATA, ENCODED = range(1, 8)
+
 
 class _Environment:
-    """An open environment. LMDB opens each but once a process, so that sources share it."""
+    """An open environment. LMDB opens each only once per process, so that sources share it."""
 
     _open: ClassVar[WeakValueDictionary[str, _Environment]] = WeakValueDictionary()
 
@@ -79,47 +89,32 @@ class _Environment:
         return int(self._handle.stat()["entries"])
 
     @cached_property
-    def _keys(self) -> PathTable:
-        """All keys, so that the n-th can be found: LMDB does not number its entries."""
-        with self._explained(), self._handle.begin(buffers=True) as transaction:
-            self._check_whole()
-            keys = PathTable.from_paths(
-                bytes(key) for key in transaction.cursor().iternext(values=False)
-            )
-            self._check_whole()
+    def keys(self) -> PathTable:
+        """All keys, in their order; for reading in any order only, as they take memory."""
+        with self._handle.begin() as transaction:
+            keys = PathTable.from_paths(transaction.cursor().iternext(values=False))
+        self._check_whole()
         return keys
 
-    def entries(self, start: int = 0) -> Iterator[tuple[bytes, bytes]]:
-        """Yield keys and values in the order of keys, from entry `start` on."""
-        if start and start >= len(self):
-            return
-        first = os.fsencode(self._keys[start]) if start else None
-        with self._explained():
+    def entries(self, first: bytes = b"", first_number: int = 0) -> Iterator[tuple[bytes, bytes]]:
+        """Yield keys and values in the order of keys, from key `first` and its number on."""
+        try:
             with self._handle.begin(buffers=True) as transaction:
                 self._check_whole()
                 cursor = transaction.cursor()
-                if first is not None and not cursor.set_key(first):
+                if first and not cursor.set_key(first):
                     raise SourceError(
-                        f"{self.title}: the entry {first[:80]!r} is gone. Open it again."
+                        f"{_where(self.title, first_number, first)}: is no longer there."
                     )
-                for number, (key, value) in enumerate(cursor, start):
+                for number, (key, value) in enumerate(cursor, start=first_number):
                     self._check_whole(value)
-                    if beyond("record_bytes", len(value)):
-                        where = _where(self.title, number, bytes(key[:80]))
-                        raise SourceError(
-                            f"{where}: {len(value):,} bytes. "
-                            f"{how_to_allow('record_bytes', len(value))}."
-                        )
+                    where = _where(self.title, number, bytes(key[:80]))
+                    check_limit("record_bytes", len(value), f"{where}: {len(value):,} bytes")
                     entry = bytes(key), bytes(value)
                     self._check_whole()
                     yield entry
                     self._check_whole()
             self._check_whole()
-
-    @contextmanager
-    def _explained(self) -> Iterator[None]:
-        try:
-            yield
         except self._lmdb.Error as error:
             self._check_whole()
             raise SourceError(
@@ -142,7 +137,14 @@ def _maps_of(path: str) -> Iterator[tuple[int, int]]:
             yield begin, end - begin
 
 
-def open_lmdb(path: str) -> LayoutSource:
+def recognise_lmdb(path: str) -> str | None:
+    """Recognise an environment: a folder with data.mdb, or the file itself."""
+    if os.path.isdir(path):
+        return "data.mdb" if "data.mdb" in names_in(path) else None
+    return recognise_file(path, (".mdb", ".lmdb"))
+
+
+def open_lmdb(path: str, _: Asked) -> LayoutSource:
     """Open an environment: a folder with data.mdb, or the file itself."""
     environment = _Environment.at(path)
     title = printable(path)
@@ -152,25 +154,35 @@ def open_lmdb(path: str) -> LayoutSource:
     encoded = image_extension(first[1]) is not None
     labelled = not encoded and parse_datum(first[1], _where(title, 0, first[0])).label is not None
 
-    def items(start: int) -> Iterator[PackItem]:
-        for position, (key, value) in enumerate(environment.entries(start), start):
-            where = _where(title, position, key)
-            yield (
-                _encoded(key, value, where)
-                if encoded
-                else _datum(key, value, where, labelled=labelled)
-            )
+    def item(position: int, key: bytes, value: bytes) -> PackItem:
+        where = _where(title, position, key)
+        if encoded:
+            return _encoded(key, value, where)
+        return _datum(key, value, where, labelled=labelled)
+
+    def stream(start: int) -> Iterator[PackItem]:
+        for position, (key, value) in enumerate(environment.entries()):
+            if position >= start:
+                yield item(position, key, value)
+
+    def read(index: int) -> PackItem:
+        key = os.fsencode(environment.keys[index])
+        return item(index, *next(environment.entries(key, index)))
 
     return LayoutSource(
         kind="lmdb",
         title=title,
         columns=(LABEL,) if labelled else (),
-        read=items,
+        read=read,
         length=len(environment),
         details=("encoded images" if encoded else "Caffe Datum")
         + ("" if labelled else " without labels"),
         files=(environment.data_file,),
+        stream=stream,
     )
+
+
+LMDB = Layout("lmdb", recognise_lmdb, open_lmdb, splits=False)
 
 
 def _where(title: str, position: int, key: bytes) -> str:
@@ -211,3 +223,43 @@ def _name(key: bytes, extension: str, where: str) -> str:
     own = os.path.splitext(name)[1].lower()
     # Caffe names an entry after the file it was decoded from; what we have is a PNG.
     return name if own.replace(".jpeg", ".jpg") == extension else name + extension
+
+
+class Datum(NamedTuple):
+    """The message, without its float_data."""
+
+    channels: int
+    height: int
+    width: int
+    data: memoryview
+    label: int | None
+    encoded: bool
+
+
+def parse_datum(value: bytes, where: str) -> Datum:
+    """Read a Datum, or raise if this cannot be one."""
+    numbers = dict.fromkeys((CHANNELS, HEIGHT, WIDTH, DATUM_LABEL, ENCODED), 0)
+    data, labelled = memoryview(b""), False
+    if value[:1] == b"\x80":
+        raise SourceError(
+            f"{where}: a pickled value. Pickle can run any program, so it is never read; "
+            "store encoded images or Caffe Datum instead."
+        )
+    for number, content in fields(memoryview(value), where):
+        if number in numbers and isinstance(content, int):
+            numbers[number] = packed_varints(content, where)[0]
+            labelled = labelled or number == DATUM_LABEL
+        elif number == DATA:
+            data = submessage(content, where)
+        elif number == FLOAT_DATA:
+            raise SourceError(f"{where}: pixels are floats; only 8-bit images are read.")
+        else:
+            raise SourceError(f"{where}: neither an encoded image nor a Caffe Datum.")
+    return Datum(
+        numbers[CHANNELS],
+        numbers[HEIGHT],
+        numbers[WIDTH],
+        data,
+        numbers[DATUM_LABEL] if labelled else None,
+        bool(numbers[ENCODED]),
+    )

@@ -3,6 +3,8 @@
 import numpy as np
 import pytest
 
+from drawn import batch
+from penstock import transforms as T
 from penstock.geometry import Sizes
 from penstock.transforms.effects import Effect
 from penstock.transforms.policies.ops import Scene, policy_move
@@ -68,3 +70,14 @@ def test_levels_beyond_ten_stay_in_range():
 
     assert move.numbers[4, 0] == 8
     assert move.numbers[14, :4].tolist() == [0, 0, 50, 60]
+
+
+def test_tpu_cutouts_stay_inside_and_reach_as_far_as_told():
+    moves = batch(T.RandAugment(1, 5, flavor="tpu"), 4000, (100, 120))
+    erased = moves[0].numbers[moves[0].effect == Effect.ERASE]
+    top, left, height, width = erased[:, :4].T
+
+    assert len(erased) > 100
+    assert ((top >= 0) & (left >= 0) & (top + height <= 100) & (left + width <= 120)).all()
+    assert (height.max(), width.max()) == (40, 40)  # 40 / 2 to each side
+    assert (erased[:, 4:7] == 128).all()

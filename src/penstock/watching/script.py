@@ -1,26 +1,29 @@
-"""Loaders that a script makes and iterates over, timed without the script's knowing."""
+"""`penstock run`, from inside the script: its loaders, timed without its knowing, and its end."""
 
 from __future__ import annotations
 
 import functools
 import os
+import signal
 import sys
+import threading
 import weakref
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from types import FrameType, ModuleType, TracebackType
-from typing import Any
+from typing import Any, NoReturn
 
 from penstock.watching.loader_facts import LoaderFacts, count_images, read_facts
 from penstock.watching.report import WatchReport, summarise
 from penstock.watching.sampling import LoaderSamples, Sampling
 from penstock.watching.step_times import Clock, StepTimes
 
+Handler = Callable[[int, FrameType | None], None] | signal.Handlers
 EPOCH = "_penstock_epoch_times"  # the attribute with which an iterator is timed
 
 
 @dataclass(slots=True)
-class FoundLoader:
+class ScriptLoader:
     """A loader the script iterated over."""
 
     loader: weakref.ref[Any]
@@ -35,7 +38,7 @@ class FoundLoader:
         return summarise(self.times, self.facts, self.samples)
 
 
-class FoundLoaders:
+class ScriptLoaders:
     """Every loader found, in the order of first use.
 
     `folder` is where the script's own files are: lines in them are worth naming. `on_find` is
@@ -48,7 +51,7 @@ class FoundLoaders:
         clock: Clock | None = None,
         on_find: Callable[[], None] = lambda: None,
     ) -> None:
-        self.found: list[FoundLoader] = []
+        self.found: list[ScriptLoader] = []
         self._clock = clock
         self._on_find = on_find
         self._folder = os.path.realpath(folder)
@@ -109,7 +112,7 @@ class FoundLoaders:
         """End sampling; what was found stays, but its reports have to be made before."""
         self._sampling.close()
 
-    def _find(self, loader: Any, caller: FrameType) -> FoundLoader:
+    def _find(self, loader: Any, caller: FrameType) -> ScriptLoader:
         for known in self.found:
             if known.loader() is loader:
                 return known
@@ -118,7 +121,7 @@ class FoundLoaders:
             if (known.facts, known.where) == (facts, where) and _is_made_anew(known, loader):
                 known.loader = weakref.ref(loader)
                 return known
-        found = FoundLoader(
+        found = ScriptLoader(
             weakref.ref(loader),
             facts,
             where,
@@ -156,7 +159,7 @@ def _module_line(frame: FrameType | None) -> int | None:
     return None
 
 
-def _is_made_anew(known: FoundLoader, loader: Any) -> bool:
+def _is_made_anew(known: ScriptLoader, loader: Any) -> bool:
     """Whether a reader of the script would take `loader` for the one known from the same line.
 
     Such as one made for every epoch. Trainers keep the earlier ones: these share their data set.
@@ -164,3 +167,91 @@ def _is_made_anew(known: FoundLoader, loader: Any) -> bool:
     earlier = known.loader()
     data = getattr(loader, "dataset", None)
     return earlier is None or (data is not None and getattr(earlier, "dataset", None) is data)
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """How a script ended.
+
+    Python tells nobody in the process the code of a script that calls `sys.exit`.
+    """
+
+    ended: str  # "ended", "crashed", "interrupted", "terminated", or "exited" by os._exit
+    exit_code: int | None = None  # as a shell reports it
+
+    @classmethod
+    def seen_by_python(cls, ended: str) -> Outcome:
+        """Return the outcome of a script that Python itself brought to its end."""
+        return cls(ended, {"crashed": 1, "interrupted": 130}.get(ended))
+
+
+class ScriptEnd:
+    """Calls `tell` with the outcome: once, and in this process only.
+
+    That is when Python exits, after the script's own threads and exit functions; or before that,
+    where the script or a signal ends the process at once.
+    """
+
+    def __init__(self, tell: Callable[[Outcome], None]) -> None:
+        self._tell = tell
+        self._process: int | None = os.getpid()
+        self._exit_at_once: Callable[[int], NoReturn] | None = None
+        self._handles_sigterm = False
+
+    def be_prepared(self) -> None:
+        """Be there in case the process is ended at once: from when there is something to tell.
+
+        A script that asks how SIGTERM is handled before that gets the answer it is used to, and
+        one with a handler of its own keeps it.
+        """
+        if self._process != os.getpid():
+            return
+        if self._exit_at_once is None:
+            self._exit_at_once, os._exit = os._exit, self._before_exit_at_once
+        if (
+            not self._handles_sigterm
+            and _is_main_thread()
+            and signal.getsignal(signal.SIGTERM) is signal.SIG_DFL
+        ):
+            self._handles_sigterm = True
+            signal.signal(signal.SIGTERM, self._before_sigterm)
+            if hasattr(os, "register_at_fork"):
+                # Python forgets a signal that a child gets at its very beginning, unless nothing
+                # handles it: then the script would wait forever for a child it has ended.
+                os.register_at_fork(
+                    before=lambda: self._exchange(self._before_sigterm, signal.SIG_DFL),
+                    after_in_parent=lambda: self._exchange(signal.SIG_DFL, self._before_sigterm),
+                )
+
+    def speak(self, outcome: Outcome) -> None:
+        """Tell, unless that was done, or this is a child that the script forked."""
+        if self._process == os.getpid():
+            self._process = None
+            if _is_main_thread() and hasattr(signal, "SIGCHLD"):
+                # torch raises an error from here when a worker dies, as all do in these moments.
+                signal.signal(signal.SIGCHLD, signal.SIG_DFL)
+            self._tell(outcome)
+
+    def _before_exit_at_once(self, status: int) -> NoReturn:
+        assert self._exit_at_once is not None  # noqa: S101 (it is what this one replaces)
+        self.speak(Outcome("exited", status))
+        self._exit_at_once(status)
+
+    def _before_sigterm(self, number: int, frame: FrameType | None) -> None:
+        """Speak, then end as the signal would have it: without the script's exit functions."""
+        del frame
+        if signal.getsignal(number) != self._before_sigterm:
+            return  # the script's own handler, which found this one and passes the signal on
+        self.speak(Outcome("terminated", 128 + number))
+        signal.signal(number, signal.SIG_DFL)
+        os.kill(os.getpid(), number)
+
+    def _exchange(self, present: Handler, wanted: Handler) -> None:
+        """Handle SIGTERM another way; one of the script's own is left alone."""
+        if _is_main_thread() and signal.getsignal(signal.SIGTERM) == present:
+            signal.signal(signal.SIGTERM, wanted)
+
+
+def _is_main_thread() -> bool:
+    """Whether Python lets this thread set signal handlers."""
+    return threading.current_thread() is threading.main_thread()

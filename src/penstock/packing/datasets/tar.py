@@ -18,18 +18,15 @@ from dataclasses import dataclass
 from typing import IO, cast
 
 from penstock.errors import SourceError
-from penstock.limits import beyond, how_to_allow
-from penstock.packing.datasets.files import unreadable
+from penstock.packing.datasets.files import check_limit, names_in, safe_name, unreadable
 from penstock.packing.datasets.layout_source import Findings
-from penstock.packing.datasets.names import safe_name
 from penstock.printable import printable
 from penstock.regular_file import open_regular
 from penstock.resources import raise_if_refused
 
+TAR = (".tar", ".tar.gz", ".tgz", ".tar.bz2", ".tar.xz")
 LINKS = "links and special files in the archive were left out"
 NO_END = "archives lack the mark at their end, so they may have been cut short"
-COMPRESSED = "the archive is compressed"
-PAX = "a header at the start of the archive is about all files in it"
 _DAMAGE = (tarfile.TarError, EOFError, zlib.error, lzma.LZMAError, ValueError)
 
 
@@ -50,18 +47,8 @@ class TarMember:
 
     @property
     def start(self) -> int:
-        """The byte of the archive at which the member begins, with all of its headers."""
+        """Where in the archive it begins: `tar_members` can start there."""
         return self._info.offset
-
-    @property
-    def data_start(self) -> int:
-        """The byte of the archive at which the member's own bytes begin."""
-        return self._info.offset_data
-
-    @property
-    def can_be_reached(self) -> bool:
-        """Whether reading can begin here: no header at the start of the archive is about it."""
-        return set(self._tar.pax_headers) <= {"comment"}
 
     def open(self) -> IO[bytes]:
         """Return the member as a file."""
@@ -72,10 +59,7 @@ class TarMember:
 
     def read(self) -> bytes:
         """Return the member's bytes."""
-        if beyond("record_bytes", self.size):
-            raise SourceError(
-                f"{self.where}: {self.size:,} bytes. {how_to_allow('record_bytes', self.size)}."
-            )
+        check_limit("record_bytes", self.size, f"{self.where}: {self.size:,} bytes")
         try:
             data = self.open().read()
         except (OSError, *_DAMAGE) as error:
@@ -90,10 +74,7 @@ class TarMember:
 
 
 def tar_members(
-    path: str,
-    findings: Findings | None = None,
-    file: IO[bytes] | None = None,
-    start: int = 0,
+    path: str, findings: Findings | None = None, file: IO[bytes] | None = None, *, start: int = 0
 ) -> Iterator[TarMember]:
     """Yield the regular files of an archive, in its order.
 
@@ -101,15 +82,19 @@ def tar_members(
         path: The archive, plain or compressed; with `file`, only what errors call it.
         findings: Where to count what was left out.
         file: The archive itself, if it is inside another one.
-        start: The byte at which to begin: the `start` of a member that `can_be_reached`.
+        start: Where the first file to yield begins.
     """
     title = printable(path)
     try:
         with ExitStack() as stack:
             archive = stack.enter_context(open_regular(path)) if file is None else file
             plain = _Bounded(stack.enter_context(_decompressed(archive)), title)
-            plain.seek(start)
-            tar = stack.enter_context(tarfile.open(fileobj=plain, mode="r:"))
+            headers = {}
+            if start:  # what is said at the beginning holds for all files
+                with tarfile.open(fileobj=plain, mode="r:") as tar:
+                    headers = dict(tar.pax_headers)
+                plain.seek(start)
+            tar = stack.enter_context(tarfile.open(fileobj=plain, mode="r:", pax_headers=headers))
             yield from _walk(tar, title, findings)
     except _DAMAGE as error:
         raise _damaged(title, error) from error
@@ -125,7 +110,7 @@ def _decompressed(archive: IO[bytes]) -> IO[bytes]:
         return cast("IO[bytes]", gzip.open(archive))
     if start.startswith(b"BZh"):
         return bz2.open(archive)
-    if start in {b"\xfd7zXZ\0", b"\x5d\0\0\x80\0\0"[:6]} or start.startswith(b"\x5d\0\0\x80"):
+    if start == b"\xfd7zXZ\0" or start.startswith(b"\x5d\0\0\x80"):
         return lzma.open(archive)
     return archive
 
@@ -141,11 +126,9 @@ class _Bounded(io.RawIOBase):
 
     def read(self, size: int = -1) -> bytes:
         needed = size - tarfile.BLOCKSIZE
-        if size < 0 or beyond("record_bytes", needed):
-            raise SourceError(
-                f"{self._title}: {needed:,} bytes in one piece. "
-                f"{how_to_allow('record_bytes', needed)}."
-            )
+        if size < 0:
+            raise SourceError(f"{self._title}: all of it was asked for at once.")
+        check_limit("record_bytes", needed, f"{self._title}: {needed:,} bytes in one piece")
         return self._archive.read(size)
 
     def seek(self, offset: int, whence: int = os.SEEK_SET) -> int:
@@ -190,18 +173,22 @@ def _require_end(tar: tarfile.TarFile, title: str, findings: Findings | None) ->
         findings.add(NO_END, title)
 
 
-def is_compressed(path: str) -> bool:
-    """Tell whether an archive must be read from its start to get at a file in it."""
-    try:
-        with open_regular(path) as archive:
-            return _decompressed(archive) is not archive
-    except OSError as error:
-        raise unreadable(path, error) from error
+def tars_at(path: str) -> list[str]:
+    """Return the tar archives that a path stands for, by their names: itself, or a folder's."""
+    names = names_in(path) if os.path.isdir(path) else [path]
+    return [os.path.join(path, n) if n != path else path for n in names if n.lower().endswith(TAR)]
 
 
-def is_tar_name(name: str) -> bool:
-    """Tell from its name whether a file is a tar archive."""
-    return name.lower().endswith((".tar", ".tar.gz", ".tgz", ".tar.bz2", ".tar.xz"))
+def why_sequential(paths: list[str]) -> str:
+    """Return why files of these archives cannot be read in any order; empty if they can."""
+    for path in paths:
+        try:
+            with open_regular(path) as archive, _decompressed(archive) as plain:
+                if plain is not archive:
+                    return "the archive is compressed"
+        except OSError as error:
+            raise unreadable(path, error) from error
+    return ""
 
 
 def tar_stem(path: str) -> str:

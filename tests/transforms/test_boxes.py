@@ -167,9 +167,15 @@ def test_containers_refuse_what_changes_targets(container, op):
         (lambda: T.RandomIoUCrop(max_scale=1.5), "RandomIoUCrop: max_scale must be at most 1, got"),
         (lambda: T.RandomIoUCrop(trials=0), "RandomIoUCrop: trials must be an integer between 1"),
         (lambda: T.RandomIoUCrop(sampler_options=[]), "RandomIoUCrop: sampler_options is empty."),
-        (lambda: T.RandomZoomOut(side_range=(0.5, 2)), "RandomZoomOut: side_range must not be bel"),
+        (
+            lambda: T.RandomZoomOut(side_range=(0.5, 2)),
+            "RandomZoomOut: side_range must be two numbers (min, max) of at least 1",
+        ),
         (lambda: T.RandomZoomOut(p=2), "RandomZoomOut: p must be between 0 and 1, got 2."),
-        (lambda: T.ScaleJitter((3, 3), (0, 1)), "ScaleJitter: scale_range must be greater than 0"),
+        (
+            lambda: T.ScaleJitter((3, 3), (0, 1)),
+            "ScaleJitter: scale_range must be two numbers (min, max) greater than 0",
+        ),
         (lambda: T.RandomShortestSize([]), "RandomShortestSize: min_size is empty. Give at least"),
         (lambda: T.RandomShortestSize("12a"), "RandomShortestSize: min_size must be an integer"),
         (lambda: T.FixedSizeCrop(0), "FixedSizeCrop: size must be an integer between 1 and"),

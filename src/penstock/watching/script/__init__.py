@@ -1,1 +1,0 @@
-"""`penstock run`, from inside the script: its loaders, and how it ends."""
