@@ -1,3 +1,5 @@
+import sys
+
 import pytest
 
 from dataset_samples import image_bytes, tar_bytes
@@ -69,6 +71,19 @@ def test_folder_of_classes(tmp_path):
     assert open_dataset(tmp_path, "folder").classes == ("train", "val")
     (tmp_path / "val").rename(tmp_path / "images")
     with pytest.raises(SourceError, match="images are parts of a data set"):
+        open_dataset(tmp_path)
+
+
+def test_many_classes_are_not_looked_into(tmp_path, monkeypatch):
+    for number in range(101):
+        (tmp_path / str(number)).mkdir()
+        (tmp_path / str(number) / "1.jpg").write_bytes(image_bytes())
+    opened = open_dataset(tmp_path)
+    module = sys.modules["penstock.packing.datasets.open_dataset"]  # a function has its name, too
+    monkeypatch.setattr(module, "_evidence", None)
+    assert open_dataset(tmp_path).classes == opened.classes
+    (tmp_path / "a.json").write_text("{}")
+    with pytest.raises(TypeError):
         open_dataset(tmp_path)
 
 

@@ -31,7 +31,13 @@ from penstock.packing.items import FileItems, PackSource
 from penstock.printable import printable
 from penstock.regular_file import special_kind
 from penstock.sources import open_mask_pairs, open_source
-from penstock.sources.image_folder import open_image_folder, open_loose_images
+from penstock.sources.image_folder import (
+    IMAGE_FOLDERS,
+    MASK_FOLDERS,
+    SPLIT_FOLDERS,
+    open_image_folder,
+    open_loose_images,
+)
 
 LAYOUTS: dict[str, Layout] = {
     layout.kind: layout
@@ -44,6 +50,9 @@ FOLDER = "folder"
 KINDS = (*LAYOUTS, FOLDER)
 PART_FOLDERS = frozenset(["images", "labels", "annotations", "masks"])  # are no classes
 
+# Folders in layouts other than class folders, none of which has more of them than MOST_PARTS.
+PARTS = PART_FOLDERS | SPLIT_FOLDERS | IMAGE_FOLDERS | MASK_FOLDERS | {"image_2", "label_2"}
+MOST_PARTS = 100
 SAY_WHICH = "Say which is meant: --kind, pack(..., kind=...) or Loader(open_data(..., kind=...))"
 ARCHIVES = (".zip", ".7z", ".rar", ".gz", ".bz2", ".xz", ".zst")
 FILE_EXTENSIONS = frozenset(
@@ -171,7 +180,7 @@ def _evidence(path: str) -> dict[str, str]:
 
 
 def _recognise(path: str) -> str:
-    found = _evidence(path)
+    found = {} if _has_only_classes(path) else _evidence(path)
     if len(found) == 1:
         return next(iter(found))
     if found:
@@ -192,6 +201,15 @@ def _recognise(path: str) -> str:
         f"{title}: not a folder, a packed file (.pen) or a data set that is known by its name. "
         f"{SAY_WHICH}: {', '.join(KINDS)}."
     )
+
+
+def _has_only_classes(path: str) -> bool:
+    """Whether a folder can be nothing but class folders, without a look into thousands of them."""
+    if not os.path.isdir(path):
+        return False
+    with os.scandir(path) as entries:
+        is_folder = {entry.name.lower(): entry.is_dir() for entry in entries}
+    return len(is_folder) > MOST_PARTS and all(is_folder.values()) and not is_folder.keys() & PARTS
 
 
 def _refuse_parts(path: str) -> None:
