@@ -11,17 +11,21 @@ from typing import Any, NoReturn
 from penstock._core import Format, active_isa
 from penstock.data.beside import open_beside
 from penstock.data.column_source import ColumnSource
-from penstock.data.columns import LABEL
 from penstock.data.open_data import open_loader_data
 from penstock.errors import LoaderError
 from penstock.limits import Limits, limits_or_in_force
-from penstock.loading.deliver import ColumnDelivery, delivery_of
+from penstock.loading.deliver import delivery_of
 from penstock.loading.epoch import Batching, Epoch, Iteration, Progress, Runtime, check_not_forked
 from penstock.loading.failures import Failures, Ledger
 from penstock.loading.library_runner import LibraryRunner
-from penstock.loading.mix import Mixer, check_mixing, mix_native
+from penstock.loading.mix import open_mixer
 from penstock.loading.native import NativeRunner
-from penstock.loading.options import BatchOptions, OutputOptions, RunOptions
+from penstock.loading.options import (
+    BatchOptions,
+    OutputOptions,
+    RunOptions,
+    element_of_batches,
+)
 from penstock.loading.parts import PartRunner
 from penstock.loading.ranks import find_ranks, find_threads
 from penstock.loading.sampler import Shard
@@ -30,13 +34,11 @@ from penstock.loading.to_torch import require_torch, torch_is_installed
 from penstock.planner.pillow_order import check_installed_pillow
 from penstock.planner.plan import Plan, as_written
 from penstock.reference.libraries import open_library
-from penstock.reference.pipeline import mix_reference
 from penstock.sources import Source
-from penstock.transforms.batch_op import read_batch_op
 from penstock.transforms.targets import Targets
-from penstock.transforms.values import Element, FinalSpec, Layout, read_element
+from penstock.transforms.values import Layout
 from penstock.translation.transforms.lines import Translation
-from penstock.translation.transforms.translate import translate, translate_batch
+from penstock.translation.transforms.translate import translate
 
 _STATE_VERSION = 1
 HAS_NO_SAMPLES = (
@@ -53,9 +55,11 @@ CANNOT_BE_COPIED = (
 class Loader:
     """Feeds batches of images and labels to a training loop.
 
-    `data` is a packed file (`.pen`) or a folder of its shards, a folder with a folder per class, a
-    folder of images with `labels` (a CSV or TSV file, or a dictionary from path to label), a list
-    of files with `labels` (one per file, or such a dictionary), or any `Source`.
+    `data` is a packed file (`.pen`) or a folder of its shards; a folder with a folder per class, or
+    any other layout that `pack` reads (COCO, VOC, YOLO, tar, Parquet ...); a folder of images with
+    `labels` (a CSV or TSV file, or a dictionary from path to label); a list of files with `labels`
+    (one per file, or such a dictionary); or any `Source`, such as `open_data` returns to whoever
+    must say which layout or split is meant.
 
     Iterating yields `(images, labels)`, or images alone where the data set has no labels. Every
     iteration is a new epoch with its own order and draws; it begins with its first batch.
@@ -159,7 +163,7 @@ class Loader:
         translated = translate(transform)
         self._translation = translated.translation
         written = as_written(translated.transform)
-        element = _element(written.final, dtype)
+        element = element_of_batches(written.final, dtype)
         self._plan = replace(written, final=replace(written.final, element=element))
         self._output = OutputOptions(
             element, layout, output or ("torch" if torch_is_installed() else "numpy")
@@ -189,7 +193,15 @@ class Loader:
         )
         self._order: Callable[[int], EpochOrder] = self._selection.epoch
         self._shard = self._share(len(self._selection))
-        self._mixer = self._make_mixer(batch_transform)
+        self._mixer = open_mixer(
+            batch_transform,
+            self._beside,
+            self._delivery,
+            self._output,
+            self._batching,
+            self._running,
+            samples=len(self._shard),
+        )
         self._ledger = Ledger(len(self._source), self._source.name)
         self._epoch = 0
         self._start = 0
@@ -450,22 +462,6 @@ class Loader:
         self._owner = os.getpid()
         self.set_epoch(0)
 
-    def _make_mixer(self, batch_transform: Any) -> Mixer | None:
-        if batch_transform is None:
-            return None
-        op = read_batch_op(translate_batch(batch_transform))
-        has_targets = self._beside.follows_images
-        check_mixing(op, self._source, self._output, has_targets=has_targets)
-        if isinstance(self._delivery, ColumnDelivery) and LABEL not in self._delivery.columns:
-            raise LoaderError(
-                f"Loader: {op!r} mixes labels, but columns={list(self._beside.columns)} leave them "
-                f"out. Add {LABEL!r} to columns."
-            )
-        mix_images = mix_reference if self._running.backend == "pillow" else mix_native
-        mixer = Mixer(op, self._source, self._output, self._batching.seed, mix_images)
-        mixer.check_counts(len(self._shard), self._batching, self._running.on_error)
-        return mixer
-
     def _make_runner(self) -> PartRunner:
         final, options, seed = self._plan.final, self._running, self._batching.seed
         allowed = self._selection.allowed()
@@ -485,24 +481,3 @@ class Loader:
             list(final.gain),
         )
         return NativeRunner(self._source, self._plan, image_format, *ends)
-
-
-def _element(final: FinalSpec, dtype: Any) -> Element:
-    """The element type of batches: the transforms' own unless `dtype` asks for another float."""
-    if dtype is None:
-        return final.element
-    wanted = read_element("Loader", dtype)
-    if wanted == final.element:
-        return wanted
-    name = wanted.name.lower()
-    if final.element == Element.UINT8:
-        raise LoaderError(
-            f"Loader: dtype={name} but the transforms end in uint8 images; whether to scale them "
-            f"to 0..1 is yours to say. Add ToDtype('{name}', scale=True) or Normalize(...)."
-        )
-    if wanted == Element.UINT8:
-        raise LoaderError(
-            f"Loader: dtype=uint8 but the transforms end in {final.element.name.lower()}. "
-            "Leave out ToDtype and Normalize."
-        )
-    return wanted
