@@ -15,7 +15,7 @@ from penstock.errors import DecodeError, TransformError
 from penstock.packing.items import BOX_LABELS, BOXES, PackItem
 from penstock.packing.pack import pack
 from penstock.planner.plan import as_written
-from penstock.showing.examples import Examples
+from penstock.showing.sheet import Examples
 
 SEED = 11
 
