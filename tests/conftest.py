@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import sys
 from pathlib import Path
 
 import numpy as np
@@ -15,7 +16,7 @@ from penstock.demo.torchvision_import import import_torchvision
 
 __all__ = ["broken_folder", "folder", "make_folder", "run_faulty"]  # fixtures from other files
 
-ISAS = ("scalar", "avx2", "avx512")  # from least to most
+ISAS = ("scalar", "avx2", "avx512")
 PHOTO_SIZE = (333, 500)
 NOT_IMAGES = {"MANIFEST.tsv", "ORIGIN.md"}
 
@@ -27,6 +28,12 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption(
         "--quiet-machine", action="store_true", help="also run the tests that judge timings"
     )
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Where tests run in a process per core, libraries must not start a thread per core in each."""
+    if hasattr(config, "workerinput"):
+        os.environ.setdefault("OMP_NUM_THREADS", "1")
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
@@ -131,6 +138,15 @@ def photo() -> np.ndarray:
     return pixels
 
 
+def force_isa(name: str) -> None:
+    """In penstock and, where tests have imported them, in the kernels of tests/kernels.py."""
+    from penstock import _core
+
+    _core.force_isa(name)
+    if "penstock_test_core" in sys.modules:
+        sys.modules["penstock_test_core"].force_isa(name)
+
+
 @pytest.fixture(autouse=True)
 def _restore_isa():
     """Leave the instruction set as it was, whatever a test forces."""
@@ -138,7 +154,7 @@ def _restore_isa():
 
     before = _core.active_isa()
     yield
-    _core.force_isa(before)
+    force_isa(before)
 
 
 @pytest.fixture(params=ISAS)
@@ -146,9 +162,9 @@ def isa(request, _restore_isa) -> str:
     """Each instruction set this CPU has, in use for the time of the test."""
     from penstock import _core
 
-    if ISAS.index(request.param) > ISAS.index(_core.best_isa()):
+    if request.param not in _core.supported_isas():
         pytest.skip(f"this CPU has no {request.param}")
-    _core.force_isa(request.param)
+    force_isa(request.param)
     return request.param
 
 

@@ -1,20 +1,20 @@
-// One function per noun, each in its own file.
+// One function per noun, each in its own file; module.cpp calls them.
 #pragma once
 
 #include <nanobind/nanobind.h>
 
 namespace penstock {
 
+/// Our errors become those of penstock.errors.
+void translate_errors();
+
 void bind_kernels(nanobind::module_& m);
-void bind_colour(nanobind::module_& m);
-void bind_codec(nanobind::module_& m);
+void bind_instruction_sets(nanobind::module_& m);
 void bind_batch_buffer(nanobind::module_& m);
 void bind_engine(nanobind::module_& m);
 void bind_mapped_file(nanobind::module_& m);
 void bind_records(nanobind::module_& m);
 void bind_random(nanobind::module_& m);
-void bind_filter(nanobind::module_& m);
-void bind_warp(nanobind::module_& m);
 void bind_tiff_messages(nanobind::module_& m);
 
 }  // namespace penstock

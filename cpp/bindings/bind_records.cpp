@@ -1,3 +1,4 @@
+// What JPEG files and their records hold.
 #include <nanobind/nanobind.h>
 
 #ifdef __GLIBC__
@@ -8,6 +9,7 @@
 #include <vector>
 
 #include "bindings/bind.h"
+#include "codec/jpeg_header.h"
 #include "records/jpeg_record.h"
 
 namespace nb = nanobind;
@@ -21,6 +23,38 @@ std::span<const uint8_t> bytes_of(const nb::bytes& data) {
 }
 
 nb::bytes to_bytes(std::span<const uint8_t> bytes) { return nb::bytes(bytes.data(), bytes.size()); }
+
+const char* name_of(Route route) {
+  switch (route) {
+    case Route::baseline:
+      return "baseline";
+    case Route::libjpeg:
+      return "libjpeg";
+    case Route::pillow:
+      break;
+  }
+  return "pillow";
+}
+
+nb::dict header_facts(const nb::bytes& data) {
+  const JpegHeader header = read_jpeg_header(bytes_of(data));
+  nb::dict facts;
+  facts["route"] = name_of(header.route);
+  facts["reason"] = header.reason;
+  facts["height"] = header.height;
+  facts["width"] = header.width;
+  facts["components"] = header.components;
+  facts["progressive"] = header.progressive;
+  facts["arithmetic"] = header.arithmetic;
+  facts["precision"] = header.precision;
+  facts["orientation"] = header.orientation;
+  facts["restart_interval"] = header.restart_interval;
+  nb::list sampling;
+  for (int c = 0; c < header.components && c < 4; ++c)
+    sampling.append(nb::make_tuple(header.component[c].horizontal, header.component[c].vertical));
+  facts["sampling"] = sampling;
+  return facts;
+}
 
 nb::dict facts_of(const JpegRecord& record) {
   nb::dict facts;
@@ -65,6 +99,8 @@ void give_back_memory() {
 }  // namespace
 
 void penstock::bind_records(nb::module_& m) {
+  m.def("jpeg_header", &header_facts, "data"_a,
+        "What a JPEG says about itself, without decoding it.");
   m.def("encode_record", &encode_to_tuple, "data"_a,
         nb::sig("def encode_record(data: bytes) -> tuple[str, bytes, dict[str, int], str]"),
         "A JPEG file's record: (storage, record, facts, reason). The storage is 'dct', or 'jpeg' "

@@ -153,5 +153,25 @@ template <int kStep, class Marks>
   return (cursor.bit + 7) / 8 * 8 == cursor.end_bit ? nullptr : kBadLength;
 }
 
+/// unpack_tile, of which each instruction set has some stages of its own; `wide_marks` gives the
+/// marks of kMarks values at once.
+template <int kMarks, auto take_fields, auto take_lengths, auto take_values, auto wide_marks>
+const char* unpack_by_stages(TileSymbols& symbols, const uint8_t* bytes, int size,
+                             const TileImage& image, const TileShape& shape) {
+  TileCursor cursor{bytes, 8 * size};
+  TileHead head;
+  if (const char* problem = take_head(head, cursor, image, shape)) return problem;
+  take_fields(symbols, cursor, head, shape);
+  const int values = take_masks(symbols, cursor, shape.blocks);
+  if (values < 0) return kBadLength;
+  if (!take_lengths(symbols, cursor, values, head.longest)) return kBadLength;
+  if (!take_values(symbols, cursor, values)) return kBadLength;
+  symbols.any_wide = head.longest > tile_layout::kShortBits;
+  const auto marks = [&symbols](int i) { return wide_marks(symbols, i); };
+  if (symbols.any_wide && !take_extras<kMarks>(symbols, cursor, shape.blocks, values, marks))
+    return kBadLength;
+  return check_end(cursor);
+}
+
 }  // namespace
 }  // namespace penstock

@@ -119,27 +119,19 @@ bool take_values(TileSymbols& symbols, TileCursor& cursor, int values) {
   return cursor.has(0);
 }
 
+/// A bit for each of 32 values from i on: whether it is wide.
+uint64_t wide_marks(const TileSymbols& symbols, int i) {
+  const __m256i lengths = _mm256_load_si256(reinterpret_cast<const __m256i*>(symbols.length + i));
+  const __m256i is_wide = _mm256_cmpgt_epi8(lengths, _mm256_set1_epi8(kShortBits));
+  return uint64_t{static_cast<uint32_t>(_mm256_movemask_epi8(is_wide))};
+}
+
 }  // namespace
 
 const char* unpack_tile(TileSymbols& symbols, const uint8_t* bytes, int size,
                         const TileImage& image, const TileShape& shape) {
-  TileCursor cursor{bytes, 8 * size};
-  TileHead head;
-  if (const char* problem = take_head(head, cursor, image, shape)) return problem;
-  take_fields(symbols, cursor, head, shape);
-  const int values = take_masks(symbols, cursor, shape.blocks);
-  if (values < 0) return kBadLength;
-  if (!take_lengths(symbols, cursor, values, head.longest)) return kBadLength;
-  if (!take_values(symbols, cursor, values)) return kBadLength;
-  symbols.any_wide = head.longest > kShortBits;
-  const auto marks = [&symbols](int i) {
-    const __m256i lengths = _mm256_load_si256(reinterpret_cast<const __m256i*>(symbols.length + i));
-    const __m256i is_wide = _mm256_cmpgt_epi8(lengths, _mm256_set1_epi8(kShortBits));
-    return uint64_t{static_cast<uint32_t>(_mm256_movemask_epi8(is_wide))};
-  };
-  if (symbols.any_wide && !take_extras<32>(symbols, cursor, shape.blocks, values, marks))
-    return kBadLength;
-  return check_end(cursor);
+  return unpack_by_stages<32, take_fields, take_lengths, take_values, wide_marks>(
+      symbols, bytes, size, image, shape);
 }
 
 }  // namespace penstock::avx2

@@ -123,26 +123,18 @@ bool take_values(TileSymbols& symbols, TileCursor& cursor, int values) {
   return cursor.has(0);
 }
 
+/// A bit for each of 64 values from i on: whether it is wide.
+uint64_t wide_marks(const TileSymbols& symbols, int i) {
+  return _mm512_cmpgt_epi8_mask(_mm512_load_si512(symbols.length + i),
+                                _mm512_set1_epi8(kShortBits));
+}
+
 }  // namespace
 
 const char* unpack_tile(TileSymbols& symbols, const uint8_t* bytes, int size,
                         const TileImage& image, const TileShape& shape) {
-  TileCursor cursor{bytes, 8 * size};
-  TileHead head;
-  if (const char* problem = take_head(head, cursor, image, shape)) return problem;
-  take_fields(symbols, cursor, head, shape);
-  const int values = take_masks(symbols, cursor, shape.blocks);
-  if (values < 0) return kBadLength;
-  if (!take_lengths(symbols, cursor, values, head.longest)) return kBadLength;
-  if (!take_values(symbols, cursor, values)) return kBadLength;
-  symbols.any_wide = head.longest > kShortBits;
-  const auto marks = [&symbols](int i) -> uint64_t {
-    return _mm512_cmpgt_epi8_mask(_mm512_load_si512(symbols.length + i),
-                                  _mm512_set1_epi8(kShortBits));
-  };
-  if (symbols.any_wide && !take_extras<64>(symbols, cursor, shape.blocks, values, marks))
-    return kBadLength;
-  return check_end(cursor);
+  return unpack_by_stages<64, take_fields, take_lengths, take_values, wide_marks>(
+      symbols, bytes, size, image, shape);
 }
 
 }  // namespace penstock::avx512

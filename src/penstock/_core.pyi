@@ -9,41 +9,23 @@ import numpy
 from numpy.typing import NDArray
 
 
-def resize(image: Annotated[NDArray[numpy.uint8], dict(shape=(None, None, None), order='C', device='cpu', writable=False)], out_height: int, out_width: int, filter: int, window: Sequence[int], vertical_first: bool = False, flip_horizontal: bool = False, flip_vertical: bool = False, element: str = 'uint8', layout: str = 'hwc', scale: float = 1.0, mean: Sequence[float] = [0.0, 0.0, 0.0], std: Sequence[float] = [1.0, 1.0, 1.0], divisor: float = 1.0, box: Sequence[float] | None = None) -> NDArray:
-    """
-    Resize an HxWxC image as Pillow does (filter: Pillow's number), keep `window` (top, left, height, width) of the result, mirror it, and convert it. `box` is Pillow's: the part (left, top, right, bottom) of the image to resize, in fractions. Gray becomes three channels. bfloat16 comes back as uint16 bits.
-    """
-
-def pad(image: Annotated[NDArray[numpy.uint8], dict(shape=(None, None, None), order='C', device='cpu', writable=False)], left: int, top: int, right: int, bottom: int, mode: str = 'constant', fill: Sequence[int] = [0, 0, 0]) -> NDArray:
-    """
-    Pad an HxWxC image as torchvision does on Pillow images; returns three planes.
-    """
-
 def force_isa(name: str) -> None:
     """Use the kernels of this instruction set: scalar, avx2 or avx512."""
 
 def active_isa() -> str:
     """The instruction set in use."""
 
-def best_isa() -> str:
-    """The best instruction set of this CPU."""
+def supported_isas() -> list[str]:
+    """The instruction sets that this CPU has; the last is the best one."""
 
-def colour_effects(image: Annotated[NDArray[numpy.uint8], dict(shape=(None, None, None), order='C', device='cpu', writable=False)], effects: Sequence[tuple[int, Sequence[float]]]) -> NDArray[numpy.uint8]:
+def mix_batch(batch: Annotated[NDArray, dict(shape=(None, None, None, None), order='C', device='cpu')], mixes: Sequence[tuple[int, int, float, float, Sequence[int]]], layout: str = 'chw') -> None:
     """
-    Apply effects on colour to an HxWxC image, one after the other: pairs of a number of penstock.transforms.effects.Effect and its first three numbers. Gray becomes three channels.
-    """
-
-def mix_images(images: Sequence[Annotated[NDArray[numpy.uint8], dict(shape=(None, None, None), order='C', device='cpu', writable=False)]], weights: Sequence[float]) -> NDArray[numpy.uint8]:
-    """
-    The weighted sum of HxWxC images of one size, as AugMix makes one. Gray becomes three channels.
+    Mix the images of a batch in place. Each of `mixes` is (partner, kind, weight of the image, weight of the partner, box to paste); kind is 0 none, 1 blend, 2 paste.
     """
 
-def jpeg_header(data: bytes) -> dict:
-    """What a JPEG says about itself, without decoding it."""
-
-def decode_region(data: bytes, decoder: str, top: int, left: int, height: int, width: int, scale: int = 1) -> tuple:
+def elastic_field(height: int, width: int, alpha: Sequence[float], sigma: Sequence[float], key: Sequence[int]) -> Annotated[NDArray[numpy.float32], dict(shape=(None, None, None))]:
     """
-    Decode a region with the 'baseline' or 'libjpeg' decoder: (status, message, HxWx3). The baseline decoder can reduce the image by a `scale` of 2, 4 or 8.
+    The displacement (dx, dy) in pixels of an elastic transform; alpha and sigma are (across, down).
     """
 
 class BatchBuffer:
@@ -215,6 +197,9 @@ class GuardedRange:
     @property
     def lost(self) -> bool: ...
 
+def jpeg_header(data: bytes) -> dict:
+    """What a JPEG says about itself, without decoding it."""
+
 def encode_record(data: bytes) -> tuple[str, bytes, dict[str, int], str]:
     """
     A JPEG file's record: (storage, record, facts, reason). The storage is 'dct', or 'jpeg' if the file itself is the record; the reason says why, or why a 'dct' record gives back only the pixels and not the file. Facts: height, width, components, orientation, identical.
@@ -231,61 +216,6 @@ def give_back_memory() -> None:
 def draw_words(seed: int, epoch: int, samples: Annotated[NDArray[numpy.int64], dict(shape=(None,), device='cpu', writable=False)], stream: int, first_slot: int, slots: int) -> Annotated[NDArray[numpy.uint64], dict(shape=(None, None), order='C')]:
     """
     The 64-bit words of these slots for every sample: (2 * slots, samples).
-    """
-
-def sharpen(image: Annotated[NDArray[numpy.uint8], dict(shape=(None, None, None), order='C', device='cpu', writable=False)], factor: float) -> NDArray:
-    """PIL.ImageEnhance.Sharpness on an HxWxC image."""
-
-def gaussian_blur(image: Annotated[NDArray[numpy.uint8], dict(shape=(None, None, None), order='C', device='cpu', writable=False)], kernel_size: Sequence[int], sigma: Sequence[float], weights: Sequence[float] = []) -> NDArray:
-    """
-    torchvision's gaussian_blur on an HxWxC image; sizes and sigmas are (across, down). Weights, from the middle outwards, across and then down unless the kernel is square, are taken instead of those that the sigmas give.
-    """
-
-def add_gaussian_noise(image: Annotated[NDArray[numpy.uint8], dict(shape=(None, None, None), order='C', device='cpu', writable=False)], mean: float, sigma: float, clip: bool, key: Sequence[int]) -> NDArray:
-    """
-    torchvision's gaussian_noise on an HxWxC image, mean and sigma in levels, with the numbers of `key`. Gray becomes RGB.
-    """
-
-def normal_numbers(count: int, key: Sequence[int]) -> NDArray:
-    """The first numbers of the normal distribution that `key` stands for."""
-
-def erase(image: Annotated[NDArray[numpy.uint8], dict(shape=(None, None, None), order='C', device='cpu', writable=False)], box: Sequence[int], colour: Sequence[int]) -> NDArray:
-    """A copy of an HxWxC image with `box` (top, left, height, width) filled."""
-
-def erase_with_noise(image: Annotated[NDArray[numpy.uint8], dict(shape=(None, None, None), order='C', device='cpu', writable=False)], box: Sequence[int], key: Sequence[int]) -> NDArray:
-    """
-    A copy of an HxWxC image with `box` filled by normal noise, cast to bytes.
-    """
-
-def erase_slot(batch: Annotated[NDArray, dict(shape=(None, None, None, None), order='C', device='cpu')], slot: int, box: Sequence[int], value: Sequence[float], layout: str = 'chw') -> None:
-    """Fill `box` of one image of a batch, in place."""
-
-def erase_slot_with_noise(batch: Annotated[NDArray, dict(shape=(None, None, None, None), order='C', device='cpu')], slot: int, box: Sequence[int], key: Sequence[int], layout: str = 'chw') -> None:
-    """Fill `box` of one image of a batch with normal noise, in place."""
-
-def mix_batch(batch: Annotated[NDArray, dict(shape=(None, None, None, None), order='C', device='cpu')], mixes: Sequence[tuple[int, int, float, float, Sequence[int]]], layout: str = 'chw') -> None:
-    """
-    Mix the images of a batch in place. Each of `mixes` is (partner, kind, weight of the image, weight of the partner, box to paste); kind is 0 none, 1 blend, 2 paste.
-    """
-
-def warp_affine(image: Annotated[NDArray[numpy.uint8], dict(shape=(None, None, None), order='C', device='cpu', writable=False)], matrix: Sequence[float], out_height: int, out_width: int, filter: int, fill: Sequence[int] = [0, 0, 0]) -> Annotated[NDArray[numpy.uint8], dict(shape=(None, None, None))]:
-    """
-    Warp an HxWxC image as Pillow's Image.transform does with AFFINE; returns planes, one if image and fill are gray.
-    """
-
-def warp_perspective(image: Annotated[NDArray[numpy.uint8], dict(shape=(None, None, None), order='C', device='cpu', writable=False)], matrix: Sequence[float], out_height: int, out_width: int, filter: int, fill: Sequence[int] = [0, 0, 0]) -> Annotated[NDArray[numpy.uint8], dict(shape=(None, None, None))]:
-    """
-    Warp an HxWxC image as Pillow's Image.transform does with PERSPECTIVE; returns planes.
-    """
-
-def warp_displaced(image: Annotated[NDArray[numpy.uint8], dict(shape=(None, None, None), order='C', device='cpu', writable=False)], dx: Annotated[NDArray[numpy.float32], dict(shape=(None, None), order='C', device='cpu', writable=False)], dy: Annotated[NDArray[numpy.float32], dict(shape=(None, None), order='C', device='cpu', writable=False)], filter: int, fill: Sequence[int] = [0, 0, 0]) -> Annotated[NDArray[numpy.uint8], dict(shape=(None, None, None))]:
-    """
-    What lies at (x + dx, y + dy), sampled as torchvision's elastic does; returns planes.
-    """
-
-def elastic_field(height: int, width: int, alpha: Sequence[float], sigma: Sequence[float], key: Sequence[int]) -> Annotated[NDArray[numpy.float32], dict(shape=(None, None, None))]:
-    """
-    The displacement (dx, dy) in pixels of an elastic transform; alpha and sigma are (across, down).
     """
 
 def hear_libtiff(library: str) -> bool:

@@ -12,8 +12,9 @@ import numpy.typing as npt
 import pytest
 from PIL import Image
 
-from penstock import CoreError, _core
+from penstock import CoreError
 from penstock.transforms.effects import Effect
+from tests.kernels import kernels
 
 Bytes = npt.NDArray[np.uint8]
 
@@ -117,7 +118,7 @@ def expected(
 def ours(image: Bytes, *effects: tuple[Effect, Sequence[float]]) -> Bytes:
     """The kernels, effect after effect."""
     padded = [(int(effect), (*numbers, 0, 0, 0)[:3]) for effect, numbers in effects]
-    return _core.colour_effects(image, padded)
+    return kernels.colour_effects(image, padded)
 
 
 def some_effects(rng: np.random.Generator, count: int) -> list[tuple[Effect, Sequence[float]]]:
@@ -210,7 +211,7 @@ def test_mix_is_augmixs(torchvision, isa: str, count: int) -> None:
         mix = torch.tensor(weights[0]) * tensors[0]
         for weight, tensor in zip(weights[1:], tensors[1:], strict=True):
             mix.add_(torch.tensor([weight]) * tensor)
-        result = _core.mix_images(stack, weights.tolist())
+        result = kernels.mix_images(stack, weights.tolist())
         np.testing.assert_array_equal(result, mix.to(torch.uint8).numpy())
 
 
@@ -221,10 +222,10 @@ def test_a_mix_of_gray_and_colour_has_colour() -> None:
     weights = [0.25, 0.75]
     as_rgb = np.repeat(gray, 3, axis=2)
     np.testing.assert_array_equal(
-        _core.mix_images([gray, colour], weights), _core.mix_images([as_rgb, colour], weights)
+        kernels.mix_images([gray, colour], weights), kernels.mix_images([as_rgb, colour], weights)
     )
     np.testing.assert_array_equal(
-        _core.mix_images([colour, gray], weights), _core.mix_images([colour, as_rgb], weights)
+        kernels.mix_images([colour, gray], weights), kernels.mix_images([colour, as_rgb], weights)
     )
 
 
@@ -238,12 +239,12 @@ def test_what_cannot_be_is_refused() -> None:
     """Errors say what was got."""
     image = noise(3, 4)
     with pytest.raises(CoreError, match="5 is not the number of an effect on colour"):
-        _core.colour_effects(image, [(5, (0, 0, 0))])
+        kernels.colour_effects(image, [(5, (0, 0, 0))])
     with pytest.raises(CoreError, match=r"some order of 0, 1 and 2, got 0\.0*, 2\.0*, 2\.0*"):
         ours(image, (Effect.PERMUTE_CHANNELS, (0, 2, 2)))
     with pytest.raises(CoreError, match="1 or 3 channels, got 2"):
-        _core.colour_effects(image[:, :, :2].copy(), [])
+        kernels.colour_effects(image[:, :, :2].copy(), [])
     with pytest.raises(CoreError, match="one weight for each image, got 2 for 1"):
-        _core.mix_images([image], [0.5, 0.5])
+        kernels.mix_images([image], [0.5, 0.5])
     with pytest.raises(CoreError, match="all images must be of one size, got 2x4 and 3x4"):
-        _core.mix_images([image, image[:2].copy()], [0.5, 0.5])
+        kernels.mix_images([image, image[:2].copy()], [0.5, 0.5])

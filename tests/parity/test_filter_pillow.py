@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
+
 import numpy as np
 import numpy.typing as npt
 import pytest
 from PIL import Image, ImageEnhance
 
-from penstock import CoreError, _core
+from penstock import CoreError
 from penstock.reference.filters import blur
 from penstock.transforms.torch_blur import torch_weights
+from tests.kernels import kernels
 
 Bytes = npt.NDArray[np.uint8]
 
@@ -39,14 +42,18 @@ def random_image(height: int, width: int, seed: int = 0) -> Bytes:
 def test_sharpness_is_pillows(isa: str, photo: Bytes, factor: float) -> None:
     """Every factor, inside and outside 0 .. 1, on an image of all spectra and on noise."""
     for image in (photo, random_image(70, 141)):
-        np.testing.assert_array_equal(_core.sharpen(image, factor), pillow_sharpness(image, factor))
+        np.testing.assert_array_equal(
+            kernels.sharpen(image, factor), pillow_sharpness(image, factor)
+        )
 
 
 def test_sharpness_of_photos_is_pillows(isa: str, in1k) -> None:
     """Real photos, with the factors of RandAugment's 31 bins."""
     for path, factor in zip(in1k, np.linspace(0.0, 2.0, 31), strict=False):
         image = np.asarray(Image.open(path).convert("RGB"))
-        np.testing.assert_array_equal(_core.sharpen(image, factor), pillow_sharpness(image, factor))
+        np.testing.assert_array_equal(
+            kernels.sharpen(image, factor), pillow_sharpness(image, factor)
+        )
 
 
 @pytest.mark.parametrize("size", SIZES + [(4, width) for width in WIDTHS], ids=str)
@@ -54,7 +61,9 @@ def test_sharpness_of_small_images_is_pillows(isa: str, size: tuple[int, int]) -
     """Pillow leaves the border, and images below 3x3, as they are."""
     image = random_image(*size)
     for factor in (0.0, 0.3, 1.9, -1.0):
-        np.testing.assert_array_equal(_core.sharpen(image, factor), pillow_sharpness(image, factor))
+        np.testing.assert_array_equal(
+            kernels.sharpen(image, factor), pillow_sharpness(image, factor)
+        )
 
 
 def test_sharpness_rounds_every_sum_as_pillow(isa: str) -> None:
@@ -71,14 +80,14 @@ def test_sharpness_rounds_every_sum_as_pillow(isa: str) -> None:
         cells[place // 3, :, place % 3] = level
         rest = rest - level
     smooth = np.asarray(ImageEnhance.Sharpness(Image.fromarray(image[..., 0])).degenerate)
-    np.testing.assert_array_equal(_core.sharpen(image, 0.0)[..., 0], smooth)
+    np.testing.assert_array_equal(kernels.sharpen(image, 0.0)[..., 0], smooth)
 
 
 def test_sharpness_of_gray_is_pillows(isa: str, photo: Bytes) -> None:
     """One channel is as good as three."""
     gray = photo[..., :1]
     expected = pillow_sharpness(gray[..., 0], 1.9)
-    np.testing.assert_array_equal(_core.sharpen(gray, 1.9)[..., 0], expected)
+    np.testing.assert_array_equal(kernels.sharpen(gray, 1.9)[..., 0], expected)
 
 
 def torchvision_blur(
@@ -111,7 +120,7 @@ def test_blur_is_torchvisions(
 ) -> None:
     """Both sum in float32, in different orders: one level off where half a level is near."""
     for image in (photo, random_image(40, 67)):
-        result = _core.gaussian_blur(image, kernel_size, sigma)
+        result = kernels.gaussian_blur(image, kernel_size, sigma)
         assert_nearly_same(result, torchvision_blur(image, kernel_size, sigma))
 
 
@@ -133,18 +142,26 @@ def images_with_ties() -> list[Bytes]:
 EXACT_KERNELS = ((1, 1), (3, 3), (5, 5), (5, 9), (1, 3), (13, 13), (23, 23), (31, 31))
 
 
+@lru_cache(maxsize=2 * len(EXACT_KERNELS))
+def blurred(kernel_size: tuple[int, int], generation: int) -> list[tuple[Bytes, float, Bytes]]:
+    """Images, sigmas and what torchvision makes of them: once for all instruction sets."""
+    return [
+        (image, sigma, torchvision_blur(image, kernel_size, (sigma, sigma), generation))
+        for image in images_with_ties()
+        for sigma in (0.05, 0.5, 1.0, 1.7, 30.0)
+    ]
+
+
 @pytest.mark.parametrize("kernel_size", EXACT_KERNELS, ids=str)
 @pytest.mark.parametrize("generation", [1, 2])
 def test_blur_with_torchs_weights_is_torchvisions_to_the_byte(
-    isa: str, torchvision, kernel_size: tuple[int, int], generation: int
+    torchvision, kernel_size: tuple[int, int], generation: int, isa: str
 ) -> None:
     """The order of the sums is torch's; sigmas reach from hardly any blur to nearly a mean."""
-    for image in images_with_ties():
-        for sigma in (0.05, 0.5, 1.0, 1.7, 30.0):
-            (weights,) = torch_weights(*kernel_size, np.array([sigma]), generation)
-            result = _core.gaussian_blur(image, kernel_size, (sigma, sigma), weights.tolist())
-            expected = torchvision_blur(image, kernel_size, (sigma, sigma), generation)
-            np.testing.assert_array_equal(result, expected)
+    for image, sigma, expected in blurred(kernel_size, generation):
+        (weights,) = torch_weights(*kernel_size, np.array([sigma]), generation)
+        result = kernels.gaussian_blur(image, kernel_size, (sigma, sigma), weights.tolist())
+        np.testing.assert_array_equal(result, expected)
 
 
 @pytest.mark.parametrize("size", [(1, 1), (1, 9), (9, 1), (2, 2), (12, 16), (17, 65)], ids=str)
@@ -156,7 +173,7 @@ def test_blur_of_small_images_is_torchvisions_to_the_byte(
     image = random_image(*size)
     for kernel_size in {(width, height), (1, 1), (min(width, 3), min(height, 3))}:
         (weights,) = torch_weights(*kernel_size, np.array([1.1]), 2)
-        result = _core.gaussian_blur(image, kernel_size, (1.1, 1.1), weights.tolist())
+        result = kernels.gaussian_blur(image, kernel_size, (1.1, 1.1), weights.tolist())
         expected = torchvision_blur(image, kernel_size, (1.1, 1.1))
         np.testing.assert_array_equal(result, expected)
 
@@ -174,7 +191,7 @@ def test_blur_is_the_references(isa: str, kernel_size: tuple[int, int]) -> None:
     given = [weight for side in sides for weight in fading_weights(side)]
     for image in images_with_ties():
         for sigma, weights in (((0.3, 0.3), []), ((1.7, 0.6), []), ((1.0, 1.0), given)):
-            result = _core.gaussian_blur(image, kernel_size, sigma, weights)
+            result = kernels.gaussian_blur(image, kernel_size, sigma, weights)
             np.testing.assert_array_equal(result, blur(image, kernel_size, sigma, weights))
 
 
@@ -183,22 +200,22 @@ def test_blur_of_narrow_images_is_torchvisions(isa: str, torchvision, width: int
     """Also with a kernel that reflects all there is."""
     image = random_image(9, width)
     for kernel_size in ((2 * width - 1, 17), (3, 3)):
-        result = _core.gaussian_blur(image, kernel_size, (3.0, 0.8))
+        result = kernels.gaussian_blur(image, kernel_size, (3.0, 0.8))
         assert_nearly_same(result, torchvision_blur(image, kernel_size, (3.0, 0.8)))
 
 
 def test_blur_is_the_same_with_every_instruction_set(isa: str, photo: Bytes) -> None:
     """The order of the sums is fixed, so not even a last bit may differ."""
-    result = _core.gaussian_blur(photo, (9, 5), (1.7, 0.6))
-    _core.force_isa("scalar")
-    np.testing.assert_array_equal(result, _core.gaussian_blur(photo, (9, 5), (1.7, 0.6)))
+    result = kernels.gaussian_blur(photo, (9, 5), (1.7, 0.6))
+    kernels.force_isa("scalar")
+    np.testing.assert_array_equal(result, kernels.gaussian_blur(photo, (9, 5), (1.7, 0.6)))
 
 
 def test_blur_of_a_constant_is_the_constant(isa: str) -> None:
     """The weights' sum must not drift, even at the brightest level."""
     for level in (0, 1, 127, 128, 254, 255):
         image = np.full((60, 70, 3), level, dtype=np.uint8)
-        np.testing.assert_array_equal(_core.gaussian_blur(image, (101, 101), (20, 20)), image)
+        np.testing.assert_array_equal(kernels.gaussian_blur(image, (101, 101), (20, 20)), image)
 
 
 @pytest.mark.parametrize("size", [(1, 9), (9, 1), (2, 9), (9, 2)], ids=str)
@@ -206,7 +223,7 @@ def test_blur_refuses_what_torchvision_refuses(torchvision, size: tuple[int, int
     """A reflection cannot be longer than the image."""
     image = random_image(*size)
     with pytest.raises(CoreError, match=r"a kernel of 5x5 reaches over the whole image"):
-        _core.gaussian_blur(image, (5, 5), (1.0, 1.0))
+        kernels.gaussian_blur(image, (5, 5), (1.0, 1.0))
     with pytest.raises(RuntimeError, match="Padding size should be less"):
         torchvision_blur(image, (5, 5), (1.0, 1.0))
 
@@ -222,20 +239,20 @@ def test_erase_is_torchvisions(torchvision, box: tuple[int, int, int, int]) -> N
     values = torch.tensor(colour, dtype=torch.uint8)[:, None, None]
     expected = F.erase(Image.fromarray(image), *box, values)
 
-    np.testing.assert_array_equal(_core.erase(image, box, colour), np.asarray(expected))
+    np.testing.assert_array_equal(kernels.erase(image, box, colour), np.asarray(expected))
 
 
 @pytest.mark.parametrize(
     ("call", "message"),
     [
-        (lambda i: _core.sharpen(i, float("nan")), "factor must be a finite number"),
-        (lambda i: _core.sharpen(i[..., :2].copy(), 1.0), "must have 1 or 3 channels, got 2"),
-        (lambda i: _core.gaussian_blur(i, (4, 3), (1, 1)), "kernel sizes must be odd"),
-        (lambda i: _core.gaussian_blur(i, (3, 3), (1, 0)), "sigma must be above 0, got 0"),
-        (lambda i: _core.gaussian_blur(i, (3, 3), (1, 1), [0.1] * 29), "room for 28, which must"),
-        (lambda i: _core.gaussian_blur(i, (3, 3), (1, 1), [0.5, 0.5]), "2 weights do not fit"),
-        (lambda i: _core.erase(i, (0, 0, 9, 8), (0, 0, 0)), "must lie inside the 8x8 image"),
-        (lambda i: _core.add_gaussian_noise(i, 0, float("inf"), True, (0, 0)), "sigma must be"),
+        (lambda i: kernels.sharpen(i, float("nan")), "factor must be a finite number"),
+        (lambda i: kernels.sharpen(i[..., :2].copy(), 1.0), "must have 1 or 3 channels, got 2"),
+        (lambda i: kernels.gaussian_blur(i, (4, 3), (1, 1)), "kernel sizes must be odd"),
+        (lambda i: kernels.gaussian_blur(i, (3, 3), (1, 0)), "sigma must be above 0, got 0"),
+        (lambda i: kernels.gaussian_blur(i, (3, 3), (1, 1), [0.1] * 29), "room for 28, which must"),
+        (lambda i: kernels.gaussian_blur(i, (3, 3), (1, 1), [0.5, 0.5]), "2 weights do not fit"),
+        (lambda i: kernels.erase(i, (0, 0, 9, 8), (0, 0, 0)), "must lie inside the 8x8 image"),
+        (lambda i: kernels.add_gaussian_noise(i, 0, float("inf"), True, (0, 0)), "sigma must be"),
     ],
 )
 def test_what_makes_no_sense_is_refused(call, message: str) -> None:

@@ -7,6 +7,7 @@ import numpy.typing as npt
 import pytest
 
 from penstock import CoreError, _core
+from tests.kernels import kernels
 
 KEY = (3, 4)
 NOTHING = (0, 0, 0, 0)
@@ -123,12 +124,12 @@ def test_erasing_a_slot_is_torchvisions(
     top, left, height, width = box
     batch, tensor = batch_and_tensor(element, 3, (12, 300), layout)
     if by_noise:
-        _core.erase_slot_with_noise(batch, 1, box, KEY, layout)
-        numbers = _core.normal_numbers(3 * height * width, KEY).reshape(3, height, width)
+        kernels.erase_slot_with_noise(batch, 1, box, KEY, layout)
+        numbers = kernels.normal_numbers(3 * height * width, KEY).reshape(3, height, width)
         content = torch.from_numpy(numbers)
     else:
         value = (1.2345678, -0.1, 3.0) if element != "uint8" else (1.0, 200.0, 255.0)
-        _core.erase_slot(batch, 1, box, value, layout)
+        kernels.erase_slot(batch, 1, box, value, layout)
         content = torch.tensor(value)[:, None, None]
 
     planes = tensor[1] if layout == "chw" else tensor[1].permute(2, 0, 1)

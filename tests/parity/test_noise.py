@@ -6,8 +6,8 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 
-from penstock import _core
 from penstock.rng import philox4x32
+from tests.kernels import kernels
 
 KEY = (0x12345678, 0x9ABCDEF0)
 MANY = 4_000_000
@@ -33,22 +33,22 @@ def exact_normals(count: int, key: tuple[int, int]) -> npt.NDArray[np.float64]:
 @pytest.mark.parametrize("count", [1, 4, 63, 64, 65, 1023, 1024, 1025, 5000])
 def test_numbers_are_those_of_the_formula(isa: str, count: int) -> None:
     """In order, whatever the instruction set works on at once."""
-    numbers = _core.normal_numbers(count, KEY)
+    numbers = kernels.normal_numbers(count, KEY)
     assert numbers.shape == (count,)
     np.testing.assert_allclose(numbers, exact_normals(count, KEY), rtol=5e-6, atol=2e-5)
 
 
 def test_numbers_have_the_same_bits_everywhere(isa: str) -> None:
     """Polynomials without fused operations leave no room for a difference."""
-    numbers = _core.normal_numbers(100_000, KEY)
-    _core.force_isa("scalar")
-    np.testing.assert_array_equal(numbers, _core.normal_numbers(100_000, KEY))
+    numbers = kernels.normal_numbers(100_000, KEY)
+    kernels.force_isa("scalar")
+    np.testing.assert_array_equal(numbers, kernels.normal_numbers(100_000, KEY))
 
 
 @pytest.mark.parametrize("key", [(0, 0), (1, 0), (0, 1), KEY])
 def test_numbers_are_normal(key: tuple[int, int]) -> None:
     """Moments, distribution and tails within four standard errors; a fixed key cannot flicker."""
-    numbers = _core.normal_numbers(MANY, key).astype(np.float64)
+    numbers = kernels.normal_numbers(MANY, key).astype(np.float64)
     assert abs(numbers.mean()) < 4 / np.sqrt(MANY)
     assert abs(numbers.var() - 1) < 4 * np.sqrt(2 / MANY)
     assert abs((numbers**3).mean()) < 4 * np.sqrt(15 / MANY)
@@ -72,13 +72,13 @@ def test_numbers_are_normal(key: tuple[int, int]) -> None:
 
 def test_tails_reach_beyond_five_sigma() -> None:
     """32 bits a number go as far as 6.6."""
-    numbers = np.abs(_core.normal_numbers(4 * MANY, KEY))
+    numbers = np.abs(kernels.normal_numbers(4 * MANY, KEY))
     assert 5.2 < numbers.max() < 6.67
 
 
 def test_keys_give_independent_numbers() -> None:
     """Keys one apart, as samples one apart would use them."""
-    first, second = (_core.normal_numbers(MANY, key) for key in ((7, 1), (8, 1)))
+    first, second = (kernels.normal_numbers(MANY, key) for key in ((7, 1), (8, 1)))
     assert abs(np.corrcoef(first, second)[0, 1]) < 4 / np.sqrt(MANY)
 
 
@@ -92,12 +92,12 @@ def test_noise_is_torchvisions_formula(
     from torchvision.transforms.v2 import functional as F
 
     image = photo[:97, :131]
-    numbers = _core.normal_numbers(image.size, KEY).reshape(3, 97, 131)
+    numbers = kernels.normal_numbers(image.size, KEY).reshape(3, 97, 131)
     monkeypatch.setattr(torch, "randn_like", lambda *_, **__: torch.from_numpy(numbers))
     tensor = torch.from_numpy(image.transpose(2, 0, 1).copy())
     expected = F.gaussian_noise(tensor, mean, sigma, clip).numpy().transpose(1, 2, 0)
 
-    result = _core.add_gaussian_noise(image, mean * 255, sigma * 255, clip, KEY)
+    result = kernels.add_gaussian_noise(image, mean * 255, sigma * 255, clip, KEY)
 
     inside = np.abs(numbers.transpose(1, 2, 0) * (sigma * 255)) < 32000  # torch's casts end there
     np.testing.assert_array_equal(result[inside], expected[inside])
@@ -109,10 +109,10 @@ def test_noise_is_torchvisions_formula(
 @pytest.mark.parametrize("size", [(1, 1), (1, 5), (3, 15), (2, 16), (2, 17), (5, 63), (3, 1100)])
 def test_noise_is_counted_by_pixels_not_by_memory(isa: str, size: tuple[int, int]) -> None:
     """Rows that end anywhere; on black without clipping the noise itself can be read off."""
-    numbers = _core.normal_numbers(3 * size[0] * size[1], KEY).reshape(3, *size)
+    numbers = kernels.normal_numbers(3 * size[0] * size[1], KEY).reshape(3, *size)
     expected = (numbers * np.float32(9.5)).astype(np.int16).astype(np.uint8)
     black = np.zeros((*size, 3), dtype=np.uint8)
-    result = _core.add_gaussian_noise(black, 0, 9.5, False, KEY)
+    result = kernels.add_gaussian_noise(black, 0, 9.5, False, KEY)
     np.testing.assert_array_equal(result, expected.transpose(1, 2, 0))
 
 
@@ -120,8 +120,8 @@ def test_noise_on_gray_is_noise_on_three_equal_channels(isa: str, photo) -> None
     """Each channel gets noise of its own."""
     gray = photo[..., :1]
     np.testing.assert_array_equal(
-        _core.add_gaussian_noise(gray, 0, 20, True, KEY),
-        _core.add_gaussian_noise(np.repeat(gray, 3, axis=2), 0, 20, True, KEY),
+        kernels.add_gaussian_noise(gray, 0, 20, True, KEY),
+        kernels.add_gaussian_noise(np.repeat(gray, 3, axis=2), 0, 20, True, KEY),
     )
 
 
@@ -133,10 +133,10 @@ def test_erasing_by_noise_casts_as_torch_does(
     import torch
 
     top, left, height, width = box
-    numbers = _core.normal_numbers(3 * height * width, KEY).reshape(3, height, width)
+    numbers = kernels.normal_numbers(3 * height * width, KEY).reshape(3, height, width)
     expected = torch.full((3, 20, 50), 77, dtype=torch.uint8)
     expected[:, top : top + height, left : left + width] = torch.from_numpy(numbers)
 
     image = np.full((20, 50, 3), 77, dtype=np.uint8)
-    result = _core.erase_with_noise(image, box, KEY)
+    result = kernels.erase_with_noise(image, box, KEY)
     np.testing.assert_array_equal(result.transpose(2, 0, 1), expected.numpy())

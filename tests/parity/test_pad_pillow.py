@@ -7,7 +7,8 @@ import numpy.typing as npt
 import pytest
 from PIL import Image, ImageOps
 
-from penstock import CoreError, _core
+from penstock import CoreError
+from tests.kernels import kernels
 
 Bytes = npt.NDArray[np.uint8]
 
@@ -40,7 +41,7 @@ def test_pad_is_torchvisions(
     image = rng.integers(0, 256, (*size, channels), dtype=np.uint8)
     fill = (10, 20, 30) if channels == 3 else (10, 10, 10)
 
-    result = _core.pad(image, *padding, mode=mode, fill=fill)
+    result = kernels.pad(image, *padding, mode=mode, fill=fill)
 
     rgb = np.repeat(image, 3, axis=2) if channels == 1 else image
     np.testing.assert_array_equal(
@@ -64,4 +65,4 @@ def test_torchvision_still_makes_those_calls(torchvision, mode: str) -> None:
 def test_negative_padding_is_refused() -> None:
     """Cropping has its own kernel."""
     with pytest.raises(CoreError, match=r"must not be negative, got -1\. Crop instead"):
-        _core.pad(np.zeros((4, 4, 3), dtype=np.uint8), -1, 0, 0, 0)
+        kernels.pad(np.zeros((4, 4, 3), dtype=np.uint8), -1, 0, 0, 0)

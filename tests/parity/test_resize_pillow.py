@@ -11,8 +11,9 @@ import numpy.typing as npt
 import pytest
 from PIL import Image
 
-from penstock import CoreError, _core
+from penstock import CoreError
 from penstock.planner.pillow_order import vertical_first
+from tests.kernels import kernels
 
 Bytes = npt.NDArray[np.uint8]
 
@@ -27,19 +28,18 @@ FILTERS = [
 MEAN = (0.485, 0.456, 0.406)
 STD = (0.229, 0.224, 0.225)
 
-_ALL_VARIANTS = ["scalar", "avx2", "avx512"]
-VARIANTS = _ALL_VARIANTS[: _ALL_VARIANTS.index(_core.best_isa()) + 1]
+VARIANTS = kernels.supported_isas()
 
 
 @contextmanager
 def variant(name: str) -> Iterator[None]:
     """Run the block with the kernels of one instruction set."""
-    before = _core.active_isa()
-    _core.force_isa(name)
+    before = kernels.active_isa()
+    kernels.force_isa(name)
     try:
         yield
     finally:
-        _core.force_isa(before)
+        kernels.force_isa(before)
 
 
 def noise(height: int, width: int, channels: int = 3, seed: int = 0) -> Bytes:
@@ -63,7 +63,7 @@ def our_resize(
     """The kernel, in the order that Pillow uses for these sizes."""
     order = vertical_first(*(np.array(n) for n in (*image.shape[:2], height, width)))
     options.setdefault("window", (0, 0, height, width))
-    result: npt.NDArray[Any] = _core.resize(
+    result: npt.NDArray[Any] = kernels.resize(
         image, height, width, int(filter), vertical_first=bool(order), **options
     )
     return result
@@ -260,4 +260,4 @@ def test_bad_arguments_are_named(arguments: dict[str, Any], message: str) -> Non
     """Errors say what was got and what is allowed."""
     good = {"out_height": 4, "out_width": 4, "filter": 2, "window": (0, 0, 4, 4)}
     with pytest.raises(CoreError, match=message):
-        _core.resize(noise(8, 8), **(good | arguments))
+        kernels.resize(noise(8, 8), **(good | arguments))

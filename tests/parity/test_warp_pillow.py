@@ -13,6 +13,7 @@ from PIL import Image
 
 from penstock import CoreError, _core
 from penstock.rng import philox4x32
+from tests.kernels import kernels
 
 Bytes = npt.NDArray[np.uint8]
 Matrix = tuple[float, ...]
@@ -41,7 +42,7 @@ def pillow(image: Bytes, matrix: Matrix, size: tuple[int, int], filter: int, fil
 
 def ours(image: Bytes, matrix: Matrix, size: tuple[int, int], filter: int, fill: Any) -> Bytes:
     """The same by the core, as an HxWx3 array."""
-    warp = _core.warp_affine if len(matrix) == 6 else _core.warp_perspective
+    warp = kernels.warp_affine if len(matrix) == 6 else kernels.warp_perspective
     planes = warp(image, matrix, *size, filter, fill)  # type: ignore[operator]
     result: Bytes = np.broadcast_to(planes, (3, *size)).transpose(1, 2, 0)
     return result
@@ -292,7 +293,7 @@ def test_displacement_is_torchvisions(
     mode = torchvision.transforms.InterpolationMode(filter)
     expected = np.asarray(F.elastic(Image.fromarray(image), torch.from_numpy(relative), mode, FILL))
 
-    planes = _core.warp_displaced(image, dx, dy, FILTERS[filter], FILL)
+    planes = kernels.warp_displaced(image, dx, dy, FILTERS[filter], FILL)
 
     difference = planes.transpose(1, 2, 0).astype(int) - expected
     wrapped = np.minimum(np.abs(difference), 256 - np.abs(difference))
@@ -305,7 +306,7 @@ def test_displacement_into_nowhere() -> None:
     for hostile in (math.nan, math.inf, -1e30, 3e9):
         field = np.full((4, 5), hostile, dtype=np.float32)
         for filter in FILTERS.values():
-            planes = _core.warp_displaced(image, field, np.zeros_like(field), filter, FILL)
+            planes = kernels.warp_displaced(image, field, np.zeros_like(field), filter, FILL)
             assert np.all(planes.transpose(1, 2, 0) == FILL)
 
 
@@ -362,13 +363,13 @@ def test_bad_arguments_are_refused() -> None:
     image = random_image((4, 4))
     identity = (1, 0, 0, 0, 1, 0)
     with pytest.raises(CoreError, match=r"filter must be 0 .*, got 1\."):
-        _core.warp_affine(image, identity, 4, 4, 1)
+        kernels.warp_affine(image, identity, 4, 4, 1)
     with pytest.raises(CoreError, match=r"sides must be 1 to \d+ pixels, got 0\."):
-        _core.warp_affine(image, identity, 0, 4, NEAREST)
+        kernels.warp_affine(image, identity, 0, 4, NEAREST)
     with pytest.raises(CoreError, match=r"1 or 3 channels, got 2\."):
-        _core.warp_affine(random_image((4, 4), channels=2), identity, 4, 4, NEAREST)
+        kernels.warp_affine(random_image((4, 4), channels=2), identity, 4, 4, NEAREST)
     with pytest.raises(CoreError, match=r"as large as the image, 4x4, got 4x5\."):
         field = np.zeros((4, 5), dtype=np.float32)
-        _core.warp_displaced(image, field, field, NEAREST)
+        kernels.warp_displaced(image, field, field, NEAREST)
     with pytest.raises(CoreError, match=r"sigma must be 0 to .*, got -1"):
         _core.elastic_field(4, 4, (1, 1), (-1, 1), (0, 0))

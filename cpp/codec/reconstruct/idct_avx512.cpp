@@ -1,5 +1,5 @@
 // The inverse DCT of rows of blocks, four at once.
-#include "codec/reconstruct/idct_lanes_avx512.h"
+#include "codec/reconstruct/idct_lanes.h"
 
 namespace penstock::avx512 {
 void idct_row(uint8_t* plane, ptrdiff_t stride, int16_t* coefficients, int blocks,

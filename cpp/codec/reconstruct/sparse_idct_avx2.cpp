@@ -1,5 +1,5 @@
 // The inverse DCT of sparse blocks, two at once.
-#include "codec/reconstruct/idct_lanes_avx2.h"
+#include "codec/reconstruct/idct_lanes.h"
 #include "codec/sparse_idct.h"
 #include "codec/zigzag.h"
 

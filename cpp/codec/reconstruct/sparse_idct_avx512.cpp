@@ -1,5 +1,5 @@
 // The inverse DCT of sparse blocks, four at once, without a detour through memory.
-#include "codec/reconstruct/idct_lanes_avx512.h"
+#include "codec/reconstruct/idct_lanes.h"
 #include "codec/sparse_idct.h"
 #include "codec/zigzag.h"
 

@@ -1,4 +1,4 @@
-// One lane: what the loops written for lanes are in plain C++. See lanes_avx512.h for the meaning.
+// One lane: what the loops written for lanes are in plain C++. See lanes_x86.h for the meaning.
 #pragma once
 
 #include <cmath>

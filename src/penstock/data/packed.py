@@ -14,11 +14,11 @@ from penstock.data.column_source import ColumnSource
 from penstock.data.targets import has_objects
 from penstock.errors import DecodeError, PackError
 from penstock.geometry import Ints
+from penstock.packing.columns import FixedColumn, VariableColumn
 from penstock.packing.format import HEADER_BYTES, RECORD_ZLIB, STORAGES
 from penstock.packing.items import LABEL, MASKS, Column
-from penstock.packing.original import original_file
 from penstock.packing.read import MOST_SIDE, PackFile
-from penstock.packing.read_column import FixedColumn, VariableColumn
+from penstock.packing.records import original_file
 from penstock.packing.shards import PackSet
 from penstock.printable import printable
 

@@ -247,6 +247,6 @@ def open_targets(
     if asked is not None:
         raise LoaderError(
             f"Loader: {source.describe()} has no boxes or keypoints. Take a data set that has, or "
-            "give targets=penstock.transforms.targets.read_targets(...)."
+            "give targets=penstock.read_targets(...)."
         )
     return None

@@ -21,7 +21,7 @@ from penstock.data.column_source import ColumnSource
 from penstock.errors import DecodeError, PackError, SourceError
 from penstock.geometry import Ints
 from penstock.limits import limits_in_force, using
-from penstock.packing.column_values import check_schema, decode_text, encode_value
+from penstock.packing.columns import check_schema, decode_text, encode_value
 from penstock.packing.datasets import LayoutSource
 from penstock.packing.format import element_type
 from penstock.packing.items import MASKS, Column, PackItem, box_class_ids_of

@@ -12,7 +12,7 @@ from penstock._core import Chunk, Engine
 from penstock.data.packed import PackedSource
 from penstock.loading.parts import Part
 from penstock.packing.format import STORAGES
-from penstock.packing.jpeg_records import jpeg_size
+from penstock.packing.records import jpeg_size
 from penstock.planner.lower import NO_RESIZE, Column, Steps
 from penstock.resources import raise_if_refused
 from penstock.sources import PathSource, Source, has_paths
