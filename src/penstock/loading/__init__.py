@@ -5,8 +5,7 @@
 | loader.py, options.py | the `Loader`, and what it was told |
 | selection.py, sampler.py, ranks.py | the samples of an epoch, their order, each rank's share |
 | epoch.py | batches in their order, prepared ahead by threads |
-| parts.py | a share of a batch that is run at once |
-| fetch.py, native.py | a part's way through the core |
+| runner.py, fetch.py, native.py | a part of a batch, and its way through the core |
 | library_runner.py | the same by Pillow, OpenCV or NumPy, as reference |
 | part_targets.py | targets and masks, which follow their images |
 | python_calls.py | functions of the user's among the transforms |

@@ -1,4 +1,4 @@
-"""A batch on its way: slots that are filled in any order, then handed over in one piece."""
+"""A batch on its way: places that are filled part by part, then handed over in one piece."""
 
 from __future__ import annotations
 
@@ -27,6 +27,11 @@ _ARRAY_DTYPE = {
 
 
 _ALIGNMENT = 64  # of images of different sizes, in bytes
+
+
+# Enough samples to spread the cost of drawing and lowering, few enough that the files of some
+# parts in flight stay far below the memory of a batch.
+PART_SIZE = 64
 
 
 class BatchMaker:
@@ -254,3 +259,28 @@ class Batch:
             image = self._maker.image_at(buffer, int(offsets[row]), sizes[row])
             self._apart[slot] = image
         return Place(buffer, offsets)
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """Some samples of a batch, which are read and transformed together."""
+
+    batch: Batch
+    epoch: int
+    slots: npt.NDArray[np.int32]  # their places in the batch
+    keys: Ints  # of their random draws: the samples that the epoch's order has here
+    samples: Ints  # those that are read: the same, unless one stands in for another
+    rank: int  # order of parts: lower goes first
+    attempt: int = 0
+
+    def pick(self, items: npt.NDArray[Any]) -> Part:
+        """Return the part that consists of these items only."""
+        return Part(
+            self.batch,
+            self.epoch,
+            self.slots[items],
+            self.keys[items],
+            self.samples[items],
+            self.rank,
+            self.attempt,
+        )

@@ -19,11 +19,11 @@ import numpy as np
 
 from penstock.errors import LoaderError, ResourceError
 from penstock.geometry import Ints
-from penstock.loading.batch import Batch, BatchMaker
+from penstock.loading.batch import PART_SIZE, Batch, BatchMaker, Part
 from penstock.loading.deliver import Delivery
 from penstock.loading.mix import Mixer
 from penstock.loading.options import OutputOptions
-from penstock.loading.parts import PART_SIZE, Part, PartRunner
+from penstock.loading.runner import PartRunner
 from penstock.loading.sampler import Shard
 from penstock.loading.selection import EpochOrder
 from penstock.resources import Pool

@@ -11,7 +11,7 @@ import numpy as np
 
 from penstock.errors import DecodeError
 from penstock.geometry import Ints
-from penstock.loading.parts import Part
+from penstock.loading.batch import Part
 from penstock.printable import printable
 from penstock.sources import Source
 

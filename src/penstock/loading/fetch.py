@@ -10,7 +10,7 @@ import numpy.typing as npt
 
 from penstock._core import Chunk, Engine
 from penstock.data.packed import PackedSource
-from penstock.loading.parts import Part
+from penstock.loading.batch import Part
 from penstock.packing.format import STORAGES
 from penstock.packing.records import jpeg_size
 from penstock.planner.lower import NO_RESIZE, Column, Steps

@@ -1,4 +1,4 @@
-"""The slow way from files to slots: an image library and NumPy, as oracle and fallback."""
+"""Runs parts by an image library and NumPy, slowly: as a reference, and for comparison."""
 
 from __future__ import annotations
 
@@ -6,21 +6,16 @@ from typing import Generic
 
 import numpy as np
 
-from penstock.data.masks import Masks, MaskUse, misfits, read_masks
-from penstock.data.targets import TargetSource
+from penstock.data.masks import Masks, misfits, read_masks
 from penstock.errors import DecodeError
 from penstock.geometry import Ints, Sizes
-from penstock.loading.failures import Failures
-from penstock.loading.options import RunOptions
+from penstock.loading.batch import Part
 from penstock.loading.part_targets import PartTargets, move_by_reference
-from penstock.loading.parts import Part, PartRunner
-from penstock.loading.python_calls import PythonCalls
-from penstock.planner.plan import Plan, Segment
+from penstock.loading.runner import PartRunner, RunSetup
+from penstock.planner.plan import Segment
 from penstock.reference.libraries.library import ImageLibrary, ImageT
 from penstock.reference.libraries.pillow import open_listening
 from penstock.reference.pipeline import erase_finished
-from penstock.resources import Pool
-from penstock.sources import Source
 from penstock.transforms.effects import EffectMove
 from penstock.transforms.values import Layout
 
@@ -28,30 +23,10 @@ from penstock.transforms.values import Layout
 class LibraryRunner(PartRunner, Generic[ImageT]):
     """Does what NativeRunner does, one call of `library` after the other."""
 
-    def __init__(
-        self,
-        library: ImageLibrary[ImageT],
-        source: Source,
-        plan: Plan,
-        layout: Layout,
-        options: RunOptions,
-        seed: int,
-        failures: Failures,
-        targets: TargetSource | None = None,
-        masks: MaskUse | None = None,
-    ) -> None:
-        super().__init__(Pool(options.threads, "penstock-library"))
+    def __init__(self, setup: RunSetup, library: ImageLibrary[ImageT], layout: Layout) -> None:
+        super().__init__(setup, "penstock-library")
         self._library = library
-        self._source = source
-        self._plan = plan
         self._layout = layout
-        self._pixel_limit = options.pixel_limit
-        self._seed = seed
-        self._targets = targets
-        self._masks = masks
-        self._python = PythonCalls(source, plan, seed)
-        self._ledger = failures.ledger
-        self._failures = failures
 
     def _run_once(self, part: Part) -> Part | None:
         images, failed = self._open(part)

@@ -26,8 +26,8 @@ from penstock.loading.options import (
     RunOptions,
     element_of_batches,
 )
-from penstock.loading.parts import PartRunner
 from penstock.loading.ranks import find_ranks, find_threads
+from penstock.loading.runner import PartRunner, RunSetup
 from penstock.loading.sampler import Shard
 from penstock.loading.selection import EpochOrder, Selection, select
 from penstock.loading.to_torch import require_torch, torch_is_installed
@@ -463,13 +463,12 @@ class Loader:
         self.set_epoch(0)
 
     def _make_runner(self) -> PartRunner:
-        final, options, seed = self._plan.final, self._running, self._batching.seed
+        final, options = self._plan.final, self._running
         allowed = self._selection.allowed()
         failures = Failures(options.on_error, self._source, self._ledger, allowed)
-        ends = (options, seed, failures, self._beside.targets, self._beside.masks)
+        setup = RunSetup(self._beside, self._plan, options, self._batching.seed, failures)
         if self._library is not None:
-            layout = self._output.layout
-            return LibraryRunner(self._library, self._source, self._plan, layout, *ends)
+            return LibraryRunner(setup, self._library, self._output.layout)
         check_installed_pillow()
         image_format = Format(
             final.element,
@@ -480,4 +479,4 @@ class Loader:
             final.divisor,
             list(final.gain),
         )
-        return NativeRunner(self._source, self._plan, image_format, *ends)
+        return NativeRunner(setup, image_format)

@@ -8,22 +8,18 @@ import numpy as np
 import numpy.typing as npt
 
 from penstock._core import Chunk, Engine, Format
-from penstock.data.masks import MaskUse, misfits, read_masks
-from penstock.data.targets import TargetSource
+from penstock.data.masks import misfits, read_masks
 from penstock.errors import CoreError, DecodeError, ResourceError
 from penstock.geometry import Ints, Sizes
-from penstock.loading.failures import Failures
+from penstock.loading.batch import Part
 from penstock.loading.fetch import Items, fetch_for
-from penstock.loading.options import RunOptions
 from penstock.loading.part_targets import MovingMasks, PartTargets, start_moving
-from penstock.loading.parts import Part, PartRunner
-from penstock.loading.python_calls import PythonCalls
+from penstock.loading.runner import PartRunner, RunSetup
 from penstock.planner.dct_scale import choose_dct_scale
 from penstock.planner.lower import Steps, lower
-from penstock.planner.plan import Plan, Segment
+from penstock.planner.plan import Segment
 from penstock.reference.libraries.pillow import check_pixels, decode_rgb, open_listening
-from penstock.resources import MORE_THREADS, Pool, refused
-from penstock.sources import Source
+from penstock.resources import MORE_THREADS, refused
 from penstock.transforms.moves import Move, out_sizes
 
 # Threads that only read: enough to keep a slow disk busy, asleep on a fast one.
@@ -40,31 +36,12 @@ _STATUS_OK = 0
 class NativeRunner(PartRunner):
     """The fast way from files to slots."""
 
-    def __init__(
-        self,
-        source: Source,
-        plan: Plan,
-        image_format: Format,
-        options: RunOptions,
-        seed: int,
-        failures: Failures,
-        targets: TargetSource | None = None,
-        masks: MaskUse | None = None,
-    ) -> None:
-        super().__init__(Pool(options.threads, "penstock-side"))
-        self._source = source
-        self._plan = plan
+    def __init__(self, setup: RunSetup, image_format: Format) -> None:
+        super().__init__(setup, "penstock-side")
         self._format = image_format
-        self._pixel_limit = options.pixel_limit
-        self._reduce_photos = options.fidelity == "fast"
-        self._seed = seed
-        self._targets = targets
-        self._masks = masks
-        self._python = PythonCalls(source, plan, seed)
-        self._ledger = failures.ledger
-        self._failures = failures
-        self._engine = _start_engine(options.threads)
-        self._fetch = fetch_for(self._engine, source)
+        self._reduce_photos = setup.options.fidelity == "fast"
+        self._engine = _start_engine(setup.options.threads)
+        self._fetch = fetch_for(self._engine, self._source)
 
     def end(self) -> None:
         """End the core's threads."""

@@ -19,9 +19,8 @@ from penstock.data.masks import Masks, count_of
 from penstock.data.targets import TargetSource
 from penstock.errors import LoaderError
 from penstock.geometry import Ints, Sizes
-from penstock.loading.batch import Batch
+from penstock.loading.batch import Batch, Part
 from penstock.loading.fetch import Items
-from penstock.loading.parts import Part
 from penstock.packing.mask_runs import decode_runs
 from penstock.planner.lower import lower
 from penstock.reference.pipeline import run_moves

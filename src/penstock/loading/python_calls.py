@@ -18,7 +18,7 @@ import numpy as np
 import PIL.Image
 
 from penstock.errors import TransformError
-from penstock.loading.parts import Part
+from penstock.loading.batch import Part
 from penstock.planner.plan import Node, Plan, Segment
 from penstock.sources import Source
 from penstock.transforms.python_step import Pixels, PythonStep

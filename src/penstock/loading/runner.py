@@ -1,57 +1,46 @@
-"""A part: some samples of a batch, few enough to hold their files in memory; and who runs it."""
+"""What runs the parts of batches: the base of the native runner and of the one by a library."""
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
 
-import numpy as np
-import numpy.typing as npt
-
+from penstock.data.beside import Beside
 from penstock.errors import LoaderError
-from penstock.geometry import Ints
+from penstock.loading.batch import Part
+from penstock.loading.failures import Failures
+from penstock.loading.options import RunOptions
+from penstock.loading.python_calls import PythonCalls
+from penstock.planner.plan import Plan
 from penstock.resources import Pool
-
-if TYPE_CHECKING:
-    from penstock.loading.batch import Batch
-
-# Enough samples to spread the cost of drawing and lowering, few enough that the files of some
-# parts in flight stay far below the memory of a batch.
-PART_SIZE = 64
 
 
 @dataclass(frozen=True, slots=True)
-class Part:
-    """Some samples of a batch, which are read and transformed together."""
+class RunSetup:
+    """What is to be run: the samples of a source, with what is beside them, through a plan."""
 
-    batch: Batch
-    epoch: int
-    slots: npt.NDArray[np.int32]  # their places in the batch
-    keys: Ints  # of their random draws: the samples that the epoch's order has here
-    samples: Ints  # those that are read: the same, unless one stands in for another
-    rank: int  # order of parts: lower goes first
-    attempt: int = 0
-
-    def pick(self, items: npt.NDArray[Any]) -> Part:
-        """Return the part that consists of these items only."""
-        return Part(
-            self.batch,
-            self.epoch,
-            self.slots[items],
-            self.keys[items],
-            self.samples[items],
-            self.rank,
-            self.attempt,
-        )
+    beside: Beside
+    plan: Plan
+    options: RunOptions
+    seed: int
+    failures: Failures
 
 
 class PartRunner(ABC):
-    """Reads and transforms the samples of a part; `pool` is for what runs in Python."""
+    """Reads and transforms the samples of a part; `_pool` is for what runs in Python."""
 
-    def __init__(self, pool: Pool) -> None:
-        self._pool = pool
+    def __init__(self, setup: RunSetup, pool_name: str) -> None:
+        self._pool = Pool(setup.options.threads, pool_name)
         self._closed = False
+        self._source = setup.beside.source
+        self._targets = setup.beside.targets
+        self._masks = setup.beside.masks
+        self._plan = setup.plan
+        self._pixel_limit = setup.options.pixel_limit
+        self._seed = setup.seed
+        self._python = PythonCalls(self._source, setup.plan, setup.seed)
+        self._failures = setup.failures
+        self._ledger = setup.failures.ledger
 
     def run(self, part: Part) -> None:
         """Fill the part's places in its batch; raises what the user is to see."""
