@@ -76,6 +76,30 @@ def test_batches_are_those_of_the_packed_file(laid_out):
         assert_same(list(direct), list(from_packed))
 
 
+@pytest.mark.parametrize(
+    ("path", "kind", "split"),
+    [
+        ("detect/coco128", "coco", None),
+        ("detect/coco128", "yolo", None),
+        ("detect/bccd_voc", None, "test"),
+        ("formats/webdataset", None, None),
+        ("formats/imagenet_tar/ILSVRC2012_img_train.tar", None, None),
+        ("formats/parquet", None, None),
+        ("formats/tfrecord", None, "flowers_validation"),
+        ("formats/tfrecord", None, "raccoon_test"),
+        ("formats/recordio/benz_train.rec", None, None),
+        ("formats/lmdb/caffe_datum_train_lmdb", None, None),
+        ("formats/hdf5/test_catvnoncat.h5", None, None),
+        ("formats/layouts/coco_dataset/coco_panoptic", None, "val"),
+    ],
+)
+def test_real_data_sets_give_the_same(outside_folder, tmp_path, path, kind, split):
+    source = open_data(outside_folder / path, kind=kind, split=split)
+    pack(source, tmp_path / "x.pen", progress=False)
+    options = {**options_for(tmp_path / "x.pen"), "batch_size": 16}
+    assert_same(list(Loader(source, **options)), list(Loader(tmp_path / "x.pen", **options)))
+
+
 def test_the_plain_call_gives_the_same(laid_out):
     path, packed = laid_out
     options = {"batch_size": 1, "output": "numpy"}
@@ -259,3 +283,14 @@ def test_columns_of_an_archive_are_read_once(tmp_path, monkeypatch):
     )
     list(Loader(source, transform=ONE_SIZE, batch_size=3, columns=["label", "name", "txt"]))
     assert sorted(calls) == sorted([*range(COUNT), 3])  # the PNG is opened for Pillow once more
+
+
+def test_little_is_remembered_of_large_columns(tmp_path, monkeypatch):
+    monkeypatch.setattr("penstock.data.unpacked._MOST_KEPT_BYTES", 3000)
+    path = layout_samples.webdataset(tmp_path / "data")
+    pack(path, tmp_path / "a.pen", progress=False)
+    source = open_data(path)
+    options = {**options_for(tmp_path / "a.pen"), "batch_size": COUNT}
+    assert_same(list(Loader(source, **options)), list(Loader(tmp_path / "a.pen", **options)))
+    assert 1 <= len(source._kept) <= 5
+    assert source._kept_bytes <= 3000

@@ -1,7 +1,7 @@
 """A data set in any layout that `pack` reads, as it lies: the same batches as packed, slower.
 
 Where every sample has a file of its own, the core reads the files; else the bytes of a sample are
-read from where its layout says that they begin. Never are more than some samples in memory.
+read from where its layout says that they begin. Images are never kept in memory.
 """
 
 from __future__ import annotations
@@ -28,7 +28,9 @@ from penstock.packing.items import MASKS, Column, PackItem, box_class_ids_of
 from penstock.printable import printable
 from penstock.regular_file import open_regular
 
-_MOST_KEPT = 2048  # samples whose columns are remembered, so that one is parsed once per batch
+# Of the columns that are remembered, so that a sample is parsed once per batch.
+_MOST_KEPT_BYTES = 1 << 26
+_BYTES_PER_SAMPLE = 512  # what remembering takes by itself
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,6 +40,14 @@ class _Kept:
     name: str
     path: str | None  # of its file, if it has one of its own
     columns: Mapping[str, Any]
+
+    @property
+    def size_bytes(self) -> int:
+        """About what it takes in memory."""
+        values = self.columns.values()
+        arrays = sum(value.nbytes for value in values if isinstance(value, np.ndarray))
+        texts = sum(len(value) for value in values if isinstance(value, (bytes, str)))
+        return _BYTES_PER_SAMPLE + arrays + texts
 
 
 class UnpackedSource(ColumnSource):
@@ -56,7 +66,8 @@ class UnpackedSource(ColumnSource):
             "box_class_ids": None if ids is None else tuple(map(str, ids)),
         }
         self._lock = threading.Lock()
-        self._kept: dict[int, _Kept] = {}
+        self._kept: dict[int, _Kept] = {}  # the oldest first
+        self._kept_bytes = 0
         self._stamps = [_stamp(file) for file in layout.files]
 
     @property
@@ -207,10 +218,11 @@ class UnpackedSource(ColumnSource):
         columns = {name: value for name, value in item.columns.items() if name != MASKS.name}
         kept = _Kept(item.name, path, columns)
         with self._lock:
-            self._kept.pop(index, None)
+            before = self._kept.pop(index, None)
+            self._kept_bytes += kept.size_bytes - (0 if before is None else before.size_bytes)
             self._kept[index] = kept
-            if len(self._kept) > _MOST_KEPT:
-                del self._kept[next(iter(self._kept))]  # the oldest
+            while self._kept_bytes > _MOST_KEPT_BYTES and len(self._kept) > 1:
+                self._kept_bytes -= self._kept.pop(next(iter(self._kept))).size_bytes
         return kept
 
 

@@ -45,8 +45,8 @@ def test_columns_survive(outside_folder, tmp_path, path, kind, split):
 
 
 @pytest.mark.parametrize(("path", "kind", "split"), SAMPLES)
-def test_samples_are_the_same_in_any_order(data_folder, path, kind, split):
-    source = open_dataset(data_folder / path, kind, split=split)
+def test_samples_are_the_same_in_any_order(outside_folder, path, kind, split):
+    source = open_dataset(outside_folder / path, kind, split=split)
     in_order = list(source.items())
 
     for index in [len(in_order) - 1, 0, len(in_order) // 2]:
