@@ -128,7 +128,7 @@ def run(args: argparse.Namespace) -> int:
         chart_script()
     before = read_analysis(args.before) if args.before else None
     loader, code = open_loader(args)
-    with _shown_progress() as tell:
+    with shown_progress() as tell:
         analysis = analyze(
             loader,
             open_step(args.step),
@@ -175,7 +175,7 @@ def _show(
 
 
 @contextmanager
-def _shown_progress() -> Iterator[Callable[[str, int, int], None]]:
+def shown_progress() -> Iterator[Callable[[str, int, int], None]]:
     """Show what is being measured: a bar on a terminal, a line for each elsewhere."""
     with ProgressBar("measuring", total=1, quiet_for_s=0, rate=False) as bar:
 

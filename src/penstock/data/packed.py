@@ -10,6 +10,7 @@ from typing import Any, BinaryIO
 import numpy as np
 import numpy.typing as npt
 
+from penstock._core import Storage
 from penstock.data.column_source import ColumnSource
 from penstock.data.targets import has_objects
 from penstock.errors import DecodeError, PackError
@@ -21,9 +22,6 @@ from penstock.packing.read import MOST_SIDE, PackFile
 from penstock.packing.records import original_file
 from penstock.packing.shards import PackSet
 from penstock.printable import printable
-
-# cpp/engine/record.h: pixels that must be inflated first, which is Python's business.
-_DEFLATED = len(STORAGES)
 
 
 @dataclass(frozen=True, slots=True)
@@ -171,11 +169,11 @@ class PackedSource(ColumnSource):
             here = numbers == number
             found[:, here] = _look_up(self.packed.files[number], places[here])
         addresses, sizes, storages, heights, widths, flags = found
-        deflated = (storages == STORAGES.index("raw")) & ((flags & RECORD_ZLIB) != 0)
+        deflated = (storages == Storage.RAW) & ((flags & RECORD_ZLIB) != 0)
         return Records(
             np.ascontiguousarray(addresses),
             np.ascontiguousarray(sizes),
-            np.where(deflated, _DEFLATED, storages).astype(np.int32),
+            np.where(deflated, Storage.DEFLATED, storages).astype(np.int32),
             heights.astype(np.int32),
             widths.astype(np.int32),
         )

@@ -9,6 +9,7 @@ from typing import Any, ClassVar, Literal, Protocol
 import numpy as np
 import numpy.typing as npt
 
+from penstock._core import Element
 from penstock.data.beside import Beside
 from penstock.data.columns import LABEL, ColumnValues, LabelColumn, Values, named_columns
 from penstock.errors import LoaderError
@@ -17,7 +18,6 @@ from penstock.loading.batch import Batch
 from penstock.loading.options import OutputOptions
 from penstock.loading.to_torch import image_tensor, label_tensor
 from penstock.transforms.targets import Targets
-from penstock.transforms.values import Element
 
 IMAGE = "image"  # the key of images in a batch that is a dictionary
 

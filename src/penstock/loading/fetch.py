@@ -8,12 +8,11 @@ from typing import Protocol
 import numpy as np
 import numpy.typing as npt
 
-from penstock._core import Chunk, Engine
+from penstock._core import Engine, EnginePart, StepColumn, Storage
 from penstock.data.packed import PackedSource
 from penstock.loading.batch import Part
-from penstock.packing.format import STORAGES
 from penstock.packing.records import jpeg_size
-from penstock.planner.lower import NO_RESIZE, Column, Steps
+from penstock.planner.lower import NO_RESIZE, Steps
 from penstock.resources import raise_if_refused
 from penstock.sources import PathSource, Source, has_paths
 
@@ -31,11 +30,11 @@ class Fetch(Protocol):
 
     reads_first: bool
 
-    def begin(self, part: Part) -> Chunk:
+    def begin(self, part: Part) -> EnginePart:
         """Start what is needed to know the images' sizes."""
         ...
 
-    def read(self, chunk: Chunk, items: Items, steps: Steps) -> None:
+    def read(self, chunk: EnginePart, items: Items, steps: Steps) -> None:
         """Start to read what the items' first steps need."""
         ...
 
@@ -49,12 +48,12 @@ class FileFetch:
         self._engine = engine
         self._source = source
 
-    def begin(self, part: Part) -> Chunk:
+    def begin(self, part: Part) -> EnginePart:
         """Start to read the files."""
         paths = [os.fsencode(path) for path in self._source.paths(part.samples)]
         return self._engine.fetch(part.rank, paths)
 
-    def read(self, chunk: Chunk, items: Items, steps: Steps) -> None:
+    def read(self, chunk: EnginePart, items: Items, steps: Steps) -> None:
         """Do nothing: all is there."""
 
 
@@ -67,10 +66,10 @@ class RecordFetch:
         self._engine = engine
         self._source = source
 
-    def begin(self, part: Part) -> Chunk:
+    def begin(self, part: Part) -> EnginePart:
         """Look the records up."""
         found = self._source.records(part.samples)
-        return self._engine.open_records(
+        return self._engine.open_mapped(
             part.rank,
             self._source.memory,
             found.addresses,
@@ -80,14 +79,16 @@ class RecordFetch:
             found.widths,
         )
 
-    def read(self, chunk: Chunk, items: Items, steps: Steps) -> None:
+    def read(self, chunk: EnginePart, items: Items, steps: Steps) -> None:
         """Start to read the rows that the crops cover."""
         first = steps.table[:, 0]
-        padded = first[:, : Column.PAD_MODE].any(axis=1)
-        plain = first[:, Column.FILTER] == NO_RESIZE
-        top = first[:, Column.CROP_TOP] + np.where(plain, first[:, Column.WINDOW_TOP], 0)
-        height = np.where(plain, first[:, Column.WINDOW_HEIGHT], first[:, Column.CROP_HEIGHT])
-        chunk.read_records(
+        padded = first[:, : StepColumn.PAD_MODE].any(axis=1)
+        plain = first[:, StepColumn.FILTER] == NO_RESIZE
+        top = first[:, StepColumn.CROP_TOP] + np.where(plain, first[:, StepColumn.WINDOW_TOP], 0)
+        height = np.where(
+            plain, first[:, StepColumn.WINDOW_HEIGHT], first[:, StepColumn.CROP_HEIGHT]
+        )
+        chunk.read_mapped(
             items,
             np.where(padded, 0, top).astype(np.int32),
             np.where(padded, chunk.height[items], height).astype(np.int32),
@@ -103,26 +104,26 @@ class OpenedFetch:
         self._engine = engine
         self._source = source
 
-    def begin(self, part: Part) -> Chunk:
+    def begin(self, part: Part) -> EnginePart:
         """Read the images, and let the core look at their headers."""
         images = [self._read(sample) for sample in part.samples.tolist()]
         sizes = [_size_of(image) for image in images]
         heights = np.array([height for height, _ in sizes], dtype=np.int32)
         padded = [np.frombuffer(image + _SLACK, np.uint8) for image in images]
-        chunk = self._engine.open_records(
+        chunk = self._engine.open_mapped(
             part.rank,
             padded,
             np.array([image.ctypes.data for image in padded], dtype=np.int64),
             np.array([max(1, len(image)) for image in images], dtype=np.int64),
-            np.full(len(images), STORAGES.index("jpeg"), dtype=np.int32),
+            np.full(len(images), Storage.JPEG, dtype=np.int32),
             heights,
             np.array([width for _, width in sizes], dtype=np.int32),
         )
         items = np.arange(len(images), dtype=np.int32)
-        chunk.read_records(items, np.zeros(len(images), dtype=np.int32), heights)
+        chunk.read_mapped(items, np.zeros(len(images), dtype=np.int32), heights)
         return chunk
 
-    def read(self, chunk: Chunk, items: Items, steps: Steps) -> None:
+    def read(self, chunk: EnginePart, items: Items, steps: Steps) -> None:
         """Do nothing: all is there."""
 
     def _read(self, sample: int) -> bytes:

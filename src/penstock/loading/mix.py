@@ -9,6 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from penstock import _core
+from penstock._core import Element
 from penstock.data.beside import Beside
 from penstock.data.columns import LABEL, LabelColumn, label_column
 from penstock.errors import LoaderError, TransformError
@@ -21,7 +22,7 @@ from penstock.rng import BATCH_STREAM, Draws
 from penstock.sources import Labels, Source
 from penstock.sources.source import describe_labels
 from penstock.transforms.batch_op import BatchOp, Mixing, read_batch_op
-from penstock.transforms.values import Element, Layout
+from penstock.transforms.values import Layout
 from penstock.translation.transforms.translate import translate_batch
 
 SoftLabels = npt.NDArray[np.float32]

@@ -7,7 +7,7 @@ from collections.abc import Callable
 import numpy as np
 import numpy.typing as npt
 
-from penstock._core import Chunk, Engine, Format
+from penstock._core import Engine, EnginePart, Format, Route, Status
 from penstock.data.masks import misfits, read_masks
 from penstock.errors import CoreError, DecodeError, ResourceError
 from penstock.geometry import Ints, Sizes
@@ -15,8 +15,7 @@ from penstock.loading.batch import Part
 from penstock.loading.fetch import Items, fetch_for
 from penstock.loading.part_targets import MovingMasks, PartTargets, start_moving
 from penstock.loading.runner import PartRunner, RunSetup
-from penstock.planner.dct_scale import choose_dct_scale
-from penstock.planner.lower import Steps, lower
+from penstock.planner.lower import Steps, choose_dct_scale, lower
 from penstock.planner.plan import Segment
 from penstock.reference.libraries.pillow import check_pixels, decode_rgb, open_listening
 from penstock.resources import MORE_THREADS, refused
@@ -27,10 +26,6 @@ _READERS = 4
 
 # How often a waiting thread looks whether the loader was closed.
 _WAIT_S = 0.25
-
-# cpp/codec/jpeg_header.h: Route, and jpeg_decode.h: DecodeStatus
-_ROUTE_PILLOW = 2
-_STATUS_OK = 0
 
 
 class NativeRunner(PartRunner):
@@ -67,7 +62,7 @@ class NativeRunner(PartRunner):
         unreadable, route = job.chunk.unreadable, job.chunk.route
         for item in np.flatnonzero(unreadable).tolist():
             job.failed[item] = job.chunk.problem(item)
-        elsewhere = np.flatnonzero((unreadable == 0) & (route == _ROUTE_PILLOW)).tolist()
+        elsewhere = np.flatnonzero((unreadable == 0) & (route == Route.PILLOW)).tolist()
         self._decode_by_pillow(job, {item: job.chunk.reason(item) for item in elsewhere})
         job.settled = True
 
@@ -176,8 +171,8 @@ class NativeRunner(PartRunner):
         self._wait(job.chunk, job.part.samples)
 
         status = job.chunk.status[items]
-        doubtful = items[status != _STATUS_OK]
-        for item in items[status == _STATUS_OK].tolist():
+        doubtful = items[status != Status.OK]
+        for item in items[status == Status.OK].tolist():
             reason = job.chunk.message(item)
             if reason:
                 self._ledger.note(int(job.part.samples[item]), "libjpeg", reason)
@@ -206,7 +201,7 @@ class NativeRunner(PartRunner):
         if again.any():
             start(items[again], steps.pick(again))
             self._wait(job.chunk, job.part.samples)
-            for item in items[again][job.chunk.status[items[again]] != _STATUS_OK].tolist():
+            for item in items[again][job.chunk.status[items[again]] != Status.OK].tolist():
                 name, said = self._source.name(int(job.part.samples[item])), job.chunk.message(item)
                 raise CoreError(f"{name}: the core failed on pixels that Pillow gave it ({said}).")
 
@@ -231,7 +226,7 @@ class NativeRunner(PartRunner):
             job.failed.setdefault(int(items[row]), moving.chunk.problem(row))
         job.beside.put_masks(items, moving.moved)
 
-    def _wait(self, chunk: Chunk, files: Ints) -> None:
+    def _wait(self, chunk: EnginePart, files: Ints) -> None:
         """Wait for the core; raises what the machine refused to it. `files` are the chunk's."""
         while not chunk.wait(_WAIT_S):
             if self._closed:
@@ -246,7 +241,7 @@ class NativeRunner(PartRunner):
 class _Job:
     """A part under way: its chunk in the core, and what has failed so far."""
 
-    def __init__(self, part: Part, chunk: Chunk, beside: PartTargets) -> None:
+    def __init__(self, part: Part, chunk: EnginePart, beside: PartTargets) -> None:
         self.part = part
         self.chunk = chunk
         self.beside = beside

@@ -5,9 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
+from penstock._core import Element
 from penstock.errors import LoaderError
 from penstock.reference.libraries import LIBRARIES
-from penstock.transforms.values import Element, FinalSpec, Layout, read_element
+from penstock.transforms.values import FinalSpec, Layout, read_element
 
 
 def _one_of(name: str, value: object, allowed: tuple[str, ...]) -> None:

@@ -14,7 +14,7 @@ import numpy as np
 import numpy.typing as npt
 import PIL.Image
 
-from penstock._core import Chunk, Engine
+from penstock._core import Effect, Engine, EnginePart
 from penstock.data.masks import Masks, count_of
 from penstock.data.targets import TargetSource
 from penstock.errors import LoaderError
@@ -24,7 +24,7 @@ from penstock.loading.fetch import Items
 from penstock.packing.mask_runs import decode_runs
 from penstock.planner.lower import lower
 from penstock.reference.pipeline import run_moves
-from penstock.transforms.effects import Effect, EffectMove, pack_colour
+from penstock.transforms.effects import WARPS, EffectMove, pack_colour, place_of
 from penstock.transforms.moves import Move, PadMove, ResizeMove, out_sizes
 from penstock.transforms.targets import Targets
 
@@ -32,8 +32,6 @@ MASK_NUMBER = "mask_number"  # an object's mask among those of its sample, kept 
 Pixels = npt.NDArray[np.uint8]  # (height, width, 3)
 
 _NEAREST = 0
-# Where an effect that moves pixels has its filter; the colour of the outside comes next.
-_FILTER_COLUMN = {Effect.AFFINE: 6, Effect.PERSPECTIVE: 8, Effect.ELASTIC: 4}
 
 
 class PartTargets:
@@ -113,7 +111,7 @@ def _numbered(targets: Targets, masks: dict[int, Masks], samples: Ints) -> Targe
 class MovingMasks:
     """Masks on their way through the core."""
 
-    chunk: Chunk
+    chunk: EnginePart
     moved: list[Masks]  # complete when the chunk is
 
 
@@ -204,9 +202,9 @@ def _move_bytes(
 
 def _mask_effects(move: EffectMove, mixing: npt.NDArray[np.bool_], colour: int) -> EffectMove:
     effect, numbers = np.full_like(move.effect, Effect.NONE), move.numbers.copy()
-    for kind, column in _FILTER_COLUMN.items():
+    for kind in WARPS:
         rows = (move.effect == kind) & ~mixing
         effect[rows] = kind
-        numbers[rows, column] = _NEAREST
-        numbers[rows, column + 1] = colour
+        numbers[rows, place_of(kind, "filter")] = _NEAREST
+        numbers[rows, place_of(kind, "fill")] = colour
     return EffectMove(effect, numbers, move.height, move.width)

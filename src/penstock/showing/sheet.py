@@ -13,6 +13,7 @@ import numpy as np
 import numpy.typing as npt
 from PIL import Image
 
+from penstock._core import Element
 from penstock.data.column_source import ColumnSource
 from penstock.data.columns import label_column
 from penstock.data.targets import stored_targets
@@ -26,7 +27,7 @@ from penstock.reference.libraries.pillow import open_listening, open_rgb
 from penstock.reference.pipeline import erase_finished, finish, run_moves
 from penstock.sources import Source
 from penstock.transforms.targets import Targets
-from penstock.transforms.values import Element, FinalSpec
+from penstock.transforms.values import FinalSpec
 from penstock.translation.transforms.translate import translate
 
 CELL_PX = 224
