@@ -36,16 +36,17 @@ MAY_IMPORT = {
     "translation.transforms": BASE | {"rng", "transforms", "planner"},
     "sources": BASE,
     "packing": BASE | {"drawing", "pillow_messages", "sources"},
+    "data": BASE | {"transforms", "sources", "packing"},
     "reference": BASE | {"pillow_messages", "rng", "transforms", "planner", "sources"},
     "loading": BASE
     | {
         *("pillow_messages", "rng", "transforms", "planner", "reference"),
-        *("translation.transforms", "sources", "packing"),
+        *("translation.transforms", "sources", "packing", "data"),
     },
     "showing": BASE
     | {
         *("drawing", "transforms", "planner", "reference", "translation.transforms"),
-        *("sources", "loading"),
+        *("sources", "data", "loading"),
     },
     "translation": BASE
     | {
@@ -55,13 +56,13 @@ MAY_IMPORT = {
     "watching": BASE | {"results"},
     "costs": BASE
     | {
-        *("rng", "transforms", "planner", "sources", "packing", "loading"),
+        *("rng", "transforms", "planner", "sources", "packing", "data", "loading"),
         *("results", "watching"),
     },
     "analysis": BASE
     | {
         *("rng", "transforms", "planner", "translation.transforms", "translation"),
-        *("sources", "packing", "loading", "results", "report", "watching", "costs"),
+        *("sources", "packing", "data", "loading", "results", "report", "watching", "costs"),
     },
     "demo": BASE
     | {

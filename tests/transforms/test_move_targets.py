@@ -10,7 +10,7 @@ from effect_examples import EXAMPLES
 from penstock import transforms as T
 from penstock._core import Effect, PadMode
 from penstock.geometry import Size, Sizes
-from penstock.loading.collate import list_targets
+from penstock.loading.deliver import list_targets
 from penstock.planner.plan import as_written
 from penstock.reference.filters import elastic_displacements
 from penstock.reference.pipeline import run_moves

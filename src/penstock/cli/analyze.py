@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
-from penstock.cli.shared import Verb, count, say, seconds
+from penstock.cli.shared import Verb, add_layout, count, say, seconds
 from penstock.cli.user_object import BATCH_SIZE, is_object, open_loader, open_step
 from penstock.errors import AnalysisError
 from penstock.printable import in_encoding, printable
@@ -24,9 +24,10 @@ def add_options(verb: argparse.ArgumentParser) -> None:
     verb.add_argument(
         "data",
         metavar="DATA",
-        help="a folder of images, a .pen file, or MODULE:OBJECT (or FILE.py:OBJECT) for a torch "
-        "DataLoader, a penstock Loader, or a function that makes one",
+        help="a .pen file, a data set in any layout that pack reads, or MODULE:OBJECT (or "
+        "FILE.py:OBJECT) for a torch DataLoader, a penstock Loader, or a function that makes one",
     )
+    add_layout(verb)
     verb.add_argument(
         "--step",
         metavar="MODULE:CALLABLE",

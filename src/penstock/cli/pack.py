@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from penstock.cli.shared import (
     Verb,
     add_labels,
+    add_layout,
     add_limits,
     add_threads,
     count,
@@ -31,8 +32,7 @@ def add_options(verb: argparse.ArgumentParser) -> None:
     )
     verb.add_argument("target", help="the .pen file to write; with --shards, the folder")
     add_labels(verb)
-    verb.add_argument("--kind", help="the layout, if it is not recognised: coco, folder, ...")
-    verb.add_argument("--split", help="which split of the data set to pack: train, val, ...")
+    add_layout(verb)
     verb.add_argument(
         "--allow-empty", action="store_true", help="accept class folders without images"
     )

@@ -77,6 +77,12 @@ def add_labels(verb: argparse.ArgumentParser) -> None:
     )
 
 
+def add_layout(verb: argparse.ArgumentParser) -> None:
+    """Add --kind and --split, for data whose layout or part must be said."""
+    verb.add_argument("--kind", help="the layout, if it is not recognised: coco, folder, ...")
+    verb.add_argument("--split", help="which split of the data set to take: train, val, ...")
+
+
 def add_limits(verb: argparse.ArgumentParser) -> None:
     """Add --limit; `main` lets it hold while the verb runs."""
     verb.add_argument(
@@ -100,6 +106,14 @@ def open_labelled(args: argparse.Namespace, data: Any) -> tuple[Any, Any]:
     from penstock.sources import open_labels_file
 
     return open_labels_file(data, args.labels, **chosen), None
+
+
+def open_given(args: argparse.Namespace, data: str) -> Any:
+    """Open data of which `add_layout`, and `add_labels` if it was asked, say more."""
+    from penstock.data.open_data import open_data
+
+    labelled = open_labelled(args, data) if hasattr(args, "labels") else (data, None)
+    return open_data(labelled[0], labels=labelled[1], kind=args.kind, split=args.split)
 
 
 def add_threads(verb: argparse.ArgumentParser) -> None:

@@ -9,9 +9,10 @@ from typing import Any
 from penstock.cli.shared import (
     Verb,
     add_labels,
+    add_layout,
     add_limits,
     count,
-    open_labelled,
+    open_given,
     tell,
     whole,
     wholes,
@@ -24,8 +25,11 @@ _EXAMPLE_SCHEDULE = ""  # what --schedule without a file means
 
 def add_options(verb: argparse.ArgumentParser) -> None:
     """Add what `show` can be told."""
-    verb.add_argument("data", nargs="?", help="a .pen file, or a folder of images")
+    verb.add_argument(
+        "data", nargs="?", help="a .pen file, or a data set in any layout that pack reads"
+    )
     add_labels(verb)
+    add_layout(verb)
     pipeline = verb.add_mutually_exclusive_group()
     pipeline.add_argument(
         "--transform",
@@ -71,15 +75,13 @@ def run(args: argparse.Namespace) -> int:
     if args.schedule is not None:
         return _tell_schedule(args)
     if args.data is None:
-        raise SourceError("show: no data set given. Name a .pen file or a folder.")
+        raise SourceError("show: no data set given. Name a .pen file or another data set.")
     from penstock.showing.sheet import make_sheet
 
-    data, labels = open_labelled(args, args.data)
     sheet = make_sheet(
-        data,
+        open_given(args, args.data),
         _transform(args),
         args.out,
-        labels=labels,
         images=args.images,
         repeats=args.repeats,
         seed=args.seed,

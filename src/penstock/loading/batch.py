@@ -1,4 +1,4 @@
-"""A batch on its way: slots that are filled in any order, then handed over in one piece."""
+"""A batch on its way: places that are filled part by part, then handed over in one piece."""
 
 from __future__ import annotations
 
@@ -26,6 +26,11 @@ _ARRAY_DTYPE = {
 
 
 _ALIGNMENT = 64  # of images of different sizes, in bytes
+
+
+# Enough samples to spread the cost of drawing and lowering, few enough that the files of some
+# parts in flight stay far below the memory of a batch.
+PART_SIZE = 64
 
 
 class BatchMaker:
@@ -99,21 +104,21 @@ class Batch:
         self,
         maker: BatchMaker,
         number: int,
-        samples: Ints,
-        files: Ints | None = None,
+        keys: Ints,
+        samples: Ints | None = None,
         *,
         one_size: bool = True,
     ) -> None:
         self.number = number
-        self.samples = samples  # keys of the random draws
+        self.keys = keys  # of the random draws
         # The samples that are really used; others after substitution.
-        self.files = (samples if files is None else files).copy()
+        self.samples = (keys if samples is None else samples).copy()
         self.output = maker.output
         self.pinned = maker.pinned
         self._one_size = one_size  # whether images of different sizes are an error
-        self._good = np.ones(len(samples), dtype=np.bool_)
+        self._good = np.ones(len(keys), dtype=np.bool_)
         self.soft_labels: npt.NDArray[np.float32] | None = None  # of the good slots, once mixed
-        self._carried = 0  # slots
+        self._done = 0  # slots
         self._maker = maker
         self._shared: _Shared | None = None
         self._apart: dict[int, npt.NDArray[Any]] = {}  # images of other sizes, by slot
@@ -136,7 +141,7 @@ class Batch:
                 other = int(np.flatnonzero(odd)[0])
                 raise LoaderError(
                     f"Batch {self.number}: sample {shared.sample} is {shared.size} after the "
-                    f"transforms, sample {int(self.files[slots[other]])} is {sizes[other]}; "
+                    f"transforms, sample {int(self.samples[slots[other]])} is {sizes[other]}; "
                     "a batch needs one size. End the transforms with Resize((height, width)), "
                     "RandomResizedCrop or CenterCrop."
                 )
@@ -160,7 +165,7 @@ class Batch:
         with self._lock:
             if self._label_maps is None:
                 size = Size(*maps[0].shape)
-                self._label_maps = self._maker.label_maps(len(self.samples), size)
+                self._label_maps = self._maker.label_maps(len(self.keys), size)
         for slot, one in zip(slots.tolist(), maps, strict=True):
             if one.shape == self._label_maps.shape[1:]:
                 self._label_maps[slot] = one
@@ -179,13 +184,13 @@ class Batch:
         if self._shared is None:
             raise LoaderError(f"Batch {self.number}: no image has been placed yet.")
         shared = self._shared
-        return self._maker.array_over(shared.buffer, len(self.samples), shared.size)
+        return self._maker.array_over(shared.buffer, len(self.keys), shared.size)
 
-    def note_carried(self, slots: int) -> bool:
+    def note_done(self, slots: int) -> bool:
         """Count slots that were dealt with; True for whoever brings the last ones."""
         with self._lock:
-            self._carried += slots
-            return self._carried == len(self.samples)
+            self._done += slots
+            return self._done == len(self.keys)
 
     def leave_out(self, slots: npt.NDArray[np.int32]) -> None:
         """Mark slots that will not be delivered."""
@@ -212,7 +217,7 @@ class Batch:
         slots = np.concatenate([slots for slots, _ in self._targets])
         targets = Targets.join([targets for _, targets in self._targets])
         self._targets = []
-        order = np.empty(len(self.samples), dtype=np.int64)
+        order = np.empty(len(self.keys), dtype=np.int64)
         order[slots] = np.arange(len(slots))
         return targets.pick(order[self.good])
 
@@ -239,8 +244,8 @@ class Batch:
                 size = sizes[0]
                 agree = (sizes.height == size.height) & (sizes.width == size.width)
                 if self._one_size or agree.all():
-                    whole = len(self.samples) * self._maker.image_bytes(size)
-                    sample = int(self.files[slots[0]])
+                    whole = len(self.keys) * self._maker.image_bytes(size)
+                    sample = int(self.samples[slots[0]])
                     self._shared = _Shared(size, self._maker.memory(whole), sample)
             return self._shared
 
@@ -253,3 +258,28 @@ class Batch:
             image = self._maker.image_at(buffer, int(offsets[row]), sizes[row])
             self._apart[slot] = image
         return Place(buffer, offsets)
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """Some samples of a batch, which are read and transformed together."""
+
+    batch: Batch
+    epoch: int
+    slots: npt.NDArray[np.int32]  # their places in the batch
+    keys: Ints  # of their random draws: the samples that the epoch's order has here
+    samples: Ints  # those that are read: the same, unless one stands in for another
+    rank: int  # order of parts: lower goes first
+    attempt: int = 0
+
+    def pick(self, items: npt.NDArray[Any]) -> Part:
+        """Return the part that consists of these items only."""
+        return Part(
+            self.batch,
+            self.epoch,
+            self.slots[items],
+            self.keys[items],
+            self.samples[items],
+            self.rank,
+            self.attempt,
+        )

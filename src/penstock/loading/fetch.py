@@ -8,14 +8,17 @@ from typing import Protocol
 import numpy as np
 import numpy.typing as npt
 
-from penstock._core import Engine, EnginePart, StepColumn
-from penstock.errors import LoaderError
-from penstock.loading.packed_source import PackedSource
-from penstock.loading.work import Part
+from penstock._core import Engine, EnginePart, StepColumn, Storage
+from penstock.data.packed import PackedSource
+from penstock.loading.batch import Part
+from penstock.packing.records import jpeg_size
 from penstock.planner.lower import NO_RESIZE, Steps
-from penstock.sources import PathSource, Source
+from penstock.resources import raise_if_refused
+from penstock.sources import PathSource, Source, has_paths
 
 Items = npt.NDArray[np.int32]
+
+_SLACK = bytes(64)  # the decoder reads some bytes at a time, and so a little further
 
 
 class Fetch(Protocol):
@@ -47,7 +50,7 @@ class FileFetch:
 
     def begin(self, part: Part) -> EnginePart:
         """Start to read the files."""
-        paths = [os.fsencode(path) for path in self._source.paths(part.files)]
+        paths = [os.fsencode(path) for path in self._source.paths(part.samples)]
         return self._engine.fetch(part.rank, paths)
 
     def read(self, chunk: EnginePart, items: Items, steps: Steps) -> None:
@@ -65,7 +68,7 @@ class RecordFetch:
 
     def begin(self, part: Part) -> EnginePart:
         """Look the records up."""
-        found = self._source.records(part.files)
+        found = self._source.records(part.samples)
         return self._engine.open_mapped(
             part.rank,
             self._source.memory,
@@ -92,13 +95,57 @@ class RecordFetch:
         )
 
 
+class OpenedFetch:
+    """Images that a source opens for us, such as files in archives: read whole, in Python."""
+
+    reads_first = True
+
+    def __init__(self, engine: Engine, source: Source) -> None:
+        self._engine = engine
+        self._source = source
+
+    def begin(self, part: Part) -> EnginePart:
+        """Read the images, and let the core look at their headers."""
+        images = [self._read(sample) for sample in part.samples.tolist()]
+        sizes = [_size_of(image) for image in images]
+        heights = np.array([height for height, _ in sizes], dtype=np.int32)
+        padded = [np.frombuffer(image + _SLACK, np.uint8) for image in images]
+        chunk = self._engine.open_mapped(
+            part.rank,
+            padded,
+            np.array([image.ctypes.data for image in padded], dtype=np.int64),
+            np.array([max(1, len(image)) for image in images], dtype=np.int64),
+            np.full(len(images), Storage.JPEG, dtype=np.int32),
+            heights,
+            np.array([width for _, width in sizes], dtype=np.int32),
+        )
+        items = np.arange(len(images), dtype=np.int32)
+        chunk.read_mapped(items, np.zeros(len(images), dtype=np.int32), heights)
+        return chunk
+
+    def read(self, chunk: EnginePart, items: Items, steps: Steps) -> None:
+        """Do nothing: all is there."""
+
+    def _read(self, sample: int) -> bytes:
+        try:
+            with self._source.open(sample) as file:
+                return file.read()
+        except Exception as error:  # noqa: BLE001 (a source may be the user's own)
+            # No image, so that Pillow is asked for one, opens it again and tells what is wrong.
+            raise_if_refused(error, self._source.name(sample))
+            return b""
+
+
+def _size_of(image: bytes) -> tuple[int, int]:
+    """Return what a JPEG's header says, or a size that nobody will ask for."""
+    height, width = jpeg_size(image)
+    return (height, width) if height > 0 and width > 0 else (1, 1)
+
+
 def fetch_for(engine: Engine, source: Source) -> Fetch:
     """Return the way to fetch from this source."""
     if isinstance(source, PackedSource):
         return RecordFetch(engine, source)
-    if isinstance(source, PathSource):
+    if has_paths(source):
         return FileFetch(engine, source)
-    raise LoaderError(
-        f"Loader: {type(source).__name__} has no `paths`, so the core cannot read its samples. "
-        "Add that method, or use backend='pillow', which needs only `open`."
-    )
+    return OpenedFetch(engine, source)

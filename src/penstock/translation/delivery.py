@@ -17,7 +17,7 @@ import numpy.typing as npt
 import PIL.Image
 
 from penstock.errors import LoaderError
-from penstock.loading.ledger import Ledger
+from penstock.loading.failures import Ledger
 from penstock.loading.loader import CANNOT_BE_COPIED, HAS_NO_SAMPLES, Loader
 from penstock.loading.selection import Listed
 from penstock.planner.plan import Plan

@@ -14,10 +14,10 @@ from penstock.costs.costs import Costs
 from penstock.costs.loader_costs import measure_loader, worst_lock_share
 from penstock.costs.plan_variants import MeasuredLoader, with_layers, with_size
 from penstock.costs.slow_files import SlowFiles, slow_files_of_loader
+from penstock.data.column_source import ColumnSource
 from penstock.errors import AnalysisError
 from penstock.loading.loader import Loader
-from penstock.loading.packed_source import PackedSource
-from penstock.sources.source import PathSource
+from penstock.sources import has_paths
 from penstock.translation.delivery import AcceleratedLoader
 
 WorkerKind = Literal["threads", "processes", "unknown"]
@@ -125,7 +125,7 @@ class PenstockSubject(Subject):
     def files(self) -> Sequence[str]:
         """Return some files of a folder or a list; a packed file is not looked at."""
         source = self.loader.source
-        if not isinstance(source, PathSource):
+        if not has_paths(source):
             return ()
         count = min(len(source), _FILES_LOOKED_AT)
         return source.paths(np.linspace(0, len(source) - 1, count).astype(np.int64))
@@ -133,10 +133,10 @@ class PenstockSubject(Subject):
     def stored_in(self, most: int) -> Sequence[str]:
         """Return the images, or the packed files."""
         source = self.loader.source
-        if isinstance(source, PackedSource):
+        if isinstance(source, ColumnSource) and source.files():
             files = source.files()
             return files if len(files) <= most else ()
-        if not isinstance(source, PathSource) or len(source) > most:
+        if not has_paths(source) or len(source) > most:
             return ()
         return source.paths(np.arange(len(source), dtype=np.int64))
 

@@ -12,8 +12,8 @@ from penstock.analysis.subject.subject import PenstockSubject
 from penstock.analysis.sweeps.sweep import SweepContext
 from penstock.analysis.what_if import Change
 from penstock.costs.plan_variants import like
+from penstock.data.packed import PackedSource
 from penstock.errors import PenstockError, TranslationError
-from penstock.loading.packed_source import PackedSource
 from penstock.packing.pack import pack
 from penstock.translation.accelerate import accelerate
 from penstock.translation.transforms.lines import How, Line, Translation

@@ -18,7 +18,7 @@ from penstock.packing.datasets.layout_source import Asked
 from penstock.printable import printable
 from penstock.regular_file import open_regular
 from penstock.resources import raise_if_refused
-from penstock.sources.part_folders import SPLIT_FOLDERS
+from penstock.sources.image_folder import SPLIT_FOLDERS
 from penstock.sources.scan import IMAGE_EXTENSIONS
 
 MOST_MAPS = 16  # each is an open file

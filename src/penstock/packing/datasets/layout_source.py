@@ -56,7 +56,8 @@ class Asked:
                 return available[0]
             raise SourceError(
                 f"{title}: it has several splits: {names}. "
-                "Choose one (split= or --split), so that training and test images do not mix."
+                "Choose one, so that training and test images do not mix: --split, "
+                "pack(..., split=...) or Loader(open_data(..., split=...))."
             )
         if self.split in available:
             return self.split

@@ -30,7 +30,7 @@ from penstock.packing.datasets.protobuf import fields, packed_varints, submessag
 from penstock.packing.items import LABEL, PackItem
 from penstock.printable import printable
 from penstock.regular_file import require_regular
-from penstock.sources.path_table import PathTable
+from penstock.sources.source import PathTable
 
 # The fields of a Datum.
 CHANNELS, HEIGHT, WIDTH, DATA, DATUM_LABEL, FLOAT_DATA, ENCODED = range(1, 8)

@@ -41,7 +41,7 @@ from penstock.packing.datasets.segmentation import mask_column
 from penstock.packing.datasets.tar import tar_members, tar_stem, tars_at, why_sequential
 from penstock.packing.items import LABEL, MASKS, Column, PackItem
 from penstock.printable import printable
-from penstock.sources.part_folders import SPLIT_FOLDERS
+from penstock.sources.image_folder import SPLIT_FOLDERS
 from penstock.sources.scan import IMAGE_EXTENSIONS
 
 Label = int | float | str | list[float]

@@ -39,7 +39,7 @@ from penstock.packing.datasets.layout_source import Asked, Findings, Layout, Lay
 from penstock.packing.items import BOX_LABELS, BOXES, MASKS, Column, PackItem, keypoints_column
 from penstock.packing.mask_runs import encode_runs
 from penstock.printable import printable
-from penstock.sources.path_table import PathTable
+from penstock.sources.source import PathTable
 
 BOX_NUMBERS = 4
 STRAY = "label files belong to no image, and were left out"

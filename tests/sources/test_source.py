@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from penstock.sources.path_table import PathTable
+from penstock.sources.source import PathTable
 
 PATHS = st.lists(st.binary(max_size=9).map(lambda b: b.decode("utf-8", "surrogateescape")))
 

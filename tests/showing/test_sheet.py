@@ -10,12 +10,12 @@ from folders import make_image
 from packing.samples import ListSource
 from penstock import Loader
 from penstock import transforms as T
+from penstock.data.open_data import open_data
 from penstock.errors import DecodeError, TransformError
-from penstock.loading.open_data import open_data
 from penstock.packing.items import BOX_LABELS, BOXES, PackItem
 from penstock.packing.pack import pack
 from penstock.planner.plan import as_written
-from penstock.showing.examples import Examples
+from penstock.showing.sheet import Examples
 
 SEED = 11
 
@@ -35,7 +35,7 @@ def boxed(tmp_path):
 
 
 def examples(data, transform, seed=SEED):
-    return Examples(open_data(data, None), as_written(transform), seed)
+    return Examples(open_data(data), as_written(transform), seed)
 
 
 def test_pixels_are_the_loaders(folder) -> None:
@@ -99,7 +99,7 @@ def test_originals_have_their_own_boxes(boxed) -> None:
 
 
 def test_bad_files_are_named(broken_folder) -> None:
-    source = open_data(broken_folder, None)
+    source = open_data(broken_folder)
     bad = next(n for n in range(len(source)) if "empty.jpg" in source.name(n))
     with pytest.raises(DecodeError, match=r"empty\.jpg: Pillow cannot decode it"):
         Examples(source, as_written(None), 0).original(bad)

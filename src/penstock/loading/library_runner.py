@@ -1,4 +1,4 @@
-"""The slow way from files to slots: an image library and NumPy, as oracle and fallback."""
+"""Runs parts by an image library and NumPy, slowly: as a reference, and for comparison."""
 
 from __future__ import annotations
 
@@ -6,54 +6,29 @@ from typing import Generic
 
 import numpy as np
 
+from penstock.data.masks import Masks, misfits, read_masks
 from penstock.errors import DecodeError
 from penstock.geometry import Ints, Sizes
-from penstock.loading.carried import Carried
-from penstock.loading.mask_source import MaskUse, misfits, read_masks
-from penstock.loading.masks import Masks, move_by_reference
-from penstock.loading.options import RunOptions
-from penstock.loading.python_calls import PythonCalls
-from penstock.loading.target_source import TargetSource
-from penstock.loading.work import Carrier, Failures, Part
-from penstock.planner.plan import Plan, Segment
+from penstock.loading.batch import Part
+from penstock.loading.part_targets import PartTargets, move_by_reference
+from penstock.loading.runner import PartRunner, RunSetup
+from penstock.planner.plan import Segment
 from penstock.reference.libraries.library import ImageLibrary, ImageT
 from penstock.reference.libraries.pillow import open_listening
 from penstock.reference.pipeline import erase_finished
-from penstock.resources import Pool
-from penstock.sources import Source
 from penstock.transforms.effects import EffectMove
 from penstock.transforms.values import Layout
 
 
-class LibraryCarrier(Carrier, Generic[ImageT]):
-    """Does what NativeCarrier does, one call of `library` after the other."""
+class LibraryRunner(PartRunner, Generic[ImageT]):
+    """Does what NativeRunner does, one call of `library` after the other."""
 
-    def __init__(
-        self,
-        library: ImageLibrary[ImageT],
-        source: Source,
-        plan: Plan,
-        layout: Layout,
-        options: RunOptions,
-        seed: int,
-        failures: Failures,
-        targets: TargetSource | None = None,
-        masks: MaskUse | None = None,
-    ) -> None:
-        super().__init__(Pool(options.threads, "penstock-library"))
+    def __init__(self, setup: RunSetup, library: ImageLibrary[ImageT], layout: Layout) -> None:
+        super().__init__(setup, "penstock-library")
         self._library = library
-        self._source = source
-        self._plan = plan
         self._layout = layout
-        self._pixel_limit = options.pixel_limit
-        self._seed = seed
-        self._targets = targets
-        self._masks = masks
-        self._python = PythonCalls(source, plan, seed)
-        self._ledger = failures.ledger
-        self._failures = failures
 
-    def _carry_once(self, part: Part) -> Part | None:
+    def _run_once(self, part: Part) -> Part | None:
         images, failed = self._open(part)
         masks = self._read_masks(part, images, failed)
         if images:
@@ -66,7 +41,7 @@ class LibraryCarrier(Carrier, Generic[ImageT]):
             self._pool.submit(
                 open_listening, self._library.open, self._source, sample, self._pixel_limit
             )
-            for sample in part.files.tolist()
+            for sample in part.samples.tolist()
         ]
         images: dict[int, ImageT] = {}
         failed: dict[int, str] = {}
@@ -77,7 +52,7 @@ class LibraryCarrier(Carrier, Generic[ImageT]):
                 failed[item] = str(error)
                 continue
             if told:
-                self._ledger.note(int(part.files[item]), "pillow", told)
+                self._ledger.note(int(part.samples[item]), "pillow", told)
         return images, failed
 
     def _read_masks(
@@ -86,7 +61,7 @@ class LibraryCarrier(Carrier, Generic[ImageT]):
         """Return the masks of the images, from which those without a mask of their size go."""
         if self._masks is None:
             return []
-        read, unread = read_masks(self._masks, part.files, self._pool)
+        read, unread = read_masks(self._masks, part.samples, self._pool)
         found = {item: read[item] for item in images if item in read}
         sizes = self._sizes_of([images[item] for item in found])
         numbered = misfits(dict(enumerate(found.values())), sizes)
@@ -97,20 +72,20 @@ class LibraryCarrier(Carrier, Generic[ImageT]):
         return [found[item] for item in images]
 
     def _fill(self, part: Part, images: list[ImageT], masks: dict[int, Masks]) -> None:
-        carried = Carried(self._targets, part, masks)
+        beside = PartTargets(self._targets, part, masks)
         every = np.arange(len(images), dtype=np.int32)
-        key = (self._seed, part.epoch, part.samples)
+        key = (self._seed, part.epoch, part.keys)
         for segment in self._plan.segments:
             self._check_open()
             sizes = self._sizes_of(images)
-            moves, targets = segment.sample_targets(*key, sizes, carried.at(every))
-            carried.keep(every, targets)
+            moves, targets = segment.sample_targets(*key, sizes, beside.at(every))
+            beside.keep(every, targets)
             if self._masks is not None:
-                stacks = [carried.masks[row] for row in every.tolist()]
-                wanted = carried.wanted_masks(every)
+                stacks = [beside.masks[row] for row in every.tolist()]
+                wanted = beside.wanted_masks(every)
                 # By the reference whatever the library: a mask's numbers must not be mixed.
                 moved_masks = move_by_reference(stacks, wanted, moves, sizes, self._masks.fill)
-                carried.put_masks(every, moved_masks)
+                beside.put_masks(every, moved_masks)
             moved = [
                 self._pool.submit(self._library.run_moves, image, moves, row)
                 for row, image in enumerate(images)
@@ -124,7 +99,7 @@ class LibraryCarrier(Carrier, Generic[ImageT]):
                 images = [future.result() for future in called]
         finishing = self._plan.segments[-1].sample_finishing(*key, self._sizes_of(images))
         self._write(part, images, finishing)
-        carried.deliver(part.batch, every)
+        beside.deliver(part.batch, every)
 
     def _write(self, part: Part, images: list[ImageT], finishing: tuple[EffectMove, ...]) -> None:
         part.batch.place(self._sizes_of(images), part.slots)

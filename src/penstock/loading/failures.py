@@ -1,4 +1,4 @@
-"""A loader's ledger: every file that did not take the straight path, and why."""
+"""Files that are damaged or odd: what is done about them, and the ledger that lists them."""
 
 from __future__ import annotations
 
@@ -9,7 +9,14 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from penstock.errors import DecodeError
+from penstock.geometry import Ints
+from penstock.loading.batch import Part
 from penstock.printable import printable
+from penstock.sources import Source
+
+# More bad neighbours in a row than this mean that the data set, not a file, is broken.
+MOST_SUBSTITUTIONS = 100
 
 # Later ones are graver; a file is listed under the gravest thing that happened to it.
 EVENTS = ("libjpeg", "pillow", "substituted", "skipped")
@@ -68,7 +75,7 @@ class Ledger:
         return int(np.count_nonzero(self._codes))
 
     def counts(self) -> dict[str, int]:
-        """How many files each event befell."""
+        """Return how many files each event happened to."""
         with self._lock:
             codes, numbers = np.unique(self._codes[self._codes > 0], return_counts=True)
             counter: Counter[str] = Counter()
@@ -83,3 +90,61 @@ class Ledger:
 
     def __repr__(self) -> str:
         return f"Ledger({self.counts()})"
+
+
+class Failures:
+    """What is done about files that cannot be used.
+
+    Only samples that may take part in an epoch stand in for others: `allowed`, in ascending order;
+    None allows the whole data set.
+    """
+
+    def __init__(
+        self, on_error: str, source: Source, ledger: Ledger, allowed: Ints | None = None
+    ) -> None:
+        self.ledger = ledger
+        self._on_error = on_error
+        self._source = source
+        self._allowed = allowed
+
+    def handle(self, part: Part, failed: dict[int, str]) -> Part | None:
+        """Apply the policy to the items in `failed` (item: reason).
+
+        Returns the part that must be run again with neighbours in their places, if any.
+        """
+        if not failed:
+            return None
+        if self._on_error == "raise":
+            item = min(failed)
+            name = self._source.name(int(part.samples[item]))
+            raise DecodeError(
+                f"{name}: {failed[item]}. "
+                "Use on_error='skip' or 'substitute' (--on-error) to go on without such files."
+            )
+        items = np.array(sorted(failed), dtype=np.int64)
+        event = "skipped" if self._on_error == "skip" else "substituted"
+        for item in items.tolist():
+            self.ledger.note(int(part.samples[item]), event, failed[item])
+        if self._on_error == "skip":
+            part.batch.leave_out(part.slots[items])
+            return None
+        return self._neighbours(part.pick(items))
+
+    def _neighbours(self, part: Part) -> Part:
+        length = len(self._source if self._allowed is None else self._allowed)
+        if part.attempt + 1 >= min(MOST_SUBSTITUTIONS, length):
+            name = self._source.name(int(part.samples[0]))
+            raise DecodeError(
+                f"{name}: it and the {part.attempt} samples before it cannot be decoded, so there "
+                "is nothing to substitute. Check the data set, or use on_error='skip' "
+                "(--on-error skip)."
+            )
+        if self._allowed is None:
+            samples = (part.samples + 1) % length
+        else:
+            behind = np.searchsorted(self._allowed, part.samples, side="right")
+            samples = self._allowed[behind % length]
+        part.batch.samples[part.slots] = samples
+        return Part(
+            part.batch, part.epoch, part.slots, part.keys, samples, part.rank, part.attempt + 1
+        )

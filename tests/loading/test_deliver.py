@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from penstock.errors import LoaderError
-from penstock.loading.collate import list_targets, pad_targets
+from penstock.loading.deliver import list_targets, pad_targets
 from penstock.transforms.targets import Targets, read_targets
 
 IMAGE_IDS = np.array([7, 41, 3])

@@ -9,19 +9,34 @@ from enum import Enum
 from typing import Any, Protocol
 
 import numpy as np
+import numpy.typing as npt
 
+from penstock.data.column_source import ColumnSource
+from penstock.data.targets import has_objects
 from penstock.errors import DecodeError, LoaderError
-from penstock.geometry import Ints, Sizes
+from penstock.geometry import Ints, Size, Sizes
 from penstock.limits import Limits, using
-from penstock.loading.masks import Masks, size_of
-from penstock.loading.packed_source import PackedSource
-from penstock.packing.items import BOXES, MASKS
+from penstock.packing.items import MASKS
 from penstock.packing.mask_runs import are_runs, check_mask_area, read_header
-from penstock.packing.shards import PackSet
 from penstock.sources import MaskPairs, Source, read_label_map
-from penstock.sources.label_map import sizes_differ
+from penstock.sources.mask_pairs import sizes_differ
 
 MOST_FILL = 65_535
+
+
+# The masks of one sample: run lengths as a packed file has them (one row of bytes), or
+# (masks, height, width) of uint8 or uint16.
+Masks = npt.NDArray[Any]
+
+
+def count_of(masks: Masks) -> int:
+    """Return how many masks a sample has."""
+    return read_header(masks)[0] if masks.ndim == 1 else len(masks)
+
+
+def size_of(masks: Masks) -> Size:
+    """Return the size of a sample's masks."""
+    return read_header(masks)[1] if masks.ndim == 1 else Size(*masks.shape[1:])
 
 
 class MaskKind(Enum):
@@ -59,7 +74,7 @@ class MaskUse:
 
 
 def read_masks(
-    use: MaskUse | None, files: Ints, pool: Executor
+    use: MaskUse | None, samples: Ints, pool: Executor
 ) -> tuple[dict[int, Masks], dict[int, str]]:
     """Return the masks of these samples by their place, and why others have none."""
     masks: dict[int, Masks] = {}
@@ -77,7 +92,7 @@ def read_masks(
 
     # Run lengths are looked up; files must be decoded.
     over = map if use.kind is MaskKind.OBJECTS else pool.map
-    for item, found in enumerate(over(read, files.tolist())):
+    for item, found in enumerate(over(read, samples.tolist())):
         if isinstance(found, str):
             failed[item] = found
         else:
@@ -85,45 +100,36 @@ def read_masks(
     return masks, failed
 
 
-class PackedMasks:
-    """The column of masks of a packed data set."""
+class StoredMasks:
+    """The column of masks of a data set."""
 
-    def __init__(self, packed: PackSet) -> None:
-        self._packed = packed
-        named = {column.name for column in packed.schema if column.kind == "ragged"}
-        has_objects = BOXES.name in named or "keypoints" in named
-        self.kind = MaskKind.OBJECTS if has_objects else MaskKind.LABELS
-
-    @staticmethod
-    def are_in(packed: PackSet) -> bool:
-        """Whether the data set has masks."""
-        return MASKS in packed.schema
+    def __init__(self, source: ColumnSource) -> None:
+        self._source = source
+        self.kind = MaskKind.OBJECTS if has_objects(source.schema) else MaskKind.LABELS
 
     def read(self, index: int) -> Masks:
         """Return a sample's masks."""
-        file, place = self._packed.locate(index)
-        height, width = int(file.facts("height")[place]), int(file.facts("width")[place])
-        if height < 1 or width < 1:
-            raise DecodeError(f"the index says that it is {height}x{width}: run penstock verify")
-        reader: Any = file.columns[MASKS.name]
-        encoded = reader.stored(place)
+        encoded = self._source.masks(index)
         if self.kind is MaskKind.OBJECTS and are_runs(encoded):
             check_mask_area(*read_header(encoded))
             return np.array(encoded)  # looked at more than once, while the file might be written to
+        if self.kind is MaskKind.LABELS:
+            if not len(encoded):
+                raise DecodeError(
+                    "it has no mask; without boxes or keypoints each image needs one. Repack it "
+                    "with one, or leave it out"
+                )
+            return read_label_map(encoded.tobytes())[None]
+        height, width = self._source.image_size(index)
         stack: Masks = np.zeros((0, width), np.uint8)
         if len(encoded):
             stack = read_label_map(encoded.tobytes())
-        if self.kind is MaskKind.OBJECTS and (stack.shape[1] != width or stack.shape[0] % height):
+        if stack.shape[1] != width or stack.shape[0] % height:
             raise DecodeError(
                 f"masks of {stack.shape[0]}x{stack.shape[1]} do not fit an image "
                 f"of {height}x{width}. Repack it"
             )
-        if self.kind is MaskKind.LABELS and not len(encoded):
-            raise DecodeError(
-                "it has no mask; without boxes or keypoints each image needs one. Repack it with "
-                "one, or leave it out"
-            )
-        return stack[None] if self.kind is MaskKind.LABELS else stack.reshape(-1, height, width)
+        return stack.reshape(-1, height, width)
 
 
 @dataclass(frozen=True, slots=True)
@@ -196,6 +202,6 @@ def _read_fill(fill: object) -> int:
 def _reader_of(source: Source) -> MaskReader | None:
     if isinstance(source, MaskPairs):
         return PairMasks(source)
-    if isinstance(source, PackedSource) and PackedMasks.are_in(source.packed):
-        return PackedMasks(source.packed)
+    if isinstance(source, ColumnSource) and MASKS in source.schema:
+        return StoredMasks(source)
     return None

@@ -1,22 +1,21 @@
-"""Columns of a data set for the samples of a batch: of packed files, labels, file names."""
+"""Values beside the images of a data set: labels, file names and other columns."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, Protocol
 
 import numpy as np
 import numpy.typing as npt
 
+from penstock.data.column_source import ColumnSource, label_dtype
+from penstock.data.targets import BOX_LABELS, BOXES, KEYPOINTS, stored_targets
 from penstock.errors import LoaderError
 from penstock.geometry import Ints
-from penstock.loading.packed_source import PackedSource
-from penstock.loading.packed_targets import BOX_LABELS, BOXES, KEYPOINTS
-from penstock.packing.columns import FixedColumn
-from penstock.packing.items import MASKS
-from penstock.packing.shards import PackSet
-from penstock.sources import FileSource, PathSource, Source
+from penstock.packing.items import MASKS, Column
+from penstock.sources import FileSource, Labels, Source, has_paths
 
 LABEL = "label"
 _NAME, _PATH = "name", "path"
@@ -36,37 +35,28 @@ class ColumnValues(Protocol):
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class PackedColumn:
-    """A column of a packed data set."""
+class StoredColumn:
+    """A column that a data set declares."""
 
-    packed: PackSet
-    name: str
+    source: ColumnSource
+    column: Column
 
     def at(self, indices: Ints) -> Any:
         """Return the values of these samples, in memory of their own."""
-        numbers, places = self.packed.locate_all(indices)
-        files = [file.columns[self.name] for file in self.packed.files]
-        first = files[0]
-        if isinstance(first, FixedColumn):
-            values = np.empty((len(indices), *first.column.shape), dtype=first.values.dtype)
-            for number in np.unique(numbers).tolist():
-                here, reader = numbers == number, files[number]
-                assert isinstance(reader, FixedColumn)  # noqa: S101  shards have one schema
-                values[here] = reader.values[places[here]]
-            return values
-        found = [files[n][p] for n, p in zip(numbers.tolist(), places.tolist(), strict=True)]
-        return [value.copy() for value in found] if first.column.kind == "ragged" else found
+        return self.source.values(self.column, indices)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class ArrayColumn:
-    """A column in memory."""
+class LabelColumn:
+    """The labels of a data set: a number or a row of numbers for each sample."""
 
-    values: npt.NDArray[Any]
+    dtype: np.dtype[Any]
+    shape: tuple[int, ...]  # of one sample's
+    values: Callable[[Ints], Labels]
 
-    def at(self, indices: Ints) -> npt.NDArray[Any]:
-        """Return the values of these samples."""
-        return self.values[indices]
+    def at(self, indices: Ints) -> Labels:
+        """Return the labels of these samples."""
+        return self.values(indices)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -78,6 +68,20 @@ class TextColumn:
     def at(self, indices: Ints) -> list[str]:
         """Return the texts of these samples."""
         return self.texts(indices)
+
+
+def label_column(source: Source) -> LabelColumn | None:
+    """Return the labels of a data set; LoaderError if those are something else than numbers."""
+    if isinstance(source, ColumnSource):
+        column = source.label
+        if column is None:
+            return None
+        read = partial(source.labels_at, column)
+        return LabelColumn(label_dtype(column), column.shape, read)
+    labels = getattr(source, "labels", None)  # a source may lack them altogether
+    if labels is None:
+        return None
+    return LabelColumn(labels.dtype, labels.shape[1:], lambda indices: labels[indices])
 
 
 def open_columns(source: Source, asked: Sequence[str] | None) -> dict[str, ColumnValues]:
@@ -95,9 +99,9 @@ def open_columns(source: Source, asked: Sequence[str] | None) -> dict[str, Colum
             "Loader: columns must be a list of different names, such as ['label', 'score'], got "
             f"{asked!r}."
         )
-    there = columns_of(source)
+    there, targets = columns_of(source), stored_targets(source)
     for name in asked:
-        if name in _MOVED and isinstance(source, PackedSource) and source.targets is not None:
+        if name in _MOVED and targets is not None:
             raise LoaderError(
                 f"Loader: columns: {name!r} follow the transforms, and come with the targets. "
                 "Use targets='list' or 'padded'."
@@ -113,41 +117,40 @@ def open_columns(source: Source, asked: Sequence[str] | None) -> dict[str, Colum
 def columns_of(source: Source) -> Mapping[str, ColumnValues]:
     """Return every column of a data set that can be asked for."""
     columns: dict[str, ColumnValues] = {}
-    if isinstance(source, PackedSource):
-        packed = source.packed
-        names = [column.name for column in packed.schema if column.name not in _MOVED]
-        columns |= {name: PackedColumn(packed, name) for name in names}
+    if isinstance(source, ColumnSource):
+        stored = [column for column in source.schema if column.name not in _MOVED]
+        columns |= {column.name: StoredColumn(source, column) for column in stored}
         columns.setdefault(_NAME, TextColumn(lambda indices: _names(source, indices)))
-        return columns
-    labels = getattr(source, "labels", None)  # None where a data set has none
-    if labels is not None:
-        columns[LABEL] = ArrayColumn(labels)
+    else:
+        labels = label_column(source)
+        if labels is not None:
+            columns[LABEL] = labels
     if isinstance(source, FileSource):
         columns[_NAME] = TextColumn(source.files.at)
-    if isinstance(source, PathSource):
-        columns[_PATH] = TextColumn(source.paths)
+    if has_paths(source):
+        columns.setdefault(_PATH, TextColumn(source.paths))
     return columns
 
 
 def named_columns(
-    source: Source, asked: Mapping[str, ColumnValues], *, has_targets: bool
+    source: Source, asked: Mapping[str, ColumnValues], *, with_label: bool
 ) -> dict[str, ColumnValues]:
-    """Return the columns of a batch that is a dictionary: with the label, unless targets stand."""
+    """Return the columns of a batch that is a dictionary: with the label, if it has one."""
     for name in ("image", "targets"):
         if name in asked:
             raise LoaderError(
                 f"Loader: as_dict=True has a key {name!r} already, which a column is called as "
                 "well. Leave out as_dict, or rename the column."
             )
-    label = None if has_targets else columns_of(source).get(LABEL)
+    label = columns_of(source).get(LABEL) if with_label else None
     return {**({} if label is None else {LABEL: label}), **asked}
 
 
 def per_box_columns(source: Source, asked: Iterable[str]) -> tuple[str, ...]:
     """Return those that have a row for each object, and so go with the targets."""
-    targets = source.targets if isinstance(source, PackedSource) else None
+    targets = stored_targets(source)
     return tuple(name for name in asked if targets is not None and targets.per_object(name))
 
 
-def _names(source: PackedSource, indices: Ints) -> list[str]:
+def _names(source: ColumnSource, indices: Ints) -> list[str]:
     return [source.file_name(index) for index in indices.tolist()]
