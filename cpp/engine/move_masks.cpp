@@ -7,7 +7,7 @@
 #include "base/error.h"
 #include "engine/step_parts.h"
 #include "engine/working_image.h"
-#include "kernels/mask/gather.h"
+#include "kernels/mask/mask_map.h"
 #include "kernels/pad.h"
 #include "kernels/resample/placement.h"
 

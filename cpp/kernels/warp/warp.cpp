@@ -4,8 +4,6 @@
 #include <cmath>
 
 #include "kernels/warp/nearest_paths.h"
-#include "kernels/warp/row_parts.h"
-#include "kernels/warp/shifts.h"
 #include "kernels/warp/warp_rows.h"
 #include "kernels/warp/warp_scalar.h"
 
