@@ -6,12 +6,14 @@
 #   FUZZ_SECONDS=60      for fuzz: seconds of each target
 #   SOAK_SECONDS=600     for soak: how long; an hour unless told
 #   ARGS="--quick"       for demo, test, bench, soak and fuzz-packed: passed on
+#   JOBS=4               for test: processes to run the Python tests in; one per core unless told
 
 PYTHON ?= python3
 SANITIZE ?=
 FUZZ_SECONDS ?= 60
 SOAK_SECONDS ?= 3600
 ARGS ?=
+JOBS ?= auto
 
 VENV := .venv
 BIN := $(CURDIR)/$(VENV)/bin
@@ -28,7 +30,7 @@ NATIVE_SOURCES := CMakeLists.txt $(shell find cpp -not -path 'cpp/tests/*')
 CPP_FILES = $(shell git ls-files -co --exclude-standard 'cpp/*.cpp' 'cpp/*.h' 'fuzz/*.cpp' 'fuzz/*.h')
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test quiet-test lint format bench fuzz fuzz-packed soak docs \
+.PHONY: help setup demo test full-test quiet-test lint format bench fuzz fuzz-packed soak docs \
   python-test cpp-test stub stub-check wheel-test clean system-packages browser
 
 help: ## say what each verb does
@@ -95,7 +97,10 @@ $(STAMPS)/package: $(NATIVE_SOURCES) pyproject.toml $(STAMPS)/tools
 demo: setup ## analyze a plain pipeline, pack its photos, analyze again; writes a report
 	@$(BIN)/penstock demo $(ARGS)
 
-test: python-test cpp-test ## run all tests
+test: python-test cpp-test ## run all tests but the slow ones
+
+full-test: SLOW := yes
+full-test: python-test cpp-test ## run all tests: the slow ones and those of outside data, too
 
 quiet-test: setup ## run the tests that judge timings, on a machine that does nothing else
 	$(BIN)/python -m pytest -m quiet --quiet-machine $(ARGS)
@@ -145,8 +150,10 @@ docs: setup ## check the links and write the API pages to build/docs
 
 # ---- parts of the verbs, used by .ci/run ---------------------------------------------------------
 
+# Work is handed on in small pieces, so that no process waits long for the last one.
+PARALLEL = -n $(JOBS) --dist worksteal
 python-test: setup browser
-	$(BIN)/python -m pytest $(ARGS)
+	$(BIN)/python -m pytest $(PARALLEL) $(if $(SLOW),,-m "not slow") $(ARGS)
 
 # Without a sanitizer the tests link the library that the extension was built from.
 CPP_BUILD := $(if $(SANITIZE),build/sanitize-$(subst $(COMMA),-,$(SANITIZE)),build/extension)

@@ -15,8 +15,8 @@ import torch
 from torch import nn
 
 import penstock as ps
+from penstock import make_sample_set
 from penstock import transforms as T
-from penstock.demo.sample_set import make_sample_set
 
 CLASSES = 4
 EPOCHS = 2

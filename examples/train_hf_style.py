@@ -17,7 +17,7 @@ from torch import Tensor, nn
 from torch.utils.data import DataLoader, Dataset
 from torchvision.transforms import v2
 
-from penstock.demo.sample_set import make_sample_set
+from penstock import make_sample_set
 
 CLASSES = 4
 

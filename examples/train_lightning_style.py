@@ -14,7 +14,7 @@ from torch import Tensor, nn
 from torch.utils.data import DataLoader
 from torchvision import datasets, transforms
 
-from penstock.demo.sample_set import make_sample_set
+from penstock import make_sample_set
 
 CLASSES = 4
 

@@ -16,7 +16,7 @@ from torchvision.datasets import ImageFolder
 from torchvision.models.resnet import BasicBlock, ResNet
 from torchvision.transforms import v2
 
-from penstock.demo.sample_set import make_sample_set
+from penstock import make_sample_set
 
 CLASSES = 4
 SIDE_PX = 32

@@ -51,7 +51,7 @@ def load_core(path: str | None) -> None:
 def uses(rng: random.Random, path: Path, data: bytes, scratch: Path) -> list[Callable[[], Any]]:
     """What users do with a packed file; the loaders are some of many."""
     from penstock import inspect, unpack, verify
-    from penstock.packing.contact_sheet import make_contact_sheet
+    from penstock.packing.inspect import make_contact_sheet
 
     def look() -> None:
         inspection = inspect(path)

@@ -15,10 +15,10 @@ from penstock.errors import DecodeError, PackError, PenstockError, ResourceError
 from penstock.geometry import Size
 from penstock.limits import beyond, limits_from_text, limits_in_force, using
 from penstock.packing import items
-from penstock.packing.contact_sheet import make_contact_sheet
 from penstock.packing.datasets.layout_source import LayoutSource, explaining_parsers
-from penstock.packing.encode import room_for
+from penstock.packing.inspect import make_contact_sheet
 from penstock.packing.mask_runs import encode_runs
+from penstock.packing.records import room_for
 
 FEW = Limits(pixels=50)  # the images below have 60
 
@@ -231,8 +231,8 @@ def test_what_the_machine_refuses_is_not_taken_for_damage():
 
 
 def test_nothing_is_left_of_the_pixels_under_way(images, tmp_path):
-    from penstock.packing import encode
+    from penstock.packing import records
 
     (images / "cat" / "c.jpg").write_bytes(os.urandom(100))
     pack(images, tmp_path / "a.pen", on_error="skip", threads=4)
-    assert encode._under_way == []
+    assert records._under_way == []

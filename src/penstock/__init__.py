@@ -11,6 +11,9 @@ from penstock._version import __version__
 if TYPE_CHECKING:
     from penstock import transforms
     from penstock.analysis.analyze import analyze
+    from penstock.analysis.measure import Effort
+    from penstock.analysis.result import Analysis
+    from penstock.demo.sample_set import make_sample_set
     from penstock.errors import (
         AnalysisError,
         CoreError,
@@ -27,22 +30,29 @@ if TYPE_CHECKING:
     from penstock.limits import Limits
     from penstock.loading.loader import Loader
     from penstock.packing.inspect import inspect
+    from penstock.packing.items import Column, PackItem, PackSource
     from penstock.packing.pack import pack
     from penstock.packing.unpack import unpack
     from penstock.packing.verify import verify
     from penstock.sources import Source, open_file_list, open_image_folder, open_labels_file
+    from penstock.transforms.targets import read_targets
     from penstock.translation.accelerate import accelerate, explain_translation
     from penstock.watching.watch import watch
 
 __all__ = [
+    "Analysis",
     "AnalysisError",
+    "Column",
     "CoreError",
     "DecodeError",
+    "Effort",
     "Limits",
     "Loader",
     "LoaderError",
     "OutputError",
     "PackError",
+    "PackItem",
+    "PackSource",
     "PenstockError",
     "ResourceError",
     "Source",
@@ -54,10 +64,12 @@ __all__ = [
     "analyze",
     "explain_translation",
     "inspect",
+    "make_sample_set",
     "open_file_list",
     "open_image_folder",
     "open_labels_file",
     "pack",
+    "read_targets",
     "transforms",
     "unpack",
     "verify",
@@ -65,8 +77,13 @@ __all__ = [
 ]
 
 _HOME = {
+    "Analysis": "penstock.analysis.result",
+    "Column": "penstock.packing.items",
+    "Effort": "penstock.analysis.measure",
     "Limits": "penstock.limits",
     "Loader": "penstock.loading.loader",
+    "PackItem": "penstock.packing.items",
+    "PackSource": "penstock.packing.items",
     "Source": "penstock.sources",
     "accelerate": "penstock.translation.accelerate",
     "explain_translation": "penstock.translation.accelerate",
@@ -75,7 +92,9 @@ _HOME = {
     "open_file_list": "penstock.sources",
     "open_image_folder": "penstock.sources",
     "open_labels_file": "penstock.sources",
+    "make_sample_set": "penstock.demo.sample_set",
     "pack": "penstock.packing.pack",
+    "read_targets": "penstock.transforms.targets",
     "unpack": "penstock.packing.unpack",
     "verify": "penstock.packing.verify",
     "watch": "penstock.watching.watch",

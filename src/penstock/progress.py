@@ -67,6 +67,10 @@ class ProgressBar:
         if self._wanted and (self._bar is not None or time.monotonic() >= self._quiet_until_s):
             self._draw()
 
+    def begin(self, title: str, number: int, total: int) -> None:
+        """Show that item `number` of `total` has begun, and is not done yet."""
+        self.advance(number - 1 - self._done, title=title, total=total)
+
     def _draw(self) -> None:
         if self._bar is None or self._task is None:
             self._bar = _rich_progress(self._unit, counted=self._total is not None, rate=self._rate)

@@ -12,21 +12,11 @@ from penstock.errors import ResourceError
 # same list.
 _OF_THE_MACHINE = frozenset(
     {
-        errno.EMFILE,  # open files of the process, and of the system
-        errno.ENFILE,
-        errno.ENOMEM,
-        errno.ENOBUFS,
-        errno.EAGAIN,
-        errno.EINTR,
-        errno.EIO,  # a disk or a network that does not answer
-        errno.ESTALE,
-        errno.ETIMEDOUT,
-        errno.ENOTCONN,
-        errno.ECONNRESET,
-        errno.ECONNABORTED,
-        errno.ENETDOWN,
-        errno.ENETUNREACH,
-        errno.EHOSTDOWN,
+        *(errno.EMFILE, errno.ENFILE),  # open files of the process, and of the system
+        *(errno.ENOMEM, errno.ENOBUFS, errno.EAGAIN, errno.EINTR),
+        # A disk or a network that does not answer.
+        *(errno.EIO, errno.ESTALE, errno.ETIMEDOUT, errno.ENOTCONN, errno.ECONNRESET),
+        *(errno.ECONNABORTED, errno.ENETDOWN, errno.ENETUNREACH, errno.EHOSTDOWN),
         errno.EHOSTUNREACH,
     }
 )

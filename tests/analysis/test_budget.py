@@ -10,11 +10,10 @@ from penstock import Loader
 from penstock import transforms as T
 from penstock.analysis.analyze import without_conclusions
 from penstock.analysis.budget import QUICK_S, Budget, Pace, look, plan_rates, rates_s
-from penstock.analysis.device import choose_device as choosing
+from penstock.analysis.device import devices as choosing
 from penstock.analysis.device.devices import EmulatedDevice, StepDevice, computes_elsewhere
 from penstock.analysis.measure import Effort
-from penstock.analysis.predict import Point
-from penstock.analysis.predict_checked import contradiction
+from penstock.analysis.rate_model import Point, contradiction
 from penstock.analysis.subject.subject import IterableSubject, open_subject
 from penstock.results.records import Verdict
 

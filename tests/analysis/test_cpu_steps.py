@@ -6,12 +6,10 @@ import numpy as np
 import pytest
 
 from penstock.analysis.device.devices import EmulatedDevice, StepDevice
-from penstock.analysis.facts import Facts
-from penstock.analysis.measure import Effort, Measured, StepAlone, measure_rates
-from penstock.analysis.predict import CoreModel
-from penstock.analysis.predict_checked import core_points
-from penstock.analysis.runs import Run
+from penstock.analysis.measure import Effort, Run, RunsByCores, StepAlone, measure_rates
+from penstock.analysis.rate_model import CoreModel, core_points
 from penstock.analysis.subject.subject import IterableSubject
+from penstock.analysis.verdict import Measurements
 from penstock.analysis.what_if import Model, what_ifs
 from penstock.results.records import Rate, Steps
 
@@ -66,7 +64,7 @@ def test_a_step_that_computes_elsewhere_is_not():
 
 
 def test_points_take_the_step_of_their_cores():
-    measured = Measured(
+    measured = RunsByCores(
         pipeline={1: [run(50.0)], 2: [run(90.0)]},
         end_to_end={1: [run(30.0)], 2: [run(60.0)]},
         steps={1: [step(70.0), step(90.0), step(80.0)], 2: [step(150.0)]},
@@ -76,7 +74,7 @@ def test_points_take_the_step_of_their_cores():
 
 
 def test_more_cores_make_the_step_faster_too():
-    facts = Facts(
+    facts = Measurements(
         batches=50,
         synthetic=100.0,
         pipeline=1000.0,

@@ -5,9 +5,8 @@ from dataclasses import replace
 import pytest
 
 from penstock.analysis.advice import ACCELERATE, ACCELERATE_NEAR, advise
-from penstock.analysis.facts import Facts
-from penstock.analysis.predict import CoreModel
-from penstock.analysis.verdict import judge
+from penstock.analysis.rate_model import CoreModel
+from penstock.analysis.verdict import Measurements, judge
 from penstock.analysis.what_if import Change, Model, what_ifs
 from penstock.costs.costs import Cost, Costs
 from penstock.results.records import Verdict
@@ -25,7 +24,7 @@ PARTS = (
     cost("augment", "RandomResizedCrop", 2),
     cost("collate", "collate", 0.4, "torch"),
 )
-FACTS = Facts(
+FACTS = Measurements(
     batches=100,
     synthetic=1000,
     pipeline=200,

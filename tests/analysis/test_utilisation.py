@@ -5,8 +5,12 @@ import numpy as np
 import pytest
 
 from penstock.analysis.device.devices import EmulatedDevice
-from penstock.analysis.device.nvml import watch_gpu
-from penstock.analysis.device.utilisation import cut_into_slices, one_after_the_other, watch_device
+from penstock.analysis.device.utilisation import (
+    cut_into_slices,
+    one_after_the_other,
+    watch_device,
+    watch_gpu,
+)
 
 
 class FakeNvmlError(Exception):

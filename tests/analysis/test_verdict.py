@@ -3,10 +3,9 @@ from dataclasses import replace
 import pytest
 
 from penstock.analysis.advice import ACCELERATE, PACK, advise
-from penstock.analysis.facts import Facts
-from penstock.analysis.predict import CoreModel
+from penstock.analysis.rate_model import CoreModel
 from penstock.analysis.user_code import read_user_code
-from penstock.analysis.verdict import judge
+from penstock.analysis.verdict import Measurements, judge
 from penstock.analysis.what_if import ENOUGH, Change, Model, what_ifs
 from penstock.costs.costs import Cost, Costs
 from penstock.results.records import Verdict
@@ -24,7 +23,7 @@ def costs(read=0.0, decode=0.0, augment=0.0, collate=0.0, *, python=0.0, lock_sh
     return Costs(parts, lock_share)
 
 
-STALLED = Facts(
+STALLED = Measurements(
     batches=100,
     synthetic=1000,
     pipeline=400,

@@ -13,14 +13,13 @@ from penstock.analysis.advice import ACCELERATE, ACCELERATE_NEAR, ACCELERATE_PAC
 from penstock.analysis.budget import Budget
 from penstock.analysis.device.devices import EmulatedDevice, StepDevice
 from penstock.analysis.measure import Effort, StepAlone, first_batch
-from penstock.analysis.predict import CoreModel
+from penstock.analysis.rate_model import CoreModel
 from penstock.analysis.subject.penstock_subject import PenstockSubject
 from penstock.analysis.subject.subject import open_subject
-from penstock.analysis.sweeps.image_size import heights_near, image_height_px, measure_sizes
-from penstock.analysis.sweeps.other_accelerators import check_faster
-from penstock.analysis.sweeps.other_forms import measure_other_forms
-from penstock.analysis.sweeps.other_models import measure_other_models
-from penstock.analysis.sweeps.sweep import Setting
+from penstock.analysis.sweeps.alternatives import measure_alternatives
+from penstock.analysis.sweeps.pipeline_changes import heights_near, image_height_px, measure_sizes
+from penstock.analysis.sweeps.step_changes import check_faster, measure_other_models
+from penstock.analysis.sweeps.sweep import SweepContext
 from penstock.analysis.what_if import Model
 from penstock.results.records import Rate
 
@@ -47,7 +46,7 @@ def setting_of(loader, device):
     subject = open_subject(loader)
     alone = StepAlone(Rate(100.0, 100.0, 100.0), 1e-6, first_batch(subject))
     budget = Budget(math.inf, lambda *_: None)
-    return Setting(subject, device, alone, MODEL, 1, EFFORT, budget, run_s=0.1)
+    return SweepContext(subject, device, alone, MODEL, 1, EFFORT, budget, run_s=0.1)
 
 
 @pytest.fixture
@@ -103,8 +102,8 @@ def test_usual_heights():
 
 
 def test_sizes_are_measured_and_one_is_checked(files):
-    setting = setting_of(loader_of(files, T.RandomResizedCrop(128)), EmulatedDevice(1000))
-    swept = measure_sizes(setting)
+    context = setting_of(loader_of(files, T.RandomResizedCrop(128)), EmulatedDevice(1000))
+    swept = measure_sizes(context)
 
     assert [change.what.split()[1] for change in swept.changes] == ["64", "96", "160", "192"]
     assert all("assumed" in change.what for change in swept.changes)
@@ -116,8 +115,8 @@ def test_sizes_are_measured_and_one_is_checked(files):
 def test_step_of_the_user_is_not_tried_on_other_sizes(files):
     heights = []
     device = StepDevice(lambda batch: heights.append(batch[0].shape[2]))
-    setting = setting_of(loader_of(files, T.RandomResizedCrop(128)), device)
-    swept = measure_sizes(setting)
+    context = setting_of(loader_of(files, T.RandomResizedCrop(128)), device)
+    swept = measure_sizes(context)
 
     assert swept.changes[0].synthetic == pytest.approx(400)
     assert heights == []
@@ -134,20 +133,20 @@ def test_size_that_does_not_work_is_noted(files, monkeypatch):
 
 
 def test_faster_emulated_accelerators_are_checked(files):
-    setting = setting_of(loader_of(files, T.CenterCrop(32)), EmulatedDevice(100))
+    context = setting_of(loader_of(files, T.CenterCrop(32)), EmulatedDevice(100))
 
-    checks = check_faster(setting, 1e6).checks
+    checks = check_faster(context, 1e6).checks
     assert [check.what for check in checks] == [
         "an accelerator of 200 images/s",
         "an accelerator of 400 images/s",
     ]
     assert checks[0].predicted == pytest.approx(200)
-    assert check_faster(setting_of(setting.subject.loader, StepDevice(len)), 1e6).checks == []
+    assert check_faster(setting_of(context.subject.loader, StepDevice(len)), 1e6).checks == []
 
 
 def test_torch_loader_is_tried_natively_and_packed(torch_loader):
-    setting = setting_of(torch_loader, EmulatedDevice(1000))
-    swept = measure_other_forms(setting, torch_loader)
+    context = setting_of(torch_loader, EmulatedDevice(1000))
+    swept = measure_alternatives(context, torch_loader)
 
     assert [change.what for change in swept.changes] == [ACCELERATE, ACCELERATE_PACKED]
     assert swept.notes == []
@@ -161,12 +160,12 @@ def test_what_is_only_near_is_measured_with_its_bound(torch_loader, torchvision)
     torch_loader.dataset.transform = v2.Compose(
         [v2.CenterCrop(16), v2.RandomPerspective(), v2.PILToTensor()]
     )
-    swept = measure_other_forms(setting_of(torch_loader, EmulatedDevice(1000)), torch_loader)
+    swept = measure_alternatives(setting_of(torch_loader, EmulatedDevice(1000)), torch_loader)
     assert [change.what for change in swept.changes][:2] == [ACCELERATE, ACCELERATE_NEAR]
     assert swept.changes[1].note.startswith("RandomPerspective, within a level")
 
     torch_loader.dataset.transform = v2.Compose([v2.ToImage(), v2.Resize((16, 16))])
-    swept = measure_other_forms(setting_of(torch_loader, EmulatedDevice(1000)), torch_loader)
+    swept = measure_alternatives(setting_of(torch_loader, EmulatedDevice(1000)), torch_loader)
     assert swept.changes[0].what == ACCELERATE_NEAR
     assert ACCELERATE not in [change.what for change in swept.changes]
 
@@ -175,7 +174,7 @@ def test_what_cannot_be_translated_is_noted():
     torch = pytest.importorskip("torch")
     numbers = torch.utils.data.TensorDataset(torch.zeros(8, 3, 4, 4))
     loader = torch.utils.data.DataLoader(numbers, batch_size=4)
-    swept = measure_other_forms(setting_of(loader, EmulatedDevice(1000)), loader)
+    swept = measure_alternatives(setting_of(loader, EmulatedDevice(1000)), loader)
 
     assert swept.changes == []
     assert swept.notes[0].startswith("penstock.accelerate could not be tried: ")
@@ -187,17 +186,17 @@ def test_other_models_are_measured_on_a_real_device(torchvision):
     from penstock.analysis.device.torch_device import TorchDevice
 
     batches = [(torch.rand(2, 3, 32, 32), torch.tensor([1, 2]))] * 3
-    setting = setting_of(batches, TorchDevice("cpu", "resnet18"))
-    changes = measure_other_models(setting).changes
+    context = setting_of(batches, TorchDevice("cpu", "resnet18"))
+    changes = measure_other_models(context).changes
 
     assert [change.what.split()[0] for change in changes] == ["mobilenet_v3_small", "resnet50"]
     assert all(change.synthetic > 0 and change.step_cpu_s >= 0 for change in changes)
 
 
 def test_emulated_device_has_no_other_models(files):
-    setting = setting_of(loader_of(files, T.CenterCrop(32)), EmulatedDevice(1000))
+    context = setting_of(loader_of(files, T.CenterCrop(32)), EmulatedDevice(1000))
 
-    assert measure_other_models(setting).changes == []
+    assert measure_other_models(context).changes == []
 
 
 def test_all_kinds_of_changes_are_there(files):

@@ -9,7 +9,7 @@ from penstock.cli.analyze import _Teller
 from penstock.cli.main import main
 from penstock.demo.sample_set import make_sample_set
 from penstock.errors import AnalysisError
-from penstock.report import vega
+from penstock.report import html
 
 
 @pytest.fixture
@@ -82,7 +82,7 @@ def test_a_report_that_cannot_be_drawn_is_told_before_measuring(photos, monkeypa
     def analyze(*_, **__):
         pytest.fail("measured although the report cannot be drawn")
 
-    monkeypatch.setattr(vega, "chart_script", missing)
+    monkeypatch.setattr(html, "chart_script", missing)
     monkeypatch.setattr("penstock.analysis.analyze.analyze", analyze)
 
     assert main(["analyze", photos, "--html", "report.html"]) == 2

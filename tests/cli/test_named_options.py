@@ -49,7 +49,7 @@ def test_the_kind_of_labels_can_be_said(photos, table, tmp_path, capsys):
 
 def test_an_option_about_labels_needs_them(photos, tmp_path, capsys):
     error = told(capsys, "pack", photos, tmp_path / "a.pen", "--label-column", "age")
-    assert "--label-column: there is no labels file it could be about. Add --labels." in error
+    assert "--label-column: describes a labels file, but none is given. Add --labels." in error
 
 
 def test_a_sheet_takes_the_same_options(photos, table, tmp_path):

@@ -14,6 +14,7 @@ EXAMPLES = Path(__file__).parents[2] / "examples"
 PUBLIC_STYLE = ["train_resnet_plain", "train_lightning_style", "train_hf_style"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", PUBLIC_STYLE)
 def test_public_style_scripts_run_unmodified(name, tmp_path):
     script = EXAMPLES / f"{name}.py"

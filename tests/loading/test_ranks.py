@@ -216,6 +216,7 @@ if dist.is_initialized():
 """
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("state", ["initialised", "not-initialised"])
 def test_two_ranks_under_torchrun_share_the_data(tmp_path, make_folder, state):
     """Disjoint halves, together everything, without an argument; each with its share of cores."""

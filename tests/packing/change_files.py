@@ -18,8 +18,8 @@ from packing.samples import ListSource, image_file
 from penstock import Loader, PackError, inspect, pack, unpack, verify
 from penstock import transforms as T
 from penstock.geometry import Size
-from penstock.packing.contact_sheet import make_contact_sheet
 from penstock.packing.format import TAIL_BYTES, Tail
+from penstock.packing.inspect import make_contact_sheet
 from penstock.packing.items import BOX_LABELS, BOXES, LABEL, MASKS, Column, PackItem
 from penstock.packing.mask_runs import encode_runs
 from penstock.packing.shards import open_packed
@@ -178,7 +178,7 @@ def change_after_opening(apply: Callable) -> None:
         apply(Path(path))
         return data
 
-    for name in ("contact_sheet", "inspect", "unpack", "verify"):
+    for name in ("inspect", "unpack", "verify"):
         sys.modules[f"penstock.packing.{name}"].open_packed = opened
 
 

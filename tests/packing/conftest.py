@@ -3,11 +3,11 @@
 import pytest
 
 from packing import fake_jpegs
-from penstock.packing import jpeg_records
+from penstock.packing import records
 
 
 @pytest.fixture
 def fake_codec(monkeypatch):
     """JPEGs become records without the core."""
-    monkeypatch.setattr(jpeg_records, "encode_jpeg", fake_jpegs.encode_jpeg)
-    monkeypatch.setattr(jpeg_records, "rebuild_jpeg", fake_jpegs.rebuild_jpeg)
+    monkeypatch.setattr(records, "encode_jpeg", fake_jpegs.encode_jpeg)
+    monkeypatch.setattr(records, "rebuild_jpeg", fake_jpegs.rebuild_jpeg)

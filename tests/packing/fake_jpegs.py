@@ -6,7 +6,7 @@ import zlib
 import PIL.Image
 
 from penstock.errors import PackError
-from penstock.packing.jpeg_records import JpegRecord
+from penstock.packing.records import JpegRecord
 
 _START = b"FAKEDCT:"
 

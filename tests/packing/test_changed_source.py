@@ -11,7 +11,7 @@ import pytest
 
 from packing.samples import ListSource, image_file, mixed_source
 from penstock.errors import PackError, PenstockError
-from penstock.packing import origin as origin_module
+from penstock.packing import journal
 from penstock.packing import pack as pack_module
 from penstock.packing.items import LABEL, PackItem
 from penstock.packing.pack import pack
@@ -183,7 +183,7 @@ def test_journals_of_finished_shards_go_when_all_is_done(tmp_path, monkeypatch):
     assert (target / "00002-of-00003.pen.journal").exists()
     monkeypatch.undo()
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("penstock.packing.jpeg_records.encode_jpeg", None)  # nothing is encoded
+        patch.setattr("penstock.packing.records.encode_jpeg", None)  # nothing is encoded
         pack(mixed_source(SAMPLES), target, shards=3, resume=True)
     assert max(os.listdir(target)) == MANIFEST
     assert len(os.listdir(target)) == 4
@@ -269,7 +269,7 @@ def test_values_of_columns_are_told_apart(tmp_path):
     columns = (LABEL, *mixed_source().columns[-1:])
     item = PackItem("a.jpg", b"", {"label": np.int64(1), "remark": "ab"})
     same = PackItem("a.jpg", b"", {"label": 1, "remark": "ab"})
-    digest = origin_module.columns_digest
+    digest = journal.columns_digest
     assert digest(item, columns) == digest(same, columns)
     for label, remark in [(2, "ab"), (1, "a"), (1, "ba")]:
         other = PackItem("a.jpg", b"", {"label": label, "remark": remark})

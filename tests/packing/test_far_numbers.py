@@ -20,8 +20,8 @@ from penstock.loading.packed_targets import PackedTargets
 from penstock.packing.items import BOXES, Column, PackItem
 from penstock.packing.mask_runs import decode_runs, read_header
 from penstock.packing.pack import pack
-from penstock.packing.raw_pixels import decode_pixels
 from penstock.packing.read import PackFile
+from penstock.packing.records import decode_pixels
 from penstock.packing.shards import open_packed
 
 EDGES = [0, 1, 64, 2**31, 2**32, 2**63, 2**64 - 1]

@@ -7,13 +7,13 @@ from pathlib import Path
 
 import pytest
 
-import hostile_inputs as inputs
+import hostile as inputs
 from penstock.cli.main import EXIT_ERROR, main
 
 for library in ("google_crc32c", "h5py", "lmdb", "pyarrow", "yaml"):
     pytest.importorskip(library)
 
-CHILD = Path(inputs.__file__).with_name("pack_in_little_memory.py")
+CHILD = Path(__file__).parent.parent / "pack_in_little_memory.py"
 
 
 def pack(build, folder):

@@ -8,8 +8,7 @@ import pytest
 
 from packing.samples import ListSource, image_file, mixed_source
 from penstock.errors import PackError
-from penstock.packing.contact_sheet import CELL_PX, make_contact_sheet
-from penstock.packing.inspect import inspect
+from penstock.packing.inspect import CELL_PX, inspect, make_contact_sheet
 from penstock.packing.items import BOX_LABELS, BOXES, REGRESSION_LABEL, Column, PackItem
 from penstock.packing.pack import pack
 

@@ -62,6 +62,7 @@ def crash_at(monkeypatch, moment, *, halfway):
         monkeypatch.setattr(disk, name, wrap(name, getattr(disk, name)))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("halfway", [False, True])
 def test_a_crash_at_any_operation_can_be_resumed(tmp_path, monkeypatch, undisturbed, halfway):
     target = tmp_path / "a.pen"
@@ -183,6 +184,7 @@ def test_what_cannot_be_resumed_is_refused(tmp_path, monkeypatch):
         pack(ListSource([]), target, resume=True)
 
 
+@pytest.mark.slow
 def test_fifty_kills_at_random_moments(tmp_path):
     """The real thing: kill -9, in a process of its own that starts and kills others."""
     script = Path(__file__).with_name("kill_packers.py")

@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 from packing.samples import ListSource, image_file
 from penstock.errors import PackError
 from penstock.packing import pack as pack_module
-from penstock.packing import unpacked_names
+from penstock.packing import unpack as unpack_module
 from penstock.packing.items import LABEL, PackItem
 from penstock.packing.pack import pack
 from penstock.packing.unpack import COLUMNS_FILE, unpack
@@ -174,7 +174,7 @@ def test_names_that_no_file_can_have_are_refused_when_packing(tmp_path, name):
 def test_nothing_is_written_for_a_file_that_holds_such_a_name(tmp_path, monkeypatch, name, format):
     monkeypatch.setattr(pack_module, "check_name", lambda _: None)
     pack(ListSource([PackItem(name, JPEG)]), tmp_path / "a.pen")
-    with pytest.raises(PackError, match=r"sample 0 is named .* no path below the target: "):
+    with pytest.raises(PackError, match=r"sample 0 is named .* not a path below the target: "):
         unpack(tmp_path / "a.pen", tmp_path / "out", format=format)
     assert os.listdir(tmp_path) == ["a.pen"]
 
@@ -183,7 +183,7 @@ def test_a_link_in_the_target_is_not_followed(tmp_path, monkeypatch):
     """Put there by somebody else while files are written: at the start, the folder is empty."""
     elsewhere = tmp_path / "elsewhere"
     elsewhere.mkdir()
-    real = unpacked_names.UnpackedNames.__getitem__
+    real = unpack_module.UnpackedNames.__getitem__
 
     def plant(names, index):
         if not (tmp_path / "out" / "linked").exists():
@@ -195,7 +195,7 @@ def test_a_link_in_the_target_is_not_followed(tmp_path, monkeypatch):
         (tmp_path / "out").mkdir()
         pack(ListSource([PackItem(name, JPEG)]), tmp_path / "a.pen")
         with monkeypatch.context() as patch:
-            patch.setattr(unpacked_names.UnpackedNames, "__getitem__", plant)
+            patch.setattr(unpack_module.UnpackedNames, "__getitem__", plant)
             with pytest.raises(PackError, match=r"out/.*: cannot be written"):
                 unpack(tmp_path / "a.pen", tmp_path / "out")
         assert os.listdir(elsewhere) == []
@@ -228,7 +228,7 @@ def test_whatever_was_packed_is_unpacked(tmp_path_factory, samples):
     unpack(folder / "a.pen", folder / "out", threads=1, progress=False)
     found = files_below(folder / "out")
     lines = [json.loads(line) for line in found.pop(COLUMNS_FILE).splitlines()]
-    stored = [one for one in samples if not unpacked_names._what_is_wrong(one[0])]
+    stored = [one for one in samples if not unpack_module._what_is_wrong(one[0])]
     assert len(lines) == len(stored) == summary.samples
     assert {line["file"] for line in lines} == set(found)
     for line, (_, data) in zip(lines, stored, strict=True):

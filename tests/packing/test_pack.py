@@ -11,8 +11,8 @@ from packing.samples import ListSource, image_file, mixed_source
 from penstock.errors import DecodeError, PackError, SourceError
 from penstock.packing import ordered_map
 from penstock.packing.items import BOXES, MASKS, PackItem, keypoints_column
-from penstock.packing.original import read_image
 from penstock.packing.pack import pack
+from penstock.packing.records import read_image
 from penstock.packing.shards import open_packed
 
 pytestmark = pytest.mark.usefixtures("fake_codec")

@@ -14,10 +14,9 @@ from penstock.errors import PackError
 from penstock.packing.format import DTYPES
 from penstock.packing.index import Tables
 from penstock.packing.items import Column, PackItem
-from penstock.packing.original import read_image
 from penstock.packing.pack import pack
 from penstock.packing.read import PackFile
-from penstock.packing.records import Record
+from penstock.packing.records import Record, read_image
 from penstock.packing.shards import open_packed
 from penstock.packing.verify import verify
 from penstock.packing.write import PackWriter

@@ -15,9 +15,8 @@ import pytest
 from packing.samples import ListSource, mixed_source
 from penstock.errors import PackError
 from penstock.packing import disk
-from penstock.packing import lock as lock_module
+from penstock.packing.disk import TargetLock
 from penstock.packing.index import Tables
-from penstock.packing.lock import TargetLock
 from penstock.packing.pack import pack
 from penstock.packing.shards import open_packed
 from penstock.packing.unpack import unpack
@@ -126,7 +125,7 @@ def test_a_process_forked_meanwhile_does_not_keep_the_lock(tmp_path):
 
 def test_a_lock_that_was_just_removed_is_not_taken_for_one(tmp_path, monkeypatch):
     """Its holder ended between our opening the file and our locking it."""
-    real, tries = lock_module.try_lock, []
+    real, tries = disk.try_lock, []
 
     def remove_first(file):
         tries.append(file)
@@ -134,7 +133,7 @@ def test_a_lock_that_was_just_removed_is_not_taken_for_one(tmp_path, monkeypatch
             os.remove(file.name)
         return real(file)
 
-    monkeypatch.setattr(lock_module, "try_lock", remove_first)
+    monkeypatch.setattr(disk, "try_lock", remove_first)
     with TargetLock(str(tmp_path / "a.pen")):
         assert len(tries) == 2
         assert os.listdir(tmp_path) == ["a.pen.lock"]
@@ -174,7 +173,7 @@ def test_without_locks_the_file_is_the_lock(tmp_path, shards):
     ],
 )
 def test_a_lock_may_say_anything(tmp_path, monkeypatch, note):
-    monkeypatch.setattr(lock_module, "_NOTE_WAIT_S", 0)
+    monkeypatch.setattr(disk, "_NOTE_WAIT_S", 0)
     path = tmp_path / "a.pen.lock"
     path.write_bytes(note)
     with path.open("rb") as file:

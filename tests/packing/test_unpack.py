@@ -10,7 +10,7 @@ import pytest
 
 from packing.samples import ListSource, image_file, mixed_source
 from penstock.errors import PackError
-from penstock.packing import jpeg_records
+from penstock.packing import records
 from penstock.packing.items import LABEL, PackItem
 from penstock.packing.pack import pack
 from penstock.packing.unpack import COLUMNS_FILE, unpack
@@ -84,7 +84,7 @@ def test_what_is_there_is_not_overwritten(tmp_path):
 def test_a_file_that_is_not_the_original_is_found(tmp_path, monkeypatch):
     item = PackItem("a.jpg", image_file(0), {"label": 0})
     pack(ListSource([item], (LABEL,)), tmp_path / "a.pen")
-    monkeypatch.setattr(jpeg_records, "rebuild_jpeg", lambda _: image_file(1))
+    monkeypatch.setattr(records, "rebuild_jpeg", lambda _: image_file(1))
 
     with pytest.raises(
         PackError, match=r"sample 0 \(a\.jpg\): the file rebuilt .* not the original"

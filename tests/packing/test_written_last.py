@@ -8,7 +8,7 @@ import pytest
 from packing.samples import ListSource, image_file, mixed_source
 from penstock.errors import PackError, SourceError
 from penstock.packing import pack as pack_module
-from penstock.packing.column_values import check_schema
+from penstock.packing.columns import check_schema
 from penstock.packing.format import MOST_COLUMNS, MOST_USER_COLUMNS
 from penstock.packing.items import BOX_LABELS, LABEL, Column, PackItem
 from penstock.packing.pack import pack

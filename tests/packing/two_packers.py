@@ -16,7 +16,7 @@ from pathlib import Path
 from packing import fake_jpegs
 from packing.samples import mixed_source
 from penstock.errors import PackError
-from penstock.packing import jpeg_records, write
+from penstock.packing import records, write
 from penstock.packing.pack import pack
 from penstock.packing.verify import verify
 
@@ -71,7 +71,7 @@ def one_round(folder, shards, moments, whole_s, seen):
 
 def main():
     folder, rounds = Path(sys.argv[1]), int(sys.argv[2])
-    jpeg_records.encode_jpeg = slow_encode
+    records.encode_jpeg = slow_encode
     write.PackWriter.__init__.__kwdefaults__["sync_bytes"] = 10_000
     seen = Counter()
     for shards in (1, 3):

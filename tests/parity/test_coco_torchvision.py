@@ -182,6 +182,7 @@ def losses_of(batches):
     return losses
 
 
+@pytest.mark.slow
 def test_ssdlite_learns_the_same(torchvision, tmp_path):
     """Targets and losses of some steps, fed by torchvision and by the loader, to the bit."""
     import torch

@@ -44,6 +44,7 @@ BOXES = np.array(
 )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("boxes", "arguments"),
     [

@@ -1,5 +1,6 @@
 """What a type checker should see of the public names; checked by mypy, never run."""
 
+from collections.abc import Iterator
 from pathlib import Path
 
 from typing_extensions import assert_type
@@ -28,6 +29,31 @@ watched = ps.watch(loader, callback=lambda step, scalars: scalars["input/wait_ms
 for images, labels in watched:
     assert len(images) == len(labels)
 assert_type(str(watched.report()), str)
+
+found = ps.analyze(loader, device="emulated:1000", effort=ps.Effort(rounds=1, seconds=0.1))
+assert_type(found, ps.Analysis)
+assert_type(found.to_html(), str)
+found.to_html("report.html", before=ps.Analysis.from_json("before.json"))
+
+
+class Orders:
+    """A source of samples of one's own."""
+
+    columns = (ps.Column("label", "fixed", "int64"),)
+    classes = ("broken", "whole")
+    box_classes = None
+    length = 1
+
+    def items(self, start: int = 0) -> Iterator[ps.PackItem]:
+        """Yield the samples."""
+        yield from [ps.PackItem("a.jpg", Path("a.jpg"), {"label": 1})][start:]
+
+    def describe(self) -> str:
+        """Say what it is."""
+        return "an order"
+
+
+assert_type(ps.pack(Orders(), "orders.pen").samples, int)
 
 assert_type(ps.__version__, str)
 error: ps.PenstockError = ps.PenstockError("where: what was got. What to do.")

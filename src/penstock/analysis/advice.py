@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 
-from penstock.analysis.facts import Facts
+from penstock.analysis.rate_model import Model
 from penstock.analysis.user_code import UserCode
-from penstock.analysis.what_if import ENOUGH, Model
+from penstock.analysis.verdict import Measurements
+from penstock.analysis.what_if import ENOUGH
 from penstock.costs.costs import Cost
 from penstock.results.records import Advice, Verdict, WhatIf
 
@@ -22,7 +23,7 @@ ACCELERATE_PACKED = f"{ACCELERATE} and {PACK}"
 
 def advise(
     verdict: Verdict,
-    facts: Facts,
+    facts: Measurements,
     model: Model,
     changes: tuple[WhatIf, ...],
     code: UserCode | None = None,
@@ -48,7 +49,7 @@ def advise(
     return tuple(sorted(worth, key=lambda one: -one.rank))
 
 
-def _leave_it(facts: Facts) -> Advice:
+def _leave_it(facts: Measurements) -> Advice:
     ways = "a faster model, mixed precision or another accelerator is what would help"
     why = f"The accelerator is busy; {ways}."
     if facts.assumption:
@@ -100,7 +101,7 @@ _LINES = {
 }
 
 
-def _from_changes(changes: tuple[WhatIf, ...], facts: Facts) -> Iterator[Advice]:
+def _from_changes(changes: tuple[WhatIf, ...], facts: Measurements) -> Iterator[Advice]:
     for change in changes:
         if change.change in _LINES:
             title, line, why, where = _LINES[change.change]
@@ -122,14 +123,14 @@ def _from_changes(changes: tuple[WhatIf, ...], facts: Facts) -> Iterator[Advice]
             )
 
 
-def _on_whose(facts: Facts, before: str = "") -> str:
+def _on_whose(facts: Measurements, before: str = "") -> str:
     """Name an accelerator that nobody measured; nothing for a real one."""
     if facts.emulated_rate is None:
         return ""
     return f"{before}an accelerator of {facts.emulated_rate:,.0f} images/s"
 
 
-def _about_workers(verdict: Verdict, facts: Facts, gain_of: _Gain) -> Iterator[Advice]:
+def _about_workers(verdict: Verdict, facts: Measurements, gain_of: _Gain) -> Iterator[Advice]:
     kind = "threads" if facts.worker_kind == "threads" else "workers"
     keyword = "threads" if kind == "threads" else "num_workers"
     if verdict is Verdict.TOO_MANY_WORKERS and facts.other_pipeline is not None:
@@ -171,7 +172,7 @@ def _about_workers(verdict: Verdict, facts: Facts, gain_of: _Gain) -> Iterator[A
         )
 
 
-def _about_parts(facts: Facts, gain_of: _Gain) -> Iterator[tuple[Advice, Cost]]:
+def _about_parts(facts: Measurements, gain_of: _Gain) -> Iterator[tuple[Advice, Cost]]:
     """Yield advice on the parts that take much of an image's time."""
     if facts.costs is None or facts.costs.total_s <= 0:
         return

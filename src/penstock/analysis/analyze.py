@@ -10,32 +10,40 @@ from typing import Any
 
 from penstock.analysis.advice import advise
 from penstock.analysis.budget import QUICK_S, USUAL_S, Budget, Progress
-from penstock.analysis.cold import measure_first_epoch, measure_reads, tell_cold, what_if_cold
-from penstock.analysis.device.choose_device import choose_device
-from penstock.analysis.device.torch_device import TorchDevice
-from penstock.analysis.environment import describe_environment
-from penstock.analysis.gather_facts import split_stall
-from penstock.analysis.measure import Effort
-from penstock.analysis.other_work import (
-    busy_banner,
-    read_cpu_seconds,
-    share_of_others,
-    tell_others,
+from penstock.analysis.cold_cache import (
+    measure_first_epoch,
+    measure_reads,
+    tell_cold_cache,
+    what_if_cold_cache,
 )
-from penstock.analysis.predict_checked import check_core_predictions, core_rates
+from penstock.analysis.device.devices import choose_device
+from penstock.analysis.device.torch_device import TorchDevice
+from penstock.analysis.machine import (
+    busy_banner,
+    caution_of_competing_load,
+    competing_load,
+    describe_environment,
+    read_cpu_seconds,
+)
+from penstock.analysis.measure import Effort
+from penstock.analysis.rate_model import check_core_predictions, core_rates
 from penstock.analysis.rates import Begun, Rates, begin, count_planned, measure_all
+from penstock.analysis.result import Analysis
 from penstock.analysis.subject.subject import open_subject
-from penstock.analysis.sweeps.image_size import SIZES, measure_sizes
-from penstock.analysis.sweeps.layers import LAYERS, measure_layers
-from penstock.analysis.sweeps.other_accelerators import check_faster
-from penstock.analysis.sweeps.other_forms import FORMS, measure_other_forms
-from penstock.analysis.sweeps.other_models import MODELS, measure_other_models
-from penstock.analysis.sweeps.sweep import Setting, Swept
+from penstock.analysis.sweeps.alternatives import ALTERNATIVES, measure_alternatives
+from penstock.analysis.sweeps.pipeline_changes import (
+    LAYERS,
+    SIZES,
+    measure_augmentation_layers,
+    measure_sizes,
+)
+from penstock.analysis.sweeps.step_changes import MODELS, check_faster, measure_other_models
+from penstock.analysis.sweeps.sweep import SweepContext, SweepResults
 from penstock.analysis.user_code import UserCode, code_of_caller
-from penstock.analysis.verdict import judge
+from penstock.analysis.verdict import judge, split_stall
 from penstock.analysis.what_if import FASTER, what_ifs
 from penstock.errors import PenstockError
-from penstock.results.records import Analysis, CoreRate, LayerRate, Verdict
+from penstock.results.records import CoreRate, LayerRate, Verdict
 from penstock.watching.loader_facts import count_images
 
 _FILES_LOADED = 192  # about as many images are loaded to find the slowest
@@ -96,19 +104,21 @@ def analyze(
     facts = rates.facts
     finding = judge(facts)
 
-    setting = _setting(begun, rates, budget)
-    swept = measure_other_forms(setting, loader) if sweeps else Swept()  # advice rests on these
+    context = _sweep_context(begun, rates, budget)
+    swept = (
+        measure_alternatives(context, loader) if sweeps else SweepResults()
+    )  # advice rests on these
     budget.begin("files, cold and cached")
     reads = measure_reads(begun.subject.files())
     first_epoch = None
-    if setting.allows("a first epoch", runs=2, measurements=0):
+    if context.allows("a first epoch", runs=2, measurements=0):
         first_epoch = measure_first_epoch(
-            begun.subject, begun.device, rates.cores, setting.effort, budget
+            begun.subject, begun.device, rates.cores, context.effort, budget
         )
-    layers, slowest = _sweep(setting, rates, swept) if sweeps else _no_sweep()
-    others = share_of_others(cpu_before, read_cpu_seconds())
+    layers, slowest = _sweep(context, rates, swept) if sweeps else _no_sweep()
+    others = competing_load(cpu_before, read_cpu_seconds())
     thought = what_ifs(facts, rates.model, swept.changes)
-    thought += what_if_cold(facts, rates.model, reads)
+    thought += what_if_cold_cache(facts, rates.model, reads)
     is_scaling_known = rates.model.knows_scaling
     found = Analysis(
         title=title or subject.title,
@@ -121,11 +131,11 @@ def analyze(
         verdict=finding.verdict,
         sentence=finding.sentence,
         evidence=(
-            *tell_others(others),
+            *caution_of_competing_load(others),
             *finding.evidence,
             *begun.notes,
             *rates.notes,
-            *tell_cold(reads, first_epoch, rates.alone.rate.median, facts.assumption),
+            *tell_cold_cache(reads, first_epoch, rates.alone.rate.median, facts.assumption),
             *swept.notes,
         ),
         synthetic=rates.alone.rate,
@@ -185,12 +195,12 @@ def _on_most_cores(rates: tuple[CoreRate, ...]) -> tuple[CoreRate, ...]:
 def _count_sweeps(begun: Begun) -> int:
     models = MODELS if isinstance(begun.device, TorchDevice) else 0
     faster = len(FASTER) if begun.device.is_emulated else 0
-    return FORMS + faster + len(LAYERS) + SIZES + models + 1
+    return ALTERNATIVES + faster + len(LAYERS) + SIZES + models + 1
 
 
-def _setting(begun: Begun, rates: Rates, budget: Budget) -> Setting:
+def _sweep_context(begun: Begun, rates: Rates, budget: Budget) -> SweepContext:
     once = Effort(rounds=1, seconds=begun.plan.effort.seconds / 2)
-    return Setting(
+    return SweepContext(
         begun.subject,
         begun.device,
         rates.alone,
@@ -206,19 +216,19 @@ def _no_sweep() -> _Sweeps:
     return (), ()
 
 
-def _sweep(setting: Setting, rates: Rates, swept: Swept) -> _Sweeps:
+def _sweep(context: SweepContext, rates: Rates, swept: SweepResults) -> _Sweeps:
     """Measure changes as far as there is time, and add what they bring to `swept`."""
-    swept.add(check_faster(setting, rates.facts.pipeline))
-    layers, of_layers = measure_layers(setting)
+    swept.add(check_faster(context, rates.facts.pipeline))
+    layers, of_layers = measure_augmentation_layers(context)
     swept.add(of_layers)
-    swept.add(measure_sizes(setting))
-    swept.add(measure_other_models(setting))
+    swept.add(measure_sizes(context))
+    swept.add(measure_other_models(context))
     slowest: _Files = ()
     one_by_one_s = _FILES_LOADED * rates.cores / rates.facts.pipeline
-    if setting.budget.allows("the slowest files", one_by_one_s):
-        setting.budget.begin("the slowest files")
+    if context.budget.allows("the slowest files", one_by_one_s):
+        context.budget.begin("the slowest files")
         try:
-            slowest = setting.subject.slowest_files()
+            slowest = context.subject.slowest_files()
         except PenstockError as error:  # a file that the loader itself leaves out
             swept.notes.append(f"the slowest files could not be looked for: {error}")
     return layers, slowest

@@ -13,12 +13,12 @@ from typing import Any
 
 from penstock.analysis.device.devices import QUEUE_DEPTH, Device, EmulatedDevice, computes_elsewhere
 from penstock.analysis.measure import (
+    TIMED_BATCHES,
     Effort,
     StepAlone,
     check_batch,
     enough_batches,
 )
-from penstock.analysis.runs import TIMED_BATCHES
 from penstock.analysis.subject.subject import Subject
 from penstock.analysis.verdict import LEAST_BATCHES
 from penstock.results.records import Rate

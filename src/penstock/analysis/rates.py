@@ -7,29 +7,23 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from penstock.analysis.budget import Budget, Pace, Plan, first_subject, look, plan_rates
-from penstock.analysis.device.choose_device import any_batch_will_do, assumed
-from penstock.analysis.device.devices import Device, EmulatedDevice
+from penstock.analysis.device.devices import Device, EmulatedDevice, any_batch_will_do, assumed
 from penstock.analysis.device.torch_device import TorchDevice
 from penstock.analysis.device.utilisation import busy_in_last, watch_device
-from penstock.analysis.facts import Facts
-from penstock.analysis.gather_facts import gather_facts
 from penstock.analysis.measure import (
     Effort,
-    Measured,
+    Run,
+    RunsByCores,
     StepAlone,
     core_counts,
     first_batch,
     measure_rates,
     measure_step,
-    rate_of,
     run_pipeline,
 )
-from penstock.analysis.predict import CoreModel, fit_cores, fit_overlap, fit_share
-from penstock.analysis.predict_checked import IMPOSSIBLE, contradiction, core_points
-from penstock.analysis.runs import Run
+from penstock.analysis.rate_model import IMPOSSIBLE, Model, contradiction, core_points, fit_model
 from penstock.analysis.subject.subject import Subject
-from penstock.analysis.verdict import LEAST_BATCHES
-from penstock.analysis.what_if import Model
+from penstock.analysis.verdict import LEAST_BATCHES, Measurements, gather_measurements
 from penstock.errors import AnalysisError
 from penstock.results.records import Rate, Utilisation
 from penstock.usable_cores import usable_cores
@@ -66,8 +60,8 @@ class Rates:
     """What was measured, and what follows."""
 
     alone: StepAlone
-    measured: Measured
-    facts: Facts
+    measured: RunsByCores
+    facts: Measurements
     model: Model
     contradiction: str  # between rates on all cores; nothing if there is none
     utilisation: Utilisation | None = None
@@ -174,7 +168,7 @@ def measure_all(begun: Begun, budget: Budget) -> Rates:
     utilisation, notes = _busyness(begun, alone, measured)
     budget.begin("the cost of each op")
     costs_s = min(effort.seconds * effort.rounds, _COSTS_SHARE * budget.left_s)
-    facts = gather_facts(subject, device, alone, measured, costs_s)
+    facts = gather_measurements(subject, device, alone, measured, costs_s)
     points = core_points(alone, measured)
     fewer = contradiction([point for point in points if point.cores != cores])
     if fewer:
@@ -187,7 +181,7 @@ def measure_all(begun: Begun, budget: Budget) -> Rates:
         alone,
         measured,
         facts,
-        _fit(begun, alone, measured, facts),
+        fit_model(alone, measured, facts.pipeline, begun.cores, begun.subject.workers),
         contradiction([point for point in points if point.cores == cores], IMPOSSIBLE),
         utilisation,
         notes,
@@ -195,7 +189,7 @@ def measure_all(begun: Begun, budget: Budget) -> Rates:
 
 
 def _busyness(
-    begun: Begun, alone: StepAlone, measured: Measured
+    begun: Begun, alone: StepAlone, measured: RunsByCores
 ) -> tuple[Utilisation | None, Sequence[str]]:
     """Return how busy the device was: a GPU is watched for one more run."""
     device = begun.device
@@ -206,37 +200,3 @@ def _busyness(
     with watch_device(device, step_s) as watched:
         run_pipeline(begun.subject, device, begun.cores, begun.plan.effort)
     return watched.utilisation, watched.notes
-
-
-def _fit(begun: Begun, alone: StepAlone, measured: Measured, facts: Facts) -> Model:
-    # How a pipeline scales shows best in the rounds that nobody else disturbed.
-    best = {count: rate_of(runs).largest for count, runs in measured.pipeline.items()}
-    cores, points = begun.cores, core_points(alone, measured)
-    return Model(
-        fit_cores(best).through(cores, facts.pipeline),
-        alone.cpu_s,
-        fit_overlap(points),
-        _with_workers(best, measured, begun.subject.workers, cores),
-        _fit_steps(measured, alone, cores),
-        fit_share(points) if alone.computes_here else None,
-        knows_scaling=len(best) > 1,
-    )
-
-
-def _with_workers(
-    best: dict[int, float], measured: Measured, workers: int, cores: int
-) -> CoreModel | None:
-    """Fit what the pipeline does with a worker for each core, where it has fewer."""
-    if not measured.other_workers or workers > cores:
-        return None
-    return fit_cores(best | {cores: rate_of(measured.other_workers).largest})
-
-
-def _fit_steps(measured: Measured, alone: StepAlone, cores: int) -> CoreModel | None:
-    """Fit how a step scales that computes on these cores."""
-    if not measured.steps:
-        return None
-    best = {
-        count: max(step.rate.largest for step in steps) for count, steps in measured.steps.items()
-    }
-    return fit_cores(best).through(cores, alone.rate.median)

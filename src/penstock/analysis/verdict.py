@@ -1,12 +1,15 @@
-"""One sentence on what holds a training up, from measured facts alone."""
+"""The verdict: one sentence on what holds a training up, and the measurements that it rests on."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
-from penstock.analysis.facts import Facts
+from penstock.analysis.device.devices import Device, EmulatedDevice
+from penstock.analysis.measure import RunsByCores, StepAlone, rate_of
+from penstock.analysis.subject.subject import Subject, WorkerKind
 from penstock.costs.costs import Cost, Costs, Kind
 from penstock.results.records import Verdict
+from penstock.watching.loader_facts import count_images
 
 LEAST_BATCHES = 8  # with fewer, one that is late decides
 _FED = 0.1  # a smaller loss is within what two runs of the same training differ by
@@ -30,6 +33,100 @@ _BY_KIND: dict[Kind, Verdict] = {
 
 
 @dataclass(frozen=True, slots=True)
+class Measurements:
+    """What was measured, as far as a verdict needs it: images per second, on all cores."""
+
+    batches: int  # measured end to end
+    synthetic: float
+    pipeline: float
+    end_to_end: float
+    cores: int
+    workers: int
+    worker_kind: WorkerKind
+    costs: Costs | None = None
+    other_workers: int | None = None  # another number of workers that was tried
+    other_pipeline: float | None = None  # what the pipeline does with them
+    other_gain: float | None = None  # over its own workers, between the rounds disturbed least
+    other_spread: float = 1.0  # the fastest round over the slowest, of either number of workers
+    start_up_s: float = 0.0  # of an epoch, beyond the work on its batches
+    epoch_s: float | None = None  # measured, if epochs are short
+    copy_s: float = 0.0  # an image, from the host to the device
+    step_cores: float = 0.0  # that the training step keeps busy
+    computes_here: bool = False  # whether the step and the pipeline share the cores
+    emulated_rate: float | None = None  # of an accelerator that nobody measured
+    # Times as fast with a loader that costs nothing: the least and the most between rounds; None
+    # if there was only one round.
+    instant_between: tuple[float, float] | None = None
+    keeps_workers: bool = False  # from one epoch to the next
+
+    @property
+    def stall(self) -> float:
+        """Share of the accelerator's time that is lost."""
+        return max(0.0, 1 - self.end_to_end / self.synthetic)
+
+    @property
+    def assumption(self) -> str:
+        """What rates of training rest on, where no accelerator was measured; else nothing."""
+        if self.emulated_rate is None:
+            return ""
+        return f"if your accelerator took {self.emulated_rate:,.0f} images/s"
+
+
+def gather_measurements(
+    subject: Subject, device: Device, alone: StepAlone, measured: RunsByCores, seconds: float
+) -> Measurements:
+    """Measure what an image costs for some seconds; add the rates on all cores."""
+    cores = max(measured.pipeline)
+    costs = subject.costs(seconds)
+    runs = measured.end_to_end[cores]
+    images = count_images(alone.batch)
+    first_work_s = 0.0 if costs is None else images * costs.total_s
+    start_up_s = min(run.start_up_s for run in runs)
+    short = [run.epoch_s for run in runs if run.is_short and run.epoch_s is not None]
+    own, other = rate_of(measured.pipeline[cores]), None
+    if measured.other_workers:
+        other = rate_of(measured.other_workers)
+    together = rate_of(runs)
+    between = (alone.rate.least / together.largest, alone.rate.largest / together.least)
+    copy = getattr(device, "seconds_to_copy", None)
+    return Measurements(
+        batches=sum(run.batches for run in runs),
+        synthetic=alone.rate.median,
+        pipeline=own.median,
+        end_to_end=together.median,
+        cores=cores,
+        workers=subject.workers,
+        worker_kind=subject.worker_kind,
+        costs=costs,
+        other_workers=cores if other else None,
+        other_pipeline=other.median if other else None,
+        other_gain=other.largest / own.largest if other else None,
+        other_spread=max(rate.largest / rate.least for rate in (own, other or own)),
+        start_up_s=max(0.0, start_up_s - first_work_s),
+        epoch_s=min(short, default=None),
+        copy_s=copy(alone.batch) / images if copy is not None else 0.0,
+        step_cores=alone.cores,
+        computes_here=alone.computes_here,
+        emulated_rate=device.images_per_s if isinstance(device, EmulatedDevice) else None,
+        instant_between=between if len(runs) > 1 else None,
+        keeps_workers=subject.keeps_workers,
+    )
+
+
+def split_stall(facts: Measurements) -> dict[str, float]:
+    """Split the stall by what the pipeline spends its time on."""
+    if facts.costs is None:
+        return {}
+    seconds = {
+        "fetch": facts.costs.of("read"),
+        "prepare": facts.costs.cpu_s,
+        "transfer": facts.copy_s,
+    }
+    total_s = sum(seconds.values()) or 1.0
+    return {name: facts.stall * part / total_s for name, part in seconds.items()}
+
+
+@dataclass(frozen=True, slots=True)
 class Finding:
     """A verdict, what to tell, and why."""
 
@@ -38,7 +135,7 @@ class Finding:
     evidence: tuple[str, ...]
 
 
-def judge(facts: Facts) -> Finding:
+def judge(facts: Measurements) -> Finding:
     """Say what holds the training up."""
     verdict, sentence = _judge(facts)
     return Finding(verdict, sentence[0].upper() + sentence[1:], _evidence(facts))
@@ -49,7 +146,7 @@ def many_cores(cores: int) -> str:
     return "1 core" if cores == 1 else f"{cores:,} cores"
 
 
-def _judge(facts: Facts) -> tuple[Verdict, str]:
+def _judge(facts: Measurements) -> tuple[Verdict, str]:
     if facts.batches < LEAST_BATCHES:
         return Verdict.NONE, (
             f"No verdict: {facts.batches} batches measured, {LEAST_BATCHES} needed. Measure for "
@@ -91,7 +188,7 @@ def _judge(facts: Facts) -> tuple[Verdict, str]:
     return _judge_costs(facts, facts.costs, waits)
 
 
-def _fed(facts: Facts) -> str:
+def _fed(facts: Measurements) -> str:
     fed = (
         f"the input pipeline alone gives {facts.pipeline:,.0f} images/s, "
         f"{facts.pipeline / facts.synthetic:.1f} times that"
@@ -105,7 +202,7 @@ def _fed(facts: Facts) -> str:
     )
 
 
-def _waits(facts: Facts) -> str:
+def _waits(facts: Measurements) -> str:
     """Return what the accelerator loses, and on which condition."""
     if facts.computes_here:
         return (
@@ -117,7 +214,7 @@ def _waits(facts: Facts) -> str:
     return f"the accelerator waits {facts.stall:.0%} of its time"
 
 
-def _instant(facts: Facts) -> str:
+def _instant(facts: Measurements) -> str:
     """Say what a cheaper loader would bring to a step that shares its cores, and how surely."""
     gain = max(1.0, facts.synthetic / facts.end_to_end)
     said = f"a loader that cost nothing would make training {gain:.2f} times as fast"
@@ -127,7 +224,7 @@ def _instant(facts: Facts) -> str:
     return f"{said} (between {max(1.0, least):.2f} and {max(1.0, most):.2f} from round to round)"
 
 
-def _judge_costs(facts: Facts, costs: Costs, waits: str) -> tuple[Verdict, str]:
+def _judge_costs(facts: Measurements, costs: Costs, waits: str) -> tuple[Verdict, str]:
     waiting = costs.of("read") / costs.total_s
     if waiting > _MOST_OF_IT or costs.longest.kind == "read":
         return Verdict.READ, (
@@ -170,7 +267,7 @@ def _about_longest(part: Cost, costs: Costs) -> str:
     return f"preparing images is the limit, and {name} the longest part of it: {of_work}{others}"
 
 
-def _has_too_few_workers(facts: Facts) -> bool:
+def _has_too_few_workers(facts: Measurements) -> bool:
     """Tell whether cores are idle that more workers would use: measured, where that was done."""
     computing = max(1, facts.workers)  # without workers, the training process itself
     if facts.cores / computing < _SCALING_THAT_COUNTS:
@@ -181,7 +278,7 @@ def _has_too_few_workers(facts: Facts) -> bool:
     return facts.other_spread >= _GAIN_THAT_COUNTS
 
 
-def _too_few_workers(facts: Facts) -> str:
+def _too_few_workers(facts: Measurements) -> str:
     kind = "thread" if facts.worker_kind == "threads" else "worker"
     cores = many_cores(facts.cores)
     if facts.workers == 0:
@@ -193,7 +290,7 @@ def _too_few_workers(facts: Facts) -> str:
     return said
 
 
-def _too_many_workers(facts: Facts) -> str | None:
+def _too_many_workers(facts: Measurements) -> str | None:
     gain = facts.other_gain
     if gain is None or facts.workers <= facts.cores or gain < _GAIN_THAT_COUNTS:
         return None
@@ -203,7 +300,7 @@ def _too_many_workers(facts: Facts) -> str | None:
     )
 
 
-def _evidence(facts: Facts) -> tuple[str, ...]:
+def _evidence(facts: Measurements) -> tuple[str, ...]:
     step = f"the step alone: {facts.synthetic:,.0f} images/s"
     if facts.emulated_rate is not None:
         step = f"the accelerator: {facts.synthetic:,.0f} images/s, assumed, not measured"

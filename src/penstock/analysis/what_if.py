@@ -1,46 +1,17 @@
-"""Changes thought through with the model that the measurements were fitted to."""
+"""What if: changes thought through with the model that was fitted to the measurements."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from penstock.analysis.facts import Facts
-from penstock.analysis.predict import CoreModel, Point, cores_needed, predict, predict_shared
+from penstock.analysis.rate_model import BEYOND, Model, cores_needed
+from penstock.analysis.verdict import Measurements
 from penstock.results.records import WhatIf
 
 FASTER = (2, 4)  # times, of accelerators
 SLOWER = 2  # times, of a model
-BEYOND = (2, 4, 8)  # times the cores there are; what was fitted says nothing of still more
-
-
-@dataclass(frozen=True, slots=True)
-class Model:
-    """What predictions rest on."""
-
-    cores: CoreModel  # of the loader as it is
-    step_cpu_s: float
-    overlap: float
-    with_workers: CoreModel | None = None  # with as many workers as cores, if that is more
-    steps: CoreModel | None = None  # of the step alone, if it computes on these cores
-    shared: float | None = None  # of such a step: the share of loading that it has to wait for
-    knows_scaling: bool = True  # whether more than one number of cores was measured
-
-    def synthetic(self, cores: int, measured: float) -> float:
-        """Return the step's rate alone on so many cores, given that on those there are."""
-        return measured if self.steps is None else self.steps.rate(cores)
-
-    def end_to_end(
-        self, synthetic: float, pipeline: float, cores: int, step_cpu_s: float | None = None
-    ) -> float:
-        """Predict the rate for a step and a pipeline on so many cores.
-
-        `step_cpu_s` is of another step than the one that was measured.
-        """
-        if self.shared is not None:
-            return predict_shared(synthetic, pipeline, self.shared)
-        cpu_s = self.step_cpu_s if step_cpu_s is None else step_cpu_s
-        return predict(Point(synthetic, pipeline, cores, cpu_s), self.overlap)
+ENOUGH = "(enough to keep the accelerator busy)"
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,7 +32,9 @@ def faster_accelerator(times: int, emulated_rate: float | None = None) -> str:
     return f"an accelerator {times} times as fast"
 
 
-def what_ifs(facts: Facts, model: Model, changes: Sequence[Change] = ()) -> tuple[WhatIf, ...]:
+def what_ifs(
+    facts: Measurements, model: Model, changes: Sequence[Change] = ()
+) -> tuple[WhatIf, ...]:
     """Think through cores, accelerators, ops, and what was measured with something changed."""
     now = model.end_to_end(facts.synthetic, facts.pipeline, facts.cores)
     found: list[WhatIf] = []
@@ -108,10 +81,7 @@ def what_ifs(facts: Facts, model: Model, changes: Sequence[Change] = ()) -> tupl
     return tuple(found)
 
 
-ENOUGH = "(enough to keep the accelerator busy)"
-
-
-def _other_steps(facts: Facts) -> Sequence[tuple[str, float]]:
+def _other_steps(facts: Measurements) -> Sequence[tuple[str, float]]:
     """Return steps of other lengths, with their rates alone."""
     if facts.computes_here:
         quicker = [

@@ -1,10 +1,12 @@
-"""`penstock analyze`: how much a training waits for its data, and what would change that."""
+"""`penstock analyze` and `report`: how much a training waits for its data, and what would help."""
 
 from __future__ import annotations
 
 import argparse
 import json
 import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 from penstock.cli.shared import Verbs, count, say, seconds
@@ -14,11 +16,26 @@ from penstock.printable import in_encoding, printable
 from penstock.progress import ProgressBar
 
 if TYPE_CHECKING:
-    from typing_extensions import Self
+    from penstock.results.records import Analysis
 
 
-def add_verb(verbs: Verbs, shared: argparse.ArgumentParser) -> None:
-    """Add `analyze` to the verbs of the command line."""
+def add_verbs(verbs: Verbs, shared: argparse.ArgumentParser) -> None:
+    """Add `analyze` and `report` to the verbs of the command line."""
+    _add_analyze(verbs, shared)
+    verb = verbs.add_parser(
+        "report",
+        parents=[shared],
+        help="show a saved analysis again, in the terminal or as HTML",
+        description="Shows an analysis again from the JSON that penstock analyze --json wrote: in "
+        "the terminal, or as one HTML file; with --before, two analyses side by side.",
+    )
+    verb.add_argument("figures", help="the JSON file of an analysis")
+    verb.add_argument("--html", metavar="FILE", help="write the report as one HTML file")
+    verb.add_argument("--before", metavar="FIGURES", help="the JSON file of an earlier analysis")
+    verb.set_defaults(run=run_report)
+
+
+def _add_analyze(verbs: Verbs, shared: argparse.ArgumentParser) -> None:
     verb = verbs.add_parser(
         "analyze",
         parents=[shared],
@@ -91,8 +108,8 @@ def run(args: argparse.Namespace) -> int:
     from penstock.analysis.analyze import analyze
     from penstock.analysis.device.devices import EMULATED, find_device
     from penstock.demo.torchvision_import import import_torchvision
-    from penstock.report import check_target, print_terminal, write_html
-    from penstock.report.vega import chart_script
+    from penstock.report import check_target
+    from penstock.report.html import chart_script
     from penstock.results.from_json import read_analysis
 
     if args.step is not None and args.device is not None:
@@ -110,7 +127,7 @@ def run(args: argparse.Namespace) -> int:
         chart_script()
     before = read_analysis(args.before) if args.before else None
     loader, code = open_loader(args)
-    with _Teller() as progress:
+    with _shown_progress() as tell:
         analysis = analyze(
             loader,
             open_step(args.step),
@@ -119,37 +136,53 @@ def run(args: argparse.Namespace) -> int:
             title=None if is_object(args.data) else args.data,
             seconds=args.seconds,
             quick=args.quick,
-            progress=progress.tell,
+            progress=tell,
             code=code,
         )
+    _show(args, analysis, before)
+    return 0
+
+
+def run_report(args: argparse.Namespace) -> int:
+    """Read a saved analysis, and show it as asked."""
+    from penstock.results.from_json import read_analysis
+
+    analysis = read_analysis(args.figures)
+    before = read_analysis(args.before) if args.before else None
+    _show(args, analysis, before, in_terminal=not args.html)
+    return 0
+
+
+def _show(
+    args: argparse.Namespace,
+    analysis: Analysis,
+    before: Analysis | None,
+    *,
+    in_terminal: bool = True,
+) -> None:
+    from penstock.report import print_terminal, write_html
+
     if args.html:
         write_html(analysis, args.html, before=before)
     if args.json:
         print(json.dumps(analysis.to_dict()))
-        return 0
-    print_terminal(analysis, before=before)
+        return
+    if in_terminal:
+        print_terminal(analysis, before=before)
     if args.html:
         say([f"wrote {args.html}"])
-    return 0
 
 
-class _Teller:
-    """Shows what is being measured: a bar on a terminal, a line for each elsewhere."""
+@contextmanager
+def _shown_progress() -> Iterator[Callable[[str, int, int], None]]:
+    """Show what is being measured: a bar on a terminal, a line for each elsewhere."""
+    with ProgressBar("measuring", total=1, quiet_for_s=0, rate=False) as bar:
 
-    def __init__(self) -> None:
-        self._bar = ProgressBar("measuring", total=1, quiet_for_s=0, rate=False)
-        self._is_terminal = sys.stderr.isatty()
+        def tell(what: str, number: int, planned: int) -> None:
+            if sys.stderr.isatty():
+                bar.begin(f"measuring {what}", number, planned)
+            else:
+                told = printable(f"measuring {number} of {planned}: {what}")
+                print(in_encoding(told, sys.stderr.encoding), file=sys.stderr, flush=True)
 
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *error: object) -> None:
-        self._bar.__exit__()
-
-    def tell(self, what: str, number: int, planned: int) -> None:
-        if not self._is_terminal:
-            told = printable(f"measuring {number} of {planned}: {what}")
-            print(in_encoding(told, sys.stderr.encoding), file=sys.stderr, flush=True)
-            return
-        done = number - 1  # that one is only begun
-        self._bar.advance(done - self._bar.done, title=f"measuring {what}", total=planned)
+        yield tell

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 CLASSES = 8
 
 
-def add_verb(verbs: Verbs, shared: argparse.ArgumentParser) -> None:
+def add_verbs(verbs: Verbs, shared: argparse.ArgumentParser) -> None:
     """Add `demo` to the verbs of the command line."""
     verb = verbs.add_parser(
         "demo",
@@ -60,7 +60,7 @@ def add_verb(verbs: Verbs, shared: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> int:
     """Make the photos, tell the story, write the report; 1 if images were not identical."""
     from penstock.demo.sample_set import cached_folder, make_sample_set
-    from penstock.demo.story import Length, tell_story
+    from penstock.demo.story import QUICK, USUAL, tell_story
     from penstock.report import check_target
 
     if args.html:
@@ -70,8 +70,7 @@ def run(args: argparse.Namespace) -> int:
         images=args.images,
         classes=min(CLASSES, args.images),
     )
-    length = Length.quick() if args.quick else Length.usual()
-    result = tell_story(str(folder), args.batch_size, length)
+    result = tell_story(str(folder), args.batch_size, QUICK if args.quick else USUAL)
     _write_report(result, args.html)
     if args.json:
         sys.stdout.write(result.to_json() + "\n")
@@ -85,17 +84,13 @@ def run(args: argparse.Namespace) -> int:
 def _write_report(result: Result, wanted: Path | None) -> None:
     from penstock.errors import AnalysisError, OutputError
     from penstock.report import write_html
-    from penstock.report.vega import chart_script
+    from penstock.report.html import chart_script
     from penstock.user_cache import needed_cache_folder
 
     try:
         chart_script()
-    except AnalysisError as error:  # the rest of the story can be told without
-        result.notes.append(str(error))
-        return
-    try:
         path = wanted or needed_cache_folder() / "demo-report.html"
-    except OutputError as error:
+    except (AnalysisError, OutputError) as error:  # the rest of the story can be told without
         result.notes.append(str(error))
         return
     write_html(result.after, path, before=result.before, note=result.construction)

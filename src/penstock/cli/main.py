@@ -16,7 +16,7 @@ from types import FrameType
 from typing import Any, NoReturn
 
 from penstock._version import __version__
-from penstock.cli import analyze, demo, pack, packed, profile, report, run, show
+from penstock.cli import analyze, demo, pack, packed, profile, run, show
 from penstock.cli.shared import complain
 from penstock.errors import PenstockError
 from penstock.limits import limits_from_text, using
@@ -26,7 +26,7 @@ EXIT_ERROR = 2
 EXIT_INTERRUPTED = 130  # as shells report a program that Ctrl-C ended
 EXIT_BROKEN_PIPE = 141
 
-VERBS = (demo, analyze, run, profile, report, show, pack)
+VERBS = (demo, analyze, run, profile, show, pack, packed)
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -95,9 +95,8 @@ def _parser() -> argparse.ArgumentParser:
     verbs: Any = parser.add_subparsers(dest="verb", metavar="VERB", title="verbs")
     shared = argparse.ArgumentParser(add_help=False)
     shared.add_argument("--json", action="store_true", help="print the result as JSON")
-    for verb in VERBS:
-        verb.add_verb(verbs, shared)
-    packed.add_verbs(verbs, shared)
+    for module in VERBS:
+        module.add_verbs(verbs, shared)
     return parser
 
 

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from penstock.sources import Source
 
 
-def add_verb(verbs: Verbs, shared: argparse.ArgumentParser) -> None:
+def add_verbs(verbs: Verbs, shared: argparse.ArgumentParser) -> None:
     """Add `pack` to the verbs of the command line."""
     verb = verbs.add_parser(
         "pack",

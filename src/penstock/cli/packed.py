@@ -88,12 +88,10 @@ def run_verify(args: argparse.Namespace) -> int:
 
 def run_inspect(args: argparse.Namespace) -> int:
     """Inspect, and write the contact sheet if asked for."""
-    from penstock.packing.inspect import inspect
+    from penstock.packing.inspect import inspect, make_contact_sheet
 
     inspection = inspect(args.packed)
     if args.sheet:
-        from penstock.packing.contact_sheet import make_contact_sheet
-
         make_contact_sheet(args.packed, args.sheet)
     tell(
         args,

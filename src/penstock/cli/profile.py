@@ -12,7 +12,7 @@ SAMPLE_PHOTOS = 32
 SUFFIXES = {".jpg", ".jpeg", ".png", ".webp", ".bmp"}
 
 
-def add_verb(verbs: Verbs, shared: argparse.ArgumentParser) -> None:
+def add_verbs(verbs: Verbs, shared: argparse.ArgumentParser) -> None:
     """Add `profile` to the verbs of the command line."""
     verb = verbs.add_parser(
         "profile",

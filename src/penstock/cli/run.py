@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 COERCED = {"C.UTF-8", "C.utf8", "UTF-8"}  # what Python sets LC_CTYPE to
 
 
-def add_verb(verbs: Verbs, shared: argparse.ArgumentParser) -> None:
+def add_verbs(verbs: Verbs, shared: argparse.ArgumentParser) -> None:
     """Add `run` to the verbs of the command line."""
     del shared  # here --json names a file: stdout is the script's
     verb = verbs.add_parser(

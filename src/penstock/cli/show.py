@@ -22,7 +22,7 @@ from penstock.showing.presets import DEFAULT, PRESETS
 _EXAMPLE_SCHEDULE = ""  # what --schedule without a file means
 
 
-def add_verb(verbs: Verbs, shared: argparse.ArgumentParser) -> None:
+def add_verbs(verbs: Verbs, shared: argparse.ArgumentParser) -> None:
     """Add `show` to the verbs of the command line."""
     verb = verbs.add_parser(
         "show",

@@ -1,4 +1,7 @@
-"""Plans that leave ops out or do them more often: what an op costs shows when it is gone."""
+"""Loaders of ours with another plan: ops left out, of other sizes, more often, or on other data.
+
+What an op costs shows when it is left out.
+"""
 
 from __future__ import annotations
 

@@ -13,8 +13,8 @@ from penstock.demo.loaders import CROP_PX, Work
 from penstock.demo.passes import Row
 from penstock.printable import safe_console
 from penstock.report import wording
-from penstock.report.headline import headline, speed_up
-from penstock.report.thin import thin_for_saving
+from penstock.report.summary import headline, speed_up
+from penstock.report.time_series import thin_for_saving
 from penstock.usable_cores import CAN_PIN
 
 if TYPE_CHECKING:

@@ -41,15 +41,9 @@ class Length:
     passes: int
     sweeps: bool  # of the packed file; a report shows those of the later analysis alone
 
-    @staticmethod
-    def usual() -> Length:
-        """A minute and a half on two cores."""
-        return Length(Effort(rounds=3, seconds=0.8), passes=4, sweeps=True)
 
-    @staticmethod
-    def quick() -> Length:
-        """Half of that, rougher."""
-        return Length(Effort(rounds=2, seconds=0.5), passes=2, sweeps=False)
+USUAL = Length(Effort(rounds=3, seconds=0.8), passes=4, sweeps=True)  # 90 s on two cores
+QUICK = Length(Effort(rounds=2, seconds=0.5), passes=2, sweeps=False)  # half of that
 
 
 @dataclass(frozen=True, slots=True)
@@ -156,8 +150,7 @@ def _analyze(
     with ProgressBar(f"analyzing {what}", total=1, quiet_for_s=0, rate=False) as bar:
 
         def tell(measuring: str, number: int, planned: int) -> None:
-            shown = number - 1  # that one is only begun
-            bar.advance(shown - bar.done, title=f"analyzing {what}: {measuring}", total=planned)
+            bar.begin(f"analyzing {what}: {measuring}", number, planned)
 
         return analyze(
             loader,

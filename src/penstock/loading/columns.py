@@ -13,8 +13,8 @@ from penstock.errors import LoaderError
 from penstock.geometry import Ints
 from penstock.loading.packed_source import PackedSource
 from penstock.loading.packed_targets import BOX_LABELS, BOXES, KEYPOINTS
+from penstock.packing.columns import FixedColumn
 from penstock.packing.items import MASKS
-from penstock.packing.read_column import FixedColumn
 from penstock.packing.shards import PackSet
 from penstock.sources import FileSource, PathSource, Source
 

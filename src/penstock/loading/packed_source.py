@@ -14,8 +14,8 @@ from penstock.errors import LoaderError, PackError
 from penstock.geometry import Ints
 from penstock.loading.packed_targets import PackedTargets
 from penstock.packing.format import HEADER_BYTES, RECORD_ZLIB, STORAGES
-from penstock.packing.original import original_file
 from penstock.packing.read import MOST_SIDE, PackFile
+from penstock.packing.records import original_file
 from penstock.packing.shards import PackSet
 from penstock.printable import printable
 from penstock.sources import Labels

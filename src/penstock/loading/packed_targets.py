@@ -10,8 +10,8 @@ import numpy.typing as npt
 
 from penstock.errors import PackError
 from penstock.geometry import Ints
+from penstock.packing.columns import FixedColumn, VariableColumn
 from penstock.packing.read import PackFile
-from penstock.packing.read_column import FixedColumn, VariableColumn
 from penstock.packing.shards import PackSet
 from penstock.transforms.targets import Targets, read_targets
 

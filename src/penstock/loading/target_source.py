@@ -124,6 +124,6 @@ def open_targets(
     if wanted:
         raise LoaderError(
             f"Loader: {source.describe()} has no boxes or keypoints. Pack a data set that has, or "
-            "give targets=penstock.transforms.targets.read_targets(...)."
+            "give targets=penstock.read_targets(...)."
         )
     return None

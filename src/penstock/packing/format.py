@@ -36,7 +36,7 @@ MOST_DIMENSIONS = 4
 MOST_ROW_BYTES = 1 << 30  # of one value or row
 NAME_BYTES = 120
 
-# Roles: of the file itself, of the user one value a sample, of the user once for all samples.
+# Roles of columns: the file's own; the user's, one value per sample; the user's, once for all.
 SYSTEM, SAMPLE, TABLE = range(3)
 KINDS: tuple[ColumnKind, ...] = ("fixed", "ragged", "text", "bytes")
 DTYPES = (

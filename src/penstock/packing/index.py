@@ -17,7 +17,7 @@ import numpy as np
 
 from penstock.errors import PackError
 from penstock.packing import disk
-from penstock.packing.column_values import encode_value
+from penstock.packing.columns import encode_value
 from penstock.packing.format import (
     SAMPLE,
     SYSTEM,

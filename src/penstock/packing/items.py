@@ -16,12 +16,14 @@ import numpy as np
 from penstock.errors import PackError, SourceError
 from penstock.sources import PathSource, Source
 
+_PATHS_AT_ONCE = 1024
+
 ColumnKind = Literal["fixed", "ragged", "text", "bytes"]
 
 
 @dataclass(frozen=True, slots=True)
 class Column:
-    """One value a sample, declared before the first sample.
+    """One value per sample, declared before the first one.
 
     | kind | a sample's value | `dtype` | `shape` |
     |---|---|---|---|
@@ -49,7 +51,7 @@ MASKS = Column("masks", "bytes")
 
 
 def keypoints_column(points: int) -> Column:
-    """Return the column of keypoints: a row an object, each point x, y in pixels, visibility."""
+    """Return the column of keypoints: one row per object, each point x, y in pixels, visibility."""
     return Column("keypoints", "ragged", "float32", (points, 3))
 
 
@@ -75,7 +77,7 @@ class PackSource(Protocol):
 
     @property
     def columns(self) -> tuple[Column, ...]:
-        """What every item brings; `name` and the image's own facts are not listed."""
+        """The columns of every sample, without its name and what the image says of itself."""
         ...
 
     @property
@@ -122,9 +124,6 @@ def box_class_ids_of(source: PackSource) -> tuple[int, ...] | None:
             f"for each of the {len(names):,} classes of boxes; got {str(ids)[:60]}."
         )
     return ids
-
-
-_PATHS_AT_ONCE = 1024
 
 
 class FileItems:

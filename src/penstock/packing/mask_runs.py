@@ -120,6 +120,6 @@ def _numbers(encoded: npt.NDArray[np.uint8]) -> npt.NDArray[np.int64]:
     starts = np.flatnonzero(np.concatenate([[True], last[:-1]]))
     places = np.arange(len(encoded)) - np.repeat(starts, np.diff([*starts, len(encoded)]))
     if int(places.max()) >= _MOST_BYTES:
-        raise DecodeError("a run length of a mask is out of reason")
+        raise DecodeError("a run length of a mask is too large")
     values = (encoded & 127).astype(np.int64) << (7 * places)
     return np.add.reduceat(values, starts)

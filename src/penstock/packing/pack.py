@@ -13,25 +13,29 @@ from penstock.errors import CoreError, DecodeError, PackError, PenstockError, Re
 from penstock.limits import Limits, beyond, how_to_allow, obeying_limits
 from penstock.packing import disk
 from penstock.packing.datasets.open_dataset import open_pack_source
-from penstock.packing.encode import encode_image
+from penstock.packing.disk import TargetLock
 from penstock.packing.format import SUFFIX
 from penstock.packing.index import Tables
 from penstock.packing.items import PackItem, PackSource, box_class_ids_of
-from penstock.packing.journal import Done, Span, storable
-from penstock.packing.lock import TargetLock
+from penstock.packing.journal import (
+    JOURNAL_SUFFIX,
+    UNREADABLE,
+    Done,
+    Origin,
+    Span,
+    columns_digest,
+    storable,
+    times_ns,
+)
 from penstock.packing.ordered_map import map_in_order
-from penstock.packing.origin import UNREADABLE, Origin, columns_digest, times_ns
 from penstock.packing.read import PackFile
-from penstock.packing.records import Record
-from penstock.packing.recover import settings_digest
+from penstock.packing.records import Record, encode_image
 from penstock.packing.reencode import Reencoding, reencode
-from penstock.packing.remarks import Remarks
-from penstock.packing.resume import SourceCheck
+from penstock.packing.resume import SourceCheck, Stream, settings_digest
 from penstock.packing.shards import MANIFEST, manifest_text, open_packed, shard_paths, shards_of
-from penstock.packing.stream import Stream
-from penstock.packing.summary import Summary, summarise
-from penstock.packing.unpacked_names import check_name
-from penstock.packing.write import JOURNAL_SUFFIX, PARTIAL_SUFFIX, PackWriter
+from penstock.packing.summary import Remarks, Summary, summarise
+from penstock.packing.unpack import check_name
+from penstock.packing.write import PARTIAL_SUFFIX, PackWriter
 from penstock.pillow_messages import heard
 from penstock.printable import printable
 from penstock.progress import ProgressBar
@@ -76,7 +80,7 @@ def pack(
         resume: Go on where an interrupted pack with the same arguments stopped.
             The result is the same, byte for byte, as without the interruption; refused if a
             sample that is packed already is no longer what it was.
-        on_error: "raise" stops at a file that is no image; "skip" leaves it out and lists it.
+        on_error: "raise" stops at a file that is not an image; "skip" leaves it out and lists it.
         short_side: Lossy: scale larger images down to this short side, in pixels.
         quality: Lossy: re-encode all images as JPEGs of this quality.
         threads: None takes all cores this process may use. The file does not depend on it.
@@ -87,7 +91,7 @@ def pack(
         raise PackError(f'on_error: must be "raise" or "skip", got {on_error!r}.')
     if shards < 1 or (threads is not None and threads < 1):
         raise PackError(f"shards and threads: must be 1 or more, got {shards} and {threads}.")
-    _core.active_isa()  # a wrong PENSTOCK_SIMD is told here, and not of every file
+    _core.active_isa()  # reports a wrong PENSTOCK_SIMD once, instead of for every file
     path = os.path.expanduser(os.fspath(target))
     _check_parent(path)
     if shards == 1 and not path.endswith(SUFFIX):
@@ -153,7 +157,7 @@ class _Job:
             check.length(paths, length)
         for number, path in enumerate(paths):
             start, stop = (length * edge // shards for edge in (number, number + 1))
-            # The last one takes whatever comes, should the source have told a wrong length.
+            # The last shard takes all that is left, in case the source gave a wrong length.
             span = Span(start, None if path == paths[-1] else stop, length)
             if os.path.lexists(path):
                 check.shard(path, span)
@@ -246,9 +250,9 @@ class _Job:
                 encode_image(smaller), restores="lossy", original_size=size, original_crc=crc
             )
             return replace(item, columns=columns), record, size, crc
-        except CoreError:  # a mistake of ours, or of the settings: not the file's
+        except CoreError:  # our own mistake or a wrong setting, not the file's fault
             raise
-        except ResourceError as error:  # the machine's
+        except ResourceError as error:  # the machine's fault, not the file's
             raise ResourceError(f"{printable(item.name)}: {error}") from error
         except PenstockError as error:
             return item, error, size, crc
@@ -323,7 +327,7 @@ def _is_finished(path: str, shards: int, *, resume: bool) -> bool:
                 f"{others} (shards={others}), or remove it to start over."
             )
         if os.path.exists(_final(path, shards)):
-            _remove_journals(path, shards)  # the last thing a pack does
+            _remove_journals(path, shards)  # what a pack does last
             return True
         return False
     unfinished = (

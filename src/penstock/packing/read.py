@@ -18,6 +18,7 @@ import numpy.typing as npt
 
 from penstock._core import MappedFile
 from penstock.errors import PackError
+from penstock.packing.columns import Bytes, ColumnReader, FixedColumn, open_column, require
 from penstock.packing.format import (
     ENTRY_BYTES,
     FLAG_LOSSY,
@@ -34,7 +35,6 @@ from penstock.packing.format import (
     id_of,
 )
 from penstock.packing.items import Column
-from penstock.packing.read_column import Bytes, ColumnReader, FixedColumn, open_column, require
 from penstock.printable import printable
 from penstock.regular_file import open_regular
 from penstock.resources import raise_if_refused
@@ -44,7 +44,7 @@ _CHUNK_BYTES = 1 << 22
 
 
 @dataclass(frozen=True, slots=True)
-class Sample:
+class SampleFacts:
     """What the index says of one image; its values are checked against the file."""
 
     index: int
@@ -152,7 +152,7 @@ class PackFile:
         """Return the original path of a sample."""
         return str(self.system["name"][index])
 
-    def sample(self, index: int) -> Sample:
+    def sample(self, index: int) -> SampleFacts:
         """Return what the index says of a sample, or raise PackError if that cannot be."""
         if not 0 <= index < len(self):
             raise IndexError(f"{self.path}: sample {index:,} of {len(self):,}")
@@ -162,7 +162,7 @@ class PackFile:
             self.check_unchanged()
             raise
 
-    def _sample(self, index: int) -> Sample:
+    def _sample(self, index: int) -> SampleFacts:
         row: dict[str, Any] = {
             column.name: int(self.facts(column.name)[index]) for column in SYSTEM_COLUMNS[:-2]
         }
@@ -182,7 +182,7 @@ class PackFile:
             raise PackError(f"{where} says it has {row['height']}x{row['width']} pixels.")
         row["storage"], row["restores"] = STORAGES[row["storage"]], RESTORES[row["restores"]]
         note = str(self.system["note"][index])
-        return Sample(index=index, name=self.name(index), note=note, **row)
+        return SampleFacts(index=index, name=self.name(index), note=note, **row)
 
     def record(self, index: int) -> bytes:
         """Return the stored bytes of a sample, checked against their checksum."""
@@ -283,7 +283,7 @@ def _open_map(path: str) -> tuple[MappedFile, tuple[int, int]]:
     try:
         with open_regular(path) as file:
             stamp = _stamp(file.fileno())
-            if stamp[0] > 0:  # there is no map of nothing
+            if stamp[0] > 0:  # an empty file cannot be mapped
                 return MappedFile(file.fileno()), stamp
     except OSError as error:
         raise_if_refused(error, printable(path))

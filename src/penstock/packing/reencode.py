@@ -16,9 +16,8 @@ import PIL.Image
 
 from penstock.errors import PackError
 from penstock.geometry import Size
-from penstock.packing.encode import JPEG_START, opened
 from penstock.packing.mask_runs import are_runs, each_mask, encode_runs, read_header
-from penstock.packing.raw_pixels import as_png, orientation_of
+from penstock.packing.records import JPEG_START, as_png, opened, orientation_of
 
 DEFAULT_QUALITY = 90
 
@@ -107,8 +106,8 @@ def _smaller_masks(masks: bytes, before: tuple[int, int], after: tuple[int, int]
         count = stack.height // before[0]
         if count * before[0] != stack.height or stack.width != before[1]:
             raise PackError(
-                f"its masks are {stack.height}x{stack.width}, which is no number of "
-                f"{before[0]}x{before[1]} images one above the other"
+                f"its masks are {stack.height}x{stack.width}, which is not a whole number of "
+                f"{before[0]}x{before[1]} masks one above the other"
             )
         mode = stack.mode
         smaller = PIL.Image.new(mode, (after[1], after[0] * count))

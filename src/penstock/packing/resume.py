@@ -1,25 +1,42 @@
-"""Whether the source of an interrupted pack is still what it was.
+"""Going on with an interrupted pack: how far it had come, and whether its source is still the same.
 
-A resumed pack gives the file that a new one would give now, or it is refused:
-what is dealt with, in finished shards too, is compared with what the journals say of it.
+A resumed pack gives the file that a new one would give now, or it is refused: all samples that are
+dealt with, in finished shards too, are compared with what the journals say of them.
 """
 
 from __future__ import annotations
 
+import hashlib
 import os
+import zlib
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
+from itertools import islice
+from typing import BinaryIO
 
 from penstock.errors import PackError
 from penstock.packing import disk
-from penstock.packing.items import PackItem, PackSource
-from penstock.packing.journal import Done, RowCodec, Span, read_done, storable
-from penstock.packing.origin import what_changed
+from penstock.packing.format import HEADER_BYTES, SYSTEM_ROW, VERSION, aligned
+from penstock.packing.index import Tables
+from penstock.packing.items import Column, PackItem, PackSource
+from penstock.packing.journal import (
+    JOURNAL_SUFFIX,
+    SKIPPED,
+    STORED,
+    SYNCED,
+    Done,
+    Frame,
+    RowCodec,
+    Span,
+    Start,
+    read_done,
+    read_frames,
+    read_start,
+    storable,
+    what_changed,
+)
 from penstock.packing.read import PackFile
-from penstock.packing.recover import read_matching_start
-from penstock.packing.stream import Stream
-from penstock.packing.write import JOURNAL_SUFFIX
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,7 +72,7 @@ class SourceCheck:
         return stored
 
     def shard(self, path: str, span: Span) -> None:
-        """Compare the samples of a finished shard, which its journal outlives for this."""
+        """Compare the samples of a finished shard with its journal, which is kept for this."""
         items = self.stream.items(span.start, span.stop)
         try:
             with disk.reopen(path + JOURNAL_SUFFIX) as journal:
@@ -103,3 +120,94 @@ class SourceCheck:
             "the source and go on with --resume (resume=True), or start over: "
             f"{self.start_over}."
         )
+
+
+@dataclass(slots=True)
+class Recovered:
+    """Where an interrupted pack goes on; the defaults are those of a new one."""
+
+    position: int = HEADER_BYTES  # in the packed file: where the next record goes
+    journal_end: int = 0  # 0: there is no journal yet
+    samples: int = 0
+    skipped: int = 0
+
+
+def settings_digest(columns: Sequence[Column], tables: Tables) -> bytes:
+    """Return a digest of everything that a resumed pack must have in common with the first."""
+    return hashlib.sha256(repr((VERSION, tuple(columns), tables)).encode()).digest()
+
+
+def read_matching_start(journal: BinaryIO, digest: bytes, where: str) -> Start | None:
+    """Return what a journal begins with, if anything; PackError if it is of another pack."""
+    found = read_start(journal, where)
+    if found is not None and found.settings_digest != digest:
+        raise PackError(
+            f"{where}: was begun with other columns, classes or settings. "
+            "Give the same arguments again, or remove it to start over."
+        )
+    return found
+
+
+def recover(
+    partial: BinaryIO, journal: BinaryIO, start: Start, codec: RowCodec, where: str
+) -> Recovered:
+    """Read the journal up to its last sample whose record is whole."""
+    found = read_matching_start(journal, start.settings_digest, where)
+    if found is None:
+        return Recovered()
+    if found.span != start.span:
+        raise PackError(
+            f"{where}: is about other samples of the source ({found.span}) than asked for now "
+            f"({start.span}). Give the same arguments again, or remove it to start over."
+        )
+    state = Recovered()
+    # Frames up to the last sync stand for records that are on the disk; later ones are looked at.
+    synced_end = max(
+        (frame.end for frame in read_frames(journal) if frame.kind == SYNCED), default=0
+    )
+    for frame in read_frames(journal):
+        if not _take(state, frame, partial, codec, trusted=frame.end <= synced_end):
+            break
+        state.journal_end = frame.end
+    return state
+
+
+def _take(
+    state: Recovered, frame: Frame, partial: BinaryIO, codec: RowCodec, *, trusted: bool
+) -> bool:
+    if frame.kind == SKIPPED:
+        state.skipped += 1
+    elif frame.kind == STORED:
+        system, _ = codec.decode(frame.payload)
+        offset, size, crc = SYSTEM_ROW.unpack(system)[:3]
+        end = offset + aligned(size)
+        if end > os.fstat(partial.fileno()).st_size:
+            return False
+        if not trusted:
+            partial.seek(offset)
+            if zlib.crc32(partial.read(size)) != crc:
+                return False
+        state.position = end
+        state.samples += 1
+    return True
+
+
+class Stream:
+    """Reads ranges of a source's samples; one that follows the last goes on without reopening.
+
+    Getting to the middle of a tar means reading the half before it, so that matters.
+    """
+
+    def __init__(self, source: PackSource) -> None:
+        self._source = source
+        self._items: Iterator[PackItem] = iter(())
+        self._position = -1
+
+    def items(self, start: int, stop: int | None) -> Iterator[PackItem]:
+        """Yield the samples from `start` to before `stop`, or to the end."""
+        if start != self._position:
+            self._items = self._source.items(start)
+            self._position = start
+        for item in islice(self._items, None if stop is None else stop - start):
+            self._position += 1
+            yield item

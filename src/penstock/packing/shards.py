@@ -17,7 +17,7 @@ from penstock.geometry import Ints
 from penstock.limits import how_to_allow, limits_in_force
 from penstock.packing.format import SUFFIX
 from penstock.packing.items import Column
-from penstock.packing.read import PackFile, Sample
+from penstock.packing.read import PackFile, SampleFacts
 from penstock.printable import printable
 from penstock.regular_file import open_regular
 from penstock.resources import raise_if_refused
@@ -104,7 +104,7 @@ class PackSet:
                 stack.enter_context(file.watched())
             yield
 
-    def sample(self, index: int) -> Sample:
+    def sample(self, index: int) -> SampleFacts:
         """Return what the index says of a sample; `index` in it counts within its file."""
         file, place = self.locate(index)
         return file.sample(place)
@@ -119,14 +119,10 @@ def _classes(file: PackFile) -> tuple[tuple[str, ...] | None, ...]:
     return tuple(file.table(name) for name in ("classes", "box_classes", "box_class_ids"))
 
 
-def shard_name(number: int, shards: int) -> str:
-    """Return the file name of a shard."""
-    return f"{number:05d}-of-{shards:05d}{SUFFIX}"
-
-
 def shard_paths(folder: str, shards: int) -> list[str]:
     """Return the paths of the shards in a folder."""
-    return [os.path.join(folder, shard_name(number, shards)) for number in range(shards)]
+    names = (f"{number:05d}-of-{shards:05d}{SUFFIX}" for number in range(shards))
+    return [os.path.join(folder, name) for name in names]
 
 
 def shards_of(name: str) -> int | None:
@@ -173,7 +169,7 @@ def _read_manifest(manifest: str) -> str:
             read = file.read(most + 1)
     except FileNotFoundError as error:
         raise PackError(
-            f"{manifest}: no such file, so this is no folder of shards. "
+            f"{manifest}: no such file, so this is not a folder of shards. "
             "If the pack was interrupted, go on with penstock pack --resume."
         ) from error
     except OSError as error:

@@ -13,13 +13,13 @@ import numpy as np
 from penstock.errors import DecodeError, PackError
 from penstock.geometry import Size
 from penstock.limits import Limits, obeying_limits
+from penstock.packing.columns import VariableColumn
 from penstock.packing.format import HEADER_BYTES, TAIL_BYTES, Entry, aligned
 from penstock.packing.items import MASKS
 from penstock.packing.mask_runs import are_runs, check_runs, read_header
 from penstock.packing.ordered_map import map_in_order
-from penstock.packing.original import check_image
 from penstock.packing.read import PackFile
-from penstock.packing.read_column import VariableColumn
+from penstock.packing.records import check_image
 from penstock.packing.shards import open_packed
 from penstock.progress import ProgressBar
 from penstock.sources import read_label_map

@@ -12,12 +12,12 @@ import stat
 import zlib
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack
-from types import TracebackType
-from typing import TYPE_CHECKING, BinaryIO
+from typing import BinaryIO, final
 
 from penstock.errors import PackError
 from penstock.packing import disk
-from penstock.packing.column_values import check_schema, encode_value, encode_values
+from penstock.packing.columns import check_schema, encode_value, encode_values
+from penstock.packing.disk import try_lock
 from penstock.packing.format import (
     FLAG_LOSSY,
     RESTORES,
@@ -32,11 +32,14 @@ from penstock.packing.format import (
 from penstock.packing.index import Tables, write_index
 from penstock.packing.items import Column, PackItem
 from penstock.packing.journal import (
+    JOURNAL_SUFFIX,
+    NO_ORIGIN,
     SKIPPED,
     START_BYTES,
     STORED,
     SYNCED,
     Done,
+    Origin,
     RowCodec,
     Span,
     Start,
@@ -45,21 +48,15 @@ from penstock.packing.journal import (
     read_start,
     skipped_payload,
 )
-from penstock.packing.lock import try_lock
-from penstock.packing.origin import Origin
 from penstock.packing.records import Record
-from penstock.packing.recover import Recovered, recover, settings_digest
-
-if TYPE_CHECKING:
-    from typing_extensions import Self
+from penstock.packing.resume import Recovered, recover, settings_digest
 
 PARTIAL_SUFFIX = ".partial"
-JOURNAL_SUFFIX = ".journal"
 _EVERYTHING = Span()
-_NO_ORIGIN = Origin()
 SYNC_BYTES = 128 << 20  # written between two waits for the disk: what a power failure may cost
 
 
+@final
 class PackWriter:
     """Writes one packed file, sample by sample; `finish` makes it valid.
 
@@ -125,7 +122,7 @@ class PackWriter:
         with disk.reading(self._journal) as journal:
             yield from read_done(journal, self._codec)
 
-    def add(self, item: PackItem, record: Record, origin: Origin = _NO_ORIGIN) -> None:
+    def add(self, item: PackItem, record: Record, origin: Origin = NO_ORIGIN) -> None:
         """Store a sample; PackError, naming it, if its columns are not those declared."""
         state = self._state
         try:
@@ -150,7 +147,7 @@ class PackWriter:
             if self._unsynced_bytes >= self._sync_bytes:
                 self._sync()
 
-    def skip(self, name: str, reason: str, origin: Origin = _NO_ORIGIN) -> None:
+    def skip(self, name: str, reason: str, origin: Origin = NO_ORIGIN) -> None:
         """Note that a sample of the source is left out."""
         frame = frame_bytes(SKIPPED, origin, skipped_payload(name, reason))
         with disk.explaining_errors(self._target, self._needed_bytes):
@@ -212,22 +209,15 @@ class PackWriter:
         self._partial.close()
         self._journal.close()
 
-    def __enter__(self) -> Self:
+    def __enter__(self) -> PackWriter:
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
+    def __exit__(self, kind: object, error: object, traceback: object) -> None:
         self.close()
         if error is not None and not self.consumed:
-            self._remove_files()  # nothing to go on from: only in the way of the next try
-
-    def _remove_files(self) -> None:
-        disk.remove(self._partial.name)
-        disk.remove(self._journal.name)
+            # Nothing to go on from: they would only be in the way of the next try.
+            disk.remove(self._partial.name)
+            disk.remove(self._journal.name)
 
 
 def _open_both(target: str, opened: ExitStack, *, resume: bool) -> tuple[BinaryIO, BinaryIO]:

@@ -32,8 +32,8 @@ def blur(
     """Convolve with a Gaussian of `kernel` (width, height) pixels, borders mirrored.
 
     `weights` are from the middle outwards, across and then down unless the kernel is square; none,
-    or zeros, take those that `sigma` gives. A level is that of the sum in fused multiply-adds of
-    float32, which is made only where it may not be the level of the exact sum.
+    or zeros, take those that `sigma` gives. The core sums up in fused multiply-adds of float32;
+    that is done here only where it may round to another level than the exact sum.
     """
     width, height = kernel
     given = np.array(weights, dtype=np.float32)

@@ -64,7 +64,7 @@ def run_moves(image: Image.Image, moves: Iterable[Move], row: int) -> Image.Imag
 def run_steps_reference(table_row: npt.NDArray[np.int32], image: Image.Image) -> Image.Image:
     """Do the lowered steps (steps, columns) of one sample.
 
-    The order of the resize's passes is Pillow's own affair here, so that column is not read.
+    Pillow chooses the order of a resize's passes itself, so that column is not read.
     """
     for step in table_row.tolist():
         fill = step[Column.PAD_FILL]
@@ -89,7 +89,7 @@ def finish(image: Image.Image, spec: FinalSpec, layout: Layout = "chw") -> npt.N
 def finish_pixels(
     pixels: npt.NDArray[np.uint8], spec: FinalSpec, layout: Layout = "chw"
 ) -> npt.NDArray[Any]:
-    """The same from an array of height x width x 3."""
+    """The final pass over an array of height x width x 3."""
     finished = pixels.copy() if spec.element == Element.UINT8 else _finish_values(pixels, spec)
     return finished if layout == "hwc" else np.ascontiguousarray(finished.transpose(2, 0, 1))
 
@@ -97,7 +97,7 @@ def finish_pixels(
 def erase_finished(
     finished: npt.NDArray[Any], move: EffectMove, row: int, layout: Layout = "chw"
 ) -> None:
-    """Erase a rectangle of a finished image, whose element type values are rounded to."""
+    """Erase a rectangle of a finished image by values rounded to its element type."""
     if move.effect[row] == Effect.NONE:
         return
     numbers = move.numbers[row]
@@ -192,7 +192,7 @@ def _ints(columns: Iterable[npt.NDArray[np.int64]], row: int) -> list[int]:
 
 
 def _stored(values: Values, element: Element) -> Values:
-    """As if every step of the calculation were stored."""
+    """Round values to `element`, as torch does after every step of a calculation."""
     return _widen(_narrow(values, element), element)
 
 

@@ -27,6 +27,9 @@ SERIES_SCALE: Spec = {
 }
 INK = "var(--ink)"
 MUTED = "var(--muted)"
+LONG = 0.5  # of the axis: a bar that a label fits into
+ROOM = 1.05  # of the longest bar
+NARROW_PX = 260  # a chart on a phone has less for its bars
 ONCE: Spec = {"values": [{}]}  # the data of a mark that stands for no row
 
 _CONFIG: Spec = {
@@ -117,3 +120,34 @@ def run_opacity(runs: Sequence[Run]) -> Spec:
         return {}
     scale = {"domain": [run.name for run in runs], "range": [0.4, 1]}
     return {"opacity": {"field": "run", "type": "ordinal", "scale": scale, "legend": None}}
+
+
+def bar_labels(place: Spec, begin: str, end: str) -> list[Spec]:
+    """Return layers of labels for rows with `label`, `short_label`, `is_long` and `on_bar`.
+
+    Inside a bar, labels end at the field `begin`, in the colour `on_bar`; behind it, they start
+    at the field `end`.
+    """
+    inside = {"field": "on_bar", "type": "nominal", "scale": None}
+    return [
+        _layer("datum.is_long", place | {"color": inside}, begin, "right"),
+        _layer("!datum.is_long", place | {"color": {"value": INK}}, end, "left"),
+    ]
+
+
+def mark_long(rows: Rows, field: str, largest: float) -> Rows:
+    """Return the rows with `is_long` set for those that a label fits into."""
+    return [row | {"is_long": row[field] > LONG * ROOM * largest} for row in rows]
+
+
+def _layer(chosen: str, encoding: Spec, field: str, align: str) -> Spec:
+    text = {
+        "condition": {"test": f"width < {NARROW_PX}", "field": "short_label"},
+        "field": "label",
+    }
+    gap = 6 if align == "left" else -6
+    return {
+        "transform": [{"filter": chosen}],
+        "mark": {"type": "text", "align": align, "dx": gap, "tooltip": None},
+        "encoding": encoding | {"x": {"field": field, "type": "quantitative"}, "text": text},
+    }

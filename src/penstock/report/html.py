@@ -1,21 +1,23 @@
-"""An analysis as one HTML file that needs nothing else: charts, styles and scripts are inside."""
+"""An analysis as one HTML file that needs nothing else: charts, styles and scripts are inside.
+
+The only place that knows vl-convert, which carries Vega-Lite's JavaScript.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping
+from functools import cache
 from importlib.resources import files
 from os import PathLike, fspath
 from os.path import abspath, dirname, isdir
+from typing import Any
 
 from penstock._version import __version__
 from penstock.errors import AnalysisError
-from penstock.report.accuracy import draw_accuracy, named_predictions
+from penstock.report.bars import draw_op_costs, draw_throughput
 from penstock.report.figure import Figure, Run
-from penstock.report.finite import finite_parts
-from penstock.report.lost_time import draw_lost_time
 from penstock.report.markup import Html, draw_legend, element, join, json_block
-from penstock.report.op_costs import draw_op_costs
-from penstock.report.opening import draw_opening
-from penstock.report.raw_figures import flatten
+from penstock.report.opening import draw_lost_time, draw_opening
 from penstock.report.sections import (
     draw_advice,
     draw_environment,
@@ -25,11 +27,14 @@ from penstock.report.sections import (
     draw_what_ifs,
     table,
 )
-from penstock.report.sweeps import draw_core_sweep, draw_layer_sweep
-from penstock.report.thin import thin_for_saving
-from penstock.report.throughput import draw_throughput
-from penstock.report.time_series import draw_steps, draw_utilisation
-from penstock.report.vega import chart_script
+from penstock.report.summary import finite_parts
+from penstock.report.sweeps import (
+    draw_accuracy,
+    draw_core_sweep,
+    draw_layer_sweep,
+    named_predictions,
+)
+from penstock.report.time_series import draw_steps, draw_utilisation, thin_for_saving
 from penstock.results.records import Analysis
 
 # Vega compiles its expressions, hence unsafe-eval. Nothing may be fetched from anywhere.
@@ -43,6 +48,8 @@ STYLES = (
     "lost_time.css",
     "small_and_print.css",
 )  # the later ones overrule
+VEGA_LITE_VERSION = "6.4"  # vl-convert carries several; one of them keeps reports the same
+LONGEST_LIST = 40  # values in the table of all figures; longer ones are for programs
 FIRST_FIGURES = (draw_throughput, draw_op_costs)
 OTHER_FIGURES = (draw_core_sweep, draw_layer_sweep, draw_utilisation, draw_steps, draw_accuracy)
 
@@ -68,7 +75,7 @@ def write_html(
 
     A `note` stands under the headline. Needs `pip install "penstock[report]"`.
     """
-    page = _page(finite_parts(analysis), before and finite_parts(before), note)
+    page = draw_page(analysis, before=before, note=note)
     try:
         with open(path, "w", encoding="utf-8", errors="backslashreplace") as file:
             file.write(page)
@@ -79,7 +86,9 @@ def write_html(
         ) from error
 
 
-def _page(analysis: Analysis, before: Analysis | None, note: str) -> Html:
+def draw_page(analysis: Analysis, *, before: Analysis | None = None, note: str = "") -> str:
+    """Return the report as a page of HTML."""
+    analysis, before = finite_parts(analysis), before and finite_parts(before)
     runs = [Run("before", before), Run("after", analysis)] if before else [Run("", analysis)]
     first = [figure for draw in FIRST_FIGURES if (figure := draw(runs))]
     others = [figure for draw in OTHER_FIGURES if (figure := draw(runs))]
@@ -181,3 +190,33 @@ def _raw(runs: list[Run]) -> Html:
 
 def _resource(name: str) -> Html:
     return Html(files("penstock.report").joinpath(name).read_text(encoding="utf-8"))
+
+
+@cache  # putting it together takes a second
+def chart_script() -> str:
+    """Return the JavaScript that draws charts, as `window.vegaEmbed`."""
+    try:
+        from vl_convert import javascript_bundle
+    except ImportError as error:
+        raise AnalysisError(
+            "HTML report: the charts need vl-convert, which is not installed. "
+            'Install it with: pip install "penstock[report]"'
+        ) from error
+    return javascript_bundle("window.vegaEmbed = vegaEmbed;", vl_version=VEGA_LITE_VERSION)
+
+
+def flatten(values: Any, name: str = "") -> Iterable[tuple[str, str]]:
+    """Yield the name and the value of each entry, however deep it lies."""
+    if isinstance(values, Mapping):
+        for key, value in values.items():
+            yield from flatten(value, f"{name}.{key}" if name else f"{key}")
+    elif isinstance(values, list | tuple):
+        if len(values) > LONGEST_LIST:
+            yield name, f"{len(values):,} values"
+            return
+        for i, value in enumerate(values):
+            yield from flatten(value, f"{name}[{i}]")
+    elif isinstance(values, float):
+        yield name, f"{values:,.6g}"
+    elif values is not None and values != "":
+        yield name, f"{values}"

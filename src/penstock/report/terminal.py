@@ -9,9 +9,8 @@ from typing import TYPE_CHECKING, Any
 from penstock.printable import printable_lines, safe_console
 from penstock.report import wording
 from penstock.report.figure import END_TO_END, PIPELINE, accelerator_name, is_on_cpu
-from penstock.report.finite import finite_parts
-from penstock.report.headline import headline, loader_speed_up, speed_up
-from penstock.report.lost_time import split_time
+from penstock.report.opening import split_time
+from penstock.report.summary import finite_parts, headline, loader_speed_up, speed_up
 from penstock.results.records import Analysis, CoreRate, OpCost, Prediction
 
 if TYPE_CHECKING:

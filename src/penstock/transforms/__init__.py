@@ -1,7 +1,21 @@
 """Transforms with torchvision v2's names, arguments and results on Pillow images.
 
-They declare and draw; the loader does. Put those that move pixels first, your own functions among
-them, and ToDtype and Normalize last. A list written for torchvision's v2 runs with `v2.` replaced.
+A transform checks its arguments and draws what happens to the images of a batch; the loader then
+carries that out. Put those that move pixels first, your own functions among them, and ToDtype and
+Normalize last. A list written for torchvision's v2 runs with `v2.` replaced.
+
+| file | holds |
+|---|---|
+| op.py, arguments.py | what all transforms share; reading their arguments |
+| moves.py, effects.py | what they draw |
+| resize.py, crop.py, warp.py | where pixels lie; warp_matrices.py has the arithmetic of warps |
+| colour.py, filter.py | what values they have; torch_blur.py blurs as the installed torch does |
+| policies/ | AutoAugment, RandAugment and others that choose among many ops |
+| values.py, conversions.py | the end of a pipeline; torchvision's steps that change nothing here |
+| containers.py, python_step.py | Compose, RandomApply and others; the user's own functions |
+| targets.py, move_targets.py, boxes.py | boxes, labels and keypoints; how they follow the image |
+| batch_op.py, mixing.py | MixUp and CutMix, which work on whole batches |
+| presets.py | whole pipelines |
 """
 
 from penstock.transforms.arguments import InterpolationMode

@@ -28,14 +28,14 @@ MAX_SIDE_PX = 1 << 24
 
 
 class Look(NamedTuple):
-    """How an image looks after a warp: Pillow's number of the filter, the colour outside it."""
+    """How a warped image looks: Pillow's number of the filter, and the colour of the outside."""
 
     filter: int
     colour: Colour
 
 
 class InterpolationMode(Enum):
-    """How a resize computes its pixels.
+    """How pixels are computed from those around them.
 
     Arguments called `interpolation` take one of these, torchvision's enum of the same name,
     a string such as "bilinear", or Pillow's number.
@@ -267,7 +267,7 @@ def read_fill(where: str, given: Any) -> Colour:
 
 
 def read_interpolation(where: str, given: object) -> InterpolationMode:
-    """Resolve any of the accepted spellings."""
+    """The mode that any of the accepted spellings means."""
     value = given.value if isinstance(given, Enum) else given
     if isinstance(value, int) and not isinstance(value, bool) and value in _MODES_BY_NUMBER:
         return _MODES_BY_NUMBER[value]
@@ -298,7 +298,7 @@ def read_look(where: str, interpolation: object, fill: Any) -> Look:
 
 
 def read_generation(where: str, flavor: object) -> Generation:
-    """Return the generation that a flavor names."""
+    """The generation of torchvision's transforms that a flavor names."""
     if flavor not in ("torchvision", "torchvision_v1"):
         raise TransformError(
             f'{where}: flavor must be "torchvision" or "torchvision_v1", got {flavor!r}.'

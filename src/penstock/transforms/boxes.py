@@ -102,10 +102,10 @@ class ConvertBoundingBoxFormat(BoxOp):
 
 _OVERLAPS = (0.0, 0.1, 0.3, 0.5, 0.7, 0.9, 1.0)
 
-# A sample that needs more is left whole. Where one overlap in seven ends the search, that is one
-# sample in 10**13; where none does, an image without a fitting crop would search for ever.
+# A sample that needs more is left whole. With the usual overlaps, of which one in seven ends the
+# search, that is one sample in 10**13; with others, an image that no crop fits would never end it.
 _MOST_ROUNDS = 200
-_USUAL_ROUNDS = 16  # of which the overlaps are drawn together
+_USUAL_ROUNDS = 16  # whose overlaps are drawn together
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -116,8 +116,8 @@ class RandomIoUCrop(TargetOp):
     `sampler_options`, 0, 0.1, 0.3, 0.5, 0.7, 0.9 and 1 unless given; from 1 the image is left
     whole. `trials` crops are tried for it, then another is drawn. Sides are shares of the image's
     from `min_scale` to `max_scale`, width / height is from `min_aspect_ratio` to
-    `max_aspect_ratio`. Boxes whose middle is outside become 0, 0, 0, 0: put SanitizeBoundingBoxes
-    behind this, which drops them.
+    `max_aspect_ratio`. Boxes whose middle is outside become 0, 0, 0, 0: put SanitizeBoundingBoxes,
+    which drops them, after this.
     """
 
     min_scale: float = 0.3
@@ -143,7 +143,7 @@ class RandomIoUCrop(TargetOp):
         self._keep(_overlaps=np.array(overlaps))
 
     def sample(self, draws: Draws, sizes: Sizes) -> tuple[CropMove]:
-        """Refuse: a crop cannot be judged without boxes."""
+        """Raise TransformError: a crop cannot be judged without boxes."""
         del sizes
         raise TransformError(
             f"RandomIoUCrop (step {draws.stream + 1}): needs boxes, but the samples carry "
@@ -181,9 +181,9 @@ class RandomIoUCrop(TargetOp):
         return (crop,), _move_along(crop, cropped, targets, sizes)
 
     def _possible_overlaps(self, sizes: Sizes, targets: Targets) -> Floats:
-        """What no overlap in a sample can exceed: its largest box over the smallest crop.
+        """An upper limit of the overlaps in each sample: its largest box over the smallest crop.
 
-        Spares trying where it is hopeless, and changes no result. Without boxes it is negative.
+        Where more is asked for, no crop need be tried. A sample without boxes has a negative limit.
         """
         possible = np.full(len(sizes), -1.0)
         if targets.boxes is not None:
@@ -194,7 +194,7 @@ class RandomIoUCrop(TargetOp):
         return possible
 
     def _draw_tries(self, draws: Draws, sizes: Sizes) -> CropMove:
-        """Crops of every try, (tries, samples); one that is out of proportion has no height."""
+        """The crop of every try, (tries, samples); one with a wrong aspect ratio has height 0."""
         words = draws.bits(2 * self.trials).reshape(2, self.trials, len(sizes))
         halves = np.concatenate([words >> np.uint64(32), words & np.uint64(0xFFFFFFFF)])
         drawn = halves * 2.0**-32  # as many bits as a place in an image needs, at half the cost

@@ -88,7 +88,7 @@ class RandomGrayscale(_Sometimes):
 
 @dataclass(frozen=True, slots=True, repr=False)
 class RandomInvert(_Sometimes):
-    """Turn values around, 0 to 255 and so on, with probability `p`."""
+    """Invert an image: every value becomes 255 minus itself, with probability `p`."""
 
     p: float = 0.5
     effect = Effect.INVERT
@@ -113,7 +113,7 @@ class RandomPosterize(_Sometimes):
 
 @dataclass(frozen=True, slots=True, repr=False)
 class RandomSolarize(_Sometimes):
-    """Turn around the values from `threshold` on, with probability `p`."""
+    """Invert the values from `threshold` on, with probability `p`."""
 
     threshold: float
     p: float = 0.5
@@ -166,7 +166,8 @@ class RandomAdjustSharpness(_Sometimes):
 class ColorJitter(ImageOp):
     """Change brightness, contrast, saturation and hue by random factors, in random order.
 
-    Each is a number, the largest distance from no change, or (min, max); None leaves it alone.
+    Each argument is a number, the largest distance from no change, or (min, max), or None, which
+    leaves this property alone.
     """
 
     brightness: Jitter = None
@@ -196,7 +197,7 @@ class ColorJitter(ImageOp):
 
 @dataclass(frozen=True, slots=True, repr=False)
 class RandomPhotometricDistort(ImageOp):
-    """The colour changes of SSD: each with probability `p`, and then perhaps swapped channels.
+    """The colour changes of SSD, each with probability `p`; the last one swaps channels.
 
     Contrast comes before saturation and hue or after them, equally often.
     """

@@ -103,7 +103,7 @@ class RandomChoice(ImageOp):
 
     transforms: Sequence[Any]
     p: Sequence[float] | None = None
-    limits: tuple[float, ...] = field(init=False, repr=False, compare=False)  # of a draw, for each
+    limits: tuple[float, ...] = field(init=False, repr=False, compare=False)  # of draws, rising
     _groups: tuple[Group, ...] = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
@@ -115,7 +115,7 @@ class RandomChoice(ImageOp):
 
     @property
     def works_on_batches(self) -> bool:
-        """Whether it chooses for batches: see `read_batch_op`."""
+        """Whether all of its transforms do; `read_batch_op` then makes a BatchOp of it."""
         given = self.transforms
         return (
             isinstance(given, Sequence)
@@ -232,7 +232,7 @@ def _sample_rows(
 
 
 def _join_effects(moves: Iterable[Move]) -> tuple[Move, ...]:
-    """Make one record of neighbouring effects no two of which concern the same sample."""
+    """Join neighbouring EffectMoves into one where no sample has an effect in both."""
     joined: list[Move] = []
     for move in moves:
         before = joined[-1] if joined else None

@@ -54,7 +54,7 @@ class ToPureTensor(Conversion):
 
 @dataclass(frozen=True, slots=True, repr=False)
 class ToPILImage(Conversion):
-    """Make a Pillow image of a tensor: what follows is computed as Pillow does, as always here."""
+    """Make a Pillow image of a tensor, so that torchvision too computes what follows by Pillow."""
 
     mode: str | None = None
 
@@ -89,7 +89,7 @@ class Lambda(PythonStep):
 
 
 def moves_bytes_only(step: Any) -> bool:
-    """Whether a transform, ours or torchvision's of that name, does the same on tensors."""
+    """Whether a transform, ours or torchvision's, gives the same on tensors as on Pillow images."""
     fill = getattr(step, "fill", 0)
     has_whole_fill = (
         isinstance(fill, (int, float)) and float(fill).is_integer() and 0 <= fill <= 255
@@ -99,14 +99,14 @@ def moves_bytes_only(step: Any) -> bool:
 
 @dataclass(slots=True)
 class Form:
-    """What an image would be in torchvision, step after step of the same list."""
+    """Whether torchvision would have a Pillow image or a tensor, step after step of a list."""
 
     _tensor: str = ""  # the step that made a tensor of it
     _end: str = ""  # the first of those that change values
     _end_on_pillow: bool = False
 
     def follow(self, position: int, op: object) -> None:
-        """Take one step further; TransformError if torchvision's result would be another."""
+        """Go one step further; TransformError if torchvision would give a different result."""
         name = op.name if isinstance(op, PythonStep) else type(op).__name__
         where = f"{name} (step {position + 1})"
         if isinstance(op, Conversion):

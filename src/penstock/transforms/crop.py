@@ -115,7 +115,7 @@ class RandomCrop(ImageOp):
 
 
 def _centred(spare: Ints) -> Ints:
-    """Half of what is left over, halves going to the even neighbour as Python's round does."""
+    """Half of what is left over, rounded to the even neighbour as Python's round does."""
     return np.rint(spare / 2.0).astype(np.int64)
 
 
@@ -150,7 +150,7 @@ class Pad(ImageOp):
 
 
 def cut_and_pad(where: str, padded: PadMove, draws: Draws, sizes: Sizes) -> tuple[Move, ...]:
-    """Moves for a border whose sides may still be negative; none if there is no border."""
+    """Moves for a border whose sides may be negative, which crops; no moves without a border."""
     sides = np.stack([padded.left, padded.top, padded.right, padded.bottom])
     if (sides >= 0).all():
         return (padded,) if sides.any() else ()
@@ -170,7 +170,7 @@ def cut_and_pad(where: str, padded: PadMove, draws: Draws, sizes: Sizes) -> tupl
 class RandomZoomOut(ImageOp):
     """Put the image, with probability `p`, at a random place of a larger one of colour `fill`.
 
-    Its sides are the image's times a factor drawn from `side_range`, at least 1.
+    The sides of the larger one are the image's, times a factor drawn from `side_range`.
     """
 
     fill: Fill = 0
@@ -187,7 +187,7 @@ class RandomZoomOut(ImageOp):
         read_probability("RandomZoomOut", self.p)
 
     def sample(self, draws: Draws, sizes: Sizes) -> tuple[PadMove]:
-        """Draw whether, how much and where."""
+        """Draw whether to do it, the factor and the place."""
         chance, factor, across, down = draws.units(4)
         smallest, largest = self._factors
         factor = np.where(chance < self.p, smallest + factor * (largest - smallest), 1.0)
@@ -212,7 +212,7 @@ class RandomZoomOut(ImageOp):
 
 @dataclass(frozen=True, slots=True, repr=False)
 class FixedSizeCrop(TargetOp):
-    """Cut what is larger than `size` at a random place; fill up what is smaller, right and below.
+    """Crop an image that is larger than `size` at random; pad a smaller one, right and below.
 
     One draw places the crop both across and down. Objects of which a crop leaves nothing are
     dropped. This is the transform of that name in torchvision's reference training of detectors.

@@ -39,7 +39,7 @@ class GaussianBlur(ImageOp):
     `kernel_size` is an odd number of pixels, or (width, height) as torchvision has it here.
     `flavor` None gives the same bytes on every machine, within a level of torchvision's.
     "torchvision" and "torchvision_v1" give the bytes of its v2 and v1 transforms, with weights from
-    the torch that is installed; a torch that would give others is refused.
+    the torch that is installed; a torch that blurs in an unknown way is refused.
     """
 
     kernel_size: int | Sequence[int]
@@ -86,7 +86,7 @@ class GaussianBlur(ImageOp):
 
 
 def require_room(where: str, width: int, height: int, draws: Draws, sizes: Sizes) -> None:
-    """Raise if half a kernel does not fit an image: its border is mirrored, once at most."""
+    """Raise if half a kernel does not fit an image, whose border can be mirrored only once."""
     small = (sizes.width <= width // 2) | (sizes.height <= height // 2)
     reason = f"and the kernel, of {height}x{width}, is more than twice as large. "
     advice = "Resize first, or use a smaller kernel."
@@ -97,7 +97,7 @@ def require_room(where: str, width: int, height: int, draws: Draws, sizes: Sizes
 class GaussianNoise(ImageOp):
     """Add normal noise to every value; `mean` and `sigma` are for values of 0 to 1.
 
-    Without `clip`, values beyond 0..255 come in again at the other end, as in torchvision.
+    Without `clip`, values beyond 0..255 wrap around, as in torchvision.
     """
 
     mean: float = 0.0
@@ -121,8 +121,8 @@ class RandomErasing(ImageOp):
 
     It covers a share of the image drawn from `scale`, with height / width drawn from `ratio`
     (evenly on a logarithmic scale); if ten draws do not fit, nothing is erased. `value` is a number
-    or one for each of red, green and blue, on the scale the image has here; "random" is normal
-    noise. `inplace` is taken for torchvision's sake and changes nothing.
+    or one for each of red, green and blue, on the scale that the image has at this step; "random"
+    is normal noise. `inplace` is an argument of torchvision's and changes nothing.
     """
 
     p: float = 0.5

@@ -29,12 +29,12 @@ from penstock.transforms.op import told_arguments
 _MODES = ("batch", "pair", "elem")
 _WHERE = "MixUp.timm"
 _NO_BOX = np.zeros((1, 4), dtype=np.int64)
-_GAMMA_TRIES = 16  # each fits nineteen times in twenty or more often
+_GAMMA_TRIES = 16  # each of them fits with a probability of 0.95 or more
 
 
 @dataclass(frozen=True, slots=True, repr=False)
 class TimmMixUp(BatchOp):
-    """Mix each image with the one as far from the end of the batch as it is from the start.
+    """Mix the first image of a batch with the last, the second with the last but one, and so on.
 
     MixUp with shares from Beta(mixup_alpha, mixup_alpha), CutMix with Beta(cutmix_alpha,
     cutmix_alpha), or, if both are above 0, either: CutMix with `switch_prob`. `cutmix_minmax`
@@ -86,7 +86,7 @@ class TimmMixUp(BatchOp):
         return self.mode == "pair"
 
     def sample(self, draws: Draws, size: Size) -> Mixing:
-        """Shares of single images are drawn in single precision, a batch's in double, as timm's."""
+        """Draw shares and boxes; a share of the whole batch is a double, others are float32."""
         count = len(draws.samples)
         if self.needs_even and count % 2:
             raise TransformError(
@@ -136,7 +136,7 @@ def _read_minmax(given: Any) -> tuple[float, float]:
 
 @dataclass(frozen=True, slots=True, repr=False, kw_only=True)
 class _TorchvisionMix(BatchOp):
-    """The arguments of both."""
+    """The arguments that MixUp and CutMix share."""
 
     alpha: float = 1.0
     num_classes: int | None = None
@@ -154,7 +154,7 @@ class MixUp(_TorchvisionMix):
     """Add to each image of a batch, and to its label, some of the image before (Zhang, 2017).
 
     What it keeps of its own is drawn for the batch from Beta(alpha, alpha). Labels become float32
-    (batch, num_classes). `labels_getter` is taken for torchvision's sake and changes nothing.
+    (batch, num_classes). `labels_getter` is an argument of torchvision's and changes nothing.
     `MixUp.timm` makes timm's Mixup: MixUp, CutMix or either, for batches, pairs or single images.
     """
 
@@ -178,7 +178,7 @@ class CutMix(_TorchvisionMix):
 
     The box is drawn for the batch; it covers 1 - Beta(alpha, alpha) of the image, less what sticks
     out, and labels are mixed by what it really covers. They become float32 (batch, num_classes).
-    `labels_getter` is taken for torchvision's sake and changes nothing.
+    `labels_getter` is an argument of torchvision's and changes nothing.
     """
 
     @property
@@ -203,7 +203,7 @@ def _roll(count: int) -> Ints:
 def torchvision_box(share: Shares, centre_y: Ints, centre_x: Ints, size: Size) -> Ints:
     """A box of the image's shape around a pixel, leaving `share` of the image: (boxes, 4).
 
-    What sticks out is cut off. Sides are even: half of them is what is rounded down.
+    What sticks out is cut off. Half of each side is rounded down, so sides are even.
     """
     reach = 0.5 * np.sqrt(1 - share)
     half_height = (reach * size.height).astype(np.int64)
@@ -216,7 +216,7 @@ def torchvision_box(share: Shares, centre_y: Ints, centre_x: Ints, size: Size) -
 
 
 def timm_box(share: Shares, centre_y: Ints, centre_x: Ints, size: Size) -> Ints:
-    """The same, but it is the sides that are rounded down."""
+    """The same as `torchvision_box`, but whole sides are rounded down, not half of them."""
     ratio = np.sqrt(1 - share)
     height = (size.height * ratio).astype(np.int64)
     width = (size.width * ratio).astype(np.int64)

@@ -98,7 +98,7 @@ class _Mover:
         self._clamp((move.height != before.height) | (move.width != before.width), after)
 
     def resize(self, before: Sizes, after: Sizes) -> None:
-        # float32, as torchvision has them: a box that is cut off next must not be a bit smaller
+        # In float32, as torchvision: else a whole number could come out just below, and be cut off.
         exact = np.stack([after.width / before.width, after.height / before.height], axis=1)
         ratios = exact.astype(np.float32)
         self._boxes = _as_pixels(self._boxes * np.tile(ratios, 2)[self._owners])
@@ -129,7 +129,7 @@ class _Mover:
         self._clamp(rows, sizes)
 
     def cut_off(self) -> None:
-        """Leave off the fractions of boxes that are whole numbers."""
+        """Cut off the fractions of boxes that are to stay whole numbers."""
         whole = self._targets.whole
         if whole is not None and whole.any():
             cut = np.trunc(self._boxes)

@@ -17,10 +17,10 @@ if TYPE_CHECKING:
 
 
 class Transform:
-    """A frozen dataclass that prints as the call that makes it, leaving out defaults.
+    """A frozen dataclass that prints as the call that makes it, without the defaults.
 
-    Arguments stay as the user wrote them; what `__post_init__` reads out of them is kept beside,
-    in fields that take no part in printing or comparing.
+    Arguments stay as the user wrote them. What `__post_init__` makes of them is kept in further
+    fields, which take no part in printing or comparing.
     """
 
     __slots__ = ()
@@ -52,9 +52,9 @@ class ImageOp(Transform, ABC):
 
 
 class TargetOp(ImageOp):
-    """An image op that asks what its samples carry, or does more to that than follow the image.
+    """An image op that looks at the targets of its samples, or changes which of them there are.
 
-    For all others, targets follow the moves. `sample` is what happens to samples that carry none.
+    For all other ops, targets follow the moves. `sample` is for samples without targets.
     """
 
     __slots__ = ()
@@ -76,14 +76,14 @@ class BoxOp(TargetOp):
         """The targets of images of `sizes`, changed."""
 
     def sample(self, draws: Draws, sizes: Sizes) -> tuple[Move, ...]:
-        """Nothing happens to images."""
+        """No moves: images stay as they are."""
         del draws, sizes
         return ()
 
     def sample_targets(
         self, draws: Draws, sizes: Sizes, targets: Targets
     ) -> tuple[tuple[Move, ...], Targets]:
-        """Nothing is drawn."""
+        """Apply it: nothing is drawn."""
         del draws
         return (), self.apply(targets, sizes)
 
@@ -91,7 +91,7 @@ class BoxOp(TargetOp):
 def refuse_any(
     where: str, bad: Bools, draws: Draws, sizes: Sizes, reason: Callable[[int], str]
 ) -> None:
-    """Raise TransformError if an image is `bad`; `reason` of its row follows sample and size."""
+    """Raise TransformError for the first image that is `bad`, with its sample, size and reason."""
     if bad.any():
         row = int(bad.argmax())
         raise TransformError(

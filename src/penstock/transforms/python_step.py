@@ -18,8 +18,8 @@ from penstock.transforms.op import Transform
 
 Pixels: TypeAlias = npt.NDArray[np.uint8]
 
-# Whose transforms are translated or refused: called as they are, they would draw numbers that the
-# loader's seed does not decide.
+# Transforms of these libraries are translated or refused: called as they are, they would draw
+# numbers that do not depend on the loader's seed.
 _LIBRARIES = frozenset(["albumentations", "kornia", "timm", "torch", "torchvision"])
 
 
@@ -29,8 +29,8 @@ class PythonStep(Transform):
 
     A parameter named `rng` receives a NumPy generator that depends on seed, epoch, sample and step
     only, so that its draws can be repeated. The function returns a Pillow image or a uint8 array
-    of height x width x 3. With `as_array` it is given such an array too, of its own to write to,
-    which saves copies.
+    of height x width x 3. With `as_array` it is given such an array too, which it may write to;
+    that saves copies.
     """
 
     function: Callable[..., Any]
@@ -62,7 +62,7 @@ class PythonStep(Transform):
         return result
 
     def apply_to_array(self, pixels: Pixels, rng: np.random.Generator, step: int) -> Pixels:
-        """The same from an array, which the function may keep or change, to a contiguous one."""
+        """Call the function on an array, which it may keep or change; return a contiguous one."""
         returned = self._call(pixels if self.as_array else Image.fromarray(pixels), rng)
         where = f"{self.name} (step {step})"
         if not _is_rgb_array(returned):
@@ -75,7 +75,7 @@ class PythonStep(Transform):
 
 
 def library_of(function: Any) -> str | None:
-    """Return the library that a transform or a function is from; None for the user's own."""
+    """The library that a transform or a function is from; None for the user's own."""
     while isinstance(function, functools.partial):
         function = function.func
     if isinstance(function, MethodType):
@@ -88,7 +88,7 @@ def library_of(function: Any) -> str | None:
 def _has_rng_parameter(function: Callable[..., Any]) -> bool:
     try:
         return "rng" in inspect.signature(function).parameters
-    except ValueError:  # some built-in functions do not tell
+    except ValueError:  # some built-in functions have no signature
         return False
 
 

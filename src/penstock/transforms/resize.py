@@ -27,7 +27,7 @@ from penstock.transforms.arguments import (
 from penstock.transforms.moves import CropMove, ResizeMove, repeat
 from penstock.transforms.op import ImageOp, refuse_any
 
-Sides = Ints | Floats  # lengths in pixels, whole numbers whatever the type
+Sides = Ints | Floats  # whole numbers of pixels, whatever the type
 
 BOX_TRIES = 10
 
@@ -79,7 +79,7 @@ class Resize(ImageOp):
 
 
 def _read_sides(size: int | Sequence[int] | None, max_size: int | None) -> tuple[int, ...]:
-    """Both sides, the shorter one alone, or none, where the longer side is `max_size`."""
+    """Both sides; or the shorter one alone; or none if the longer side is to be `max_size`."""
     if max_size is not None:
         read_integer("Resize", "max_size", max_size, least=1)
     if size is None:
@@ -183,7 +183,7 @@ class ScaleJitter(ImageOp):
     """Resize so that the image would just fit into `target_size`, times a factor.
 
     The factor is drawn from `scale_range`. As in torchvision, `target_size` is (width, height),
-    other than everywhere else; it matters only where the two differ.
+    unlike every other size here.
     """
 
     target_size: Sequence[int]

@@ -31,7 +31,7 @@ class BoxFormat(Enum):
 
 
 def read_box_format(where: str, given: Any) -> BoxFormat:
-    """One of ours, or torchvision's of the same name, or the name in any case."""
+    """From one of ours, torchvision's of the same name, or the name in upper or lower case."""
     name = getattr(given, "value", given)
     if not isinstance(name, str) or name.upper() not in BoxFormat.__members__:
         raise TransformError(f"{where}: format must be XYXY, XYWH or CXCYWH, got {given!r}.")
@@ -71,11 +71,11 @@ class Targets:
     keypoints: Places | None = None  # (objects, points, 3): x, y, visibility
     extras: Mapping[str, npt.NDArray[Any]] = field(default_factory=dict)  # (objects, ...) by name
     format: BoxFormat = BoxFormat.XYXY  # in which the boxes are delivered
-    whole: Bools | None = None  # (samples,): whose boxes are int64, cut off after every move
+    whole: Bools | None = None  # (samples,): boxes are int64, and lose fractions after every move
 
     @staticmethod
     def empty(samples: int) -> Targets:
-        """No objects in any of so many samples."""
+        """Targets of `samples` samples without objects."""
         return Targets(
             offsets=np.zeros(samples + 1, dtype=np.int64),
             boxes=np.zeros((0, 4), dtype=np.float32),
@@ -103,7 +103,7 @@ class Targets:
 
     @staticmethod
     def join(parts: Sequence[Targets]) -> Targets:
-        """The samples of several, one after the other; all have the same columns."""
+        """Join the samples of several Targets, all of which have the same columns."""
         first = parts[0]
         if len(parts) == 1:
             return first
@@ -129,7 +129,7 @@ class Targets:
         return None if self.boxes is None else from_corners(self.boxes, self.format)
 
     def pick(self, rows: Ints | Bools) -> Targets:
-        """The targets of some samples, in the order asked for; or where a mask is true."""
+        """The targets of the samples in `rows`, in that order, or of those where a mask is true."""
         chosen = np.flatnonzero(rows) if rows.dtype == np.bool_ else rows
         counts = self.counts[chosen]
         offsets = _offsets_of(counts)
@@ -176,11 +176,11 @@ def read_targets(
     extras: Mapping[str, Any] | None = None,
     where: str = "targets",
 ) -> Targets:
-    """Targets of a batch; arrays have a row for each object, and sample `i` has some of them.
+    """Targets of a batch from arrays with a row for each object.
 
-    Those are rows offsets[i] to offsets[i + 1]. `boxes` are in `format`, in pixels. `keypoints` are
-    (objects, points, 2 or 3): x, y and visibility, which is 1 where not given. `where` begins the
-    messages of errors.
+    Sample `i` has rows offsets[i] to offsets[i + 1]. `boxes` are in `format`, in pixels.
+    `keypoints` are (objects, points, 2 or 3): x, y and visibility, which is 1 where not given.
+    `where` begins the messages of errors.
     """
     bounds = _read_offsets(where, offsets)
     objects = int(bounds[-1])
@@ -281,7 +281,7 @@ def _rows(where: str, name: str, given: Any, objects: int) -> npt.NDArray[Any]:
 
 
 def _check_places(where: str, what: str, given: Any, places: Floats, offsets: Ints) -> None:
-    """Far-off numbers are refused too: they would lose their fractions, or become infinite."""
+    """Refuse what is not finite, and far-off numbers, which float32 would round too much."""
     with np.errstate(invalid="ignore"):
         good = np.abs(places) <= MAX_SIDE_PX
     if good.all():

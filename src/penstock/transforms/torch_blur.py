@@ -4,7 +4,8 @@ torchvision convolves a float32 tensor with a two-dimensional kernel. Two things
 bit: the kernel's weights, whose exponentials and sums differ between versions of torch and between
 CPUs, and the order in which the products are summed up. Weights are asked of torch itself, image by
 image. The order is the same wherever the CPU has fused multiply-add: row by row from the first
-weight, each product added in one rounding. `check_installed_torch` sees whether both hold here.
+weight, each product added in one rounding. `check_installed_torch` tries whether both are true on
+this machine.
 """
 
 from __future__ import annotations
@@ -26,7 +27,7 @@ Float32s = npt.NDArray[np.float32]
 # cpp/kernels/filter/blur.h: kMostGivenWeights
 MOST_WEIGHTS = 28
 
-# Kernel (width, height), sigma and image (height, width) of what is tried before it is promised.
+# Kernel (width, height), sigma and image (height, width) of the blurs that are compared.
 _PROBES = (
     ((3, 3), 0.7, (9, 14)),
     ((5, 5), 1.1, (33, 40)),
@@ -37,7 +38,7 @@ _PROBES = (
 
 
 def weights_needed(width: int, height: int) -> int:
-    """How many weights a kernel has, from the middle outwards; a square one has one set."""
+    """How many different weights a kernel has; in a square one, both directions share theirs."""
     across, down = width // 2 + 1, height // 2 + 1
     return across if width == height else across + down
 
@@ -93,7 +94,7 @@ def fused_sums(products: npt.NDArray[Any], kernel: Float32s) -> Float32s:
 
 @cache
 def check_installed_torch(generation: Generation) -> None:
-    """Raise TransformError unless torchvision's blur here has the weights and the order above."""
+    """Raise TransformError unless the installed torchvision blurs as this module says it does."""
     where = "torchvision.transforms" + (".v2" if generation == 2 else "") + ".functional"
     try:
         torch: Any = import_module("torch")

@@ -25,7 +25,7 @@ from penstock.planner.lower import lower
 from penstock.rng import Draws
 from penstock.transforms.moves import Move
 from penstock.translation.datasets.contents import DatasetContents
-from penstock.translation.tracing.calls import AsArray, ReadByOpenCV
+from penstock.translation.tracing.values import AsArray, ReadByOpenCV
 from penstock.translation.transforms.identify import imported
 from penstock.translation.transforms.lines import Log
 from penstock.translation.transforms.pipeline import Pipeline, Stage, timed_picture

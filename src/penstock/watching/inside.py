@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 
 import numpy as np
 
@@ -58,17 +58,9 @@ class Inside:
 
     def to_dict(self) -> dict[str, object]:
         """Return everything in types that JSON knows."""
-        return {
-            "samples": self.samples,
-            "waiting": self.waiting,
-            "idle": self.idle,
-            "queued": self.queued,
-            "handing_over": self.handing_over,
-            "parts": [
-                {"stage": one.stage.value, "name": one.name, "place": one.place, "share": one.share}
-                for one in self.parts
-            ],
-        }
+        told = ("samples", "waiting", "idle", "queued", "handing_over")
+        parts = [asdict(part) | {"stage": part.stage.value} for part in self.parts]
+        return {name: getattr(self, name) for name in told} | {"parts": parts}
 
     def describe(self) -> str:
         """Return the parts in one line."""

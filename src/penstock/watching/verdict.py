@@ -23,7 +23,7 @@ _MOST_WORKERS_PER_CORE = 4  # of workers that mostly wait
 _OTHERWISE_KNOWN = 0.02  # of a share that was sampled: what an interval between looks may hide
 _FASTER_IS_HARDER = 0.9  # of the rate: batches that come faster cost more to hand over
 _WORSE = 0.75  # of what more workers bring at best: they share caches and memory too
-_OVERLAP = 4.0  # of loading and computing, at worst: see penstock.analysis.predict
+_OVERLAP = 4.0  # of loading and computing, at worst: see penstock.analysis.rate_model
 
 
 @dataclass(frozen=True, slots=True)

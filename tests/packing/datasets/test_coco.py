@@ -153,7 +153,7 @@ def test_odd_boxes_are_kept_and_counted(tmp_path):
         ({"segmentation": {"counts": [48], "size": [8, 6]}}, "must agree"),
         ({"segmentation": {"counts": "ab~", "size": [6, 8]}}, "compressed"),
         ({"segmentation": [[1, 2, 3]]}, "outline"),
-        ({"segmentation": [[0, 0, 1e12, 0, 5, 5]]}, "out of reason"),
+        ({"segmentation": [[0, 0, 1e12, 0, 5, 5]]}, "far outside"),
         ({"keypoints": [1, 2]}, "keypoints"),
     ],
 )

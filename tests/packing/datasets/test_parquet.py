@@ -111,7 +111,7 @@ def test_categories_are_those_that_have_names(tmp_path):
         write(tmp_path / "a.parquet", features, image=IMAGES[:1], objects=objects)
     )
 
-    with pytest.raises(SourceError, match="category -1 is none of the classes"):
+    with pytest.raises(SourceError, match="category -1 is not one of the classes"):
         list(source.items())
 
 

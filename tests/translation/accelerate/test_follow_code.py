@@ -10,8 +10,7 @@ import pytest
 from PIL import Image
 
 from penstock.translation.datasets.read_dataset import read_dataset
-from penstock.translation.tracing.calls import AsArray
-from penstock.translation.tracing.values import UnfollowableError
+from penstock.translation.tracing.values import AsArray, UnfollowableError
 
 NAMES = ["a.jpg", "b.png", "c.jpg"]
 

@@ -1,4 +1,7 @@
-"""Accelerators to analyse a training with; the emulated one needs no hardware at all."""
+"""Accelerators to analyse a training with: the one asked for, the one there is, or an assumed one.
+
+The emulated one needs no hardware at all.
+"""
 
 from __future__ import annotations
 
@@ -16,6 +19,8 @@ from penstock.watching.loader_facts import count_images
 
 EMULATED = "emulated:"
 REAL = ("cuda", "mps", "cpu")
+ASSUMED_RATE = 1000.0  # images a second
+_HOW = "give your training step (--step), or --device"
 QUEUE_DEPTH = 2  # batches that a training loop may be ahead of the device
 
 Interval = tuple[float, float]
@@ -206,3 +211,34 @@ def _sleep_until(moment: float) -> None:
     left = moment - time.perf_counter()
     if left > 0:
         time.sleep(left)
+
+
+def choose_device(
+    step: Callable[[Any], object] | None, name: str | None, model: str
+) -> tuple[Device, list[str]]:
+    """Return the device, and what a reader should know of the choice."""
+    if step is not None:
+        return StepDevice(step), []
+    if name is not None:
+        return open_device(name, model), []
+    found = find_device()
+    if found is None:
+        return assumed(f"no GPU was found here; {_HOW}")
+    try:
+        device = open_device(found, model)
+    except AnalysisError as error:
+        return assumed(f"{found} is there, but cannot be trained on ({error}); {_HOW}")
+    return device, [f"the step is that of {model} on {found}, which torch found; {_HOW} for yours"]
+
+
+def assumed(why: str) -> tuple[Device, list[str]]:
+    """Return an accelerator that nobody has, and why it was taken."""
+    return EmulatedDevice(ASSUMED_RATE), [
+        f"an accelerator of {ASSUMED_RATE:,.0f} images/s is assumed: {why}"
+    ]
+
+
+def any_batch_will_do(device: Device) -> bool:
+    """Tell whether batches of another size say the same: a GPU would be slower with small ones."""
+    is_own_step = isinstance(device, StepDevice)
+    return device.is_emulated or (not is_own_step and device.name.partition(":")[0] == "cpu")

@@ -1,4 +1,4 @@
-"""What a sweep over changed pipelines, steps or forms brings together."""
+"""What every sweep starts from, and what it brings back."""
 
 from __future__ import annotations
 
@@ -7,13 +7,14 @@ from dataclasses import dataclass, field
 from penstock.analysis.budget import Budget
 from penstock.analysis.device.devices import Device
 from penstock.analysis.measure import Effort, StepAlone
+from penstock.analysis.rate_model import Model
 from penstock.analysis.subject.subject import Subject
-from penstock.analysis.what_if import Change, Model
+from penstock.analysis.what_if import Change
 from penstock.results.records import Prediction
 
 
 @dataclass(frozen=True, slots=True)
-class Setting:
+class SweepContext:
     """What every sweep starts from."""
 
     subject: Subject
@@ -31,14 +32,14 @@ class Setting:
 
 
 @dataclass(slots=True)
-class Swept:
+class SweepResults:
     """Changes that were measured, predictions that were checked, and what could not be done."""
 
     changes: list[Change] = field(default_factory=list)
     checks: list[Prediction] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
 
-    def add(self, other: Swept) -> None:
+    def add(self, other: SweepResults) -> None:
         """Take in what another sweep found."""
         self.changes += other.changes
         self.checks += other.checks

@@ -171,7 +171,9 @@ def draw_polygon(outline: Sequence[float], size: Size, where: str) -> Mask:
     except (ValueError, TypeError) as error:
         raise SourceError(f"{where}: an outline must be x, y, x, y, ... ({error}).") from error
     if not len(corners) or not np.all(np.abs(corners) <= LARGEST_COORDINATE_PX):
-        raise SourceError(f"{where}: an outline is empty, or its coordinates are out of reason.")
+        raise SourceError(
+            f"{where}: an outline is empty, or its coordinates are far outside of any image."
+        )
     column, row = _trace((TRACE_SCALE * corners + 0.5).astype(np.int64), where)
     crossing = np.flatnonzero(np.diff(column)) + 1
     fine_x = np.minimum(column[crossing], column[crossing - 1])
@@ -257,7 +259,7 @@ def _decompress(text: str, where: str) -> list[int]:
     for character in text:
         bits = ord(character) - 48
         if not 0 <= bits < 64 or shift > 60:
-            raise SourceError(f"{where}: {character!r} is no part of compressed run lengths.")
+            raise SourceError(f"{where}: {character!r} is not part of compressed run lengths.")
         value |= (bits & 31) << shift
         shift += 5
         if bits & 32:

@@ -76,7 +76,7 @@ def open_coco(path: str, asked: Asked) -> LayoutSource:
     Keypoints in a `person_keypoints_<split>.json` beside `instances_<split>.json` come along.
     """
     if os.path.isdir(path):
-        path = choose_coco_file(path, asked.split)
+        path = choose_coco_file(path, asked)
     index = read_coco_index(path)
     if not len(index.image_ids):
         raise SourceError(f"{index.title}: its list of images is empty.")

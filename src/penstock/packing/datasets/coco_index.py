@@ -17,7 +17,7 @@ from penstock.errors import SourceError
 from penstock.geometry import Ints
 from penstock.packing.datasets.files import MappedInput, names_in, safe_name
 from penstock.packing.datasets.json_stream import JsonStream, element
-from penstock.packing.datasets.layout_source import choose_split
+from penstock.packing.datasets.layout_source import Asked
 from penstock.printable import printable
 
 LARGEST_CLASS_ID = 100_000
@@ -235,12 +235,12 @@ def coco_files(folder: str) -> dict[str, str]:
     return {split: path for split, (_, path) in files.items()}
 
 
-def choose_coco_file(folder: str, split: str | None) -> str:
+def choose_coco_file(folder: str, asked: Asked) -> str:
     """Return the json file of the split asked for."""
     files = coco_files(folder)
     if not files:
         raise SourceError(f"{printable(folder)}: no COCO file in it. Give the json file itself.")
-    return files[choose_split(folder, sorted(files), split)]
+    return files[asked.choose_split(folder, sorted(files))]
 
 
 def task_and_split(name: str) -> tuple[str | None, str | None]:

@@ -12,7 +12,7 @@ import re
 from penstock._core import MappedFile
 from penstock.errors import SourceError
 from penstock.limits import beyond, how_to_allow, limits_in_force
-from penstock.packing.datasets.layout_source import choose_split
+from penstock.packing.datasets.layout_source import Asked
 from penstock.printable import printable
 from penstock.regular_file import open_regular
 from penstock.resources import raise_if_refused
@@ -70,7 +70,7 @@ class MappedInput:
     def check(self) -> None:
         """Raise SourceError if something that was read through `view` was no longer there."""
         file = self._file
-        # Behind the end of a file, the rest of its last page reads as zeros, without a fault.
+        # After the end of a file, the rest of its last page reads as zeros, without a fault.
         if file is not None and (file.lost or os.fstat(file.descriptor).st_size < len(self.view)):
             raise SourceError(
                 f"{self._title}: was cut short while it was read, or its disk failed. Get it again."
@@ -182,7 +182,7 @@ def _can_be_stored(name: str) -> bool:
 
 
 def image_extension(data: bytes) -> str | None:
-    """Return the extension that goes with a file's first bytes, or None if it is no image."""
+    """Return the extension that goes with a file's first bytes, or None if it is not an image."""
     if data[:4] == b"RIFF" and data[8:12] == b"WEBP":
         return ".webp"
     return next((ext for magic, ext in _EXTENSION_OF.items() if data.startswith(magic)), None)
@@ -221,14 +221,14 @@ def record_sets(folder: str, extensions: tuple[str, ...]) -> dict[str, list[str]
     return {key: sorted(files) for key, files in sorted(sets.items())}
 
 
-def choose_record_files(path: str, extensions: tuple[str, ...], split: str | None) -> list[str]:
+def choose_record_files(path: str, extensions: tuple[str, ...], asked: Asked) -> list[str]:
     """Return the files to read: one given, or those of one data set in a folder."""
     if not os.path.isdir(path):
         return [path]
     sets = record_sets(path, extensions)
     if not sets:
         raise SourceError(f"{printable(path)}: no {' or '.join(extensions)} files in it.")
-    return sets[choose_split(path, list(sets), split)]
+    return sets[asked.choose_split(path, list(sets))]
 
 
 def recognise_record_files(path: str, extensions: tuple[str, ...]) -> str | None:

@@ -18,13 +18,7 @@ from penstock.packing.datasets.files import (
     recognise_file,
     user_column_name,
 )
-from penstock.packing.datasets.layout_source import (
-    Asked,
-    Layout,
-    LayoutSource,
-    choose_split,
-    require,
-)
+from penstock.packing.datasets.layout_source import Asked, Layout, LayoutSource, require
 from penstock.packing.items import LABEL, REGRESSION_LABEL, Column, PackItem
 from penstock.printable import printable
 from penstock.regular_file import require_regular
@@ -44,7 +38,7 @@ def open_hdf5(path: str, asked: Asked) -> LayoutSource:
         require_regular(path)
         file = h5py.File(path, "r")
         arrays = _arrays(file, h5py, title)
-        images = _images(arrays, title, asked.split)
+        images = _images(arrays, title, asked)
         names = [_class_names(arrays[name], title) for name in CLASS_LISTS if name in arrays]
     except SourceError:
         raise
@@ -144,7 +138,7 @@ def _class_names(array: Any, title: str) -> tuple[str, ...]:
     return _text(array[...])
 
 
-def _images(arrays: dict[str, Any], title: str, split: str | None) -> str:
+def _images(arrays: dict[str, Any], title: str, asked: Asked) -> str:
     found = [name for name, array in arrays.items() if _is_pixels(array) or _is_encoded(array)]
     if not found:
         shapes = ", ".join(f"{name} {a.dtype}{a.shape}" for name, a in list(arrays.items())[:20])
@@ -152,7 +146,7 @@ def _images(arrays: dict[str, Any], title: str, split: str | None) -> str:
             f"{title}: no images in it, but {shapes or 'nothing'}. Needed is uint8 in the shape "
             "(images, height, width, channels) or (images, height, width), or rows of bytes."
         )
-    return choose_split(title, found, split)
+    return asked.choose_split(title, found)
 
 
 def _is_pixels(array: Any) -> bool:

@@ -26,14 +26,7 @@ from penstock.packing.datasets.files import (
     read_text,
     safe_name,
 )
-from penstock.packing.datasets.layout_source import (
-    Asked,
-    Findings,
-    Layout,
-    LayoutSource,
-    choose_split,
-    with_split,
-)
+from penstock.packing.datasets.layout_source import Asked, Findings, Layout, LayoutSource
 from penstock.packing.datasets.tar import TAR, TarMember, tar_members, tars_at, why_sequential
 from penstock.packing.items import LABEL, PackItem
 from penstock.printable import printable
@@ -186,7 +179,7 @@ def listed_splits(folder: str) -> list[str]:
 
 def open_imagenet_txt(folder: str, asked: Asked) -> LayoutSource:
     """Open a folder with `synsets.txt`, lists of splits, and images in it or in `images`."""
-    chosen = choose_split(folder, listed_splits(folder), asked.split)
+    chosen = asked.choose_split(folder, listed_splits(folder))
     path = os.path.join(folder, f"{chosen}.txt")
     classes = tuple(line for _, line in read_lines(os.path.join(folder, NAMES)))
     entries = [_entry(line, len(classes), where) for where, line in read_lines(path)]
@@ -200,7 +193,7 @@ def open_imagenet_txt(folder: str, asked: Asked) -> LayoutSource:
 
     return LayoutSource(
         kind="imagenet_txt",
-        title=with_split(folder, chosen),
+        title=f"{printable(folder)}, {chosen}",
         columns=(LABEL,),
         read=read,
         length=len(entries),

@@ -68,7 +68,7 @@ class JsonStream:
                 brackets = self._text.count("[", first, stop) + self._text.count("{", first, stop)
                 if brackets > limits_in_force().depth:
                     _check_depth(value, f"{self.title}, byte {start:,}")
-                # A number that ends with the window may go on behind it.
+                # A number that ends with the window may go on after it.
                 if at_end or stop < len(self._text):
                     self.position = self._text_start + stop
                     self.value_span = start, self.position
@@ -129,7 +129,7 @@ class JsonStream:
 
 
 def load_json(text: str | bytes, where: str) -> Any:
-    """Return the value of a JSON text; SourceError, beginning with `where`, if it has none."""
+    """Return the value of a JSON text; SourceError, beginning with `where`, if it is not valid."""
     try:
         value = json.loads(text)
     except RecursionError as error:

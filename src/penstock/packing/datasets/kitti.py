@@ -15,15 +15,7 @@ import numpy as np
 from penstock.errors import SourceError
 from penstock.packing.datasets.annotations import boxes_from_rows, note_odd_boxes
 from penstock.packing.datasets.files import has_folder, images_below, read_lines
-from penstock.packing.datasets.layout_source import (
-    Asked,
-    Findings,
-    Layout,
-    LayoutSource,
-    choose_split,
-    own_or_sorted,
-    with_split,
-)
+from penstock.packing.datasets.layout_source import Asked, Findings, Layout, LayoutSource
 from penstock.packing.items import BOX_LABELS, BOXES, Column, PackItem
 from penstock.printable import printable
 
@@ -60,9 +52,9 @@ def open_kitti(folder: str, asked: Asked) -> LayoutSource:
     if root is None or not everything:
         raise SourceError(f"{printable(folder)}: no images and labels of KITTI in it.")
     found = {item.name for name in everything for item in _objects(root, name)}
-    classes = own_or_sorted(KITTI_CLASSES, found)
+    classes = KITTI_CLASSES if found <= set(KITTI_CLASSES) else tuple(sorted(found))
     label_of = {name: label for label, name in enumerate(classes)}
-    names = _chosen(folder, everything, asked.split)
+    names = _chosen(folder, everything, asked)
     findings = Findings()
 
     def read(index: int) -> PackItem:
@@ -79,7 +71,7 @@ def open_kitti(folder: str, asked: Asked) -> LayoutSource:
 
     return LayoutSource(
         kind="kitti",
-        title=with_split(folder, asked.split),
+        title=asked.title(folder),
         columns=(BOXES, BOX_LABELS, NUMBERS_COLUMN),
         read=read,
         length=len(names),
@@ -94,11 +86,11 @@ KITTI = Layout(
 )
 
 
-def _chosen(folder: str, names: list[str], split: str | None) -> list[str]:
+def _chosen(folder: str, names: list[str], asked: Asked) -> list[str]:
     parts = sorted({name.split("/", 1)[0] for name in names if "/" in name})
-    if not parts and split is None:
+    if not parts and asked.split is None:
         return names
-    below = choose_split(folder, parts, split) + "/"
+    below = asked.choose_split(folder, parts) + "/"
     return [name for name in names if name.startswith(below)]
 
 

@@ -31,7 +31,7 @@ REPORT = "Please report it with this traceback, and with the file if you can."
 FROM_0 = "boxes have labels that count from 0; detection models get one more"
 FROM_1 = "boxes have labels without names and without a 0, which is taken for the background"
 
-ALL = "all"  # the split of every image, whatever split it belongs to
+ALL = "all"  # the split of all images
 _INTEGER = re.compile(r"[+-]?[0-9]{1,18}")
 
 
@@ -41,6 +41,30 @@ class Asked:
 
     split: str | None = None
     images: str | None = None  # the folder of COCO's images
+
+    @property
+    def all_splits(self) -> bool:
+        """Whether every image is meant, whatever split it belongs to."""
+        return self.split == ALL
+
+    def choose_split(self, title: str, available: Sequence[str]) -> str:
+        """Return the split to read: the one asked for, or the only one."""
+        title = printable(title)
+        names = ", ".join(name or "(unnamed)" for name in available)
+        if self.split is None:
+            if len(available) == 1:
+                return available[0]
+            raise SourceError(
+                f"{title}: it has several splits: {names}. "
+                "Choose one (split= or --split), so that training and test images do not mix."
+            )
+        if self.split in available:
+            return self.split
+        raise SourceError(f"{title}: no split {self.split!r} in it; there are {names or 'none'}.")
+
+    def title(self, path: str) -> str:
+        """Return how the data is called: its path, and the split if one was asked for."""
+        return printable(path) + (f", {self.split}" if self.split else "")
 
 
 @dataclass(frozen=True, slots=True)
@@ -182,32 +206,6 @@ def _is_of_a_parser(error: Exception) -> bool:
         place = place.tb_next
     module = place.tb_frame.f_globals.get("__name__", "") if place is not None else ""
     return str(module).split(".")[0] in PARSERS
-
-
-def choose_split(title: str, available: Sequence[str], asked: str | None) -> str:
-    """Return the split to read: the one asked for, or the only one."""
-    title = printable(title)
-    names = ", ".join(name or "(unnamed)" for name in available)
-    if asked is None:
-        if len(available) == 1:
-            return available[0]
-        raise SourceError(
-            f"{title}: it has several splits: {names}. "
-            "Choose one (split= or --split), so that training and test images do not mix."
-        )
-    if asked in available:
-        return asked
-    raise SourceError(f"{title}: no split {asked!r} in it; there are {names or 'none'}.")
-
-
-def own_or_sorted(own: tuple[str, ...], found: set[str]) -> tuple[str, ...]:
-    """Return the classes of a data set: the challenge's own if there is no other, else sorted."""
-    return own if found <= set(own) else tuple(sorted(found))
-
-
-def with_split(path: str, split: str | None) -> str:
-    """Return how a source is called: its path, and the split if there is one."""
-    return printable(path) + (f", {split}" if split else "")
 
 
 def require(module: str, package: str, where: str) -> Any:

@@ -66,14 +66,14 @@ class _Environment:
             self._refuse(now)
         if value is not None and len(value):
             end = np.frombuffer(value, np.uint8).ctypes.data + len(value)
-            # In the last page of the file, zeros come behind its end.
+            # In the last page of the file, zeros follow after its end.
             if any(begin + now < end <= begin + size for begin, size in self._maps):
                 self._refuse(now)
 
     def _refuse(self, now: int) -> NoReturn:
         raise SourceError(
-            f"{self.title}: is cut short; it has {now:,} bytes, but its entries go on behind "
-            "them. Get the file again."
+            f"{self.title}: is cut short; it has {now:,} bytes, but its entries go on after "
+            "that. Get the file again."
         )
 
     @classmethod

@@ -39,7 +39,6 @@ from penstock.packing.datasets.layout_source import (
     Layout,
     LayoutSource,
     require,
-    with_split,
 )
 from penstock.packing.datasets.parquet_schema import OBJECTS_NAME, ParquetSchema, read_schema
 from penstock.packing.items import BOX_LABELS, BOXES, LABEL, REGRESSION_LABEL, Column, PackItem
@@ -55,7 +54,7 @@ MOST_INFLATION = 50  # columns of images and numbers shrink by much less
 def open_parquet(path: str, asked: Asked) -> LayoutSource:
     """Open a Parquet file, or the files of one data set in a folder."""
     title = printable(path)
-    files = ParquetFiles.open(choose_record_files(path, (".parquet",), asked.split), title)
+    files = ParquetFiles.open(choose_record_files(path, (".parquet",), asked), title)
     schema = read_schema(files.schema, files.types, files.has_nulls, files.one_length, title)
     names = LabelNames()
     if schema.label is not None and schema.classes is None and not schema.label_is_float:
@@ -68,7 +67,7 @@ def open_parquet(path: str, asked: Asked) -> LayoutSource:
     reader = _Reader(files, schema, names, findings, first)
     return LayoutSource(
         kind="parquet",
-        title=with_split(path, asked.split),
+        title=asked.title(path),
         columns=_columns(schema),
         read=lambda index: next(reader.stream(index)),
         length=files.count,
@@ -158,7 +157,7 @@ class _Reader:
         elif classes is not None:
             outside |= labels >= len(classes)
         if outside.any():
-            raise SourceError(f"{where}: category {labels[outside][0]} is none of the classes.")
+            raise SourceError(f"{where}: category {labels[outside][0]} is not one of the classes.")
         return labels - self.first_category
 
 

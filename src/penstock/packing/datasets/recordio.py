@@ -126,7 +126,7 @@ class _Survey:
 
 
 def _object_width(record: ImageRecord) -> int:
-    """Return how many numbers an object has, or 0 if these labels are no list of objects."""
+    """Return how many numbers an object has, or 0 if these labels are not a list of objects."""
     labels = record.labels
     if not record.vector or len(labels) < 2 or not np.isfinite(labels[:2]).all():
         return 0

@@ -24,15 +24,7 @@ from penstock.packing.datasets.files import (
     read_text,
     safe_name,
 )
-from penstock.packing.datasets.layout_source import (
-    ALL,
-    Asked,
-    Findings,
-    Layout,
-    LayoutSource,
-    choose_split,
-    with_split,
-)
+from penstock.packing.datasets.layout_source import Asked, Findings, Layout, LayoutSource
 from penstock.packing.datasets.voc import recognise_voc
 from penstock.packing.items import MASKS, PackItem, name_below
 from penstock.printable import printable
@@ -68,7 +60,6 @@ def open_segmentation(folder: str, asked: Asked) -> LayoutSource:
 
     Both may have folders of splits ("train", "val"); then the split chooses one.
     """
-    split = asked.split
     found = segmentation_folders(folder)
     if found is None:
         raise SourceError(
@@ -77,9 +68,11 @@ def open_segmentation(folder: str, asked: Asked) -> LayoutSource:
         )
     images, masks = found
     splits = [n for n in names_in(images) if n.lower() in SPLIT_FOLDERS and has_folder(images, n)]
-    if split is not None and split != ALL and not splits:
-        raise SourceError(f"{printable(folder)}: split={split!r}, but it has no folders of splits.")
-    below = choose_split(folder, splits, split) if splits and split != ALL else ""
+    if asked.split is not None and not asked.all_splits and not splits:
+        raise SourceError(
+            f"{printable(folder)}: split={asked.split!r}, but it has no folders of splits."
+        )
+    below = asked.choose_split(folder, splits) if splits and not asked.all_splits else ""
     return pairs_to_pack(open_mask_pairs(images, masks, below=below), printable(folder))
 
 
@@ -105,7 +98,7 @@ def open_voc_segmentation(folder: str, asked: Asked) -> LayoutSource:
 
     The split is a list in `ImageSets/Segmentation`; "all" takes every image that has a mask.
     """
-    stems = _voc_stems(folder, asked.split)
+    stems = _voc_stems(folder, asked)
     if not stems:
         raise SourceError(f"{printable(folder)}: no image with a mask is listed in it.")
 
@@ -121,22 +114,22 @@ def open_voc_segmentation(folder: str, asked: Asked) -> LayoutSource:
                 )
         return name, image, mask
 
-    return _source("voc_segmentation", with_split(folder, asked.split), files, len(stems))
+    return _source("voc_segmentation", asked.title(folder), files, len(stems))
 
 
 SEGMENTATION = Layout("segmentation", recognise_segmentation, open_segmentation)
 VOC_SEGMENTATION = Layout("voc_segmentation", recognise_voc_segmentation, open_voc_segmentation)
 
 
-def _voc_stems(folder: str, split: str | None) -> list[str]:
+def _voc_stems(folder: str, asked: Asked) -> list[str]:
     lists = os.path.join(folder, "ImageSets", "Segmentation")
     names = names_in(lists) if os.path.isdir(lists) else []
     splits = [name.removesuffix(".txt") for name in names if name.endswith(".txt")]
-    if splits and split != ALL:
-        path = os.path.join(lists, choose_split(folder, splits, split) + ".txt")
+    if splits and not asked.all_splits:
+        path = os.path.join(lists, asked.choose_split(folder, splits) + ".txt")
         rows = read_text(path, "text_bytes").split()
         return [safe_name(row, printable(path)) for row in rows]
-    if split not in (None, ALL):
+    if asked.split is not None and not asked.all_splits:
         raise SourceError(f"{printable(folder)}: no lists of splits in ImageSets/Segmentation.")
     masks = names_in(os.path.join(folder, VOC_MASKS))
     return [name.removesuffix(".png") for name in masks if name.endswith(".png")]
@@ -169,7 +162,7 @@ def _source(
 
 
 def mask_column(mask: bytes, size: Size | None, where: str) -> bytes:
-    """Return what is packed of a mask file; SourceError, beginning with `where`, if it is none.
+    """Return what is packed of a mask file; SourceError, beginning with `where`, if it is wrong.
 
     `size` is that of the image, None if the image cannot be read anyway.
     """

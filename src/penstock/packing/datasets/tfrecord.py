@@ -45,7 +45,6 @@ from penstock.packing.datasets.layout_source import (
     Layout,
     LayoutSource,
     require,
-    with_split,
 )
 from penstock.packing.datasets.protobuf import (
     BYTES_LIST,
@@ -81,7 +80,7 @@ def open_tfrecord(path: str, asked: Asked) -> LayoutSource:
 
     Class names come from the records, a `*.pbtxt` label map or a `labels.txt` beside them.
     """
-    files = choose_record_files(path, TF_EXTENSIONS, asked.split)
+    files = choose_record_files(path, TF_EXTENSIONS, asked)
     survey, places, firsts = Survey(), array("q"), []
     for file in files:
         firsts.append(len(places))
@@ -99,7 +98,7 @@ def open_tfrecord(path: str, asked: Asked) -> LayoutSource:
     counts_from_0 = survey.detection and first == 0
     return LayoutSource(
         kind="tfrecord",
-        title=with_split(path, asked.split),
+        title=asked.title(path),
         columns=survey.columns(),
         read=_Reader(files, firsts, places, survey, findings, first).read,
         length=survey.count,

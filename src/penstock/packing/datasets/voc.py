@@ -28,16 +28,7 @@ from penstock.packing.datasets.files import (
     read_text,
     safe_name,
 )
-from penstock.packing.datasets.layout_source import (
-    ALL,
-    Asked,
-    Findings,
-    Layout,
-    LayoutSource,
-    choose_split,
-    own_or_sorted,
-    with_split,
-)
+from penstock.packing.datasets.layout_source import Asked, Findings, Layout, LayoutSource
 from penstock.packing.items import BOX_LABELS, BOXES, Column, PackItem
 from penstock.printable import printable
 from penstock.sources.scan import IMAGE_EXTENSIONS
@@ -80,7 +71,7 @@ def open_voc(folder: str, asked: Asked) -> LayoutSource:
     The split is a list in `ImageSets/Main`, or a folder; "all" takes every annotated image.
     """
     layout = VocLayout.find(folder)
-    stems = layout.chosen(asked.split)
+    stems = layout.chosen(asked)
     if not stems:
         raise SourceError(f"{printable(folder)}: no image is listed in it, so none can be packed.")
     boxes_of = dict.fromkeys(stems, 0)
@@ -90,7 +81,7 @@ def open_voc(folder: str, asked: Asked) -> LayoutSource:
         names.update(annotation.names)
         if stem in boxes_of:
             boxes_of[stem] = len(annotation.names)
-    classes = own_or_sorted(VOC_CLASSES, names)
+    classes = VOC_CLASSES if names <= set(VOC_CLASSES) else tuple(sorted(names))
     label_of = {name: label for label, name in enumerate(classes)}
     findings = Findings()
 
@@ -112,7 +103,7 @@ def open_voc(folder: str, asked: Asked) -> LayoutSource:
 
     return LayoutSource(
         kind="voc",
-        title=with_split(folder, asked.split),
+        title=asked.title(folder),
         columns=(
             BOXES,
             BOX_LABELS,
@@ -155,18 +146,18 @@ class VocLayout:
             stems += _xml_stems(self.annotations, below)
         return stems
 
-    def chosen(self, split: str | None) -> list[str]:
+    def chosen(self, asked: Asked) -> list[str]:
         """Return the images of a split, or all there are."""
-        if split == ALL:
+        if asked.all_splits:
             return self.annotated()
         lists = self._lists()
         folders = () if lists else self._split_folders()
         if lists:
-            path = lists[choose_split(self.folder, sorted(lists), split)]
+            path = lists[asked.choose_split(self.folder, sorted(lists))]
             return [safe_name(row[0], printable(path)) for row in _rows(path)]
         if folders and not _xml_stems(self.annotations, ""):
-            return _xml_stems(self.annotations, choose_split(self.folder, folders, split))
-        if split is not None:
+            return _xml_stems(self.annotations, asked.choose_split(self.folder, folders))
+        if asked.split is not None:
             raise SourceError(f"{printable(self.folder)}: no lists of splits in ImageSets/Main.")
         return self.annotated()
 
@@ -274,7 +265,7 @@ def read_voc_xml(path: str) -> VocAnnotation:
 
 
 def _file_name(root: ET.Element) -> str | None:
-    # <path> is the author's own disk, and some tools write it into <filename> too.
+    # <path> is on the author's own disk, and some tools write it into <filename> too.
     name = (root.findtext("filename") or "").strip().replace("\\", "/")
     return os.path.basename(name) or None
 

@@ -36,7 +36,6 @@ from penstock.packing.datasets.layout_source import (
     LabelNames,
     Layout,
     LayoutSource,
-    choose_split,
 )
 from penstock.packing.datasets.segmentation import mask_column
 from penstock.packing.datasets.tar import tar_members, tar_stem, tars_at, why_sequential
@@ -70,13 +69,12 @@ def open_webdataset(path: str, asked: Asked) -> LayoutSource:
 
     Where names tell training from test archives, the split chooses; "all" takes every one.
     """
-    split = asked.split
-    if split is not None and os.path.isfile(path):
+    if asked.split is not None and os.path.isfile(path):
         raise SourceError(
-            f"{printable(path)}: split={split!r} (--split), but one archive has no splits. "
+            f"{printable(path)}: split={asked.split!r} (--split), but one archive has no splits. "
             "Leave it out."
         )
-    shards = [path] if os.path.isfile(path) else _chosen_shards(path, split)
+    shards = [path] if os.path.isfile(path) else _chosen_shards(path, asked)
     survey, places, ends = _Survey(), array("q"), []
     for shard in shards:
         # Labels are small and decide on the classes; the rest need not be read yet.
@@ -116,14 +114,13 @@ WEBDATASET = Layout(
 )
 
 
-def _chosen_shards(folder: str, split: str | None) -> list[str]:
+def _chosen_shards(folder: str, asked: Asked) -> list[str]:
     shards = tars_at(folder)
     sets: dict[str, list[str]] = {}
     for shard in shards:
         sets.setdefault(_NUMBER.sub("", tar_stem(shard)), []).append(shard)
-    if split == ALL or (split is None and not any(map(_names_a_split, sets))) or len(sets) == 1:
-        return shards
-    return sets[choose_split(folder, [*sets, ALL], split)]
+    is_one = len(sets) == 1 or (asked.split is None and not any(map(_names_a_split, sets)))
+    return shards if is_one or asked.all_splits else sets[asked.choose_split(folder, [*sets, ALL])]
 
 
 def _names_a_split(name: str) -> bool:
@@ -146,7 +143,7 @@ def _samples(
         folder, name = os.path.split(member.name)
         stem, _, extension = name.partition(".")
         if not stem or not extension:
-            continue  # such as a README; webdataset leaves it out, too
+            continue  # such as a README; the webdataset library leaves it out, too
         key, extension = f"{folder}/{stem}".lstrip("/"), extension.lower()
         if current is None or current.key != key:
             if current is not None:

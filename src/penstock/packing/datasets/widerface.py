@@ -15,14 +15,7 @@ import numpy as np
 from penstock.errors import SourceError
 from penstock.packing.datasets.annotations import boxes_from_corner_and_size, note_odd_boxes
 from penstock.packing.datasets.files import has_folder, names_in, read_text, safe_name
-from penstock.packing.datasets.layout_source import (
-    Asked,
-    Findings,
-    Layout,
-    LayoutSource,
-    choose_split,
-    with_split,
-)
+from penstock.packing.datasets.layout_source import Asked, Findings, Layout, LayoutSource
 from penstock.packing.items import BOX_LABELS, BOXES, Column, PackItem
 from penstock.printable import printable
 
@@ -47,7 +40,7 @@ def widerface_splits(folder: str) -> list[str]:
 
 def open_widerface(folder: str, asked: Asked) -> LayoutSource:
     """Open a folder with `wider_face_split` and `WIDER_<split>/images`."""
-    chosen = choose_split(folder, widerface_splits(folder), asked.split)
+    chosen = asked.choose_split(folder, widerface_splits(folder))
     path = os.path.join(folder, LISTS, f"wider_face_{chosen}_bbx_gt.txt")
     title = printable(path)
     lines = read_text(path, "text_bytes").splitlines()
@@ -68,7 +61,7 @@ def open_widerface(folder: str, asked: Asked) -> LayoutSource:
 
     return LayoutSource(
         kind="widerface",
-        title=with_split(folder, chosen),
+        title=f"{printable(folder)}, {chosen}",
         columns=(BOXES, BOX_LABELS, FACE_COLUMN),
         read=read,
         length=len(entries),

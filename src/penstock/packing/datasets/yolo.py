@@ -35,15 +35,7 @@ from penstock.packing.datasets.files import (
     read_text,
     recognise_file,
 )
-from penstock.packing.datasets.layout_source import (
-    Asked,
-    Findings,
-    Layout,
-    LayoutSource,
-    choose_split,
-    require,
-    with_split,
-)
+from penstock.packing.datasets.layout_source import Asked, Findings, Layout, LayoutSource, require
 from penstock.packing.items import BOX_LABELS, BOXES, MASKS, Column, PackItem, keypoints_column
 from penstock.packing.mask_runs import encode_runs
 from penstock.printable import printable
@@ -98,7 +90,7 @@ def open_yolo(path: str, asked: Asked) -> LayoutSource:
     parts = find_parts(folder)
     if not parts:
         raise SourceError(f"{printable(folder)}: no folders of images and labels in it.")
-    chosen = choose_split(folder, list(parts), asked.split)
+    chosen = asked.choose_split(folder, list(parts))
     part, config = parts[chosen], read_config(folder, given)
     names = PathTable.from_paths(part.image_names())
     if not len(names):
@@ -113,7 +105,7 @@ def open_yolo(path: str, asked: Asked) -> LayoutSource:
     reader = _YoloReader(part, names, config, survey, findings)
     return LayoutSource(
         kind="yolo",
-        title=with_split(folder, chosen),
+        title=printable(folder) + (f", {chosen}" if chosen else ""),
         columns=tuple(columns),
         read=reader.read,
         read_unmasked=replace(reader, masks=False).read,
@@ -364,7 +356,7 @@ def _load_yaml(path: str) -> dict[str, Any]:
         config = yaml.safe_load(text)
     except SourceError:
         raise
-    # Its constructors raise nearly anything on odd tags: KeyError, AttributeError, IndexError ...
+    # On odd tags it raises nearly anything: KeyError, AttributeError, IndexError ...
     except Exception as error:
         raise SourceError(f"{where}: not valid yaml ({error}).") from error
     return config if isinstance(config, dict) else {}

@@ -28,7 +28,7 @@ _SAME: Table = _LEVELS.astype(np.uint8)
 
 
 class ImageLibrary(ABC, Generic[ImageT]):
-    """Does what was drawn with the means of one library, whose own type of RGB image is ImageT."""
+    """Carries out moves with the means of one library, whose own type of RGB image is ImageT."""
 
     @abstractmethod
     def open(self, source: Source, sample: int, pixel_limit: int) -> ImageT:
@@ -59,7 +59,7 @@ class ImageLibrary(ABC, Generic[ImageT]):
 
 
 class ArrayLibrary(ImageLibrary[Pixels]):
-    """Crops, mirrors and mixes by NumPy; the rest is up to the library."""
+    """A library of arrays: crops, mirrors and mixes by NumPy, leaves the rest to subclasses."""
 
     @abstractmethod
     def pad(self, image: Pixels, borders: Borders, mode: PadMode, fill: Colour) -> Pixels:
@@ -133,7 +133,7 @@ def _ints(
 
 
 def blend_table(start: int, factor: float) -> Table:
-    """`start` at factor 0, the level itself at 1, beyond either for others; fractions cut off."""
+    """From `start` at factor 0 to the level itself at 1, and beyond; fractions are cut off."""
     values: npt.NDArray[np.float32] = np.float32(start) + np.float32(factor) * (
         _LEVELS - start
     ).astype(np.float32)

@@ -33,7 +33,7 @@ _NEAREST, _BILINEAR = 0, 2  # Pillow's numbers
 
 
 class NumpyLibrary(ArrayLibrary):
-    """Blur, noise, elastic bending and erasing are the reference's, which is NumPy as well."""
+    """Blur, noise, elastic bending and erasing are those of the oracle, which is NumPy as well."""
 
     def open(self, source: Source, sample: int, pixel_limit: int) -> Pixels:
         """Decode by Pillow: NumPy cannot."""
@@ -82,7 +82,7 @@ class NumpyLibrary(ArrayLibrary):
 
 
 def _nearest(before: int, after: int) -> Ints:
-    """Places are added up as Pillow does: rounding decides where one lies between two pixels."""
+    """Add places up as Pillow does: their rounding decides where one lies between two pixels."""
     steps = np.full(after, before / after)
     steps[0] /= 2
     places = np.cumsum(steps)
@@ -90,7 +90,7 @@ def _nearest(before: int, after: int) -> Ints:
 
 
 def _resize_down(pixels: Pixels | Values, after: int, filter: int) -> Values:
-    """Along the first axis; one tap of all outputs at a time, so that memory stays that of them."""
+    """Resize along the first axis, one tap of all outputs at a time to need little memory."""
     before = len(pixels)
     resized = np.zeros((after, *pixels.shape[1:]), dtype=np.float32)
     for rows, weights in zip(*_resize_taps(before, after, filter), strict=True):
@@ -208,7 +208,7 @@ def _warp_taps(place: Floats, length: int, filter: int) -> list[tuple[Ints, Floa
 
 
 def _warp_cubic(distance: Floats) -> Floats:
-    """Keys' kernel with -1: Pillow warps with another one than it resizes with."""
+    """Keys' kernel with -1: Pillow warps with another kernel than it resizes with."""
     near = (distance - 2) * distance**2 + 1
     far = ((-distance + 5) * distance - 8) * distance + 4
     return np.where(distance < 1, near, far)
@@ -218,7 +218,7 @@ def _warp_cubic(distance: Floats) -> Floats:
 
 
 def _blend(start: Pixels, end: Pixels, factor: float) -> Pixels:
-    """`start` at factor 0, `end` at 1, beyond either for other factors; fractions are cut off."""
+    """From `start` at factor 0 to `end` at 1, and beyond; fractions are cut off."""
     begin = start.astype(np.float32)
     values: npt.NDArray[np.float32] = begin + np.float32(factor) * (end - begin)
     return values.clip(0, 255).astype(np.uint8)

@@ -54,7 +54,7 @@ _SMOOTH = np.array([[1, 1, 1], [1, 5, 1], [1, 1, 1]], dtype=np.float32) / 13
 
 
 class OpenCvLibrary(ArrayLibrary):
-    """RGB throughout. Noise, erasing and the order of channels are NumPy's, for lack of a call.
+    """RGB throughout. Noise, erasing and swapped channels are NumPy's: OpenCV has no call for them.
 
     OpenCV has threads of its own; `cv2.setNumThreads(0)` leaves them to the loader.
     """
@@ -157,7 +157,7 @@ def _gray(image: Pixels) -> Pixels:
 
 
 def _blend(start: Pixels, end: Pixels, factor: float) -> Pixels:
-    """`start` at factor 0, `end` at 1; rounded, where Pillow cuts off."""
+    """From `start` at factor 0 to `end` at 1; rounded, where Pillow cuts off."""
     return cv2.addWeighted(end, factor, start, 1 - factor, 0)
 
 

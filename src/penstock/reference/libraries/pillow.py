@@ -52,8 +52,8 @@ class PillowLibrary(ImageLibrary[PIL.Image.Image]):
 def open_rgb(source: Source, sample: int, pixel_limit: int) -> PIL.Image.Image:
     """Return `Image.open(file).convert("RGB")`: first frame, not turned by EXIF.
 
-    Any failure is a DecodeError whose message lacks the file's name; the caller adds it. One of
-    the machine is a ResourceError instead.
+    Any failure is a DecodeError whose message lacks the file's name; the caller adds it. A failure
+    of the machine is a ResourceError instead.
     """
     try:
         file = source.open(sample)
@@ -81,7 +81,7 @@ def decode_rgb(source: Source, sample: int, pixel_limit: int) -> npt.NDArray[np.
 def open_listening(
     open_image: Callable[[Source, int, int], ImageT], source: Source, sample: int, pixel_limit: int
 ) -> tuple[ImageT, str]:
-    """Return the image, and what Pillow said about its file; a DecodeError says that as well."""
+    """Return the image and Pillow's warnings about its file, which a DecodeError says as well."""
     try:
         with heard() as messages:
             image = open_image(source, sample, pixel_limit)

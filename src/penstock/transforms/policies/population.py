@@ -164,7 +164,7 @@ class Schedule:
     stages: tuple[Stage, ...]
 
     def stage_at(self, epoch: int) -> Stage:
-        """The stage of an epoch; the last one goes on for ever."""
+        """The stage of an epoch; the last stage has no end."""
         return [stage for stage in self.stages if stage.from_epoch <= epoch][-1]
 
 

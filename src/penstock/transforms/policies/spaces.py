@@ -39,7 +39,7 @@ from penstock.transforms.policies.ops import (
 )
 
 Ops = tuple[PolicyOp, ...]
-Most = Callable[[Sizes], Floats]  # the argument at the highest level, for images of these sizes
+Most = Callable[[Sizes], Floats]  # the argument at the highest level, by image size
 
 MOST_LEVEL = 10  # of all but torchvision's
 
@@ -219,7 +219,7 @@ def _level_ops(
     factor: LevelToArgument = _around_one,
     signed: bool = False,
 ) -> Ops:
-    """What all three have, in the order of all three."""
+    """The ops that timm, the TPU models and PBA share, in the order that they share too."""
     named = (_COLOR, _CONTRAST, _BRIGHTNESS, _SHARPNESS)
     return (
         _AUTO_CONTRAST,

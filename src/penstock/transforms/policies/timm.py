@@ -160,7 +160,7 @@ class TimmRandAugment(ImageOp):
         if not self._settings.weighted:
             picked = [draws.integers(len(names)) for _ in range(turns)]
             return np.array(picked, dtype=np.int64).reshape(turns, len(draws.samples))
-        # The first of exponential waiting times, the second and so on: a choice by weight each.
+        # Sorted exponential waiting times: the same as choosing by weight, without repetition.
         weights = np.array([_WEIGHTS[name] for name in names])
         waits = -np.log1p(-draws.units(len(names))) / weights[:, None]
         return np.argsort(waits, axis=0)[:turns]
@@ -214,7 +214,7 @@ def _read_section(settings: TimmSettings, section: str, config: str) -> TimmSett
 
 
 def _override(settings: TimmSettings, hparams: dict[str, Any]) -> TimmSettings:
-    """What hparams say goes before the string, as in timm."""
+    """As in timm, hparams take precedence over the string."""
     if "magnitude_std" in hparams:
         settings = replace(settings, magnitude_std=float(hparams["magnitude_std"]))
     if hparams.get("magnitude_max"):

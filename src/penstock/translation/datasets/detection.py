@@ -7,7 +7,7 @@ are.
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from functools import partial
 from typing import Any
@@ -71,19 +71,13 @@ def _read_raw(dataset: Any) -> DatasetContents:
     load, python = partial(_load_voc if is_voc else _load_coco, dataset), "the annotation"
     if target_transform is not None:
         python += f", target_transform={describe(target_transform)}"
-    form = TargetForm(partial(_build_raw, load, target_transform), python)
-    return _contents(dataset, paths, transform, None, form)
 
+    def build(position: int, moved: Mapping[str, Any]) -> Any:
+        del moved
+        target = load(position)
+        return target if target_transform is None else target_transform(target)
 
-def _build_raw(
-    load: Callable[[int], Any],
-    target_transform: Callable[[Any], Any] | None,
-    position: int,
-    moved: Mapping[str, Any],
-) -> Any:
-    del moved
-    target = load(position)
-    return target if target_transform is None else target_transform(target)
+    return _contents(dataset, paths, transform, None, TargetForm(build, python))
 
 
 def _contents(
@@ -118,7 +112,8 @@ def _read_wrapped_coco(dataset: Any, target_keys: Any) -> tuple[Targets, TargetF
             f"target_keys are {target_keys!r}; masks are not followed here. Leave them out, or "
             "pack the data set with its masks"
         )
-    objects = [_load_coco(dataset, position) for position in range(len(dataset.ids))]
+    image_ids = tuple(dataset.ids)
+    objects = [_load_coco(dataset, position) for position in range(len(image_ids))]
     _check_keys(dataset, objects, keys)
     together = [each for of_image in objects for each in of_image]
     try:
@@ -128,28 +123,20 @@ def _read_wrapped_coco(dataset: Any, target_keys: Any) -> tuple[Targets, TargetF
         raise UnfollowableError(str(error).rstrip(".")) from error
     whole = np.array([*map(_are_whole, objects)])
     targets = _read_targets("CocoDetection", objects, boxes, labels, whole, BoxFormat.XYWH)
-    form = TargetForm(partial(_build_wrapped_coco, tuple(dataset.ids), objects, keys))
-    return replace(targets, format=BoxFormat.XYXY), form
 
-
-def _build_wrapped_coco(
-    image_ids: tuple[int, ...],
-    objects: list[Any],
-    keys: frozenset[str],
-    position: int,
-    moved: Mapping[str, Any],
-) -> dict[str, Any]:
-    """What the wrapper gives: the keys asked for; an image without objects has only its id."""
-    annotations = objects[position]
-    target: dict[str, Any] = {}
-    if "image_id" in keys or not annotations:
-        target["image_id"] = image_ids[position]
-    if not annotations:
+    def build(position: int, moved: Mapping[str, Any]) -> dict[str, Any]:
+        """The keys asked for; an image without objects has only its id."""
+        annotations = objects[position]
+        target: dict[str, Any] = {}
+        if "image_id" in keys or not annotations:
+            target["image_id"] = image_ids[position]
+        if annotations:
+            target |= {key: moved[key] for key in _FOLLOWING if key in keys}
+            for key in sorted(keys - _COCO_KEYS):
+                target[key] = [annotation[key] for annotation in annotations]
         return target
-    target |= {key: moved[key] for key in _FOLLOWING if key in keys}
-    for key in sorted(keys - _COCO_KEYS):
-        target[key] = [annotation[key] for annotation in annotations]
-    return target
+
+    return replace(targets, format=BoxFormat.XYXY), TargetForm(build)
 
 
 def _check_keys(dataset: Any, objects: list[Any], keys: Iterable[str]) -> None:
@@ -192,14 +179,12 @@ def _read_wrapped_voc(dataset: Any, target_keys: Any) -> tuple[Targets, TargetFo
     keys = frozenset(_FOLLOWING if all_keys is None else all_keys)
     # The annotation is read again for each sample, since the user may change it.
     python = "parse_voc_xml" if "annotation" in keys else ""
-    return targets, TargetForm(partial(_build_wrapped_voc, dataset, keys), python)
 
+    def build(position: int, moved: Mapping[str, Any]) -> dict[str, Any]:
+        target = _load_voc(dataset, position) if "annotation" in keys else {}
+        return {**target, **{key: moved[key] for key in _FOLLOWING if key in keys}}
 
-def _build_wrapped_voc(
-    dataset: Any, keys: frozenset[str], position: int, moved: Mapping[str, Any]
-) -> dict[str, Any]:
-    target = _load_voc(dataset, position) if "annotation" in keys else {}
-    return {**target, **{key: moved[key] for key in _FOLLOWING if key in keys}}
+    return targets, TargetForm(build, python)
 
 
 def _read_targets(

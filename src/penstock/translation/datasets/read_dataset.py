@@ -71,7 +71,7 @@ def _read_sample(dataset: Any, sample: Value) -> DatasetContents:
     for path in paths:
         if not isinstance(path, (str, bytes, os.PathLike)):
             raise UnfollowableError(f"images are opened from {type(path).__name__}, not by path")
-    samples = DatasetContents(
+    contents = DatasetContents(
         title=type(dataset).__qualname__,
         paths=paths,
         labels=np.zeros(len(paths), np.int64),
@@ -81,12 +81,12 @@ def _read_sample(dataset: Any, sample: Value) -> DatasetContents:
         nesting=_nesting(sample),
     )
     if not rest:
-        return samples
+        return contents
     if len(rest) == 1 and _is_label(rest[0]):
         labels = _read_labels(rest[0])
-        return replace(samples, labels=labels, classes=_read_classes(dataset, labels))
+        return replace(contents, labels=labels, classes=_read_classes(dataset, labels))
     return replace(
-        samples,
+        contents,
         labels=np.arange(len(paths)),
         nesting=(IMAGE, LABEL),
         target_form=TargetForm(partial(_build_target, _target_of(sample))),

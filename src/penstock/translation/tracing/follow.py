@@ -16,7 +16,6 @@ from dataclasses import dataclass, replace
 from types import FunctionType, MethodType
 from typing import Any
 
-from penstock.translation.tracing.calls import call_function, call_method, look_up, makes_array
 from penstock.translation.tracing.values import (
     Column,
     Known,
@@ -26,7 +25,11 @@ from penstock.translation.tracing.values import (
     Tuple,
     UnfollowableError,
     Value,
+    call_function,
+    call_method,
     known,
+    look_up,
+    makes_array,
     map_columns,
 )
 from penstock.translation.transforms.identify import is_of_a_library

@@ -129,14 +129,9 @@ class MiddleCrop(ImageOp):
         """Nothing is drawn: the box follows from the image's size."""
         small = (sizes.height < self.height) | (sizes.width < self.width)
         _require_room("MiddleCrop", f"{self.height}x{self.width}", small, draws, sizes)
-        return (
-            CropMove(
-                (sizes.height - self.height) // 2,
-                (sizes.width - self.width) // 2,
-                repeat(self.height, sizes),
-                repeat(self.width, sizes),
-            ),
-        )
+        height, width = repeat(self.height, sizes), repeat(self.width, sizes)
+        top, left = (sizes.height - height) // 2, (sizes.width - width) // 2
+        return (CropMove(top, left, height, width),)
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -152,14 +147,9 @@ class FixedCrop(ImageOp):
         """Nothing is drawn."""
         small = (sizes.height < self.bottom) | (sizes.width < self.right)
         _require_room("FixedCrop", f"up to {self.bottom}x{self.right}", small, draws, sizes)
-        return (
-            CropMove(
-                repeat(self.top, sizes),
-                repeat(self.left, sizes),
-                repeat(self.bottom - self.top, sizes),
-                repeat(self.right - self.left, sizes),
-            ),
-        )
+        height, width = self.bottom - self.top, self.right - self.left
+        box = (repeat(side, sizes) for side in (self.top, self.left, height, width))
+        return (CropMove(*box),)
 
 
 @dataclass(frozen=True, slots=True, repr=False)

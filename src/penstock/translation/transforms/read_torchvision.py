@@ -71,15 +71,8 @@ NOT_TO_THE_BYTE = {
 
 # These do the same to a gray image as to one with three equal channels.
 SAME_FOR_GRAY = (
-    "CenterCrop",
-    "Pad",
-    "RandomAffine",
-    "RandomCrop",
-    "RandomHorizontalFlip",
-    "RandomResizedCrop",
-    "RandomRotation",
-    "RandomVerticalFlip",
-    "Resize",
+    *("CenterCrop", "Pad", "RandomAffine", "RandomCrop", "RandomHorizontalFlip"),
+    *("RandomResizedCrop", "RandomRotation", "RandomVerticalFlip", "Resize"),
 )
 
 # Boxes of whole numbers are cut off after these, where the last bit of a product can decide.

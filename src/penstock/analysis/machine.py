@@ -1,0 +1,114 @@
+"""The machine that was measured on: what it is, and how much of it other programs used."""
+
+from __future__ import annotations
+
+import os
+import platform
+from collections.abc import Iterable
+from dataclasses import dataclass
+from importlib import metadata
+from pathlib import Path
+
+from penstock import _core
+from penstock._version import __version__
+from penstock.usable_cores import usable_cores
+
+_CPU_INFO = Path("/proc/cpuinfo")
+_LIBRARIES = ("torch", "torchvision", "pillow", "numpy")
+_STAT = "/proc/stat"
+_IDLE_FIELDS = (3, 4)  # idle and waiting for disks, in proc(5)'s order
+_GUEST_FIELD = 8  # from here on counted in earlier fields already
+WORTH_SAYING = 0.1
+TOO_BUSY = 0.2  # rates that are wrong by as much lead to wrong advice
+
+
+def describe_environment() -> dict[str, str]:
+    """Return names and versions, as far as they can be had."""
+    found = {
+        "penstock": __version__,
+        "instructions": _core.active_isa(),
+        "CPU": _cpu_name(),
+        "cores": str(usable_cores()),
+        "system": platform.platform(),
+        "Python": platform.python_version(),
+    }
+    for name in _LIBRARIES:
+        try:
+            found[name] = metadata.version(name)
+        except metadata.PackageNotFoundError:
+            continue
+    return found
+
+
+def _cpu_name() -> str:
+    if _CPU_INFO.exists():
+        for line in _CPU_INFO.read_text(encoding="utf-8").splitlines():
+            if line.startswith("model name"):
+                return line.partition(":")[2].strip()
+    return platform.processor() or platform.machine()
+
+
+@dataclass(frozen=True, slots=True)
+class CpuSeconds:
+    """CPU time of our cores so far: of everybody, and of this process and its ended children."""
+
+    everybody: float
+    ours: float
+    passed: float  # cores times time
+
+
+def read_cpu_seconds() -> CpuSeconds | None:
+    """Read the counters; None where the system does not show them."""
+    try:
+        with open(_STAT, encoding="ascii") as file:
+            lines = file.readlines()
+        everybody, passed = sum_cores(lines, os.sched_getaffinity(0), os.sysconf("SC_CLK_TCK"))
+    except (OSError, ValueError, AttributeError):
+        return None
+    ours = os.times()
+    return CpuSeconds(
+        everybody, ours.user + ours.system + ours.children_user + ours.children_system, passed
+    )
+
+
+def sum_cores(lines: Iterable[str], cores: Iterable[int], ticks_a_s: int) -> tuple[float, float]:
+    """Return seconds that these cores were busy, and seconds that passed on them."""
+    names = {f"cpu{core}" for core in cores}
+    busy = passed = 0
+    for line in lines:
+        name, *fields = line.split()
+        if name in names:
+            ticks = [int(field) for field in fields[:_GUEST_FIELD]]
+            passed += sum(ticks)
+            busy += sum(ticks) - sum(ticks[field] for field in _IDLE_FIELDS)
+    return busy / ticks_a_s, passed / ticks_a_s
+
+
+def competing_load(before: CpuSeconds | None, after: CpuSeconds | None) -> float | None:
+    """Return the share of our cores' time that other programs used; None if that is not known."""
+    if before is None or after is None or after.passed <= before.passed:
+        return None
+    theirs = (after.everybody - before.everybody) - (after.ours - before.ours)
+    return min(1.0, max(0.0, theirs / (after.passed - before.passed)))
+
+
+def caution_of_competing_load(share: float | None) -> tuple[str, ...]:
+    """Return what a reader must know of it: a line if it is worth mentioning, or nothing."""
+    if share is None or not WORTH_SAYING <= share < TOO_BUSY:
+        return ()
+    told = (
+        f"CAUTION: other programs used {share:.0%} of the cores meanwhile, so rates are too low "
+        "and uncertain; measure again when the machine is idle"
+    )
+    return (told,)
+
+
+def busy_banner(share: float | None) -> str:
+    """Return why nothing is concluded from what was measured; nothing on a quiet machine."""
+    if share is None or share < TOO_BUSY:
+        return ""
+    return (
+        f"No verdict: other programs used {share:.0%} of the cores while this was measured, so the "
+        "rates are too low, and not to be compared with each other. Measure again when the "
+        "machine is idle."
+    )
