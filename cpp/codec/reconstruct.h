@@ -18,7 +18,7 @@ inline constexpr int kBlockGroup = 4;
 /// Transforms `blocks` blocks that lie side by side. Any coefficients and quantisers are fine:
 /// what overflows in libjpeg-turbo overflows here in the same way.
 ///
-/// - `coefficients`: 64 int16 a block, natural order, 64-byte aligned; read and then zeroed,
+/// - `coefficients`: 64 int16 per block, natural order, 64-byte aligned; read and then zeroed,
 ///   up to the next multiple of kBlockGroup.
 /// - `quant`: 64 values, natural order.
 /// - `plane`: first sample of the first block; 8 rows of at least
@@ -95,7 +95,7 @@ using SparseIdct = decltype(&scalar::sparse_idct);
 // Inverse DCTs that turn a block of 8x8 coefficients into fewer samples: those of an image of that
 // much lower resolution. Frequencies that such an image cannot hold are left out.
 
-/// The transform to height x width samples a block, for `IdctRow`'s arguments: it writes `height`
+/// The transform to height x width samples per block, for `IdctRow`'s arguments: it writes `height`
 /// rows of round_up(blocks, kBlockGroup) * width bytes.
 ///
 /// - Sides are 8, 4, 2 or 1, and equal unless one is twice the other.

@@ -31,7 +31,7 @@ void write_section(std::vector<uint8_t>& bytes, const RestoreSection& section);
 /// Returns nullptr, or what is wrong with the bytes.
 const char* read_section(RestoreSection& section, std::span<const uint8_t> bytes);
 
-// Numbers in as many bytes as they need, seven bits a byte, lowest first (LEB128).
+// Numbers in as many bytes as they need, seven bits per byte, lowest first (LEB128).
 
 inline void append_variable_length(std::vector<uint8_t>& bytes, uint64_t number) {
   for (; number >= 0x80; number >>= 7) bytes.push_back(static_cast<uint8_t>(number | 0x80));

@@ -23,8 +23,8 @@ struct MixPart {
 int mixed_channels(std::span<const MixPart> parts);
 
 /// Sets `out` to the sum of weight * image, made in float32 from the first part to the last with
-/// one rounding a product and one a sum, as tensors do. What leaves 0 .. 255 is cut off, and
-/// fractions are.
+/// one rounding per product and one per sum, as tensors do. Fractions are cut off, and so is what
+/// lies beyond 0 .. 255.
 ///
 /// Requires: at least one part; parts of the size of `out`, which has mixed_channels(parts) and
 /// lies apart from them; rows of `out` may be written up to kRowSlack bytes past their end.
