@@ -10,6 +10,7 @@ void translate_errors();
 
 void bind_kernels(nanobind::module_& m);
 void bind_instruction_sets(nanobind::module_& m);
+void bind_contract(nanobind::module_& m);
 void bind_batch_buffer(nanobind::module_& m);
 void bind_engine(nanobind::module_& m);
 void bind_mapped_file(nanobind::module_& m);

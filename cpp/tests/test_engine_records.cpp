@@ -38,11 +38,11 @@ struct Result {
 };
 
 Result run(Engine& engine, std::span<const uint8_t> bytes, Storage storage) {
-  const auto chunk = engine.open_records({{bytes, storage, kHeight, kWidth}});
-  engine.read_records(0, chunk, {{0, {5, 0, 30, kWidth}}});
-  chunk->wait();
-  if (!chunk->items[0].problem.empty()) {
-    engine.recycle(*chunk);
+  const auto part = engine.open_mapped({{bytes, storage, kHeight, kWidth}});
+  engine.read_mapped(0, part, {{0, {5, 0, 30, kWidth}}});
+  part->wait();
+  if (!part->samples[0].problem.empty()) {
+    engine.recycle(*part);
     return {{}, false};
   }
   Result result{std::vector<uint8_t>(30 * 40 * 3), true};
@@ -59,11 +59,11 @@ Result run(Engine& engine, std::span<const uint8_t> bytes, Storage storage) {
   output.height = 30;
   output.width = 40;
   output.layout = Layout::hwc;
-  chunk->assignments = {{0, {{&step, 1}, {}}, output}};
-  engine.run(0, chunk);
-  chunk->wait();
-  result.ok = chunk->items[0].result.status == DecodeStatus::ok;
-  engine.recycle(*chunk);
+  part->assignments = {{0, {{&step, 1}, {}}, output}};
+  engine.run(0, part);
+  part->wait();
+  result.ok = part->samples[0].result.status == DecodeStatus::ok;
+  engine.recycle(*part);
   return result;
 }
 

@@ -144,25 +144,33 @@ Step random_step(Draw& draw, int& height, int& width) {
 Effect random_warp(Draw& draw, int32_t after_step, int& height, int& width) {
   const auto part = [&] { return draw.between(-150, 150) / 100.0; };
   Effect effect{EffectKind::affine, after_step, height, width, {}};
-  double* numbers = effect.numbers;
+  Parameters<EffectKind::affine> affine{};
   switch (draw.between(0, 3)) {
-    case 0:  // elastic
+    case 0: {
+      Parameters<EffectKind::elastic> elastic{};
+      elastic.alpha_across = elastic.alpha_down = 10;
+      elastic.sigma_across = elastic.sigma_down = 1;
+      elastic.key[0] = draw.between(0, 1000);
       effect.kind = EffectKind::elastic;
-      numbers[0] = numbers[1] = 10;
-      numbers[2] = numbers[3] = 1;
-      numbers[6] = draw.between(0, 1000);
+      write_parameters<EffectKind::elastic>(effect.numbers, elastic);
       return effect;
-    case 1:  // perspective
+    }
+    case 1: {
+      Parameters<EffectKind::perspective> perspective{};
+      for (int i = 0; i < 6; ++i) perspective.matrix[i] = part();
+      perspective.matrix[6] = perspective.matrix[7] = part() / 50;
       effect.kind = EffectKind::perspective;
-      for (int i = 0; i < 6; ++i) numbers[i] = part();
-      numbers[6] = numbers[7] = part() / 50;
+      write_parameters<EffectKind::perspective>(effect.numbers, perspective);
       break;
+    }
     case 2:  // a scale
-      numbers[0] = numbers[4] = 0.5 + draw.between(0, 100) / 100.0;
-      numbers[2] = numbers[5] = part();
+      affine.matrix[0] = affine.matrix[4] = 0.5 + draw.between(0, 100) / 100.0;
+      affine.matrix[2] = affine.matrix[5] = part();
+      write_parameters<EffectKind::affine>(effect.numbers, affine);
       break;
     default:
-      for (int i = 0; i < 6; ++i) numbers[i] = part();
+      for (double& number : affine.matrix) number = part();
+      write_parameters<EffectKind::affine>(effect.numbers, affine);
   }
   height = effect.height = draw.between(1, 40);
   width = effect.width = draw.between(1, 40);

@@ -8,7 +8,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 from penstock.errors import ResourceError
 
-# System calls that fail with these say nothing about the file: cpp/engine/read_file.cpp has the
+# System calls that fail with these say nothing about the file: cpp/engine/read_sample.cpp has the
 # same list.
 _OF_THE_MACHINE = frozenset(
     {

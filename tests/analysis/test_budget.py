@@ -14,7 +14,7 @@ from penstock.analysis.device import devices as choosing
 from penstock.analysis.device.devices import EmulatedDevice, StepDevice, computes_elsewhere
 from penstock.analysis.measure import Effort
 from penstock.analysis.rate_model import Point, contradiction
-from penstock.analysis.subject.subject import IterableSubject, open_subject
+from penstock.analysis.subject.subject import Subject, open_subject
 from penstock.results.records import Verdict
 
 
@@ -69,7 +69,7 @@ def test_what_there_is_no_time_for_is_named_and_off_the_plan():
 
 
 def test_a_first_look_sees_the_pace():
-    seen, batch = look(IterableSubject([np.zeros((4, 3, 2, 2))] * 40), EmulatedDevice(1e6))
+    seen, batch = look(Subject([np.zeros((4, 3, 2, 2))] * 40), EmulatedDevice(1e6))
 
     assert batch.shape == (4, 3, 2, 2)
     assert seen.image_s > 0

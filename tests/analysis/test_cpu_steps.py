@@ -8,7 +8,7 @@ import pytest
 from penstock.analysis.device.devices import EmulatedDevice, StepDevice
 from penstock.analysis.measure import Effort, Run, RunsByCores, StepAlone, measure_rates
 from penstock.analysis.rate_model import CoreModel, core_points
-from penstock.analysis.subject.subject import IterableSubject
+from penstock.analysis.subject.subject import Subject
 from penstock.analysis.verdict import Measurements
 from penstock.analysis.what_if import Model, what_ifs
 from penstock.results.records import Rate, Steps
@@ -34,7 +34,7 @@ def compute(batch):
 def test_a_step_that_computes_is_measured_on_each_number_of_cores():
     alone = step(100.0)
     measured = measure_rates(
-        IterableSubject([BATCH] * 4),
+        Subject([BATCH] * 4),
         StepDevice(compute),
         [1],
         EFFORT,
@@ -50,7 +50,7 @@ def test_a_step_that_computes_is_measured_on_each_number_of_cores():
 def test_a_step_that_computes_elsewhere_is_not():
     alone = step(100.0, cpu_s=1e-5)
     measured = measure_rates(
-        IterableSubject([BATCH] * 4),
+        Subject([BATCH] * 4),
         EmulatedDevice(1e5),
         [1],
         EFFORT,

@@ -4,7 +4,7 @@ from PIL import Image
 
 from penstock import Loader
 from penstock import transforms as T
-from penstock.analysis.subject.penstock_subject import PenstockSubject
+from penstock.analysis.subject.subject import PenstockSubject
 from penstock.costs.loader_costs import measure_loader
 from penstock.costs.plan_variants import changes_size, keep_only, op_nodes, with_layers
 from penstock.planner.plan import as_written

@@ -146,3 +146,24 @@ def test_a_loader_of_ours(transform, files):
     assert len({op.name for op in profiled}) == len(profiled)
     assert_shares_add_up(analysed)
     assert_shares_add_up(profiled)
+
+
+def test_whatever_else_a_data_set_holds_is_left_alone(files, torchvision):
+    """Attributes may be anything: only what is composed of ops is looked into."""
+    data = pytest.importorskip("torch.utils.data")
+
+    class Odd:
+        p = "a column"
+        datasets = 3
+
+        def __call__(self):
+            raise AssertionError
+
+    dataset = Photos(files, plain(torchvision.transforms.v2))
+    dataset.table = Odd()
+    dataset.datasets = 3
+    before = dict(vars(dataset))
+    profiled = by_profile(dataset, files)
+
+    assert described(profiled) == described(by_analyze(data.DataLoader(dataset, batch_size=2)))
+    assert vars(dataset) == before

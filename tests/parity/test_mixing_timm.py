@@ -12,12 +12,11 @@ import numpy as np
 import pytest
 
 from penstock import transforms as T
+from penstock._core import Element, MixKind
 from penstock.geometry import Size
 from penstock.loading.mix import mix_native, soften
 from penstock.rng import BATCH_STREAM, Draws
-from penstock.transforms.batch_op import MixKind
 from penstock.transforms.mixing import timm_box
-from penstock.transforms.values import Element
 from statistics_of_draws import assert_same_distribution, assert_same_frequencies
 
 CLASSES = 5

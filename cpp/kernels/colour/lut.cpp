@@ -1,57 +1,14 @@
 #include "kernels/colour/lut.h"
 
-#include <algorithm>
 #include <cmath>
-#include <cstring>
 
 #include "kernels/colour/variants.h"
 
 namespace penstock {
-namespace {
-
-template <class Level>
-Lut same_for_all_channels(Level level_after) {
-  Lut table;
-  for (int level = 0; level < 256; ++level)
-    table.value[0][level] = static_cast<uint8_t>(level_after(level));
-  std::memcpy(table.value[1], table.value[0], 256);
-  std::memcpy(table.value[2], table.value[0], 256);
-  return table;
-}
-
-}  // namespace
 
 void compose(Lut& table, const Lut& next) {
   for (int c = 0; c < 3; ++c)
     for (uint8_t& level : table.value[c]) level = next.value[c][level];
-}
-
-Lut blend_table(int from, float factor) {
-  const float base = static_cast<float>(from);
-  return same_for_all_channels([=](int level) {
-    const float blended = base + factor * static_cast<float>(level - from);
-    // Written so that a NaN (0 * infinity) becomes 0.
-    return blended > 0 ? static_cast<int>(std::min(blended, 255.0f)) : 0;
-  });
-}
-
-Lut posterize_table(int bits) {
-  const int kept = 0xff00 >> std::clamp(bits, 0, 8);
-  return same_for_all_channels([=](int level) { return level & kept; });
-}
-
-Lut solarize_table(double threshold) {
-  return same_for_all_channels([=](int level) { return level < threshold ? level : 255 - level; });
-}
-
-Lut solarize_add_table(int amount, double threshold) {
-  const int added = std::clamp(amount, -255, 255);
-  return same_for_all_channels(
-      [=](int level) { return level < threshold ? std::clamp(level + added, 0, 255) : level; });
-}
-
-Lut invert_table() {
-  return same_for_all_channels([](int level) { return 255 - level; });
 }
 
 bool is_bit_change(BitChange& change, const uint8_t* table) {

@@ -7,25 +7,13 @@
 
 namespace penstock {
 
-/// What becomes of each level of each channel. A gray image uses the first row only; the makers
-/// below fill all three.
+/// What becomes of each level of each channel. A gray image uses the first row only.
 struct Lut {
   alignas(64) uint8_t value[3][256];
 };
 
 /// `table` becomes: first `table`, then `next`.
 void compose(Lut& table, const Lut& next);
-
-/// As Pillow's Image.blend of a constant `from` and the image: brightness has `from` 0, contrast
-/// the mean of the gray image.
-Lut blend_table(int from, float factor);
-/// Keeps the highest `bits` bits.
-Lut posterize_table(int bits);
-/// Inverts levels that are not below the threshold.
-Lut solarize_table(double threshold);
-/// Adds to levels that are below the threshold.
-Lut solarize_add_table(int amount, double threshold);
-Lut invert_table();
 
 /// A table that only drops or flips bits: (level & keep) ^ flip.
 struct BitChange {

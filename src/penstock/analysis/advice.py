@@ -13,7 +13,7 @@ from penstock.costs.costs import Cost
 from penstock.results.records import Advice, Verdict, WhatIf
 
 _WORTH_SAYING = 1.03
-_LARGE_SHARE = 0.2  # of an image's time: a smaller part is no place to begin
+_LARGE_SHARE = 0.2  # of an image's time: a smaller part is not worth starting with
 _Gain = Callable[[float], float]
 PACK, FAST = "packed (.pen)", 'fidelity="fast"'
 ACCELERATE = "penstock.accelerate"
@@ -124,7 +124,7 @@ def _from_changes(changes: tuple[WhatIf, ...], facts: Measurements) -> Iterator[
 
 
 def _on_whose(facts: Measurements, before: str = "") -> str:
-    """Name an accelerator that nobody measured; nothing for a real one."""
+    """Name an accelerator that was assumed, not measured; nothing for a real one."""
     if facts.emulated_rate is None:
         return ""
     return f"{before}an accelerator of {facts.emulated_rate:,.0f} images/s"

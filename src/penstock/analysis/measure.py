@@ -21,11 +21,11 @@ Say = Callable[[str], None]
 
 _WARM_UP_STEPS = _TIMED_STEPS = 3
 _OF_EACH_WORKER = 3
-# An epoch of fewer batches than so many times those in flight never gets going: what counts then
-# is the whole of it.
+# An epoch with fewer batches than this many times those in flight never reaches its full speed:
+# then the whole epoch counts.
 _SHORT_EPOCH = 4
 TIMED_BATCHES = 3  # at least, after what was in flight
-_PATIENCE = 10  # so many times the seconds asked for may pass until then
+_PATIENCE = 10  # times the seconds asked for may pass until then
 _LEAST_PATIENCE_S = 5.0  # where a number of batches is asked for
 
 
@@ -188,7 +188,7 @@ class StepAlone:
     """S: steps on one batch that stays where it is."""
 
     rate: Rate
-    cpu_s: float  # of this process, an image
+    cpu_s: float  # of this process, per image
     batch: Any
     is_elsewhere: bool = False  # known to compute on another chip
 
@@ -213,7 +213,7 @@ class RunsByCores:
     steps: dict[int, list[StepAlone]] = field(default_factory=dict)  # of one that computes here
 
     def on(self, cores: int) -> RunsByCores:
-        """Return what was measured on so many cores alone."""
+        """Return only what was measured on this number of cores."""
         return RunsByCores(
             {cores: self.pipeline[cores]},
             {cores: self.end_to_end[cores]},
@@ -222,20 +222,18 @@ class RunsByCores:
         )
 
     def step_on(self, cores: int, otherwise: StepAlone) -> StepAlone:
-        """Return the step alone on so many cores, if they matter to it."""
+        """Return the step alone on this number of cores, if they matter to it."""
         steps = self.steps.get(cores)
         if not steps:
             return otherwise
-        rates = [step.rate.median for step in steps]
+        rate = Rate.of(*(step.rate.median for step in steps))
         cpu_s = median(step.cpu_s for step in steps)
-        rate = Rate(median(rates), min(rates), max(rates))
         return StepAlone(rate, cpu_s, otherwise.batch, otherwise.is_elsewhere)
 
 
 def rate_of(runs: Sequence[Run]) -> Rate:
     """Return the median rate and its spread."""
-    rates = [run.images_per_s for run in runs]
-    return Rate(median(rates), min(rates), max(rates))
+    return Rate.of(*(run.images_per_s for run in runs))
 
 
 def first_batch(subject: Subject) -> Any:
@@ -284,8 +282,7 @@ def measure_step(device: Device, batch: Any, effort: Effort) -> StepAlone:
             began, ended = busy[0][0], busy[-1][1]
         rates.append(steps * images / (ended - began))
         done += steps * images
-    rate = Rate(median(rates), min(rates), max(rates))
-    return StepAlone(rate, cpu_s / done, batch, computes_elsewhere(device))
+    return StepAlone(Rate.of(*rates), cpu_s / done, batch, computes_elsewhere(device))
 
 
 def _is_enough(steps: int, passed_s: float, wanted_s: float) -> bool:
@@ -346,7 +343,7 @@ def run_pipeline(
     epochs: int | None = None,
     least_batches: int = 0,
 ) -> Run:
-    """Run the loader once on so many cores; its threads and workers begin and end here."""
+    """Run the loader once on this number of cores; its threads and workers begin and end here."""
     with pinned_to(cores), subject.open(workers) as loader:
         return run_loader(
             loader,
@@ -359,7 +356,7 @@ def run_pipeline(
 
 
 def core_counts(available: int) -> list[int]:
-    """Return the numbers of cores to measure on: doubling, up to all there are."""
+    """Return the numbers of cores to measure on: doubling, up to all available ones."""
     counts = [1]
     while counts[-1] * 2 < available:
         counts.append(counts[-1] * 2)

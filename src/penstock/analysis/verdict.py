@@ -50,10 +50,10 @@ class Measurements:
     other_spread: float = 1.0  # the fastest round over the slowest, of either number of workers
     start_up_s: float = 0.0  # of an epoch, beyond the work on its batches
     epoch_s: float | None = None  # measured, if epochs are short
-    copy_s: float = 0.0  # an image, from the host to the device
+    copy_s: float = 0.0  # per image, from the host to the device
     step_cores: float = 0.0  # that the training step keeps busy
     computes_here: bool = False  # whether the step and the pipeline share the cores
-    emulated_rate: float | None = None  # of an accelerator that nobody measured
+    emulated_rate: float | None = None  # of an accelerator that was assumed, not measured
     # Times as fast with a loader that costs nothing: the least and the most between rounds; None
     # if there was only one round.
     instant_between: tuple[float, float] | None = None
@@ -75,7 +75,7 @@ class Measurements:
 def gather_measurements(
     subject: Subject, device: Device, alone: StepAlone, measured: RunsByCores, seconds: float
 ) -> Measurements:
-    """Measure what an image costs for some seconds; add the rates on all cores."""
+    """Measure for some seconds what an image costs, and add the rates on all cores."""
     cores = max(measured.pipeline)
     costs = subject.costs(seconds)
     runs = measured.end_to_end[cores]
@@ -128,7 +128,7 @@ def split_stall(facts: Measurements) -> dict[str, float]:
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """A verdict, what to tell, and why."""
+    """A verdict, the sentence that states it, and the evidence."""
 
     verdict: Verdict
     sentence: str

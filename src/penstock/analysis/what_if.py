@@ -66,7 +66,8 @@ def what_ifs(
         )
         found.append(WhatIf(change.what, rate, rate / now, change.pipeline, change.note))
     if not model.knows_scaling or model.steps is not None or model.shared is not None:
-        return tuple(found)  # a step on these cores gets faster with each: no number feeds it
+        # A step on these cores gets faster with every core, so no number is enough.
+        return tuple(found)
     served = model.with_workers or model.cores
     most = BEYOND[-1] * facts.cores
     needed = cores_needed(facts.synthetic, served, model.step_cpu_s, model.overlap, most)
@@ -83,15 +84,14 @@ def what_ifs(
 
 def _other_steps(facts: Measurements) -> Sequence[tuple[str, float]]:
     """Return steps of other lengths, with their rates alone."""
-    if facts.computes_here:
-        quicker = [
-            (f"a training step that computes {1 / times:.0%} as much", facts.synthetic * times)
-            for times in FASTER
-        ]
-    else:
-        quicker = [
-            (faster_accelerator(times, facts.emulated_rate), facts.synthetic * times)
-            for times in FASTER
-        ]
+    quicker = [
+        (
+            f"a training step that computes {1 / times:.0%} as much"
+            if facts.computes_here
+            else faster_accelerator(times, facts.emulated_rate),
+            facts.synthetic * times,
+        )
+        for times in FASTER
+    ]
     slower = f"a model whose step takes {SLOWER} times as long"
     return [*quicker, (slower, facts.synthetic / SLOWER)]

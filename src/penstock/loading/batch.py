@@ -9,13 +9,12 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from penstock._core import BatchBuffer, BatchRing
+from penstock._core import BatchBuffer, BatchRing, Element
 from penstock.errors import LoaderError
 from penstock.geometry import Ints, Size, Sizes
 from penstock.loading.options import OutputOptions
 from penstock.loading.to_torch import PinnedMemory
 from penstock.transforms.targets import Targets
-from penstock.transforms.values import Element
 
 # NumPy lacks bfloat16; its bits travel as int16, which torch can view for what they are.
 _ARRAY_DTYPE = {

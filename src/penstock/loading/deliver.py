@@ -9,6 +9,7 @@ from typing import Any, ClassVar, Protocol
 import numpy as np
 import numpy.typing as npt
 
+from penstock._core import Element
 from penstock.geometry import Ints
 from penstock.loading.batch import Batch
 from penstock.loading.collate import list_targets, pad_targets
@@ -16,7 +17,6 @@ from penstock.loading.columns import LABEL, ColumnValues, Values
 from penstock.loading.options import OutputOptions
 from penstock.loading.to_torch import image_tensor, label_tensor
 from penstock.sources import Labels
-from penstock.transforms.values import Element
 
 IMAGE = "image"  # the key of images in a batch that is a dictionary
 

@@ -8,11 +8,11 @@ from typing import Protocol
 import numpy as np
 import numpy.typing as npt
 
-from penstock._core import Chunk, Engine
+from penstock._core import Engine, EnginePart, StepColumn
 from penstock.errors import LoaderError
 from penstock.loading.packed_source import PackedSource
 from penstock.loading.work import Part
-from penstock.planner.lower import NO_RESIZE, Column, Steps
+from penstock.planner.lower import NO_RESIZE, Steps
 from penstock.sources import PathSource, Source
 
 Items = npt.NDArray[np.int32]
@@ -27,11 +27,11 @@ class Fetch(Protocol):
 
     reads_first: bool
 
-    def begin(self, part: Part) -> Chunk:
+    def begin(self, part: Part) -> EnginePart:
         """Start what is needed to know the images' sizes."""
         ...
 
-    def read(self, chunk: Chunk, items: Items, steps: Steps) -> None:
+    def read(self, chunk: EnginePart, items: Items, steps: Steps) -> None:
         """Start to read what the items' first steps need."""
         ...
 
@@ -45,12 +45,12 @@ class FileFetch:
         self._engine = engine
         self._source = source
 
-    def begin(self, part: Part) -> Chunk:
+    def begin(self, part: Part) -> EnginePart:
         """Start to read the files."""
         paths = [os.fsencode(path) for path in self._source.paths(part.files)]
         return self._engine.fetch(part.rank, paths)
 
-    def read(self, chunk: Chunk, items: Items, steps: Steps) -> None:
+    def read(self, chunk: EnginePart, items: Items, steps: Steps) -> None:
         """Do nothing: all is there."""
 
 
@@ -63,10 +63,10 @@ class RecordFetch:
         self._engine = engine
         self._source = source
 
-    def begin(self, part: Part) -> Chunk:
+    def begin(self, part: Part) -> EnginePart:
         """Look the records up."""
         found = self._source.records(part.files)
-        return self._engine.open_records(
+        return self._engine.open_mapped(
             part.rank,
             self._source.memory,
             found.addresses,
@@ -76,14 +76,16 @@ class RecordFetch:
             found.widths,
         )
 
-    def read(self, chunk: Chunk, items: Items, steps: Steps) -> None:
+    def read(self, chunk: EnginePart, items: Items, steps: Steps) -> None:
         """Start to read the rows that the crops cover."""
         first = steps.table[:, 0]
-        padded = first[:, : Column.PAD_MODE].any(axis=1)
-        plain = first[:, Column.FILTER] == NO_RESIZE
-        top = first[:, Column.CROP_TOP] + np.where(plain, first[:, Column.WINDOW_TOP], 0)
-        height = np.where(plain, first[:, Column.WINDOW_HEIGHT], first[:, Column.CROP_HEIGHT])
-        chunk.read_records(
+        padded = first[:, : StepColumn.PAD_MODE].any(axis=1)
+        plain = first[:, StepColumn.FILTER] == NO_RESIZE
+        top = first[:, StepColumn.CROP_TOP] + np.where(plain, first[:, StepColumn.WINDOW_TOP], 0)
+        height = np.where(
+            plain, first[:, StepColumn.WINDOW_HEIGHT], first[:, StepColumn.CROP_HEIGHT]
+        )
+        chunk.read_mapped(
             items,
             np.where(padded, 0, top).astype(np.int32),
             np.where(padded, chunk.height[items], height).astype(np.int32),

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, NoReturn
 
-from penstock._core import Format, active_isa
+from penstock._core import Element, Format, active_isa
 from penstock.errors import LoaderError
 from penstock.limits import Limits, limits_or_in_force
 from penstock.loading.columns import LABEL, named_columns, open_columns, per_box_columns
@@ -43,7 +43,7 @@ from penstock.reference.pipeline import mix_reference
 from penstock.sources import Source
 from penstock.transforms.batch_op import read_batch_op
 from penstock.transforms.targets import Targets
-from penstock.transforms.values import Element, FinalSpec, Layout, read_element
+from penstock.transforms.values import FinalSpec, Layout, read_element
 from penstock.translation.transforms.lines import Translation
 from penstock.translation.transforms.translate import translate, translate_batch
 

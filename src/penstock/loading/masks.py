@@ -14,12 +14,12 @@ import numpy as np
 import numpy.typing as npt
 import PIL.Image
 
-from penstock._core import Chunk, Engine
+from penstock._core import Effect, Engine, EnginePart
 from penstock.geometry import Ints, Size, Sizes
 from penstock.packing.mask_runs import decode_runs, read_header
 from penstock.planner.lower import lower
 from penstock.reference.pipeline import run_moves
-from penstock.transforms.effects import Effect, EffectMove, pack_colour
+from penstock.transforms.effects import WARPS, EffectMove, pack_colour, place_of
 from penstock.transforms.moves import Move, PadMove, ResizeMove, out_sizes
 
 # The masks of one sample: run lengths as a packed file has them (one row of bytes), or
@@ -28,8 +28,6 @@ Masks = npt.NDArray[Any]
 Pixels = npt.NDArray[np.uint8]  # (height, width, 3)
 
 _NEAREST = 0
-# Where an effect that moves pixels has its filter; the colour of the outside comes next.
-_FILTER_COLUMN = {Effect.AFFINE: 6, Effect.PERSPECTIVE: 8, Effect.ELASTIC: 4}
 
 
 def count_of(masks: Masks) -> int:
@@ -46,7 +44,7 @@ def size_of(masks: Masks) -> Size:
 class MovingMasks:
     """Masks on their way through the core."""
 
-    chunk: Chunk
+    chunk: EnginePart
     moved: list[Masks]  # complete when the chunk is
 
 
@@ -137,9 +135,9 @@ def _move_bytes(
 
 def _mask_effects(move: EffectMove, mixing: npt.NDArray[np.bool_], colour: int) -> EffectMove:
     effect, numbers = np.full_like(move.effect, Effect.NONE), move.numbers.copy()
-    for kind, column in _FILTER_COLUMN.items():
+    for kind in WARPS:
         rows = (move.effect == kind) & ~mixing
         effect[rows] = kind
-        numbers[rows, column] = _NEAREST
-        numbers[rows, column + 1] = colour
+        numbers[rows, place_of(kind, "filter")] = _NEAREST
+        numbers[rows, place_of(kind, "fill")] = colour
     return EffectMove(effect, numbers, move.height, move.width)

@@ -9,6 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from penstock import _core
+from penstock._core import Element
 from penstock.errors import TransformError
 from penstock.geometry import Ints, Size
 from penstock.loading.batch import Batch
@@ -17,7 +18,7 @@ from penstock.rng import BATCH_STREAM, Draws
 from penstock.sources import Labels, Source
 from penstock.sources.file_source import describe_labels
 from penstock.transforms.batch_op import BatchOp, Mixing
-from penstock.transforms.values import Element, Layout
+from penstock.transforms.values import Layout
 
 SoftLabels = npt.NDArray[np.float32]
 

@@ -7,7 +7,7 @@ from collections.abc import Callable
 import numpy as np
 import numpy.typing as npt
 
-from penstock._core import Chunk, Engine, Format
+from penstock._core import Engine, EnginePart, Format, Route, Status
 from penstock.errors import CoreError, DecodeError, ResourceError
 from penstock.geometry import Ints, Sizes
 from penstock.loading.carried import Carried
@@ -18,8 +18,7 @@ from penstock.loading.options import RunOptions
 from penstock.loading.python_calls import PythonCalls
 from penstock.loading.target_source import TargetSource
 from penstock.loading.work import Carrier, Failures, Part
-from penstock.planner.dct_scale import choose_dct_scale
-from penstock.planner.lower import Steps, lower
+from penstock.planner.lower import Steps, choose_dct_scale, lower
 from penstock.planner.plan import Plan, Segment
 from penstock.reference.libraries.pillow import check_pixels, decode_rgb, open_listening
 from penstock.resources import MORE_THREADS, Pool, refused
@@ -31,10 +30,6 @@ _READERS = 4
 
 # How often a waiting thread looks whether the loader was closed.
 _WAIT_S = 0.25
-
-# cpp/codec/jpeg_header.h: Route, and jpeg_decode.h: DecodeStatus
-_ROUTE_PILLOW = 2
-_STATUS_OK = 0
 
 
 class NativeCarrier(Carrier):
@@ -90,7 +85,7 @@ class NativeCarrier(Carrier):
         unreadable, route = job.chunk.unreadable, job.chunk.route
         for item in np.flatnonzero(unreadable).tolist():
             job.failed[item] = job.chunk.problem(item)
-        elsewhere = np.flatnonzero((unreadable == 0) & (route == _ROUTE_PILLOW)).tolist()
+        elsewhere = np.flatnonzero((unreadable == 0) & (route == Route.PILLOW)).tolist()
         self._decode_by_pillow(job, {item: job.chunk.reason(item) for item in elsewhere})
         job.settled = True
 
@@ -199,8 +194,8 @@ class NativeCarrier(Carrier):
         self._wait(job.chunk, job.part.files)
 
         status = job.chunk.status[items]
-        doubtful = items[status != _STATUS_OK]
-        for item in items[status == _STATUS_OK].tolist():
+        doubtful = items[status != Status.OK]
+        for item in items[status == Status.OK].tolist():
             reason = job.chunk.message(item)
             if reason:
                 self._ledger.note(int(job.part.files[item]), "libjpeg", reason)
@@ -229,7 +224,7 @@ class NativeCarrier(Carrier):
         if again.any():
             start(items[again], steps.pick(again))
             self._wait(job.chunk, job.part.files)
-            for item in items[again][job.chunk.status[items[again]] != _STATUS_OK].tolist():
+            for item in items[again][job.chunk.status[items[again]] != Status.OK].tolist():
                 name, said = self._source.name(int(job.part.files[item])), job.chunk.message(item)
                 raise CoreError(f"{name}: the core failed on pixels that Pillow gave it ({said}).")
 
@@ -254,7 +249,7 @@ class NativeCarrier(Carrier):
             job.failed.setdefault(int(items[row]), moving.chunk.problem(row))
         job.carried.put_masks(items, moving.moved)
 
-    def _wait(self, chunk: Chunk, files: Ints) -> None:
+    def _wait(self, chunk: EnginePart, files: Ints) -> None:
         """Wait for the core; raises what the machine refused to it. `files` are the chunk's."""
         while not chunk.wait(_WAIT_S):
             if self._closed:
@@ -269,7 +264,7 @@ class NativeCarrier(Carrier):
 class _Job:
     """A part under way: its chunk in the core, and what has failed so far."""
 
-    def __init__(self, part: Part, chunk: Chunk, carried: Carried) -> None:
+    def __init__(self, part: Part, chunk: EnginePart, carried: Carried) -> None:
         self.part = part
         self.chunk = chunk
         self.carried = carried

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from penstock._core import Element
 from penstock.errors import LoaderError
 from penstock.reference.libraries import LIBRARIES
-from penstock.transforms.values import Element, Layout
+from penstock.transforms.values import Layout
 
 
 def _one_of(name: str, value: object, allowed: tuple[str, ...]) -> None:

@@ -10,6 +10,7 @@ from typing import Any, BinaryIO
 import numpy as np
 import numpy.typing as npt
 
+from penstock._core import Storage
 from penstock.errors import LoaderError, PackError
 from penstock.geometry import Ints
 from penstock.loading.packed_targets import PackedTargets
@@ -19,9 +20,6 @@ from penstock.packing.records import original_file
 from penstock.packing.shards import PackSet
 from penstock.printable import printable
 from penstock.sources import Labels
-
-# cpp/engine/record.h: pixels that must be inflated first, which is Python's business.
-_DEFLATED = len(STORAGES)
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,11 +103,11 @@ class PackedSource:
             here = numbers == number
             found[:, here] = _look_up(self.packed.files[number], places[here])
         addresses, sizes, storages, heights, widths, flags = found
-        deflated = (storages == STORAGES.index("raw")) & ((flags & RECORD_ZLIB) != 0)
+        deflated = (storages == Storage.RAW) & ((flags & RECORD_ZLIB) != 0)
         return Records(
             np.ascontiguousarray(addresses),
             np.ascontiguousarray(sizes),
-            np.where(deflated, _DEFLATED, storages).astype(np.int32),
+            np.where(deflated, Storage.DEFLATED, storages).astype(np.int32),
             heights.astype(np.int32),
             widths.astype(np.int32),
         )

@@ -320,18 +320,18 @@ def _note() -> bytes:
 
 def _holder(file: BinaryIO, *, runs: bool) -> str:
     """Return who holds the lock, for people; the file may say anything."""
-    told = f"{printable(file.name)} does not say which"
+    holder = f"{printable(file.name)} does not say which"
     for _ in range(_NOTE_TRIES):
         file.seek(0)
         with suppress(ValueError, TypeError, KeyError, RecursionError):
             note = json.loads(file.read(_LARGEST_NOTE_BYTES))
             pid, host, since, command = (note[key] for key in ("pid", "host", "since", "command"))
-            told = printable(f"pid {pid} on {host}, since {since} ({command})")
+            holder = printable(f"pid {pid} on {host}, since {since} ({command})")
             if not runs or host != socket.gethostname() or _is_there(int(pid)):
-                return told
-            told += ", which has ended, or a process that it left behind"
+                return holder
+            holder += ", which has ended, or a process that it left behind"
         time.sleep(_NOTE_WAIT_S)
-    return told
+    return holder
 
 
 def _is_there(pid: int) -> bool:

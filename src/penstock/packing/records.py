@@ -191,12 +191,17 @@ def _inflate(record: bytes) -> Callable[[int], bytes]:
 
 def as_png(image: PIL.Image.Image, orientation: int) -> bytes:
     """Return an image as a PNG file."""
+    file = io.BytesIO()
+    image.save(file, "PNG", exif=exif_of(orientation))
+    return file.getvalue()
+
+
+def exif_of(orientation: int) -> PIL.Image.Exif:
+    """Return EXIF data that says how an image is turned; empty if it is upright."""
     exif = PIL.Image.Exif()
     if orientation != 1:
         exif[_EXIF_ORIENTATION] = orientation
-    file = io.BytesIO()
-    image.save(file, "PNG", exif=exif)
-    return file.getvalue()
+    return exif
 
 
 def orientation_of(image: PIL.Image.Image) -> int:

@@ -94,7 +94,7 @@ def unpack(
     if format not in FORMATS:
         raise PackError(f"format: must be one of {', '.join(FORMATS)}, got {format!r}.")
     data, path = open_packed(packed), os.fspath(target)
-    if format == "tar" or not _is_empty_folder(path):
+    if format == "tar" or not os.path.isdir(path) or os.listdir(path):
         _check_free(path)
     with data.watched():
         names = UnpackedNames(data, (COLUMNS_FILE,)) if format == "folder" else None
@@ -124,10 +124,6 @@ def unpack(
 def _check_free(path: str) -> None:
     if os.path.lexists(path):
         raise PackError(f"{path}: exists already. Give a name that does not, or an empty folder.")
-
-
-def _is_empty_folder(path: str) -> bool:
-    return os.path.isdir(path) and not os.listdir(path)
 
 
 @dataclass(frozen=True, slots=True)

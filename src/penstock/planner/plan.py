@@ -8,6 +8,7 @@ from typing import Generic, TypeVar
 import numpy as np
 from PIL.Image import Image
 
+from penstock._core import Element
 from penstock.errors import TransformError
 from penstock.geometry import Ints, Sizes
 from penstock.rng import MAX_STREAMS, Draws
@@ -20,7 +21,7 @@ from penstock.transforms.moves import Move, out_sizes
 from penstock.transforms.op import BoxOp, ImageOp, TargetOp
 from penstock.transforms.python_step import Pixels, PythonStep
 from penstock.transforms.targets import Targets
-from penstock.transforms.values import Element, FinalOp, FinalSpec, ToDtype, reduce_final
+from penstock.transforms.values import FinalOp, FinalSpec, ToDtype, reduce_final
 
 OpT_co = TypeVar("OpT_co", bound="ImageOp | PythonStep", covariant=True)
 

@@ -107,6 +107,11 @@ def is_on_cpu(analysis: Analysis) -> bool:
     return analysis.device.partition(":")[0] == "cpu"
 
 
+def quantity(field: str, title: str = "", **rest: Spec) -> Spec:
+    """Return the encoding of a field of numbers; `rest` is its scale and its axis."""
+    return {"field": field, "type": "quantitative"} | ({"title": title} if title else {}) | rest
+
+
 def tooltip(**titles: str) -> list[Spec]:
     """Return what hovering shows: fields that hold text already, with their titles."""
     return [
@@ -149,5 +154,5 @@ def _layer(chosen: str, encoding: Spec, field: str, align: str) -> Spec:
     return {
         "transform": [{"filter": chosen}],
         "mark": {"type": "text", "align": align, "dx": gap, "tooltip": None},
-        "encoding": encoding | {"x": {"field": field, "type": "quantitative"}, "text": text},
+        "encoding": encoding | {"x": quantity(field), "text": text},
     }

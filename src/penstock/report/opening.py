@@ -200,7 +200,7 @@ class Piece:
 
 
 def split_time(analysis: Analysis) -> list[Piece]:
-    """Return the pieces that are worth telling; none if nobody knows what was lost."""
+    """Return the pieces that are worth showing; none if it is not known what was lost."""
     if analysis.stall is None:
         return []
     stall = min(max(analysis.stall, 0.0), 1.0)

@@ -7,9 +7,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, fields, is_dataclass, replace
+from statistics import median
 from typing import Any
 
-from penstock.results.records import Analysis, CoreRate
+from penstock.report import wording
+from penstock.results.records import Analysis, CoreRate, Prediction
 
 BEYOND_MEASURE = 1e15  # sums and products below it stay finite
 
@@ -48,6 +50,15 @@ def loader_speed_up(before: Analysis, after: Analysis) -> float | None:
     if old is None or new is None or old.rate.median <= 0 or old.cores != new.cores:
         return None
     return new.rate.median / old.rate.median
+
+
+def errors_told(predictions: Sequence[Prediction]) -> tuple[int, str]:
+    """Return how many predictions were checked, and in words how far they were off."""
+    errors = [entry.error for entry in predictions if entry.error is not None]
+    if not errors:
+        return 0, ""
+    middle, worst = wording.percent(median(errors)), wording.percent(max(errors))
+    return len(errors), f"off by {middle} in the median, {worst} at worst"
 
 
 def _asked_about(rates: Sequence[CoreRate]) -> CoreRate | None:

@@ -8,6 +8,7 @@ import numpy as np
 import numpy.typing as npt
 from PIL import Image
 
+from penstock._core import Element
 from penstock.drawing import NO_BOXES, Boxes
 from penstock.errors import DecodeError
 from penstock.geometry import Sizes
@@ -19,7 +20,7 @@ from penstock.reference.libraries.pillow import open_listening, open_rgb
 from penstock.reference.pipeline import erase_finished, finish, run_moves
 from penstock.sources import Source
 from penstock.transforms.targets import Targets
-from penstock.transforms.values import Element, FinalSpec
+from penstock.transforms.values import FinalSpec
 
 
 @dataclass(frozen=True, slots=True)

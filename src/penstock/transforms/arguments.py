@@ -12,8 +12,8 @@ from enum import Enum
 from numbers import Integral, Real
 from typing import Any, Literal, NamedTuple
 
+from penstock._core import PadMode
 from penstock.errors import TransformError
-from penstock.transforms.moves import PadMode
 
 PaddingMode = Literal["constant", "edge", "reflect", "symmetric"]
 Fill = float | Sequence[float] | None

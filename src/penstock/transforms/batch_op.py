@@ -7,11 +7,11 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
-from enum import IntEnum
 
 import numpy as np
 import numpy.typing as npt
 
+from penstock._core import MixKind
 from penstock.errors import TransformError
 from penstock.geometry import Ints, Size
 from penstock.rng import Draws
@@ -20,14 +20,6 @@ from penstock.transforms.op import Transform
 
 Weights = npt.NDArray[np.float32]
 Shares = npt.NDArray[np.float32] | npt.NDArray[np.float64]
-
-
-class MixKind(IntEnum):
-    """How an image takes part of another; the core uses the same numbers."""
-
-    NONE = 0
-    BLEND = 1
-    PASTE = 2
 
 
 @dataclass(frozen=True, slots=True)

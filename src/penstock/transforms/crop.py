@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from penstock._core import PadMode
 from penstock.geometry import Ints, Size, Sizes
 from penstock.rng import Draws
 from penstock.transforms.arguments import (
@@ -23,7 +24,7 @@ from penstock.transforms.arguments import (
     read_size,
 )
 from penstock.transforms.move_targets import move_targets
-from penstock.transforms.moves import CropMove, FlipMove, Move, PadMode, PadMove, out_sizes, repeat
+from penstock.transforms.moves import CropMove, FlipMove, Move, PadMove, out_sizes, repeat
 from penstock.transforms.op import ImageOp, TargetOp, refuse_any
 from penstock.transforms.targets import Targets
 

@@ -8,22 +8,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from enum import IntEnum
 from typing import TypeAlias
 
 import numpy as np
 
+from penstock._core import PadMode
 from penstock.geometry import Bools, Ints, Sizes
 from penstock.transforms.effects import EffectMove
-
-
-class PadMode(IntEnum):
-    """How the border is filled; the core uses the same numbers."""
-
-    CONSTANT = 0
-    EDGE = 1
-    REFLECT = 2
-    SYMMETRIC = 3
 
 
 @dataclass(frozen=True, slots=True)

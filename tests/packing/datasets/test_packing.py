@@ -1,8 +1,13 @@
 """Every layout goes into a packed file, and its columns come out again."""
 
+import io
+import tarfile
+
 import numpy as np
 import pytest
 
+from packing.samples import image_file
+from penstock.errors import SourceError
 from penstock.packing.datasets import open_dataset
 from penstock.packing.pack import pack
 from penstock.packing.shards import open_packed
@@ -45,11 +50,11 @@ def test_columns_survive(outside_folder, tmp_path, path, kind, split):
 
 
 @pytest.mark.parametrize(("path", "kind", "split"), SAMPLES)
-def test_samples_are_the_same_in_any_order(data_folder, path, kind, split):
-    source = open_dataset(data_folder / path, kind, split=split)
+def test_samples_are_the_same_in_any_order(outside_folder, path, kind, split):
+    source = open_dataset(outside_folder / path, kind, split=split)
     in_order = list(source.items())
 
-    for index in [len(in_order) - 1, 0, len(in_order) // 2]:
+    for index in [len(in_order) - 1, 0, len(in_order) // 2, min(1, len(in_order) - 1)]:
         item = source.at(index)
         assert (item.name, item.data) == (in_order[index].name, in_order[index].data)
         assert item.columns.keys() == in_order[index].columns.keys()
@@ -57,3 +62,18 @@ def test_samples_are_the_same_in_any_order(data_folder, path, kind, split):
             np.testing.assert_array_equal(value, in_order[index].columns[name])
     with pytest.raises(IndexError, match="sample"):
         source.at(len(in_order))
+
+
+def test_a_sample_that_is_gone_is_named(tmp_path):
+    file = tmp_path / "a.tar"
+    with tarfile.open(file, "w") as tar:
+        for number in range(3):
+            member = tarfile.TarInfo(f"{number}.jpg")
+            member.size = len(data := image_file(number))
+            tar.addfile(member, io.BytesIO(data))
+    source = open_dataset(file)
+    assert source.at(2).data == image_file(2)
+    file.write_bytes(bytes(file.stat().st_size))
+
+    with pytest.raises(SourceError, match=r"a\.tar: sample 2 is no longer there"):
+        source.at(2)

@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from penstock import transforms as T
+from penstock._core import Element, PadMode
 from penstock.errors import TransformError
 from penstock.geometry import Bools, Ints, Sizes
 from penstock.rng import Draws
@@ -27,10 +28,10 @@ from penstock.transforms.arguments import (
     read_interpolation,
     read_padding_mode,
 )
-from penstock.transforms.moves import CropMove, Move, PadMode, PadMove, ResizeMove, repeat
+from penstock.transforms.moves import CropMove, Move, PadMove, ResizeMove, repeat
 from penstock.transforms.op import ImageOp
 from penstock.transforms.policies.timm import TimmAutoAugment
-from penstock.transforms.values import Element, read_element
+from penstock.transforms.values import read_element
 from penstock.translation.transforms.identify import class_name, imported
 from penstock.translation.transforms.pipeline import Pipeline, Stage, StageError
 

@@ -11,8 +11,9 @@ from enum import Enum
 from typing import Any
 
 from penstock import transforms as T
+from penstock._core import Element
 from penstock.errors import TransformError
-from penstock.transforms.values import Element, read_element
+from penstock.transforms.values import read_element
 from penstock.translation.transforms.identify import class_name, torchvision_generation
 from penstock.translation.transforms.pipeline import Pipeline, Stage, StageError
 

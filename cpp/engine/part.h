@@ -1,4 +1,5 @@
-// Some samples that travel through the engine together: read, then run, perhaps run again.
+// A part: some samples of a batch that travel through the engine together. They are read, then run,
+// perhaps run again.
 #pragma once
 
 #include <atomic>
@@ -15,20 +16,31 @@
 #include "codec/jpeg_decode.h"
 #include "codec/jpeg_header.h"
 #include "engine/program.h"
-#include "engine/record.h"
 #include "engine/run_sample.h"
 #include "kernels/output.h"
 
 namespace penstock {
 
-/// One sample's file, what is known of it, and what became of it.
-struct Item {
-  std::string path;                  // of a file; empty: a record that lies in memory
+/// How an image lies in memory that is mapped from a packed file. The first three numbers are those
+/// of the packed format; deflated pixels are inflated elsewhere.
+enum class Storage : int32_t { jpeg = 0, dct = 1, raw = 2, deflated = 3 };
+
+/// A sample that lies in a mapped file instead of a file of its own.
+struct MappedSample {
+  std::span<const uint8_t> bytes;
+  Storage storage = Storage::jpeg;
+  int height = 0;  // as the index says
+  int width = 0;
+};
+
+/// One sample: its file, what is known of it, and what became of it.
+struct Sample {
+  std::string path;                  // of a file; empty: it lies in mapped memory
   Buffer bytes;                      // what was read of a file
-  std::span<const uint8_t> encoded;  // in `bytes`, or the record
-  Storage storage = Storage::jpeg;   // of a record
+  std::span<const uint8_t> encoded;  // in `bytes`, or mapped
+  Storage storage = Storage::jpeg;   // if mapped
   JpegHeader header;
-  TileImage tiles;      // of a dct record
+  TileImage tiles;      // of Storage::dct
   std::string problem;  // why it could not be read; empty: fine
   int lacking = 0;      // errno, where the problem is the machine's and not the sample's
 
@@ -45,20 +57,20 @@ struct Item {
   }
 };
 
-/// What `Chunk::run` does for one item.
+/// What a run does for one sample.
 struct Assignment {
-  int item;
+  int sample;
   Program program;
   Output output;
 };
 
-/// The items, and a count of what is under way. At most one `fetch` or `run` at a time;
-/// between two of them the items belong to the caller.
-class Chunk {
+/// The samples, and a count of what is under way. At most one `fetch` or `run` at a time;
+/// between two of them the samples belong to the caller.
+class Part {
  public:
-  explicit Chunk(std::vector<Item> given) : items(std::move(given)) {}
+  explicit Part(std::vector<Sample> given) : samples(std::move(given)) {}
 
-  std::vector<Item> items;
+  std::vector<Sample> samples;
 
   /// Programs of the run under way.
   std::vector<Assignment> assignments;
