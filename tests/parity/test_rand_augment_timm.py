@@ -3,9 +3,7 @@
 Only timm's one file is loaded, since the package asks for many others.
 """
 
-import importlib.util
 import random
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -21,20 +19,14 @@ from penstock.transforms.policies.ops import make_scene, policy_move
 from penstock.transforms.policies.spaces import timm_ops
 from statistics_of_draws import assert_same_distribution, assert_same_frequencies
 from strategies import make_image
+from timm_modules import timm_module
 
 LEVELS = [0.0, 0.4, 1.0, 3.3, 5.0, 7.25, 9.0, 9.999, 10.0]
 
 
 @pytest.fixture(scope="module")
 def timm():
-    found = importlib.util.find_spec("timm")
-    if found is None:
-        pytest.skip("timm is not installed: pip install --no-deps timm")
-    path = Path(found.submodule_search_locations[0]) / "data" / "auto_augment.py"
-    spec = importlib.util.spec_from_file_location("timm_auto_augment", path)
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
+    return timm_module("auto_augment")
 
 
 @pytest.mark.parametrize("increasing", [False, True])

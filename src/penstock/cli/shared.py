@@ -8,13 +8,25 @@ from __future__ import annotations
 import argparse
 import json
 import sys
-from collections.abc import Iterable
-from typing import Any, TypeAlias
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from typing import Any
 
 from penstock.errors import SourceError
 from penstock.printable import MOST_PER_LINE, in_encoding, printable, printable_lines
 
-Verbs: TypeAlias = "argparse._SubParsersAction[argparse.ArgumentParser]"  # noqa: SLF001
+
+@dataclass(frozen=True, slots=True)
+class Verb:
+    """One command of the command line; `run` returns its exit code."""
+
+    name: str
+    help: str  # one line in the list of all verbs
+    description: str
+    add_options: Callable[[argparse.ArgumentParser], None]
+    run: Callable[[argparse.Namespace], int]
+    json: bool = True  # whether --json prints its result
+
 
 LABEL_OPTIONS = ("file_column", "label_column", "label_kind")
 

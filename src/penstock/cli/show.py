@@ -7,7 +7,7 @@ from dataclasses import asdict
 from typing import Any
 
 from penstock.cli.shared import (
-    Verbs,
+    Verb,
     add_labels,
     add_limits,
     count,
@@ -22,16 +22,8 @@ from penstock.showing.presets import DEFAULT, PRESETS
 _EXAMPLE_SCHEDULE = ""  # what --schedule without a file means
 
 
-def add_verbs(verbs: Verbs, shared: argparse.ArgumentParser) -> None:
-    """Add `show` to the verbs of the command line."""
-    verb = verbs.add_parser(
-        "show",
-        parents=[shared],
-        help="draw what a pipeline does to some images",
-        description="Writes a picture with one row per image: the original, then what the pipeline "
-        "makes of it with different draws, as uint8 before ToDtype and Normalize, with boxes. "
-        "With --schedule, describes a schedule of PopulationBasedAugment in words instead.",
-    )
+def add_options(verb: argparse.ArgumentParser) -> None:
+    """Add what `show` can be told."""
     verb.add_argument("data", nargs="?", help="a .pen file, or a folder of images")
     add_labels(verb)
     pipeline = verb.add_mutually_exclusive_group()
@@ -72,7 +64,6 @@ def add_verbs(verbs: Verbs, shared: argparse.ArgumentParser) -> None:
         help="epochs to show with --schedule (default: those in which it changes)",
     )
     add_limits(verb)
-    verb.set_defaults(run=run)
 
 
 def run(args: argparse.Namespace) -> int:
@@ -131,3 +122,16 @@ def _tell_schedule(args: argparse.Namespace) -> int:
     lines = "\n\n".join(augment.describe(epoch) for epoch in epochs).splitlines()
     tell(args, {"schedule": args.schedule or None, "epochs": stages}, lines)
     return 0
+
+
+VERBS = (
+    Verb(
+        "show",
+        "draw what a pipeline does to some images",
+        "Writes a picture with one row per image: the original, then what the pipeline "
+        "makes of it with different draws, as uint8 before ToDtype and Normalize, with boxes. "
+        "With --schedule, describes a schedule of PopulationBasedAugment in words instead.",
+        add_options,
+        run,
+    ),
+)

@@ -3,14 +3,12 @@
 import io
 import tarfile
 
-import numpy as np
 import pytest
 
+from dataset_samples import assert_any_order, assert_columns_survive
 from packing.samples import image_file
 from penstock.errors import SourceError
 from penstock.packing.datasets import open_dataset
-from penstock.packing.pack import pack
-from penstock.packing.shards import open_packed
 
 SAMPLES = [
     ("detect/coco128", "coco", None),
@@ -33,35 +31,12 @@ SAMPLES = [
 @pytest.mark.parametrize(("path", "kind", "split"), SAMPLES)
 def test_columns_survive(outside_folder, tmp_path, path, kind, split):
     source = open_dataset(outside_folder / path, kind, split=split)
-    pack(source, tmp_path / "x.pen", progress=False)
-    packed = open_packed(tmp_path / "x.pen")
-    items = list(source.items())
-
-    assert len(packed) == len(items)
-    assert packed.schema == source.columns
-    for index, item in enumerate(items):
-        assert packed.sample(index).name == item.name
-        for name, value in item.columns.items():
-            got = packed.value(name, index)
-            if isinstance(value, (str, bytes)):
-                assert got == value
-            else:
-                np.testing.assert_array_equal(got, value)
+    assert_columns_survive(source, tmp_path / "x.pen")
 
 
 @pytest.mark.parametrize(("path", "kind", "split"), SAMPLES)
 def test_samples_are_the_same_in_any_order(outside_folder, path, kind, split):
-    source = open_dataset(outside_folder / path, kind, split=split)
-    in_order = list(source.items())
-
-    for index in [len(in_order) - 1, 0, len(in_order) // 2, min(1, len(in_order) - 1)]:
-        item = source.at(index)
-        assert (item.name, item.data) == (in_order[index].name, in_order[index].data)
-        assert item.columns.keys() == in_order[index].columns.keys()
-        for name, value in item.columns.items():
-            np.testing.assert_array_equal(value, in_order[index].columns[name])
-    with pytest.raises(IndexError, match="sample"):
-        source.at(len(in_order))
+    assert_any_order(open_dataset(outside_folder / path, kind, split=split))
 
 
 def test_a_sample_that_is_gone_is_named(tmp_path):
