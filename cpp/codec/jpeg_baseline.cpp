@@ -4,9 +4,7 @@
 #include "codec/decode_state.h"
 #include "codec/jpeg_decode.h"
 #include "codec/reconstruct.h"
-#include "codec/reduced_idct.h"
 #include "codec/region_output.h"
-#include "codec/region_plan.h"
 #include "codec/scan_decoder.h"
 #include "codec/zigzag.h"
 
@@ -123,5 +121,9 @@ DecodeResult decode_baseline(RowSink& sink, std::span<const uint8_t> bytes,
   if (const char* problem = decoder.run()) return {DecodeStatus::irregular, problem};
   return {};
 }
+
+DecodeScratch::DecodeScratch() : state(std::make_unique<State>()) {}
+DecodeScratch::~DecodeScratch() = default;
+DecodeScratch::DecodeScratch(DecodeScratch&&) noexcept = default;
 
 }  // namespace penstock

@@ -1,6 +1,6 @@
 #include "engine/input.h"
 
-#include "kernels/colour/gray.h"
+#include "kernels/colour/variants.h"
 #include "kernels/copy_rows.h"
 
 namespace penstock {
@@ -14,7 +14,7 @@ class GraySink final : public RowSink {
 
   void take(const PlanarView& rows, int first_row) override {
     const PlanarTarget gray = working_image(memory_, rows.height, rows.width, 1);
-    make_gray(gray, rows);
+    PENSTOCK_PICK(to_gray)(gray, rows);
     next_->take(gray.view(), first_row);
   }
 

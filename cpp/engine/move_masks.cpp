@@ -5,7 +5,7 @@
 #include <string>
 
 #include "base/error.h"
-#include "kernels/mask/gather.h"
+#include "kernels/mask/mask_map.h"
 #include "kernels/pad.h"
 #include "kernels/resample/placement.h"
 

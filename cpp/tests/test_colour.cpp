@@ -7,7 +7,7 @@
 
 #include "base/cpu.h"
 #include "check.h"
-#include "kernels/colour/blend_steps.h"
+#include "kernels/colour/lut.h"
 #include "kernels/colour/mix.h"
 #include "kernels/colour/pending_tables.h"
 #include "kernels/colour/variants.h"
@@ -44,14 +44,6 @@ void check_equal(const PlanarTarget& got, const PlanarTarget& wanted, int channe
   for (int c = 0; c < channels; ++c)
     for (int y = 0; y < wanted.height; ++y)
       CHECK(std::equal(wanted.row(c, y), wanted.row(c, y) + wanted.width, got.row(c, y)));
-}
-
-template <class Body>
-void in_every_variant(Body body) {
-  for (const Isa isa : supported_isas()) {
-    force_isa(isa);
-    body();
-  }
 }
 
 /// The same change by the scalar kernel and by each variant. `change` picks a kernel.

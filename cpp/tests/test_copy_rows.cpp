@@ -11,14 +11,6 @@
 namespace penstock {
 namespace {
 
-template <class Body>
-void in_every_variant(Body body) {
-  for (const Isa isa : supported_isas()) {
-    force_isa(isa);
-    body();
-  }
-}
-
 void copy_mirrors_and_normalises() {
   const float mean[3] = {0.5f, 0.25f, 0.125f};
   const float std[3] = {0.3f, 0.7f, 0.9f};

@@ -14,7 +14,7 @@
 #include "kernels/filter/noise.h"
 #include "kernels/filter/sharpen.h"
 #include "kernels/mix/mix_batch.h"
-#include "kernels/random/normal.h"
+#include "kernels/random/numbers.h"
 #include "random_image.h"
 
 namespace penstock {
@@ -56,19 +56,11 @@ class Planes {
   std::unique_ptr<uint8_t[]> memory_[3];
 };
 
-template <class Act>
-void with_every_isa(Act act) {
-  for (const Isa isa : supported_isas()) {
-    force_isa(isa);
-    act();
-  }
-}
-
 /// What `act` makes of `in` is the same with every instruction set.
 template <class Act>
 void check_variants_agree(const Planes& in, int out_channels, Act act) {
   std::vector<uint8_t> expected;
-  with_every_isa([&] {
+  in_every_variant([&] {
     const Planes out(in.image.height, in.image.width, out_channels);
     act(out.image, in.image.view());
     if (expected.empty()) expected = out.samples();
@@ -144,7 +136,7 @@ void blur_is_the_plain_sum() {
         if (spec.kernel_width != spec.kernel_height)
           fill_weights(spec.weights + spec.kernel_width / 2 + 1, spec.kernel_height / 2, fading);
         CHECK(weights_fit(spec));
-        with_every_isa([&] {
+        in_every_variant([&] {
           const Planes out(height, width, 3);
           BlurScratch scratch;
           gaussian_blur(out.image, in.image.view(), spec, scratch);
@@ -179,7 +171,7 @@ void blur_needs_something_to_reflect() {
 void noise_works_in_place() {
   Draw draw(2);
   const RandomImage source(draw, 7, 45, 3);
-  with_every_isa([&] {
+  in_every_variant([&] {
     const Planes in(source), beside(7, 45, 3);
     add_gaussian_noise(beside.image, in.image.view(), {0, 30, true, {5, 6}});
     add_gaussian_noise(in.image, in.image.view(), {0, 30, true, {5, 6}});
@@ -196,7 +188,7 @@ void normals_count_beyond_32_bits() {
   for (const uint64_t first : {uint64_t{0}, uint64_t{0xFFFFFFF0}, uint64_t{1} << 32}) {
     scalar::normals(expected.data(), first, kNormalGroupsAtOnce, {7, 8});
     for (const float number : expected) CHECK(std::isfinite(number));
-    with_every_isa([&] {
+    in_every_variant([&] {
       std::vector<float> numbers(kNumbers);
       PENSTOCK_PICK(normals)(numbers.data(), first, kNormalGroupsAtOnce, {7, 8});
       CHECK(numbers == expected);
@@ -209,7 +201,7 @@ void erasing_stays_inside() {
   for (const Layout layout : {Layout::chw, Layout::hwc})
     for (const Element element :
          {Element::uint8, Element::float16, Element::bfloat16, Element::float32})
-      with_every_isa([&] {
+      in_every_variant([&] {
         GuardedOutput target(7, 41, 3, layout, element, nullptr, 5, false);
         std::memset(target.output.data, 0, 1);
         const std::vector<uint8_t> before = target.result();
@@ -236,7 +228,7 @@ void mixing_sees_partners_as_they_were() {
   for (int i = 0; i < kSlots; ++i) mixes[i] = {partners[i], MixKind::blend, 0.3f, 0.7f, {}};
   CHECK(pairs_up(mixes));
 
-  with_every_isa([&] {
+  in_every_variant([&] {
     std::vector<float> batch = before;
     BatchSlots slots;
     slots.first.data = batch.data();

@@ -8,7 +8,7 @@
 #include "check.h"
 #include "engine/move_masks.h"
 #include "engine/run_sample.h"
-#include "kernels/mask/gather.h"
+#include "kernels/mask/mask_map.h"
 #include "kernels/mask/runs.h"
 #include "random_image.h"
 

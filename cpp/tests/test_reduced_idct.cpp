@@ -6,7 +6,7 @@
 
 #include "base/cpu.h"
 #include "check.h"
-#include "codec/reduced_idct.h"
+#include "codec/reconstruct.h"
 #include "coefficient_image.h"
 
 namespace penstock::testing {

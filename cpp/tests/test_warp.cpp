@@ -10,7 +10,6 @@
 #include "check.h"
 #include "kernels/warp/elastic.h"
 #include "kernels/warp/warp.h"
-#include "kernels/warp/warp_displaced_scalar.h"
 #include "kernels/warp/warp_scalar.h"
 #include "random_image.h"
 
@@ -74,14 +73,6 @@ double any_number(Draw& draw, double ordinary) {
   constexpr int kCount = sizeof(kHostile) / sizeof(kHostile[0]);
   if (draw.between(0, 9) == 0) return kHostile[draw.between(0, kCount - 1)];
   return ordinary * draw.between(-1000, 1000) / 1000;
-}
-
-template <class Body>
-void in_every_variant(Body body) {
-  for (const Isa isa : supported_isas()) {
-    force_isa(isa);
-    body();
-  }
 }
 
 void every_variant_agrees_on_any_numbers() {

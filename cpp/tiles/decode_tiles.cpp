@@ -2,9 +2,8 @@
 
 #include <algorithm>
 
-#include "codec/reduced_idct.h"
-#include "codec/region_plan.h"
-#include "codec/sparse_idct.h"
+#include "codec/reconstruct.h"
+#include "codec/region_output.h"
 #include "codec/zigzag.h"
 #include "tiles/tile_scratch.h"
 
@@ -181,5 +180,9 @@ DecodeResult decode_tiles(RowSink& sink, const TileImage& image, const Region& r
   if (const char* problem = decoder.run()) return {DecodeStatus::failed, problem};
   return {};
 }
+
+TileScratch::TileScratch() : state(std::make_unique<State>()) {}
+TileScratch::~TileScratch() = default;
+TileScratch::TileScratch(TileScratch&&) noexcept = default;
 
 }  // namespace penstock

@@ -20,7 +20,7 @@
 #include "kernels/filter/erase.h"
 #include "kernels/filter/noise.h"
 #include "kernels/filter/sharpen.h"
-#include "kernels/random/normal_stream.h"
+#include "kernels/random/numbers.h"
 
 namespace nb = nanobind;
 using namespace nb::literals;

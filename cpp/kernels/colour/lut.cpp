@@ -1,5 +1,7 @@
 #include "kernels/colour/lut.h"
 
+#include <cmath>
+
 #include "kernels/colour/variants.h"
 
 namespace penstock {
@@ -20,6 +22,25 @@ bool is_bit_change(BitChange& change, const uint8_t* table) {
 
 void apply_lut(const PlanarTarget& out, const PlanarView& in, const Lut& table) {
   PENSTOCK_PICK(apply_lut)(out, in, table);
+}
+
+bool make_blend_steps(BlendSteps& steps, float factor) {
+  // A sum below 256 keeps at least 16 bits behind the point. Whatever rounds up to a whole level
+  // is nearer to it than one such bit.
+  constexpr float kNear = 1.0f / (1 << 16);
+  const float size = std::fabs(factor);
+  if (!(size <= 1e6f)) return false;  // so that every product fits an int
+  bool exact = true;
+  for (int distance = 0; distance < 256; ++distance) {
+    const float moved = size * static_cast<float>(distance);
+    const int whole = static_cast<int>(moved);
+    const float rest = moved - static_cast<float>(whole);
+    exact &= !(rest > 1 - kNear) && !(rest > 0 && rest < kNear);
+    const int up = whole, down = whole + (rest > 0);
+    steps.up[distance] = static_cast<uint8_t>(up < 255 ? up : 255);
+    steps.down[distance] = static_cast<uint8_t>(down < 255 ? down : 255);
+  }
+  return exact;
 }
 
 }  // namespace penstock

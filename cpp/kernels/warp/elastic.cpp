@@ -1,9 +1,12 @@
+#include "kernels/warp/elastic.h"
+
 #include <algorithm>
 #include <cmath>
 
 #include "kernels/filter/blur_rows.h"
-#include "kernels/random/uniform_pairs.h"
-#include "kernels/warp/elastic.h"
+#include "kernels/random/numbers.h"
+#include "kernels/warp/warp_rows.h"
+#include "kernels/warp/warp_scalar.h"
 
 namespace penstock {
 namespace {
@@ -132,6 +135,29 @@ void elastic_field(float* dx, float* dy, int height, int width, const ElasticSpe
   scatter(dx, dy, static_cast<uint64_t>(height) * width, key);
   smooth({dx, height, width}, spec.sigma_across, spec.alpha_across, spec, scratch);
   smooth({dy, height, width}, spec.sigma_down, spec.alpha_down, spec, scratch);
+}
+
+void warp_displaced(const PlanarTarget& out, const PlanarView& in, const float* dx, const float* dy,
+                    Filter filter, const uint8_t (&fill)[3], WarpScratch& scratch) {
+  if (!has_vectors(in)) return warp_displaced_scalar(out, in, dx, dy, filter, fill);
+  const DisplacedRows& kernels = *PENSTOCK_PICK(displaced_rows);
+  const uint32_t colour = word_of(fill);
+  const bool takes_pixels = filter == Filter::nearest;
+  const BorderedImage image = takes_pixels ? make_filled_border(in, colour, scratch.words)
+                                           : make_repeated_border(in, scratch.words);
+  DisplacedPlaces places;
+  alignas(64) int32_t at[kPartPixels];
+  for_each_part(out, [&](const RowPart& part) {
+    const ptrdiff_t first = static_cast<ptrdiff_t>(part.y) * out.width + part.x;
+    kernels.displace(places, part, dx + first, dy + first);
+    if (takes_pixels) {
+      kernels.nearest(at, part, image, places);
+      warp_rows().copy(part, image.first, at);
+    } else {
+      (filter == Filter::bilinear ? kernels.bilinear : kernels.bicubic)(part, image, places,
+                                                                        colour);
+    }
+  });
 }
 
 }  // namespace penstock

@@ -1,10 +1,33 @@
-// The loop of normal.h, compiled once per instruction set.
+// The loops of numbers.h, compiled once per instruction set.
+#include "base/philox.h"
 #include "kernels/lanes/lanes.h"
-#include "kernels/random/normal.h"
-#include "kernels/random/philox_lanes.h"
+#include "kernels/random/numbers.h"
 
 namespace penstock::PENSTOCK_ISA {
 namespace {
+
+struct PhiloxLanes {
+  Lanes::Words word[4];
+};
+
+/// The blocks of `counters`, of which the upper 32 bits are `counter_high` for all lanes.
+PhiloxLanes philox_lanes(Lanes::Words counters, uint32_t counter_high, PhiloxKey key) {
+  using Spread = Lanes::Spread;
+  const Spread none = Lanes::spread(Lanes::all(0));
+  Spread state[4] = {Lanes::spread(counters), Lanes::spread(Lanes::all(counter_high)), none, none};
+  for (int round = 0; round < kPhiloxRounds; ++round) {
+    const Spread first = Lanes::product(state[0], kPhiloxMultiplier[0]);
+    const Spread second = Lanes::product(state[2], kPhiloxMultiplier[1]);
+    state[0] = Lanes::high_xor(second, state[1], key.low);
+    state[1] = second;
+    state[2] = Lanes::high_xor(first, state[3], key.high);
+    state[3] = first;
+    key.low += kPhiloxWeyl[0];
+    key.high += kPhiloxWeyl[1];
+  }
+  return {
+      {Lanes::join(state[0]), Lanes::join(state[1]), Lanes::join(state[2]), Lanes::join(state[3])}};
+}
 
 constexpr uint32_t kSignBit = 0x80000000;
 
@@ -61,6 +84,24 @@ void normals(float* numbers, uint64_t first_group, int groups, PhiloxKey key) {
     const Direction unit = direction(block.word[1]), other_unit = direction(block.word[3]);
     Lanes::store_groups(numbers, length * unit.cosine, length * unit.sine,
                         other_length * other_unit.cosine, other_length * other_unit.sine);
+  }
+}
+
+namespace {
+
+Lanes::Floats between_minus_one_and_one(Lanes::Words words) {
+  return Lanes::convert(Lanes::Ints(words >> 8)) * 0x1p-23f - 1.0f;
+}
+
+}  // namespace
+
+void uniform_pairs(float* first, float* second, uint64_t first_counter, int count, PhiloxKey key) {
+  for (int i = 0; i < count; i += Lanes::kCount) {
+    const uint64_t counter = first_counter + i;
+    const PhiloxLanes block = philox_lanes(Lanes::ascending() + static_cast<uint32_t>(counter),
+                                           static_cast<uint32_t>(counter >> 32), key);
+    Lanes::store(first + i, between_minus_one_and_one(block.word[0]));
+    Lanes::store(second + i, between_minus_one_and_one(block.word[1]));
   }
 }
 
