@@ -7,9 +7,12 @@ import io
 import json
 import struct
 import tarfile
+from functools import partial
 
 import numpy as np
 from PIL import Image
+
+from dataset_samples import tar_bytes, tf_framed
 
 COUNT = 7
 
@@ -183,14 +186,7 @@ def loose(root):
     return root
 
 
-def tar(members, mode="w", format=tarfile.GNU_FORMAT):
-    file = io.BytesIO()
-    with tarfile.open(fileobj=file, mode=mode, format=format) as archive:
-        for name, content in members:
-            info = tarfile.TarInfo(name)
-            info.size = len(content)
-            archive.addfile(info, io.BytesIO(content))
-    return file.getvalue()
+tar = partial(tar_bytes, format=tarfile.GNU_FORMAT)
 
 
 def _webdataset_members(numbers):
@@ -294,17 +290,6 @@ def _example(features):
     )
 
 
-def _tf_framed(record):
-    import google_crc32c
-
-    def masked(data):
-        crc = google_crc32c.value(data)
-        return struct.pack("<I", ((crc >> 15 | crc << 17) + 0xA282EAD8) & 0xFFFFFFFF)
-
-    length = struct.pack("<Q", len(record))
-    return length + masked(length) + record + masked(record)
-
-
 def tfrecord(root):
     for shard, numbers in enumerate((range(3), range(3, COUNT))):
         records = []
@@ -320,14 +305,14 @@ def tfrecord(root):
             }
             for side, (place, of) in sides.items():
                 features[f"image/object/bbox/{side}"] = [b[place] / of for b in boxes(n)]
-            records.append(_tf_framed(_example(features)))
+            records.append(tf_framed(_example(features)))
         write(root / f"a.tfrecord-{shard:05}-of-00002", b"".join(records))
     return root
 
 
 def tfrecord_labels(root):
     records = [
-        _tf_framed(_example({"image/encoded": [image(n)], "image/class/label": [n % 3]}))
+        tf_framed(_example({"image/encoded": [image(n)], "image/class/label": [n % 3]}))
         for n in range(COUNT)
     ]
     write(root / "a.tfrecord", b"".join(records))

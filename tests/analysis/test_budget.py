@@ -2,7 +2,6 @@
 
 import numpy as np
 import pytest
-from PIL import Image
 
 import analysis_samples
 import penstock
@@ -77,12 +76,8 @@ def test_a_first_look_sees_the_pace():
 
 
 @pytest.fixture(scope="module")
-def photos(tmp_path_factory, photo):
-    folder = tmp_path_factory.mktemp("photos") / "all"
-    folder.mkdir()
-    for number in range(12):
-        Image.fromarray(np.roll(photo, number, axis=0)).save(folder / f"{number:02}.jpg")
-    return folder.parent
+def photos(make_photos):
+    return make_photos(12)
 
 
 def loader_of(photos):

@@ -4,7 +4,6 @@ import math
 
 import numpy as np
 import pytest
-from PIL import Image
 
 import penstock
 from penstock import Loader, TransformError
@@ -27,12 +26,8 @@ MODEL = Model(CoreModel(0.0, 1e-3), step_cpu_s=0.0, overlap=8.0)
 
 
 @pytest.fixture(scope="module")
-def files(tmp_path_factory, photo):
-    folder = tmp_path_factory.mktemp("photos") / "all"
-    folder.mkdir()
-    for number in range(12):
-        Image.fromarray(np.roll(photo, number, axis=0)).save(folder / f"{number:02}.jpg")
-    return sorted(str(file) for file in folder.iterdir())
+def files(make_photos):
+    return sorted(str(file) for file in make_photos(12).rglob("*.jpg"))
 
 
 def loader_of(files, *ops):

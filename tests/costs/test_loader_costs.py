@@ -11,12 +11,8 @@ from penstock.planner.plan import as_written
 
 
 @pytest.fixture(scope="module")
-def photos(tmp_path_factory, photo):
-    folder = tmp_path_factory.mktemp("photos") / "all"
-    folder.mkdir()
-    for number in range(8):
-        Image.fromarray(np.roll(photo, number * 9, axis=1)).save(folder / f"{number}.jpg")
-    return folder.parent
+def photos(make_photos):
+    return make_photos(8)
 
 
 def sorted_by_value(image):

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from PIL import Image
 
+from folders import Files
 from penstock import Loader
 from penstock import transforms as T
 from penstock.analysis.subject.subject import open_subject
@@ -22,16 +23,12 @@ def files(tmp_path_factory):
     return paths
 
 
-class Photos:
+class Photos(Files):
     """A user's own data set."""
 
     def __init__(self, files, transform, *, as_array=False):
-        self.files = files
-        self.transform = transform
+        super().__init__(files, transform)
         self.as_array = as_array
-
-    def __len__(self):
-        return len(self.files)
 
     def __getitem__(self, index):
         image = Image.open(self.files[index]).convert("RGB")

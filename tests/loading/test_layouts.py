@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 import layout_samples
+from dataset_samples import OUTSIDE_SETS
 from layout_samples import COUNT, LAYOUTS
 from penstock import DecodeError, Loader, SourceError, open_data, pack
 from penstock import transforms as T
@@ -76,23 +77,7 @@ def test_batches_are_those_of_the_packed_file(laid_out):
         assert_same(list(direct), list(from_packed))
 
 
-@pytest.mark.parametrize(
-    ("path", "kind", "split"),
-    [
-        ("detect/coco128", "coco", None),
-        ("detect/coco128", "yolo", None),
-        ("detect/bccd_voc", None, "test"),
-        ("formats/webdataset", None, None),
-        ("formats/imagenet_tar/ILSVRC2012_img_train.tar", None, None),
-        ("formats/parquet", None, None),
-        ("formats/tfrecord", None, "flowers_validation"),
-        ("formats/tfrecord", None, "raccoon_test"),
-        ("formats/recordio/benz_train.rec", None, None),
-        ("formats/lmdb/caffe_datum_train_lmdb", None, None),
-        ("formats/hdf5/test_catvnoncat.h5", None, None),
-        ("formats/layouts/coco_dataset/coco_panoptic", None, "val"),
-    ],
-)
+@pytest.mark.parametrize(("path", "kind", "split"), OUTSIDE_SETS)
 def test_real_data_sets_give_the_same(outside_folder, tmp_path, path, kind, split):
     source = open_data(outside_folder / path, kind=kind, split=split)
     pack(source, tmp_path / "x.pen", progress=False)

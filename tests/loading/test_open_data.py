@@ -2,10 +2,10 @@
 
 import io
 import json
-import tarfile
 
 import pytest
 
+from dataset_samples import tar_bytes
 from folders import make_image
 from penstock import Loader, SourceError, open_data, pack
 from penstock.packing.datasets import open_dataset
@@ -20,11 +20,7 @@ def jpeg(seed=0):
 
 
 def write_tar(path):
-    with tarfile.open(path, "w") as tar:
-        for name, data in (("a.jpg", jpeg()), ("a.cls", b"1")):
-            info = tarfile.TarInfo(name)
-            info.size = len(data)
-            tar.addfile(info, io.BytesIO(data))
+    path.write_bytes(tar_bytes([("a.jpg", jpeg()), ("a.cls", b"1")]))
 
 
 @pytest.mark.parametrize(
