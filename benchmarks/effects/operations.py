@@ -78,6 +78,13 @@ def _affine(name: str, matrix: tuple[float, ...], resample: int) -> Operation:
     )
 
 
+def _enhance(name: str, effect: Effect, pillow: Callable[..., Any], opencv: OnArray) -> Operation:
+    """Make an operation that blends an image with another made of it, by a factor."""
+    return Operation(
+        name, [(effect, {"factor": FACTOR})], lambda image: pillow(image).enhance(FACTOR), opencv
+    )
+
+
 def _table(name: str, effect: Effect, parameters: dict[str, Any], pillow: OnPillow) -> Operation:
     """Make an operation that OpenCV does by a table of levels, here read off Pillow."""
     levels = PIL.Image.fromarray(np.arange(256, dtype=np.uint8)[None])
@@ -158,31 +165,21 @@ def operations(side_px: int) -> list[Operation]:
     size = (side_px, side_px)
     inverse_linear = cv.INTER_LINEAR | cv.WARP_INVERSE_MAP
     return [
-        Operation(
+        _enhance(
             "brightness",
-            [(Effect.BRIGHTNESS, {"factor": FACTOR})],
-            lambda image: ImageEnhance.Brightness(image).enhance(FACTOR),
+            Effect.BRIGHTNESS,
+            ImageEnhance.Brightness,
             lambda pixels: cv.convertScaleAbs(pixels, alpha=FACTOR),
         ),
-        Operation(
-            "contrast",
-            [(Effect.CONTRAST, {"factor": FACTOR})],
-            lambda image: ImageEnhance.Contrast(image).enhance(FACTOR),
-            _cv_contrast,
-        ),
-        Operation(
+        _enhance("contrast", Effect.CONTRAST, ImageEnhance.Contrast, _cv_contrast),
+        _enhance(
             "saturation",
-            [(Effect.SATURATION, {"factor": FACTOR})],
-            lambda image: ImageEnhance.Color(image).enhance(FACTOR),
+            Effect.SATURATION,
+            ImageEnhance.Color,
             lambda pixels: cv.addWeighted(pixels, FACTOR, _cv_gray(pixels), 1 - FACTOR, 0),
         ),
         Operation("hue", [(Effect.HUE, {"factor": 0.1})], _pil_hue, _cv_hue),
-        Operation(
-            "sharpness",
-            [(Effect.SHARPNESS, {"factor": FACTOR})],
-            lambda image: ImageEnhance.Sharpness(image).enhance(FACTOR),
-            _cv_sharpness,
-        ),
+        _enhance("sharpness", Effect.SHARPNESS, ImageEnhance.Sharpness, _cv_sharpness),
         _table(
             "posterize", Effect.POSTERIZE, {"bits": 4}, lambda image: ImageOps.posterize(image, 4)
         ),
