@@ -74,7 +74,7 @@ Lut random_table(Draw& draw) {
   return table;
 }
 
-void variants_change_pixels_alike() {
+TEST(variants_change_pixels_alike) {
   constexpr float kFactors[] = {-2.5f, -0.4f, 0.3f, 0.6f, 0.99999f, 1.2f, 1.37f, 7.0f, 1e7f, 1e38f};
   for (unsigned seed = 0; seed < 120; ++seed) {
     Draw draw(seed);
@@ -96,7 +96,7 @@ void variants_change_pixels_alike() {
   }
 }
 
-void variants_measure_alike() {
+TEST(variants_measure_alike) {
   for (unsigned seed = 0; seed < 120; ++seed) {
     Draw draw(seed);
     Working working(
@@ -128,7 +128,7 @@ void variants_measure_alike() {
 }
 
 /// A hue follows from the range of the channels, what the middle one lacks and their order.
-void all_hues_are_alike() {
+TEST(all_hues_are_alike) {
   constexpr int kOrders[6][3] = {{0, 1, 2}, {0, 2, 1}, {1, 0, 2}, {2, 0, 1}, {1, 2, 0}, {2, 1, 0}};
   for (const auto& order : kOrders) {
     const Working source(256, 256, 3);  // a row for each greatest, a column for each middle level
@@ -143,7 +143,7 @@ void all_hues_are_alike() {
 }
 
 /// Back from a hue there are 256 turns for each saturation and value; reds have all of these.
-void all_turns_are_alike() {
+TEST(all_turns_are_alike) {
   const Working source(256, 256, 3);
   for (int greatest = 0; greatest < 256; ++greatest)
     for (int least = 0; least < 256; ++least) {
@@ -159,7 +159,7 @@ void all_turns_are_alike() {
 }
 
 /// Where the tables are said to be exact they give the float sum for every gray and distance.
-void blend_steps_are_exact_or_refused() {
+TEST(blend_steps_are_exact_or_refused) {
   Draw draw(9);
   int used = 0;
   for (int i = 0; i < 400; ++i) {
@@ -179,7 +179,7 @@ void blend_steps_are_exact_or_refused() {
   CHECK(used > 200);  // else the tables are refused too often to be of use
 }
 
-void mixes_are_alike() {
+TEST(mixes_are_alike) {
   constexpr float kNan = std::numeric_limits<float>::quiet_NaN();
   constexpr float kWeights[] = {0.3f, 0.71f, -1.5f, 2.5f, 1e30f, kNan};
   for (unsigned seed = 0; seed < 60; ++seed) {
@@ -204,7 +204,7 @@ void mixes_are_alike() {
 }
 
 /// Tables wait; whatever needs pixels flushes them first, and gray has one channel from then on.
-void tables_wait_until_pixels_are_needed() {
+TEST(tables_wait_until_pixels_are_needed) {
   Draw draw(2);
   Working working(RandomImage(draw, 7, 90, 3));
   const Working before(working);
@@ -230,13 +230,3 @@ void tables_wait_until_pixels_are_needed() {
 
 }  // namespace
 }  // namespace penstock
-
-int main() {
-  penstock::variants_change_pixels_alike();
-  penstock::variants_measure_alike();
-  penstock::all_hues_are_alike();
-  penstock::all_turns_are_alike();
-  penstock::blend_steps_are_exact_or_refused();
-  penstock::mixes_are_alike();
-  penstock::tables_wait_until_pixels_are_needed();
-}

@@ -68,7 +68,7 @@ void check_variants_agree(const Planes& in, int out_channels, Act act) {
   });
 }
 
-void variants_agree() {
+TEST(variants_agree) {
   Draw draw(1);
   for (const int width : kWidths)
     for (const int height : {1, 2, 3, 9}) {
@@ -118,7 +118,7 @@ void fill_weights(float* weights, int reach, float fading) {
   for (int i = 0; i <= reach; ++i) weights[i] /= sum;
 }
 
-void blur_is_the_plain_sum() {
+TEST(blur_is_the_plain_sum) {
   Draw draw(7);
   for (const int width : {1, 5, 17, 64, 130})
     for (const int height : {1, 9, 40}) {
@@ -149,7 +149,7 @@ void blur_is_the_plain_sum() {
     }
 }
 
-void weights_must_fit_their_kernel() {
+TEST(weights_must_fit_their_kernel) {
   BlurSpec spec{3, 3, 1, 1};
   CHECK(weights_fit(spec));
   spec.weights[0] = 0.5f;
@@ -160,7 +160,7 @@ void weights_must_fit_their_kernel() {
   CHECK(!weights_fit(spec));
 }
 
-void blur_needs_something_to_reflect() {
+TEST(blur_needs_something_to_reflect) {
   CHECK(blur_fits({1, 1, 1, 1}, 1, 1));
   CHECK(!blur_fits({3, 1, 1, 1}, 5, 1));
   CHECK(!blur_fits({1, 3, 1, 1}, 1, 5));
@@ -168,7 +168,7 @@ void blur_needs_something_to_reflect() {
   CHECK(!blur_fits({11, 9, 1, 1}, 5, 5));
 }
 
-void noise_works_in_place() {
+TEST(noise_works_in_place) {
   Draw draw(2);
   const RandomImage source(draw, 7, 45, 3);
   in_every_variant([&] {
@@ -182,7 +182,7 @@ void noise_works_in_place() {
 // The first block for counter 0 and key 0, as published with Random123.
 static_assert(philox4x32(0, {0, 0}) == PhiloxBlock{0x6627E8D5, 0xE169C58D, 0xBC57AC4C, 0x9B00DBD8});
 
-void normals_count_beyond_32_bits() {
+TEST(normals_count_beyond_32_bits) {
   constexpr int kNumbers = kNormalGroup * kNormalGroupsAtOnce;
   std::vector<float> expected(kNumbers);
   for (const uint64_t first : {uint64_t{0}, uint64_t{0xFFFFFFF0}, uint64_t{1} << 32}) {
@@ -196,7 +196,7 @@ void normals_count_beyond_32_bits() {
   }
 }
 
-void erasing_stays_inside() {
+TEST(erasing_stays_inside) {
   const Region region{2, 3, 4, 37};
   for (const Layout layout : {Layout::chw, Layout::hwc})
     for (const Element element :
@@ -217,7 +217,7 @@ void erasing_stays_inside() {
       });
 }
 
-void mixing_sees_partners_as_they_were() {
+TEST(mixing_sees_partners_as_they_were) {
   constexpr int kSlots = 7, kHeight = 5, kWidth = 19;
   constexpr int kElements = 3 * kHeight * kWidth;
   const int partners[kSlots] = {3, 1, 0, 4, 2, 6, 5};  // cycles of five, one and two slots
@@ -257,14 +257,3 @@ void mixing_sees_partners_as_they_were() {
 
 }  // namespace
 }  // namespace penstock
-
-int main() {
-  penstock::variants_agree();
-  penstock::blur_needs_something_to_reflect();
-  penstock::blur_is_the_plain_sum();
-  penstock::weights_must_fit_their_kernel();
-  penstock::noise_works_in_place();
-  penstock::normals_count_beyond_32_bits();
-  penstock::erasing_stays_inside();
-  penstock::mixing_sees_partners_as_they_were();
-}

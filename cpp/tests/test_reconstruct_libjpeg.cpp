@@ -106,7 +106,7 @@ void check_image(std::mt19937& random, int height, int width, const Sampling (&f
 
 constexpr Content kContents[] = {Content::plain, Content::dense, Content::hostile, Content::row0};
 
-void test_samplings_and_odd_sizes() {
+TEST(samplings_and_odd_sizes) {
   const Sampling samplings[][3] = {
       {{1, 1}, {1, 1}, {1, 1}}, {{2, 1}, {1, 1}, {1, 1}}, {{1, 2}, {1, 1}, {1, 1}},
       {{2, 2}, {1, 1}, {1, 1}}, {{4, 1}, {1, 1}, {1, 1}}, {{1, 4}, {1, 1}, {1, 1}},
@@ -122,7 +122,7 @@ void test_samplings_and_odd_sizes() {
         check_image(random, height, width, factors, kContents[random() % std::size(kContents)]);
 }
 
-void test_many_blocks() {
+TEST(many_blocks) {
   const Sampling factors[3] = {{1, 1}, {1, 1}, {1, 1}};
   std::mt19937 random(2);
   for (const Content content : kContents) check_image(random, 512, 512, factors, content);
@@ -130,8 +130,3 @@ void test_many_blocks() {
 
 }  // namespace
 }  // namespace penstock::testing
-
-int main() {
-  penstock::testing::test_samplings_and_odd_sizes();
-  penstock::testing::test_many_blocks();
-}

@@ -75,7 +75,7 @@ double any_number(Draw& draw, double ordinary) {
   return ordinary * draw.between(-1000, 1000) / 1000;
 }
 
-void every_variant_agrees_on_any_numbers() {
+TEST(every_variant_agrees_on_any_numbers) {
   WarpScratch scratch;
   for (unsigned seed = 0; seed < 1500; ++seed) {
     Draw draw(seed);
@@ -107,7 +107,7 @@ void every_variant_agrees_on_any_numbers() {
   }
 }
 
-void gray_takes_the_colour_of_the_fill() {
+TEST(gray_takes_the_colour_of_the_fill) {
   Draw draw(1);
   const SlackImage gray(RandomImage(draw, 6, 7, 1));
   const uint8_t fill[3] = {1, 2, 3};
@@ -130,7 +130,7 @@ void gray_takes_the_colour_of_the_fill() {
     });
 }
 
-void every_variant_agrees_on_any_displacement() {
+TEST(every_variant_agrees_on_any_displacement) {
   WarpScratch scratch;
   for (unsigned seed = 0; seed < 300; ++seed) {
     Draw draw(seed);
@@ -153,7 +153,7 @@ void every_variant_agrees_on_any_displacement() {
   }
 }
 
-void without_alpha_nothing_moves() {
+TEST(without_alpha_nothing_moves) {
   Draw draw(2);
   const SlackImage in(RandomImage(draw, 9, 11, 3));
   const SlackImage out(9, 11, 3);
@@ -170,10 +170,3 @@ void without_alpha_nothing_moves() {
 
 }  // namespace
 }  // namespace penstock
-
-int main() {
-  penstock::every_variant_agrees_on_any_numbers();
-  penstock::gray_takes_the_colour_of_the_fill();
-  penstock::every_variant_agrees_on_any_displacement();
-  penstock::without_alpha_nothing_moves();
-}
