@@ -16,30 +16,6 @@
 namespace penstock {
 namespace {
 
-/// With just the slack that kernels may use: sanitizers see every step beyond it.
-struct Working {
-  Working(int height, int width, int channels) {
-    image = {{}, width + kRowSlack, height, width, channels};
-    const size_t plane = static_cast<size_t>(image.stride) * height;
-    memory = std::make_unique<uint8_t[]>(channels * plane);
-    for (int c = 0; c < channels; ++c) image.plane[c] = memory.get() + c * plane;
-  }
-  explicit Working(const RandomImage& source)
-      : Working(source.height, source.width, source.channels) {
-    for (int c = 0; c < source.channels; ++c)
-      for (int y = 0; y < source.height; ++y)
-        for (int x = 0; x < source.width; ++x) image.row(c, y)[x] = source.at(c, y, x);
-  }
-  Working(const Working& other)
-      : Working(other.image.height, other.image.width, other.image.channels) {
-    std::memcpy(memory.get(), other.memory.get(),
-                static_cast<size_t>(image.stride) * image.height * image.channels);
-  }
-
-  PlanarTarget image;
-  std::unique_ptr<uint8_t[]> memory;
-};
-
 void check_equal(const PlanarTarget& got, const PlanarTarget& wanted, int channels) {
   for (int c = 0; c < channels; ++c)
     for (int y = 0; y < wanted.height; ++y)
@@ -48,12 +24,12 @@ void check_equal(const PlanarTarget& got, const PlanarTarget& wanted, int channe
 
 /// The same change by the scalar kernel and by each variant. `change` picks a kernel.
 template <class Change>
-void check_change(const Working& source, int channels_after, Change change) {
-  const Working wanted(source);
+void check_change(const SlackImage& source, int channels_after, Change change) {
+  const SlackImage wanted(source);
   force_isa(Isa::scalar);
   change(wanted.image);
   in_every_variant([&] {
-    const Working got(source);
+    const SlackImage got(source);
     change(got.image);
     check_equal(got.image, wanted.image, channels_after);
   });
@@ -79,7 +55,7 @@ TEST(variants_change_pixels_alike) {
   for (unsigned seed = 0; seed < 120; ++seed) {
     Draw draw(seed);
     const int channels = draw.coin() ? 3 : 1;
-    const Working source(RandomImage(draw, draw.between(1, 9), draw.between(1, 200), channels));
+    const SlackImage source(RandomImage(draw, draw.between(1, 9), draw.between(1, 200), channels));
     const Lut table = seed % 3 ? random_table(draw) : masked_table(0xff00 >> draw.between(0, 8));
     check_change(source, channels, [&](const PlanarTarget& image) {
       PENSTOCK_PICK(apply_lut)(image, image.view(), table);
@@ -99,7 +75,7 @@ TEST(variants_change_pixels_alike) {
 TEST(variants_measure_alike) {
   for (unsigned seed = 0; seed < 120; ++seed) {
     Draw draw(seed);
-    Working working(
+    SlackImage working(
         RandomImage(draw, draw.between(1, 9), draw.between(1, 200), draw.coin() ? 3 : 1));
     const PlanarView image = working.image.view();
     // What lies behind the rows must not count, be it black or white; the image has neither.
@@ -131,7 +107,8 @@ TEST(variants_measure_alike) {
 TEST(all_hues_are_alike) {
   constexpr int kOrders[6][3] = {{0, 1, 2}, {0, 2, 1}, {1, 0, 2}, {2, 0, 1}, {1, 2, 0}, {2, 1, 0}};
   for (const auto& order : kOrders) {
-    const Working source(256, 256, 3);  // a row for each greatest, a column for each middle level
+    const SlackImage source(256, 256,
+                            3);  // a row for each greatest, a column for each middle level
     for (int greatest = 0; greatest < 256; ++greatest)
       for (int middle = 0; middle < 256; ++middle) {
         const int levels[3] = {greatest, std::min(middle, greatest), 0};
@@ -144,7 +121,7 @@ TEST(all_hues_are_alike) {
 
 /// Back from a hue there are 256 turns for each saturation and value; reds have all of these.
 TEST(all_turns_are_alike) {
-  const Working source(256, 256, 3);
+  const SlackImage source(256, 256, 3);
   for (int greatest = 0; greatest < 256; ++greatest)
     for (int least = 0; least < 256; ++least) {
       const auto other = static_cast<uint8_t>(std::min(least, greatest));
@@ -185,19 +162,19 @@ TEST(mixes_are_alike) {
   for (unsigned seed = 0; seed < 60; ++seed) {
     Draw draw(seed);
     const int height = draw.between(1, 9), width = draw.between(1, 200);
-    const Working first(RandomImage(draw, height, width, draw.coin() ? 3 : 1));
-    const Working second(RandomImage(draw, height, width, draw.coin() ? 3 : 1));
+    const SlackImage first(RandomImage(draw, height, width, draw.coin() ? 3 : 1));
+    const SlackImage second(RandomImage(draw, height, width, draw.coin() ? 3 : 1));
     const float weight = kWeights[seed % std::size(kWeights)];
     const MixPart parts[] = {{first.image.view(), weight},
                              {second.image.view(), 1 - weight},
                              {first.image.view(), 0.1f}};
     const int channels = mixed_channels(parts);
-    std::unique_ptr<Working> wanted;
+    std::unique_ptr<SlackImage> wanted;
     in_every_variant([&] {
       CHECK(channels == std::max(first.image.channels, second.image.channels));
-      const Working mixed(height, width, channels);
+      const SlackImage mixed(height, width, channels);
       mix_images(mixed.image, parts);
-      if (wanted == nullptr) wanted = std::make_unique<Working>(mixed);
+      if (wanted == nullptr) wanted = std::make_unique<SlackImage>(mixed);
       check_equal(mixed.image, wanted->image, channels);
     });
   }
@@ -206,8 +183,8 @@ TEST(mixes_are_alike) {
 /// Tables wait; whatever needs pixels flushes them first, and gray has one channel from then on.
 TEST(tables_wait_until_pixels_are_needed) {
   Draw draw(2);
-  Working working(RandomImage(draw, 7, 90, 3));
-  const Working before(working);
+  SlackImage working(RandomImage(draw, 7, 90, 3));
+  const SlackImage before(working);
   PendingTables tables;
   const double half[3] = {0.5, 0, 0}, order[3] = {2, 0, 1};
   tables.begin();
@@ -219,8 +196,9 @@ TEST(tables_wait_until_pixels_are_needed) {
   check_equal(working.image, before.image, 3);
   CHECK(tables.pending());
 
+  const uint8_t* blue = working.image.plane[2];
   tables.add(working.image, EffectKind::permute_channels, order);
-  CHECK(working.image.plane[0] == working.memory.get() + 2 * working.image.stride * 7);
+  CHECK(working.image.plane[0] == blue);
   tables.add(working.image, EffectKind::grayscale, half);
   CHECK(!tables.pending());
   CHECK(working.image.channels == 1);

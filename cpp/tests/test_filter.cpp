@@ -22,46 +22,12 @@ namespace {
 
 constexpr int kWidths[] = {1, 2, 3, 4, 15, 16, 17, 18, 33, 63, 64, 65, 66, 67, 130};
 
-/// Planes as the engine makes them: kRowSlack bytes behind every row, and not one more.
-class Planes {
- public:
-  Planes(int height, int width, int channels) {
-    image.height = height;
-    image.width = width;
-    image.channels = channels;
-    image.stride = width + kRowSlack;
-    for (int c = 0; c < channels; ++c) {
-      memory_[c] = std::make_unique<uint8_t[]>(image.stride * height);
-      image.plane[c] = memory_[c].get();
-    }
-  }
-  explicit Planes(const RandomImage& source)
-      : Planes(source.height, source.width, source.channels) {
-    for (int c = 0; c < source.channels; ++c)
-      for (int y = 0; y < source.height; ++y)
-        for (int x = 0; x < source.width; ++x) image.row(c, y)[x] = source.at(c, y, x);
-  }
-
-  std::vector<uint8_t> samples() const {
-    std::vector<uint8_t> all;
-    for (int c = 0; c < image.channels; ++c)
-      for (int y = 0; y < image.height; ++y)
-        all.insert(all.end(), image.row(c, y), image.row(c, y) + image.width);
-    return all;
-  }
-
-  PlanarTarget image;
-
- private:
-  std::unique_ptr<uint8_t[]> memory_[3];
-};
-
 /// What `act` makes of `in` is the same with every instruction set.
 template <class Act>
-void check_variants_agree(const Planes& in, int out_channels, Act act) {
+void check_variants_agree(const SlackImage& in, int out_channels, Act act) {
   std::vector<uint8_t> expected;
   in_every_variant([&] {
-    const Planes out(in.image.height, in.image.width, out_channels);
+    const SlackImage out(in.image.height, in.image.width, out_channels);
     act(out.image, in.image.view());
     if (expected.empty()) expected = out.samples();
     CHECK(out.samples() == expected);
@@ -72,7 +38,7 @@ TEST(variants_agree) {
   Draw draw(1);
   for (const int width : kWidths)
     for (const int height : {1, 2, 3, 9}) {
-      const Planes in(RandomImage(draw, height, width, draw.coin() ? 1 : 3));
+      const SlackImage in(RandomImage(draw, height, width, draw.coin() ? 1 : 3));
       for (const float factor : {0.0f, 0.3f, 1.9f, -2.5f, 1e-8f, 1e30f})
         check_variants_agree(in, in.image.channels, [&](const auto& out, const auto& view) {
           sharpen(out, view, factor);
@@ -122,7 +88,7 @@ TEST(blur_is_the_plain_sum) {
   Draw draw(7);
   for (const int width : {1, 5, 17, 64, 130})
     for (const int height : {1, 9, 40}) {
-      const Planes in(RandomImage(draw, height, width, 3));
+      const SlackImage in(RandomImage(draw, height, width, 3));
       // Few levels make sums that lie at half a level, or next to it.
       if (draw.coin())
         for (int c = 0; c < 3; ++c)
@@ -137,7 +103,7 @@ TEST(blur_is_the_plain_sum) {
           fill_weights(spec.weights + spec.kernel_width / 2 + 1, spec.kernel_height / 2, fading);
         CHECK(weights_fit(spec));
         in_every_variant([&] {
-          const Planes out(height, width, 3);
+          const SlackImage out(height, width, 3);
           BlurScratch scratch;
           gaussian_blur(out.image, in.image.view(), spec, scratch);
           for (int c = 0; c < 3; ++c)
@@ -172,7 +138,7 @@ TEST(noise_works_in_place) {
   Draw draw(2);
   const RandomImage source(draw, 7, 45, 3);
   in_every_variant([&] {
-    const Planes in(source), beside(7, 45, 3);
+    const SlackImage in(source), beside(7, 45, 3);
     add_gaussian_noise(beside.image, in.image.view(), {0, 30, true, {5, 6}});
     add_gaussian_noise(in.image, in.image.view(), {0, 30, true, {5, 6}});
     CHECK(in.samples() == beside.samples());
