@@ -70,9 +70,9 @@ def analyze(
             of workers; or anything that can be iterated again and again.
         step: Your training step, called with each batch. None trains on `device`.
         device: `cuda`, `mps` or `cpu` for real steps of `model`, or `emulated:RATE`, which takes
-            RATE images a second without computing anything. None takes the GPU that torch finds
-            here; where there is none, what is found is said to hold if your accelerator took 1,000
-            images a second.
+            RATE images per second without computing anything. None takes the GPU that torch finds
+            here; if there is none, an accelerator that takes 1,000 images per second is assumed,
+            and the result says so.
         model: A name that torchvision or timm knows, or `module:callable`.
         title: What to call the pipeline in a report.
         seconds: How long all of it may take; what there is no time for is left out, and named in

@@ -62,17 +62,17 @@ class Budget:
 
     @property
     def left_s(self) -> float:
-        """Seconds that are left, or none."""
+        """Seconds that are left, at least 0."""
         return max(0.0, self._until_s - time.perf_counter())
 
     def begin(self, what: str) -> None:
-        """Tell what is measured now."""
+        """Report what is measured now."""
         self.begun += 1
         self.planned = max(self.planned, self.begun)
         self.tell(what, self.begun, self.planned)
 
     def allows(self, what: str, seconds: float, measurements: int = 1) -> bool:
-        """Tell whether there is time; what there is none for is noted, and off the plan."""
+        """Return whether there is time; if not, note what is left out and take it off the plan."""
         if seconds <= self.left_s:
             return True
         self.left_out.append(what)
@@ -80,7 +80,7 @@ class Budget:
         return False
 
     def drop(self, measurements: int) -> None:
-        """Take measurements off the plan that cannot be made, or need not."""
+        """Take measurements off the plan that cannot or need not be made."""
         self.planned = max(self.begun, self.planned - measurements)
 
 
@@ -158,7 +158,7 @@ def look(subject: Subject, device: Device) -> tuple[Pace, Any]:
 def _look_at_step(device: Device, batch: Any) -> tuple[float, float]:
     """Return seconds per image and cores of a step, once it has been warmed up.
 
-    A device that computes elsewhere keeps none busy to speak of.
+    A device that computes elsewhere counts as keeping no cores busy.
     """
     if isinstance(device, EmulatedDevice):
         return 1 / device.images_per_s, 0.0

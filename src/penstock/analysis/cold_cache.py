@@ -71,7 +71,7 @@ def measure_first_epoch(
 def what_if_cold_cache(
     facts: Measurements, model: Model, reads: ReadTimes | None
 ) -> tuple[WhatIf, ...]:
-    """Think through files that are not in memory, as in the first epoch or a large data set."""
+    """Predict rates if files are not in memory, as in a first epoch or a large data set."""
     if reads is None or reads.cold_s is None or facts.costs is None:
         return ()
     extra = max(0.0, reads.cold_s - reads.cached_s)

@@ -25,7 +25,7 @@ _OF_EACH_WORKER = 3
 # then the whole epoch counts.
 _SHORT_EPOCH = 4
 TIMED_BATCHES = 3  # at least, after what was in flight
-_PATIENCE = 10  # times the seconds asked for may pass until then
+_PATIENCE = 10  # times the seconds asked for, at most, until then
 _LEAST_PATIENCE_S = 5.0  # where a number of batches is asked for
 
 
@@ -99,7 +99,7 @@ def run_loader(
     """Iterate for at least `seconds`, or for so many epochs, and time every step.
 
     `in_flight` is how many batches the loader prepares ahead: they arrive in a burst, and the rate
-    is that of what follows. `least_batches` are waited for, but not without end.
+    is that of the batches after them. `least_batches` are waited for, but not forever.
     """
     # A device that queues steps takes its first ones in a burst, too.
     in_flight = max(in_flight, 0 if device is None else QUEUE_DEPTH + 1)
@@ -243,7 +243,7 @@ def first_batch(subject: Subject) -> Any:
 
 
 def check_batch(batch: Any) -> Any:
-    """Return a batch that holds images; raise for what is none."""
+    """Return the batch if it holds images; raise otherwise."""
     if batch is None:
         raise AnalysisError("the loader yields no batches. Is the data set empty?")
     if not count_images(batch):
@@ -278,7 +278,7 @@ def measure_step(device: Device, batch: Any, effort: Effort) -> StepAlone:
         ended = time.perf_counter()
         cpu_s += time.process_time() - began_cpu
         busy = device.busy[known:]
-        if len(busy) == steps:  # the device's own time is without that of asking it
+        if len(busy) == steps:  # the device's own time excludes that of asking it
             began, ended = busy[0][0], busy[-1][1]
         rates.append(steps * images / (ended - began))
         done += steps * images
@@ -286,7 +286,7 @@ def measure_step(device: Device, batch: Any, effort: Effort) -> StepAlone:
 
 
 def _is_enough(steps: int, passed_s: float, wanted_s: float) -> bool:
-    """Tell whether steps were measured for long enough; some that take long need not be many."""
+    """Return whether steps were measured for long enough; of long ones, a few are enough."""
     return passed_s >= wanted_s and steps >= (1 if passed_s >= 2 * wanted_s else _TIMED_STEPS)
 
 
@@ -303,7 +303,7 @@ def measure_rates(
 ) -> RunsByCores:
     """Measure P and E on each number of cores in turn, so that a busy moment hits all alike.
 
-    So is S, of a step that computes on these cores.
+    If the step computes on these cores, S is measured in the same way.
     """
     found = RunsByCores()
     least = max(enough_batches(subject), -(-least_batches // effort.rounds))

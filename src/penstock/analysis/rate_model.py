@@ -6,7 +6,7 @@ Accelerator and cores work side by side as well as the loop lets them:
 
     E = (S^-p + X^-p)^(-1/p)
 
-p = 1 is one after the other, p without end is min(S, X). It is fitted to what was measured.
+p = 1 means one after the other, a very large p means min(S, X). p is fitted to the measurements.
 
 A step that computes on the same cores is another matter: what loading takes, the step loses.
 
@@ -55,7 +55,7 @@ def predict(point: Point, overlap: float) -> float:
     by_cores = 1 / (1 / point.pipeline + point.step_cpu_s / point.cores)
     slower = min(point.synthetic, by_cores)
     faster = max(point.synthetic, by_cores)
-    # As a ratio, since a rate to the power of -32 is no number a float can hold well.
+    # As a ratio, since a rate to the power of -32 would be too small for a float.
     return float(slower * (1 + (slower / faster) ** overlap) ** (-1 / overlap))
 
 

@@ -11,7 +11,7 @@ from penstock.costs.costs import Cost, Costs, Kind
 from penstock.results.records import Verdict
 from penstock.watching.loader_facts import count_images
 
-LEAST_BATCHES = 8  # with fewer, one that is late decides
+LEAST_BATCHES = 8  # with fewer, a single late batch would decide
 _FED = 0.1  # a smaller loss is within what two runs of the same training differ by
 _AMPLE = 2.0  # times as fast as the step: then most of the cores' time is the step's
 _PLENTY = 1.5  # times as fast as the step: then the pipeline itself cannot be what is waited for

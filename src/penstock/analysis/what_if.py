@@ -1,4 +1,4 @@
-"""What if: changes thought through with the model that was fitted to the measurements."""
+"""What if: changes predicted by the model that was fitted to the measurements."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def faster_accelerator(times: int, emulated_rate: float | None = None) -> str:
 def what_ifs(
     facts: Measurements, model: Model, changes: Sequence[Change] = ()
 ) -> tuple[WhatIf, ...]:
-    """Think through cores, accelerators, ops, and what was measured with something changed."""
+    """Predict other cores, accelerators, ops, and what was measured with something changed."""
     now = model.end_to_end(facts.synthetic, facts.pipeline, facts.cores)
     found: list[WhatIf] = []
 

@@ -1,4 +1,4 @@
-"""What an image costs on its way into a batch, part by part: the records of this room."""
+"""The records that say what an image costs on its way into a batch, part by part."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _NEEDED = (
     *("ToTensor", "ToTensorV2", "ToPureTensor", "ToImage", "ToPILImage", "ToRGB"),
     *("Normalize", "ToDtype", "ConvertImageDtype", "ToFloat"),
 )
-_OF_USERS = ("Lambda",)  # what stands inside may be anything
+_OF_USERS = ("Lambda",)  # the function inside may be anything
 
 
 @dataclass(frozen=True, slots=True)

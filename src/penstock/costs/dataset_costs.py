@@ -91,7 +91,7 @@ class TimedOp:
         return self._op
 
     def cost(self, spent: Spent, items: int, timer: CallTimer) -> Cost:
-        """Return what the op costs an item, given what its calls in the pipeline took."""
+        """Return what the op costs per item, given what its calls in the pipeline took."""
         cost = _cost("augment", self._name, spent, items, self.runs_in)
         if self.calls and spent.used_s / self.calls < SHORT_S and self.short_calls:
             try:
@@ -113,7 +113,7 @@ class TimedOp:
 
 @dataclass(frozen=True, slots=True)
 class DatasetCosts:
-    """What a sample costs, and how long each one took that was fetched."""
+    """What a sample costs, and how long each fetched sample took."""
 
     costs: Costs
     indices: Sequence[int]
@@ -128,9 +128,9 @@ def measure_dataset(
     collate: Callable[[list[Any]], Any] | None = None,
     batch_size: int = 1,
 ) -> DatasetCosts:
-    """Fetch so many samples, spread over the data set, for about `seconds` at most.
+    """Fetch up to `samples` samples, spread over the data set, for about `seconds` at most.
 
-    With a function to collate them, batches are made of them too.
+    If a collate function is given, batches are made of them too.
     """
     ops: dict[str, TimedOp] = {}
     items: list[Any] = []

@@ -4,9 +4,9 @@
 |---|---|
 | open_data.py | finds out what the user gave, and opens it: for Loader, pack, analyze and show |
 | beside.py | what a loader delivers beside images |
-| column_source.py | a data set with columns, of which the next two are the kinds |
+| column_source.py | a data set with columns: the base class of the next two |
 | packed.py | a packed file, or a folder of its shards |
-| unpacked.py | a data set in any other layout that `pack` reads, as it lies |
+| unpacked.py | a data set in any other layout that `pack` reads, without packing it |
 | columns.py | the values beside images: labels, names, and what else a data set has |
 | targets.py | boxes, their labels and keypoints |
 | masks.py | masks of objects, and of whole images |

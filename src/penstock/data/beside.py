@@ -22,7 +22,7 @@ from penstock.transforms.targets import Targets
 
 @dataclass(frozen=True, slots=True)
 class Beside:
-    """What goes with each image, where it is read from, and how it is to be delivered."""
+    """What goes with each image, where it is read from, and how it is delivered."""
 
     source: Source
     targets: TargetSource | None  # objects that follow the transforms
@@ -78,13 +78,13 @@ def open_beside(
     columns: Sequence[str] | None,
     limits: Limits,
 ) -> Beside:
-    """Find out what a loader is to deliver beside images; the arguments are those of `Loader`."""
+    """Return what a loader delivers beside images; the arguments are those of `Loader`."""
     used_masks = open_masks(source, masks, mask_fill, targets, limits)
     has_maps = used_masks is not None and used_masks.kind is MaskKind.LABELS
     asked = open_columns(source, columns)
     own_targets = isinstance(targets, Targets)
     per_box = () if own_targets else per_box_columns(source, asked)
-    # Of masks of whole images, "list" and "padded" say how they come.
+    # For masks of whole images, "list" and "padded" say in which form they are delivered.
     says_how = has_maps and targets in ("list", "padded")
     objects = open_targets(
         source, None if says_how else targets, background=background, extras=per_box

@@ -33,7 +33,7 @@ class ColumnSource(ABC):
     def values(self, column: Column, indices: Ints) -> Any:
         """Return the values of these samples, in memory of their own.
 
-        One array of a fixed column, else a list of arrays, texts or bytes.
+        One array for a fixed column, otherwise a list of arrays, texts or bytes.
         """
 
     @abstractmethod
@@ -92,7 +92,7 @@ class ColumnSource(ABC):
 
     @property
     def box_classes(self) -> tuple[str, ...] | None:
-        """Names of what boxes hold, in the order of their labels, if there are any."""
+        """Class names of boxes, in the order of their labels, if there are any."""
         return self.table("box_classes")
 
     @property
@@ -103,7 +103,7 @@ class ColumnSource(ABC):
 
     @property
     def label(self) -> Column | None:
-        """The column of labels; LoaderError if those are something else than numbers."""
+        """The column of labels; LoaderError if they are not numbers."""
         column = next((column for column in self.schema if column.name == LABEL.name), None)
         if column is not None and column.kind != "fixed":
             raise LoaderError(

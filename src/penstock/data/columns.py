@@ -19,7 +19,7 @@ from penstock.sources import FileSource, Labels, Source, has_paths
 
 LABEL = "label"
 _NAME, _PATH = "name", "path"
-# Delivered by targets= alone, which moves them along with their images.
+# Delivered only through targets=, which moves them along with their images.
 _MOVED = (BOXES, BOX_LABELS, KEYPOINTS, MASKS.name)
 
 # An array with a row for each sample; or a list of texts, bytes or arrays.
@@ -71,7 +71,7 @@ class TextColumn:
 
 
 def label_column(source: Source) -> LabelColumn | None:
-    """Return the labels of a data set; LoaderError if those are something else than numbers."""
+    """Return the labels of a data set; LoaderError if they are not numbers."""
     if isinstance(source, ColumnSource):
         column = source.label
         if column is None:
@@ -85,7 +85,7 @@ def label_column(source: Source) -> LabelColumn | None:
 
 
 def open_columns(source: Source, asked: Sequence[str] | None) -> dict[str, ColumnValues]:
-    """Return the columns asked for, by name and in that order; LoaderError for one there is not."""
+    """Return the columns asked for, by name and in that order; LoaderError if one is missing."""
     if asked is None:
         return {}
     if (
@@ -135,7 +135,7 @@ def columns_of(source: Source) -> Mapping[str, ColumnValues]:
 def named_columns(
     source: Source, asked: Mapping[str, ColumnValues], *, with_label: bool
 ) -> dict[str, ColumnValues]:
-    """Return the columns of a batch that is a dictionary: with the label, if it has one."""
+    """Return the columns of a batch that is a dictionary, including the label if there is one."""
     for name in ("image", "targets"):
         if name in asked:
             raise LoaderError(
@@ -147,7 +147,7 @@ def named_columns(
 
 
 def per_box_columns(source: Source, asked: Iterable[str]) -> tuple[str, ...]:
-    """Return those that have a row for each object, and so go with the targets."""
+    """Return those of the columns that have a row for each object, and so go with the targets."""
     targets = stored_targets(source)
     return tuple(name for name in asked if targets is not None and targets.per_object(name))
 

@@ -40,7 +40,7 @@ def size_of(masks: Masks) -> Size:
 
 
 class MaskKind(Enum):
-    """What masks are of."""
+    """What a mask describes."""
 
     OBJECTS = "objects"  # one for each object, 0 and 1
     LABELS = "labels"  # one for the whole image, a class number for each pixel
@@ -51,7 +51,7 @@ class MaskReader(Protocol):
 
     @property
     def kind(self) -> MaskKind:
-        """What they are of."""
+        """What each of the masks describes."""
         ...
 
     def read(self, index: int) -> Masks:
@@ -69,14 +69,14 @@ class MaskUse:
 
     @property
     def kind(self) -> MaskKind:
-        """What they are of."""
+        """What each of the masks describes."""
         return self.reader.kind
 
 
 def read_masks(
     use: MaskUse | None, samples: Ints, pool: Executor
 ) -> tuple[dict[int, Masks], dict[int, str]]:
-    """Return the masks of these samples by their place, and why others have none."""
+    """Return the masks of these samples by position, and the reasons where there are none."""
     masks: dict[int, Masks] = {}
     failed: dict[int, str] = {}
     if use is None:
@@ -90,7 +90,7 @@ def read_masks(
         except DecodeError as error:
             return str(error)
 
-    # Run lengths are looked up; files must be decoded.
+    # Run lengths only need to be looked up; files must be decoded.
     over = map if use.kind is MaskKind.OBJECTS else pool.map
     for item, found in enumerate(over(read, samples.tolist())):
         if isinstance(found, str):
@@ -112,7 +112,7 @@ class StoredMasks:
         encoded = self._source.masks(index)
         if self.kind is MaskKind.OBJECTS and are_runs(encoded):
             check_mask_area(*read_header(encoded))
-            return np.array(encoded)  # looked at more than once, while the file might be written to
+            return np.array(encoded)  # a copy: the file might change between two looks at it
         if self.kind is MaskKind.LABELS:
             if not len(encoded):
                 raise DecodeError(
@@ -161,7 +161,7 @@ def misfits(masks: dict[int, Masks], sizes: Sizes) -> dict[int, str]:
 def open_masks(
     source: Source, asked: object, fill: object, targets: object, limits: Limits
 ) -> MaskUse | None:
-    """Return the masks that a loader is to carry, or None.
+    """Return the masks that a loader delivers, or None.
 
     `asked` is the loader's `masks`: True, False, None for masks of whole images only, or where the
     masks of `source` are. `fill` is its `mask_fill`, `targets` what it was given under that name.

@@ -162,7 +162,7 @@ class PackedSource(ColumnSource):
         self.packed.check_unchanged(indices)
 
     def records(self, indices: Ints) -> Records:
-        """Return where these samples lie; raises PackError for one that lies nowhere."""
+        """Return where these samples lie; raises PackError for one outside of its file."""
         numbers, places = self.packed.locate_all(indices)
         found = np.zeros((6, len(indices)), dtype=np.int64)
         for number in np.unique(numbers).tolist():

@@ -17,7 +17,7 @@ from penstock.sources import Source
 from penstock.transforms.targets import Targets, read_targets
 
 BOXES, BOX_LABELS, KEYPOINTS, IMAGE_ID = "boxes", "box_labels", "keypoints", "image_id"
-# Names of the numbers that are no class, as torchvision spells them in its weights' categories.
+# Names of numbers that belong to no class, as in the categories of torchvision's weights.
 BACKGROUND, UNUSED = "__background__", "N/A"
 _LARGEST_ID = 1 << 24
 
@@ -30,7 +30,7 @@ class StoredTargets:
         self._columns = {column.name: column for column in source.schema}
 
     def of(self, indices: Ints, extras: tuple[str, ...] = ()) -> Targets:
-        """Return what these samples carry, with these columns that are `per_object`."""
+        """Return the targets of these samples, with these further columns that are `per_object`."""
         names = (*self._names, *extras)
         counts, rows = self._source.rows([self._columns[name] for name in names], indices)
         return read_targets(
@@ -51,20 +51,20 @@ class StoredTargets:
 
     @property
     def classes(self) -> tuple[str, ...] | None:
-        """Names of images' labels, in their order, if there are any."""
+        """Names of the images' labels, in the order of the labels, if there are any."""
         return self._source.table("classes")
 
     @property
     def box_classes(self) -> tuple[str, ...] | None:
-        """Names of boxes' labels, in their order, if there are any."""
+        """Names of the boxes' labels, in the order of the labels, if there are any."""
         return self._source.table("box_classes")
 
     @property
     def box_class_ids(self) -> Ints | None:
-        """The number that a detection model gets for each label; empty for one more than it.
+        """The number that a detection model gets for each label; empty if it is the label plus one.
 
-        None in a data set without labels of boxes; PackError where nothing says what they count
-        from.
+        None in a data set without labels of boxes; PackError if nothing says whether they count
+        from 0 or from 1.
         """
         if BOX_LABELS not in self._columns:
             return None
@@ -129,7 +129,7 @@ def _is_id(text: str) -> bool:
 
 
 class TargetSource(Protocol):
-    """What samples carry beside their images."""
+    """Where the targets of samples come from."""
 
     @property
     def classes(self) -> tuple[str, ...] | None:
@@ -137,7 +137,7 @@ class TargetSource(Protocol):
         ...
 
     def of(self, indices: Ints) -> Targets:
-        """Return what these samples carry."""
+        """Return the targets of these samples."""
         ...
 
     def image_ids(self, indices: Ints) -> Ints:
@@ -147,13 +147,13 @@ class TargetSource(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class GivenTargets:
-    """Targets that the user has in memory, a row for each sample."""
+    """Targets that the user has in memory, one row per sample."""
 
     targets: Targets
     classes: tuple[str, ...] | None = None
 
     def of(self, indices: Ints) -> Targets:
-        """Return what these samples carry."""
+        """Return the targets of these samples."""
         return self.targets.pick(indices)
 
     def image_ids(self, indices: Ints) -> Ints:
@@ -182,7 +182,7 @@ class DetectionTargets:
             self.classes = _names_by_id(names, self._ids)
 
     def of(self, indices: Ints) -> Targets:
-        """Return what these samples carry."""
+        """Return the targets of these samples."""
         targets = self._stored.of(indices, self._extras)
         if targets.labels is None or self._ids is None or not len(targets.labels):
             return targets
@@ -216,9 +216,9 @@ def open_targets(
     background: bool = True,
     extras: tuple[str, ...] = (),
 ) -> TargetSource | None:
-    """Return what the samples of a loader carry; None for labels only.
+    """Return where a loader's targets come from; None if it delivers labels only.
 
-    `asked` is the loader's `targets`, and `background` its own; `extras` are more columns that have
+    `asked` and `background` are the loader's `targets` and `background`; `extras` are columns with
     a row for each object.
     """
     if not isinstance(background, bool):

@@ -1,7 +1,7 @@
-"""A data set in any layout that `pack` reads, as it lies: the same batches as packed, slower.
+"""A data set in any layout that `pack` reads, without packing: the same batches, slower.
 
-Where every sample has a file of its own, the core reads the files; else the bytes of a sample are
-read from where its layout says that they begin. Images are never kept in memory.
+Where every sample has a file of its own, the core reads the files; otherwise, the bytes of a sample
+are read from the place that its layout gives. Images are never kept in memory.
 """
 
 from __future__ import annotations
@@ -28,9 +28,9 @@ from penstock.packing.items import MASKS, Column, PackItem, box_class_ids_of
 from penstock.printable import printable
 from penstock.regular_file import open_regular
 
-# Of the columns that are remembered, so that a sample is parsed once per batch.
+# The most memory for remembered columns, so that a sample is parsed once per batch.
 _MOST_KEPT_BYTES = 1 << 26
-_BYTES_PER_SAMPLE = 512  # what remembering takes by itself
+_BYTES_PER_SAMPLE = 512  # what an entry takes beside its values
 
 
 @dataclass(frozen=True, slots=True)
@@ -155,7 +155,7 @@ class UnpackedSource(ColumnSource):
     def same_counts(self, column: Column, other: Column) -> bool:
         """Whether every sample has as many rows in one ragged column as in the other.
 
-        Reads the data set until one has not.
+        Reads the data set up to the first sample that has not.
         """
         return all(
             len(self._value(column, index)) == len(self._value(other, index))

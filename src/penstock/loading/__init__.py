@@ -2,7 +2,7 @@
 
 | file | does |
 |---|---|
-| loader.py, options.py | the `Loader`, and what it was told |
+| loader.py, options.py | the `Loader`, and its options, checked |
 | selection.py, sampler.py, ranks.py | the samples of an epoch, their order, each rank's share |
 | epoch.py | batches in their order, prepared ahead by threads |
 | runner.py, fetch.py, native.py | a part of a batch, and its way through the core |

@@ -1,4 +1,4 @@
-"""A batch on its way: places that are filled part by part, then handed over in one piece."""
+"""A batch under way: its slots are filled part by part, then it is delivered as a whole."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ PART_SIZE = 64
 
 
 class BatchMaker:
-    """Makes batches of one loader: their memory goes round, their shape is the loader's."""
+    """Makes the batches of one loader, and reuses their memory."""
 
     def __init__(self, output: OutputOptions, most_idle: int) -> None:
         self.output = output
@@ -43,7 +43,7 @@ class BatchMaker:
         self._mask_ring = BatchRing(most_idle)
 
     def image_bytes(self, size: Size) -> int:
-        """Return what one image takes."""
+        """Return how many bytes one image takes."""
         element_bytes = np.dtype(_ARRAY_DTYPE[self.output.element]).itemsize
         return size.height * size.width * 3 * element_bytes
 
@@ -94,11 +94,11 @@ class _Shared:
 
     size: Size
     buffer: BatchBuffer
-    sample: int  # whose size it is, for the message when another differs
+    sample: int  # the one that set the size, for the error if another differs
 
 
 class Batch:
-    """One batch: its samples, memory for their images, which are good, and what they carry."""
+    """One batch: its samples, memory for their images, which ones are good, and their targets."""
 
     def __init__(
         self,
@@ -111,7 +111,7 @@ class Batch:
     ) -> None:
         self.number = number
         self.keys = keys  # of the random draws
-        # The samples that are really used; others after substitution.
+        # The samples that are really used: a substitute takes the place of a bad sample.
         self.samples = (keys if samples is None else samples).copy()
         self.output = maker.output
         self.pinned = maker.pinned
@@ -153,7 +153,7 @@ class Batch:
         targets: Targets,
         masks: list[npt.NDArray[np.uint8]] | None,
     ) -> None:
-        """Keep what the samples in these slots carry, as it is after the transforms."""
+        """Keep the targets of the samples in these slots, as they are after the transforms."""
         with self._lock:
             self._targets.append((slots, targets))
             self._masks.update(zip(slots.tolist(), masks or (), strict=masks is not None))
@@ -187,7 +187,7 @@ class Batch:
         return self._maker.array_over(shared.buffer, len(self.keys), shared.size)
 
     def note_done(self, slots: int) -> bool:
-        """Count slots that were dealt with; True for whoever brings the last ones."""
+        """Count slots that were dealt with; True if these complete the batch."""
         with self._lock:
             self._done += slots
             return self._done == len(self.keys)
@@ -213,7 +213,7 @@ class Batch:
         return taken
 
     def take_targets(self) -> Targets:
-        """Hand over what the good samples carry, in their order."""
+        """Hand over the targets of the good samples, in their order."""
         slots = np.concatenate([slots for slots, _ in self._targets])
         targets = Targets.join([targets for _, targets in self._targets])
         self._targets = []
@@ -268,7 +268,7 @@ class Part:
     epoch: int
     slots: npt.NDArray[np.int32]  # their places in the batch
     keys: Ints  # of their random draws: the samples that the epoch's order has here
-    samples: Ints  # those that are read: the same, unless one stands in for another
+    samples: Ints  # those that are read: the same, unless one replaces another
     rank: int  # order of parts: lower goes first
     attempt: int = 0
 

@@ -31,7 +31,7 @@ class Delivery(Protocol):
 
 
 def delivery_of(beside: Beside, *, as_dict: bool) -> Delivery:
-    """Return what delivers images and what is beside them."""
+    """Return the delivery for images with what `beside` lists."""
     targets: TargetDelivery | LabelMapDelivery | None = None
     if beside.has_label_maps and beside.masks is not None:
         targets = LabelMapDelivery(padded=beside.padded, fill=beside.masks.fill)
@@ -59,7 +59,7 @@ class ImageDelivery:
 
 @dataclass(frozen=True, slots=True)
 class LabelDelivery:
-    """Images in one array, and a label for each; if they were mixed, one of all classes."""
+    """Images in one array, and one label per image; after mixing, a row over all classes each."""
 
     labels: LabelColumn
 
@@ -78,7 +78,7 @@ class LabelDelivery:
 class ColumnDelivery:
     """Images with columns beside them: a flat tuple, or a dictionary by name.
 
-    `targets` come right behind the images where there are some. Columns go with the sample that
+    `targets` come right after the images if there are any. Columns are those of the sample that
     is delivered; if images were mixed, so is `label`, and the other columns stay as they are.
     """
 
@@ -108,10 +108,11 @@ class ColumnDelivery:
 
 @dataclass(frozen=True, slots=True)
 class TargetDelivery:
-    """Images, and what they carry: a dictionary each, or `padded` to one of arrays.
+    """Images and their targets: one dictionary per image or, if `padded`, one of arrays.
 
-    Images of different sizes come as a list; padded, with black to the right of and below them,
-    and `sizes` says (height, width) of each. `masks`, if wanted, has one for each object.
+    Images of different sizes come as a list. If `padded`, they come as one array, filled up with
+    black on the right and at the bottom, and `sizes` has the (height, width) of each. `masks`, if
+    wanted, has one mask per object.
     """
 
     key: ClassVar[str] = "targets"
@@ -142,10 +143,10 @@ class TargetDelivery:
 
 @dataclass(frozen=True, slots=True)
 class LabelMapDelivery:
-    """Images, and a mask of class numbers for each, int64.
+    """Images, and one mask of class numbers per image, int64.
 
-    Where sizes differ both come as lists; or `padded`, with black and with `fill` to the right of
-    and below them.
+    If sizes differ, both come as lists; or `padded` on the right and at the bottom, images with
+    black and masks with `fill`.
     """
 
     key: ClassVar[str] = "masks"
@@ -229,11 +230,11 @@ NO_LABEL = -1  # in the places of a padded batch that no object takes
 
 
 def list_targets(targets: Targets, image_ids: Ints, library: Library) -> list[dict[str, Any]]:
-    """One dictionary a sample, as torchvision's detection models take them.
+    """One dictionary per sample, as torchvision's detection models take them.
 
     `boxes` is float32 (objects, 4), or int64 where they are whole numbers, `labels` int64
     (objects,), `keypoints` float32 (objects, points, 3), extra columns go by their names, and
-    `image_id` is a number of Python's.
+    `image_id` is a Python int.
     """
     finish = _finish_for(library)
     columns = _columns(targets)
@@ -254,10 +255,10 @@ def list_targets(targets: Targets, image_ids: Ints, library: Library) -> list[di
 def pad_targets(
     targets: Targets, image_ids: Ints, library: Library, most: int | None = None
 ) -> dict[str, Any]:
-    """All samples in one array for each column: (samples, most objects, ...).
+    """All samples in one array per column: (samples, most objects, ...).
 
-    `most` is what the fullest sample of the batch has, unless given. `counts` says how many objects
-    are real; behind them labels are -1, all else is 0. Boxes are float32, whole numbers too.
+    `most` is the largest number of objects in a sample, unless it is given. `counts` says how many
+    objects are real; after them, labels are -1 and all else is 0. Boxes are always float32.
     """
     counts = targets.counts
     fullest = int(counts.max(initial=0))

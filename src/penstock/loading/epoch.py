@@ -50,9 +50,9 @@ class Runtime:
         self._mixer = mixer
         self._check = check
         self._conductors = Pool(_MOST_PARTS_UNDER_WAY, "penstock-conductor")
-        # Where the last reference is dropped, any lock may be held: by the garbage collector, in
-        # the midst of a submit, say. So nothing is shut down there; a pool that nobody refers to
-        # ends its threads by itself.
+        # The last reference may be dropped while any lock is held, for example if the garbage
+        # collector runs in the middle of a submit. So nothing is shut down then: a pool that
+        # nobody refers to ends its threads by itself.
         self._end = weakref.finalize(self, _abandon, self._owner, runner, self.maker)
 
     def start(self, part: Part) -> Future[None]:
@@ -72,7 +72,7 @@ class Runtime:
         return not self._end.alive
 
     def check_unchanged(self, samples: Ints) -> None:
-        """Raise if the data that these samples were read from has changed under our hands."""
+        """Raise if the data that these samples were read from has changed meanwhile."""
         if self._check is not None:
             self._check(samples)
 
@@ -115,7 +115,7 @@ def check_not_forked(owner: int) -> None:
 
 
 def _run(runner: PartRunner, mixer: Mixer | None, part: Part) -> None:
-    """Run a part, and mix its batch if it was the last. Refers to no Runtime, see there."""
+    """Run a part, and mix its batch if it was the last; keeps no reference to the Runtime."""
     runner.run(part)
     if part.batch.note_done(len(part.slots)) and mixer is not None:
         mixer.mix(part.batch, part.epoch)
@@ -187,12 +187,13 @@ class Epoch(Iterator[Any]):
         while self._under_way:
             batch, futures = self._under_way[0]
             try:
-                # Taken out, for an error refers to this frame: if that referred to the future that
-                # keeps the error, the circle would keep the core's threads alive after `close`.
+                # Futures are taken out of the list first. An error refers to this frame; if the
+                # frame also referred to the future that holds the error, this cycle would keep
+                # the core's threads alive after `close`.
                 while futures:
                     futures.pop(0).result()
                 delivered = self._batching.delivery.deliver(batch)
-                self._runtime.check_unchanged(batch.samples)  # last: it has been read by now
+                self._runtime.check_unchanged(batch.samples)  # last: all has been read
             except BaseException as error:
                 self._fail(error, batch)
                 raise
@@ -200,7 +201,7 @@ class Epoch(Iterator[Any]):
                 raise _was_closed()
             self._under_way.popleft()
             self.progress.consumed += len(batch.keys)
-            with suppress(LoaderError):  # closed just now, which the next call says; this is good
+            with suppress(LoaderError):  # closed just now: the next call says so
                 self._top_up()
             if delivered is not None:
                 return delivered
@@ -211,7 +212,7 @@ class Epoch(Iterator[Any]):
         was_closed = not self._under_way
         self.close()
         if isinstance(error, ResourceError):
-            self._runtime.close()  # so that it holds nothing that others lack
+            self._runtime.close()  # frees threads, files and memory for others
         elif isinstance(error, Exception):
             self._runtime.check_usable()
             if was_closed:
@@ -261,7 +262,7 @@ def _was_closed() -> LoaderError:
 
 
 class Iteration(Iterator[Any]):
-    """An epoch that begins when its first batch is asked for: only looking at it counts nothing.
+    """An epoch that begins when its first batch is asked for: creating it counts nothing.
 
     Threads may share it: they take turns, and each batch goes to exactly one of them.
     """

@@ -39,15 +39,15 @@ class Ledger:
     """What happened to which file; the same after every epoch over the same data.
 
     Events: `libjpeg` (decoded by libjpeg-turbo instead of our own decoder), `pillow` (decoded by
-    Pillow, with what Pillow had to say about it), `substituted` (another sample stands in),
+    Pillow, with what Pillow had to say about it), `substituted` (another sample replaces it),
     `skipped` (left out of its batch).
-    Pixels of the first two are exactly those of the straight path; they only cost more.
+    With the first two, pixels are exactly those of the fast path; they only take longer.
     """
 
     def __init__(self, length: int, name_of: Callable[[int], str]) -> None:
         self._name_of = name_of
         self._lock = threading.Lock()
-        # Four bytes a sample of which untouched pages cost nothing, however many samples there are.
+        # Four bytes per sample; pages that are never touched cost nothing.
         self._codes = np.zeros(length, dtype=np.int32)
         self._kinds: list[tuple[str, str]] = []
         self._code_of: dict[tuple[str, str], int] = {}
@@ -95,7 +95,7 @@ class Ledger:
 class Failures:
     """What is done about files that cannot be used.
 
-    Only samples that may take part in an epoch stand in for others: `allowed`, in ascending order;
+    Only samples that may take part in an epoch replace others: `allowed`, in ascending order;
     None allows the whole data set.
     """
 
@@ -110,7 +110,7 @@ class Failures:
     def handle(self, part: Part, failed: dict[int, str]) -> Part | None:
         """Apply the policy to the items in `failed` (item: reason).
 
-        Returns the part that must be run again with neighbours in their places, if any.
+        Returns the part that must be run again with other samples in their places, if any.
         """
         if not failed:
             return None

@@ -18,13 +18,13 @@ from penstock.sources import PathSource, Source, has_paths
 
 Items = npt.NDArray[np.int32]
 
-_SLACK = bytes(64)  # the decoder reads some bytes at a time, and so a little further
+_SLACK = bytes(64)  # the decoder may read a little past the end
 
 
 class Fetch(Protocol):
     """How a source's samples become chunks.
 
-    With `reads_first`, all is read by `begin`, and sizes are known only then; without, sizes are
+    With `reads_first`, `begin` reads everything, and sizes are known only then; without, sizes are
     known at once and reading is left to `read`.
     """
 
@@ -40,7 +40,7 @@ class Fetch(Protocol):
 
 
 class FileFetch:
-    """Image files: the size stands in the file, so the whole file is read first."""
+    """Image files: the size is inside the file, so the whole file is read first."""
 
     reads_first = True
 
@@ -54,11 +54,11 @@ class FileFetch:
         return self._engine.fetch(part.rank, paths)
 
     def read(self, chunk: EnginePart, items: Items, steps: Steps) -> None:
-        """Do nothing: all is there."""
+        """Do nothing: `begin` has read everything."""
 
 
 class RecordFetch:
-    """Records of a packed file: sizes stand in the index, what is read follows from the crops."""
+    """Records of a packed file: the index has the sizes, and crops decide what is read."""
 
     reads_first = False
 
@@ -124,20 +124,20 @@ class OpenedFetch:
         return chunk
 
     def read(self, chunk: EnginePart, items: Items, steps: Steps) -> None:
-        """Do nothing: all is there."""
+        """Do nothing: `begin` has read everything."""
 
     def _read(self, sample: int) -> bytes:
         try:
             with self._source.open(sample) as file:
                 return file.read()
         except Exception as error:  # noqa: BLE001 (a source may be the user's own)
-            # No image, so that Pillow is asked for one, opens it again and tells what is wrong.
+            # With no bytes, the sample goes to Pillow, which opens it again and says what is wrong.
             raise_if_refused(error, self._source.name(sample))
             return b""
 
 
 def _size_of(image: bytes) -> tuple[int, int]:
-    """Return what a JPEG's header says, or a size that nobody will ask for."""
+    """Return what a JPEG's header says; (1, 1) for anything else, which Pillow will decode."""
     height, width = jpeg_size(image)
     return (height, width) if height > 0 and width > 0 else (1, 1)
 

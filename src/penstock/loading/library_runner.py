@@ -58,7 +58,7 @@ class LibraryRunner(PartRunner, Generic[ImageT]):
     def _read_masks(
         self, part: Part, images: dict[int, ImageT], failed: dict[int, str]
     ) -> list[Masks]:
-        """Return the masks of the images, from which those without a mask of their size go."""
+        """Return the images' masks; images without a mask of their size move to `failed`."""
         if self._masks is None:
             return []
         read, unread = read_masks(self._masks, part.samples, self._pool)
@@ -83,7 +83,7 @@ class LibraryRunner(PartRunner, Generic[ImageT]):
             if self._masks is not None:
                 stacks = [beside.masks[row] for row in every.tolist()]
                 wanted = beside.wanted_masks(every)
-                # By the reference whatever the library: a mask's numbers must not be mixed.
+                # Always by the reference: other libraries might blend the class numbers of a mask.
                 moved_masks = move_by_reference(stacks, wanted, moves, sizes, self._masks.fill)
                 beside.put_masks(every, moved_masks)
             moved = [

@@ -145,7 +145,7 @@ class Loader:
         pixel_limit: int | None = None,
         limits: Limits | None = None,
     ) -> None:
-        active_isa()  # so that a wrong PENSTOCK_SIMD is told here, and not of the first file
+        active_isa()  # so that a wrong PENSTOCK_SIMD is an error here, not at the first file
         allowed = limits_or_in_force(limits)
         self._ranks = find_ranks(rank, world_size)
         self._counts_cores = threads is None
@@ -365,7 +365,7 @@ class Loader:
                     self._runtime = None
 
     def __getitem__(self, index: Any) -> NoReturn:
-        """Refuse to stand for a torch Dataset."""
+        """Refuse to be used as a torch Dataset."""
         raise LoaderError(HAS_NO_SAMPLES)
 
     def __reduce__(self) -> NoReturn:
@@ -382,7 +382,7 @@ class Loader:
         )
 
     def _ask_for_ranks(self, *, now: bool = False) -> None:
-        """Learn which share of the data is ours; whoever has begun an epoch keeps to it."""
+        """Find out which share of the data is ours; it is fixed once an epoch has begun."""
         if self._ranks.was_given:
             return
         found = find_ranks(None, None, now=now)

@@ -66,7 +66,7 @@ class Mixer:
         self._mix_images(images, slots, mixing, self._output.element, layout)
 
     def check_counts(self, samples: int, batching: BatchOptions, on_error: str) -> None:
-        """Raise unless all batches of an epoch of `samples` have numbers of images that will do."""
+        """Raise if some batch of an epoch would have a number of images that cannot be mixed."""
         op = self._op
         if not op.needs_even:
             return
@@ -96,7 +96,7 @@ def open_mixer(
 ) -> Mixer | None:
     """Return what mixes the batches of a loader; `given` is its `batch_transform`.
 
-    Raises what would otherwise be raised by some batch, later. `samples` are those of an epoch.
+    Raises now what some batch would otherwise raise later. `samples` are those of an epoch.
     """
     if given is None:
         return None
@@ -116,7 +116,7 @@ def open_mixer(
 def mix_native(
     images: npt.NDArray[Any], slots: Ints, mixing: Mixing, element: Element, layout: Layout
 ) -> None:
-    """In the core, without Python's lock."""
+    """Mix in the core, without Python's lock."""
     count = len(images)
     partner = np.arange(count)
     kind = np.zeros(count, dtype=np.int64)
@@ -150,7 +150,7 @@ def soften(labels: Labels, mixing: Mixing, op: BatchOp) -> SoftLabels:
 
 
 def check_mixing(op: BatchOp, source: Source, output: OutputOptions, *, has_targets: bool) -> None:
-    """Raise what would otherwise be raised by some batch, later."""
+    """Raise now what some batch would otherwise raise later."""
     if has_targets:
         raise TransformError(
             f"{op!r}: mixes class labels, but this data set has boxes, keypoints or masks. "

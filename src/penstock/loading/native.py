@@ -1,4 +1,4 @@
-"""Runs parts through the native core: read, draw, lower, run; Pillow where it must be Pillow."""
+"""Runs parts through the native core: read, draw, lower, run; Pillow decodes what it cannot."""
 
 from __future__ import annotations
 
@@ -67,7 +67,7 @@ class NativeRunner(PartRunner):
         job.settled = True
 
     def _check_sizes(self, job: _Job) -> None:
-        """Drop images with too many pixels before anybody asks for their memory."""
+        """Drop images with too many pixels before memory is allocated for them."""
         height, width = job.chunk.height.astype(np.int64), job.chunk.width.astype(np.int64)
         for item in np.flatnonzero(height * width > self._pixel_limit).tolist():
             try:
@@ -95,8 +95,8 @@ class NativeRunner(PartRunner):
                 pixels, told = decode.result()
             except DecodeError as error:
                 job.failed[item] = str(error)
-                # It refers to this frame, and that to the future that keeps the error: a circle
-                # that would keep the core's threads from ending when the loader is closed.
+                # The traceback refers to this frame, and the frame to the future that holds the
+                # error: this cycle would keep the core's threads alive when the loader is closed.
                 error.with_traceback(None)
                 continue
             job.chunk.set_pixels(item, pixels)
@@ -133,7 +133,7 @@ class NativeRunner(PartRunner):
         return self._python.call_on_array(segment, pixels, part, item)
 
     def _run(self, job: _Job, segment: Segment, start: Callable[[Items, Steps], None]) -> None:
-        """Draw and lower for all items alike, run, and let Pillow judge what libjpeg doubted."""
+        """Draw and lower for all items, run them; Pillow decodes those that the core could not."""
         items = job.alive()
         if not len(items):
             return
@@ -227,7 +227,7 @@ class NativeRunner(PartRunner):
         job.beside.put_masks(items, moving.moved)
 
     def _wait(self, chunk: EnginePart, files: Ints) -> None:
-        """Wait for the core; raises what the machine refused to it. `files` are the chunk's."""
+        """Wait for the core; raises ResourceError if the machine refused to read one of `files`."""
         while not chunk.wait(_WAIT_S):
             if self._closed:
                 chunk.cancel()

@@ -48,7 +48,7 @@ class PartTargets:
             self._targets = _numbered(self._targets, self.masks, part.samples)
 
     def at(self, items: Items) -> Targets | None:
-        """Return the targets of these items, which are some of those last kept."""
+        """Return the targets of these items, which must be among those last kept."""
         if self._targets is None or len(items) == len(self._items):
             return self._targets
         return self._targets.pick(np.searchsorted(self._items, items))
@@ -75,7 +75,7 @@ class PartTargets:
             self._targets = replace(self._targets, extras=extras)
 
     def deliver(self, batch: Batch, items: Items) -> None:
-        """Hand over what these items carry."""
+        """Hand over the targets and masks of these items."""
         if not len(items):
             return
         slots = self._part.slots[items]
@@ -124,7 +124,7 @@ def start_moving(
     sizes: Sizes,
     fill: int,
 ) -> MovingMasks:
-    """Start to do to masks what `moves` do to their images, for those that are wanted of each."""
+    """Start to move the wanted masks of each image as `moves` move the image."""
     steps = lower(mask_moves(moves, fill), sizes)
     after = zip(steps.out_sizes.height.tolist(), steps.out_sizes.width.tolist(), strict=True)
     moved = [
@@ -140,7 +140,7 @@ def start_moving(
 def move_by_reference(
     masks: Sequence[Masks], wanted: Sequence[Ints], moves: Sequence[Move], sizes: Sizes, fill: int
 ) -> list[Masks]:
-    """Do the same plainly, by Pillow."""
+    """Do the same slowly, by Pillow."""
     stacks = [
         (decode_runs(stack) if stack.ndim == 1 else stack)[numbers]
         for stack, numbers in zip(masks, wanted, strict=True)
@@ -164,7 +164,7 @@ def mask_moves(moves: Sequence[Move], fill: int = 0) -> tuple[Move, ...]:
     """What happens to masks when `moves` happen to their images."""
     changed: list[Move] = []
     mixing: npt.NDArray[np.bool_] | None = None
-    fill &= 255  # of numbers of two bytes, the core asks for the rest itself
+    fill &= 255  # the low byte; for numbers of two bytes, the core gets the whole fill
     for move in moves:
         match move:
             case PadMove():

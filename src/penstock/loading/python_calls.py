@@ -1,8 +1,9 @@
-"""Calls functions of the user's that are among the transforms.
+"""Calls the user's own functions among the transforms.
 
-Their draws are the loader's if they take `rng`. The user is told of those that draw from the
-generators of Python, NumPy or torch. Seeding these for each sample would not help: they belong to
-the process, and other threads draw from them at the same time, the training loop among them.
+A function that takes `rng` gets a generator that depends on the loader's seed. A warning names a
+function that draws from the generators of Python, NumPy or torch instead. Seeding these for each
+sample would not help: they belong to the process, and other threads, such as the training loop,
+draw from them at the same time.
 """
 
 from __future__ import annotations
@@ -43,7 +44,7 @@ class PythonCalls:
         return self.call_one(segment, image, epoch=part.epoch, sample=sample, file=file)
 
     def call_on_array(self, segment: Segment, pixels: Pixels, part: Part, item: int) -> Pixels:
-        """The same from an array, which may be changed, to another."""
+        """The same for an array, which may be changed; returns an array."""
         sample, file = int(part.keys[item]), int(part.samples[item])
         with self._named(segment, file):
             return segment.call_python_on_array(
@@ -79,8 +80,8 @@ class PythonCalls:
 class DrawWatch:
     """Looks at the generators before and after the first calls of each step.
 
-    Until all steps have been looked at, calls are made one at a time, so that none is blamed for
-    what another drew.
+    Until all steps have been looked at, calls are made one at a time, so that no function is
+    blamed for what another one drew.
     """
 
     def __init__(self, steps: Iterable[Node[PythonStep]]) -> None:
@@ -90,7 +91,7 @@ class DrawWatch:
 
     @contextmanager
     def around(self, step: Node[PythonStep]) -> Iterator[None]:
-        """Make one call."""
+        """Watch one call, made inside this context."""
         if not self._left:
             yield
             return
@@ -121,7 +122,7 @@ class DrawWatch:
 
 
 def _states() -> dict[str, object]:
-    """What tells whether anything was drawn, for each generator that a process has one of."""
+    """The states of the process's own generators; one that changes shows that it was drawn from."""
     numpy_state = np.random.get_state(legacy=False)  # noqa: NPY002  the user's
     inner = numpy_state["state"]
     states: dict[str, object] = {

@@ -17,7 +17,7 @@ from penstock.resources import Pool
 
 @dataclass(frozen=True, slots=True)
 class RunSetup:
-    """What is to be run: the samples of a source, with what is beside them, through a plan."""
+    """What a runner needs: the source, what is delivered beside its images, and the plan."""
 
     beside: Beside
     plan: Plan
@@ -43,7 +43,7 @@ class PartRunner(ABC):
         self._ledger = setup.failures.ledger
 
     def run(self, part: Part) -> None:
-        """Fill the part's places in its batch; raises what the user is to see."""
+        """Fill the part's slots in its batch; raises the error that the user should see."""
         left: Part | None = part
         while left is not None:
             left = self._run_once(left)
@@ -54,7 +54,7 @@ class PartRunner(ABC):
         self._pool.shutdown(wait=True, cancel_futures=True)
 
     def end(self) -> None:  # noqa: B027 (most have nothing to end)
-        """End what parts needed, now that none is under way."""
+        """Release what parts needed, now that none is under way."""
 
     def holds_this_thread(self) -> bool:
         """Whether the caller runs on one of its threads."""

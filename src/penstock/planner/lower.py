@@ -3,8 +3,8 @@
 A step pads, crops, resizes, takes a window and mirrors, in that order. Moves are fitted into as few
 steps as give the same bytes, for each sample on its own:
 
-- a crop shrinks the box, or the window once there is a resize; behind a mirror it is mirrored;
-- a resize to the same size is nothing; one behind another resize, or behind a mirror (Pillow's
+- a crop shrinks the box, or the window once there is a resize; after a mirror it is mirrored;
+- a resize to the same size is nothing; one after another resize, or after a mirror (Pillow's
   rounding is not mirror-symmetric), starts a new step;
 - mirrors cancel out;
 - a border starts a new step unless nothing has happened in the present one;
@@ -38,7 +38,8 @@ _SCALES = (2, 4, 8)
 # lost.
 _SPARE = 2
 
-# Box takes every pixel whole or not at all, nearest takes single ones: both show what is left out.
+# Box takes each pixel as a whole or not at all, and nearest takes single pixels, so both would
+# show what a reduced photo lacks.
 _SMOOTH = [
     mode.pillow_filter
     for mode in (
@@ -298,8 +299,8 @@ def choose_dct_scale(steps: Steps) -> Steps:
 
     This is fidelity="fast". A JPEG holds 8x8 blocks of frequencies. Leaving out the upper ones
     gives the image at 1/2, 1/4 or 1/8 of its size for less work, and the resize that follows has
-    fewer pixels to go through. It would have smoothed away what is missing, or nearly so, if enough
-    is left for it to do.
+    fewer pixels to go through. If that resize still reduces far enough, it would have smoothed
+    away nearly everything that is missing.
     """
     table = steps.table.copy()
     first = table[:, 0]

@@ -36,7 +36,7 @@ class Node(Generic[OpT_co]):
 
 @dataclass(frozen=True, slots=True)
 class Segment:
-    """Ops that the core does in one go, then perhaps a function of the user's."""
+    """Ops that the core runs in one go, then perhaps one of the user's own functions."""
 
     ops: tuple[Node[ImageOp], ...]
     python: Node[PythonStep] | None = None
@@ -49,7 +49,7 @@ class Segment:
     def sample_targets(
         self, seed: int, epoch: int, samples: Ints, sizes: Sizes, targets: Targets | None
     ) -> tuple[tuple[Move, ...], Targets | None]:
-        """Draw the moves, and move along what the samples carry, a row of `targets` each."""
+        """Draw the moves, and apply them to `targets`, which have one row per sample."""
         moves: tuple[Move, ...] = ()
         for node in self.ops:
             draws = Draws(seed, epoch, samples, node.stream)
@@ -76,7 +76,7 @@ class Segment:
         return self.python.op.apply(image, rng, step=self.python.stream + 1)
 
     def call_python_on_array(self, pixels: Pixels, *, seed: int, epoch: int, sample: int) -> Pixels:
-        """The same from an array, which may be changed, to another."""
+        """The same for an array, which may be changed; returns an array."""
         if self.python is None:
             return pixels
         rng = _generator(self.python, seed, epoch, sample)
@@ -122,7 +122,7 @@ def as_written(transform: object | None) -> Plan:
     form = Form()
     for position, op in enumerate(ops):
         if isinstance(op, ToDtype) and op.element == Element.UINT8 and not final:
-            continue  # what images are anyway
+            continue  # images are in that form anyway
         form.follow(position, op)
         if isinstance(op, Conversion):
             continue

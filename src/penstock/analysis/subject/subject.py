@@ -25,7 +25,7 @@ _FILES_LOOKED_AT = 512
 
 
 class Subject:
-    """A loader, and what can be asked of it; of any iterable of batches, that is next to nothing.
+    """A loader, and what is known about it; of a plain iterable of batches, hardly anything is.
 
     Loaders are made anew with something changed; the user's own stays as it is.
     """

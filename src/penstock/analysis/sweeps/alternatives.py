@@ -55,7 +55,7 @@ def measure_alternatives(context: SweepContext, loader: Any) -> None:
 def what_differs(exact: Any, near: Any) -> str:
     """Say what `strict=False` runs natively that an exact translation leaves in Python, or refuses.
 
-    Nothing if that is nothing.
+    An empty text if there is no such transform.
     """
     now: Translation = near.translation
     native = [line for line in now.lines if line.part == "transform" and line.how is How.NATIVE]
@@ -77,7 +77,7 @@ def _translated(loader: Any, context: SweepContext, *, strict: bool) -> Any:
         why = "; ".join(error.reasons)
     except PenstockError as error:
         why = str(error)
-    if not strict:  # said once, with what not even that can do
+    if not strict:  # noted once, with the reasons that remain without strict
         context.results.note(ACCELERATE, why)
     return None
 
