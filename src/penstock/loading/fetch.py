@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import os
-from typing import Protocol
+from abc import ABC, abstractmethod
+from typing import Any, Generic, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -17,54 +18,45 @@ from penstock.resources import raise_if_refused
 from penstock.sources import PathSource, Source, has_paths
 
 Items = npt.NDArray[np.int32]
+SourceT = TypeVar("SourceT")
 
 _SLACK = bytes(64)  # the decoder may read a little past the end
 
 
-class Fetch(Protocol):
+class Fetch(ABC, Generic[SourceT]):
     """How a source's samples become chunks.
 
     With `reads_first`, `begin` reads everything, and sizes are known only then; without, sizes are
     known at once and reading is left to `read`.
     """
 
-    reads_first: bool
-
-    def begin(self, part: Part) -> EnginePart:
-        """Start what is needed to know the images' sizes."""
-        ...
-
-    def read(self, chunk: EnginePart, items: Items, steps: Steps) -> None:
-        """Start to read what the items' first steps need."""
-        ...
-
-
-class FileFetch:
-    """Image files: the size is inside the file, so the whole file is read first."""
-
     reads_first = True
 
-    def __init__(self, engine: Engine, source: PathSource) -> None:
+    def __init__(self, engine: Engine, source: SourceT) -> None:
         self._engine = engine
         self._source = source
+
+    @abstractmethod
+    def begin(self, part: Part) -> EnginePart:
+        """Start what is needed to know the images' sizes."""
+
+    def read(self, chunk: EnginePart, items: Items, steps: Steps) -> None:
+        """Start to read what the items' first steps need, unless `begin` has read everything."""
+
+
+class FileFetch(Fetch[PathSource]):
+    """Image files: the size is inside the file, so the whole file is read first."""
 
     def begin(self, part: Part) -> EnginePart:
         """Start to read the files."""
         paths = [os.fsencode(path) for path in self._source.paths(part.samples)]
         return self._engine.fetch(part.rank, paths)
 
-    def read(self, chunk: EnginePart, items: Items, steps: Steps) -> None:
-        """Do nothing: `begin` has read everything."""
 
-
-class RecordFetch:
+class RecordFetch(Fetch[PackedSource]):
     """Records of a packed file: the index has the sizes, and crops decide what is read."""
 
     reads_first = False
-
-    def __init__(self, engine: Engine, source: PackedSource) -> None:
-        self._engine = engine
-        self._source = source
 
     def begin(self, part: Part) -> EnginePart:
         """Look the records up."""
@@ -95,14 +87,8 @@ class RecordFetch:
         )
 
 
-class OpenedFetch:
+class OpenedFetch(Fetch[Source]):
     """Images that a source opens for us, such as files in archives: read whole, in Python."""
-
-    reads_first = True
-
-    def __init__(self, engine: Engine, source: Source) -> None:
-        self._engine = engine
-        self._source = source
 
     def begin(self, part: Part) -> EnginePart:
         """Read the images, and let the core look at their headers."""
@@ -123,9 +109,6 @@ class OpenedFetch:
         chunk.read_mapped(items, np.zeros(len(images), dtype=np.int32), heights)
         return chunk
 
-    def read(self, chunk: EnginePart, items: Items, steps: Steps) -> None:
-        """Do nothing: `begin` has read everything."""
-
     def _read(self, sample: int) -> bytes:
         try:
             with self._source.open(sample) as file:
@@ -142,7 +125,7 @@ def _size_of(image: bytes) -> tuple[int, int]:
     return (height, width) if height > 0 and width > 0 else (1, 1)
 
 
-def fetch_for(engine: Engine, source: Source) -> Fetch:
+def fetch_for(engine: Engine, source: Source) -> Fetch[Any]:
     """Return the way to fetch from this source."""
     if isinstance(source, PackedSource):
         return RecordFetch(engine, source)

@@ -16,8 +16,14 @@ from PIL import Image, ImageEnhance, ImageOps
 
 from penstock._core import Effect
 from penstock.errors import CoreError
-from penstock.geometry import Size
-from penstock.reference.filters import add_noise, bend, blur, normal_numbers
+from penstock.geometry import Floats, Size
+from penstock.reference.filters import (
+    add_noise,
+    blur,
+    displace,
+    elastic_displacements,
+    normal_numbers,
+)
 
 Parameters = dict[str, Any]  # of an effect, by name: see penstock.transforms.effects
 Pixels = npt.NDArray[np.uint8]
@@ -144,24 +150,22 @@ def _erase(pixels: Pixels, top: float, left: float, **rest: Any) -> Pixels:
     return erased
 
 
-def _bend(
-    pixels: Pixels,
+def _bend(pixels: Pixels, filter: float, fill: float, **rest: Any) -> Pixels:
+    displacements = elastic_field(pixels.shape[:2], **rest)
+    return displace(pixels, displacements, int(filter), unpack_colour(fill))
+
+
+def elastic_field(
+    size: tuple[int, ...],
     alpha_across: float,
     alpha_down: float,
     sigma_across: float,
     sigma_down: float,
-    filter: float,
-    fill: float,
     key: list[float],
-) -> Pixels:
-    return bend(
-        pixels,
-        alpha=(alpha_across, alpha_down),
-        sigma=(sigma_across, sigma_down),
-        filter=int(filter),
-        fill=unpack_colour(fill),
-        key=(key[0], key[1]),
-    )
+) -> tuple[Floats, Floats]:
+    """How far ELASTIC displaces each pixel of an image of `size`: across and down, in pixels."""
+    alpha, sigma = (alpha_across, alpha_down), (sigma_across, sigma_down)
+    return elastic_displacements(size, alpha, sigma, (key[0], key[1]))
 
 
 _ON_IMAGES: dict[Effect, Callable[..., Image.Image]] = {

@@ -96,14 +96,6 @@ def normal_numbers(key: Key, count: int) -> npt.NDArray[np.float32]:
     return numbers.ravel()[:count].astype(np.float32)
 
 
-def bend(
-    pixels: Pixels, alpha: Pair, sigma: Pair, filter: int, fill: tuple[int, int, int], key: Key
-) -> Pixels:
-    """Take every pixel from a place displaced by smooth noise made from `key`."""
-    displacements = elastic_displacements(pixels.shape[:2], alpha, sigma, key)
-    return displace(pixels, displacements, filter, fill)
-
-
 def elastic_displacements(
     size: tuple[int, ...], alpha: Pair, sigma: Pair, key: Key
 ) -> tuple[Floats, Floats]:

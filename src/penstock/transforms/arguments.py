@@ -34,6 +34,13 @@ class Look(NamedTuple):
     colour: Colour
 
 
+class BorderLook(NamedTuple):
+    """How a border looks: what it repeats, and its colour if it repeats nothing."""
+
+    mode: PadMode
+    colour: Colour
+
+
 class InterpolationMode(Enum):
     """How pixels are computed from those around them.
 
@@ -232,7 +239,12 @@ def read_padding(where: str, given: Any) -> Borders:
     return left, top, right, bottom
 
 
-def read_padding_mode(where: str, given: Any) -> PadMode:
+def read_border_look(where: str, padding_mode: Any, fill: Any) -> BorderLook:
+    """The arguments `padding_mode` and `fill` of a transform that adds a border."""
+    return BorderLook(_read_padding_mode(where, padding_mode), read_fill(where, fill))
+
+
+def _read_padding_mode(where: str, given: Any) -> PadMode:
     """One of the four ways to fill a border."""
     names = [mode.name.lower() for mode in PadMode]
     if given not in names:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 from collections.abc import Callable, Iterable
+from typing import Any
 
 import cv2
 import numpy as np
@@ -12,8 +13,7 @@ import PIL.Image
 from penstock._core import Effect, PadMode
 from penstock.errors import DecodeError, TransformError
 from penstock.geometry import Floats, Size
-from penstock.reference.effects import Parameters, unpack_colour
-from penstock.reference.filters import elastic_displacements
+from penstock.reference.effects import Parameters, elastic_field, unpack_colour
 from penstock.reference.libraries.library import (
     LEVEL_TABLES,
     ArrayLibrary,
@@ -134,20 +134,10 @@ def _warp(image: Pixels, size: Size, matrix: list[float], filter: float, fill: f
     return cv2.warpPerspective(image, centred, target, flags=flags, borderValue=colour)
 
 
-def _bend(
-    image: Pixels,
-    alpha_across: float,
-    alpha_down: float,
-    sigma_across: float,
-    sigma_down: float,
-    filter: float,
-    fill: float,
-    key: list[float],
-) -> Pixels:
+def _bend(image: Pixels, filter: float, fill: float, **rest: Any) -> Pixels:
     """ELASTIC: the reference's displacements, OpenCV's sampling."""
     height, width = image.shape[:2]
-    alpha, sigma = (alpha_across, alpha_down), (sigma_across, sigma_down)
-    across, down = elastic_displacements((height, width), alpha, sigma, (key[0], key[1]))
+    across, down = elastic_field((height, width), **rest)
     x: Floats = np.arange(width) + across
     y: Floats = np.arange(height)[:, None] + down
     return cv2.remap(

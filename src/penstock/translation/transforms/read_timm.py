@@ -13,20 +13,19 @@ from typing import Any
 import numpy as np
 
 from penstock import transforms as T
-from penstock._core import Element, PadMode
+from penstock._core import Element
 from penstock.errors import TransformError
 from penstock.geometry import Bools, Ints, Sizes
 from penstock.rng import Draws
 from penstock.transforms.arguments import (
     MAX_SIDE_PX,
-    Colour,
+    BorderLook,
     Fill,
     Interpolation,
     InterpolationMode,
     PaddingMode,
-    read_fill,
+    read_border_look,
     read_interpolation,
-    read_padding_mode,
 )
 from penstock.transforms.moves import CropMove, Move, PadMove, ResizeMove, repeat
 from penstock.transforms.op import ImageOp
@@ -293,14 +292,10 @@ class CropOrPad(ImageOp):
     fill: Fill = 0
     padding_mode: PaddingMode = "constant"
     anywhere: bool = False
-    _mode: PadMode = field(init=False, repr=False, compare=False)
-    _colour: Colour = field(init=False, repr=False, compare=False)
+    _look: BorderLook = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
-        self._keep(
-            _mode=read_padding_mode("CropOrPad", self.padding_mode),
-            _colour=read_fill("CropOrPad", self.fill),
-        )
+        self._keep(_look=read_border_look("CropOrPad", self.padding_mode, self.fill))
 
     def sample(self, draws: Draws, sizes: Sizes) -> tuple[Move, ...]:
         """Nothing is drawn for the middle; else how far down and across the box or image lies."""
@@ -311,7 +306,7 @@ class CropOrPad(ImageOp):
         before, left = self._place(draws, sizes.width, width)
         below = np.maximum(height - sizes.height, 0) - above
         after = np.maximum(width - sizes.width, 0) - before
-        border = PadMove(before, above, after, below, self._mode, self._colour)
+        border = PadMove(before, above, after, below, *self._look)
         crop = CropMove(top, left, repeat(height, sizes), repeat(width, sizes))
         has_border = (above + below + before + after).any()
         return (border, crop) if has_border else (crop,)
