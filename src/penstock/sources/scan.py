@@ -220,7 +220,7 @@ def find_images(root: str, *, refresh: bool = False, progress: bool | None = Non
             return scan
     started_ns = time.time_ns()
     scan = scan_folder(root, progress=progress)
-    # What was left out is told at each scan, so it is not remembered.
+    # What was left out is reported at each scan, so it is not remembered.
     if remembered_at is not None and not scan.left_out and _can_be_kept(scan, started_ns):
         _remember(scan, remembered_at, real_root)
     return scan
