@@ -7,6 +7,7 @@
 
 #include <cctype>
 #include <cstring>
+#include <span>
 #include <string>
 #include <tuple>
 
@@ -14,11 +15,9 @@
 #include "base/error.h"
 #include "bindings/bind.h"
 #include "bindings/contract.h"
-#include "codec/jpeg_decode.h"
-#include "codec/jpeg_header.h"
+#include "bindings/names.h"
 #include "engine/part.h"
 #include "kernels/mix/mix_batch.h"
-#include "kernels/pad.h"
 
 namespace nb = nanobind;
 using namespace nb::literals;
@@ -35,10 +34,22 @@ std::string upper(const char* name) {
 /// Numbers of Python's IntEnum of the same name, whose members are spelled in capitals.
 template <class Enum>
 void bind_enum(nb::module_& m, const char* name, const char* doc,
-               std::initializer_list<std::pair<const char*, Enum>> members) {
+               std::span<const Named<Enum>> members) {
   nb::enum_<Enum> bound(m, name, nb::is_arithmetic(), doc);
   for (const auto& [member, value] : members) bound.value(upper(member).c_str(), value);
 }
+
+constexpr Named<EffectFamily> kFamilies[] = {{"none", EffectFamily::none},
+                                             {"colour", EffectFamily::colour},
+                                             {"filter", EffectFamily::filter},
+                                             {"warp", EffectFamily::warp},
+                                             {"mix", EffectFamily::mix}};
+constexpr Named<MixKind> kMixKinds[] = {
+    {"none", MixKind::none}, {"blend", MixKind::blend}, {"paste", MixKind::paste}};
+constexpr Named<Storage> kStorages[] = {{"jpeg", Storage::jpeg},
+                                        {"dct", Storage::dct},
+                                        {"raw", Storage::raw},
+                                        {"deflated", Storage::deflated}};
 
 enum class StepColumn : int32_t {
 #define FIELD(name) name,
@@ -107,46 +118,22 @@ void bind_enums(nb::module_& m) {
                                "What is done to an image; cpp/base/effects.def tells more.");
   for (const EffectEntry& entry : effect_table())
     effect.value(upper(entry.name).c_str(), entry.kind);
-  bind_enum<EffectFamily>(m, "EffectFamily", "What kind of thing an effect does.",
-                          {{"none", EffectFamily::none},
-                           {"colour", EffectFamily::colour},
-                           {"filter", EffectFamily::filter},
-                           {"warp", EffectFamily::warp},
-                           {"mix", EffectFamily::mix}});
+  bind_enum<EffectFamily>(m, "EffectFamily", "What kind of thing an effect does.", kFamilies);
   nb::enum_<StepColumn> column(m, "StepColumn", nb::is_arithmetic(),
                                "The fields of a step; cpp/engine/program.h tells more.");
 #define FIELD(name) column.value(upper(#name).c_str(), StepColumn::name);
   PENSTOCK_STEP_FIELDS(FIELD)
 #undef FIELD
-  bind_enum<PadMode>(m, "PadMode", "How a border is filled.",
-                     {{"constant", PadMode::constant},
-                      {"edge", PadMode::edge},
-                      {"reflect", PadMode::reflect},
-                      {"symmetric", PadMode::symmetric}});
-  bind_enum<Element>(m, "Element", "The type of one value of a batch.",
-                     {{"uint8", Element::uint8},
-                      {"float16", Element::float16},
-                      {"bfloat16", Element::bfloat16},
-                      {"float32", Element::float32}});
-  bind_enum<MixKind>(
-      m, "MixKind", "How an image takes part of another.",
-      {{"none", MixKind::none}, {"blend", MixKind::blend}, {"paste", MixKind::paste}});
+  bind_enum<PadMode>(m, "PadMode", "How a border is filled.", kPadModes);
+  bind_enum<Element>(m, "Element", "The type of one value of a batch.", kElements);
+  bind_enum<MixKind>(m, "MixKind", "How an image takes part of another.", kMixKinds);
   bind_enum<Storage>(
       m, "Storage",
       "How a record holds its image. All but DEFLATED stand in packed files so; that "
       "is RAW, compressed.",
-      {{"jpeg", Storage::jpeg},
-       {"dct", Storage::dct},
-       {"raw", Storage::raw},
-       {"deflated", Storage::deflated}});
-  bind_enum<Route>(
-      m, "Route", "Who decodes an image.",
-      {{"baseline", Route::baseline}, {"libjpeg", Route::libjpeg}, {"pillow", Route::pillow}});
-  bind_enum<DecodeStatus>(m, "Status", "What became of an image when it was decoded.",
-                          {{"ok", DecodeStatus::ok},
-                           {"irregular", DecodeStatus::irregular},
-                           {"warned", DecodeStatus::warned},
-                           {"failed", DecodeStatus::failed}});
+      kStorages);
+  bind_enum<Route>(m, "Route", "Who decodes an image.", kRoutes);
+  bind_enum<DecodeStatus>(m, "Status", "What became of an image when it was decoded.", kStatuses);
 }
 
 }  // namespace

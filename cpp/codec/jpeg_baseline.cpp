@@ -17,7 +17,7 @@ int divide_up(int value, int divisor) { return (value + divisor - 1) / divisor; 
 class BaselineDecoder {
  public:
   BaselineDecoder(RowSink& sink, std::span<const uint8_t> bytes, const JpegHeader& header,
-                  const Region& region, DecodeScratch::State& state, int scale)
+                  const Region& region, DecodeState& state, int scale)
       : header_(header),
         frame_(make_frame(header, scale)),
         plan_(plan_region(frame_, region)),
@@ -117,13 +117,9 @@ void BaselineDecoder::transform() {
 DecodeResult decode_baseline(RowSink& sink, std::span<const uint8_t> bytes,
                              const JpegHeader& header, const Region& region, DecodeScratch& scratch,
                              int scale) {
-  BaselineDecoder decoder(sink, bytes, header, region, *scratch.state, scale);
+  BaselineDecoder decoder(sink, bytes, header, region, scratch.state(), scale);
   if (const char* problem = decoder.run()) return {DecodeStatus::irregular, problem};
   return {};
 }
-
-DecodeScratch::DecodeScratch() : state(std::make_unique<State>()) {}
-DecodeScratch::~DecodeScratch() = default;
-DecodeScratch::DecodeScratch(DecodeScratch&&) noexcept = default;
 
 }  // namespace penstock

@@ -1,23 +1,15 @@
 // Rows to an output without resizing: mirror and final pass only. And ways to feed a sink.
 #pragma once
 
-#include <memory>
-
 #include "base/buffer.h"
 #include "base/image.h"
+#include "base/scratch.h"
 #include "kernels/output.h"
 
 namespace penstock {
 
-class CopyScratch {
- public:
-  CopyScratch();
-  ~CopyScratch();
-  CopyScratch(CopyScratch&&) noexcept;
-
-  struct State;
-  std::unique_ptr<State> state;
-};
+struct CopyState;
+using CopyScratch = Scratch<CopyState>;
 
 /// A sink that writes bands of the output's size to `output`, mirrored if asked.
 /// Valid until the next call with the same scratch.

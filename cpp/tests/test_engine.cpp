@@ -22,7 +22,7 @@ using namespace penstock;
 
 namespace {
 
-void pool_runs_every_task_and_lower_ranks_first() {
+TEST(pool_runs_every_task_and_lower_ranks_first) {
   std::atomic<int> sum{0};
   std::vector<int> order;
   {
@@ -42,7 +42,7 @@ void pool_runs_every_task_and_lower_ranks_first() {
   CHECK((order == std::vector<int>{1, 2, 3}));
 }
 
-void pool_drops_what_has_not_begun() {
+TEST(pool_drops_what_has_not_begun) {
   std::atomic<int> ran{0};
   {
     WorkerPool pool(1);
@@ -58,7 +58,7 @@ void pool_drops_what_has_not_begun() {
   CHECK(ran >= 1 && ran < 101);
 }
 
-void a_pool_that_finishes_leaves_no_task_behind() {
+TEST(a_pool_that_finishes_leaves_no_task_behind) {
   std::atomic<int> ran{0}, rested{0};
   WorkerPool pool(3, [&](int) { ++rested; });
   for (int i = 0; i < 100; ++i) pool.submit(1, [&](int) { ++ran; });
@@ -67,7 +67,7 @@ void a_pool_that_finishes_leaves_no_task_behind() {
   pool.finish();
 }
 
-void a_pool_that_lacks_a_thread_leaves_none_running() {
+TEST(a_pool_that_lacks_a_thread_leaves_none_running) {
   std::atomic<int> begun{0}, ended{0};
   int started = 0;
   const auto fourth_fails = [&](std::function<void()> work) {
@@ -89,7 +89,7 @@ void a_pool_that_lacks_a_thread_leaves_none_running() {
   CHECK(begun == 3 && ended == 3);
 }
 
-void memory_goes_round_and_outlives_the_ring() {
+TEST(memory_goes_round_and_outlives_the_ring) {
   auto ring = std::make_shared<BatchRing>(1);
   uint8_t* first;
   {
@@ -107,7 +107,7 @@ void memory_goes_round_and_outlives_the_ring() {
   other.memory->data()[899] = 1;
 }
 
-void missing_and_foreign_files_are_told_apart() {
+TEST(missing_and_foreign_files_are_told_apart) {
   const std::string folder = std::string(std::getenv("TMPDIR") ? std::getenv("TMPDIR") : "/tmp");
   const std::string text = folder + "/penstock_test_" + std::to_string(::getpid()) + ".txt";
   std::FILE* file = std::fopen(text.c_str(), "wb");
@@ -124,7 +124,7 @@ void missing_and_foreign_files_are_told_apart() {
   std::remove(text.c_str());
 }
 
-void too_many_open_files_are_not_the_files_fault() {
+TEST(too_many_open_files_are_not_the_files_fault) {
   rlimit before{};
   CHECK(::getrlimit(RLIMIT_NOFILE, &before) == 0);
   Engine engine(1, 1);
@@ -149,7 +149,7 @@ Step whole(int height, int width) {
   return step;
 }
 
-void many_parts_at_once_fill_their_own_slots() {
+TEST(many_parts_at_once_fill_their_own_slots) {
   constexpr int kSide = 9, kSamples = 16, kParts = 12;
   std::vector<uint8_t> pixels(kSide * kSide * 3);
   for (size_t i = 0; i < pixels.size(); ++i) pixels[i] = static_cast<uint8_t>(i * 7);
@@ -191,7 +191,7 @@ void many_parts_at_once_fill_their_own_slots() {
   for (std::thread& driver : drivers) driver.join();
 }
 
-void steps_that_do_not_fit_are_refused() {
+TEST(steps_that_do_not_fit_are_refused) {
   const auto refused = [](const Step& step) {
     try {
       size_after({{&step, 1}, {}}, 10, 20);
@@ -227,17 +227,3 @@ void steps_that_do_not_fit_are_refused() {
 }
 
 }  // namespace
-
-int main() {
-  pool_runs_every_task_and_lower_ranks_first();
-  pool_drops_what_has_not_begun();
-  a_pool_that_finishes_leaves_no_task_behind();
-  a_pool_that_lacks_a_thread_leaves_none_running();
-  memory_goes_round_and_outlives_the_ring();
-  missing_and_foreign_files_are_told_apart();
-  too_many_open_files_are_not_the_files_fault();
-  many_parts_at_once_fill_their_own_slots();
-  steps_that_do_not_fit_are_refused();
-  std::puts("engine: 9 passed");
-  return 0;
-}

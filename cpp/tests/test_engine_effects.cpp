@@ -111,7 +111,7 @@ std::vector<float> run(std::mt19937& random, const Program& program, int height,
   return slot;
 }
 
-void effects_in_any_order_on_odd_images() {
+TEST(effects_in_any_order_on_odd_images) {
   std::mt19937 random(7);
   WorkerScratch scratch;
   const int sides[] = {1, 2, 3, 7, 16, 31, 33, 64, 65, 100};
@@ -125,7 +125,7 @@ void effects_in_any_order_on_odd_images() {
   }
 }
 
-void effects_between_steps_and_larger_images() {
+TEST(effects_between_steps_and_larger_images) {
   std::mt19937 random(8);
   WorkerScratch scratch;
   const Effect grow = effect_of(EffectKind::affine, 90, 70, {0.5, 0.1, 3, 0, 0.7, 1, 2, 7});
@@ -136,7 +136,7 @@ void effects_between_steps_and_larger_images() {
   CHECK(run(random, {steps, effects}, 40, 50, scratch).size() == 80 * 70 * 3 + 2);
 }
 
-void a_mix_is_the_sum_of_its_chains() {
+TEST(a_mix_is_the_sum_of_its_chains) {
   std::mt19937 random(9);
   WorkerScratch scratch;
   const Step step = whole(20, 30);
@@ -152,7 +152,7 @@ void a_mix_is_the_sum_of_its_chains() {
 }
 
 /// Whatever a chain does, in place or not, the next one begins with the image as it was.
-void a_chain_of_a_mix_leaves_the_image_to_the_next() {
+TEST(a_chain_of_a_mix_leaves_the_image_to_the_next) {
   constexpr int kHeight = 20, kWidth = 70;
   std::mt19937 random(10);
   WorkerScratch scratch;
@@ -186,7 +186,7 @@ bool refused(std::vector<Effect> effects) {
   return false;
 }
 
-void effects_that_do_not_fit_are_refused() {
+TEST(effects_that_do_not_fit_are_refused) {
   const auto one = [](EffectKind kind, std::vector<double> numbers) {
     return refused({effect_of(kind, 10, 20, std::move(numbers))});
   };
@@ -214,7 +214,7 @@ void effects_that_do_not_fit_are_refused() {
                  effect_of(EffectKind::invert, 10, 20, {})}));
 }
 
-void warps_by_numbers_that_make_no_sense() {
+TEST(warps_by_numbers_that_make_no_sense) {
   std::mt19937 random(10);
   WorkerScratch scratch;
   const double odd[] = {0,  1, -1, 1e-300, 1e300, kNaN, std::numeric_limits<double>::infinity(),
@@ -234,14 +234,3 @@ void warps_by_numbers_that_make_no_sense() {
 }
 
 }  // namespace
-
-int main() {
-  effects_in_any_order_on_odd_images();
-  effects_between_steps_and_larger_images();
-  a_mix_is_the_sum_of_its_chains();
-  a_chain_of_a_mix_leaves_the_image_to_the_next();
-  effects_that_do_not_fit_are_refused();
-  warps_by_numbers_that_make_no_sense();
-  std::puts("engine effects: 6 passed");
-  return 0;
-}

@@ -78,7 +78,7 @@ std::vector<int32_t> random_axis(Draw& draw, int count, int size) {
   return places;
 }
 
-void runs_are_drawn_as_the_scalar_version_draws_them() {
+TEST(runs_are_drawn_as_the_scalar_version_draws_them) {
   RunDrawer drawer;
   for (unsigned seed = 0; seed < 2000; ++seed) {
     Draw draw(seed);
@@ -214,7 +214,7 @@ void compare_with_image(const Program& program, const RandomImage& image, MaskSc
     for (size_t c = 0; c < 3; ++c) CHECK(moved[c * pixels + i] == expected[3 * i + c]);
 }
 
-void maps_follow_the_image() {
+TEST(maps_follow_the_image) {
   MaskScratch scratch;
   for (unsigned seed = 0; seed < 1500; ++seed) {
     Draw draw(seed);
@@ -231,7 +231,7 @@ void maps_follow_the_image() {
   }
 }
 
-void images_with_more_pixels_than_24_bits_count() {
+TEST(images_with_more_pixels_than_24_bits_count) {
   Draw draw(1);
   const int side = 4100;
   const RandomImage image(draw, side, side, 3);
@@ -246,7 +246,7 @@ void images_with_more_pixels_than_24_bits_count() {
 }
 
 /// Whatever the bytes say, there is an Error or a mask of the right size.
-void damaged_bytes_are_refused_or_drawn() {
+TEST(damaged_bytes_are_refused_or_drawn) {
   MaskScratch scratch;
   for (unsigned seed = 0; seed < 3000; ++seed) {
     Draw draw(seed);
@@ -291,7 +291,7 @@ bool is_refused(Body body) {
   return false;
 }
 
-void what_does_not_fit_is_refused() {
+TEST(what_does_not_fit_is_refused) {
   MaskScratch scratch;
   Step step{};
   step.crop_height = step.resize_height = step.window_height = 4;
@@ -320,13 +320,3 @@ void what_does_not_fit_is_refused() {
 }
 
 }  // namespace
-
-int main() {
-  runs_are_drawn_as_the_scalar_version_draws_them();
-  maps_follow_the_image();
-  images_with_more_pixels_than_24_bits_count();
-  damaged_bytes_are_refused_or_drawn();
-  what_does_not_fit_is_refused();
-  std::puts("masks: 5 passed");
-  return 0;
-}

@@ -37,8 +37,8 @@ Frame frame_of(const TileImage& image, int scale) {
 /// One region of one image, a row of tiles at a time.
 class TileDecoder {
  public:
-  TileDecoder(RowSink& sink, const TileImage& image, const Region& region,
-              TileScratch::State& state, int scale)
+  TileDecoder(RowSink& sink, const TileImage& image, const Region& region, TileState& state,
+              int scale)
       : image_(image),
         grid_(image.grid()),
         frame_(frame_of(image, scale)),
@@ -176,13 +176,9 @@ void TileDecoder::transform_group(uint8_t* plane, ptrdiff_t stride, int c, int f
 
 DecodeResult decode_tiles(RowSink& sink, const TileImage& image, const Region& region,
                           TileScratch& scratch, int scale) {
-  TileDecoder decoder(sink, image, region, *scratch.state, scale);
+  TileDecoder decoder(sink, image, region, scratch.state(), scale);
   if (const char* problem = decoder.run()) return {DecodeStatus::failed, problem};
   return {};
 }
-
-TileScratch::TileScratch() : state(std::make_unique<State>()) {}
-TileScratch::~TileScratch() = default;
-TileScratch::TileScratch(TileScratch&&) noexcept = default;
 
 }  // namespace penstock

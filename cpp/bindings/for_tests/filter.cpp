@@ -14,7 +14,7 @@
 
 #include "base/error.h"
 #include "bindings/arguments.h"
-#include "bindings/for_tests/bind.h"
+#include "bindings/bind.h"
 #include "bindings/for_tests/image_array.h"
 #include "kernels/filter/blur.h"
 #include "kernels/filter/erase.h"
