@@ -45,7 +45,7 @@ Parameters<kKind> read_parameters(const double* numbers) {
   return read;
 }
 
-/// The other way.
+/// The reverse: writes the parameters of an effect as numbers.
 template <EffectKind kKind>
 void write_parameters(double* numbers, const Parameters<kKind>& parameters) {
   if constexpr (!std::is_empty_v<Parameters<kKind>>)

@@ -155,7 +155,7 @@ class EffectRun {
     image_ = out;
   }
 
-  /// To be called before pixels change in place, which those that a mix remembers must not.
+  /// Call this before changing pixels in place: it copies pixels that a mix remembers.
   void make_own() {
     if (!scratch_.mix.remembers(image_)) return;
     flush();  // which makes a copy, if there is anything to do
@@ -175,7 +175,7 @@ class EffectRun {
     return working_image(free, height, width, channels);
   }
 
-  /// Pixels are someone else's now.
+  /// Goes on with another image.
   void replace(const PlanarTarget& image) {
     image_ = image;
     scratch_.tables.begin();
@@ -188,7 +188,7 @@ class EffectRun {
     image_ = wide;
   }
 
-  /// What an image has once `fill` came in from outside.
+  /// The number of channels of an image once `fill` has come in from outside.
   int channels_under(const Fill& fill) const {
     return image_.channels == 1 && fill.is_gray() ? 1 : 3;
   }

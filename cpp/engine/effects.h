@@ -15,9 +15,9 @@
 
 namespace penstock {
 
-/// The images of a mix until it ends, in memory that goes around instead of being copied.
-/// Begins with the image to which every branch goes back. Others may read it where it is, and must
-/// not write where `remembers` says so.
+/// The images of a mix until it ends. Their memory is taken over instead of being copied.
+/// The first image is the one to which every branch goes back. Others may read it in place, but
+/// must not write to an image that `remembers` knows.
 class MixBranches {
  public:
   /// Takes over `memory`, in which the image lies, and leaves some other memory in its place.
@@ -54,7 +54,7 @@ struct EffectScratch {
   Buffer spare;  // for results of effects that do not work in place
 };
 
-/// What the blur kernel is asked for.
+/// The arguments of the blur kernel.
 BlurSpec blur_spec_of(const Parameters<EffectKind::gaussian_blur>& parameters);
 
 /// Applies effects that size_after has accepted to an image in `memory`. The result lies there or

@@ -14,7 +14,7 @@
 namespace penstock {
 namespace {
 
-// A recycled buffer larger than this belonged to a giant and would only sit there.
+// A recycled buffer larger than this belonged to a huge image and would only waste memory.
 constexpr size_t kLargestSpare = size_t{4} << 20;
 // Spare samples beyond this many come from a batch size that is no longer used.
 constexpr size_t kMostSpare = 1024;

@@ -59,7 +59,7 @@ class Engine {
 
   std::vector<Sample> samples_for(size_t count);
   void run_one(const std::shared_ptr<Part>& part, size_t index, Worker& worker);
-  /// Writes what this worker has put off, and says so to whoever waits.
+  /// Writes the rows that this worker has put off, and notifies whoever waits for them.
   static void settle(Worker& worker);
 
   std::vector<Worker> bench_;

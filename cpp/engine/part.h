@@ -44,14 +44,14 @@ struct Sample {
   std::string problem;  // why it could not be read; empty: fine
   int lacking = 0;      // errno, where the problem is the machine's and not the sample's
 
-  const uint8_t* rgb = nullptr;  // pixels decoded elsewhere, if any; they win over the file
+  const uint8_t* rgb = nullptr;  // pixels decoded elsewhere, if any; used instead of the file
   ptrdiff_t rgb_stride = 0;
   int height = 0;
   int width = 0;
 
   DecodeResult result;  // of the last run
 
-  /// How its pixels are had: tiles and given pixels by the core itself.
+  /// What decodes it: for tiles and given pixels, the core itself.
   Route route() const {
     return rgb != nullptr || storage == Storage::dct ? Route::baseline : header.route;
   }

@@ -30,7 +30,7 @@ namespace penstock {
 // clang-format on
 
 /// One geometric step, done in this order: pad the input, take a box of it, resize that box,
-/// take a window of the result, mirror. What is not wanted is an identity.
+/// take a window of the result, mirror. A part that is not needed changes nothing.
 ///
 /// The first step reads the decoded source, later ones the result before them; the last one writes
 /// the batch slot.

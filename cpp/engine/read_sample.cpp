@@ -19,7 +19,7 @@ namespace {
 
 // ---- files --------------------------------------------------------------------------------------
 
-// Larger files are not photos; Pillow may have them, a piece at a time.
+// Larger files are not photos; they are left to Pillow, which reads them piece by piece.
 constexpr off_t kLargestFile = off_t{1} << 30;
 
 constexpr uint8_t kJpegStart[] = {0xFF, 0xD8, 0xFF};

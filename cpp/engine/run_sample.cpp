@@ -66,7 +66,7 @@ DecodeResult run_unpadded(const Output& output, Input& input, const Step& step, 
   DecodeResult result = input.send(
       region, [&]() -> RowSink& { return begin_resample(scratch.resample, spec, output); });
   if (result.status != DecodeStatus::irregular) return result;
-  input.scale = 1;  // libjpeg is to be asked, which does not reduce
+  input.scale = 1;  // libjpeg decodes it then, at full size
   return run_unpadded(output, input, step, crop, scratch);
 }
 

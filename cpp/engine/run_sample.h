@@ -18,7 +18,7 @@
 
 namespace penstock {
 
-/// The final pass of a sample's finished image, put off so that it can go on beside other work.
+/// The final pass of a sample's finished image, put off so that it can run beside other work.
 ///
 /// Writing a batch slot waits for memory, not for the core; decoding is the other way round. So a
 /// sample whose effects need its whole image at once is written row by row while the next sample
@@ -27,8 +27,7 @@ class LateRows final : public SideWork {
  public:
   bool is_pending() const { return next_row_ < image_.height; }
 
-  /// Takes `memory`, in which the image lies, and gives its own for it. Requires that nothing is
-  /// pending.
+  /// Swaps `memory`, in which the image lies, with its own. Requires that nothing is pending.
   void begin(const Output& output, const PlanarTarget& image, Buffer& memory);
 
   /// Writes a row, if there is one left.
@@ -57,10 +56,10 @@ struct WorkerScratch {
   LateRows late;  // of the sample before
 };
 
-/// Runs the program into `output`, which must have the size after it, and beside that writes
-/// scratch.late. If `late` comes back as true, the output itself is written only by what is then
-/// in scratch.late; otherwise nothing is left there.
-/// The result's message tells why libjpeg was asked instead of our own decoder, if it was.
+/// Runs the program into `output`, which must have the size that the program gives. Meanwhile
+/// writes what scratch.late holds of the sample before. If `late` is set to true, this sample's
+/// rows are now in scratch.late and still have to be written; otherwise scratch.late is empty.
+/// The result's message says why libjpeg decoded the image instead of our own decoder, if it did.
 DecodeResult run_sample(bool& late, const Output& output, const SampleSource& source,
                         const Program& program, WorkerScratch& scratch);
 

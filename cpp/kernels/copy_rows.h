@@ -19,7 +19,7 @@ RowSink& begin_copy(CopyScratch& scratch, int in_channels, bool flip_horizontal,
 /// Sends `region` of a planar image to `sink` as one band.
 void feed_planar(RowSink& sink, const PlanarView& image, const Region& region);
 
-/// Sends `region` of an interleaved RGB image (3 bytes a pixel) to `sink`, a few rows at a time.
+/// Sends `region` of an interleaved RGB image (3 bytes per pixel) to `sink`, a few rows at a time.
 void feed_interleaved(RowSink& sink, const uint8_t* rgb, ptrdiff_t stride, const Region& region,
                       Buffer& scratch);
 

@@ -36,7 +36,7 @@ def test_quick_is_kept_by_every_loader_of_50_images_a_second(images_per_s, batch
 
 
 def test_a_step_of_seconds_is_measured_in_small_batches_on_all_cores():
-    """ResNet-18 on two cores: ten images a second."""
+    """ResNet-18 on two cores: ten images per second."""
     slow = pace(2000, step_rate=10.0, step_cores=1.9)
     plan = planned(slow)
 

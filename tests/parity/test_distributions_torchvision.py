@@ -83,7 +83,7 @@ def parameters(transform, count=THEIRS):
 
 
 def numbers_of(moves, effect):
-    """The first number wherever a sample has this effect; one a sample."""
+    """The first number wherever a sample has this effect; one per sample."""
     found = np.full(len(moves[0].effect), np.nan)
     for move in moves:
         chosen = move.effect == effect

@@ -171,7 +171,7 @@ def _judge(facts: Measurements) -> tuple[Verdict, str]:
         )
     if facts.copy_s * facts.synthetic > _MOST_OF_IT:
         return Verdict.TRANSFER, (
-            f"copying batches to the device is the limit: {facts.copy_s * 1e6:,.0f} µs an image, "
+            f"copying batches to the device is the limit: {facts.copy_s * 1e6:,.0f} µs per image, "
             f"where the whole step takes {1e6 / facts.synthetic:,.0f}; {waits}."
         )
     if facts.costs is None or facts.costs.total_s <= 0:
@@ -311,7 +311,7 @@ def _evidence(facts: Measurements) -> tuple[str, ...]:
     ]
     if facts.costs is not None:
         parts = sorted(facts.costs.parts, key=lambda part: -part.seconds)[:3]
-        lines += [f"{part.name}: {part.seconds * 1e6:,.0f} µs an image" for part in parts]
+        lines += [f"{part.name}: {part.seconds * 1e6:,.0f} µs per image" for part in parts]
     if facts.other_pipeline is not None:
         lines.append(
             f"the pipeline with {facts.other_workers} instead of {facts.workers} workers: "

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 def add_options(verb: argparse.ArgumentParser) -> None:
-    """Add what `analyze` can be told."""
+    """Add the arguments of `analyze`."""
     verb.add_argument(
         "data",
         metavar="DATA",
@@ -167,7 +167,7 @@ def shown_progress() -> Iterator[Callable[[str, int, int], None]]:
 
 
 def add_report_options(verb: argparse.ArgumentParser) -> None:
-    """Add what `report` can be told."""
+    """Add the arguments of `report`."""
     verb.add_argument("figures", help="the JSON file of an analysis")
     verb.add_argument("--html", metavar="FILE", help="write the report as one HTML file")
     verb.add_argument("--before", metavar="FIGURES", help="the JSON file of an earlier analysis")

@@ -17,7 +17,7 @@ CLASSES = 8
 
 
 def add_options(verb: argparse.ArgumentParser) -> None:
-    """Add what `demo` can be told."""
+    """Add the arguments of `demo`."""
     verb.add_argument(
         "--images",
         type=count,

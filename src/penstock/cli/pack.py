@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 
 def add_options(verb: argparse.ArgumentParser) -> None:
-    """Add what `pack` can be told."""
+    """Add the arguments of `pack`."""
     verb.add_argument(
         "source",
         help="the data set: a folder of class folders, COCO, VOC, YOLO, WebDataset or ImageNet "

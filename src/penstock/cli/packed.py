@@ -10,7 +10,7 @@ EXIT_DAMAGED = 1
 
 
 def add_unpack_options(verb: argparse.ArgumentParser) -> None:
-    """Add what `unpack` can be told."""
+    """Add the arguments of `unpack`."""
     _add_packed(verb)
     verb.add_argument("target", help="the folder or tar file to write")
     verb.add_argument(
@@ -22,14 +22,14 @@ def add_unpack_options(verb: argparse.ArgumentParser) -> None:
 
 
 def add_verify_options(verb: argparse.ArgumentParser) -> None:
-    """Add what `verify` can be told."""
+    """Add the arguments of `verify`."""
     _add_packed(verb)
     verb.add_argument("--deep", action="store_true", help="also decode every image")
     add_threads(verb)
 
 
 def add_inspect_options(verb: argparse.ArgumentParser) -> None:
-    """Add what `inspect` can be told."""
+    """Add the arguments of `inspect`."""
     _add_packed(verb)
     verb.add_argument("--sheet", metavar="PNG", help="write a contact sheet, with boxes")
 

@@ -13,7 +13,7 @@ SUFFIXES = {".jpg", ".jpeg", ".png", ".webp", ".bmp"}
 
 
 def add_options(verb: argparse.ArgumentParser) -> None:
-    """Add what `profile` can be told."""
+    """Add the arguments of `profile`."""
     verb.add_argument(
         "object",
         metavar="MODULE:OBJECT",

@@ -27,7 +27,7 @@ COERCED = {"C.UTF-8", "C.utf8", "UTF-8"}  # what Python sets LC_CTYPE to
 
 
 def add_options(verb: argparse.ArgumentParser) -> None:
-    """Add what `run` can be told."""
+    """Add the arguments of `run`."""
     # --json names a file here: stdout is the script's.
     verb.add_argument("--json", type=Path, metavar="FILE", help="also write the result to FILE")
     verb.add_argument("-m", dest="is_module", action="store_true", help="SCRIPT is a module's name")

@@ -24,7 +24,7 @@ _EXAMPLE_SCHEDULE = ""  # what --schedule without a file means
 
 
 def add_options(verb: argparse.ArgumentParser) -> None:
-    """Add what `show` can be told."""
+    """Add the arguments of `show`."""
     verb.add_argument(
         "data", nargs="?", help="a .pen file, or a data set in any layout that pack reads"
     )

@@ -1,4 +1,4 @@
-"""The oracle of effects: each one on a Pillow image, by the calls torchvision makes of Pillow.
+"""The oracle of effects: each one on a Pillow image, by the Pillow calls that torchvision makes.
 
 Where torchvision has no way through Pillow (blur, elastic, noise) the arithmetic is spelled out in
 `penstock.reference.filters`. Each function takes the effect's parameters by name.

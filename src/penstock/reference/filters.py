@@ -1,8 +1,8 @@
 """The oracle of blur, noise and elastic bending, in plain NumPy.
 
-torchvision computes these on float32 tensors. A blur is summed up as there; the others are computed
-in doubles: rounded to whole levels, the results are the same but for values that lie next to a
-half, which may come out one level apart.
+torchvision computes these on float32 tensors. A blur is summed up in the same way; the others are
+computed in doubles. Rounded to whole levels, the results are the same, except that values close to
+a half may differ by one level.
 """
 
 from __future__ import annotations

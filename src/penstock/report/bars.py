@@ -136,7 +136,7 @@ def _rate_row(what: str, rate: Rate, cores: str) -> dict[str, str | float]:
 
 
 def draw_op_costs(runs: Sequence[Run]) -> Figure | None:
-    """Return bars of the ops, dearest first; one chart per run, all on the same scale."""
+    """Return bars of the ops, costliest first; one chart per run, all on the same scale."""
     drawn = [run for run in runs if run.analysis.ops]
     if not drawn:
         return None
@@ -180,7 +180,7 @@ def _op_bars(ops: Sequence[OpCost], largest: float, colours: Mapping[str, str]) 
                 "legend": None,
             },
             "tooltip": tooltip(
-                name="op", cost="µs an image", share="share", runs_in="runs in", note="note"
+                name="op", cost="µs per image", share="share", runs_in="runs in", note="note"
             ),
         },
     }
@@ -189,7 +189,7 @@ def _op_bars(ops: Sequence[OpCost], largest: float, colours: Mapping[str, str]) 
 
 
 def _places(ops: Sequence[OpCost]) -> Iterable[str]:
-    """Return where ops run, that of the dearest first."""
+    """Return the libraries in which ops run, that of the costliest op first."""
     ranked = sorted(ops, key=lambda op: -op.microseconds)
     return dict.fromkeys(op.runs_in for op in ranked)
 

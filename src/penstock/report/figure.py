@@ -30,7 +30,7 @@ MUTED = "var(--muted)"
 LONG = 0.5  # of the axis: a bar that a label fits into
 ROOM = 1.05  # of the longest bar
 NARROW_PX = 260  # a chart on a phone has less for its bars
-ONCE: Spec = {"values": [{}]}  # the data of a mark that stands for no row
+ONCE: Spec = {"values": [{}]}  # the data of a mark that is drawn once, for no row
 
 _CONFIG: Spec = {
     "background": None,
@@ -130,7 +130,7 @@ def run_opacity(runs: Sequence[Run]) -> Spec:
 def bar_labels(place: Spec, begin: str, end: str) -> list[Spec]:
     """Return layers of labels for rows with `label`, `short_label`, `is_long` and `on_bar`.
 
-    Inside a bar, labels end at the field `begin`, in the colour `on_bar`; behind it, they start
+    Inside a bar, labels end at the field `begin`, in the colour `on_bar`; beside it, they start
     at the field `end`.
     """
     inside = {"field": "on_bar", "type": "nominal", "scale": None}

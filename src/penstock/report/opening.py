@@ -101,7 +101,7 @@ def _side(name: str, analysis: Analysis) -> Html:
 
 
 def _gain(before: Analysis, after: Analysis) -> Iterable[Html]:
-    """Yield what a change brought: of training, or of the loader where nothing real trained."""
+    """Yield the gain of a change: in training, or of the loader alone if nothing really trained."""
     banner = after.banner or before.banner
     if banner:
         yield element("p", banner, class_="banner", role="alert")

@@ -54,7 +54,7 @@ def _card(advice: Advice) -> Html:
 
 
 def draw_what_ifs(what_ifs: Sequence[WhatIf], assumption: str = "") -> Html:
-    """Return changes that were thought through, as bars to compare."""
+    """Return predicted changes as bars to compare."""
     if not what_ifs:
         return Html()
     caption = "Predicted end to end; none of this was changed."

@@ -1,6 +1,6 @@
 """The few figures that sum an analysis up, for the page and the terminal alike.
 
-What is not a number, such as a rate of nothing in no time, is left out before anything is drawn.
+Figures that are not numbers (NaN), such as a rate of 0 / 0, are left out before drawing.
 """
 
 from __future__ import annotations
@@ -69,7 +69,7 @@ def _asked_about(rates: Sequence[CoreRate]) -> CoreRate | None:
 
 
 def finite_parts(analysis: Analysis) -> Analysis:
-    """Return the analysis without the records that hold a figure which is no number."""
+    """Return the analysis without the records that hold a figure which is not a finite number."""
     changes: dict[str, Any] = {}
     for field in fields(analysis):
         value = getattr(analysis, field.name)

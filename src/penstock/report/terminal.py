@@ -1,4 +1,4 @@
-"""An analysis in a terminal: the verdict, bars in characters, the dearest ops, what to do."""
+"""An analysis in a terminal: the verdict, bars of characters, the costliest ops, what to do."""
 
 from __future__ import annotations
 
@@ -73,7 +73,7 @@ def _print(out: Console, analysis: Analysis, before: Analysis | None) -> None:
 
 
 def _gains(before: Analysis, after: Analysis) -> Iterable[str]:
-    """Yield what a change brought; where nothing real trained, what was measured comes first."""
+    """Yield the gain of a change; if nothing really trained, what was measured comes first."""
     loader, training = loader_speed_up(before, after), speed_up(before, after)
     if after.is_emulated and loader is not None and training is not None:
         yield f"the loader alone: {wording.factor(loader)} the rate before"

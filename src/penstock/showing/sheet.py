@@ -1,6 +1,6 @@
-"""The contact sheet of a pipeline: a row for each image, what it was and what becomes of it.
+"""The contact sheet of a pipeline: one row per image, with the original and several results.
 
-Images are uint8, before and after the pipeline, with the boxes they carry.
+Images are uint8, before and after the pipeline, with their boxes drawn in.
 """
 
 from __future__ import annotations
@@ -158,7 +158,7 @@ class Examples:
         self._source = source
         self._plan = plan
         self._seed = seed
-        # As stored, for names alone matter here, and those of older files are known as well.
+        # Labels as stored: only names matter here, and older files have those, too.
         self._targets = stored_targets(source)
         self._python = PythonCalls(source, plan, seed)
         self._names = None if self._targets is None else self._targets.box_classes

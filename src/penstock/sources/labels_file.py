@@ -189,7 +189,7 @@ class LabelsTable:
             ) from error
 
     def _bounded(self, text: io.TextIOWrapper) -> Iterator[str]:
-        """Yield the lines; one without an end would fill the memory."""
+        """Yield the lines, up to a limit of length: an endless line would fill the memory."""
         most = limits_in_force().document_bytes
         for number in count(1):
             line = text.readline(most + 1)

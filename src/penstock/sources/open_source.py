@@ -77,7 +77,7 @@ def open_file_list(
     """Open the images at `paths`, in that order.
 
     Args:
-        paths: Any iterable; read once. Relative paths count from the working directory of now.
+        paths: Any iterable; read once. Relative paths are resolved now, from the working directory.
             bytes, and strings with surrogate escapes, name files that are not valid UTF-8.
         labels: One per file: integers, floats (regression), vectors of equal length (multi-hot)
             or class names (label i is the i-th name in sorted order). Or a dictionary from path
@@ -119,7 +119,7 @@ def open_labelled_files(
 
 
 def _looked_up(files: PathTable, label_of: Mapping[Any, object], root: str) -> list[object]:
-    """The label of each file, by its path and by nothing else."""
+    """The label of each file, looked up by its path."""
     keys = _absolute_keys(label_of, root, f"{TITLE}: labels")
     found, missing = [], []
     for index in range(len(files)):

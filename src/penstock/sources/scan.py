@@ -9,10 +9,10 @@ checksum over all that follows, then arrays in NumPy's `.npz` form (never a pick
 damaged, somebody else's, or not a regular file only costs a scan.
 
 It holds for as long as every directory has the times and the inode it had then. Adding, removing
-or renaming an entry changes a directory's time of change (`ctime`), which nobody can put back: tar
-and rsync restore the time of modification alone. This relies on a file system that keeps such
+or renaming an entry changes a directory's time of change (`ctime`), which cannot be set back: tar
+and rsync restore only the time of modification. This relies on a file system that keeps such
 times; where they are missing (0, as on some mounts of object storage), scans are not remembered.
-Where a mount makes times up, `open_image_folder(..., refresh=True)` scans in any case.
+If a mount invents times, `open_image_folder(..., refresh=True)` scans in any case.
 """
 
 from __future__ import annotations
@@ -55,13 +55,13 @@ IMAGES_PER_TICK = 1024
 STAMPS = 3  # numbers in `stamps_of`
 # Part of the file's name: a change of the arrays below, or of which files count, raises it.
 SCAN_FORMAT = 2
-# File systems stamp directories with a clock of up to this grain.
-# A later change within one tick of the scan would go unseen, so such scans are not kept.
+# The clocks with which file systems stamp directories tick at least this often. A change within
+# one tick after the scan would go unnoticed, so such scans are not kept.
 CLOCK_GRAIN_NS = 2_000_000_000
 MAGIC = b"penstock scan\n"
 DIGEST_BYTES = hashlib.sha256().digest_size
 _TEMPORARY = ".tmp"
-_LEFTOVER_S = 3600.0  # no process writes for so long
+_LEFTOVER_S = 3600.0  # no process takes this long to write
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -220,7 +220,7 @@ def find_images(root: str, *, refresh: bool = False, progress: bool | None = Non
             return scan
     started_ns = time.time_ns()
     scan = scan_folder(root, progress=progress)
-    # What was left out is told at each scan, so it is not remembered.
+    # What was left out is reported at each scan, so it is not remembered.
     if remembered_at is not None and not scan.left_out and _can_be_kept(scan, started_ns):
         _remember(scan, remembered_at, real_root)
     return scan

@@ -1,4 +1,4 @@
-"""Transforms of whole batches: the record of who is mixed with whom, and what draws it.
+"""Transforms of whole batches: the record of which images are mixed, and what draws it.
 
 They are given as `Loader(batch_transform=...)`; `read_batch_op` reads that argument.
 """
@@ -70,7 +70,7 @@ class BatchOp(Transform, ABC):
 
     @property
     def works_on_batches(self) -> bool:
-        """Always: that is what sets a BatchOp apart."""
+        """Always True: every BatchOp works on batches."""
         return True
 
     @property

@@ -1,4 +1,4 @@
-"""Transforms made of others: all of them, perhaps, one of them, in any order.
+"""Transforms made of others: Compose, RandomApply, RandomChoice and RandomOrder.
 
 What is inside RandomApply, RandomChoice and RandomOrder draws from branches of its own, and only
 for the samples that take part; the moves drawn for those are then spread over the whole batch.

@@ -1,7 +1,7 @@
 """What was drawn for pixels: the effects of a batch, one for each sample, as arrays.
 
-Unlike the moves beside it, an `EffectMove` may ask something else of every sample: that is what
-policies such as RandAugment need. The table of effects, their numbers and the names of their
+Unlike other moves, an `EffectMove` may have a different effect for every sample, as policies such
+as RandAugment need. The table of effects, their numbers and the names of their
 parameters is the core's (cpp/base/effects.def); here parameters are written and read by name.
 """
 

@@ -223,7 +223,7 @@ def _read_rate(name: str) -> float:
         rate = 0.0
     if not 0 < rate < float("inf"):
         raise AnalysisError(
-            f"device {name!r}: the rate must be images a second, above 0, as in emulated:1000."
+            f"device {name!r}: the rate must be images per second, above 0, as in emulated:1000."
         )
     return rate
 

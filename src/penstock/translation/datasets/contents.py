@@ -1,4 +1,4 @@
-"""What a Dataset comes to: files, labels or targets, and what happens to each image."""
+"""What was read from a Dataset: files, labels or targets, and what happens to each image."""
 
 from __future__ import annotations
 

@@ -54,7 +54,7 @@ def read_timm_step(step: Any, pipeline: Pipeline) -> bool:
 
 
 def erase(step: Any, pipeline: Pipeline) -> None:
-    """Append RandomErasing, which timm has its own of; it works on finished values."""
+    """Append timm's own RandomErasing, which works on finished values."""
     if pipeline.stage != Stage.NUMBERS or pipeline.is_gray:
         raise StageError(f"it meets {pipeline.stage.value}; known are RGB images after Normalize.")
     if step.rand_color:
@@ -137,7 +137,7 @@ def _resize_keep_ratio(step: Any) -> Any:
 
 
 def _by_any_filter(given: Any, make: Callable[[str], Any]) -> Any:
-    """One for a filter, or a choice of several: interpolation='random' is two."""
+    """One transform per filter; several are a random choice: interpolation='random' is two."""
     several = given if isinstance(given, (list, tuple)) else (given,)
     ours = [make(mode.value) for mode in several]
     return ours[0] if len(ours) == 1 else T.RandomChoice(ours)
