@@ -164,9 +164,10 @@ def pixel_strips(record: bytes, flags: int, height: int, width: int) -> Iterator
     rows = max(1, min(height, _STRIP_BYTES // (3 * width)))
     wanted, found = 3 * height * width, 0
     while found < wanted:
-        strip = read(min(3 * width * rows, wanted - found))
+        expected = min(3 * width * rows, wanted - found)
+        strip = read(expected)
         found += len(strip)
-        is_short = not strip or len(strip) % (3 * width)
+        is_short = len(strip) < expected
         # A longer stream is found out without being inflated.
         if is_short or (found == wanted and read(1)):
             found += 0 if is_short else 1
