@@ -81,7 +81,7 @@ def _write_report(result: Result, wanted: Path | None) -> None:
     try:
         chart_script()
         path = wanted or needed_cache_folder() / "demo-report.html"
-    except (AnalysisError, OutputError) as error:  # the rest of the story can be told without
+    except (AnalysisError, OutputError) as error:  # the rest of the demo works without
         result.notes.append(str(error))
         return
     write_html(result.after, path, before=result.before, note=result.construction)

@@ -71,7 +71,7 @@ def add_options(verb: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    """Draw the sheet, or tell the schedule."""
+    """Draw the sheet, or print the schedule."""
     if args.schedule is not None:
         return _tell_schedule(args)
     if args.data is None:

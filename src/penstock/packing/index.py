@@ -128,7 +128,7 @@ class _Appender:
 
 
 class _Spool:
-    """The values of one column, sample after sample, until it is that column's turn."""
+    """Collects the values of one column, sample after sample, until the column is written."""
 
     def __init__(self, column: Column, folder: str) -> None:
         self._column = column

@@ -170,7 +170,7 @@ class FileItems:
 
 
 def name_below(root: str | None, path: str) -> str:
-    """Return a path relative to a folder if it lies below it, else without what leads elsewhere."""
+    """Return a path relative to a folder if it is below it, else without root and `..` parts."""
     if root is not None and path.startswith(os.path.join(root, "")):
         path = path[len(os.path.join(root, "")) :]
     parts = os.path.splitdrive(path)[1].replace(os.sep, "/").split("/")

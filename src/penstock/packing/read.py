@@ -1,8 +1,8 @@
 """Opening one packed file: header, footer and directory are read, the rest is mapped.
 
-Somebody may write to the file, or cut it short, while it is mapped. What cannot be read any more is
-zero then (cpp/base/map_guard.h), so whoever has read something asks `check_unchanged` before it is
-used.
+Somebody may write to the file, or cut it short, while it is mapped. What can no longer be read then
+becomes zeros (cpp/base/map_guard.h), so `check_unchanged` must be called before anything that was
+read is used.
 """
 
 from __future__ import annotations
@@ -274,7 +274,7 @@ class PackFile:
 
 
 def _stamp(descriptor: int) -> tuple[int, int]:
-    """Return size and time of a file: another, if it was written to."""
+    """Return size and time of a file, which change if it is written to."""
     status = os.fstat(descriptor)
     return status.st_size, status.st_mtime_ns
 

@@ -1,4 +1,4 @@
-"""Smaller images on request: shorter sides, or JPEG quality. Lossy, so never unasked.
+"""Smaller images on request: shorter sides, or JPEG quality. Lossy, so never by default.
 
 Boxes, keypoints and masks shrink with their image.
 """

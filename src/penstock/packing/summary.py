@@ -114,7 +114,7 @@ def _counts(counts: dict[str, int]) -> str:
 
 
 class Remarks:
-    """Collects them while samples go by."""
+    """Collects remarks, sample by sample."""
 
     def __init__(self, source: PackSource) -> None:
         self._source = source

@@ -1,8 +1,8 @@
 """`unpack`: the original files back, as a folder or as a WebDataset tar.
 
 Files go below the target, and no two samples to one file. A name that no file can have is refused
-when it is packed. All others can be unpacked, under another name where it must be so: an ending is
-added to an image of which only the pixels are kept, and names that meet get a number.
+when it is packed. All others can be unpacked, if necessary under another name: an ending is added
+to an image of which only the pixels are kept, and one of two equal names gets a number.
 """
 
 from __future__ import annotations
@@ -227,7 +227,7 @@ def _what_is_wrong(name: str) -> str | None:
 
 
 def unpacked_name(file: PackFile, index: int) -> str:
-    """Return where `unpack` puts a sample, unless another is there; PackError if it leads out.
+    """Return where `unpack` puts a sample, if no other is there; PackError if it is outside.
 
     The ending follows the content if that is no longer the original's.
     """

@@ -94,7 +94,7 @@ class Prediction:
 
 @dataclass(frozen=True, slots=True)
 class WhatIf:
-    """A change that was thought through, not made."""
+    """A change whose effect was predicted, not tried."""
 
     change: str
     rate: float  # end to end

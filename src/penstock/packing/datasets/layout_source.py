@@ -73,7 +73,7 @@ class Layout:
     """One way to lay out a data set: how it is called, recognised and opened."""
 
     kind: str
-    recognise: Callable[[str], str | None]  # the file that gives it away, or None
+    recognise: Callable[[str], str | None]  # the file by which it is recognised, or None
     open: Callable[[str, Asked], PackSource]
     splits: bool = True  # whether `split` means something
     images: bool = False  # whether `images` does

@@ -60,7 +60,7 @@ class _Environment:
         self._guards = [GuardedRange(begin, size) for begin, size in self._maps]
 
     def _check_whole(self, value: memoryview | None = None) -> None:
-        """Raise SourceError if LMDB has read, or this value is, what the file does not have."""
+        """Raise SourceError if LMDB has read beyond the end of the file, or `value` is there."""
         now = os.stat(self.data_file).st_size
         if now < self._bytes or any(guard.lost for guard in self._guards):
             self._refuse(now)

@@ -155,7 +155,7 @@ def _is_hidden(name: str) -> bool:
 
 
 def how_to_pack(path: str, said: Mapping[str, str | os.PathLike[str] | None]) -> str:
-    """Return the call and the command that pack a data set; `said` is what `pack` must be told."""
+    """Return the call and the command that pack a data set; `said` are further arguments."""
     title, target = printable(path), _packed_name(path)
     told = [(name, printable(value)) for name, value in said.items() if value is not None]
     arguments = "".join(f', {name}="{value}"' for name, value in told)

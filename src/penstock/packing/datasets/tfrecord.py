@@ -149,7 +149,7 @@ class _Reader:
         return PackItem(_name(example, number, prefix, data, where), data, columns)
 
     def _leave_out_background(self, columns: dict[str, Any], where: str) -> None:
-        """Drop boxes of a number that the list of classes begins above, with all that is theirs."""
+        """Drop boxes whose number is below the first class, with all their values."""
         kept = columns["box_labels"] >= 0
         if kept.all():
             return
