@@ -13,7 +13,7 @@ SANITIZE ?=
 FUZZ_SECONDS ?= 60
 SOAK_SECONDS ?= 3600
 ARGS ?=
-JOBS ?= auto
+JOBS ?= logical
 
 VENV := .venv
 BIN := $(CURDIR)/$(VENV)/bin
@@ -150,8 +150,8 @@ docs: setup ## check the links and write the API pages to build/docs
 
 # ---- parts of the verbs, used by .ci/run ---------------------------------------------------------
 
-# Work is handed on in small pieces, so that no process waits long for the last one.
-PARALLEL = -n $(JOBS) --dist worksteal
+# A file's tests stay in one process, since they share what is dear to make.
+PARALLEL = -n $(JOBS) --dist loadfile
 python-test: setup browser
 	$(BIN)/python -m pytest $(PARALLEL) $(if $(SLOW),,-m "not slow") $(ARGS)
 

@@ -23,7 +23,7 @@ from penstock import transforms as T
 from penstock.analysis.device.devices import EmulatedDevice
 from penstock.analysis.measure import Effort, first_batch, measure_step, run_pipeline
 from penstock.analysis.rate_model import Point, fit_overlap, predict
-from penstock.analysis.subject.penstock_subject import PenstockSubject
+from penstock.analysis.subject.subject import PenstockSubject
 from penstock.analysis.sweeps.pipeline_changes import LAYERS
 from penstock.results.records import Prediction
 from penstock.usable_cores import usable_cores

@@ -21,10 +21,9 @@ from typing import Any
 import numpy as np
 
 from penstock import watch
-from penstock.demo.sample_set import RECIPE, make_sample_set
+from penstock.demo.sample_set import cached_folder, make_sample_set
 from penstock.demo.torchvision_import import import_torchvision
 from penstock.usable_cores import usable_cores
-from penstock.user_cache import needed_cache_folder
 
 STEP_S = 1e-3
 BOUND = 0.01  # of such a step
@@ -76,9 +75,8 @@ def measure_sampling(workers: int, rounds: int) -> tuple[float, float]:
     """Return the share that sampling adds to an epoch's CPU time, and its standard error."""
     torch, torchvision = import_torchvision()
     v2 = torchvision.transforms.v2
-    folder = needed_cache_folder() / "sample-sets" / f"{IMAGES}-images-recipe-{RECIPE}"
     data = torchvision.datasets.ImageFolder(
-        make_sample_set(folder, images=IMAGES, progress=False),
+        make_sample_set(cached_folder(IMAGES), images=IMAGES, progress=False),
         v2.Compose([v2.RandomResizedCrop(96), v2.PILToTensor()]),
     )
     more = torch.utils.data.ConcatDataset([data] * (2 * max(1, workers)))

@@ -4,7 +4,6 @@
 #include <cstdlib>
 
 #include "codec/app_segments.h"
-#include "codec/tiff_directory.h"
 
 namespace {
 

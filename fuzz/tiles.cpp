@@ -2,10 +2,10 @@
 // the same error, and what can be read can be written again.
 #include <algorithm>
 #include <cstdlib>
-#include <string>
 #include <vector>
 
 #include "base/cpu.h"
+#include "chosen_region.h"
 #include "tiles/decode_tiles.h"
 #include "tiles/encode_tiles.h"
 
@@ -15,40 +15,22 @@ using namespace penstock;
 
 constexpr int64_t kMaxPixels = 1 << 16;  // larger images only cost time
 
-class Collect : public RowSink {
- public:
-  void take(const PlanarView& rows, int) override {
-    for (int y = 0; y < rows.height; ++y)
-      for (int c = 0; c < rows.channels; ++c)
-        bytes.insert(bytes.end(), rows.row(c, y), rows.row(c, y) + rows.width);
-  }
-
-  std::vector<uint8_t> bytes;
-};
-
 void require(bool condition) {
   if (!condition) std::abort();
 }
 
 /// Decodes a part of the image that depends on the input, so that the fuzzer can choose it.
-void check_pixels(const TileImage& image, int scale, const uint8_t* data, size_t size,
+void check_pixels(const TileImage& image, int scale, std::span<const uint8_t> input,
                   TileScratch& scratch) {
-  const auto pick = [&](size_t from_end, int limit) {
-    return size > from_end ? data[size - 1 - from_end] % limit : 0;
-  };
-  const int height = reduced_size(image.height(), scale);
-  const int width = reduced_size(image.width(), scale);
-  Region region;
-  region.top = pick(0, height);
-  region.left = pick(1, width);
-  region.height = 1 + pick(2, height - region.top);
-  region.width = 1 + pick(3, width - region.left);
+  const Region region =
+      choose_region(reduced_size(image.height(), scale), reduced_size(image.width(), scale), input);
+  const Region whole{0, 0, region.height, region.width};
   force_isa(Isa::scalar);
-  Collect expected;
+  Collect expected(whole);
   const DecodeResult reference = decode_tiles(expected, image, region, scratch, scale);
   for (const Isa isa : supported_isas()) {
     force_isa(isa);
-    Collect sink;
+    Collect sink(whole);
     const DecodeResult result = decode_tiles(sink, image, region, scratch, scale);
     require(result.status == reference.status && result.message == reference.message);
     require(sink.bytes == expected.bytes);
@@ -75,7 +57,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   if (image.parse({data, size}) != nullptr) return 0;
   if (int64_t{image.height()} * image.width() > kMaxPixels) return 0;
   static TileScratch scratch;
-  for (const int scale : {1, 2, 4, 8}) check_pixels(image, scale, data, size, scratch);
+  for (const int scale : {1, 2, 4, 8}) check_pixels(image, scale, {data, size}, scratch);
   check_round_trip(image, scratch);
   return 0;
 }

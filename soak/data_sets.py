@@ -75,7 +75,7 @@ def make_data_sets(root: Path, seed: int, images: int = 40) -> dict[str, DataSet
     damaged = root / "damaged"
     _write_photos(damaged, seed + 2, images // 2)
     _write_damage(damaged)
-    instances = _write_coco(root / "coco", seed, images // 2)
+    instances = write_coco(root / "coco", seed, images // 2)
     pairs = root / "maps"
     _write_maps(pairs, seed, images // 3)
     files = sorted(photos.rglob("*.*"))
@@ -150,7 +150,7 @@ def _write_damage(root: Path) -> None:
     (root / CLASSES[1] / "text.png").write_text("not an image")
 
 
-def _write_coco(root: Path, seed: int, images: int) -> Path:
+def write_coco(root: Path, seed: int, images: int) -> Path:
     """Write images with boxes and masks: polygons, crowds, and images without objects."""
     root.mkdir(parents=True)
     rng = np.random.default_rng(seed)

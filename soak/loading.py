@@ -78,11 +78,16 @@ def ranks(scene: Scene) -> None:
     )
 
 
+def _begin(scene: Scene, epochs: int) -> tuple[Pipeline, Ended]:
+    """Choose a pipeline and run it undisturbed."""
+    pipeline = replace(random_pipeline(scene.rng, scene.data_sets, torch=False), epochs=epochs)
+    scene.notes.append(pipeline.describe())
+    return pipeline, reference(scene, pipeline)
+
+
 def close(scene: Scene) -> None:
     """`close()` at any moment, from any thread, and the loader can be used again."""
-    pipeline = replace(random_pipeline(scene.rng, scene.data_sets, torch=False), epochs=1)
-    scene.notes.append(pipeline.describe())
-    expected = reference(scene, pipeline)
+    pipeline, expected = _begin(scene, epochs=1)
     if expected.error is not None:
         return
     close_after = scene.rng.randint(1, max(1, len(expected.batches)))
@@ -172,9 +177,7 @@ def replace_file(scene: Scene) -> None:
 
 def kill_loader(scene: Scene) -> None:
     """A process that is killed goes on from its last state; nothing is lost or repeated."""
-    pipeline = replace(random_pipeline(scene.rng, scene.data_sets, torch=False), epochs=2)
-    scene.notes.append(pipeline.describe())
-    expected = reference(scene, pipeline)
+    pipeline, expected = _begin(scene, epochs=2)
     if expected.error is not None:
         return
     state_file = scene.folder / "state.json"

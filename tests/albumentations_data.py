@@ -4,16 +4,7 @@ import cv2
 import numpy as np
 from PIL import Image
 
-
-class Files:
-    """Image files and a transform; what a sample is, the others say."""
-
-    def __init__(self, files, transform):
-        self.files = files
-        self.transform = transform
-
-    def __len__(self):
-        return len(self.files)
+from folders import Files
 
 
 class ByPillow(Files):

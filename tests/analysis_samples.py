@@ -4,6 +4,7 @@ import math
 import random
 from dataclasses import replace
 
+from penstock.analysis.verdict import Measurements
 from penstock.results.records import (
     Advice,
     Analysis,
@@ -24,6 +25,13 @@ HOSTILE = "</script><script>alert('1')</script><img src=x onerror=alert(2)>\"'&\
 
 def rate(median, spread=0.04):
     return Rate(median, median * (1 - spread), median * (1 + spread))
+
+
+def measurements(synthetic, pipeline, end_to_end, *, cores=2, **more):
+    """What was measured with a worker per core."""
+    rates = {"synthetic": synthetic, "pipeline": pipeline, "end_to_end": end_to_end}
+    given = {"batches": 100, "workers": cores, "worker_kind": "processes", **more}
+    return Measurements(cores=cores, **rates, **given)
 
 
 def minimal():

@@ -19,6 +19,6 @@ def applied(moves, image, row):
 
 
 def effects_of(moves, row):
-    """(effect, numbers) of one sample, those that do something."""
-    found = [(int(move.effect[row]), move.numbers[row].tolist()) for move in moves]
-    return [(effect, numbers) for effect, numbers in found if effect]
+    """(effect, parameters) of one sample, those that do something."""
+    found = [(int(move.effect[row]), move.parameters(row)) for move in moves]
+    return [(effect, parameters) for effect, parameters in found if effect]

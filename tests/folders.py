@@ -38,6 +38,23 @@ def make_folder(tmp_path_factory: pytest.TempPathFactory) -> Callable[..., Path]
 
 
 @pytest.fixture(scope="session")
+def make_photos(
+    tmp_path_factory: pytest.TempPathFactory, photo: np.ndarray
+) -> Callable[[int], Path]:
+    """Write some different JPEGs of one photo, all in one class."""
+
+    def make(images: int) -> Path:
+        root = tmp_path_factory.mktemp("photos")
+        (root / "all").mkdir()
+        for number in range(images):
+            image = PIL.Image.fromarray(np.roll(photo, number * 9, axis=1))
+            image.save(root / "all" / f"{number:02}.jpg")
+        return root
+
+    return make
+
+
+@pytest.fixture(scope="session")
 def folder(make_folder: Callable[..., Path]) -> Path:
     """23 good JPEGs in three classes."""
     return make_folder()
@@ -59,3 +76,14 @@ def broken_folder(make_folder: Callable[..., Path], tmp_path: Path) -> Path:
     make_image(rng, 60, 50).save(second / "progressive.jpg", progressive=True, quality=80)
     make_image(rng, 64, 48).convert("CMYK").save(first / "cmyk.jpg")
     return root
+
+
+class Files:
+    """A user's data set of image files; what a sample is, the classes made of it say."""
+
+    def __init__(self, files, transform=None):
+        self.files = files
+        self.transform = transform
+
+    def __len__(self):
+        return len(self.files)

@@ -10,9 +10,9 @@ from unittest import mock
 
 import numpy as np
 
+from penstock._core import Effect
 from penstock.geometry import Sizes
 from penstock.rng import Draws
-from penstock.transforms.effects import Effect
 from penstock.transforms.moves import Move, out_sizes
 from penstock.transforms.policies.ops import draw_signs
 
@@ -94,7 +94,7 @@ def _jitter(transform, drawn, stack):
     order = []
     for move in drawn.moves:
         which = _JITTER.index(Effect(int(move.effect[0])))
-        factors[which] = float(move.numbers[0, 0])
+        factors[which] = float(move.parameters(0)["factor"])
         order.append(which)
     _force_params(stack, transform, (order, *factors), None)
 
@@ -103,7 +103,9 @@ def _erasing(transform, drawn, stack):
     import torch
 
     (move,) = drawn.moves
-    top, left, height, width = (int(number) for number in move.numbers[0, :4])
+    top, left, height, width = (
+        int(move.values(Effect.ERASE, name)[0]) for name in ("top", "left", "height", "width")
+    )
     value = torch.tensor([float(transform.value)])[:, None, None]
     _set(stack, transform, p=float(move.effect[0] != Effect.NONE))
     _force_params(stack, transform, (top, left, height, width, value), None)

@@ -36,16 +36,17 @@ MAY_IMPORT = {
     "translation.transforms": BASE | {"rng", "transforms", "planner"},
     "sources": BASE,
     "packing": BASE | {"drawing", "pillow_messages", "sources"},
+    "data": BASE | {"transforms", "sources", "packing"},
     "reference": BASE | {"pillow_messages", "rng", "transforms", "planner", "sources"},
     "loading": BASE
     | {
         *("pillow_messages", "rng", "transforms", "planner", "reference"),
-        *("translation.transforms", "sources", "packing"),
+        *("translation.transforms", "sources", "packing", "data"),
     },
     "showing": BASE
     | {
         *("drawing", "transforms", "planner", "reference", "translation.transforms"),
-        *("sources", "loading"),
+        *("sources", "data", "loading"),
     },
     "translation": BASE
     | {
@@ -55,13 +56,13 @@ MAY_IMPORT = {
     "watching": BASE | {"results"},
     "costs": BASE
     | {
-        *("rng", "transforms", "planner", "sources", "packing", "loading"),
+        *("rng", "transforms", "planner", "sources", "packing", "data", "loading"),
         *("results", "watching"),
     },
     "analysis": BASE
     | {
         *("rng", "transforms", "planner", "translation.transforms", "translation"),
-        *("sources", "packing", "loading", "results", "report", "watching", "costs"),
+        *("sources", "packing", "data", "loading", "results", "report", "watching", "costs"),
     },
     "demo": BASE
     | {
@@ -136,27 +137,30 @@ def test_a_held_loader_is_used_by_its_public_names():
                 assert not node.attr.startswith("_"), f"{relative(path)}: {ast.unparse(node)}"
 
 
+def libraries_of(path):
+    return {name.split(".")[0] for name in imported_modules(path)}
+
+
+# Optional libraries, and the one module that may import each.
+PLACES = {
+    "torch": "src/penstock/loading/to_torch.py",
+    "torchvision": None,
+    "cv2": "src/penstock/reference/libraries/opencv.py",
+    "vl_convert": "src/penstock/report/html.py",
+}
+
+
 @pytest.mark.parametrize("path", PYTHON_FILES, ids=relative)
-def test_torch_is_optional(path):
-    libraries = {name.split(".")[0] for name in imported_modules(path)}
+def test_optional_libraries_have_one_place_each(path):
+    elsewhere = {library for library, place in PLACES.items() if relative(path) != place}
 
-    assert "torchvision" not in libraries
-    if relative(path) != "src/penstock/loading/to_torch.py":
-        assert "torch" not in libraries
-
-
-@pytest.mark.parametrize("path", PYTHON_FILES, ids=relative)
-def test_opencv_is_optional(path):
-    libraries = {name.split(".")[0] for name in imported_modules(path)}
-
-    if relative(path) != "src/penstock/reference/libraries/opencv.py":
-        assert "cv2" not in libraries
+    assert not libraries_of(path) & elsewhere
 
 
 @pytest.mark.parametrize("path", PYTHON_FILES, ids=relative)
 def test_no_file_is_executed(path):
     """Modules and calls that run what a file holds; scripts are what the user asks to be run."""
-    libraries = {name.split(".")[0] for name in imported_modules(path)}
+    libraries = libraries_of(path)
     assert not libraries & {"cPickle", "cloudpickle", "dill", "joblib", "marshal", "shelve"}
     assert "pickle" not in libraries
     calls = [node for node in ast.walk(ast.parse(path.read_text("utf-8"))) if is_call(node)]
@@ -172,14 +176,6 @@ def test_no_file_is_executed(path):
 
 def is_call(node):
     return isinstance(node, ast.Call)
-
-
-@pytest.mark.parametrize("path", PYTHON_FILES, ids=relative)
-def test_charts_have_one_place(path):
-    libraries = {name.split(".")[0] for name in imported_modules(path)}
-
-    if relative(path) != "src/penstock/report/html.py":
-        assert "vl_convert" not in libraries
 
 
 @pytest.mark.parametrize("path", CPP_FILES, ids=relative)

@@ -10,7 +10,11 @@ import penstock
 from penstock import transforms
 
 ROOT = Path(__file__).parents[1]
-PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
+FOR_CONTRIBUTORS = {"architecture"}  # about the inside, by its paths
+PAGES = [
+    ROOT / "README.md",
+    *(page for page in sorted((ROOT / "docs").glob("*.md")) if page.stem not in FOR_CONTRIBUTORS),
+]
 EXAMPLES = sorted((ROOT / "examples").glob("*.py"))
 BLOCK = re.compile(r"^```python\n(.*?)^```", re.MULTILINE | re.DOTALL)
 MENTION = re.compile(r"(?<![\w/.-])penstock((?:\.[A-Za-z_]\w*)+)(?![\w/-])")

@@ -33,5 +33,6 @@ def test_every_promise_names_a_test(row):
 @pytest.mark.parametrize(("path", "name", "target"), TESTS, ids=[name for _, name, _ in TESTS])
 def test_every_test_named_exists(path, name, target):
     assert path == target
-    definition = rf"^(async )?def {name}\(" if path.endswith(".py") else rf"^void {name}\("
+    in_python, in_cpp = rf"^(async )?def {name}\(", rf"^TEST(_EACH_ISA)?\({name}\)"
+    definition = in_python if path.endswith(".py") else in_cpp
     assert re.search(definition, (ROOT / path).read_text(encoding="utf-8"), re.MULTILINE)

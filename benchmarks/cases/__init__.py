@@ -1,4 +1,4 @@
-"""The questions that can be asked, one a file: each makes a Case of a list of image files."""
+"""The questions that a benchmark answers, one per file: each makes a Case of image files."""
 
 from __future__ import annotations
 

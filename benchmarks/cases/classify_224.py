@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
+
 from benchmarks.case import Case
 from benchmarks.cases.kind import CaseKind
 
@@ -21,6 +25,11 @@ def make_case(paths: tuple[str, ...]) -> Case:
         std=(0.229, 0.224, 0.225),
         batch_size=64,
     )
+
+
+def vary(name: str, question: str, **changes: Any) -> Callable[[tuple[str, ...]], Case]:
+    """Return what makes this case with another name and question, and with `changes`."""
+    return lambda paths: replace(make_case(paths), name=name, question=question, **changes)
 
 
 KIND = CaseKind(

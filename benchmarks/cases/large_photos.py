@@ -2,29 +2,17 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
-from benchmarks.case import Case
 from benchmarks.cases import classify_224
 from benchmarks.cases.kind import CaseKind
 
-
-def make_case(paths: tuple[str, ...]) -> Case:
-    """Return the case for these files."""
-    return replace(
-        classify_224.make_case(paths),
-        name=KIND.name,
-        question=(
-            "Images per second from large photos: decode, RandomResizedCrop(224), "
-            "RandomHorizontalFlip, Normalize, to float32 CHW in batches of 8"
-        ),
-        batch_size=8,
-    )
-
-
 KIND = CaseKind(
     name="large_photos",
-    make=make_case,
+    make=classify_224.vary(
+        "large_photos",
+        "Images per second from large photos: decode, RandomResizedCrop(224), "
+        "RandomHorizontalFlip, Normalize, to float32 CHW in batches of 8",
+        batch_size=8,
+    ),
     photos="large",
     images=24,
     peers=(

@@ -2,29 +2,17 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
-from benchmarks.case import Case
 from benchmarks.cases import classify_224
 from benchmarks.cases.kind import CaseKind
 
-
-def make_case(paths: tuple[str, ...]) -> Case:
-    """Return the case for these files; whoever asks sets the layers."""
-    return replace(
-        classify_224.make_case(paths),
-        name=KIND.name,
-        question=(
-            "Images per second with N layers of RandAugment of magnitude 9: decode, "
-            "RandomResizedCrop(224), RandomHorizontalFlip, RandAugment(N, 9), Normalize, "
-            "to float32 CHW in batches of 64"
-        ),
-    )
-
-
 KIND = CaseKind(
     name="randaugment",
-    make=make_case,
+    make=classify_224.vary(
+        "randaugment",
+        "Images per second with N layers of RandAugment of magnitude 9: decode, "
+        "RandomResizedCrop(224), RandomHorizontalFlip, RandAugment(N, 9), Normalize, "
+        "to float32 CHW in batches of 64",
+    ),
     photos="in1k",
     images=256,
     peers=(

@@ -16,8 +16,8 @@ import numpy as np
 import PIL.Image
 from PIL import ImageEnhance, ImageFilter, ImageOps
 
-from benchmarks.effects.ours import EffectCall, Pixels
-from penstock.transforms.effects import Effect
+from benchmarks.effects.ours import EffectCall, Pixels, erasing
+from penstock._core import Effect
 
 cv: Any = cv2  # its own type hints refuse numbers, and None, where it takes them
 
@@ -29,6 +29,12 @@ DEGREES = 27.0
 NEAREST, BILINEAR, BICUBIC = 0, 2, 3
 CV_FILTERS = {NEAREST: cv.INTER_NEAREST, BILINEAR: cv.INTER_LINEAR, BICUBIC: cv.INTER_CUBIC}
 BLUR_PX, BLUR_SIGMA = 23, 1.0
+BLUR = {
+    "kernel_width": BLUR_PX,
+    "kernel_height": BLUR_PX,
+    "sigma_across": BLUR_SIGMA,
+    "sigma_down": BLUR_SIGMA,
+}
 NOISE_SIGMA = 0.1
 ELASTIC_ALPHA, ELASTIC_SIGMA = 50.0, 5.0
 ERASED = (50, 60, 80, 90)  # top, left, height, width
@@ -64,7 +70,7 @@ def _affine(name: str, matrix: tuple[float, ...], resample: int) -> Operation:
     flags = CV_FILTERS[resample] | cv.WARP_INVERSE_MAP
     return Operation(
         name,
-        [(Effect.AFFINE, (*matrix, resample, 0))],
+        [(Effect.AFFINE, {"matrix": matrix, "filter": resample, "fill": 0})],
         lambda image: image.transform(
             image.size, PIL.Image.Transform.AFFINE, matrix, PIL.Image.Resampling(resample)
         ),
@@ -72,11 +78,18 @@ def _affine(name: str, matrix: tuple[float, ...], resample: int) -> Operation:
     )
 
 
-def _table(name: str, effect: Effect, numbers: tuple[float, ...], pillow: OnPillow) -> Operation:
+def _enhance(name: str, effect: Effect, pillow: Callable[..., Any], opencv: OnArray) -> Operation:
+    """Make an operation that blends an image with another made of it, by a factor."""
+    return Operation(
+        name, [(effect, {"factor": FACTOR})], lambda image: pillow(image).enhance(FACTOR), opencv
+    )
+
+
+def _table(name: str, effect: Effect, parameters: dict[str, Any], pillow: OnPillow) -> Operation:
     """Make an operation that OpenCV does by a table of levels, here read off Pillow."""
     levels = PIL.Image.fromarray(np.arange(256, dtype=np.uint8)[None])
     table = np.asarray(pillow(levels)).reshape(256)
-    return Operation(name, [(effect, numbers)], pillow, lambda pixels: cv.LUT(pixels, table))
+    return Operation(name, [(effect, parameters)], pillow, lambda pixels: cv.LUT(pixels, table))
 
 
 def _cv_contrast(pixels: Pixels) -> Any:
@@ -152,60 +165,57 @@ def operations(side_px: int) -> list[Operation]:
     size = (side_px, side_px)
     inverse_linear = cv.INTER_LINEAR | cv.WARP_INVERSE_MAP
     return [
-        Operation(
+        _enhance(
             "brightness",
-            [(Effect.BRIGHTNESS, (FACTOR,))],
-            lambda image: ImageEnhance.Brightness(image).enhance(FACTOR),
+            Effect.BRIGHTNESS,
+            ImageEnhance.Brightness,
             lambda pixels: cv.convertScaleAbs(pixels, alpha=FACTOR),
         ),
-        Operation(
-            "contrast",
-            [(Effect.CONTRAST, (FACTOR,))],
-            lambda image: ImageEnhance.Contrast(image).enhance(FACTOR),
-            _cv_contrast,
-        ),
-        Operation(
+        _enhance("contrast", Effect.CONTRAST, ImageEnhance.Contrast, _cv_contrast),
+        _enhance(
             "saturation",
-            [(Effect.SATURATION, (FACTOR,))],
-            lambda image: ImageEnhance.Color(image).enhance(FACTOR),
+            Effect.SATURATION,
+            ImageEnhance.Color,
             lambda pixels: cv.addWeighted(pixels, FACTOR, _cv_gray(pixels), 1 - FACTOR, 0),
         ),
-        Operation("hue", [(Effect.HUE, (0.1,))], _pil_hue, _cv_hue),
-        Operation(
-            "sharpness",
-            [(Effect.SHARPNESS, (FACTOR,))],
-            lambda image: ImageEnhance.Sharpness(image).enhance(FACTOR),
-            _cv_sharpness,
+        Operation("hue", [(Effect.HUE, {"factor": 0.1})], _pil_hue, _cv_hue),
+        _enhance("sharpness", Effect.SHARPNESS, ImageEnhance.Sharpness, _cv_sharpness),
+        _table(
+            "posterize", Effect.POSTERIZE, {"bits": 4}, lambda image: ImageOps.posterize(image, 4)
         ),
-        _table("posterize", Effect.POSTERIZE, (4,), lambda image: ImageOps.posterize(image, 4)),
-        _table("solarize", Effect.SOLARIZE, (128,), lambda image: ImageOps.solarize(image, 128)),
+        _table(
+            "solarize",
+            Effect.SOLARIZE,
+            {"threshold": 128},
+            lambda image: ImageOps.solarize(image, 128),
+        ),
         Operation(
             "invert",
-            [(Effect.INVERT, ())],
+            [(Effect.INVERT, {})],
             ImageOps.invert,
             cv.bitwise_not,
         ),
         Operation(
             "autocontrast",
-            [(Effect.AUTOCONTRAST, ())],
+            [(Effect.AUTOCONTRAST, {})],
             ImageOps.autocontrast,
             lambda pixels: _each_channel(pixels, _cv_stretch),
         ),
         Operation(
             "equalize",
-            [(Effect.EQUALIZE, ())],
+            [(Effect.EQUALIZE, {})],
             ImageOps.equalize,
             lambda pixels: _each_channel(pixels, cv.equalizeHist),
         ),
         Operation(
             "grayscale",
-            [(Effect.GRAYSCALE, ())],
+            [(Effect.GRAYSCALE, {})],
             lambda image: image.convert("L").convert("RGB"),
             _cv_gray,
         ),
         Operation(
             "permute channels",
-            [(Effect.PERMUTE_CHANNELS, (2, 1, 0))],
+            [(Effect.PERMUTE_CHANNELS, {"order": (2, 1, 0)})],
             lambda image: PIL.Image.merge("RGB", image.split()[::-1]),
             lambda pixels: cv.cvtColor(pixels, cv.COLOR_RGB2BGR),
         ),
@@ -217,7 +227,7 @@ def operations(side_px: int) -> list[Operation]:
         _affine("rotate, bicubic", turn, BICUBIC),
         Operation(
             "perspective, bilinear",
-            [(Effect.PERSPECTIVE, (*PERSPECTIVE, BILINEAR, 0))],
+            [(Effect.PERSPECTIVE, {"matrix": PERSPECTIVE, "filter": BILINEAR, "fill": 0})],
             lambda image: image.transform(
                 size,
                 PIL.Image.Transform.PERSPECTIVE,
@@ -228,23 +238,36 @@ def operations(side_px: int) -> list[Operation]:
         ),
         Operation(
             f"Gaussian blur, {BLUR_PX} pixels",
-            [(Effect.GAUSSIAN_BLUR, (BLUR_PX, BLUR_PX, BLUR_SIGMA, BLUR_SIGMA))],
+            [(Effect.GAUSSIAN_BLUR, BLUR)],
             lambda image: image.filter(ImageFilter.GaussianBlur(BLUR_SIGMA)),
             lambda pixels: cv.GaussianBlur(pixels, (BLUR_PX, BLUR_PX), BLUR_SIGMA),
         ),
         Operation(
             "Gaussian noise",
-            [(Effect.GAUSSIAN_NOISE, (0, NOISE_SIGMA, 1, 7, 11))],
+            [
+                (
+                    Effect.GAUSSIAN_NOISE,
+                    {"mean": 0, "sigma": NOISE_SIGMA, "clip": True, "key": (7, 11)},
+                )
+            ],
             None,
             _cv_noise,
         ),
-        Operation("erase", [(Effect.ERASE, ERASED)], _pil_erase, _cv_erase),
+        Operation("erase", [erasing(*ERASED)], _pil_erase, _cv_erase),
         Operation(
             "elastic, bilinear",
             [
                 (
                     Effect.ELASTIC,
-                    (*[ELASTIC_ALPHA] * 2, *[ELASTIC_SIGMA] * 2, BILINEAR, 0, 7, 11),
+                    {
+                        "alpha_across": ELASTIC_ALPHA,
+                        "alpha_down": ELASTIC_ALPHA,
+                        "sigma_across": ELASTIC_SIGMA,
+                        "sigma_down": ELASTIC_SIGMA,
+                        "filter": BILINEAR,
+                        "fill": 0,
+                        "key": (7, 11),
+                    },
                 )
             ],
             None,
@@ -253,10 +276,10 @@ def operations(side_px: int) -> list[Operation]:
         Operation(
             "mix with its negative",
             [
-                (Effect.MIX_BEGIN, (0.6,)),
-                (Effect.INVERT, ()),
-                (Effect.MIX_ADD, (0.4,)),
-                (Effect.MIX_END, ()),
+                (Effect.MIX_BEGIN, {"weight": 0.6}),
+                (Effect.INVERT, {}),
+                (Effect.MIX_ADD, {"weight": 0.4}),
+                (Effect.MIX_END, {}),
             ],
             lambda image: PIL.Image.blend(image, ImageOps.invert(image), 0.4),
             lambda pixels: cv.addWeighted(pixels, 0.6, cv.bitwise_not(pixels), 0.4, 0),

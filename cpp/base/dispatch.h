@@ -5,7 +5,7 @@
 //
 //   PENSTOCK_VARIANTS(void sharpen_inside(const PlaneRows& plane, float factor));
 //
-// and its caller asks for that of the set in use: PENSTOCK_PICK(sharpen_inside)(plane, factor).
+// and its caller picks the variant of the set in use: PENSTOCK_PICK(sharpen_inside)(plane, factor).
 //
 // It is defined in files written for one set (sharpen_avx2.cpp), or in a file that CMakeLists.txt
 // compiles once per set (noise_impl.cpp), which opens the namespace `penstock::PENSTOCK_ISA`. All
@@ -33,7 +33,7 @@
   __VA_ARGS__;                 \
   }
 
-/// For kernels to which vectors wider than AVX2's add nothing: AVX-512 has none of its own.
+/// For kernels that gain nothing from vectors wider than AVX2's: AVX-512 uses the AVX2 variant.
 #define PENSTOCK_NARROW_VARIANTS(...) \
   namespace scalar {                  \
   __VA_ARGS__;                        \

@@ -4,6 +4,8 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "base/buffer.h"
+
 namespace penstock {
 
 /// Readers may load (never use) this many bytes past the end of any row of a band or plane.
@@ -46,6 +48,20 @@ struct PlanarTarget {
     return {{plane[0], plane[1], plane[2]}, stride, height, width, channels};
   }
 };
+
+/// A planar image in recycled memory, with the slack that kernels want around it.
+inline PlanarTarget working_image(Buffer& buffer, int height, int width, int channels) {
+  PlanarTarget image;
+  image.height = height;
+  image.width = width;
+  image.channels = channels;
+  image.stride = (width + kRowSlack + 63) / 64 * 64;
+  const size_t plane = static_cast<size_t>(image.stride) * height;
+  // One row of slack in front and behind lets kernels load around the first and last pixel.
+  uint8_t* first = buffer.reserve(plane * channels + 2 * kRowSlack) + kRowSlack;
+  for (int c = 0; c < channels; ++c) image.plane[c] = first + c * plane;
+  return image;
+}
 
 /// Receives an image from top to bottom, some planar rows at a time.
 ///

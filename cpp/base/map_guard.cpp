@@ -66,7 +66,7 @@ bool map_zeros(uintptr_t from, size_t bytes) {
 void call(const struct sigaction& action, int number, siginfo_t* info, void* context) {
   if (action.sa_handler == SIG_DFL || action.sa_handler == SIG_IGN) {
     if (action.sa_handler == SIG_IGN && info->si_code <= 0) return;  // sent, and ignored
-    // Back to what it was: a fault happens again when this returns, a sent signal is sent again.
+    // Restores the earlier action: a fault then happens again, and a sent signal is sent again.
     ::sigaction(number, &action, nullptr);
     if (info->si_code <= 0) ::raise(number);
     return;
@@ -87,7 +87,7 @@ void handle(int number, siginfo_t* info, void* context) {
     // First, so that whoever sees the zeros sees this as well.
     slot->is_lost.store(true);
     const uintptr_t from = address & ~(page_bytes - 1);
-    // Up to the end, or a file that is read all over would take a mapping for each page.
+    // Up to the end: page by page, a file that is read everywhere would need many mappings.
     const bool is_mapped = map_zeros(from, slot->end.load() - from);
     errno = error;
     if (is_mapped) return;

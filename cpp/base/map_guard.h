@@ -9,7 +9,7 @@ namespace penstock {
 
 /// A mapped range of a file. If reading it faults, because the file was cut short or its disk is
 /// gone, everything from that page on becomes zeros, reading goes on, and the range is `lost`.
-/// Whoever reads it must look at that afterwards, and throw away what it read if it is set.
+/// Whoever reads it must check `lost` afterwards, and discard what was read if it is set.
 ///
 /// The first one installs a handler of SIGBUS for the process. Faults elsewhere go to the handler
 /// that was there before. Works in forked children as well.
@@ -31,7 +31,7 @@ class GuardedRange {
 /// system call. Does nothing before the first GuardedRange.
 void keep_map_guard_on_top();
 
-/// Marks the range around `address` as lost, if there is one: somebody found out without a fault.
+/// Marks the range around `address` as lost, if there is one: for losses found without a fault.
 void mark_lost(const void* address);
 
 }  // namespace penstock

@@ -27,7 +27,8 @@ int checked_side(const std::string& where, size_t side) {
   return static_cast<int>(side);
 }
 
-Region region_in(const char* where, const Box& box, int64_t height, int64_t width) {
+Region region_in(const char* where, const Box& box, int64_t height, int64_t width,
+                 const char* what) {
   const auto [top, left, box_height, box_width] = box;
   if (top < 0 || left < 0 || box_height < 0 || box_width < 0 ||
       int64_t{top} + box_height > height || int64_t{left} + box_width > width)
@@ -35,7 +36,7 @@ Region region_in(const char* where, const Box& box, int64_t height, int64_t widt
                 std::to_string(top) + ", " + std::to_string(left) + ", " +
                 std::to_string(box_height) + ", " + std::to_string(box_width) +
                 ") must lie inside the " + std::to_string(height) + "x" + std::to_string(width) +
-                " image.");
+                " " + what + ".");
   return {top, left, box_height, box_width};
 }
 

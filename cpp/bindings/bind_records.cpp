@@ -8,7 +8,9 @@
 #include <span>
 #include <vector>
 
+#include "bindings/arguments.h"
 #include "bindings/bind.h"
+#include "bindings/names.h"
 #include "codec/jpeg_header.h"
 #include "records/jpeg_record.h"
 
@@ -18,28 +20,12 @@ using namespace penstock;
 
 namespace {
 
-std::span<const uint8_t> bytes_of(const nb::bytes& data) {
-  return {reinterpret_cast<const uint8_t*>(data.c_str()), data.size()};
-}
-
 nb::bytes to_bytes(std::span<const uint8_t> bytes) { return nb::bytes(bytes.data(), bytes.size()); }
-
-const char* name_of(Route route) {
-  switch (route) {
-    case Route::baseline:
-      return "baseline";
-    case Route::libjpeg:
-      return "libjpeg";
-    case Route::pillow:
-      break;
-  }
-  return "pillow";
-}
 
 nb::dict header_facts(const nb::bytes& data) {
   const JpegHeader header = read_jpeg_header(bytes_of(data));
   nb::dict facts;
-  facts["route"] = name_of(header.route);
+  facts["route"] = name_in(kRoutes, header.route);
   facts["reason"] = header.reason;
   facts["height"] = header.height;
   facts["width"] = header.width;

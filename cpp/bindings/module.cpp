@@ -8,6 +8,7 @@ NB_MODULE(_core, m) {
   // A forked child inherits objects that threads of its parent were using; nobody can free those.
   nanobind::set_leak_warnings(false);
   penstock::translate_errors();
+  penstock::bind_contract(m);  // first: others take its enums
   penstock::bind_instruction_sets(m);
   penstock::bind_kernels(m);
   penstock::bind_batch_buffer(m);

@@ -16,7 +16,8 @@ struct CoefficientComponent {
   uint16_t quant[64] = {};  // natural (row-major) order
   int block_rows = 0;       // of whole MCUs, dummy blocks at the edges included
   int block_columns = 0;
-  std::vector<int16_t> coefficients;  // 64 a block in natural order; block rows, one after another
+  std::vector<int16_t>
+      coefficients;  // 64 per block in natural order; block rows, one after another
 
   int16_t* block(int row, int column) {
     return coefficients.data() + 64 * (size_t{1} * row * block_columns + column);

@@ -8,7 +8,7 @@
 
 namespace penstock {
 
-struct DecodeScratch::State {
+struct DecodeState {
   HuffmanTables tables;
   Buffer unstuffed;
   Buffer coefficients;

@@ -4,9 +4,7 @@
 #include "codec/decode_state.h"
 #include "codec/jpeg_decode.h"
 #include "codec/reconstruct.h"
-#include "codec/reduced_idct.h"
 #include "codec/region_output.h"
-#include "codec/region_plan.h"
 #include "codec/scan_decoder.h"
 #include "codec/zigzag.h"
 
@@ -19,7 +17,7 @@ int divide_up(int value, int divisor) { return (value + divisor - 1) / divisor; 
 class BaselineDecoder {
  public:
   BaselineDecoder(RowSink& sink, std::span<const uint8_t> bytes, const JpegHeader& header,
-                  const Region& region, DecodeScratch::State& state, int scale)
+                  const Region& region, DecodeState& state, int scale)
       : header_(header),
         frame_(make_frame(header, scale)),
         plan_(plan_region(frame_, region)),
@@ -119,7 +117,7 @@ void BaselineDecoder::transform() {
 DecodeResult decode_baseline(RowSink& sink, std::span<const uint8_t> bytes,
                              const JpegHeader& header, const Region& region, DecodeScratch& scratch,
                              int scale) {
-  BaselineDecoder decoder(sink, bytes, header, region, *scratch.state, scale);
+  BaselineDecoder decoder(sink, bytes, header, region, scratch.state(), scale);
   if (const char* problem = decoder.run()) return {DecodeStatus::irregular, problem};
   return {};
 }

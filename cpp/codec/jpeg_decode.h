@@ -2,11 +2,11 @@
 // or, nearly, of the JPEG reduced to 1/2, 1/4 or 1/8, straight from its coefficients.
 #pragma once
 
-#include <memory>
 #include <span>
 #include <string>
 
 #include "base/image.h"
+#include "base/scratch.h"
 #include "codec/frame.h"
 #include "codec/jpeg_header.h"
 
@@ -25,15 +25,8 @@ struct DecodeResult {
 };
 
 /// A worker's recycled tables, coefficient rows and planes.
-class DecodeScratch {
- public:
-  DecodeScratch();
-  ~DecodeScratch();
-  DecodeScratch(DecodeScratch&&) noexcept;
-
-  struct State;
-  std::unique_ptr<State> state;
-};
+struct DecodeState;
+using DecodeScratch = Scratch<DecodeState>;
 
 /// Our own decoder. Requires header.route == Route::baseline, a `scale` of 1, 2, 4 or 8, and a
 /// region inside the image reduced by it (see reduced_size). Sends `region` to `sink` (one channel

@@ -18,7 +18,7 @@ DecodeResult outcome(const LibjpegReader& reader, bool succeeded) {
 /// Reads the next rows and sends columns [left, left + width) of them to the sink, as rows 0 to
 /// `rows` - 1.
 bool send_rows(RowSink& sink, LibjpegReader& reader, int rows, int left, int width,
-               DecodeScratch::State& state) {
+               DecodeState& state) {
   const int channels = reader.channels();
   const ptrdiff_t read_stride = ptrdiff_t{reader.width()} * channels + kRowSlack;
   uint8_t* const read = state.interleaved.reserve(kBandRows * read_stride);
@@ -53,8 +53,7 @@ bool drop_rows(LibjpegReader& reader, int rows, Buffer& row) {
   return reader.read_rows(dropped, 0, rows);
 }
 
-bool send_region(RowSink& sink, LibjpegReader& reader, const Region& region,
-                 DecodeScratch::State& state) {
+bool send_region(RowSink& sink, LibjpegReader& reader, const Region& region, DecodeState& state) {
   // A unit more on every side, for edges are upsampled differently; in libjpeg's view the first
   // row and the outer columns that it decodes are edges.
   int left = std::max(0, region.left - reader.unit_width());
@@ -74,7 +73,7 @@ DecodeResult decode_libjpeg(RowSink& sink, std::span<const uint8_t> bytes, const
   if (!reader.start()) return outcome(reader, false);
   if (reader.height() != header.height || reader.width() != header.width)
     return {DecodeStatus::failed, "libjpeg reads another size from the header"};
-  return outcome(reader, send_region(sink, reader, region, *scratch.state));
+  return outcome(reader, send_region(sink, reader, region, scratch.state()));
 }
 
 DecodeResult decode_libjpeg_whole(RowSink& sink, std::span<const uint8_t> bytes,
@@ -82,7 +81,7 @@ DecodeResult decode_libjpeg_whole(RowSink& sink, std::span<const uint8_t> bytes,
   LibjpegReader reader(bytes);
   const bool succeeded =
       reader.start() &&
-      send_rows(sink, reader, reader.height(), 0, reader.width(), *scratch.state) &&
+      send_rows(sink, reader, reader.height(), 0, reader.width(), scratch.state()) &&
       reader.finish();
   return outcome(reader, succeeded);
 }

@@ -25,7 +25,7 @@ void begin_image(CoefficientImage& image, const JpegHeader& header) {
 }
 
 const char* read_by_ourselves(CoefficientImage& image, std::span<const uint8_t> bytes,
-                              const JpegHeader& header, DecodeScratch::State& state) {
+                              const JpegHeader& header, DecodeState& state) {
   constexpr int kLastPosition = 63;
   state.tables.prepare(header);
   ScanDecoder scan(bytes, header, state.tables, state.unstuffed);
@@ -76,7 +76,7 @@ DecodeResult read_coefficients(CoefficientImage& image, std::span<const uint8_t>
   if (!is_sampling_usable(header)) return {DecodeStatus::irregular, "odd sampling"};
   begin_image(image, header);
   if (header.route == Route::baseline) {
-    if (read_by_ourselves(image, bytes, header, *scratch.state) == nullptr) return {};
+    if (read_by_ourselves(image, bytes, header, scratch.state()) == nullptr) return {};
     begin_image(image, header);
   }
   return read_by_libjpeg(image, bytes, header);

@@ -18,7 +18,7 @@ inline constexpr int kBlockGroup = 4;
 /// Transforms `blocks` blocks that lie side by side. Any coefficients and quantisers are fine:
 /// what overflows in libjpeg-turbo overflows here in the same way.
 ///
-/// - `coefficients`: 64 int16 a block, natural order, 64-byte aligned; read and then zeroed,
+/// - `coefficients`: 64 int16 per block, natural order, 64-byte aligned; read and then zeroed,
 ///   up to the next multiple of kBlockGroup.
 /// - `quant`: 64 values, natural order.
 /// - `plane`: first sample of the first block; 8 rows of at least
@@ -73,5 +73,43 @@ using RgbRow = decltype(&scalar::rgb_row);
 /// True if rgb_row handles a chroma plane of these ratios as libjpeg does. Sampling factors whose
 /// ratio is not integral, or where luma has not the largest factors, are libjpeg's business.
 bool can_upsample(int horizontal_ratio, int vertical_ratio);
+
+// The inverse DCT of blocks that come as their few non-zero coefficients, in zigzag order.
+
+/// The first three arrays are indexed by block.
+struct SparseBlocks {
+  const int16_t* dc;      // first coefficient
+  const uint64_t* mask;   // bit i: zigzag position i is not zero; bit 0 is not set
+  const uint16_t* first;  // of a block's values
+  const int8_t* values;   // in zigzag order, or their low bytes; 64 more than there are may be read
+  const int8_t* high;     // bytes of the values, or nullptr if all of them fit a byte
+};
+
+/// Transforms the kBlockGroup blocks from `first` on, with the same samples as IdctRow would give.
+/// `plane`, `quant` and `centred` are as there.
+PENSTOCK_VARIANTS(void sparse_idct(uint8_t* plane, ptrdiff_t stride, const SparseBlocks& blocks,
+                                   int first, const uint16_t* quant, bool centred))
+
+using SparseIdct = decltype(&scalar::sparse_idct);
+
+// Inverse DCTs that turn a block of 8x8 coefficients into fewer samples: those of an image of that
+// much lower resolution. Frequencies that such an image cannot hold are left out.
+
+/// The transform to height x width samples per block, for `IdctRow`'s arguments: it writes `height`
+/// rows of round_up(blocks, kBlockGroup) * width bytes.
+///
+/// - Sides are 8, 4, 2 or 1, and equal unless one is twice the other.
+/// - Any coefficients and quantisers are fine: products wrap around to 16 bits, and all variants
+///   give the same samples. Valid ones are within one level of the real transform.
+/// - To a single sample, only the first coefficient of each block may be set.
+IdctRow idct_row_to(int height, int width);
+
+// Four blocks fill AVX2's registers; wider ones would need longer rows.
+PENSTOCK_NARROW_VARIANTS(void idct_row_4x4(uint8_t* plane, ptrdiff_t stride, int16_t* coefficients,
+                                           int blocks, const uint16_t* quant, bool centred))
+PENSTOCK_NARROW_VARIANTS(void idct_row_2x2(uint8_t* plane, ptrdiff_t stride, int16_t* coefficients,
+                                           int blocks, const uint16_t* quant, bool centred))
+void idct_row_1x1(uint8_t* plane, ptrdiff_t stride, int16_t* coefficients, int blocks,
+                  const uint16_t* quant, bool centred);
 
 }  // namespace penstock

@@ -1,7 +1,9 @@
-// The order in which a JPEG stores the 64 coefficients of a block.
+// The order in which a block's coefficients are stored, and which of them are not zero.
 #pragma once
 
 #include <cstdint>
+
+#include "base/dispatch.h"
 
 namespace penstock {
 
@@ -21,5 +23,9 @@ static_assert(kNaturalOrder[24] == 3 * 8 + 3 && kNaturalOrder[4] == 1 * 8 + 1);
 /// All zigzag positions below this one lie in the first four rows and columns.
 inline constexpr int kFourRowsEnd = 10;
 static_assert(kNaturalOrder[kFourRowsEnd - 1] == 3 * 8 && kNaturalOrder[kFourRowsEnd] == 4 * 8);
+
+/// Bit k of masks[i] says that block i has a coefficient other than zero at zigzag position k.
+/// `blocks` are `count` blocks of 64 coefficients in natural order.
+PENSTOCK_VARIANTS(void zigzag_masks(uint64_t* masks, const int16_t* blocks, int count))
 
 }  // namespace penstock

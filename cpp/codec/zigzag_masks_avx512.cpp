@@ -3,7 +3,6 @@
 #include <array>
 
 #include "codec/zigzag.h"
-#include "codec/zigzag_masks.h"
 
 namespace penstock::avx512 {
 namespace {

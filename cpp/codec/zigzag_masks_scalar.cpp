@@ -1,5 +1,4 @@
 #include "codec/zigzag.h"
-#include "codec/zigzag_masks.h"
 
 namespace penstock::scalar {
 

@@ -1,4 +1,4 @@
-// Batch memory that goes round: taken, filled, handed to the user, and back when they let go.
+// Batch memory that is reused: taken, filled, handed to the user, taken back when they release it.
 #pragma once
 
 #include <cstddef>
@@ -28,11 +28,11 @@ class BatchMemory {
   bool owned_ = true;
 };
 
-/// Hands out batch memory and takes it back when the last reference goes,
+/// Hands out batch memory and takes it back when the last reference is dropped,
 /// which may be long after the loader (and this ring) are gone.
 class BatchRing : public std::enable_shared_from_this<BatchRing> {
  public:
-  /// Beyond `most_idle`, memory that comes back is freed: somebody held many batches for a while.
+  /// Keeps at most `most_idle` buffers, and frees more that come back after a user held many.
   explicit BatchRing(size_t most_idle) : most_idle_(most_idle) {}
 
   struct Lease {
@@ -43,7 +43,7 @@ class BatchRing : public std::enable_shared_from_this<BatchRing> {
   /// Memory of at least `bytes`, contents unspecified.
   Lease take(size_t bytes);
 
-  /// How many are waiting to be taken, and how many were ever made.
+  /// How many buffers are waiting to be taken, and how many were ever made.
   size_t idle() const;
   size_t made() const;
 

@@ -1,8 +1,8 @@
 #include "engine/effects.h"
 
 #include <cstring>
+#include <utility>
 
-#include "engine/working_image.h"
 #include "kernels/filter/erase.h"
 #include "kernels/filter/noise.h"
 #include "kernels/filter/sharpen.h"
@@ -10,6 +10,8 @@
 
 namespace penstock {
 namespace {
+
+using Erase = Parameters<EffectKind::erase>;
 
 struct Fill {
   uint8_t colour[3];
@@ -22,13 +24,13 @@ Fill fill_of(double number) {
            static_cast<uint8_t>(packed >> 16)}};
 }
 
-PhiloxKey key_of(const double* numbers) {
-  return {static_cast<uint32_t>(numbers[0]), static_cast<uint32_t>(numbers[1])};
+PhiloxKey key_of(const double (&words)[2]) {
+  return {static_cast<uint32_t>(words[0]), static_cast<uint32_t>(words[1])};
 }
 
-Region region_of(const double* numbers) {
-  return {static_cast<int>(numbers[0]), static_cast<int>(numbers[1]), static_cast<int>(numbers[2]),
-          static_cast<int>(numbers[3])};
+Region region_of(const Erase& p) {
+  return {static_cast<int>(p.top), static_cast<int>(p.left), static_cast<int>(p.height),
+          static_cast<int>(p.width)};
 }
 
 void copy_planes(const PlanarTarget& target, const PlanarView& source) {
@@ -38,13 +40,7 @@ void copy_planes(const PlanarTarget& target, const PlanarView& source) {
                   static_cast<size_t>(target.width));
 }
 
-/// Whether a colour effect may change the pixels at once. The others only add to a table, or change
-/// the order of planes.
-bool changes_in_place(EffectKind kind) {
-  return kind == EffectKind::saturation || kind == EffectKind::hue || kind == EffectKind::grayscale;
-}
-
-/// The working image of one sample as its effects go by.
+/// The working image of one sample as its effects go by. There is a call operator for each kind.
 class EffectRun {
  public:
   EffectRun(const PlanarTarget& image, Buffer& memory, EffectScratch& scratch)
@@ -52,11 +48,102 @@ class EffectRun {
     scratch_.tables.begin();
   }
 
-  void apply(const Effect& effect);
+  void apply(const Effect& effect) {
+    effect_ = &effect;
+    if (!is_colour_effect(effect.kind)) flush();
+    visit_effect(effect.kind, effect.numbers, *this);
+  }
 
   PlanarTarget finish() {
     flush();
     return image_;
+  }
+
+  void operator()(const Parameters<EffectKind::none>&) {}
+
+  template <EffectKind kKind>
+    requires(is_colour_effect(kKind))
+  void operator()(const Parameters<kKind>&) {
+    // The other kinds only add to a table, or change the order of planes.
+    if (kKind == EffectKind::saturation || kKind == EffectKind::hue ||
+        kKind == EffectKind::grayscale)
+      make_own();
+    scratch_.tables.add(image_, kKind, effect_->numbers);
+  }
+
+  void operator()(const Parameters<EffectKind::sharpness>& p) {
+    const PlanarTarget out = next(image_.height, image_.width, image_.channels);
+    sharpen(out, image_.view(), static_cast<float>(p.factor));
+    replace(out);
+  }
+
+  void operator()(const Parameters<EffectKind::gaussian_blur>& p) {
+    const PlanarTarget out = next(image_.height, image_.width, image_.channels);
+    gaussian_blur(out, image_.view(), blur_spec_of(p), scratch_.blur);
+    replace(out);
+  }
+
+  void operator()(const Parameters<EffectKind::affine>& p) { warp(p, warp_affine); }
+  void operator()(const Parameters<EffectKind::perspective>& p) { warp(p, warp_perspective); }
+
+  void operator()(const Parameters<EffectKind::elastic>& p) {
+    const ElasticSpec spec{p.alpha_across, p.alpha_down, p.sigma_across, p.sigma_down};
+    const Fill fill = fill_of(p.fill);
+    const size_t pixels = static_cast<size_t>(image_.height) * image_.width;
+    auto* dx = reinterpret_cast<float*>(scratch_.field.reserve(2 * pixels * sizeof(float)));
+    elastic_field(dx, dx + pixels, image_.height, image_.width, spec, key_of(p.key),
+                  scratch_.smoothing);
+    const PlanarTarget out = next(image_.height, image_.width, channels_under(fill));
+    warp_displaced(out, image_.view(), dx, dx + pixels, static_cast<Filter>(p.filter), fill.colour,
+                   scratch_.warp);
+    replace(out);
+  }
+
+  void operator()(const Parameters<EffectKind::gaussian_noise>& p) {
+    NoiseSpec spec;
+    spec.mean = static_cast<float>(p.mean * 255);
+    spec.sigma = static_cast<float>(p.sigma * 255);
+    spec.clip = p.clip != 0;
+    spec.key = key_of(p.key);
+    give_colour();
+    make_own();
+    add_gaussian_noise(image_, image_.view(), spec);
+    scratch_.tables.begin();
+  }
+
+  void operator()(const Erase& p) {
+    Fill fill;  // cut to whole numbers, and around at 256, as a tensor casts them
+    for (int c = 0; c < 3; ++c)
+      fill.colour[c] = static_cast<uint8_t>(static_cast<int64_t>(p.value[c]));
+    const bool by_noise = p.by_noise != 0;
+    if (by_noise || !fill.is_gray()) give_colour();
+    make_own();
+    if (by_noise)
+      erase_with_noise(image_, region_of(p), key_of(p.key));
+    else
+      erase(image_, region_of(p), fill.colour);
+    scratch_.tables.begin();
+  }
+
+  void operator()(const Parameters<EffectKind::mix_begin>& p) {
+    scratch_.mix.begin(own_memory(), image_, static_cast<float>(p.weight));
+  }
+
+  void operator()(const Parameters<EffectKind::mix_add>& p) {
+    MixBranches& mix = scratch_.mix;
+    const auto weight = static_cast<float>(p.weight);
+    if (mix.remembers(image_))
+      mix.add_remembered(image_, weight);
+    else
+      mix.add(own_memory(), image_, weight);
+    replace(mix.first());
+  }
+
+  void operator()(const Parameters<EffectKind::mix_end>&) {
+    const auto parts = scratch_.mix.parts();
+    const PlanarTarget sum = next(image_.height, image_.width, mixed_channels(parts));
+    mix_images(sum, parts);
+    replace(sum);
   }
 
  private:
@@ -68,7 +155,7 @@ class EffectRun {
     image_ = out;
   }
 
-  /// To be called before pixels change in place, which those that a mix remembers must not.
+  /// Call this before changing pixels in place: it copies pixels that a mix remembers.
   void make_own() {
     if (!scratch_.mix.remembers(image_)) return;
     flush();  // which makes a copy, if there is anything to do
@@ -88,7 +175,7 @@ class EffectRun {
     return working_image(free, height, width, channels);
   }
 
-  /// Pixels are someone else's now.
+  /// Goes on with another image.
   void replace(const PlanarTarget& image) {
     image_ = image;
     scratch_.tables.begin();
@@ -101,122 +188,50 @@ class EffectRun {
     image_ = wide;
   }
 
-  template <int kCount, class Warp>
-  void warp(const Effect& effect, Warp how) {
-    const Fill fill = fill_of(effect.numbers[kCount + 1]);
-    double matrix[kCount];
-    std::memcpy(matrix, effect.numbers, sizeof matrix);
-    const PlanarTarget out =
-        next(effect.height, effect.width, image_.channels == 1 && fill.is_gray() ? 1 : 3);
-    how(out, image_.view(), matrix, static_cast<Filter>(effect.numbers[kCount]), fill.colour,
-        scratch_.warp);
+  /// The number of channels of an image once `fill` has come in from outside.
+  int channels_under(const Fill& fill) const {
+    return image_.channels == 1 && fill.is_gray() ? 1 : 3;
+  }
+
+  template <class Matrix, class Warp>
+  void warp(const Matrix& p, Warp how) {
+    const Fill fill = fill_of(p.fill);
+    const PlanarTarget out = next(effect_->height, effect_->width, channels_under(fill));
+    how(out, image_.view(), p.matrix, static_cast<Filter>(p.filter), fill.colour, scratch_.warp);
     replace(out);
   }
 
-  void elastic(const Effect& effect);
-  void erase_region(const double* numbers);
-  void add_noise(const double* numbers);
-  void mix(const Effect& effect);
-
+  const Effect* effect_ = nullptr;  // the present one
   PlanarTarget image_;
   Buffer& memory_;
   EffectScratch& scratch_;
 };
 
-void EffectRun::elastic(const Effect& effect) {
-  const double* numbers = effect.numbers;
-  const ElasticSpec spec{numbers[0], numbers[1], numbers[2], numbers[3]};
-  const Fill fill = fill_of(numbers[5]);
-  const size_t pixels = static_cast<size_t>(image_.height) * image_.width;
-  auto* dx = reinterpret_cast<float*>(scratch_.field.reserve(2 * pixels * sizeof(float)));
-  elastic_field(dx, dx + pixels, image_.height, image_.width, spec, key_of(numbers + 6),
-                scratch_.smoothing);
-  const PlanarTarget out =
-      next(image_.height, image_.width, image_.channels == 1 && fill.is_gray() ? 1 : 3);
-  warp_displaced(out, image_.view(), dx, dx + pixels, static_cast<Filter>(numbers[4]), fill.colour,
-                 scratch_.warp);
-  replace(out);
-}
-
-void EffectRun::erase_region(const double* numbers) {
-  const Region region = region_of(numbers);
-  if (numbers[7] != 0) {
-    give_colour();
-    make_own();
-    erase_with_noise(image_, region, key_of(numbers + 8));
-    return;
-  }
-  Fill fill;  // cut to whole numbers, and around at 256, as a tensor casts them
-  for (int c = 0; c < 3; ++c)
-    fill.colour[c] = static_cast<uint8_t>(static_cast<int64_t>(numbers[4 + c]));
-  if (!fill.is_gray()) give_colour();
-  make_own();
-  erase(image_, region, fill.colour);
-}
-
-void EffectRun::add_noise(const double* numbers) {
-  NoiseSpec spec;
-  spec.mean = static_cast<float>(numbers[0] * 255);
-  spec.sigma = static_cast<float>(numbers[1] * 255);
-  spec.clip = numbers[2] != 0;
-  spec.key = key_of(numbers + 3);
-  give_colour();
-  make_own();
-  add_gaussian_noise(image_, image_.view(), spec);
-}
-
-void EffectRun::mix(const Effect& effect) {
-  const auto weight = static_cast<float>(effect.numbers[0]);
-  MixBranches& mix = scratch_.mix;
-  if (effect.kind == EffectKind::mix_begin) return mix.begin(own_memory(), image_, weight);
-  if (effect.kind == EffectKind::mix_add) {
-    if (mix.remembers(image_))
-      mix.add_remembered(image_, weight);
-    else
-      mix.add(own_memory(), image_, weight);
-    return replace(mix.first());
-  }
-  const PlanarTarget sum = next(image_.height, image_.width, mixed_channels(mix.parts()));
-  mix_images(sum, mix.parts());
-  replace(sum);
-}
-
-void EffectRun::apply(const Effect& effect) {
-  if (is_colour_effect(effect.kind)) {
-    if (changes_in_place(effect.kind)) make_own();
-    scratch_.tables.add(image_, effect.kind, effect.numbers);
-    return;
-  }
-  flush();
-  switch (effect.kind) {
-    case EffectKind::sharpness: {
-      const PlanarTarget out = next(image_.height, image_.width, image_.channels);
-      sharpen(out, image_.view(), static_cast<float>(effect.numbers[0]));
-      return replace(out);
-    }
-    case EffectKind::gaussian_blur: {
-      const PlanarTarget out = next(image_.height, image_.width, image_.channels);
-      gaussian_blur(out, image_.view(), blur_spec_of(effect.numbers), scratch_.blur);
-      return replace(out);
-    }
-    case EffectKind::affine:
-      return warp<6>(effect, warp_affine);
-    case EffectKind::perspective:
-      return warp<8>(effect, warp_perspective);
-    case EffectKind::elastic:
-      return elastic(effect);
-    case EffectKind::gaussian_noise:
-      add_noise(effect.numbers);
-      return scratch_.tables.begin();
-    case EffectKind::erase:
-      erase_region(effect.numbers);
-      return scratch_.tables.begin();
-    default:
-      return mix(effect);
-  }
-}
-
 }  // namespace
+
+void MixBranches::begin(Buffer& memory, const PlanarTarget& image, float weight) {
+  images_ = 0;
+  parts_.clear();
+  first_ = image;
+  add(memory, image, weight);
+}
+
+void MixBranches::add(Buffer& memory, const PlanarTarget& image, float weight) {
+  if (images_ == memory_.size()) memory_.emplace_back();
+  std::swap(memory_[images_++], memory);
+  add_remembered(image, weight);
+}
+
+BlurSpec blur_spec_of(const Parameters<EffectKind::gaussian_blur>& p) {
+  BlurSpec spec;
+  spec.kernel_width = static_cast<int>(p.kernel_width);
+  spec.kernel_height = static_cast<int>(p.kernel_height);
+  spec.sigma_across = static_cast<float>(p.sigma_across);
+  spec.sigma_down = static_cast<float>(p.sigma_down);
+  static_assert(std::extent_v<decltype(p.weights)> == kMostGivenWeights);
+  for (int i = 0; i < kMostGivenWeights; ++i) spec.weights[i] = static_cast<float>(p.weights[i]);
+  return spec;
+}
 
 PlanarTarget run_effects(const PlanarTarget& image, Buffer& memory, std::span<const Effect> effects,
                          EffectScratch& scratch) {
@@ -227,15 +242,13 @@ PlanarTarget run_effects(const PlanarTarget& image, Buffer& memory, std::span<co
 
 void run_finished_effects(const Output& output, std::span<const Effect> effects) {
   for (const Effect& effect : effects) {
-    const Region region = region_of(effect.numbers);
-    if (effect.numbers[7] != 0) {
-      erase_output_with_noise(output, region, key_of(effect.numbers + 8));
-      continue;
-    }
-    const float value[3] = {static_cast<float>(effect.numbers[4]),
-                            static_cast<float>(effect.numbers[5]),
-                            static_cast<float>(effect.numbers[6])};
-    erase_output(output, region, value);
+    const auto p = effect.read<EffectKind::erase>();
+    const float value[3] = {static_cast<float>(p.value[0]), static_cast<float>(p.value[1]),
+                            static_cast<float>(p.value[2])};
+    if (p.by_noise != 0)
+      erase_output_with_noise(output, region_of(p), key_of(p.key));
+    else
+      erase_output(output, region_of(p), value);
   }
 }
 

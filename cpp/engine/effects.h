@@ -2,17 +2,46 @@
 #pragma once
 
 #include <span>
+#include <vector>
 
 #include "base/buffer.h"
 #include "base/image.h"
-#include "engine/mix_branches.h"
 #include "engine/program.h"
+#include "kernels/colour/mix.h"
 #include "kernels/colour/pending_tables.h"
 #include "kernels/filter/blur.h"
 #include "kernels/output.h"
 #include "kernels/warp/warp.h"
 
 namespace penstock {
+
+/// The images of a mix until it ends. Their memory is taken over instead of being copied.
+/// The first image is the one to which every branch goes back. Others may read it in place, but
+/// must not write to an image that `remembers` knows.
+class MixBranches {
+ public:
+  /// Takes over `memory`, in which the image lies, and leaves some other memory in its place.
+  void begin(Buffer& memory, const PlanarTarget& image, float weight);
+  /// Adds another image, and takes over its memory too.
+  void add(Buffer& memory, const PlanarTarget& image, float weight);
+  /// Adds an image that the mix remembers already.
+  void add_remembered(const PlanarTarget& image, float weight) {
+    parts_.push_back({image.view(), weight});
+  }
+
+  const PlanarTarget& first() const { return first_; }
+  /// Whether this is the first image, maybe with its planes in another order.
+  bool remembers(const PlanarTarget& image) const {
+    return !memory_.empty() && memory_[0].holds(image.plane[0]);
+  }
+  std::span<const MixPart> parts() const { return parts_; }
+
+ private:
+  std::vector<Buffer> memory_;  // in use by images, or recycled
+  size_t images_ = 0;
+  std::vector<MixPart> parts_;
+  PlanarTarget first_;
+};
 
 /// What a worker keeps between effects and between samples.
 struct EffectScratch {
@@ -25,15 +54,11 @@ struct EffectScratch {
   Buffer spare;  // for results of effects that do not work in place
 };
 
-/// The size of an image of height x width after `effects`.
-/// Throws Error naming the effect that is unknown or does not fit its image.
-Region size_after_effects(std::span<const Effect> effects, int height, int width);
+/// The arguments of the blur kernel.
+BlurSpec blur_spec_of(const Parameters<EffectKind::gaussian_blur>& parameters);
 
-/// What a gaussian_blur reads.
-BlurSpec blur_spec_of(const double* numbers);
-
-/// Applies effects that size_after_effects has accepted to an image in `memory`. The result lies
-/// there or in scratch.spare; it may have gained or lost colour.
+/// Applies effects that size_after has accepted to an image in `memory`. The result lies there or
+/// in scratch.spare; it may have gained or lost colour.
 PlanarTarget run_effects(const PlanarTarget& image, Buffer& memory, std::span<const Effect> effects,
                          EffectScratch& scratch);
 

@@ -9,43 +9,43 @@
 #include <utility>
 
 #include "base/error.h"
-#include "engine/read_item.h"
+#include "engine/read_sample.h"
 
 namespace penstock {
 namespace {
 
-// A recycled buffer larger than this belonged to a giant and would only sit there.
+// A recycled buffer larger than this belonged to a huge image and would only waste memory.
 constexpr size_t kLargestSpare = size_t{4} << 20;
-// Spare items beyond this many come from a batch size that is no longer used.
+// Spare samples beyond this many come from a batch size that is no longer used.
 constexpr size_t kMostSpare = 1024;
 
-SampleSource source_of(const Item& item) {
+SampleSource source_of(const Sample& sample) {
   SampleSource source;
-  source.height = item.height;
-  source.width = item.width;
-  if (item.rgb != nullptr) {
-    source.rgb = item.rgb;
-    source.rgb_stride = item.rgb_stride;
-  } else if (item.storage == Storage::dct) {
-    source.tiles = &item.tiles;
+  source.height = sample.height;
+  source.width = sample.width;
+  if (sample.rgb != nullptr) {
+    source.rgb = sample.rgb;
+    source.rgb_stride = sample.rgb_stride;
+  } else if (sample.storage == Storage::dct) {
+    source.tiles = &sample.tiles;
   } else {
-    source.jpeg = item.encoded;
-    source.header = &item.header;
+    source.jpeg = sample.encoded;
+    source.header = &sample.header;
   }
   return source;
 }
 
 /// A task must not throw: nobody would catch it. Returns what went wrong, or nothing.
 template <class Body>
-std::string guarded(Item& item, Body body) {
+std::string guarded(Sample& sample, Body body) {
   try {
     body();
     return {};
   } catch (const ResourceError& error) {
-    item.lacking = error.code();
+    sample.lacking = error.code();
     return error.what();
   } catch (const std::bad_alloc&) {
-    item.lacking = ENOMEM;
+    sample.lacking = ENOMEM;
     return "needs more memory than there is";
   } catch (const std::exception& error) {
     return error.what();
@@ -53,9 +53,9 @@ std::string guarded(Item& item, Body body) {
 }
 
 template <class Read>
-void read_guarded(Item& item, Read read) {
-  std::string problem = guarded(item, [&] { read(item); });
-  if (!problem.empty()) item.problem = std::move(problem);
+void read_guarded(Sample& sample, Read read) {
+  std::string problem = guarded(sample, [&] { read(sample); });
+  if (!problem.empty()) sample.problem = std::move(problem);
 }
 
 }  // namespace
@@ -67,100 +67,100 @@ Engine::Engine(int workers, int readers)
 
 Engine::~Engine() = default;
 
-std::vector<Item> Engine::items_for(size_t count) {
-  std::vector<Item> items;
-  items.reserve(count);
+std::vector<Sample> Engine::samples_for(size_t count) {
+  std::vector<Sample> samples;
+  samples.reserve(count);
   const std::lock_guard lock(spare_mutex_);
-  while (items.size() < count && !spare_.empty()) {
-    items.push_back(std::move(spare_.back()));
+  while (samples.size() < count && !spare_.empty()) {
+    samples.push_back(std::move(spare_.back()));
     spare_.pop_back();
   }
-  items.resize(count);
-  return items;
+  samples.resize(count);
+  return samples;
 }
 
-std::shared_ptr<Chunk> Engine::fetch(uint64_t rank, const std::vector<std::string>& paths) {
-  auto chunk = std::make_shared<Chunk>(items_for(paths.size()));
-  chunk->begin(static_cast<int>(paths.size()));
+std::shared_ptr<Part> Engine::fetch(uint64_t rank, const std::vector<std::string>& paths) {
+  auto part = std::make_shared<Part>(samples_for(paths.size()));
+  part->begin(static_cast<int>(paths.size()));
   for (size_t i = 0; i < paths.size(); ++i) {
-    chunk->items[i].path = paths[i];
-    readers_.submit(rank, [chunk, i](int) {
-      if (!chunk->cancelled()) read_guarded(chunk->items[i], read_file);
-      chunk->finish_one();
+    part->samples[i].path = paths[i];
+    readers_.submit(rank, [part, i](int) {
+      if (!part->cancelled()) read_guarded(part->samples[i], read_file);
+      part->finish_one();
     });
   }
-  return chunk;
+  return part;
 }
 
-std::shared_ptr<Chunk> Engine::open_records(const std::vector<Record>& records) {
-  auto chunk = std::make_shared<Chunk>(items_for(records.size()));
-  for (size_t i = 0; i < records.size(); ++i) {
-    Item& item = chunk->items[i];
-    item.encoded = records[i].bytes;
-    item.storage = records[i].storage;
-    item.height = records[i].height;
-    item.width = records[i].width;
+std::shared_ptr<Part> Engine::open_mapped(const std::vector<MappedSample>& mapped) {
+  auto part = std::make_shared<Part>(samples_for(mapped.size()));
+  for (size_t i = 0; i < mapped.size(); ++i) {
+    Sample& sample = part->samples[i];
+    sample.encoded = mapped[i].bytes;
+    sample.storage = mapped[i].storage;
+    sample.height = mapped[i].height;
+    sample.width = mapped[i].width;
   }
-  return chunk;
+  return part;
 }
 
-void Engine::read_records(uint64_t rank, const std::shared_ptr<Chunk>& chunk,
-                          std::vector<Rows> wanted) {
+void Engine::read_mapped(uint64_t rank, const std::shared_ptr<Part>& part,
+                         std::vector<Rows> wanted) {
   // A share for each reader: waking a thread costs more than reading a record that is in memory.
   const auto all = std::make_shared<const std::vector<Rows>>(std::move(wanted));
   const size_t share = all->size() / static_cast<size_t>(readers_.threads()) + 1;
-  chunk->begin(static_cast<int>((all->size() + share - 1) / share));
+  part->begin(static_cast<int>((all->size() + share - 1) / share));
   for (size_t first = 0; first < all->size(); first += share)
-    readers_.submit(rank, [chunk, all, first, share](int) {
+    readers_.submit(rank, [part, all, first, share](int) {
       const size_t end = std::min(all->size(), first + share);
-      for (size_t i = first; i < end && !chunk->cancelled(); ++i) {
-        const Rows& part = (*all)[i];
-        read_guarded(chunk->items[static_cast<size_t>(part.item)],
-                     [&](Item& item) { read_record(item, part.rows); });
+      for (size_t i = first; i < end && !part->cancelled(); ++i) {
+        const Rows& some = (*all)[i];
+        read_guarded(part->samples[static_cast<size_t>(some.sample)],
+                     [&](Sample& sample) { penstock::read_mapped(sample, some.rows); });
       }
-      chunk->finish_one();
+      part->finish_one();
     });
 }
 
-void Engine::run(uint64_t rank, const std::shared_ptr<Chunk>& chunk) {
-  chunk->begin(static_cast<int>(chunk->assignments.size()));
-  for (size_t i = 0; i < chunk->assignments.size(); ++i)
-    workers_.submit(rank, [this, chunk, i](int worker) {
-      run_one(chunk, i, bench_[static_cast<size_t>(worker)]);
+void Engine::run(uint64_t rank, const std::shared_ptr<Part>& part) {
+  part->begin(static_cast<int>(part->assignments.size()));
+  for (size_t i = 0; i < part->assignments.size(); ++i)
+    workers_.submit(rank, [this, part, i](int worker) {
+      run_one(part, i, bench_[static_cast<size_t>(worker)]);
     });
 }
 
-void Engine::run_masks(uint64_t rank, const std::shared_ptr<Chunk>& chunk,
+void Engine::run_masks(uint64_t rank, const std::shared_ptr<Part>& part,
                        std::vector<MaskWork> works) {
   const auto all = std::make_shared<const std::vector<MaskWork>>(std::move(works));
-  chunk->begin(static_cast<int>(all->size()));
+  part->begin(static_cast<int>(all->size()));
   for (size_t i = 0; i < all->size(); ++i)
-    workers_.submit(rank, [this, chunk, all, i](int worker) {
+    workers_.submit(rank, [this, part, all, i](int worker) {
       MaskScratch& scratch = bench_[static_cast<size_t>(worker)].masks;
-      if (!chunk->cancelled())
-        read_guarded(chunk->items[i], [&](Item&) { move_masks((*all)[i], scratch); });
-      chunk->finish_one();
+      if (!part->cancelled())
+        read_guarded(part->samples[i], [&](Sample&) { move_masks((*all)[i], scratch); });
+      part->finish_one();
     });
 }
 
-void Engine::run_one(const std::shared_ptr<Chunk>& chunk, size_t index, Worker& worker) {
+void Engine::run_one(const std::shared_ptr<Part>& part, size_t index, Worker& worker) {
   bool late = false;
-  if (!chunk->cancelled()) {
-    const Assignment& assignment = chunk->assignments[index];
-    Item& item = chunk->items[static_cast<size_t>(assignment.item)];
-    const std::shared_ptr<Chunk> before = std::move(worker.owed);
-    std::string problem = guarded(item, [&] {
-      item.result =
-          run_sample(late, assignment.output, source_of(item), assignment.program, worker.scratch);
+  if (!part->cancelled()) {
+    const Assignment& assignment = part->assignments[index];
+    Sample& sample = part->samples[static_cast<size_t>(assignment.sample)];
+    const std::shared_ptr<Part> before = std::move(worker.owed);
+    std::string problem = guarded(sample, [&] {
+      sample.result = run_sample(late, assignment.output, source_of(sample), assignment.program,
+                                 worker.scratch);
     });
-    if (!problem.empty()) item.result = {DecodeStatus::failed, std::move(problem)};
+    if (!problem.empty()) sample.result = {DecodeStatus::failed, std::move(problem)};
     if (!late) worker.scratch.late.finish();  // an exception may have left some
     if (before) before->finish_one();
   }
   if (late)
-    worker.owed = chunk;
+    worker.owed = part;
   else
-    chunk->finish_one();
+    part->finish_one();
 }
 
 void Engine::settle(Worker& worker) {
@@ -174,15 +174,15 @@ void Engine::finish() {
   workers_.finish();
 }
 
-void Engine::recycle(Chunk& chunk) {
+void Engine::recycle(Part& part) {
   const std::lock_guard lock(spare_mutex_);
-  for (Item& item : chunk.items) {
+  for (Sample& sample : part.samples) {
     if (spare_.size() >= kMostSpare) break;
-    Item spare;
-    if (item.bytes.capacity() <= kLargestSpare) spare.bytes = std::move(item.bytes);
+    Sample spare;
+    if (sample.bytes.capacity() <= kLargestSpare) spare.bytes = std::move(sample.bytes);
     spare_.push_back(std::move(spare));
   }
-  chunk.items.clear();
+  part.samples.clear();
 }
 
 }  // namespace penstock

@@ -7,9 +7,8 @@
 #include <string>
 #include <vector>
 
-#include "engine/chunk.h"
 #include "engine/move_masks.h"
-#include "engine/record.h"
+#include "engine/part.h"
 #include "engine/run_sample.h"
 #include "engine/worker_pool.h"
 
@@ -25,47 +24,47 @@ class Engine {
 
   int workers() const { return workers_.threads(); }
 
-  /// Starts to read `paths` and their headers. `rank` orders chunks: lower goes first.
-  std::shared_ptr<Chunk> fetch(uint64_t rank, const std::vector<std::string>& paths);
+  /// Starts to read `paths` and their headers. `rank` orders parts: lower goes first.
+  std::shared_ptr<Part> fetch(uint64_t rank, const std::vector<std::string>& paths);
 
-  /// A chunk of records that lie in mapped memory; nothing is read yet, sizes are the index's.
-  std::shared_ptr<Chunk> open_records(const std::vector<Record>& records);
+  /// A part whose samples lie in mapped memory; nothing is read yet, sizes are the index's.
+  std::shared_ptr<Part> open_mapped(const std::vector<MappedSample>& mapped);
 
   struct Rows {
-    int item;
+    int sample;
     Region rows;  // of the image; only top and height count
   };
-  /// Starts to read what these rows of records depend on.
-  void read_records(uint64_t rank, const std::shared_ptr<Chunk>& chunk, std::vector<Rows> wanted);
+  /// Starts to read what these rows of mapped samples depend on.
+  void read_mapped(uint64_t rank, const std::shared_ptr<Part>& part, std::vector<Rows> wanted);
 
-  /// Starts the programs that the caller has put into the chunk.
-  void run(uint64_t rank, const std::shared_ptr<Chunk>& chunk);
+  /// Starts the programs that the caller has put into the part.
+  void run(uint64_t rank, const std::shared_ptr<Part>& part);
 
-  /// Starts to move masks: a piece of work for each item, whose `problem` says what went wrong.
-  /// Their programs must lie in the chunk.
-  void run_masks(uint64_t rank, const std::shared_ptr<Chunk>& chunk, std::vector<MaskWork> works);
+  /// Starts to move masks: a piece of work for each sample, whose `problem` says what went wrong.
+  /// Their programs must lie in the part.
+  void run_masks(uint64_t rank, const std::shared_ptr<Part>& part, std::vector<MaskWork> works);
 
-  /// Ends all threads once nothing is under way. Afterwards chunks can only be recycled.
+  /// Ends all threads once nothing is under way. Afterwards parts can only be recycled.
   void finish();
 
-  /// Takes the chunk's buffers back for later chunks. Nothing may be under way in it.
-  void recycle(Chunk& chunk);
+  /// Takes the part's buffers back for later parts. Nothing may be under way in it.
+  void recycle(Part& part);
 
  private:
   struct Worker {
     WorkerScratch scratch;
     MaskScratch masks;
-    std::shared_ptr<Chunk> owed;  // waits for the sample in scratch.late
+    std::shared_ptr<Part> owed;  // waits for the sample in scratch.late
   };
 
-  std::vector<Item> items_for(size_t count);
-  void run_one(const std::shared_ptr<Chunk>& chunk, size_t index, Worker& worker);
-  /// Writes what this worker has put off, and says so to whoever waits.
+  std::vector<Sample> samples_for(size_t count);
+  void run_one(const std::shared_ptr<Part>& part, size_t index, Worker& worker);
+  /// Writes the rows that this worker has put off, and notifies whoever waits for them.
   static void settle(Worker& worker);
 
   std::vector<Worker> bench_;
   std::mutex spare_mutex_;
-  std::vector<Item> spare_;
+  std::vector<Sample> spare_;
   // Last, so that threads stop before what they use goes away.
   WorkerPool readers_;
   WorkerPool workers_;

@@ -5,9 +5,7 @@
 #include <string>
 
 #include "base/error.h"
-#include "engine/step_parts.h"
-#include "engine/working_image.h"
-#include "kernels/mask/gather.h"
+#include "kernels/mask/mask_map.h"
 #include "kernels/pad.h"
 #include "kernels/resample/placement.h"
 
@@ -28,7 +26,7 @@ AxisStep rows_of(const Step& s) {
           s.pad_mode,
           s.crop_top,
           s.crop_height,
-          resizes(s) ? s.resize_height : 0,
+          s.resizes() ? s.resize_height : 0,
           s.window_top,
           s.window_height,
           s.flip_vertical != 0};
@@ -39,7 +37,7 @@ AxisStep columns_of(const Step& s) {
           s.pad_mode,
           s.crop_left,
           s.crop_width,
-          resizes(s) ? s.resize_width : 0,
+          s.resizes() ? s.resize_width : 0,
           s.window_left,
           s.window_width,
           s.flip_horizontal != 0};
@@ -75,6 +73,24 @@ void count_up(std::vector<int32_t>& places, int size) {
 /// What is written into the pixels of an image that is warped to learn where they go: 24 bits.
 constexpr int64_t kMostCounted = (1 << 24) - 2;
 
+/// Makes 0, the number that stands for the outside, the colour that a warp fills with.
+struct FillByNothing {
+  Effect& effect;
+
+  template <EffectKind kKind>
+  void operator()(const Parameters<kKind>& given) const {
+    if constexpr (family_of(kKind) == EffectFamily::warp) {
+      if (given.filter != 0) throw Error("Masks are warped by the nearest pixel only.");
+      Parameters<kKind> changed = given;
+      changed.fill = 0;
+      write_parameters<kKind>(effect.numbers, changed);
+    } else {
+      throw Error("Masks do not follow effects of kind " + std::to_string(static_cast<int>(kKind)) +
+                  ".");
+    }
+  }
+};
+
 class MapMaker {
  public:
   MapMaker(int height, int width, MaskScratch& scratch)
@@ -84,7 +100,7 @@ class MapMaker {
   }
 
   void step(const Step& step) {
-    if (resizes(step) && static_cast<Filter>(step.filter) != Filter::nearest)
+    if (step.resizes() && static_cast<Filter>(step.filter) != Filter::nearest)
       throw Error("Masks are resized by the nearest pixel only.");
     follow(scratch_.rows, scratch_.spare, rows_of(step));
     follow(scratch_.columns, scratch_.spare, columns_of(step));
@@ -93,11 +109,8 @@ class MapMaker {
 
   void warp(std::span<const Effect> effects) {
     scratch_.effects.assign(effects.begin(), effects.end());
-    for (Effect& effect : scratch_.effects) {
-      const int filter = filter_column(effect.kind);
-      if (effect.numbers[filter] != 0) throw Error("Masks are warped by the nearest pixel only.");
-      effect.numbers[filter + 1] = 0;  // the number that stands for the outside below
-    }
+    for (Effect& effect : scratch_.effects)
+      visit_effect(effect.kind, effect.numbers, FillByNothing{effect});
     if (!by_pixel_) to_pixels();
     const int height = rows(), width = columns();
     if (int64_t{height} * width <= kMostCounted) {
@@ -118,20 +131,6 @@ class MapMaker {
  private:
   int rows() const { return static_cast<int>(scratch_.rows.size()); }
   int columns() const { return static_cast<int>(scratch_.columns.size()); }
-
-  static int filter_column(EffectKind kind) {
-    switch (kind) {
-      case EffectKind::affine:
-        return 6;
-      case EffectKind::perspective:
-        return 8;
-      case EffectKind::elastic:
-        return 4;
-      default:
-        throw Error("Masks do not follow effects of kind " +
-                    std::to_string(static_cast<int>(kind)) + ".");
-    }
-  }
 
   void begin_axes(int height, int width) {
     count_up(scratch_.rows, height);
@@ -245,13 +244,11 @@ void gather(const MaskWork& work, const MaskMap& map) {
 MaskMap make_mask_map(const Program& program, int height, int width, MaskScratch& scratch) {
   size_after(program, height, width);  // checks steps and effects
   MapMaker maker(height, width, scratch);
-  std::span<const Effect> rest = program.effects;
+  EffectQueue queue(program.effects);
   for (size_t i = 0; i < program.steps.size(); ++i) {
     maker.step(program.steps[i]);
-    size_t count = 0;
-    while (count < rest.size() && rest[count].after_step == static_cast<int32_t>(i)) ++count;
-    if (count > 0) maker.warp(rest.first(count));
-    rest = rest.subspan(count);
+    const auto effects = queue.take(static_cast<int32_t>(i));
+    if (!effects.empty()) maker.warp(effects);
   }
   return maker.finish();
 }

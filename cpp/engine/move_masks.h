@@ -1,4 +1,4 @@
-// The masks of one sample, brought to where its program brings the image's pixels.
+// The masks of one sample, moved as its program moves the image's pixels.
 #pragma once
 
 #include <cstdint>
@@ -23,8 +23,8 @@ struct MaskScratch {
   RunDrawer drawer;
 };
 
-/// Where the pixels of a mask of height x width come from after `program`, whose resizes and warps
-/// must be by the nearest pixel. The map lies in `scratch`.
+/// Which pixel of a mask of height x width each pixel after `program` comes from. The program's
+/// resizes and warps must use the nearest pixel. The map lies in `scratch`.
 /// Throws Error for a step or effect that does not fit, or that masks do not follow.
 MaskMap make_mask_map(const Program& program, int height, int width, MaskScratch& scratch);
 

@@ -1,41 +1,54 @@
-// What Python hands the core: for each sample a short list of steps, drawn and fused beforehand.
+// What Python hands the core: for each sample a short list of steps, drawn and fused beforehand,
+// and the effects that follow them.
 #pragma once
 
 #include <cstdint>
+#include <span>
 
-#include "base/effect_kind.h"
+#include "base/effects.h"
+#include "base/image.h"
 
 namespace penstock {
 
+/// The fields of a step, in their order. Python fills rows of an int32 array with them; the
+/// bindings export the names.
+///
+/// - pad_mode is a PadMode, pad_fill is red | green << 8 | blue << 16;
+/// - filter is -1 where nothing is resized;
+/// - a JPEG may be decoded at 1 / dct_scale (1, 2, 4 or 8) of its size before the resize, which
+///   then has less to do. Boxes stay in pixels of the whole image. More than 1 only in a first step
+///   that does not pad and resizes with a filter other than nearest.
+// clang-format off
+#define PENSTOCK_STEP_FIELDS(FIELD)                                              \
+  FIELD(pad_left) FIELD(pad_top) FIELD(pad_right) FIELD(pad_bottom)              \
+  FIELD(pad_mode) FIELD(pad_fill)                                                \
+  FIELD(crop_top) FIELD(crop_left) FIELD(crop_height) FIELD(crop_width)          \
+  FIELD(resize_height) FIELD(resize_width) FIELD(filter) FIELD(vertical_first)   \
+  FIELD(window_top) FIELD(window_left) FIELD(window_height) FIELD(window_width)  \
+  FIELD(flip_horizontal) FIELD(flip_vertical)                                    \
+  FIELD(dct_scale)
+// clang-format on
+
 /// One geometric step, done in this order: pad the input, take a box of it, resize that box,
-/// take a window of the result, mirror. Parts that are not wanted are identities.
+/// take a window of the result, mirror. A part that is not needed changes nothing.
 ///
 /// The first step reads the decoded source, later ones the result before them; the last one writes
-/// the batch slot. All fields are int32 because Python fills rows of an int32 array
-/// (penstock/planner/lower.py names the same columns).
+/// the batch slot.
 struct Step {
-  int32_t pad_left, pad_top, pad_right, pad_bottom;
-  int32_t pad_mode;
-  int32_t pad_fill;  // red | green << 8 | blue << 16
-  int32_t crop_top, crop_left, crop_height, crop_width;
-  int32_t resize_height, resize_width;
-  int32_t filter;  // -1: no resize
-  int32_t vertical_first;
-  int32_t window_top, window_left, window_height, window_width;
-  int32_t flip_horizontal, flip_vertical;
-  /// A JPEG may be decoded at 1 / dct_scale (1, 2, 4 or 8) of its size before the resize, which
-  /// then has less to do. Boxes stay in pixels of the whole image. More than 1 only in a first step
-  /// that does not pad and resizes with a filter other than nearest.
-  int32_t dct_scale;
+#define FIELD(name) int32_t name;
+  PENSTOCK_STEP_FIELDS(FIELD)
+#undef FIELD
+
+  Region crop() const { return {crop_top, crop_left, crop_height, crop_width}; }
+  Region window() const { return {window_top, window_left, window_height, window_width}; }
+  bool pads() const { return (pad_left | pad_top | pad_right | pad_bottom) != 0; }
+  bool resizes() const { return filter >= 0; }
 };
 
-inline constexpr int kStepFields = 21;
-static_assert(sizeof(Step) == kStepFields * sizeof(int32_t));
+inline constexpr int kStepFields = sizeof(Step) / sizeof(int32_t);
 
 /// In Effect::after_step: changes the finished slot, after the final pass. Only for `erase`.
 inline constexpr int32_t kFinished = -1;
-
-inline constexpr int kEffectNumbers = 32;
 
 /// One effect on one sample, whose effects lie in the order in which they are done.
 struct Effect {
@@ -43,7 +56,47 @@ struct Effect {
   int32_t after_step;  // the step whose result it changes
   int32_t height;      // of the image afterwards
   int32_t width;
-  double numbers[kEffectNumbers];
+  double numbers[kEffectNumbers];  // its parameters; see base/effects.h
+
+  template <EffectKind kKind>
+  Parameters<kKind> read() const {
+    return read_parameters<kKind>(numbers);
+  }
 };
+
+/// What is done to one sample.
+struct Program {
+  std::span<const Step> steps;      // at least one
+  std::span<const Effect> effects;  // in the order of the steps they follow, finished ones last
+};
+
+/// A sample's effects, taken from the front as the steps go by.
+class EffectQueue {
+ public:
+  explicit EffectQueue(std::span<const Effect> effects) : rest_(effects) {}
+
+  std::span<const Effect> take(int32_t after_step) {
+    size_t count = 0;
+    while (count < rest_.size() && rest_[count].after_step == after_step) ++count;
+    const auto taken = rest_.first(count);
+    rest_ = rest_.subspan(count);
+    return taken;
+  }
+
+  bool has(int32_t after_step) const { return !rest_.empty() && rest_[0].after_step == after_step; }
+  /// Whether the next one turns the result of this step gray.
+  bool turns_gray(int32_t after_step) const {
+    return has(after_step) && rest_[0].kind == EffectKind::grayscale;
+  }
+  void skip() { rest_ = rest_.subspan(1); }
+  std::span<const Effect> rest() const { return rest_; }
+
+ private:
+  std::span<const Effect> rest_;
+};
+
+/// The size an image of height x width has after the program.
+/// Throws Error naming the step or effect that is unknown or does not fit its input.
+Region size_after(const Program& program, int height, int width);
 
 }  // namespace penstock

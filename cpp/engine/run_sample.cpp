@@ -1,9 +1,7 @@
 #include "engine/run_sample.h"
 
-#include "engine/gray_input.h"
-#include "engine/step_parts.h"
-#include "engine/working_image.h"
-#include "kernels/copy_rows.h"
+#include <utility>
+
 #include "kernels/pad.h"
 
 namespace penstock {
@@ -41,8 +39,8 @@ SourceBox box_within(const Region& pixels, const Region& crop, int scale) {
 DecodeResult run_unpadded(const Output& output, Input& input, const Step& step, const Region& crop,
                           WorkerScratch& scratch) {
   const bool mirror = step.flip_horizontal != 0, invert = step.flip_vertical != 0;
-  const Region window = window_of(step);
-  if (!resizes(step)) {
+  const Region window = step.window();
+  if (!step.resizes()) {
     const Region region{crop.top + window.top, crop.left + window.left, window.height,
                         window.width};
     return input.send(region, [&]() -> RowSink& {
@@ -68,7 +66,7 @@ DecodeResult run_unpadded(const Output& output, Input& input, const Step& step, 
   DecodeResult result = input.send(
       region, [&]() -> RowSink& { return begin_resample(scratch.resample, spec, output); });
   if (result.status != DecodeStatus::irregular) return result;
-  input.scale = 1;  // libjpeg is to be asked, which does not reduce
+  input.scale = 1;  // libjpeg decodes it then, at full size
   return run_unpadded(output, input, step, crop, scratch);
 }
 
@@ -85,7 +83,7 @@ PadSpec pad_spec_of(const Step& step) {
 
 /// A constant border has colour, so a gray image becomes RGB under it unless its fill is gray too.
 int channels_after(const Input& input, const Step& step) {
-  if (!pads(step)) return input.channels;
+  if (!step.pads()) return input.channels;
   const PadSpec spec = pad_spec_of(step);
   const bool gray_fill = spec.mode != PadMode::constant ||
                          (spec.fill[0] == spec.fill[1] && spec.fill[1] == spec.fill[2]);
@@ -94,7 +92,7 @@ int channels_after(const Input& input, const Step& step) {
 
 DecodeResult run_step(const Output& output, Input& input, const Step& step,
                       WorkerScratch& scratch) {
-  if (!pads(step)) return run_unpadded(output, input, step, crop_of(step), scratch);
+  if (!step.pads()) return run_unpadded(output, input, step, step.crop(), scratch);
 
   const PlanarTarget whole =
       working_image(scratch.unpadded, input.height, input.width, input.channels);
@@ -105,42 +103,18 @@ DecodeResult run_step(const Output& output, Input& input, const Step& step,
 
   const PlanarTarget padded =
       working_image(scratch.padded, step.crop_height, step.crop_width, channels_after(input, step));
-  pad(padded, whole.view(), pad_spec_of(step), crop_of(step));
+  pad(padded, whole.view(), pad_spec_of(step), step.crop());
 
   PlanarInput rest(padded.view());
   run_unpadded(output, rest, step, {0, 0, step.crop_height, step.crop_width}, scratch);
   return decoded;
 }
 
-/// A sample's effects, taken from the front as the steps go by.
-class EffectQueue {
- public:
-  explicit EffectQueue(std::span<const Effect> effects) : rest_(effects) {}
-
-  std::span<const Effect> take(int32_t after_step) {
-    size_t count = 0;
-    while (count < rest_.size() && rest_[count].after_step == after_step) ++count;
-    const auto taken = rest_.first(count);
-    rest_ = rest_.subspan(count);
-    return taken;
-  }
-
-  /// Whether the next one turns the result of this step gray.
-  bool turns_gray(int32_t after_step) const {
-    return has(after_step) && rest_[0].kind == EffectKind::grayscale;
-  }
-  bool has(int32_t after_step) const { return !rest_.empty() && rest_[0].after_step == after_step; }
-  void skip() { rest_ = rest_.subspan(1); }
-
- private:
-  std::span<const Effect> rest_;
-};
-
 /// Whether a step leaves every pixel of its input where it is.
 bool is_identity(const Step& step, const Input& input) {
   const Region whole{0, 0, input.height, input.width};
-  return !pads(step) && !resizes(step) && (step.flip_horizontal | step.flip_vertical) == 0 &&
-         crop_of(step) == whole && window_of(step) == whole;
+  return !step.pads() && !step.resizes() && (step.flip_horizontal | step.flip_vertical) == 0 &&
+         step.crop() == whole && step.window() == whole;
 }
 
 /// A step whose result is not finished yet, and the effects on it.
@@ -170,6 +144,25 @@ void write_finished(const Output& output, const PlanarTarget& image, WorkerScrat
 
 }  // namespace
 
+void LateRows::begin(const Output& output, const PlanarTarget& image, Buffer& memory) {
+  std::swap(memory_, memory);
+  writer_.begin(output, image.channels);
+  image_ = image;
+  next_row_ = 0;
+}
+
+void LateRows::step() {
+  if (!is_pending()) return;
+  const uint8_t* planes[3] = {};
+  for (int c = 0; c < image_.channels; ++c) planes[c] = image_.row(c, next_row_);
+  writer_.write(next_row_++, planes);
+  if (!is_pending()) writer_.finish();
+}
+
+void LateRows::finish() {
+  while (is_pending()) step();
+}
+
 DecodeResult run_sample(bool& late, const Output& output, const SampleSource& source,
                         const Program& program, WorkerScratch& scratch) {
   late = false;
@@ -181,7 +174,7 @@ DecodeResult run_sample(bool& late, const Output& output, const SampleSource& so
   size_t start = 0;
   // Gray is a matter of single pixels: ahead of a step that computes none, it saves that step two
   // channels of three, and the image its way through memory.
-  if (queue.turns_gray(0) && !pads(steps[0]) && !resizes(steps[0])) {
+  if (queue.turns_gray(0) && !steps[0].pads() && !steps[0].resizes()) {
     queue.skip();
     if (colour.channels == 3) first = &gray;
     if (steps.size() > 1 && !queue.has(0) && is_identity(steps[0], colour)) start = 1;

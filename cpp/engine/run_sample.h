@@ -10,13 +10,38 @@
 #include "codec/jpeg_header.h"
 #include "engine/effects.h"
 #include "engine/input.h"
-#include "engine/late_rows.h"
 #include "engine/program.h"
 #include "kernels/copy_rows.h"
+#include "kernels/final_pass/row_writer.h"
 #include "kernels/output.h"
 #include "kernels/resample.h"
 
 namespace penstock {
+
+/// The final pass of a sample's finished image, put off so that it can run beside other work.
+///
+/// Writing a batch slot waits for memory, not for the core; decoding is the other way round. So a
+/// sample whose effects need its whole image at once is written row by row while the next sample
+/// is decoded: `begin`, `step` whenever there is something else to do, `finish`.
+class LateRows final : public SideWork {
+ public:
+  bool is_pending() const { return next_row_ < image_.height; }
+
+  /// Swaps `memory`, in which the image lies, with its own. Requires that nothing is pending.
+  void begin(const Output& output, const PlanarTarget& image, Buffer& memory);
+
+  /// Writes a row, if there is one left.
+  void step() override;
+
+  /// Writes what is left.
+  void finish();
+
+ private:
+  RowWriter writer_;
+  PlanarTarget image_;
+  Buffer memory_;
+  int next_row_ = 0;
+};
 
 /// Everything a worker keeps between samples.
 struct WorkerScratch {
@@ -31,20 +56,10 @@ struct WorkerScratch {
   LateRows late;  // of the sample before
 };
 
-/// What is done to one sample.
-struct Program {
-  std::span<const Step> steps;      // at least one
-  std::span<const Effect> effects;  // in the order of the steps they follow, finished ones last
-};
-
-/// The size an image of height x width has after the program.
-/// Throws Error naming the step or effect that does not fit its input.
-Region size_after(const Program& program, int height, int width);
-
-/// Runs the program into `output`, which must have the size after it, and beside that writes
-/// scratch.late. If `late` comes back as true, the output itself is written only by what is then
-/// in scratch.late; otherwise nothing is left there.
-/// The result's message tells why libjpeg was asked instead of our own decoder, if it was.
+/// Runs the program into `output`, which must have the size that the program gives. Meanwhile
+/// writes what scratch.late holds of the sample before. If `late` is set to true, this sample's
+/// rows are now in scratch.late and still have to be written; otherwise scratch.late is empty.
+/// The result's message says why libjpeg decoded the image instead of our own decoder, if it did.
 DecodeResult run_sample(bool& late, const Output& output, const SampleSource& source,
                         const Program& program, WorkerScratch& scratch);
 

@@ -19,8 +19,8 @@ class SignalsBlocked {
   SignalsBlocked() {
     sigset_t all;
     sigfillset(&all);
-    // What a thread does itself is no interruption; blocked, a fault would end the process even
-    // where there is a handler (base/map_guard.h).
+    // A thread's own faults stay unblocked: if blocked, they would end the process even where
+    // there is a handler (base/map_guard.h).
     for (const int fault : {SIGBUS, SIGSEGV, SIGFPE, SIGILL}) sigdelset(&all, fault);
     pthread_sigmask(SIG_SETMASK, &all, &before_);
   }

@@ -1,4 +1,4 @@
-// A fixed set of threads that work off tasks in order of their batch.
+// A fixed set of threads that run tasks in the order of their batches.
 #pragma once
 
 #include <condition_variable>

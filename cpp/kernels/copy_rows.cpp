@@ -55,18 +55,15 @@ class CopySink final : public RowSink {
 
 }  // namespace
 
-struct CopyScratch::State {
+struct CopyState {
   CopySink sink;
 };
 
-CopyScratch::CopyScratch() : state(std::make_unique<State>()) {}
-CopyScratch::~CopyScratch() = default;
-CopyScratch::CopyScratch(CopyScratch&&) noexcept = default;
-
 RowSink& begin_copy(CopyScratch& scratch, int in_channels, bool flip_horizontal, bool flip_vertical,
                     const Output& output) {
-  scratch.state->sink.begin(in_channels, flip_horizontal, flip_vertical, output);
-  return scratch.state->sink;
+  CopySink& sink = scratch.state().sink;
+  sink.begin(in_channels, flip_horizontal, flip_vertical, output);
+  return sink;
 }
 
 void feed_planar(RowSink& sink, const PlanarView& image, const Region& region) {

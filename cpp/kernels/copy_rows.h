@@ -1,23 +1,15 @@
 // Rows to an output without resizing: mirror and final pass only. And ways to feed a sink.
 #pragma once
 
-#include <memory>
-
 #include "base/buffer.h"
 #include "base/image.h"
+#include "base/scratch.h"
 #include "kernels/output.h"
 
 namespace penstock {
 
-class CopyScratch {
- public:
-  CopyScratch();
-  ~CopyScratch();
-  CopyScratch(CopyScratch&&) noexcept;
-
-  struct State;
-  std::unique_ptr<State> state;
-};
+struct CopyState;
+using CopyScratch = Scratch<CopyState>;
 
 /// A sink that writes bands of the output's size to `output`, mirrored if asked.
 /// Valid until the next call with the same scratch.
@@ -27,7 +19,7 @@ RowSink& begin_copy(CopyScratch& scratch, int in_channels, bool flip_horizontal,
 /// Sends `region` of a planar image to `sink` as one band.
 void feed_planar(RowSink& sink, const PlanarView& image, const Region& region);
 
-/// Sends `region` of an interleaved RGB image (3 bytes a pixel) to `sink`, a few rows at a time.
+/// Sends `region` of an interleaved RGB image (3 bytes per pixel) to `sink`, a few rows at a time.
 void feed_interleaved(RowSink& sink, const uint8_t* rgb, ptrdiff_t stride, const Region& region,
                       Buffer& scratch);
 

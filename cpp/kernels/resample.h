@@ -1,10 +1,10 @@
 // Crop window, resize, mirror and final pass in one go, bit-identical to Pillow's resize.
 #pragma once
 
-#include <memory>
 #include <optional>
 
 #include "base/image.h"
+#include "base/scratch.h"
 #include "kernels/output.h"
 
 namespace penstock {
@@ -47,15 +47,8 @@ struct ResizeSpec {
 };
 
 /// A worker's recycled tables and row buffers for resampling.
-class ResampleScratch {
- public:
-  ResampleScratch();
-  ~ResampleScratch();
-  ResampleScratch(ResampleScratch&&) noexcept;
-
-  struct State;
-  std::unique_ptr<State> state;
-};
+struct ResampleState;
+using ResampleScratch = Scratch<ResampleState>;
 
 /// The rows and columns of the input that the window depends on; bands must cover exactly these.
 Region needed_input(const ResizeSpec& spec);

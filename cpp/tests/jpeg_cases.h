@@ -36,6 +36,18 @@ inline Region random_region(std::mt19937& random, int height, int width) {
   return region;
 }
 
+/// `bytes` with 1 to `most` of them changed: by half among the first `start`, where headers are.
+template <class Change>
+std::vector<uint8_t> with_changes(std::vector<uint8_t> bytes, unsigned most, size_t start,
+                                  std::mt19937& random, Change change) {
+  for (unsigned left = 1 + random() % most; left > 0; --left) {
+    const bool near_start = random() % 2 == 0;
+    const size_t range = near_start ? std::min(bytes.size(), start) : bytes.size();
+    change(bytes[random() % range]);
+  }
+  return bytes;
+}
+
 inline JpegSpec spec_of(int height, int width, const Factors& factors) {
   JpegSpec spec;
   spec.height = height;

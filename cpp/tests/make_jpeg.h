@@ -44,21 +44,44 @@ inline std::vector<uint8_t> make_pixels(const JpegSpec& spec, unsigned seed) {
   return pixels;
 }
 
+/// libjpeg's compressor, writing to memory. What `info` says may be changed before it starts.
+class Compressor {
+ public:
+  Compressor(int height, int width, int components, J_COLOR_SPACE colour) {
+    info.err = jpeg_std_error(&errors_);
+    errors_.output_message = [](j_common_ptr) {};  // remarks on coarse tables and wide quantisers
+    jpeg_create_compress(&info);
+    jpeg_mem_dest(&info, &bytes_, &size_);
+    info.image_height = height;
+    info.image_width = width;
+    info.input_components = components;
+    info.in_color_space = colour;
+    jpeg_set_defaults(&info);
+  }
+  Compressor(const Compressor&) = delete;
+  ~Compressor() {
+    jpeg_destroy_compress(&info);
+    std::free(bytes_);
+  }
+
+  std::vector<uint8_t> finish() {
+    jpeg_finish_compress(&info);
+    return {bytes_, bytes_ + size_};
+  }
+
+  jpeg_compress_struct info;
+
+ private:
+  jpeg_error_mgr errors_;
+  unsigned char* bytes_ = nullptr;
+  unsigned long size_ = 0;
+};
+
 inline std::vector<uint8_t> make_jpeg(const JpegSpec& spec, unsigned seed) {
   const std::vector<uint8_t> pixels = make_pixels(spec, seed);
-  jpeg_compress_struct info;
-  jpeg_error_mgr errors;
-  info.err = jpeg_std_error(&errors);
-  errors.output_message = [](j_common_ptr) {};  // remarks on coarse tables
-  jpeg_create_compress(&info);
-  unsigned char* bytes = nullptr;
-  unsigned long size = 0;
-  jpeg_mem_dest(&info, &bytes, &size);
-  info.image_height = spec.height;
-  info.image_width = spec.width;
-  info.input_components = spec.components;
-  info.in_color_space = spec.components == 1 ? JCS_GRAYSCALE : JCS_RGB;
-  jpeg_set_defaults(&info);
+  Compressor compressor(spec.height, spec.width, spec.components,
+                        spec.components == 1 ? JCS_GRAYSCALE : JCS_RGB);
+  jpeg_compress_struct& info = compressor.info;
   if (spec.stored_as_rgb) jpeg_set_colorspace(&info, JCS_RGB);
   jpeg_set_quality(&info, spec.quality, FALSE);
   info.restart_interval = spec.restart_interval;
@@ -75,11 +98,7 @@ inline std::vector<uint8_t> make_jpeg(const JpegSpec& spec, unsigned seed) {
     auto* row = const_cast<JSAMPROW>(pixels.data() + info.next_scanline * stride);
     jpeg_write_scanlines(&info, &row, 1);
   }
-  jpeg_finish_compress(&info);
-  jpeg_destroy_compress(&info);
-  std::vector<uint8_t> jpeg(bytes, bytes + size);
-  std::free(bytes);
-  return jpeg;
+  return compressor.finish();
 }
 
 }  // namespace penstock::testing

@@ -2,6 +2,7 @@
 // read.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <memory>
 #include <random>
@@ -41,6 +42,44 @@ struct RandomImage {
   int width;
   int channels;
   std::vector<uint8_t> samples;
+};
+
+/// Planes as the engine makes them: kRowSlack bytes behind every row, and not one more. Every plane
+/// is an allocation of its own.
+class SlackImage {
+ public:
+  SlackImage(int height, int width, int channels) {
+    image = {{}, width + kRowSlack, height, width, channels};
+    for (int c = 0; c < channels; ++c) {
+      planes_[c].resize(static_cast<size_t>(image.stride) * height);
+      image.plane[c] = planes_[c].data();
+    }
+  }
+  explicit SlackImage(const RandomImage& source)
+      : SlackImage(source.height, source.width, source.channels) {
+    for (int c = 0; c < source.channels; ++c)
+      for (int y = 0; y < source.height; ++y)
+        for (int x = 0; x < source.width; ++x) image.row(c, y)[x] = source.at(c, y, x);
+  }
+  SlackImage(const SlackImage& other)
+      : SlackImage(other.image.height, other.image.width, other.image.channels) {
+    for (int c = 0; c < image.channels; ++c)
+      std::copy(other.planes_[c].begin(), other.planes_[c].end(), planes_[c].begin());
+  }
+
+  /// Without the slack.
+  std::vector<uint8_t> samples() const {
+    std::vector<uint8_t> all;
+    for (int c = 0; c < image.channels; ++c)
+      for (int y = 0; y < image.height; ++y)
+        all.insert(all.end(), image.row(c, y), image.row(c, y) + image.width);
+    return all;
+  }
+
+  PlanarTarget image;
+
+ private:
+  std::vector<uint8_t> planes_[3];
 };
 
 /// Feeds a region in bands of random height. Every band is an allocation of its own, of which

@@ -13,18 +13,19 @@ namespace {
 
 using Jpeg = std::vector<uint8_t>;
 
-Pixels decode_whole(const Jpeg& jpeg, DecodeScratch& scratch) {
+DecodeScratch scratch;  // shared, so that what one image leaves behind meets the next
+
+Pixels decode_whole(const Jpeg& jpeg) {
   CollectRows sink;
   CHECK(decode_libjpeg_whole(sink, jpeg, scratch).status == DecodeStatus::ok);
   return sink.pixels();
 }
 
 /// The whole image and some random regions, by every decoder that may be asked.
-void check_regions(const Jpeg& jpeg, Route expected, int regions, std::mt19937& random,
-                   DecodeScratch& scratch) {
+void check_regions(const Jpeg& jpeg, Route expected, int regions, std::mt19937& random) {
   const JpegHeader header = read_jpeg_header(jpeg);
   CHECK(header.route == expected);
-  const Pixels whole = decode_whole(jpeg, scratch);
+  const Pixels whole = decode_whole(jpeg);
   CHECK(whole.height == header.height && whole.width == header.width);
   for (int i = 0; i <= regions; ++i) {
     const Region region = i == 0 ? Region{0, 0, header.height, header.width}
@@ -40,7 +41,8 @@ void check_regions(const Jpeg& jpeg, Route expected, int regions, std::mt19937& 
   }
 }
 
-void test_samplings(std::mt19937& random, DecodeScratch& scratch) {
+TEST_EACH_ISA(samplings) {
+  std::mt19937 random(7);
   const int sizes[][2] = {{1, 1},  {1, 2},   {2, 3},   {3, 17},  {5, 5},   {7, 33},  {8, 8},
                           {9, 31}, {16, 16}, {17, 15}, {33, 64}, {65, 47}, {97, 113}};
   for (const Factors& factors : kFactors)
@@ -48,67 +50,56 @@ void test_samplings(std::mt19937& random, DecodeScratch& scratch) {
       JpegSpec spec = spec_of(height, width, factors);
       spec.optimise = random() % 2 == 0;
       spec.restart_interval = random() % 3 == 0 ? static_cast<int>(random() % 9) : 0;
-      check_regions(make_jpeg(spec, random()), Route::baseline, 12, random, scratch);
+      check_regions(make_jpeg(spec, random()), Route::baseline, 12, random);
     }
 }
 
-void test_gray(std::mt19937& random, DecodeScratch& scratch) {
+TEST_EACH_ISA(gray) {
+  std::mt19937 random(7);
   for (int size = 1; size < 70; size += 4)
     for (const int factor : {1, 2}) {
       JpegSpec spec = spec_of(size, 71 - size, kFactors[0]);
       spec.components = 1;
       spec.horizontal[0] = spec.vertical[0] = factor;
-      check_regions(make_jpeg(spec, random()), Route::baseline, 10, random, scratch);
+      check_regions(make_jpeg(spec, random()), Route::baseline, 10, random);
     }
 }
 
-void test_qualities(std::mt19937& random, DecodeScratch& scratch) {
+TEST_EACH_ISA(qualities) {
+  std::mt19937 random(7);
   for (int quality = 1; quality <= 100; ++quality) {
     JpegSpec spec = spec_of(61, 75, kFactors[quality % 4]);
     spec.quality = quality;
     spec.noise = quality;
     spec.optimise = quality % 3 == 0;
-    check_regions(make_jpeg(spec, random()), Route::baseline, 3, random, scratch);
+    check_regions(make_jpeg(spec, random()), Route::baseline, 3, random);
   }
 }
 
-void test_restarts(std::mt19937& random, DecodeScratch& scratch) {
+TEST_EACH_ISA(restarts) {
+  std::mt19937 random(7);
   for (int interval = 1; interval < 30; ++interval) {
     JpegSpec spec = spec_of(70, 90, kFactors[interval % 4]);
     spec.restart_interval = interval;
-    check_regions(make_jpeg(spec, random()), Route::baseline, 4, random, scratch);
+    check_regions(make_jpeg(spec, random()), Route::baseline, 4, random);
   }
 }
 
-void test_libjpeg_routes(std::mt19937& random, DecodeScratch& scratch) {
+TEST_EACH_ISA(libjpeg_routes) {
+  std::mt19937 random(7);
   for (const Factors& factors : kFactors) {
     JpegSpec spec = spec_of(75, 93, factors);
     spec.progressive = true;
-    check_regions(make_jpeg(spec, random()), Route::libjpeg, 8, random, scratch);
+    check_regions(make_jpeg(spec, random()), Route::libjpeg, 8, random);
     spec.arithmetic = true;
-    check_regions(make_jpeg(spec, random()), Route::libjpeg, 2, random, scratch);
+    check_regions(make_jpeg(spec, random()), Route::libjpeg, 2, random);
     spec.progressive = false;
-    check_regions(make_jpeg(spec, random()), Route::libjpeg, 2, random, scratch);
+    check_regions(make_jpeg(spec, random()), Route::libjpeg, 2, random);
   }
   JpegSpec spec = spec_of(50, 60, kFactors[0]);
   spec.stored_as_rgb = true;
-  check_regions(make_jpeg(spec, random()), Route::libjpeg, 8, random, scratch);
+  check_regions(make_jpeg(spec, random()), Route::libjpeg, 8, random);
 }
 
 }  // namespace
 }  // namespace penstock::testing
-
-int main() {
-  using namespace penstock;
-  using namespace penstock::testing;
-  for (const Isa isa : supported_isas()) {
-    force_isa(isa);
-    std::mt19937 random(7);
-    DecodeScratch scratch;
-    test_samplings(random, scratch);
-    test_gray(random, scratch);
-    test_qualities(random, scratch);
-    test_restarts(random, scratch);
-    test_libjpeg_routes(random, scratch);
-  }
-}

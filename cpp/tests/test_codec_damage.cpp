@@ -6,15 +6,17 @@
 #include "check.h"
 #include "codec/jpeg_decode.h"
 #include "collect_rows.h"
-#include "make_jpeg.h"
+#include "jpeg_cases.h"
 
 namespace penstock::testing {
 namespace {
 
 using Jpeg = std::vector<uint8_t>;
 
+DecodeScratch scratch;  // shared, so that what one image leaves behind meets the next
+
 /// Decodes by the route the header gives and compares. Returns whether it was called ok.
-bool check_damaged(const Jpeg& jpeg, const Region& wanted_region, DecodeScratch& scratch) {
+bool check_damaged(const Jpeg& jpeg, const Region& wanted_region) {
   const JpegHeader header = read_jpeg_header(jpeg);
   CHECK(header.route == Route::baseline || *header.reason != '\0');
   CHECK(header.orientation >= 1 && header.orientation <= 8);
@@ -55,55 +57,41 @@ std::vector<Jpeg> small_jpegs() {
   return jpegs;
 }
 
-void test_truncations(const Jpeg& jpeg, DecodeScratch& scratch) {
-  const Region top{0, 0, 8, 41};
-  for (size_t size = 0; size < jpeg.size(); ++size) {
-    const Jpeg shorter(jpeg.begin(), jpeg.begin() + static_cast<ptrdiff_t>(size));
-    CHECK(!check_damaged(shorter, top, scratch));
-  }
-  CHECK(check_damaged(jpeg, top, scratch));
-}
-
-void test_lost_entropy_bytes(const Jpeg& jpeg, DecodeScratch& scratch) {
-  const JpegHeader header = read_jpeg_header(jpeg);
-  const Region all{0, 0, header.height, header.width};
-  for (size_t at = header.entropy_offset; at < header.entropy_end; ++at) {
-    Jpeg shorter = jpeg;
-    shorter.erase(shorter.begin() + static_cast<ptrdiff_t>(at),
-                  shorter.begin() + static_cast<ptrdiff_t>(header.entropy_end));
-    check_damaged(shorter, all, scratch);
-  }
-}
-
-void test_corruptions(const Jpeg& jpeg, int rounds, std::mt19937& random, DecodeScratch& scratch) {
-  for (int round = 0; round < rounds; ++round) {
-    Jpeg damaged = jpeg;
-    const int flips = 1 + static_cast<int>(random() % 4);
-    for (int i = 0; i < flips; ++i) {
-      const bool in_header = random() % 2 == 0;
-      const size_t range = in_header ? std::min<size_t>(jpeg.size(), 640) : jpeg.size();
-      damaged[random() % range] = static_cast<uint8_t>(random());
+TEST_EACH_ISA(truncations) {
+  for (const Jpeg& jpeg : small_jpegs()) {
+    const Region top{0, 0, 8, 41};
+    for (size_t size = 0; size < jpeg.size(); ++size) {
+      const Jpeg shorter(jpeg.begin(), jpeg.begin() + static_cast<ptrdiff_t>(size));
+      CHECK(!check_damaged(shorter, top));
     }
-    const int top = static_cast<int>(random() % 30);
-    const int left = static_cast<int>(random() % 30);
-    check_damaged(damaged, {top, left, 7, 11}, scratch);
+    CHECK(check_damaged(jpeg, top));
   }
+}
+
+TEST_EACH_ISA(lost_entropy_bytes) {
+  for (const Jpeg& jpeg : small_jpegs()) {
+    const JpegHeader header = read_jpeg_header(jpeg);
+    const Region all{0, 0, header.height, header.width};
+    for (size_t at = header.entropy_offset; at < header.entropy_end; ++at) {
+      Jpeg shorter = jpeg;
+      shorter.erase(shorter.begin() + static_cast<ptrdiff_t>(at),
+                    shorter.begin() + static_cast<ptrdiff_t>(header.entropy_end));
+      check_damaged(shorter, all);
+    }
+  }
+}
+
+TEST_EACH_ISA(corruptions) {
+  std::mt19937 random(11);
+  for (const Jpeg& jpeg : small_jpegs())
+    for (int round = 0; round < 3000; ++round) {
+      const Jpeg damaged = with_changes(
+          jpeg, 4, 640, random, [&](uint8_t& byte) { byte = static_cast<uint8_t>(random()); });
+      const int top = static_cast<int>(random() % 30);
+      const int left = static_cast<int>(random() % 30);
+      check_damaged(damaged, {top, left, 7, 11});
+    }
 }
 
 }  // namespace
 }  // namespace penstock::testing
-
-int main() {
-  using namespace penstock;
-  using namespace penstock::testing;
-  for (const Isa isa : supported_isas()) {
-    force_isa(isa);
-    std::mt19937 random(11);
-    DecodeScratch scratch;
-    for (const std::vector<uint8_t>& jpeg : small_jpegs()) {
-      test_truncations(jpeg, scratch);
-      test_lost_entropy_bytes(jpeg, scratch);
-      test_corruptions(jpeg, 3000, random, scratch);
-    }
-  }
-}

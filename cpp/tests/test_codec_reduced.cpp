@@ -15,9 +15,11 @@ namespace {
 
 using Jpeg = std::vector<uint8_t>;
 
+DecodeScratch scratch;  // shared, so that what one image leaves behind meets the next
+
 constexpr int kScales[] = {2, 4, 8};
 
-Pixels decode(const Jpeg& jpeg, const Region& region, int scale, DecodeScratch& scratch) {
+Pixels decode(const Jpeg& jpeg, const Region& region, int scale) {
   CollectRows sink;
   const JpegHeader header = read_jpeg_header(jpeg);
   CHECK(decode_baseline(sink, jpeg, header, region, scratch, scale).status == DecodeStatus::ok);
@@ -30,29 +32,30 @@ Region whole_of(const JpegHeader& header, int scale) {
   return {0, 0, reduced_size(header.height, scale), reduced_size(header.width, scale)};
 }
 
-void check_regions(const Jpeg& jpeg, int regions, std::mt19937& random, DecodeScratch& scratch) {
+void check_regions(const Jpeg& jpeg, int regions, std::mt19937& random) {
   const JpegHeader header = read_jpeg_header(jpeg);
   for (const int scale : kScales) {
     const Region all = whole_of(header, scale);
-    const Pixels whole = decode(jpeg, all, scale, scratch);
+    const Pixels whole = decode(jpeg, all, scale);
     for (int i = 0; i < regions; ++i) {
       const Region region = random_region(random, all.height, all.width);
-      CHECK(decode(jpeg, region, scale, scratch) == whole.cut(region));
+      CHECK(decode(jpeg, region, scale) == whole.cut(region));
     }
   }
 }
 
-void test_samplings(std::mt19937& random, DecodeScratch& scratch) {
+TEST_EACH_ISA(samplings) {
+  std::mt19937 random(11);
   const int sizes[][2] = {{1, 1}, {3, 17}, {8, 8}, {9, 31}, {33, 64}, {97, 113}, {160, 41}};
   for (const Factors& factors : kFactors)
     for (const auto& [height, width] : sizes) {
       JpegSpec spec = spec_of(height, width, factors);
       spec.restart_interval = random() % 3 == 0 ? static_cast<int>(random() % 9) : 0;
-      check_regions(make_jpeg(spec, random()), 8, random, scratch);
+      check_regions(make_jpeg(spec, random()), 8, random);
     }
   JpegSpec gray = spec_of(70, 93, kFactors[0]);
   gray.components = 1;
-  check_regions(make_jpeg(gray, 1), 8, random, scratch);
+  check_regions(make_jpeg(gray, 1), 8, random);
 }
 
 /// Mean difference between `reduced` and averages of scale x scale pixels, away from the far edges.
@@ -71,22 +74,23 @@ double difference_from_averages(const Pixels& reduced, const Pixels& full, int s
 }
 
 /// Without noise, make_pixels draws ramps, which at this size do not wrap around.
-void test_averages(DecodeScratch& scratch) {
+TEST_EACH_ISA(averages) {
   for (int sampling = 0; sampling < 4; ++sampling) {
     JpegSpec spec = spec_of(24, 40, kFactors[sampling]);
     spec.noise = 0;
     spec.quality = 95;
     const Jpeg jpeg = make_jpeg(spec, 0);
     const JpegHeader header = read_jpeg_header(jpeg);
-    const Pixels full = decode(jpeg, whole_of(header, 1), 1, scratch);
+    const Pixels full = decode(jpeg, whole_of(header, 1), 1);
     for (const int scale : kScales) {
-      const Pixels reduced = decode(jpeg, whole_of(header, scale), scale, scratch);
+      const Pixels reduced = decode(jpeg, whole_of(header, scale), scale);
       CHECK(difference_from_averages(reduced, full, scale) < 1);
     }
   }
 }
 
-void test_variants_agree(std::mt19937& random, DecodeScratch& scratch) {
+TEST(variants_agree) {
+  std::mt19937 random(12);
   for (const Factors& factors : kFactors) {
     JpegSpec spec = spec_of(75, 139, factors);
     spec.noise = 200;
@@ -94,10 +98,10 @@ void test_variants_agree(std::mt19937& random, DecodeScratch& scratch) {
     for (const int scale : kScales) {
       const Region all = whole_of(read_jpeg_header(jpeg), scale);
       force_isa(Isa::scalar);
-      const Pixels expected = decode(jpeg, all, scale, scratch);
+      const Pixels expected = decode(jpeg, all, scale);
       for (const Isa isa : supported_isas()) {
         force_isa(isa);
-        CHECK(decode(jpeg, all, scale, scratch) == expected);
+        CHECK(decode(jpeg, all, scale) == expected);
       }
     }
   }
@@ -105,16 +109,3 @@ void test_variants_agree(std::mt19937& random, DecodeScratch& scratch) {
 
 }  // namespace
 }  // namespace penstock::testing
-
-int main() {
-  using namespace penstock;
-  using namespace penstock::testing;
-  std::mt19937 random(11);
-  DecodeScratch scratch;
-  for (const Isa isa : supported_isas()) {
-    force_isa(isa);
-    test_samplings(random, scratch);
-    test_averages(scratch);
-  }
-  test_variants_agree(random, scratch);
-}

@@ -11,15 +11,7 @@
 namespace penstock {
 namespace {
 
-template <class Body>
-void in_every_variant(Body body) {
-  for (const Isa isa : supported_isas()) {
-    force_isa(isa);
-    body();
-  }
-}
-
-void copy_mirrors_and_normalises() {
+TEST(copy_mirrors_and_normalises) {
   const float mean[3] = {0.5f, 0.25f, 0.125f};
   const float std[3] = {0.3f, 0.7f, 0.9f};
   const FinalPass pass = make_final_pass(1, mean, std, 255);
@@ -48,7 +40,7 @@ void copy_mirrors_and_normalises() {
 }
 
 // The source array ends with its last pixel: nothing may be read behind it.
-void interleaved_pixels_arrive_as_planes() {
+TEST(interleaved_pixels_arrive_as_planes) {
   for (unsigned seed = 0; seed < 100; ++seed) {
     Draw draw(seed);
     const int height = draw.between(1, 30), width = draw.between(1, 150);
@@ -79,7 +71,7 @@ void interleaved_pixels_arrive_as_planes() {
 }
 
 // A window of the padded image is cut from the whole padded image, which repeats the source.
-void pad_windows_show_the_whole() {
+TEST(pad_windows_show_the_whole) {
   Draw draw(3);
   for (const PadMode mode :
        {PadMode::constant, PadMode::edge, PadMode::reflect, PadMode::symmetric}) {
@@ -107,9 +99,3 @@ void pad_windows_show_the_whole() {
 
 }  // namespace
 }  // namespace penstock
-
-int main() {
-  penstock::copy_mirrors_and_normalises();
-  penstock::interleaved_pixels_arrive_as_planes();
-  penstock::pad_windows_show_the_whole();
-}

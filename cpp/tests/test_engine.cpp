@@ -1,4 +1,4 @@
-// The engine's threads: many chunks at once, cancelled ones, memory that outlives its ring.
+// The engine's threads: many parts at once, cancelled ones, memory that outlives its ring.
 #include <sys/resource.h>
 #include <unistd.h>
 
@@ -22,7 +22,7 @@ using namespace penstock;
 
 namespace {
 
-void pool_runs_every_task_and_lower_ranks_first() {
+TEST(pool_runs_every_task_and_lower_ranks_first) {
   std::atomic<int> sum{0};
   std::vector<int> order;
   {
@@ -42,7 +42,7 @@ void pool_runs_every_task_and_lower_ranks_first() {
   CHECK((order == std::vector<int>{1, 2, 3}));
 }
 
-void pool_drops_what_has_not_begun() {
+TEST(pool_drops_what_has_not_begun) {
   std::atomic<int> ran{0};
   {
     WorkerPool pool(1);
@@ -58,7 +58,7 @@ void pool_drops_what_has_not_begun() {
   CHECK(ran >= 1 && ran < 101);
 }
 
-void a_pool_that_finishes_leaves_no_task_behind() {
+TEST(a_pool_that_finishes_leaves_no_task_behind) {
   std::atomic<int> ran{0}, rested{0};
   WorkerPool pool(3, [&](int) { ++rested; });
   for (int i = 0; i < 100; ++i) pool.submit(1, [&](int) { ++ran; });
@@ -67,7 +67,7 @@ void a_pool_that_finishes_leaves_no_task_behind() {
   pool.finish();
 }
 
-void a_pool_that_lacks_a_thread_leaves_none_running() {
+TEST(a_pool_that_lacks_a_thread_leaves_none_running) {
   std::atomic<int> begun{0}, ended{0};
   int started = 0;
   const auto fourth_fails = [&](std::function<void()> work) {
@@ -89,7 +89,7 @@ void a_pool_that_lacks_a_thread_leaves_none_running() {
   CHECK(begun == 3 && ended == 3);
 }
 
-void memory_goes_round_and_outlives_the_ring() {
+TEST(memory_goes_round_and_outlives_the_ring) {
   auto ring = std::make_shared<BatchRing>(1);
   uint8_t* first;
   {
@@ -107,7 +107,7 @@ void memory_goes_round_and_outlives_the_ring() {
   other.memory->data()[899] = 1;
 }
 
-void missing_and_foreign_files_are_told_apart() {
+TEST(missing_and_foreign_files_are_told_apart) {
   const std::string folder = std::string(std::getenv("TMPDIR") ? std::getenv("TMPDIR") : "/tmp");
   const std::string text = folder + "/penstock_test_" + std::to_string(::getpid()) + ".txt";
   std::FILE* file = std::fopen(text.c_str(), "wb");
@@ -116,28 +116,28 @@ void missing_and_foreign_files_are_told_apart() {
   std::fclose(file);
 
   Engine engine(2, 2);
-  const auto chunk = engine.fetch(0, {text, text + ".missing", folder});
-  chunk->wait();
-  CHECK(chunk->items[0].problem.empty() && chunk->items[0].header.route == Route::pillow);
-  CHECK(chunk->items[1].problem.find("cannot be opened") != std::string::npos);
-  CHECK(chunk->items[2].problem.find("folder") != std::string::npos);
+  const auto part = engine.fetch(0, {text, text + ".missing", folder});
+  part->wait();
+  CHECK(part->samples[0].problem.empty() && part->samples[0].header.route == Route::pillow);
+  CHECK(part->samples[1].problem.find("cannot be opened") != std::string::npos);
+  CHECK(part->samples[2].problem.find("folder") != std::string::npos);
   std::remove(text.c_str());
 }
 
-void too_many_open_files_are_not_the_files_fault() {
+TEST(too_many_open_files_are_not_the_files_fault) {
   rlimit before{};
   CHECK(::getrlimit(RLIMIT_NOFILE, &before) == 0);
   Engine engine(1, 1);
   const rlimit none{0, before.rlim_max};
   CHECK(::setrlimit(RLIMIT_NOFILE, &none) == 0);
-  const auto chunk = engine.fetch(0, {"/proc/self/exe", "/nowhere"});
-  chunk->wait();
+  const auto part = engine.fetch(0, {"/proc/self/exe", "/nowhere"});
+  part->wait();
   CHECK(::setrlimit(RLIMIT_NOFILE, &before) == 0);
-  CHECK(chunk->items[0].lacking == EMFILE && !chunk->items[0].problem.empty());
+  CHECK(part->samples[0].lacking == EMFILE && !part->samples[0].problem.empty());
   const auto again = engine.fetch(1, {"/proc/self/exe", "/nowhere"});
   again->wait();
-  CHECK(again->items[0].lacking == 0 && again->items[0].problem.empty());
-  CHECK(again->items[1].lacking == 0 && !again->items[1].problem.empty());
+  CHECK(again->samples[0].lacking == 0 && again->samples[0].problem.empty());
+  CHECK(again->samples[1].lacking == 0 && !again->samples[1].problem.empty());
 }
 
 Step whole(int height, int width) {
@@ -149,49 +149,49 @@ Step whole(int height, int width) {
   return step;
 }
 
-void many_chunks_at_once_fill_their_own_slots() {
-  constexpr int kSide = 9, kItems = 16, kChunks = 12;
+TEST(many_parts_at_once_fill_their_own_slots) {
+  constexpr int kSide = 9, kSamples = 16, kParts = 12;
   std::vector<uint8_t> pixels(kSide * kSide * 3);
   for (size_t i = 0; i < pixels.size(); ++i) pixels[i] = static_cast<uint8_t>(i * 7);
-  const auto is_inverted = [](int item) { return item % 5 != 0; };
+  const auto is_inverted = [](int sample) { return sample % 5 != 0; };
   Engine engine(4, 2);
   const auto drive = [&](uint64_t rank) {
-    const auto chunk = engine.fetch(rank, std::vector<std::string>(kItems, "/nowhere"));
-    chunk->wait();
-    std::vector<uint8_t> target(pixels.size() * kItems);
+    const auto part = engine.fetch(rank, std::vector<std::string>(kSamples, "/nowhere"));
+    part->wait();
+    std::vector<uint8_t> target(pixels.size() * kSamples);
     const Step step = whole(kSide, kSide);
     const Effect invert{EffectKind::invert, 0, kSide, kSide, {}};
-    for (int i = 0; i < kItems; ++i) {
-      Item& item = chunk->items[static_cast<size_t>(i)];
-      item.rgb = pixels.data();
-      item.rgb_stride = kSide * 3;
-      item.height = item.width = kSide;
+    for (int i = 0; i < kSamples; ++i) {
+      Sample& sample = part->samples[static_cast<size_t>(i)];
+      sample.rgb = pixels.data();
+      sample.rgb_stride = kSide * 3;
+      sample.height = sample.width = kSide;
       Output output;
       output.data = target.data() + static_cast<size_t>(i) * pixels.size();
       output.row_stride = kSide * 3;
       output.height = output.width = kSide;
       output.layout = Layout::hwc;
       output.past_cache = i % 4 != 1;  // with effects, the writing is then put off
-      chunk->assignments.push_back(
+      part->assignments.push_back(
           {i, {{&step, 1}, {&invert, is_inverted(i) ? size_t{1} : 0}}, output});
     }
-    if (rank % 3 == 2) chunk->cancel();
-    engine.run(rank, chunk);
-    chunk->wait();
+    if (rank % 3 == 2) part->cancel();
+    engine.run(rank, part);
+    part->wait();
     if (rank % 3 != 2)
       for (size_t i = 0; i < target.size(); ++i) {
         const uint8_t pixel = pixels[i % pixels.size()];
         const bool inverted = is_inverted(static_cast<int>(i / pixels.size()));
         CHECK(target[i] == (inverted ? 255 - pixel : pixel));
       }
-    engine.recycle(*chunk);
+    engine.recycle(*part);
   };
   std::vector<std::thread> drivers;
-  for (uint64_t rank = 0; rank < kChunks; ++rank) drivers.emplace_back(drive, rank);
+  for (uint64_t rank = 0; rank < kParts; ++rank) drivers.emplace_back(drive, rank);
   for (std::thread& driver : drivers) driver.join();
 }
 
-void steps_that_do_not_fit_are_refused() {
+TEST(steps_that_do_not_fit_are_refused) {
   const auto refused = [](const Step& step) {
     try {
       size_after({{&step, 1}, {}}, 10, 20);
@@ -227,17 +227,3 @@ void steps_that_do_not_fit_are_refused() {
 }
 
 }  // namespace
-
-int main() {
-  pool_runs_every_task_and_lower_ranks_first();
-  pool_drops_what_has_not_begun();
-  a_pool_that_finishes_leaves_no_task_behind();
-  a_pool_that_lacks_a_thread_leaves_none_running();
-  memory_goes_round_and_outlives_the_ring();
-  missing_and_foreign_files_are_told_apart();
-  too_many_open_files_are_not_the_files_fault();
-  many_chunks_at_once_fill_their_own_slots();
-  steps_that_do_not_fit_are_refused();
-  std::puts("engine: 9 passed");
-  return 0;
-}

@@ -27,11 +27,12 @@ Step whole(int height, int width) {
 Effect effect_of(EffectKind kind, int height, int width, std::vector<double> numbers,
                  int32_t after_step = 0) {
   Effect effect{kind, after_step, height, width, {}};
-  for (size_t i = 0; i < numbers.size(); ++i) effect.numbers[i] = numbers[i];
+  std::copy(numbers.begin(), numbers.end(), effect.numbers);
   return effect;
 }
 
-/// One of every kind that may stand alone, with numbers drawn at random.
+/// One of every kind that may stand alone, with numbers drawn at random. Kinds that are not named
+/// here take numbers between 0 and 1.
 std::vector<Effect> one_of_each(std::mt19937& random, int height, int width) {
   const auto unit = [&] { return std::uniform_real_distribution<>(0, 1)(random); };
   const double fill = static_cast<double>(random() & 0xFFFFFF);
@@ -51,7 +52,7 @@ std::vector<Effect> one_of_each(std::mt19937& random, int height, int width) {
   add(EffectKind::solarize_add, {110 * unit(), 128});
   for (const auto kind : {EffectKind::invert, EffectKind::autocontrast, EffectKind::equalize})
     add(kind, {});
-  if (random() % 4 == 0) add(EffectKind::grayscale, {});
+  if (random() % 4 == 0) add(EffectKind::grayscale, {});  // after which nothing has colour
   add(EffectKind::permute_channels, {2, 0, 1});
   add(EffectKind::affine, {1 + unit(), unit(), -5 * unit(), unit(), 1, 3, filter(), fill});
   add(EffectKind::perspective, {1, unit(), 0, 0, 1, 0, unit() / 50, unit() / 50, filter(), fill});
@@ -63,6 +64,17 @@ std::vector<Effect> one_of_each(std::mt19937& random, int height, int width) {
                           static_cast<double>(random() % 2), key, key});
   add(EffectKind::elastic,
       {20 * unit(), 20 * unit(), unit(), 3 * unit(), filter(), fill, key, key});
+  for (const EffectEntry& entry : effect_table()) {
+    const bool is_there = std::ranges::any_of(
+        effects, [&](const Effect& effect) { return effect.kind == entry.kind; });
+    if (is_there || entry.family == EffectFamily::none || entry.family == EffectFamily::mix ||
+        entry.kind == EffectKind::grayscale)
+      continue;
+    std::vector<double> numbers;
+    for (const auto& parameter : entry.parameters)
+      for (int i = 0; i < parameter.count; ++i) numbers.push_back(unit());
+    add(entry.kind, numbers);
+  }
   std::shuffle(effects.begin(), effects.end(), random);
   return effects;
 }
@@ -99,7 +111,7 @@ std::vector<float> run(std::mt19937& random, const Program& program, int height,
   return slot;
 }
 
-void effects_in_any_order_on_odd_images() {
+TEST(effects_in_any_order_on_odd_images) {
   std::mt19937 random(7);
   WorkerScratch scratch;
   const int sides[] = {1, 2, 3, 7, 16, 31, 33, 64, 65, 100};
@@ -113,7 +125,7 @@ void effects_in_any_order_on_odd_images() {
   }
 }
 
-void effects_between_steps_and_larger_images() {
+TEST(effects_between_steps_and_larger_images) {
   std::mt19937 random(8);
   WorkerScratch scratch;
   const Effect grow = effect_of(EffectKind::affine, 90, 70, {0.5, 0.1, 3, 0, 0.7, 1, 2, 7});
@@ -124,7 +136,7 @@ void effects_between_steps_and_larger_images() {
   CHECK(run(random, {steps, effects}, 40, 50, scratch).size() == 80 * 70 * 3 + 2);
 }
 
-void a_mix_is_the_sum_of_its_chains() {
+TEST(a_mix_is_the_sum_of_its_chains) {
   std::mt19937 random(9);
   WorkerScratch scratch;
   const Step step = whole(20, 30);
@@ -140,7 +152,7 @@ void a_mix_is_the_sum_of_its_chains() {
 }
 
 /// Whatever a chain does, in place or not, the next one begins with the image as it was.
-void a_chain_of_a_mix_leaves_the_image_to_the_next() {
+TEST(a_chain_of_a_mix_leaves_the_image_to_the_next) {
   constexpr int kHeight = 20, kWidth = 70;
   std::mt19937 random(10);
   WorkerScratch scratch;
@@ -174,7 +186,7 @@ bool refused(std::vector<Effect> effects) {
   return false;
 }
 
-void effects_that_do_not_fit_are_refused() {
+TEST(effects_that_do_not_fit_are_refused) {
   const auto one = [](EffectKind kind, std::vector<double> numbers) {
     return refused({effect_of(kind, 10, 20, std::move(numbers))});
   };
@@ -182,7 +194,8 @@ void effects_that_do_not_fit_are_refused() {
   CHECK(one(EffectKind::brightness, {kNaN}));
   CHECK(one(EffectKind::brightness, {1e300}));
   CHECK(one(static_cast<EffectKind>(0), {}));
-  CHECK(one(static_cast<EffectKind>(23), {}));
+  CHECK(one(static_cast<EffectKind>(-1), {}));
+  CHECK(one(static_cast<EffectKind>(9999), {}));
   CHECK(one(EffectKind::affine, {1, 0, 0, 0, 1, 0, 1, 0}));  // no such filter for warps
   CHECK(!one(EffectKind::affine, {kNaN, 0, 1e300, 0, 1, 0, 2, 0}));
   CHECK(one(EffectKind::gaussian_blur, {2, 3, 1, 1}));
@@ -201,7 +214,7 @@ void effects_that_do_not_fit_are_refused() {
                  effect_of(EffectKind::invert, 10, 20, {})}));
 }
 
-void warps_by_numbers_that_make_no_sense() {
+TEST(warps_by_numbers_that_make_no_sense) {
   std::mt19937 random(10);
   WorkerScratch scratch;
   const double odd[] = {0,  1, -1, 1e-300, 1e300, kNaN, std::numeric_limits<double>::infinity(),
@@ -221,14 +234,3 @@ void warps_by_numbers_that_make_no_sense() {
 }
 
 }  // namespace
-
-int main() {
-  effects_in_any_order_on_odd_images();
-  effects_between_steps_and_larger_images();
-  a_mix_is_the_sum_of_its_chains();
-  a_chain_of_a_mix_leaves_the_image_to_the_next();
-  effects_that_do_not_fit_are_refused();
-  warps_by_numbers_that_make_no_sense();
-  std::puts("engine effects: 6 passed");
-  return 0;
-}

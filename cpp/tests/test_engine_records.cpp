@@ -38,11 +38,11 @@ struct Result {
 };
 
 Result run(Engine& engine, std::span<const uint8_t> bytes, Storage storage) {
-  const auto chunk = engine.open_records({{bytes, storage, kHeight, kWidth}});
-  engine.read_records(0, chunk, {{0, {5, 0, 30, kWidth}}});
-  chunk->wait();
-  if (!chunk->items[0].problem.empty()) {
-    engine.recycle(*chunk);
+  const auto part = engine.open_mapped({{bytes, storage, kHeight, kWidth}});
+  engine.read_mapped(0, part, {{0, {5, 0, 30, kWidth}}});
+  part->wait();
+  if (!part->samples[0].problem.empty()) {
+    engine.recycle(*part);
     return {{}, false};
   }
   Result result{std::vector<uint8_t>(30 * 40 * 3), true};
@@ -59,15 +59,16 @@ Result run(Engine& engine, std::span<const uint8_t> bytes, Storage storage) {
   output.height = 30;
   output.width = 40;
   output.layout = Layout::hwc;
-  chunk->assignments = {{0, {{&step, 1}, {}}, output}};
-  engine.run(0, chunk);
-  chunk->wait();
-  result.ok = chunk->items[0].result.status == DecodeStatus::ok;
-  engine.recycle(*chunk);
+  part->assignments = {{0, {{&step, 1}, {}}, output}};
+  engine.run(0, part);
+  part->wait();
+  result.ok = part->samples[0].result.status == DecodeStatus::ok;
+  engine.recycle(*part);
   return result;
 }
 
-void a_record_gives_the_pixels_of_its_file(Engine& engine) {
+TEST(a_record_gives_the_pixels_of_its_file) {
+  Engine engine(2, 2);
   for (unsigned seed = 0; seed < 5; ++seed) {
     const std::vector<uint8_t> file = file_of(seed), record = record_of(file);
     const Result from_tiles = run(engine, record, Storage::dct);
@@ -78,7 +79,8 @@ void a_record_gives_the_pixels_of_its_file(Engine& engine) {
 }
 
 /// A copy of exactly the record's size, so that a sanitizer sees every byte read outside.
-void flipped_bits_never_cause_a_fault(Engine& engine) {
+TEST(flipped_bits_never_cause_a_fault) {
+  Engine engine(2, 2);
   const std::vector<uint8_t> record = record_of(file_of(9));
   std::mt19937 random(1);
   for (int i = 0; i < 10000; ++i) {
@@ -90,7 +92,8 @@ void flipped_bits_never_cause_a_fault(Engine& engine) {
   }
 }
 
-void every_shorter_record_is_survived(Engine& engine) {
+TEST(every_shorter_record_is_survived) {
+  Engine engine(2, 2);
   const std::vector<uint8_t> record = record_of(file_of(3));
   for (size_t size = 0; size < record.size(); ++size) {
     const auto cut = std::make_unique<uint8_t[]>(size);
@@ -100,12 +103,3 @@ void every_shorter_record_is_survived(Engine& engine) {
 }
 
 }  // namespace
-
-int main() {
-  Engine engine(2, 2);
-  a_record_gives_the_pixels_of_its_file(engine);
-  flipped_bits_never_cause_a_fault(engine);
-  every_shorter_record_is_survived(engine);
-  std::puts("engine records: 3 passed");
-  return 0;
-}

@@ -14,7 +14,7 @@
 #include "kernels/filter/noise.h"
 #include "kernels/filter/sharpen.h"
 #include "kernels/mix/mix_batch.h"
-#include "kernels/random/normal.h"
+#include "kernels/random/numbers.h"
 #include "random_image.h"
 
 namespace penstock {
@@ -22,65 +22,23 @@ namespace {
 
 constexpr int kWidths[] = {1, 2, 3, 4, 15, 16, 17, 18, 33, 63, 64, 65, 66, 67, 130};
 
-/// Planes as the engine makes them: kRowSlack bytes behind every row, and not one more.
-class Planes {
- public:
-  Planes(int height, int width, int channels) {
-    image.height = height;
-    image.width = width;
-    image.channels = channels;
-    image.stride = width + kRowSlack;
-    for (int c = 0; c < channels; ++c) {
-      memory_[c] = std::make_unique<uint8_t[]>(image.stride * height);
-      image.plane[c] = memory_[c].get();
-    }
-  }
-  explicit Planes(const RandomImage& source)
-      : Planes(source.height, source.width, source.channels) {
-    for (int c = 0; c < source.channels; ++c)
-      for (int y = 0; y < source.height; ++y)
-        for (int x = 0; x < source.width; ++x) image.row(c, y)[x] = source.at(c, y, x);
-  }
-
-  std::vector<uint8_t> samples() const {
-    std::vector<uint8_t> all;
-    for (int c = 0; c < image.channels; ++c)
-      for (int y = 0; y < image.height; ++y)
-        all.insert(all.end(), image.row(c, y), image.row(c, y) + image.width);
-    return all;
-  }
-
-  PlanarTarget image;
-
- private:
-  std::unique_ptr<uint8_t[]> memory_[3];
-};
-
-template <class Act>
-void with_every_isa(Act act) {
-  for (const Isa isa : supported_isas()) {
-    force_isa(isa);
-    act();
-  }
-}
-
 /// What `act` makes of `in` is the same with every instruction set.
 template <class Act>
-void check_variants_agree(const Planes& in, int out_channels, Act act) {
+void check_variants_agree(const SlackImage& in, int out_channels, Act act) {
   std::vector<uint8_t> expected;
-  with_every_isa([&] {
-    const Planes out(in.image.height, in.image.width, out_channels);
+  in_every_variant([&] {
+    const SlackImage out(in.image.height, in.image.width, out_channels);
     act(out.image, in.image.view());
     if (expected.empty()) expected = out.samples();
     CHECK(out.samples() == expected);
   });
 }
 
-void variants_agree() {
+TEST(variants_agree) {
   Draw draw(1);
   for (const int width : kWidths)
     for (const int height : {1, 2, 3, 9}) {
-      const Planes in(RandomImage(draw, height, width, draw.coin() ? 1 : 3));
+      const SlackImage in(RandomImage(draw, height, width, draw.coin() ? 1 : 3));
       for (const float factor : {0.0f, 0.3f, 1.9f, -2.5f, 1e-8f, 1e30f})
         check_variants_agree(in, in.image.channels, [&](const auto& out, const auto& view) {
           sharpen(out, view, factor);
@@ -126,11 +84,11 @@ void fill_weights(float* weights, int reach, float fading) {
   for (int i = 0; i <= reach; ++i) weights[i] /= sum;
 }
 
-void blur_is_the_plain_sum() {
+TEST(blur_is_the_plain_sum) {
   Draw draw(7);
   for (const int width : {1, 5, 17, 64, 130})
     for (const int height : {1, 9, 40}) {
-      const Planes in(RandomImage(draw, height, width, 3));
+      const SlackImage in(RandomImage(draw, height, width, 3));
       // Few levels make sums that lie at half a level, or next to it.
       if (draw.coin())
         for (int c = 0; c < 3; ++c)
@@ -144,8 +102,8 @@ void blur_is_the_plain_sum() {
         if (spec.kernel_width != spec.kernel_height)
           fill_weights(spec.weights + spec.kernel_width / 2 + 1, spec.kernel_height / 2, fading);
         CHECK(weights_fit(spec));
-        with_every_isa([&] {
-          const Planes out(height, width, 3);
+        in_every_variant([&] {
+          const SlackImage out(height, width, 3);
           BlurScratch scratch;
           gaussian_blur(out.image, in.image.view(), spec, scratch);
           for (int c = 0; c < 3; ++c)
@@ -157,7 +115,7 @@ void blur_is_the_plain_sum() {
     }
 }
 
-void weights_must_fit_their_kernel() {
+TEST(weights_must_fit_their_kernel) {
   BlurSpec spec{3, 3, 1, 1};
   CHECK(weights_fit(spec));
   spec.weights[0] = 0.5f;
@@ -168,7 +126,7 @@ void weights_must_fit_their_kernel() {
   CHECK(!weights_fit(spec));
 }
 
-void blur_needs_something_to_reflect() {
+TEST(blur_needs_something_to_reflect) {
   CHECK(blur_fits({1, 1, 1, 1}, 1, 1));
   CHECK(!blur_fits({3, 1, 1, 1}, 5, 1));
   CHECK(!blur_fits({1, 3, 1, 1}, 1, 5));
@@ -176,11 +134,11 @@ void blur_needs_something_to_reflect() {
   CHECK(!blur_fits({11, 9, 1, 1}, 5, 5));
 }
 
-void noise_works_in_place() {
+TEST(noise_works_in_place) {
   Draw draw(2);
   const RandomImage source(draw, 7, 45, 3);
-  with_every_isa([&] {
-    const Planes in(source), beside(7, 45, 3);
+  in_every_variant([&] {
+    const SlackImage in(source), beside(7, 45, 3);
     add_gaussian_noise(beside.image, in.image.view(), {0, 30, true, {5, 6}});
     add_gaussian_noise(in.image, in.image.view(), {0, 30, true, {5, 6}});
     CHECK(in.samples() == beside.samples());
@@ -190,13 +148,13 @@ void noise_works_in_place() {
 // The first block for counter 0 and key 0, as published with Random123.
 static_assert(philox4x32(0, {0, 0}) == PhiloxBlock{0x6627E8D5, 0xE169C58D, 0xBC57AC4C, 0x9B00DBD8});
 
-void normals_count_beyond_32_bits() {
+TEST(normals_count_beyond_32_bits) {
   constexpr int kNumbers = kNormalGroup * kNormalGroupsAtOnce;
   std::vector<float> expected(kNumbers);
   for (const uint64_t first : {uint64_t{0}, uint64_t{0xFFFFFFF0}, uint64_t{1} << 32}) {
     scalar::normals(expected.data(), first, kNormalGroupsAtOnce, {7, 8});
     for (const float number : expected) CHECK(std::isfinite(number));
-    with_every_isa([&] {
+    in_every_variant([&] {
       std::vector<float> numbers(kNumbers);
       PENSTOCK_PICK(normals)(numbers.data(), first, kNormalGroupsAtOnce, {7, 8});
       CHECK(numbers == expected);
@@ -204,12 +162,12 @@ void normals_count_beyond_32_bits() {
   }
 }
 
-void erasing_stays_inside() {
+TEST(erasing_stays_inside) {
   const Region region{2, 3, 4, 37};
   for (const Layout layout : {Layout::chw, Layout::hwc})
     for (const Element element :
          {Element::uint8, Element::float16, Element::bfloat16, Element::float32})
-      with_every_isa([&] {
+      in_every_variant([&] {
         GuardedOutput target(7, 41, 3, layout, element, nullptr, 5, false);
         std::memset(target.output.data, 0, 1);
         const std::vector<uint8_t> before = target.result();
@@ -225,7 +183,7 @@ void erasing_stays_inside() {
       });
 }
 
-void mixing_sees_partners_as_they_were() {
+TEST(mixing_sees_partners_as_they_were) {
   constexpr int kSlots = 7, kHeight = 5, kWidth = 19;
   constexpr int kElements = 3 * kHeight * kWidth;
   const int partners[kSlots] = {3, 1, 0, 4, 2, 6, 5};  // cycles of five, one and two slots
@@ -236,7 +194,7 @@ void mixing_sees_partners_as_they_were() {
   for (int i = 0; i < kSlots; ++i) mixes[i] = {partners[i], MixKind::blend, 0.3f, 0.7f, {}};
   CHECK(pairs_up(mixes));
 
-  with_every_isa([&] {
+  in_every_variant([&] {
     std::vector<float> batch = before;
     BatchSlots slots;
     slots.first.data = batch.data();
@@ -265,14 +223,3 @@ void mixing_sees_partners_as_they_were() {
 
 }  // namespace
 }  // namespace penstock
-
-int main() {
-  penstock::variants_agree();
-  penstock::blur_needs_something_to_reflect();
-  penstock::blur_is_the_plain_sum();
-  penstock::weights_must_fit_their_kernel();
-  penstock::noise_works_in_place();
-  penstock::normals_count_beyond_32_bits();
-  penstock::erasing_stays_inside();
-  penstock::mixing_sees_partners_as_they_were();
-}

@@ -52,7 +52,7 @@ Jpeg without_segment(const Jpeg& jpeg, uint8_t marker) {
 
 Route route_of(const Jpeg& jpeg) { return read_jpeg_header(jpeg).route; }
 
-void test_plain() {
+TEST_EACH_ISA(plain) {
   const Jpeg jpeg = plain_jpeg();
   const JpegHeader header = read_jpeg_header(jpeg);
   CHECK(header.route == Route::baseline);
@@ -65,7 +65,7 @@ void test_plain() {
   CHECK(route_of(trailing) == Route::baseline);
 }
 
-void test_no_jpeg() {
+TEST_EACH_ISA(no_jpeg) {
   CHECK(route_of({}) == Route::pillow);
   CHECK(route_of({0xFF}) == Route::pillow);
   CHECK(route_of({0xFF, 0xD8, 0xFF}) == Route::pillow);
@@ -75,7 +75,7 @@ void test_no_jpeg() {
   CHECK(route_of(late_start) == Route::pillow);
 }
 
-void test_colour_spaces() {
+TEST_EACH_ISA(colour_spaces) {
   const Jpeg no_jfif = without_segment(plain_jpeg(), 0xE0);
   CHECK(route_of(no_jfif) == Route::baseline);
   const auto adobe = [](char transform) {
@@ -92,7 +92,7 @@ void test_colour_spaces() {
   CHECK(route_of(named) == Route::libjpeg);
 }
 
-void test_odd_headers() {
+TEST_EACH_ISA(odd_headers) {
   const Jpeg jpeg = plain_jpeg();
   const size_t frame = find_segment(jpeg, 0xC0);
   const auto changed = [&jpeg](size_t at, uint8_t value) {
@@ -117,7 +117,7 @@ void test_odd_headers() {
   CHECK(route_of(with_segment(jpeg, 0xCC, "\x49\x10"sv)) == Route::pillow);
 }
 
-void test_odd_entropy_data() {
+TEST_EACH_ISA(odd_entropy_data) {
   const Jpeg jpeg = plain_jpeg();
   const size_t offset = read_jpeg_header(jpeg).entropy_offset;
   const auto inserted = [&](std::initializer_list<uint8_t> bytes) {
@@ -133,7 +133,7 @@ void test_odd_entropy_data() {
   CHECK(route_of(endless) == Route::pillow);
 }
 
-void test_pillow_segments() {
+TEST_EACH_ISA(pillow_segments) {
   const Jpeg jpeg = plain_jpeg();
   CHECK(route_of(with_segment(jpeg, 0xE0, "JFIF\0\1"sv)) == Route::pillow);
   CHECK(route_of(with_segment(jpeg, 0xE2, "ICC_PROFILE\0\1"sv)) == Route::pillow);
@@ -144,7 +144,7 @@ void test_pillow_segments() {
   CHECK(route_of(with_segment(jpeg, 0xEE, "Adobe"sv)) == Route::pillow);
 }
 
-void test_orientation() {
+TEST_EACH_ISA(orientation) {
   constexpr auto little = "Exif\0\0II*\0\x08\0\0\0\1\0\x12\1\3\0\1\0\0\0\6\0\0\0\0\0\0\0"sv;
   constexpr auto big = "Exif\0\0MM\0*\0\0\0\x08\0\1\1\x12\0\3\0\0\0\1\0\x08\0\0\0\0\0\0"sv;
   constexpr auto wild = "Exif\0\0II*\0\x08\0\0\0\1\0\x12\1\3\0\1\0\0\0\x63\0\0\0\0\0\0\0"sv;
@@ -161,7 +161,7 @@ void test_orientation() {
   CHECK(header_with("Exif\0\0none"sv).route == Route::baseline);
 }
 
-void test_entropy_bytes() {
+TEST_EACH_ISA(entropy_bytes) {
   std::mt19937 random(3);
   for (int round = 0; round < 2000; ++round) {
     std::vector<uint8_t> stuffed;
@@ -191,19 +191,3 @@ void test_entropy_bytes() {
 
 }  // namespace
 }  // namespace penstock::testing
-
-int main() {
-  using namespace penstock;
-  using namespace penstock::testing;
-  for (const Isa isa : supported_isas()) {
-    force_isa(isa);
-    test_plain();
-    test_no_jpeg();
-    test_colour_spaces();
-    test_odd_headers();
-    test_odd_entropy_data();
-    test_pillow_segments();
-    test_orientation();
-    test_entropy_bytes();
-  }
-}

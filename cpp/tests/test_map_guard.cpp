@@ -64,7 +64,7 @@ int status_of(Body body) {
   return status;
 }
 
-void what_is_gone_reads_as_zeros() {
+TEST(what_is_gone_reads_as_zeros) {
   Mapped file;
   const GuardedRange guard(file.data(), kPages * page);
   CHECK(file.at(0) == 1 && file.at(kPages * page - 1) == 1 && !guard.is_lost());
@@ -74,7 +74,7 @@ void what_is_gone_reads_as_zeros() {
   CHECK(file.at(3 * page) == 0 && file.at(kPages * page - 1) == 0 && file.at(2 * page) == 1);
 }
 
-void ranges_are_told_apart_and_used_again() {
+TEST(ranges_are_told_apart_and_used_again) {
   Mapped one, other;
   auto first = std::make_unique<GuardedRange>(one.data(), kPages * page);
   const GuardedRange second(other.data(), kPages * page);
@@ -89,7 +89,7 @@ void ranges_are_told_apart_and_used_again() {
   CHECK(!many.front()->is_lost() && !many.back()->is_lost());
 }
 
-void threads_may_meet_the_same_fault() {
+TEST(threads_may_meet_the_same_fault) {
   for (int round = 0; round < 20; ++round) {
     Mapped file;
     const GuardedRange guard(file.data(), kPages * page);
@@ -107,7 +107,7 @@ void threads_may_meet_the_same_fault() {
   }
 }
 
-void a_forked_child_is_guarded_too() {
+TEST(a_forked_child_is_guarded_too) {
   Mapped file;
   const GuardedRange guard(file.data(), kPages * page);
   const int status = status_of([&] {
@@ -120,7 +120,7 @@ void a_forked_child_is_guarded_too() {
 
 void note_and_leave(int) { ::_exit(42); }
 
-void other_faults_go_to_the_handler_before() {
+TEST(other_faults_go_to_the_handler_before) {
   Mapped file, other;
   const GuardedRange guard(file.data(), kPages * page);
   const auto fault = [&] {
@@ -145,7 +145,7 @@ void call_the_kept_one(int number, siginfo_t* info, void* context) {
   if ((kept.sa_flags & SA_SIGINFO) != 0) kept.sa_sigaction(number, info, context);
 }
 
-void a_handler_that_calls_ours_gets_the_fault_only_once() {
+TEST(a_handler_that_calls_ours_gets_the_fault_only_once) {
   Mapped file, other;
   const GuardedRange guard(file.data(), kPages * page);
   const int status = status_of([&] {
@@ -160,7 +160,7 @@ void a_handler_that_calls_ours_gets_the_fault_only_once() {
   CHECK(!WIFEXITED(status) || WEXITSTATUS(status) != 0);  // by the fault, or a sanitizer's report
 }
 
-void a_signal_that_was_sent_ends_the_process() {
+TEST(a_signal_that_was_sent_ends_the_process) {
   Mapped file;
   const GuardedRange guard(file.data(), kPages * page);
   const int status = status_of([] { ::raise(SIGBUS); });
@@ -168,15 +168,3 @@ void a_signal_that_was_sent_ends_the_process() {
 }
 
 }  // namespace
-
-int main() {
-  what_is_gone_reads_as_zeros();
-  ranges_are_told_apart_and_used_again();
-  threads_may_meet_the_same_fault();
-  a_forked_child_is_guarded_too();
-  other_faults_go_to_the_handler_before();
-  a_handler_that_calls_ours_gets_the_fault_only_once();
-  a_signal_that_was_sent_ends_the_process();
-  std::puts("map guard: 7 passed");
-  return 0;
-}

@@ -8,7 +8,7 @@
 #include "check.h"
 #include "engine/move_masks.h"
 #include "engine/run_sample.h"
-#include "kernels/mask/gather.h"
+#include "kernels/mask/mask_map.h"
 #include "kernels/mask/runs.h"
 #include "random_image.h"
 
@@ -78,7 +78,7 @@ std::vector<int32_t> random_axis(Draw& draw, int count, int size) {
   return places;
 }
 
-void runs_are_drawn_as_the_scalar_version_draws_them() {
+TEST(runs_are_drawn_as_the_scalar_version_draws_them) {
   RunDrawer drawer;
   for (unsigned seed = 0; seed < 2000; ++seed) {
     Draw draw(seed);
@@ -144,25 +144,33 @@ Step random_step(Draw& draw, int& height, int& width) {
 Effect random_warp(Draw& draw, int32_t after_step, int& height, int& width) {
   const auto part = [&] { return draw.between(-150, 150) / 100.0; };
   Effect effect{EffectKind::affine, after_step, height, width, {}};
-  double* numbers = effect.numbers;
+  Parameters<EffectKind::affine> affine{};
   switch (draw.between(0, 3)) {
-    case 0:  // elastic
+    case 0: {
+      Parameters<EffectKind::elastic> elastic{};
+      elastic.alpha_across = elastic.alpha_down = 10;
+      elastic.sigma_across = elastic.sigma_down = 1;
+      elastic.key[0] = draw.between(0, 1000);
       effect.kind = EffectKind::elastic;
-      numbers[0] = numbers[1] = 10;
-      numbers[2] = numbers[3] = 1;
-      numbers[6] = draw.between(0, 1000);
+      write_parameters<EffectKind::elastic>(effect.numbers, elastic);
       return effect;
-    case 1:  // perspective
+    }
+    case 1: {
+      Parameters<EffectKind::perspective> perspective{};
+      for (int i = 0; i < 6; ++i) perspective.matrix[i] = part();
+      perspective.matrix[6] = perspective.matrix[7] = part() / 50;
       effect.kind = EffectKind::perspective;
-      for (int i = 0; i < 6; ++i) numbers[i] = part();
-      numbers[6] = numbers[7] = part() / 50;
+      write_parameters<EffectKind::perspective>(effect.numbers, perspective);
       break;
+    }
     case 2:  // a scale
-      numbers[0] = numbers[4] = 0.5 + draw.between(0, 100) / 100.0;
-      numbers[2] = numbers[5] = part();
+      affine.matrix[0] = affine.matrix[4] = 0.5 + draw.between(0, 100) / 100.0;
+      affine.matrix[2] = affine.matrix[5] = part();
+      write_parameters<EffectKind::affine>(effect.numbers, affine);
       break;
     default:
-      for (int i = 0; i < 6; ++i) numbers[i] = part();
+      for (double& number : affine.matrix) number = part();
+      write_parameters<EffectKind::affine>(effect.numbers, affine);
   }
   height = effect.height = draw.between(1, 40);
   width = effect.width = draw.between(1, 40);
@@ -206,7 +214,7 @@ void compare_with_image(const Program& program, const RandomImage& image, MaskSc
     for (size_t c = 0; c < 3; ++c) CHECK(moved[c * pixels + i] == expected[3 * i + c]);
 }
 
-void maps_follow_the_image() {
+TEST(maps_follow_the_image) {
   MaskScratch scratch;
   for (unsigned seed = 0; seed < 1500; ++seed) {
     Draw draw(seed);
@@ -223,7 +231,7 @@ void maps_follow_the_image() {
   }
 }
 
-void images_with_more_pixels_than_24_bits_count() {
+TEST(images_with_more_pixels_than_24_bits_count) {
   Draw draw(1);
   const int side = 4100;
   const RandomImage image(draw, side, side, 3);
@@ -238,7 +246,7 @@ void images_with_more_pixels_than_24_bits_count() {
 }
 
 /// Whatever the bytes say, there is an Error or a mask of the right size.
-void damaged_bytes_are_refused_or_drawn() {
+TEST(damaged_bytes_are_refused_or_drawn) {
   MaskScratch scratch;
   for (unsigned seed = 0; seed < 3000; ++seed) {
     Draw draw(seed);
@@ -283,7 +291,7 @@ bool is_refused(Body body) {
   return false;
 }
 
-void what_does_not_fit_is_refused() {
+TEST(what_does_not_fit_is_refused) {
   MaskScratch scratch;
   Step step{};
   step.crop_height = step.resize_height = step.window_height = 4;
@@ -312,13 +320,3 @@ void what_does_not_fit_is_refused() {
 }
 
 }  // namespace
-
-int main() {
-  runs_are_drawn_as_the_scalar_version_draws_them();
-  maps_follow_the_image();
-  images_with_more_pixels_than_24_bits_count();
-  damaged_bytes_are_refused_or_drawn();
-  what_does_not_fit_is_refused();
-  std::puts("masks: 5 passed");
-  return 0;
-}

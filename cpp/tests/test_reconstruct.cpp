@@ -60,7 +60,7 @@ void check_idct(const Reconstruction& variant, std::mt19937& random, int blocks,
     CHECK(std::all_of(block.at, block.at + 64, [](int16_t value) { return value == 0; }));
 }
 
-void test_idct() {
+TEST(idct) {
   std::mt19937 random(1);
   for (const Reconstruction& variant : variants())
     for (const Fill fill : {fill_random, fill_extreme, fill_sparse, fill_dc, fill_row0})
@@ -71,7 +71,7 @@ void test_idct() {
 }
 
 /// Values around the limit at which libjpeg's shortcut for row 0 starts to differ.
-void test_idct_around_row0_limit() {
+TEST(idct_around_row0_limit) {
   std::mt19937 random(2);
   for (const Reconstruction& variant : variants())
     for (int value = 8189; value <= 8194; ++value)
@@ -109,7 +109,7 @@ Planes needed_for(const Planes& whole, const Region& region) {
   return part;
 }
 
-void test_rgb_windows() {
+TEST(rgb_windows) {
   std::mt19937 random(3);
   const auto draw = [&random](int low, int high) {
     return std::uniform_int_distribution<int>(low, high)(random);
@@ -148,7 +148,7 @@ void test_rgb_windows() {
 }
 
 /// All combinations of luma, blue and red chroma.
-void test_all_colours() {
+TEST(all_colours) {
   Planes planes;
   for (Plane& plane : planes.plane) {
     plane.bytes.resize(256 + 2 * kRowSlack);
@@ -169,18 +169,10 @@ void test_all_colours() {
     }
 }
 
-void test_can_upsample() {
+TEST(can_upsample) {
   CHECK(can_upsample(1, 1) && can_upsample(2, 2) && can_upsample(4, 1) && can_upsample(3, 4));
   CHECK(!can_upsample(0, 1) && !can_upsample(1, 0) && !can_upsample(5, 1) && !can_upsample(-1, 2));
 }
 
 }  // namespace
 }  // namespace penstock::testing
-
-int main() {
-  penstock::testing::test_idct();
-  penstock::testing::test_idct_around_row0_limit();
-  penstock::testing::test_rgb_windows();
-  penstock::testing::test_all_colours();
-  penstock::testing::test_can_upsample();
-}

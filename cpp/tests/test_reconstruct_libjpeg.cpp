@@ -1,38 +1,19 @@
 // The scalar reconstruction against libjpeg-turbo itself, from the same coefficients.
 #include <cstddef>
-#include <cstdio>
-#include <cstdlib>
 
 #include "check.h"
 #include "codec/reconstruct.h"
 #include "coefficient_image.h"
-
-// After <cstdio>, whose FILE it uses without declaring it.
-#include <jpeglib.h>
+#include "make_jpeg.h"
 
 namespace penstock::testing {
 namespace {
 
-/// libjpeg remarks on 16-bit quantisers.
-void ignore_message(j_common_ptr) {}
-
 std::vector<uint8_t> write_jpeg(const CoefficientImage& image) {
-  jpeg_compress_struct compress;
-  jpeg_error_mgr errors;
-  compress.err = jpeg_std_error(&errors);
-  errors.output_message = ignore_message;
-  jpeg_create_compress(&compress);
-  unsigned char* bytes = nullptr;
-  unsigned long size = 0;
-  jpeg_mem_dest(&compress, &bytes, &size);
+  Compressor compressor(image.height, image.width, 3, JCS_YCbCr);
+  jpeg_compress_struct& compress = compressor.info;
 
-  compress.image_height = image.height;
-  compress.image_width = image.width;
-  compress.input_components = 3;
-  compress.in_color_space = JCS_YCbCr;
-  jpeg_set_defaults(&compress);
-
-  // One scan a component, because an interleaved scan may hold ten blocks an MCU at most.
+  // One scan per component, because an interleaved scan may hold ten blocks per MCU at most.
   jpeg_scan_info scans[3] = {};
   jvirt_barray_ptr arrays[3];
   for (int c = 0; c < 3; ++c) {
@@ -65,11 +46,7 @@ std::vector<uint8_t> write_jpeg(const CoefficientImage& image) {
       std::copy_n(from.coefficients.data() + y * row_size, row_size, rows[0][0]);
     }
   }
-  jpeg_finish_compress(&compress);
-  jpeg_destroy_compress(&compress);
-  std::vector<uint8_t> result(bytes, bytes + size);
-  std::free(bytes);
-  return result;
+  return compressor.finish();
 }
 
 /// Rows of red, green and blue bytes, as to_rgb gives them.
@@ -77,7 +54,7 @@ std::vector<uint8_t> decode(const std::vector<uint8_t>& jpeg, int width) {
   jpeg_decompress_struct decompress;
   jpeg_error_mgr errors;
   decompress.err = jpeg_std_error(&errors);
-  errors.output_message = ignore_message;
+  errors.output_message = [](j_common_ptr) {};  // remarks on wide quantisers
   jpeg_create_decompress(&decompress);
   jpeg_mem_src(&decompress, jpeg.data(), jpeg.size());
   jpeg_read_header(&decompress, TRUE);
@@ -106,7 +83,7 @@ void check_image(std::mt19937& random, int height, int width, const Sampling (&f
 
 constexpr Content kContents[] = {Content::plain, Content::dense, Content::hostile, Content::row0};
 
-void test_samplings_and_odd_sizes() {
+TEST(samplings_and_odd_sizes) {
   const Sampling samplings[][3] = {
       {{1, 1}, {1, 1}, {1, 1}}, {{2, 1}, {1, 1}, {1, 1}}, {{1, 2}, {1, 1}, {1, 1}},
       {{2, 2}, {1, 1}, {1, 1}}, {{4, 1}, {1, 1}, {1, 1}}, {{1, 4}, {1, 1}, {1, 1}},
@@ -122,7 +99,7 @@ void test_samplings_and_odd_sizes() {
         check_image(random, height, width, factors, kContents[random() % std::size(kContents)]);
 }
 
-void test_many_blocks() {
+TEST(many_blocks) {
   const Sampling factors[3] = {{1, 1}, {1, 1}, {1, 1}};
   std::mt19937 random(2);
   for (const Content content : kContents) check_image(random, 512, 512, factors, content);
@@ -130,8 +107,3 @@ void test_many_blocks() {
 
 }  // namespace
 }  // namespace penstock::testing
-
-int main() {
-  penstock::testing::test_samplings_and_odd_sizes();
-  penstock::testing::test_many_blocks();
-}

@@ -64,10 +64,10 @@ std::vector<uint8_t> run(ResampleScratch& scratch, const ResizeSpec& spec, const
   return target.result();
 }
 
-void variants_equal_scalar(unsigned seeds) {
+TEST(variants_equal_scalar) {
   const FinalPass pass = imagenet_pass();
   ResampleScratch scratch;  // shared, so that what one image leaves behind meets the next
-  for (unsigned seed = 0; seed < seeds; ++seed) {
+  for (unsigned seed = 0; seed < 600; ++seed) {
     Draw draw(seed);
     const ResizeSpec spec = draw_spec(draw);
     const RandomImage image(draw, spec.in_height, spec.in_width, spec.in_channels);
@@ -101,9 +101,9 @@ std::vector<uint8_t> resize_plain(const ResizeSpec& spec, const RandomImage& ima
 }
 
 // A window is cut from, and a mirrored result is mirrored from, the whole result.
-void windows_and_mirrors_show_the_whole(unsigned seeds) {
+TEST(windows_and_mirrors_show_the_whole) {
   force_isa(Isa::scalar);
-  for (unsigned seed = 0; seed < seeds; ++seed) {
+  for (unsigned seed = 0; seed < 60; ++seed) {
     Draw draw(seed);
     const ResizeSpec spec = draw_spec(draw);
     const RandomImage image(draw, spec.in_height, spec.in_width, spec.in_channels);
@@ -124,7 +124,7 @@ void windows_and_mirrors_show_the_whole(unsigned seeds) {
   }
 }
 
-void equal_sizes_are_a_copy() {
+TEST(equal_sizes_are_a_copy) {
   Draw draw(7);
   const RandomImage image(draw, 37, 53, 3);
   for (const Filter filter : kFilters)
@@ -135,7 +135,7 @@ void equal_sizes_are_a_copy() {
 }
 
 // The same sizes again, and then only the instruction set or the mirroring changed.
-void tables_are_not_used_for_another_resize() {
+TEST(tables_are_not_used_for_another_resize) {
   Draw draw(5);
   const RandomImage image(draw, 90, 70, 3);
   const ResizeSpec straight{90, 70, 3, 33, 44, {0, 0, 33, 44}, Filter::bicubic};
@@ -150,7 +150,7 @@ void tables_are_not_used_for_another_resize() {
     }
 }
 
-void huge_sides_work_in_every_variant() {
+TEST(huge_sides_work_in_every_variant) {
   Draw draw(11);
   const RandomImage wide(draw, 2, 60000, 1);
   const RandomImage tall(draw, 60000, 2, 1);
@@ -172,11 +172,3 @@ void huge_sides_work_in_every_variant() {
 
 }  // namespace
 }  // namespace penstock
-
-int main() {
-  penstock::variants_equal_scalar(600);
-  penstock::windows_and_mirrors_show_the_whole(60);
-  penstock::equal_sizes_are_a_copy();
-  penstock::tables_are_not_used_for_another_resize();
-  penstock::huge_sides_work_in_every_variant();
-}

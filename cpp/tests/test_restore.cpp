@@ -55,7 +55,7 @@ void check_codings(JpegSpec spec, unsigned seed) {
       }
 }
 
-void test_samplings() {
+TEST(samplings) {
   unsigned seed = 0;
   for (const Factors& factors : kFactors)
     for (const auto& [height, width] : {std::pair{1, 1}, {17, 33}, {70, 101}}) {
@@ -66,7 +66,7 @@ void test_samplings() {
   CHECK(seed > 3 * 8);
 }
 
-void test_gray_and_rgb() {
+TEST(gray_and_rgb) {
   JpegSpec spec = spec_of(45, 77, kFactors[0]);
   spec.stored_as_rgb = true;
   check_codings(spec, 1);
@@ -75,7 +75,7 @@ void test_gray_and_rgb() {
   check_codings(spec, 2);
 }
 
-void test_qualities() {
+TEST(qualities) {
   JpegSpec spec = spec_of(64, 96, kFactors[3]);
   for (const int quality : {1, 30, 75, 100})
     for (const int noise : {0, 128}) {
@@ -85,7 +85,7 @@ void test_qualities() {
     }
 }
 
-void test_instruction_sets() {
+TEST(instruction_sets) {
   const Isa before = active_isa();
   for (const Isa isa : supported_isas()) {
     force_isa(isa);
@@ -94,7 +94,7 @@ void test_instruction_sets() {
   force_isa(before);
 }
 
-void test_bytes_outside_the_scan() {
+TEST(bytes_outside_the_scan) {
   Bytes jpeg = make_jpeg(spec_of(20, 30, kFactors[0]), 4);
   const Bytes comment = {0xFF, kCom, 0, 6, 'p', 'e', 'n', 0};
   jpeg.insert(jpeg.begin() + 2, comment.begin(), comment.end());
@@ -104,7 +104,7 @@ void test_bytes_outside_the_scan() {
   check_identical(jpeg);
 }
 
-void test_standard_headers_become_small() {
+TEST(standard_headers_become_small) {
   constexpr size_t kMostSectionBytes = 64;
   for (const int quality : {50, 75, 90, 95}) {
     JpegSpec spec = spec_of(375, 500, kFactors[3]);
@@ -123,7 +123,7 @@ Bytes with_padding(Bytes jpeg, int bits, int padding) {
   return jpeg;
 }
 
-void test_padding_bits() {
+TEST(padding_bits) {
   int tried = 0;
   for (unsigned seed = 0; seed < 40; ++seed) {
     const Bytes jpeg = make_jpeg(spec_of(16, 16, kFactors[0]), seed);
@@ -138,7 +138,7 @@ void test_padding_bits() {
   CHECK(tried > 4);
 }
 
-void test_arithmetic_coding_keeps_the_pixels() {
+TEST(arithmetic_coding_keeps_the_pixels) {
   JpegSpec spec = spec_of(50, 50, kFactors[3]);
   spec.arithmetic = true;
   for (const bool progressive : {false, true}) {
@@ -152,14 +152,3 @@ void test_arithmetic_coding_keeps_the_pixels() {
 }
 
 }  // namespace
-
-int main() {
-  test_samplings();
-  test_gray_and_rgb();
-  test_qualities();
-  test_instruction_sets();
-  test_bytes_outside_the_scan();
-  test_standard_headers_become_small();
-  test_padding_bits();
-  test_arithmetic_coding_keeps_the_pixels();
-}

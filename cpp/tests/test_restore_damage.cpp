@@ -37,7 +37,7 @@ std::vector<Bytes> sample_jpegs() {
   return jpegs;
 }
 
-void test_records_round_trip() {
+TEST(records_round_trip) {
   for (const Bytes& jpeg : sample_jpegs()) {
     RecordScratch scratch;
     Bytes file;
@@ -46,7 +46,7 @@ void test_records_round_trip() {
   }
 }
 
-void test_flipped_bits() {
+TEST(flipped_bits) {
   std::mt19937 random(7);
   RecordScratch scratch;
   for (const Bytes& jpeg : sample_jpegs()) {
@@ -60,7 +60,7 @@ void test_flipped_bits() {
   }
 }
 
-void test_cut_sections() {
+TEST(cut_sections) {
   for (const Bytes& jpeg : sample_jpegs()) {
     RestoreSection section;
     CHECK(take_literals(section.literals, jpeg) == nullptr);
@@ -76,7 +76,7 @@ void test_cut_sections() {
   }
 }
 
-void test_hostile_sizes() {
+TEST(hostile_sizes) {
   for (const Bytes& bytes :
        {Bytes{0, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0x7F, 0, 3, 0},
         Bytes{0, 0xFF, 0xFF, 0xFF, 0xFF, 0x0F, 0, 3, 0},
@@ -88,7 +88,7 @@ void test_hostile_sizes() {
 }
 
 /// Literals with damaged segments, on coefficients that fit the frame.
-void test_damaged_literals() {
+TEST(damaged_literals) {
   std::mt19937 random(8);
   RecordScratch scratch;
   for (const Bytes& jpeg : sample_jpegs()) {
@@ -108,13 +108,13 @@ void test_damaged_literals() {
 }
 
 /// Part of the format: sections that were written with it must stay readable.
-void test_dictionary_never_changes() {
+TEST(dictionary_never_changes) {
   const Bytes& dictionary = header_dictionary();
   CHECK(dictionary.size() == 14464);
   CHECK(crc32(0, dictionary.data(), static_cast<uInt>(dictionary.size())) == 0x1568D98B);
 }
 
-void test_patches() {
+TEST(patches) {
   const Bytes rebuilt = {1, 2, 3, 4, 5, 6};
   const Bytes original = {1, 9, 9, 4, 5, 8};
   Bytes patches;
@@ -128,7 +128,7 @@ void test_patches() {
     CHECK(!apply_patches(file, bad));
 }
 
-void test_what_is_no_dct() {
+TEST(what_is_no_dct) {
   RecordScratch scratch;
   for (const Bytes& bytes : {Bytes{}, Bytes{0xFF, 0xD8, 0xFF}, Bytes(100, 0)}) {
     const JpegRecord record = encode_record(bytes, scratch);
@@ -142,14 +142,3 @@ void test_what_is_no_dct() {
 }
 
 }  // namespace
-
-int main() {
-  test_records_round_trip();
-  test_flipped_bits();
-  test_cut_sections();
-  test_hostile_sizes();
-  test_damaged_literals();
-  test_dictionary_never_changes();
-  test_patches();
-  test_what_is_no_dct();
-}

@@ -6,6 +6,8 @@
 namespace penstock::testing {
 namespace {
 
+TileScratch scratch;  // shared, so that what one image leaves behind meets the next
+
 bool are_same(const penstock::CoefficientImage& a, const penstock::CoefficientImage& b) {
   if (a.height != b.height || a.width != b.width || a.components != b.components ||
       a.colour != b.colour)
@@ -18,8 +20,7 @@ bool are_same(const penstock::CoefficientImage& a, const penstock::CoefficientIm
 }
 
 /// Coefficients come back; all variants give the scalar one's pixels.
-void check_image(std::mt19937& random, const penstock::CoefficientImage& image,
-                 TileScratch& scratch) {
+void check_image(std::mt19937& random, const penstock::CoefficientImage& image) {
   const std::vector<uint8_t> record = record_of(image);
   const Region part = random_region(random, image.height, image.width);
   Pixels expected, expected_part;
@@ -37,7 +38,7 @@ void check_image(std::mt19937& random, const penstock::CoefficientImage& image,
   }
 }
 
-void test_random_coefficients(TileScratch& scratch) {
+TEST(random_coefficients) {
   std::mt19937 random(1);
   const int sides[] = {1, 2, 7, 8, 9, 16, 17, 31, 40, 65, 130};
   const auto side = [&] { return sides[random() % std::size(sides)]; };
@@ -45,13 +46,11 @@ void test_random_coefficients(TileScratch& scratch) {
     for (const Factors& factors : kFactors)
       for (const Colour colour : {Colour::ycbcr, Colour::rgb, Colour::gray})
         if (colour != Colour::gray || &factors == kFactors)
-          check_image(random,
-                      random_coefficients(random, side(), side(), factors, colour,
-                                          1 + static_cast<int>(random() % 15)),
-                      scratch);
+          check_image(random, random_coefficients(random, side(), side(), factors, colour,
+                                                  1 + static_cast<int>(random() % 15)));
 }
 
-void test_extremes(TileScratch& scratch) {
+TEST(extremes) {
   std::mt19937 random(2);
   for (const int value : {1, -1, 127, -127, 128, -128, 32767, -32767}) {
     penstock::CoefficientImage image =
@@ -62,9 +61,9 @@ void test_extremes(TileScratch& scratch) {
       coefficients[0] = -32768;
       coefficients[64] = 32767;
     }
-    check_image(random, image, scratch);
+    check_image(random, image);
     image.component[1].coefficients.assign(image.component[1].coefficients.size(), 0);
-    check_image(random, image, scratch);
+    check_image(random, image);
     image.component[0].coefficients[5] = -32768;
     std::vector<uint8_t> record;
     CHECK(encode_tiles(record, image) != nullptr);
@@ -72,8 +71,7 @@ void test_extremes(TileScratch& scratch) {
 }
 
 /// All of the decoders: libjpeg's pixels, and decode_baseline's at reduced sizes.
-void check_jpeg(std::mt19937& random, const JpegSpec& spec, TileScratch& scratch,
-                DecodeScratch& jpeg_scratch) {
+void check_jpeg(std::mt19937& random, const JpegSpec& spec, DecodeScratch& jpeg_scratch) {
   const std::vector<uint8_t> jpeg = make_jpeg(spec, static_cast<unsigned>(random()));
   const std::vector<uint8_t> record = record_of(coefficients_of(jpeg));
   CollectRows reference;
@@ -96,7 +94,7 @@ void check_jpeg(std::mt19937& random, const JpegSpec& spec, TileScratch& scratch
   }
 }
 
-void test_jpegs(TileScratch& scratch) {
+TEST(jpegs) {
   std::mt19937 random(3);
   DecodeScratch jpeg_scratch;
   for (const Factors& factors : kFactors)
@@ -111,11 +109,11 @@ void test_jpegs(TileScratch& scratch) {
             spec.components = 3;
             spec.stored_as_rgb = true;
           }
-          check_jpeg(random, spec, scratch, jpeg_scratch);
+          check_jpeg(random, spec, jpeg_scratch);
         }
 }
 
-void test_restore_section(TileScratch& scratch) {
+TEST(restore_section) {
   std::mt19937 random(4);
   const penstock::CoefficientImage image =
       random_coefficients(random, 9, 9, kFactors[0], Colour::ycbcr, 4);
@@ -132,7 +130,7 @@ void test_restore_section(TileScratch& scratch) {
 }
 
 /// The example of docs/format-tiles.md.
-void test_worked_example() {
+TEST(worked_example) {
   penstock::CoefficientImage image;
   image.height = 8;
   image.width = 16;
@@ -157,12 +155,3 @@ void test_worked_example() {
 
 }  // namespace
 }  // namespace penstock::testing
-
-int main() {
-  penstock::TileScratch scratch;
-  penstock::testing::test_random_coefficients(scratch);
-  penstock::testing::test_extremes(scratch);
-  penstock::testing::test_jpegs(scratch);
-  penstock::testing::test_restore_section(scratch);
-  penstock::testing::test_worked_example();
-}

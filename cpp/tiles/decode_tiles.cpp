@@ -2,9 +2,8 @@
 
 #include <algorithm>
 
-#include "codec/reduced_idct.h"
-#include "codec/region_plan.h"
-#include "codec/sparse_idct.h"
+#include "codec/reconstruct.h"
+#include "codec/region_output.h"
 #include "codec/zigzag.h"
 #include "tiles/tile_scratch.h"
 
@@ -38,8 +37,8 @@ Frame frame_of(const TileImage& image, int scale) {
 /// One region of one image, a row of tiles at a time.
 class TileDecoder {
  public:
-  TileDecoder(RowSink& sink, const TileImage& image, const Region& region,
-              TileScratch::State& state, int scale)
+  TileDecoder(RowSink& sink, const TileImage& image, const Region& region, TileState& state,
+              int scale)
       : image_(image),
         grid_(image.grid()),
         frame_(frame_of(image, scale)),
@@ -177,7 +176,7 @@ void TileDecoder::transform_group(uint8_t* plane, ptrdiff_t stride, int c, int f
 
 DecodeResult decode_tiles(RowSink& sink, const TileImage& image, const Region& region,
                           TileScratch& scratch, int scale) {
-  TileDecoder decoder(sink, image, region, *scratch.state, scale);
+  TileDecoder decoder(sink, image, region, scratch.state(), scale);
   if (const char* problem = decoder.run()) return {DecodeStatus::failed, problem};
   return {};
 }

@@ -1,9 +1,8 @@
 // From a `dct` record to pixels, or back to coefficients.
 #pragma once
 
-#include <memory>
-
 #include "base/image.h"
+#include "base/scratch.h"
 #include "codec/coefficient_image.h"
 #include "codec/jpeg_decode.h"
 #include "tiles/tile_image.h"
@@ -11,15 +10,8 @@
 namespace penstock {
 
 /// A worker's recycled symbols, planes and bands.
-class TileScratch {
- public:
-  TileScratch();
-  ~TileScratch();
-  TileScratch(TileScratch&&) noexcept;
-
-  struct State;
-  std::unique_ptr<State> state;
-};
+struct TileState;
+using TileScratch = Scratch<TileState>;
 
 /// Sends `region` to `sink` (one channel for gray, else RGB): the pixels that a full decode of the
 /// JPEG by libjpeg would have; or, with a `scale` of 2, 4 or 8, those of decode_baseline. Requires

@@ -37,7 +37,7 @@ const char* read_tiles(CoefficientImage& coefficients, const TileImage& image,
   }
   allocate_blocks(coefficients);
 
-  TileSymbols& symbols = scratch.state->symbols;
+  TileSymbols& symbols = scratch.state().symbols;
   const auto unpack = PENSTOCK_PICK(unpack_tile);
   const uint8_t* tile = image.tile_row(0);
   for (int row = 0; row < grid.rows(); ++row)

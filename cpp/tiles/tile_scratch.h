@@ -7,7 +7,7 @@
 
 namespace penstock {
 
-struct TileScratch::State {
+struct TileState {
   TileSymbols symbols{};
   alignas(64) int16_t coefficients[64 * kBlockGroup] = {};  // zero between uses
   RegionBuffers region;

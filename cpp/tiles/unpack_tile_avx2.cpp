@@ -1,6 +1,7 @@
 // Unpacking a tile eight values at a time.
 #include <immintrin.h>
 
+#include "codec/expand_table.h"
 #include "tiles/tile_reader.h"
 
 namespace penstock::avx2 {
@@ -25,22 +26,6 @@ void take_fields(TileSymbols& symbols, TileCursor& cursor, const TileHead& head,
     cursor.bit = ends_bit + blocks.count() * end_width;
   }
 }
-
-/// For each byte of a mask: which of the next bytes goes where, or none.
-struct ExpandTable {
-  uint8_t at[256][8];
-};
-
-constexpr ExpandTable make_expand_table() {
-  ExpandTable table{};
-  for (int mask = 0; mask < 256; ++mask) {
-    uint8_t next = 0;
-    for (int bit = 0; bit < 8; ++bit) table.at[mask][bit] = mask >> bit & 1 ? next++ : 0x80;
-  }
-  return table;
-}
-
-alignas(64) constexpr ExpandTable kExpand = make_expand_table();
 
 [[gnu::always_inline]] inline __m128i load8(const uint8_t* bytes) {
   return _mm_loadl_epi64(reinterpret_cast<const __m128i*>(bytes));

@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from penstock.analysis.analyze import analyze
     from penstock.analysis.measure import Effort
     from penstock.analysis.result import Analysis
+    from penstock.data.open_data import open_data
     from penstock.demo.sample_set import make_sample_set
     from penstock.errors import (
         AnalysisError,
@@ -65,6 +66,7 @@ __all__ = [
     "explain_translation",
     "inspect",
     "make_sample_set",
+    "open_data",
     "open_file_list",
     "open_image_folder",
     "open_labels_file",
@@ -89,6 +91,7 @@ _HOME = {
     "explain_translation": "penstock.translation.accelerate",
     "analyze": "penstock.analysis.analyze",
     "inspect": "penstock.packing.inspect",
+    "open_data": "penstock.data.open_data",
     "open_file_list": "penstock.sources",
     "open_image_folder": "penstock.sources",
     "open_labels_file": "penstock.sources",

@@ -3,11 +3,202 @@ penstock's native core. Use the penstock package; nothing here is public.
 """
 
 from collections.abc import Sequence
+import enum
 from typing import Annotated
 
 import numpy
 from numpy.typing import NDArray
 
+
+class Effect(enum.IntEnum):
+    """What is done to an image; cpp/base/effects.def tells more."""
+
+    NONE = 0
+
+    BRIGHTNESS = 1
+
+    CONTRAST = 2
+
+    SATURATION = 3
+
+    HUE = 4
+
+    SHARPNESS = 5
+
+    POSTERIZE = 6
+
+    SOLARIZE = 7
+
+    SOLARIZE_ADD = 8
+
+    INVERT = 9
+
+    AUTOCONTRAST = 10
+
+    EQUALIZE = 11
+
+    GRAYSCALE = 12
+
+    PERMUTE_CHANNELS = 13
+
+    AFFINE = 14
+
+    PERSPECTIVE = 15
+
+    GAUSSIAN_BLUR = 16
+
+    GAUSSIAN_NOISE = 17
+
+    ERASE = 18
+
+    ELASTIC = 19
+
+    MIX_BEGIN = 20
+
+    MIX_ADD = 21
+
+    MIX_END = 22
+
+class EffectFamily(enum.IntEnum):
+    """What kind of thing an effect does."""
+
+    NONE = 0
+
+    COLOUR = 1
+
+    FILTER = 2
+
+    WARP = 3
+
+    MIX = 4
+
+class StepColumn(enum.IntEnum):
+    """The fields of a step; cpp/engine/program.h tells more."""
+
+    PAD_LEFT = 0
+
+    PAD_TOP = 1
+
+    PAD_RIGHT = 2
+
+    PAD_BOTTOM = 3
+
+    PAD_MODE = 4
+
+    PAD_FILL = 5
+
+    CROP_TOP = 6
+
+    CROP_LEFT = 7
+
+    CROP_HEIGHT = 8
+
+    CROP_WIDTH = 9
+
+    RESIZE_HEIGHT = 10
+
+    RESIZE_WIDTH = 11
+
+    FILTER = 12
+
+    VERTICAL_FIRST = 13
+
+    WINDOW_TOP = 14
+
+    WINDOW_LEFT = 15
+
+    WINDOW_HEIGHT = 16
+
+    WINDOW_WIDTH = 17
+
+    FLIP_HORIZONTAL = 18
+
+    FLIP_VERTICAL = 19
+
+    DCT_SCALE = 20
+
+class PadMode(enum.IntEnum):
+    """How a border is filled."""
+
+    CONSTANT = 0
+
+    EDGE = 1
+
+    REFLECT = 2
+
+    SYMMETRIC = 3
+
+class Element(enum.IntEnum):
+    """The type of one value of a batch."""
+
+    UINT8 = 0
+
+    FLOAT16 = 1
+
+    BFLOAT16 = 2
+
+    FLOAT32 = 3
+
+class MixKind(enum.IntEnum):
+    """How an image takes part of another."""
+
+    NONE = 0
+
+    BLEND = 1
+
+    PASTE = 2
+
+class Storage(enum.IntEnum):
+    """
+    How a record holds its image. All but DEFLATED stand in packed files so; that is RAW, compressed.
+    """
+
+    JPEG = 0
+
+    DCT = 1
+
+    RAW = 2
+
+    DEFLATED = 3
+
+class Route(enum.IntEnum):
+    """Who decodes an image."""
+
+    BASELINE = 0
+
+    LIBJPEG = 1
+
+    PILLOW = 2
+
+class Status(enum.IntEnum):
+    """What became of an image when it was decoded."""
+
+    OK = 0
+
+    IRREGULAR = 1
+
+    WARNED = 2
+
+    FAILED = 3
+
+EFFECT_NUMBERS: int = 32
+
+FINISHED: int = -1
+
+def effect_table() -> list[tuple[Effect, EffectFamily, list[tuple[str, int, bool]]]]:
+    """
+    All effects: each with its family, and the name and count of its parameters and whether they may be left out.
+    """
+
+class Format:
+    """How batch slots are written."""
+
+    def __init__(self, element: Element, layout: str, scale: float, mean: Sequence[float], std: Sequence[float], divisor: float = 1.0, gain: Sequence[float] = [1.0, 1.0, 1.0]) -> None: ...
+
+class Programs:
+    """What is done to some samples."""
+
+    def __init__(self, steps: Annotated[NDArray[numpy.int32], dict(shape=(None, None, None), order='C', device='cpu', writable=False)], step_counts: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], effect_heads: Annotated[NDArray[numpy.int32], dict(shape=(None, None), order='C', device='cpu', writable=False)], effect_numbers: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], effect_counts: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> None: ...
 
 def force_isa(name: str) -> None:
     """Use the kernels of this instruction set: scalar, avx2 or avx512."""
@@ -76,20 +267,6 @@ class BatchRing:
     def made(self) -> int:
         """Buffers ever made."""
 
-STEP_FIELDS: int = 21
-
-class Format:
-    """How batch slots are written."""
-
-    def __init__(self, element: int, layout: str, scale: float, mean: Sequence[float], std: Sequence[float], divisor: float = 1.0, gain: Sequence[float] = [1.0, 1.0, 1.0]) -> None: ...
-
-EFFECT_NUMBERS: int = 32
-
-class Programs:
-    """What is done to some samples."""
-
-    def __init__(self, steps: Annotated[NDArray[numpy.int32], dict(shape=(None, None, None), order='C', device='cpu', writable=False)], step_counts: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], effect_heads: Annotated[NDArray[numpy.int32], dict(shape=(None, None), order='C', device='cpu', writable=False)], effect_numbers: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], effect_counts: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> None: ...
-
 class Engine:
     """Threads that read files and fill batches."""
 
@@ -97,24 +274,24 @@ class Engine:
 
     def close(self) -> None:
         """
-        End the threads, after what is under way. Chunks can only be let go of afterwards.
+        End the threads, after what is under way. Parts can only be let go of afterwards.
         """
 
     @property
     def workers(self) -> int: ...
 
-    def fetch(self, rank: int, paths: Sequence[bytes]) -> Chunk:
+    def fetch(self, rank: int, paths: Sequence[bytes]) -> EnginePart:
         """Start to read these files and their headers."""
 
-    def begin(self, rank: int, count: int) -> Chunk:
-        """Items without a file, for pixels that are set."""
+    def begin(self, rank: int, count: int) -> EnginePart:
+        """Samples without a file, for pixels that are set."""
 
-    def open_records(self, rank: int, memory: object, addresses: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], sizes: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], storages: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], heights: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], widths: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> Chunk:
+    def open_mapped(self, rank: int, memory: object, addresses: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], sizes: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], storages: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], heights: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], widths: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> EnginePart:
         """
-        Take records that lie in `memory`, which stays alive as long; nothing is read yet.
+        Take samples that lie in `memory`, which stays alive as long; nothing is read yet.
         """
 
-class Chunk:
+class EnginePart:
     """Samples that are read and run together."""
 
     def wait(self, timeout_s: float) -> bool:
@@ -141,29 +318,29 @@ class Chunk:
     @property
     def status(self) -> NDArray[numpy.int32]: ...
 
-    def problem(self, item: int) -> str: ...
+    def problem(self, sample: int) -> str: ...
 
-    def reason(self, item: int) -> str: ...
+    def reason(self, sample: int) -> str: ...
 
-    def message(self, item: int) -> str: ...
+    def message(self, sample: int) -> str: ...
 
-    def read_records(self, items: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], tops: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], heights: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> None:
+    def read_mapped(self, samples: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], tops: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], heights: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> None:
         """Start to read what these rows of the images depend on."""
 
-    def set_pixels(self, item: int, pixels: Annotated[NDArray[numpy.uint8], dict(shape=(None, None, None), order='C', device='cpu', writable=False)]) -> None:
-        """Use these RGB pixels instead of the item's file."""
+    def set_pixels(self, sample: int, pixels: Annotated[NDArray[numpy.uint8], dict(shape=(None, None, None), order='C', device='cpu', writable=False)]) -> None:
+        """Use these RGB pixels instead of the sample's file."""
 
-    def run(self, items: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], programs: Programs, buffer: BatchBuffer, offsets: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], format: Format) -> None:
+    def run(self, samples: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], programs: Programs, buffer: BatchBuffer, offsets: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], format: Format) -> None:
         """
-        Start these items' programs into a batch's memory, each at its byte offset.
+        Start these samples' programs into a batch's memory, each at its byte offset.
         """
 
-    def run_to_arrays(self, items: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], programs: Programs, arrays: Sequence[Annotated[NDArray[numpy.uint8], dict(shape=(None, None, None), order='C', device='cpu')]]) -> None:
-        """Start these items' programs into uint8 HxWx3 arrays."""
+    def run_to_arrays(self, samples: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], programs: Programs, arrays: Sequence[Annotated[NDArray[numpy.uint8], dict(shape=(None, None, None), order='C', device='cpu')]]) -> None:
+        """Start these samples' programs into uint8 HxWx3 arrays."""
 
     def run_masks(self, sources: Sequence[Annotated[NDArray, dict(order='C', device='cpu', writable=False)]], numbers: Sequence[Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)]], programs: Programs, targets: Sequence[Annotated[NDArray, dict(shape=(None, None, None), order='C', device='cpu')]], fill: int = 0) -> None:
         """
-        Start to move the masks of every item, of which `numbers` are wanted, into arrays.
+        Start to move the masks of every sample, of which `numbers` are wanted, into arrays.
         """
 
 class MappedFile:

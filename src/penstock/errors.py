@@ -11,8 +11,8 @@ from penstock.printable import MOST_PER_LINE, printable, printable_lines
 class PenstockError(Exception):
     """Base of every error penstock raises on purpose."""
 
-    # Whether a message is one sentence after the other. What it quotes from files must not begin
-    # a line of its own then, which could be taken for ours.
+    # Whether a message is plain sentences on one line. Text that it quotes from files must then
+    # not begin a new line, which could be mistaken for ours.
     _one_line: ClassVar[bool] = False
 
     def __str__(self) -> str:
@@ -75,4 +75,4 @@ class TranslationError(PenstockError, ValueError):
 
 
 class CoreError(PenstockError, ValueError):
-    """The native core was handed something that does not fit: a mistake of ours, not the data's."""
+    """The native core was given something that does not fit: a mistake of ours, not of the data."""

@@ -1,8 +1,8 @@
 """How much memory and time one input may ask for: one budget, which every reader obeys.
 
-A few bytes can announce terabytes: a compressed image, a sparse archive, an outline around the
-earth. Each figure here is far above what real data sets need, so that what exceeds one is refused
-before anything is allocated; the error names the figure and how to raise it.
+A small file can announce terabytes: a compressed image, a sparse archive, an enormous polygon.
+Each limit here is far above what real data sets need. An input that exceeds one is refused before
+anything is allocated; the error names the limit and says how to raise it.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ _VALUE = re.compile(r"([0-9]{1,18})([KMGT]?)", re.IGNORECASE)
 class Limits:
     """The largest inputs that are read; anything beyond is an error that names the limit.
 
-    - `pixels`: height x width of one image or one mask. By default where Pillow refuses, too.
+    - `pixels`: height x width of one image or one mask. By default, that of Pillow.
     - `mask_pixels`: pixels of all masks of one image together.
     - `outline_steps`: steps along one outline (polygon) on the grid that it is drawn on, which is
       five times finer than the pixels.
@@ -100,7 +100,7 @@ class _PillowLimit:
 
     @contextmanager
     def at_least(self, pixels: int) -> Iterator[None]:
-        """Let Pillow read images of up to so many pixels until the end of the block."""
+        """Let Pillow read images of up to this many pixels until the end of the block."""
         if pixels <= _PILLOW_PIXELS:
             yield
             return
@@ -153,7 +153,7 @@ def limits_from_text(given: Iterable[str]) -> Limits:
 
 
 def beyond(name: str, needed: int) -> bool:
-    """Tell whether something needs more than the limit `name` in force."""
+    """Return whether something needs more than the limit `name` in force."""
     allowed: int = getattr(limits_in_force(), name)
     return needed > allowed
 

@@ -1,8 +1,9 @@
-"""What Pillow and libtiff say about odd files, kept for the file it is about.
+"""Messages of Pillow and libtiff about odd files, assigned to the file that they are about.
 
-They say it to the whole process: `warnings`, `logging` and stderr. `warnings.catch_warnings`
-changes the whole process as well, and would take other threads' warnings; so each of the three gets
-one listener, which takes what comes from a thread that is listening and leaves the rest alone.
+These libraries write to places that the whole process shares: `warnings`, `logging` and stderr.
+`warnings.catch_warnings` also changes the whole process, and would catch other threads' warnings.
+So each of the three places gets one listener, which takes messages of threads that listen, and
+leaves all others alone.
 """
 
 from __future__ import annotations

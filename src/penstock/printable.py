@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from rich.segment import Segment
 
 
-# Nobody names a file so; how a longer text begins and ends tells which one is meant.
+# Names are hardly ever longer; of a longer text, the beginning and the end identify it.
 MOST_CHARACTERS = 1_000
 MOST_PER_LINE = 8_000
 _ESCAPES = {"\n": "\\n", "\r": "\\r", "\t": "\\t"}

@@ -1,4 +1,4 @@
-"""What a machine may lack or refuse, and how we say so. No sample is ever blamed for it."""
+"""What a machine may lack or refuse, and the errors for it. No sample is ever blamed for it."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 from penstock.errors import ResourceError
 
-# System calls that fail with these say nothing about the file: cpp/engine/read_file.cpp has the
+# System calls that fail with these say nothing about the file: cpp/engine/read_sample.cpp has the
 # same list.
 _OF_THE_MACHINE = frozenset(
     {
@@ -45,7 +45,7 @@ def refused(what: str, code: int) -> ResourceError:
 
 
 def raise_if_refused(error: BaseException, where: str = "") -> None:
-    """Raise a ResourceError if `error`, or what it came from, is the machine's and not a file's."""
+    """Raise a ResourceError if the machine, not a file, caused `error` or what it came from."""
     seen: BaseException | None = error
     while seen is not None:
         if isinstance(seen, ResourceError):
@@ -59,7 +59,7 @@ def raise_if_refused(error: BaseException, where: str = "") -> None:
 
 
 class Pool(ThreadPoolExecutor):
-    """A pool that works with the threads it could start, and says so if there is none."""
+    """A pool that works with the threads it could start; an error if it could start none."""
 
     def __init__(self, threads: int, name: str = "penstock") -> None:
         self._idents: set[int] = set()

@@ -7,7 +7,7 @@ planner's order change no draw:
     key      seed, low 32 bits    seed, high 32 bits
     counter  sample, low 32 bits  sample, high 32 bits  epoch  stream << 16 | slot
 
-Where a sample comes several times in an epoch, the high 32 bits of its key tell the times apart.
+If a sample comes several times in an epoch, the high 32 bits of its key count the times.
 A stream belongs to one step of the user's pipeline; slots number the 128-bit blocks it draws.
 A step made of other steps gives each of them a branch: the same counters under another key.
 """
@@ -25,7 +25,7 @@ from penstock.geometry import Floats, Ints
 
 Words = npt.NDArray[np.uint64]
 
-MAX_STREAMS = 0xFFFE  # that a pipeline may have; behind them come two for
+MAX_STREAMS = 0xFFFE  # that a pipeline may have; after them come two for
 BATCH_STREAM = MAX_STREAMS  # what is drawn for a finished batch
 ORDER_STREAM = MAX_STREAMS + 1  # and the order of samples
 

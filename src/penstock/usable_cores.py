@@ -15,10 +15,10 @@ CAN_PIN = sys.platform == "linux"
 
 
 def usable_cores() -> int:
-    """Return the number of cores, as far as the process is not kept to fewer of them.
+    """Return the number of cores that this process may use.
 
-    Fewer are left by the process's affinity, or by a quota of processor time, which is how
-    containers are given "two cores" of a large machine.
+    It may be smaller than that of the machine, because of the process's affinity or a quota of
+    processor time, which is how containers get "two cores" of a large machine.
     """
     quota = _quota(_CGROUPS, _MEMBERSHIP)
     cores = _cores_by_affinity()
@@ -44,7 +44,7 @@ def _quota(root: Path, membership: Path) -> float | None:
             continue
         tree = root / "cpu" if controllers else root
         group = tree / path.lstrip("/")
-        # In a container the path may be the host's, which is not to be seen from inside.
+        # In a container the path may be the host's, which cannot be seen from inside.
         groups = [group, *group.parents] if group.is_dir() else [tree]
         quotas += [_quota_of(each) for each in groups if each == tree or tree in each.parents]
     return min((quota for quota in quotas if quota is not None), default=None)
@@ -98,7 +98,7 @@ def _pin_threads(cores: set[int]) -> None:
 def library_threads(most: int) -> Iterator[None]:
     """Keep torch and OpenCV, where they are imported, to so many threads.
 
-    Left alone, threads for all cores of the machine wait for each other on the few they may use.
+    Otherwise they start threads for all cores, which wait for each other on the few usable ones.
     """
     torch, cv2 = sys.modules.get("torch"), sys.modules.get("cv2")
     torch_threads = torch.get_num_threads() if torch else 0

@@ -11,8 +11,8 @@ from penstock.errors import OutputError
 def user_cache_folder() -> Path | None:
     """Return the folder for remembered scans and sample sets; it need not exist, nor be writable.
 
-    `$PENSTOCK_CACHE` wins, then `$XDG_CACHE_HOME/penstock`, then `~/.cache/penstock`. None for a
-    user without a home folder, as in a container that runs under a number without a name.
+    `$PENSTOCK_CACHE` if set, else `$XDG_CACHE_HOME/penstock`, else `~/.cache/penstock`. None for a
+    user without a home folder, as in a container whose user has a number but no name.
     """
     chosen = os.environ.get("PENSTOCK_CACHE")
     if chosen:

@@ -4,7 +4,6 @@ import json
 
 import numpy as np
 import pytest
-from PIL import Image
 
 import penstock
 from penstock import AnalysisError, Loader
@@ -16,12 +15,8 @@ from penstock.usable_cores import usable_cores
 
 
 @pytest.fixture(scope="module")
-def photos(tmp_path_factory, photo):
-    folder = tmp_path_factory.mktemp("photos") / "all"
-    folder.mkdir()
-    for number in range(24):
-        Image.fromarray(np.roll(photo, number * 9, axis=1)).save(folder / f"{number:02}.jpg")
-    return folder.parent
+def photos(make_photos):
+    return make_photos(24)
 
 
 @pytest.fixture(scope="module")

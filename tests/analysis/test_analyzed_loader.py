@@ -89,7 +89,7 @@ def test_step_of_the_user(capsys, hurried):
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["ours_to_analyze:photos"], "is a list. Name a torch DataLoader"),
+        (["ours_to_analyze:photos"], "is of type list. Name a torch DataLoader"),
         (["ours_to_analyze:nothing"], "ours_to_analyze has no nothing"),
         (["no_such_module:loader"], "no_such_module: cannot be imported"),
         (["ours_to_analyze:make", "--batch-size", "4"], "--batch-size"),

@@ -2,7 +2,6 @@
 
 import numpy as np
 import pytest
-from PIL import Image
 
 import analysis_samples
 import penstock
@@ -14,7 +13,7 @@ from penstock.analysis.device import devices as choosing
 from penstock.analysis.device.devices import EmulatedDevice, StepDevice, computes_elsewhere
 from penstock.analysis.measure import Effort
 from penstock.analysis.rate_model import Point, contradiction
-from penstock.analysis.subject.subject import IterableSubject, open_subject
+from penstock.analysis.subject.subject import Subject, open_subject
 from penstock.results.records import Verdict
 
 
@@ -37,7 +36,7 @@ def test_quick_is_kept_by_every_loader_of_50_images_a_second(images_per_s, batch
 
 
 def test_a_step_of_seconds_is_measured_in_small_batches_on_all_cores():
-    """ResNet-18 on two cores: ten images a second."""
+    """ResNet-18 on two cores: ten images per second."""
     slow = pace(2000, step_rate=10.0, step_cores=1.9)
     plan = planned(slow)
 
@@ -69,7 +68,7 @@ def test_what_there_is_no_time_for_is_named_and_off_the_plan():
 
 
 def test_a_first_look_sees_the_pace():
-    seen, batch = look(IterableSubject([np.zeros((4, 3, 2, 2))] * 40), EmulatedDevice(1e6))
+    seen, batch = look(Subject([np.zeros((4, 3, 2, 2))] * 40), EmulatedDevice(1e6))
 
     assert batch.shape == (4, 3, 2, 2)
     assert seen.image_s > 0
@@ -77,12 +76,8 @@ def test_a_first_look_sees_the_pace():
 
 
 @pytest.fixture(scope="module")
-def photos(tmp_path_factory, photo):
-    folder = tmp_path_factory.mktemp("photos") / "all"
-    folder.mkdir()
-    for number in range(12):
-        Image.fromarray(np.roll(photo, number, axis=0)).save(folder / f"{number:02}.jpg")
-    return folder.parent
+def photos(make_photos):
+    return make_photos(12)
 
 
 def loader_of(photos):

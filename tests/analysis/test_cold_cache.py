@@ -12,7 +12,7 @@ from penstock.analysis.budget import Budget
 from penstock.analysis.cold_cache import forget, measure_first_epoch, measure_reads
 from penstock.analysis.device.devices import EmulatedDevice
 from penstock.analysis.measure import Effort
-from penstock.analysis.subject.subject import IterableSubject, open_subject
+from penstock.analysis.subject.subject import Subject, open_subject
 from penstock.demo.sample_set import make_sample_set
 from penstock.results.records import FirstEpoch, Rate
 
@@ -69,7 +69,7 @@ def test_packed_files_are_forgotten_too(photos, tmp_path):
 
 
 def test_unknown_or_too_many_files_are_left_alone(photos):
-    batches = IterableSubject([np.zeros((4, 3, 8, 8))])
+    batches = Subject([np.zeros((4, 3, 8, 8))])
 
     assert measure_first_epoch(batches, EmulatedDevice(1e6), 1, EFFORT, BUDGET) is None
     assert list(subject_of(photos).stored_in(11)) == []

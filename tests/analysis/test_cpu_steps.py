@@ -5,11 +5,11 @@ import time
 import numpy as np
 import pytest
 
+from analysis_samples import measurements
 from penstock.analysis.device.devices import EmulatedDevice, StepDevice
 from penstock.analysis.measure import Effort, Run, RunsByCores, StepAlone, measure_rates
 from penstock.analysis.rate_model import CoreModel, core_points
-from penstock.analysis.subject.subject import IterableSubject
-from penstock.analysis.verdict import Measurements
+from penstock.analysis.subject.subject import Subject
 from penstock.analysis.what_if import Model, what_ifs
 from penstock.results.records import Rate, Steps
 
@@ -34,7 +34,7 @@ def compute(batch):
 def test_a_step_that_computes_is_measured_on_each_number_of_cores():
     alone = step(100.0)
     measured = measure_rates(
-        IterableSubject([BATCH] * 4),
+        Subject([BATCH] * 4),
         StepDevice(compute),
         [1],
         EFFORT,
@@ -50,7 +50,7 @@ def test_a_step_that_computes_is_measured_on_each_number_of_cores():
 def test_a_step_that_computes_elsewhere_is_not():
     alone = step(100.0, cpu_s=1e-5)
     measured = measure_rates(
-        IterableSubject([BATCH] * 4),
+        Subject([BATCH] * 4),
         EmulatedDevice(1e5),
         [1],
         EFFORT,
@@ -74,15 +74,7 @@ def test_points_take_the_step_of_their_cores():
 
 
 def test_more_cores_make_the_step_faster_too():
-    facts = Measurements(
-        batches=50,
-        synthetic=100.0,
-        pipeline=1000.0,
-        end_to_end=90.0,
-        cores=2,
-        workers=2,
-        worker_kind="threads",
-    )
+    facts = measurements(100.0, 1000.0, 90.0, batches=50, worker_kind="threads")
     model = Model(CoreModel(0.0, 2e-3), step_cpu_s=2e-2, overlap=8.0, steps=CoreModel(0.0, 2e-2))
     found = {change.change: change for change in what_ifs(facts, model)}
 

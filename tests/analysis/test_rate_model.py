@@ -20,7 +20,7 @@ def test_one_after_the_other_adds_up():
 
 
 def test_the_training_process_takes_its_share_of_the_cores():
-    """A millisecond of pipeline and one of step on the same core make 500 images a second."""
+    """A millisecond of pipeline and one of step on the same core make 500 images per second."""
     assert predict(Point(1e9, 1000, 1, 1e-3), 8) == pytest.approx(500)
     assert predict(Point(1e9, 2000, 2, 1e-3), 8) == pytest.approx(1000)
 

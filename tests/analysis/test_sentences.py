@@ -4,9 +4,10 @@ from dataclasses import replace
 
 import pytest
 
+from analysis_samples import measurements
 from penstock.analysis.advice import ACCELERATE, ACCELERATE_NEAR, advise
 from penstock.analysis.rate_model import CoreModel
-from penstock.analysis.verdict import Measurements, judge
+from penstock.analysis.verdict import judge
 from penstock.analysis.what_if import Change, Model, what_ifs
 from penstock.costs.costs import Cost, Costs
 from penstock.results.records import Verdict
@@ -24,16 +25,7 @@ PARTS = (
     cost("augment", "RandomResizedCrop", 2),
     cost("collate", "collate", 0.4, "torch"),
 )
-FACTS = Measurements(
-    batches=100,
-    synthetic=1000,
-    pipeline=200,
-    end_to_end=195,
-    cores=2,
-    workers=2,
-    worker_kind="processes",
-    costs=Costs(PARTS),
-)
+FACTS = measurements(1000, 200, 195, costs=Costs(PARTS))
 EMULATED = replace(FACTS, emulated_rate=1000.0)
 ON_CPU = replace(
     FACTS,

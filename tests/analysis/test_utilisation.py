@@ -106,7 +106,7 @@ def test_only_steps_of_the_watched_run_count():
 
 def gpu_stand_in(gpu):
     """A TorchDevice without the GPU: asynchronous, so it knows only when steps began."""
-    from penstock.analysis.device.torch_device import TorchDevice
+    from penstock.analysis.device.devices import TorchDevice
 
     class StandIn(TorchDevice):
         busy = ()

@@ -2,10 +2,11 @@ from dataclasses import replace
 
 import pytest
 
+from analysis_samples import measurements
 from penstock.analysis.advice import ACCELERATE, PACK, advise
 from penstock.analysis.rate_model import CoreModel
 from penstock.analysis.user_code import read_user_code
-from penstock.analysis.verdict import Measurements, judge
+from penstock.analysis.verdict import judge
 from penstock.analysis.what_if import ENOUGH, Change, Model, what_ifs
 from penstock.costs.costs import Cost, Costs
 from penstock.results.records import Verdict
@@ -23,16 +24,7 @@ def costs(read=0.0, decode=0.0, augment=0.0, collate=0.0, *, python=0.0, lock_sh
     return Costs(parts, lock_share)
 
 
-STALLED = Measurements(
-    batches=100,
-    synthetic=1000,
-    pipeline=400,
-    end_to_end=390,
-    cores=4,
-    workers=4,
-    worker_kind="processes",
-    costs=costs(decode=8, augment=1, collate=1),
-)
+STALLED = measurements(1000, 400, 390, cores=4, costs=costs(decode=8, augment=1, collate=1))
 
 
 @pytest.mark.parametrize(

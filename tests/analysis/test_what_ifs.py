@@ -4,7 +4,6 @@ import math
 
 import numpy as np
 import pytest
-from PIL import Image
 
 import penstock
 from penstock import Loader, TransformError
@@ -14,8 +13,7 @@ from penstock.analysis.budget import Budget
 from penstock.analysis.device.devices import EmulatedDevice, StepDevice
 from penstock.analysis.measure import Effort, StepAlone, first_batch
 from penstock.analysis.rate_model import CoreModel
-from penstock.analysis.subject.penstock_subject import PenstockSubject
-from penstock.analysis.subject.subject import open_subject
+from penstock.analysis.subject.subject import PenstockSubject, open_subject
 from penstock.analysis.sweeps.alternatives import measure_alternatives
 from penstock.analysis.sweeps.pipeline_changes import heights_near, image_height_px, measure_sizes
 from penstock.analysis.sweeps.step_changes import check_faster, measure_other_models
@@ -28,12 +26,8 @@ MODEL = Model(CoreModel(0.0, 1e-3), step_cpu_s=0.0, overlap=8.0)
 
 
 @pytest.fixture(scope="module")
-def files(tmp_path_factory, photo):
-    folder = tmp_path_factory.mktemp("photos") / "all"
-    folder.mkdir()
-    for number in range(12):
-        Image.fromarray(np.roll(photo, number, axis=0)).save(folder / f"{number:02}.jpg")
-    return sorted(str(file) for file in folder.iterdir())
+def files(make_photos):
+    return sorted(str(file) for file in make_photos(12).rglob("*.jpg"))
 
 
 def loader_of(files, *ops):
@@ -42,7 +36,7 @@ def loader_of(files, *ops):
     )
 
 
-def setting_of(loader, device):
+def context_of(loader, device):
     subject = open_subject(loader)
     alone = StepAlone(Rate(100.0, 100.0, 100.0), 1e-6, first_batch(subject))
     budget = Budget(math.inf, lambda *_: None)
@@ -102,8 +96,9 @@ def test_usual_heights():
 
 
 def test_sizes_are_measured_and_one_is_checked(files):
-    context = setting_of(loader_of(files, T.RandomResizedCrop(128)), EmulatedDevice(1000))
-    swept = measure_sizes(context)
+    context = context_of(loader_of(files, T.RandomResizedCrop(128)), EmulatedDevice(1000))
+    measure_sizes(context)
+    swept = context.results
 
     assert [change.what.split()[1] for change in swept.changes] == ["64", "96", "160", "192"]
     assert all("assumed" in change.what for change in swept.changes)
@@ -115,8 +110,9 @@ def test_sizes_are_measured_and_one_is_checked(files):
 def test_step_of_the_user_is_not_tried_on_other_sizes(files):
     heights = []
     device = StepDevice(lambda batch: heights.append(batch[0].shape[2]))
-    context = setting_of(loader_of(files, T.RandomResizedCrop(128)), device)
-    swept = measure_sizes(context)
+    context = context_of(loader_of(files, T.RandomResizedCrop(128)), device)
+    measure_sizes(context)
+    swept = context.results
 
     assert swept.changes[0].synthetic == pytest.approx(400)
     assert heights == []
@@ -127,26 +123,32 @@ def test_size_that_does_not_work_is_noted(files, monkeypatch):
         raise TransformError("too large")
 
     monkeypatch.setattr(PenstockSubject, "with_size", refuse)
-    swept = measure_sizes(setting_of(loader_of(files, T.CenterCrop(64)), EmulatedDevice(1000)))
+    context = context_of(loader_of(files, T.CenterCrop(64)), EmulatedDevice(1000))
+    measure_sizes(context)
+    swept = context.results
 
     assert "images 96 pixels high could not be tried: too large" in swept.notes
 
 
 def test_faster_emulated_accelerators_are_checked(files):
-    context = setting_of(loader_of(files, T.CenterCrop(32)), EmulatedDevice(100))
+    context = context_of(loader_of(files, T.CenterCrop(32)), EmulatedDevice(100))
 
-    checks = check_faster(context, 1e6).checks
+    check_faster(context, 1e6)
+    checks = context.results.checks
     assert [check.what for check in checks] == [
         "an accelerator of 200 images/s",
         "an accelerator of 400 images/s",
     ]
     assert checks[0].predicted == pytest.approx(200)
-    assert check_faster(setting_of(context.subject.loader, StepDevice(len)), 1e6).checks == []
+    real = context_of(context.subject.loader, StepDevice(len))
+    check_faster(real, 1e6)
+    assert real.results.checks == []
 
 
 def test_torch_loader_is_tried_natively_and_packed(torch_loader):
-    context = setting_of(torch_loader, EmulatedDevice(1000))
-    swept = measure_alternatives(context, torch_loader)
+    context = context_of(torch_loader, EmulatedDevice(1000))
+    measure_alternatives(context, torch_loader)
+    swept = context.results
 
     assert [change.what for change in swept.changes] == [ACCELERATE, ACCELERATE_PACKED]
     assert swept.notes == []
@@ -160,12 +162,16 @@ def test_what_is_only_near_is_measured_with_its_bound(torch_loader, torchvision)
     torch_loader.dataset.transform = v2.Compose(
         [v2.CenterCrop(16), v2.RandomPerspective(), v2.PILToTensor()]
     )
-    swept = measure_alternatives(setting_of(torch_loader, EmulatedDevice(1000)), torch_loader)
+    context = context_of(torch_loader, EmulatedDevice(1000))
+    measure_alternatives(context, torch_loader)
+    swept = context.results
     assert [change.what for change in swept.changes][:2] == [ACCELERATE, ACCELERATE_NEAR]
     assert swept.changes[1].note.startswith("RandomPerspective, within a level")
 
     torch_loader.dataset.transform = v2.Compose([v2.ToImage(), v2.Resize((16, 16))])
-    swept = measure_alternatives(setting_of(torch_loader, EmulatedDevice(1000)), torch_loader)
+    context = context_of(torch_loader, EmulatedDevice(1000))
+    measure_alternatives(context, torch_loader)
+    swept = context.results
     assert swept.changes[0].what == ACCELERATE_NEAR
     assert ACCELERATE not in [change.what for change in swept.changes]
 
@@ -174,7 +180,9 @@ def test_what_cannot_be_translated_is_noted():
     torch = pytest.importorskip("torch")
     numbers = torch.utils.data.TensorDataset(torch.zeros(8, 3, 4, 4))
     loader = torch.utils.data.DataLoader(numbers, batch_size=4)
-    swept = measure_alternatives(setting_of(loader, EmulatedDevice(1000)), loader)
+    context = context_of(loader, EmulatedDevice(1000))
+    measure_alternatives(context, loader)
+    swept = context.results
 
     assert swept.changes == []
     assert swept.notes[0].startswith("penstock.accelerate could not be tried: ")
@@ -183,20 +191,22 @@ def test_what_cannot_be_translated_is_noted():
 def test_other_models_are_measured_on_a_real_device(torchvision):
     import torch
 
-    from penstock.analysis.device.torch_device import TorchDevice
+    from penstock.analysis.device.devices import TorchDevice
 
     batches = [(torch.rand(2, 3, 32, 32), torch.tensor([1, 2]))] * 3
-    context = setting_of(batches, TorchDevice("cpu", "resnet18"))
-    changes = measure_other_models(context).changes
+    context = context_of(batches, TorchDevice("cpu", "resnet18"))
+    measure_other_models(context)
+    changes = context.results.changes
 
     assert [change.what.split()[0] for change in changes] == ["mobilenet_v3_small", "resnet50"]
     assert all(change.synthetic > 0 and change.step_cpu_s >= 0 for change in changes)
 
 
 def test_emulated_device_has_no_other_models(files):
-    context = setting_of(loader_of(files, T.CenterCrop(32)), EmulatedDevice(1000))
+    context = context_of(loader_of(files, T.CenterCrop(32)), EmulatedDevice(1000))
 
-    assert measure_other_models(context).changes == []
+    measure_other_models(context)
+    assert context.results.changes == []
 
 
 def test_all_kinds_of_changes_are_there(files):

@@ -46,29 +46,28 @@ def test_bad_options_are_refused_with_their_value(arguments, complaint, capsys):
     assert complaint in capsys.readouterr().err
 
 
+@pytest.fixture
+def measured(pictures, torchvision, tmp_path):
+    """Return a function that runs a case and returns what was measured, one entry per turn."""
+
+    def run(case, peers, *arguments):
+        figures = tmp_path / "figures.json"
+        options = [f"--case={case}", f"--peers={peers}", f"--data={pictures}", f"--json={figures}"]
+        assert main([*options, *arguments]) == 0
+        (found,) = json.loads(figures.read_text())["cases"]
+        return found["outcome"]["measured"]
+
+    return run
+
+
 @pytest.mark.parametrize("peer", ["torchvision_pillow", "penstock_folder"])
-def test_a_peer_is_measured_in_its_own_process(peer, pictures, torchvision, tmp_path, capsys):
-    figures = tmp_path / "figures.json"
+def test_a_peer_is_measured_in_its_own_process(peer, measured, capsys):
+    (found,) = measured("classify_224", peer, "--cores=1", "--images=70", "--rounds=2")
 
-    status = main(
-        [
-            "--case=classify_224",
-            f"--peers={peer}",
-            f"--data={pictures}",
-            f"--json={figures}",
-            "--cores=1",
-            "--images=70",
-            "--rounds=2",
-        ]
-    )
-
-    (case,) = json.loads(figures.read_text())["cases"]
-    (measured,) = case["outcome"]["measured"]
-    assert status == 0
-    assert measured["peer"] == peer
-    assert len(measured["images_per_s"]) == 2
-    assert np.all(np.array(measured["images_per_s"]) > 0)
-    assert measured["label"] in capsys.readouterr().out
+    assert found["peer"] == peer
+    assert len(found["images_per_s"]) == 2
+    assert np.all(np.array(found["images_per_s"]) > 0)
+    assert found["label"] in capsys.readouterr().out
 
 
 def test_a_peer_that_fails_is_named(tmp_path, torchvision, capsys):
@@ -80,25 +79,11 @@ def test_a_peer_that_fails_is_named(tmp_path, torchvision, capsys):
     assert "torchvision_pillow" in capsys.readouterr().err
 
 
-def test_layers_are_measured_each_on_its_own(pictures, torchvision, tmp_path):
-    figures = tmp_path / "figures.json"
+def test_layers_are_measured_each_on_its_own(measured):
     peers = "torchvision_pillow,penstock_folder"
+    found = measured("randaugment", peers, "--layers=0,2", "--images=4", "--quick")
 
-    status = main(
-        [
-            "--case=randaugment",
-            f"--peers={peers}",
-            f"--data={pictures}",
-            f"--json={figures}",
-            "--layers=0,2",
-            "--images=4",
-            "--quick",
-        ]
-    )
-
-    (case,) = json.loads(figures.read_text())["cases"]
-    assert status == 0
-    assert [(one["peer"], one["layers"]) for one in case["outcome"]["measured"]] == [
+    assert [(one["peer"], one["layers"]) for one in found] == [
         ("torchvision_pillow", 0),
         ("torchvision_pillow", 2),
         ("penstock_folder", 0),
@@ -106,26 +91,11 @@ def test_layers_are_measured_each_on_its_own(pictures, torchvision, tmp_path):
     ]
 
 
-def test_boxes_are_made_up_where_there_are_none(pictures, torchvision, tmp_path):
-    figures = tmp_path / "figures.json"
-    status = main(
-        [
-            "--case=coco_boxes",
-            "--peers=penstock_coco,torchvision_coco",
-            f"--data={pictures}",
-            f"--json={figures}",
-            "--cores=1",
-            "--images=6",
-            "--quick",
-        ]
-    )
+def test_boxes_are_made_up_where_there_are_none(measured):
+    peers = ["penstock_coco", "torchvision_coco"]
+    found = measured("coco_boxes", ",".join(peers), "--cores=1", "--images=6", "--quick")
 
-    (case,) = json.loads(figures.read_text())["cases"]
-    assert status == 0
-    assert [one["peer"] for one in case["outcome"]["measured"]] == [
-        "penstock_coco",
-        "torchvision_coco",
-    ]
+    assert [one["peer"] for one in found] == peers
 
 
 def test_a_peer_without_its_library_is_left_out(pictures, monkeypatch, capsys):

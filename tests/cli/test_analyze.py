@@ -5,7 +5,7 @@ import json
 import pytest
 
 import analysis_samples
-from penstock.cli.analyze import _Teller
+from penstock.cli.analyze import shown_progress
 from penstock.cli.main import main
 from penstock.demo.sample_set import make_sample_set
 from penstock.errors import AnalysisError
@@ -59,9 +59,9 @@ def test_what_is_measured_is_told_in_lines_where_there_is_no_terminal(photos, mo
 
 def test_a_terminal_shows_a_bar_with_an_end(monkeypatch, capsys):
     monkeypatch.setattr("sys.stderr.isatty", lambda: True)
-    with _Teller() as teller:
-        teller.tell("the step alone", 2, 25)
-        teller.tell("the pipeline alone", 3, 24)
+    with shown_progress() as tell:
+        tell("the step alone", 2, 25)
+        tell("the pipeline alone", 3, 24)
 
     shown = capsys.readouterr().err
     assert "measuring the pipeline alone" in shown

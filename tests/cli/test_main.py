@@ -6,27 +6,31 @@ import subprocess
 import sys
 from collections.abc import Callable
 from contextlib import suppress
+from dataclasses import replace
 
 import pytest
 
 from penstock._version import __version__
-from penstock.cli import demo
+from penstock.cli import main as command
 from penstock.cli.main import main
 from penstock.errors import SourceError
+
+NO_FOLDER = "train: no such folder. Check the path."
 
 
 @pytest.fixture
 def demo_does(monkeypatch: pytest.MonkeyPatch) -> Callable[[Callable[[], int]], None]:
     """Return a function that replaces what `penstock demo` does."""
 
-    def replace(action: Callable[[], int]) -> None:
+    def replace_demo(action: Callable[[], int]) -> None:
         def run(args: argparse.Namespace) -> int:
             del args
             return action()
 
-        monkeypatch.setattr(demo, "run", run)
+        verbs = [replace(verb, run=run) if verb.name == "demo" else verb for verb in command.VERBS]
+        monkeypatch.setattr(command, "VERBS", verbs)
 
-    return replace
+    return replace_demo
 
 
 def test_help_imports_nothing_heavy() -> None:
@@ -65,26 +69,26 @@ def test_counts_are_checked(count: str, capsys: pytest.CaptureFixture[str]) -> N
     assert f"must be a whole number of 1 or more, got '{count}'" in capsys.readouterr().err
 
 
-def test_our_errors_are_one_line(
-    demo_does: Callable[[Callable[[], int]], None], capsys: pytest.CaptureFixture[str]
+@pytest.mark.parametrize(
+    ("error", "code", "told"),
+    [
+        (SourceError(NO_FOLDER), 2, NO_FOLDER),
+        (KeyboardInterrupt(), 130, "interrupted"),
+    ],
+)
+def test_errors_that_are_no_fault_of_ours_are_one_line(
+    error: BaseException,
+    code: int,
+    told: str,
+    demo_does: Callable[[Callable[[], int]], None],
+    capsys: pytest.CaptureFixture[str],
 ) -> None:
     def fail() -> int:
-        raise SourceError("train: no such folder. Check the path.")
+        raise error
 
     demo_does(fail)
-    assert main(["demo"]) == 2
-    assert capsys.readouterr().err == "penstock: train: no such folder. Check the path.\n"
-
-
-def test_ctrl_c_is_no_error_of_ours(
-    demo_does: Callable[[Callable[[], int]], None], capsys: pytest.CaptureFixture[str]
-) -> None:
-    def interrupt() -> int:
-        raise KeyboardInterrupt
-
-    demo_does(interrupt)
-    assert main(["demo"]) == 130
-    assert capsys.readouterr().err == "penstock: interrupted\n"
+    assert main(["demo"]) == code
+    assert capsys.readouterr().err == f"penstock: {told}\n"
 
 
 def test_ctrl_c_that_a_library_takes_for_a_failed_import(
@@ -130,10 +134,10 @@ def test_a_reader_that_left_is_no_error() -> None:
     """As in `penstock demo --json | head -0`."""
     script = (
         "import sys\n"
-        "from penstock.cli import demo\n"
-        "from penstock.cli.main import main\n"
-        "demo.run = lambda args: print('x' * 10_000_000) or 0\n"
-        "sys.exit(main(['demo']))\n"
+        "from dataclasses import replace\n"
+        "from penstock.cli import main\n"
+        "main.VERBS = [replace(main.VERBS[0], run=lambda args: print('x' * 10_000_000) or 0)]\n"
+        "sys.exit(main.main([main.VERBS[0].name]))\n"
     )
     with subprocess.Popen(
         [sys.executable, "-c", script], stdout=subprocess.PIPE, stderr=subprocess.PIPE

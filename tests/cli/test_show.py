@@ -100,7 +100,7 @@ def test_what_is_no_transform(folder, show, tmp_path, place, message) -> None:
 
 def test_data_and_files_that_are_not_there(folder, show, tmp_path) -> None:
     assert "no data set given" in show()[2]
-    assert "no such folder" in show(tmp_path / "none")[2]
+    assert "no such file or folder" in show(tmp_path / "none")[2]
     assert "neither class folders nor images" in show(tmp_path)[2]
     code, _, told = show(folder, "--images", 1, "--out", "none/a.png")
     assert code == 2

@@ -4,19 +4,15 @@ from PIL import Image
 
 from penstock import Loader
 from penstock import transforms as T
-from penstock.analysis.subject.penstock_subject import PenstockSubject
+from penstock.analysis.subject.subject import PenstockSubject
 from penstock.costs.loader_costs import measure_loader
 from penstock.costs.plan_variants import changes_size, keep_only, op_nodes, with_layers
 from penstock.planner.plan import as_written
 
 
 @pytest.fixture(scope="module")
-def photos(tmp_path_factory, photo):
-    folder = tmp_path_factory.mktemp("photos") / "all"
-    folder.mkdir()
-    for number in range(8):
-        Image.fromarray(np.roll(photo, number * 9, axis=1)).save(folder / f"{number}.jpg")
-    return folder.parent
+def photos(make_photos):
+    return make_photos(8)
 
 
 def sorted_by_value(image):

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from PIL import Image
 
+from folders import Files
 from penstock import Loader
 from penstock import transforms as T
 from penstock.analysis.subject.subject import open_subject
@@ -22,16 +23,12 @@ def files(tmp_path_factory):
     return paths
 
 
-class Photos:
+class Photos(Files):
     """A user's own data set."""
 
     def __init__(self, files, transform, *, as_array=False):
-        self.files = files
-        self.transform = transform
+        super().__init__(files, transform)
         self.as_array = as_array
-
-    def __len__(self):
-        return len(self.files)
 
     def __getitem__(self, index):
         image = Image.open(self.files[index]).convert("RGB")
@@ -146,3 +143,24 @@ def test_a_loader_of_ours(transform, files):
     assert len({op.name for op in profiled}) == len(profiled)
     assert_shares_add_up(analysed)
     assert_shares_add_up(profiled)
+
+
+def test_whatever_else_a_data_set_holds_is_left_alone(files, torchvision):
+    """Attributes may be anything: only what is composed of ops is looked into."""
+    data = pytest.importorskip("torch.utils.data")
+
+    class Odd:
+        p = "a column"
+        datasets = 3
+
+        def __call__(self):
+            raise AssertionError
+
+    dataset = Photos(files, plain(torchvision.transforms.v2))
+    dataset.table = Odd()
+    dataset.datasets = 3
+    before = dict(vars(dataset))
+    profiled = by_profile(dataset, files)
+
+    assert described(profiled) == described(by_analyze(data.DataLoader(dataset, batch_size=2)))
+    assert vars(dataset) == before

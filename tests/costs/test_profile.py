@@ -9,6 +9,7 @@ import pytest
 from PIL import Image
 
 from clocks import TickingClock
+from folders import Files
 from penstock import transforms as T
 from penstock.costs import clocks
 from penstock.costs.clocks import ThreadClock
@@ -144,14 +145,7 @@ class Compose:
         return image
 
 
-class Photos:
-    def __init__(self, files, transform=None):
-        self.files = files
-        self.transform = transform
-
-    def __len__(self):
-        return len(self.files)
-
+class Photos(Files):
     def __getitem__(self, index):
         image = Image.open(self.files[index]).convert("RGB")
         return self.transform(image) if self.transform else image

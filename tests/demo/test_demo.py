@@ -67,7 +67,7 @@ def test_without_torchvision_the_story_is_told_with_pillow(
         raise ImportError("No module named 'torch'")
 
     monkeypatch.setattr(demo_story, "import_torchvision", import_torchvision)
-    monkeypatch.setattr(Length, "usual", lambda: SHORTEST)
+    monkeypatch.setattr(demo_story, "USUAL", SHORTEST)
     report = tmp_path / "report.html"
     arguments = ["demo", "--images", "24", "--batch-size", "4", "--folder", str(tmp_path / "set")]
 

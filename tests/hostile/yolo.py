@@ -89,17 +89,9 @@ def yolo_outline_around_the_earth(folder):
     return yolo(folder, f"0 {numbers}")
 
 
-@refused("a FIFO")
-def yolo_label_is_a_fifo(folder):
+@each(REFUSED, "a FIFO", label="labels/a.txt", image="images/a.jpg")
+def yolo_fifo(folder, name):
     made = yolo(folder)
-    (folder / "labels" / "a.txt").unlink()
-    os.mkfifo(folder / "labels" / "a.txt")
-    return made
-
-
-@refused("a FIFO")
-def yolo_image_is_a_fifo(folder):
-    made = yolo(folder)
-    (folder / "images" / "a.jpg").unlink()
-    os.mkfifo(folder / "images" / "a.jpg")
+    (folder / name).unlink()
+    os.mkfifo(folder / name)
     return made

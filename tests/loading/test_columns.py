@@ -3,12 +3,12 @@
 import numpy as np
 import pytest
 
-from coco_samples import write_coco_set
 from packing.samples import ListSource, image_file
 from penstock import Loader, pack
 from penstock import transforms as T
 from penstock.errors import LoaderError
 from penstock.packing.items import LABEL, Column, PackItem
+from soak.data_sets import write_coco
 
 COLUMNS = (
     LABEL,
@@ -212,7 +212,7 @@ def test_a_dictionary_has_one_image(tmp_path):
 
 @pytest.fixture
 def boxed(tmp_path):
-    pack(write_coco_set(tmp_path), tmp_path / "coco.pen", progress=False)
+    pack(write_coco(tmp_path / "coco", seed=0, images=12), tmp_path / "coco.pen", progress=False)
     return tmp_path / "coco.pen"
 
 

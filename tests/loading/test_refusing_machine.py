@@ -205,7 +205,7 @@ def test_only_what_is_the_machines_is_told_so() -> None:
 
 
 def test_python_and_the_core_have_one_list() -> None:
-    source = (Path(__file__).parents[2] / "cpp" / "engine" / "read_file.cpp").read_text("utf-8")
+    source = (Path(__file__).parents[2] / "cpp" / "engine" / "read_sample.cpp").read_text("utf-8")
     body = source[source.index("bool is_of_the_machine(int code) {") :]
     names = re.findall(r"case (E\w+):", body[: body.index("default:")])
 

@@ -14,6 +14,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from loading.scripts import run_script
 from penstock import Loader
 from penstock import transforms as T
 
@@ -26,22 +27,6 @@ def penstock_threads(within_s: float = 10.0) -> list[str]:
     for thread in left:
         thread.join(within_s)
     return [t.name for t in left if t.is_alive()]
-
-
-def run_script(folder: Path, body: str, timeout_s: float = 60) -> subprocess.CompletedProcess[str]:
-    script = (
-        "from penstock import Loader, LoaderError\n"
-        "from penstock import transforms as T\n"
-        f"loader = Loader({str(folder)!r}, batch_size=2, transform=T.RandomResizedCrop(48), "
-        "output='numpy')\n" + textwrap.dedent(body)
-    )
-    return subprocess.run(
-        [sys.executable, "-c", script],
-        capture_output=True,
-        text=True,
-        timeout=timeout_s,
-        check=False,
-    )
 
 
 def test_leaving_an_epoch_early_stops_its_threads(folder: Path) -> None:
@@ -179,19 +164,13 @@ def interrupt(process: subprocess.Popen[str]) -> str:
 def test_a_forked_child_gets_a_clear_error_and_ends(folder: Path) -> None:
     """Threads do not survive a fork; the child is told so and exits."""
     body = """
-    import os, sys, warnings
+    import sys, warnings
     warnings.simplefilter("ignore")
     it = iter(loader)
     next(it)
     child = os.fork()
     if child == 0:
-        for attempt in (lambda: next(it), lambda: iter(loader)):
-            try:
-                attempt()
-            except LoaderError as error:
-                assert "after a fork" in str(error)
-            else:
-                os._exit(9)
+        expect_refusals(lambda: next(it), lambda: iter(loader))
         sys.exit(7)
     assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 7
     assert sum(len(labels) for _, labels in it) == 21

@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import os
-import subprocess
 import sys
-import textwrap
 import threading
 import time
 from collections.abc import Callable, Iterator
@@ -15,6 +13,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from loading.scripts import run_script
 from penstock import Loader, LoaderError, PenstockError
 from penstock import transforms as T
 
@@ -353,13 +352,7 @@ ENDS = {
         entered.wait()
         child = os.fork()
         if child == 0:
-            for attempt in (lambda: next(batches), lambda: iter(loader)):
-                try:
-                    attempt()
-                except LoaderError as error:
-                    assert "after a fork" in str(error)
-                else:
-                    os._exit(9)
+            expect_refusals(lambda: next(batches), lambda: iter(loader))
             loader.close()
             os._exit(7)
         assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 7
@@ -372,18 +365,5 @@ ENDS = {
 @pytest.mark.parametrize("end", ENDS)
 def test_ends_are_clean(folder: Path, end: str) -> None:
     """No hang, no message."""
-    script = (
-        "import os, threading\n"
-        "from penstock import Loader, LoaderError\n"
-        "from penstock import transforms as T\n"
-        f"folder = {str(folder)!r}\n"
-        "loader = Loader(folder, batch_size=2, transform=T.RandomResizedCrop(48), output='numpy')\n"
-    )
-    done = subprocess.run(
-        [sys.executable, "-c", script + textwrap.dedent(ENDS[end])],
-        capture_output=True,
-        text=True,
-        timeout=60,
-        check=False,
-    )
+    done = run_script(folder, ENDS[end])
     assert (done.returncode, done.stderr) == (0, "")

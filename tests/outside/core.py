@@ -8,7 +8,7 @@ from functools import cache
 import numpy as np
 import numpy.typing as npt
 
-from penstock._core import Engine
+from penstock._core import Engine, Status
 from penstock.geometry import Sizes
 from penstock.planner.lower import lower
 from penstock.transforms.moves import Move
@@ -16,7 +16,6 @@ from penstock.transforms.moves import Move
 Pixels = npt.NDArray[np.uint8]
 
 _WAIT_S = 60.0
-_STATUS_OK = 0
 
 
 def run_on_core(pixels: Pixels, moves: Sequence[Move]) -> Pixels:
@@ -25,11 +24,11 @@ def run_on_core(pixels: Pixels, moves: Sequence[Move]) -> Pixels:
     steps = lower(moves, Sizes(np.array([height]), np.array([width])))
     after = steps.out_sizes[0]
     result = np.empty((after.height, after.width, 3), dtype=np.uint8)
-    chunk = _engine().begin(0, 1)
-    chunk.set_pixels(0, np.ascontiguousarray(pixels))
-    chunk.run_to_arrays(np.zeros(1, dtype=np.int32), steps.programs(), [result])
-    assert chunk.wait(_WAIT_S)
-    assert chunk.status[0] == _STATUS_OK, chunk.message(0)
+    part = _engine().begin(0, 1)
+    part.set_pixels(0, np.ascontiguousarray(pixels))
+    part.run_to_arrays(np.zeros(1, dtype=np.int32), steps.programs(), [result])
+    assert part.wait(_WAIT_S)
+    assert part.status[0] == Status.OK, part.message(0)
     return result
 
 

@@ -7,10 +7,10 @@ from typing import Any
 import numpy as np
 import torch
 
+from penstock._core import Element
 from penstock.geometry import Size
 from penstock.loading.mix import mix_native, soften
 from penstock.rng import Draws
-from penstock.transforms.values import Element
 from tests.outside.adapter import Adapter
 
 

@@ -5,57 +5,27 @@ from __future__ import annotations
 from torchvision.transforms import v2
 from torchvision.transforms.v2._transform import _RandomApplyTransform
 
+from penstock import transforms as T
 from tests.outside.adapter import ORIGINALS, Adapter
 from tests.outside.mixing import Mixing
 from tests.outside.policies import AutoAugment
 from tests.outside.sanitize import SanitizeBoundingBoxes
 
-# Compose stays torchvision's: its tests mix in torchvision's own conversions to tensors.
-ADAPTED = (
-    "AugMix",
-    "AutoAugment",
-    "CenterCrop",
-    "ClampBoundingBoxes",
-    "ColorJitter",
-    "ConvertBoundingBoxFormat",
-    "ElasticTransform",
-    "GaussianBlur",
-    "GaussianNoise",
-    "Grayscale",
-    "Pad",
-    "RandAugment",
-    "RandomAdjustSharpness",
-    "RandomAffine",
-    "RandomApply",
-    "RandomAutocontrast",
-    "RandomChoice",
-    "RandomCrop",
-    "RandomEqualize",
-    "RandomErasing",
-    "RandomGrayscale",
-    "RandomHorizontalFlip",
-    "RandomInvert",
-    "RandomIoUCrop",
-    "RandomOrder",
-    "RandomPerspective",
-    "RandomPhotometricDistort",
-    "RandomPosterize",
-    "RandomResizedCrop",
-    "RandomRotation",
-    "RandomShortestSize",
-    "RandomSolarize",
-    "RandomVerticalFlip",
-    "RandomZoomOut",
-    "Resize",
-    "SanitizeBoundingBoxes",
-    "ScaleJitter",
-    "TrivialAugmentWide",
-)
+# Left as they are: enums, conversions to tensors, what takes functions, and Compose, since
+# torchvision's tests mix in torchvision's own conversions.
+NOT_ADAPTED = {
+    *("AutoAugmentPolicy", "InterpolationMode"),
+    *("ConvertImageDtype", "PILToTensor", "RGB", "ToDtype", "ToImage", "ToPILImage"),
+    *("ToPureTensor", "ToTensor", "Normalize", "Identity", "Lambda", "Compose"),
+}
+ADAPTED = [name for name in T.__all__ if hasattr(v2, name) and name not in NOT_ADAPTED]
 
 
 # What needs more than drawing and moving.
 SPECIAL: dict[str, type[Adapter]] = {
     "AutoAugment": AutoAugment,
+    "CutMix": Mixing,
+    "MixUp": Mixing,
     "SanitizeBoundingBoxes": SanitizeBoundingBoxes,
 }
 
@@ -64,8 +34,6 @@ def adapt() -> None:
     """From here on, `torchvision.transforms.v2` has penstock's transforms under these names."""
     for name in ADAPTED:
         _replace(name, SPECIAL.get(name, Adapter))
-    _replace("MixUp", Mixing)
-    _replace("CutMix", Mixing)
 
 
 def _replace(name: str, base: type[Adapter]) -> None:

@@ -9,8 +9,9 @@ from unittest import mock
 
 import torch
 
+from penstock._core import Effect
 from penstock.transforms import warp
-from penstock.transforms.effects import Effect, EffectMove
+from penstock.transforms.effects import EffectMove
 from penstock.transforms.moves import CropMove, Move, PadMove
 
 Params = dict[str, Any]
@@ -74,7 +75,7 @@ def _random_crop(moves: Sequence[Move]) -> Params:
 
 def _blur(moves: Sequence[Move]) -> Params:
     (move,) = moves
-    return {"sigma": move.numbers[0, 2:4].tolist()}
+    return {"sigma": [move.parameters(0)[name] for name in ("sigma_across", "sigma_down")]}
 
 
 def _jitter(moves: Sequence[Move]) -> Params:
@@ -91,7 +92,7 @@ def _distort(moves: Sequence[Move]) -> Params:
         contrast and saturation and order.index(Effect.CONTRAST) < order.index(Effect.SATURATION)
     )
     channels = effects.get(Effect.PERMUTE_CHANNELS)
-    permutation = None if channels is None else torch.tensor(channels[:3], dtype=torch.int64)
+    permutation = None if channels is None else torch.tensor(channels["order"], dtype=torch.int64)
     return {
         "contrast_before": before,
         "channel_permutation": permutation,
@@ -100,28 +101,31 @@ def _distort(moves: Sequence[Move]) -> Params:
 
 
 def _perspective(moves: Sequence[Move]) -> Params:
-    numbers = _effects(moves).get(Effect.PERSPECTIVE)
-    return {} if numbers is None else {"coefficients": numbers[:8]}
+    parameters = _effects(moves).get(Effect.PERSPECTIVE)
+    return {} if parameters is None else {"coefficients": parameters["matrix"]}
 
 
 def _erase(moves: Sequence[Move]) -> Params:
     (move,) = moves
     if not isinstance(move, EffectMove) or move.effect[0] != Effect.ERASE:
         return {"i": 0, "j": 0, "h": 0, "w": 0, "v": torch.zeros(1, 1, 1)}
-    top, left, height, width = (int(number) for number in move.numbers[0, :4])
-    value = torch.tensor(move.numbers[0, 4:7], dtype=torch.float32).reshape(3, 1, 1)
+    parameters = move.parameters(0)
+    top, left, height, width = (
+        int(parameters[name]) for name in ("top", "left", "height", "width")
+    )
+    value = torch.tensor(parameters["value"], dtype=torch.float32).reshape(3, 1, 1)
     return {"i": top, "j": left, "h": height, "w": width, "v": value}
 
 
-def _effects(moves: Sequence[Move]) -> dict[Effect, list[float]]:
-    """Effects that do something, in their order, with their numbers; none occurs twice."""
-    found = [(Effect(move.effect.item()), move.numbers[0].tolist()) for move in moves]
-    return {effect: numbers for effect, numbers in found if effect != Effect.NONE}
+def _effects(moves: Sequence[Move]) -> dict[Effect, Params]:
+    """Effects that do something, in their order, with their parameters; none occurs twice."""
+    found = [(Effect(move.effect.item()), move.parameters(0)) for move in moves]
+    return {effect: parameters for effect, parameters in found if effect != Effect.NONE}
 
 
-def _factors(effects: dict[Effect, list[float]]) -> Params:
+def _factors(effects: dict[Effect, Params]) -> Params:
     return {
-        f"{effect.name.lower()}_factor": effects[effect][0] if effect in effects else None
+        f"{effect.name.lower()}_factor": effects[effect]["factor"] if effect in effects else None
         for effect in _FACTORS
     }
 

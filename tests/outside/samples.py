@@ -16,7 +16,7 @@ import torch
 from torchvision import tv_tensors
 
 from penstock.geometry import Size, Sizes
-from penstock.loading.masks import mask_moves
+from penstock.loading.part_targets import mask_moves
 from penstock.transforms.moves import Move
 from penstock.transforms.targets import Targets, read_targets
 from tests.outside.core import Pixels, run_on_core

@@ -15,6 +15,7 @@ def run(source):
     return subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
 
 
+@pytest.mark.slow
 def test_torchvisions_tests_pass(torchvision):
     source = os.environ.get("PENSTOCK_TORCHVISION_SOURCE")
     if source is None:

@@ -53,14 +53,20 @@ def write_at(file, place, byte):
     file.write(bytes([byte]))
 
 
-@given(st.data())
-@settings(max_examples=150, deadline=None)
-def test_columns_with_false_values_never_crash(tmp_path_factory, data):
-    """Checksums are no defence against a forger, so every value is looked at when used."""
+def to_forge(tmp_path_factory):
+    """A packed file, its bytes, and what its end says."""
     path = tmp_path_factory.mktemp("forged") / "forged.pen"
     pack(mixed_source(2), path)
     raw = bytearray(path.read_bytes())
     tail = format.Tail.from_bytes(bytes(raw[-64:]), len(raw), "")
+    return path, raw, tail
+
+
+@given(st.data())
+@settings(max_examples=150, deadline=None)
+def test_columns_with_false_values_never_crash(tmp_path_factory, data):
+    """Checksums are no defence against a forger, so every value is looked at when used."""
+    path, raw, tail = to_forge(tmp_path_factory)
     for _ in range(data.draw(st.integers(1, 4))):
         place = data.draw(st.integers(tail.records_end, tail.directory_offset - 1))
         raw[place] = data.draw(st.integers(0, 255))
@@ -77,10 +83,7 @@ def test_columns_with_false_values_never_crash(tmp_path_factory, data):
 @given(st.data())
 @settings(max_examples=150, deadline=None)
 def test_forged_directories_never_crash(tmp_path_factory, data):
-    path = tmp_path_factory.mktemp("forged") / "forged.pen"
-    pack(mixed_source(2), path)
-    raw = bytearray(path.read_bytes())
-    tail = format.Tail.from_bytes(bytes(raw[-64:]), len(raw), "")
+    path, raw, tail = to_forge(tmp_path_factory)
     start, end = tail.directory_offset, tail.directory_offset + tail.directory_bytes
     numbers = st.sampled_from([0, 1, 7, 63, 2**31, 2**32 - 1])
     for _ in range(data.draw(st.integers(1, 3))):

@@ -13,10 +13,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from packing.samples import ListSource, image_file, mixed_source
+from penstock.data.masks import StoredMasks, open_masks
+from penstock.data.packed import PackedSource
+from penstock.data.targets import StoredTargets
 from penstock.errors import DecodeError, PackError
-from penstock.loading.mask_source import PackedMasks
-from penstock.loading.packed_source import PackedSource
-from penstock.loading.packed_targets import PackedTargets
+from penstock.limits import Limits
 from penstock.packing.items import BOXES, Column, PackItem
 from penstock.packing.mask_runs import decode_runs, read_header
 from penstock.packing.pack import pack
@@ -142,7 +143,7 @@ def test_class_ids_of_any_length_are_refused(tmp_path, number):
     data = open_packed(tmp_path / "ids.pen")
     data.files[0].tables["box_class_ids"] = Texts([number])
     with pytest.raises(PackError, match="box_class_ids must be numbers from 1 on"):
-        _ = PackedTargets(data).box_class_ids
+        _ = StoredTargets(PackedSource(data)).box_class_ids
 
 
 class Texts(list):
@@ -156,14 +157,15 @@ def test_masks_of_another_kind_are_no_masks(tmp_path, kind):
     column = Column("masks", kind, "int64" if kind == "fixed" else "")
     item = PackItem("a.jpg", image_file(1), {"masks": 1 if kind == "fixed" else "x"})
     pack(ListSource([item], (column,)), tmp_path / "other.pen")
-    assert not PackedMasks.are_in(open_packed(tmp_path / "other.pen"))
+    source = PackedSource(open_packed(tmp_path / "other.pen"))
+    assert open_masks(source, None, 0, None, Limits()) is None
 
 
 @pytest.mark.parametrize("column", ["height", "width"])
 def test_masks_of_an_image_without_a_size_are_refused(packed, column):
     data = forge(packed, column, 1, 0)
     with pytest.raises(DecodeError, match="the index says that it is"):
-        PackedMasks(data).read(1)
+        StoredMasks(PackedSource(data)).read(1)
 
 
 def test_every_offset_is_sound_where_nothing_was_forged(packed):

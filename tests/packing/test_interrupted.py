@@ -3,8 +3,6 @@
 import errno
 import os
 import shutil
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
@@ -17,6 +15,7 @@ from penstock.packing.items import PackItem
 from penstock.packing.pack import pack
 from penstock.packing.shards import MANIFEST
 from penstock.packing.verify import verify
+from python_child import run_python
 
 pytestmark = pytest.mark.usefixtures("fake_codec")
 
@@ -188,14 +187,8 @@ def test_what_cannot_be_resumed_is_refused(tmp_path, monkeypatch):
 def test_fifty_kills_at_random_moments(tmp_path):
     """The real thing: kill -9, in a process of its own that starts and kills others."""
     script = Path(__file__).with_name("kill_packers.py")
-    paths = os.pathsep.join([str(Path(__file__).parents[1]), *filter(None, sys.path)])
-    done = subprocess.run(
-        [sys.executable, str(script), str(tmp_path), "50"],
-        env=os.environ | {"PYTHONPATH": paths}, capture_output=True, text=True, check=False,
-        timeout=120,
-    )  # fmt: skip
-    assert done.returncode == 0, done.stderr
-    assert "50 killed" in done.stdout
+    told = run_python(script, tmp_path, 50)
+    assert "50 killed" in told
     assert verify(tmp_path / "whole.pen").intact
 
 

@@ -6,7 +6,6 @@ import json
 import os
 import signal
 import socket
-import subprocess
 import sys
 from pathlib import Path
 
@@ -22,6 +21,7 @@ from penstock.packing.shards import open_packed
 from penstock.packing.unpack import unpack
 from penstock.packing.verify import verify
 from penstock.packing.write import PackWriter
+from python_child import run_python
 
 pytestmark = pytest.mark.usefixtures("fake_codec")
 
@@ -248,11 +248,5 @@ def test_two_unpackers_do_not_share_a_tar(tmp_path):
 def test_packs_at_the_same_time_some_of_them_killed(tmp_path):
     """The real thing, in processes: what is there at the end is whole, or the test fails."""
     script = Path(__file__).with_name("two_packers.py")
-    paths = os.pathsep.join([str(Path(__file__).parents[1]), *filter(None, sys.path)])
-    done = subprocess.run(
-        [sys.executable, str(script), str(tmp_path), "2"],
-        env=os.environ | {"PYTHONPATH": paths}, capture_output=True, text=True, check=False,
-        timeout=120,
-    )  # fmt: skip
-    assert done.returncode == 0, done.stderr
-    assert "4 rounds" in done.stdout
+    told = run_python(script, tmp_path, 2)
+    assert "4 rounds" in told

@@ -11,9 +11,9 @@ import numpy as np
 import pytest
 
 import penstock
-from coco_samples import write_coco_set
 from penstock import Loader, pack
 from penstock import transforms as T
+from soak.data_sets import write_coco
 from tests.translation.accelerate.detection_data import write_voc
 
 
@@ -188,11 +188,11 @@ def test_ssdlite_learns_the_same(torchvision, tmp_path):
     import torch
     from torchvision.transforms import v2
 
-    file = write_coco_set(tmp_path)
+    file = write_coco(tmp_path / "coco", seed=3, images=12)
     pack(file, tmp_path / "coco.pen", progress=False)
     steps = [v2.RandomHorizontalFlip(1.0), v2.Resize((80, 96)), v2.ToImage()]
     transforms = v2.Compose([*steps, v2.ToDtype(torch.float32, scale=True)])
-    dataset = wrapped(torchvision, file, tmp_path, transforms)
+    dataset = wrapped(torchvision, file, file.parent, transforms)
     with_objects = [n for n in range(len(dataset)) if "boxes" in dataset[n][1]][: 2 * STEPS]
     samples = [dataset[n] for n in with_objects]
     theirs = [tuple(zip(*samples[n : n + 2], strict=True)) for n in range(0, len(samples), 2)]

@@ -13,7 +13,7 @@ import pytest
 from PIL import Image
 
 from penstock import CoreError
-from penstock.transforms.effects import Effect
+from penstock._core import Effect
 from tests.kernels import kernels
 
 Bytes = npt.NDArray[np.uint8]

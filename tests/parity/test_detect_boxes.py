@@ -7,8 +7,9 @@ import pytest
 
 from penstock import Loader, pack
 from penstock import transforms as T
+from penstock.data.packed import PackedSource
+from penstock.data.targets import stored_targets
 from penstock.geometry import Sizes
-from penstock.loading.packed_source import PackedSource
 from penstock.packing.shards import open_packed
 from penstock.planner.plan import as_written
 from penstock.transforms.moves import CropMove, FlipMove, PadMove, ResizeMove, out_sizes
@@ -63,7 +64,7 @@ def map_of(moves, row, size):
 def test_ssd_boxes(packed, size):
     source = PackedSource(open_packed(packed))
     every = np.arange(len(source))
-    known = source.targets.of(every)
+    known = stored_targets(source).of(every)
     numbers = np.arange(int(known.offsets[-1]))
     numbered = Targets(known.offsets, known.boxes, known.labels, extras={"number": numbers})
     transform = T.ssd(size=size)

@@ -5,9 +5,9 @@ import pytest
 
 from drawn import batch
 from penstock import transforms as T
+from penstock._core import Effect
 from penstock.geometry import Sizes
 from penstock.rng import Draws
-from penstock.transforms.effects import Effect
 from statistics_of_draws import assert_same_distribution, assert_same_frequencies
 from strategies import make_image
 
@@ -83,11 +83,11 @@ def parameters(transform, count=THEIRS):
 
 
 def numbers_of(moves, effect):
-    """The first number wherever a sample has this effect; one a sample."""
+    """The first number wherever a sample has this effect; one per sample."""
     found = np.full(len(moves[0].effect), np.nan)
     for move in moves:
         chosen = move.effect == effect
-        found[chosen] = move.numbers[chosen, 0]
+        found[chosen] = move.values(effect, "factor")[chosen]
     return found
 
 
@@ -125,7 +125,8 @@ def test_photometric_distort(v2):
             (brightness, contrast and early, saturation, hue, contrast and not early, swapped)
         )
     assert_same_frequencies(map(tuple, happens.tolist()), expected)
-    swaps = moves[-1].numbers[moves[-1].effect != Effect.NONE, :3].astype(int)
+    swaps = moves[-1].values(Effect.PERMUTE_CHANNELS, "order")[moves[-1].effect != Effect.NONE]
+    swaps = swaps.astype(int)
     their_swaps = [drawn["channel_permutation"] for drawn in theirs]
     assert_same_frequencies(
         map(tuple, swaps.tolist()), [tuple(s.tolist()) for s in their_swaps if s is not None]
@@ -144,9 +145,9 @@ def test_erasing(v2, arguments):
     erased = move.effect != Effect.NONE
     their_erased = [drawn["v"] is not None for drawn in theirs]
     assert_same_frequencies(erased.tolist(), their_erased)
-    for column, name in enumerate("ijhw"):
+    for own, name in zip(("top", "left", "height", "width"), "ijhw", strict=True):
         expected = [d[name] for d, happened in zip(theirs, their_erased, strict=True) if happened]
-        assert_same_distribution(move.numbers[erased, column], np.array(expected))
+        assert_same_distribution(move.values(Effect.ERASE, own)[erased], np.array(expected))
 
 
 def test_affine(v2, monkeypatch):
@@ -191,11 +192,13 @@ def test_perspective_corners(v2, monkeypatch):
 def test_rotation_and_blur(v2):
     (blur,) = batch(T.GaussianBlur(3, (0.5, 4)), OURS)
     theirs = [drawn["sigma"][0] for drawn in parameters(v2.GaussianBlur(3, (0.5, 4)))]
-    assert_same_distribution(blur.numbers[:, 2].astype(np.float32), np.array(theirs))
-    assert np.array_equal(blur.numbers[:, 2], blur.numbers[:, 3])
+    sigma = blur.values(Effect.GAUSSIAN_BLUR, "sigma_across")
+    assert_same_distribution(sigma.astype(np.float32), np.array(theirs))
+    assert np.array_equal(sigma, blur.values(Effect.GAUSSIAN_BLUR, "sigma_down"))
 
     (turn,) = batch(T.RandomRotation((-10, 70)), OURS)
-    degrees = np.degrees(np.arctan2(turn.numbers[:, 3], turn.numbers[:, 0]))
+    matrix = turn.values(Effect.AFFINE, "matrix")
+    degrees = np.degrees(np.arctan2(matrix[:, 3], matrix[:, 0]))
     theirs = [drawn["angle"] for drawn in parameters(v2.RandomRotation((-10, 70)))]
     assert_same_distribution(degrees, np.array(theirs))
 

@@ -10,10 +10,10 @@ from PIL import Image
 
 from drawn import applied, batch, effects_of
 from penstock import transforms as T
+from penstock._core import Effect
 from penstock.geometry import Sizes
 from penstock.reference.filters import elastic_displacements, normal_numbers
 from penstock.rng import Draws
-from penstock.transforms.effects import Effect
 from penstock.transforms.warp import rotate
 from strategies import make_image
 
@@ -28,7 +28,7 @@ def F(torchvision):  # noqa: N802  torchvision's name for it
     return functional
 
 
-def adjusted(F, image, effect, numbers):  # noqa: N803
+def adjusted(F, image, effect, parameters):  # noqa: N803
     """What torchvision makes of one effect on values."""
     functions = {
         Effect.BRIGHTNESS: F.adjust_brightness,
@@ -39,13 +39,14 @@ def adjusted(F, image, effect, numbers):  # noqa: N803
         Effect.SOLARIZE: F.solarize,
     }
     if effect in functions:
-        return functions[effect](image, numbers[0])
+        (number,) = parameters.values()
+        return functions[effect](image, number)
     if effect == Effect.POSTERIZE:
-        return F.posterize(image, int(numbers[0]))
+        return F.posterize(image, int(parameters["bits"]))
     if effect == Effect.GRAYSCALE:
         return F.rgb_to_grayscale(image, 3)
     if effect == Effect.PERMUTE_CHANNELS:
-        return F.permute_channels(image, [int(channel) for channel in numbers[:3]])
+        return F.permute_channels(image, [int(channel) for channel in parameters["order"]])
     plain = {
         Effect.INVERT: F.invert,
         Effect.EQUALIZE: F.equalize,
@@ -163,7 +164,7 @@ def test_perspective(F, size, interpolation):  # noqa: N803
     own = [[0, 0], [width - 1, 0], [width - 1, height - 1], [0, height - 1]]
 
     for row in np.flatnonzero(move.effect).tolist():
-        numbers = move.numbers[row, :8].tolist()
+        numbers = move.parameters(row)["matrix"]
         drawn = [[int(x[row]), int(y[row])] for x, y in corners]
         np.testing.assert_allclose(
             numbers, _get_perspective_coeffs(own, drawn), rtol=1e-5, atol=1e-6 * max(size)
@@ -188,7 +189,7 @@ def test_blur(F, size, kernel):  # noqa: N803
     (move,) = batch(T.GaussianBlur(kernel, (0.1, 4)), 6, size)
 
     for row in range(6):
-        sigma = move.numbers[row, 2:4].tolist()
+        sigma = [move.parameters(row)[name] for name in ("sigma_across", "sigma_down")]
         sides = [kernel, kernel] if isinstance(kernel, int) else list(kernel)
         expected = F.gaussian_blur(image, sides, sigma)
         assert levels_apart(applied([move], image, row), expected) <= 1
@@ -201,7 +202,8 @@ def test_noise_of_the_same_normal_numbers(F, monkeypatch, clip):  # noqa: N803
     image = make_image((33, 50))
     (move,) = batch(T.GaussianNoise(0.1, 0.2, clip), 3, (33, 50))
     for row in range(3):
-        normals = normal_numbers(tuple(move.numbers[row, 3:5]), 3 * 33 * 50).reshape(3, 33, 50)
+        key = tuple(move.parameters(row)["key"])
+        normals = normal_numbers(key, 3 * 33 * 50).reshape(3, 33, 50)
         monkeypatch.setattr(
             torch, "randn_like", lambda *_, n=normals, **__: torch.from_numpy(n.copy())
         )
@@ -217,11 +219,11 @@ def test_erasing(F, value):  # noqa: N803
     image = make_image((33, 50))
     (move,) = batch(T.RandomErasing(1.0, value=value), 5, (33, 50))
     for row in range(5):
-        numbers = move.numbers[row]
-        top, left, height, width = (int(number) for number in numbers[:4])
-        values = torch.tensor(numbers[4:7])[:, None, None]
+        drawn = move.parameters(row)
+        top, left, height, width = (int(drawn[name]) for name in ("top", "left", "height", "width"))
+        values = torch.tensor(drawn["value"], dtype=torch.float64)[:, None, None]
         if value == "random":
-            normals = normal_numbers(tuple(numbers[8:10]), 3 * height * width)
+            normals = normal_numbers(tuple(drawn["key"]), 3 * height * width)
             values = torch.from_numpy(normals.reshape(3, height, width))
         expected = F.erase(image, top, left, height, width, values)
         assert np.array_equal(applied([move], image, row), np.asarray(expected))
@@ -237,8 +239,8 @@ def test_elastic(F, photo, interpolation, fill):  # noqa: N803
     op = T.ElasticTransform((60, 90), (2, 3), interpolation, fill)
     (move,) = batch(op, 2, (60, 80))
     for row in range(2):
-        numbers = move.numbers[row]
-        across, down = elastic_displacements((60, 80), (60, 90), (2, 3), tuple(numbers[6:8]))
+        key = tuple(move.parameters(row)["key"])
+        across, down = elastic_displacements((60, 80), (60, 90), (2, 3), key)
         field = np.stack([across * 2 / 80, down * 2 / 60], axis=2)[None].astype(np.float32)
         fill_list = [float(number) for number in np.broadcast_to(fill, 3)]
         expected = F.elastic(image, torch.from_numpy(field), interpolation, fill=fill_list)

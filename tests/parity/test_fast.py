@@ -90,13 +90,18 @@ def test_generated(generated, isa, filter, side) -> None:
     check(generated, transform, NOISE, least_reduced=0.2, epochs=5)
 
 
+def check_at_224(files: list[Path] | Path, filter: str, least: tuple[float, float]) -> None:
+    """Training and evaluation; `least` are the shares that must be reduced."""
+    crop = T.RandomResizedCrop(224, interpolation=filter)
+    check(files, crop, PHOTOS, least_reduced=least[0], epochs=2)
+    resize = T.Compose([T.Resize(256, interpolation=filter), T.CenterCrop(224)])
+    check(files, resize, PHOTOS, least_reduced=least[1])
+
+
 @pytest.mark.parametrize("filter", SMOOTH_FILTERS)
 def test_large(large, filter) -> None:
-    """What large photos are for: training and evaluation at 224 pixels."""
-    crop = T.RandomResizedCrop(224, interpolation=filter)
-    check(large, crop, PHOTOS, least_reduced=0.4, epochs=2)
-    resize = T.Compose([T.Resize(256, interpolation=filter), T.CenterCrop(224)])
-    check(large, resize, PHOTOS, least_reduced=0.6)
+    """What large photos are for."""
+    check_at_224(large, filter, (0.4, 0.6))
 
 
 @pytest.mark.parametrize("filter", SMOOTH_FILTERS)
@@ -104,10 +109,7 @@ def test_large_packed(large, tmp_path, filter) -> None:
     """Packed, progressive photos are reduced as well."""
     packed = tmp_path / "large.pen"
     pack(large, packed, progress=False)
-    crop = T.RandomResizedCrop(224, interpolation=filter)
-    check(packed, crop, PHOTOS, least_reduced=0.6, epochs=2)
-    resize = T.Compose([T.Resize(256, interpolation=filter), T.CenterCrop(224)])
-    check(packed, resize, PHOTOS, least_reduced=0.9)
+    check_at_224(packed, filter, (0.6, 0.9))
 
 
 @pytest.mark.parametrize("filter", SMOOTH_FILTERS)

@@ -5,20 +5,17 @@ Only timm's one file is loaded, since the package asks for many others.
 
 from __future__ import annotations
 
-import importlib.util
-from pathlib import Path
-
 import numpy as np
 import pytest
 
 from penstock import transforms as T
+from penstock._core import Element, MixKind
 from penstock.geometry import Size
 from penstock.loading.mix import mix_native, soften
 from penstock.rng import BATCH_STREAM, Draws
-from penstock.transforms.batch_op import MixKind
 from penstock.transforms.mixing import timm_box
-from penstock.transforms.values import Element
 from statistics_of_draws import assert_same_distribution, assert_same_frequencies
+from timm_modules import timm_module
 
 CLASSES = 5
 COUNT = 8
@@ -29,14 +26,7 @@ MODES = ["batch", "pair", "elem"]
 
 @pytest.fixture(scope="module")
 def timm(torchvision):
-    found = importlib.util.find_spec("timm")
-    if found is None:
-        pytest.skip("timm is not installed: pip install --no-deps timm")
-    path = Path(found.submodule_search_locations[0]) / "data" / "mixup.py"
-    spec = importlib.util.spec_from_file_location("timm_mixup", path)
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
+    return timm_module("mixup")
 
 
 OPTIONS = {

@@ -6,13 +6,13 @@ import numpy as np
 import pytest
 
 from penstock import transforms as T
+from penstock._core import Element
 from penstock.geometry import Size
 from penstock.loading.mix import mix_native, soften
 from penstock.reference.pipeline import mix_reference
 from penstock.rng import BATCH_STREAM, Draws
 from penstock.transforms.batch_op import draws_of_batch
 from penstock.transforms.mixing import draw_weights, torchvision_box
-from penstock.transforms.values import Element
 from statistics_of_draws import assert_same_distribution
 
 CLASSES = 7

@@ -10,12 +10,12 @@ from PIL import Image
 
 from drawn import applied, batch, effects_of
 from penstock import transforms as T
+from penstock._core import Effect
 from penstock.errors import TransformError
 from penstock.geometry import Size, Sizes
 from penstock.reference.effects import apply_effect
 from penstock.rng import Draws
 from penstock.transforms import mixing
-from penstock.transforms.effects import Effect
 from penstock.transforms.policies import auto_augment, rand_augment, spaces
 from penstock.transforms.policies.ops import draw_signs, make_scene, policy_move
 from statistics_of_draws import assert_same_distribution, assert_same_frequencies
@@ -305,13 +305,13 @@ def test_augmix_adds_up_as_torch_does(torchvision):
     moves = batch(T.AugMix(severity=5, alpha=0.7), 20, (20, 30))
     for row in range(20):
         chain = image
-        for effect, numbers in effects_of(moves, row):
-            weight = torch.tensor(numbers[0], dtype=torch.float32)
+        for effect, parameters in effects_of(moves, row):
+            weight = torch.tensor(parameters.get("weight", 0), dtype=torch.float32)
             if effect == Effect.MIX_BEGIN:
                 mix = weight * pixels
             elif effect == Effect.MIX_ADD:
                 mix.add_(weight * torch.from_numpy(np.asarray(chain).copy()))
                 chain = image
             elif effect != Effect.MIX_END:
-                chain = apply_effect(chain, Effect(effect), numbers, Size(20, 30))
+                chain = apply_effect(chain, Effect(effect), parameters, Size(20, 30))
         assert np.array_equal(applied(moves, image, row), mix.to(torch.uint8).numpy())

@@ -3,10 +3,11 @@
 import numpy as np
 import pytest
 
+from penstock._core import Effect, PadMode
 from penstock.geometry import Size
-from penstock.transforms.effects import NUMBERS, Effect, EffectMove
+from penstock.transforms.effects import same_effect
 from penstock.transforms.move_targets import elastic_field, move_targets
-from penstock.transforms.moves import CropMove, FlipMove, PadMode, PadMove, ResizeMove
+from penstock.transforms.moves import CropMove, FlipMove, PadMove, ResizeMove
 from penstock.transforms.targets import Targets
 from target_samples import COUNTS, SIZES, make_targets, sizes_of
 
@@ -194,12 +195,21 @@ def test_perspective(functional, targets, seed):
 def test_elastic(functional, targets):
     import torch
 
-    numbers = np.array([[50.0, 30.0, 0.0, 0.0, 2, 0, 7, row] for row in range(len(SIZES))])
-    move = effect_move(Effect.ELASTIC, numbers)
+    move = same_effect(
+        Effect.ELASTIC,
+        BATCH,
+        alpha_across=50,
+        alpha_down=30,
+        sigma_across=0,
+        sigma_down=0,
+        filter=2,
+        fill=0,
+        key=(7, np.arange(len(SIZES))),
+    )
 
     def apply(tensor, row):
         height, width = SIZES[row]
-        across, down = elastic_field(move.numbers[row], Size(height, width))
+        across, down = elastic_field(Size(height, width), **move.parameters(row))
         shares = np.stack([across * 2 / width, down * 2 / height], axis=-1)[None]
         return functional.elastic(tensor, torch.tensor(shares, dtype=torch.float32))
 
@@ -209,13 +219,18 @@ def test_elastic(functional, targets):
 def test_elastic_displacements_are_blurred_as_torchvision_blurs_them(functional):
     import torch
 
-    sharp, blurred = np.zeros((2, NUMBERS))
-    sharp[:8] = 2, 2, 0, 0, 2, 0, 3, 4
-    blurred[:8] = 6, 8, 1.5, 0.7, 2, 0, 3, 4
-    size = Size(31, 40)
-    for noise, smooth, kernel, alpha in zip(
-        elastic_field(sharp, size), elastic_field(blurred, size), (13, 7), (6, 8), strict=True
-    ):
+    def field(alpha, sigma):
+        return elastic_field(
+            Size(31, 40),
+            alpha_across=alpha[0],
+            alpha_down=alpha[1],
+            sigma_across=sigma[0],
+            sigma_down=sigma[1],
+            key=(3, 4),
+        )
+
+    fields = zip(field((2, 2), (0, 0)), field((6, 8), (1.5, 0.7)), strict=True)
+    for (noise, smooth), kernel, alpha in zip(fields, (13, 7), (6, 8), strict=True):
         plane = torch.tensor(noise, dtype=torch.float64)[None, None]
         expected = (
             functional.gaussian_blur(plane, [kernel, kernel], [1.5, 0.7])[0, 0].numpy() * alpha / 2
@@ -251,7 +266,5 @@ def columns(*values):
     return [np.array([value]) for value in values]
 
 
-def effect_move(effect, numbers, out=BATCH):
-    table = np.zeros((len(numbers), NUMBERS))
-    table[:, : len(numbers[0])] = numbers
-    return EffectMove(np.full(len(numbers), effect), table, out.height, out.width)
+def effect_move(effect, matrices, out=BATCH):
+    return same_effect(effect, out, matrix=np.asarray(matrices), filter=0, fill=0)

@@ -3,10 +3,10 @@
 import numpy as np
 import pytest
 
+from penstock._core import PadMode, StepColumn
 from penstock.geometry import Sizes
-from penstock.planner.dct_scale import choose_dct_scale
-from penstock.planner.lower import Column, lower
-from penstock.transforms.moves import CropMove, FlipMove, PadMode, PadMove, ResizeMove
+from penstock.planner.lower import choose_dct_scale, lower
+from penstock.transforms.moves import CropMove, FlipMove, PadMove, ResizeMove
 
 BILINEAR, BICUBIC, LANCZOS, HAMMING, NEAREST, BOX = 2, 3, 1, 5, 0, 4
 
@@ -19,7 +19,7 @@ def scales_of(*moves, size=(1000, 2000)):
     """The scale of every step of one image."""
     height, width = size
     steps = choose_dct_scale(lower(moves, Sizes(column(height), column(width))))
-    return steps.table[0, :, Column.DCT_SCALE].tolist()
+    return steps.table[0, :, StepColumn.DCT_SCALE].tolist()
 
 
 def resize(height, width, filter=BILINEAR):
@@ -66,9 +66,9 @@ def test_no_resize_no_padding_no_later_step():
 def test_the_given_steps_stay_as_they_are():
     steps = lower([resize(100, 100)], Sizes(column(1000), column(1000)))
     choose_dct_scale(steps)
-    assert steps.table[0, 0, Column.DCT_SCALE] == 1
+    assert steps.table[0, 0, StepColumn.DCT_SCALE] == 1
 
 
 def test_an_empty_batch_is_no_trouble():
     nothing = Sizes(np.empty(0, np.int64), np.empty(0, np.int64))
-    assert choose_dct_scale(lower([], nothing)).table.shape == (0, 1, len(Column))
+    assert choose_dct_scale(lower([], nothing)).table.shape == (0, 1, len(StepColumn))

@@ -4,9 +4,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from penstock._core import PadMode, StepColumn
 from penstock.geometry import Sizes
-from penstock.planner.lower import NO_RESIZE, Column, lower
-from penstock.transforms.moves import CropMove, FlipMove, PadMode, PadMove, ResizeMove
+from penstock.planner.lower import NO_RESIZE, lower
+from penstock.transforms.moves import CropMove, FlipMove, PadMove, ResizeMove
 
 BILINEAR = 2
 
@@ -45,16 +46,16 @@ def steps_of(*moves, size=(100, 200)):
 def _told(step):
     names = ("pad", "crop", "resize", "window", "flip")
     parts = {
-        "pad": step[Column.PAD_LEFT : Column.PAD_BOTTOM + 1],
-        "crop": step[Column.CROP_TOP : Column.CROP_WIDTH + 1],
-        "resize": step[Column.RESIZE_HEIGHT : Column.RESIZE_WIDTH + 1],
-        "window": step[Column.WINDOW_TOP : Column.WINDOW_WIDTH + 1],
-        "flip": step[Column.FLIP_HORIZONTAL : Column.FLIP_VERTICAL + 1],
+        "pad": step[StepColumn.PAD_LEFT : StepColumn.PAD_BOTTOM + 1],
+        "crop": step[StepColumn.CROP_TOP : StepColumn.CROP_WIDTH + 1],
+        "resize": step[StepColumn.RESIZE_HEIGHT : StepColumn.RESIZE_WIDTH + 1],
+        "window": step[StepColumn.WINDOW_TOP : StepColumn.WINDOW_WIDTH + 1],
+        "flip": step[StepColumn.FLIP_HORIZONTAL : StepColumn.FLIP_VERTICAL + 1],
     }
     told = {name: tuple(parts[name].tolist()) for name in names}
     if not any(told["pad"]):
         del told["pad"]
-    if step[Column.FILTER] == NO_RESIZE:
+    if step[StepColumn.FILTER] == NO_RESIZE:
         assert told.pop("resize") == told["crop"][2:]
     if told["window"] == (0, 0, *told.get("resize", told["crop"][2:])):
         del told["window"]
@@ -65,11 +66,9 @@ def _told(step):
 
 def test_columns_are_the_fields_of_the_cores_step():
     header = Path(__file__).parents[2] / "cpp" / "engine" / "program.h"
-    body = re.search(r"struct Step \{(.*?)\};", header.read_text(), re.DOTALL).group(1)
-    declarations = re.sub(r"//.*", "", body).replace("int32_t", "").replace(";", ",")
-    fields = [name.strip() for name in declarations.split(",") if name.strip()]
+    fields = re.findall(r"\bFIELD\((?!name\))(\w+)\)", header.read_text())
 
-    assert [name.lower() for name in Column.__members__] == fields
+    assert [name.lower() for name in StepColumn.__members__] == fields
 
 
 def test_no_moves_are_one_step():
@@ -157,8 +156,8 @@ def test_what_changes_nothing_takes_no_step(before):
 def test_pad_carries_mode_and_colour():
     step = lower([pad(1, 1, 1, 1, PadMode.CONSTANT, (1, 2, 255))], sizes_of((3, 3))).table[0, 0]
 
-    assert step[Column.PAD_MODE] == PadMode.CONSTANT
-    assert step[Column.PAD_FILL] == 1 | 2 << 8 | 255 << 16
+    assert step[StepColumn.PAD_MODE] == PadMode.CONSTANT
+    assert step[StepColumn.PAD_FILL] == 1 | 2 << 8 | 255 << 16
 
 
 def test_the_order_of_the_passes_is_pillows():
@@ -167,7 +166,7 @@ def test_the_order_of_the_passes_is_pillows():
     moves = [crop(10, 20, 90, 31), resize(24, 30)]
     step = lower(moves, sizes_of((100, 200))).table[0, 0]
 
-    assert step[Column.VERTICAL_FIRST] == vertical_first(
+    assert step[StepColumn.VERTICAL_FIRST] == vertical_first(
         column(90), column(31), column(24), column(30)
     )
 
@@ -181,11 +180,11 @@ def test_each_sample_takes_only_the_steps_it_needs():
     steps = lower(moves, sizes_of((40, 50), (40, 50), (10, 20)))
 
     assert steps.counts.tolist() == [2, 1, 1]
-    assert steps.table[:, 0, Column.FILTER].tolist() == [NO_RESIZE, BILINEAR, NO_RESIZE]
+    assert steps.table[:, 0, StepColumn.FILTER].tolist() == [NO_RESIZE, BILINEAR, NO_RESIZE]
     assert [_told(step) for step in steps.table[1:, 1]] == [{"crop": (0, 0, 10, 20)}] * 2
 
 
 def test_an_empty_batch_is_no_trouble():
     nothing = Sizes(np.empty(0, np.int64), np.empty(0, np.int64))
 
-    assert lower([], nothing).table.shape == (0, 1, len(Column))
+    assert lower([], nothing).table.shape == (0, 1, len(StepColumn))

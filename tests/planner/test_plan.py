@@ -4,11 +4,12 @@ import numpy as np
 import pytest
 
 from penstock import transforms as T
+from penstock._core import Element
 from penstock.errors import TransformError
 from penstock.geometry import Sizes
 from penstock.planner.plan import Node, Plan, Segment, as_written
 from penstock.rng import Draws
-from penstock.transforms.values import Element, FinalSpec
+from penstock.transforms.values import FinalSpec
 
 CROP, FLIP, PAD = T.CenterCrop(3), T.RandomHorizontalFlip(), T.Pad(1)
 

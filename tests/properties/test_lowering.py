@@ -2,9 +2,10 @@ import numpy as np
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
+from penstock._core import StepColumn
 from penstock.errors import TransformError
 from penstock.geometry import Sizes
-from penstock.planner.lower import Column, lower
+from penstock.planner.lower import lower
 from penstock.planner.plan import as_written
 from penstock.reference.pipeline import run_moves, run_steps_reference
 from penstock.transforms.moves import out_sizes
@@ -54,24 +55,24 @@ def test_every_part_of_a_step_fits_the_one_before(pipeline, batch, seed):
     assert steps.table.dtype == np.int32
     assert steps.table.flags.c_contiguous
     assert steps.counts.min() >= 1
-    assert steps.table.shape == (len(batch), steps.counts.max(), len(Column))
+    assert steps.table.shape == (len(batch), steps.counts.max(), len(StepColumn))
     height, width = sizes.height, sizes.width
     for step in steps.table.transpose(1, 2, 0):
-        height = step[Column.PAD_TOP] + height + step[Column.PAD_BOTTOM]
-        width = step[Column.PAD_LEFT] + width + step[Column.PAD_RIGHT]
-        assert np.all(step[: Column.CROP_LEFT + 1] >= 0)
-        assert np.all(step[Column.CROP_TOP] + step[Column.CROP_HEIGHT] <= height)
-        assert np.all(step[Column.CROP_LEFT] + step[Column.CROP_WIDTH] <= width)
-        resized = step[Column.FILTER] >= 0
-        same = (step[Column.RESIZE_HEIGHT] == step[Column.CROP_HEIGHT]) & (
-            step[Column.RESIZE_WIDTH] == step[Column.CROP_WIDTH]
+        height = step[StepColumn.PAD_TOP] + height + step[StepColumn.PAD_BOTTOM]
+        width = step[StepColumn.PAD_LEFT] + width + step[StepColumn.PAD_RIGHT]
+        assert np.all(step[: StepColumn.CROP_LEFT + 1] >= 0)
+        assert np.all(step[StepColumn.CROP_TOP] + step[StepColumn.CROP_HEIGHT] <= height)
+        assert np.all(step[StepColumn.CROP_LEFT] + step[StepColumn.CROP_WIDTH] <= width)
+        resized = step[StepColumn.FILTER] >= 0
+        same = (step[StepColumn.RESIZE_HEIGHT] == step[StepColumn.CROP_HEIGHT]) & (
+            step[StepColumn.RESIZE_WIDTH] == step[StepColumn.CROP_WIDTH]
         )
         assert np.array_equal(resized, ~same)
-        window_height, window_width = step[Column.WINDOW_HEIGHT], step[Column.WINDOW_WIDTH]
-        assert np.all(step[[Column.WINDOW_TOP, Column.WINDOW_LEFT]] >= 0)
+        window_height, window_width = step[StepColumn.WINDOW_HEIGHT], step[StepColumn.WINDOW_WIDTH]
+        assert np.all(step[[StepColumn.WINDOW_TOP, StepColumn.WINDOW_LEFT]] >= 0)
         assert np.all(np.minimum(window_height, window_width) >= 1)
-        assert np.all(step[Column.WINDOW_TOP] + window_height <= step[Column.RESIZE_HEIGHT])
-        assert np.all(step[Column.WINDOW_LEFT] + window_width <= step[Column.RESIZE_WIDTH])
+        assert np.all(step[StepColumn.WINDOW_TOP] + window_height <= step[StepColumn.RESIZE_HEIGHT])
+        assert np.all(step[StepColumn.WINDOW_LEFT] + window_width <= step[StepColumn.RESIZE_WIDTH])
         height, width = window_height, window_width
 
 

@@ -9,7 +9,7 @@ from penstock import transforms as T
 from penstock._core import Engine
 from penstock.errors import DecodeError, TransformError
 from penstock.geometry import Size, Sizes
-from penstock.loading.masks import move_by_reference, start_moving
+from penstock.loading.part_targets import move_by_reference, start_moving
 from penstock.packing.mask_runs import decode_runs, encode_runs
 from penstock.planner.plan import as_written
 from strategies import geometric_ops, image_sizes, seeds

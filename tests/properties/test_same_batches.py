@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -19,6 +21,10 @@ TRANSFORM = T.Compose([T.RandomResizedCrop(12), T.RandomHorizontalFlip()])
 @pytest.fixture(scope="module")
 def small_folder(make_folder: Callable[..., Path]) -> Path:
     return make_folder(images=17, classes=2, seed=5)
+
+
+def open_loader(folder: Path, **options: Any) -> Loader:
+    return Loader(folder, transform=TRANSFORM, output="numpy", **options)
 
 
 def batches(loader: Loader) -> list[tuple[bytes, bytes]]:
@@ -40,17 +46,9 @@ def test_threads_change_nothing(
 ) -> None:
     """Draws and order depend on seed, epoch and sample only."""
     results = []
+    options = {"batch_size": batch_size, "prefetch": prefetch, "shuffle": shuffle, "seed": seed}
     for threads in (1, 2, 8):
-        loader = Loader(
-            small_folder,
-            batch_size=batch_size,
-            transform=TRANSFORM,
-            seed=seed,
-            shuffle=shuffle,
-            threads=threads,
-            prefetch=prefetch,
-            output="numpy",
-        )
+        loader = open_loader(small_folder, threads=threads, **options)
         loader.set_epoch(epoch)
         results.append(batches(loader))
 
@@ -65,18 +63,8 @@ def test_resuming_at_every_step(
     small_folder: Path, seed: int, batch_size: int, drop_last: bool
 ) -> None:
     """However far one got, the rest of the epoch and the next one follow as they would have."""
-
-    def make() -> Loader:
-        return Loader(
-            small_folder,
-            batch_size=batch_size,
-            transform=TRANSFORM,
-            seed=seed,
-            shuffle=True,
-            drop_last=drop_last,
-            output="numpy",
-        )
-
+    options = {"batch_size": batch_size, "drop_last": drop_last, "shuffle": True, "seed": seed}
+    make = partial(open_loader, small_folder, **options)
     loader = make()
     loader.set_epoch(4)
     whole, following = batches(loader), batches(loader)

@@ -8,34 +8,18 @@ import numpy as np
 import PIL.Image
 import pytest
 
+from effect_examples import EXAMPLES
 from penstock import Loader
 from penstock import transforms as T
+from penstock._core import Effect
 from penstock.errors import DecodeError, LoaderError, TransformError
 from penstock.geometry import Size, Sizes
 from penstock.reference.libraries import LIBRARIES, open_library
 from penstock.reference.pipeline import run_moves
-from penstock.transforms.effects import Effect, same_effect
+from penstock.transforms.effects import same_effect
 from penstock.transforms.targets import read_targets
 
 ODD_SIZES = [(1, 1), (1, 40), (40, 1), (2, 2), (5, 3)]
-NUMBERS = {  # of the effects that read some, for any size
-    Effect.BRIGHTNESS: (1.5,),
-    Effect.CONTRAST: (0.5,),
-    Effect.SATURATION: (2.5,),
-    Effect.HUE: (-0.2,),
-    Effect.SHARPNESS: (1.5,),
-    Effect.POSTERIZE: (2,),
-    Effect.SOLARIZE: (99,),
-    Effect.SOLARIZE_ADD: (60, 128),
-    Effect.PERMUTE_CHANNELS: (2, 0, 1),
-    Effect.AFFINE: (0.9, 0.1, 0, -0.1, 1.1, 0, 2, 0xFF8800),
-    Effect.PERSPECTIVE: (0.9, 0.1, 0, 0, 1, 0, 0.01, 0.001, 3, 77),
-    Effect.GAUSSIAN_BLUR: (1, 1, 1.0, 1.0),
-    Effect.GAUSSIAN_NOISE: (0, 0.1, 1, 12, 34),
-    Effect.ERASE: (0, 0, 1, 1, 9, 9, 9, 0, 0, 0),
-    Effect.ELASTIC: (5, 5, 1, 1, 2, 0, 12, 34),
-    Effect.MIX_BEGIN: (1.0,),
-}
 
 
 @pytest.fixture(params=["opencv", "numpy"])
@@ -56,9 +40,9 @@ def test_odd_sizes(backend, effect, size) -> None:
     """Whatever an effect does to an image of a few pixels, Pillow does about the same."""
     pixels = np.random.default_rng(1).integers(0, 256, (*size, 3), dtype=np.uint8)
     sizes = Sizes(np.array(size[:1]), np.array(size[1:]))
-    moves = (same_effect(effect, sizes, *NUMBERS.get(effect, ())),)
+    moves = (same_effect(effect, sizes, **EXAMPLES[effect]),)
     if effect in {Effect.MIX_ADD, Effect.MIX_END}:
-        moves = (same_effect(Effect.MIX_BEGIN, sizes, 0.5), *moves)
+        moves = (same_effect(Effect.MIX_BEGIN, sizes, weight=0.5), *moves)
     before = pixels.copy()
 
     done = open_library(backend).run_moves(pixels, moves, 0)

@@ -3,10 +3,11 @@ import pytest
 from PIL import Image
 
 from penstock import transforms as T
+from penstock._core import Element
 from penstock.planner.plan import as_written
 from penstock.reference.pipeline import finish, run_reference
 from penstock.rng import Draws
-from penstock.transforms.values import Element, FinalSpec
+from penstock.transforms.values import FinalSpec
 from strategies import make_image
 
 IMAGE = make_image((8, 10))

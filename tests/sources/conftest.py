@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from penstock.sources import remembered_scan
+from penstock.sources import scan as remembered_scan
 
 LONG_AGO_NS = 1_700_000_000_000_000_000
 

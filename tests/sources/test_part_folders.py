@@ -1,5 +1,6 @@
 """Folders that are parts of a data set are never taken for classes."""
 
+import numpy as np
 import pytest
 
 from dataset_samples import image_bytes
@@ -24,11 +25,24 @@ SIZES = [(8, 9), (7, 7)]
 def test_images_and_masks_are_refused_with_both_ways_on(tmp_path, images, masks):
     write_pairs(tmp_path, SIZES, images=images, masks=masks)
     with pytest.raises(SourceError, match="one folder per class was expected") as refused:
-        Loader(tmp_path)
+        open_image_folder(tmp_path)
 
     said = str(refused.value)
     assert f"masks='{tmp_path / masks}'" in said
     assert "any_names=True" in said
+
+
+def test_a_loader_takes_images_and_masks_for_pairs(tmp_path):
+    write_pairs(tmp_path, SIZES)
+    (tmp_path / "depth").mkdir()  # further parts do not hide them
+    (tmp_path / "depth" / "a.jpg").write_bytes(image_bytes())
+    found = list(Loader(tmp_path, output="numpy"))
+    expected = list(Loader(tmp_path / "images", masks=tmp_path / "masks", output="numpy"))
+
+    assert len(found) == 2
+    for one, other in zip(found, expected, strict=True):
+        np.testing.assert_array_equal(one[0], other[0])
+        np.testing.assert_array_equal(one[1], other[1])
 
 
 def test_pack_recognises_pairs(tmp_path):
@@ -44,13 +58,13 @@ def test_pairs_can_be_classes_where_that_is_said(tmp_path):
     assert summary.samples == 4
 
 
-def test_yolo_is_sent_to_pack(tmp_path):
+def test_yolo_is_read_as_such(tmp_path):
     for part in ("images", "labels"):
         (tmp_path / part).mkdir()
     (tmp_path / "images" / "a.jpg").write_bytes(image_bytes())
     (tmp_path / "labels" / "a.txt").write_text("0 0.5 0.5 1 1\n")
-    with pytest.raises(SourceError, match=r"this is yolo data.*Pack it once"):
-        Loader(tmp_path)
+    ((_, (target,)),) = Loader(tmp_path, output="numpy")
+    assert target["boxes"].tolist() == [[0, 0, 8, 6]]
 
 
 @pytest.mark.parametrize("names", [("train", "val"), ("train",), ("images",)])
@@ -58,14 +72,6 @@ def test_splits_and_lonely_images_are_no_classes(tmp_path, names):
     for name in names:
         (tmp_path / name).mkdir()
         (tmp_path / name / "a.jpg").write_bytes(image_bytes())
-    with pytest.raises(SourceError, match="one folder per class was expected"):
-        Loader(tmp_path)
-
-
-def test_further_parts_do_not_hide_images_and_masks(tmp_path):
-    write_pairs(tmp_path, SIZES)
-    (tmp_path / "depth").mkdir()
-    (tmp_path / "depth" / "a.jpg").write_bytes(image_bytes())
     with pytest.raises(SourceError, match="one folder per class was expected"):
         Loader(tmp_path)
 
@@ -79,8 +85,9 @@ def test_classes_may_have_such_names_among_others(tmp_path, names):
     assert open_image_folder(tmp_path).classes == tuple(sorted(names))
 
 
-def test_analyze_refuses_them_too(tmp_path):
+def test_analyze_refuses_parts_too(tmp_path):
     from penstock.cli.main import main
 
-    write_pairs(tmp_path, SIZES)
+    write_pairs(tmp_path / "train", SIZES)
+    write_pairs(tmp_path / "val", SIZES)
     assert main(["analyze", str(tmp_path)]) != 0

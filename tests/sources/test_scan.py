@@ -11,9 +11,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from penstock.sources import remembered_scan
-from penstock.sources.remembered_scan import find_images
-from penstock.sources.scan import Scan
+from penstock.sources import scan as remembered_scan
+from penstock.sources.scan import Scan, find_images
 
 Make = Callable[..., Path]
 Age = Callable[[Path], None]

@@ -4,9 +4,9 @@ import numpy as np
 
 from drawn import batch, effects_of
 from penstock import transforms as T
+from penstock._core import Effect
 from penstock.geometry import Sizes
 from penstock.rng import Draws
-from penstock.transforms.effects import Effect
 
 
 def test_a_compose_inside_counts_as_a_list():
@@ -36,4 +36,4 @@ def test_the_order_of_a_random_order_changes_no_draw():
 
     for row in range(40):
         drawn = dict(effects_of(moves, row))
-        assert drawn[Effect.BRIGHTNESS][0] == alone.numbers[row, 0]
+        assert drawn[Effect.BRIGHTNESS] == alone.parameters(row)

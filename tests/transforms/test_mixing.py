@@ -9,9 +9,10 @@ import pytest
 
 from penstock import TransformError
 from penstock import transforms as T
+from penstock._core import MixKind
 from penstock.geometry import Size
 from penstock.rng import BATCH_STREAM, Draws
-from penstock.transforms.batch_op import MixKind, read_batch_op
+from penstock.transforms.batch_op import read_batch_op
 from penstock.transforms.mixing import draw_weights
 
 SIZE = Size(20, 30)

@@ -6,16 +6,24 @@ import numpy as np
 import pytest
 from PIL import Image
 
+from effect_examples import EXAMPLES
 from penstock import transforms as T
+from penstock._core import Effect, PadMode
 from penstock.geometry import Size, Sizes
-from penstock.loading.collate import list_targets
+from penstock.loading.deliver import list_targets
 from penstock.planner.plan import as_written
 from penstock.reference.filters import elastic_displacements
 from penstock.reference.pipeline import run_moves
 from penstock.rng import Draws
-from penstock.transforms.effects import NUMBERS, Effect, EffectMove, same_effect
+from penstock.transforms.effects import (
+    EffectMove,
+    no_numbers,
+    place_of,
+    same_effect,
+    write_parameters,
+)
 from penstock.transforms.move_targets import elastic_field, move_targets
-from penstock.transforms.moves import CropMove, FlipMove, PadMode, PadMove, ResizeMove
+from penstock.transforms.moves import CropMove, FlipMove, PadMove, ResizeMove
 from penstock.transforms.targets import Targets, read_targets
 from target_samples import COUNTS, SIZES, make_targets, sizes_of
 
@@ -87,14 +95,15 @@ def test_elastic_points_know_the_displacements_of_pixels():
     (move,) = T.ElasticTransform(30, (1, 2)).sample(
         Draws(0, 0, np.arange(2), 0), sizes_of(SIZE, SIZE)
     )
-    for numbers in move.numbers:
-        found = elastic_field(numbers, Size(*SIZE))
-        expected = elastic_displacements(SIZE, (30, 30), (1, 2), tuple(numbers[6:8]))
+    for row in range(2):
+        parameters = move.parameters(row)
+        found = elastic_field(Size(*SIZE), **parameters)
+        expected = elastic_displacements(SIZE, (30, 30), (1, 2), tuple(parameters["key"]))
         np.testing.assert_allclose(found, expected, atol=1e-5)  # the core has float32
 
 
 @pytest.mark.parametrize(
-    ("effect", "numbers"),
+    ("effect", "matrix"),
     [
         (Effect.AFFINE, (1, 0, -13, 0, 1, 7)),
         (Effect.AFFINE, (0.5, 0, 20, 0, 0.8, 5)),
@@ -103,13 +112,13 @@ def test_elastic_points_know_the_displacements_of_pixels():
         (Effect.PERSPECTIVE, (1.1, 0.1, -8, 0.05, 1.2, -9, 0.001, 0.0015)),
     ],
 )
-def test_warps(effect, numbers):
+def test_warps(effect, matrix):
     method = Image.Transform[effect.name]
     for seed in range(20):
         box = random_box(seed)
-        move = same_effect(effect, sizes_of(SIZE), *numbers)
+        move = same_effect(effect, sizes_of(SIZE), matrix=matrix, filter=0, fill=0)
         moved = move_targets((move,), read_targets([0, 1], boxes=[box]), sizes_of(SIZE))
-        found = seen(painted(box).transform(SIZE[::-1], method, numbers))
+        found = seen(painted(box).transform(SIZE[::-1], method, matrix))
         left, top, right, bottom = moved.boxes[0]
         if found is None:
             assert min(right - left, bottom - top) < 1.5
@@ -125,9 +134,21 @@ def every_move(sizes):
         CropMove(0 * ones, 0 * ones, ones, ones),
         ResizeMove(7 * ones, 9 * ones, filter=2),
         FlipMove(ones == 1, ones == 1),
-        same_effect(Effect.AFFINE, sizes, 0.0, 2.0, 1.0, -2.0, 0.0, 3.0),
-        same_effect(Effect.PERSPECTIVE, sizes, 1.0, 0.0, 1.0, 0.0, 1.0, 3.0, 0.01, 0.02),
-        same_effect(Effect.ELASTIC, sizes, 9.0, 9.0, 0.0, 0.0, 2.0, 0.0, 1.0, 2.0),
+        same_effect(Effect.AFFINE, sizes, matrix=(0, 2, 1, -2, 0, 3), filter=0, fill=0),
+        same_effect(
+            Effect.PERSPECTIVE, sizes, matrix=(1, 0, 1, 0, 1, 3, 0.01, 0.02), filter=0, fill=0
+        ),
+        same_effect(
+            Effect.ELASTIC,
+            sizes,
+            alpha_across=9,
+            alpha_down=9,
+            sigma_across=0,
+            sigma_down=0,
+            filter=2,
+            fill=0,
+            key=(1, 2),
+        ),
     ]
 
 
@@ -175,7 +196,8 @@ def test_samples_do_not_depend_on_batch_mates(kind):
 def test_a_warp_that_cannot_be_inverted_leaves_numbers(effect, value):
     sizes = sizes_of(*SIZES)
     grown = Sizes(sizes.height + 1, sizes.width)
-    numbers = same_effect(effect, sizes, *[value] * 8).numbers
+    numbers = no_numbers(len(sizes))
+    numbers[:, place_of(effect, "matrix")] = value
     move = EffectMove(np.full(len(sizes), effect), numbers, grown.height, grown.width)
     moved = move_targets((move,), make_targets(sizes, COUNTS), sizes)
 
@@ -186,7 +208,10 @@ def test_a_warp_that_cannot_be_inverted_leaves_numbers(effect, value):
 def test_effects_that_move_nothing_leave_targets_alone():
     sizes = sizes_of(*SIZES)
     targets = make_targets(sizes, COUNTS)
-    moves = [same_effect(effect, sizes, 0.5) for effect in (Effect.NONE, Effect.HUE, Effect.ERASE)]
+    moves = [
+        same_effect(effect, sizes, **EXAMPLES[effect])
+        for effect in (Effect.NONE, Effect.HUE, Effect.ERASE)
+    ]
     moved = move_targets(moves, targets, sizes)
 
     np.testing.assert_array_equal(moved.boxes, targets.boxes)
@@ -196,8 +221,10 @@ def test_effects_that_move_nothing_leave_targets_alone():
 def test_one_record_may_warp_some_samples_only():
     sizes = sizes_of((10, 20), (10, 20), (10, 20))
     targets = read_targets([0, 1, 2, 3], boxes=[[2, 3, 4, 5]] * 3)
-    numbers = np.zeros((3, NUMBERS))
-    numbers[:, :6] = 1, 0, -6, 0, 1, 2  # looks 6 to the left and 2 below
+    numbers = no_numbers(3)
+    matrix = (1, 0, -6, 0, 1, 2)  # looks 6 to the left and 2 below
+    write_parameters(Effect.AFFINE, numbers[0], matrix=matrix)
+    write_parameters(Effect.PERSPECTIVE, numbers[2], matrix=(*matrix, 0, 0))
     effects = np.array([Effect.AFFINE, Effect.NONE, Effect.PERSPECTIVE])
     moved = move_targets((EffectMove(effects, numbers, sizes.height, sizes.width),), targets, sizes)
 
@@ -207,9 +234,9 @@ def test_one_record_may_warp_some_samples_only():
 def test_targets_stay_while_images_are_mixed():
     sizes = sizes_of((10, 20))
     targets = read_targets([0, 1], boxes=[[2, 3, 4, 5]])
-    shift = same_effect(Effect.AFFINE, sizes, 1.0, 0.0, -1.0, 0.0, 1.0, 0.0)
+    shift = same_effect(Effect.AFFINE, sizes, matrix=(1, 0, -1, 0, 1, 0), filter=0, fill=0)
     effects = [Effect.MIX_BEGIN, Effect.MIX_ADD, Effect.MIX_END]
-    begin, add, end = (same_effect(effect, sizes, 0.5) for effect in effects)
+    begin, add, end = (same_effect(effect, sizes, **EXAMPLES[effect]) for effect in effects)
 
     mixed = move_targets((begin, shift, add, end), targets, sizes)
     np.testing.assert_array_equal(mixed.boxes, [[2, 3, 4, 5]])

@@ -49,7 +49,9 @@ def darken_image(image):
 
 
 @pytest.mark.parametrize(
-    "step", [PythonStep(darken_top, as_array=True), PythonStep(darken_image)], ids=repr
+    "step",
+    [PythonStep(darken_top, as_array=True), PythonStep(darken_image)],
+    ids=["array", "image"],
 )
 def test_arrays_and_images_give_the_same(step):
     rng, before = np.random.default_rng(0), np.asarray(IMAGE).copy()

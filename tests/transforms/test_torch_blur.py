@@ -9,8 +9,8 @@ import pytest
 from drawn import batch
 from penstock import TransformError
 from penstock import transforms as T
+from penstock._core import Effect
 from penstock.transforms import torch_blur
-from penstock.transforms.effects import Effect
 from penstock.transforms.torch_blur import check_installed_torch, fused_sums, torch_weights
 
 
@@ -55,7 +55,8 @@ def _nearest_float32(value):
 def test_weights_go_with_the_draws(torchvision):
     (move,) = batch(T.GaussianBlur((5, 3), (0.5, 2), flavor="torchvision_v1"), 4, (20, 30))
     assert (move.effect == Effect.GAUSSIAN_BLUR).all()
-    for numbers in move.numbers:
-        (expected,) = torch_weights(5, 3, numbers[2:3], 1)
-        assert numbers[4:9].astype(np.float32).tolist() == expected.tolist()
-        assert not numbers[9:].any()
+    for row in range(4):
+        drawn = move.parameters(row)
+        (expected,) = torch_weights(5, 3, np.array([drawn["sigma_across"]]), 1)
+        assert np.float32(drawn["weights"][:5]).tolist() == expected.tolist()
+        assert not any(drawn["weights"][5:])

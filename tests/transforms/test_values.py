@@ -4,8 +4,9 @@ import numpy as np
 import pytest
 
 from penstock import transforms as T
+from penstock._core import Element
 from penstock.errors import TransformError
-from penstock.transforms.values import Element, FinalSpec, reduce_final
+from penstock.transforms.values import FinalSpec, reduce_final
 
 NORMALIZE = T.Normalize((0.5, 0.25, 0.1), (0.5,))
 MEAN = (0.5, 0.25, float(np.float32(0.1)))

@@ -14,14 +14,19 @@ def clock():
     return StillClock()
 
 
+def take(epoch, clock, wait_s):
+    """Wait for a batch of four."""
+    epoch.ask()
+    clock.sleep(wait_s)
+    epoch.give(images=4)
+
+
 def loop(times, clock, steps, *, wait_s=0.0, compute=lambda: None):
     """Go through an epoch of `steps` batches."""
     epoch = times.begin_epoch()
     epoch.has_begun()
     for _ in range(steps):
-        epoch.ask()
-        clock.sleep(wait_s)
-        epoch.give(images=4)
+        take(epoch, clock, wait_s)
         compute()
     epoch.ask()
     epoch.end()
@@ -33,9 +38,7 @@ def test_an_iterator_made_early_is_not_waited_for_until_it_is_asked(clock):
     clock.sleep(0.5)  # starting workers
     epoch.has_begun()
     clock.sleep(60)  # the script sets up its model
-    epoch.ask()
-    clock.sleep(0.25)
-    epoch.give(4)
+    take(epoch, clock, 0.25)
 
     assert times.waited_s.tolist() == [0.75]
 
@@ -65,9 +68,7 @@ def test_a_validation_that_stops_early_is_taken_off_as_far_as_it_went(clock):
     def train():
         epoch = validation.begin_epoch()
         epoch.has_begun()
-        epoch.ask()
-        clock.sleep(16)
-        epoch.give(4)
+        take(epoch, clock, 16)
         clock.sleep(1)
 
     loop(training, clock, 3, compute=train)
@@ -83,9 +84,7 @@ def test_loaders_side_by_side(clock):
         epoch.has_begun()
     for _ in range(3):
         for epoch, wait_s in zip(epochs, (0.25, 0.5), strict=True):
-            epoch.ask()
-            clock.sleep(wait_s)
-            epoch.give(4)
+            take(epoch, clock, wait_s)
         clock.sleep(1)
 
     assert times[0].waited_s.tolist() == [0.25] * 3
@@ -103,9 +102,7 @@ def test_a_loader_begun_anew_inside_a_step_then_goes_on_beside_it(clock):
         if epoch is None:
             epoch = shorter.begin_epoch()
             epoch.has_begun()
-        epoch.ask()
-        clock.sleep(0.5)
-        epoch.give(4)
+        take(epoch, clock, 0.5)
         clock.sleep(1)
 
     loop(longer, clock, 3, compute=step)
@@ -119,9 +116,7 @@ def test_two_epochs_of_one_loader_at_once(clock):
     first.has_begun()
     second.has_begun()
     for epoch in (first, second):
-        epoch.ask()
-        clock.sleep(1)
-        epoch.give(4)
+        take(epoch, clock, 1)
     clock.sleep(2)
     first.ask()
     clock.sleep(4)

@@ -13,7 +13,7 @@
 #include <vector>
 
 #include "base/error.h"
-#include "bindings/for_tests/bind.h"
+#include "bindings/bind.h"
 #include "bindings/for_tests/image_array.h"
 #include "kernels/colour/mix.h"
 #include "kernels/colour/pending_tables.h"

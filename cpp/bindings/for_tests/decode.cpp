@@ -5,10 +5,10 @@
 #include <cstring>
 #include <span>
 
-#include "base/error.h"
-#include "bindings/for_tests/bind.h"
+#include "bindings/arguments.h"
+#include "bindings/bind.h"
+#include "bindings/names.h"
 #include "codec/jpeg_decode.h"
-#include "codec/jpeg_header.h"
 #include "kernels/copy_rows.h"
 #include "kernels/output.h"
 
@@ -17,24 +17,6 @@ using namespace nb::literals;
 using namespace penstock;
 
 namespace {
-
-std::span<const uint8_t> bytes_of(const nb::bytes& data) {
-  return {reinterpret_cast<const uint8_t*>(data.c_str()), data.size()};
-}
-
-const char* name_of(DecodeStatus status) {
-  switch (status) {
-    case DecodeStatus::ok:
-      return "ok";
-    case DecodeStatus::irregular:
-      return "irregular";
-    case DecodeStatus::warned:
-      return "warned";
-    case DecodeStatus::failed:
-      break;
-  }
-  return "failed";
-}
 
 /// Decodes `region` of the image reduced by `scale`; returns (status, message, HxWx3 array).
 nb::tuple decode_region(const nb::bytes& data, const char* decoder, int top, int left, int height,
@@ -76,7 +58,7 @@ nb::tuple decode_region(const nb::bytes& data, const char* decoder, int top, int
                                   : decode_libjpeg(sink, bytes, header, region, scratch);
   }
   const size_t shape[3] = {static_cast<size_t>(height), static_cast<size_t>(width), 3};
-  return nb::make_tuple(name_of(result.status), result.message.c_str(),
+  return nb::make_tuple(name_in(kStatuses, result.status), result.message.c_str(),
                         nb::ndarray<nb::numpy, uint8_t>(pixels, 3, shape, owner));
 }
 

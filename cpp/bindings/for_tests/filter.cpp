@@ -14,13 +14,13 @@
 
 #include "base/error.h"
 #include "bindings/arguments.h"
-#include "bindings/for_tests/bind.h"
+#include "bindings/bind.h"
 #include "bindings/for_tests/image_array.h"
 #include "kernels/filter/blur.h"
 #include "kernels/filter/erase.h"
 #include "kernels/filter/noise.h"
 #include "kernels/filter/sharpen.h"
-#include "kernels/random/normal_stream.h"
+#include "kernels/random/numbers.h"
 
 namespace nb = nanobind;
 using namespace nb::literals;

@@ -1,8 +1,8 @@
 #include "bindings/for_tests/image_array.h"
 
 #include "base/error.h"
+#include "base/image.h"
 #include "bindings/arguments.h"
-#include "engine/working_image.h"
 
 namespace nb = nanobind;
 

@@ -1,7 +1,6 @@
 // A module that only tests use, and that no wheel contains. It has a copy of the kernels of its
 // own, so its instruction set is chosen apart from that of penstock._core.
 #include "bindings/bind.h"
-#include "bindings/for_tests/bind.h"
 
 NB_MODULE(penstock_test_core, m) {
   m.doc() = "penstock's kernels and decoders one by one, for the tests.";

@@ -14,7 +14,8 @@
 
 #include "base/error.h"
 #include "bindings/arguments.h"
-#include "bindings/for_tests/bind.h"
+#include "bindings/bind.h"
+#include "bindings/names.h"
 #include "kernels/copy_rows.h"
 #include "kernels/pad.h"
 #include "kernels/resample.h"
@@ -53,18 +54,6 @@ void require_side(const char* where, const char* what, int64_t side) {
                 ", got " + std::to_string(side) + ".");
 }
 
-Region window_in(const char* where, const Box& box, int64_t height, int64_t width) {
-  const auto [top, left, box_height, box_width] = box;
-  if (top < 0 || left < 0 || box_height < 1 || box_width < 1 ||
-      int64_t{top} + box_height > height || int64_t{left} + box_width > width)
-    throw Error(std::string(where) + ": the window (top, left, height, width) = (" +
-                std::to_string(top) + ", " + std::to_string(left) + ", " +
-                std::to_string(box_height) + ", " + std::to_string(box_width) +
-                ") must lie inside the " + std::to_string(height) + "x" + std::to_string(width) +
-                " result.");
-  return {top, left, box_height, box_width};
-}
-
 SourceBox box_in(const std::array<float, 4>& box, const Shape& shape, int filter) {
   const auto [left, top, right, bottom] = box;
   if (!(left >= 0 && top >= 0 && left < right && top < bottom &&
@@ -76,37 +65,6 @@ SourceBox box_in(const std::array<float, 4>& box, const Shape& shape, int filter
   if (static_cast<Filter>(filter) == Filter::nearest)
     throw Error("resize: box is not for the nearest filter. Crop first.");
   return {top, left, bottom, right};
-}
-
-template <class Enum>
-Enum enum_named(const char* where, const std::string& name,
-                std::initializer_list<std::pair<const char*, Enum>> known) {
-  std::string names;
-  for (const auto& [known_name, value] : known) {
-    if (name == known_name) return value;
-    names += (names.empty() ? "" : ", ") + std::string(known_name);
-  }
-  throw Error(std::string(where) + ": '" + name + "' is unknown. Use one of " + names + ".");
-}
-
-Element element_named(const std::string& name) {
-  return enum_named<Element>("resize element", name,
-                             {{"uint8", Element::uint8},
-                              {"float16", Element::float16},
-                              {"bfloat16", Element::bfloat16},
-                              {"float32", Element::float32}});
-}
-
-Layout layout_named(const std::string& name) {
-  return enum_named<Layout>("resize layout", name, {{"chw", Layout::chw}, {"hwc", Layout::hwc}});
-}
-
-PadMode pad_mode_named(const std::string& name) {
-  return enum_named<PadMode>("pad mode", name,
-                             {{"constant", PadMode::constant},
-                              {"edge", PadMode::edge},
-                              {"reflect", PadMode::reflect},
-                              {"symmetric", PadMode::symmetric}});
 }
 
 nb::dlpack::dtype dtype_of(Element element) {
@@ -153,11 +111,14 @@ Array resize(const Pixels& image, int out_height, int out_width, int filter, con
   if (filter < 0 || filter > static_cast<int>(Filter::hamming))
     throw Error("resize: filter must be one of Pillow's numbers 0 to 5, got " +
                 std::to_string(filter) + ".");
-  const Region wanted = window_in("resize", window, out_height, out_width);
+  if (window[2] < 1 || window[3] < 1)
+    throw Error("resize: the window must not be empty, got " + std::to_string(window[2]) + "x" +
+                std::to_string(window[3]) + ".");
+  const Region wanted = region_in("resize", window, out_height, out_width, "result");
   std::optional<SourceBox> source_box;
   if (box) source_box = box_in(*box, shape, filter);
-  const Element element = element_named(element_name);
-  const Layout layout = layout_named(layout_name);
+  const Element element = value_in(kElements, "resize element", element_name);
+  const Layout layout = value_in(kLayouts, "resize layout", layout_name);
 
   const size_t height = wanted.height;
   const size_t width = wanted.width;
@@ -207,7 +168,8 @@ Array pad_image(const Pixels& image, int left, int top, int right, int bottom,
   const int64_t width = int64_t{shape.width} + left + right;
   require_side("pad", "the padded height", height);
   require_side("pad", "the padded width", width);
-  const PadSpec spec{left, top, right, bottom, pad_mode_named(mode), {fill[0], fill[1], fill[2]}};
+  const PadSpec spec{
+      left, top, right, bottom, value_in(kPadModes, "pad mode", mode), {fill[0], fill[1], fill[2]}};
   const Region window{0, 0, static_cast<int>(height), static_cast<int>(width)};
 
   std::unique_ptr<uint8_t[]> result(new uint8_t[3 * height * width]);

@@ -13,7 +13,7 @@
 
 #include "base/error.h"
 #include "bindings/arguments.h"
-#include "bindings/for_tests/bind.h"
+#include "bindings/bind.h"
 #include "bindings/for_tests/image_array.h"
 #include "kernels/warp/elastic.h"
 
@@ -26,6 +26,8 @@ namespace {
 using Planes = nb::ndarray<nb::numpy, uint8_t, nb::ndim<3>>;
 using Field = nb::ndarray<const float, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
 using Colour = std::array<uint8_t, 3>;
+
+constexpr Colour kBlack{0, 0, 0};
 
 Filter filter_numbered(const std::string& where, int number) {
   const Filter filter = static_cast<Filter>(number);
@@ -96,27 +98,26 @@ Planes displaced(const PixelArray& pixels, const Field& dx, const Field& dy, int
   return planes_of(out);
 }
 
+template <size_t kNumbers>
+void bind_matrix_warp(nb::module_& m, const char* name, const char* doc) {
+  m.def(
+      name,
+      [name](const PixelArray& image, const std::array<double, kNumbers>& matrix, int out_height,
+             int out_width, int filter, const Colour& fill) {
+        return warp(name, image, matrix, out_height, out_width, filter, fill);
+      },
+      "image"_a, "matrix"_a, "out_height"_a, "out_width"_a, "filter"_a, "fill"_a = kBlack, doc);
+}
+
 }  // namespace
 
 void bind_warp(nb::module_& m) {
-  constexpr Colour kBlack{0, 0, 0};
-  m.def(
-      "warp_affine",
-      [](const PixelArray& image, const std::array<double, 6>& matrix, int out_height,
-         int out_width, int filter, const Colour& fill) {
-        return warp("warp_affine", image, matrix, out_height, out_width, filter, fill);
-      },
-      "image"_a, "matrix"_a, "out_height"_a, "out_width"_a, "filter"_a, "fill"_a = kBlack,
-      "Warp an HxWxC image as Pillow's Image.transform does with AFFINE; returns planes, one if "
-      "image and fill are gray.");
-  m.def(
-      "warp_perspective",
-      [](const PixelArray& image, const std::array<double, 8>& matrix, int out_height,
-         int out_width, int filter, const Colour& fill) {
-        return warp("warp_perspective", image, matrix, out_height, out_width, filter, fill);
-      },
-      "image"_a, "matrix"_a, "out_height"_a, "out_width"_a, "filter"_a, "fill"_a = kBlack,
-      "Warp an HxWxC image as Pillow's Image.transform does with PERSPECTIVE; returns planes.");
+  bind_matrix_warp<6>(m, "warp_affine",
+                      "Warp an HxWxC image as Pillow's Image.transform does with AFFINE; returns "
+                      "planes, one if image and fill are gray.");
+  bind_matrix_warp<8>(m, "warp_perspective",
+                      "Warp an HxWxC image as Pillow's Image.transform does with PERSPECTIVE; "
+                      "returns planes.");
   m.def("warp_displaced", &displaced, "image"_a, "dx"_a, "dy"_a, "filter"_a, "fill"_a = kBlack,
         "What lies at (x + dx, y + dy), sampled as torchvision's elastic does; returns planes.");
 }

@@ -177,7 +177,8 @@ alignas(64) constexpr Bytes kRows[2] = {four_rows(0), four_rows(4)};
   }
 }
 
-/// Rows 0 to 3 (or 4 to 7) of four blocks: from a block each to a row each.
+/// Rows 0 to 3 (or 4 to 7) of four blocks: registers that hold a block become registers that hold a
+/// row.
 [[gnu::always_inline]] inline void gather_rows(V* rows, const V (&blocks)[4]) {
   const V top01 = _mm512_shuffle_i32x4(blocks[0], blocks[1], 0x44);
   const V top23 = _mm512_shuffle_i32x4(blocks[2], blocks[3], 0x44);

@@ -1,8 +1,7 @@
 // The 4x4, 2x2 and 1x1 inverse DCTs in plain C++.
-#include "codec/reduced_idct.h"
-
 #include <algorithm>
 
+#include "codec/reconstruct.h"
 #include "codec/reconstruct/islow.h"
 
 namespace penstock {

@@ -1,8 +1,8 @@
 // The 4x4 and 2x2 inverse DCTs of four blocks at once, two in each 128-bit lane.
 #include <immintrin.h>
 
+#include "codec/reconstruct.h"
 #include "codec/reconstruct/islow.h"
-#include "codec/reduced_idct.h"
 
 namespace penstock::avx2 {
 namespace {

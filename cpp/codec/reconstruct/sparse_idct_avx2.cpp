@@ -1,28 +1,11 @@
 // The inverse DCT of sparse blocks, two at once.
+#include "codec/expand_table.h"
+#include "codec/reconstruct.h"
 #include "codec/reconstruct/idct_lanes.h"
-#include "codec/sparse_idct.h"
 #include "codec/zigzag.h"
 
 namespace penstock::avx2 {
 namespace {
-
-constexpr uint8_t kNone = 0x80;  // gives zero in a byte shuffle
-
-/// For each byte of a mask: which of the next values goes where.
-struct ExpandTable {
-  uint8_t at[256][8];
-};
-
-constexpr ExpandTable make_expand_table() {
-  ExpandTable table{};
-  for (int mask = 0; mask < 256; ++mask) {
-    uint8_t next = 0;
-    for (int bit = 0; bit < 8; ++bit) table.at[mask][bit] = mask >> bit & 1 ? next++ : kNone;
-  }
-  return table;
-}
-
-alignas(64) constexpr ExpandTable kExpand = make_expand_table();
 
 /// From a quarter of the zigzag order to a quarter (two rows) of the natural one, in both lanes.
 struct QuarterShuffles {
@@ -34,7 +17,7 @@ constexpr QuarterShuffles make_quarter_shuffles() {
   QuarterShuffles shuffles{};
   for (auto& to : shuffles.at)
     for (auto& from : to)
-      for (uint8_t& index : from) index = kNone;
+      for (uint8_t& index : from) index = kNoByte;
   for (int position = 0; position < 64; ++position) {
     const int place = kNaturalOrder[position];
     const auto index = static_cast<uint8_t>(position % 16);

@@ -1,6 +1,6 @@
 // The inverse DCT of sparse blocks, four at once, without a detour through memory.
+#include "codec/reconstruct.h"
 #include "codec/reconstruct/idct_lanes.h"
-#include "codec/sparse_idct.h"
 #include "codec/zigzag.h"
 
 namespace penstock::avx512 {

@@ -1,5 +1,4 @@
 #include "codec/reconstruct.h"
-#include "codec/sparse_idct.h"
 #include "codec/zigzag.h"
 
 namespace penstock::scalar {

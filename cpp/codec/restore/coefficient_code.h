@@ -3,11 +3,35 @@
 
 #include <bit>
 #include <cstdint>
+#include <cstring>
 
+#include "codec/jpeg_header.h"
 #include "codec/restore/entropy_writer.h"
-#include "codec/restore/huffman_codes.h"
 
 namespace penstock {
+
+// A JPEG's Huffman codes, for writing.
+
+struct HuffmanCode {
+  uint16_t code;
+  uint16_t bits;  // 0: the symbol has none
+};
+
+struct HuffmanCodes {
+  HuffmanCode of[256];  // each symbol
+};
+
+/// Requires a spec that is_usable().
+inline void build_huffman_codes(HuffmanCodes& codes, const HuffmanSpec& spec) {
+  std::memset(&codes, 0, sizeof codes);
+  const uint8_t* symbol = spec.symbols;
+  int code = 0;
+  for (int length = 1; length <= 16; ++length, code *= 2) {
+    for (int i = 0; i < spec.counts[length]; ++i, ++symbol) {
+      codes.of[*symbol] = {static_cast<uint16_t>(code++), static_cast<uint16_t>(length)};
+    }
+  }
+}
 
 /// A value as a JPEG spells it: how many bits, and which.
 struct SpelledValue {

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "codec/restore/variable_length.h"
+#include "codec/restore/section.h"
 
 namespace penstock {
 

@@ -3,7 +3,6 @@
 #include <algorithm>
 
 #include "codec/restore/deflate.h"
-#include "codec/restore/variable_length.h"
 
 namespace penstock {
 namespace {

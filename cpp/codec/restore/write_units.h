@@ -7,7 +7,7 @@
 #include "codec/markers.h"
 #include "codec/restore/encode_scan.h"
 #include "codec/restore/entropy_writer.h"
-#include "codec/zigzag_masks.h"
+#include "codec/zigzag.h"
 
 namespace penstock {
 

@@ -1,6 +1,5 @@
 #include <initializer_list>
 
-#include "kernels/colour/luma.h"
 #include "kernels/colour/variants.h"
 
 namespace penstock::scalar {

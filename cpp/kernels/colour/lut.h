@@ -7,25 +7,13 @@
 
 namespace penstock {
 
-/// What becomes of each level of each channel. A gray image uses the first row only; the makers
-/// below fill all three.
+/// What becomes of each level of each channel. A gray image uses the first row only.
 struct Lut {
   alignas(64) uint8_t value[3][256];
 };
 
 /// `table` becomes: first `table`, then `next`.
 void compose(Lut& table, const Lut& next);
-
-/// As Pillow's Image.blend of a constant `from` and the image: brightness has `from` 0, contrast
-/// the mean of the gray image.
-Lut blend_table(int from, float factor);
-/// Keeps the highest `bits` bits.
-Lut posterize_table(int bits);
-/// Inverts levels that are not below the threshold.
-Lut solarize_table(double threshold);
-/// Adds to levels that are below the threshold.
-Lut solarize_add_table(int amount, double threshold);
-Lut invert_table();
 
 /// A table that only drops or flips bits: (level & keep) ^ flip.
 struct BitChange {
@@ -38,5 +26,18 @@ bool is_bit_change(BitChange& change, const uint8_t* table);
 /// Sets `out`, which may be `in`, to what becomes of the levels of `in`. Its rows need room for
 /// kRowSlack bytes to be written behind them.
 void apply_lut(const PlanarTarget& out, const PlanarView& in, const Lut& table);
+
+// A blend with gray as two tables: how far a value ends up from its gray, by how far it started.
+
+/// For a value at distance d from its gray: the blend adds `up[d]` where it moves away from black,
+/// and subtracts `down[d]` where it moves towards it, both saturating.
+struct BlendSteps {
+  alignas(64) uint8_t up[256];
+  alignas(64) uint8_t down[256];
+};
+
+/// False if for this factor some sum of gray and step rounds up to a whole level in float
+/// arithmetic: then the result depends on more than the distance, and the tables are of no use.
+bool make_blend_steps(BlendSteps& steps, float factor);
 
 }  // namespace penstock

@@ -2,8 +2,6 @@
 
 #include <algorithm>
 
-#include "kernels/colour/mix_channel.h"
-
 namespace penstock {
 int mixed_channels(std::span<const MixPart> parts) {
   int channels = 1;

@@ -16,7 +16,7 @@ int whole(double number) {
   return std::isnan(number) ? 0 : static_cast<int>(std::clamp(number, -1e9, 1e9));
 }
 
-void require_order(const double* order) {
+void require_order(const double (&order)[3]) {
   unsigned seen = 0;
   for (int c = 0; c < 3; ++c)
     if (order[c] == 0 || order[c] == 1 || order[c] == 2) seen |= 1u << whole(order[c]);
@@ -27,11 +27,6 @@ void require_order(const double* order) {
 }
 
 }  // namespace
-
-bool is_colour_effect(EffectKind effect) {
-  return effect >= EffectKind::brightness && effect <= EffectKind::permute_channels &&
-         effect != EffectKind::sharpness;
-}
 
 void PendingTables::begin() {
   pending_ = false;
@@ -76,7 +71,7 @@ void PendingTables::turn_gray(PlanarTarget& image) {
   image.channels = 1;
 }
 
-void PendingTables::permute(PlanarTarget& image, const double* order) {
+void PendingTables::permute(PlanarTarget& image, const double (&order)[3]) {
   require_order(order);
   const PlanarTarget before = image;
   const Lut table = table_;
@@ -87,59 +82,96 @@ void PendingTables::permute(PlanarTarget& image, const double* order) {
   counted_ = false;
 }
 
-void PendingTables::add(PlanarTarget& image, EffectKind effect, const double* numbers) {
-  const bool gray = image.channels == 1;
-  const auto factor = static_cast<float>(numbers[0]);
-  switch (effect) {
-    case EffectKind::brightness:
-      append(blend_table(0, factor));
-      break;
-    case EffectKind::contrast:
-      append(blend_table(mean_luma(image.view(), waiting()), factor));
-      break;
-    case EffectKind::posterize:
-      append(posterize_table(whole(numbers[0])));
-      break;
-    case EffectKind::solarize:
-      append(solarize_table(numbers[0]));
-      break;
-    case EffectKind::solarize_add:
-      append(solarize_add_table(whole(numbers[0]), numbers[1]));
-      break;
-    case EffectKind::invert:
-      append(invert_table());
-      break;
-    case EffectKind::autocontrast:
-      append(autocontrast_table(extremes(image.view()), image.channels));
-      break;
-    case EffectKind::equalize:
-      equalize(image.view());
-      break;
-    case EffectKind::saturation:
-      if (gray || factor == 1) break;
-      if (factor == 0) {
-        turn_gray(image);
-        break;
-      }
-      flush(image, image.view());
-      PENSTOCK_PICK(saturate)(image, factor);
-      break;
-    case EffectKind::grayscale:
-      if (!gray) turn_gray(image);
-      break;
-    case EffectKind::hue:
-      if (gray) break;
-      flush(image, image.view());
-      // Pillow's hues are bytes, and a turn by a negative share wraps around in them.
-      PENSTOCK_PICK(turn_hue)(image, static_cast<uint8_t>(whole(numbers[0] * 255)));
-      break;
-    case EffectKind::permute_channels:
-      if (!gray) permute(image, numbers);
-      break;
-    default:
-      throw Error("PendingTables: effect " + std::to_string(static_cast<int>(effect)) +
-                  " is not one on colour.");
+/// Adds one effect; there is a call operator for each kind of the family.
+class PendingTables::Add {
+ public:
+  Add(PendingTables& tables, PlanarTarget& image) : tables_(tables), image_(image) {}
+
+  // Effects that look at one level at a time are a function from level to level.
+
+  void operator()(const Parameters<EffectKind::brightness>& p) { blend(0, p.factor); }
+  void operator()(const Parameters<EffectKind::contrast>& p) {
+    blend(mean_luma(image_.view(), tables_.waiting()), p.factor);
   }
+  void operator()(const Parameters<EffectKind::posterize>& p) {
+    const int kept = 0xff00 >> std::clamp(whole(p.bits), 0, 8);
+    each_level([=](int level) { return level & kept; });
+  }
+  void operator()(const Parameters<EffectKind::solarize>& p) {
+    each_level([=](int level) { return level < p.threshold ? level : 255 - level; });
+  }
+  void operator()(const Parameters<EffectKind::solarize_add>& p) {
+    const int added = std::clamp(whole(p.amount), -255, 255);
+    each_level(
+        [=](int level) { return level < p.threshold ? std::clamp(level + added, 0, 255) : level; });
+  }
+  void operator()(const Parameters<EffectKind::invert>&) {
+    each_level([](int level) { return 255 - level; });
+  }
+
+  void operator()(const Parameters<EffectKind::autocontrast>&) {
+    tables_.append(autocontrast_table(tables_.extremes(image_.view()), image_.channels));
+  }
+  void operator()(const Parameters<EffectKind::equalize>&) { tables_.equalize(image_.view()); }
+
+  void operator()(const Parameters<EffectKind::saturation>& p) {
+    const auto factor = static_cast<float>(p.factor);
+    if (is_gray() || factor == 1) return;
+    if (factor == 0) return tables_.turn_gray(image_);
+    tables_.flush(image_, image_.view());
+    PENSTOCK_PICK(saturate)(image_, factor);
+  }
+  void operator()(const Parameters<EffectKind::grayscale>&) {
+    if (!is_gray()) tables_.turn_gray(image_);
+  }
+  void operator()(const Parameters<EffectKind::hue>& p) {
+    if (is_gray()) return;
+    tables_.flush(image_, image_.view());
+    // Pillow's hues are bytes, and a turn by a negative share wraps around in them.
+    PENSTOCK_PICK(turn_hue)(image_, static_cast<uint8_t>(whole(p.factor * 255)));
+  }
+  void operator()(const Parameters<EffectKind::permute_channels>& p) {
+    if (!is_gray()) tables_.permute(image_, p.order);
+  }
+
+  /// Others never come here.
+  template <EffectKind kKind>
+    requires(!is_colour_effect(kKind))
+  void operator()(const Parameters<kKind>&) {}
+
+ private:
+  bool is_gray() const { return image_.channels == 1; }
+
+  template <class Level>
+  void each_level(Level level_after) {
+    Lut table;
+    for (int level = 0; level < 256; ++level)
+      table.value[0][level] = static_cast<uint8_t>(level_after(level));
+    std::memcpy(table.value[1], table.value[0], 256);
+    std::memcpy(table.value[2], table.value[0], 256);
+    tables_.append(table);
+  }
+
+  /// As Pillow's Image.blend of a constant `from` and the image.
+  void blend(int from, double given) {
+    const auto factor = static_cast<float>(given);
+    const auto base = static_cast<float>(from);
+    each_level([=](int level) {
+      const float blended = base + factor * static_cast<float>(level - from);
+      // Written so that a NaN (0 * infinity) becomes 0.
+      return blended > 0 ? static_cast<int>(std::min(blended, 255.0f)) : 0;
+    });
+  }
+
+  PendingTables& tables_;
+  PlanarTarget& image_;
+};
+
+void PendingTables::add(PlanarTarget& image, EffectKind effect, const double* numbers) {
+  if (!is_colour_effect(effect))
+    throw Error("PendingTables: effect " + std::to_string(static_cast<int>(effect)) +
+                " is not one on colour.");
+  visit_effect(effect, numbers, Add(*this, image));
 }
 
 }  // namespace penstock

@@ -1,7 +1,7 @@
 // Effects on colour, one after the other, of which as many as can be wait to be done as one table.
 #pragma once
 
-#include "base/effect_kind.h"
+#include "base/effects.h"
 #include "base/image.h"
 #include "kernels/colour/lut.h"
 #include "kernels/colour/statistics.h"
@@ -9,7 +9,9 @@
 namespace penstock {
 
 /// Whether PendingTables does this effect.
-bool is_colour_effect(EffectKind effect);
+constexpr bool is_colour_effect(EffectKind effect) {
+  return family_of(effect) == EffectFamily::colour;
+}
 
 /// For one image at a time: `begin`, `add` what is drawn, `flush` before anybody else looks at the
 /// pixels. Working images only (rows are written up to kRowSlack bytes past their end).
@@ -18,9 +20,10 @@ class PendingTables {
   /// Another image, or another author of this one's pixels: nothing waits, nothing is counted.
   void begin();
 
-  /// Does the effect, or keeps it as part of the table. The image may lose its colour (and have
-  /// one channel from then on), or have its planes in another order. `numbers` are the effect's.
-  /// Throws Error if they cannot be worked with.
+  /// Does an effect of the family `colour`, or keeps it as part of the table. The image may lose
+  /// its colour (and have one channel from then on), or have its planes in another order. `numbers`
+  /// are the effect's parameters. Throws Error if they cannot be worked with, and for other
+  /// effects.
   void add(PlanarTarget& image, EffectKind effect, const double* numbers);
 
   bool pending() const { return pending_; }
@@ -32,13 +35,15 @@ class PendingTables {
   void flush(const PlanarTarget& out, const PlanarView& image);
 
  private:
+  class Add;  // knows every effect of the family
+
   const Lut* waiting() const { return pending_ ? &table_ : nullptr; }
   void append(const Lut& next);
   void count(const PlanarView& image);
   Extremes extremes(const PlanarView& image) const;
   void equalize(const PlanarView& image);
   void turn_gray(PlanarTarget& image);
-  void permute(PlanarTarget& image, const double* order);
+  void permute(PlanarTarget& image, const double (&order)[3]);
 
   bool pending_ = false;
   bool counted_ = false;

@@ -1,5 +1,5 @@
 // A blend with gray by two tables, of how far values move from their gray.
-#include "kernels/colour/blend_steps.h"
+#include "kernels/colour/lut.h"
 #include "kernels/colour/variants.h"
 #include "kernels/colour/vectors.h"
 

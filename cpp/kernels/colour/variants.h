@@ -9,6 +9,15 @@
 
 namespace penstock {
 
+// A pixel's gray, in Pillow's fixed point: (19595 R + 38470 G + 7471 B + half) >> 16.
+
+inline constexpr int kLumaRed = 19595;
+inline constexpr int kLumaGreen = 38470;
+inline constexpr int kLumaBlue = 7471;
+inline constexpr int kLumaHalf = 1 << 15;
+/// Green's weight less one, so that it fits 16 bits with a sign; green is added after the shift.
+inline constexpr int kLumaGreenLessOne = kLumaGreen - (1 << 16);
+
 // All may read, and those with a target may write, up to kRowSlack bytes past the end of rows.
 // `to_gray`, `saturate` and `turn_hue` want three channels.
 

@@ -3,7 +3,7 @@
 #pragma once
 
 #include "base/x86_vectors.h"
-#include "kernels/colour/luma.h"
+#include "kernels/colour/variants.h"
 
 namespace penstock {
 namespace {

@@ -4,7 +4,7 @@
 #include <cstring>
 
 #include "kernels/mix/element_rows.h"
-#include "kernels/random/normal_stream.h"
+#include "kernels/random/numbers.h"
 
 namespace penstock {
 namespace {

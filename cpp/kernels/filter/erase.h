@@ -14,7 +14,7 @@ namespace penstock {
 void erase(const PlanarTarget& image, const Region& region, const uint8_t colour[3]);
 
 /// Fills the region with normal noise of mean 0 and variance 1, cast to bytes as torch casts it:
-/// truncated, negative numbers counting down from 256. The numbers (kernels/random/normal.h) are
+/// truncated, negative numbers counting down from 256. The numbers (kernels/random/numbers.h) are
 /// counted by channel, row and column of the region.
 void erase_with_noise(const PlanarTarget& image, const Region& region, PhiloxKey key);
 

@@ -1,6 +1,6 @@
 #include "kernels/filter/noise.h"
 
-#include "kernels/random/normal_stream.h"
+#include "kernels/random/numbers.h"
 
 namespace penstock {
 void add_gaussian_noise(const PlanarTarget& out, const PlanarView& in, const NoiseSpec& spec) {

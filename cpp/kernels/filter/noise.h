@@ -15,7 +15,7 @@ struct NoiseSpec {
 };
 
 /// Adds truncate(mean + number * sigma) to every sample.
-/// The numbers (kernels/random/normal.h) are counted by channel, row and column, so they are the
+/// The numbers (kernels/random/numbers.h) are counted by channel, row and column, so they are the
 /// same whatever the stride. `out` may be `in`, with as many channels. A gray `in` under an RGB
 /// `out` counts as three equal channels, each of which gets noise of its own. Requires a finite
 /// mean and sigma.

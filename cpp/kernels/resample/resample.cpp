@@ -34,15 +34,11 @@ void prepare_tables(ResampleJob& job, const TableKey& key) {
 
 }  // namespace
 
-struct ResampleScratch::State {
+struct ResampleState {
   ResampleJob job;
   HorizontalFirst horizontal_first{job};
   VerticalFirst vertical_first{job};
 };
-
-ResampleScratch::ResampleScratch() : state(std::make_unique<State>()) {}
-ResampleScratch::~ResampleScratch() = default;
-ResampleScratch::ResampleScratch(ResampleScratch&&) noexcept = default;
 
 Region needed_input(const ResizeSpec& spec) {
   const Span rows = needed_span(row_axis(spec));
@@ -51,7 +47,7 @@ Region needed_input(const ResizeSpec& spec) {
 }
 
 RowSink& begin_resample(ResampleScratch& scratch, const ResizeSpec& spec, const Output& output) {
-  ResampleScratch::State& state = *scratch.state;
+  ResampleState& state = scratch.state();
   ResampleJob& job = state.job;
   job.kernels = &PENSTOCK_PICK(row_kernels);
   job.channels = spec.in_channels;

@@ -2,7 +2,8 @@
 //
 // Between the passes rows travel in groups: four rows woven column by column, so that the four
 // bytes at 4 * x are the samples of column x from top to bottom. A quad of vertical taps is then
-// one 32-bit word a column, just as a quad of horizontal taps is four neighbouring bytes of a row.
+// one 32-bit word per column, just as a quad of horizontal taps is four neighbouring bytes of a
+// row.
 #pragma once
 
 #include <cstdint>

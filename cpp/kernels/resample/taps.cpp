@@ -3,8 +3,6 @@
 #include <algorithm>
 #include <cstring>
 
-#include "kernels/resample/coefficients.h"
-
 namespace penstock {
 namespace {
 

@@ -1,4 +1,4 @@
-// The source of a warp as its vector kernels want it: one 32-bit word a pixel, and a border.
+// The source of a warp as its vector kernels want it: a 32-bit word per pixel, and a border.
 #pragma once
 
 #include <cstddef>

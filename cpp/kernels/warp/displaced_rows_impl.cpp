@@ -2,8 +2,8 @@
 //
 // The order of products and sums is that of warp_displaced_scalar. Neighbours outside the image,
 // which it leaves out, have weight 0 here.
-#include "kernels/warp/displaced_rows.h"
 #include "kernels/warp/warp_lanes.h"
+#include "kernels/warp/warp_rows.h"
 
 namespace penstock::PENSTOCK_ISA {
 namespace {

@@ -4,6 +4,8 @@
 #include <cstdint>
 #include <limits>
 
+#include "base/image.h"
+
 namespace penstock {
 
 /// Pillow rounds to 16.16 bits where all corners of the output fit into them. Numbers along a row
@@ -28,5 +30,18 @@ bool fits_fixed(const double (&matrix)[6], int height, int width);
 
 /// Requires fits_fixed.
 FixedMatrix to_fixed(const double (&matrix)[6]);
+
+// Nearest warps that move whole rows or columns: copies, without a look at single pixels.
+
+/// Row `out_y` of `out`: pixel x is pixel x + shift of row `in_y`; `fill` where there is none.
+void copy_shifted_row(const PlanarTarget& out, const PlanarView& in, int out_y, int64_t in_y,
+                      int64_t shift, const uint8_t (&fill)[3]);
+
+/// Whether every column of the result is a column of the source, moved up or down.
+bool moves_columns(const FixedMatrix& matrix);
+
+/// Requires moves_columns(matrix); may write up to kRowSlack bytes past the end of rows.
+void copy_shifted_columns(const PlanarTarget& out, const PlanarView& in, const FixedMatrix& matrix,
+                          const uint8_t (&fill)[3]);
 
 }  // namespace penstock

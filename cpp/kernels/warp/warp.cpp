@@ -4,8 +4,6 @@
 #include <cmath>
 
 #include "kernels/warp/nearest_paths.h"
-#include "kernels/warp/row_parts.h"
-#include "kernels/warp/shifts.h"
 #include "kernels/warp/warp_rows.h"
 #include "kernels/warp/warp_scalar.h"
 
@@ -53,7 +51,7 @@ void warp_fixed(const PlanarTarget& out, const PlanarView& in, const FixedMatrix
 }
 
 /// Where the output's columns (or rows) lie among `size` of the source; kOutside for none. One sum
-/// a column, since the sums' rounding is part of Pillow's result.
+/// per column, since the sums' rounding is part of Pillow's result.
 void tabulate(int32_t* table, int count, double start, double step, int size) {
   for (int i = 0; i < count; ++i, start += step)
     table[i] = is_inside(start, size) ? static_cast<int32_t>(start) : kOutside;

@@ -1,6 +1,7 @@
 // The vector kernels of a warp: part of an output row at a time, first its places, then its pixels.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 
 #include "base/dispatch.h"
@@ -59,5 +60,50 @@ PENSTOCK_VARIANTS(extern const WarpRows* const warp_rows)
 
 /// Requires has_vectors.
 inline const WarpRows& warp_rows() { return *PENSTOCK_PICK(warp_rows); }
+
+// The kernels of warp_displaced.
+
+/// Where the pixels of a part come from.
+struct DisplacedPlaces {
+  alignas(64) float x[kPartPixels] = {};
+  alignas(64) float y[kPartPixels] = {};
+};
+
+/// All give the bits of warp_displaced_scalar.
+struct DisplacedRows {
+  /// `dx` and `dy` are those of the part.
+  void (*displace)(DisplacedPlaces& places, const RowPart& part, const float* dx, const float* dy);
+  /// Words from the image's first; kOutside where there is none.
+  void (*nearest)(int32_t* at, const RowPart& part, const BorderedImage& image,
+                  const DisplacedPlaces& places);
+  void (*bilinear)(const RowPart& part, const BorderedImage& image, const DisplacedPlaces& places,
+                   uint32_t fill);
+  void (*bicubic)(const RowPart& part, const BorderedImage& image, const DisplacedPlaces& places,
+                  uint32_t fill);
+};
+
+/// Null in sets where warp_rows is.
+PENSTOCK_VARIANTS(extern const DisplacedRows* const displaced_rows)
+
+/// Whether this set has vector kernels, and they can take this image.
+inline bool has_vectors(const PlanarView& in) {
+  return PENSTOCK_PICK(warp_rows) != nullptr && can_border(in);
+}
+
+inline uint32_t word_of(const uint8_t (&fill)[3]) {
+  return fill[0] | uint32_t{fill[1]} << 8 | uint32_t{fill[2]} << 16;
+}
+
+template <class Body>
+void for_each_part(const PlanarTarget& out, Body body) {
+  RowPart part;
+  part.channels = out.channels;
+  for (part.y = 0; part.y < out.height; ++part.y)
+    for (part.x = 0; part.x < out.width; part.x += kPartPixels) {
+      part.count = std::min(kPartPixels, out.width - part.x);
+      for (int c = 0; c < out.channels; ++c) part.pixels[c] = out.row(c, part.y) + part.x;
+      body(part);
+    }
+}
 
 }  // namespace penstock

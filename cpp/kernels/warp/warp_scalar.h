@@ -1,8 +1,9 @@
-// The oracle: Pillow's warps one pixel at a time.
+// The oracle: warps one pixel at a time, in plain C++ and for images of any size.
 #pragma once
 
 #include "base/image.h"
 #include "kernels/resample.h"
+#include "kernels/warp/elastic.h"
 
 namespace penstock {
 
@@ -11,5 +12,8 @@ void warp_affine_scalar(const PlanarTarget& out, const PlanarView& in, const dou
                         Filter filter, const uint8_t (&fill)[3]);
 void warp_perspective_scalar(const PlanarTarget& out, const PlanarView& in,
                              const double (&matrix)[8], Filter filter, const uint8_t (&fill)[3]);
+
+void warp_displaced_scalar(const PlanarTarget& out, const PlanarView& in, const float* dx,
+                           const float* dy, Filter filter, const uint8_t (&fill)[3]);
 
 }  // namespace penstock

@@ -2,7 +2,7 @@
 
 | file | does |
 |---|---|
-| analyze.py | calls all of what follows, in this order |
+| analyze.py | calls all that follows, in this order |
 | device/ | the accelerator meant, emulated or real, and how busy it is |
 | subject/ | the loader, made anew with something changed |
 | budget.py | a first look, and what fits into the time |
@@ -12,5 +12,5 @@
 | cold_cache.py | first epochs, and files that are not in memory |
 | verdict.py | one sentence, and what it rests on |
 | sweeps/ | changes tried: layers, sizes, models, accelerators, alternatives |
-| what_if.py, advice.py, user_code.py | changes thought through, and the line to write |
+| what_if.py, advice.py, user_code.py | what the model predicts, advice, the line to write |
 """

@@ -13,7 +13,7 @@ from penstock.costs.costs import Cost
 from penstock.results.records import Advice, Verdict, WhatIf
 
 _WORTH_SAYING = 1.03
-_LARGE_SHARE = 0.2  # of an image's time: a smaller part is no place to begin
+_LARGE_SHARE = 0.2  # of an image's time: a smaller part is not worth starting with
 _Gain = Callable[[float], float]
 PACK, FAST = "packed (.pen)", 'fidelity="fast"'
 ACCELERATE = "penstock.accelerate"
@@ -30,7 +30,7 @@ def advise(
 ) -> tuple[Advice, ...]:
     """Return what is worth doing, ranked by what it should gain end to end.
 
-    Lines end in the place of the user's `code` that they change, where it can be told.
+    Each line of advice ends with the place in the user's `code` to change, if that is known.
     """
     now = model.end_to_end(facts.synthetic, facts.pipeline, facts.cores)
 
@@ -124,7 +124,7 @@ def _from_changes(changes: tuple[WhatIf, ...], facts: Measurements) -> Iterator[
 
 
 def _on_whose(facts: Measurements, before: str = "") -> str:
-    """Name an accelerator that nobody measured; nothing for a real one."""
+    """Name an accelerator that was assumed, not measured; an empty text for a real one."""
     if facts.emulated_rate is None:
         return ""
     return f"{before}an accelerator of {facts.emulated_rate:,.0f} images/s"
@@ -208,7 +208,7 @@ def _move(part: Cost, gain: float) -> Advice:
 
 
 def _cheaper(part: Cost) -> tuple[str, str]:
-    """Return what could be done about a part, and how; nothing where it is simply needed."""
+    """Return what could be done about a part, and how; empty texts if nothing can."""
     if part.kind == "collate":
         return "Make collate_fn cheaper", "pad less, or copy once."
     if part.kind == "own":

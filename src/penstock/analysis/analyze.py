@@ -1,4 +1,4 @@
-"""`penstock.analyze`: measure a loader and a step, find what holds them up, think further."""
+"""`penstock.analyze`: measure a loader and a step, find what limits them and what would help."""
 
 from __future__ import annotations
 
@@ -16,8 +16,7 @@ from penstock.analysis.cold_cache import (
     tell_cold_cache,
     what_if_cold_cache,
 )
-from penstock.analysis.device.devices import choose_device
-from penstock.analysis.device.torch_device import TorchDevice
+from penstock.analysis.device.devices import TorchDevice, choose_device
 from penstock.analysis.machine import (
     busy_banner,
     caution_of_competing_load,
@@ -38,18 +37,16 @@ from penstock.analysis.sweeps.pipeline_changes import (
     measure_sizes,
 )
 from penstock.analysis.sweeps.step_changes import MODELS, check_faster, measure_other_models
-from penstock.analysis.sweeps.sweep import SweepContext, SweepResults
+from penstock.analysis.sweeps.sweep import SweepContext
 from penstock.analysis.user_code import UserCode, code_of_caller
 from penstock.analysis.verdict import judge, split_stall
 from penstock.analysis.what_if import FASTER, what_ifs
+from penstock.costs.slow_files import SlowFiles
 from penstock.errors import PenstockError
 from penstock.results.records import CoreRate, LayerRate, Verdict
 from penstock.watching.loader_facts import count_images
 
 _FILES_LOADED = 192  # about as many images are loaded to find the slowest
-
-_Files = tuple[tuple[str, float], ...]
-_Sweeps = tuple[tuple[LayerRate, ...], _Files]
 
 
 def analyze(
@@ -73,9 +70,9 @@ def analyze(
             of workers; or anything that can be iterated again and again.
         step: Your training step, called with each batch. None trains on `device`.
         device: `cuda`, `mps` or `cpu` for real steps of `model`, or `emulated:RATE`, which takes
-            RATE images a second without computing anything. None takes the GPU that torch finds
-            here; where there is none, what is found is said to hold if your accelerator took 1,000
-            images a second.
+            RATE images per second without computing anything. None takes the GPU that torch finds
+            here; if there is none, an accelerator that takes 1,000 images per second is assumed,
+            and the result says so.
         model: A name that torchvision or timm knows, or `module:callable`.
         title: What to call the pipeline in a report.
         seconds: How long all of it may take; what there is no time for is left out, and named in
@@ -105,9 +102,9 @@ def analyze(
     finding = judge(facts)
 
     context = _sweep_context(begun, rates, budget)
-    swept = (
-        measure_alternatives(context, loader) if sweeps else SweepResults()
-    )  # advice rests on these
+    if sweeps:
+        measure_alternatives(context, loader)  # advice rests on these
+    swept = context.results
     budget.begin("files, cold and cached")
     reads = measure_reads(begun.subject.files())
     first_epoch = None
@@ -115,7 +112,7 @@ def analyze(
         first_epoch = measure_first_epoch(
             begun.subject, begun.device, rates.cores, context.effort, budget
         )
-    layers, slowest = _sweep(context, rates, swept) if sweeps else _no_sweep()
+    layers, slowest = _sweep(context, rates) if sweeps else ((), ())
     others = competing_load(cpu_before, read_cpu_seconds())
     thought = what_ifs(facts, rates.model, swept.changes)
     thought += what_if_cold_cache(facts, rates.model, reads)
@@ -212,23 +209,18 @@ def _sweep_context(begun: Begun, rates: Rates, budget: Budget) -> SweepContext:
     )
 
 
-def _no_sweep() -> _Sweeps:
-    return (), ()
-
-
-def _sweep(context: SweepContext, rates: Rates, swept: SweepResults) -> _Sweeps:
-    """Measure changes as far as there is time, and add what they bring to `swept`."""
-    swept.add(check_faster(context, rates.facts.pipeline))
-    layers, of_layers = measure_augmentation_layers(context)
-    swept.add(of_layers)
-    swept.add(measure_sizes(context))
-    swept.add(measure_other_models(context))
-    slowest: _Files = ()
+def _sweep(context: SweepContext, rates: Rates) -> tuple[tuple[LayerRate, ...], SlowFiles]:
+    """Measure changes as far as there is time."""
+    check_faster(context, rates.facts.pipeline)
+    layers = measure_augmentation_layers(context)
+    measure_sizes(context)
+    measure_other_models(context)
+    slowest: SlowFiles = ()
     one_by_one_s = _FILES_LOADED * rates.cores / rates.facts.pipeline
     if context.budget.allows("the slowest files", one_by_one_s):
         context.budget.begin("the slowest files")
         try:
             slowest = context.subject.slowest_files()
         except PenstockError as error:  # a file that the loader itself leaves out
-            swept.notes.append(f"the slowest files could not be looked for: {error}")
+            context.results.notes.append(f"the slowest files could not be looked for: {error}")
     return layers, slowest

@@ -29,7 +29,7 @@ Progress = Callable[[str, int, int], None]  # what is measured, its number, and 
 
 USUAL_S, QUICK_S = 60.0, 10.0
 _FIRST_LOOK_S = 0.3
-_FIRST_LOOK_IMAGES = 8  # a batch of so many shows the pace of a slow loader soon
+_FIRST_LOOK_IMAGES = 8  # a small batch soon shows the pace of a slow loader
 _LEAST_IMAGES = 4  # in a batch
 _FOR_THE_VERDICT = 0.45  # of the time, where sweeps are wanted too
 _EFFORTS = (
@@ -43,7 +43,7 @@ _EFFORTS = (
     Effort(1, 0.3),
 )
 _ROUNDS_ON_FEWER_CORES = 2  # at least; one round on each number of cores is worth less than two
-_STEPS = 4  # of a step alone, with the one that warms up
+_STEPS = 4  # of the step alone, including the one that warms up
 
 
 @dataclass(slots=True)
@@ -62,17 +62,17 @@ class Budget:
 
     @property
     def left_s(self) -> float:
-        """Seconds that are left, or none."""
+        """Seconds that are left, at least 0."""
         return max(0.0, self._until_s - time.perf_counter())
 
     def begin(self, what: str) -> None:
-        """Tell what is measured now."""
+        """Report what is measured now."""
         self.begun += 1
         self.planned = max(self.planned, self.begun)
         self.tell(what, self.begun, self.planned)
 
     def allows(self, what: str, seconds: float, measurements: int = 1) -> bool:
-        """Tell whether there is time; what there is none for is noted, and off the plan."""
+        """Return whether there is time; if not, note what is left out and take it off the plan."""
         if seconds <= self.left_s:
             return True
         self.left_out.append(what)
@@ -80,7 +80,7 @@ class Budget:
         return False
 
     def drop(self, measurements: int) -> None:
-        """Take measurements off the plan that cannot be made, or need not."""
+        """Take measurements off the plan that cannot or need not be made."""
         self.planned = max(self.begun, self.planned - measurements)
 
 
@@ -89,8 +89,8 @@ class Pace:
     """How fast things go, roughly."""
 
     start_s: float  # until a loader gives its first batch
-    image_s: float  # an image of the loader's, on all cores
-    step_s: float  # an image of the step's
+    image_s: float  # per image of the loader, on all cores
+    step_s: float  # per image of the step
     step_cores: float  # that the step keeps busy
     in_flight: int  # batches
     enough: int  # batches that make a rate
@@ -103,7 +103,7 @@ class Pace:
     def rough_step(self, batch: Any) -> StepAlone:
         """Return the step alone as a first look showed it."""
         rate = 1 / self.step_s
-        return StepAlone(Rate(rate, rate, rate), self.step_cores * self.step_s, batch)
+        return StepAlone(Rate.of(rate), self.step_cores * self.step_s, batch)
 
     def run_s(self, seconds: float, batch: int, *, step: bool, least: int, share: float) -> float:
         """Return how long a run takes on a share of the cores, until it has enough batches."""
@@ -156,9 +156,9 @@ def look(subject: Subject, device: Device) -> tuple[Pace, Any]:
 
 
 def _look_at_step(device: Device, batch: Any) -> tuple[float, float]:
-    """Return seconds an image and cores of a step, once it has been warmed up.
+    """Return seconds per image and cores of a step, once it has been warmed up.
 
-    A device that computes elsewhere keeps none busy to speak of.
+    A device that computes elsewhere counts as keeping no cores busy.
     """
     if isinstance(device, EmulatedDevice):
         return 1 / device.images_per_s, 0.0

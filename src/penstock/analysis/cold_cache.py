@@ -19,7 +19,7 @@ from penstock.results.records import FirstEpoch, WhatIf
 _FILES_READ = 24
 _ROUNDS = 3
 _SMALL_SHARE = 0.1
-_MOST_FORGOTTEN = 20_000  # files: to drop more takes longer than it tells
+_MOST_FORGOTTEN = 20_000  # files: dropping more takes longer than it is worth
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,7 +71,7 @@ def measure_first_epoch(
 def what_if_cold_cache(
     facts: Measurements, model: Model, reads: ReadTimes | None
 ) -> tuple[WhatIf, ...]:
-    """Think through files that are not in memory, as in the first epoch or a large data set."""
+    """Predict rates if files are not in memory, as in a first epoch or a large data set."""
     if reads is None or reads.cold_s is None or facts.costs is None:
         return ()
     extra = max(0.0, reads.cold_s - reads.cached_s)
@@ -103,7 +103,7 @@ def tell_cold_cache(
 
 
 def forget(files: Sequence[str]) -> None:
-    """Drop files from the system's cache, as far as nobody else uses them."""
+    """Drop files from the system's cache, unless another program uses them."""
     for name in files:
         try:
             descriptor = os.open(name, os.O_RDONLY)

@@ -21,11 +21,11 @@ Say = Callable[[str], None]
 
 _WARM_UP_STEPS = _TIMED_STEPS = 3
 _OF_EACH_WORKER = 3
-# An epoch of fewer batches than so many times those in flight never gets going: what counts then
-# is the whole of it.
+# An epoch with fewer batches than this many times those in flight never reaches its full speed:
+# then the whole epoch counts.
 _SHORT_EPOCH = 4
 TIMED_BATCHES = 3  # at least, after what was in flight
-_PATIENCE = 10  # so many times the seconds asked for may pass until then
+_PATIENCE = 10  # times the seconds asked for, at most, until then
 _LEAST_PATIENCE_S = 5.0  # where a number of batches is asked for
 
 
@@ -99,7 +99,7 @@ def run_loader(
     """Iterate for at least `seconds`, or for so many epochs, and time every step.
 
     `in_flight` is how many batches the loader prepares ahead: they arrive in a burst, and the rate
-    is that of what follows. `least_batches` are waited for, but not without end.
+    is that of the batches after them. `least_batches` are waited for, but not forever.
     """
     # A device that queues steps takes its first ones in a burst, too.
     in_flight = max(in_flight, 0 if device is None else QUEUE_DEPTH + 1)
@@ -188,7 +188,7 @@ class StepAlone:
     """S: steps on one batch that stays where it is."""
 
     rate: Rate
-    cpu_s: float  # of this process, an image
+    cpu_s: float  # of this process, per image
     batch: Any
     is_elsewhere: bool = False  # known to compute on another chip
 
@@ -213,7 +213,7 @@ class RunsByCores:
     steps: dict[int, list[StepAlone]] = field(default_factory=dict)  # of one that computes here
 
     def on(self, cores: int) -> RunsByCores:
-        """Return what was measured on so many cores alone."""
+        """Return only what was measured on this number of cores."""
         return RunsByCores(
             {cores: self.pipeline[cores]},
             {cores: self.end_to_end[cores]},
@@ -222,20 +222,18 @@ class RunsByCores:
         )
 
     def step_on(self, cores: int, otherwise: StepAlone) -> StepAlone:
-        """Return the step alone on so many cores, if they matter to it."""
+        """Return the step alone on this number of cores, if they matter to it."""
         steps = self.steps.get(cores)
         if not steps:
             return otherwise
-        rates = [step.rate.median for step in steps]
+        rate = Rate.of(*(step.rate.median for step in steps))
         cpu_s = median(step.cpu_s for step in steps)
-        rate = Rate(median(rates), min(rates), max(rates))
         return StepAlone(rate, cpu_s, otherwise.batch, otherwise.is_elsewhere)
 
 
 def rate_of(runs: Sequence[Run]) -> Rate:
     """Return the median rate and its spread."""
-    rates = [run.images_per_s for run in runs]
-    return Rate(median(rates), min(rates), max(rates))
+    return Rate.of(*(run.images_per_s for run in runs))
 
 
 def first_batch(subject: Subject) -> Any:
@@ -245,7 +243,7 @@ def first_batch(subject: Subject) -> Any:
 
 
 def check_batch(batch: Any) -> Any:
-    """Return a batch that holds images; raise for what is none."""
+    """Return the batch if it holds images; raise otherwise."""
     if batch is None:
         raise AnalysisError("the loader yields no batches. Is the data set empty?")
     if not count_images(batch):
@@ -280,16 +278,15 @@ def measure_step(device: Device, batch: Any, effort: Effort) -> StepAlone:
         ended = time.perf_counter()
         cpu_s += time.process_time() - began_cpu
         busy = device.busy[known:]
-        if len(busy) == steps:  # the device's own time is without that of asking it
+        if len(busy) == steps:  # the device's own time excludes that of asking it
             began, ended = busy[0][0], busy[-1][1]
         rates.append(steps * images / (ended - began))
         done += steps * images
-    rate = Rate(median(rates), min(rates), max(rates))
-    return StepAlone(rate, cpu_s / done, batch, computes_elsewhere(device))
+    return StepAlone(Rate.of(*rates), cpu_s / done, batch, computes_elsewhere(device))
 
 
 def _is_enough(steps: int, passed_s: float, wanted_s: float) -> bool:
-    """Tell whether steps were measured for long enough; some that take long need not be many."""
+    """Return whether steps were measured for long enough; of long ones, a few are enough."""
     return passed_s >= wanted_s and steps >= (1 if passed_s >= 2 * wanted_s else _TIMED_STEPS)
 
 
@@ -306,7 +303,7 @@ def measure_rates(
 ) -> RunsByCores:
     """Measure P and E on each number of cores in turn, so that a busy moment hits all alike.
 
-    So is S, of a step that computes on these cores.
+    If the step computes on these cores, S is measured in the same way.
     """
     found = RunsByCores()
     least = max(enough_batches(subject), -(-least_batches // effort.rounds))
@@ -346,7 +343,7 @@ def run_pipeline(
     epochs: int | None = None,
     least_batches: int = 0,
 ) -> Run:
-    """Run the loader once on so many cores; its threads and workers begin and end here."""
+    """Run the loader once on this number of cores; its threads and workers begin and end here."""
     with pinned_to(cores), subject.open(workers) as loader:
         return run_loader(
             loader,
@@ -359,7 +356,7 @@ def run_pipeline(
 
 
 def core_counts(available: int) -> list[int]:
-    """Return the numbers of cores to measure on: doubling, up to all there are."""
+    """Return the numbers of cores to measure on: doubling, up to all available ones."""
     counts = [1]
     while counts[-1] * 2 < available:
         counts.append(counts[-1] * 2)

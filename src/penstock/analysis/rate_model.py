@@ -6,7 +6,7 @@ Accelerator and cores work side by side as well as the loop lets them:
 
     E = (S^-p + X^-p)^(-1/p)
 
-p = 1 is one after the other, p without end is min(S, X). It is fitted to what was measured.
+p = 1 means one after the other, a very large p means min(S, X). p is fitted to the measurements.
 
 A step that computes on the same cores is another matter: what loading takes, the step loses.
 
@@ -32,7 +32,7 @@ from penstock.results.records import CoreRate, Prediction, Rate
 DEFAULT_OVERLAP = 8.0
 _OVERLAPS = np.geomspace(1.0, 32.0, 61)
 _TRUST_IN_DEFAULT = 0.1  # an overlap e times off the default is as odd as a rate that is 10 % off
-BEYOND = (2, 4, 8)  # times the cores there are; what was fitted says nothing of still more
+BEYOND = (2, 4, 8)  # times the available cores; the fit says nothing about still more
 # Times as fast together as alone: more than rounds of a quiet machine differ by, and so much that
 # not even a verdict can be trusted.
 UNLIKELY, IMPOSSIBLE = 1.15, 1.4
@@ -46,16 +46,16 @@ class Point:
     synthetic: float
     pipeline: float
     cores: int
-    step_cpu_s: float  # of the training process, an image
+    step_cpu_s: float  # of the training process, per image
     end_to_end: float = 0.0
 
 
 def predict(point: Point, overlap: float) -> float:
-    """Return the end-to-end rate in images a second."""
+    """Return the end-to-end rate in images per second."""
     by_cores = 1 / (1 / point.pipeline + point.step_cpu_s / point.cores)
     slower = min(point.synthetic, by_cores)
     faster = max(point.synthetic, by_cores)
-    # As a ratio, since a rate to the power of -32 is no number a float can hold well.
+    # As a ratio, since a rate to the power of -32 would be too small for a float.
     return float(slower * (1 + (slower / faster) ** overlap) ** (-1 / overlap))
 
 
@@ -87,17 +87,17 @@ def fit_overlap(points: Sequence[Point]) -> float:
 
 @dataclass(frozen=True, slots=True)
 class CoreModel:
-    """The pipeline's rate on any number of cores: 1/P(c) = serial + parallel / c, an image."""
+    """The pipeline's rate on any number of cores: 1/P(c) = serial + parallel / c, per image."""
 
     serial_s: float
     parallel_s: float
 
     def rate(self, cores: int) -> float:
-        """Images a second on so many cores."""
+        """Images per second on this number of cores."""
         return 1 / (self.serial_s + self.parallel_s / cores)
 
     def through(self, cores: int, rate: float) -> CoreModel:
-        """Return a model that scales the same way and gives `rate` on so many cores."""
+        """Return a model that scales the same way and gives `rate` on this number of cores."""
         factor = self.rate(cores) / rate
         return CoreModel(self.serial_s * factor, self.parallel_s * factor)
 
@@ -141,13 +141,13 @@ class Model:
     knows_scaling: bool = True  # whether more than one number of cores was measured
 
     def synthetic(self, cores: int, measured: float) -> float:
-        """Return the step's rate alone on so many cores, given that on those there are."""
+        """Return the rate of the step alone on some cores, given its rate on all available ones."""
         return measured if self.steps is None else self.steps.rate(cores)
 
     def end_to_end(
         self, synthetic: float, pipeline: float, cores: int, step_cpu_s: float | None = None
     ) -> float:
-        """Predict the rate for a step and a pipeline on so many cores.
+        """Predict the rate for a step and a pipeline on this number of cores.
 
         `step_cpu_s` is of another step than the one that was measured.
         """
@@ -205,9 +205,9 @@ def core_points(alone: StepAlone, measured: RunsByCores) -> list[Point]:
 
 
 def contradiction(points: Sequence[Point], times: float = UNLIKELY) -> str:
-    """Say where training came out so many times as fast as its step or its loader alone.
+    """Say where training came out `times` as fast as its step or its loader alone.
 
-    Nothing if nowhere, as it has to be.
+    An empty text if nowhere, as it should be.
     """
     for point in points:
         limit = min(point.synthetic, point.pipeline)
@@ -225,7 +225,7 @@ def contradiction(points: Sequence[Point], times: float = UNLIKELY) -> str:
 def core_rates(
     runs: Mapping[int, Sequence[Run]], predicted: Callable[[int], float] | None, cores: int
 ) -> tuple[CoreRate, ...]:
-    """Return measured rates, then predicted ones for more cores than there are.
+    """Return measured rates, then predicted ones for more cores than this machine has.
 
     Where nothing can be predicted, the rate on all cores stands alone.
     """
@@ -234,7 +234,7 @@ def core_rates(
     found = [CoreRate(count, rate_of(some), is_measured=True) for count, some in runs.items()]
     for times in BEYOND:
         rate = predicted(cores * times)
-        found.append(CoreRate(cores * times, Rate(rate, rate, rate), is_measured=False))
+        found.append(CoreRate(cores * times, Rate.of(rate), is_measured=False))
     return tuple(found)
 
 

@@ -7,8 +7,13 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from penstock.analysis.budget import Budget, Pace, Plan, first_subject, look, plan_rates
-from penstock.analysis.device.devices import Device, EmulatedDevice, any_batch_will_do, assumed
-from penstock.analysis.device.torch_device import TorchDevice
+from penstock.analysis.device.devices import (
+    Device,
+    EmulatedDevice,
+    TorchDevice,
+    any_batch_will_do,
+    assumed,
+)
 from penstock.analysis.device.utilisation import busy_in_last, watch_device
 from penstock.analysis.measure import (
     Effort,
@@ -46,7 +51,7 @@ class Begun:
 
     @property
     def cores(self) -> int:
-        """All there are."""
+        """The number of all available cores."""
         return self.plan.core_counts[-1]
 
     def run_s(self, effort: Effort) -> float:
@@ -69,7 +74,7 @@ class Rates:
 
     @property
     def cores(self) -> int:
-        """All there are."""
+        """The number of all available cores."""
         return self.facts.cores
 
     @property
@@ -78,7 +83,7 @@ class Rates:
         return self.measured.end_to_end[self.cores][-1]
 
     def end_to_end(self, cores: int) -> float:
-        """Predict the rate on so many cores."""
+        """Predict the rate on this number of cores."""
         synthetic = self.model.synthetic(cores, self.facts.synthetic)
         return self.model.end_to_end(synthetic, self.model.cores.rate(cores), cores)
 
@@ -108,7 +113,7 @@ def begin(
         device, notes = assumed(f"the {device.name} device does not take the batches ({error})")
         pace, batch = look(seen, device)
     cores = usable_cores()
-    # A data set that is loaded without workers may not bear to be sent to one.
+    # A data set that is loaded without workers may be impossible to send to one.
     other_workers = cores if subject.workers not in {0, cores} else None
     counts = core_counts(cores) if sweeps else [cores]
     size = subject.batch_size or count_images(batch)
@@ -152,7 +157,7 @@ def measure_all(begun: Begun, budget: Budget) -> Rates:
         alone = measure_step(device, begun.batch, effort)
         if isinstance(device, EmulatedDevice):  # its rate is what was asked for, by definition
             rate = device.images_per_s
-            alone = replace(alone, rate=Rate(rate, rate, rate))
+            alone = replace(alone, rate=Rate.of(rate))
     measured = measure_rates(
         subject,
         device,

@@ -7,7 +7,7 @@ with them.
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass, fields
+from dataclasses import fields
 from os import PathLike, fspath
 from typing import overload
 
@@ -18,9 +18,10 @@ from penstock.results import records
 from penstock.results.from_json import read_analysis
 
 
-@dataclass(frozen=True, slots=True)
 class Analysis(records.Analysis):
     """What limits a training, why, and what would change it: see `verdict` and `sentence` first."""
+
+    __slots__ = ()
 
     @overload
     def to_html(self, path: None = None, *, before: records.Analysis | None = None) -> str: ...

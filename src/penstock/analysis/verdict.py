@@ -11,7 +11,7 @@ from penstock.costs.costs import Cost, Costs, Kind
 from penstock.results.records import Verdict
 from penstock.watching.loader_facts import count_images
 
-LEAST_BATCHES = 8  # with fewer, one that is late decides
+LEAST_BATCHES = 8  # with fewer, a single late batch would decide
 _FED = 0.1  # a smaller loss is within what two runs of the same training differ by
 _AMPLE = 2.0  # times as fast as the step: then most of the cores' time is the step's
 _PLENTY = 1.5  # times as fast as the step: then the pipeline itself cannot be what is waited for
@@ -50,10 +50,10 @@ class Measurements:
     other_spread: float = 1.0  # the fastest round over the slowest, of either number of workers
     start_up_s: float = 0.0  # of an epoch, beyond the work on its batches
     epoch_s: float | None = None  # measured, if epochs are short
-    copy_s: float = 0.0  # an image, from the host to the device
+    copy_s: float = 0.0  # per image, from the host to the device
     step_cores: float = 0.0  # that the training step keeps busy
     computes_here: bool = False  # whether the step and the pipeline share the cores
-    emulated_rate: float | None = None  # of an accelerator that nobody measured
+    emulated_rate: float | None = None  # of an accelerator that was assumed, not measured
     # Times as fast with a loader that costs nothing: the least and the most between rounds; None
     # if there was only one round.
     instant_between: tuple[float, float] | None = None
@@ -75,7 +75,7 @@ class Measurements:
 def gather_measurements(
     subject: Subject, device: Device, alone: StepAlone, measured: RunsByCores, seconds: float
 ) -> Measurements:
-    """Measure what an image costs for some seconds; add the rates on all cores."""
+    """Measure for some seconds what an image costs, and add the rates on all cores."""
     cores = max(measured.pipeline)
     costs = subject.costs(seconds)
     runs = measured.end_to_end[cores]
@@ -128,7 +128,7 @@ def split_stall(facts: Measurements) -> dict[str, float]:
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """A verdict, what to tell, and why."""
+    """A verdict, the sentence that states it, and the evidence."""
 
     verdict: Verdict
     sentence: str
@@ -171,7 +171,7 @@ def _judge(facts: Measurements) -> tuple[Verdict, str]:
         )
     if facts.copy_s * facts.synthetic > _MOST_OF_IT:
         return Verdict.TRANSFER, (
-            f"copying batches to the device is the limit: {facts.copy_s * 1e6:,.0f} µs an image, "
+            f"copying batches to the device is the limit: {facts.copy_s * 1e6:,.0f} µs per image, "
             f"where the whole step takes {1e6 / facts.synthetic:,.0f}; {waits}."
         )
     if facts.costs is None or facts.costs.total_s <= 0:
@@ -311,7 +311,7 @@ def _evidence(facts: Measurements) -> tuple[str, ...]:
     ]
     if facts.costs is not None:
         parts = sorted(facts.costs.parts, key=lambda part: -part.seconds)[:3]
-        lines += [f"{part.name}: {part.seconds * 1e6:,.0f} µs an image" for part in parts]
+        lines += [f"{part.name}: {part.seconds * 1e6:,.0f} µs per image" for part in parts]
     if facts.other_pipeline is not None:
         lines.append(
             f"the pipeline with {facts.other_workers} instead of {facts.workers} workers: "

@@ -1,4 +1,4 @@
-"""What if: changes thought through with the model that was fitted to the measurements."""
+"""What if: changes predicted by the model that was fitted to the measurements."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def faster_accelerator(times: int, emulated_rate: float | None = None) -> str:
 def what_ifs(
     facts: Measurements, model: Model, changes: Sequence[Change] = ()
 ) -> tuple[WhatIf, ...]:
-    """Think through cores, accelerators, ops, and what was measured with something changed."""
+    """Predict other cores, accelerators, ops, and what was measured with something changed."""
     now = model.end_to_end(facts.synthetic, facts.pipeline, facts.cores)
     found: list[WhatIf] = []
 
@@ -66,7 +66,8 @@ def what_ifs(
         )
         found.append(WhatIf(change.what, rate, rate / now, change.pipeline, change.note))
     if not model.knows_scaling or model.steps is not None or model.shared is not None:
-        return tuple(found)  # a step on these cores gets faster with each: no number feeds it
+        # A step on these cores gets faster with every core, so no number is enough.
+        return tuple(found)
     served = model.with_workers or model.cores
     most = BEYOND[-1] * facts.cores
     needed = cores_needed(facts.synthetic, served, model.step_cpu_s, model.overlap, most)
@@ -83,15 +84,14 @@ def what_ifs(
 
 def _other_steps(facts: Measurements) -> Sequence[tuple[str, float]]:
     """Return steps of other lengths, with their rates alone."""
-    if facts.computes_here:
-        quicker = [
-            (f"a training step that computes {1 / times:.0%} as much", facts.synthetic * times)
-            for times in FASTER
-        ]
-    else:
-        quicker = [
-            (faster_accelerator(times, facts.emulated_rate), facts.synthetic * times)
-            for times in FASTER
-        ]
+    quicker = [
+        (
+            f"a training step that computes {1 / times:.0%} as much"
+            if facts.computes_here
+            else faster_accelerator(times, facts.emulated_rate),
+            facts.synthetic * times,
+        )
+        for times in FASTER
+    ]
     slower = f"a model whose step takes {SLOWER} times as long"
     return [*quicker, (slower, facts.synthetic / SLOWER)]

@@ -1,1 +1,1 @@
-"""The command line: `main.py` reads it, one file a verb does the work."""
+"""The command line: `main.py` reads it, one file per verb does the work."""

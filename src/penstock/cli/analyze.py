@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
-from penstock.cli.shared import Verbs, count, say, seconds
+from penstock.cli.shared import Verb, add_layout, count, say, seconds
 from penstock.cli.user_object import BATCH_SIZE, is_object, open_loader, open_step
 from penstock.errors import AnalysisError
 from penstock.printable import in_encoding, printable
@@ -19,36 +19,15 @@ if TYPE_CHECKING:
     from penstock.results.records import Analysis
 
 
-def add_verbs(verbs: Verbs, shared: argparse.ArgumentParser) -> None:
-    """Add `analyze` and `report` to the verbs of the command line."""
-    _add_analyze(verbs, shared)
-    verb = verbs.add_parser(
-        "report",
-        parents=[shared],
-        help="show a saved analysis again, in the terminal or as HTML",
-        description="Shows an analysis again from the JSON that penstock analyze --json wrote: in "
-        "the terminal, or as one HTML file; with --before, two analyses side by side.",
-    )
-    verb.add_argument("figures", help="the JSON file of an analysis")
-    verb.add_argument("--html", metavar="FILE", help="write the report as one HTML file")
-    verb.add_argument("--before", metavar="FIGURES", help="the JSON file of an earlier analysis")
-    verb.set_defaults(run=run_report)
-
-
-def _add_analyze(verbs: Verbs, shared: argparse.ArgumentParser) -> None:
-    verb = verbs.add_parser(
-        "analyze",
-        parents=[shared],
-        help="measure how much a training waits for its data, and why",
-        description="Measures the training step alone, the input pipeline alone and both together, "
-        "names the bottleneck, and what would remove it.",
-    )
+def add_options(verb: argparse.ArgumentParser) -> None:
+    """Add the arguments of `analyze`."""
     verb.add_argument(
         "data",
         metavar="DATA",
-        help="a folder of images, a .pen file, or MODULE:OBJECT (or FILE.py:OBJECT) for a torch "
-        "DataLoader, a penstock Loader, or a function that makes one",
+        help="a .pen file, a data set in any layout that pack reads, or MODULE:OBJECT (or "
+        "FILE.py:OBJECT) for a torch DataLoader, a penstock Loader, or a function that makes one",
     )
+    add_layout(verb)
     verb.add_argument(
         "--step",
         metavar="MODULE:CALLABLE",
@@ -100,7 +79,6 @@ def _add_analyze(verbs: Verbs, shared: argparse.ArgumentParser) -> None:
         help="time limit for the whole analysis (default: 60); what does not fit is left out",
     )
     verb.add_argument("--quick", action="store_true", help="the same as --seconds 10; less precise")
-    verb.set_defaults(run=run)
 
 
 def run(args: argparse.Namespace) -> int:
@@ -127,7 +105,7 @@ def run(args: argparse.Namespace) -> int:
         chart_script()
     before = read_analysis(args.before) if args.before else None
     loader, code = open_loader(args)
-    with _shown_progress() as tell:
+    with shown_progress() as tell:
         analysis = analyze(
             loader,
             open_step(args.step),
@@ -174,7 +152,7 @@ def _show(
 
 
 @contextmanager
-def _shown_progress() -> Iterator[Callable[[str, int, int], None]]:
+def shown_progress() -> Iterator[Callable[[str, int, int], None]]:
     """Show what is being measured: a bar on a terminal, a line for each elsewhere."""
     with ProgressBar("measuring", total=1, quiet_for_s=0, rate=False) as bar:
 
@@ -186,3 +164,30 @@ def _shown_progress() -> Iterator[Callable[[str, int, int], None]]:
                 print(in_encoding(told, sys.stderr.encoding), file=sys.stderr, flush=True)
 
         yield tell
+
+
+def add_report_options(verb: argparse.ArgumentParser) -> None:
+    """Add the arguments of `report`."""
+    verb.add_argument("figures", help="the JSON file of an analysis")
+    verb.add_argument("--html", metavar="FILE", help="write the report as one HTML file")
+    verb.add_argument("--before", metavar="FIGURES", help="the JSON file of an earlier analysis")
+
+
+VERBS = (
+    Verb(
+        "analyze",
+        "measure how much a training waits for its data, and why",
+        "Measures the training step alone, the input pipeline alone and both together, "
+        "names the bottleneck, and what would remove it.",
+        add_options,
+        run,
+    ),
+    Verb(
+        "report",
+        "show a saved analysis again, in the terminal or as HTML",
+        "Shows an analysis again from the JSON that penstock analyze --json wrote: in "
+        "the terminal, or as one HTML file; with --before, two analyses side by side.",
+        add_report_options,
+        run_report,
+    ),
+)

@@ -7,7 +7,7 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from penstock.cli.shared import Verbs, count
+from penstock.cli.shared import Verb, count
 
 if TYPE_CHECKING:
     from penstock.demo.result import Result
@@ -16,16 +16,8 @@ if TYPE_CHECKING:
 CLASSES = 8
 
 
-def add_verbs(verbs: Verbs, shared: argparse.ArgumentParser) -> None:
-    """Add `demo` to the verbs of the command line."""
-    verb = verbs.add_parser(
-        "demo",
-        parents=[shared],
-        help="compare a plain pipeline with penstock on this machine, on generated photos",
-        description="Makes sample photos, analyzes torchvision's DataLoader on them, packs them, "
-        "analyzes penstock on the packed file, and writes a report of before and after. Also "
-        "times the loaders in turn, and checks that their images are the same, bit for bit.",
-    )
+def add_options(verb: argparse.ArgumentParser) -> None:
+    """Add the arguments of `demo`."""
     verb.add_argument(
         "--images",
         type=count,
@@ -54,7 +46,6 @@ def add_verbs(verbs: Verbs, shared: argparse.ArgumentParser) -> None:
     verb.add_argument(
         "--quick", action="store_true", help="take half the time; figures are less precise"
     )
-    verb.set_defaults(run=run)
 
 
 def run(args: argparse.Namespace) -> int:
@@ -90,8 +81,21 @@ def _write_report(result: Result, wanted: Path | None) -> None:
     try:
         chart_script()
         path = wanted or needed_cache_folder() / "demo-report.html"
-    except (AnalysisError, OutputError) as error:  # the rest of the story can be told without
+    except (AnalysisError, OutputError) as error:  # the rest of the demo works without
         result.notes.append(str(error))
         return
     write_html(result.after, path, before=result.before, note=result.construction)
     result.report = str(path.resolve())
+
+
+VERBS = (
+    Verb(
+        "demo",
+        "compare a plain pipeline with penstock on this machine, on generated photos",
+        "Makes sample photos, analyzes torchvision's DataLoader on them, packs them, "
+        "analyzes penstock on the packed file, and writes a report of before and after. Also "
+        "times the loaders in turn, and checks that their images are the same, bit for bit.",
+        add_options,
+        run,
+    ),
+)

@@ -26,7 +26,9 @@ EXIT_ERROR = 2
 EXIT_INTERRUPTED = 130  # as shells report a program that Ctrl-C ended
 EXIT_BROKEN_PIPE = 141
 
-VERBS = (demo, analyze, run, profile, show, pack, packed)
+VERBS = tuple(
+    verb for module in (demo, analyze, run, profile, show, pack, packed) for verb in module.VERBS
+)
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -95,8 +97,13 @@ def _parser() -> argparse.ArgumentParser:
     verbs: Any = parser.add_subparsers(dest="verb", metavar="VERB", title="verbs")
     shared = argparse.ArgumentParser(add_help=False)
     shared.add_argument("--json", action="store_true", help="print the result as JSON")
-    for module in VERBS:
-        module.add_verbs(verbs, shared)
+    for verb in VERBS:
+        parents = [shared] if verb.json else []
+        options = verbs.add_parser(
+            verb.name, help=verb.help, description=verb.description, parents=parents
+        )
+        verb.add_options(options)
+        options.set_defaults(run=verb.run)
     return parser
 
 

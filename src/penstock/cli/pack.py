@@ -8,8 +8,9 @@ import time
 from typing import TYPE_CHECKING
 
 from penstock.cli.shared import (
-    Verbs,
+    Verb,
     add_labels,
+    add_layout,
     add_limits,
     add_threads,
     count,
@@ -22,15 +23,8 @@ if TYPE_CHECKING:
     from penstock.sources import Source
 
 
-def add_verbs(verbs: Verbs, shared: argparse.ArgumentParser) -> None:
-    """Add `pack` to the verbs of the command line."""
-    verb = verbs.add_parser(
-        "pack",
-        parents=[shared],
-        help="write a data set as one packed file, losslessly",
-        description="Writes a data set as one packed file that loads many times faster. Lossless "
-        "unless --short-side or --quality is given.",
-    )
+def add_options(verb: argparse.ArgumentParser) -> None:
+    """Add the arguments of `pack`."""
     verb.add_argument(
         "source",
         help="the data set: a folder of class folders, COCO, VOC, YOLO, WebDataset or ImageNet "
@@ -38,8 +32,7 @@ def add_verbs(verbs: Verbs, shared: argparse.ArgumentParser) -> None:
     )
     verb.add_argument("target", help="the .pen file to write; with --shards, the folder")
     add_labels(verb)
-    verb.add_argument("--kind", help="the layout, if it is not recognised: coco, folder, ...")
-    verb.add_argument("--split", help="which split of the data set to pack: train, val, ...")
+    add_layout(verb)
     verb.add_argument(
         "--allow-empty", action="store_true", help="accept class folders without images"
     )
@@ -71,7 +64,6 @@ def add_verbs(verbs: Verbs, shared: argparse.ArgumentParser) -> None:
     )
     add_threads(verb)
     add_limits(verb)
-    verb.set_defaults(run=run)
 
 
 def run(args: argparse.Namespace) -> int:
@@ -118,3 +110,15 @@ def _open_with_empty_classes(args: argparse.Namespace) -> Source:
     if args.kind not in {None, "folder"} or args.labels is not None:
         raise SourceError("--allow-empty: is for a folder with a folder per class. Leave it out.")
     return open_image_folder(args.source, allow_empty=True)
+
+
+VERBS = (
+    Verb(
+        "pack",
+        "write a data set as one packed file, losslessly",
+        "Writes a data set as one packed file that loads many times faster. Lossless "
+        "unless --short-side or --quality is given.",
+        add_options,
+        run,
+    ),
+)

@@ -4,50 +4,39 @@ from __future__ import annotations
 
 import argparse
 
-from penstock.cli.shared import Verbs, add_limits, add_threads, tell
+from penstock.cli.shared import Verb, add_limits, add_threads, tell
 
 EXIT_DAMAGED = 1
 
 
-def add_verbs(verbs: Verbs, shared: argparse.ArgumentParser) -> None:
-    """Add the three to the verbs of the command line."""
-    unpack = verbs.add_parser(
-        "unpack",
-        parents=[shared],
-        help="restore the original files of a packed data set",
-        description="Restores the files that a packed data set was made from: byte for byte where "
-        "the pack kept what that takes (penstock inspect says so), otherwise with identical "
-        "pixels. A lossy pack gives the changed images.",
-    )
-    verify = verbs.add_parser(
-        "verify",
-        parents=[shared],
-        help="check every byte of a packed data set",
-        description="Checks every byte of a packed data set against its checksums. "
-        f"Exits with {EXIT_DAMAGED} if anything is wrong.",
-    )
-    inspect = verbs.add_parser(
-        "inspect",
-        parents=[shared],
-        help="say what is inside a packed data set",
-        description="Says what is inside a packed data set: samples, how they are stored, sizes, "
-        "columns, what can be restored, odd files.",
-    )
-    for verb, run in ((unpack, run_unpack), (verify, run_verify), (inspect, run_inspect)):
-        verb.add_argument("packed", help="a .pen file, or a folder of shards")
-        verb.set_defaults(run=run)
-    unpack.add_argument("target", help="the folder or tar file to write")
-    unpack.add_argument(
+def add_unpack_options(verb: argparse.ArgumentParser) -> None:
+    """Add the arguments of `unpack`."""
+    _add_packed(verb)
+    verb.add_argument("target", help="the folder or tar file to write")
+    verb.add_argument(
         "--format",
         choices=("folder", "tar"),
         help="a folder, or a WebDataset tar (default: a tar if the target's name ends in .tar)",
     )
-    verify.add_argument("--deep", action="store_true", help="also decode every image")
-    inspect.add_argument("--sheet", metavar="PNG", help="write a contact sheet, with boxes")
-    add_threads(unpack)
-    add_threads(verify)
-    for verb in (unpack, verify, inspect):
-        add_limits(verb)
+    add_threads(verb)
+
+
+def add_verify_options(verb: argparse.ArgumentParser) -> None:
+    """Add the arguments of `verify`."""
+    _add_packed(verb)
+    verb.add_argument("--deep", action="store_true", help="also decode every image")
+    add_threads(verb)
+
+
+def add_inspect_options(verb: argparse.ArgumentParser) -> None:
+    """Add the arguments of `inspect`."""
+    _add_packed(verb)
+    verb.add_argument("--sheet", metavar="PNG", help="write a contact sheet, with boxes")
+
+
+def _add_packed(verb: argparse.ArgumentParser) -> None:
+    verb.add_argument("packed", help="a .pen file, or a folder of shards")
+    add_limits(verb)
 
 
 def run_unpack(args: argparse.Namespace) -> int:
@@ -99,3 +88,32 @@ def run_inspect(args: argparse.Namespace) -> int:
         [*inspection.lines(), *([f"wrote {args.sheet}"] if args.sheet else [])],
     )
     return 0
+
+
+VERBS = (
+    Verb(
+        "unpack",
+        "restore the original files of a packed data set",
+        "Restores the files that a packed data set was made from: byte for byte where "
+        "the pack kept what that takes (penstock inspect says so), otherwise with identical "
+        "pixels. A lossy pack gives the changed images.",
+        add_unpack_options,
+        run_unpack,
+    ),
+    Verb(
+        "verify",
+        "check every byte of a packed data set",
+        "Checks every byte of a packed data set against its checksums. "
+        f"Exits with {EXIT_DAMAGED} if anything is wrong.",
+        add_verify_options,
+        run_verify,
+    ),
+    Verb(
+        "inspect",
+        "say what is inside a packed data set",
+        "Says what is inside a packed data set: samples, how they are stored, sizes, "
+        "columns, what can be restored, odd files.",
+        add_inspect_options,
+        run_inspect,
+    ),
+)

@@ -5,22 +5,15 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
-from penstock.cli.shared import Verbs, count, tell
+from penstock.cli.shared import Verb, count, tell
 from penstock.errors import SourceError
 
 SAMPLE_PHOTOS = 32
 SUFFIXES = {".jpg", ".jpeg", ".png", ".webp", ".bmp"}
 
 
-def add_verbs(verbs: Verbs, shared: argparse.ArgumentParser) -> None:
-    """Add `profile` to the verbs of the command line."""
-    verb = verbs.add_parser(
-        "profile",
-        parents=[shared],
-        help="time a Dataset or a transform op by op",
-        description="Times a Dataset, or a transform of torchvision, Albumentations, penstock or "
-        "your own, op by op on one core, and names the slowest files of a Dataset.",
-    )
+def add_options(verb: argparse.ArgumentParser) -> None:
+    """Add the arguments of `profile`."""
     verb.add_argument(
         "object",
         metavar="MODULE:OBJECT",
@@ -44,7 +37,6 @@ def add_verbs(verbs: Verbs, shared: argparse.ArgumentParser) -> None:
     verb.add_argument(
         "--arrays", action="store_true", help="give a transform NumPy arrays, not Pillow images"
     )
-    verb.set_defaults(run=run)
 
 
 def run(args: argparse.Namespace) -> int:
@@ -72,3 +64,15 @@ def _photos(folder: Path | None) -> list[str]:
     if not photos:
         raise SourceError(f"{folder}: there are no images. Give a folder with JPEG or PNG files.")
     return photos
+
+
+VERBS = (
+    Verb(
+        "profile",
+        "time a Dataset or a transform op by op",
+        "Times a Dataset, or a transform of torchvision, Albumentations, penstock or "
+        "your own, op by op on one core, and names the slowest files of a Dataset.",
+        add_options,
+        run,
+    ),
+)

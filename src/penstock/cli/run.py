@@ -14,7 +14,7 @@ from types import ModuleType
 from typing import TYPE_CHECKING, Any, TextIO
 
 from penstock.cli.in_script.sitecustomize import PREFIX, own_stderr, print_last
-from penstock.cli.shared import Verbs
+from penstock.cli.shared import Verb
 from penstock.errors import PenstockError
 from penstock.printable import MOST_PER_LINE, printable, safe_console
 
@@ -26,21 +26,13 @@ if TYPE_CHECKING:
 COERCED = {"C.UTF-8", "C.utf8", "UTF-8"}  # what Python sets LC_CTYPE to
 
 
-def add_verbs(verbs: Verbs, shared: argparse.ArgumentParser) -> None:
-    """Add `run` to the verbs of the command line."""
-    del shared  # here --json names a file: stdout is the script's
-    verb = verbs.add_parser(
-        "run",
-        help="run a training script and say whether it waits for its data",
-        description="Runs a PyTorch script without changes, just as python does. When it ends, "
-        "whether normally, by Ctrl-C or by a crash, a verdict for each of its loaders is printed "
-        "to stderr; the exit code is that of the script.",
-    )
+def add_options(verb: argparse.ArgumentParser) -> None:
+    """Add the arguments of `run`."""
+    # --json names a file here: stdout is the script's.
     verb.add_argument("--json", type=Path, metavar="FILE", help="also write the result to FILE")
     verb.add_argument("-m", dest="is_module", action="store_true", help="SCRIPT is a module's name")
     verb.add_argument("script", metavar="SCRIPT", help="the script, as for python; - is stdin")
     verb.add_argument("arguments", nargs=argparse.REMAINDER, metavar="...", help="its arguments")
-    verb.set_defaults(run=run)
 
 
 def run(args: argparse.Namespace) -> int:
@@ -256,3 +248,17 @@ def _print(
         step = objects.next_step(one, report)
         if step is not None:
             console.print(f"   Next: {step}", soft_wrap=True)
+
+
+VERBS = (
+    Verb(
+        "run",
+        "run a training script and say whether it waits for its data",
+        "Runs a PyTorch script without changes, just as python does. When it ends, "
+        "whether normally, by Ctrl-C or by a crash, a verdict for each of its loaders is printed "
+        "to stderr; the exit code is that of the script.",
+        add_options,
+        run,
+        json=False,
+    ),
+)

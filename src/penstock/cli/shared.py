@@ -8,13 +8,25 @@ from __future__ import annotations
 import argparse
 import json
 import sys
-from collections.abc import Iterable
-from typing import Any, TypeAlias
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from typing import Any
 
 from penstock.errors import SourceError
 from penstock.printable import MOST_PER_LINE, in_encoding, printable, printable_lines
 
-Verbs: TypeAlias = "argparse._SubParsersAction[argparse.ArgumentParser]"  # noqa: SLF001
+
+@dataclass(frozen=True, slots=True)
+class Verb:
+    """One command of the command line; `run` returns its exit code."""
+
+    name: str
+    help: str  # one line in the list of all verbs
+    description: str
+    add_options: Callable[[argparse.ArgumentParser], None]
+    run: Callable[[argparse.Namespace], int]
+    json: bool = True  # whether --json prints its result
+
 
 LABEL_OPTIONS = ("file_column", "label_column", "label_kind")
 
@@ -65,6 +77,12 @@ def add_labels(verb: argparse.ArgumentParser) -> None:
     )
 
 
+def add_layout(verb: argparse.ArgumentParser) -> None:
+    """Add --kind and --split, for data whose layout or part must be said."""
+    verb.add_argument("--kind", help="the layout, if it is not recognised: coco, folder, ...")
+    verb.add_argument("--split", help="which split of the data set to take: train, val, ...")
+
+
 def add_limits(verb: argparse.ArgumentParser) -> None:
     """Add --limit; `main` lets it hold while the verb runs."""
     verb.add_argument(
@@ -88,6 +106,14 @@ def open_labelled(args: argparse.Namespace, data: Any) -> tuple[Any, Any]:
     from penstock.sources import open_labels_file
 
     return open_labels_file(data, args.labels, **chosen), None
+
+
+def open_given(args: argparse.Namespace, data: str) -> Any:
+    """Open data of which `add_layout`, and `add_labels` if it was asked, say more."""
+    from penstock.data.open_data import open_data
+
+    labelled = open_labelled(args, data) if hasattr(args, "labels") else (data, None)
+    return open_data(labelled[0], labels=labelled[1], kind=args.kind, split=args.split)
 
 
 def add_threads(verb: argparse.ArgumentParser) -> None:

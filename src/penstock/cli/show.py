@@ -7,11 +7,12 @@ from dataclasses import asdict
 from typing import Any
 
 from penstock.cli.shared import (
-    Verbs,
+    Verb,
     add_labels,
+    add_layout,
     add_limits,
     count,
-    open_labelled,
+    open_given,
     tell,
     whole,
     wholes,
@@ -22,18 +23,13 @@ from penstock.showing.presets import DEFAULT, PRESETS
 _EXAMPLE_SCHEDULE = ""  # what --schedule without a file means
 
 
-def add_verbs(verbs: Verbs, shared: argparse.ArgumentParser) -> None:
-    """Add `show` to the verbs of the command line."""
-    verb = verbs.add_parser(
-        "show",
-        parents=[shared],
-        help="draw what a pipeline does to some images",
-        description="Writes a picture with one row per image: the original, then what the pipeline "
-        "makes of it with different draws, as uint8 before ToDtype and Normalize, with boxes. "
-        "With --schedule, describes a schedule of PopulationBasedAugment in words instead.",
+def add_options(verb: argparse.ArgumentParser) -> None:
+    """Add the arguments of `show`."""
+    verb.add_argument(
+        "data", nargs="?", help="a .pen file, or a data set in any layout that pack reads"
     )
-    verb.add_argument("data", nargs="?", help="a .pen file, or a folder of images")
     add_labels(verb)
+    add_layout(verb)
     pipeline = verb.add_mutually_exclusive_group()
     pipeline.add_argument(
         "--transform",
@@ -72,23 +68,20 @@ def add_verbs(verbs: Verbs, shared: argparse.ArgumentParser) -> None:
         help="epochs to show with --schedule (default: those in which it changes)",
     )
     add_limits(verb)
-    verb.set_defaults(run=run)
 
 
 def run(args: argparse.Namespace) -> int:
-    """Draw the sheet, or tell the schedule."""
+    """Draw the sheet, or print the schedule."""
     if args.schedule is not None:
         return _tell_schedule(args)
     if args.data is None:
-        raise SourceError("show: no data set given. Name a .pen file or a folder.")
+        raise SourceError("show: no data set given. Name a .pen file or another data set.")
     from penstock.showing.sheet import make_sheet
 
-    data, labels = open_labelled(args, args.data)
     sheet = make_sheet(
-        data,
+        open_given(args, args.data),
         _transform(args),
         args.out,
-        labels=labels,
         images=args.images,
         repeats=args.repeats,
         seed=args.seed,
@@ -131,3 +124,16 @@ def _tell_schedule(args: argparse.Namespace) -> int:
     lines = "\n\n".join(augment.describe(epoch) for epoch in epochs).splitlines()
     tell(args, {"schedule": args.schedule or None, "epochs": stages}, lines)
     return 0
+
+
+VERBS = (
+    Verb(
+        "show",
+        "draw what a pipeline does to some images",
+        "Writes a picture with one row per image: the original, then what the pipeline "
+        "makes of it with different draws, as uint8 before ToDtype and Normalize, with boxes. "
+        "With --schedule, describes a schedule of PopulationBasedAugment in words instead.",
+        add_options,
+        run,
+    ),
+)

@@ -14,6 +14,7 @@ import sys
 from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
+from penstock.cli.shared import open_given
 from penstock.errors import AnalysisError, PenstockError
 
 if TYPE_CHECKING:
@@ -116,12 +117,9 @@ def open_loader(args: argparse.Namespace) -> tuple[Any, UserCode | None]:
     if is_object(args.data):
         return _users_own(args)
     from penstock.loading.loader import Loader
-    from penstock.sources.image_folder import open_loose_images
 
-    # What an image costs does not depend on its label, so images without any will do.
-    loose = open_loose_images(args.data) if os.path.isdir(args.data) else None
     loader = Loader(
-        args.data if loose is None else loose,
+        open_given(args, args.data),
         batch_size=args.batch_size or BATCH_SIZE,
         transform=_transform(args.transform),
         shuffle=True,
@@ -136,11 +134,11 @@ def _users_own(args: argparse.Namespace) -> tuple[Any, UserCode | None]:
     from penstock.loading.loader import Loader
     from penstock.translation.delivery import AcceleratedLoader
 
-    for option in ("batch_size", "threads", "transform", "on_error"):
+    for option in ("batch_size", "threads", "transform", "on_error", "kind", "split"):
         if getattr(args, option) is not None:
             raise AnalysisError(
                 f"--{option.replace('_', '-')}: {args.data} is a loader with its own. Leave the "
-                "option out, or name a folder or a .pen file."
+                "option out, or name a data set."
             )
     loader = load_object(args.data)
     torch_data = sys.modules.get("torch.utils.data")

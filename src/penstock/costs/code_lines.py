@@ -1,4 +1,4 @@
-"""What each line of a user's code costs a sample; needs line_profiler."""
+"""What each line of a user's code costs per sample; needs line_profiler."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _LIBRARIES = {os.path.realpath(sysconfig.get_path(name)) for name in ("purelib",
 
 @dataclass(frozen=True, slots=True)
 class LineCost:
-    """What one line of the user's code costs a sample."""
+    """What one line of the user's code costs per sample."""
 
     file: str
     line: int

@@ -1,4 +1,4 @@
-"""What an image costs on its way into a batch, part by part: the records of this room."""
+"""The records that say what an image costs on its way into a batch, part by part."""
 
 from __future__ import annotations
 
@@ -9,18 +9,18 @@ from penstock.results.records import OpCost
 
 Kind = Literal["read", "decode", "own", "augment", "collate"]
 
-# Without these a pipeline gives no batch, or another one. Endings of class names.
+# Without these, a pipeline gives no batch, or a different one. Endings of class names.
 _NEEDED = (
     *("Crop", "Resize", "Pad", "PadIfNeeded", "LongestMaxSize", "SmallestMaxSize"),
     *("ToTensor", "ToTensorV2", "ToPureTensor", "ToImage", "ToPILImage", "ToRGB"),
     *("Normalize", "ToDtype", "ConvertImageDtype", "ToFloat"),
 )
-_OF_USERS = ("Lambda",)  # what stands inside may be anything
+_OF_USERS = ("Lambda",)  # the function inside may be anything
 
 
 @dataclass(frozen=True, slots=True)
 class Cost:
-    """What one part costs an image: seconds of computing, and of sleep; for "read" of sleep alone.
+    """What one part costs per image: seconds of computing and of sleep; for "read", of sleep only.
 
     Time in which a thread is ready but without a core counts for nothing.
     """
@@ -42,7 +42,7 @@ class Cost:
 
     @property
     def is_of_users(self) -> bool:
-        """Whether it is a function of the user's own, of which nobody knows what it is for."""
+        """Whether it is a function of the user's own, whose purpose we cannot know."""
         name = self.name.partition(" ")[0]
         return self.kind == "augment" and (self.runs_in == "Python" or name in _OF_USERS)
 
@@ -52,29 +52,29 @@ class Costs:
     """All parts, in the order in which they happen.
 
     `lock_share` is how far Python functions keep the loader's threads from running side by side:
-    0 not at all, 1 wholly.
+    0 is not at all, 1 is completely.
     """
 
     parts: tuple[Cost, ...]
     lock_share: float = 0.0
 
     def of(self, *kinds: Kind) -> float:
-        """Seconds an image of these kinds."""
+        """Seconds per image in parts of these kinds."""
         return sum(part.seconds for part in self.parts if part.kind in kinds)
 
     @property
     def cpu_s(self) -> float:
-        """Seconds of computing an image."""
+        """Seconds of computing per image."""
         return self.of("decode", "own", "augment", "collate")
 
     @property
     def total_s(self) -> float:
-        """Seconds an image, one thing after the other."""
+        """Seconds per image, one thing after the other."""
         return self.cpu_s + self.of("read")
 
     @property
     def python_s(self) -> float:
-        """Seconds an image in Python functions of the user's own."""
+        """Seconds per image in the user's own Python functions."""
         return sum(part.seconds for part in self.parts if part.runs_in == "Python")
 
     @property

@@ -70,7 +70,7 @@ class TimedOp:
         self.kept: list[Any] = []  # images that left with fewer pixels than they came with
 
     def __call__(self, *positional: Any, **named: Any) -> Any:
-        """Call the op, on the clock; what is noted beside it counts for nobody."""
+        """Call the op, on the clock; what is noted beside it is not counted."""
         with self._clock.stage(None):
             given = Arguments(positional, named)
             self.runs_in = runs_in(self._op, given.image)
@@ -91,7 +91,7 @@ class TimedOp:
         return self._op
 
     def cost(self, spent: Spent, items: int, timer: CallTimer) -> Cost:
-        """Return what the op costs an item, given what its calls in the pipeline took."""
+        """Return what the op costs per item, given what its calls in the pipeline took."""
         cost = _cost("augment", self._name, spent, items, self.runs_in)
         if self.calls and spent.used_s / self.calls < SHORT_S and self.short_calls:
             try:
@@ -113,7 +113,7 @@ class TimedOp:
 
 @dataclass(frozen=True, slots=True)
 class DatasetCosts:
-    """What a sample costs, and how long each one took that was fetched."""
+    """What a sample costs, and how long each fetched sample took."""
 
     costs: Costs
     indices: Sequence[int]
@@ -128,9 +128,9 @@ def measure_dataset(
     collate: Callable[[list[Any]], Any] | None = None,
     batch_size: int = 1,
 ) -> DatasetCosts:
-    """Fetch so many samples, spread over the data set, for about `seconds` at most.
+    """Fetch up to `samples` samples, spread over the data set, for about `seconds` at most.
 
-    With a function to collate them, batches are made of them too.
+    If a collate function is given, batches are made of them too.
     """
     ops: dict[str, TimedOp] = {}
     items: list[Any] = []
@@ -144,7 +144,7 @@ def measure_dataset(
         if is_dataset(dataset):  # what is done only once is not what a sample costs
             next(fetch(dataset, 1), None)
         stack.enter_context(_timed_decoders(clock))
-        stack.enter_context(_timed_ops(dataset, clock, ops))
+        stack.enter_context(replaced_ops(dataset, lambda op: _timed_op(op, clock, ops)))
         until_s = time.perf_counter() + seconds
         while len(indices) < _LEAST_ITEMS or time.perf_counter() <= until_s:
             before_s = clock.used_s
@@ -230,7 +230,7 @@ def _op_parts(spent: dict[str, Spent], ops: dict[str, TimedOp], items: int) -> l
 
 
 def _cost(kind: Kind, name: str, spent: Spent, images: int, runs_in: str) -> Cost:
-    """Count computing and sleep, and tell where much of it is sleep: that takes no core."""
+    """Count computing and sleep; a note says so if much of it is sleep, which takes no core."""
     asleep = spent.blocked_s / spent.used_s if spent.used_s else 0.0
     note = f"asleep {asleep:.0%} of it" if asleep > _WORTH_NOTING else ""
     return Cost(kind, name, spent.used_s / images, runs_in, note)
@@ -266,7 +266,7 @@ def _is_default(collate: Callable[..., Any]) -> bool:
 def _time_collate(
     clock: StageClock, collate: Callable[[list[Any]], Any], items: list[Any], batch_size: int
 ) -> None:
-    """Make whole batches, of items repeated if there are too few."""
+    """Make whole batches; items are repeated if there are too few."""
     batch = [items[i % len(items)] for i in range(batch_size)]
     for _ in range(_COLLATES):
         with clock.stage(_COLLATE):
@@ -301,14 +301,8 @@ def _timed(function: Callable[..., Any], clock: StageClock) -> Callable[..., Any
     return timed
 
 
-@contextmanager
-def _timed_ops(dataset: Any, clock: StageClock, ops: dict[str, TimedOp]) -> Iterator[None]:
-    """Put a clock around every op of the data set's transforms; `ops` receives them by name."""
-    with replaced_ops(dataset, lambda op: _timed_op(op, clock, ops)):
-        yield
-
-
 def _timed_op(op: Any, clock: StageClock, ops: dict[str, TimedOp]) -> TimedOp:
+    """Put a clock around an op; `ops` receives it by name."""
     name = op_name(op, taken=ops)
     ops[name] = TimedOp(op, name, clock)
     return ops[name]
@@ -319,7 +313,7 @@ def _is_smaller(image: Any, before: Any) -> bool:
 
 
 def _pixels(image: Any) -> int:
-    """Return the pixels of an image, or three times as many for all; 0 for what is none."""
+    """Return the number of pixels, or of values, of an image; 0 for anything else."""
     shape = tuple(getattr(image, "shape", ()))
     if not shape:
         shape = getattr(image, "size", ())

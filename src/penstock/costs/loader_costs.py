@@ -19,8 +19,8 @@ from penstock.costs.clocks import StageClock, lock_share
 from penstock.costs.costs import Cost, Costs
 from penstock.costs.ops import CORE, PYTHON, op_name
 from penstock.costs.plan_variants import MeasuredLoader, changes_size, keep_only, op_nodes
+from penstock.data.packed import PackedSource
 from penstock.errors import PenstockError
-from penstock.loading.packed_source import PackedSource
 from penstock.planner.plan import Plan
 from penstock.transforms.python_step import PythonStep
 from penstock.watching.loader_facts import count_images
@@ -123,7 +123,7 @@ def _read_s(loader: MeasuredLoader) -> float:
         for index in indices:
             with clock.stage("read"), source.open(index) as file:
                 file.read()
-    except OSError:  # a bad file is the loader's to report
+    except (OSError, PenstockError):  # a bad file is the loader's to report
         return 0.0
     finally:
         clock.close()

@@ -52,9 +52,10 @@ def is_pipeline(value: Any) -> bool:
     """Whether `value` is a list of ops that all run one after another, composed or not."""
     if isinstance(value, (list, tuple)):
         return bool(value) and all(callable(op) for op in value)
+    if type(value).__name__ not in _COMPOSED or not callable(value):
+        return False
     # Albumentations' compositions may be left out as a whole, and then none of their ops runs.
-    always_runs = getattr(value, "p", 1) >= 1
-    return type(value).__name__ in _COMPOSED and callable(value) and always_runs
+    return bool(getattr(value, "p", 1) >= 1)
 
 
 def is_dataset(value: Any) -> bool:
@@ -113,8 +114,9 @@ def layers(dataset: Any) -> Iterator[Any]:
     """Yield the data set and all inside it, also those that ConcatDataset puts together."""
     for layer in chain(dataset):
         yield layer
-        for inner in getattr(layer, "datasets", ()):
-            yield from layers(inner)
+        inner = getattr(layer, "datasets", ())
+        for one in inner if isinstance(inner, (list, tuple)) else ():
+            yield from layers(one)
 
 
 @contextmanager

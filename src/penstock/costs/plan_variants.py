@@ -5,7 +5,7 @@ What an op costs shows when it is left out.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import replace
 from typing import Any, Protocol, cast
 
@@ -62,24 +62,30 @@ def changes_size(op: ImageOp | PythonStep) -> bool:
     )
 
 
+def _with_ops(plan: Plan, change: Callable[[ImageOp], ImageOp]) -> Plan:
+    """Return the plan with `change(op)` in the place of every op."""
+    segments = [
+        replace(segment, ops=tuple(replace(node, op=change(node.op)) for node in segment.ops))
+        for segment in plan.segments
+    ]
+    return replace(plan, segments=tuple(segments))
+
+
 def with_size(plan: Plan, factor: float) -> Plan | None:
     """Return the plan with every size that an op sets times `factor`; None if none sets one."""
     found = False
-    segments = []
-    for segment in plan.segments:
-        ops = []
-        for node in segment.ops:
-            given = {
-                name: scaled(getattr(node.op, name), factor)
-                for name in _SIZE_FIELDS
-                if getattr(node.op, name, None) is not None and changes_size(node.op)
-            }
-            found |= bool(given)
-            # Every op is a dataclass; their base cannot say so.
-            changed: Any = replace(cast("Any", node.op), **given) if given else node.op
-            ops.append(replace(node, op=changed))
-        segments.append(replace(segment, ops=tuple(ops)))
-    return replace(plan, segments=tuple(segments)) if found else None
+
+    def resized(op: ImageOp) -> ImageOp:
+        nonlocal found
+        sizes = {name: getattr(op, name, None) for name in _SIZE_FIELDS if changes_size(op)}
+        given = {name: scaled(size, factor) for name, size in sizes.items() if size is not None}
+        found |= bool(given)
+        # Every op is a dataclass; their base cannot say so.
+        changed: ImageOp = replace(cast("Any", op), **given) if given else op
+        return changed
+
+    changed = _with_ops(plan, resized)
+    return changed if found else None
 
 
 def scaled(size_px: int | Sequence[int], factor: float) -> int | tuple[int, ...]:
@@ -91,23 +97,14 @@ def scaled(size_px: int | Sequence[int], factor: float) -> int | tuple[int, ...]
 
 def with_layers(plan: Plan, layers: int) -> Plan:
     """Return the plan with RandAugment of so many layers, added at the end if it has none."""
-    found = False
-    segments = []
-    for segment in plan.segments:
-        ops = []
-        for node in segment.ops:
-            if isinstance(node.op, RandAugment):
-                found = True
-                ops.append(replace(node, op=replace(node.op, num_ops=layers)))
-            else:
-                ops.append(node)
-        segments.append(replace(segment, ops=tuple(ops)))
-    if not found:
-        last = segments[-1]
-        stream = 1 + max((node.stream for node in op_nodes(plan)), default=-1)
-        added = Node(RandAugment(num_ops=layers), stream)
-        segments[-1] = replace(last, ops=(*last.ops, added))
-    return replace(plan, segments=tuple(segments))
+    if any(isinstance(node.op, RandAugment) for node in op_nodes(plan)):
+        return _with_ops(
+            plan, lambda op: replace(op, num_ops=layers) if isinstance(op, RandAugment) else op
+        )
+    *others, last = plan.segments
+    stream = 1 + max((node.stream for node in op_nodes(plan)), default=-1)
+    added = Node(RandAugment(num_ops=layers), stream)
+    return replace(plan, segments=(*others, replace(last, ops=(*last.ops, added))))
 
 
 class MeasuredLoader(Protocol):
@@ -172,7 +169,7 @@ def like(
         threads=threads or loader.threads,
         labels=labels,
         targets="labels",
-        # The plan replaces this, but for the type that batches end in.
+        # The plan replaces this transform; only the type that batches end in is taken from it.
         transform=None if element == "uint8" else ToDtype(element, scale=True),
     )
     return other.replica(plan=loader.plan)

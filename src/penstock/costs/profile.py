@@ -44,7 +44,7 @@ class Profile:
 
     what: str
     samples: int
-    microseconds: float  # of a sample, all in all
+    microseconds: float  # per sample, all parts together
     ops: tuple[OpCost, ...]
     slowest_files: SlowFiles = ()
     lines_of_code: tuple[LineCost, ...] = ()
@@ -55,8 +55,10 @@ class Profile:
 
     def lines(self) -> Iterator[str]:
         """Yield the profile as lines of text."""
-        rate = f", {1e6 / self.microseconds:,.0f} a second on one core" if self.microseconds else ""
-        yield f"{self.what}: {self.microseconds:,.1f} us a sample{rate} ({self.samples} samples)"
+        rate = ""
+        if self.microseconds:
+            rate = f", {1e6 / self.microseconds:,.0f} per second on one core"
+        yield f"{self.what}: {self.microseconds:,.1f} us per sample{rate} ({self.samples} samples)"
         yield ""
         width = max((len(op.name) for op in self.ops), default=0)
         for op in self.ops:

@@ -7,5 +7,5 @@
 | loaders.py | the loaders that are compared, and whether their pixels are identical |
 | torchvision_import.py | torch and torchvision, also from different builds |
 | passes.py | each loader timed in a process of its own |
-| result.py | the figures, and how they are told |
+| result.py | the figures, and how they are presented |
 """

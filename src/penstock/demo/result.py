@@ -1,4 +1,4 @@
-"""What the demo found: the figures, told in a terminal or as JSON."""
+"""What the demo found: the figures, shown in a terminal or as JSON."""
 
 from __future__ import annotations
 

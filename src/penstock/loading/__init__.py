@@ -1,1 +1,14 @@
-"""From a plan and a source of samples to batches."""
+"""The runtime: which samples make a batch, and their way through the core into it.
+
+| file | does |
+|---|---|
+| loader.py, options.py | the `Loader`, and its options, checked |
+| selection.py, sampler.py, ranks.py | the samples of an epoch, their order, each rank's share |
+| epoch.py | batches in their order, prepared ahead by threads |
+| runner.py, fetch.py, native.py | a part of a batch, and its way through the core |
+| library_runner.py | the same by Pillow, OpenCV or NumPy, as reference |
+| part_targets.py | targets and masks, which follow their images |
+| python_calls.py | functions of the user's among the transforms |
+| failures.py | damaged files: raise, skip or substitute; the ledger |
+| batch.py, mix.py, deliver.py, to_torch.py | a batch: its memory, MixUp, what is handed over |
+"""

@@ -1,4 +1,4 @@
-"""A batch on its way: slots that are filled in any order, then handed over in one piece."""
+"""A batch under way: its slots are filled part by part, then it is delivered as a whole."""
 
 from __future__ import annotations
 
@@ -9,13 +9,12 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from penstock._core import BatchBuffer, BatchRing
+from penstock._core import BatchBuffer, BatchRing, Element
 from penstock.errors import LoaderError
 from penstock.geometry import Ints, Size, Sizes
 from penstock.loading.options import OutputOptions
 from penstock.loading.to_torch import PinnedMemory
 from penstock.transforms.targets import Targets
-from penstock.transforms.values import Element
 
 # NumPy lacks bfloat16; its bits travel as int16, which torch can view for what they are.
 _ARRAY_DTYPE = {
@@ -29,8 +28,13 @@ _ARRAY_DTYPE = {
 _ALIGNMENT = 64  # of images of different sizes, in bytes
 
 
+# Enough samples to spread the cost of drawing and lowering, few enough that the files of some
+# parts in flight stay far below the memory of a batch.
+PART_SIZE = 64
+
+
 class BatchMaker:
-    """Makes batches of one loader: their memory goes round, their shape is the loader's."""
+    """Makes the batches of one loader, and reuses their memory."""
 
     def __init__(self, output: OutputOptions, most_idle: int) -> None:
         self.output = output
@@ -39,7 +43,7 @@ class BatchMaker:
         self._mask_ring = BatchRing(most_idle)
 
     def image_bytes(self, size: Size) -> int:
-        """Return what one image takes."""
+        """Return how many bytes one image takes."""
         element_bytes = np.dtype(_ARRAY_DTYPE[self.output.element]).itemsize
         return size.height * size.width * 3 * element_bytes
 
@@ -90,31 +94,31 @@ class _Shared:
 
     size: Size
     buffer: BatchBuffer
-    sample: int  # whose size it is, for the message when another differs
+    sample: int  # the one that set the size, for the error if another differs
 
 
 class Batch:
-    """One batch: its samples, memory for their images, which are good, and what they carry."""
+    """One batch: its samples, memory for their images, which ones are good, and their targets."""
 
     def __init__(
         self,
         maker: BatchMaker,
         number: int,
-        samples: Ints,
-        files: Ints | None = None,
+        keys: Ints,
+        samples: Ints | None = None,
         *,
         one_size: bool = True,
     ) -> None:
         self.number = number
-        self.samples = samples  # keys of the random draws
-        # The samples that are really used; others after substitution.
-        self.files = (samples if files is None else files).copy()
+        self.keys = keys  # of the random draws
+        # The samples that are really used: a substitute takes the place of a bad sample.
+        self.samples = (keys if samples is None else samples).copy()
         self.output = maker.output
         self.pinned = maker.pinned
         self._one_size = one_size  # whether images of different sizes are an error
-        self._good = np.ones(len(samples), dtype=np.bool_)
+        self._good = np.ones(len(keys), dtype=np.bool_)
         self.soft_labels: npt.NDArray[np.float32] | None = None  # of the good slots, once mixed
-        self._carried = 0  # slots
+        self._done = 0  # slots
         self._maker = maker
         self._shared: _Shared | None = None
         self._apart: dict[int, npt.NDArray[Any]] = {}  # images of other sizes, by slot
@@ -137,7 +141,7 @@ class Batch:
                 other = int(np.flatnonzero(odd)[0])
                 raise LoaderError(
                     f"Batch {self.number}: sample {shared.sample} is {shared.size} after the "
-                    f"transforms, sample {int(self.files[slots[other]])} is {sizes[other]}; "
+                    f"transforms, sample {int(self.samples[slots[other]])} is {sizes[other]}; "
                     "a batch needs one size. End the transforms with Resize((height, width)), "
                     "RandomResizedCrop or CenterCrop."
                 )
@@ -149,7 +153,7 @@ class Batch:
         targets: Targets,
         masks: list[npt.NDArray[np.uint8]] | None,
     ) -> None:
-        """Keep what the samples in these slots carry, as it is after the transforms."""
+        """Keep the targets of the samples in these slots, as they are after the transforms."""
         with self._lock:
             self._targets.append((slots, targets))
             self._masks.update(zip(slots.tolist(), masks or (), strict=masks is not None))
@@ -161,7 +165,7 @@ class Batch:
         with self._lock:
             if self._label_maps is None:
                 size = Size(*maps[0].shape)
-                self._label_maps = self._maker.label_maps(len(self.samples), size)
+                self._label_maps = self._maker.label_maps(len(self.keys), size)
         for slot, one in zip(slots.tolist(), maps, strict=True):
             if one.shape == self._label_maps.shape[1:]:
                 self._label_maps[slot] = one
@@ -180,13 +184,13 @@ class Batch:
         if self._shared is None:
             raise LoaderError(f"Batch {self.number}: no image has been placed yet.")
         shared = self._shared
-        return self._maker.array_over(shared.buffer, len(self.samples), shared.size)
+        return self._maker.array_over(shared.buffer, len(self.keys), shared.size)
 
-    def note_carried(self, slots: int) -> bool:
-        """Count slots that were dealt with; True for whoever brings the last ones."""
+    def note_done(self, slots: int) -> bool:
+        """Count slots that were dealt with; True if these complete the batch."""
         with self._lock:
-            self._carried += slots
-            return self._carried == len(self.samples)
+            self._done += slots
+            return self._done == len(self.keys)
 
     def leave_out(self, slots: npt.NDArray[np.int32]) -> None:
         """Mark slots that will not be delivered."""
@@ -209,11 +213,11 @@ class Batch:
         return taken
 
     def take_targets(self) -> Targets:
-        """Hand over what the good samples carry, in their order."""
+        """Hand over the targets of the good samples, in their order."""
         slots = np.concatenate([slots for slots, _ in self._targets])
         targets = Targets.join([targets for _, targets in self._targets])
         self._targets = []
-        order = np.empty(len(self.samples), dtype=np.int64)
+        order = np.empty(len(self.keys), dtype=np.int64)
         order[slots] = np.arange(len(slots))
         return targets.pick(order[self.good])
 
@@ -240,8 +244,8 @@ class Batch:
                 size = sizes[0]
                 agree = (sizes.height == size.height) & (sizes.width == size.width)
                 if self._one_size or agree.all():
-                    whole = len(self.samples) * self._maker.image_bytes(size)
-                    sample = int(self.files[slots[0]])
+                    whole = len(self.keys) * self._maker.image_bytes(size)
+                    sample = int(self.samples[slots[0]])
                     self._shared = _Shared(size, self._maker.memory(whole), sample)
             return self._shared
 
@@ -254,3 +258,28 @@ class Batch:
             image = self._maker.image_at(buffer, int(offsets[row]), sizes[row])
             self._apart[slot] = image
         return Place(buffer, offsets)
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """Some samples of a batch, which are read and transformed together."""
+
+    batch: Batch
+    epoch: int
+    slots: npt.NDArray[np.int32]  # their places in the batch
+    keys: Ints  # of their random draws: the samples that the epoch's order has here
+    samples: Ints  # those that are read: the same, unless one replaces another
+    rank: int  # order of parts: lower goes first
+    attempt: int = 0
+
+    def pick(self, items: npt.NDArray[Any]) -> Part:
+        """Return the part that consists of these items only."""
+        return Part(
+            self.batch,
+            self.epoch,
+            self.slots[items],
+            self.keys[items],
+            self.samples[items],
+            self.rank,
+            self.attempt,
+        )

@@ -4,19 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Any, ClassVar, Protocol
+from typing import Any, ClassVar, Literal, Protocol
 
 import numpy as np
 import numpy.typing as npt
 
+from penstock._core import Element
+from penstock.data.beside import Beside
+from penstock.data.columns import LABEL, ColumnValues, LabelColumn, Values, named_columns
+from penstock.errors import LoaderError
 from penstock.geometry import Ints
 from penstock.loading.batch import Batch
-from penstock.loading.collate import list_targets, pad_targets
-from penstock.loading.columns import LABEL, ColumnValues, Values
 from penstock.loading.options import OutputOptions
 from penstock.loading.to_torch import image_tensor, label_tensor
-from penstock.sources import Labels
-from penstock.transforms.values import Element
+from penstock.transforms.targets import Targets
 
 IMAGE = "image"  # the key of images in a batch that is a dictionary
 
@@ -27,6 +28,24 @@ class Delivery(Protocol):
     def deliver(self, batch: Batch) -> Any:
         """Return images and what goes with them, or None if every sample was left out."""
         ...
+
+
+def delivery_of(beside: Beside, *, as_dict: bool) -> Delivery:
+    """Return the delivery for images with what `beside` lists."""
+    targets: TargetDelivery | LabelMapDelivery | None = None
+    if beside.has_label_maps and beside.masks is not None:
+        targets = LabelMapDelivery(padded=beside.padded, fill=beside.masks.fill)
+    elif beside.targets is not None:
+        targets = TargetDelivery(beside.targets.image_ids, padded=beside.padded)
+    if beside.columns or as_dict:
+        columns = beside.columns
+        if as_dict and beside.asked != "none":
+            columns = named_columns(beside.source, columns, with_label=beside.wants_labels)
+        return ColumnDelivery(columns, as_dict, targets)
+    if targets is not None:
+        return targets
+    labels = beside.labels()
+    return ImageDelivery() if labels is None else LabelDelivery(labels)
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,9 +59,9 @@ class ImageDelivery:
 
 @dataclass(frozen=True, slots=True)
 class LabelDelivery:
-    """Images in one array, and a label for each; if they were mixed, one of all classes."""
+    """Images in one array, and one label per image; after mixing, a row over all classes each."""
 
-    labels: Labels
+    labels: LabelColumn
 
     def deliver(self, batch: Batch) -> tuple[Any, Any] | None:
         """Return images and labels."""
@@ -50,7 +69,7 @@ class LabelDelivery:
         if not len(good):
             return None
         mixed = batch.soft_labels
-        labels = self.labels[batch.files[good]] if mixed is None else mixed
+        labels = self.labels.at(batch.samples[good]) if mixed is None else mixed
         images = _finish(batch.take_images(), batch)
         return images, _to_library(labels, batch.output)
 
@@ -59,7 +78,7 @@ class LabelDelivery:
 class ColumnDelivery:
     """Images with columns beside them: a flat tuple, or a dictionary by name.
 
-    `targets` come right behind the images where there are some. Columns go with the sample that
+    `targets` come right after the images if there are any. Columns are those of the sample that
     is delivered; if images were mixed, so is `label`, and the other columns stay as they are.
     """
 
@@ -73,7 +92,7 @@ class ColumnDelivery:
         if not len(good):
             return None
         values = {
-            name: _column_to_library(column.at(batch.files[good]), batch.output)
+            name: _column_to_library(column.at(batch.samples[good]), batch.output)
             for name, column in self.columns.items()
         }
         if batch.soft_labels is not None:
@@ -89,10 +108,11 @@ class ColumnDelivery:
 
 @dataclass(frozen=True, slots=True)
 class TargetDelivery:
-    """Images, and what they carry: a dictionary each, or `padded` to one of arrays.
+    """Images and their targets: one dictionary per image or, if `padded`, one of arrays.
 
-    Images of different sizes come as a list; padded, with black to the right of and below them,
-    and `sizes` says (height, width) of each. `masks`, if wanted, has one for each object.
+    Images of different sizes come as a list. If `padded`, they come as one array, filled up with
+    black on the right and at the bottom, and `sizes` has the (height, width) of each. `masks`, if
+    wanted, has one mask per object.
     """
 
     key: ClassVar[str] = "targets"
@@ -105,7 +125,7 @@ class TargetDelivery:
         good = batch.good
         if not len(good):
             return None
-        ids, targets = self.image_ids(batch.files[good]), batch.take_targets()
+        ids, targets = self.image_ids(batch.samples[good]), batch.take_targets()
         images, masks, output = batch.take_images(), batch.take_masks(), batch.output
         if not self.padded:
             each = list_targets(targets, ids, _library(output))
@@ -123,10 +143,10 @@ class TargetDelivery:
 
 @dataclass(frozen=True, slots=True)
 class LabelMapDelivery:
-    """Images, and a mask of class numbers for each, int64.
+    """Images, and one mask of class numbers per image, int64.
 
-    Where sizes differ both come as lists; or `padded`, with black and with `fill` to the right of
-    and below them.
+    If sizes differ, both come as lists; or `padded` on the right and at the bottom, images with
+    black and masks with `fill`.
     """
 
     key: ClassVar[str] = "masks"
@@ -202,3 +222,73 @@ def _pad(images: list[npt.NDArray[Any]], sizes: Ints, output: OutputOptions) -> 
         else:
             target[:rows, :columns] = image
     return together
+
+
+Library = Literal["torch", "numpy"]
+
+NO_LABEL = -1  # in the places of a padded batch that no object takes
+
+
+def list_targets(targets: Targets, image_ids: Ints, library: Library) -> list[dict[str, Any]]:
+    """One dictionary per sample, as torchvision's detection models take them.
+
+    `boxes` is float32 (objects, 4), or int64 where they are whole numbers, `labels` int64
+    (objects,), `keypoints` float32 (objects, points, 3), extra columns go by their names, and
+    `image_id` is a Python int.
+    """
+    finish = _finish_for(library)
+    columns = _columns(targets)
+    bounds = zip(targets.offsets[:-1].tolist(), targets.offsets[1:].tolist(), strict=True)
+    listed = [
+        {name: finish(column[start:end].copy()) for name, column in columns.items()}
+        | {"image_id": image_id}
+        for image_id, (start, end) in zip(image_ids.tolist(), bounds, strict=True)
+    ]
+    boxes = columns.get("boxes")
+    if targets.whole is not None and boxes is not None:
+        for row in np.flatnonzero(targets.whole).tolist():
+            start, end = targets.offsets[row : row + 2].tolist()
+            listed[row]["boxes"] = finish(boxes[start:end].astype(np.int64))
+    return listed
+
+
+def pad_targets(
+    targets: Targets, image_ids: Ints, library: Library, most: int | None = None
+) -> dict[str, Any]:
+    """All samples in one array per column: (samples, most objects, ...).
+
+    `most` is the largest number of objects in a sample, unless it is given. `counts` says how many
+    objects are real; after them, labels are -1 and all else is 0. Boxes are always float32.
+    """
+    counts = targets.counts
+    fullest = int(counts.max(initial=0))
+    room = fullest if most is None else most
+    if fullest > room:
+        raise LoaderError(
+            f"Targets are padded to {room} objects, but image {image_ids[int(counts.argmax())]} "
+            f"has {fullest}. Raise the number, or leave it out."
+        )
+    owners = targets.owners
+    places = np.arange(len(owners)) - targets.offsets[owners]
+    padded: dict[str, npt.NDArray[Any]] = {"counts": counts, "image_id": image_ids}
+    for name, column in _columns(targets).items():
+        blank = NO_LABEL if name == "labels" else 0
+        padded[name] = np.full((len(targets), room, *column.shape[1:]), blank, dtype=column.dtype)
+        padded[name][owners, places] = column
+    finish = _finish_for(library)
+    return {name: finish(column) for name, column in padded.items()}
+
+
+def _columns(targets: Targets) -> dict[str, npt.NDArray[Any]]:
+    """Every column that is there, by the name it is delivered under."""
+    named = {
+        "boxes": targets.formatted_boxes(),
+        "labels": targets.labels,
+        "keypoints": targets.keypoints,
+        **targets.extras,
+    }
+    return {name: column for name, column in named.items() if column is not None}
+
+
+def _finish_for(library: Library) -> Callable[[npt.NDArray[Any]], Any]:
+    return label_tensor if library == "torch" else np.ascontiguousarray

@@ -1,9 +1,13 @@
-"""One pass over the data: keeps parts under way and hands batches over in order."""
+"""One pass over the data: what runs in the background for it, and batches in their order.
+
+A `Runtime` has the threads and the memory of a loader that is iterated, for any number of epochs.
+"""
 
 from __future__ import annotations
 
 import os
 import threading
+import weakref
 from collections import deque
 from collections.abc import Callable, Iterator
 from concurrent.futures import Future
@@ -14,12 +18,113 @@ from typing import Any
 import numpy as np
 
 from penstock.errors import LoaderError, ResourceError
-from penstock.loading.batch import Batch
+from penstock.geometry import Ints
+from penstock.loading.batch import PART_SIZE, Batch, BatchMaker, Part
 from penstock.loading.deliver import Delivery
-from penstock.loading.machine import Machine, check_not_forked
+from penstock.loading.mix import Mixer
+from penstock.loading.options import OutputOptions
+from penstock.loading.runner import PartRunner
 from penstock.loading.sampler import Shard
 from penstock.loading.selection import EpochOrder
-from penstock.loading.work import PART_SIZE, Part
+from penstock.resources import Pool
+
+# Parts of batches whose files are in memory at the same time. Each has a thread that takes it
+# through its stages, asleep whenever the core is at work on it.
+_MOST_PARTS_UNDER_WAY = 4
+
+
+class Runtime:
+    """Runs parts in the background until nobody refers to it, or it is closed."""
+
+    def __init__(
+        self,
+        runner: PartRunner,
+        output: OutputOptions,
+        prefetch: int,
+        mixer: Mixer | None = None,
+        check: Callable[[Ints], None] | None = None,
+    ) -> None:
+        self.maker = BatchMaker(output, most_idle=prefetch + 2)
+        self._owner = os.getpid()
+        self._runner: PartRunner | None = runner
+        self._mixer = mixer
+        self._check = check
+        self._conductors = Pool(_MOST_PARTS_UNDER_WAY, "penstock-conductor")
+        # The last reference may be dropped while any lock is held, for example if the garbage
+        # collector runs in the middle of a submit. So nothing is shut down then: a pool that
+        # nobody refers to ends its threads by itself.
+        self._end = weakref.finalize(self, _abandon, self._owner, runner, self.maker)
+
+    def start(self, part: Part) -> Future[None]:
+        """Start a part."""
+        self.check_usable()
+        runner = self._runner
+        try:
+            if runner is not None:
+                return self._conductors.submit(_run, runner, self._mixer, part)
+        except RuntimeError as error:  # the pool was shut down since we looked
+            raise _closed() from error
+        raise _closed()
+
+    @property
+    def closed(self) -> bool:
+        """Whether it was closed."""
+        return not self._end.alive
+
+    def check_unchanged(self, samples: Ints) -> None:
+        """Raise if the data that these samples were read from has changed meanwhile."""
+        if self._check is not None:
+            self._check(samples)
+
+    def check_usable(self) -> None:
+        """Raise after a fork, or after closing."""
+        check_not_forked(self._owner)
+        if self.closed:
+            raise _closed()
+
+    def close(self) -> None:
+        """Stop now, and wait until all threads have ended; any thread but its own may call it."""
+        runner = self._runner
+        if runner is None or os.getpid() != self._owner:
+            return
+        if self._conductors.holds_this_thread() or runner.holds_this_thread():
+            raise LoaderError(
+                "Loader.close: called from a transform or another function that this loader runs, "
+                "so it would wait for itself. Close it from the loop over its batches."
+            )
+        if self._end.detach() is not None:
+            runner.close()
+            self._conductors.shutdown(wait=True, cancel_futures=True)
+            self.maker.close()
+            runner.end()
+            self._runner = None
+
+
+def _closed() -> LoaderError:
+    return LoaderError("This loader was closed while it was iterated. Iterate it again.")
+
+
+def check_not_forked(owner: int) -> None:
+    """Raise in a forked child, whose copy of a loader has no threads."""
+    if os.getpid() != owner:
+        raise LoaderError(
+            f"This loader was made in process {owner} and is used in process {os.getpid()}, after "
+            "a fork: its threads did not come along. Make the Loader in the process that uses it; "
+            "it needs no worker processes."
+        )
+
+
+def _run(runner: PartRunner, mixer: Mixer | None, part: Part) -> None:
+    """Run a part, and mix its batch if it was the last; keeps no reference to the Runtime."""
+    runner.run(part)
+    if part.batch.note_done(len(part.slots)) and mixer is not None:
+        mixer.mix(part.batch, part.epoch)
+
+
+def _abandon(owner: int, runner: PartRunner, maker: BatchMaker) -> None:
+    if os.getpid() == owner:  # a forked child has nothing to end
+        runner.abandon()
+        maker.close()
 
 
 @dataclass(slots=True)
@@ -62,7 +167,7 @@ class Epoch(Iterator[Any]):
         shard: Shard,
         start: int,
         batching: Batching,
-        machine: Machine,
+        runtime: Runtime,
     ) -> None:
         size = batching.batch_size
         left_over = (len(shard) - start) % size if batching.drop_last else 0
@@ -71,31 +176,32 @@ class Epoch(Iterator[Any]):
         self._shard = shard
         self._next_start = start
         self._batching = batching
-        self._machine = machine
+        self._runtime = runtime
         self._parts = 0
         self._batches = start // size
         self._under_way: deque[tuple[Batch, list[Future[None]]]] = deque()
         self._top_up()
 
     def __next__(self) -> Any:
-        self._machine.check_usable()
+        self._runtime.check_usable()
         while self._under_way:
             batch, futures = self._under_way[0]
             try:
-                # Taken out, for an error refers to this frame: if that referred to the future that
-                # keeps the error, the circle would keep the core's threads alive after `close`.
+                # Futures are taken out of the list first. An error refers to this frame; if the
+                # frame also referred to the future that holds the error, this cycle would keep
+                # the core's threads alive after `close`.
                 while futures:
                     futures.pop(0).result()
                 delivered = self._batching.delivery.deliver(batch)
-                self._machine.check_unchanged(batch.files)  # last: it has been read by now
+                self._runtime.check_unchanged(batch.samples)  # last: all has been read
             except BaseException as error:
                 self._fail(error, batch)
                 raise
             if not self._under_way:
                 raise _was_closed()
             self._under_way.popleft()
-            self.progress.consumed += len(batch.samples)
-            with suppress(LoaderError):  # closed just now, which the next call says; this is good
+            self.progress.consumed += len(batch.keys)
+            with suppress(LoaderError):  # closed just now: the next call says so
                 self._top_up()
             if delivered is not None:
                 return delivered
@@ -106,12 +212,12 @@ class Epoch(Iterator[Any]):
         was_closed = not self._under_way
         self.close()
         if isinstance(error, ResourceError):
-            self._machine.close()  # so that it holds nothing that others lack
+            self._runtime.close()  # frees threads, files and memory for others
         elif isinstance(error, Exception):
-            self._machine.check_usable()
+            self._runtime.check_usable()
             if was_closed:
                 raise _was_closed() from error
-            self._machine.check_unchanged(batch.files)
+            self._runtime.check_unchanged(batch.samples)
 
     def close(self) -> None:
         """Start nothing more; what is under way in the core ends by itself."""
@@ -132,7 +238,7 @@ class Epoch(Iterator[Any]):
             picked = self._order.at(self._shard.positions(self._next_start, count))
             self._next_start += count
             batch = Batch(
-                self._machine.maker,
+                self._runtime.maker,
                 self._batches,
                 picked.keys,
                 picked.samples,
@@ -140,14 +246,14 @@ class Epoch(Iterator[Any]):
             )
             self._batches += 1
             self._under_way.append(
-                (batch, [self._machine.carry(part) for part in self._split(batch)])
+                (batch, [self._runtime.start(part) for part in self._split(batch)])
             )
 
     def _split(self, batch: Batch) -> Iterator[Part]:
-        slots = np.arange(len(batch.samples), dtype=np.int32)
+        slots = np.arange(len(batch.keys), dtype=np.int32)
         for part_slots in np.array_split(slots, -(-len(slots) // PART_SIZE)):
-            keys, files = batch.samples[part_slots], batch.files[part_slots]
-            yield Part(batch, self.progress.epoch, part_slots, keys, files, self._parts)
+            keys, samples = batch.keys[part_slots], batch.samples[part_slots]
+            yield Part(batch, self.progress.epoch, part_slots, keys, samples, self._parts)
             self._parts += 1
 
 
@@ -156,7 +262,7 @@ def _was_closed() -> LoaderError:
 
 
 class Iteration(Iterator[Any]):
-    """An epoch that begins when its first batch is asked for: only looking at it counts nothing.
+    """An epoch that begins when its first batch is asked for: creating it counts nothing.
 
     Threads may share it: they take turns, and each batch goes to exactly one of them.
     """

@@ -3,70 +3,65 @@
 from __future__ import annotations
 
 import os
-from typing import Protocol
+from abc import ABC, abstractmethod
+from typing import Any, Generic, TypeVar
 
 import numpy as np
 import numpy.typing as npt
 
-from penstock._core import Chunk, Engine
-from penstock.errors import LoaderError
-from penstock.loading.packed_source import PackedSource
-from penstock.loading.work import Part
-from penstock.planner.lower import NO_RESIZE, Column, Steps
-from penstock.sources import PathSource, Source
+from penstock._core import Engine, EnginePart, StepColumn, Storage
+from penstock.data.packed import PackedSource
+from penstock.loading.batch import Part
+from penstock.packing.records import jpeg_size
+from penstock.planner.lower import NO_RESIZE, Steps
+from penstock.resources import raise_if_refused
+from penstock.sources import PathSource, Source, has_paths
 
 Items = npt.NDArray[np.int32]
+SourceT = TypeVar("SourceT")
+
+_SLACK = bytes(64)  # the decoder may read a little past the end
 
 
-class Fetch(Protocol):
+class Fetch(ABC, Generic[SourceT]):
     """How a source's samples become chunks.
 
-    With `reads_first`, all is read by `begin`, and sizes are known only then; without, sizes are
+    With `reads_first`, `begin` reads everything, and sizes are known only then; without, sizes are
     known at once and reading is left to `read`.
     """
 
-    reads_first: bool
-
-    def begin(self, part: Part) -> Chunk:
-        """Start what is needed to know the images' sizes."""
-        ...
-
-    def read(self, chunk: Chunk, items: Items, steps: Steps) -> None:
-        """Start to read what the items' first steps need."""
-        ...
-
-
-class FileFetch:
-    """Image files: the size stands in the file, so the whole file is read first."""
-
     reads_first = True
 
-    def __init__(self, engine: Engine, source: PathSource) -> None:
+    def __init__(self, engine: Engine, source: SourceT) -> None:
         self._engine = engine
         self._source = source
 
-    def begin(self, part: Part) -> Chunk:
+    @abstractmethod
+    def begin(self, part: Part) -> EnginePart:
+        """Start what is needed to know the images' sizes."""
+
+    def read(self, chunk: EnginePart, items: Items, steps: Steps) -> None:
+        """Start to read what the items' first steps need, unless `begin` has read everything."""
+
+
+class FileFetch(Fetch[PathSource]):
+    """Image files: the size is inside the file, so the whole file is read first."""
+
+    def begin(self, part: Part) -> EnginePart:
         """Start to read the files."""
-        paths = [os.fsencode(path) for path in self._source.paths(part.files)]
+        paths = [os.fsencode(path) for path in self._source.paths(part.samples)]
         return self._engine.fetch(part.rank, paths)
 
-    def read(self, chunk: Chunk, items: Items, steps: Steps) -> None:
-        """Do nothing: all is there."""
 
-
-class RecordFetch:
-    """Records of a packed file: sizes stand in the index, what is read follows from the crops."""
+class RecordFetch(Fetch[PackedSource]):
+    """Records of a packed file: the index has the sizes, and crops decide what is read."""
 
     reads_first = False
 
-    def __init__(self, engine: Engine, source: PackedSource) -> None:
-        self._engine = engine
-        self._source = source
-
-    def begin(self, part: Part) -> Chunk:
+    def begin(self, part: Part) -> EnginePart:
         """Look the records up."""
-        found = self._source.records(part.files)
-        return self._engine.open_records(
+        found = self._source.records(part.samples)
+        return self._engine.open_mapped(
             part.rank,
             self._source.memory,
             found.addresses,
@@ -76,27 +71,64 @@ class RecordFetch:
             found.widths,
         )
 
-    def read(self, chunk: Chunk, items: Items, steps: Steps) -> None:
+    def read(self, chunk: EnginePart, items: Items, steps: Steps) -> None:
         """Start to read the rows that the crops cover."""
         first = steps.table[:, 0]
-        padded = first[:, : Column.PAD_MODE].any(axis=1)
-        plain = first[:, Column.FILTER] == NO_RESIZE
-        top = first[:, Column.CROP_TOP] + np.where(plain, first[:, Column.WINDOW_TOP], 0)
-        height = np.where(plain, first[:, Column.WINDOW_HEIGHT], first[:, Column.CROP_HEIGHT])
-        chunk.read_records(
+        padded = first[:, : StepColumn.PAD_MODE].any(axis=1)
+        plain = first[:, StepColumn.FILTER] == NO_RESIZE
+        top = first[:, StepColumn.CROP_TOP] + np.where(plain, first[:, StepColumn.WINDOW_TOP], 0)
+        height = np.where(
+            plain, first[:, StepColumn.WINDOW_HEIGHT], first[:, StepColumn.CROP_HEIGHT]
+        )
+        chunk.read_mapped(
             items,
             np.where(padded, 0, top).astype(np.int32),
             np.where(padded, chunk.height[items], height).astype(np.int32),
         )
 
 
-def fetch_for(engine: Engine, source: Source) -> Fetch:
+class OpenedFetch(Fetch[Source]):
+    """Images that a source opens for us, such as files in archives: read whole, in Python."""
+
+    def begin(self, part: Part) -> EnginePart:
+        """Read the images, and let the core look at their headers."""
+        images = [self._read(sample) for sample in part.samples.tolist()]
+        sizes = [_size_of(image) for image in images]
+        heights = np.array([height for height, _ in sizes], dtype=np.int32)
+        padded = [np.frombuffer(image + _SLACK, np.uint8) for image in images]
+        chunk = self._engine.open_mapped(
+            part.rank,
+            padded,
+            np.array([image.ctypes.data for image in padded], dtype=np.int64),
+            np.array([max(1, len(image)) for image in images], dtype=np.int64),
+            np.full(len(images), Storage.JPEG, dtype=np.int32),
+            heights,
+            np.array([width for _, width in sizes], dtype=np.int32),
+        )
+        items = np.arange(len(images), dtype=np.int32)
+        chunk.read_mapped(items, np.zeros(len(images), dtype=np.int32), heights)
+        return chunk
+
+    def _read(self, sample: int) -> bytes:
+        try:
+            with self._source.open(sample) as file:
+                return file.read()
+        except Exception as error:  # noqa: BLE001 (a source may be the user's own)
+            # With no bytes, the sample goes to Pillow, which opens it again and says what is wrong.
+            raise_if_refused(error, self._source.name(sample))
+            return b""
+
+
+def _size_of(image: bytes) -> tuple[int, int]:
+    """Return what a JPEG's header says; (1, 1) for anything else, which Pillow will decode."""
+    height, width = jpeg_size(image)
+    return (height, width) if height > 0 and width > 0 else (1, 1)
+
+
+def fetch_for(engine: Engine, source: Source) -> Fetch[Any]:
     """Return the way to fetch from this source."""
     if isinstance(source, PackedSource):
         return RecordFetch(engine, source)
-    if isinstance(source, PathSource):
+    if has_paths(source):
         return FileFetch(engine, source)
-    raise LoaderError(
-        f"Loader: {type(source).__name__} has no `paths`, so the core cannot read its samples. "
-        "Add that method, or use backend='pillow', which needs only `open`."
-    )
+    return OpenedFetch(engine, source)

@@ -9,43 +9,36 @@ from dataclasses import replace
 from typing import Any, NoReturn
 
 from penstock._core import Format, active_isa
+from penstock.data.beside import open_beside
+from penstock.data.column_source import ColumnSource
+from penstock.data.open_data import open_loader_data
 from penstock.errors import LoaderError
 from penstock.limits import Limits, limits_or_in_force
-from penstock.loading.columns import LABEL, named_columns, open_columns, per_box_columns
-from penstock.loading.deliver import (
-    ColumnDelivery,
-    Delivery,
-    ImageDelivery,
-    LabelDelivery,
-    LabelMapDelivery,
-    TargetDelivery,
+from penstock.loading.deliver import delivery_of
+from penstock.loading.epoch import Batching, Epoch, Iteration, Progress, Runtime, check_not_forked
+from penstock.loading.failures import Failures, Ledger
+from penstock.loading.library_runner import LibraryRunner
+from penstock.loading.mix import open_mixer
+from penstock.loading.native import NativeRunner
+from penstock.loading.options import (
+    BatchOptions,
+    OutputOptions,
+    RunOptions,
+    element_of_batches,
 )
-from penstock.loading.epoch import Batching, Epoch, Iteration, Progress
-from penstock.loading.ledger import Ledger
-from penstock.loading.library_carrier import LibraryCarrier
-from penstock.loading.machine import Machine, check_not_forked
-from penstock.loading.mask_source import MaskKind, open_masks
-from penstock.loading.mix import Mixer, check_mixing, mix_native
-from penstock.loading.native import NativeCarrier
-from penstock.loading.open_data import open_data
-from penstock.loading.options import BatchOptions, OutputOptions, RunOptions
-from penstock.loading.packed_source import PackedSource
 from penstock.loading.ranks import find_ranks, find_threads
+from penstock.loading.runner import PartRunner, RunSetup
 from penstock.loading.sampler import Shard
 from penstock.loading.selection import EpochOrder, Selection, select
-from penstock.loading.target_source import TargetSource, open_targets
 from penstock.loading.to_torch import require_torch, torch_is_installed
-from penstock.loading.work import Carrier, Failures
 from penstock.planner.pillow_order import check_installed_pillow
 from penstock.planner.plan import Plan, as_written
 from penstock.reference.libraries import open_library
-from penstock.reference.pipeline import mix_reference
 from penstock.sources import Source
-from penstock.transforms.batch_op import read_batch_op
 from penstock.transforms.targets import Targets
-from penstock.transforms.values import Element, FinalSpec, Layout, read_element
+from penstock.transforms.values import Layout
 from penstock.translation.transforms.lines import Translation
-from penstock.translation.transforms.translate import translate, translate_batch
+from penstock.translation.transforms.translate import translate
 
 _STATE_VERSION = 1
 HAS_NO_SAMPLES = (
@@ -62,9 +55,11 @@ CANNOT_BE_COPIED = (
 class Loader:
     """Feeds batches of images and labels to a training loop.
 
-    `data` is a packed file (`.pen`) or a folder of its shards, a folder with a folder per class, a
-    folder of images with `labels` (a CSV or TSV file, or a dictionary from path to label), a list
-    of files with `labels` (one per file, or such a dictionary), or any `Source`.
+    `data` is a packed file (`.pen`) or a folder of its shards; a folder with a folder per class, or
+    any other layout that `pack` reads (COCO, VOC, YOLO, tar, Parquet ...); a folder of images with
+    `labels` (a CSV or TSV file, or a dictionary from path to label); a list of files with `labels`
+    (one per file, or such a dictionary); or any `Source`, such as `open_data` returns to whoever
+    must say which layout or split is meant.
 
     Iterating yields `(images, labels)`, or images alone where the data set has no labels. Every
     iteration is a new epoch with its own order and draws; it begins with its first batch.
@@ -150,7 +145,7 @@ class Loader:
         pixel_limit: int | None = None,
         limits: Limits | None = None,
     ) -> None:
-        active_isa()  # so that a wrong PENSTOCK_SIMD is told here, and not of the first file
+        active_isa()  # so that a wrong PENSTOCK_SIMD is an error here, not at the first file
         allowed = limits_or_in_force(limits)
         self._ranks = find_ranks(rank, world_size)
         self._counts_cores = threads is None
@@ -168,7 +163,7 @@ class Loader:
         translated = translate(transform)
         self._translation = translated.translation
         written = as_written(translated.transform)
-        element = _element(written.final, dtype)
+        element = element_of_batches(written.final, dtype)
         self._plan = replace(written, final=replace(written.final, element=element))
         self._output = OutputOptions(
             element, layout, output or ("torch" if torch_is_installed() else "numpy")
@@ -176,22 +171,17 @@ class Loader:
         if self._output.library == "torch":
             require_torch()  # here, so that neither the error nor the import waits for a batch
         self._library = None if backend == "native" else open_library(backend)
-        self._source = open_data(data, labels, masks)
-        allowed_masks = replace(allowed, pixels=self._running.pixel_limit)
-        self._masks = open_masks(self._source, masks, mask_fill, targets, allowed_masks)
-        self._has_label_maps = self._masks is not None and self._masks.kind is MaskKind.LABELS
-        asked = open_columns(self._source, columns)
-        per_box = per_box_columns(self._source, asked) if not isinstance(targets, Targets) else ()
-        is_said = self._has_label_maps and targets in ("list", "padded")
-        self._target_source = _open_targets(
-            self._source, None if is_said else targets, background, per_box
+        self._source = open_loader_data(data, labels, masks, allowed)
+        self._beside = open_beside(
+            self._source,
+            targets=targets,
+            masks=masks,
+            mask_fill=mask_fill,
+            background=background,
+            columns=columns,
+            limits=replace(allowed, pixels=self._running.pixel_limit),
         )
-        self._columns = {
-            name: column
-            for name, column in asked.items()
-            if self._target_source is None or name not in per_box
-        }
-        self._delivery = self._make_delivery(targets, as_dict=as_dict)
+        self._delivery = delivery_of(self._beside, as_dict=as_dict)
         self._selection: Selection = select(
             len(self._source),
             indices=indices,
@@ -203,12 +193,20 @@ class Loader:
         )
         self._order: Callable[[int], EpochOrder] = self._selection.epoch
         self._shard = self._share(len(self._selection))
-        self._mixer = self._make_mixer(batch_transform)
+        self._mixer = open_mixer(
+            batch_transform,
+            self._beside,
+            self._delivery,
+            self._output,
+            self._batching,
+            self._running,
+            samples=len(self._shard),
+        )
         self._ledger = Ledger(len(self._source), self._source.name)
         self._epoch = 0
         self._start = 0
         self._progress: Progress | None = None
-        self._machine: Machine | None = None
+        self._runtime: Runtime | None = None
         self._beginning = threading.RLock()
         self._owner = os.getpid()
 
@@ -223,8 +221,7 @@ class Loader:
 
         With targets, these are the labels of boxes.
         """
-        source = self._source if self._target_source is None else self._target_source
-        return source.classes
+        return self._beside.classes
 
     @property
     def plan(self) -> Plan:
@@ -360,15 +357,15 @@ class Loader:
         if os.getpid() != self._owner:
             return  # a forked child has no threads to stop, and the lock may never be free there
         with self._beginning:
-            machine = self._machine
-        if machine is not None:
-            machine.close()
+            runtime = self._runtime
+        if runtime is not None:
+            runtime.close()
             with self._beginning:
-                if self._machine is machine:
-                    self._machine = None
+                if self._runtime is runtime:
+                    self._runtime = None
 
     def __getitem__(self, index: Any) -> NoReturn:
-        """Refuse to stand for a torch Dataset."""
+        """Refuse to be used as a torch Dataset."""
         raise LoaderError(HAS_NO_SAMPLES)
 
     def __reduce__(self) -> NoReturn:
@@ -385,13 +382,13 @@ class Loader:
         )
 
     def _ask_for_ranks(self, *, now: bool = False) -> None:
-        """Learn which share of the data is ours; whoever has begun an epoch keeps to it."""
+        """Find out which share of the data is ours; it is fixed once an epoch has begun."""
         if self._ranks.was_given:
             return
         found = find_ranks(None, None, now=now)
         if found == self._ranks:
             return
-        if self._machine is not None:
+        if self._runtime is not None:
             if now and (found.rank, found.world_size) != (self._ranks.rank, self._ranks.world_size):
                 raise LoaderError(
                     f"This loader has begun as {self._ranks.describe()}, but is now "
@@ -418,25 +415,25 @@ class Loader:
         check_not_forked(self._owner)
         with self._beginning:
             self._ask_for_ranks(now=True)
-            if self._machine is not None and not self._machine.closed:
-                return self._start_epoch(self._machine)
-            self._machine, source = None, self._source
-            machine = Machine(
-                self._make_carrier(),
+            if self._runtime is not None and not self._runtime.closed:
+                return self._start_epoch(self._runtime)
+            self._runtime, source = None, self._source
+            runtime = Runtime(
+                self._make_runner(),
                 self._output,
                 self._running.prefetch,
                 self._mixer,
-                source.check_unchanged if isinstance(source, PackedSource) else None,
+                source.check_unchanged if isinstance(source, ColumnSource) else None,
             )
             try:
-                epoch = self._start_epoch(machine)
+                epoch = self._start_epoch(runtime)
             except BaseException:
-                machine.close()
+                runtime.close()
                 raise
-            self._machine = machine
+            self._runtime = runtime
             return epoch
 
-    def _start_epoch(self, machine: Machine) -> Epoch:
+    def _start_epoch(self, runtime: Runtime) -> Epoch:
         order = self._order(self._epoch)
         epoch = Epoch(
             number=self._epoch,
@@ -448,9 +445,9 @@ class Loader:
                 self._batching.drop_last,
                 self._running.prefetch,
                 self._delivery,
-                one_size=self._target_source is None and self._masks is None,
+                one_size=not self._beside.follows_images,
             ),
-            machine=machine,
+            runtime=runtime,
         )
         self._progress = epoch.progress
         self._epoch, self._start = self._epoch + 1, 0
@@ -460,56 +457,18 @@ class Loader:
         self._plan = plan
         self._running = options
         self._ledger = Ledger(len(self._source), self._source.name)
-        self._machine = None
+        self._runtime = None
         self._beginning = threading.RLock()
         self._owner = os.getpid()
         self.set_epoch(0)
 
-    def _make_mixer(self, batch_transform: Any) -> Mixer | None:
-        if batch_transform is None:
-            return None
-        op = read_batch_op(translate_batch(batch_transform))
-        has_targets = self._target_source is not None or self._masks is not None
-        check_mixing(op, self._source, self._output, has_targets=has_targets)
-        if isinstance(self._delivery, ColumnDelivery) and LABEL not in self._delivery.columns:
-            raise LoaderError(
-                f"Loader: {op!r} mixes labels, but columns={list(self._columns)} leave them out. "
-                f"Add {LABEL!r} to columns."
-            )
-        mix_images = mix_reference if self._running.backend == "pillow" else mix_native
-        mixer = Mixer(op, self._source, self._output, self._batching.seed, mix_images)
-        mixer.check_counts(len(self._shard), self._batching, self._running.on_error)
-        return mixer
-
-    def _make_delivery(self, asked: Targets | str | None, *, as_dict: bool) -> Delivery:
-        targets: TargetDelivery | LabelMapDelivery | None = None
-        if self._has_label_maps and self._masks is not None:
-            targets = LabelMapDelivery(padded=asked == "padded", fill=self._masks.fill)
-        elif self._target_source is not None:
-            targets = TargetDelivery(self._target_source.image_ids, padded=asked == "padded")
-        if self._columns or as_dict:
-            columns = self._columns
-            if as_dict and asked != "none":
-                columns = named_columns(self._source, columns, has_targets=targets is not None)
-            return ColumnDelivery(columns, as_dict, targets)
-        if targets is not None:
-            return targets
-        labels = None if asked == "none" else self._source.labels
-        if labels is None and asked == "labels":
-            raise LoaderError(
-                f"Loader: targets='labels', but {self._source.describe()} has none. "
-                "Use targets='none' for images alone."
-            )
-        return ImageDelivery() if labels is None else LabelDelivery(labels)
-
-    def _make_carrier(self) -> Carrier:
-        final, options, seed = self._plan.final, self._running, self._batching.seed
+    def _make_runner(self) -> PartRunner:
+        final, options = self._plan.final, self._running
         allowed = self._selection.allowed()
         failures = Failures(options.on_error, self._source, self._ledger, allowed)
-        ends = (options, seed, failures, self._target_source, self._masks)
+        setup = RunSetup(self._beside, self._plan, options, self._batching.seed, failures)
         if self._library is not None:
-            layout = self._output.layout
-            return LibraryCarrier(self._library, self._source, self._plan, layout, *ends)
+            return LibraryRunner(setup, self._library, self._output.layout)
         check_installed_pillow()
         image_format = Format(
             final.element,
@@ -520,45 +479,4 @@ class Loader:
             final.divisor,
             list(final.gain),
         )
-        return NativeCarrier(self._source, self._plan, image_format, *ends)
-
-
-def _open_targets(
-    source: Source, asked: Targets | str | None, background: bool, extras: tuple[str, ...]
-) -> TargetSource | None:
-    if not isinstance(background, bool):
-        raise LoaderError(f"Loader: background must be True or False, got {background!r}.")
-    if isinstance(asked, Targets):
-        if not background:
-            raise LoaderError(
-                "Loader: background=False numbers the classes of a packed data set anew, but "
-                "targets= gives labels of your own, which stay as they are. Leave one of them out."
-            )
-        return open_targets(source, asked, wanted=True)
-    if asked not in (None, "list", "padded", "labels", "none"):
-        raise LoaderError(
-            f"Loader: targets must be 'list', 'padded', 'labels', 'none' or Targets, got {asked!r}."
-        )
-    wanted = None if asked is None else asked in ("list", "padded")
-    return open_targets(source, None, wanted=wanted, background=background, extras=extras)
-
-
-def _element(final: FinalSpec, dtype: Any) -> Element:
-    """The element type of batches: the transforms' own unless `dtype` asks for another float."""
-    if dtype is None:
-        return final.element
-    wanted = read_element("Loader", dtype)
-    if wanted == final.element:
-        return wanted
-    name = wanted.name.lower()
-    if final.element == Element.UINT8:
-        raise LoaderError(
-            f"Loader: dtype={name} but the transforms end in uint8 images; whether to scale them "
-            f"to 0..1 is yours to say. Add ToDtype('{name}', scale=True) or Normalize(...)."
-        )
-    if wanted == Element.UINT8:
-        raise LoaderError(
-            f"Loader: dtype=uint8 but the transforms end in {final.element.name.lower()}. "
-            "Leave out ToDtype and Normalize."
-        )
-    return wanted
+        return NativeRunner(setup, image_format)

@@ -9,15 +9,21 @@ import numpy as np
 import numpy.typing as npt
 
 from penstock import _core
-from penstock.errors import TransformError
+from penstock._core import Element
+from penstock.data.beside import Beside
+from penstock.data.columns import LABEL, LabelColumn, label_column
+from penstock.errors import LoaderError, TransformError
 from penstock.geometry import Ints, Size
 from penstock.loading.batch import Batch
-from penstock.loading.options import BatchOptions, OutputOptions
+from penstock.loading.deliver import ColumnDelivery, Delivery
+from penstock.loading.options import BatchOptions, OutputOptions, RunOptions
+from penstock.reference.pipeline import mix_reference
 from penstock.rng import BATCH_STREAM, Draws
 from penstock.sources import Labels, Source
-from penstock.sources.file_source import describe_labels
-from penstock.transforms.batch_op import BatchOp, Mixing
-from penstock.transforms.values import Element, Layout
+from penstock.sources.source import describe_labels
+from penstock.transforms.batch_op import BatchOp, Mixing, read_batch_op
+from penstock.transforms.values import Layout
+from penstock.translation.transforms.translate import translate_batch
 
 SoftLabels = npt.NDArray[np.float32]
 
@@ -54,13 +60,13 @@ class Mixer:
             return
         images, layout = batch.all_images(), self._output.layout
         height, width = images.shape[2:] if layout == "chw" else images.shape[1:3]
-        draws = Draws(self._seed, epoch, batch.samples[slots], BATCH_STREAM)
+        draws = Draws(self._seed, epoch, batch.keys[slots], BATCH_STREAM)
         mixing = self._op.sample(draws, Size(height, width))
-        batch.soft_labels = soften(self._labels[batch.files[slots]], mixing, self._op)
+        batch.soft_labels = soften(self._labels.at(batch.samples[slots]), mixing, self._op)
         self._mix_images(images, slots, mixing, self._output.element, layout)
 
     def check_counts(self, samples: int, batching: BatchOptions, on_error: str) -> None:
-        """Raise unless all batches of an epoch of `samples` have numbers of images that will do."""
+        """Raise if some batch of an epoch would have a number of images that cannot be mixed."""
         op = self._op
         if not op.needs_even:
             return
@@ -78,10 +84,39 @@ class Mixer:
             )
 
 
+def open_mixer(
+    given: Any,
+    beside: Beside,
+    delivery: Delivery,
+    output: OutputOptions,
+    batching: BatchOptions,
+    running: RunOptions,
+    *,
+    samples: int,
+) -> Mixer | None:
+    """Return what mixes the batches of a loader; `given` is its `batch_transform`.
+
+    Raises now what some batch would otherwise raise later. `samples` are those of an epoch.
+    """
+    if given is None:
+        return None
+    op = read_batch_op(translate_batch(given))
+    check_mixing(op, beside.source, output, has_targets=beside.follows_images)
+    if isinstance(delivery, ColumnDelivery) and LABEL not in delivery.columns:
+        raise LoaderError(
+            f"Loader: {op!r} mixes labels, but columns={list(beside.columns)} leave them out. "
+            f"Add {LABEL!r} to columns."
+        )
+    mix_images = mix_reference if running.backend == "pillow" else mix_native
+    mixer = Mixer(op, beside.source, output, batching.seed, mix_images)
+    mixer.check_counts(samples, batching, running.on_error)
+    return mixer
+
+
 def mix_native(
     images: npt.NDArray[Any], slots: Ints, mixing: Mixing, element: Element, layout: Layout
 ) -> None:
-    """In the core, without Python's lock."""
+    """Mix in the core, without Python's lock."""
     count = len(images)
     partner = np.arange(count)
     kind = np.zeros(count, dtype=np.int64)
@@ -115,7 +150,7 @@ def soften(labels: Labels, mixing: Mixing, op: BatchOp) -> SoftLabels:
 
 
 def check_mixing(op: BatchOp, source: Source, output: OutputOptions, *, has_targets: bool) -> None:
-    """Raise what would otherwise be raised by some batch, later."""
+    """Raise now what some batch would otherwise raise later."""
     if has_targets:
         raise TransformError(
             f"{op!r}: mixes class labels, but this data set has boxes, keypoints or masks. "
@@ -138,12 +173,13 @@ def check_mixing(op: BatchOp, source: Source, output: OutputOptions, *, has_targ
         )
 
 
-def _class_numbers(op: BatchOp, source: Source) -> Labels:
-    labels = source.labels
+def _class_numbers(op: BatchOp, source: Source) -> LabelColumn:
+    labels = label_column(source)
     if labels is None:
         raise TransformError(f"{op!r}: mixes labels, but {source.describe()} has none.")
-    if labels.dtype.kind not in "iu" or labels.ndim != 1:
+    if labels.dtype.kind not in "iu" or labels.shape:
         raise TransformError(
-            f"{op!r}: needs class numbers as labels, but there are {describe_labels(labels)}."
+            f"{op!r}: needs class numbers as labels, but there are "
+            f"{describe_labels(labels.dtype, labels.shape)}."
         )
     return labels

@@ -1,4 +1,4 @@
-"""Carries parts through the native core: read, draw, lower, run; Pillow where it must be Pillow."""
+"""Runs parts through the native core: read, draw, lower, run; Pillow decodes what it cannot."""
 
 from __future__ import annotations
 
@@ -7,23 +7,18 @@ from collections.abc import Callable
 import numpy as np
 import numpy.typing as npt
 
-from penstock._core import Chunk, Engine, Format
+from penstock._core import Engine, EnginePart, Format, Route, Status
+from penstock.data.masks import misfits, read_masks
 from penstock.errors import CoreError, DecodeError, ResourceError
 from penstock.geometry import Ints, Sizes
-from penstock.loading.carried import Carried
+from penstock.loading.batch import Part
 from penstock.loading.fetch import Items, fetch_for
-from penstock.loading.mask_source import MaskUse, misfits, read_masks
-from penstock.loading.masks import MovingMasks, start_moving
-from penstock.loading.options import RunOptions
-from penstock.loading.python_calls import PythonCalls
-from penstock.loading.target_source import TargetSource
-from penstock.loading.work import Carrier, Failures, Part
-from penstock.planner.dct_scale import choose_dct_scale
-from penstock.planner.lower import Steps, lower
-from penstock.planner.plan import Plan, Segment
+from penstock.loading.part_targets import MovingMasks, PartTargets, start_moving
+from penstock.loading.runner import PartRunner, RunSetup
+from penstock.planner.lower import Steps, choose_dct_scale, lower
+from penstock.planner.plan import Segment
 from penstock.reference.libraries.pillow import check_pixels, decode_rgb, open_listening
-from penstock.resources import MORE_THREADS, Pool, refused
-from penstock.sources import Source
+from penstock.resources import MORE_THREADS, refused
 from penstock.transforms.moves import Move, out_sizes
 
 # Threads that only read: enough to keep a slow disk busy, asleep on a fast one.
@@ -32,49 +27,26 @@ _READERS = 4
 # How often a waiting thread looks whether the loader was closed.
 _WAIT_S = 0.25
 
-# cpp/codec/jpeg_header.h: Route, and jpeg_decode.h: DecodeStatus
-_ROUTE_PILLOW = 2
-_STATUS_OK = 0
 
-
-class NativeCarrier(Carrier):
+class NativeRunner(PartRunner):
     """The fast way from files to slots."""
 
-    def __init__(
-        self,
-        source: Source,
-        plan: Plan,
-        image_format: Format,
-        options: RunOptions,
-        seed: int,
-        failures: Failures,
-        targets: TargetSource | None = None,
-        masks: MaskUse | None = None,
-    ) -> None:
-        super().__init__(Pool(options.threads, "penstock-side"))
-        self._source = source
-        self._plan = plan
+    def __init__(self, setup: RunSetup, image_format: Format) -> None:
+        super().__init__(setup, "penstock-side")
         self._format = image_format
-        self._pixel_limit = options.pixel_limit
-        self._reduce_photos = options.fidelity == "fast"
-        self._seed = seed
-        self._targets = targets
-        self._masks = masks
-        self._python = PythonCalls(source, plan, seed)
-        self._ledger = failures.ledger
-        self._failures = failures
-        self._engine = _start_engine(options.threads)
-        self._fetch = fetch_for(self._engine, source)
+        self._reduce_photos = setup.options.fidelity == "fast"
+        self._engine = _start_engine(setup.options.threads)
+        self._fetch = fetch_for(self._engine, self._source)
 
     def end(self) -> None:
         """End the core's threads."""
         self._engine.close()
 
-    def _carry_once(self, part: Part) -> Part | None:
+    def _run_once(self, part: Part) -> Part | None:
         chunk = self._fetch.begin(part)
-        self._wait(chunk, part.files)
-        masks, unread = read_masks(self._masks, part.files, self._pool)
-        job = _Job(part, chunk, Carried(self._targets, part, masks))
+        self._wait(chunk, part.samples)
+        masks, unread = read_masks(self._masks, part.samples, self._pool)
+        job = _Job(part, chunk, PartTargets(self._targets, part, masks))
         job.failed.update(unread)
         if self._fetch.reads_first:
             self._settle_sources(job)
@@ -82,7 +54,7 @@ class NativeCarrier(Carrier):
         for segment in self._plan.segments[:-1]:
             self._run_to_python(job, segment)
         self._run_to_batch(job, self._plan.segments[-1])
-        job.carried.deliver(part.batch, job.alive())
+        job.beside.deliver(part.batch, job.alive())
         return self._failures.handle(part, job.failed)
 
     def _settle_sources(self, job: _Job) -> None:
@@ -90,12 +62,12 @@ class NativeCarrier(Carrier):
         unreadable, route = job.chunk.unreadable, job.chunk.route
         for item in np.flatnonzero(unreadable).tolist():
             job.failed[item] = job.chunk.problem(item)
-        elsewhere = np.flatnonzero((unreadable == 0) & (route == _ROUTE_PILLOW)).tolist()
+        elsewhere = np.flatnonzero((unreadable == 0) & (route == Route.PILLOW)).tolist()
         self._decode_by_pillow(job, {item: job.chunk.reason(item) for item in elsewhere})
         job.settled = True
 
     def _check_sizes(self, job: _Job) -> None:
-        """Drop images with too many pixels before anybody asks for their memory."""
+        """Drop images with too many pixels before memory is allocated for them."""
         height, width = job.chunk.height.astype(np.int64), job.chunk.width.astype(np.int64)
         for item in np.flatnonzero(height * width > self._pixel_limit).tolist():
             try:
@@ -103,7 +75,7 @@ class NativeCarrier(Carrier):
             except DecodeError as error:
                 job.failed[item] = str(error)
         every = np.arange(len(height), dtype=np.int32)
-        for item, reason in misfits(job.carried.masks, job.sizes(every)).items():
+        for item, reason in misfits(job.beside.masks, job.sizes(every)).items():
             job.failed.setdefault(item, reason)
 
     def _decode_by_pillow(self, job: _Job, reasons: dict[int, str]) -> None:
@@ -113,7 +85,7 @@ class NativeCarrier(Carrier):
                 open_listening,
                 decode_rgb,
                 self._source,
-                int(job.part.files[item]),
+                int(job.part.samples[item]),
                 self._pixel_limit,
             )
             for item in reasons
@@ -123,13 +95,13 @@ class NativeCarrier(Carrier):
                 pixels, told = decode.result()
             except DecodeError as error:
                 job.failed[item] = str(error)
-                # It refers to this frame, and that to the future that keeps the error: a circle
-                # that would keep the core's threads from ending when the loader is closed.
+                # The traceback refers to this frame, and the frame to the future that holds the
+                # error: this cycle would keep the core's threads alive when the loader is closed.
                 error.with_traceback(None)
                 continue
             job.chunk.set_pixels(item, pixels)
             reason = f"{reasons[item]}; {told}" if told else reasons[item]
-            self._ledger.note(int(job.part.files[item]), "pillow", reason)
+            self._ledger.note(int(job.part.samples[item]), "pillow", reason)
 
     def _run_to_batch(self, job: _Job, segment: Segment) -> None:
         def start(items: Items, steps: Steps) -> None:
@@ -161,15 +133,15 @@ class NativeCarrier(Carrier):
         return self._python.call_on_array(segment, pixels, part, item)
 
     def _run(self, job: _Job, segment: Segment, start: Callable[[Items, Steps], None]) -> None:
-        """Draw and lower for all items alike, run, and let Pillow judge what libjpeg doubted."""
+        """Draw and lower for all items, run them; Pillow decodes those that the core could not."""
         items = job.alive()
         if not len(items):
             return
         sizes = job.sizes(items)
-        key = (self._seed, job.part.epoch, job.part.samples[items])
-        moves, targets = segment.sample_targets(*key, sizes, job.carried.at(items))
+        key = (self._seed, job.part.epoch, job.part.keys[items])
+        moves, targets = segment.sample_targets(*key, sizes, job.beside.at(items))
         finishing = segment.sample_finishing(*key, out_sizes(moves, sizes))
-        job.carried.keep(items, targets)
+        job.beside.keep(items, targets)
         moving = self._start_masks(job, items, moves, sizes)
         steps = lower(moves, sizes, finishing)
         if self._reduce_photos:
@@ -188,7 +160,7 @@ class NativeCarrier(Carrier):
     ) -> None:
         if not job.settled:
             self._fetch.read(job.chunk, items, steps)
-            self._wait(job.chunk, job.part.files)
+            self._wait(job.chunk, job.part.samples)
             self._settle_sources(job)
             if job.failed:
                 left = np.isin(items, job.alive())
@@ -196,14 +168,14 @@ class NativeCarrier(Carrier):
             if not len(items):
                 return
         start(items, steps)
-        self._wait(job.chunk, job.part.files)
+        self._wait(job.chunk, job.part.samples)
 
         status = job.chunk.status[items]
-        doubtful = items[status != _STATUS_OK]
-        for item in items[status == _STATUS_OK].tolist():
+        doubtful = items[status != Status.OK]
+        for item in items[status == Status.OK].tolist():
             reason = job.chunk.message(item)
             if reason:
-                self._ledger.note(int(job.part.files[item]), "libjpeg", reason)
+                self._ledger.note(int(job.part.samples[item]), "libjpeg", reason)
         if not len(doubtful):
             return
         reasons = {item: job.chunk.message(item) for item in doubtful.tolist()}
@@ -228,9 +200,9 @@ class NativeCarrier(Carrier):
         again = np.isin(items, doubtful) & np.isin(items, job.alive())
         if again.any():
             start(items[again], steps.pick(again))
-            self._wait(job.chunk, job.part.files)
-            for item in items[again][job.chunk.status[items[again]] != _STATUS_OK].tolist():
-                name, said = self._source.name(int(job.part.files[item])), job.chunk.message(item)
+            self._wait(job.chunk, job.part.samples)
+            for item in items[again][job.chunk.status[items[again]] != Status.OK].tolist():
+                name, said = self._source.name(int(job.part.samples[item])), job.chunk.message(item)
                 raise CoreError(f"{name}: the core failed on pixels that Pillow gave it ({said}).")
 
     def _start_masks(
@@ -241,21 +213,21 @@ class NativeCarrier(Carrier):
         return start_moving(
             self._engine,
             job.part.rank,
-            [job.carried.masks[item] for item in items.tolist()],
-            job.carried.wanted_masks(items),
+            [job.beside.masks[item] for item in items.tolist()],
+            job.beside.wanted_masks(items),
             moves,
             sizes,
             self._masks.fill,
         )
 
     def _finish_masks(self, job: _Job, items: Items, moving: MovingMasks) -> None:
-        self._wait(moving.chunk, job.part.files[items])
+        self._wait(moving.chunk, job.part.samples[items])
         for row in np.flatnonzero(moving.chunk.unreadable).tolist():
             job.failed.setdefault(int(items[row]), moving.chunk.problem(row))
-        job.carried.put_masks(items, moving.moved)
+        job.beside.put_masks(items, moving.moved)
 
-    def _wait(self, chunk: Chunk, files: Ints) -> None:
-        """Wait for the core; raises what the machine refused to it. `files` are the chunk's."""
+    def _wait(self, chunk: EnginePart, files: Ints) -> None:
+        """Wait for the core; raises ResourceError if the machine refused to read one of `files`."""
         while not chunk.wait(_WAIT_S):
             if self._closed:
                 chunk.cancel()
@@ -269,10 +241,10 @@ class NativeCarrier(Carrier):
 class _Job:
     """A part under way: its chunk in the core, and what has failed so far."""
 
-    def __init__(self, part: Part, chunk: Chunk, carried: Carried) -> None:
+    def __init__(self, part: Part, chunk: EnginePart, beside: PartTargets) -> None:
         self.part = part
         self.chunk = chunk
-        self.carried = carried
+        self.beside = beside
         self.failed: dict[int, str] = {}
         self.settled = False  # whether it is known where each item's pixels come from
 

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
+from penstock._core import Element
 from penstock.errors import LoaderError
 from penstock.reference.libraries import LIBRARIES
-from penstock.transforms.values import Element, Layout
+from penstock.transforms.values import FinalSpec, Layout, read_element
 
 
 def _one_of(name: str, value: object, allowed: tuple[str, ...]) -> None:
@@ -76,3 +78,24 @@ class OutputOptions:
             raise LoaderError(
                 "Loader: NumPy has no bfloat16. Use output='torch', or dtype='float16'."
             )
+
+
+def element_of_batches(final: FinalSpec, dtype: Any) -> Element:
+    """Return the element type of batches: the transforms' own unless `dtype` is another float."""
+    if dtype is None:
+        return final.element
+    wanted = read_element("Loader", dtype)
+    if wanted == final.element:
+        return wanted
+    name = wanted.name.lower()
+    if final.element == Element.UINT8:
+        raise LoaderError(
+            f"Loader: dtype={name} but the transforms end in uint8 images; whether to scale them "
+            f"to 0..1 is yours to say. Add ToDtype('{name}', scale=True) or Normalize(...)."
+        )
+    if wanted == Element.UINT8:
+        raise LoaderError(
+            f"Loader: dtype=uint8 but the transforms end in {final.element.name.lower()}. "
+            "Leave out ToDtype and Normalize."
+        )
+    return wanted

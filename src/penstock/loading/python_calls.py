@@ -1,18 +1,30 @@
-"""Runs a user's own callable, and says which file and step it was if that fails."""
+"""Calls the user's own functions among the transforms.
+
+A function that takes `rng` gets a generator that depends on the loader's seed. A warning names a
+function that draws from the generators of Python, NumPy or torch instead. Seeding these for each
+sample would not help: they belong to the process, and other threads, such as the training loop,
+draw from them at the same time.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import random
+import sys
+import threading
+import warnings
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 
+import numpy as np
 import PIL.Image
 
 from penstock.errors import TransformError
-from penstock.loading.unkeyed_draws import DrawWatch
-from penstock.loading.work import Part
-from penstock.planner.plan import Plan, Segment
+from penstock.loading.batch import Part
+from penstock.planner.plan import Node, Plan, Segment
 from penstock.sources import Source
-from penstock.transforms.python_step import Pixels
+from penstock.transforms.python_step import Pixels, PythonStep
+
+_CALLS = 2  # in a row: the training loop may happen to draw during one
 
 
 class PythonCalls:
@@ -28,12 +40,12 @@ class PythonCalls:
         self, segment: Segment, image: PIL.Image.Image, part: Part, item: int
     ) -> PIL.Image.Image:
         """Return what the segment's function makes of one image of a part."""
-        sample, file = int(part.samples[item]), int(part.files[item])
+        sample, file = int(part.keys[item]), int(part.samples[item])
         return self.call_one(segment, image, epoch=part.epoch, sample=sample, file=file)
 
     def call_on_array(self, segment: Segment, pixels: Pixels, part: Part, item: int) -> Pixels:
-        """The same from an array, which may be changed, to another."""
-        sample, file = int(part.samples[item]), int(part.files[item])
+        """The same for an array, which may be changed; returns an array."""
+        sample, file = int(part.keys[item]), int(part.samples[item])
         with self._named(segment, file):
             return segment.call_python_on_array(
                 pixels, seed=self._seed, epoch=part.epoch, sample=sample
@@ -63,3 +75,66 @@ class PythonCalls:
             raise TransformError(
                 f"{where}: failed on {name} with {type(error).__name__}: {error}"
             ) from error
+
+
+class DrawWatch:
+    """Looks at the generators before and after the first calls of each step.
+
+    Until all steps have been looked at, calls are made one at a time, so that no function is
+    blamed for what another one drew.
+    """
+
+    def __init__(self, steps: Iterable[Node[PythonStep]]) -> None:
+        self._left = {step.stream: _CALLS for step in steps}
+        self._drawn: dict[int, set[str]] = {}
+        self._lock = threading.Lock()
+
+    @contextmanager
+    def around(self, step: Node[PythonStep]) -> Iterator[None]:
+        """Watch one call, made inside this context."""
+        if not self._left:
+            yield
+            return
+        with self._lock:
+            if step.stream not in self._left:
+                yield
+                return
+            before = _states()
+            yield
+            after = _states()
+            self._note(step, {name for name, state in after.items() if state != before.get(name)})
+
+    def _note(self, step: Node[PythonStep], changed: set[str]) -> None:
+        number = step.stream
+        self._drawn[number] = self._drawn.get(number, changed) & changed
+        self._left[number] -= 1
+        if self._left[number]:
+            return
+        del self._left[number]
+        if self._drawn[number]:
+            warnings.warn(
+                f"{step.op.name} (step {number + 1}): draws from the generator of "
+                f"{' and '.join(sorted(self._drawn[number]))}, which does not depend on the "
+                "loader's seed, so the same seed gives other batches. A function of yours can take "
+                "a parameter named rng, and draw from that.",
+                stacklevel=2,
+            )
+
+
+def _states() -> dict[str, object]:
+    """The states of the process's own generators; one that changes shows that it was drawn from."""
+    numpy_state = np.random.get_state(legacy=False)  # noqa: NPY002  the user's
+    inner = numpy_state["state"]
+    states: dict[str, object] = {
+        "Python's random": random.getstate(),
+        "np.random": (
+            inner["key"].tobytes(),
+            inner["pos"],
+            numpy_state["has_gauss"],
+            numpy_state["gauss"],
+        ),
+    }
+    torch = sys.modules.get("torch")
+    if torch is not None and hasattr(torch, "get_rng_state"):
+        states["torch"] = torch.get_rng_state().numpy().tobytes()
+    return states

@@ -1,10 +1,10 @@
 """Which share of the data this process takes, and how many threads it may use.
 
-Asked in this order: the user, torch.distributed, and the variables RANK and WORLD_SIZE, which
-torchrun and its relatives set. Where two of them disagree, the user must say.
+It comes from the user, else from torch.distributed, else from the variables RANK and WORLD_SIZE,
+which torchrun and similar launchers set. If the last two disagree, the user must decide.
 
-Scripts make loaders before or after the processes are told of each other, so the question is put
-again until the first batch, which settles it.
+Scripts may create a loader before or after they set up torch.distributed, so the rank is looked up
+again until the first batch, and is fixed from then on.
 """
 
 from __future__ import annotations
@@ -42,9 +42,9 @@ _GIVEN = "rank=, world_size="
 
 
 def find_ranks(rank: int | None, world_size: int | None, *, now: bool = False) -> Ranks:
-    """Return the user's numbers; those of the environment where they gave none.
+    """Return the user's numbers, or those of the environment if the user gave none.
 
-    What the environment has said in part may be completed later, unless it is needed `now`.
+    If only some variables are set, the others may still follow; with `now`, that is an error.
     """
     if (rank is None) != (world_size is None):
         got = f"rank={rank}" if world_size is None else f"world_size={world_size}"
@@ -66,7 +66,10 @@ def find_ranks(rank: int | None, world_size: int | None, *, now: bool = False) -
 
 
 def _checked(given: Ranks) -> Ranks:
-    """Another number of processes may be meant (groups of them); another number of one is not."""
+    """Raise if torch.distributed has the same world size but another rank.
+
+    Another world size is allowed: groups of processes may share the data.
+    """
     torch_says = _from_torch()
     if (
         torch_says is not None
@@ -95,7 +98,7 @@ def _on_one_machine() -> bool:
 
 
 def _from_torch() -> Ranks | None:
-    """What torch.distributed says. A process that has not imported it has not set it up."""
+    """What torch.distributed says; a process that has not imported it has not set it up."""
     distributed: Any = sys.modules.get("torch.distributed")
     if distributed is None or not distributed.is_available() or not distributed.is_initialized():
         return None

@@ -1,7 +1,7 @@
 """Which sample comes when: the order of an epoch, and each rank's share of it.
 
 Both are arithmetic, not lists: a billion samples take no memory and no time to start,
-and resuming is knowing how far one had got.
+and to resume it is enough to know how far the epoch had got.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ _33 = np.uint64(33)
 
 
 class Order:
-    """A permutation of `length` samples for one pass of an epoch, computed where it is asked for.
+    """A permutation of `length` samples for one pass of an epoch, computed on demand.
 
     A Feistel network over pairs (left, right) of a grid a little larger than `length`
     (Black and Rogaway, "Ciphers with arbitrary finite domains", 2002);

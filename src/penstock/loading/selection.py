@@ -66,7 +66,7 @@ class Selection(Protocol):
         ...
 
     def fingerprint(self) -> int:
-        """Return a number that another choice would hardly have; 0 for the whole data set."""
+        """Return a number that differs for other choices; 0 for the whole data set."""
         ...
 
 
@@ -79,7 +79,7 @@ class Chosen:
 
     length: int  # of the data set
     indices: Ints | None
-    times: Ints | None  # how often each entry's sample was listed before it, if any is again
+    times: Ints | None  # how often each entry's sample was listed before; None: never
     count: int
     shuffle: bool
     seed: int
@@ -140,7 +140,7 @@ class _ChosenEpoch:
 
 @dataclass(frozen=True, slots=True)
 class Weighted:
-    """Samples drawn by weight: with replacement each position for itself, else each at most once.
+    """Samples drawn by weight: every position on its own, or without replacement.
 
     Without replacement the order is that of exponential variables with the weights as rates
     (Efraimidis and Spirakis, "Weighted random sampling with a reservoir", 2006), which is the

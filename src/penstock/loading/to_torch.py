@@ -78,7 +78,7 @@ class PinnedMemory:
     def tensor_over(self, images: npt.NDArray[Any]) -> Any:
         """Return torch's own tensor over images in its memory; None for others.
 
-        Only of such tensors does torch's allocator know the copies.
+        torch's allocator only knows of copies that are made from such a tensor.
         """
         begin = images.__array_interface__["data"][0]
         for address, reference in list(self._lent.items()):

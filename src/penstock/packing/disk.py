@@ -5,8 +5,8 @@ Every change that `pack` makes to a disk goes through here, and `unpack` makes i
 There is one writer per target: `<target>.lock` is locked with `flock` while a pack runs, and says
 who does it. The system drops the lock together with the process that holds it: a killed process
 leaves the file behind but not the lock, so the next pack takes it over.
-Where a file system has no locks, the file itself is the lock: nobody can tell then whether a writer
-that left one still runs, so the user has to remove it.
+If a file system has no locks, the file itself is the lock. Then it is impossible to know whether a
+writer that left one still runs, so the user has to remove it.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ LOCK_SUFFIX = ".lock"
 _NO_LOCKS = {errno.ENOLCK, errno.ENOSYS, errno.EOPNOTSUPP, errno.EINVAL}
 _LARGEST_NOTE_BYTES = 4096
 _COMMAND_LETTERS = 200
-# The holder writes its note right after it got the lock; whoever comes in between waits for that.
+# The holder writes its note right after it got the lock; others wait this long for the note.
 _NOTE_TRIES, _NOTE_WAIT_S = 20, 0.01
 
 
@@ -320,18 +320,18 @@ def _note() -> bytes:
 
 def _holder(file: BinaryIO, *, runs: bool) -> str:
     """Return who holds the lock, for people; the file may say anything."""
-    told = f"{printable(file.name)} does not say which"
+    holder = f"{printable(file.name)} does not say which"
     for _ in range(_NOTE_TRIES):
         file.seek(0)
         with suppress(ValueError, TypeError, KeyError, RecursionError):
             note = json.loads(file.read(_LARGEST_NOTE_BYTES))
             pid, host, since, command = (note[key] for key in ("pid", "host", "since", "command"))
-            told = printable(f"pid {pid} on {host}, since {since} ({command})")
+            holder = printable(f"pid {pid} on {host}, since {since} ({command})")
             if not runs or host != socket.gethostname() or _is_there(int(pid)):
-                return told
-            told += ", which has ended, or a process that it left behind"
+                return holder
+            holder += ", which has ended, or a process that it left behind"
         time.sleep(_NOTE_WAIT_S)
-    return told
+    return holder
 
 
 def _is_there(pid: int) -> bool:

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from penstock._core import Storage
 from penstock.errors import PackError
 from penstock.packing.items import Column, ColumnKind
 
@@ -45,7 +46,8 @@ DTYPES = (
     "float16", "float32", "float64",
 )  # fmt: skip
 
-STORAGES = ("jpeg", "dct", "raw")
+# Pixels that are deflated are a flag of a raw record here, and a storage of their own in the core.
+STORAGES = tuple(each.name.lower() for each in Storage if each != Storage.DEFLATED)
 RESTORES = ("bytes", "pixels", "lossy")  # what `unpack` gives back of the original file
 RECORD_ZLIB = 1  # record flag: the pixels of a raw record are a zlib stream
 

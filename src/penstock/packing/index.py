@@ -47,11 +47,7 @@ class Tables:
     def texts(self) -> dict[str, tuple[str, ...]]:
         """Return the tables that are there, by name."""
         ids = None if self.box_class_ids is None else tuple(map(str, self.box_class_ids))
-        named = {
-            "classes": self.classes,
-            "box_classes": self.box_classes,
-            "box_class_ids": ids,
-        }
+        named = {"classes": self.classes, "box_classes": self.box_classes, "box_class_ids": ids}
         return {name: texts for name, texts in named.items() if texts is not None} | {
             "settings": self.settings
         }
@@ -132,7 +128,7 @@ class _Appender:
 
 
 class _Spool:
-    """The values of one column, sample after sample, until it is that column's turn."""
+    """Collects the values of one column, sample after sample, until the column is written."""
 
     def __init__(self, column: Column, folder: str) -> None:
         self._column = column

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections import Counter
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import Any
 
 import numpy as np
@@ -13,6 +13,7 @@ from penstock.drawing import NO_BOXES, Boxes, draw_cell, join_cells
 from penstock.errors import PackError
 from penstock.limits import Limits, obeying_limits
 from penstock.packing.format import STORAGES
+from penstock.packing.items import Column
 from penstock.packing.read import PackFile
 from penstock.packing.records import read_image
 from penstock.packing.shards import PackSet, open_packed
@@ -42,20 +43,12 @@ class Inspection:
 
     def to_dict(self) -> dict[str, Any]:
         """Return it for JSON."""
-        return {
-            "path": self.path,
-            **self.summary.to_dict(),
-            "height_px": self.height_px,
-            "width_px": self.width_px,
-            "turned": self.turned,
-            "columns": self.columns,
-            "classes": self.classes,
-            "box_classes": self.box_classes,
-            "odd": {
-                reason: {"files": count, "first": first}
-                for reason, (count, first) in self.odd.items()
-            },
+        facts = asdict(self)
+        del facts["summary"]
+        facts["odd"] = {
+            reason: {"files": count, "first": first} for reason, (count, first) in self.odd.items()
         }
+        return {"path": self.path, **self.summary.to_dict(), **facts}
 
     def lines(self) -> list[str]:
         """Return it for people."""
@@ -84,23 +77,17 @@ def inspect(packed: str | os.PathLike[str]) -> Inspection:
     """Look at a packed file or folder."""
     data = open_packed(packed)
     with data.watched():
-        return _inspect(data, os.fspath(packed))
-
-
-def _inspect(data: PackSet, path: str) -> Inspection:
-    return Inspection(
-        path=path,
-        summary=summarise(data),
-        height_px=_spread(data, "height"),
-        width_px=_spread(data, "width"),
-        turned=sum(int(np.count_nonzero(file.facts("orientation") > 1)) for file in data.files),
-        columns={
-            column.name: _kind(column.kind, column.dtype, column.shape) for column in data.schema
-        },
-        classes=data.table("classes"),
-        box_classes=data.table("box_classes"),
-        odd=_odd(data),
-    )
+        return Inspection(
+            path=os.fspath(packed),
+            summary=summarise(data),
+            height_px=_spread(data, "height"),
+            width_px=_spread(data, "width"),
+            turned=sum(int(np.count_nonzero(file.facts("orientation") > 1)) for file in data.files),
+            columns={column.name: _kind(column) for column in data.schema},
+            classes=data.table("classes"),
+            box_classes=data.table("box_classes"),
+            odd=_odd(data),
+        )
 
 
 def _spread(data: PackSet, column: str) -> tuple[int, int, int] | None:
@@ -110,9 +97,9 @@ def _spread(data: PackSet, column: str) -> tuple[int, int, int] | None:
     return int(sides.min()), int(np.median(sides)), int(sides.max())
 
 
-def _kind(kind: str, dtype: str, shape: tuple[int, ...]) -> str:
-    rows = ("any", *shape) if kind == "ragged" else shape
-    return f"{dtype} ({', '.join(map(str, rows))})" if dtype else kind
+def _kind(column: Column) -> str:
+    rows = ("any", *column.shape) if column.kind == "ragged" else column.shape
+    return f"{column.dtype} ({', '.join(map(str, rows))})" if column.dtype else column.kind
 
 
 def _odd(data: PackSet) -> dict[str, tuple[int, str]]:

@@ -14,7 +14,7 @@ from typing import Any, Literal, Protocol, runtime_checkable
 import numpy as np
 
 from penstock.errors import PackError, SourceError
-from penstock.sources import PathSource, Source
+from penstock.sources import PathSource, Source, has_paths
 
 _PATHS_AT_ONCE = 1024
 
@@ -132,12 +132,12 @@ class FileItems:
     box_classes: tuple[str, ...] | None = None
 
     def __init__(self, source: Source) -> None:
-        if not isinstance(source, PathSource):
+        if not has_paths(source):
             raise SourceError(
                 f"{source.describe()}: its samples are not files of their own, which pack needs. "
                 "Give the folder or the list of files they come from."
             )
-        self._source: PathSource = source
+        self.source: PathSource = source
         self._root: str | None = getattr(source, "root", None)
         self._labels = source.labels
         self.columns: tuple[Column, ...] = ()
@@ -148,29 +148,29 @@ class FileItems:
     @property
     def classes(self) -> tuple[str, ...] | None:
         """Names of the labels, if the source has them."""
-        return self._source.classes
+        return self.source.classes
 
     @property
     def length(self) -> int | None:
         """Number of files."""
-        return len(self._source)
+        return len(self.source)
 
     def items(self, start: int = 0) -> Iterator[PackItem]:
         """Yield the files from position `start` on."""
-        for first in range(start, len(self._source), _PATHS_AT_ONCE):
-            indices = np.arange(first, min(first + _PATHS_AT_ONCE, len(self._source)))
-            paths = self._source.paths(indices)
+        for first in range(start, len(self.source), _PATHS_AT_ONCE):
+            indices = np.arange(first, min(first + _PATHS_AT_ONCE, len(self.source)))
+            paths = self.source.paths(indices)
             for index, path in zip(indices.tolist(), paths, strict=True):
                 values = {} if self._labels is None else {"label": self._labels[index]}
                 yield PackItem(name_below(self._root, path), Path(path), values)
 
     def describe(self) -> str:
         """Return the source's own description."""
-        return self._source.describe()
+        return self.source.describe()
 
 
 def name_below(root: str | None, path: str) -> str:
-    """Return a path relative to a folder if it lies below it, else without what leads elsewhere."""
+    """Return a path relative to a folder if it is below it, else without root and `..` parts."""
     if root is not None and path.startswith(os.path.join(root, "")):
         path = path[len(os.path.join(root, "")) :]
     parts = os.path.splitdrive(path)[1].replace(os.sep, "/").split("/")

@@ -1,6 +1,6 @@
 """The journal beside an unfinished pack: one checksummed frame per sample.
 
-It is what `--resume` goes on from, and at the end the source of the index.
+`--resume` goes on from it, and at the end the index is made from it.
 It begins with the settings and with which samples of the source it is about.
 Each frame begins with what its sample was then: a source that has changed is noticed.
 A frame is appended after its record was written; `synced` frames after both files reached the disk.
@@ -212,9 +212,9 @@ class RowCodec:
 
 
 def times_ns(data: bytes | os.PathLike[str]) -> tuple[int, int]:
-    """Return when a file was written and when anything of it was changed; zeros for bytes.
+    """Return a file's times of modification and of change; zeros for bytes.
 
-    Ask before reading the file: a change while it is read then shows as one.
+    Call this before reading the file, so that a change during reading is noticed.
     """
     found = _status(data)
     return (0, 0) if found is None else (found.st_mtime_ns, found.st_ctime_ns)

@@ -111,7 +111,7 @@ def _encode(mask: npt.NDArray[np.bool_]) -> bytes:
 
 
 def _numbers(encoded: npt.NDArray[np.uint8]) -> npt.NDArray[np.int64]:
-    """Return numbers of 7 bits a byte, the lowest first; the last byte of each is below 128."""
+    """Return numbers of 7 bits per byte, the lowest first; the last byte of each is below 128."""
     last = encoded < 128
     if not len(encoded):
         return np.zeros(0, np.int64)

@@ -25,7 +25,7 @@ def map_in_order(
 ) -> Iterator[Result]:
     """Yield `function(item)` for each item, in their order; an exception ends it.
 
-    With `size_of`, which gives an item's bytes, not many more wait than one record may have.
+    With `size_of`, which gives an item's bytes, waiting items have about as many as one record may.
     """
     waiting: deque[tuple[Future[Result], int]] = deque()
     held = 0

@@ -93,7 +93,11 @@ def pack(
         raise PackError(f"shards and threads: must be 1 or more, got {shards} and {threads}.")
     _core.active_isa()  # reports a wrong PENSTOCK_SIMD once, instead of for every file
     path = os.path.expanduser(os.fspath(target))
-    _check_parent(path)
+    folder = os.path.dirname(os.path.abspath(path))
+    if not os.path.isdir(folder):
+        raise PackError(
+            f"{path}: there is no folder {folder} to write it to. Make it first, or check the path."
+        )
     if shards == 1 and not path.endswith(SUFFIX):
         raise PackError(f"{path}: the name of a packed file must end in {SUFFIX}.")
     lock = TargetLock(path)
@@ -187,10 +191,10 @@ class _Job:
             items = self.stream.items(span.start, span.stop)
             check.samples(writer.done(), items, span.start)
             encoded = map_in_order(self._encode, items, self.threads, _bytes_of)
-            for item, outcome, told, origin in encoded:
+            for item, outcome, warning, origin in encoded:
                 if isinstance(outcome, Record):
                     writer.add(item, outcome, origin)
-                    self.remarks.note(item, told)
+                    self.remarks.note(item, warning)
                 elif self.skips:
                     writer.skip(item.name, str(outcome), origin)
                 else:
@@ -301,14 +305,6 @@ def _read(data: bytes | os.PathLike[str]) -> bytes:
         reason = error.strerror if isinstance(error, OSError) else None
         raise DecodeError(f"cannot be read ({reason or error})") from error
     raise DecodeError(f"it has {size:,} bytes. {how_to_allow('record_bytes', size)}")
-
-
-def _check_parent(path: str) -> None:
-    folder = os.path.dirname(os.path.abspath(path))
-    if not os.path.isdir(folder):
-        raise PackError(
-            f"{path}: there is no folder {folder} to write it to. Make it first, or check the path."
-        )
 
 
 def _final(path: str, shards: int) -> str:

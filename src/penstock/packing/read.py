@@ -1,8 +1,8 @@
 """Opening one packed file: header, footer and directory are read, the rest is mapped.
 
-Somebody may write to the file, or cut it short, while it is mapped. What cannot be read any more is
-zero then (cpp/base/map_guard.h), so whoever has read something asks `check_unchanged` before it is
-used.
+Somebody may write to the file, or cut it short, while it is mapped. What can no longer be read then
+becomes zeros (cpp/base/map_guard.h), so `check_unchanged` must be called before anything that was
+read is used.
 """
 
 from __future__ import annotations
@@ -208,15 +208,15 @@ class PackFile:
             crc = zlib.crc32(chunk.data, crc)
         return crc
 
-    def check_unchanged(self, places: Sequence[int] = ()) -> None:
+    def check_unchanged(self, indices: Sequence[int] = ()) -> None:
         """Raise PackError unless what has been read so far is what the file had when opened.
 
-        If it was written to since, its columns and the records of the samples at `places` must
+        If it was written to since, its columns and the records of the samples at `indices` must
         still match their checksums. Cheap as long as it was not.
         """
         try:
             if self._file.lost or _stamp(self._file.descriptor) != self._stamp:
-                self._check_changed(places)
+                self._check_changed(indices)
         except PackError:
             raise
         except OSError as error:
@@ -226,16 +226,16 @@ class PackFile:
             ) from error
 
     @contextmanager
-    def watched(self, places: Sequence[int] = ()) -> Iterator[None]:
+    def watched(self, indices: Sequence[int] = ()) -> Iterator[None]:
         """What is read in this context is thrown away, with PackError, if the file has changed."""
         try:
             yield
         except Exception:
-            self.check_unchanged(places)
+            self.check_unchanged(indices)
             raise
-        self.check_unchanged(places)
+        self.check_unchanged(indices)
 
-    def _check_changed(self, places: Sequence[int]) -> None:
+    def _check_changed(self, indices: Sequence[int]) -> None:
         descriptor, had = self._file.descriptor, len(self._map)
         now = _stamp(descriptor)
         if now[0] < had:
@@ -261,7 +261,7 @@ class PackFile:
             )
         if same:
             self._stamp_of_columns = now
-            same = all(self._matches(place) for place in places)
+            same = all(self._matches(index) for index in indices)
         if not same or self._file.lost:
             raise PackError(
                 f"{self.path}: was written to while it was open. Open it again; to replace a "
@@ -274,7 +274,7 @@ class PackFile:
 
 
 def _stamp(descriptor: int) -> tuple[int, int]:
-    """Return size and time of a file: another, if it was written to."""
+    """Return size and time of a file, which change if it is written to."""
     status = os.fstat(descriptor)
     return status.st_size, status.st_mtime_ns
 

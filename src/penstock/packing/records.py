@@ -164,9 +164,10 @@ def pixel_strips(record: bytes, flags: int, height: int, width: int) -> Iterator
     rows = max(1, min(height, _STRIP_BYTES // (3 * width)))
     wanted, found = 3 * height * width, 0
     while found < wanted:
-        strip = read(min(3 * width * rows, wanted - found))
+        expected = min(3 * width * rows, wanted - found)
+        strip = read(expected)
         found += len(strip)
-        is_short = not strip or len(strip) % (3 * width)
+        is_short = len(strip) < expected
         # A longer stream is found out without being inflated.
         if is_short or (found == wanted and read(1)):
             found += 0 if is_short else 1
@@ -191,12 +192,17 @@ def _inflate(record: bytes) -> Callable[[int], bytes]:
 
 def as_png(image: PIL.Image.Image, orientation: int) -> bytes:
     """Return an image as a PNG file."""
+    file = io.BytesIO()
+    image.save(file, "PNG", exif=exif_of(orientation))
+    return file.getvalue()
+
+
+def exif_of(orientation: int) -> PIL.Image.Exif:
+    """Return EXIF data that says how an image is turned; empty if it is upright."""
     exif = PIL.Image.Exif()
     if orientation != 1:
         exif[_EXIF_ORIENTATION] = orientation
-    file = io.BytesIO()
-    image.save(file, "PNG", exif=exif)
-    return file.getvalue()
+    return exif
 
 
 def orientation_of(image: PIL.Image.Image) -> int:

@@ -1,4 +1,4 @@
-"""Smaller images on request: shorter sides, or JPEG quality. Lossy, so never unasked.
+"""Smaller images on request: shorter sides, or JPEG quality. Lossy, so never by default.
 
 Boxes, keypoints and masks shrink with their image.
 """
@@ -17,7 +17,7 @@ import PIL.Image
 from penstock.errors import PackError
 from penstock.geometry import Size
 from penstock.packing.mask_runs import are_runs, each_mask, encode_runs, read_header
-from penstock.packing.records import JPEG_START, as_png, opened, orientation_of
+from penstock.packing.records import JPEG_START, as_png, exif_of, opened, orientation_of
 
 DEFAULT_QUALITY = 90
 
@@ -74,9 +74,7 @@ def _file(
     if quality is None and not was_jpeg:
         return as_png(plain, orientation_of(image))
     kept = {name: image.info[name] for name in ("icc_profile",) if name in image.info}
-    exif = PIL.Image.Exif()
-    if orientation_of(image) != 1:
-        exif[0x0112] = orientation_of(image)
+    exif = exif_of(orientation_of(image))
     file = io.BytesIO()
     plain.save(file, "JPEG", quality=quality or DEFAULT_QUALITY, exif=exif, **kept)
     return file.getvalue()

@@ -142,8 +142,8 @@ def manifest_text(files: Sequence[PackFile]) -> str:
         }
         for file in files
     ]
-    told = {"format": _KIND[0], "version": _KIND[1], "shards": listed}
-    return json.dumps(told, indent=1) + "\n"
+    content = {"format": _KIND[0], "version": _KIND[1], "shards": listed}
+    return json.dumps(content, indent=1) + "\n"
 
 
 def open_packed(path: str | os.PathLike[str]) -> PackSet:
@@ -152,9 +152,9 @@ def open_packed(path: str | os.PathLike[str]) -> PackSet:
     if not os.path.isdir(text):
         return PackSet(text, [PackFile(text)])
     manifest = os.path.join(text, MANIFEST)
-    told = _read_manifest(manifest)
-    files = [PackFile(os.path.join(text, name)) for name in _listed_files(manifest, told)]
-    if told != manifest_text(files):
+    content = _read_manifest(manifest)
+    files = [PackFile(os.path.join(text, name)) for name in _listed_files(manifest, content)]
+    if content != manifest_text(files):
         raise PackError(
             f"{manifest}: does not match the shards beside it. "
             "One of them was replaced or damaged: copy the folder again, or repack."
@@ -183,9 +183,9 @@ def _read_manifest(manifest: str) -> str:
         raise PackError(f"{manifest}: not a manifest of shards ({error}).") from error
 
 
-def _listed_files(manifest: str, told: str) -> list[str]:
+def _listed_files(manifest: str, content: str) -> list[str]:
     try:
-        listed = json.loads(told)
+        listed = json.loads(content)
         kind = listed["format"], listed["version"]
         names = [str(shard["file"]) for shard in listed["shards"]] if kind == _KIND else []
     except (ValueError, KeyError, TypeError, RecursionError) as error:

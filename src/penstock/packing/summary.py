@@ -114,7 +114,7 @@ def _counts(counts: dict[str, int]) -> str:
 
 
 class Remarks:
-    """Collects them while samples go by."""
+    """Collects remarks, sample by sample."""
 
     def __init__(self, source: PackSource) -> None:
         self._source = source
@@ -122,11 +122,11 @@ class Remarks:
         self._counted = Findings()
         self._samples = 0
 
-    def note(self, item: PackItem, told: str) -> None:
+    def note(self, item: PackItem, warning: str) -> None:
         """Take one packed sample into account, and what Pillow said of its file."""
         self._samples += 1
-        if told:
-            self._counted.add(f"warned of by Pillow: {told}", item.name)
+        if warning:
+            self._counted.add(f"warned of by Pillow: {warning}", item.name)
         label: Any = item.columns.get("label")
         is_class = self._classes is not None and label is not None and np.ndim(label) == 0
         if is_class and not 0 <= label < self._classes:

@@ -1,8 +1,8 @@
 """`unpack`: the original files back, as a folder or as a WebDataset tar.
 
 Files go below the target, and no two samples to one file. A name that no file can have is refused
-when it is packed. All others can be unpacked, under another name where it must be so: an ending is
-added to an image of which only the pixels are kept, and names that meet get a number.
+when it is packed. All others can be unpacked, if necessary under another name: an ending is added
+to an image of which only the pixels are kept, and one of two equal names gets a number.
 """
 
 from __future__ import annotations
@@ -94,7 +94,7 @@ def unpack(
     if format not in FORMATS:
         raise PackError(f"format: must be one of {', '.join(FORMATS)}, got {format!r}.")
     data, path = open_packed(packed), os.fspath(target)
-    if format == "tar" or not _is_empty_folder(path):
+    if format == "tar" or not os.path.isdir(path) or os.listdir(path):
         _check_free(path)
     with data.watched():
         names = UnpackedNames(data, (COLUMNS_FILE,)) if format == "folder" else None
@@ -124,10 +124,6 @@ def unpack(
 def _check_free(path: str) -> None:
     if os.path.lexists(path):
         raise PackError(f"{path}: exists already. Give a name that does not, or an empty folder.")
-
-
-def _is_empty_folder(path: str) -> bool:
-    return os.path.isdir(path) and not os.listdir(path)
 
 
 @dataclass(frozen=True, slots=True)
@@ -231,7 +227,7 @@ def _what_is_wrong(name: str) -> str | None:
 
 
 def unpacked_name(file: PackFile, index: int) -> str:
-    """Return where `unpack` puts a sample, unless another is there; PackError if it leads out.
+    """Return where `unpack` puts a sample, if no other is there; PackError if it is outside.
 
     The ending follows the content if that is no longer the original's.
     """

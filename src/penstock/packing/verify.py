@@ -171,7 +171,7 @@ def _check_masks(file: PackFile, index: int) -> None:
             found = Size(*read_label_map(masks).shape)
     except DecodeError as error:
         raise PackError(f"sample {index:,} ({file.name(index)}): {error}.") from error
-    # In the PNGs of earlier files the masks of objects stand one above the other.
+    # In the PNGs of earlier files, the masks of objects are stacked vertically.
     if found.width != width or height < 1 or found.height % height:
         raise PackError(
             f"sample {index:,} ({file.name(index)}): masks of {found.height}x{found.width} "

@@ -7,8 +7,9 @@ from enum import Enum
 import numpy as np
 import numpy.typing as npt
 
+from penstock._core import Effect
 from penstock.geometry import Bools, Ints
-from penstock.transforms.effects import Effect, EffectMove
+from penstock.transforms.effects import EffectMove
 
 
 class Access(Enum):
@@ -58,13 +59,14 @@ def reach(move: EffectMove) -> tuple[Ints, Ints]:
     """How many pixels to each side an effect looks, across and down; 0 for those that do not."""
     blurs = move.effect == Effect.GAUSSIAN_BLUR
     sharpens = (move.effect == Effect.SHARPNESS).astype(np.int64)
-    width, height = move.numbers[:, 0].astype(np.int64), move.numbers[:, 1].astype(np.int64)
+    width = move.values(Effect.GAUSSIAN_BLUR, "kernel_width").astype(np.int64)
+    height = move.values(Effect.GAUSSIAN_BLUR, "kernel_height").astype(np.int64)
     return sharpens + blurs * (width // 2), sharpens + blurs * (height // 2)
 
 
 def _table_of(kinds: tuple[Access, ...]) -> npt.NDArray[np.bool_]:
     if kinds not in _TABLES:
-        _TABLES[kinds] = np.array([ACCESS[effect] in kinds for effect in Effect])
+        _TABLES[kinds] = np.array([ACCESS[Effect(number)] in kinds for number in range(len(ACCESS))])
     return _TABLES[kinds]
 
 

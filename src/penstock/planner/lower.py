@@ -3,58 +3,52 @@
 A step pads, crops, resizes, takes a window and mirrors, in that order. Moves are fitted into as few
 steps as give the same bytes, for each sample on its own:
 
-- a crop shrinks the box, or the window once there is a resize; behind a mirror it is mirrored;
-- a resize to the same size is nothing; one behind another resize, or behind a mirror (Pillow's
+- a crop shrinks the box, or the window once there is a resize; after a mirror it is mirrored;
+- a resize to the same size is nothing; one after another resize, or after a mirror (Pillow's
   rounding is not mirror-symmetric), starts a new step;
 - mirrors cancel out;
 - a border starts a new step unless nothing has happened in the present one;
 - an effect on pixels follows a step, which it ends.
+
+`choose_dct_scale` then decides which photos may be decoded at a reduced size.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
-from enum import IntEnum
+from dataclasses import dataclass, replace
 
 import numpy as np
 import numpy.typing as npt
 
-from penstock._core import Programs
+from penstock._core import FINISHED, Effect, Programs, StepColumn
 from penstock.geometry import Bools, Ints, Sizes
-from penstock.planner.lower_effects import FINISHED, EffectList, Effects
 from penstock.planner.pillow_order import vertical_first
-from penstock.transforms.effects import Effect, EffectMove
+from penstock.transforms.arguments import InterpolationMode
+from penstock.transforms.effects import EffectMove, no_numbers
 from penstock.transforms.moves import CropMove, FlipMove, Move, PadMove, ResizeMove
 
-
-class Column(IntEnum):
-    """The fields of a step, as in cpp/engine/program.h."""
-
-    PAD_LEFT = 0
-    PAD_TOP = 1
-    PAD_RIGHT = 2
-    PAD_BOTTOM = 3
-    PAD_MODE = 4
-    PAD_FILL = 5
-    CROP_TOP = 6
-    CROP_LEFT = 7
-    CROP_HEIGHT = 8
-    CROP_WIDTH = 9
-    RESIZE_HEIGHT = 10
-    RESIZE_WIDTH = 11
-    FILTER = 12
-    VERTICAL_FIRST = 13
-    WINDOW_TOP = 14
-    WINDOW_LEFT = 15
-    WINDOW_HEIGHT = 16
-    WINDOW_WIDTH = 17
-    FLIP_HORIZONTAL = 18
-    FLIP_VERTICAL = 19
-    DCT_SCALE = 20
-
-
 NO_RESIZE = -1
+
+# The scales at which a JPEG may be decoded, beside 1.
+_SCALES = (2, 4, 8)
+
+# How far the resize must still reduce the reduced photo: its filter then spans enough pixels to
+# have nearly the same shape. At 1 errors are three times as large, at 3 a quarter of the gain is
+# lost.
+_SPARE = 2
+
+# Box takes each pixel as a whole or not at all, and nearest takes single pixels, so both would
+# show what a reduced photo lacks.
+_SMOOTH = [
+    mode.pillow_filter
+    for mode in (
+        InterpolationMode.BILINEAR,
+        InterpolationMode.HAMMING,
+        InterpolationMode.BICUBIC,
+        InterpolationMode.LANCZOS,
+    )
+]
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,71 +104,71 @@ class _Builder:
     def __init__(self, sizes: Sizes, most_steps: int) -> None:
         self._step = _identity(sizes)
         self._touched = np.zeros(len(sizes), dtype=np.bool_)  # padded, cropped or resized
-        self._complete = np.zeros((len(sizes), most_steps, len(Column)), dtype=np.int32)
+        self._complete = np.zeros((len(sizes), most_steps, len(StepColumn)), dtype=np.int32)
         self._counts = np.zeros(len(sizes), dtype=np.int64)
-        self._effects = EffectList(len(sizes))
+        self._effects = _EffectList(len(sizes))
 
     def pad(self, move: PadMove) -> None:
         padded = (move.left | move.top | move.right | move.bottom) != 0
         self._start_new_step(padded & (self._touched | self._is_flipped()))
         self._touched |= padded
         step = self._step
-        step[Column.PAD_LEFT] += move.left
-        step[Column.PAD_TOP] += move.top
-        step[Column.PAD_RIGHT] += move.right
-        step[Column.PAD_BOTTOM] += move.bottom
+        step[StepColumn.PAD_LEFT] += move.left
+        step[StepColumn.PAD_TOP] += move.top
+        step[StepColumn.PAD_RIGHT] += move.right
+        step[StepColumn.PAD_BOTTOM] += move.bottom
         red, green, blue = move.fill
-        step[Column.PAD_MODE, padded] = move.mode
-        step[Column.PAD_FILL, padded] = red | green << 8 | blue << 16
-        height = step[Column.WINDOW_HEIGHT] + move.top + move.bottom
-        width = step[Column.WINDOW_WIDTH] + move.left + move.right
+        step[StepColumn.PAD_MODE, padded] = move.mode
+        step[StepColumn.PAD_FILL, padded] = red | green << 8 | blue << 16
+        height = step[StepColumn.WINDOW_HEIGHT] + move.top + move.bottom
+        width = step[StepColumn.WINDOW_WIDTH] + move.left + move.right
         self._set_box(padded, height, width)
 
     def crop(self, move: CropMove) -> None:
         step = self._step
         self._touched |= self._changes_size(move)
         top = np.where(
-            step[Column.FLIP_VERTICAL],
-            step[Column.WINDOW_HEIGHT] - move.top - move.height,
+            step[StepColumn.FLIP_VERTICAL],
+            step[StepColumn.WINDOW_HEIGHT] - move.top - move.height,
             move.top,
         )
         left = np.where(
-            step[Column.FLIP_HORIZONTAL],
-            step[Column.WINDOW_WIDTH] - move.left - move.width,
+            step[StepColumn.FLIP_HORIZONTAL],
+            step[StepColumn.WINDOW_WIDTH] - move.left - move.width,
             move.left,
         )
-        resized = step[Column.FILTER] != NO_RESIZE
-        step[Column.WINDOW_TOP] += top * resized
-        step[Column.WINDOW_LEFT] += left * resized
-        step[Column.WINDOW_HEIGHT] = move.height
-        step[Column.WINDOW_WIDTH] = move.width
+        resized = step[StepColumn.FILTER] != NO_RESIZE
+        step[StepColumn.WINDOW_TOP] += top * resized
+        step[StepColumn.WINDOW_LEFT] += left * resized
+        step[StepColumn.WINDOW_HEIGHT] = move.height
+        step[StepColumn.WINDOW_WIDTH] = move.width
         unresized = ~resized
-        step[Column.CROP_TOP] += top * unresized
-        step[Column.CROP_LEFT] += left * unresized
+        step[StepColumn.CROP_TOP] += top * unresized
+        step[StepColumn.CROP_LEFT] += left * unresized
         self._set_box(unresized, move.height, move.width)
 
     def resize(self, move: ResizeMove) -> None:
         step = self._step
         resized = self._changes_size(move)
-        taken = (step[Column.FILTER] != NO_RESIZE) | self._is_flipped()
+        taken = (step[StepColumn.FILTER] != NO_RESIZE) | self._is_flipped()
         self._start_new_step(resized & taken)
         self._touched |= resized
         order = vertical_first(
-            step[Column.CROP_HEIGHT], step[Column.CROP_WIDTH], move.height, move.width
+            step[StepColumn.CROP_HEIGHT], step[StepColumn.CROP_WIDTH], move.height, move.width
         )
-        step[Column.FILTER, resized] = move.filter
-        np.copyto(step[Column.VERTICAL_FIRST], order, where=resized)
+        step[StepColumn.FILTER, resized] = move.filter
+        np.copyto(step[StepColumn.VERTICAL_FIRST], order, where=resized)
         for column, side in (
-            (Column.RESIZE_HEIGHT, move.height),
-            (Column.RESIZE_WIDTH, move.width),
-            (Column.WINDOW_HEIGHT, move.height),
-            (Column.WINDOW_WIDTH, move.width),
+            (StepColumn.RESIZE_HEIGHT, move.height),
+            (StepColumn.RESIZE_WIDTH, move.width),
+            (StepColumn.WINDOW_HEIGHT, move.height),
+            (StepColumn.WINDOW_WIDTH, move.width),
         ):
             np.copyto(step[column], side, where=resized)
 
     def flip(self, move: FlipMove) -> None:
-        self._step[Column.FLIP_HORIZONTAL] ^= move.horizontal
-        self._step[Column.FLIP_VERTICAL] ^= move.vertical
+        self._step[StepColumn.FLIP_HORIZONTAL] ^= move.horizontal
+        self._step[StepColumn.FLIP_VERTICAL] ^= move.vertical
 
     def effect(self, move: EffectMove) -> None:
         present = move.effect != Effect.NONE
@@ -201,25 +195,26 @@ class _Builder:
 
     def _is_flipped(self) -> Bools:
         return np.asarray(
-            (self._step[Column.FLIP_HORIZONTAL] | self._step[Column.FLIP_VERTICAL]) != 0
+            (self._step[StepColumn.FLIP_HORIZONTAL] | self._step[StepColumn.FLIP_VERTICAL]) != 0
         )
 
     def _changes_size(self, move: CropMove | ResizeMove) -> Bools:
         step = self._step
         return np.asarray(
-            (move.height != step[Column.WINDOW_HEIGHT]) | (move.width != step[Column.WINDOW_WIDTH])
+            (move.height != step[StepColumn.WINDOW_HEIGHT])
+            | (move.width != step[StepColumn.WINDOW_WIDTH])
         )
 
     def _present_sizes(self) -> Sizes:
         return Sizes(
-            self._step[Column.WINDOW_HEIGHT].copy(), self._step[Column.WINDOW_WIDTH].copy()
+            self._step[StepColumn.WINDOW_HEIGHT].copy(), self._step[StepColumn.WINDOW_WIDTH].copy()
         )
 
     def _set_box(self, where: Bools, height: Ints, width: Ints) -> None:
         """Make box, resized size and window agree, for samples without a resize."""
-        for column in (Column.CROP_HEIGHT, Column.RESIZE_HEIGHT, Column.WINDOW_HEIGHT):
+        for column in (StepColumn.CROP_HEIGHT, StepColumn.RESIZE_HEIGHT, StepColumn.WINDOW_HEIGHT):
             np.copyto(self._step[column], height, where=where)
-        for column in (Column.CROP_WIDTH, Column.RESIZE_WIDTH, Column.WINDOW_WIDTH):
+        for column in (StepColumn.CROP_WIDTH, StepColumn.RESIZE_WIDTH, StepColumn.WINDOW_WIDTH):
             np.copyto(self._step[column], width, where=where)
 
     def _start_new_step(self, where: Bools) -> None:
@@ -236,9 +231,87 @@ class _Builder:
 
 def _identity(sizes: Sizes) -> Ints:
     """Steps that change nothing: (columns, samples)."""
-    step = np.zeros((len(Column), len(sizes)), dtype=np.int64)
-    step[[Column.CROP_HEIGHT, Column.RESIZE_HEIGHT, Column.WINDOW_HEIGHT]] = sizes.height
-    step[[Column.CROP_WIDTH, Column.RESIZE_WIDTH, Column.WINDOW_WIDTH]] = sizes.width
-    step[Column.FILTER] = NO_RESIZE
-    step[Column.DCT_SCALE] = 1
+    step = np.zeros((len(StepColumn), len(sizes)), dtype=np.int64)
+    step[[StepColumn.CROP_HEIGHT, StepColumn.RESIZE_HEIGHT, StepColumn.WINDOW_HEIGHT]] = (
+        sizes.height
+    )
+    step[[StepColumn.CROP_WIDTH, StepColumn.RESIZE_WIDTH, StepColumn.WINDOW_WIDTH]] = sizes.width
+    step[StepColumn.FILTER] = NO_RESIZE
+    step[StepColumn.DCT_SCALE] = 1
     return step
+
+
+@dataclass(frozen=True, slots=True)
+class Effects:
+    """The effects of a batch, sample by sample, each in the order in which they are done."""
+
+    heads: npt.NDArray[np.int32]  # (effects, 4): effect, step that it follows, height, width
+    numbers: npt.NDArray[np.float64]  # (effects, room for parameters)
+    counts: npt.NDArray[np.int32]  # how many of them belong to each sample
+
+    def pick(self, samples: Bools | Ints) -> Effects:
+        """The effects of some of the samples, by a mask or by rows."""
+        counts = self.counts[samples]
+        if not len(self.heads):
+            return Effects(self.heads, self.numbers, counts)
+        starts = (np.cumsum(self.counts) - self.counts)[samples]
+        before = np.cumsum(counts) - counts
+        chosen = np.arange(counts.sum()) + np.repeat(starts - before, counts)
+        return Effects(self.heads[chosen], self.numbers[chosen], counts)
+
+
+class _EffectList:
+    """Collects effects move by move."""
+
+    def __init__(self, samples: int) -> None:
+        self._samples = samples
+        self._rows: list[Ints] = []
+        self._heads: list[Ints] = []
+        self._numbers: list[npt.NDArray[np.float64]] = []
+
+    def add(self, move: EffectMove, present: Bools, after_steps: Ints) -> None:
+        """Append the effects of the samples where there is one."""
+        rows = np.flatnonzero(present)
+        if not len(rows):
+            return
+        heads = np.stack([move.effect, after_steps, move.height, move.width], axis=1)
+        self._rows.append(rows)
+        self._heads.append(heads[rows])
+        self._numbers.append(move.numbers[rows])
+
+    def finish(self) -> Effects:
+        """Sort by sample, keeping the order within each."""
+        if not self._rows:
+            nothing = np.zeros((0, 4), dtype=np.int32)
+            counts = np.zeros(self._samples, dtype=np.int32)
+            return Effects(nothing, no_numbers(0), counts)
+        rows = np.concatenate(self._rows)
+        order = np.argsort(rows, kind="stable")
+        return Effects(
+            np.concatenate(self._heads)[order].astype(np.int32),
+            np.concatenate(self._numbers)[order],
+            np.bincount(rows, minlength=self._samples).astype(np.int32),
+        )
+
+
+def choose_dct_scale(steps: Steps) -> Steps:
+    """The same steps, with the largest scale that each sample's first resize leaves room for.
+
+    This is fidelity="fast". A JPEG holds 8x8 blocks of frequencies. Leaving out the upper ones
+    gives the image at 1/2, 1/4 or 1/8 of its size for less work, and the resize that follows has
+    fewer pixels to go through. If that resize still reduces far enough, it would have smoothed
+    away nearly everything that is missing.
+    """
+    table = steps.table.copy()
+    first = table[:, 0]
+    padding = first[
+        :, [StepColumn.PAD_LEFT, StepColumn.PAD_TOP, StepColumn.PAD_RIGHT, StepColumn.PAD_BOTTOM]
+    ]
+    usable = np.isin(first[:, StepColumn.FILTER], _SMOOTH) & ~padding.any(axis=1)
+    reduction = np.minimum(
+        first[:, StepColumn.CROP_HEIGHT] / first[:, StepColumn.RESIZE_HEIGHT],
+        first[:, StepColumn.CROP_WIDTH] / first[:, StepColumn.RESIZE_WIDTH],
+    )
+    for scale in _SCALES:
+        first[usable & (reduction >= scale * _SPARE), StepColumn.DCT_SCALE] = scale
+    return replace(steps, table=table)

@@ -8,6 +8,7 @@ from typing import Generic, TypeVar
 import numpy as np
 from PIL.Image import Image
 
+from penstock._core import Element
 from penstock.errors import TransformError
 from penstock.geometry import Ints, Sizes
 from penstock.rng import MAX_STREAMS, Draws
@@ -20,7 +21,7 @@ from penstock.transforms.moves import Move, out_sizes
 from penstock.transforms.op import BoxOp, ImageOp, TargetOp
 from penstock.transforms.python_step import Pixels, PythonStep
 from penstock.transforms.targets import Targets
-from penstock.transforms.values import Element, FinalOp, FinalSpec, ToDtype, reduce_final
+from penstock.transforms.values import FinalOp, FinalSpec, ToDtype, reduce_final
 
 OpT_co = TypeVar("OpT_co", bound="ImageOp | PythonStep", covariant=True)
 
@@ -35,7 +36,7 @@ class Node(Generic[OpT_co]):
 
 @dataclass(frozen=True, slots=True)
 class Segment:
-    """Ops that the core does in one go, then perhaps a function of the user's."""
+    """Ops that the core runs in one go, then perhaps one of the user's own functions."""
 
     ops: tuple[Node[ImageOp], ...]
     python: Node[PythonStep] | None = None
@@ -48,7 +49,7 @@ class Segment:
     def sample_targets(
         self, seed: int, epoch: int, samples: Ints, sizes: Sizes, targets: Targets | None
     ) -> tuple[tuple[Move, ...], Targets | None]:
-        """Draw the moves, and move along what the samples carry, a row of `targets` each."""
+        """Draw the moves, and apply them to `targets`, which have one row per sample."""
         moves: tuple[Move, ...] = ()
         for node in self.ops:
             draws = Draws(seed, epoch, samples, node.stream)
@@ -75,7 +76,7 @@ class Segment:
         return self.python.op.apply(image, rng, step=self.python.stream + 1)
 
     def call_python_on_array(self, pixels: Pixels, *, seed: int, epoch: int, sample: int) -> Pixels:
-        """The same from an array, which may be changed, to another."""
+        """The same for an array, which may be changed; returns an array."""
         if self.python is None:
             return pixels
         rng = _generator(self.python, seed, epoch, sample)
@@ -121,7 +122,7 @@ def as_written(transform: object | None) -> Plan:
     form = Form()
     for position, op in enumerate(ops):
         if isinstance(op, ToDtype) and op.element == Element.UINT8 and not final:
-            continue  # what images are anyway
+            continue  # images are in that form anyway
         form.follow(position, op)
         if isinstance(op, Conversion):
             continue

@@ -1,11 +1,12 @@
-"""The oracle of effects: each one on a Pillow image, by the calls torchvision makes of Pillow.
+"""The oracle of effects: each one on a Pillow image, by the Pillow calls that torchvision makes.
 
 Where torchvision has no way through Pillow (blur, elastic, noise) the arithmetic is spelled out in
-`reference_filters`.
+`penstock.reference.filters`. Each function takes the effect's parameters by name.
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from typing import Any
 
@@ -13,23 +14,34 @@ import numpy as np
 import numpy.typing as npt
 from PIL import Image, ImageEnhance, ImageOps
 
-from penstock.geometry import Size
-from penstock.reference.filters import add_noise, bend, blur, normal_numbers
-from penstock.transforms.effects import Effect
+from penstock._core import Effect
+from penstock.errors import CoreError
+from penstock.geometry import Floats, Size
+from penstock.reference.filters import (
+    add_noise,
+    blur,
+    displace,
+    elastic_displacements,
+    normal_numbers,
+)
 
-Numbers = list[float]
+Parameters = dict[str, Any]  # of an effect, by name: see penstock.transforms.effects
 Pixels = npt.NDArray[np.uint8]
 
 
-def apply_effect(image: Image.Image, effect: Effect, numbers: Numbers, size: Size) -> Image.Image:
+def apply_effect(
+    image: Image.Image, effect: Effect, parameters: Parameters, size: Size
+) -> Image.Image:
     """One effect on one image, which has `size` afterwards; the mixing ones are in `Mix`."""
     if effect == Effect.NONE:
         return image
     if effect in _TRANSFORMS:
-        return _warp(image, effect, numbers, size)
+        return _warp(image, _TRANSFORMS[effect], size, **parameters)
     if effect in ON_ARRAYS:
-        return Image.fromarray(ON_ARRAYS[effect](np.asarray(image), numbers))
-    return _ON_IMAGES[effect](image, numbers)
+        return Image.fromarray(ON_ARRAYS[effect](np.asarray(image), **parameters))
+    if effect in _ON_IMAGES:
+        return _ON_IMAGES[effect](image, **parameters)
+    raise CoreError(f"{effect.name}: this effect has no reference. Add it to reference/effects.py.")
 
 
 class Mix:
@@ -41,7 +53,7 @@ class Mix:
         self._remembered = np.zeros((1, 1, 3), dtype=np.uint8)
         self._sum = np.zeros(0, dtype=np.float32)
 
-    def apply(self, pixels: Pixels, effect: Effect, weight: float) -> Pixels:
+    def apply(self, pixels: Pixels, effect: Effect, weight: float = 0.0) -> Pixels:
         """The sum is float32; at the end its fractions are cut off."""
         if effect == Effect.MIX_END:
             return self._sum.astype(np.uint8)
@@ -60,87 +72,121 @@ def unpack_colour(packed: float) -> tuple[int, int, int]:
 
 
 _TRANSFORMS = {
-    Effect.AFFINE: (Image.Transform.AFFINE, 6),
-    Effect.PERSPECTIVE: (Image.Transform.PERSPECTIVE, 8),
+    Effect.AFFINE: Image.Transform.AFFINE,
+    Effect.PERSPECTIVE: Image.Transform.PERSPECTIVE,
 }
 
 
-def _warp(image: Image.Image, effect: Effect, numbers: Numbers, size: Size) -> Image.Image:
-    method, count = _TRANSFORMS[effect]
+def _warp(
+    image: Image.Image,
+    method: Image.Transform,
+    size: Size,
+    matrix: list[float],
+    filter: float,
+    fill: float,
+) -> Image.Image:
     return image.transform(
         (size.width, size.height),
         method,
-        numbers[:count],
-        Image.Resampling(int(numbers[count])),
-        fillcolor=unpack_colour(numbers[count + 1]),
+        matrix,
+        Image.Resampling(int(filter)),
+        fillcolor=unpack_colour(fill),
     )
 
 
-def _turn_hue(image: Image.Image, numbers: Numbers) -> Image.Image:
+def _turn_hue(image: Image.Image, factor: float) -> Image.Image:
     hue, saturation, value = image.convert("HSV").split()
-    turned = np.asarray(hue) + np.int32(numbers[0] * 255).astype(np.uint8)
+    turned = np.asarray(hue) + np.int32(factor * 255).astype(np.uint8)
     return Image.merge("HSV", (Image.fromarray(turned), saturation, value)).convert("RGB")
 
 
-def _posterize(image: Image.Image, numbers: Numbers) -> Image.Image:
+def _posterize(image: Image.Image, bits: float) -> Image.Image:
     """Pillow 13 refuses 0 bits, which older ones and torchvision's tensors take for black."""
-    bits = int(numbers[0])
-    return ImageOps.posterize(image, bits) if bits else image.point([0] * 768)
+    return ImageOps.posterize(image, int(bits)) if int(bits) else image.point([0] * 768)
 
 
-def _solarize_add(image: Image.Image, numbers: Numbers) -> Image.Image:
-    added, threshold = int(numbers[0]), numbers[1]
-    table = [min(255, value + added) if value < threshold else value for value in range(256)]
+def _solarize_add(image: Image.Image, amount: float, threshold: float) -> Image.Image:
+    table = [min(255, level + int(amount)) if level < threshold else level for level in range(256)]
     return image.point(table * 3)
 
 
-def _erase(pixels: Pixels, numbers: Numbers) -> Pixels:
+def _permute(pixels: Pixels, order: list[float]) -> Pixels:
+    return np.ascontiguousarray(pixels[:, :, [int(channel) for channel in order]])
+
+
+def _blur(
+    pixels: Pixels,
+    kernel_width: float,
+    kernel_height: float,
+    sigma_across: float,
+    sigma_down: float,
+    weights: list[float],
+) -> Pixels:
+    kernel = int(kernel_width), int(kernel_height)
+    return blur(pixels, kernel=kernel, sigma=(sigma_across, sigma_down), weights=weights)
+
+
+def _noise(pixels: Pixels, mean: float, sigma: float, clip: float, key: list[float]) -> Pixels:
+    return add_noise(pixels, mean, sigma, clip=bool(clip), key=(key[0], key[1]))
+
+
+def erased_values(
+    height: float, width: float, value: list[float], by_noise: float, key: list[float]
+) -> npt.NDArray[Any]:
+    """What ERASE writes into its rectangle, as (channels, height, width)."""
+    shape = (3, int(height), int(width))
+    if by_noise:
+        return normal_numbers((key[0], key[1]), math.prod(shape)).reshape(shape)
+    return np.broadcast_to(np.array(value)[:, None, None], shape)
+
+
+def _erase(pixels: Pixels, top: float, left: float, **rest: Any) -> Pixels:
     """Values are cut to whole numbers and come around at 256, as a tensor's would."""
-    top, left, height, width = (int(number) for number in numbers[:4])
-    values: npt.NDArray[Any] = np.array(numbers[4:7])
-    if numbers[7]:
-        noise = normal_numbers((numbers[8], numbers[9]), 3 * height * width)
-        values = noise.reshape(3, height, width).transpose(1, 2, 0)
+    values = erased_values(**rest).transpose(1, 2, 0)
+    height, width = values.shape[:2]
     erased: Pixels = pixels.copy()
-    erased[top : top + height, left : left + width] = values.astype(np.int64) & 255
+    region = slice(int(top), int(top) + height), slice(int(left), int(left) + width)
+    erased[region] = values.astype(np.int64) & 255
     return erased
 
 
-_ON_IMAGES: dict[Effect, Callable[[Image.Image, Numbers], Image.Image]] = {
-    Effect.BRIGHTNESS: lambda image, numbers: ImageEnhance.Brightness(image).enhance(numbers[0]),
-    Effect.CONTRAST: lambda image, numbers: ImageEnhance.Contrast(image).enhance(numbers[0]),
-    Effect.SATURATION: lambda image, numbers: ImageEnhance.Color(image).enhance(numbers[0]),
+def _bend(pixels: Pixels, filter: float, fill: float, **rest: Any) -> Pixels:
+    displacements = elastic_field(pixels.shape[:2], **rest)
+    return displace(pixels, displacements, int(filter), unpack_colour(fill))
+
+
+def elastic_field(
+    size: tuple[int, ...],
+    alpha_across: float,
+    alpha_down: float,
+    sigma_across: float,
+    sigma_down: float,
+    key: list[float],
+) -> tuple[Floats, Floats]:
+    """How far ELASTIC displaces each pixel of an image of `size`: across and down, in pixels."""
+    alpha, sigma = (alpha_across, alpha_down), (sigma_across, sigma_down)
+    return elastic_displacements(size, alpha, sigma, (key[0], key[1]))
+
+
+_ON_IMAGES: dict[Effect, Callable[..., Image.Image]] = {
+    Effect.BRIGHTNESS: lambda image, factor: ImageEnhance.Brightness(image).enhance(factor),
+    Effect.CONTRAST: lambda image, factor: ImageEnhance.Contrast(image).enhance(factor),
+    Effect.SATURATION: lambda image, factor: ImageEnhance.Color(image).enhance(factor),
     Effect.HUE: _turn_hue,
-    Effect.SHARPNESS: lambda image, numbers: ImageEnhance.Sharpness(image).enhance(numbers[0]),
+    Effect.SHARPNESS: lambda image, factor: ImageEnhance.Sharpness(image).enhance(factor),
     Effect.POSTERIZE: _posterize,
-    Effect.SOLARIZE: lambda image, numbers: ImageOps.solarize(image, numbers[0]),  # type: ignore[arg-type]
+    Effect.SOLARIZE: ImageOps.solarize,
     Effect.SOLARIZE_ADD: _solarize_add,
-    Effect.INVERT: lambda image, _: ImageOps.invert(image),
-    Effect.AUTOCONTRAST: lambda image, _: ImageOps.autocontrast(image),
-    Effect.EQUALIZE: lambda image, _: ImageOps.equalize(image),
-    Effect.GRAYSCALE: lambda image, _: image.convert("L").convert("RGB"),
+    Effect.INVERT: ImageOps.invert,
+    Effect.AUTOCONTRAST: ImageOps.autocontrast,
+    Effect.EQUALIZE: ImageOps.equalize,
+    Effect.GRAYSCALE: lambda image: image.convert("L").convert("RGB"),
 }
 
-ON_ARRAYS: dict[Effect, Callable[[Pixels, Numbers], Pixels]] = {
-    Effect.PERMUTE_CHANNELS: lambda pixels, numbers: np.ascontiguousarray(
-        pixels[:, :, [int(channel) for channel in numbers[:3]]]
-    ),
-    Effect.GAUSSIAN_BLUR: lambda pixels, numbers: blur(
-        pixels,
-        kernel=(int(numbers[0]), int(numbers[1])),
-        sigma=(numbers[2], numbers[3]),
-        weights=numbers[4:],
-    ),
-    Effect.GAUSSIAN_NOISE: lambda pixels, numbers: add_noise(
-        pixels, numbers[0], numbers[1], clip=bool(numbers[2]), key=(numbers[3], numbers[4])
-    ),
+ON_ARRAYS: dict[Effect, Callable[..., Pixels]] = {
+    Effect.PERMUTE_CHANNELS: _permute,
+    Effect.GAUSSIAN_BLUR: _blur,
+    Effect.GAUSSIAN_NOISE: _noise,
     Effect.ERASE: _erase,
-    Effect.ELASTIC: lambda pixels, numbers: bend(
-        pixels,
-        alpha=(numbers[0], numbers[1]),
-        sigma=(numbers[2], numbers[3]),
-        filter=int(numbers[4]),
-        fill=unpack_colour(numbers[5]),
-        key=(numbers[6], numbers[7]),
-    ),
+    Effect.ELASTIC: _bend,
 }

@@ -1,8 +1,8 @@
 """The oracle of blur, noise and elastic bending, in plain NumPy.
 
-torchvision computes these on float32 tensors. A blur is summed up as there; the others are computed
-in doubles: rounded to whole levels, the results are the same but for values that lie next to a
-half, which may come out one level apart.
+torchvision computes these on float32 tensors. A blur is summed up in the same way; the others are
+computed in doubles. Rounded to whole levels, the results are the same, except that values close to
+a half may differ by one level.
 """
 
 from __future__ import annotations
@@ -94,14 +94,6 @@ def normal_numbers(key: Key, count: int) -> npt.NDArray[np.float32]:
         numbers[:, pair] = length * np.cos(angle)
         numbers[:, pair + 1] = length * np.sin(angle)
     return numbers.ravel()[:count].astype(np.float32)
-
-
-def bend(
-    pixels: Pixels, alpha: Pair, sigma: Pair, filter: int, fill: tuple[int, int, int], key: Key
-) -> Pixels:
-    """Take every pixel from a place displaced by smooth noise made from `key`."""
-    displacements = elastic_displacements(pixels.shape[:2], alpha, sigma, key)
-    return displace(pixels, displacements, filter, fill)
 
 
 def elastic_displacements(

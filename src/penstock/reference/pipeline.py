@@ -12,15 +12,15 @@ import numpy as np
 import numpy.typing as npt
 from PIL import Image, ImageOps
 
+from penstock._core import Effect, Element, MixKind, PadMode, StepColumn
 from penstock.geometry import Ints, Size, Sizes
-from penstock.planner.lower import NO_RESIZE, Column
+from penstock.planner.lower import NO_RESIZE
 from penstock.planner.plan import Plan
-from penstock.reference.effects import Mix, apply_effect
-from penstock.reference.filters import normal_numbers
-from penstock.transforms.batch_op import Mixing, MixKind
-from penstock.transforms.effects import Effect, EffectMove
-from penstock.transforms.moves import CropMove, FlipMove, Move, PadMode, PadMove, ResizeMove
-from penstock.transforms.values import Element, FinalSpec, Layout
+from penstock.reference.effects import Mix, apply_effect, erased_values
+from penstock.transforms.batch_op import Mixing
+from penstock.transforms.effects import EffectMove
+from penstock.transforms.moves import CropMove, FlipMove, Move, PadMove, ResizeMove
+from penstock.transforms.values import FinalSpec, Layout
 
 Values = npt.NDArray[np.float32]
 
@@ -67,16 +67,16 @@ def run_steps_reference(table_row: npt.NDArray[np.int32], image: Image.Image) ->
     Pillow chooses the order of a resize's passes itself, so that column is not read.
     """
     for step in table_row.tolist():
-        fill = step[Column.PAD_FILL]
+        fill = step[StepColumn.PAD_FILL]
         colour = (fill & 255, fill >> 8 & 255, fill >> 16)
-        borders = step[Column.PAD_LEFT : Column.PAD_BOTTOM + 1]
-        image = _pad(image, borders, PadMode(step[Column.PAD_MODE]), colour)
-        image = _crop(image, *step[Column.CROP_TOP : Column.CROP_WIDTH + 1])
-        if step[Column.FILTER] != NO_RESIZE:
-            size = (step[Column.RESIZE_WIDTH], step[Column.RESIZE_HEIGHT])
-            image = image.resize(size, step[Column.FILTER])
-        image = _crop(image, *step[Column.WINDOW_TOP : Column.WINDOW_WIDTH + 1])
-        horizontal, vertical = step[Column.FLIP_HORIZONTAL], step[Column.FLIP_VERTICAL]
+        borders = step[StepColumn.PAD_LEFT : StepColumn.PAD_BOTTOM + 1]
+        image = _pad(image, borders, PadMode(step[StepColumn.PAD_MODE]), colour)
+        image = _crop(image, *step[StepColumn.CROP_TOP : StepColumn.CROP_WIDTH + 1])
+        if step[StepColumn.FILTER] != NO_RESIZE:
+            size = (step[StepColumn.RESIZE_WIDTH], step[StepColumn.RESIZE_HEIGHT])
+            image = image.resize(size, step[StepColumn.FILTER])
+        image = _crop(image, *step[StepColumn.WINDOW_TOP : StepColumn.WINDOW_WIDTH + 1])
+        horizontal, vertical = step[StepColumn.FLIP_HORIZONTAL], step[StepColumn.FLIP_VERTICAL]
         image = _flip(image, bool(horizontal), bool(vertical))
     return image
 
@@ -100,12 +100,10 @@ def erase_finished(
     """Erase a rectangle of a finished image by values rounded to its element type."""
     if move.effect[row] == Effect.NONE:
         return
-    numbers = move.numbers[row]
-    top, left, height, width = (int(number) for number in numbers[:4])
-    values = np.broadcast_to(numbers[4:7].astype(np.float32)[:, None, None], (3, height, width))
-    if numbers[7]:
-        noise = normal_numbers((numbers[8], numbers[9]), 3 * height * width)
-        values = noise.astype(np.float32).reshape(3, height, width)
+    parameters = move.parameters(row)
+    top, left = int(parameters.pop("top")), int(parameters.pop("left"))
+    values: npt.NDArray[Any] = erased_values(**parameters).astype(np.float32)
+    height, width = values.shape[1:]
     if finished.dtype == np.uint16:
         values = bfloat16_bits(np.ascontiguousarray(values))
     elif finished.dtype == np.uint8:
@@ -155,11 +153,11 @@ def bfloat16_bits(values: npt.NDArray[np.float32]) -> npt.NDArray[np.uint16]:
 
 def _apply_effect(image: Image.Image, move: EffectMove, row: int, mix: Mix) -> Image.Image:
     effect = Effect(move.effect[row])
-    numbers = move.numbers[row].tolist()
+    parameters = move.parameters(row)
     if effect in Mix.EFFECTS:
-        return Image.fromarray(mix.apply(np.asarray(image), effect, numbers[0]))
+        return Image.fromarray(mix.apply(np.asarray(image), effect, **parameters))
     size = Size(int(move.height[row]), int(move.width[row]))
-    return apply_effect(image, effect, numbers, size)
+    return apply_effect(image, effect, parameters, size)
 
 
 def _pad(

@@ -1,4 +1,4 @@
-"""Figures with bars: the rates of step, pipeline and both together; what each op costs an image."""
+"""Figures with bars: rates of step, pipeline and both together; what each op costs per image."""
 
 from __future__ import annotations
 
@@ -22,6 +22,7 @@ from penstock.report.figure import (
     bar_labels,
     layered,
     mark_long,
+    quantity,
     run_opacity,
     tooltip,
 )
@@ -61,13 +62,7 @@ def draw_throughput(runs: Sequence[Run]) -> Figure | None:
     place = {"y": category}
     if len(runs) > 1:
         place["yOffset"] = {"field": "run", "sort": [run.name for run in runs]}
-    length = {
-        "field": "rate",
-        "type": "quantitative",
-        "title": "images per second",
-        "scale": {"domain": [0, largest * ROOM or 1], "nice": False},
-        "axis": {"tickCount": 5, "labelOverlap": True, "labelSeparation": 8},
-    }
+    length = _length("rate", "images per second", largest, ticks=5)
     shown = tooltip(run="run", what="what", cores="cores", text="images/s", spread="range")
     bars = {
         "mark": {"type": "bar", "cornerRadiusEnd": 3},
@@ -81,8 +76,7 @@ def draw_throughput(runs: Sequence[Run]) -> Figure | None:
     }
     spread = {
         "mark": {"type": "rule", "color": INK, "opacity": 0.6},
-        "encoding": place
-        | {"x": {"field": "least", "type": "quantitative"}, "x2": {"field": "largest"}},
+        "encoding": place | {"x": quantity("least"), "x2": {"field": "largest"}},
     }
     labels = bar_labels(place, "least", "largest")
     return Figure(
@@ -95,6 +89,12 @@ def draw_throughput(runs: Sequence[Run]) -> Figure | None:
             Chart("", layered(rows, bars, spread, *labels, height=RATE_BAR_HEIGHT_PX * len(rows))),
         ),
     )
+
+
+def _length(field: str, title: str, largest: float, ticks: int) -> Spec:
+    scale = {"domain": [0, largest * ROOM or 1], "nice": False}
+    axis = {"tickCount": ticks, "labelOverlap": True, "labelSeparation": 8}
+    return quantity(field, title, scale=scale, axis=axis)
 
 
 def _rate_rows(run: Run, *, is_last: bool) -> Rows:
@@ -136,7 +136,7 @@ def _rate_row(what: str, rate: Rate, cores: str) -> dict[str, str | float]:
 
 
 def draw_op_costs(runs: Sequence[Run]) -> Figure | None:
-    """Return bars of the ops, dearest first, one chart a run on the same scale."""
+    """Return bars of the ops, costliest first; one chart per run, all on the same scale."""
     drawn = [run for run in runs if run.analysis.ops]
     if not drawn:
         return None
@@ -173,20 +173,14 @@ def _op_bars(ops: Sequence[OpCost], largest: float, colours: Mapping[str, str]) 
         "mark": {"type": "bar", "cornerRadiusEnd": 3},
         "encoding": place
         | {
-            "x": {
-                "field": "microseconds",
-                "type": "quantitative",
-                "title": "µs of CPU time an image",
-                "scale": {"domain": [0, largest * ROOM or 1], "nice": False},
-                "axis": {"tickCount": 4, "labelOverlap": True, "labelSeparation": 8},
-            },
+            "x": _length("microseconds", "µs of CPU time an image", largest, ticks=4),
             "color": {
                 "field": "runs_in",
                 "scale": {"domain": list(colours), "range": list(colours.values())},
                 "legend": None,
             },
             "tooltip": tooltip(
-                name="op", cost="µs an image", share="share", runs_in="runs in", note="note"
+                name="op", cost="µs per image", share="share", runs_in="runs in", note="note"
             ),
         },
     }
@@ -195,7 +189,7 @@ def _op_bars(ops: Sequence[OpCost], largest: float, colours: Mapping[str, str]) 
 
 
 def _places(ops: Sequence[OpCost]) -> Iterable[str]:
-    """Return where ops run, that of the dearest first."""
+    """Return the libraries in which ops run, that of the costliest op first."""
     ranked = sorted(ops, key=lambda op: -op.microseconds)
     return dict.fromkeys(op.runs_in for op in ranked)
 

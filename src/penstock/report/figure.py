@@ -30,7 +30,7 @@ MUTED = "var(--muted)"
 LONG = 0.5  # of the axis: a bar that a label fits into
 ROOM = 1.05  # of the longest bar
 NARROW_PX = 260  # a chart on a phone has less for its bars
-ONCE: Spec = {"values": [{}]}  # the data of a mark that stands for no row
+ONCE: Spec = {"values": [{}]}  # the data of a mark that is drawn once, for no row
 
 _CONFIG: Spec = {
     "background": None,
@@ -107,6 +107,11 @@ def is_on_cpu(analysis: Analysis) -> bool:
     return analysis.device.partition(":")[0] == "cpu"
 
 
+def quantity(field: str, title: str = "", **rest: Spec) -> Spec:
+    """Return the encoding of a field of numbers; `rest` is its scale and its axis."""
+    return {"field": field, "type": "quantitative"} | ({"title": title} if title else {}) | rest
+
+
 def tooltip(**titles: str) -> list[Spec]:
     """Return what hovering shows: fields that hold text already, with their titles."""
     return [
@@ -125,7 +130,7 @@ def run_opacity(runs: Sequence[Run]) -> Spec:
 def bar_labels(place: Spec, begin: str, end: str) -> list[Spec]:
     """Return layers of labels for rows with `label`, `short_label`, `is_long` and `on_bar`.
 
-    Inside a bar, labels end at the field `begin`, in the colour `on_bar`; behind it, they start
+    Inside a bar, labels end at the field `begin`, in the colour `on_bar`; beside it, they start
     at the field `end`.
     """
     inside = {"field": "on_bar", "type": "nominal", "scale": None}
@@ -149,5 +154,5 @@ def _layer(chosen: str, encoding: Spec, field: str, align: str) -> Spec:
     return {
         "transform": [{"filter": chosen}],
         "mark": {"type": "text", "align": align, "dx": gap, "tooltip": None},
-        "encoding": encoding | {"x": {"field": field, "type": "quantitative"}, "text": text},
+        "encoding": encoding | {"x": quantity(field), "text": text},
     }

@@ -55,7 +55,7 @@ OTHER_FIGURES = (draw_core_sweep, draw_layer_sweep, draw_utilisation, draw_steps
 
 
 def check_target(path: str | PathLike[str]) -> None:
-    """Raise if the folder for a report is missing: to be asked before measuring for minutes."""
+    """Raise if the folder for a report is missing; call this before measuring for minutes."""
     folder = dirname(abspath(path))
     if not isdir(folder):
         raise AnalysisError(

@@ -101,7 +101,7 @@ def _side(name: str, analysis: Analysis) -> Html:
 
 
 def _gain(before: Analysis, after: Analysis) -> Iterable[Html]:
-    """Yield what a change brought: of training, or of the loader where nothing real trained."""
+    """Yield the gain of a change: in training, or of the loader alone if nothing really trained."""
     banner = after.banner or before.banner
     if banner:
         yield element("p", banner, class_="banner", role="alert")
@@ -200,7 +200,7 @@ class Piece:
 
 
 def split_time(analysis: Analysis) -> list[Piece]:
-    """Return the pieces that are worth telling; none if nobody knows what was lost."""
+    """Return the pieces that are worth showing; none if it is not known what was lost."""
     if analysis.stall is None:
         return []
     stall = min(max(analysis.stall, 0.0), 1.0)

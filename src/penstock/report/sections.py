@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from statistics import median
 
 from penstock.report import wording
 from penstock.report.markup import Html, element, join
+from penstock.report.summary import errors_told
 from penstock.results.records import Advice, Analysis, Prediction, WhatIf
 
 NO_GAIN = 1.005  # what is less is no gain to speak of
@@ -54,7 +54,7 @@ def _card(advice: Advice) -> Html:
 
 
 def draw_what_ifs(what_ifs: Sequence[WhatIf], assumption: str = "") -> Html:
-    """Return changes that were thought through, as bars to compare."""
+    """Return predicted changes as bars to compare."""
     if not what_ifs:
         return Html()
     caption = "Predicted end to end; none of this was changed."
@@ -77,14 +77,11 @@ def draw_predictions(predictions: Sequence[Prediction]) -> Html:
     """Return every prediction beside what was measured."""
     if not predictions:
         return Html()
-    errors = [entry.error for entry in predictions if entry.error is not None]
+    checked, errors = errors_told(predictions)
     summary = "None of these could be checked on this machine."
-    if errors:
-        summary = (
-            f"{len(errors)} of {wording.count(len(predictions), 'prediction')} could be checked "
-            f"here: off by {wording.percent(median(errors))} in the median, "
-            f"{wording.percent(max(errors))} at worst."
-        )
+    if checked:
+        all_of_them = wording.count(len(predictions), "prediction")
+        summary = f"{checked} of {all_of_them} could be checked here: {errors}."
     rows = [
         [
             entry.what,

@@ -1,15 +1,17 @@
 """The few figures that sum an analysis up, for the page and the terminal alike.
 
-What is not a number, such as a rate of nothing in no time, is left out before anything is drawn.
+Figures that are not numbers (NaN), such as a rate of 0 / 0, are left out before drawing.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, fields, is_dataclass, replace
+from statistics import median
 from typing import Any
 
-from penstock.results.records import Analysis, CoreRate
+from penstock.report import wording
+from penstock.results.records import Analysis, CoreRate, Prediction
 
 BEYOND_MEASURE = 1e15  # sums and products below it stay finite
 
@@ -50,6 +52,15 @@ def loader_speed_up(before: Analysis, after: Analysis) -> float | None:
     return new.rate.median / old.rate.median
 
 
+def errors_told(predictions: Sequence[Prediction]) -> tuple[int, str]:
+    """Return how many predictions were checked, and in words how far they were off."""
+    errors = [entry.error for entry in predictions if entry.error is not None]
+    if not errors:
+        return 0, ""
+    middle, worst = wording.percent(median(errors)), wording.percent(max(errors))
+    return len(errors), f"off by {middle} in the median, {worst} at worst"
+
+
 def _asked_about(rates: Sequence[CoreRate]) -> CoreRate | None:
     measured = [rate for rate in rates if rate.is_measured]
     if measured:
@@ -58,7 +69,7 @@ def _asked_about(rates: Sequence[CoreRate]) -> CoreRate | None:
 
 
 def finite_parts(analysis: Analysis) -> Analysis:
-    """Return the analysis without the records that hold a figure which is no number."""
+    """Return the analysis without the records that hold a figure which is not a finite number."""
     changes: dict[str, Any] = {}
     for field in fields(analysis):
         value = getattr(analysis, field.name)

@@ -25,6 +25,7 @@ from penstock.report.figure import (
     accelerator_name,
     is_on_cpu,
     layered,
+    quantity,
     run_opacity,
     tooltip,
 )
@@ -85,7 +86,7 @@ def _draw(
     limit = runs[-1].analysis.synthetic
     rates = [point.rate.median for point in points if point.rate.median > 0]
     rates += [] if limit is None else [limit.median]
-    # A line that leaves the plot tells nothing; one that is squashed on the axis, neither.
+    # A line that leaves the plot says nothing, and neither does one squashed on the axis.
     is_wide = bool(rates) and min(rates) > 0 and max(rates) > LOGARITHMIC_OVER * min(rates)
     caption = "Solid lines were measured here."
     if not all(point.is_measured for point in points):
@@ -117,29 +118,17 @@ def _draw(
 
 
 def _x_axis(title: str, places: Sequence[int], *, is_logarithmic: bool) -> Spec:
-    axis: Spec = {
-        "field": "x",
-        "type": "quantitative",
-        "title": title,
-        "axis": {"values": list(places), "format": "d", "grid": False, "labelOverlap": True},
-        "scale": {"nice": False, "padding": 12},
-    }
-    if is_logarithmic and places[-1] >= LOGARITHMIC_FROM and places[0] > 0:
-        axis["scale"] |= {"type": "log", "base": 2}
-    else:
-        axis["scale"] |= {"zero": False}
-    return axis
+    is_far = is_logarithmic and places[-1] >= LOGARITHMIC_FROM and places[0] > 0
+    kind = {"type": "log", "base": 2} if is_far else {"zero": False}
+    axis = {"values": list(places), "format": "d", "grid": False, "labelOverlap": True}
+    return quantity("x", title, axis=axis, scale={"nice": False, "padding": 12} | kind)
 
 
 def _y_axis(domain: Sequence[float], *, is_logarithmic: bool) -> Spec:
-    scale: Spec = {"domain": list(domain), "nice": False}
-    return {
-        "field": "rate",
-        "type": "quantitative",
-        "title": "images per second",
-        "scale": scale | ({"type": "log"} if is_logarithmic else {}),
-        "axis": {"values": _ticks(*domain)} if is_logarithmic else {"tickCount": 5},
-    }
+    kind = {"type": "log"} if is_logarithmic else {}
+    scale = {"domain": list(domain), "nice": False} | kind
+    axis = {"values": _ticks(*domain)} if is_logarithmic else {"tickCount": 5}
+    return quantity("rate", "images per second", scale=scale, axis=axis)
 
 
 def _ticks(least: float, largest: float) -> list[float]:
@@ -172,11 +161,7 @@ def _spread(runs: Sequence[Run]) -> Spec:
     return {
         "transform": [{"filter": "datum.kind == 'measured'"}],
         "mark": {"type": "rule", "strokeWidth": 1.5, "clip": True},
-        "encoding": run_opacity(runs)
-        | {
-            "y": {"field": "least", "type": "quantitative"},
-            "y2": {"field": "largest"},
-        },
+        "encoding": run_opacity(runs) | {"y": quantity("least"), "y2": {"field": "largest"}},
     }
 
 
@@ -189,7 +174,7 @@ def _points(runs: Sequence[Run], kind: str, mark: Spec) -> Spec:
         "mark": {"type": "point", "size": 70, "strokeWidth": 2, "opacity": 1, "clip": True} | mark,
         "encoding": run_opacity(runs)
         | {
-            "y": {"field": "rate", "type": "quantitative"},
+            "y": quantity("rate"),
             "tooltip": shown if len(runs) > 1 else shown[1:],
         },
     }
@@ -240,7 +225,7 @@ def _kind(is_measured: bool) -> str:
 
 
 def named_predictions(runs: Sequence[Run]) -> list[Prediction]:
-    """Return the predictions of all runs, each told from those of the other."""
+    """Return the predictions of all runs, each with the name of its run."""
     return [
         replace(entry, what=f"{run.name}: {entry.what}" if run.name else entry.what)
         for run in runs
@@ -268,13 +253,12 @@ def draw_accuracy(runs: Sequence[Run]) -> Figure | None:
     domain = [min(rates) * 0.8, max(rates) * 1.25]
     ends = [{"measured": end, "predicted": end} for end in domain]
     x, y = (
-        {
-            "field": name,
-            "type": "quantitative",
-            "title": f"{name}, images per second",
-            "scale": {"type": "log", "domain": domain, "nice": False},
-            "axis": {"tickCount": 4, "format": "~s"},
-        }
+        quantity(
+            name,
+            f"{name}, images per second",
+            scale={"type": "log", "domain": domain, "nice": False},
+            axis={"tickCount": 4, "format": "~s"},
+        )
         for name in ("measured", "predicted")
     )
     diagonal = {

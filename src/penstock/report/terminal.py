@@ -1,17 +1,16 @@
-"""An analysis in a terminal: the verdict, bars in characters, the dearest ops, what to do."""
+"""An analysis in a terminal: the verdict, bars of characters, the costliest ops, what to do."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from statistics import median
 from typing import TYPE_CHECKING, Any
 
 from penstock.printable import printable_lines, safe_console
 from penstock.report import wording
 from penstock.report.figure import END_TO_END, PIPELINE, accelerator_name, is_on_cpu
 from penstock.report.opening import split_time
-from penstock.report.summary import finite_parts, headline, loader_speed_up, speed_up
-from penstock.results.records import Analysis, CoreRate, OpCost, Prediction
+from penstock.report.summary import errors_told, finite_parts, headline, loader_speed_up, speed_up
+from penstock.results.records import Analysis, CoreRate, OpCost
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -67,12 +66,14 @@ def _print(out: Console, analysis: Analysis, before: Analysis | None) -> None:
     if analysis.left_out:
         left_out = wording.listed(analysis.left_out)
         out.print(_text(f"left out for lack of time: {left_out}; --seconds gives more"))
-    if checked := _errors(analysis.predictions):
-        out.print(_text(f"\n{checked}", style="dim"))
+    checked, errors = errors_told(analysis.predictions)
+    if checked:
+        checks = wording.count(checked, "checked prediction")
+        out.print(_text(f"\n{checks}: {errors}", style="dim"))
 
 
 def _gains(before: Analysis, after: Analysis) -> Iterable[str]:
-    """Yield what a change brought; where nothing real trained, what was measured comes first."""
+    """Yield the gain of a change; if nothing really trained, what was measured comes first."""
     loader, training = loader_speed_up(before, after), speed_up(before, after)
     if after.is_emulated and loader is not None and training is not None:
         yield f"the loader alone: {wording.factor(loader)} the rate before"
@@ -154,15 +155,6 @@ def _advice(analysis: Analysis) -> Iterable[Any]:
         yield gain + _text(entry.title, style="bold") + why
         for line in entry.line.splitlines():
             yield _text(f"      {line}", style="cyan")
-
-
-def _errors(predictions: Sequence[Prediction]) -> str:
-    errors = [entry.error for entry in predictions if entry.error is not None]
-    if not errors:
-        return ""
-    checked = wording.count(len(errors), "checked prediction")
-    middle, worst = wording.percent(median(errors)), wording.percent(max(errors))
-    return f"{checked}: off by {middle} in the median, {worst} at worst"
 
 
 def _print_grid(out: Console, rows: Iterable[Sequence[Any]]) -> None:

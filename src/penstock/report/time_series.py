@@ -20,6 +20,7 @@ from penstock.report.figure import (
     Spec,
     is_on_cpu,
     layered,
+    quantity,
     tooltip,
 )
 from penstock.results.records import Analysis, Steps, Utilisation
@@ -33,7 +34,7 @@ WAITED_COLOUR = "var(--end-to-end)"
 
 
 def draw_utilisation(runs: Sequence[Run]) -> Figure | None:
-    """Return how busy the accelerator was, one chart a run."""
+    """Return how busy the accelerator was, one chart per run."""
     drawn = [(run, run.analysis.utilisation) for run in runs]
     charts = tuple(Chart(run.name, _busy(used)) for run, used in drawn if used and used.seconds)
     if not charts:
@@ -55,7 +56,7 @@ def draw_utilisation(runs: Sequence[Run]) -> Figure | None:
 
 
 def draw_steps(runs: Sequence[Run]) -> Figure | None:
-    """Return waiting and computing of every step, one chart a run on the same scale."""
+    """Return waiting and computing of every step, one chart per run, all on the same scale."""
     drawn = [(run, run.analysis.steps) for run in runs]
     series = [(run, _step_rows(steps)) for run, steps in drawn if steps and steps.waited]
     if not series:
@@ -95,20 +96,10 @@ def _busy(used: Utilisation) -> Spec:
         }
         for (begin, end), share in zip(pairwise((0.0, *thinned.seconds)), thinned.busy, strict=True)
     ]
-    x = {
-        "field": "begin",
-        "type": "quantitative",
-        "title": "seconds",
-        "scale": {"nice": False},
-        "axis": {"grid": False, "tickCount": 6},
-    }
-    y = {
-        "field": "busy",
-        "type": "quantitative",
-        "title": "busy",
-        "scale": {"domain": [0, 1]},
-        "axis": {"format": ".0%", "tickCount": 5},
-    }
+    over = {"grid": False, "tickCount": 6}
+    x = quantity("begin", "seconds", scale={"nice": False}, axis=over)
+    shares = {"format": ".0%", "tickCount": 5}
+    y = quantity("busy", "busy", scale={"domain": [0, 1]}, axis=shares)
     bars = {
         # The stroke closes the seams between neighbours.
         "mark": {"type": "rect", "color": BUSY_COLOUR, "stroke": BUSY_COLOUR, "strokeWidth": 0.7},
@@ -148,24 +139,11 @@ def _step_rows(steps: Steps) -> Rows:
 
 
 def _stack(rows: Rows, ceiling: float) -> Spec:
-    x = {
-        "field": "begin",
-        "type": "quantitative",
-        "title": "step",
-        "scale": {"nice": False, "zero": False},
-        "axis": {"grid": False, "tickCount": 6, "tickMinStep": 1, "format": ",d"},
-    }
-    y = {
-        "field": "top",
-        "type": "quantitative",
-        "title": "ms",
-        "scale": {"domain": [0, ceiling or 1], "nice": True},
-        "axis": {"tickCount": 5},
-    }
-    scale = {
-        "domain": [COMPUTED, WAITED],
-        "range": [COMPUTED_COLOUR, WAITED_COLOUR],
-    }
+    steps = {"grid": False, "tickCount": 6, "tickMinStep": 1, "format": ",d"}
+    x = quantity("begin", "step", scale={"nice": False, "zero": False}, axis=steps)
+    heights = {"domain": [0, ceiling or 1], "nice": True}
+    y = quantity("top", "ms", scale=heights, axis={"tickCount": 5})
+    scale = {"domain": [COMPUTED, WAITED], "range": [COMPUTED_COLOUR, WAITED_COLOUR]}
     shared = {
         "x": x,
         "x2": {"field": "end"},
@@ -190,7 +168,7 @@ def _stack(rows: Rows, ceiling: float) -> Spec:
 
 
 def chunks(count: int, most: int) -> list[slice]:
-    """Return at most `most` slices of equal length, but for the last, that cover `count` values."""
+    """Return at most `most` slices over `count` values; all but the last have equal length."""
     size = -(-count // most)
     return [slice(at, min(at + size, count)) for at in range(0, count, size)] if count else []
 

@@ -25,7 +25,7 @@ def rate(images_per_s: float) -> str:
 
 
 def microseconds(value: float) -> str:
-    """Return a time; what is less than one is not told more precisely."""
+    """Return a time; below one microsecond it is not stated more precisely."""
     return "<1 µs" if 0 < value < 1 else f"{number(value)} µs"
 
 
@@ -46,18 +46,18 @@ def factor(value: float) -> str:
 
 
 def count(items: int, noun: str) -> str:
-    """Return a number of things, in the plural where it is one."""
+    """Return a number of things, with the noun in the plural where needed."""
     return f"{items:,} {noun}" if items == 1 else f"{items:,} {noun}s"
 
 
 def listed(names: Sequence[str], most: int = 4) -> str:
-    """Return names with commas; of many, the first ones and how many more there are."""
+    """Return names with commas: if they are many, the first ones and the number of the others."""
     shown = ", ".join(names[:most])
     return shown if len(names) <= most else f"{shown} and {len(names) - most} more"
 
 
 def shortened(text: str, most: int) -> str:
-    """Return text of at most so many characters, its middle left out if it is longer."""
+    """Return text of at most `most` characters; the middle of a longer one is left out."""
     if len(text) <= most:
         return text
     front = (most - 1) // 2

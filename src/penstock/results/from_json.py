@@ -1,4 +1,4 @@
-"""Analyses from JSON, checked entry by entry: a report may be redrawn from a file of anybody's."""
+"""Analyses from JSON, checked entry by entry: the file may come from anybody."""
 
 from __future__ import annotations
 
@@ -42,8 +42,13 @@ def analysis_from_dict(values: Any) -> Analysis:
 
 
 def _read(kind: Any, value: Any, where: str) -> Any:
+    if kind is float:
+        return _number(value, where)
     if kind in _PLAIN:
-        return _PLAIN[kind](value, where)
+        is_right, expected = _PLAIN[kind]
+        if not is_right(value):
+            raise _wrong(expected, value, where)
+        return value
     if isinstance(kind, type) and issubclass(kind, Enum):
         return _read_enum(kind, value, where)
     if is_dataclass(kind):
@@ -107,24 +112,6 @@ def _mapping(value: Any, where: str) -> Mapping[str, Any]:
     return value
 
 
-def _text(value: Any, where: str) -> str:
-    if not isinstance(value, str):
-        raise _wrong("text", value, where)
-    return value
-
-
-def _flag(value: Any, where: str) -> bool:
-    if not isinstance(value, bool):
-        raise _wrong("true or false", value, where)
-    return value
-
-
-def _whole(value: Any, where: str) -> int:
-    if isinstance(value, bool) or not isinstance(value, int) or value < 0:
-        raise _wrong("a whole number of 0 or more", value, where)
-    return value
-
-
 def _number(value: Any, where: str) -> float:
     if isinstance(value, bool) or not isinstance(value, int | float):
         raise _wrong("a number", value, where)
@@ -137,11 +124,15 @@ def _number(value: Any, where: str) -> float:
     return number
 
 
-_PLAIN: Mapping[Any, Callable[[Any, str], Any]] = {
-    str: _text,
-    bool: _flag,
-    int: _whole,
-    float: _number,
+def _is_whole(value: Any) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool) and value >= 0
+
+
+# What a plain value must be, and how to say so.
+_PLAIN: Mapping[Any, tuple[Callable[[Any], bool], str]] = {
+    str: (lambda value: isinstance(value, str), "text"),
+    bool: (lambda value: isinstance(value, bool), "true or false"),
+    int: (_is_whole, "a whole number of 0 or more"),
 }
 
 

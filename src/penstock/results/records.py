@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from enum import Enum
+from statistics import median
 from typing import Any
 
 
@@ -27,7 +28,7 @@ class Verdict(Enum):
     COLLATE = "collate-bound"
     INTERPRETER = "held by the interpreter lock"
     START_UP = "start-up-bound"
-    INPUT = "input-bound"  # seen from outside, where the part that is slow cannot be told
+    INPUT = "input-bound"  # seen from outside, where the slow part cannot be named
     NONE = "no verdict"
 
 
@@ -38,6 +39,11 @@ class Rate:
     median: float
     least: float
     largest: float
+
+    @staticmethod
+    def of(*rates: float) -> Rate:
+        """Return the rate of some runs; a single one, as a predicted rate is, has no spread."""
+        return Rate(median(rates), min(rates), max(rates))
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,7 +57,7 @@ class CoreRate:
 
 @dataclass(frozen=True, slots=True)
 class LayerRate:
-    """What comes out with so many layers of RandAugment."""
+    """What comes out with this many layers of RandAugment."""
 
     layers: int
     pipeline: Rate
@@ -61,7 +67,7 @@ class LayerRate:
 
 @dataclass(frozen=True, slots=True)
 class OpCost:
-    """What one op costs an image: its CPU time, and the time it sleeps, as reading does."""
+    """What one op costs per image: its CPU time, and the time it sleeps, as reading does."""
 
     name: str
     microseconds: float
@@ -88,7 +94,7 @@ class Prediction:
 
 @dataclass(frozen=True, slots=True)
 class WhatIf:
-    """A change that was thought through, not made."""
+    """A change whose effect was predicted, not tried."""
 
     change: str
     rate: float  # end to end
@@ -102,7 +108,7 @@ class Advice:
     """What to do, with the line to write."""
 
     title: str
-    gain: float | None  # predicted, end to end: 1.0 is no change; None if nobody can tell
+    gain: float | None  # predicted, end to end: 1.0 is no change; None if it is not known
     line: str
     why: str
 

@@ -2,7 +2,6 @@
 
 | file | what is in it |
 |---|---|
-| examples.py | images before and after the pipeline, with their boxes |
-| sheet.py | the contact sheet of them |
+| sheet.py | images before and after the pipeline, with their boxes, on a contact sheet |
 | presets.py | pipelines by name |
 """

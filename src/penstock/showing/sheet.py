@@ -1,21 +1,33 @@
-"""The contact sheet of a pipeline: a row for each image, what it was and what becomes of it."""
+"""The contact sheet of a pipeline: one row per image, with the original and several results.
+
+Images are uint8, before and after the pipeline, with their boxes drawn in.
+"""
 
 from __future__ import annotations
 
 import os
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import Any
 
+import numpy as np
+import numpy.typing as npt
 from PIL import Image
 
-from penstock.drawing import draw_cell, join_cells
-from penstock.errors import OutputError, SourceError
-from penstock.loading.open_data import open_data
-from penstock.loading.packed_source import PackedSource
-from penstock.planner.plan import as_written
-from penstock.showing.examples import Example, Examples
+from penstock._core import Element
+from penstock.data.column_source import ColumnSource
+from penstock.data.columns import label_column
+from penstock.data.targets import stored_targets
+from penstock.drawing import NO_BOXES, Boxes, draw_cell, join_cells
+from penstock.errors import DecodeError, OutputError, SourceError
+from penstock.geometry import Sizes
+from penstock.limits import limits_in_force
+from penstock.loading.python_calls import PythonCalls
+from penstock.planner.plan import Plan, as_written
+from penstock.reference.libraries.pillow import open_listening, open_rgb
+from penstock.reference.pipeline import erase_finished, finish, run_moves
 from penstock.sources import Source
-from penstock.sources.image_folder import open_loose_images
+from penstock.transforms.targets import Targets
+from penstock.transforms.values import FinalSpec
 from penstock.translation.transforms.translate import translate
 
 CELL_PX = 224
@@ -58,11 +70,10 @@ class Sheet:
 
 
 def make_sheet(
-    data: str | Source,
+    source: Source,
     transform: Any,
     target: str | os.PathLike[str],
     *,
-    labels: str | None = None,
     images: int,
     repeats: int,
     seed: int,
@@ -72,7 +83,6 @@ def make_sheet(
     Results have the draws of epochs 0, 1 ... of a loader with that seed.
     """
     plan = as_written(translate(transform).transform)
-    source = _open(data, labels)
     if not len(source):
         raise SourceError(f"{source.describe()}: there are no images to show.")
     examples = Examples(source, plan, seed)
@@ -92,15 +102,6 @@ def make_sheet(
     footer = f"original, then epochs 0 to {repeats - 1} of seed {seed}; {PIXELS}"
     _save(join_cells(cells, 1 + repeats, footer), target)
     return Sheet(os.fspath(target), seed, PIXELS, rows)
-
-
-def _open(data: str | Source, labels: str | None) -> Source:
-    """A folder of images need not have classes: no label is asked for here."""
-    if isinstance(data, str) and labels is None and os.path.isdir(data):
-        loose = open_loose_images(data)
-        if loose is not None:
-            return loose
-    return open_data(data, labels)
 
 
 def _make_row(
@@ -126,11 +127,11 @@ def _draw(example: Example, caption: str) -> Image.Image:
 
 def _name(source: Source, sample: int) -> str:
     """The class, where the data set has some, or the file."""
-    if source.classes is None:
-        name = source.file_name if isinstance(source, PackedSource) else source.name
+    labels = label_column(source) if source.classes is not None else None
+    if source.classes is None or labels is None:
+        name = source.file_name if isinstance(source, ColumnSource) else source.name
         return os.path.basename(name(sample))
-    assert source.labels is not None  # noqa: S101  classes are what labels mean
-    return source.classes[int(source.labels[sample])]
+    return source.classes[int(labels.at(np.array([sample]))[0])]
 
 
 def _save(sheet: Image.Image, target: str | os.PathLike[str]) -> None:
@@ -140,3 +141,73 @@ def _save(sheet: Image.Image, target: str | os.PathLike[str]) -> None:
         raise OutputError(
             f"{os.fspath(target)}: cannot be written ({error}). Name another file with --out."
         ) from error
+
+
+@dataclass(frozen=True, slots=True)
+class Example:
+    """An image, and what is drawn into it."""
+
+    image: Image.Image
+    boxes: Boxes
+
+
+class Examples:
+    """What `Loader(source, transform=..., seed=seed)` makes of samples, one at a time."""
+
+    def __init__(self, source: Source, plan: Plan, seed: int) -> None:
+        self._source = source
+        self._plan = plan
+        self._seed = seed
+        # Labels as stored: only names matter here, and older files have those, too.
+        self._targets = stored_targets(source)
+        self._python = PythonCalls(source, plan, seed)
+        self._names = None if self._targets is None else self._targets.box_classes
+
+    def original(self, sample: int) -> Example:
+        """The sample as it is in the data set."""
+        return Example(self._open(sample), self._boxes(self._targets_of(sample)))
+
+    def result(self, sample: int, epoch: int) -> Example:
+        """The sample after the pipeline, with the draws of an epoch."""
+        image, targets = self._open(sample), self._targets_of(sample)
+        key = (self._seed, epoch, np.array([sample], dtype=np.int64))
+        for segment in self._plan.segments:
+            moves, targets = segment.sample_targets(*key, _sizes_of(image), targets)
+            image = run_moves(image, moves, row=0)
+            image = self._python.call_one(segment, image, epoch=epoch, sample=sample, file=sample)
+        finishing = self._plan.segments[-1].sample_finishing(*key, _sizes_of(image))
+        if finishing:
+            final = replace(self._plan.final, element=Element.FLOAT32)
+            finished = finish(image, final, "hwc")
+            for move in finishing:
+                erase_finished(finished, move, 0, "hwc")
+            image = _before_final(finished, final)
+        return Example(image, self._boxes(targets))
+
+    def _open(self, sample: int) -> Image.Image:
+        try:
+            return open_listening(open_rgb, self._source, sample, limits_in_force().pixels)[0]
+        except DecodeError as error:
+            raise DecodeError(f"{self._source.name(sample)}: {error}.") from error
+
+    def _targets_of(self, sample: int) -> Targets | None:
+        if self._targets is None:
+            return None
+        return self._targets.of(np.array([sample], dtype=np.int64))
+
+    def _boxes(self, targets: Targets | None) -> Boxes:
+        if targets is None or targets.boxes is None:
+            return NO_BOXES
+        labels = [] if targets.labels is None else targets.labels.tolist()
+        return Boxes(targets.boxes, labels, self._names)
+
+
+def _sizes_of(image: Image.Image) -> Sizes:
+    return Sizes(np.array([image.height]), np.array([image.width]))
+
+
+def _before_final(finished: npt.NDArray[np.float32], final: FinalSpec) -> Image.Image:
+    """The image that the final pass would turn into `finished`, as far as levels can say."""
+    centred = finished / np.array(final.gain) * np.array(final.std)
+    levels = (centred + np.array(final.mean)) * final.divisor / final.scale
+    return Image.fromarray(np.rint(levels).clip(0, 255).astype(np.uint8))

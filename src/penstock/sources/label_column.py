@@ -91,7 +91,7 @@ class LabelColumn:
 
 
 def refuse_unordered(values: object, where: str) -> None:
-    """Raise for a set: its order is an accident, and another one in the next run."""
+    """Raise for a set: its order is arbitrary, and may differ in the next run."""
     if isinstance(values, AbstractSet) and not isinstance(values, (KeysView, ItemsView)):
         raise SourceError(
             f"{where} are a {type(values).__name__}, which has no order, so that every run would "

@@ -12,8 +12,8 @@ from enum import Enum
 from numbers import Integral, Real
 from typing import Any, Literal, NamedTuple
 
+from penstock._core import PadMode
 from penstock.errors import TransformError
-from penstock.transforms.moves import PadMode
 
 PaddingMode = Literal["constant", "edge", "reflect", "symmetric"]
 Fill = float | Sequence[float] | None
@@ -31,6 +31,13 @@ class Look(NamedTuple):
     """How a warped image looks: Pillow's number of the filter, and the colour of the outside."""
 
     filter: int
+    colour: Colour
+
+
+class BorderLook(NamedTuple):
+    """How a border looks: what it repeats, and its colour if it repeats nothing."""
+
+    mode: PadMode
     colour: Colour
 
 
@@ -232,7 +239,12 @@ def read_padding(where: str, given: Any) -> Borders:
     return left, top, right, bottom
 
 
-def read_padding_mode(where: str, given: Any) -> PadMode:
+def read_border_look(where: str, padding_mode: Any, fill: Any) -> BorderLook:
+    """The arguments `padding_mode` and `fill` of a transform that adds a border."""
+    return BorderLook(_read_padding_mode(where, padding_mode), read_fill(where, fill))
+
+
+def _read_padding_mode(where: str, given: Any) -> PadMode:
     """One of the four ways to fill a border."""
     names = [mode.name.lower() for mode in PadMode]
     if given not in names:

@@ -1,4 +1,4 @@
-"""Transforms of whole batches: the record of who is mixed with whom, and what draws it.
+"""Transforms of whole batches: the record of which images are mixed, and what draws it.
 
 They are given as `Loader(batch_transform=...)`; `read_batch_op` reads that argument.
 """
@@ -7,11 +7,11 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
-from enum import IntEnum
 
 import numpy as np
 import numpy.typing as npt
 
+from penstock._core import MixKind
 from penstock.errors import TransformError
 from penstock.geometry import Ints, Size
 from penstock.rng import Draws
@@ -20,14 +20,6 @@ from penstock.transforms.op import Transform
 
 Weights = npt.NDArray[np.float32]
 Shares = npt.NDArray[np.float32] | npt.NDArray[np.float64]
-
-
-class MixKind(IntEnum):
-    """How an image takes part of another; the core uses the same numbers."""
-
-    NONE = 0
-    BLEND = 1
-    PASTE = 2
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,7 +70,7 @@ class BatchOp(Transform, ABC):
 
     @property
     def works_on_batches(self) -> bool:
-        """Always: that is what sets a BatchOp apart."""
+        """Always True: every BatchOp works on batches."""
         return True
 
     @property

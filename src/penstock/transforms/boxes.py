@@ -1,6 +1,6 @@
 """Transforms for object detection: of the boxes alone, and RandomIoUCrop, which looks at them.
 
-Boxes follow every other transform of their image without being asked: see `move_targets`.
+Boxes follow every other transform of their image by themselves: see `move_targets`.
 """
 
 from __future__ import annotations
@@ -27,9 +27,9 @@ _CLAMPING_MODES = ("soft", "hard", "auto", None)
 class SanitizeBoundingBoxes(BoxOp):
     """Drop objects whose box is too small, or reaches outside its image.
 
-    Too small is a side below `min_size` or an area below `min_area`, in pixels. Everything an
-    object carries goes with its box, so `labels_getter`, by which torchvision is told what else to
-    drop, changes nothing.
+    Too small is a side below `min_size` or an area below `min_area`, in pixels. An object is
+    dropped with its label, mask and other columns, so `labels_getter`, which tells torchvision
+    what else to drop, has no effect.
     """
 
     min_size: float = 1.0

@@ -9,15 +9,15 @@ from typing import ClassVar
 
 import numpy as np
 
+from penstock._core import Effect
 from penstock.errors import TransformError
 from penstock.geometry import Sizes
 from penstock.rng import Draws
 from penstock.transforms.arguments import read_integer, read_jitter, read_number, read_probability
 from penstock.transforms.effects import (
-    NUMBERS,
-    Effect,
     EffectMove,
     effect_where,
+    mixed_effects,
     only_where,
     same_effect,
 )
@@ -68,14 +68,14 @@ class _Sometimes(ImageOp):
     def __post_init__(self) -> None:
         read_probability(type(self).__name__, self.p)
 
-    def numbers(self) -> tuple[float, ...]:
-        """What the effect reads."""
-        return ()
+    def parameters(self) -> dict[str, float]:
+        """The effect's parameters."""
+        return {}
 
     def sample(self, draws: Draws, sizes: Sizes) -> tuple[EffectMove]:
         """One draw decides for each image."""
         chosen = draws.uniform() < self.p
-        return (effect_where(chosen, self.effect, sizes, *self.numbers()),)
+        return (effect_where(chosen, self.effect, sizes, **self.parameters()),)
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -106,9 +106,9 @@ class RandomPosterize(_Sometimes):
         read_integer("RandomPosterize", "bits", self.bits, least=0, most=8)
         _Sometimes.__post_init__(self)
 
-    def numbers(self) -> tuple[float, ...]:
+    def parameters(self) -> dict[str, float]:
         """The bits that are kept."""
-        return (self.bits,)
+        return {"bits": self.bits}
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -123,9 +123,9 @@ class RandomSolarize(_Sometimes):
         read_number("RandomSolarize", "threshold", self.threshold)
         _Sometimes.__post_init__(self)
 
-    def numbers(self) -> tuple[float, ...]:
+    def parameters(self) -> dict[str, float]:
         """The threshold."""
-        return (self.threshold,)
+        return {"threshold": self.threshold}
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -157,9 +157,9 @@ class RandomAdjustSharpness(_Sometimes):
         read_number(where, "sharpness_factor", self.sharpness_factor, least=0)
         _Sometimes.__post_init__(self)
 
-    def numbers(self) -> tuple[float, ...]:
+    def parameters(self) -> dict[str, float]:
         """The factor."""
-        return (self.sharpness_factor,)
+        return {"factor": self.sharpness_factor}
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -187,12 +187,10 @@ class ColorJitter(ImageOp):
         order = draws.orders(count)
         factors = np.array([draws.uniform(*limits) for limits in self._ranges.values()])
         rows = np.arange(len(sizes))
-        moves = []
-        for turn in order:
-            numbers = np.zeros((len(sizes), NUMBERS))
-            numbers[:, 0] = factors[turn, rows]
-            moves.append(EffectMove(effects[turn], numbers, sizes.height, sizes.width))
-        return tuple(moves)
+        kinds = list(self._ranges)
+        return tuple(
+            mixed_effects(effects[turn], sizes, kinds, factor=factors[turn, rows]) for turn in order
+        )
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -220,10 +218,10 @@ class RandomPhotometricDistort(ImageOp):
         for _, effect, unchanged, _, _ in _ADJUSTMENTS:
             factor = draws.uniform(*self._ranges.get(effect, (unchanged, unchanged)))
             chosen = draws.uniform() < self.p
-            moves[effect] = effect_where(chosen, effect, sizes, factor)
+            moves[effect] = effect_where(chosen, effect, sizes, factor=factor)
         contrast_early = draws.uniform() < 0.5
         swapped = draws.uniform() < self.p
-        swap = effect_where(swapped, Effect.PERMUTE_CHANNELS, sizes, *draws.orders(3))
+        swap = effect_where(swapped, Effect.PERMUTE_CHANNELS, sizes, order=draws.orders(3).T)
         contrast = moves[Effect.CONTRAST]
         return (
             moves[Effect.BRIGHTNESS],

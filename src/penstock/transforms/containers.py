@@ -1,4 +1,4 @@
-"""Transforms made of others: all of them, perhaps, one of them, in any order.
+"""Transforms made of others: Compose, RandomApply, RandomChoice and RandomOrder.
 
 What is inside RandomApply, RandomChoice and RandomOrder draws from branches of its own, and only
 for the samples that take part; the moves drawn for those are then spread over the whole batch.
@@ -13,12 +13,13 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
+from penstock._core import Effect
 from penstock.errors import TransformError
 from penstock.geometry import Ints, Sizes
 from penstock.rng import Draws
 from penstock.transforms.arguments import read_numbers, read_probability
 from penstock.transforms.conversions import RGB, Conversion, Identity
-from penstock.transforms.effects import Effect, EffectMove
+from penstock.transforms.effects import EffectMove
 from penstock.transforms.moves import Move, out_sizes
 from penstock.transforms.op import ImageOp, TargetOp, Transform
 from penstock.transforms.python_step import PythonStep, library_of

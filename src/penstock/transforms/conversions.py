@@ -22,7 +22,7 @@ _MOVE_BYTES = ("CenterCrop", "Pad", "RandomCrop", "RandomHorizontalFlip", "Rando
 
 
 class Conversion(Transform):
-    """Changes what an image is in torchvision, and nothing here."""
+    """Changes the type of an image in torchvision, and nothing here."""
 
     __slots__ = ()
 

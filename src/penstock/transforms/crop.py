@@ -7,23 +7,25 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from penstock._core import PadMode
 from penstock.geometry import Ints, Size, Sizes
 from penstock.rng import Draws
 from penstock.transforms.arguments import (
     MAX_SIDE_PX,
+    BorderLook,
     Borders,
     Colour,
     Fill,
     PaddingMode,
+    read_border_look,
     read_fill,
     read_padding,
-    read_padding_mode,
     read_probability,
     read_range,
     read_size,
 )
 from penstock.transforms.move_targets import move_targets
-from penstock.transforms.moves import CropMove, FlipMove, Move, PadMode, PadMove, out_sizes, repeat
+from penstock.transforms.moves import CropMove, FlipMove, Move, PadMove, out_sizes, repeat
 from penstock.transforms.op import ImageOp, TargetOp, refuse_any
 from penstock.transforms.targets import Targets
 
@@ -77,16 +79,14 @@ class RandomCrop(ImageOp):
     padding_mode: PaddingMode = "constant"
     _box: Size = field(init=False, repr=False, compare=False)
     _borders: Borders = field(init=False, repr=False, compare=False)
-    _mode: PadMode = field(init=False, repr=False, compare=False)
-    _colour: Colour = field(init=False, repr=False, compare=False)
+    _look: BorderLook = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
         padding = 0 if self.padding is None else self.padding
         self._keep(
             _box=Size(*read_size("RandomCrop", self.size)),
             _borders=read_padding("RandomCrop", padding),
-            _mode=read_padding_mode("RandomCrop", self.padding_mode),
-            _colour=read_fill("RandomCrop", self.fill),
+            _look=read_border_look("RandomCrop", self.padding_mode, self.fill),
         )
 
     def sample(self, draws: Draws, sizes: Sizes) -> tuple[Move, ...]:
@@ -111,7 +111,7 @@ class RandomCrop(ImageOp):
             lacking_width = np.maximum(self._box.width - (left + sizes.width + right), 0)
             left, right = left + lacking_width, right + lacking_width
             top, bottom = top + lacking_height, bottom + lacking_height
-        return PadMove(left, top, right, bottom, self._mode, self._colour)
+        return PadMove(left, top, right, bottom, *self._look)
 
 
 def _centred(spare: Ints) -> Ints:
@@ -132,20 +132,18 @@ class Pad(ImageOp):
     fill: Fill = 0
     padding_mode: PaddingMode = "constant"
     _borders: Borders = field(init=False, repr=False, compare=False)
-    _mode: PadMode = field(init=False, repr=False, compare=False)
-    _colour: Colour = field(init=False, repr=False, compare=False)
+    _look: BorderLook = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
         self._keep(
             _borders=read_padding("Pad", self.padding),
-            _mode=read_padding_mode("Pad", self.padding_mode),
-            _colour=read_fill("Pad", self.fill),
+            _look=read_border_look("Pad", self.padding_mode, self.fill),
         )
 
     def sample(self, draws: Draws, sizes: Sizes) -> tuple[Move, ...]:
         """Nothing is drawn: every image gets the same border."""
         left, top, right, bottom = (repeat(border, sizes) for border in self._borders)
-        padded = PadMove(left, top, right, bottom, self._mode, self._colour)
+        padded = PadMove(left, top, right, bottom, *self._look)
         return cut_and_pad("Pad", padded, draws, sizes)
 
 
@@ -222,14 +220,12 @@ class FixedSizeCrop(TargetOp):
     fill: Fill = 0
     padding_mode: PaddingMode = "constant"
     _out: Size = field(init=False, repr=False, compare=False)
-    _mode: PadMode = field(init=False, repr=False, compare=False)
-    _colour: Colour = field(init=False, repr=False, compare=False)
+    _look: BorderLook = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
         self._keep(
             _out=Size(*read_size("FixedSizeCrop", self.size)),
-            _mode=read_padding_mode("FixedSizeCrop", self.padding_mode),
-            _colour=read_fill("FixedSizeCrop", self.fill),
+            _look=read_border_look("FixedSizeCrop", self.padding_mode, self.fill),
         )
 
     def sample(self, draws: Draws, sizes: Sizes) -> tuple[CropMove, PadMove]:
@@ -243,7 +239,7 @@ class FixedSizeCrop(TargetOp):
         right, bottom = self._out.width - width, self._out.height - height
         return (
             CropMove(top, left, height, width),
-            PadMove(none, none, right, bottom, self._mode, self._colour),
+            PadMove(none, none, right, bottom, *self._look),
         )
 
     def sample_targets(

@@ -1,53 +1,57 @@
-"""What was drawn for pixels in place: the effects of a batch, one a sample, as arrays.
+"""What was drawn for pixels: the effects of a batch, one for each sample, as arrays.
 
-Unlike the moves beside it, a record of effects may ask something else of every sample: that is
-what policies such as RandAugment need. Each effect reads some of the sample's `numbers`.
+Unlike other moves, an `EffectMove` may have a different effect for every sample, as policies such
+as RandAugment need. The table of effects, their numbers and the names of their
+parameters is the core's (cpp/base/effects.def); here parameters are written and read by name.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from enum import IntEnum
+from typing import Any, TypeAlias
 
 import numpy as np
+import numpy.typing as npt
 
+from penstock._core import EFFECT_NUMBERS, Effect, EffectFamily, effect_table
+from penstock.errors import TransformError
 from penstock.geometry import Bools, Floats, Ints, Sizes
 from penstock.rng import Words
 
-# How many numbers every effect of a sample has room for; what an effect does not use is 0.
-NUMBERS = 32
+__all__ = [
+    "WARPS",
+    "EffectMove",
+    "effect_where",
+    "mixed_effects",
+    "no_numbers",
+    "only_where",
+    "pack_colour",
+    "parameter_names",
+    "place_of",
+    "read_parameters",
+    "room_for",
+    "same_effect",
+    "split_key",
+    "write_parameters",
+]
 
+# One number for all samples or one for each; for a parameter of several numbers, its last axis
+# has them, or it is a sequence of them.
+Value: TypeAlias = "npt.NDArray[Any] | Sequence[Floats | Ints | float] | float"
 
-class Effect(IntEnum):
-    """What is done to an image; the core uses the same numbers. Beside each: what it reads.
+_PLACES: dict[Effect, dict[str, int | slice]] = {}
+_REQUIRED: dict[Effect, frozenset[str]] = {}
+for _effect, _family, _parameters in effect_table():
+    _ends = np.cumsum([count for _, count, _ in _parameters]).tolist()
+    _PLACES[_effect] = {
+        name: end - 1 if count == 1 else slice(end - count, end)
+        for (name, count, _), end in zip(_parameters, _ends, strict=True)
+    }
+    _REQUIRED[_effect] = frozenset(name for name, _, optional in _parameters if not optional)
 
-    Colours are red | green << 8 | blue << 16. A key is two 32-bit words. Filters are Pillow's
-    numbers: 0 nearest, 2 bilinear, 3 bicubic.
-    """
-
-    NONE = 0
-    BRIGHTNESS = 1  # factor
-    CONTRAST = 2  # factor
-    SATURATION = 3  # factor
-    HUE = 4  # share of the colour circle to turn by, -0.5 .. 0.5
-    SHARPNESS = 5  # factor
-    POSTERIZE = 6  # bits to keep
-    SOLARIZE = 7  # threshold
-    SOLARIZE_ADD = 8  # what is added below the threshold, threshold
-    INVERT = 9
-    AUTOCONTRAST = 10
-    EQUALIZE = 11
-    GRAYSCALE = 12
-    PERMUTE_CHANNELS = 13  # which channel becomes red, green, blue
-    AFFINE = 14  # a b c d e f as Pillow's Image.transform takes them, filter, colour of the outside
-    PERSPECTIVE = 15  # a .. h as Pillow's Image.transform takes them, filter, colour of the outside
-    GAUSSIAN_BLUR = 16  # kernel width and height, sigma across and down, weights if not by sigma
-    GAUSSIAN_NOISE = 17  # mean, sigma (of values 0 .. 1), whether to clip, key
-    ERASE = 18  # top, left, height, width, red, green, blue, whether by noise instead, key
-    ELASTIC = 19  # alpha across, alpha down, sigma across, sigma down, filter, colour, key
-    MIX_BEGIN = 20  # weight: remember the image, and start a sum with weight * image
-    MIX_ADD = 21  # weight: add weight * image to the sum, and go back to the remembered image
-    MIX_END = 22  # the image is the sum
+# Effects that move pixels, so that masks follow; all have a `filter` and a `fill`.
+WARPS = tuple(effect for effect, family, _ in effect_table() if family == EffectFamily.WARP)
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,7 +59,7 @@ class EffectMove:
     """One effect for each sample."""
 
     effect: Ints  # of Effect; NONE where nothing happens
-    numbers: Floats  # (samples, NUMBERS)
+    numbers: Floats  # (samples, room for any effect's parameters); what is not used is 0
     height: Ints  # after the effect; only AFFINE and PERSPECTIVE may change sizes
     width: Ints
 
@@ -64,13 +68,69 @@ class EffectMove:
         del sizes
         return Sizes(self.height, self.width)
 
+    def values(self, effect: Effect, name: str) -> Floats:
+        """A parameter of all samples, as `effect` has it; meaningless for those with another."""
+        return self.numbers[:, place_of(effect, name)]
 
-def same_effect(effect: Effect, sizes: Sizes, *numbers: Floats | Ints | float) -> EffectMove:
-    """One effect for all samples; each of `numbers` is one for all of them, or one for each."""
-    table = np.zeros((len(sizes), NUMBERS))
-    for column, values in enumerate(numbers):
-        table[:, column] = values
-    return EffectMove(np.full(len(sizes), effect), table, sizes.height, sizes.width)
+    def parameters(self, row: int) -> dict[str, Any]:
+        """The parameters of one sample's effect: numbers, and lists of numbers."""
+        return read_parameters(Effect(self.effect[row]), self.numbers[row])
+
+
+def parameter_names(effect: Effect) -> tuple[str, ...]:
+    """The parameters of an effect, in their order."""
+    return tuple(_PLACES[effect])
+
+
+def place_of(effect: Effect, name: str) -> int | slice:
+    """Where the numbers of an effect hold this parameter."""
+    try:
+        return _PLACES[effect][name]
+    except KeyError:
+        raise _misnamed(effect, [name]) from None
+
+
+def room_for(effect: Effect, name: str) -> int:
+    """How many numbers this parameter has."""
+    place = place_of(effect, name)
+    return place.stop - place.start if isinstance(place, slice) else 1
+
+
+def read_parameters(effect: Effect, numbers: Floats) -> dict[str, Any]:
+    """The parameters of an effect by name, from its numbers."""
+    return {name: numbers[place].tolist() for name, place in _PLACES[effect].items()}
+
+
+def write_parameters(effect: Effect, numbers: Floats, **parameters: Value) -> None:
+    """Write parameters of an effect into its numbers, whose last axis has room for them."""
+    for name, value in parameters.items():
+        place = place_of(effect, name)
+        if isinstance(value, Sequence):
+            numbers[..., place] = np.stack(np.broadcast_arrays(*value), axis=-1)
+        else:
+            numbers[..., place] = value
+
+
+def no_numbers(samples: int) -> Floats:
+    """Numbers for effects that are written later."""
+    return np.zeros((samples, EFFECT_NUMBERS))
+
+
+def same_effect(effect: Effect, sizes: Sizes, **parameters: Value) -> EffectMove:
+    """One effect for all samples."""
+    return mixed_effects(np.full(len(sizes), effect), sizes, [effect], **parameters)
+
+
+def mixed_effects(
+    effects: Ints, sizes: Sizes, kinds: Sequence[Effect], **parameters: Value
+) -> EffectMove:
+    """An effect for each sample, all of them of `kinds`, which take the same parameters."""
+    for kind in kinds:
+        if missing := _REQUIRED[kind] - set(parameters):
+            raise _misnamed(kind, parameters, missing)
+    numbers = no_numbers(len(sizes))
+    write_parameters(kinds[0], numbers, **parameters)
+    return EffectMove(effects, numbers, sizes.height, sizes.width)
 
 
 def only_where(chosen: Bools, move: EffectMove) -> EffectMove:
@@ -79,11 +139,9 @@ def only_where(chosen: Bools, move: EffectMove) -> EffectMove:
     return EffectMove(kinds, move.numbers * chosen[:, None], move.height, move.width)
 
 
-def effect_where(
-    chosen: Bools, effect: Effect, sizes: Sizes, *numbers: Floats | Ints | float
-) -> EffectMove:
+def effect_where(chosen: Bools, effect: Effect, sizes: Sizes, **parameters: Value) -> EffectMove:
     """One effect for the chosen samples, nothing for the others."""
-    return only_where(chosen, same_effect(effect, sizes, *numbers))
+    return only_where(chosen, same_effect(effect, sizes, **parameters))
 
 
 def pack_colour(red: int, green: int, blue: int) -> int:
@@ -95,4 +153,12 @@ def split_key(words: Words) -> tuple[Floats, Floats]:
     """A key of two 32-bit words from each 64 random bits: (low, high)."""
     return (words & np.uint64(0xFFFFFFFF)).astype(np.float64), (words >> np.uint64(32)).astype(
         np.float64
+    )
+
+
+def _misnamed(effect: Effect, given: Iterable[str], missing: Iterable[str] = ()) -> TransformError:
+    known = ", ".join(_PLACES[effect]) or "none"
+    lacking = f"; {', '.join(sorted(missing))} is missing" if missing else ""
+    return TransformError(
+        f"{effect.name}: its parameters are {known}, got {', '.join(given) or 'none'}{lacking}."
     )

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 
+from penstock._core import Effect
 from penstock.errors import TransformError
 from penstock.geometry import Sizes
 from penstock.rng import Draws
@@ -21,7 +22,7 @@ from penstock.transforms.arguments import (
     read_range,
     read_size,
 )
-from penstock.transforms.effects import Effect, EffectMove, effect_where, same_effect, split_key
+from penstock.transforms.effects import EffectMove, effect_where, same_effect, split_key
 from penstock.transforms.op import ImageOp, refuse_any
 from penstock.transforms.resize import BOX_TRIES, draw_boxes
 from penstock.transforms.torch_blur import (
@@ -77,12 +78,18 @@ class GaussianBlur(ImageOp):
         """One sigma for each image, the same in both directions."""
         require_room("GaussianBlur", self._width, self._height, draws, sizes)
         sigma = draws.uniform(*self._sigmas)
-        numbers = (self._width, self._height, sigma, sigma)
-        if self.flavor is None:
-            return (same_effect(Effect.GAUSSIAN_BLUR, sizes, *numbers),)
-        generation = read_generation("GaussianBlur", self.flavor)
-        weights = torch_weights(self._width, self._height, sigma, generation)
-        return (same_effect(Effect.GAUSSIAN_BLUR, sizes, *numbers, *weights.T),)
+        parameters: dict[str, Any] = {
+            "kernel_width": self._width,
+            "kernel_height": self._height,
+            "sigma_across": sigma,
+            "sigma_down": sigma,
+        }
+        if self.flavor is not None:
+            generation = read_generation("GaussianBlur", self.flavor)
+            weights = torch_weights(self._width, self._height, sigma, generation)
+            parameters["weights"] = np.zeros((len(sizes), MOST_WEIGHTS))
+            parameters["weights"][:, : weights.shape[1]] = weights
+        return (same_effect(Effect.GAUSSIAN_BLUR, sizes, **parameters),)
 
 
 def require_room(where: str, width: int, height: int, draws: Draws, sizes: Sizes) -> None:
@@ -110,9 +117,16 @@ class GaussianNoise(ImageOp):
 
     def sample(self, draws: Draws, sizes: Sizes) -> tuple[EffectMove]:
         """A key for each image; the noise itself is made from it, pixel by pixel, later."""
-        key = split_key(draws.bits()[0])
-        numbers = (self.mean, self.sigma, float(self.clip), *key)
-        return (same_effect(Effect.GAUSSIAN_NOISE, sizes, *numbers),)
+        return (
+            same_effect(
+                Effect.GAUSSIAN_NOISE,
+                sizes,
+                mean=self.mean,
+                sigma=self.sigma,
+                clip=self.clip,
+                key=split_key(draws.bits()[0]),
+            ),
+        )
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -156,11 +170,21 @@ class RandomErasing(ImageOp):
         width = np.where(chosen, widths[first, rows], 0).astype(np.int64)
         top = draws.integers(sizes.height - height + 1)
         left = draws.integers(sizes.width - width + 1)
-        is_noise = float(self._values is None)
-        colour = self._values or (0.0, 0.0, 0.0)
-        key = split_key(draws.bits()[0]) if is_noise else (0.0, 0.0)
-        numbers = (top, left, height, width, *colour, is_noise, *key)
-        return (effect_where(chosen, Effect.ERASE, sizes, *numbers),)
+        by_noise = self._values is None
+        return (
+            effect_where(
+                chosen,
+                Effect.ERASE,
+                sizes,
+                top=top,
+                left=left,
+                height=height,
+                width=width,
+                value=self._values or (0.0, 0.0, 0.0),
+                by_noise=by_noise,
+                key=split_key(draws.bits()[0]) if by_noise else (0.0, 0.0),
+            ),
+        )
 
 
 def _read_value(given: float | Sequence[float] | str) -> PerChannel | None:

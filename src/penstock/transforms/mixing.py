@@ -12,18 +12,12 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from penstock._core import MixKind
 from penstock.errors import TransformError
 from penstock.geometry import Bools, Floats, Ints, Size
 from penstock.rng import Draws
 from penstock.transforms.arguments import read_integer, read_number, read_range
-from penstock.transforms.batch_op import (
-    BatchOp,
-    Mixing,
-    MixKind,
-    Shares,
-    draws_of_batch,
-    make_mixing,
-)
+from penstock.transforms.batch_op import BatchOp, Mixing, Shares, draws_of_batch, make_mixing
 from penstock.transforms.op import told_arguments
 
 _MODES = ("batch", "pair", "elem")

@@ -13,16 +13,17 @@ that it lies in.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from penstock import _core
+from penstock._core import Effect
 from penstock.geometry import Bools, Floats, Ints, Size, Sizes
 from penstock.transforms.arguments import MAX_SIDE_PX
-from penstock.transforms.effects import Effect, EffectMove
+from penstock.transforms.effects import EffectMove
 from penstock.transforms.moves import CropMove, FlipMove, Move, PadMove, ResizeMove
 from penstock.transforms.targets import Places, Targets
 
@@ -121,7 +122,7 @@ class _Mover:
     def displace(self, move: EffectMove, rows: Bools, sizes: Sizes) -> None:
         for row in np.flatnonzero(rows & (self._targets.counts > 0)).tolist():
             objects = self._owners == row
-            shift = _shift_elastic(move.numbers[row], sizes[row])
+            shift = _shift_elastic(move.parameters(row), sizes[row])
             corners = shift(np.ceil(self._boxes[objects][:, _CORNERS]))
             self._boxes = _replaced(self._boxes, objects, _boxes_around(corners))
             points = shift(np.trunc(self._points[objects]))
@@ -192,9 +193,9 @@ def _matrices(move: EffectMove) -> Floats:
     """From output to input, (samples, 3, 3)."""
     flat = np.zeros((len(move.effect), 9))
     flat[:, 8] = 1
-    flat[:, :6] = move.numbers[:, :6]
+    flat[:, :6] = move.values(Effect.AFFINE, "matrix")
     perspective = move.effect == Effect.PERSPECTIVE
-    flat[perspective, 6:8] = move.numbers[perspective, 6:8]
+    flat[perspective, :8] = move.values(Effect.PERSPECTIVE, "matrix")[perspective]
     return flat.reshape(-1, 3, 3)
 
 
@@ -226,9 +227,9 @@ def _frame_origins(matrices: Floats, height: Ints, width: Ints) -> Floats:
     return origins
 
 
-def _shift_elastic(numbers: Floats, size: Size) -> Callable[[Points], Floats]:
-    """How points move under an ELASTIC effect with these numbers, on an image of this size."""
-    across, down = elastic_field(numbers, size)
+def _shift_elastic(parameters: dict[str, Any], size: Size) -> Callable[[Points], Floats]:
+    """How points move under an ELASTIC effect with these parameters, on an image of this size."""
+    across, down = elastic_field(size, **parameters)
 
     def shift(points: Points) -> Floats:
         """Move points (..., 2) at whole places; those outside go to the border first."""
@@ -239,8 +240,19 @@ def _shift_elastic(numbers: Floats, size: Size) -> Callable[[Points], Floats]:
     return shift
 
 
-def elastic_field(numbers: Floats, size: Size) -> npt.NDArray[np.float32]:
-    """Displacements of every pixel in pixels, as the core displaces it: (across and down, y, x)."""
-    alpha, sigma = numbers[0:2].tolist(), numbers[2:4].tolist()
-    key = [int(word) for word in numbers[6:8]]
-    return _core.elastic_field(size.height, size.width, alpha, sigma, key)
+def elastic_field(
+    size: Size,
+    *,
+    alpha_across: float,
+    alpha_down: float,
+    sigma_across: float,
+    sigma_down: float,
+    key: Sequence[float],
+    **_: object,
+) -> npt.NDArray[np.float32]:
+    """Displacements of every pixel in pixels, as the core displaces it: (across and down, y, x).
+
+    Takes the parameters of an ELASTIC effect; those that do not matter here are left alone.
+    """
+    alpha, sigma = (alpha_across, alpha_down), (sigma_across, sigma_down)
+    return _core.elastic_field(size.height, size.width, alpha, sigma, [int(word) for word in key])

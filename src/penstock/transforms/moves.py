@@ -8,22 +8,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from enum import IntEnum
 from typing import TypeAlias
 
 import numpy as np
 
+from penstock._core import PadMode
 from penstock.geometry import Bools, Ints, Sizes
 from penstock.transforms.effects import EffectMove
-
-
-class PadMode(IntEnum):
-    """How the border is filled; the core uses the same numbers."""
-
-    CONSTANT = 0
-    EDGE = 1
-    REFLECT = 2
-    SYMMETRIC = 3
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,8 +36,22 @@ class PadMove:
         )
 
 
+class _ToSize:
+    """What gives images the size it says, whatever they had."""
+
+    __slots__ = ()
+
+    height: Ints
+    width: Ints
+
+    def out_sizes(self, sizes: Sizes) -> Sizes:
+        """The sizes after the move."""
+        del sizes
+        return Sizes(self.height, self.width)
+
+
 @dataclass(frozen=True, slots=True)
-class CropMove:
+class CropMove(_ToSize):
     """Keep a box that lies within the image."""
 
     top: Ints
@@ -54,24 +59,14 @@ class CropMove:
     height: Ints
     width: Ints
 
-    def out_sizes(self, sizes: Sizes) -> Sizes:
-        """The sizes after the move."""
-        del sizes
-        return Sizes(self.height, self.width)
-
 
 @dataclass(frozen=True, slots=True)
-class ResizeMove:
+class ResizeMove(_ToSize):
     """Resize with one of Pillow's filters, given by Pillow's number; same size means a copy."""
 
     height: Ints
     width: Ints
     filter: int
-
-    def out_sizes(self, sizes: Sizes) -> Sizes:
-        """The sizes after the move."""
-        del sizes
-        return Sizes(self.height, self.width)
 
 
 @dataclass(frozen=True, slots=True)

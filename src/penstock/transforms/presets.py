@@ -88,7 +88,7 @@ def detection(
     """The pipeline that detectors are trained with: boxes come out as XYXY, empty ones dropped.
 
     `mean` is the colour of borders, of values 0 .. 255. `size`, which torchvision's presets do not
-    have, resizes to (height, width) behind the rest, so that the images form a batch of one shape.
+    have, resizes to (height, width) after the rest, so that the images form a batch of one shape.
     """
     flip = RandomHorizontalFlip(hflip_prob)
     steps: list[Any]

@@ -79,7 +79,7 @@ class Resize(ImageOp):
 
 
 def _read_sides(size: int | Sequence[int] | None, max_size: int | None) -> tuple[int, ...]:
-    """Both sides; or the shorter one alone; or none if the longer side is to be `max_size`."""
+    """Both sides; or the shorter one alone; or none if `max_size` sets the longer side."""
     if max_size is not None:
         read_integer("Resize", "max_size", max_size, least=1)
     if size is None:

@@ -18,14 +18,15 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from penstock._core import Effect
 from penstock.errors import TransformError
 from penstock.geometry import Floats
 from penstock.transforms.arguments import Generation
+from penstock.transforms.effects import room_for
 
 Float32s = npt.NDArray[np.float32]
 
-# cpp/kernels/filter/blur.h: kMostGivenWeights
-MOST_WEIGHTS = 28
+MOST_WEIGHTS = room_for(Effect.GAUSSIAN_BLUR, "weights")
 
 # Kernel (width, height), sigma and image (height, width) of the blurs that are compared.
 _PROBES = (

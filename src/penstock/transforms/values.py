@@ -10,12 +10,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
-from enum import IntEnum
 from typing import Any, Literal, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 
+from penstock._core import Element
 from penstock.errors import TransformError
 from penstock.transforms.arguments import PerChannel, read_channels
 from penstock.transforms.op import Transform
@@ -26,15 +26,6 @@ IMAGENET_STD = (0.229, 0.224, 0.225)
 _TO_UNIT_RANGE = float(np.float32(1.0 / 255.0))
 
 Layout = Literal["chw", "hwc"]  # the order of an image's axes: channels first, or last
-
-
-class Element(IntEnum):
-    """The type of one value of a batch; the core uses the same numbers."""
-
-    UINT8 = 0
-    FLOAT16 = 1
-    BFLOAT16 = 2
-    FLOAT32 = 3
 
 
 @dataclass(frozen=True, slots=True, repr=False)

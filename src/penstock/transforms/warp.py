@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from penstock._core import Effect
 from penstock.errors import TransformError
 from penstock.geometry import Bools, Floats, Ints, Sizes
 from penstock.rng import Draws
@@ -29,7 +30,6 @@ from penstock.transforms.arguments import (
     read_range,
 )
 from penstock.transforms.effects import (
-    Effect,
     EffectMove,
     effect_where,
     only_where,
@@ -94,8 +94,7 @@ class RandomAffine(ImageOp):
         shears = draws.uniform(*self._shears[:2]), draws.uniform(*self._shears[2:])
         centre = middle(sizes) if self._centre is None else self._centre
         matrix = affine_matrix(centre, degrees, translate, scale, shears)
-        colour = pack_colour(*self._look.colour)
-        return (same_effect(Effect.AFFINE, sizes, *matrix, self._look.filter, colour),)
+        return (same_effect(Effect.AFFINE, sizes, matrix=matrix, **_parameters(self._look)),)
 
 
 def _read_shares(given: Sequence[float] | None) -> Pair:
@@ -152,7 +151,9 @@ def rotate(
     """Turn each image by its angle; whole quarters only move pixels, whatever the filter."""
     turned = rotation(degrees, sizes, centre, expand=expand)
     filters = np.where(turned.is_quarter_turn, InterpolationMode.NEAREST.pillow_filter, filter)
-    move = same_effect(Effect.AFFINE, sizes, *turned.matrix, filters, pack_colour(*colour))
+    move = same_effect(
+        Effect.AFFINE, sizes, matrix=turned.matrix, filter=filters, fill=pack_colour(*colour)
+    )
     turns = only_where(~turned.is_nothing, move)
     return EffectMove(turns.effect, turns.numbers, turned.sizes.height, turned.sizes.width)
 
@@ -186,8 +187,8 @@ class RandomPerspective(ImageOp):
         coefficients = np.zeros((len(sizes), 8))
         rows = np.flatnonzero(chosen)
         coefficients[rows] = _solve(corners, sizes, rows)
-        numbers = (*coefficients.T, self._look.filter, pack_colour(*self._look.colour))
-        return (effect_where(chosen, Effect.PERSPECTIVE, sizes, *numbers),)
+        look = _parameters(self._look)
+        return (effect_where(chosen, Effect.PERSPECTIVE, sizes, matrix=coefficients, **look),)
 
     def _draw_corners(self, draws: Draws, sizes: Sizes) -> Corners:
         reach_x = (self.distortion_scale * (sizes.width // 2)).astype(np.int64) + 1
@@ -262,12 +263,25 @@ class ElasticTransform(ImageOp):
         """A key for each image; the displacements are made from it, pixel by pixel, later."""
         kernel = max(elastic_kernel_px(sigma) for sigma in self._sigmas)
         require_room("ElasticTransform", kernel, kernel, draws, sizes)
-        key = split_key(draws.bits()[0])
-        colour = pack_colour(*self._look.colour)
-        numbers = (*self._alphas, *self._sigmas, self._look.filter, colour, *key)
-        return (same_effect(Effect.ELASTIC, sizes, *numbers),)
+        return (
+            same_effect(
+                Effect.ELASTIC,
+                sizes,
+                alpha_across=self._alphas[0],
+                alpha_down=self._alphas[1],
+                sigma_across=self._sigmas[0],
+                sigma_down=self._sigmas[1],
+                key=split_key(draws.bits()[0]),
+                **_parameters(self._look),
+            ),
+        )
 
 
 def elastic_kernel_px(sigma: float) -> int:
     """Width of the kernel that blurs displacements; 1 leaves them alone."""
     return int(8 * sigma + 1) | 1
+
+
+def _parameters(look: Look) -> dict[str, int]:
+    """What all warps take of a look."""
+    return {"filter": look.filter, "fill": pack_colour(*look.colour)}

@@ -30,8 +30,8 @@ def accelerate(
     """Return a loader with the same samples, batches and pixels as a torch DataLoader.
 
     Its `translation` says what became of each part. Random parameters have the same distribution
-    but are drawn from `seed`; for the same parameters pixels are the same. With `strict=False`,
-    transforms are translated too whose pixels differ by a level here and there.
+    but are drawn from `seed`; for the same parameters pixels are the same. `strict=False` also
+    translates transforms whose pixels then differ by a level here and there.
 
     Raises TranslationError, with all reasons, if anything has no equivalent.
     """
@@ -45,12 +45,12 @@ def accelerate(
 
 
 def explain_translation(dataloader: Any, *, strict: bool = True) -> Translation:
-    """Return what `accelerate` would do with each part of a DataLoader; refusals are among it."""
+    """Return what `accelerate` would do with each part of a DataLoader, including refusals."""
     return _read(dataloader, strict=strict)[0]
 
 
 def _read(dataloader: Any, *, strict: bool) -> tuple[Translation, Parts | None]:
-    """What became of each part; and all that a loader needs, if nothing was refused."""
+    """Return what became of each part and, if nothing was refused, all that a loader needs."""
     given = dataloader
     if is_prefetch_loader(given):
         dataloader = given.loader

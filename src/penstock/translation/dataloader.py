@@ -1,4 +1,4 @@
-"""What a DataLoader itself is told, beside its Dataset: batches, the order of samples, options.
+"""A DataLoader's own arguments, beside its Dataset: batches, the order of samples, options.
 
 Also timm's PrefetchLoader, which wraps a DataLoader and normalises whole batches.
 """
@@ -44,7 +44,7 @@ _SHUFFLE_NOTE = (
     "every epoch has an order of its own, which depends on seed, not on torch's generator"
 )
 
-# What else a DataLoader is told: the values that say nothing, and what becomes of others.
+# Other arguments of a DataLoader: the values without effect, and what becomes of all others.
 _OPTIONS: dict[str, tuple[tuple[Any, ...], str]] = {
     "num_workers": ((0,), "threads in one process"),
     "worker_init_fn": ((None,), "not called: there are no worker processes"),
@@ -94,7 +94,7 @@ class Ordering:
     weights: Any = None  # for each of the samples that take part
     replacement: bool = True
     samples_per_epoch: int | None = None
-    sampler: Any = None  # the user's own, which is asked for the order of every epoch
+    sampler: Any = None  # the user's own, which gives the order of every epoch
 
 
 def is_data_loader(thing: Any) -> bool:

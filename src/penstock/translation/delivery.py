@@ -17,7 +17,7 @@ import numpy.typing as npt
 import PIL.Image
 
 from penstock.errors import LoaderError
-from penstock.loading.ledger import Ledger
+from penstock.loading.failures import Ledger
 from penstock.loading.loader import CANNOT_BE_COPIED, HAS_NO_SAMPLES, Loader
 from penstock.loading.selection import Listed
 from penstock.planner.plan import Plan
@@ -31,7 +31,7 @@ from penstock.translation.transforms.pipeline import Pipeline, Stage
 
 @dataclass(frozen=True, slots=True)
 class Parts:
-    """Everything that a DataLoader comes to."""
+    """Everything that was read from a DataLoader."""
 
     contents: DatasetContents
     batching: Batching
@@ -135,7 +135,7 @@ class AcceleratedLoader:
         self._loader.close()
 
     def __getitem__(self, index: Any) -> NoReturn:
-        """Refuse to stand for a torch Dataset."""
+        """Refuse to be used as a torch Dataset."""
         raise LoaderError(HAS_NO_SAMPLES)
 
     def __reduce__(self) -> NoReturn:
@@ -159,7 +159,7 @@ class FormedBatches(Iterator[Any]):
 
 @dataclass(frozen=True, slots=True)
 class BatchForm:
-    """Makes what the DataLoader gave of the images and labels that our loader gives."""
+    """Puts the images and labels of our loader into the form that the DataLoader gave."""
 
     contents: DatasetContents
     collate: Collate
@@ -207,7 +207,7 @@ def _ask_sampler(sampler: Any, available: int) -> Listed:
 
 
 def _first_channel(images: Any) -> Any:
-    """What one channel is; images of different sizes come as a list."""
+    """Return the first channel only; images of different sizes come as a list."""
     if isinstance(images, list):
         return [image[:1].contiguous() for image in images]
     return images[:, :1].contiguous()

@@ -1,4 +1,4 @@
-"""What can be told of any loader from outside, and how many images are in a batch."""
+"""What can be seen of any loader from outside, and how many images are in a batch."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ DEEPEST = 4  # containers in containers
 
 @dataclass(frozen=True, slots=True)
 class LoaderFacts:
-    """A loader as far as it can be told from outside; None is unknown."""
+    """What can be seen of a loader from outside; None is unknown."""
 
     kind: str
     batch_size: int | None = None
@@ -22,7 +22,7 @@ class LoaderFacts:
     prefetch: int | None = None  # batches that each worker makes ahead
 
     def describe(self) -> str:
-        """Return it as one would write it."""
+        """Return it as a call with its arguments."""
         parts = [] if self.data is None else [self.data]
         parts += [] if self.samples is None else [f"{self.samples:,} samples"]
         parts += [] if self.batch_size is None else [f"batch_size={self.batch_size}"]

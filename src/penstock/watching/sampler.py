@@ -30,9 +30,9 @@ _looking = threading.Lock()
 def current_frames() -> dict[int, FrameType]:
     """Return what each thread of this process is doing.
 
-    The interpreter holds a lock of its own in that time. A garbage collection then may free
-    objects that let go of Python's lock, such as tensors: then another thread that needs the
-    interpreter's lock, to start a thread for example, would wait forever. So it is switched off.
+    Meanwhile the interpreter holds an internal lock. A garbage collection at this moment may free
+    objects that release Python's lock, such as tensors; another thread that needs the internal
+    lock, for example to start a thread, would then wait forever. So the collector is switched off.
     """
     with _looking:
         was_enabled = gc.isenabled()
@@ -218,6 +218,6 @@ def read_tallies(files: Iterable[str]) -> Tally:
         try:
             with open(file, encoding="utf-8") as text:
                 total.add_dict(json.load(text))
-        except (OSError, ValueError):  # ended before its first word
+        except (OSError, ValueError):  # the worker ended before it wrote anything
             continue
     return total

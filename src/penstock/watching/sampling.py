@@ -30,7 +30,7 @@ from penstock.watching.sampler import (
 
 COUNT_QUEUES_EVERY_S = 0.5
 WORKER_MODULE = "torch.utils.data._utils.worker"
-_starting = threading.local()  # .target: where workers that this thread starts shall report
+_starting = threading.local()  # .target: where workers that this thread starts report to
 
 
 class Sampling:
@@ -230,7 +230,7 @@ class SampledLoop:
 def hook_torch_workers() -> None:
     """Put a sampler into the workers that torch's DataLoader starts from now on.
 
-    Does nothing where torch is not there, or is made another way.
+    Does nothing if torch is not there, or if its worker loop has another name.
     """
     module: Any = sys.modules.get(WORKER_MODULE)
     loop = getattr(module, "_worker_loop", None)

@@ -1,4 +1,4 @@
-"""`penstock run`, from inside the script: its loaders, timed without its knowing, and its end."""
+"""`penstock run`, inside the script's process: times its loaders, and reports when it ends."""
 
 from __future__ import annotations
 
@@ -173,7 +173,7 @@ def _is_made_anew(known: ScriptLoader, loader: Any) -> bool:
 class Outcome:
     """How a script ended.
 
-    Python tells nobody in the process the code of a script that calls `sys.exit`.
+    Code inside the process cannot see the exit code that the script gave to `sys.exit`.
     """
 
     ended: str  # "ended", "crashed", "interrupted", "terminated", or "exited" by os._exit
@@ -188,8 +188,8 @@ class Outcome:
 class ScriptEnd:
     """Calls `tell` with the outcome: once, and in this process only.
 
-    That is when Python exits, after the script's own threads and exit functions; or before that,
-    where the script or a signal ends the process at once.
+    This happens when Python exits, after the script's own threads and exit functions; or earlier,
+    if the script or a signal ends the process at once.
     """
 
     def __init__(self, tell: Callable[[Outcome], None]) -> None:
@@ -199,10 +199,10 @@ class ScriptEnd:
         self._handles_sigterm = False
 
     def be_prepared(self) -> None:
-        """Be there in case the process is ended at once: from when there is something to tell.
+        """Take over `os._exit` and SIGTERM, which end a process at once; called for each loader.
 
-        A script that asks how SIGTERM is handled before that gets the answer it is used to, and
-        one with a handler of its own keeps it.
+        Before that, a script that looks at the handler of SIGTERM finds the usual one. A script
+        with a handler of its own keeps it.
         """
         if self._process != os.getpid():
             return
@@ -224,11 +224,11 @@ class ScriptEnd:
                 )
 
     def speak(self, outcome: Outcome) -> None:
-        """Tell, unless that was done, or this is a child that the script forked."""
+        """Call `tell`, unless that was done, or this is a child that the script forked."""
         if self._process == os.getpid():
             self._process = None
             if _is_main_thread() and hasattr(signal, "SIGCHLD"):
-                # torch raises an error from here when a worker dies, as all do in these moments.
+                # torch's handler raises an error when a worker dies, as all workers do now.
                 signal.signal(signal.SIGCHLD, signal.SIG_DFL)
             self._tell(outcome)
 
@@ -238,7 +238,7 @@ class ScriptEnd:
         self._exit_at_once(status)
 
     def _before_sigterm(self, number: int, frame: FrameType | None) -> None:
-        """Speak, then end as the signal would have it: without the script's exit functions."""
+        """Report, then end as by the signal alone: without the script's exit functions."""
         del frame
         if signal.getsignal(number) != self._before_sigterm:
             return  # the script's own handler, which found this one and passes the signal on
@@ -247,7 +247,7 @@ class ScriptEnd:
         os.kill(os.getpid(), number)
 
     def _exchange(self, present: Handler, wanted: Handler) -> None:
-        """Handle SIGTERM another way; one of the script's own is left alone."""
+        """Replace the handler of SIGTERM; one of the script's own is left alone."""
         if _is_main_thread() and signal.getsignal(signal.SIGTERM) == present:
             signal.signal(signal.SIGTERM, wanted)
 

@@ -1,4 +1,4 @@
-"""Training steps that compute on the cores which load the data: who takes how much, and what then?
+"""Training steps that compute on the cores which load the data: who takes how much CPU time.
 
 Per image, loading takes L seconds of CPU time and the training process U, on c cores. As long as
 these are all busy, an image takes (L + U) / c, whoever waits for whom: a loop that never waits for
@@ -88,7 +88,7 @@ class CpuUse:
         )
 
     def gain_of_cheaper_loading(self, times: float = CHEAPER) -> Range:
-        """Return what a loader would bring that needs so many times less CPU time."""
+        """Return how much faster training gets if loading needs `times` times less CPU time."""
         loading_s = self.loading_s / times
         more, less = (self._step_without_spinning_s(share) for share in _SPINNING)
         slow_s = (loading_s + more) / (self.cores * _SLACK)
@@ -96,9 +96,9 @@ class CpuUse:
         return Range(max(1.0, self.wall_s / slow_s), max(1.0, self.wall_s / fast_s))
 
     def most_from_loading(self, waited: float) -> float:
-        """Return the most that a loader could bring which took no time, of a loop that waits so.
+        """Return how many times as fast a loop would be, at most, if loading took no time.
 
-        Beyond its waits, that is the time for which threads of the step had no core.
+        It saves the share `waited`, and the time for which threads of the step had no core.
         """
         step_s = (1 - waited) * self.wall_s
         return self.wall_s / max(step_s - self.queued_s, _LEAST_OF_A_STEP * step_s)

@@ -296,7 +296,7 @@ def _judge_parts(
 def _gain_of_workers(
     workers: int, facts: LoaderFacts, shares: Shares, inside: Inside, use: CpuUse
 ) -> Range:
-    """Return what so many workers would bring: until the cores or the step are the limit."""
+    """Return the gain of this many workers, up to the limit of the cores or the step."""
     loading_s = max(inside.work_s / workers, (use.loading_s + use.step_s) / use.cores)
     fast_s, slow_s = _together(loading_s, _step_s(shares, use))
     # Without workers, loading and computing take turns: workers also end that.
@@ -308,7 +308,7 @@ def _gain_of_workers(
 def _gain_without(
     share: float, facts: LoaderFacts, shares: Shares, inside: Inside, use: CpuUse
 ) -> Range:
-    """Return what leaving a part of the loader's work out would bring."""
+    """Return the gain of leaving out a part of the loader's work."""
     unsure = 2 * sqrt(share * (1 - share) / inside.samples) + _OTHERWISE_KNOWN
     least, most = max(share - unsure, 0.0), min(share + unsure, 1.0)
     step_s = _step_s(shares, use)

@@ -162,7 +162,7 @@ class _WatchedIterator(Iterator[Batch]):
             batch = self._first() if epoch.step is None else self._following()
         except BaseException:
             self.samples.leave()
-            if epoch.step is not None:  # or a loop that asks again after the end is told again
+            if epoch.step is not None:  # a loop may ask again after its end
                 self.after_epoch()
             epoch.end()
             raise

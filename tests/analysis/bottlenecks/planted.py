@@ -6,10 +6,9 @@ from pathlib import Path
 
 import penstock
 from penstock.analysis.measure import Effort
-from penstock.demo.sample_set import RECIPE, make_sample_set
+from penstock.demo.sample_set import cached_folder, make_sample_set
 from penstock.demo.torchvision_import import import_torchvision
 from penstock.usable_cores import usable_cores
-from penstock.user_cache import user_cache_folder
 
 torch, torchvision = import_torchvision()
 v2 = torchvision.transforms.v2
@@ -21,8 +20,7 @@ IMAGES = 128
 
 def photo_folder() -> Path:
     """A small set of photo-like JPEGs, made once."""
-    folder = user_cache_folder() / "sample-sets" / f"{IMAGES}-images-recipe-{RECIPE}"
-    return make_sample_set(folder, images=IMAGES, progress=False)
+    return make_sample_set(cached_folder(IMAGES), images=IMAGES, progress=False)
 
 
 def photo_paths() -> list[str]:

@@ -1,11 +1,8 @@
 """Files that are cut short while they are packed are errors that name them, and no faults."""
 
-import os
-import subprocess
-import sys
-from pathlib import Path
-
 import pytest
+
+from python_child import run_python
 
 PROGRAM = """
 import os, sys
@@ -69,13 +66,4 @@ def test_a_file_cut_while_it_is_read_is_an_error_and_no_fault(tmp_path, part):
     """In a process of its own, which a fault would end."""
     if "google_crc32c" in part:
         pytest.importorskip("google_crc32c")
-    done = subprocess.run(
-        [sys.executable, "-c", PROGRAM + part],
-        cwd=tmp_path,
-        env={**os.environ, "PYTHONPATH": str(Path(__file__).parents[2])},
-        capture_output=True,
-        text=True,
-        timeout=60,
-        check=False,
-    )
-    assert done.returncode == 0, done.stderr[-2000:]
+    run_python("-c", PROGRAM + part, cwd=tmp_path, timeout_s=60)

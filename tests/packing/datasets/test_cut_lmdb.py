@@ -1,11 +1,8 @@
 """An LMDB that is cut short, before or while it is read, is an error that names it."""
 
-import os
-import subprocess
-import sys
-from pathlib import Path
-
 import pytest
+
+from python_child import run_python
 
 pytest.importorskip("lmdb")
 
@@ -50,13 +47,4 @@ for number, part in enumerate((0, 0.02, 0.05, 0.3, 0.6, 0.9, 0.999)):
 
 def test_a_cut_lmdb_is_an_error_and_no_fault(tmp_path):
     """In a process of its own, which a fault would end."""
-    done = subprocess.run(
-        [sys.executable, "-c", PROGRAM],
-        cwd=tmp_path,
-        env={**os.environ, "PYTHONPATH": str(Path(__file__).parents[2])},
-        capture_output=True,
-        text=True,
-        timeout=60,
-        check=False,
-    )
-    assert done.returncode == 0, done.stderr[-2000:]
+    run_python("-c", PROGRAM, cwd=tmp_path, timeout_s=60)

@@ -1,3 +1,5 @@
+import sys
+
 import pytest
 
 from dataset_samples import image_bytes, tar_bytes
@@ -61,10 +63,28 @@ def test_folder_of_classes(tmp_path):
 
     assert source.classes == ("cat", "dog")
     assert [item.name for item in source.items()] == ["cat/1.jpg", "dog/1.jpg"]
-    (tmp_path / "cat").rename(tmp_path / "train")
-    with pytest.raises(SourceError, match="train are parts of a data set"):
+    (tmp_path / "cat").rename(tmp_path / "train")  # may be a class, beside "bus" and "car"
+    assert open_dataset(tmp_path).classes == ("dog", "train")
+    (tmp_path / "dog").rename(tmp_path / "val")
+    with pytest.raises(SourceError, match="these are parts of a data set: train, val"):
         open_dataset(tmp_path)
-    assert open_dataset(tmp_path, "folder").classes == ("dog", "train")
+    assert open_dataset(tmp_path, "folder").classes == ("train", "val")
+    (tmp_path / "val").rename(tmp_path / "images")
+    with pytest.raises(SourceError, match="images are parts of a data set"):
+        open_dataset(tmp_path)
+
+
+def test_many_classes_are_not_looked_into(tmp_path, monkeypatch):
+    for number in range(101):
+        (tmp_path / str(number)).mkdir()
+        (tmp_path / str(number) / "1.jpg").write_bytes(image_bytes())
+    opened = open_dataset(tmp_path)
+    module = sys.modules["penstock.packing.datasets.open_dataset"]  # a function has its name, too
+    monkeypatch.setattr(module, "_evidence", None)
+    assert open_dataset(tmp_path).classes == opened.classes
+    (tmp_path / "a.json").write_text("{}")
+    with pytest.raises(TypeError):
+        open_dataset(tmp_path)
 
 
 def test_wrong_arguments(tmp_path):
@@ -79,7 +99,7 @@ def test_wrong_arguments(tmp_path):
         open_dataset(tmp_path / "x.tar", split="train")
     with pytest.raises(SourceError, match=r"images= \(--images\) is for COCO"):
         open_dataset(tmp_path / "x.tar", images=tmp_path)
-    with pytest.raises(SourceError, match="not recognised"):
+    with pytest.raises(SourceError, match="not a folder, a packed file"):
         open_dataset(tmp_path / "x.bin")
 
 

@@ -1,59 +1,30 @@
 """Every layout goes into a packed file, and its columns come out again."""
 
-import numpy as np
 import pytest
 
+from dataset_samples import OUTSIDE_SETS, assert_any_order, assert_columns_survive, tar_bytes
+from packing.samples import image_file
+from penstock.errors import SourceError
 from penstock.packing.datasets import open_dataset
-from penstock.packing.pack import pack
-from penstock.packing.shards import open_packed
-
-SAMPLES = [
-    ("detect/coco128", "coco", None),
-    ("detect/coco128", "yolo", None),
-    ("detect/bccd_voc", None, "test"),
-    ("formats/webdataset", None, None),
-    ("formats/imagenet_tar/ILSVRC2012_img_train.tar", None, None),
-    ("formats/parquet", None, None),
-    ("formats/tfrecord", None, "flowers_validation"),
-    ("formats/tfrecord", None, "raccoon_test"),
-    ("formats/recordio/benz_train.rec", None, None),
-    ("formats/lmdb/caffe_datum_train_lmdb", None, None),
-    ("formats/hdf5/test_catvnoncat.h5", None, None),
-    ("formats/layouts/coco_dataset/coco", None, "val"),
-    ("formats/layouts/coco_dataset/coco_panoptic", None, "val"),
-    ("formats/layouts/voc_dataset/voc_dataset1", None, "train"),
-]
 
 
-@pytest.mark.parametrize(("path", "kind", "split"), SAMPLES)
+@pytest.mark.parametrize(("path", "kind", "split"), OUTSIDE_SETS)
 def test_columns_survive(outside_folder, tmp_path, path, kind, split):
     source = open_dataset(outside_folder / path, kind, split=split)
-    pack(source, tmp_path / "x.pen", progress=False)
-    packed = open_packed(tmp_path / "x.pen")
-    items = list(source.items())
-
-    assert len(packed) == len(items)
-    assert packed.schema == source.columns
-    for index, item in enumerate(items):
-        assert packed.sample(index).name == item.name
-        for name, value in item.columns.items():
-            got = packed.value(name, index)
-            if isinstance(value, (str, bytes)):
-                assert got == value
-            else:
-                np.testing.assert_array_equal(got, value)
+    assert_columns_survive(source, tmp_path / "x.pen")
 
 
-@pytest.mark.parametrize(("path", "kind", "split"), SAMPLES)
-def test_samples_are_the_same_in_any_order(data_folder, path, kind, split):
-    source = open_dataset(data_folder / path, kind, split=split)
-    in_order = list(source.items())
+@pytest.mark.parametrize(("path", "kind", "split"), OUTSIDE_SETS)
+def test_samples_are_the_same_in_any_order(outside_folder, path, kind, split):
+    assert_any_order(open_dataset(outside_folder / path, kind, split=split))
 
-    for index in [len(in_order) - 1, 0, len(in_order) // 2]:
-        item = source.at(index)
-        assert (item.name, item.data) == (in_order[index].name, in_order[index].data)
-        assert item.columns.keys() == in_order[index].columns.keys()
-        for name, value in item.columns.items():
-            np.testing.assert_array_equal(value, in_order[index].columns[name])
-    with pytest.raises(IndexError, match="sample"):
-        source.at(len(in_order))
+
+def test_a_sample_that_is_gone_is_named(tmp_path):
+    file = tmp_path / "a.tar"
+    file.write_bytes(tar_bytes((f"{number}.jpg", image_file(number)) for number in range(3)))
+    source = open_dataset(file)
+    assert source.at(2).data == image_file(2)
+    file.write_bytes(bytes(file.stat().st_size))
+
+    with pytest.raises(SourceError, match=r"a\.tar: sample 2 is no longer there"):
+        source.at(2)

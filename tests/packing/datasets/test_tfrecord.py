@@ -6,13 +6,13 @@ import struct
 import numpy as np
 import pytest
 
-from dataset_samples import image_bytes
+from dataset_samples import image_bytes, tf_framed
 from penstock.errors import SourceError
 from penstock.packing.datasets import open_dataset
 from penstock.packing.datasets.layout_source import FROM_0
 from penstock.packing.datasets.tfrecord import BACKGROUND
 
-crc32c = pytest.importorskip("google_crc32c")
+pytest.importorskip("google_crc32c")
 JPEG = image_bytes(height=10, width=20)
 
 
@@ -38,15 +38,6 @@ def example(**features):
     return message(1, b"".join(entries))
 
 
-def framed(record):
-    def masked(data):
-        crc = crc32c.value(data)
-        return struct.pack("<I", ((crc >> 15 | crc << 17) + 0xA282EAD8) & 0xFFFFFFFF)
-
-    length = struct.pack("<Q", len(record))
-    return length + masked(length) + record + masked(record)
-
-
 def box(**changes):
     sides = {"xmin": [0.1], "ymin": [0.2], "xmax": [0.5], "ymax": [1.0], **changes}
     return {f"image__object__bbox__{side}": value for side, value in sides.items()}
@@ -56,7 +47,7 @@ def box(**changes):
 def record_file(tmp_path):
     def write(*records, name="x.tfrecord"):
         path = tmp_path / name
-        path.write_bytes(b"".join(framed(record) for record in records))
+        path.write_bytes(b"".join(tf_framed(record) for record in records))
         return path
 
     return write

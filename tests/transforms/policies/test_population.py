@@ -10,8 +10,8 @@ import pytest
 
 from drawn import batch
 from penstock import transforms as T
+from penstock._core import Effect
 from penstock.errors import TransformError
-from penstock.transforms.effects import Effect
 
 STAGE = {"from_epoch": 0, "ops": [["Rotate", 0.5, 3]]}
 

@@ -5,36 +5,42 @@ import pytest
 
 from drawn import batch
 from penstock import transforms as T
+from penstock._core import Effect
 from penstock.geometry import Sizes
-from penstock.transforms.effects import Effect
 from penstock.transforms.policies.ops import Scene, policy_move
 from penstock.transforms.policies.spaces import population_ops, tpu_ops
 
 TPU = {
-    "AutoContrast": (Effect.AUTOCONTRAST, ()),
-    "Equalize": (Effect.EQUALIZE, ()),
-    "Invert": (Effect.INVERT, ()),
-    "Rotate": (Effect.AFFINE, None),
-    "Posterize": (Effect.POSTERIZE, (2,)),
-    "Solarize": (Effect.SOLARIZE, (179,)),
-    "Color": (Effect.SATURATION, (1.36,)),
-    "Contrast": (Effect.CONTRAST, (1.36,)),
-    "Brightness": (Effect.BRIGHTNESS, (1.36,)),
-    "Sharpness": (Effect.SHARPNESS, (1.36,)),
-    "ShearX": (Effect.AFFINE, (1, -0.21, 0, 0, 1, 0, 3)),
-    "ShearY": (Effect.AFFINE, (1, 0, 0, -0.21, 1, 0, 3)),
-    "TranslateX": (Effect.AFFINE, (1, 0, -70, 0, 1, 0, 3)),
-    "TranslateY": (Effect.AFFINE, (1, 0, 0, 0, 1, -70, 3)),
-    "Cutout": (Effect.ERASE, (22, 47, 56, 53, 9, 8, 7)),  # around (50, 75) of 100x100
-    "SolarizeAdd": (Effect.SOLARIZE_ADD, (77, 128)),
+    "AutoContrast": (Effect.AUTOCONTRAST, {}),
+    "Equalize": (Effect.EQUALIZE, {}),
+    "Invert": (Effect.INVERT, {}),
+    "Rotate": (Effect.AFFINE, {}),
+    "Posterize": (Effect.POSTERIZE, {"bits": 2}),
+    "Solarize": (Effect.SOLARIZE, {"threshold": 179}),
+    "Color": (Effect.SATURATION, {"factor": 1.36}),
+    "Contrast": (Effect.CONTRAST, {"factor": 1.36}),
+    "Brightness": (Effect.BRIGHTNESS, {"factor": 1.36}),
+    "Sharpness": (Effect.SHARPNESS, {"factor": 1.36}),
+    "ShearX": (Effect.AFFINE, {"matrix": [1, -0.21, 0, 0, 1, 0], "filter": 3}),
+    "ShearY": (Effect.AFFINE, {"matrix": [1, 0, 0, -0.21, 1, 0], "filter": 3}),
+    "TranslateX": (Effect.AFFINE, {"matrix": [1, 0, -70, 0, 1, 0], "filter": 3}),
+    "TranslateY": (Effect.AFFINE, {"matrix": [1, 0, 0, 0, 1, -70], "filter": 3}),
+    "Cutout": (
+        Effect.ERASE,
+        {"top": 22, "left": 47, "height": 56, "width": 53, "value": [9, 8, 7]},
+    ),  # around (50, 75) of 100x100
+    "SolarizeAdd": (Effect.SOLARIZE_ADD, {"amount": 77, "threshold": 128}),
 }
 POPULATION = {
     **{name: entry for name, entry in TPU.items() if name != "SolarizeAdd"},
-    "Posterize": (Effect.POSTERIZE, (2,)),
-    "Solarize": (Effect.SOLARIZE, (77,)),
-    "TranslateX": (Effect.AFFINE, (1, 0, -7, 0, 1, 0, 3)),
-    "TranslateY": (Effect.AFFINE, (1, 0, 0, 0, 1, -7, 3)),
-    "Cutout": (Effect.ERASE, (43, 68, 14, 14, 9, 8, 7)),
+    "Posterize": (Effect.POSTERIZE, {"bits": 2}),
+    "Solarize": (Effect.SOLARIZE, {"threshold": 77}),
+    "TranslateX": (Effect.AFFINE, {"matrix": [1, 0, -7, 0, 1, 0], "filter": 3}),
+    "TranslateY": (Effect.AFFINE, {"matrix": [1, 0, 0, 0, 1, -7], "filter": 3}),
+    "Cutout": (
+        Effect.ERASE,
+        {"top": 43, "left": 68, "height": 14, "width": 14, "value": [9, 8, 7]},
+    ),
 }
 
 
@@ -51,11 +57,11 @@ def test_level_seven_of_ten(ops, expected):
 
     move = policy_move(ops, np.arange(count), level, negative, scene)
 
-    for row, (effect, numbers) in enumerate(expected.values()):
+    for row, (effect, parameters) in enumerate(expected.values()):
         assert move.effect[row] == effect
-        if numbers is not None:
-            np.testing.assert_allclose(move.numbers[row, : len(numbers)], numbers)
-    turn = move.numbers[3]
+        for name, value in parameters.items():
+            np.testing.assert_allclose(move.parameters(row)[name], value)
+    turn = move.parameters(3)["matrix"]
     assert np.degrees(np.arctan2(turn[3], turn[0])) == pytest.approx(-21)
 
 
@@ -68,16 +74,19 @@ def test_levels_beyond_ten_stay_in_range():
 
     move = policy_move(ops, np.arange(count), np.full(count, 30.0), np.ones(count), scene)
 
-    assert move.numbers[4, 0] == 8
-    assert move.numbers[14, :4].tolist() == [0, 0, 50, 60]
+    assert move.parameters(4)["bits"] == 8
+    erased = move.parameters(14)
+    assert [erased[name] for name in ("top", "left", "height", "width")] == [0, 0, 50, 60]
 
 
 def test_tpu_cutouts_stay_inside_and_reach_as_far_as_told():
     moves = batch(T.RandAugment(1, 5, flavor="tpu"), 4000, (100, 120))
-    erased = moves[0].numbers[moves[0].effect == Effect.ERASE]
-    top, left, height, width = erased[:, :4].T
+    erased = moves[0].effect == Effect.ERASE
+    top, left, height, width = (
+        moves[0].values(Effect.ERASE, name)[erased] for name in ("top", "left", "height", "width")
+    )
 
-    assert len(erased) > 100
+    assert erased.sum() > 100
     assert ((top >= 0) & (left >= 0) & (top + height <= 100) & (left + width <= 120)).all()
     assert (height.max(), width.max()) == (40, 40)  # 40 / 2 to each side
-    assert (erased[:, 4:7] == 128).all()
+    assert (moves[0].values(Effect.ERASE, "value")[erased] == 128).all()

@@ -9,8 +9,7 @@ import sys
 import pytest
 
 import penstock
-from penstock.analysis.subject.penstock_subject import PenstockSubject
-from penstock.analysis.subject.subject import open_subject
+from penstock.analysis.subject.subject import PenstockSubject, open_subject
 from penstock.errors import LoaderError
 from penstock.translation.delivery import AcceleratedLoader
 

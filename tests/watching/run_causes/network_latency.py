@@ -6,10 +6,9 @@ import multiprocessing
 import time
 import urllib.request
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from pathlib import Path
 
 import torch
-from photos import IMAGES, photo_paths
+from photos import IMAGES, photo_folder
 from PIL import Image
 from torch.utils.data import DataLoader, Dataset
 from torchvision.transforms import v2
@@ -21,7 +20,7 @@ CROP = v2.Compose([v2.CenterCrop(64), v2.PILToTensor(), v2.ToDtype(torch.float32
 class SlowServer(BaseHTTPRequestHandler):
     """Answers every request after a while."""
 
-    photos = [Path(path).read_bytes() for path in photo_paths()]  # noqa: RUF012
+    photos = [path.read_bytes() for path in sorted(photo_folder().rglob("*.jpg"))]  # noqa: RUF012
 
     def do_GET(self):
         photo = self.photos[int(self.path[1:])]

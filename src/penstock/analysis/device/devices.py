@@ -10,82 +10,65 @@ import platform
 import sys
 import time
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from importlib import import_module
-from typing import Any, Protocol
+from typing import Any
 
 from penstock.errors import AnalysisError
 from penstock.watching.loader_facts import count_images
 
 EMULATED = "emulated:"
 REAL = ("cuda", "mps", "cpu")
-ASSUMED_RATE = 1000.0  # images a second
+ASSUMED_RATE = 1000.0  # images per second
 _HOW = "give your training step (--step), or --device"
+_CLASSES = 1000
 QUEUE_DEPTH = 2  # batches that a training loop may be ahead of the device
 
 Interval = tuple[float, float]
 
 
-class Device(Protocol):
+class Device:
     """Takes batches and trains on them, or seems to."""
 
-    @property
-    def name(self) -> str:
-        """What the user asked for."""
-        ...
+    name: str  # as the user asked for it
+    is_emulated = False  # whether nothing is computed
+    takes_any_size = True  # whether images of another size can be tried on it
 
-    @property
-    def is_emulated(self) -> bool:
-        """Whether nothing is computed."""
-        ...
-
-    @property
-    def takes_any_size(self) -> bool:
-        """Whether images of another size can be tried on it."""
-        ...
+    def __init__(self) -> None:
+        self._busy: list[Interval] = []
 
     @property
     def busy(self) -> tuple[Interval, ...]:
         """When it was at work, in seconds of `time.perf_counter`, if it can tell."""
-        ...
+        return tuple(self._busy)
 
     def submit(self, batch: Any) -> None:
         """Start a step; returns before the step ends, unless too many are under way."""
-        ...
+        raise NotImplementedError
 
     def synchronise(self) -> None:
-        """Wait until all steps have ended."""
-        ...
+        """Wait until all steps have ended, also those left under way on a GPU."""
+        synchronise_all()
 
     def forget(self) -> None:
-        """Drop the busy intervals so far."""
-        ...
+        """Drop the busy intervals so far; steps under way stay."""
+        self._busy.clear()
 
 
-class EmulatedDevice:
-    """Is busy for `images / images_per_s` a step, uses no CPU, and runs ahead of nobody.
+class EmulatedDevice(Device):
+    """Is busy for `images / images_per_s` seconds per step, and uses no CPU.
 
     Steps follow each other on a timeline; nothing but the wait for it is real.
     """
 
     is_emulated = True
-    takes_any_size = True
 
     def __init__(self, images_per_s: float, queue_depth: int = QUEUE_DEPTH) -> None:
+        super().__init__()
+        self.name = f"{EMULATED}{images_per_s:g}"  # as `open_device` reads it
         self.images_per_s = images_per_s
         self._depth = queue_depth
-        self._busy: list[Interval] = []
         self._ends: deque[float] = deque()
-
-    @property
-    def name(self) -> str:
-        """As `open_device` reads it."""
-        return f"{EMULATED}{self.images_per_s:g}"
-
-    @property
-    def busy(self) -> tuple[Interval, ...]:
-        """Every step so far."""
-        return tuple(self._busy)
 
     def submit(self, batch: Any) -> None:
         """Put a step on the timeline, once there is room in the queue."""
@@ -104,30 +87,19 @@ class EmulatedDevice:
             _sleep_until(self._ends[-1])
             self._ends.clear()
 
-    def forget(self) -> None:
-        """Drop the intervals; steps under way stay."""
-        self._busy.clear()
 
+class StepDevice(Device):
+    """A training step of the user's own: `step(batch)`.
 
-class StepDevice:
-    """A training step of the user's own: `step(batch)`."""
+    It is busy when the step is called, which for an asynchronous device is not all of its work.
+    """
 
-    is_emulated = False
     takes_any_size = False  # a model of the user's may be made for one
 
     def __init__(self, step: Callable[[Any], object]) -> None:
+        super().__init__()
+        self.name = getattr(step, "__qualname__", type(step).__name__)
         self._step = step
-        self._busy: list[Interval] = []
-
-    @property
-    def name(self) -> str:
-        """Whose step it is."""
-        return getattr(self._step, "__qualname__", type(self._step).__name__)
-
-    @property
-    def busy(self) -> tuple[Interval, ...]:
-        """When the step was called, which for an asynchronous device is not all of its work."""
-        return tuple(self._busy)
 
     def submit(self, batch: Any) -> None:
         """Call the step."""
@@ -135,15 +107,66 @@ class StepDevice:
         self._step(batch)
         self._busy.append((begin, time.perf_counter()))
 
-    def synchronise(self) -> None:
-        """Wait for what the step left under way on a GPU."""
-        from penstock.analysis.device.torch_device import synchronise_all
 
+class TorchDevice(Device):
+    """Trains a model by SGD on what it is given: copy, forward, backward, update."""
+
+    def __init__(self, name: str, model: str) -> None:
+        super().__init__()
+        self._torch = _import_torch(name)
+        self.name = name
+        self._device = _checked_device(self._torch, name)
+        self.model_name = model
+        self._model = make_model(model).to(self._device).train()
+        self.library = type(self._model).__module__.partition(".")[0]
+        self._optimiser = self._torch.optim.SGD(self._model.parameters(), lr=1e-3)
+
+    @property
+    def busy(self) -> tuple[Interval, ...]:
+        """Steps as the host saw them; only on a CPU that is all of the work."""
+        return tuple(self._busy) if self._device.type == "cpu" else ()
+
+    @property
+    def submitted(self) -> tuple[float, ...]:
+        """When the host began each step, in seconds of `time.perf_counter`."""
+        return tuple(begin for begin, _ in self._busy)
+
+    @property
+    def gpu(self) -> str | int | None:
+        """What an NVIDIA driver knows the device by: its UUID, or its number; None for others."""
+        if self._device.type != "cuda":
+            return None
+        number: int = self._device.index or 0
+        # The driver numbers all GPUs, torch only those that are visible to the process.
+        uuid = getattr(self._torch.cuda.get_device_properties(number), "uuid", None)
+        return number if uuid is None else f"GPU-{uuid}"
+
+    def submit(self, batch: Any) -> None:
+        """Train on a batch; labels that are no class indices are made up."""
+        torch = self._torch
+        begin = time.perf_counter()
+        images, labels = _images_and_labels(torch, batch)
+        images = images.to(self._device, non_blocking=True)
+        if not images.is_floating_point():
+            images = images.float().div_(255)
+        labels = labels.to(self._device, non_blocking=True) % _CLASSES
+        loss = torch.nn.functional.cross_entropy(self._model(images), labels)
+        self._optimiser.zero_grad(set_to_none=True)
+        loss.backward()
+        self._optimiser.step()
+        self._busy.append((begin, time.perf_counter()))
+
+    def seconds_to_copy(self, batch: Any) -> float:
+        """Measure how long a batch takes from the host's memory to the device's."""
+        images, _ = _images_and_labels(self._torch, batch)
+        if self._device.type == "cpu":
+            return 0.0
+        images.to(self._device)
         synchronise_all()
-
-    def forget(self) -> None:
-        """Drop the intervals."""
-        self._busy.clear()
+        begin = time.perf_counter()
+        images.to(self._device)
+        synchronise_all()
+        return time.perf_counter() - begin
 
 
 def find_device() -> str | None:
@@ -186,8 +209,6 @@ def open_device(name: str, model: str = "resnet18") -> Device:
     if name.startswith(EMULATED):
         return EmulatedDevice(_read_rate(name))
     if name.split(":", maxsplit=1)[0] in REAL:
-        from penstock.analysis.device.torch_device import TorchDevice
-
         return TorchDevice(name, model)
     raise AnalysisError(
         f"device {name!r}: not known. Give cuda, mps, cpu, or emulated:IMAGES_PER_SECOND, as in "
@@ -202,7 +223,7 @@ def _read_rate(name: str) -> float:
         rate = 0.0
     if not 0 < rate < float("inf"):
         raise AnalysisError(
-            f"device {name!r}: the rate must be images a second, above 0, as in emulated:1000."
+            f"device {name!r}: the rate must be images per second, above 0, as in emulated:1000."
         )
     return rate
 
@@ -232,7 +253,7 @@ def choose_device(
 
 
 def assumed(why: str) -> tuple[Device, list[str]]:
-    """Return an accelerator that nobody has, and why it was taken."""
+    """Return an assumed accelerator, and why it is assumed."""
     return EmulatedDevice(ASSUMED_RATE), [
         f"an accelerator of {ASSUMED_RATE:,.0f} images/s is assumed: {why}"
     ]
@@ -242,3 +263,87 @@ def any_batch_will_do(device: Device) -> bool:
     """Tell whether batches of another size say the same: a GPU would be slower with small ones."""
     is_own_step = isinstance(device, StepDevice)
     return device.is_emulated or (not is_own_step and device.name.partition(":")[0] == "cpu")
+
+
+def synchronise_all() -> None:
+    """Wait for every GPU that torch uses in this process; without torch there is none."""
+    torch = sys.modules.get("torch")
+    if torch is None:
+        return
+    if torch.cuda.is_available() and torch.cuda.is_initialized():
+        torch.cuda.synchronize()
+    elif torch.backends.mps.is_available():
+        torch.mps.synchronize()
+
+
+def make_model(name: str) -> Any:
+    """Make a model by its name in torchvision or timm, or by `module:callable`."""
+    module, _, attribute = name.partition(":")
+    if attribute:
+        return _by_path(module, attribute)()
+    made = _from_library("torchvision.models", "get_model", name, weights=None)
+    if made is None:
+        made = _from_library("timm", "create_model", name, pretrained=False, num_classes=_CLASSES)
+    if made is None:
+        raise AnalysisError(
+            f"model {name!r}: neither torchvision nor timm has it here. Name one of theirs, or "
+            "give module:callable for one of your own."
+        )
+    return made
+
+
+def _by_path(module: str, attribute: str) -> Callable[..., Any]:
+    try:
+        made: Callable[..., Any] = getattr(import_module(module), attribute)
+    except (ImportError, AttributeError) as error:
+        raise AnalysisError(f"model {module}:{attribute}: {error}.") from error
+    return made
+
+
+def _from_library(module: str, maker: str, name: str, **options: Any) -> Any:
+    """Return a model of a library; None if the library is not there or does not have it."""
+    try:
+        return getattr(import_module(module), maker)(name, **options)
+    except (ImportError, RuntimeError, ValueError):
+        return None
+
+
+def _import_torch(device: str) -> Any:
+    try:
+        return import_module("torch")
+    except ImportError as error:
+        raise AnalysisError(
+            f"device {device!r}: needs torch, which does not import here ({error}). Install it, "
+            "or take emulated:IMAGES_PER_SECOND."
+        ) from error
+
+
+def _checked_device(torch: Any, name: str) -> Any:
+    kind = name.split(":", maxsplit=1)[0]
+    there = {
+        "cuda": torch.cuda.is_available,
+        "mps": torch.backends.mps.is_available,
+        "cpu": lambda: True,
+    }
+    if not there[kind]():
+        raise AnalysisError(
+            f"device {name!r}: torch finds none on this machine. Take cpu, or "
+            "emulated:IMAGES_PER_SECOND."
+        )
+    return torch.device(name)
+
+
+def _images_and_labels(torch: Any, batch: Any) -> tuple[Any, Any]:
+    if isinstance(batch, Mapping):
+        batch = tuple(batch.values())
+    images = batch[0] if isinstance(batch, (tuple, list)) else batch
+    labels = batch[1] if isinstance(batch, (tuple, list)) and len(batch) > 1 else None
+    images = torch.as_tensor(images)
+    if images.ndim != 4:
+        raise AnalysisError(
+            f"the model takes batches of images in four dimensions, got {tuple(images.shape)}. "
+            "Give a step of your own: analyze(loader, step=...) or --step."
+        )
+    if not isinstance(labels, torch.Tensor) or labels.ndim != 1 or labels.is_floating_point():
+        labels = torch.zeros(len(images), dtype=torch.int64)
+    return images, labels

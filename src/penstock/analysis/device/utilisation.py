@@ -15,8 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from penstock.analysis.device.devices import Device, Interval
-from penstock.analysis.device.torch_device import TorchDevice
+from penstock.analysis.device.devices import Device, Interval, TorchDevice
 from penstock.results.records import Utilisation
 
 _SLICES = 60

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import copy
 import warnings
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from importlib import import_module
 from typing import Any
 
-from penstock.analysis.subject.subject import WorkerKind
+from penstock.analysis.subject.subject import Subject, WorkerKind
 from penstock.costs.costs import Costs
 from penstock.costs.dataset_costs import measure_dataset
 from penstock.costs.ops import chain, is_dataset, list_composes
@@ -22,13 +22,13 @@ _LEAST_SAMPLES = 64
 _TO_TENSOR = {"ToTensor", "PILToTensor", "ToImage"}
 
 
-class TorchSubject:
+class TorchSubject(Subject):
     """Makes the DataLoader anew with other workers or transforms; the user's stays as it is."""
 
     worker_kind: WorkerKind = "processes"
 
     def __init__(self, loader: Any, dataset: Any = None, batch_size: int | None = None) -> None:
-        self._loader = loader
+        self.loader = loader
         self._dataset = loader.dataset if dataset is None else dataset
         self._other_batch_size = batch_size
         self.workers: int = loader.num_workers
@@ -44,7 +44,7 @@ class TorchSubject:
     def in_flight(self, workers: int | None = None) -> int:
         """Batches that all workers together prepare ahead."""
         workers = self.workers if workers is None else workers
-        return workers * (self._loader.prefetch_factor or 2)
+        return workers * (self.loader.prefetch_factor or 2)
 
     @contextmanager
     def open(self, workers: int | None = None) -> Iterator[Iterable[Any]]:
@@ -56,9 +56,9 @@ class TorchSubject:
 
     def with_batch_size(self, images: int) -> TorchSubject | None:
         """Return a copy with other batches; None where somebody's own sampler makes them."""
-        if self._loader.batch_size is None:
+        if self.loader.batch_size is None:
             return None
-        return TorchSubject(self._loader, self._dataset, images)
+        return TorchSubject(self.loader, self._dataset, images)
 
     def costs(self, seconds: float) -> Costs | None:
         """Take items of the data set one after the other, and time what is done to them."""
@@ -66,7 +66,7 @@ class TorchSubject:
             self._dataset,
             max(self.batch_size, _LEAST_SAMPLES),
             seconds=seconds,
-            collate=self._loader.collate_fn,
+            collate=self.loader.collate_fn,
             batch_size=self.batch_size,
         ).costs
 
@@ -81,29 +81,32 @@ class TorchSubject:
         return _names(samples) if len(samples) <= most else ()
 
     def with_layers(self, layers: int) -> TorchSubject | None:
-        """Return a copy whose RandAugment has so many layers, added where there is none.
+        """Return a copy whose RandAugment has this many layers; it is added where there is none.
 
         None if there is no place to add it.
         """
-        dataset = copy.deepcopy(self._dataset)
-        found = False
-        for owner in list_composes(dataset):
-            for op in owner.transforms:
-                if type(op).__name__ == "RandAugment" and hasattr(op, "num_ops"):
-                    op.num_ops = layers
-                    found = True
-        found = found or _add_rand_augment(dataset, layers)
-        return TorchSubject(self._loader, dataset, self._other_batch_size) if found else None
+
+        def set_layers(op: Any) -> bool:
+            is_found = type(op).__name__ == "RandAugment" and hasattr(op, "num_ops")
+            if is_found:
+                op.num_ops = layers
+            return is_found
+
+        return self._changed(set_layers, lambda dataset: _add_rand_augment(dataset, layers))
 
     def with_size(self, factor: float) -> TorchSubject | None:
         """Return a copy whose crops and resizes give `factor` times the size; None without any."""
+        return self._changed(lambda op: _scale_sizes(op, factor))
+
+    def _changed(
+        self, change: Callable[[Any], bool], otherwise: Callable[[Any], bool] = lambda _: False
+    ) -> TorchSubject | None:
+        """Return a copy with every op changed that can be; else with the whole data set changed."""
         dataset = copy.deepcopy(self._dataset)
-        found = False
-        for owner in list_composes(dataset):
-            for op in owner.transforms:
-                if type(op).__name__.endswith(("Crop", "Resize")):
-                    found |= _scale_sizes(op, factor)
-        return TorchSubject(self._loader, dataset, self._other_batch_size) if found else None
+        changed = [change(op) for owner in list_composes(dataset) for op in owner.transforms]
+        if any(changed) or otherwise(dataset):
+            return TorchSubject(self.loader, dataset, self._other_batch_size)
+        return None
 
     def slowest_files(self) -> SlowFiles:
         """Fetch some samples one by one; nothing for data that has no order."""
@@ -117,7 +120,7 @@ class TorchSubject:
         return samples if isinstance(samples, Sequence) else ()
 
     def _remake(self, workers: int) -> Any:
-        given = self._loader
+        given = self.loader
         options: dict[str, Any] = {
             "num_workers": workers,
             "collate_fn": given.collate_fn,
@@ -157,7 +160,9 @@ def _add_rand_augment(dataset: Any, layers: int) -> bool:
 
 
 def _scale_sizes(op: Any, factor: float) -> bool:
-    """Change the sizes of an op of torchvision or Albumentations; tell whether it has any."""
+    """Change the sizes of a crop or resize; tell whether the op is one that has any."""
+    if not type(op).__name__.endswith(("Crop", "Resize")):
+        return False
     sizes = {name: getattr(op, name, None) for name in ("size", "max_size", "height", "width")}
     given = {name: size for name, size in sizes.items() if isinstance(size, (int, list, tuple))}
     for name, size in given.items():

@@ -8,14 +8,12 @@ from collections.abc import Callable
 from typing import Any
 
 from penstock.analysis.advice import ACCELERATE, ACCELERATE_NEAR, ACCELERATE_PACKED, FAST, PACK
-from penstock.analysis.measure import run_pipeline
-from penstock.analysis.subject.penstock_subject import PenstockSubject
-from penstock.analysis.subject.subject import Subject
-from penstock.analysis.sweeps.sweep import SweepContext, SweepResults
+from penstock.analysis.subject.subject import PenstockSubject
+from penstock.analysis.sweeps.sweep import SweepContext
 from penstock.analysis.what_if import Change
 from penstock.costs.plan_variants import like
+from penstock.data.packed import PackedSource
 from penstock.errors import PenstockError, TranslationError
-from penstock.loading.packed_source import PackedSource
 from penstock.packing.pack import pack
 from penstock.translation.accelerate import accelerate
 from penstock.translation.transforms.lines import How, Line, Translation
@@ -28,38 +26,36 @@ _PACKING = 3.0  # times as long as loading, at most
 _PACKING_SHARE = 0.3  # of the time that is left
 
 
-def measure_alternatives(context: SweepContext, loader: Any) -> SweepResults:
+def measure_alternatives(context: SweepContext, loader: Any) -> None:
     """Measure the pipeline alone in each form; what cannot be made is noted with its reason."""
-    swept = SweepResults()
     subject = context.subject
     packed, tried = PACK, 0
     if subject.worker_kind == "processes":
-        exact = _translated(loader, swept, strict=True)
-        near = _translated(loader, swept, strict=False)
+        exact = _translated(loader, context, strict=True)
+        near = _translated(loader, context, strict=False)
         native = exact or near
         if native is None:
             context.budget.drop(ALTERNATIVES)
-            return swept
+            return
         if exact is not None:
-            tried += _try(context, swept, ACCELERATE, lambda: _rate(context, exact))
+            tried += _try(context, ACCELERATE, lambda: _rate(context, exact))
         if near is not None and (note := what_differs(exact, near)):
-            tried += _try(context, swept, ACCELERATE_NEAR, lambda: _rate(context, near), note)
+            tried += _try(context, ACCELERATE_NEAR, lambda: _rate(context, near), note)
         subject, packed = _sized(PenstockSubject(native), context), ACCELERATE_PACKED
     if isinstance(subject, PenstockSubject):
         ours = subject
         if not isinstance(ours.loader.source, PackedSource) and ours.files():
-            tried += _try(context, swept, packed, lambda: _packed_rate(context, ours))
+            tried += _try(context, packed, lambda: _packed_rate(context, ours))
         if ours is context.subject:
             fast = ours.loader.replica(fidelity="fast")
-            tried += _try(context, swept, FAST, lambda: _rate(context, fast))
+            tried += _try(context, FAST, lambda: _rate(context, fast))
     context.budget.drop(ALTERNATIVES - tried)
-    return swept
 
 
 def what_differs(exact: Any, near: Any) -> str:
     """Say what `strict=False` runs natively that an exact translation leaves in Python, or refuses.
 
-    Nothing if that is nothing.
+    An empty text if there is no such transform.
     """
     now: Translation = near.translation
     native = [line for line in now.lines if line.part == "transform" and line.how is How.NATIVE]
@@ -74,15 +70,15 @@ def _listed(lines: list[Line]) -> str:
     return "; ".join(f"{line.theirs.partition('(')[0]}, {line.note}" for line in lines)
 
 
-def _translated(loader: Any, swept: SweepResults, *, strict: bool) -> Any:
+def _translated(loader: Any, context: SweepContext, *, strict: bool) -> Any:
     try:
         return accelerate(loader, strict=strict)
     except TranslationError as error:
         why = "; ".join(error.reasons)
     except PenstockError as error:
         why = str(error)
-    if not strict:  # said once, with what not even that can do
-        swept.notes.append(f"{ACCELERATE} could not be tried: {why}")
+    if not strict:  # noted once, with the reasons that remain without strict
+        context.results.note(ACCELERATE, why)
     return None
 
 
@@ -92,28 +88,21 @@ def _sized(subject: PenstockSubject, context: SweepContext) -> PenstockSubject:
     return subject if subject.batch_size == size else subject.with_batch_size(size)
 
 
-def _try(
-    context: SweepContext,
-    swept: SweepResults,
-    form: str,
-    measure: Callable[[], float],
-    note: str = "",
-) -> int:
+def _try(context: SweepContext, form: str, measure: Callable[[], float], note: str = "") -> int:
     """Measure a form, if there is time; return how many measurements that was."""
     # None of them takes longer than what it replaces, and most take far less.
     if not context.budget.allows(form, min(context.run_s, context.effort.seconds + _START_S), 0):
         return 0
     context.budget.begin(f"the same pipeline, {form}")
     try:
-        swept.changes.append(Change(form, measure(), note=note))
+        context.results.changes.append(Change(form, measure(), note=note))
     except PenstockError as error:  # this data or these transforms cannot take that form
-        swept.notes.append(f"{form} could not be tried: {error}")
+        context.results.note(form, error)
     return 1
 
 
 def _rate(context: SweepContext, loader: Any) -> float:
-    subject: Subject = _sized(PenstockSubject(loader), context)
-    return run_pipeline(subject, None, context.cores, context.effort).images_per_s
+    return context.run(_sized(PenstockSubject(loader), context))
 
 
 def _packed_rate(context: SweepContext, subject: PenstockSubject) -> float:

@@ -8,13 +8,10 @@ from __future__ import annotations
 import time
 from typing import Any
 
-from penstock.analysis.device.devices import EmulatedDevice
-from penstock.analysis.device.torch_device import TorchDevice
-from penstock.analysis.measure import run_pipeline
-from penstock.analysis.sweeps.sweep import SweepContext, SweepResults
+from penstock.analysis.device.devices import EmulatedDevice, TorchDevice
+from penstock.analysis.sweeps.sweep import SweepContext
 from penstock.analysis.what_if import FASTER, Change, faster_accelerator
 from penstock.errors import AnalysisError
-from penstock.results.records import Prediction
 from penstock.watching.loader_facts import count_images
 
 # From small to large; the same networks under the names of both libraries.
@@ -25,31 +22,25 @@ _CPU_STEPS, _GPU_STEPS = 1, 10
 MODELS = 2
 
 
-def check_faster(context: SweepContext, pipeline: float) -> SweepResults:
+def check_faster(context: SweepContext, pipeline: float) -> None:
     """Run the pipeline against faster emulated devices; a real one cannot be made faster."""
-    swept = SweepResults()
     if not isinstance(context.device, EmulatedDevice):
-        return swept
+        return
     for times in FASTER:
         what = faster_accelerator(times, context.device.images_per_s)
         if not context.allows(what, runs=1, measurements=1):
             continue
         context.budget.begin(what)
-        device = EmulatedDevice(context.device.images_per_s * times)
-        run = run_pipeline(context.subject, device, context.cores, context.effort)
-        predicted = context.model.end_to_end(
-            context.alone.rate.median * times, pipeline, context.cores
-        )
-        swept.checks.append(Prediction(what, predicted, run.images_per_s))
-    return swept
+        rate = context.run(context.subject, EmulatedDevice(context.device.images_per_s * times))
+        faster = context.alone.rate.median * times
+        context.check(what, rate, synthetic=faster, pipeline=pipeline)
 
 
-def measure_other_models(context: SweepContext) -> SweepResults:
+def measure_other_models(context: SweepContext) -> None:
     """Measure a few steps of two other models; an emulated device and a user's step have none."""
-    swept = SweepResults()
     device = context.device
     if not isinstance(device, TorchDevice):
-        return swept
+        return
     names = _TIMM if device.library == "timm" else _TORCHVISION
     for name in [one for one in names if one != device.model_name][:MODELS]:
         # Larger ones take several times as long; two steps of a few images are made.
@@ -58,10 +49,9 @@ def measure_other_models(context: SweepContext) -> SweepResults:
             continue
         context.budget.begin(f"the step of {name}")
         try:
-            swept.changes.append(_measure(device.name, name, context.alone.batch))
+            context.results.changes.append(_measure(device.name, name, context.alone.batch))
         except AnalysisError as error:
-            swept.notes.append(f"{name} could not be tried: {error}")
-    return swept
+            context.results.note(name, error)
 
 
 def _measure(device_name: str, model: str, batch: Any) -> Change:

@@ -1,4 +1,4 @@
-"""Python imports this file before a script that `penstock run` started: it has loaders watched.
+"""Python imports this before a script that `penstock run` started: it sets up the watching.
 
 The script must not notice. So this uses only what is built into the interpreter; the rest of
 penstock is imported after the first library that has a loader. Then a `sitecustomize` of the

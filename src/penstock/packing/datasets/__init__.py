@@ -17,6 +17,9 @@
 A reader walks its data once when it is opened, over labels and headers alone, for the classes, the
 columns and the number of samples; then it reads samples, in order or at any position. Memory stays
 flat, but for some bytes per sample that say where it is.
+To add a layout: a module with `open_<layout>` and a `Layout`, its name in `LAYOUTS` of
+open_dataset.py, and a test.
+
 What is odd but readable (a box beyond its image) is kept as it is and counted in `findings`;
 what is damaged is a SourceError that names the file and the place.
 """

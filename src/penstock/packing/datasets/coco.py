@@ -140,12 +140,9 @@ def _objects(index: CocoIndex, images: CocoImages, keypoints: CocoIndex | None) 
 
     reader = _ObjectReader(index, keypoints, findings)
 
-    def known() -> None:
-        if index.class_ids != tuple(index.label_of):
-            findings.add(RENUMBERED, index.title, len(index.label_of))
-        listed = np.isin(index.annotation_images, index.image_ids)
-        findings.add(STRAY, index.title, int(np.count_nonzero(~listed)))
-
+    renumbered = len(index.label_of) if index.class_ids != tuple(index.label_of) else 0
+    listed = np.isin(index.annotation_images, index.image_ids)
+    stray = int(np.count_nonzero(~listed))
     return _source(
         index,
         images,
@@ -156,7 +153,7 @@ def _objects(index: CocoIndex, images: CocoImages, keypoints: CocoIndex | None) 
         box_class_ids=index.class_ids,
         details=f"{len(index.annotation_images):,} boxes",
         findings=findings,
-        known=known,
+        known=((RENUMBERED, index.title, renumbered), (STRAY, index.title, stray)),
     )
 
 

@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import os
 import re
+from collections.abc import Callable
+from functools import lru_cache
 
 from penstock._core import MappedFile
 from penstock.errors import SourceError
@@ -16,9 +18,10 @@ from penstock.packing.datasets.layout_source import Asked
 from penstock.printable import printable
 from penstock.regular_file import open_regular
 from penstock.resources import raise_if_refused
-from penstock.sources.part_folders import SPLIT_FOLDERS
+from penstock.sources.image_folder import SPLIT_FOLDERS
 from penstock.sources.scan import IMAGE_EXTENSIONS
 
+MOST_MAPS = 16  # each is an open file
 _DRIVE = re.compile(r"[A-Za-z]:")
 _EXTENSION_OF = {
     b"\xff\xd8\xff": ".jpg",
@@ -49,7 +52,7 @@ class MappedInput:
     """
 
     def __init__(self, path: str) -> None:
-        self._title = printable(path)
+        self.title = printable(path)
         self._file: MappedFile | None = None  # none of an empty file, which cannot be mapped
         try:
             with open_regular(path) as file:
@@ -73,8 +76,13 @@ class MappedInput:
         # After the end of a file, the rest of its last page reads as zeros, without a fault.
         if file is not None and (file.lost or os.fstat(file.descriptor).st_size < len(self.view)):
             raise SourceError(
-                f"{self._title}: was cut short while it was read, or its disk failed. Get it again."
+                f"{self.title}: was cut short while it was read, or its disk failed. Get it again."
             )
+
+
+def kept_maps() -> Callable[[str], MappedInput]:
+    """Return a function that maps files and keeps those used last, as mapping takes long."""
+    return lru_cache(maxsize=MOST_MAPS)(MappedInput)
 
 
 def read_bytes(path: str, limit: str) -> bytes:

@@ -135,7 +135,10 @@ def _class_names(array: Any, title: str) -> tuple[str, ...]:
     size = int(np.prod(array.shape, dtype=object))
     for limit, needed in (("nodes", size), ("text_bytes", size * array.dtype.itemsize)):
         check_limit(limit, needed, f"{title}, {array.name}: {size:,} names of classes")
-    return _text(array[...])
+    return tuple(
+        name.decode("utf-8", "replace") if isinstance(name, bytes) else str(name)
+        for name in np.ravel(array[...]).tolist()
+    )
 
 
 def _images(arrays: dict[str, Any], title: str, asked: Asked) -> str:
@@ -236,10 +239,3 @@ def _png(image: Any, where: str) -> bytes:
     if image.ndim == 3 and image.shape[2] not in {1, 3, 4}:
         image = image.transpose(1, 2, 0)
     return png_of_pixels(np.ascontiguousarray(image), where)
-
-
-def _text(names: Any) -> tuple[str, ...]:
-    return tuple(
-        name.decode("utf-8", "replace") if isinstance(name, bytes) else str(name)
-        for name in np.ravel(names).tolist()
-    )

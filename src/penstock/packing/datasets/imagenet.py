@@ -13,7 +13,7 @@ from __future__ import annotations
 import os
 import re
 from array import array
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 from penstock.errors import SourceError
@@ -59,7 +59,9 @@ def open_imagenet_tar(path: str, _: Asked) -> LayoutSource:
             "ImageNet's training archive has only those, its validation archive none."
         )
     if synsets:
-        return _training(path, tuple(sorted(set(synsets))))
+        classes = tuple(sorted(set(synsets)))
+        label_of = {synset: label for label, synset in enumerate(classes)}
+        return _source(path, lambda synset, _: label_of[synset], classes, nested=True)
     return _validation(path)
 
 
@@ -71,94 +73,75 @@ IMAGENET = Layout(
 )
 
 
-def _training(path: str, synsets: tuple[str, ...]) -> LayoutSource:
-    findings = Findings()
-    label_of = {synset: label for label, synset in enumerate(synsets)}
-
-    def inside(outer: TarMember, start: int = 0) -> Iterator[TarMember]:
-        title = f"{path}, {outer.name}"
-        return tar_members(title, findings, outer.open(), start=start)
-
-    def item(outer: TarMember, member: TarMember) -> PackItem:
-        match = SYNSET_TAR.fullmatch(outer.name)
-        synset = match.group(1) if match else ""
-        return PackItem(f"{synset}/{member.name}", member.read(), {"label": label_of[synset]})
-
-    def stream(start: int) -> Iterator[PackItem]:
-        position = 0
-        for outer in tar_members(path, findings):
-            for member in inside(outer):
-                if position >= start:
-                    yield item(outer, member)
-                position += 1
-
-    places = array("q")  # where the inner archive of each image begins, and the image in that
-    for outer in tar_members(path):
-        for member in inside(outer):
-            places.extend((outer.start, member.start))
-
-    def read(index: int) -> PackItem:
-        outers = tar_members(path, start=places[2 * index])  # open as long as it is here
-        outer = next(outers)
-        members = inside(outer, places[2 * index + 1])
-        return item(outer, next(members))
-
-    return LayoutSource(
-        kind="imagenet",
-        title=printable(path),
-        columns=(LABEL,),
-        read=read,
-        length=len(places) // 2,
-        classes=synsets,
-        findings=findings,
-        stream=stream,
-        files=(path,),
-        sequential=why_sequential([path]),
-    )
-
-
 def _validation(path: str) -> LayoutSource:
-    findings = Findings()
     synset_of = _validation_synsets(path)
-    classes = tuple(sorted(set(synset_of))) if synset_of else None
-    label_of = {synset: label for label, synset in enumerate(classes or ())}
+    if not synset_of:
+        return _source(path, None, None)
+    classes = tuple(sorted(set(synset_of)))
+    label_of = {synset: label for label, synset in enumerate(classes)}
 
-    def item(member: TarMember) -> PackItem:
-        values = {}
-        if synset_of is not None:
-            match = VALIDATION_IMAGE.fullmatch(member.name)
-            number = int(match.group(1)) if match else 0
-            if not 1 <= number <= len(synset_of):
-                raise SourceError(
-                    f"{member.where}: no line for it among the {len(synset_of):,} labels."
-                )
-            values["label"] = label_of[synset_of[number - 1]]
-        return PackItem(member.name, member.read(), values)
+    def label(_: str, member: TarMember) -> int:
+        match = VALIDATION_IMAGE.fullmatch(member.name)
+        number = int(match.group(1)) if match else 0
+        if not 1 <= number <= len(synset_of):
+            raise SourceError(
+                f"{member.where}: no line for it among the {len(synset_of):,} labels."
+            )
+        return label_of[synset_of[number - 1]]
+
+    return _source(path, label, classes)
+
+
+def _source(
+    path: str,
+    label: Callable[[str, TarMember], int] | None,
+    classes: tuple[str, ...] | None,
+    *,
+    nested: bool = False,
+) -> LayoutSource:
+    """Return the images of an archive, or `nested` of the archives in it, one per synset."""
+    findings = Findings()
+    places = array("q")  # where the archive in the archive begins, and where the image in that
+    for _, outer, member in _members(path, nested=nested):
+        places.extend((outer, member.start))
 
     def stream(start: int) -> Iterator[PackItem]:
-        for position, member in enumerate(tar_members(path, findings)):
-            if position >= start:
-                yield item(member)
-
-    places = array("q", (member.start for member in tar_members(path)))
-
-    def read(index: int) -> PackItem:
-        members = tar_members(path, start=places[index])  # open as long as it is here
-        return item(next(members))
+        if start >= len(places) // 2:
+            return
+        begin = places[2 * start : 2 * start + 2] if start else (0, 0)
+        for synset, _, member in _members(path, *begin, findings=findings, nested=nested):
+            name = f"{synset}/{member.name}" if nested else member.name
+            values = {} if label is None else {"label": label(synset, member)}
+            yield PackItem(name, member.read(), values)
 
     return LayoutSource(
         kind="imagenet",
         title=printable(path),
-        columns=(LABEL,) if classes else (),
-        read=read,
-        length=len(places),
+        columns=() if label is None else (LABEL,),
+        read=lambda index: next(stream(index)),
+        length=len(places) // 2,
         classes=classes,
-        details="" if classes else f"no labels, for lack of {VALIDATION_LABELS[0]} beside it",
+        details=f"no labels, for lack of {VALIDATION_LABELS[0]} beside it" if label is None else "",
         findings=findings,
-        stream=stream,
         files=(path,),
+        stream=stream,
         sequential=why_sequential([path]),
     )
+
+
+def _members(
+    path: str, outer: int = 0, inner: int = 0, *, findings: Findings | None = None, nested: bool
+) -> Iterator[tuple[str, int, TarMember]]:
+    """Yield the synset, where its archive begins, and each image, from these two bytes on."""
+    for archive in tar_members(path, findings, start=outer if nested else inner):
+        if not nested:
+            yield "", 0, archive
+            continue
+        match = SYNSET_TAR.fullmatch(archive.name)
+        title = f"{path}, {archive.name}"
+        for member in tar_members(title, findings, archive.open(), start=inner):
+            yield match.group(1) if match else "", archive.start, member
+        inner = 0
 
 
 def _validation_synsets(path: str) -> list[str] | None:

@@ -51,7 +51,7 @@ def open_kitti(folder: str, asked: Asked) -> LayoutSource:
     everything = images_below(os.path.join(root, IMAGES)) if root else []
     if root is None or not everything:
         raise SourceError(f"{printable(folder)}: no images and labels of KITTI in it.")
-    found = {item.name for name in everything for item in _objects(root, name)}
+    found = {obj.name for name in everything for obj in _objects(root, name)}
     classes = KITTI_CLASSES if found <= set(KITTI_CLASSES) else tuple(sorted(found))
     label_of = {name: label for label, name in enumerate(classes)}
     names = _chosen(folder, everything, asked)
@@ -60,12 +60,12 @@ def open_kitti(folder: str, asked: Asked) -> LayoutSource:
     def read(index: int) -> PackItem:
         name = names[index]
         objects, where = _objects(root, name), _label_file(root, name)
-        boxes = boxes_from_rows([item.numbers[3:7] for item in objects], where)
+        boxes = boxes_from_rows([obj.numbers[3:7] for obj in objects], where)
         note_odd_boxes(boxes, None, findings, where)
         values: dict[str, Any] = {
             "boxes": boxes,
-            "box_labels": np.array([label_of[item.name] for item in objects], np.int64),
-            "kitti_numbers": np.array([item.numbers for item in objects], np.float32),
+            "box_labels": np.array([label_of[obj.name] for obj in objects], np.int64),
+            "kitti_numbers": np.array([obj.numbers for obj in objects], np.float32),
         }
         return PackItem(name, Path(root, IMAGES, name), values)
 

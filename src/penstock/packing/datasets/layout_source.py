@@ -56,7 +56,8 @@ class Asked:
                 return available[0]
             raise SourceError(
                 f"{title}: it has several splits: {names}. "
-                "Choose one (split= or --split), so that training and test images do not mix."
+                "Choose one, so that training and test images do not mix: --split, "
+                "pack(..., split=...) or Loader(open_data(..., split=...))."
             )
         if self.split in available:
             return self.split
@@ -72,7 +73,7 @@ class Layout:
     """One way to lay out a data set: how it is called, recognised and opened."""
 
     kind: str
-    recognise: Callable[[str], str | None]  # the file that gives it away, or None
+    recognise: Callable[[str], str | None]  # the file by which it is recognised, or None
     open: Callable[[str, Asked], PackSource]
     splits: bool = True  # whether `split` means something
     images: bool = False  # whether `images` does
@@ -124,10 +125,10 @@ class LayoutSource:
     box_class_ids: tuple[int, ...] | None = None  # of each class of boxes; None: counted from 1
     details: str = ""  # goes on where `describe()` has given the counts
     findings: Findings = field(default_factory=Findings)
-    known: Callable[[], None] | None = None  # adds to `findings` what opening has found out
+    known: tuple[tuple[str, str, int], ...] = ()  # findings of opening it: what, where, how many
     # The samples from a position on, where that is faster than one by one.
     stream: Callable[[int], Iterator[PackItem]] | None = None
-    read_unmasked: Callable[[int], PackItem] | None = None  # the same, without making masks
+    read_unmasked: Callable[[int], PackItem] | None = None  # as `read`, without making masks
     files: tuple[str, ...] = ()  # those that hold many samples each
     sequential: str = ""  # why samples cannot be read in any order; empty if they can
 
@@ -148,13 +149,13 @@ class LayoutSource:
 
     def _items(self, start: int) -> Iterator[PackItem]:
         with explaining_parsers(self.title):
-            if self.known is not None:
-                self.known()
+            for what, where, count in self.known:
+                self.findings.add(what, where, count)
             if self.stream is not None:
                 yield from self.stream(start)
                 return
             for index in range(start, self.length):
-                yield self.read(index)
+                yield self._one(self.read, index)
 
     def at(self, index: int, *, masks: bool = True) -> PackItem:
         """Return the sample at a position; without `masks`, its column of masks may be missing."""
@@ -162,7 +163,15 @@ class LayoutSource:
             raise IndexError(f"{self.title}: sample {index:,} of {self.length:,}")
         read = self.read if masks or self.read_unmasked is None else self.read_unmasked
         with explaining_parsers(self.title):
+            return self._one(read, index)
+
+    def _one(self, read: Callable[[int], PackItem], index: int) -> PackItem:
+        try:
             return read(index)
+        except StopIteration:  # a file that is shorter than it was when it was opened
+            raise SourceError(
+                f"{self.title}: sample {index:,} is no longer there. Open it again."
+            ) from None
 
     def describe(self) -> str:
         """Return one line: what, how many images, which classes."""

@@ -30,7 +30,7 @@ from penstock.packing.datasets.protobuf import fields, packed_varints, submessag
 from penstock.packing.items import LABEL, PackItem
 from penstock.printable import printable
 from penstock.regular_file import require_regular
-from penstock.sources.path_table import PathTable
+from penstock.sources.source import PathTable
 
 # The fields of a Datum.
 CHANNELS, HEIGHT, WIDTH, DATA, DATUM_LABEL, FLOAT_DATA, ENCODED = range(1, 8)
@@ -60,7 +60,7 @@ class _Environment:
         self._guards = [GuardedRange(begin, size) for begin, size in self._maps]
 
     def _check_whole(self, value: memoryview | None = None) -> None:
-        """Raise SourceError if LMDB has read, or this value is, what the file does not have."""
+        """Raise SourceError if LMDB has read beyond the end of the file, or `value` is there."""
         now = os.stat(self.data_file).st_size
         if now < self._bytes or any(guard.lost for guard in self._guards):
             self._refuse(now)
@@ -90,23 +90,24 @@ class _Environment:
 
     @cached_property
     def keys(self) -> PathTable:
-        """All keys, in their order; for reading in any order only, as they take memory."""
+        """All keys, so that the n-th can be found: LMDB does not number its entries."""
         with self._handle.begin() as transaction:
             keys = PathTable.from_paths(transaction.cursor().iternext(values=False))
         self._check_whole()
         return keys
 
-    def entries(self, first: bytes = b"", first_number: int = 0) -> Iterator[tuple[bytes, bytes]]:
-        """Yield keys and values in the order of keys, from key `first` and its number on."""
+    def entries(self, start: int = 0) -> Iterator[tuple[bytes, bytes]]:
+        """Yield keys and values in the order of keys, from entry `start` on."""
+        if start and start >= len(self):
+            return
+        first = os.fsencode(self.keys[start]) if start else b""
         try:
             with self._handle.begin(buffers=True) as transaction:
                 self._check_whole()
                 cursor = transaction.cursor()
                 if first and not cursor.set_key(first):
-                    raise SourceError(
-                        f"{_where(self.title, first_number, first)}: is no longer there."
-                    )
-                for number, (key, value) in enumerate(cursor, start=first_number):
+                    raise SourceError(f"{_where(self.title, start, first)}: is no longer there.")
+                for number, (key, value) in enumerate(cursor, start=start):
                     self._check_whole(value)
                     where = _where(self.title, number, bytes(key[:80]))
                     check_limit("record_bytes", len(value), f"{where}: {len(value):,} bytes")
@@ -154,26 +155,19 @@ def open_lmdb(path: str, _: Asked) -> LayoutSource:
     encoded = image_extension(first[1]) is not None
     labelled = not encoded and parse_datum(first[1], _where(title, 0, first[0])).label is not None
 
-    def item(position: int, key: bytes, value: bytes) -> PackItem:
-        where = _where(title, position, key)
-        if encoded:
-            return _encoded(key, value, where)
-        return _datum(key, value, where, labelled=labelled)
-
     def stream(start: int) -> Iterator[PackItem]:
-        for position, (key, value) in enumerate(environment.entries()):
-            if position >= start:
-                yield item(position, key, value)
-
-    def read(index: int) -> PackItem:
-        key = os.fsencode(environment.keys[index])
-        return item(index, *next(environment.entries(key, index)))
+        for position, (key, value) in enumerate(environment.entries(start), start):
+            where = _where(title, position, key)
+            if encoded:
+                yield _encoded(key, value, where)
+            else:
+                yield _datum(key, value, where, labelled=labelled)
 
     return LayoutSource(
         kind="lmdb",
         title=title,
         columns=(LABEL,) if labelled else (),
-        read=read,
+        read=lambda index: next(stream(index)),
         length=len(environment),
         details=("encoded images" if encoded else "Caffe Datum")
         + ("" if labelled else " without labels"),

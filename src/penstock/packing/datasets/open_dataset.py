@@ -6,6 +6,8 @@ A layout is one reader, and one line in `LAYOUTS`.
 from __future__ import annotations
 
 import os
+import shlex
+from collections.abc import Mapping
 from typing import Any
 
 from penstock.errors import SourceError
@@ -29,8 +31,13 @@ from penstock.packing.items import FileItems, PackSource
 from penstock.printable import printable
 from penstock.regular_file import special_kind
 from penstock.sources import open_mask_pairs, open_source
-from penstock.sources.image_folder import open_image_folder, open_loose_images
-from penstock.sources.part_folders import SPLIT_FOLDERS
+from penstock.sources.image_folder import (
+    IMAGE_FOLDERS,
+    MASK_FOLDERS,
+    SPLIT_FOLDERS,
+    open_image_folder,
+    open_loose_images,
+)
 
 LAYOUTS: dict[str, Layout] = {
     layout.kind: layout
@@ -41,16 +48,12 @@ LAYOUTS: dict[str, Layout] = {
 }
 FOLDER = "folder"
 KINDS = (*LAYOUTS, FOLDER)
-PART_FOLDERS = frozenset(["images", "labels", "annotations", "masks"])
+PART_FOLDERS = frozenset(["images", "labels", "annotations", "masks"])  # are no classes
 
-
-# Folders of which no class has the name, unless somebody means it so.
-NOT_CLASSES = (
-    SPLIT_FOLDERS
-    | PART_FOLDERS
-    | {"jpegimages", "imagesets", "segmentationclass", "segmentationobject", "image_2", "label_2"}
-    | {"train2017", "val2017", "test2017", "train2014", "val2014", "wider_face_split"}
-)
+# Folders in layouts other than class folders, none of which has more of them than MOST_PARTS.
+PARTS = PART_FOLDERS | SPLIT_FOLDERS | IMAGE_FOLDERS | MASK_FOLDERS | {"image_2", "label_2"}
+MOST_PARTS = 100
+SAY_WHICH = "Say which is meant: --kind, pack(..., kind=...) or Loader(open_data(..., kind=...))"
 ARCHIVES = (".zip", ".7z", ".rar", ".gz", ".bz2", ".xz", ".zst")
 FILE_EXTENSIONS = frozenset(
     [".tar", ".gz", ".tgz", ".bz2", ".xz", ".parquet", ".rec", ".mdb", ".lmdb", ".json", ".yaml"]
@@ -136,32 +139,9 @@ def _open(where: str, title: str, kind: str | None, asked: Asked) -> PackSource:
     return layout.open(where, asked)
 
 
-def refuse_unpacked(path: str) -> None:
-    """Raise if a loader would find no images at `path`, or take parts of a data set for classes.
-
-    Says how to pack it. Looks no further than the names in a folder unless one is suspicious.
-    """
-    title = printable(path)
-    if os.path.isfile(path):
-        _refuse_file(path, title)
-    if not os.path.isdir(path):
-        return
-    names = names_in(path)
-    _refuse_hidden(path, names)
-    names = [name for name in names if not _is_hidden(name)]
-    parts = [name for name in names if name.lower() in NOT_CLASSES and has_folder(path, name)]
-    if not parts and any(has_folder(path, name) for name in names):
-        return
-    found = _evidence(path)
-    found.pop("segmentation", None)  # a loader reads pairs as they lie: refuse_parts says how
-    if found:
-        kinds = " or ".join(f"{kind} data ({printable(seen)})" for kind, seen in found.items())
-        raise SourceError(f"{title}: this is {kinds}. {_how_to_pack(path)}")
-
-
-def _refuse_hidden(path: str, names: list[str]) -> None:
+def _refuse_hidden(path: str) -> None:
     """Raise for a folder like .ipynb_checkpoints, which would shift the labels of all classes."""
-    for name in filter(_is_hidden, names):
+    for name in filter(_is_hidden, names_in(path)):
         if has_folder(path, name) and any(map(is_image_name, names_in(os.path.join(path, name)))):
             raise SourceError(
                 f"{printable(path)}: the hidden folder {printable(name)} has images in it and "
@@ -174,25 +154,15 @@ def _is_hidden(name: str) -> bool:
     return name.startswith(".") or name == "__MACOSX"
 
 
-def _refuse_file(path: str, title: str) -> None:
-    if is_image_name(path):
-        raise SourceError(f"{title}: a single image. Give a list of files: [path, ...].")
-    found = _evidence(path)
-    if found:
-        raise SourceError(f"{title}: this is {' or '.join(found)} data. {_how_to_pack(path)}")
-    if path.lower().endswith(ARCHIVES):
-        raise SourceError(f"{title}: an archive that is not read as it is. Unpack it first.")
-    raise SourceError(
-        f"{title}: not a folder, a packed file (.pen) or a data set that is known by its name. "
-        f"If it is one of {', '.join(LAYOUTS)}, say so to penstock.pack(..., kind=...)."
-    )
-
-
-def _how_to_pack(path: str) -> str:
+def how_to_pack(path: str, said: Mapping[str, str | os.PathLike[str] | None]) -> str:
+    """Return the call and the command that pack a data set; `said` are further arguments."""
     title, target = printable(path), _packed_name(path)
+    told = [(name, printable(value)) for name, value in said.items() if value is not None]
+    arguments = "".join(f', {name}="{value}"' for name, value in told)
+    options = "".join(f" --{name} {shlex.quote(value)}" for name, value in told)
     return (
-        f'A Loader reads it from a packed file. Pack it once: penstock.pack("{title}", '
-        f'"{target}"), or on the command line: penstock pack {title} {target}. '
+        f'Pack it once: penstock.pack("{title}", "{target}"{arguments}), or on the command line: '
+        f"penstock pack {shlex.quote(title)} {shlex.quote(target)}{options}. "
         f'Then: Loader("{target}").'
     )
 
@@ -210,32 +180,44 @@ def _evidence(path: str) -> dict[str, str]:
 
 
 def _recognise(path: str) -> str:
-    found = _evidence(path)
+    found = {} if _has_only_classes(path) else _evidence(path)
     if len(found) == 1:
         return next(iter(found))
     if found:
         each = ", ".join(f"{kind} ({printable(seen)})" for kind, seen in found.items())
         raise SourceError(
-            f"{printable(path)}: it may be {each}. Say which is meant (kind= or --kind), "
-            "or give the file or folder itself."
+            f"{printable(path)}: it may be {each}. {SAY_WHICH}, or give the file or folder itself."
         )
     if os.path.isdir(path):
+        _refuse_hidden(path)
         _refuse_parts(path)
         return FOLDER
+    title = printable(path)
+    if is_image_name(path):
+        raise SourceError(f"{title}: a single image. Give a list of files: [path, ...].")
+    if path.lower().endswith(ARCHIVES):
+        raise SourceError(f"{title}: an archive that is not read as it is. Unpack it first.")
     raise SourceError(
-        f"{printable(path)}: not recognised as a data set from its name. "
-        f"Say what it is (kind= or --kind): {', '.join(KINDS)}."
+        f"{title}: not a folder, a packed file (.pen) or a data set that is known by its name. "
+        f"{SAY_WHICH}: {', '.join(KINDS)}."
     )
+
+
+def _has_only_classes(path: str) -> bool:
+    """Whether a folder can be nothing but class folders, without a look into thousands of them."""
+    if not os.path.isdir(path):
+        return False
+    with os.scandir(path) as entries:
+        is_folder = {entry.name.lower(): entry.is_dir() for entry in entries}
+    return len(is_folder) > MOST_PARTS and all(is_folder.values()) and not is_folder.keys() & PARTS
 
 
 def _refuse_parts(path: str) -> None:
     """Raise if folders of a data set in another layout would pass as classes."""
-    folders = [name for name in names_in(path) if has_folder(path, name)]
-    parts = [name for name in folders if name.lower() in SPLIT_FOLDERS | PART_FOLDERS]
-    _refuse_hidden(path, folders)
+    parts = [n for n in names_in(path) if n.lower() in PART_FOLDERS and has_folder(path, n)]
     if parts:
         raise SourceError(
-            f"{printable(path)}: a folder for each class was expected, but {', '.join(parts)} are "
+            f"{printable(path)}: one folder per class was expected, but {', '.join(parts)} are "
             f"parts of a data set. Give one of them, or kind={FOLDER!r} (--kind {FOLDER}) if these "
             "are the classes."
         )

@@ -311,7 +311,7 @@ class ParquetFiles:
 
 
 def _check_columns(metadata: Any, where: str) -> None:
-    """Raise for too many columns, and for such as inflate to many times what they have on disk."""
+    """Raise for too many columns, and for columns that inflate to many times their size on disk."""
     count = metadata.num_columns
     check_limit("columns", count, f"{where}: {count:,} columns")
     for group in range(metadata.num_row_groups):

@@ -11,7 +11,7 @@ import os
 import re
 import struct
 from array import array
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
@@ -26,6 +26,7 @@ from penstock.packing.datasets.files import (
     MappedInput,
     check_limit,
     cut_short,
+    kept_maps,
     numbered_name,
     only_file,
     read_lines,
@@ -62,11 +63,6 @@ def open_recordio(path: str, _: Asked) -> LayoutSource:
     columns = survey.columns()
     index = os.path.splitext(path)[0] + ".idx"
     is_other_index = os.path.exists(index) and len(read_lines(index)) != survey.records
-
-    def known() -> None:
-        findings.add(NO_IMAGE, survey.first_without_image, survey.records - survey.images)
-        findings.add(INDEX_DIFFERS, printable(index), int(is_other_index))
-
     return LayoutSource(
         kind="recordio",
         title=printable(path),
@@ -76,7 +72,10 @@ def open_recordio(path: str, _: Asked) -> LayoutSource:
         details=f"{survey.boxes:,} boxes" if BOXES in columns else "",
         findings=findings,
         files=(path,),
-        known=known,
+        known=(
+            (NO_IMAGE, survey.first_without_image, survey.records - survey.images),
+            (INDEX_DIFFERS, printable(index), int(is_other_index)),
+        ),
     )
 
 
@@ -147,10 +146,11 @@ class _Reader:
     survey: _Survey
     names: dict[int, str]
     findings: Findings
+    maps: Callable[[str], MappedInput] = field(default_factory=kept_maps)
 
     def read(self, index: int) -> PackItem:
         start, number = self.survey.places[2 * index : 2 * index + 2]
-        record = next(image_records(self.path, start, number))
+        record = next(image_records(self.maps(self.path), start, number))
         data = bytes(record.image)
         name = self.names.get(record.identity) or numbered_name(index, data)
         columns: dict[str, Any]
@@ -205,9 +205,11 @@ class ImageRecord(NamedTuple):
     image: memoryview
 
 
-def image_records(path: str, start: int = 0, number: int = 0) -> Iterator[ImageRecord]:
+def image_records(
+    file: str | MappedInput, start: int = 0, number: int = 0
+) -> Iterator[ImageRecord]:
     """Yield the images of a .rec file from a byte on, which begins the record of that number."""
-    for where, begin, record in _records(path, start, number):
+    for where, begin, record in _records(file, start, number):
         if len(record) < IMAGE_HEADER.size:
             raise SourceError(f"{where}: {len(record)} bytes are too few for an image's header.")
         count, label, identity, _ = IMAGE_HEADER.unpack_from(record)
@@ -218,10 +220,12 @@ def image_records(path: str, start: int = 0, number: int = 0) -> Iterator[ImageR
         yield ImageRecord(where, begin, identity, labels, count > 0, rest[4 * count :])
 
 
-def _records(path: str, position: int, number: int) -> Iterator[tuple[str, int, memoryview]]:
+def _records(
+    file: str | MappedInput, position: int, number: int
+) -> Iterator[tuple[str, int, memoryview]]:
     """Yield whole records; a record that contained the magic number was split at it."""
-    title = printable(path)
-    data = MappedInput(path)
+    data = MappedInput(file) if isinstance(file, str) else file
+    title = data.title
     begin, held = position, 0
     parts: list[bytes] = []
     while position < len(data):

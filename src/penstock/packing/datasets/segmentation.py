@@ -29,8 +29,8 @@ from penstock.packing.datasets.voc import recognise_voc
 from penstock.packing.items import MASKS, PackItem, name_below
 from penstock.printable import printable
 from penstock.sources import MaskPairs, open_mask_pairs, read_label_map
-from penstock.sources.label_map import png_of_label_map, sizes_differ
-from penstock.sources.part_folders import SPLIT_FOLDERS, image_and_mask_folders
+from penstock.sources.image_folder import SPLIT_FOLDERS, image_and_mask_folders
+from penstock.sources.mask_pairs import png_of_label_map, sizes_differ
 
 PNG_SIGNATURE = b"\x89PNG\r\n\x1a\n"
 VOC_IMAGES, VOC_MASKS = "JPEGImages", "SegmentationClass"

@@ -9,7 +9,7 @@ from __future__ import annotations
 import struct
 from array import array
 from bisect import bisect_right
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -33,6 +33,7 @@ from penstock.packing.datasets.files import (
     class_names_beside,
     cut_short,
     image_name,
+    kept_maps,
     numbered_name,
     recognise_record_files,
     user_column_name,
@@ -81,12 +82,12 @@ def open_tfrecord(path: str, asked: Asked) -> LayoutSource:
     Class names come from the records, a `*.pbtxt` label map or a `labels.txt` beside them.
     """
     files = choose_record_files(path, TF_EXTENSIONS, asked)
-    survey, places, firsts = Survey(), array("q"), []
+    survey, starts, firsts = Survey(), array("q"), []
     for file in files:
-        firsts.append(len(places))
+        firsts.append(len(starts))
         for where, start, record in tf_records(file, check_data=False):
             survey.add(parse_example(record, where), where)
-            places.append(start)
+            starts.append(start)
     if not survey.count:
         raise SourceError(f"{printable(path)}: no record in it.")
     listed = class_names_beside(files[0])
@@ -100,14 +101,14 @@ def open_tfrecord(path: str, asked: Asked) -> LayoutSource:
         kind="tfrecord",
         title=asked.title(path),
         columns=survey.columns(),
-        read=_Reader(files, firsts, places, survey, findings, first).read,
+        read=_Reader(files, firsts, starts, survey, findings, first).read,
         length=survey.count,
         classes=survey.classes(listed),
         box_classes=survey.box_classes(listed),
         details=f"{survey.boxes:,} boxes" if survey.detection else "",
         findings=findings,
         files=tuple(files),
-        known=lambda: findings.add(FROM_0, printable(files[0]), counts_from_0 * survey.boxes),
+        known=((FROM_0, printable(files[0]), counts_from_0 * survey.boxes),),
     )
 
 
@@ -120,15 +121,16 @@ TFRECORD = Layout(
 class _Reader:
     files: list[str]
     firsts: list[int]  # the number of the first sample of each file
-    places: array[int]  # where each record begins in its file
+    starts: array[int]  # where each record begins in its file
     survey: Survey
     findings: Findings
     first_box_number: int
+    maps: Callable[[str], MappedInput] = field(default_factory=kept_maps)
 
     def read(self, index: int) -> PackItem:
         file = bisect_right(self.firsts, index) - 1
         number = index - self.firsts[file]
-        where, _, record = next(tf_records(self.files[file], self.places[index], number))
+        where, _, record = next(tf_records(self.maps(self.files[file]), self.starts[index], number))
         example = parse_example(record, where)
         blobs = example.get(IMAGE, NO_FEATURE).blobs
         data = bytes(blobs[0]) if blobs else b""
@@ -147,7 +149,7 @@ class _Reader:
         return PackItem(_name(example, number, prefix, data, where), data, columns)
 
     def _leave_out_background(self, columns: dict[str, Any], where: str) -> None:
-        """Drop boxes of a number that the list of classes begins above, with all that is theirs."""
+        """Drop boxes whose number is below the first class, with all their values."""
         kept = columns["box_labels"] >= 0
         if kept.all():
             return
@@ -318,19 +320,19 @@ def _by_number(names: dict[int, str]) -> tuple[str, ...] | None:
 
 
 def tf_records(
-    path: str, position: int = 0, number: int = 0, *, check_data: bool = True
+    file: str | MappedInput, position: int = 0, number: int = 0, *, check_data: bool = True
 ) -> Iterator[tuple[str, int, memoryview]]:
     """Yield what errors call each record, where it begins, and its bytes.
 
     Args:
-        path: The file. Each record in it is a length, its checksum, the data, its checksum.
+        file: A path, or the file itself. A record is a length, its checksum, data, its checksum.
         position: Where the first record to yield begins.
         number: Its number in the file.
         check_data: Also check the checksums of the data, which reads all of it.
     """
-    title = printable(path)
+    data = MappedInput(file) if isinstance(file, str) else file
+    title = data.title
     crc32c = require("google_crc32c", "google-crc32c", title)
-    data = MappedInput(path)
     while position < len(data):
         where = f"{title}, record {number:,} (byte {position:,})"
         body = position + HEADER_BYTES

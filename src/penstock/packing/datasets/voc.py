@@ -246,9 +246,9 @@ def read_voc_xml(path: str) -> VocAnnotation:
         raise SourceError(f"{where}: <annotation> expected, found <{root.tag[:60]}>.")
     objects = root.findall("object")
     names, rows = [], []
-    for number, item in enumerate(objects):
-        name = (item.findtext("name") or "").strip()
-        box = item.find("bndbox")
+    for number, element in enumerate(objects):
+        name = (element.findtext("name") or "").strip()
+        box = element.find("bndbox")
         if not name or box is None:
             raise SourceError(f"{where}, object {number}: it needs a <name> and a <bndbox>.")
         names.append(name)
@@ -259,8 +259,11 @@ def read_voc_xml(path: str) -> VocAnnotation:
         size=_size(root),
         names=tuple(names),
         boxes=boxes_from_rows(rows, where),
-        flags={flag: np.array([_flag(item, flag) for item in objects], np.bool_) for flag in FLAGS},
-        parts=sum(len(item.findall("part")) for item in objects),
+        flags={
+            flag: np.array([_flag(element, flag) for element in objects], np.bool_)
+            for flag in FLAGS
+        },
+        parts=sum(len(element.findall("part")) for element in objects),
     )
 
 
@@ -289,5 +292,5 @@ def _number(box: ET.Element, corner: str, where: str) -> float:
     return value
 
 
-def _flag(item: ET.Element, flag: str) -> bool:
-    return (item.findtext(flag) or "0").strip() not in {"", "0", "false", "False"}
+def _flag(element: ET.Element, flag: str) -> bool:
+    return (element.findtext(flag) or "0").strip() not in {"", "0", "false", "False"}

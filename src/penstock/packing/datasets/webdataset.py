@@ -41,7 +41,7 @@ from penstock.packing.datasets.segmentation import mask_column
 from penstock.packing.datasets.tar import tar_members, tar_stem, tars_at, why_sequential
 from penstock.packing.items import LABEL, MASKS, Column, PackItem
 from penstock.printable import printable
-from penstock.sources.part_folders import SPLIT_FOLDERS
+from penstock.sources.image_folder import SPLIT_FOLDERS
 from penstock.sources.scan import IMAGE_EXTENSIONS
 
 Label = int | float | str | list[float]
@@ -75,13 +75,13 @@ def open_webdataset(path: str, asked: Asked) -> LayoutSource:
             "Leave it out."
         )
     shards = [path] if os.path.isfile(path) else _chosen_shards(path, asked)
-    survey, places, ends = _Survey(), array("q"), []
+    survey, starts, ends = _Survey(), array("q"), []
     for shard in shards:
         # Labels are small and decide on the classes; the rest need not be read yet.
         for sample in _samples(shard, wanted=frozenset([LABEL_FIELD, "json"])):
             survey.add(sample)
-            places.append(sample.start)
-        ends.append(len(places))
+            starts.append(sample.start)
+        ends.append(len(starts))
     if not survey.count:
         raise SourceError(f"{printable(path)}: no sample in it.")
     survey.labels.finish()
@@ -89,18 +89,18 @@ def open_webdataset(path: str, asked: Asked) -> LayoutSource:
     columns = survey.columns()
     label = survey.label_column()
     labels = survey.labels if label == LABEL else None
-    reader = _Reader(shards, places, ends, columns, label, labels, findings)
+    reader = _Reader(shards, starts, ends, columns, label, labels, findings)
     in_folders = label is None and len(survey.folders) > 1
     return LayoutSource(
         kind="webdataset",
         title=printable(path),
         columns=(*((label,) if label else ()), *columns.values()),
-        read=reader.read,
+        read=lambda index: next(reader.stream(index)),
         length=survey.count,
         classes=labels.names if labels else None,
         details=f"{len(shards):,} shard{'' if len(shards) == 1 else 's'}",
         findings=findings,
-        known=lambda: findings.add(FOLDERS, shards[0], int(in_folders)),
+        known=((FOLDERS, shards[0], int(in_folders)),),
         stream=reader.stream,
         files=tuple(shards),
         sequential=why_sequential(shards),
@@ -279,7 +279,7 @@ def _is_number(value: Any) -> bool:
 @dataclass(frozen=True, slots=True)
 class _Reader:
     shards: list[str]
-    places: array[int]  # where each sample begins in its archive
+    starts: array[int]  # where each sample begins in its archive
     ends: list[int]  # the number of samples up to the end of each archive
     columns: dict[str, Column]
     label: Column | None
@@ -290,14 +290,9 @@ class _Reader:
         for number in range(bisect_right(self.ends, start), len(self.shards)):
             first = self.ends[number - 1] if number else 0
             # From the beginning of an archive, what comes before its first sample is counted, too.
-            place = self.places[start] if start > first else 0
+            place = self.starts[start] if start > first else 0
             for sample in _samples(self.shards[number], self.findings, start=place):
                 yield self._item(sample, number)
-
-    def read(self, index: int) -> PackItem:
-        number = bisect_right(self.ends, index)
-        samples = _samples(self.shards[number], start=self.places[index])
-        return self._item(next(samples), number)
 
     def _item(self, sample: _Sample, shard: int) -> PackItem:
         image = _image_field(sample)

@@ -39,7 +39,7 @@ from penstock.packing.datasets.layout_source import Asked, Findings, Layout, Lay
 from penstock.packing.items import BOX_LABELS, BOXES, MASKS, Column, PackItem, keypoints_column
 from penstock.packing.mask_runs import encode_runs
 from penstock.printable import printable
-from penstock.sources.path_table import PathTable
+from penstock.sources.source import PathTable
 
 BOX_NUMBERS = 4
 STRAY = "label files belong to no image, and were left out"
@@ -92,7 +92,7 @@ def open_yolo(path: str, asked: Asked) -> LayoutSource:
         raise SourceError(f"{printable(folder)}: no folders of images and labels in it.")
     chosen = asked.choose_split(folder, list(parts))
     part, config = parts[chosen], read_config(folder, given)
-    names = PathTable.from_paths(part.image_names())
+    names = PathTable.from_paths(images_below(part.images) if part.listed is None else part.listed)
     if not len(names):
         raise SourceError(f"{printable(part.images)}: no images in it.")
     survey = _survey(part, names, config)
@@ -113,7 +113,7 @@ def open_yolo(path: str, asked: Asked) -> LayoutSource:
         box_classes=config.names,
         details=f"{survey.objects:,} boxes",
         findings=findings,
-        known=lambda: findings.add(STRAY, printable(part.labels), survey.stray),
+        known=((STRAY, printable(part.labels), survey.stray),),
     )
 
 
@@ -127,8 +127,11 @@ def _survey(part: YoloPart, names: PathTable, config: YoloConfig) -> _Survey:
         found = _objects(part, name, config)
         files += os.path.exists(_label_file(part, name))
         objects += len(found)
-        outlines += sum(len(item.numbers) > BOX_NUMBERS for item in found)
-    stray = 0 if part.listed is not None else count_label_files(part.labels) - files
+        outlines += sum(len(obj.numbers) > BOX_NUMBERS for obj in found)
+    stray = 0
+    if part.listed is None:  # lists of classes are not label files
+        there = (name for _, _, found in os.walk(part.labels) for name in found)
+        stray = sum(name.endswith(".txt") and name not in NAME_FILES for name in there) - files
     return _Survey(objects, outlines, max(0, stray))
 
 
@@ -186,18 +189,18 @@ class _YoloReader:
 
     def _columns(self, objects: list[_Object], size: Size, where: str) -> dict[str, Any]:
         posed = self.config.keypoints is not None
-        rows = [item.numbers[:4] if posed else _as_box(item.numbers) for item in objects]
+        rows = [obj.numbers[:4] if posed else _as_box(obj.numbers) for obj in objects]
         boxes = boxes_from_centres(rows, size, where)
         note_odd_boxes(boxes, size, self.findings, where)
         columns: dict[str, Any] = {
             "boxes": boxes,
-            "box_labels": np.array([item.label for item in objects], np.int64),
+            "box_labels": np.array([obj.label for obj in objects], np.int64),
         }
         if self.config.keypoints is not None:
             columns["keypoints"] = _keypoints(objects, self.config.keypoints, size)
         elif self.survey.outlines and self.masks:
             check_mask_area(len(objects), size, where)
-            outlines = [_outline(item.numbers, size) for item in objects]
+            outlines = [_outline(obj.numbers, size) for obj in objects]
             masks = (draw_polygon(outline, size, where) for outline in outlines)
             columns["masks"] = encode_runs(masks, len(outlines), size)
         return columns
@@ -225,7 +228,7 @@ def _keypoints(
 ) -> np.ndarray[Any, np.dtype[np.float32]]:
     """Return x, y in pixels and visibility; points without one are visible unless at (0, 0)."""
     points, values = shape
-    given = np.array([item.numbers[BOX_NUMBERS:] for item in objects], np.float64)
+    given = np.array([obj.numbers[BOX_NUMBERS:] for obj in objects], np.float64)
     given = given.reshape(len(objects), points, values)
     result = np.empty((len(objects), points, 3), np.float32)
     result[:, :, :2] = given[:, :, :2] * [size.width, size.height]
@@ -241,10 +244,6 @@ class YoloPart:
     images: str
     labels: str
     listed: tuple[str, ...] | None = None  # paths below `images`; None takes all that are there
-
-    def image_names(self) -> list[str]:
-        """Return the images' paths below `images`."""
-        return images_below(self.images) if self.listed is None else list(self.listed)
 
 
 @dataclass(frozen=True, slots=True)
@@ -295,12 +294,6 @@ def read_config(folder: str, given: str | None = None) -> YoloConfig:
         if os.path.exists(path):
             return YoloConfig(tuple(line for _, line in read_lines(path)))
     return YoloConfig(None)
-
-
-def count_label_files(folder: str) -> int:
-    """Return how many label files there are below a folder; lists of classes do not count."""
-    names = (name for _, _, found in os.walk(folder) for name in found)
-    return sum(name.endswith(".txt") and name not in NAME_FILES for name in names)
 
 
 def _split_folders(folder: str) -> Iterator[tuple[str, YoloPart]]:

@@ -10,13 +10,14 @@ import numpy as np
 import numpy.typing as npt
 from PIL import Image
 
+from penstock._core import Effect, PadMode
 from penstock.geometry import Ints, Size
-from penstock.reference.effects import Mix, Numbers
+from penstock.reference.effects import ON_ARRAYS, Mix, Parameters, apply_effect
 from penstock.reference.pipeline import finish_pixels
 from penstock.sources import Source
 from penstock.transforms.arguments import Borders, Colour
-from penstock.transforms.effects import Effect, EffectMove
-from penstock.transforms.moves import CropMove, FlipMove, Move, PadMode, PadMove, ResizeMove
+from penstock.transforms.effects import EffectMove
+from penstock.transforms.moves import CropMove, FlipMove, Move, PadMove, ResizeMove
 from penstock.transforms.values import FinalSpec, Layout
 
 ImageT = TypeVar("ImageT")
@@ -69,9 +70,16 @@ class ArrayLibrary(ImageLibrary[Pixels]):
     def resize(self, image: Pixels, size: Size, filter: int) -> Pixels:
         """Resize with the filter of Pillow's number, or what is nearest to it."""
 
-    @abstractmethod
-    def apply_effect(self, image: Pixels, effect: Effect, numbers: Numbers, size: Size) -> Pixels:
-        """One effect, not one that mixes; the image has `size` afterwards."""
+    def apply_effect(
+        self, image: Pixels, effect: Effect, parameters: Parameters, size: Size
+    ) -> Pixels:
+        """One effect, not one that mixes; the image has `size` afterwards.
+
+        This is the reference's way, for effects that a library has no call for.
+        """
+        if effect in ON_ARRAYS:
+            return ON_ARRAYS[effect](image, **parameters)
+        return self.from_pillow(apply_effect(self.to_pillow(image), effect, parameters, size))
 
     def size_of(self, image: Pixels) -> Size:
         """The size of an image."""
@@ -117,13 +125,13 @@ class ArrayLibrary(ImageLibrary[Pixels]):
 
     def _run_effect(self, image: Pixels, move: EffectMove, row: int, mix: Mix) -> Pixels:
         effect = Effect(move.effect[row])
-        numbers = move.numbers[row].tolist()
+        parameters = move.parameters(row)
         if effect == Effect.NONE:
             return image
         if effect in Mix.EFFECTS:
-            return mix.apply(image, effect, numbers[0])
+            return mix.apply(image, effect, **parameters)
         size = Size(int(move.height[row]), int(move.width[row]))
-        return self.apply_effect(image, effect, numbers, size)
+        return self.apply_effect(image, effect, parameters, size)
 
 
 def _ints(
@@ -174,10 +182,10 @@ def equalize_table(counts: Ints) -> Table:
     return ((step // 2 + below) // step).clip(0, 255).astype(np.uint8)
 
 
-# The effects that look every value up in one table, which follows from their numbers alone.
-LEVEL_TABLES: dict[Effect, Callable[[Numbers], Table]] = {
-    Effect.BRIGHTNESS: lambda numbers: blend_table(0, numbers[0]),
-    Effect.POSTERIZE: lambda numbers: _posterize_table(int(numbers[0])),
-    Effect.SOLARIZE: lambda numbers: _solarize_table(numbers[0]),
-    Effect.SOLARIZE_ADD: lambda numbers: _solarize_add_table(int(numbers[0]), numbers[1]),
+# The effects that look every value up in one table, which follows from their parameters alone.
+LEVEL_TABLES: dict[Effect, Callable[..., Table]] = {
+    Effect.BRIGHTNESS: lambda factor: blend_table(0, factor),
+    Effect.POSTERIZE: lambda bits: _posterize_table(int(bits)),
+    Effect.SOLARIZE: _solarize_table,
+    Effect.SOLARIZE_ADD: lambda amount, threshold: _solarize_add_table(int(amount), threshold),
 }

@@ -11,8 +11,9 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from penstock._core import Effect, PadMode
 from penstock.geometry import Floats, Ints, Size
-from penstock.reference.effects import ON_ARRAYS, Numbers, unpack_colour
+from penstock.reference.effects import Parameters, unpack_colour
 from penstock.reference.libraries.library import (
     LEVEL_TABLES,
     ArrayLibrary,
@@ -24,8 +25,6 @@ from penstock.reference.libraries.library import (
 from penstock.reference.libraries.pillow import decode_rgb
 from penstock.sources import Source
 from penstock.transforms.arguments import Borders, Colour
-from penstock.transforms.effects import Effect
-from penstock.transforms.moves import PadMode
 
 Values = npt.NDArray[np.float32]
 
@@ -62,20 +61,17 @@ class NumpyLibrary(ArrayLibrary):
         levels: Values = np.rint(across).clip(0, 255)
         return levels.astype(np.uint8)
 
-    def apply_effect(self, image: Pixels, effect: Effect, numbers: Numbers, size: Size) -> Pixels:
+    def apply_effect(
+        self, image: Pixels, effect: Effect, parameters: Parameters, size: Size
+    ) -> Pixels:
         """One effect, not one that mixes; the image has `size` afterwards."""
-        if effect == Effect.AFFINE:
-            return _warp_affine(
-                image, numbers[:6], size, int(numbers[6]), unpack_colour(numbers[7])
-            )
-        if effect == Effect.PERSPECTIVE:
-            colour = unpack_colour(numbers[9])
-            return _warp_perspective(image, numbers[:8], size, int(numbers[8]), colour)
+        if effect in _WARPS:
+            return _WARPS[effect](image, size, **parameters)
         if effect in LEVEL_TABLES:
-            return LEVEL_TABLES[effect](numbers)[image]
-        if effect in ON_ARRAYS:
-            return ON_ARRAYS[effect](image, numbers)
-        return _COLOUR_EFFECTS[effect](image, numbers)
+            return LEVEL_TABLES[effect](**parameters)[image]
+        if effect in _COLOUR_EFFECTS:
+            return _COLOUR_EFFECTS[effect](image, **parameters)
+        return super().apply_effect(image, effect, parameters, size)
 
 
 # Resizing
@@ -149,7 +145,7 @@ _CURVES: dict[int, tuple[Callable[[Floats], Floats], float]] = {  # by Pillow's 
 
 
 def _warp_affine(
-    pixels: Pixels, matrix: Sequence[float], size: Size, filter: int, fill: Colour
+    pixels: Pixels, size: Size, matrix: Sequence[float], filter: float, fill: float
 ) -> Pixels:
     """`matrix` leads from places in the result to places in `pixels`, as Image.transform's."""
     a, b, c, d, e, f = matrix
@@ -158,10 +154,10 @@ def _warp_affine(
 
 
 def _warp_perspective(
-    pixels: Pixels, numbers: Sequence[float], size: Size, filter: int, fill: Colour
+    pixels: Pixels, size: Size, matrix: Sequence[float], filter: float, fill: float
 ) -> Pixels:
     """The same with the eight numbers of a perspective."""
-    a, b, c, d, e, f, g, h = numbers
+    a, b, c, d, e, f, g, h = matrix
     x, y = _centres(size)
     depth = g * x + h * y + 1
     with np.errstate(divide="ignore", invalid="ignore"):
@@ -175,13 +171,13 @@ def _centres(size: Size) -> tuple[Floats, Floats]:
     return x, y[:, None]
 
 
-def _sample(pixels: Pixels, x: Floats, y: Floats, filter: int, fill: Colour) -> Pixels:
+def _sample(pixels: Pixels, x: Floats, y: Floats, filter: float, fill: float) -> Pixels:
     """Edges are continued for taps, but a place outside takes the colour `fill`."""
     height, width = pixels.shape[:2]
     inside = (x >= 0) & (x < width) & (y >= 0) & (y < height)
     x, y = x[inside], y[inside]
     warped = np.empty((*inside.shape, 3), dtype=np.uint8)
-    warped[:] = fill
+    warped[:] = unpack_colour(fill)
     sampled = np.zeros((len(x), 3))
     columns, rows = _warp_taps(x, width, filter), _warp_taps(y, height, filter)
     for row, row_weight in rows:
@@ -191,7 +187,7 @@ def _sample(pixels: Pixels, x: Floats, y: Floats, filter: int, fill: Colour) -> 
     return warped
 
 
-def _warp_taps(place: Floats, length: int, filter: int) -> list[tuple[Ints, Floats]]:
+def _warp_taps(place: Floats, length: int, filter: float) -> list[tuple[Ints, Floats]]:
     """The pixels around each place, and how much they count."""
     if filter == _NEAREST:
         return [(place.astype(np.int64), np.ones_like(place))]
@@ -230,14 +226,12 @@ def _to_gray(pixels: Pixels) -> Pixels:
     return ((weighted + 0x8000) >> 16).astype(np.uint8)
 
 
-def _autocontrast(pixels: Pixels, numbers: Numbers) -> Pixels:
-    del numbers
+def _autocontrast(pixels: Pixels) -> Pixels:
     low, high = pixels.min(axis=(0, 1)).tolist(), pixels.max(axis=(0, 1)).tolist()
     return _look_up(pixels, [stretch_table(*ends) for ends in zip(low, high, strict=True)])
 
 
-def _equalize(pixels: Pixels, numbers: Numbers) -> Pixels:
-    del numbers
+def _equalize(pixels: Pixels) -> Pixels:
     counts = [np.bincount(pixels[:, :, channel].ravel(), minlength=256) for channel in range(3)]
     return _look_up(pixels, [equalize_table(each) for each in counts])
 
@@ -247,12 +241,12 @@ def _look_up(pixels: Pixels, tables: list[Pixels]) -> Pixels:
     return np.stack([table[pixels[:, :, c]] for c, table in enumerate(tables)], axis=2)
 
 
-def _contrast(pixels: Pixels, numbers: Numbers) -> Pixels:
+def _contrast(pixels: Pixels, factor: float) -> Pixels:
     mean = int(_to_gray(pixels).mean() + 0.5)
-    return blend_table(mean, numbers[0])[pixels]
+    return blend_table(mean, factor)[pixels]
 
 
-def _sharpness(pixels: Pixels, numbers: Numbers) -> Pixels:
+def _sharpness(pixels: Pixels, factor: float) -> Pixels:
     """The outermost pixels have no neighbours on one side, and stay as they are."""
     height, width = pixels.shape[:2]
     if min(height, width) < 3:
@@ -264,13 +258,13 @@ def _sharpness(pixels: Pixels, numbers: Numbers) -> Pixels:
             total = total + wide[top : top + height - 2, left : left + width - 2]
     smooth = pixels.copy()
     smooth[1:-1, 1:-1] = (total / 13 + 0.5).astype(np.uint8)
-    return _blend(smooth, pixels, numbers[0])
+    return _blend(smooth, pixels, factor)
 
 
-def _hue(pixels: Pixels, numbers: Numbers) -> Pixels:
+def _hue(pixels: Pixels, factor: float) -> Pixels:
     """Hue and saturation are whole levels on the way, as in Pillow's HSV images."""
     hue, saturation, value = _to_hsv(pixels)
-    turned = (hue + int(numbers[0] * 255)) & 255
+    turned = (hue + int(factor * 255)) & 255
     return _from_hsv(turned, saturation, value)
 
 
@@ -305,13 +299,17 @@ def _from_hsv(hue: Ints, saturation: Ints, value: Ints) -> Pixels:
     return np.stack([red, green, blue], axis=2).astype(np.uint8)
 
 
-_COLOUR_EFFECTS: dict[Effect, Callable[[Pixels, Numbers], Pixels]] = {
+_COLOUR_EFFECTS: dict[Effect, Callable[..., Pixels]] = {
     Effect.CONTRAST: _contrast,
-    Effect.SATURATION: lambda pixels, numbers: _blend(_to_gray(pixels), pixels, numbers[0]),
+    Effect.SATURATION: lambda pixels, factor: _blend(_to_gray(pixels), pixels, factor),
     Effect.HUE: _hue,
     Effect.SHARPNESS: _sharpness,
-    Effect.INVERT: lambda pixels, _: 255 - pixels,
+    Effect.INVERT: lambda pixels: 255 - pixels,
     Effect.AUTOCONTRAST: _autocontrast,
     Effect.EQUALIZE: _equalize,
-    Effect.GRAYSCALE: lambda pixels, _: np.repeat(_to_gray(pixels), 3, axis=2),
+    Effect.GRAYSCALE: lambda pixels: np.repeat(_to_gray(pixels), 3, axis=2),
+}
+_WARPS: dict[Effect, Callable[..., Pixels]] = {
+    Effect.AFFINE: _warp_affine,
+    Effect.PERSPECTIVE: _warp_perspective,
 }

@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import io
 from collections.abc import Callable, Iterable
+from typing import Any
 
 import cv2
 import numpy as np
 import PIL.Image
 
+from penstock._core import Effect, PadMode
 from penstock.errors import DecodeError, TransformError
 from penstock.geometry import Floats, Size
-from penstock.reference.effects import ON_ARRAYS, Numbers, unpack_colour
-from penstock.reference.filters import elastic_displacements
+from penstock.reference.effects import Parameters, elastic_field, unpack_colour
 from penstock.reference.libraries.library import (
     LEVEL_TABLES,
     ArrayLibrary,
@@ -25,8 +26,7 @@ from penstock.reference.libraries.pillow import check_pixels
 from penstock.resources import raise_if_refused
 from penstock.sources import Source
 from penstock.transforms.arguments import Borders, Colour
-from penstock.transforms.effects import Effect
-from penstock.transforms.moves import Move, PadMode
+from penstock.transforms.moves import Move
 
 _BORDERS = {
     PadMode.CONSTANT: cv2.BORDER_CONSTANT,
@@ -102,18 +102,18 @@ class OpenCvLibrary(ArrayLibrary):
         reduced = Size(min(height, size.height), min(width, size.width))
         return _resize(_resize(contiguous, reduced, cv2.INTER_AREA), size, _ENLARGE[filter])
 
-    def apply_effect(self, image: Pixels, effect: Effect, numbers: Numbers, size: Size) -> Pixels:
+    def apply_effect(
+        self, image: Pixels, effect: Effect, parameters: Parameters, size: Size
+    ) -> Pixels:
         """One effect, not one that mixes; the image has `size` afterwards."""
         contiguous = np.ascontiguousarray(image)  # OpenCV refuses some views
         if effect in (Effect.AFFINE, Effect.PERSPECTIVE):
-            return _warp(contiguous, effect, numbers, size)
-        if effect == Effect.ELASTIC:
-            return _bend(contiguous, numbers)
+            return _warp(contiguous, size, **parameters)
         if effect in LEVEL_TABLES:
-            return cv2.LUT(contiguous, LEVEL_TABLES[effect](numbers))
-        if effect in _COLOUR_EFFECTS:
-            return _COLOUR_EFFECTS[effect](contiguous, numbers)
-        return ON_ARRAYS[effect](contiguous, numbers)
+            return cv2.LUT(contiguous, LEVEL_TABLES[effect](**parameters))
+        if effect in _OWN_EFFECTS:
+            return _OWN_EFFECTS[effect](contiguous, **parameters)
+        return super().apply_effect(contiguous, effect, parameters, size)
 
 
 def _resize(image: Pixels, size: Size, interpolation: int) -> Pixels:
@@ -122,33 +122,31 @@ def _resize(image: Pixels, size: Size, interpolation: int) -> Pixels:
     return cv2.resize(image, (size.width, size.height), interpolation=interpolation)
 
 
-def _warp(image: Pixels, effect: Effect, numbers: Numbers, size: Size) -> Pixels:
+def _warp(image: Pixels, size: Size, matrix: list[float], filter: float, fill: float) -> Pixels:
     """AFFINE or PERSPECTIVE; edges fade into the colour of the outside, where Pillow cuts."""
-    count = 6 if effect == Effect.AFFINE else 8
-    matrix = np.array([*numbers[:count], *[0.0, 0.0, 1.0][count - 6 :]]).reshape(3, 3)
-    matrix = _TO_MIDDLE @ matrix @ _TO_CORNER
-    filter, colour = int(numbers[count]), unpack_colour(numbers[count + 1])
-    flags = _WARP[filter] | cv2.WARP_INVERSE_MAP
-    target = (size.width, size.height)
-    if effect == Effect.AFFINE:
-        return cv2.warpAffine(image, matrix[:2], target, flags=flags, borderValue=colour)
-    return cv2.warpPerspective(image, matrix, target, flags=flags, borderValue=colour)
+    is_affine = len(matrix) == 6
+    square = np.array([*matrix, *([0.0, 0.0] if is_affine else []), 1.0]).reshape(3, 3)
+    centred = _TO_MIDDLE @ square @ _TO_CORNER
+    flags = _WARP[int(filter)] | cv2.WARP_INVERSE_MAP
+    target, colour = (size.width, size.height), unpack_colour(fill)
+    if is_affine:
+        return cv2.warpAffine(image, centred[:2], target, flags=flags, borderValue=colour)
+    return cv2.warpPerspective(image, centred, target, flags=flags, borderValue=colour)
 
 
-def _bend(image: Pixels, numbers: Numbers) -> Pixels:
+def _bend(image: Pixels, filter: float, fill: float, **rest: Any) -> Pixels:
     """ELASTIC: the reference's displacements, OpenCV's sampling."""
     height, width = image.shape[:2]
-    alpha, sigma = (numbers[0], numbers[1]), (numbers[2], numbers[3])
-    across, down = elastic_displacements((height, width), alpha, sigma, (numbers[6], numbers[7]))
+    across, down = elastic_field((height, width), **rest)
     x: Floats = np.arange(width) + across
     y: Floats = np.arange(height)[:, None] + down
     return cv2.remap(
         image,
         x.astype(np.float32),
         y.astype(np.float32),
-        _WARP[int(numbers[4])],
+        _WARP[int(filter)],
         borderMode=cv2.BORDER_CONSTANT,
-        borderValue=unpack_colour(numbers[5]),
+        borderValue=unpack_colour(fill),
     )
 
 
@@ -161,27 +159,26 @@ def _blend(start: Pixels, end: Pixels, factor: float) -> Pixels:
     return cv2.addWeighted(end, factor, start, 1 - factor, 0)
 
 
-def _contrast(image: Pixels, numbers: Numbers) -> Pixels:
+def _contrast(image: Pixels, factor: float) -> Pixels:
     mean = round(cv2.mean(cv2.cvtColor(image, cv2.COLOR_RGB2GRAY))[0])
-    return cv2.LUT(image, blend_table(mean, numbers[0]))
+    return cv2.LUT(image, blend_table(mean, factor))
 
 
-def _hue(image: Pixels, numbers: Numbers) -> Pixels:
+def _hue(image: Pixels, factor: float) -> Pixels:
     hsv = cv2.cvtColor(image, cv2.COLOR_RGB2HSV_FULL)
-    hsv[:, :, 0] += np.uint8(int(numbers[0] * 255) & 255)  # around the circle
+    hsv[:, :, 0] += np.uint8(int(factor * 255) & 255)  # around the circle
     return cv2.cvtColor(hsv, cv2.COLOR_HSV2RGB_FULL)
 
 
-def _sharpness(image: Pixels, numbers: Numbers) -> Pixels:
+def _sharpness(image: Pixels, factor: float) -> Pixels:
     """The outermost pixels stay as they are."""
     smooth = image.copy()
     if min(image.shape[:2]) > 2:
         smooth[1:-1, 1:-1] = cv2.filter2D(image, -1, _SMOOTH)[1:-1, 1:-1]
-    return _blend(smooth, image, numbers[0])
+    return _blend(smooth, image, factor)
 
 
-def _autocontrast(image: Pixels, numbers: Numbers) -> Pixels:
-    del numbers
+def _autocontrast(image: Pixels) -> Pixels:
     stretched = [
         cv2.LUT(channel, stretch_table(*map(int, cv2.minMaxLoc(channel)[:2])))
         for channel in cv2.split(image)
@@ -189,9 +186,8 @@ def _autocontrast(image: Pixels, numbers: Numbers) -> Pixels:
     return cv2.merge(stretched)
 
 
-def _equalize(image: Pixels, numbers: Numbers) -> Pixels:
+def _equalize(image: Pixels) -> Pixels:
     """By a table like Pillow's: cv2.equalizeHist spreads levels in another way."""
-    del numbers
     channels = cv2.split(image)
     counts = [
         cv2.calcHist([c], [0], None, [256], [0, 256]).ravel().astype(np.int64) for c in channels
@@ -200,21 +196,30 @@ def _equalize(image: Pixels, numbers: Numbers) -> Pixels:
     return cv2.merge([cv2.LUT(*pair) for pair in zip(channels, tables, strict=True)])
 
 
-def _blur(image: Pixels, numbers: Numbers) -> Pixels:
-    kernel = (int(numbers[0]), int(numbers[1]))
+def _blur(
+    image: Pixels,
+    kernel_width: float,
+    kernel_height: float,
+    sigma_across: float,
+    sigma_down: float,
+    weights: list[float],
+) -> Pixels:
+    del weights  # OpenCV has its own
+    kernel = (int(kernel_width), int(kernel_height))
     return cv2.GaussianBlur(
-        image, kernel, sigmaX=numbers[2], sigmaY=numbers[3], borderType=cv2.BORDER_REFLECT_101
+        image, kernel, sigmaX=sigma_across, sigmaY=sigma_down, borderType=cv2.BORDER_REFLECT_101
     )
 
 
-_COLOUR_EFFECTS: dict[Effect, Callable[[Pixels, Numbers], Pixels]] = {
+_OWN_EFFECTS: dict[Effect, Callable[..., Pixels]] = {
     Effect.CONTRAST: _contrast,
-    Effect.SATURATION: lambda image, numbers: _blend(_gray(image), image, numbers[0]),
+    Effect.SATURATION: lambda image, factor: _blend(_gray(image), image, factor),
     Effect.HUE: _hue,
     Effect.SHARPNESS: _sharpness,
-    Effect.INVERT: lambda image, _: cv2.bitwise_not(image),
+    Effect.INVERT: cv2.bitwise_not,
     Effect.AUTOCONTRAST: _autocontrast,
     Effect.EQUALIZE: _equalize,
-    Effect.GRAYSCALE: lambda image, _: _gray(image),
+    Effect.GRAYSCALE: _gray,
     Effect.GAUSSIAN_BLUR: _blur,
+    Effect.ELASTIC: _bend,
 }

@@ -1,4 +1,4 @@
-"""Pillow: decoding exactly as torchvision would have it, and the oracle as a library."""
+"""Pillow: decoding exactly as torchvision does, and the oracle as a library."""
 
 from __future__ import annotations
 

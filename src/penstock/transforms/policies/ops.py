@@ -15,14 +15,15 @@ from typing import TypeAlias
 
 import numpy as np
 
+from penstock._core import Effect
 from penstock.geometry import Floats, Ints, Size, Sizes
 from penstock.rng import Draws
 from penstock.transforms.arguments import Colour, Look
 from penstock.transforms.effects import (
-    NUMBERS,
-    Effect,
     EffectMove,
+    no_numbers,
     pack_colour,
+    parameter_names,
     same_effect,
 )
 from penstock.transforms.warp import rotate
@@ -80,7 +81,7 @@ def policy_move(
     """One op for each sample: `chosen` says which by number, or NOTHING."""
     sizes = scene.sizes
     effect = np.full(len(sizes), Effect.NONE, dtype=np.int64)
-    numbers = np.zeros((len(sizes), NUMBERS))
+    numbers = no_numbers(len(sizes))
     for number, op in enumerate(ops):
         rows = np.flatnonzero(chosen == number)
         if not len(rows):
@@ -129,35 +130,36 @@ def _table(
     move = policy_move(ops, chosen.astype(np.int64), level, sign, make_scene(sizes, *look))
     return (
         np.concatenate([move.effect, [int(Effect.NONE)]]),
-        np.concatenate([move.numbers, np.zeros((1, NUMBERS))]),
+        np.concatenate([move.numbers, no_numbers(1)]),
     )
 
 
 def plain(effect: Effect) -> Act:
-    """An effect that reads no numbers."""
+    """An effect without parameters."""
     return lambda _, scene: same_effect(effect, scene.sizes)
 
 
-def direct(effect: Effect, *more: float) -> Act:
-    """An effect whose first number is the argument."""
-    return lambda argument, scene: same_effect(effect, scene.sizes, argument, *more)
+def direct(effect: Effect, **more: float) -> Act:
+    """An effect whose first parameter is the argument."""
+    name = parameter_names(effect)[0]
+    return lambda argument, scene: same_effect(effect, scene.sizes, **{name: argument}, **more)
 
 
 def enhance(effect: Effect, least: float = 0.0) -> Act:
     """A factor of 1 plus the argument, but at least `least`."""
     return lambda argument, scene: same_effect(
-        effect, scene.sizes, np.maximum(1.0 + argument, least)
+        effect, scene.sizes, factor=np.maximum(1.0 + argument, least)
     )
 
 
 def solarize_share(argument: Floats, scene: Scene) -> EffectMove:
     """Solarize from a share of 255 on."""
-    return same_effect(Effect.SOLARIZE, scene.sizes, 255.0 * argument)
+    return same_effect(Effect.SOLARIZE, scene.sizes, threshold=255.0 * argument)
 
 
 def posterize(argument: Floats, scene: Scene) -> EffectMove:
     """Keep 0 to 8 bits."""
-    return same_effect(Effect.POSTERIZE, scene.sizes, np.clip(np.trunc(argument), 0, 8))
+    return same_effect(Effect.POSTERIZE, scene.sizes, bits=np.clip(np.trunc(argument), 0, 8))
 
 
 def rotate_degrees(argument: Floats, scene: Scene) -> EffectMove:
@@ -209,10 +211,18 @@ def cutout(argument: Floats, scene: Scene) -> EffectMove:
     down, across = np.floor(scene.place[0] * height), np.floor(scene.place[1] * width)
     top, left = np.maximum(down - argument, 0), np.maximum(across - argument, 0)
     bottom, right = np.minimum(down + argument, height), np.minimum(across + argument, width)
-    numbers = (top, left, bottom - top, right - left, *scene.fill)
-    return same_effect(Effect.ERASE, scene.sizes, *numbers)
+    return same_effect(
+        Effect.ERASE,
+        scene.sizes,
+        top=top,
+        left=left,
+        height=bottom - top,
+        width=right - left,
+        value=scene.fill,
+        by_noise=False,
+    )
 
 
 def _warp(matrix: Sequence[Floats | float], scene: Scene) -> EffectMove:
     colour = pack_colour(*scene.fill)
-    return same_effect(Effect.AFFINE, scene.sizes, *matrix, scene.filter, colour)
+    return same_effect(Effect.AFFINE, scene.sizes, matrix=matrix, filter=scene.filter, fill=colour)

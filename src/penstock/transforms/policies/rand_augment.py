@@ -8,6 +8,7 @@ from typing import Any, Literal
 
 import numpy as np
 
+from penstock._core import Effect
 from penstock.errors import TransformError
 from penstock.geometry import Sizes
 from penstock.rng import Draws
@@ -23,7 +24,7 @@ from penstock.transforms.arguments import (
     read_look,
     read_number,
 )
-from penstock.transforms.effects import Effect, EffectMove, same_effect
+from penstock.transforms.effects import EffectMove, same_effect
 from penstock.transforms.mixing import draw_weights
 from penstock.transforms.moves import repeat
 from penstock.transforms.op import ImageOp
@@ -178,11 +179,11 @@ class AugMix(ImageOp):
         """Weights, and for each chain its depth and its ops; weights are float32 as in torch."""
         own, mixed = draw_weights(draws, self.alpha, 2).astype(np.float32)
         shares = draw_weights(draws, self.alpha, int(self.mixture_width)).astype(np.float32)
-        moves = [same_effect(Effect.MIX_BEGIN, sizes, own.astype(np.float64))]
+        moves = [same_effect(Effect.MIX_BEGIN, sizes, weight=own.astype(np.float64))]
         for share in shares:
             moves += self._draw_chain(draws, sizes)
             weight = (share * mixed).astype(np.float64)
-            moves.append(same_effect(Effect.MIX_ADD, sizes, weight))
+            moves.append(same_effect(Effect.MIX_ADD, sizes, weight=weight))
         moves.append(same_effect(Effect.MIX_END, sizes))
         return tuple(moves)
 

@@ -19,9 +19,9 @@ from functools import lru_cache
 import numpy as np
 import numpy.typing as npt
 
+from penstock._core import Effect
 from penstock.geometry import Floats, Ints, Sizes
 from penstock.transforms.arguments import Generation
-from penstock.transforms.effects import Effect
 from penstock.transforms.policies.ops import (
     Act,
     LevelToArgument,
@@ -239,7 +239,7 @@ def _solarize_add(most: float) -> PolicyOp:
     below = 128
     return PolicyOp(
         "SolarizeAdd",
-        direct(Effect.SOLARIZE_ADD, below),
+        direct(Effect.SOLARIZE_ADD, threshold=below),
         lambda level, sizes: np.minimum(added(level, sizes), most),
     )
 

@@ -1,4 +1,4 @@
-"""What a Dataset comes to: files, labels or targets, and what happens to each image."""
+"""What was read from a Dataset: files, labels or targets, and what happens to each image."""
 
 from __future__ import annotations
 
@@ -9,9 +9,7 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from penstock.sources.file_source import FileSource
-from penstock.sources.path_table import PathTable
-from penstock.sources.source import Labels
+from penstock.sources.source import FileSource, Labels, PathTable
 from penstock.transforms.targets import Targets
 from penstock.translation.tracing.values import UnfollowableError
 

@@ -18,11 +18,12 @@ from typing import Any, Literal
 import numpy as np
 
 from penstock import transforms as T
+from penstock._core import PadMode
 from penstock.errors import TransformError
 from penstock.geometry import Bools, Ints, Sizes
 from penstock.rng import Draws
 from penstock.transforms.arguments import PaddingMode
-from penstock.transforms.moves import CropMove, Move, PadMode, PadMove, repeat
+from penstock.transforms.moves import CropMove, Move, PadMove, repeat
 from penstock.transforms.op import ImageOp
 from penstock.transforms.python_step import Pixels
 from penstock.transforms.resize import RandomResizedCrop

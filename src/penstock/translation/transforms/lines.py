@@ -24,8 +24,8 @@ class Line:
     how: How
     ours: str = ""
     note: str = ""  # what it costs, what may differ, why it was refused
-    microseconds: float | None = None  # an image, of what runs as Python
-    near: bool = False  # ours comes near it, and stands in its place with strict=False
+    microseconds: float | None = None  # per image, of what runs in Python
+    near: bool = False  # ours is close to it, and replaces it with strict=False
 
     def __str__(self) -> str:
         became = f" -> {self.ours}" if self.ours else ""
@@ -90,7 +90,7 @@ class Log:
         self._lines.append(line)
 
     def not_needed(self, theirs: str, note: str) -> None:
-        """Note what has nothing to do here."""
+        """Note a part that our loader does not need."""
         self._lines.append(Line(self._part, theirs, How.NOT_NEEDED, "", note))
 
     def refuse(self, theirs: str, why: str) -> None:

@@ -40,7 +40,7 @@ class Stage(Enum):
 
 
 class StageError(TransformError):
-    """A step meets something else than it takes."""
+    """A step gets something other than it accepts."""
 
 
 @dataclass(slots=True)
@@ -48,14 +48,14 @@ class Pipeline:
     """Steps on pixels, steps on values, and rectangles erased after those."""
 
     log: Log = field(default_factory=Log)  # what became of each step
-    strict: bool = True  # steps that ours only come near are not translated
+    strict: bool = True  # steps to which ours are only close are not translated
     for_loader: bool = False  # which has no strict=, and calls nothing but the user's functions
     has_targets: bool = False  # boxes that follow the image
     has_whole_boxes: bool = False  # some of them int64, which torchvision cuts off after every step
     time_native: Callable[[Any], float | None] | None = None  # microseconds of one of ours
     stage: Stage = Stage.PILLOW
-    is_lost: bool = False  # what `stage` is cannot be told, after a step that is not known
-    is_gray: bool = False  # one channel, which ours has three times
+    is_lost: bool = False  # whether `stage` is unknown, after a step that is not known
+    is_gray: bool = False  # one channel, which our pipeline has three times
     is_normalised: bool = False
     ops: list[Any] = field(default_factory=list)
     final: list[Any] = field(default_factory=list)
@@ -63,19 +63,19 @@ class Pipeline:
 
     @property
     def what_is_met(self) -> str:
-        """What the next step meets, in words."""
+        """What the next step gets, in words."""
         return "an image of one channel" if self.is_gray else self.stage.value
 
     @property
     def has_rgb_pillow(self) -> bool:
-        """Whether the next step meets an RGB Pillow image."""
+        """Whether the next step gets an RGB Pillow image."""
         return self.stage == Stage.PILLOW and not self.is_gray
 
     @contextmanager
     def refusing(self, step: Any) -> Iterator[None]:
         """Log a step as refused if reading it fails.
 
-        After a step that is not known, nobody can say what later ones meet: then that is not said.
+        After an unknown step, it is not known what later steps get, so a StageError is not logged.
         """
         try:
             yield
@@ -133,7 +133,7 @@ class Pipeline:
         return "hwc" if self.stage in (Stage.ARRAY, Stage.FLOAT_ARRAY) else "chw"
 
     def transform(self) -> Any:
-        """Return all of it as one transform, checked; None if nothing is to be done."""
+        """Return all of it as one transform, checked; None if there is nothing to do."""
         steps = [*self.ops, *self.final, *self.erasings]
         whole = T.Compose(steps) if steps else None
         as_written(whole)

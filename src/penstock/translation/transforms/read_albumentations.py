@@ -46,7 +46,7 @@ _NOTE = "computed by OpenCV, one image at a time; what it draws depends on seed,
 _LEVELS_255 = 255.0
 _VALUE_STEPS = ("FromFloat", "Normalize", "ToFloat", "ToTensor3D", "ToTensorV2")
 
-# With p of 0 or 1, and unless they are told to choose a place or a size.
+# Only with p of 0 or 1, and unless their arguments make them choose a place or a size.
 _DRAW_NOTHING = frozenset(
     {
         *("CenterCrop", "Compose", "Crop", "HorizontalFlip", "InvertImg", "LongestMaxSize"),
@@ -57,7 +57,7 @@ _DRAW_NOTHING = frozenset(
 
 
 def read_albumentations(transform: Any, pipeline: Pipeline) -> None:
-    """Append all that a transform comes to; what has no equivalent is logged as refused."""
+    """Append the equivalents of a transform's parts; what has none is logged as refused."""
     version = imported("albumentations").__version__
     if version != _KNOWN_VERSION:
         raise TransformError(f"it comes from Albumentations {version}; known is {_KNOWN_VERSION}.")
@@ -169,7 +169,7 @@ def _call(step: Any, call: Call, note: str, pipeline: Pipeline) -> None:
 
 
 def _mean_microseconds(call: Call) -> float | None:
-    """What an image costs if a call with `p` is made for that share of them."""
+    """The mean time per image of a call that is made with probability `p`."""
     always, rng = call.always(), np.random.default_rng(0)
     python_rng = random.Random(0)
     each = microseconds_on_a_picture(
@@ -179,7 +179,7 @@ def _mean_microseconds(call: Call) -> float | None:
 
 
 def _read_values(step: Any, pipeline: Pipeline) -> None:
-    """Append what the step comes to; TransformError says why there is nothing."""
+    """Append our equivalent of the step; TransformError says why there is none."""
     name = class_name(step)
     if step.p < 1:
         raise TransformError(f"with p={step.p} some images come out of another type. Set p=1.")
@@ -218,7 +218,7 @@ def _numbers(given: Any) -> tuple[float, ...]:
 
 
 def _check_last_bits(step: Any, ours: FinalOp) -> None:
-    """Compare all results there can be, so that no version of the library is taken on trust."""
+    """Compare all possible results, so that no version of the library has to be trusted."""
     levels = np.repeat(np.arange(256, dtype=np.uint8).reshape(1, 256, 1), 3, axis=2)
     mine = _finished(levels, reduce_final([(0, ours)]))
     theirs = step.apply(levels)

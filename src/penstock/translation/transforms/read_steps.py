@@ -64,7 +64,7 @@ def flatten_steps(steps: tuple[Any, ...]) -> Iterator[Any]:
 
 
 def read_step(step: Any, pipeline: Pipeline) -> None:
-    """Append what a step comes to; TransformError says why there is nothing."""
+    """Append our equivalent of a step; TransformError says why there is none."""
     if is_of_albumentations(step):
         read_albumentations(step, pipeline)
         return
@@ -159,7 +159,7 @@ def _read_on_bytes(step: Any, pipeline: Pipeline) -> None:
 
 
 def _read_on_numbers(step: Any, pipeline: Pipeline) -> None:
-    """Only what moves pixels and makes none can be done before values are computed."""
+    """Append a step on values that only moves pixels: it can be done before values are computed."""
     name = class_name(step)
     moves_only = name in ("RandomHorizontalFlip", "RandomVerticalFlip")
     if name == "RandomCrop":
@@ -216,7 +216,7 @@ def _check_python(step: Any, pipeline: Pipeline, note: str) -> None:
 
 
 def _keep_near_in_python(step: Any, near: str, pipeline: Pipeline) -> None:
-    """Keep what ours is near to, and say what it would bring to take ours."""
+    """Keep a step to which ours is only close, and log what taking ours would gain."""
     if pipeline.for_loader:
         raise _not_for_loader(step)
     native = None

@@ -13,24 +13,24 @@ from typing import Any
 import numpy as np
 
 from penstock import transforms as T
+from penstock._core import Element
 from penstock.errors import TransformError
 from penstock.geometry import Bools, Ints, Sizes
 from penstock.rng import Draws
 from penstock.transforms.arguments import (
     MAX_SIDE_PX,
-    Colour,
+    BorderLook,
     Fill,
     Interpolation,
     InterpolationMode,
     PaddingMode,
-    read_fill,
+    read_border_look,
     read_interpolation,
-    read_padding_mode,
 )
-from penstock.transforms.moves import CropMove, Move, PadMode, PadMove, ResizeMove, repeat
+from penstock.transforms.moves import CropMove, Move, PadMove, ResizeMove, repeat
 from penstock.transforms.op import ImageOp
 from penstock.transforms.policies.timm import TimmAutoAugment
-from penstock.transforms.values import Element, read_element
+from penstock.transforms.values import read_element
 from penstock.translation.transforms.identify import class_name, imported
 from penstock.translation.transforms.pipeline import Pipeline, Stage, StageError
 
@@ -54,7 +54,7 @@ def read_timm_step(step: Any, pipeline: Pipeline) -> bool:
 
 
 def erase(step: Any, pipeline: Pipeline) -> None:
-    """Append RandomErasing, which timm has its own of; it works on finished values."""
+    """Append timm's own RandomErasing, which works on finished values."""
     if pipeline.stage != Stage.NUMBERS or pipeline.is_gray:
         raise StageError(f"it meets {pipeline.stage.value}; known are RGB images after Normalize.")
     if step.rand_color:
@@ -137,7 +137,7 @@ def _resize_keep_ratio(step: Any) -> Any:
 
 
 def _by_any_filter(given: Any, make: Callable[[str], Any]) -> Any:
-    """One for a filter, or a choice of several: interpolation='random' is two."""
+    """One transform per filter; several are a random choice: interpolation='random' is two."""
     several = given if isinstance(given, (list, tuple)) else (given,)
     ours = [make(mode.value) for mode in several]
     return ours[0] if len(ours) == 1 else T.RandomChoice(ours)
@@ -292,14 +292,10 @@ class CropOrPad(ImageOp):
     fill: Fill = 0
     padding_mode: PaddingMode = "constant"
     anywhere: bool = False
-    _mode: PadMode = field(init=False, repr=False, compare=False)
-    _colour: Colour = field(init=False, repr=False, compare=False)
+    _look: BorderLook = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
-        self._keep(
-            _mode=read_padding_mode("CropOrPad", self.padding_mode),
-            _colour=read_fill("CropOrPad", self.fill),
-        )
+        self._keep(_look=read_border_look("CropOrPad", self.padding_mode, self.fill))
 
     def sample(self, draws: Draws, sizes: Sizes) -> tuple[Move, ...]:
         """Nothing is drawn for the middle; else how far down and across the box or image lies."""
@@ -310,7 +306,7 @@ class CropOrPad(ImageOp):
         before, left = self._place(draws, sizes.width, width)
         below = np.maximum(height - sizes.height, 0) - above
         after = np.maximum(width - sizes.width, 0) - before
-        border = PadMove(before, above, after, below, self._mode, self._colour)
+        border = PadMove(before, above, after, below, *self._look)
         crop = CropMove(top, left, repeat(height, sizes), repeat(width, sizes))
         has_border = (above + below + before + after).any()
         return (border, crop) if has_border else (crop,)

@@ -11,8 +11,9 @@ from enum import Enum
 from typing import Any
 
 from penstock import transforms as T
+from penstock._core import Element
 from penstock.errors import TransformError
-from penstock.transforms.values import Element, read_element
+from penstock.transforms.values import read_element
 from penstock.translation.transforms.identify import class_name, torchvision_generation
 from penstock.translation.transforms.pipeline import Pipeline, Stage, StageError
 
@@ -80,14 +81,14 @@ NOT_FOR_WHOLE_BOXES = ("ElasticTransform", "RandomAffine", "RandomPerspective", 
 
 
 def is_image_op(transform: Any) -> bool:
-    """Whether torchvision's transform has one of ours beside it."""
+    """Whether torchvision's transform has an equivalent among ours."""
     if torchvision_generation(transform) is None:
         return False
     return class_name(transform) in _ARGUMENTS or class_name(transform) in _CONTAINERS
 
 
 def is_box_op(transform: Any) -> bool:
-    """Whether torchvision's transform is about boxes, and has one of ours beside it."""
+    """Whether torchvision's transform is about boxes, and has an equivalent among ours."""
     return torchvision_generation(transform) == 2 and class_name(transform) in _BOX_ARGUMENTS
 
 
@@ -143,7 +144,7 @@ def _plain(value: Any) -> Any:
 
 
 def read_value_step(step: Any, pipeline: Pipeline) -> None:
-    """Append what the step comes to; TransformError says why there is nothing."""
+    """Append our equivalent of the step; TransformError says why there is none."""
     read = VALUE_STEPS[class_name(step)]
     if pipeline.stage == Stage.PILLOW and class_name(step) in _FOR_TENSORS:
         why = "torchvision leaves Pillow images as they are; after ToImage() it would count"
@@ -217,7 +218,7 @@ def _convert_dtype(step: Any, pipeline: Pipeline) -> None:
 
 
 def _leave_pillow_image(dtype: Any, pipeline: Pipeline) -> None:
-    """Torchvision changes the type of tensors only; who gives it to a Loader means its batches."""
+    """Torchvision changes the type of tensors only; given to a Loader, it is meant for batches."""
     if pipeline.for_loader and read_element("ToDtype", dtype) != Element.UINT8:
         name = str(dtype).removeprefix("torch.")
         raise StageError(

@@ -79,7 +79,7 @@ def translate_batch(given: Any) -> Any:
 
 
 def _has_foreign(transform: Any) -> bool:
-    """Whether a library's transform is in it, be it an empty composition."""
+    """Whether a library's transform is in it, even if it is an empty composition."""
     return any(type(op) is PythonStep and _is_foreign(op.function) for op in flatten(transform))
 
 
@@ -123,7 +123,7 @@ def _read_step(step: Any, pipeline: Pipeline) -> None:
 
 
 def _read_ours(step: Any, pipeline: Pipeline) -> None:
-    """Append one of ours, which means the same whatever stands before it, or is refused."""
+    """Append one of ours; refuse it where torchvision's of that name would compute otherwise."""
     if pipeline.stage == Stage.ARRAY:
         pipeline.stage = Stage.PILLOW
     if isinstance(step, Identity):
@@ -144,7 +144,7 @@ def _read_ours(step: Any, pipeline: Pipeline) -> None:
 
 
 def _gives_the_same(step: Any, pipeline: Pipeline) -> bool:
-    """Whether torchvision's of that name would give what ours does, on what it meets here."""
+    """Whether torchvision's transform of that name would give the same as ours at this point."""
     if pipeline.stage == Stage.PILLOW:
         return True
     is_erasing = isinstance(step, T.RandomErasing) and not isinstance(step.value, str)

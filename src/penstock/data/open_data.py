@@ -1,0 +1,117 @@
+"""One way to open data, for Loader, pack, analyze and show alike."""
+
+from __future__ import annotations
+
+import os
+import warnings
+from collections.abc import Iterable
+from typing import Any
+
+from penstock.data.column_source import ColumnSource
+from penstock.data.packed import PackedSource
+from penstock.data.unpacked import open_unpacked
+from penstock.errors import LoaderError, SourceError
+from penstock.limits import Limits, obeying_limits
+from penstock.packing.datasets import LayoutSource
+from penstock.packing.datasets.open_dataset import how_to_pack, open_pack_source
+from penstock.packing.format import SUFFIX
+from penstock.packing.items import FileItems
+from penstock.packing.shards import MANIFEST, open_packed
+from penstock.sources import Source, open_mask_pairs, open_source
+
+
+@obeying_limits
+def open_data(
+    data: Any,
+    *,
+    labels: Any = None,
+    kind: str | None = None,
+    split: str | None = None,
+    images: str | os.PathLike[str] | None = None,
+    masks: Any = None,
+    limits: Limits | None = None,  # noqa: ARG001 (obeying_limits reads it)
+) -> Source:
+    """Open a data set for `Loader`, or for `pack`: packed, or in any layout that `pack` reads.
+
+    `Loader(path)` and `pack(path)` do this themselves; call it to say more about the data.
+
+    Args:
+        data: A packed file (`.pen`) or a folder of its shards; a file or folder in any layout that
+            is recognised (a folder of class folders, COCO, VOC, YOLO, tar, Parquet ...); a folder
+            of images with `labels`; a list of files; or a `Source`, which is returned as it is.
+        labels: A CSV or TSV file, one label per file, or a dictionary from path to label.
+        kind: The layout, where it is not recognised: "coco", "voc", "folder" ...
+        split: Which part of a data set that has several: "train", "val" ...
+        images: For COCO, the folder of the images, if it is not near the json file.
+        masks: For a folder or list of images, that of their masks, matched by name.
+        limits: The largest inputs that are read, against files that ask for endless memory.
+
+    Raises SourceError where several layouts or splits are there to choose from, and names them.
+    """
+    said = {"kind": kind, "split": split, "images": images}
+    if masks is not None:
+        return _open_pairs(data, masks, labels, said)
+    if is_packed(data):
+        _refuse_said(f"{os.fspath(data)}: a packed data set", {"labels": labels, **said})
+        return PackedSource(open_packed(os.path.expanduser(data)))
+    if isinstance(data, ColumnSource):  # before `Source`, whose check would ask for the labels
+        _refuse_said(data.describe(), {"labels": labels, **said})
+        return data
+    if isinstance(data, bytes):
+        data = os.fsdecode(data)
+    if not isinstance(data, (str, os.PathLike)) or labels is not None:
+        _refuse_said("kind, split and images", said)
+        return _warned(open_source(data, labels))
+    opened = open_pack_source(data, kind=kind, split=split, images=images)
+    if isinstance(opened, FileItems):
+        return _warned(opened.source)
+    assert isinstance(opened, LayoutSource)  # noqa: S101  all other layouts
+    return open_unpacked(opened, how_to_pack(os.path.expanduser(os.fspath(data)), said))
+
+
+def open_loader_data(data: Any, labels: Any, masks: Any, limits: Limits) -> Source:
+    """Open what a `Loader` is given; `masks` may also be a bool, which says nothing of files."""
+    if masks is None or isinstance(masks, bool):
+        return open_data(data, labels=labels, limits=limits)
+    if not isinstance(masks, (str, os.PathLike, Iterable)):
+        raise LoaderError(
+            f"Loader: masks must be True, False, a folder or a list of files, got {masks!r}."
+        )
+    return open_data(data, labels=labels, masks=masks, limits=limits)
+
+
+def is_packed(data: Any) -> bool:
+    """Whether this is the path of a packed file, or of a folder of its shards."""
+    if not isinstance(data, (str, os.PathLike)):
+        return False
+    path = os.path.expanduser(os.fspath(data))
+    return str(path).endswith(SUFFIX) or os.path.exists(os.path.join(path, MANIFEST))
+
+
+def _open_pairs(data: Any, masks: Any, labels: Any, said: dict[str, Any]) -> Source:
+    if isinstance(masks, bool) or not isinstance(masks, (str, os.PathLike, Iterable)):
+        raise LoaderError(f"masks: a folder or a list of files is needed, got {masks!r}.")
+    if labels is not None:
+        raise LoaderError("labels= and masks= both say what goes with the images. Leave one out.")
+    if is_packed(data) or isinstance(data, (ColumnSource, Source)):
+        raise LoaderError(
+            f"masks={masks!r} goes with a folder or a list of images. Leave it out; "
+            "Loader(..., masks=True) delivers the masks that a data set has."
+        )
+    _refuse_said("masks", said)
+    return open_mask_pairs(data, masks)
+
+
+def _refuse_said(what: str, said: dict[str, Any]) -> None:
+    given = [name for name, value in said.items() if value is not None]
+    if given:
+        raise SourceError(
+            f"{what}: {' and '.join(given)} cannot be said of it. Leave "
+            f"{'it' if len(given) == 1 else 'them'} out."
+        )
+
+
+def _warned(source: Source) -> Source:
+    if getattr(source, "left_out", ()):
+        warnings.warn(f"{source.describe()}. Remove them to be rid of this warning.", stacklevel=4)
+    return source

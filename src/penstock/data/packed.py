@@ -1,0 +1,205 @@
+"""A packed data set as a source: its samples are records in mapped files."""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, BinaryIO
+
+import numpy as np
+import numpy.typing as npt
+
+from penstock._core import Storage
+from penstock.data.column_source import ColumnSource
+from penstock.data.targets import has_objects
+from penstock.errors import DecodeError, PackError
+from penstock.geometry import Ints
+from penstock.packing.columns import FixedColumn, VariableColumn
+from penstock.packing.format import HEADER_BYTES, RECORD_ZLIB, STORAGES
+from penstock.packing.items import LABEL, MASKS, Column
+from penstock.packing.read import MOST_SIDE, PackFile
+from penstock.packing.records import original_file
+from penstock.packing.shards import PackSet
+from penstock.printable import printable
+
+
+@dataclass(frozen=True, slots=True)
+class Records:
+    """Where samples lie in memory and what the index says of them; checked against the files."""
+
+    addresses: npt.NDArray[np.int64]
+    sizes: npt.NDArray[np.int64]
+    storages: npt.NDArray[np.int32]
+    heights: npt.NDArray[np.int32]
+    widths: npt.NDArray[np.int32]
+
+
+class PackedSource(ColumnSource):
+    """The samples of a packed file, or of a folder of shards."""
+
+    def __init__(self, packed: PackSet) -> None:
+        self.packed = packed
+        self.title = packed.path
+
+    @property
+    def schema(self) -> tuple[Column, ...]:
+        """The columns that every sample has."""
+        return self.packed.schema
+
+    def table(self, name: str) -> tuple[str, ...] | None:
+        """Return a list about the whole data set: classes, box_classes or box_class_ids."""
+        return self.packed.table(name)
+
+    def __len__(self) -> int:
+        return len(self.packed)
+
+    def open(self, index: int) -> BinaryIO:
+        """Return the sample's original file, or one with the same pixels."""
+        file, place = self.packed.locate(index)
+        return io.BytesIO(original_file(file, place))
+
+    def name(self, index: int) -> str:
+        """Return the file that holds the sample, and its original name."""
+        file, place = self.packed.locate(index)
+        return printable(f"{file.path}: sample {place:,} ({file.name(place)})")
+
+    def files(self) -> tuple[str, ...]:
+        """Return the packed files."""
+        return tuple(str(file.path) for file in self.packed.files)
+
+    def file_name(self, index: int) -> str:
+        """Return the name that the sample's file had."""
+        file, place = self.packed.locate(index)
+        return file.name(place)
+
+    def image_size(self, index: int) -> tuple[int, int]:
+        """Return an image's height and width, as the index has them."""
+        file, place = self.packed.locate(index)
+        height, width = int(file.facts("height")[place]), int(file.facts("width")[place])
+        if height < 1 or width < 1:
+            raise DecodeError(f"the index says that it is {height}x{width}: run penstock verify")
+        return height, width
+
+    def describe(self) -> str:
+        """Return one line: what, how many images, which labels."""
+        count, classes = len(self), self.classes
+        images = f"{printable(self.packed.path)}: {count:,} packed image{'' if count == 1 else 's'}"
+        if classes is not None:
+            return f"{images} in {len(classes):,} classes"
+        has_labels = any(column.name == LABEL.name for column in self.schema)
+        return images if has_labels or has_objects(self.schema) else f"{images}, no labels"
+
+    def values(self, column: Column, indices: Ints) -> Any:
+        """Return the values of these samples, in memory of their own."""
+        numbers, places = self.packed.locate_all(indices)
+        files = [file.columns[column.name] for file in self.packed.files]
+        first = files[0]
+        if isinstance(first, FixedColumn):
+            values = np.empty((len(indices), *first.column.shape), dtype=first.values.dtype)
+            for number in np.unique(numbers).tolist():
+                here, reader = numbers == number, files[number]
+                assert isinstance(reader, FixedColumn)  # noqa: S101  shards have one schema
+                values[here] = reader.values[places[here]]
+            return values
+        found = [files[n][p] for n, p in zip(numbers.tolist(), places.tolist(), strict=True)]
+        return [value.copy() for value in found] if first.column.kind == "ragged" else found
+
+    def rows(
+        self, columns: Sequence[Column], indices: Ints
+    ) -> tuple[Ints, dict[str, npt.NDArray[Any]]]:
+        """Return how many rows each sample has in these ragged columns, and all rows by column."""
+        numbers, places = self.packed.locate_all(indices)
+        counts = np.zeros(len(indices), dtype=np.int64)
+        order: list[Ints] = []  # of the samples, file by file
+        parts: list[dict[str, npt.NDArray[Any]]] = []
+        for number in np.unique(numbers).tolist():
+            here, file = np.flatnonzero(numbers == number), self.packed.files[number]
+            part: dict[str, npt.NDArray[Any]] = {}
+            for column in columns:
+                reader = file.columns[column.name]
+                assert isinstance(reader, VariableColumn)  # noqa: S101  shards have one schema
+                found, part[column.name] = reader.rows(places[here])
+                if len(part) > 1 and not np.array_equal(found, counts[here]):
+                    raise PackError(
+                        f"{self.title}: {column.name} must have one row for each of "
+                        f"{columns[0].name}. Repack it."
+                    )
+                counts[here] = found
+            file.check_unchanged()
+            order.append(here)
+            parts.append(part)
+        if len(parts) == 1:
+            return counts, parts[0]
+        wanted = _segments(np.concatenate(order) if order else np.zeros(0, np.int64), counts)
+        names = [column.name for column in columns] if parts else []
+        return counts, {n: np.concatenate([part[n] for part in parts])[wanted] for n in names}
+
+    def same_counts(self, column: Column, other: Column) -> bool:
+        """Whether every sample has as many rows in one ragged column as in the other."""
+        return all(
+            isinstance(reader := file.columns.get(column.name), VariableColumn)
+            and isinstance(rows := file.columns[other.name], VariableColumn)
+            and reader.same_counts(rows)
+            for file in self.packed.files
+        )
+
+    def masks(self, index: int) -> npt.NDArray[np.uint8]:
+        """Return the bytes of a sample's column of masks."""
+        self.image_size(index)  # an image without a size has no masks
+        file, place = self.packed.locate(index)
+        reader = file.columns[MASKS.name]
+        assert isinstance(reader, VariableColumn)  # noqa: S101  as MASKS is declared
+        return reader.stored(place)
+
+    @property
+    def memory(self) -> object:
+        """What must stay alive while addresses are in use."""
+        return self.packed
+
+    def check_unchanged(self, indices: Ints) -> None:
+        """Raise PackError if what was read of these samples is no longer what their files have."""
+        self.packed.check_unchanged(indices)
+
+    def records(self, indices: Ints) -> Records:
+        """Return where these samples lie; raises PackError for one outside of its file."""
+        numbers, places = self.packed.locate_all(indices)
+        found = np.zeros((6, len(indices)), dtype=np.int64)
+        for number in np.unique(numbers).tolist():
+            here = numbers == number
+            found[:, here] = _look_up(self.packed.files[number], places[here])
+        addresses, sizes, storages, heights, widths, flags = found
+        deflated = (storages == Storage.RAW) & ((flags & RECORD_ZLIB) != 0)
+        return Records(
+            np.ascontiguousarray(addresses),
+            np.ascontiguousarray(sizes),
+            np.where(deflated, Storage.DEFLATED, storages).astype(np.int32),
+            heights.astype(np.int32),
+            widths.astype(np.int32),
+        )
+
+
+def _look_up(file: PackFile, places: Ints) -> npt.NDArray[np.int64]:
+    columns = ("offset", "size", "storage", "height", "width", "flags")
+    facts = np.stack([file.facts(name)[places].astype(np.int64) for name in columns])
+    offset, size, storage, height, width, _ = facts
+    # What is too large for int64 is negative here. A sum of the two might wrap around.
+    end = file.tail.records_end
+    sound = (offset >= HEADER_BYTES) & (offset <= end) & (size >= 1) & (size <= end - offset)
+    sound &= (storage < len(STORAGES)) & (height >= 1) & (width >= 1)
+    sound &= (height <= MOST_SIDE) & (width <= MOST_SIDE)
+    if not sound.all():
+        bad = int(places[np.flatnonzero(~sound)[0]])
+        file.sample(bad)  # says what is wrong with it
+        raise PackError(f"{file.path}: sample {bad:,} is damaged: run penstock verify.")
+    facts[0] += file.stored(0, 1).ctypes.data
+    return facts
+
+
+def _segments(order: Ints, counts: Ints) -> Ints:
+    """Return the places of all samples' rows, of which those of sample `order[0]` come first."""
+    starts = np.empty(len(order), dtype=np.int64)
+    starts[order] = np.cumsum(counts[order]) - counts[order]
+    before = np.cumsum(counts) - counts
+    places: Ints = np.arange(int(counts.sum())) + np.repeat(starts - before, counts)
+    return places

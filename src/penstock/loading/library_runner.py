@@ -1,0 +1,123 @@
+"""Runs parts by an image library and NumPy, slowly: as a reference, and for comparison."""
+
+from __future__ import annotations
+
+from typing import Generic
+
+import numpy as np
+
+from penstock.data.masks import Masks, misfits, read_masks
+from penstock.errors import DecodeError
+from penstock.geometry import Ints, Sizes
+from penstock.loading.batch import Part
+from penstock.loading.part_targets import PartTargets, move_by_reference
+from penstock.loading.runner import PartRunner, RunSetup
+from penstock.planner.plan import Segment
+from penstock.reference.libraries.library import ImageLibrary, ImageT
+from penstock.reference.libraries.pillow import open_listening
+from penstock.reference.pipeline import erase_finished
+from penstock.transforms.effects import EffectMove
+from penstock.transforms.values import Layout
+
+
+class LibraryRunner(PartRunner, Generic[ImageT]):
+    """Does what NativeRunner does, one call of `library` after the other."""
+
+    def __init__(self, setup: RunSetup, library: ImageLibrary[ImageT], layout: Layout) -> None:
+        super().__init__(setup, "penstock-library")
+        self._library = library
+        self._layout = layout
+
+    def _run_once(self, part: Part) -> Part | None:
+        images, failed = self._open(part)
+        masks = self._read_masks(part, images, failed)
+        if images:
+            alive = part.pick(np.array(list(images), dtype=np.int64))
+            self._fill(alive, list(images.values()), dict(enumerate(masks)))
+        return self._failures.handle(part, failed)
+
+    def _open(self, part: Part) -> tuple[dict[int, ImageT], dict[int, str]]:
+        opened = [
+            self._pool.submit(
+                open_listening, self._library.open, self._source, sample, self._pixel_limit
+            )
+            for sample in part.samples.tolist()
+        ]
+        images: dict[int, ImageT] = {}
+        failed: dict[int, str] = {}
+        for item, future in enumerate(opened):
+            try:
+                images[item], told = future.result()
+            except DecodeError as error:
+                failed[item] = str(error)
+                continue
+            if told:
+                self._ledger.note(int(part.samples[item]), "pillow", told)
+        return images, failed
+
+    def _read_masks(
+        self, part: Part, images: dict[int, ImageT], failed: dict[int, str]
+    ) -> list[Masks]:
+        """Return the images' masks; images without a mask of their size move to `failed`."""
+        if self._masks is None:
+            return []
+        read, unread = read_masks(self._masks, part.samples, self._pool)
+        found = {item: read[item] for item in images if item in read}
+        sizes = self._sizes_of([images[item] for item in found])
+        numbered = misfits(dict(enumerate(found.values())), sizes)
+        misfit = {list(found)[row]: reason for row, reason in numbered.items()}
+        failed.update((item, why) for item, why in {**unread, **misfit}.items() if item in images)
+        for item in {**unread, **misfit}:
+            images.pop(item, None)
+        return [found[item] for item in images]
+
+    def _fill(self, part: Part, images: list[ImageT], masks: dict[int, Masks]) -> None:
+        beside = PartTargets(self._targets, part, masks)
+        every = np.arange(len(images), dtype=np.int32)
+        key = (self._seed, part.epoch, part.keys)
+        for segment in self._plan.segments:
+            self._check_open()
+            sizes = self._sizes_of(images)
+            moves, targets = segment.sample_targets(*key, sizes, beside.at(every))
+            beside.keep(every, targets)
+            if self._masks is not None:
+                stacks = [beside.masks[row] for row in every.tolist()]
+                wanted = beside.wanted_masks(every)
+                # Always by the reference: other libraries might blend the class numbers of a mask.
+                moved_masks = move_by_reference(stacks, wanted, moves, sizes, self._masks.fill)
+                beside.put_masks(every, moved_masks)
+            moved = [
+                self._pool.submit(self._library.run_moves, image, moves, row)
+                for row, image in enumerate(images)
+            ]
+            images = [future.result() for future in moved]
+            if segment.python is not None:
+                called = [
+                    self._pool.submit(self._call_python, segment, image, part, item)
+                    for item, image in enumerate(images)
+                ]
+                images = [future.result() for future in called]
+        finishing = self._plan.segments[-1].sample_finishing(*key, self._sizes_of(images))
+        self._write(part, images, finishing)
+        beside.deliver(part.batch, every)
+
+    def _write(self, part: Part, images: list[ImageT], finishing: tuple[EffectMove, ...]) -> None:
+        part.batch.place(self._sizes_of(images), part.slots)
+        for row, (slot, image) in enumerate(zip(part.slots.tolist(), images, strict=True)):
+            finished = self._library.finish(image, self._plan.final, self._layout)
+            for move in finishing:
+                erase_finished(finished, move, row, self._layout)
+            target = part.batch.image(slot)
+            target[...] = finished.view(target.dtype)
+
+    def _call_python(self, segment: Segment, image: ImageT, part: Part, item: int) -> ImageT:
+        returned = self._python.call(segment, self._library.to_pillow(image), part, item)
+        return self._library.from_pillow(returned)
+
+    def _sizes_of(self, images: list[ImageT]) -> Sizes:
+        sizes = [self._library.size_of(image) for image in images]
+        return Sizes(_column([s.height for s in sizes]), _column([s.width for s in sizes]))
+
+
+def _column(values: list[int]) -> Ints:
+    return np.array(values, dtype=np.int64)

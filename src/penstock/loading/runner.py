@@ -1,0 +1,73 @@
+"""What runs the parts of batches: the base of the native runner and of the one by a library."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from dataclasses import dataclass
+
+from penstock.data.beside import Beside
+from penstock.errors import LoaderError
+from penstock.loading.batch import Part
+from penstock.loading.failures import Failures
+from penstock.loading.options import RunOptions
+from penstock.loading.python_calls import PythonCalls
+from penstock.planner.plan import Plan
+from penstock.resources import Pool
+
+
+@dataclass(frozen=True, slots=True)
+class RunSetup:
+    """What a runner needs: the source, what is delivered beside its images, and the plan."""
+
+    beside: Beside
+    plan: Plan
+    options: RunOptions
+    seed: int
+    failures: Failures
+
+
+class PartRunner(ABC):
+    """Reads and transforms the samples of a part; `_pool` is for what runs in Python."""
+
+    def __init__(self, setup: RunSetup, pool_name: str) -> None:
+        self._pool = Pool(setup.options.threads, pool_name)
+        self._closed = False
+        self._source = setup.beside.source
+        self._targets = setup.beside.targets
+        self._masks = setup.beside.masks
+        self._plan = setup.plan
+        self._pixel_limit = setup.options.pixel_limit
+        self._seed = setup.seed
+        self._python = PythonCalls(self._source, setup.plan, setup.seed)
+        self._failures = setup.failures
+        self._ledger = setup.failures.ledger
+
+    def run(self, part: Part) -> None:
+        """Fill the part's slots in its batch; raises the error that the user should see."""
+        left: Part | None = part
+        while left is not None:
+            left = self._run_once(left)
+
+    def close(self) -> None:
+        """Stop threads, and wait until they have; parts under way end with an error."""
+        self.abandon()
+        self._pool.shutdown(wait=True, cancel_futures=True)
+
+    def end(self) -> None:  # noqa: B027 (most have nothing to end)
+        """Release what parts needed, now that none is under way."""
+
+    def holds_this_thread(self) -> bool:
+        """Whether the caller runs on one of its threads."""
+        return self._pool.holds_this_thread()
+
+    def abandon(self) -> None:
+        """Let parts under way end early. Takes no lock, for the garbage collector may call it."""
+        self._closed = True
+
+    @abstractmethod
+    def _run_once(self, part: Part) -> Part | None:
+        """Fill what can be filled; returns what must be run again with other samples."""
+
+    def _check_open(self) -> None:
+        if self._closed:
+            raise LoaderError("The loader was closed.")
