@@ -197,7 +197,10 @@ class EffectRun {
   void warp(const Matrix& p, Warp how) {
     const Fill fill = fill_of(p.fill);
     const PlanarTarget out = next(effect_->height, effect_->width, channels_under(fill));
-    how(out, image_.view(), p.matrix, static_cast<Filter>(p.filter), fill.colour, scratch_.warp);
+    const WarpFrame frame =
+        has_frame(p.frame) ? frame_of(p.frame) : whole_frame(out, image_.view());
+    how(out, image_.view(), frame, p.matrix, static_cast<Filter>(p.filter), fill.colour,
+        scratch_.warp);
     replace(out);
   }
 

@@ -8,6 +8,7 @@
 #include "kernels/pad.h"
 #include "kernels/resample.h"
 #include "kernels/warp/elastic.h"
+#include "kernels/warp/warp.h"
 
 namespace penstock {
 namespace {
@@ -103,8 +104,8 @@ class EffectCheck {
   void operator()(const Parameters<kKind>&) const {
     require_numbers();
   }
-  void operator()(const Parameters<EffectKind::affine>& p) const { require_filter(p.filter); }
-  void operator()(const Parameters<EffectKind::perspective>& p) const { require_filter(p.filter); }
+  void operator()(const Parameters<EffectKind::affine>& p) const { require_warp(p); }
+  void operator()(const Parameters<EffectKind::perspective>& p) const { require_warp(p); }
   void operator()(const Parameters<EffectKind::elastic>& p) const {
     require_numbers();
     require_filter(p.filter);
@@ -150,6 +151,24 @@ class EffectCheck {
   void require_filter(double filter) const {
     require(filter == 0 || filter == 2 || filter == 3,
             "filter " + std::to_string(filter) + " is not nearest, bilinear or bicubic");
+  }
+
+  /// Warps take any matrix; but what they read of a source must be there.
+  template <class Warp>
+  void require_warp(const Warp& p) const {
+    require_filter(p.filter);
+    if (!has_frame(p.frame)) return;
+    for (const double number : p.frame)
+      require(number >= 0 && number <= kLargestSide, "its frame is out of range");
+    const WarpFrame f = frame_of(p.frame);
+    const Region window{f.out_top, f.out_left, effect_->height, effect_->width};
+    const Region there{f.in_top, f.in_left, height_, width_};
+    require(inside(window, f.out_height, f.out_width) && inside(there, f.in_height, f.in_width),
+            "its frame does not fit an image of " + text(height_, width_));
+    Region needed = warp_source(p.matrix, window, f.in_height, f.in_width);
+    needed.top -= there.top;
+    needed.left -= there.left;
+    require(inside(needed, height_, width_), "its frame lacks pixels that the warp needs");
   }
 
   void follow_mix(bool before, bool after) {

@@ -39,6 +39,37 @@ double any_number(Draw& draw, double ordinary) {
   return ordinary * draw.between(-1000, 1000) / 1000;
 }
 
+Region part_of(Draw& draw, int height, int width) {
+  const int top = draw.between(0, height - 1), left = draw.between(0, width - 1);
+  return {top, left, draw.between(1, height - top), draw.between(1, width - left)};
+}
+
+/// A part of an image in memory of its own, so that a sanitizer sees a step beyond it.
+SlackImage cut(const PlanarTarget& image, const Region& region) {
+  SlackImage part(region.height, region.width, image.channels);
+  for (int c = 0; c < image.channels; ++c)
+    for (int y = 0; y < region.height; ++y)
+      std::memcpy(part.image.row(c, y), image.row(c, region.top + y) + region.left,
+                  static_cast<size_t>(region.width));
+  return part;
+}
+
+/// A part of a warp, made of the part of the source that it needs, is that part of the whole.
+template <size_t kNumbers, class Warp>
+void check_window(const Region& window, const PlanarTarget& expected, const PlanarTarget& in,
+                  const double (&matrix)[kNumbers], Warp warp) {
+  const Region source = warp_source(matrix, window, in.height, in.width);
+  const SlackImage there = cut(in, source);
+  const WarpFrame frame{window.top, window.left, expected.height, expected.width,
+                        source.top, source.left, in.height,       in.width};
+  const SlackImage part = cut(expected, window);
+  in_every_variant([&] {
+    const SlackImage out(window.height, window.width, expected.channels);
+    warp(out.image, there.image.view(), frame, matrix);
+    CHECK(out.samples() == part.samples());
+  });
+}
+
 TEST(every_variant_agrees_on_any_numbers) {
   WarpScratch scratch;
   for (unsigned seed = 0; seed < 1500; ++seed) {
@@ -59,15 +90,24 @@ TEST(every_variant_agrees_on_any_numbers) {
 
     const SlackImage expected_affine(out_height, out_width, channels);
     const SlackImage expected_perspective(out_height, out_width, channels);
-    warp_affine_scalar(expected_affine.image, in.image.view(), affine, filter, fill);
-    warp_perspective_scalar(expected_perspective.image, in.image.view(), perspective, filter, fill);
+    const WarpFrame whole = whole_frame(expected_affine.image, in.image.view());
+    warp_affine_scalar(expected_affine.image, in.image.view(), whole, affine, filter, fill);
+    warp_perspective_scalar(expected_perspective.image, in.image.view(), whole, perspective, filter,
+                            fill);
     in_every_variant([&] {
       const SlackImage out(out_height, out_width, channels);
-      warp_affine(out.image, in.image.view(), affine, filter, fill, scratch);
+      warp_affine(out.image, in.image.view(), whole, affine, filter, fill, scratch);
       CHECK(out.samples() == expected_affine.samples());
-      warp_perspective(out.image, in.image.view(), perspective, filter, fill, scratch);
+      warp_perspective(out.image, in.image.view(), whole, perspective, filter, fill, scratch);
       CHECK(out.samples() == expected_perspective.samples());
     });
+
+    const Region window = part_of(draw, out_height, out_width);
+    check_window(window, expected_affine.image, in.image, affine,
+                 [&](auto&&... arguments) { warp_affine(arguments..., filter, fill, scratch); });
+    check_window(
+        window, expected_perspective.image, in.image, perspective,
+        [&](auto&&... arguments) { warp_perspective(arguments..., filter, fill, scratch); });
   }
 }
 
@@ -81,12 +121,13 @@ TEST(gray_takes_the_colour_of_the_fill) {
   for (const Filter filter : kFilters)
     in_every_variant([&] {
       const SlackImage out(7, 7, 3);
-      warp_affine(out.image, gray.image.view(), moved, filter, fill, scratch);
+      const WarpFrame frame = whole_frame(out.image, gray.image.view());
+      warp_affine(out.image, gray.image.view(), frame, moved, filter, fill, scratch);
       for (int c = 0; c < 3; ++c) {
         CHECK(out.image.row(c, 5)[2] == fill[c]);
         CHECK(out.image.row(c, 5)[3] == gray.image.view().row(0, 5)[0]);
       }
-      warp_affine(out.image, gray.image.view(), turned, filter, fill, scratch);
+      warp_affine(out.image, gray.image.view(), frame, turned, filter, fill, scratch);
       for (int c = 0; c < 3; ++c) {
         CHECK(out.image.row(c, 1)[2] == fill[c]);
         CHECK(out.image.row(c, 1)[4] == gray.image.view().row(0, 1)[1]);

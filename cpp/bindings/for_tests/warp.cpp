@@ -69,10 +69,11 @@ Planes warp(const std::string& where, const PixelArray& pixels,
     std::copy(numbers.begin(), numbers.end(), matrix);
     const uint8_t colour[3] = {fill[0], fill[1], fill[2]};
     WarpScratch scratch;
+    const WarpFrame frame = whole_frame(out.image, in.image.view());
     if constexpr (kNumbers == 6)
-      warp_affine(out.image, in.image.view(), matrix, filter, colour, scratch);
+      warp_affine(out.image, in.image.view(), frame, matrix, filter, colour, scratch);
     else
-      warp_perspective(out.image, in.image.view(), matrix, filter, colour, scratch);
+      warp_perspective(out.image, in.image.view(), frame, matrix, filter, colour, scratch);
   }
   return planes_of(out);
 }

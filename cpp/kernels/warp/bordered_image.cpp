@@ -18,7 +18,8 @@ ptrdiff_t stride_of(int width) {
 
 /// `finish` completes the border of a row.
 template <class Finish>
-BorderedImage make_bordered(const PlanarView& in, Buffer& memory, Finish finish) {
+BorderedImage make_bordered(const PlanarView& in, const WarpFrame& frame, Buffer& memory,
+                            Finish finish) {
   constexpr int kBorder = BorderedImage::kBorder;
   const ptrdiff_t stride = stride_of(in.width);
   const ptrdiff_t rows = ptrdiff_t{in.height} + 2 * kBorder;
@@ -31,19 +32,20 @@ BorderedImage make_bordered(const PlanarView& in, Buffer& memory, Finish finish)
     kernels.to_words(row, in.row(0, y), in.row(green, y), in.row(blue, y), in.width);
     finish(row);
   }
-  return {first, stride, in.height, in.width};
+  const ptrdiff_t origin = frame.in_top * stride + frame.in_left;
+  return {first - origin, stride, frame.in_height, frame.in_width, static_cast<int32_t>(origin)};
 }
 
 }  // namespace
 
-bool can_border(const PlanarView& in) {
-  const ptrdiff_t rows = ptrdiff_t{in.height} + 2 * BorderedImage::kBorder;
-  return rows * stride_of(in.width) <= std::numeric_limits<int32_t>::max();
+bool can_border(const PlanarView& in, const WarpFrame& frame) {
+  const ptrdiff_t rows = ptrdiff_t{frame.in_height} + 2 * BorderedImage::kBorder;
+  return rows * stride_of(in.width) + frame.in_width <= std::numeric_limits<int32_t>::max();
 }
 
-BorderedImage make_repeated_border(const PlanarView& in, Buffer& memory) {
+BorderedImage make_repeated_border(const PlanarView& in, const WarpFrame& frame, Buffer& memory) {
   constexpr int kBorder = BorderedImage::kBorder;
-  const BorderedImage image = make_bordered(in, memory, [&](uint32_t* row) {
+  const BorderedImage image = make_bordered(in, frame, memory, [&](uint32_t* row) {
     std::fill_n(row - kBorder, kBorder, row[0]);
     std::fill_n(row + in.width, kBorder, row[in.width - 1]);
   });
@@ -58,8 +60,9 @@ BorderedImage make_repeated_border(const PlanarView& in, Buffer& memory) {
   return image;
 }
 
-BorderedImage make_filled_border(const PlanarView& in, uint32_t fill, Buffer& memory) {
-  return make_bordered(in, memory, [fill](uint32_t* row) { row[-1] = fill; });
+BorderedImage make_filled_border(const PlanarView& in, const WarpFrame& frame, uint32_t fill,
+                                 Buffer& memory) {
+  return make_bordered(in, frame, memory, [fill](uint32_t* row) { row[-1] = fill; });
 }
 
 }  // namespace penstock

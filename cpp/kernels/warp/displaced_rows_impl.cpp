@@ -33,7 +33,7 @@ struct DisplacedLoops {
   static void nearest(int32_t* at, const RowPart& part, const BorderedImage& image,
                       const DisplacedPlaces& places) {
     const Ints stride = Lanes::all(static_cast<uint32_t>(image.stride));
-    const Ints outside = Lanes::all(static_cast<uint32_t>(kOutside));
+    const Ints outside = Lanes::all(static_cast<uint32_t>(outside_of(image)));
     for (int i = 0; i < padded(part.count); i += Lanes::kCount) {
       const Ints x = Lanes::to_nearest(near_image(places.x + i, image.width));
       const Ints y = Lanes::to_nearest(near_image(places.y + i, image.height));

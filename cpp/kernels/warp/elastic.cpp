@@ -139,15 +139,16 @@ void elastic_field(float* dx, float* dy, int height, int width, const ElasticSpe
 
 void warp_displaced(const PlanarTarget& out, const PlanarView& in, const float* dx, const float* dy,
                     Filter filter, const uint8_t (&fill)[3], WarpScratch& scratch) {
-  if (!has_vectors(in)) return warp_displaced_scalar(out, in, dx, dy, filter, fill);
+  const WarpFrame frame = whole_frame(out, in);
+  if (!has_vectors(in, frame)) return warp_displaced_scalar(out, in, dx, dy, filter, fill);
   const DisplacedRows& kernels = *PENSTOCK_PICK(displaced_rows);
   const uint32_t colour = word_of(fill);
   const bool takes_pixels = filter == Filter::nearest;
-  const BorderedImage image = takes_pixels ? make_filled_border(in, colour, scratch.words)
-                                           : make_repeated_border(in, scratch.words);
+  const BorderedImage image = takes_pixels ? make_filled_border(in, frame, colour, scratch.words)
+                                           : make_repeated_border(in, frame, scratch.words);
   DisplacedPlaces places;
   alignas(64) int32_t at[kPartPixels];
-  for_each_part(out, [&](const RowPart& part) {
+  for_each_part(out, frame, [&](const RowPart& part) {
     const ptrdiff_t first = static_cast<ptrdiff_t>(part.y) * out.width + part.x;
     kernels.displace(places, part, dx + first, dy + first);
     if (takes_pixels) {

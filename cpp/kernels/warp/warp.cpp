@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
+#include <utility>
 
 #include "kernels/warp/nearest_paths.h"
 #include "kernels/warp/warp_rows.h"
@@ -11,16 +13,21 @@ namespace penstock {
 
 namespace {
 
+bool is_whole(const WarpFrame& frame, const PlanarTarget& out, const PlanarView& in) {
+  return frame.out_height == out.height && frame.out_width == out.width &&
+         frame.in_height == in.height && frame.in_width == in.width;
+}
+
 /// `place` sets x and y of the Places of a part.
 template <class Place>
-void warp_to_places(const PlanarTarget& out, const PlanarView& in, Filter filter, uint32_t fill,
-                    WarpScratch& scratch, Place place) {
+void warp_to_places(const PlanarTarget& out, const PlanarView& in, const WarpFrame& frame,
+                    Filter filter, uint32_t fill, WarpScratch& scratch, Place place) {
   const BorderedImage image = filter == Filter::nearest
-                                  ? make_filled_border(in, fill, scratch.words)
-                                  : make_repeated_border(in, scratch.words);
+                                  ? make_filled_border(in, frame, fill, scratch.words)
+                                  : make_repeated_border(in, frame, scratch.words);
   const WarpRows& kernels = warp_rows();
   Places places;
-  for_each_part(out, [&](const RowPart& part) {
+  for_each_part(out, frame, [&](const RowPart& part) {
     place(places, part);
     if (filter == Filter::nearest) {
       kernels.nearest(places, part, image);
@@ -32,29 +39,34 @@ void warp_to_places(const PlanarTarget& out, const PlanarView& in, Filter filter
 }
 
 /// Pillow's own path for fixed-point numbers.
-void warp_fixed(const PlanarTarget& out, const PlanarView& in, const FixedMatrix& matrix,
-                const uint8_t (&fill)[3], WarpScratch& scratch) {
-  if (matrix.a == 1u << 16 && matrix.d == 0) {  // a shear along rows
+void warp_fixed(const PlanarTarget& out, const PlanarView& in, const WarpFrame& frame,
+                const FixedMatrix& matrix, const uint8_t (&fill)[3], WarpScratch& scratch) {
+  const bool whole = is_whole(frame, out, in);
+  if (whole && matrix.a == 1u << 16 && matrix.d == 0) {  // a shear along rows
     for (int y = 0; y < out.height; ++y)
       copy_shifted_row(out, in, y, static_cast<int32_t>(matrix.e * y + matrix.f) >> 16,
                        static_cast<int32_t>(matrix.b * y + matrix.c) >> 16, fill);
     return;
   }
-  if (moves_columns(matrix)) return copy_shifted_columns(out, in, matrix, fill);
-  const BorderedImage image = make_filled_border(in, word_of(fill), scratch.words);
+  if (whole && moves_columns(matrix)) return copy_shifted_columns(out, in, matrix, fill);
+  const BorderedImage image = make_filled_border(in, frame, word_of(fill), scratch.words);
   const WarpRows& kernels = warp_rows();
   Places places;
-  for_each_part(out, [&](const RowPart& part) {
+  for_each_part(out, frame, [&](const RowPart& part) {
     kernels.nearest_fixed(places, part, image, matrix);
     kernels.copy(part, image.first, places.at);
   });
 }
 
-/// Where the output's columns (or rows) lie among `size` of the source; kOutside for none. One sum
-/// per column, since the sums' rounding is part of Pillow's result.
-void tabulate(int32_t* table, int count, double start, double step, int size) {
+constexpr int32_t kNowhere = -1;
+
+/// Where the output's columns from `first` on lie in the source, counted from its column `origin`;
+/// kNowhere for none. One sum per column, since the sums' rounding is part of Pillow's result.
+void tabulate(int32_t* table, int first, int count, double start, double step, int size,
+              int origin) {
+  for (int i = 0; i < first; ++i) start += step;
   for (int i = 0; i < count; ++i, start += step)
-    table[i] = is_inside(start, size) ? static_cast<int32_t>(start) : kOutside;
+    table[i] = is_inside(start, size) ? static_cast<int32_t>(start) - origin : kNowhere;
 }
 
 /// Whether every output column is the source's column `shift` further on, where there is one.
@@ -63,25 +75,29 @@ bool has_one_shift(int64_t& shift, const int32_t* table, int count, int size) {
   shift = first == table + count ? size : *first - (first - table);
   for (int64_t i = 0; i < count; ++i) {
     const int64_t expected = i + shift;
-    if (table[i] != (expected >= 0 && expected < size ? expected : kOutside)) return false;
+    if (table[i] != (expected >= 0 && expected < size ? expected : kNowhere)) return false;
   }
   return true;
 }
 
-void warp_scaled(const PlanarTarget& out, const PlanarView& in, const double (&m)[6],
-                 const uint8_t (&fill)[3], WarpScratch& scratch) {
+void warp_scaled(const PlanarTarget& out, const PlanarView& in, const WarpFrame& frame,
+                 const double (&m)[6], const uint8_t (&fill)[3], WarpScratch& scratch) {
   int32_t* const columns = scratch.columns.reserve<int32_t>(size_t{kPartStep} + out.width);
-  tabulate(columns, out.width, m[2] + m[0] * 0.5, m[0], in.width);
-  std::fill_n(columns + out.width, kPartStep, kOutside);
+  tabulate(columns, frame.out_left, out.width, m[2] + m[0] * 0.5, m[0], frame.in_width,
+           frame.in_left);
+  std::fill_n(columns + out.width, kPartStep, kNowhere);
   int64_t shift = 0;
   const bool shifted = has_one_shift(shift, columns, out.width, in.width);
   const BorderedImage image =
-      shifted ? BorderedImage{} : make_filled_border(in, word_of(fill), scratch.words);
+      shifted ? BorderedImage{}
+              : make_filled_border(in, whole_frame(out, in), word_of(fill), scratch.words);
   const WarpRows& kernels = warp_rows();
 
   double place = m[5] + m[4] * 0.5;
+  for (int y = 0; y < frame.out_top; ++y) place += m[4];
   for (int y = 0; y < out.height; ++y, place += m[4]) {
-    const int in_y = is_inside(place, in.height) ? static_cast<int>(place) : -1;
+    const int in_y =
+        is_inside(place, frame.in_height) ? static_cast<int>(place) - frame.in_top : -1;
     if (shifted || in_y < 0) {
       copy_shifted_row(out, in, y, in_y, shift, fill);
       continue;
@@ -92,6 +108,33 @@ void warp_scaled(const PlanarTarget& out, const PlanarView& in, const double (&m
   }
 }
 
+// The least depth at which a quotient is still surely the place that the kernels compute.
+constexpr double kLeastDepth = 1e-6;
+
+/// The least and the greatest place along one axis.
+struct Extent {
+  double least = std::numeric_limits<double>::infinity();
+  double most = -std::numeric_limits<double>::infinity();
+  bool is_known = true;
+
+  void add(double place) {
+    is_known = is_known && std::fabs(place) < (1 << 24);  // false for NaN
+    least = std::min(least, place);
+    most = std::max(most, place);
+  }
+
+  /// The pixels of `size` that filters take for these places: first, and how many. A bicubic filter
+  /// takes two on each side of a place; one more is for what rounding, also Pillow's to 16 bits,
+  /// may move a place by.
+  std::pair<int, int> pixels(int size) const {
+    constexpr int kReach = 3;
+    if (!is_known) return {0, size};
+    const int first = std::clamp(static_cast<int>(std::floor(least)) - kReach, 0, size - 1);
+    const int last = std::clamp(static_cast<int>(std::floor(most)) + kReach, first, size - 1);
+    return {first, last - first + 1};
+  }
+};
+
 /// By whole pixels all filters give the pixels themselves.
 bool moves_whole_pixels(const double (&m)[6]) {
   constexpr double kFarther = 1 << 25;  // than any image is large; sums up to here are exact
@@ -101,25 +144,50 @@ bool moves_whole_pixels(const double (&m)[6]) {
 
 }  // namespace
 
-void warp_affine(const PlanarTarget& out, const PlanarView& in, const double (&matrix)[6],
-                 Filter filter, const uint8_t (&fill)[3], WarpScratch& scratch) {
-  if (!has_vectors(in)) return warp_affine_scalar(out, in, matrix, filter, fill);
-  if (filter != Filter::nearest && !moves_whole_pixels(matrix))
-    return warp_to_places(
-        out, in, filter, word_of(fill), scratch,
-        [&](Places& places, const RowPart& part) { warp_rows().affine(places, part, matrix); });
-  if (only_scales(matrix)) return warp_scaled(out, in, matrix, fill, scratch);
-  if (fits_fixed(matrix, out.height, out.width))
-    return warp_fixed(out, in, to_fixed(matrix), fill, scratch);
-  warp_affine_scalar(out, in, matrix, filter, fill);
+Region warp_source(const double (&matrix)[6], const Region& window, int in_height, int in_width) {
+  const double projective[8] = {matrix[0], matrix[1], matrix[2], matrix[3],
+                                matrix[4], matrix[5], 0,         0};
+  return warp_source(projective, window, in_height, in_width);
 }
 
-void warp_perspective(const PlanarTarget& out, const PlanarView& in, const double (&matrix)[8],
-                      Filter filter, const uint8_t (&fill)[3], WarpScratch& scratch) {
-  if (!has_vectors(in)) return warp_perspective_scalar(out, in, matrix, filter, fill);
-  warp_to_places(out, in, filter, word_of(fill), scratch, [&](Places& places, const RowPart& part) {
-    warp_rows().perspective(places, part, matrix);
-  });
+Region warp_source(const double (&m)[8], const Region& window, int in_height, int in_width) {
+  // Lines stay lines, so the corners are the outermost, unless the window reaches behind the
+  // horizon, where the depth is not positive.
+  Extent across, down;
+  for (int corner = 0; corner < 4; ++corner) {
+    const double x = window.left + (corner % 2 == 0 ? 0.5 : window.width - 0.5);
+    const double y = window.top + (corner / 2 == 0 ? 0.5 : window.height - 0.5);
+    const double depth = m[6] * x + m[7] * y + 1;
+    if (!(depth > kLeastDepth)) return {0, 0, in_height, in_width};
+    across.add((m[0] * x + m[1] * y + m[2]) / depth);
+    down.add((m[3] * x + m[4] * y + m[5]) / depth);
+  }
+  const auto [top, height] = down.pixels(in_height);
+  const auto [left, width] = across.pixels(in_width);
+  return {top, left, height, width};
+}
+
+void warp_affine(const PlanarTarget& out, const PlanarView& in, const WarpFrame& frame,
+                 const double (&matrix)[6], Filter filter, const uint8_t (&fill)[3],
+                 WarpScratch& scratch) {
+  if (!has_vectors(in, frame)) return warp_affine_scalar(out, in, frame, matrix, filter, fill);
+  if (filter != Filter::nearest && !moves_whole_pixels(matrix))
+    return warp_to_places(
+        out, in, frame, filter, word_of(fill), scratch,
+        [&](Places& places, const RowPart& part) { warp_rows().affine(places, part, matrix); });
+  if (only_scales(matrix)) return warp_scaled(out, in, frame, matrix, fill, scratch);
+  if (fits_fixed(matrix, frame.out_height, frame.out_width))
+    return warp_fixed(out, in, frame, to_fixed(matrix), fill, scratch);
+  warp_affine_scalar(out, in, frame, matrix, filter, fill);
+}
+
+void warp_perspective(const PlanarTarget& out, const PlanarView& in, const WarpFrame& frame,
+                      const double (&matrix)[8], Filter filter, const uint8_t (&fill)[3],
+                      WarpScratch& scratch) {
+  if (!has_vectors(in, frame)) return warp_perspective_scalar(out, in, frame, matrix, filter, fill);
+  warp_to_places(
+      out, in, frame, filter, word_of(fill), scratch,
+      [&](Places& places, const RowPart& part) { warp_rows().perspective(places, part, matrix); });
 }
 
 }  // namespace penstock

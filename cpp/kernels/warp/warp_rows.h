@@ -10,8 +10,8 @@
 
 namespace penstock {
 
-/// A part of a row of the output: `count` pixels from (y, x) on. Kernels work on whole vectors,
-/// up to kPartStep - 1 pixels past the end.
+/// A part of a row of the output: `count` pixels from (y, x) of the whole output on. Kernels work
+/// on whole vectors, up to kPartStep - 1 pixels past the end.
 struct RowPart {
   uint8_t* pixels[3] = {};
   int channels = 0;
@@ -23,15 +23,15 @@ struct RowPart {
 inline constexpr int kPartPixels = 256;
 inline constexpr int kPartStep = 16;
 
-/// The place of pixels from outside the image: left of its first, where nearest finds the fill.
-inline constexpr int32_t kOutside = -1;
+/// The place of pixels from outside the image: left of the first that is there, where nearest finds
+/// the fill.
+inline int32_t outside_of(const BorderedImage& image) { return image.origin - 1; }
 
 /// Where the pixels of a part come from.
 struct Places {
   alignas(64) double x[kPartPixels];
   alignas(64) double y[kPartPixels];
-  alignas(
-      64) int32_t at[kPartPixels];  // words from the source's first; kOutside where there is none
+  alignas(64) int32_t at[kPartPixels];  // words from the source's first; outside_of for the fill
 };
 
 /// The first kernels find places, as x and y or, from these or at once, as `at`; the last write
@@ -73,7 +73,7 @@ struct DisplacedPlaces {
 struct DisplacedRows {
   /// `dx` and `dy` are those of the part.
   void (*displace)(DisplacedPlaces& places, const RowPart& part, const float* dx, const float* dy);
-  /// Words from the image's first; kOutside where there is none.
+  /// Words from the image's first; outside_of where there is none.
   void (*nearest)(int32_t* at, const RowPart& part, const BorderedImage& image,
                   const DisplacedPlaces& places);
   void (*bilinear)(const RowPart& part, const BorderedImage& image, const DisplacedPlaces& places,
@@ -86,8 +86,8 @@ struct DisplacedRows {
 PENSTOCK_VARIANTS(extern const DisplacedRows* const displaced_rows)
 
 /// Whether this set has vector kernels, and they can take this image.
-inline bool has_vectors(const PlanarView& in) {
-  return PENSTOCK_PICK(warp_rows) != nullptr && can_border(in);
+inline bool has_vectors(const PlanarView& in, const WarpFrame& frame) {
+  return PENSTOCK_PICK(warp_rows) != nullptr && can_border(in, frame);
 }
 
 inline uint32_t word_of(const uint8_t (&fill)[3]) {
@@ -95,13 +95,15 @@ inline uint32_t word_of(const uint8_t (&fill)[3]) {
 }
 
 template <class Body>
-void for_each_part(const PlanarTarget& out, Body body) {
+void for_each_part(const PlanarTarget& out, const WarpFrame& frame, Body body) {
   RowPart part;
   part.channels = out.channels;
-  for (part.y = 0; part.y < out.height; ++part.y)
-    for (part.x = 0; part.x < out.width; part.x += kPartPixels) {
-      part.count = std::min(kPartPixels, out.width - part.x);
-      for (int c = 0; c < out.channels; ++c) part.pixels[c] = out.row(c, part.y) + part.x;
+  for (int y = 0; y < out.height; ++y)
+    for (int x = 0; x < out.width; x += kPartPixels) {
+      part.y = frame.out_top + y;
+      part.x = frame.out_left + x;
+      part.count = std::min(kPartPixels, out.width - x);
+      for (int c = 0; c < out.channels; ++c) part.pixels[c] = out.row(c, y) + x;
       body(part);
     }
 }

@@ -52,13 +52,13 @@ struct WarpLoops {
                             const FixedMatrix& m) {
     const uint32_t row = static_cast<uint32_t>(part.y);
     const uint32_t x_by_row = m.b * row + m.c, y_by_row = m.e * row + m.f;
-    const int stride = static_cast<int>(image.stride);
+    const int stride = static_cast<int>(image.stride), outside = outside_of(image);
     for (int i = 0; i < padded(part.count); ++i) {
       const uint32_t column = static_cast<uint32_t>(part.x + i);
       const int x = static_cast<int32_t>(m.a * column + x_by_row) >> 16;
       const int y = static_cast<int32_t>(m.d * column + y_by_row) >> 16;
       const bool inside = (x >= 0) & (x < image.width) & (y >= 0) & (y < image.height);
-      places.at[i] = inside ? static_cast<int>(static_cast<uint32_t>(y) * stride + x) : kOutside;
+      places.at[i] = inside ? static_cast<int>(static_cast<uint32_t>(y) * stride + x) : outside;
     }
   }
 
@@ -68,12 +68,12 @@ struct WarpLoops {
   }
 
   static void nearest(Places& places, const RowPart& part, const BorderedImage& image) {
-    const int stride = static_cast<int>(image.stride);
+    const int stride = static_cast<int>(image.stride), outside = outside_of(image);
     for (int i = 0; i < padded(part.count); ++i) {
       const bool inside = is_within(places, i, image.height, image.width);
       const int x = static_cast<int>(inside ? places.x[i] : 0.0);
       const int y = static_cast<int>(inside ? places.y[i] : 0.0);
-      places.at[i] = inside ? y * stride + x : kOutside;
+      places.at[i] = inside ? y * stride + x : outside;
     }
   }
 
@@ -103,8 +103,8 @@ struct WarpLoops {
   }
 
   /// Where the upper left of the four pixels around each place lies, from the pixel left above
-  /// image.first, and how far right of it and below it the place is. Somewhere within the image for
-  /// places outside.
+  /// image.first, and how far right of it and below it the place is. The first pixel that is there
+  /// for places outside.
   struct Neighbours {
     Ints at;
     Floats right;
@@ -116,9 +116,11 @@ struct WarpLoops {
     const auto across = Lanes::split(places.x + i, image.width);
     const auto down = Lanes::split(places.y + i, image.height);
     const Ints one = Lanes::all(1u), stride = Lanes::all(static_cast<uint32_t>(image.stride));
-    return {Lanes::add(Lanes::multiply(Lanes::add(down.whole, one), stride),
-                       Lanes::add(across.whole, one)),
-            across.rest, down.rest, Lanes::both(across.inside, down.inside)};
+    const Mask inside = Lanes::both(across.inside, down.inside);
+    const Ints at = Lanes::add(Lanes::multiply(Lanes::add(down.whole, one), stride),
+                               Lanes::add(across.whole, one));
+    const Ints somewhere = Lanes::all(static_cast<uint32_t>(image.origin));
+    return {Lanes::select(inside, at, somewhere), across.rest, down.rest, inside};
   }
 
   static void bilinear(const RowPart& part, const BorderedImage& image, const Places& places,

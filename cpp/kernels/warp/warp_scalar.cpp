@@ -89,26 +89,45 @@ class Sampler {
   const uint8_t (&fill_)[3];
 };
 
-/// Places that were added up, one step a pixel: the sums' rounding is part of the result.
-void warp_by_sums(const PlanarTarget& out, const PlanarView& in, const Sampler& sampler,
+/// The whole image of which only a part is in memory: pixels elsewhere must not be touched.
+PlanarTarget whole_of(PlanarTarget part, const WarpFrame& frame) {
+  for (int c = 0; c < part.channels; ++c)
+    part.plane[c] -= frame.out_top * part.stride + frame.out_left;
+  part.height = frame.out_height;
+  part.width = frame.out_width;
+  return part;
+}
+
+PlanarView whole_of(PlanarView part, const WarpFrame& frame) {
+  for (int c = 0; c < part.channels; ++c)
+    part.plane[c] -= frame.in_top * part.stride + frame.in_left;
+  part.height = frame.in_height;
+  part.width = frame.in_width;
+  return part;
+}
+
+/// Places that were added up, one step per pixel: the sums' rounding is part of the result.
+void warp_by_sums(const Region& window, const PlanarView& in, const Sampler& sampler,
                   Place row_start, const Place& per_column, const Place& per_row) {
-  for (int y = 0; y < out.height; ++y) {
+  for (int y = 0; y < window.top + window.height; ++y) {
     Place place = row_start;
-    for (int x = 0; x < out.width; ++x) {
-      if (is_inside(place.x, in.width) && is_inside(place.y, in.height))
-        sampler.nearest(y, x, static_cast<int>(place.y), static_cast<int>(place.x));
-      else
-        sampler.outside(y, x);
+    for (int x = 0; y >= window.top && x < window.left + window.width; ++x) {
+      if (x >= window.left) {
+        if (is_inside(place.x, in.width) && is_inside(place.y, in.height))
+          sampler.nearest(y, x, static_cast<int>(place.y), static_cast<int>(place.x));
+        else
+          sampler.outside(y, x);
+      }
       place = {place.x + per_column.x, place.y + per_column.y};
     }
     row_start = {row_start.x + per_row.x, row_start.y + per_row.y};
   }
 }
 
-void warp_fixed(const PlanarTarget& out, const PlanarView& in, const Sampler& sampler,
+void warp_fixed(const Region& window, const PlanarView& in, const Sampler& sampler,
                 const FixedMatrix& m) {
-  for (int y = 0; y < out.height; ++y)
-    for (int x = 0; x < out.width; ++x) {
+  for (int y = window.top; y < window.top + window.height; ++y)
+    for (int x = window.left; x < window.left + window.width; ++x) {
       const uint32_t column = static_cast<uint32_t>(x), line = static_cast<uint32_t>(y);
       const int in_x = static_cast<int32_t>(m.a * column + m.b * line + m.c) >> 16;
       const int in_y = static_cast<int32_t>(m.d * column + m.e * line + m.f) >> 16;
@@ -121,12 +140,16 @@ void warp_fixed(const PlanarTarget& out, const PlanarView& in, const Sampler& sa
 
 }  // namespace
 
-void warp_affine_scalar(const PlanarTarget& out, const PlanarView& in, const double (&m)[6],
-                        Filter filter, const uint8_t (&fill)[3]) {
+void warp_affine_scalar(const PlanarTarget& out_part, const PlanarView& in_part,
+                        const WarpFrame& frame, const double (&m)[6], Filter filter,
+                        const uint8_t (&fill)[3]) {
+  const PlanarTarget out = whole_of(out_part, frame);
+  const PlanarView in = whole_of(in_part, frame);
+  const Region window{frame.out_top, frame.out_left, out_part.height, out_part.width};
   const Sampler sampler(out, in, fill);
   if (filter != Filter::nearest) {
-    for (int y = 0; y < out.height; ++y)
-      for (int x = 0; x < out.width; ++x) {
+    for (int y = window.top; y < window.top + window.height; ++y)
+      for (int x = window.left; x < window.left + window.width; ++x) {
         const double centre_x = x + 0.5, centre_y = y + 0.5;
         sampler.filtered(
             y, x,
@@ -135,20 +158,25 @@ void warp_affine_scalar(const PlanarTarget& out, const PlanarView& in, const dou
       }
   } else if (only_scales(m)) {
     // m[1] and m[3] are zero here: the start of a row moves down only, that of a column across.
-    warp_by_sums(out, in, sampler, {m[2] + m[0] * 0.5, m[5] + m[4] * 0.5}, {m[0], 0}, {0, m[4]});
+    warp_by_sums(window, in, sampler, {m[2] + m[0] * 0.5, m[5] + m[4] * 0.5}, {m[0], 0}, {0, m[4]});
   } else if (fits_fixed(m, out.height, out.width)) {
-    warp_fixed(out, in, sampler, to_fixed(m));
+    warp_fixed(window, in, sampler, to_fixed(m));
   } else {
-    warp_by_sums(out, in, sampler, {m[2] + m[1] * 0.5 + m[0] * 0.5, m[5] + m[4] * 0.5 + m[3] * 0.5},
-                 {m[0], m[3]}, {m[1], m[4]});
+    warp_by_sums(window, in, sampler,
+                 {m[2] + m[1] * 0.5 + m[0] * 0.5, m[5] + m[4] * 0.5 + m[3] * 0.5}, {m[0], m[3]},
+                 {m[1], m[4]});
   }
 }
 
-void warp_perspective_scalar(const PlanarTarget& out, const PlanarView& in, const double (&m)[8],
-                             Filter filter, const uint8_t (&fill)[3]) {
+void warp_perspective_scalar(const PlanarTarget& out_part, const PlanarView& in_part,
+                             const WarpFrame& frame, const double (&m)[8], Filter filter,
+                             const uint8_t (&fill)[3]) {
+  const PlanarTarget out = whole_of(out_part, frame);
+  const PlanarView in = whole_of(in_part, frame);
+  const Region window{frame.out_top, frame.out_left, out_part.height, out_part.width};
   const Sampler sampler(out, in, fill);
-  for (int y = 0; y < out.height; ++y)
-    for (int x = 0; x < out.width; ++x) {
+  for (int y = window.top; y < window.top + window.height; ++y)
+    for (int x = window.left; x < window.left + window.width; ++x) {
       const double centre_x = x + 0.5, centre_y = y + 0.5;
       const double depth = m[6] * centre_x + m[7] * centre_y + 1;
       sampler.filtered(y, x,

@@ -4,13 +4,14 @@
 #include "base/image.h"
 #include "kernels/resample.h"
 #include "kernels/warp/elastic.h"
+#include "kernels/warp/warp.h"
 
 namespace penstock {
 
 /// See warp.h, which chooses between these and the faster ones.
-void warp_affine_scalar(const PlanarTarget& out, const PlanarView& in, const double (&matrix)[6],
-                        Filter filter, const uint8_t (&fill)[3]);
-void warp_perspective_scalar(const PlanarTarget& out, const PlanarView& in,
+void warp_affine_scalar(const PlanarTarget& out, const PlanarView& in, const WarpFrame& frame,
+                        const double (&matrix)[6], Filter filter, const uint8_t (&fill)[3]);
+void warp_perspective_scalar(const PlanarTarget& out, const PlanarView& in, const WarpFrame& frame,
                              const double (&matrix)[8], Filter filter, const uint8_t (&fill)[3]);
 
 void warp_displaced_scalar(const PlanarTarget& out, const PlanarView& in, const float* dx,
