@@ -154,7 +154,8 @@ def test_files_are_read_again_only_if_they_were_touched(tmp_path, monkeypatch):
     monkeypatch.setattr(pack_module, "_read", lambda data: (read.append(data.name), real(data))[1])
     os.utime(tmp_path / "images" / "2.jpg", (1, 1))
     interrupt(tmp_path / "a.pen", 1, source, stop=4, resume=True, threads=1)
-    assert read == ["2.jpg"]
+    packed_before = {"0.jpg", "1.jpg", "2.jpg", "3.jpg"}  # those behind may be under way already
+    assert [name for name in read if name in packed_before] == ["2.jpg"]
     shutil.copytree(tmp_path / "images", tmp_path / "copy")  # another disk: the content decides
     moved = [PackItem(i.name, tmp_path / "copy" / i.name, i.columns) for i in source.listed]
     pack(ListSource(moved, (LABEL,)), tmp_path / "a.pen", resume=True)

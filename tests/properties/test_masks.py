@@ -38,8 +38,8 @@ def engine():
 
 def moved_by_core(engine, masks, wanted, moves, sizes, fill):
     moving = start_moving(engine, 0, masks, wanted, moves, sizes, fill)
-    assert moving.chunk.wait(30)
-    assert not moving.chunk.unreadable.any()
+    assert moving.engine_part.wait(30)
+    assert not moving.engine_part.unreadable.any()
     return moving.moved
 
 
@@ -109,9 +109,9 @@ def test_damaged_run_lengths_are_refused_or_give_masks(engine, count, size, seed
     except DecodeError:
         expected = None
     moving = start_moving(engine, 0, [np.frombuffer(cut, np.uint8)], [np.array([0])], (), sizes, 0)
-    assert moving.chunk.wait(30)
+    assert moving.engine_part.wait(30)
     if expected is None:
         # A plain reader looks at all masks, the core at those that are wanted.
         return
-    if not moving.chunk.unreadable.any():
+    if not moving.engine_part.unreadable.any():
         np.testing.assert_array_equal(moving.moved[0][0], expected[0])

@@ -108,27 +108,27 @@ class Failures:
         self._allowed = allowed
 
     def handle(self, part: Part, failed: dict[int, str]) -> Part | None:
-        """Apply the policy to the items in `failed` (item: reason).
+        """Apply the policy to the samples in `failed` (position: reason).
 
         Returns the part that must be run again with other samples in their places, if any.
         """
         if not failed:
             return None
         if self._on_error == "raise":
-            item = min(failed)
-            name = self._source.name(int(part.samples[item]))
+            position = min(failed)
+            name = self._source.name(int(part.samples[position]))
             raise DecodeError(
-                f"{name}: {failed[item]}. "
+                f"{name}: {failed[position]}. "
                 "Use on_error='skip' or 'substitute' (--on-error) to go on without such files."
             )
-        items = np.array(sorted(failed), dtype=np.int64)
+        positions = np.array(sorted(failed), dtype=np.int64)
         event = "skipped" if self._on_error == "skip" else "substituted"
-        for item in items.tolist():
-            self.ledger.note(int(part.samples[item]), event, failed[item])
+        for position in positions.tolist():
+            self.ledger.note(int(part.samples[position]), event, failed[position])
         if self._on_error == "skip":
-            part.batch.leave_out(part.slots[items])
+            part.batch.leave_out(part.slots[positions])
             return None
-        return self._neighbours(part.pick(items))
+        return self._neighbours(part.pick(positions))
 
     def _neighbours(self, part: Part) -> Part:
         length = len(self._source if self._allowed is None else self._allowed)

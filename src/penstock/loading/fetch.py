@@ -17,14 +17,14 @@ from penstock.planner.lower import NO_RESIZE, Steps
 from penstock.resources import raise_if_refused
 from penstock.sources import PathSource, Source, has_paths
 
-Items = npt.NDArray[np.int32]
+Positions = npt.NDArray[np.int32]
 SourceT = TypeVar("SourceT")
 
 _SLACK = bytes(64)  # the decoder may read a little past the end
 
 
 class Fetch(ABC, Generic[SourceT]):
-    """How a source's samples become chunks.
+    """How a source's samples get into the core, part by part.
 
     With `reads_first`, `begin` reads everything, and sizes are known only then; without, sizes are
     known at once and reading is left to `read`.
@@ -40,8 +40,8 @@ class Fetch(ABC, Generic[SourceT]):
     def begin(self, part: Part) -> EnginePart:
         """Start what is needed to know the images' sizes."""
 
-    def read(self, chunk: EnginePart, items: Items, steps: Steps) -> None:
-        """Start to read what the items' first steps need, unless `begin` has read everything."""
+    def read(self, engine_part: EnginePart, positions: Positions, steps: Steps) -> None:
+        """Start to read what the samples' first steps need, unless `begin` has read everything."""
 
 
 class FileFetch(Fetch[PathSource]):
@@ -71,7 +71,7 @@ class RecordFetch(Fetch[PackedSource]):
             found.widths,
         )
 
-    def read(self, chunk: EnginePart, items: Items, steps: Steps) -> None:
+    def read(self, engine_part: EnginePart, positions: Positions, steps: Steps) -> None:
         """Start to read the rows that the crops cover."""
         first = steps.table[:, 0]
         padded = first[:, : StepColumn.PAD_MODE].any(axis=1)
@@ -80,10 +80,10 @@ class RecordFetch(Fetch[PackedSource]):
         height = np.where(
             plain, first[:, StepColumn.WINDOW_HEIGHT], first[:, StepColumn.CROP_HEIGHT]
         )
-        chunk.read_mapped(
-            items,
+        engine_part.read_mapped(
+            positions,
             np.where(padded, 0, top).astype(np.int32),
-            np.where(padded, chunk.height[items], height).astype(np.int32),
+            np.where(padded, engine_part.height[positions], height).astype(np.int32),
         )
 
 
@@ -96,7 +96,7 @@ class OpenedFetch(Fetch[Source]):
         sizes = [_size_of(image) for image in images]
         heights = np.array([height for height, _ in sizes], dtype=np.int32)
         padded = [np.frombuffer(image + _SLACK, np.uint8) for image in images]
-        chunk = self._engine.open_mapped(
+        engine_part = self._engine.open_mapped(
             part.rank,
             padded,
             np.array([image.ctypes.data for image in padded], dtype=np.int64),
@@ -105,9 +105,9 @@ class OpenedFetch(Fetch[Source]):
             heights,
             np.array([width for _, width in sizes], dtype=np.int32),
         )
-        items = np.arange(len(images), dtype=np.int32)
-        chunk.read_mapped(items, np.zeros(len(images), dtype=np.int32), heights)
-        return chunk
+        positions = np.arange(len(images), dtype=np.int32)
+        engine_part.read_mapped(positions, np.zeros(len(images), dtype=np.int32), heights)
+        return engine_part
 
     def _read(self, sample: int) -> bytes:
         try:

@@ -45,14 +45,14 @@ class LibraryRunner(PartRunner, Generic[ImageT]):
         ]
         images: dict[int, ImageT] = {}
         failed: dict[int, str] = {}
-        for item, future in enumerate(opened):
+        for position, future in enumerate(opened):
             try:
-                images[item], told = future.result()
+                images[position], told = future.result()
             except DecodeError as error:
-                failed[item] = str(error)
+                failed[position] = str(error)
                 continue
             if told:
-                self._ledger.note(int(part.samples[item]), "pillow", told)
+                self._ledger.note(int(part.samples[position]), "pillow", told)
         return images, failed
 
     def _read_masks(
@@ -62,14 +62,16 @@ class LibraryRunner(PartRunner, Generic[ImageT]):
         if self._masks is None:
             return []
         read, unread = read_masks(self._masks, part.samples, self._pool)
-        found = {item: read[item] for item in images if item in read}
-        sizes = self._sizes_of([images[item] for item in found])
+        found = {position: read[position] for position in images if position in read}
+        sizes = self._sizes_of([images[position] for position in found])
         numbered = misfits(dict(enumerate(found.values())), sizes)
         misfit = {list(found)[row]: reason for row, reason in numbered.items()}
-        failed.update((item, why) for item, why in {**unread, **misfit}.items() if item in images)
-        for item in {**unread, **misfit}:
-            images.pop(item, None)
-        return [found[item] for item in images]
+        failed.update(
+            (position, why) for position, why in {**unread, **misfit}.items() if position in images
+        )
+        for position in {**unread, **misfit}:
+            images.pop(position, None)
+        return [found[position] for position in images]
 
     def _fill(self, part: Part, images: list[ImageT], masks: dict[int, Masks]) -> None:
         beside = PartTargets(self._targets, part, masks)
@@ -93,8 +95,8 @@ class LibraryRunner(PartRunner, Generic[ImageT]):
             images = [future.result() for future in moved]
             if segment.python is not None:
                 called = [
-                    self._pool.submit(self._call_python, segment, image, part, item)
-                    for item, image in enumerate(images)
+                    self._pool.submit(self._call_python, segment, image, part, position)
+                    for position, image in enumerate(images)
                 ]
                 images = [future.result() for future in called]
         finishing = self._plan.segments[-1].sample_finishing(*key, self._sizes_of(images))
@@ -110,8 +112,8 @@ class LibraryRunner(PartRunner, Generic[ImageT]):
             target = part.batch.image(slot)
             target[...] = finished.view(target.dtype)
 
-    def _call_python(self, segment: Segment, image: ImageT, part: Part, item: int) -> ImageT:
-        returned = self._python.call(segment, self._library.to_pillow(image), part, item)
+    def _call_python(self, segment: Segment, image: ImageT, part: Part, position: int) -> ImageT:
+        returned = self._python.call(segment, self._library.to_pillow(image), part, position)
         return self._library.from_pillow(returned)
 
     def _sizes_of(self, images: list[ImageT]) -> Sizes:

@@ -12,7 +12,7 @@ from penstock.data.masks import misfits, read_masks
 from penstock.errors import CoreError, DecodeError, ResourceError
 from penstock.geometry import Ints, Sizes
 from penstock.loading.batch import Part
-from penstock.loading.fetch import Items, fetch_for
+from penstock.loading.fetch import Positions, fetch_for
 from penstock.loading.part_targets import MovingMasks, PartTargets, start_moving
 from penstock.loading.runner import PartRunner, RunSetup
 from penstock.planner.lower import Steps, choose_dct_scale, lower
@@ -43,219 +43,235 @@ class NativeRunner(PartRunner):
         self._engine.close()
 
     def _run_once(self, part: Part) -> Part | None:
-        chunk = self._fetch.begin(part)
-        self._wait(chunk, part.samples)
+        engine_part = self._fetch.begin(part)
+        self._wait(engine_part, part.samples)
         masks, unread = read_masks(self._masks, part.samples, self._pool)
-        job = _Job(part, chunk, PartTargets(self._targets, part, masks))
-        job.failed.update(unread)
+        run = _PartRun(part, engine_part, PartTargets(self._targets, part, masks))
+        run.failed.update(unread)
         if self._fetch.reads_first:
-            self._settle_sources(job)
-        self._check_sizes(job)
+            self._settle_sources(run)
+        self._check_sizes(run)
         for segment in self._plan.segments[:-1]:
-            self._run_to_python(job, segment)
-        self._run_to_batch(job, self._plan.segments[-1])
-        job.beside.deliver(part.batch, job.alive())
-        return self._failures.handle(part, job.failed)
+            self._run_to_python(run, segment)
+        self._run_to_batch(run, self._plan.segments[-1])
+        run.beside.deliver(part.batch, run.alive())
+        return self._failures.handle(part, run.failed)
 
-    def _settle_sources(self, job: _Job) -> None:
-        """Find out where each item's pixels come from, and drop those that have none."""
-        unreadable, route = job.chunk.unreadable, job.chunk.route
-        for item in np.flatnonzero(unreadable).tolist():
-            job.failed[item] = job.chunk.problem(item)
+    def _settle_sources(self, run: _PartRun) -> None:
+        """Find out where each sample's pixels come from, and drop those that have none."""
+        unreadable, route = run.engine_part.unreadable, run.engine_part.route
+        for position in np.flatnonzero(unreadable).tolist():
+            run.failed[position] = run.engine_part.problem(position)
         elsewhere = np.flatnonzero((unreadable == 0) & (route == Route.PILLOW)).tolist()
-        self._decode_by_pillow(job, {item: job.chunk.reason(item) for item in elsewhere})
-        job.settled = True
+        self._decode_by_pillow(
+            run, {position: run.engine_part.reason(position) for position in elsewhere}
+        )
+        run.settled = True
 
-    def _check_sizes(self, job: _Job) -> None:
+    def _check_sizes(self, run: _PartRun) -> None:
         """Drop images with too many pixels before memory is allocated for them."""
-        height, width = job.chunk.height.astype(np.int64), job.chunk.width.astype(np.int64)
-        for item in np.flatnonzero(height * width > self._pixel_limit).tolist():
+        height, width = (
+            run.engine_part.height.astype(np.int64),
+            run.engine_part.width.astype(np.int64),
+        )
+        for position in np.flatnonzero(height * width > self._pixel_limit).tolist():
             try:
-                check_pixels(int(height[item]), int(width[item]), self._pixel_limit)
+                check_pixels(int(height[position]), int(width[position]), self._pixel_limit)
             except DecodeError as error:
-                job.failed[item] = str(error)
+                run.failed[position] = str(error)
         every = np.arange(len(height), dtype=np.int32)
-        for item, reason in misfits(job.beside.masks, job.sizes(every)).items():
-            job.failed.setdefault(item, reason)
+        for position, reason in misfits(run.beside.masks, run.sizes(every)).items():
+            run.failed.setdefault(position, reason)
 
-    def _decode_by_pillow(self, job: _Job, reasons: dict[int, str]) -> None:
-        """Give these items Pillow's pixels; `reasons` (item: why) go to the ledger."""
+    def _decode_by_pillow(self, run: _PartRun, reasons: dict[int, str]) -> None:
+        """Give these samples Pillow's pixels; `reasons` (position: why) go to the ledger."""
         decodes = {
-            item: self._pool.submit(
+            position: self._pool.submit(
                 open_listening,
                 decode_rgb,
                 self._source,
-                int(job.part.samples[item]),
+                int(run.part.samples[position]),
                 self._pixel_limit,
             )
-            for item in reasons
+            for position in reasons
         }
-        for item, decode in decodes.items():
+        for position, decode in decodes.items():
             try:
                 pixels, told = decode.result()
             except DecodeError as error:
-                job.failed[item] = str(error)
+                run.failed[position] = str(error)
                 # The traceback refers to this frame, and the frame to the future that holds the
                 # error: this cycle would keep the core's threads alive when the loader is closed.
                 error.with_traceback(None)
                 continue
-            job.chunk.set_pixels(item, pixels)
-            reason = f"{reasons[item]}; {told}" if told else reasons[item]
-            self._ledger.note(int(job.part.samples[item]), "pillow", reason)
+            run.engine_part.set_pixels(position, pixels)
+            reason = f"{reasons[position]}; {told}" if told else reasons[position]
+            self._ledger.note(int(run.part.samples[position]), "pillow", reason)
 
-    def _run_to_batch(self, job: _Job, segment: Segment) -> None:
-        def start(items: Items, steps: Steps) -> None:
-            place = job.part.batch.place(steps.out_sizes, job.part.slots[items])
-            job.chunk.run(items, steps.programs(), place.buffer, place.offsets, self._format)
+    def _run_to_batch(self, run: _PartRun, segment: Segment) -> None:
+        def start(positions: Positions, steps: Steps) -> None:
+            place = run.part.batch.place(steps.out_sizes, run.part.slots[positions])
+            run.engine_part.run(
+                positions, steps.programs(), place.buffer, place.offsets, self._format
+            )
 
-        self._run(job, segment, start)
+        self._run(run, segment, start)
 
-    def _run_to_python(self, job: _Job, segment: Segment) -> None:
+    def _run_to_python(self, run: _PartRun, segment: Segment) -> None:
         """Run the native steps of a segment into arrays, then the user's callable on each."""
         results: dict[int, npt.NDArray[np.uint8]] = {}
 
-        def start(items: Items, steps: Steps) -> None:
+        def start(positions: Positions, steps: Steps) -> None:
             arrays = _arrays_for(steps.out_sizes)
-            results.update(zip(items.tolist(), arrays, strict=True))
-            job.chunk.run_to_arrays(items, steps.programs(), arrays)
+            results.update(zip(positions.tolist(), arrays, strict=True))
+            run.engine_part.run_to_arrays(positions, steps.programs(), arrays)
 
-        self._run(job, segment, start)
+        self._run(run, segment, start)
         calls = {
-            item: self._pool.submit(self._call_python, segment, results[item], job.part, item)
-            for item in job.alive().tolist()
+            position: self._pool.submit(
+                self._call_python, segment, results[position], run.part, position
+            )
+            for position in run.alive().tolist()
         }
-        for item, call in calls.items():
-            job.chunk.set_pixels(item, call.result())
+        for position, call in calls.items():
+            run.engine_part.set_pixels(position, call.result())
 
     def _call_python(
-        self, segment: Segment, pixels: npt.NDArray[np.uint8], part: Part, item: int
+        self, segment: Segment, pixels: npt.NDArray[np.uint8], part: Part, position: int
     ) -> npt.NDArray[np.uint8]:
-        return self._python.call_on_array(segment, pixels, part, item)
+        return self._python.call_on_array(segment, pixels, part, position)
 
-    def _run(self, job: _Job, segment: Segment, start: Callable[[Items, Steps], None]) -> None:
-        """Draw and lower for all items, run them; Pillow decodes those that the core could not."""
-        items = job.alive()
-        if not len(items):
+    def _run(
+        self, run: _PartRun, segment: Segment, start: Callable[[Positions, Steps], None]
+    ) -> None:
+        """Draw, lower and run all samples; Pillow decodes those that the core could not."""
+        positions = run.alive()
+        if not len(positions):
             return
-        sizes = job.sizes(items)
-        key = (self._seed, job.part.epoch, job.part.keys[items])
-        moves, targets = segment.sample_targets(*key, sizes, job.beside.at(items))
+        sizes = run.sizes(positions)
+        key = (self._seed, run.part.epoch, run.part.keys[positions])
+        moves, targets = segment.sample_targets(*key, sizes, run.beside.at(positions))
         finishing = segment.sample_finishing(*key, out_sizes(moves, sizes))
-        job.beside.keep(items, targets)
-        moving = self._start_masks(job, items, moves, sizes)
+        run.beside.keep(positions, targets)
+        moving = self._start_masks(run, positions, moves, sizes)
         steps = lower(moves, sizes, finishing)
         if self._reduce_photos:
             steps = choose_dct_scale(steps)
-        self._run_pixels(job, items, sizes, steps, start)
+        self._run_pixels(run, positions, sizes, steps, start)
         if moving is not None:
-            self._finish_masks(job, items, moving)
+            self._finish_masks(run, positions, moving)
 
     def _run_pixels(
         self,
-        job: _Job,
-        items: Items,
+        run: _PartRun,
+        positions: Positions,
         sizes: Sizes,
         steps: Steps,
-        start: Callable[[Items, Steps], None],
+        start: Callable[[Positions, Steps], None],
     ) -> None:
-        if not job.settled:
-            self._fetch.read(job.chunk, items, steps)
-            self._wait(job.chunk, job.part.samples)
-            self._settle_sources(job)
-            if job.failed:
-                left = np.isin(items, job.alive())
-                items, steps, sizes = items[left], steps.pick(left), sizes.at(left)
-            if not len(items):
+        if not run.settled:
+            self._fetch.read(run.engine_part, positions, steps)
+            self._wait(run.engine_part, run.part.samples)
+            self._settle_sources(run)
+            if run.failed:
+                left = np.isin(positions, run.alive())
+                positions, steps, sizes = positions[left], steps.pick(left), sizes.at(left)
+            if not len(positions):
                 return
-        start(items, steps)
-        self._wait(job.chunk, job.part.samples)
+        start(positions, steps)
+        self._wait(run.engine_part, run.part.samples)
 
-        status = job.chunk.status[items]
-        doubtful = items[status != Status.OK]
-        for item in items[status == Status.OK].tolist():
-            reason = job.chunk.message(item)
+        status = run.engine_part.status[positions]
+        doubtful = positions[status != Status.OK]
+        for position in positions[status == Status.OK].tolist():
+            reason = run.engine_part.message(position)
             if reason:
-                self._ledger.note(int(job.part.samples[item]), "libjpeg", reason)
+                self._ledger.note(int(run.part.samples[position]), "libjpeg", reason)
         if not len(doubtful):
             return
-        reasons = {item: job.chunk.message(item) for item in doubtful.tolist()}
-        self._decode_by_pillow(job, reasons)
-        self._rerun(job, items, sizes, steps, doubtful, start)
+        reasons = {position: run.engine_part.message(position) for position in doubtful.tolist()}
+        self._decode_by_pillow(run, reasons)
+        self._rerun(run, positions, sizes, steps, doubtful, start)
 
     def _rerun(
         self,
-        job: _Job,
-        items: Items,
+        run: _PartRun,
+        positions: Positions,
         sizes: Sizes,
         steps: Steps,
-        doubtful: Items,
-        start: Callable[[Items, Steps], None],
+        doubtful: Positions,
+        start: Callable[[Positions, Steps], None],
     ) -> None:
-        """Run items again whose pixels Pillow has supplied, with the draws they had."""
-        now = job.sizes(items)
-        for row in np.flatnonzero(np.isin(items, doubtful)).tolist():
-            item = int(items[row])
-            if item not in job.failed and now[row] != sizes[row]:
-                job.failed[item] = f"its header says {sizes[row]}, but Pillow gives {now[row]}"
-        again = np.isin(items, doubtful) & np.isin(items, job.alive())
+        """Run samples again whose pixels Pillow has supplied, with the draws they had."""
+        now = run.sizes(positions)
+        for row in np.flatnonzero(np.isin(positions, doubtful)).tolist():
+            position = int(positions[row])
+            if position not in run.failed and now[row] != sizes[row]:
+                run.failed[position] = f"its header says {sizes[row]}, but Pillow gives {now[row]}"
+        again = np.isin(positions, doubtful) & np.isin(positions, run.alive())
         if again.any():
-            start(items[again], steps.pick(again))
-            self._wait(job.chunk, job.part.samples)
-            for item in items[again][job.chunk.status[items[again]] != Status.OK].tolist():
-                name, said = self._source.name(int(job.part.samples[item])), job.chunk.message(item)
+            start(positions[again], steps.pick(again))
+            self._wait(run.engine_part, run.part.samples)
+            for position in positions[again][
+                run.engine_part.status[positions[again]] != Status.OK
+            ].tolist():
+                name, said = (
+                    self._source.name(int(run.part.samples[position])),
+                    run.engine_part.message(position),
+                )
                 raise CoreError(f"{name}: the core failed on pixels that Pillow gave it ({said}).")
 
     def _start_masks(
-        self, job: _Job, items: Items, moves: tuple[Move, ...], sizes: Sizes
+        self, run: _PartRun, positions: Positions, moves: tuple[Move, ...], sizes: Sizes
     ) -> MovingMasks | None:
         if self._masks is None:
             return None
         return start_moving(
             self._engine,
-            job.part.rank,
-            [job.beside.masks[item] for item in items.tolist()],
-            job.beside.wanted_masks(items),
+            run.part.rank,
+            [run.beside.masks[position] for position in positions.tolist()],
+            run.beside.wanted_masks(positions),
             moves,
             sizes,
             self._masks.fill,
         )
 
-    def _finish_masks(self, job: _Job, items: Items, moving: MovingMasks) -> None:
-        self._wait(moving.chunk, job.part.samples[items])
-        for row in np.flatnonzero(moving.chunk.unreadable).tolist():
-            job.failed.setdefault(int(items[row]), moving.chunk.problem(row))
-        job.beside.put_masks(items, moving.moved)
+    def _finish_masks(self, run: _PartRun, positions: Positions, moving: MovingMasks) -> None:
+        self._wait(moving.engine_part, run.part.samples[positions])
+        for row in np.flatnonzero(moving.engine_part.unreadable).tolist():
+            run.failed.setdefault(int(positions[row]), moving.engine_part.problem(row))
+        run.beside.put_masks(positions, moving.moved)
 
-    def _wait(self, chunk: EnginePart, files: Ints) -> None:
+    def _wait(self, engine_part: EnginePart, files: Ints) -> None:
         """Wait for the core; raises ResourceError if the machine refused to read one of `files`."""
-        while not chunk.wait(_WAIT_S):
+        while not engine_part.wait(_WAIT_S):
             if self._closed:
-                chunk.cancel()
+                engine_part.cancel()
         self._check_open()
-        for item in np.flatnonzero(chunk.lacking).tolist():
-            said = chunk.problem(item) or chunk.message(item)
-            what = f"{self._source.name(int(files[item]))}: {said}"
-            raise refused(what, int(chunk.lacking[item]))
+        for position in np.flatnonzero(engine_part.lacking).tolist():
+            said = engine_part.problem(position) or engine_part.message(position)
+            what = f"{self._source.name(int(files[position]))}: {said}"
+            raise refused(what, int(engine_part.lacking[position]))
 
 
-class _Job:
-    """A part under way: its chunk in the core, and what has failed so far."""
+class _PartRun:
+    """A part under way: its counterpart in the core, and what has failed so far."""
 
-    def __init__(self, part: Part, chunk: EnginePart, beside: PartTargets) -> None:
+    def __init__(self, part: Part, engine_part: EnginePart, beside: PartTargets) -> None:
         self.part = part
-        self.chunk = chunk
+        self.engine_part = engine_part
         self.beside = beside
         self.failed: dict[int, str] = {}
-        self.settled = False  # whether it is known where each item's pixels come from
+        self.settled = False  # whether it is known where each sample's pixels come from
 
-    def alive(self) -> Items:
+    def alive(self) -> Positions:
         """Items that have not failed."""
         every = np.arange(len(self.part.slots), dtype=np.int32)
         return every if not self.failed else every[~np.isin(every, list(self.failed))]
 
-    def sizes(self, items: Items) -> Sizes:
-        """Sizes of these items' images as they are now."""
-        height, width = self.chunk.height[items], self.chunk.width[items]
+    def sizes(self, positions: Positions) -> Sizes:
+        """Sizes of these samples' images as they are now."""
+        height, width = self.engine_part.height[positions], self.engine_part.width[positions]
         return Sizes(height.astype(np.int64), width.astype(np.int64))
 
 

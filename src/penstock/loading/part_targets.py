@@ -20,7 +20,7 @@ from penstock.data.targets import TargetSource
 from penstock.errors import LoaderError
 from penstock.geometry import Ints, Sizes
 from penstock.loading.batch import Batch, Part
-from penstock.loading.fetch import Items
+from penstock.loading.fetch import Positions
 from penstock.packing.mask_runs import decode_runs
 from penstock.planner.lower import lower
 from penstock.reference.pipeline import run_moves
@@ -35,38 +35,38 @@ _NEAREST = 0
 
 
 class PartTargets:
-    """Targets and masks of the items of a part."""
+    """Targets and masks of the samples of a part."""
 
     def __init__(
         self, source: TargetSource | None, part: Part, masks: dict[int, Masks] | None = None
     ) -> None:
         self._part = part
-        self._items: Items = np.arange(len(part.slots), dtype=np.int32)
+        self._items: Positions = np.arange(len(part.slots), dtype=np.int32)
         self._targets = None if source is None else source.of(part.samples)
-        self.masks = masks or {}  # by item
+        self.masks = masks or {}  # by position in the part
         if self.masks and self._targets is not None and _has_objects(self._targets):
             self._targets = _numbered(self._targets, self.masks, part.samples)
 
-    def at(self, items: Items) -> Targets | None:
-        """Return the targets of these items, which must be among those last kept."""
-        if self._targets is None or len(items) == len(self._items):
+    def at(self, positions: Positions) -> Targets | None:
+        """Return the targets of these samples, which must be among those last kept."""
+        if self._targets is None or len(positions) == len(self._items):
             return self._targets
-        return self._targets.pick(np.searchsorted(self._items, items))
+        return self._targets.pick(np.searchsorted(self._items, positions))
 
-    def keep(self, items: Items, targets: Targets | None) -> None:
-        """Go on with these items and these targets of theirs."""
-        self._items, self._targets = items, targets
+    def keep(self, positions: Positions, targets: Targets | None) -> None:
+        """Go on with these samples and these targets of theirs."""
+        self._items, self._targets = positions, targets
 
-    def wanted_masks(self, items: Items) -> list[Ints]:
-        """Return which masks of each of the items last kept still have an object."""
+    def wanted_masks(self, positions: Positions) -> list[Ints]:
+        """Return which masks of each of the samples last kept still have an object."""
         targets = self._targets
         if targets is None or MASK_NUMBER not in targets.extras:
-            return [np.arange(count_of(self.masks[item])) for item in items.tolist()]
+            return [np.arange(count_of(self.masks[position])) for position in positions.tolist()]
         return np.split(targets.extras[MASK_NUMBER], targets.offsets[1:-1])
 
-    def put_masks(self, items: Items, masks: Sequence[Masks]) -> None:
-        """Go on with the masks that `wanted_masks` has named for these items, moved."""
-        self.masks.update(zip(items.tolist(), masks, strict=True))
+    def put_masks(self, positions: Positions, masks: Sequence[Masks]) -> None:
+        """Go on with the masks that `wanted_masks` has named for these samples, moved."""
+        self.masks.update(zip(positions.tolist(), masks, strict=True))
         if self._targets is not None and MASK_NUMBER in self._targets.extras:
             numbers = np.arange(len(self._targets.owners)) - np.repeat(
                 self._targets.offsets[:-1], self._targets.counts
@@ -74,13 +74,13 @@ class PartTargets:
             extras = {**self._targets.extras, MASK_NUMBER: numbers}
             self._targets = replace(self._targets, extras=extras)
 
-    def deliver(self, batch: Batch, items: Items) -> None:
-        """Hand over the targets and masks of these items."""
-        if not len(items):
+    def deliver(self, batch: Batch, positions: Positions) -> None:
+        """Hand over the targets and masks of these samples."""
+        if not len(positions):
             return
-        slots = self._part.slots[items]
-        targets = self.at(items)
-        masks = [self.masks[item] for item in items.tolist()] if self.masks else None
+        slots = self._part.slots[positions]
+        targets = self.at(positions)
+        masks = [self.masks[position] for position in positions.tolist()] if self.masks else None
         if masks is not None and (targets is None or not _has_objects(targets)):
             batch.put_label_maps(slots, [stack[0] for stack in masks])
             masks = None
@@ -96,11 +96,11 @@ def _has_objects(targets: Targets) -> bool:
 def _numbered(targets: Targets, masks: dict[int, Masks], samples: Ints) -> Targets:
     """Number the masks of every sample; there must be one for each object."""
     counts = targets.counts
-    for item, stack in masks.items():
+    for position, stack in masks.items():
         found = count_of(stack)
-        if found != counts[item]:
+        if found != counts[position]:
             raise LoaderError(
-                f"Loader: sample {int(samples[item])} has {found} masks for {counts[item]} "
+                f"Loader: sample {int(samples[position])} has {found} masks for {counts[position]} "
                 "objects. Pack one for each object, or leave masks out."
             )
     numbers = np.arange(int(targets.offsets[-1])) - targets.offsets[targets.owners]
@@ -111,8 +111,8 @@ def _numbered(targets: Targets, masks: dict[int, Masks], samples: Ints) -> Targe
 class MovingMasks:
     """Masks on their way through the core."""
 
-    chunk: EnginePart
-    moved: list[Masks]  # complete when the chunk is
+    engine_part: EnginePart
+    moved: list[Masks]  # complete when the core's part is
 
 
 def start_moving(
@@ -131,10 +131,10 @@ def start_moving(
         np.empty((len(numbers), height, width), dtype=stack.dtype)
         for stack, numbers, (height, width) in zip(masks, wanted, after, strict=True)
     ]
-    chunk = engine.begin(rank, len(moved))
+    engine_part = engine.begin(rank, len(moved))
     numbers = [one.astype(np.int32) for one in wanted]
-    chunk.run_masks(list(masks), numbers, steps.programs(), moved, fill)
-    return MovingMasks(chunk, moved)
+    engine_part.run_masks(list(masks), numbers, steps.programs(), moved, fill)
+    return MovingMasks(engine_part, moved)
 
 
 def move_by_reference(

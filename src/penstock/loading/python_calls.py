@@ -37,15 +37,15 @@ class PythonCalls:
         self._watch = DrawWatch(steps)
 
     def call(
-        self, segment: Segment, image: PIL.Image.Image, part: Part, item: int
+        self, segment: Segment, image: PIL.Image.Image, part: Part, position: int
     ) -> PIL.Image.Image:
         """Return what the segment's function makes of one image of a part."""
-        sample, file = int(part.keys[item]), int(part.samples[item])
+        sample, file = int(part.keys[position]), int(part.samples[position])
         return self.call_one(segment, image, epoch=part.epoch, sample=sample, file=file)
 
-    def call_on_array(self, segment: Segment, pixels: Pixels, part: Part, item: int) -> Pixels:
+    def call_on_array(self, segment: Segment, pixels: Pixels, part: Part, position: int) -> Pixels:
         """The same for an array, which may be changed; returns an array."""
-        sample, file = int(part.keys[item]), int(part.samples[item])
+        sample, file = int(part.keys[position]), int(part.samples[position])
         with self._named(segment, file):
             return segment.call_python_on_array(
                 pixels, seed=self._seed, epoch=part.epoch, sample=sample

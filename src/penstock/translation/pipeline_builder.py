@@ -145,23 +145,23 @@ def native_microseconds(op: Any) -> float | None:
     sizes = Sizes(np.full(_TIMED_IMAGES, height), np.full(_TIMED_IMAGES, width))
     try:
         moves = op.sample(Draws(0, 0, np.arange(_TIMED_IMAGES), 0), sizes)
-        chunk = Engine(1, 1).begin(0, _TIMED_IMAGES)
-        for item in range(_TIMED_IMAGES):
-            chunk.set_pixels(item, picture)
-        return max(1.0, _least(chunk, moves, sizes) - _least(chunk, (), sizes))
+        part = Engine(1, 1).begin(0, _TIMED_IMAGES)
+        for position in range(_TIMED_IMAGES):
+            part.set_pixels(position, picture)
+        return max(1.0, _least(part, moves, sizes) - _least(part, (), sizes))
     except PenstockError:
         return None
 
 
-def _least(chunk: Any, moves: tuple[Move, ...], sizes: Sizes) -> float:
+def _least(part: Any, moves: tuple[Move, ...], sizes: Sizes) -> float:
     steps = lower(moves, sizes)
     out = zip(steps.out_sizes.height.tolist(), steps.out_sizes.width.tolist(), strict=True)
     arrays = [np.empty((height, width, 3), np.uint8) for height, width in out]
-    items = np.arange(len(arrays), dtype=np.int32)
+    positions = np.arange(len(arrays), dtype=np.int32)
     times = []
     for _ in range(_TIMED_RUNS):
         started = time.perf_counter()
-        chunk.run_to_arrays(items, steps.programs(), arrays)
-        chunk.wait(_TIMEOUT_S)
+        part.run_to_arrays(positions, steps.programs(), arrays)
+        part.wait(_TIMEOUT_S)
         times.append(time.perf_counter() - started)
     return min(times) / len(arrays) * 1e6

@@ -9,6 +9,7 @@ import os
 import platform
 import sys
 import time
+from abc import ABC, abstractmethod
 from collections import deque
 from collections.abc import Callable, Mapping
 from importlib import import_module
@@ -27,7 +28,7 @@ QUEUE_DEPTH = 2  # batches that a training loop may be ahead of the device
 Interval = tuple[float, float]
 
 
-class Device:
+class Device(ABC):
     """Takes batches and trains on them, or seems to."""
 
     name: str  # as the user asked for it
@@ -42,9 +43,9 @@ class Device:
         """When it was at work, in seconds of `time.perf_counter`, if it can tell."""
         return tuple(self._busy)
 
+    @abstractmethod
     def submit(self, batch: Any) -> None:
         """Start a step; returns before the step ends, unless too many are under way."""
-        raise NotImplementedError
 
     def synchronise(self) -> None:
         """Wait until all steps have ended, also those left under way on a GPU."""
