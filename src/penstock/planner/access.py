@@ -66,7 +66,9 @@ def reach(move: EffectMove) -> tuple[Ints, Ints]:
 
 def _table_of(kinds: tuple[Access, ...]) -> npt.NDArray[np.bool_]:
     if kinds not in _TABLES:
-        _TABLES[kinds] = np.array([ACCESS[Effect(number)] in kinds for number in range(len(ACCESS))])
+        _TABLES[kinds] = np.array(
+            [ACCESS[Effect(number)] in kinds for number in range(len(ACCESS))]
+        )
     return _TABLES[kinds]
 
 

@@ -84,14 +84,23 @@ def _warp(
     matrix: list[float],
     filter: float,
     fill: float,
+    frame: list[float],
 ) -> Image.Image:
-    return image.transform(
-        (size.width, size.height),
+    """Pillow's transform; with a frame, the window that it gives of the transform of the whole."""
+    out_top, out_left, out_height, out_width, in_top, in_left, in_height, in_width = map(int, frame)
+    if not out_height:
+        out_height, out_width = size.height, size.width
+        in_height, in_width = image.height, image.width
+    whole = Image.new(image.mode, (in_width, in_height))
+    whole.paste(image, (in_left, in_top))
+    warped = whole.transform(
+        (out_width, out_height),
         method,
         matrix,
         Image.Resampling(int(filter)),
         fillcolor=unpack_colour(fill),
     )
+    return warped.crop((out_left, out_top, out_left + size.width, out_top + size.height))
 
 
 def _turn_hue(image: Image.Image, factor: float) -> Image.Image:

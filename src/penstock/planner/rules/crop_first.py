@@ -10,11 +10,12 @@ from dataclasses import replace
 
 import numpy as np
 
+from penstock._core import PadMode
 from penstock.geometry import Bools, Ints, Sizes
 from penstock.planner.access import Access, has_access, reach
 from penstock.planner.rules.rule import Fidelity, Moves, Rule
 from penstock.transforms.effects import EffectMove
-from penstock.transforms.moves import CropMove, FlipMove, PadMode, PadMove
+from penstock.transforms.moves import CropMove, FlipMove, PadMove
 
 
 def join_crops(moves: Moves, sizes: Sizes) -> Moves | None:
@@ -93,7 +94,9 @@ def crop_before_padding(moves: Moves, sizes: Sizes) -> Moves | None:
     kept = CropMove(top, left, height, width)
     if not (_cuts(kept, sizes).any() or _is_less(less, pad)):
         return None
-    rest = replace(crop, top=crop.top - pad.top - top + above, left=crop.left - pad.left - left + before)
+    rest = replace(
+        crop, top=crop.top - pad.top - top + above, left=crop.left - pad.left - left + before
+    )
     padded = less.out_sizes(Sizes(height, width))
     return *_unless_whole(kept, sizes), less, *_unless_whole(rest, padded)
 

@@ -76,7 +76,9 @@ def rewrite_moves(
             before.append(now[len(before) - 1].out_sizes(before[-1]))
         for rule in rules:
             window = tuple(now[position : position + rule.span])
-            replacement = rule.rewrite(window, before[position]) if len(window) == rule.span else None
+            replacement = (
+                rule.rewrite(window, before[position]) if len(window) == rule.span else None
+            )
             if replacement is not None:
                 break
         else:

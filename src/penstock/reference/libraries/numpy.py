@@ -145,18 +145,20 @@ _CURVES: dict[int, tuple[Callable[[Floats], Floats], float]] = {  # by Pillow's 
 
 
 def _warp_affine(
-    pixels: Pixels, size: Size, matrix: Sequence[float], filter: float, fill: float
+    pixels: Pixels, size: Size, matrix: Sequence[float], filter: float, fill: float, frame: object
 ) -> Pixels:
     """`matrix` leads from places in the result to places in `pixels`, as Image.transform's."""
+    del frame  # only plans have one
     a, b, c, d, e, f = matrix
     x, y = _centres(size)
     return _sample(pixels, a * x + b * y + c, d * x + e * y + f, filter, fill)
 
 
 def _warp_perspective(
-    pixels: Pixels, size: Size, matrix: Sequence[float], filter: float, fill: float
+    pixels: Pixels, size: Size, matrix: Sequence[float], filter: float, fill: float, frame: object
 ) -> Pixels:
     """The same with the eight numbers of a perspective."""
+    del frame
     a, b, c, d, e, f, g, h = matrix
     x, y = _centres(size)
     depth = g * x + h * y + 1
