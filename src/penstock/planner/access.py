@@ -66,8 +66,14 @@ def accesses(move: Move) -> frozenset[Access]:
 
 
 def has_access(move: EffectMove, *kinds: Access) -> Bools:
-    """Which samples have an effect of one of these kinds."""
-    return _table_of(kinds)[move.effect]
+    """Which samples have an effect of one of these kinds.
+
+    Contrast around a given mean is a table; otherwise it needs the mean of the image.
+    """
+    found = _table_of(kinds)[move.effect]
+    has_mean = move.effect == Effect.CONTRAST
+    has_mean &= move.values(Effect.CONTRAST, "has_mean") != 0
+    return np.where(has_mean, Access.TABLE in kinds, found) if has_mean.any() else found
 
 
 def reach(move: EffectMove) -> tuple[Ints, Ints]:
