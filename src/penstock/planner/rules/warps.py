@@ -13,8 +13,9 @@ import numpy as np
 from penstock._core import Effect, warp_sources
 from penstock.geometry import Bools, Floats, Ints, Sizes
 from penstock.planner.access import Access, has_access
+from penstock.planner.draft import Moves
 from penstock.planner.rules.crop_first import cuts, unless_whole
-from penstock.planner.rules.rule import Fidelity, Moves, Rule
+from penstock.planner.rules.rule import Fidelity, Rule
 from penstock.transforms.effects import EffectMove, place_of, room_for
 from penstock.transforms.moves import CropMove
 
@@ -131,4 +132,4 @@ def window_of_warp(moves: Moves, sizes: Sizes) -> Moves | None:
     )
 
 
-RULES = (Rule(window_of_warp.__name__, Fidelity.EXACT, window_of_warp),)
+RULES = (Rule(window_of_warp.__name__, Fidelity.EXACT, window_of_warp, free=True),)
