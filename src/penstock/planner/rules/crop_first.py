@@ -27,7 +27,7 @@ def join_crops(moves: Moves, sizes: Sizes) -> Moves | None:
     match moves:
         case (CropMove() as outer, CropMove() as inner):
             top, left = outer.top + inner.top, outer.left + inner.left
-            return _unless_whole(CropMove(top, left, inner.height, inner.width), sizes)
+            return unless_whole(CropMove(top, left, inner.height, inner.width), sizes)
     return None
 
 
@@ -99,7 +99,7 @@ def crop_before_padding(moves: Moves, sizes: Sizes) -> Moves | None:
         crop, top=crop.top - pad.top - top + above, left=crop.left - pad.left - left + before
     )
     padded = less.out_sizes(Sizes(height, width))
-    return *_unless_whole(kept, sizes), less, *_unless_whole(rest, padded)
+    return *unless_whole(kept, sizes), less, *unless_whole(rest, padded)
 
 
 def _pad_less(start: Ints, length: Ints, border: Ints, size: Ints) -> tuple[Ints, Ints, Ints, Ints]:
@@ -146,7 +146,7 @@ def crop_through(
         height=np.where(rows, outer.height, effect.height),
         width=np.where(rows, outer.width, effect.width),
     )
-    return early, between, *_unless_whole(late, Sizes(between.height, between.width))
+    return early, between, *unless_whole(late, Sizes(between.height, between.width))
 
 
 def cuts(crop: CropMove, sizes: Sizes) -> Bools:
@@ -154,7 +154,8 @@ def cuts(crop: CropMove, sizes: Sizes) -> Bools:
     return np.asarray((crop.height != sizes.height) | (crop.width != sizes.width))
 
 
-def _unless_whole(crop: CropMove, sizes: Sizes) -> tuple[CropMove, ...]:
+def unless_whole(crop: CropMove, sizes: Sizes) -> tuple[CropMove, ...]:
+    """The crop, if any sample loses pixels by it."""
     return (crop,) if cuts(crop, sizes).any() else ()
 
 

@@ -65,7 +65,7 @@ def contrast_from_reduced(moves: Moves, sizes: Sizes) -> Moves | None:
         if rows.any():
             measured = _around_mean(move, rows, reduced_moves(moves[:position], sizes, scales))
             return *moves[:position], measured, *moves[position + 1 :]
-        unlike |= np.isin(move.effect, _UNLIKE)
+        unlike |= np.isin(move.effect, _UNLIKE) | _has_frame(move)
     return None
 
 
@@ -99,6 +99,17 @@ def _around_mean(move: EffectMove, rows: Bools, side: Moves) -> EffectMove:
     numbers[rows, place_of(Effect.CONTRAST, "has_mean")] = 1
     numbers[rows, place_of(Effect.CONTRAST, "mean")] = np.nan
     return replace(move, numbers=numbers, measured_on=side)
+
+
+def _has_frame(move: EffectMove) -> Bools:
+    """Which samples have a warp of which only a window is rendered."""
+    return np.any(
+        [
+            (move.effect == warp) & move.values(warp, "frame").any(axis=1)
+            for warp in (Effect.AFFINE, Effect.PERSPECTIVE)
+        ],
+        axis=0,
+    )
 
 
 def _scales_for(sizes: Sizes) -> Ints:
