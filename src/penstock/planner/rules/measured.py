@@ -103,13 +103,10 @@ def _around_mean(move: EffectMove, rows: Bools, side: Moves) -> EffectMove:
 
 def _has_frame(move: EffectMove) -> Bools:
     """Which samples have a warp of which only a window is rendered."""
-    return np.any(
-        [
-            (move.effect == warp) & move.values(warp, "frame").any(axis=1)
-            for warp in (Effect.AFFINE, Effect.PERSPECTIVE)
-        ],
-        axis=0,
-    )
+    framed = np.zeros(len(move.effect), dtype=np.bool_)
+    for warp in (Effect.AFFINE, Effect.PERSPECTIVE):
+        framed |= (move.effect == warp) & move.values(warp, "frame").any(axis=1)
+    return framed
 
 
 def _scales_for(sizes: Sizes) -> Ints:
