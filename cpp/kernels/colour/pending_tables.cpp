@@ -136,6 +136,8 @@ class PendingTables::Add {
     if (!is_gray()) tables_.permute(image_, p.order);
   }
 
+  void operator()(const Parameters<EffectKind::apply>&) {}
+
   /// Others never come here.
   template <EffectKind kKind>
     requires(!is_colour_effect(kKind))

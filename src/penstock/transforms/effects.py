@@ -62,6 +62,7 @@ class EffectMove:
     numbers: Floats  # (samples, room for any effect's parameters); what is not used is 0
     height: Ints  # after the effect; only AFFINE and PERSPECTIVE may change sizes
     width: Ints
+    waits: Bools | bool = False  # to be done with the next one: set by planner.rules.tables
 
     def out_sizes(self, sizes: Sizes) -> Sizes:
         """The sizes after the move."""
