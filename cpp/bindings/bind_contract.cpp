@@ -146,7 +146,8 @@ std::vector<Program> Programs::copy_to(std::vector<Step>& own_steps,
   own_effects.resize(effect_heads.shape(0));
   for (size_t i = 0; i < own_effects.size(); ++i) {
     const int32_t* head = effect_heads.data() + kEffectHead * i;
-    own_effects[i] = {static_cast<EffectKind>(head[0]), head[1], head[2], head[3], {}, head[4] != 0};
+    own_effects[i] = {
+        static_cast<EffectKind>(head[0]), head[1], head[2], head[3], {}, head[4] != 0};
     std::memcpy(own_effects[i].numbers, effect_numbers.data() + kEffectNumbers * i,
                 sizeof own_effects[i].numbers);
   }

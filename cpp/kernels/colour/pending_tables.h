@@ -31,10 +31,10 @@ class PendingTables {
   /// does so still.
   void forget_counts() { counted_ = false; }
 
-  /// Does an effect of the family `colour` after what waits, or keeps it as part of the table. The image may lose
-  /// its colour (and have one channel from then on), or have its planes in another order. `numbers`
-  /// are the effect's parameters. Throws Error if they cannot be worked with, and for other
-  /// effects.
+  /// Does an effect of the family `colour` after what waits, or keeps it as part of the table. The
+  /// image may lose its colour (and have one channel from then on), or have its planes in another
+  /// order. `numbers` are the effect's parameters. Throws Error if they cannot be worked with, and
+  /// for other effects.
   void add(PlanarTarget& image, EffectKind effect, const double* numbers);
 
   bool pending() const { return pending_; }

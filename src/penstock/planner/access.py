@@ -10,6 +10,7 @@ import numpy.typing as npt
 from penstock._core import Effect
 from penstock.geometry import Bools, Ints
 from penstock.transforms.effects import EffectMove
+from penstock.transforms.moves import Move, ResizeMove
 
 
 class Access(Enum):
@@ -21,6 +22,8 @@ class Access(Enum):
     NEIGHBOURHOOD = "neighbourhood"  # the pixels around it, within a reach
     GATHER = "gather"  # pixels at another place, which a matrix gives
     PLACE = "place"  # depends on where in the image the pixel is
+    MOVED = "moved"  # one pixel at another place, unchanged
+    RESAMPLED = "resampled"  # a weighted mean of pixels, by a filter that sizes give
 
 
 ACCESS = {
@@ -49,6 +52,18 @@ ACCESS = {
     Effect.MIX_END: Access.PLACE,
     Effect.APPLY: Access.PLACE,  # what waits must not be carried on beyond it
 }
+
+
+def accesses(move: Move) -> frozenset[Access]:
+    """The kinds of a move's samples; of those in which something happens, if there are any."""
+    match move:
+        case EffectMove():
+            kinds = {ACCESS[Effect(number)] for number in np.unique(move.effect) if number}
+            return frozenset(kinds or {Access.TABLE})
+        case ResizeMove():
+            return frozenset({Access.RESAMPLED})
+        case _:
+            return frozenset({Access.MOVED})
 
 
 def has_access(move: EffectMove, *kinds: Access) -> Bools:

@@ -12,8 +12,9 @@ import numpy as np
 
 from penstock._core import Effect, PadMode
 from penstock.geometry import Bools, Sizes
+from penstock.planner.draft import Moves
 from penstock.planner.rules.idle import is_idle
-from penstock.planner.rules.rule import WHOLE, Fidelity, Moves, Rule
+from penstock.planner.rules.rule import Fidelity, Rule
 from penstock.transforms.effects import EffectMove, effect_where, only_where
 from penstock.transforms.moves import CropMove, FlipMove, Move, PadMove
 
@@ -58,4 +59,4 @@ def _can_be_passed(move: Move) -> Bools | bool:
     return False
 
 
-RULES = (Rule("gray_first", Fidelity.EXACT, gray_first, span=WHOLE),)
+RULES = (Rule("gray_first", Fidelity.EXACT, gray_first, span=None, free=True, last=True),)

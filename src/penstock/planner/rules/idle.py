@@ -12,7 +12,8 @@ import numpy as np
 
 from penstock._core import Effect
 from penstock.geometry import Bools, Sizes
-from penstock.planner.rules.rule import Fidelity, Moves, Rule
+from penstock.planner.draft import Moves
+from penstock.planner.rules.rule import Fidelity, Rule
 from penstock.transforms.effects import EffectMove, only_where
 from penstock.transforms.moves import CropMove, FlipMove, Move, PadMove, ResizeMove
 
@@ -146,7 +147,7 @@ def _without(move: EffectMove, rows: Bools) -> EffectMove:
 
 
 RULES = (
-    Rule("drop_idle", Fidelity.EXACT, drop_idle, span=1),
-    Rule("join_flips", Fidelity.EXACT, join_flips),
-    Rule("drop_repeated", Fidelity.EXACT, drop_repeated),
+    Rule("drop_idle", Fidelity.EXACT, drop_idle, span=1, free=True),
+    Rule("join_flips", Fidelity.EXACT, join_flips, free=True),
+    Rule("drop_repeated", Fidelity.EXACT, drop_repeated, free=True),
 )

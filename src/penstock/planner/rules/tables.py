@@ -14,12 +14,13 @@ import numpy as np
 from penstock._core import Effect, EffectFamily, effect_table
 from penstock.geometry import Bools, Ints, Sizes
 from penstock.planner.access import Access, has_access
+from penstock.planner.draft import Moves
 from penstock.planner.rules.idle import is_idle
-from penstock.planner.rules.rule import WHOLE, Fidelity, Moves, Rule
+from penstock.planner.rules.rule import Fidelity, Rule
 from penstock.transforms.effects import EffectMove, effect_where
 from penstock.transforms.moves import CropMove, FlipMove, Move
 
-_COLOUR = np.array([effect for effect, family, _ in effect_table() if family == EffectFamily.COLOUR])
+_COLOUR = [effect for effect, family, _ in effect_table() if family == EffectFamily.COLOUR]
 
 
 def merge_tables(moves: Moves, sizes: Sizes) -> Moves | None:
@@ -106,7 +107,7 @@ def _tables(moves: Moves, sizes: Sizes) -> list[_Table]:
 def _is_table(move: EffectMove) -> Bools:
     """Also a change of the order of channels, which reorders the tables that wait."""
     by_level = has_access(move, Access.TABLE, Access.STATISTIC)
-    return by_level | (move.effect == Effect.PERMUTE_CHANNELS)
+    return np.asarray(by_level | (move.effect == Effect.PERMUTE_CHANNELS))
 
 
 def _wait(moves: list[Move], position: int, rows: Bools) -> None:
@@ -120,7 +121,7 @@ def _unless_same(planned: list[Move], moves: Moves) -> Moves | None:
     return None if same else tuple(planned)
 
 
-RULES = (
-    Rule("merge_tables", Fidelity.EXACT, merge_tables, span=WHOLE),
-    Rule("statistic_before_crop", Fidelity.EXACT, statistic_before_crop, span=WHOLE),
+RULES = tuple(
+    Rule(rewrite.__name__, Fidelity.EXACT, rewrite, span=None, free=True, last=True)
+    for rewrite in (merge_tables, statistic_before_crop)
 )
