@@ -19,8 +19,8 @@ from penstock.planner.draft import Draft, verify
 from penstock.planner.rules import RULES
 from penstock.planner.rules.rule import Fidelity, Rule, rewrite
 
-# Microseconds of one core, for each sample of a draft.
-Price = Callable[[Draft], Floats]
+# Microseconds of one core, for each sample of the draft of a segment, which has this number.
+Price = Callable[[int, Draft], Floats]
 
 # With more rules than this to decide on, not every set of them is tried.
 _MOST_TRIED_IN_SETS = 6
