@@ -11,6 +11,7 @@ from effect_examples import EXAMPLES
 from penstock._core import Effect, Engine
 from penstock.errors import CoreError, TransformError
 from penstock.geometry import Sizes
+from penstock.planner.access import Access, has_access
 from penstock.planner.lower import lower
 from penstock.reference.pipeline import run_moves
 from penstock.transforms.effects import EffectMove, parameter_names, same_effect
@@ -20,6 +21,7 @@ SIZES = Sizes(np.array([HEIGHT]), np.array([WIDTH]))
 KINDS = [effect for effect in Effect if effect != Effect.NONE]
 # The core has float32 where the reference has float64.
 LEVELS_APART = {Effect.GAUSSIAN_BLUR: 1, Effect.GAUSSIAN_NOISE: 1, Effect.ELASTIC: 1}
+UNCHANGED = {Effect.GAUSSIAN_BLUR, Effect.AUTOCONTRAST, Effect.APPLY}
 
 
 def moves_with(effect):
@@ -51,7 +53,25 @@ def test_the_core_does_what_the_reference_does(effect, pixels):
     apart = np.abs(run_native(pixels, moves).astype(int) - expected)
 
     assert apart.max() <= LEVELS_APART.get(effect, 0)
-    assert (expected != pixels).any() or effect in {Effect.GAUSSIAN_BLUR, Effect.AUTOCONTRAST}
+    assert (expected != pixels).any() or effect in UNCHANGED
+
+
+@pytest.mark.parametrize("mean", [0, 99.5, 127.49, 255])
+def test_contrast_around_a_given_mean(mean, pixels):
+    move = same_effect(Effect.CONTRAST, SIZES, factor=0.6, has_mean=True, mean=mean)
+    expected = np.asarray(run_moves(PIL.Image.fromarray(pixels), (move,), 0))
+
+    np.testing.assert_array_equal(run_native(pixels, (move,)), expected)
+    assert has_access(move, Access.TABLE).all()
+    assert not has_access(move, Access.STATISTIC).any()
+
+
+def test_its_own_mean_given_changes_nothing(pixels):
+    mean = np.asarray(PIL.Image.fromarray(pixels).convert("L")).mean()
+    own = same_effect(Effect.CONTRAST, SIZES, factor=0.6)
+    given = same_effect(Effect.CONTRAST, SIZES, factor=0.6, has_mean=True, mean=mean)
+
+    np.testing.assert_array_equal(run_native(pixels, (own,)), run_native(pixels, (given,)))
 
 
 @pytest.mark.parametrize("effect", KINDS, ids=lambda effect: effect.name)

@@ -10,6 +10,7 @@ import numpy.typing as npt
 from penstock._core import Effect
 from penstock.geometry import Bools, Ints
 from penstock.transforms.effects import EffectMove
+from penstock.transforms.moves import Move, ResizeMove
 
 
 class Access(Enum):
@@ -21,6 +22,8 @@ class Access(Enum):
     NEIGHBOURHOOD = "neighbourhood"  # the pixels around it, within a reach
     GATHER = "gather"  # pixels at another place, which a matrix gives
     PLACE = "place"  # depends on where in the image the pixel is
+    MOVED = "moved"  # one pixel at another place, unchanged
+    RESAMPLED = "resampled"  # a weighted mean of pixels, by a filter that sizes give
 
 
 ACCESS = {
@@ -47,21 +50,40 @@ ACCESS = {
     Effect.MIX_BEGIN: Access.PLACE,
     Effect.MIX_ADD: Access.PLACE,
     Effect.MIX_END: Access.PLACE,
+    Effect.APPLY: Access.PLACE,  # what waits must not be carried on beyond it
 }
 
 
+def accesses(move: Move) -> frozenset[Access]:
+    """The kinds of a move's samples; of those in which something happens, if there are any."""
+    match move:
+        case EffectMove():
+            kinds = {ACCESS[Effect(number)] for number in np.unique(move.effect) if number}
+            return frozenset(kinds or {Access.TABLE})
+        case ResizeMove():
+            return frozenset({Access.RESAMPLED})
+        case _:
+            return frozenset({Access.MOVED})
+
+
 def has_access(move: EffectMove, *kinds: Access) -> Bools:
-    """Which samples have an effect of one of these kinds."""
-    return _table_of(kinds)[move.effect]
+    """Which samples have an effect of one of these kinds.
+
+    Contrast around a given mean is a table; otherwise it needs the mean of the image.
+    """
+    found = _table_of(kinds)[move.effect]
+    has_mean = move.effect == Effect.CONTRAST
+    has_mean &= move.values(Effect.CONTRAST, "has_mean") != 0
+    return np.where(has_mean, Access.TABLE in kinds, found) if has_mean.any() else found
 
 
 def reach(move: EffectMove) -> tuple[Ints, Ints]:
     """How many pixels to each side an effect looks, across and down; 0 for those that do not."""
     blurs = move.effect == Effect.GAUSSIAN_BLUR
     sharpens = (move.effect == Effect.SHARPNESS).astype(np.int64)
-    width = move.values(Effect.GAUSSIAN_BLUR, "kernel_width").astype(np.int64)
-    height = move.values(Effect.GAUSSIAN_BLUR, "kernel_height").astype(np.int64)
-    return sharpens + blurs * (width // 2), sharpens + blurs * (height // 2)
+    width = np.where(blurs, move.values(Effect.GAUSSIAN_BLUR, "kernel_width"), 0).astype(np.int64)
+    height = np.where(blurs, move.values(Effect.GAUSSIAN_BLUR, "kernel_height"), 0).astype(np.int64)
+    return sharpens + width // 2, sharpens + height // 2
 
 
 def _table_of(kinds: tuple[Access, ...]) -> npt.NDArray[np.bool_]:

@@ -33,7 +33,7 @@ def apply_effect(
     image: Image.Image, effect: Effect, parameters: Parameters, size: Size
 ) -> Image.Image:
     """One effect on one image, which has `size` afterwards; the mixing ones are in `Mix`."""
-    if effect == Effect.NONE:
+    if effect in (Effect.NONE, Effect.APPLY):  # here no effect waits to be applied
         return image
     if effect in _TRANSFORMS:
         return _warp(image, _TRANSFORMS[effect], size, **parameters)
@@ -101,6 +101,14 @@ def _warp(
         fillcolor=unpack_colour(fill),
     )
     return warped.crop((out_left, out_top, out_left + size.width, out_top + size.height))
+
+
+def _contrast(image: Image.Image, factor: float, has_mean: float, mean: float) -> Image.Image:
+    """As ImageEnhance.Contrast; a mean that is given takes the place of the image's own."""
+    if not has_mean:
+        return ImageEnhance.Contrast(image).enhance(factor)
+    level = int(mean + 0.5)
+    return Image.blend(Image.new("RGB", image.size, (level, level, level)), image, factor)
 
 
 def _turn_hue(image: Image.Image, factor: float) -> Image.Image:
@@ -179,7 +187,7 @@ def elastic_field(
 
 _ON_IMAGES: dict[Effect, Callable[..., Image.Image]] = {
     Effect.BRIGHTNESS: lambda image, factor: ImageEnhance.Brightness(image).enhance(factor),
-    Effect.CONTRAST: lambda image, factor: ImageEnhance.Contrast(image).enhance(factor),
+    Effect.CONTRAST: _contrast,
     Effect.SATURATION: lambda image, factor: ImageEnhance.Color(image).enhance(factor),
     Effect.HUE: _turn_hue,
     Effect.SHARPNESS: lambda image, factor: ImageEnhance.Sharpness(image).enhance(factor),
