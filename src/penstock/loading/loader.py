@@ -33,8 +33,8 @@ from penstock.loading.runner import PartRunner, RunSetup
 from penstock.loading.sampler import Shard
 from penstock.loading.selection import EpochOrder, Selection, select
 from penstock.loading.to_torch import require_torch, torch_is_installed
-from penstock.planner.pillow_order import check_installed_pillow
 from penstock.planner.explain import Explanation
+from penstock.planner.pillow_order import check_installed_pillow
 from penstock.planner.plan import Plan, as_written
 from penstock.planner.rules.rule import Rule
 from penstock.reference.libraries import open_library
@@ -486,9 +486,7 @@ class Loader:
             self._source, self._plan, self._running, self._batching.seed, self._output.layout
         )
 
-    def _begin_anew(
-        self, plan: Plan, options: RunOptions, rules: tuple[Rule, ...] | None
-    ) -> None:
+    def _begin_anew(self, plan: Plan, options: RunOptions, rules: tuple[Rule, ...] | None) -> None:
         self._plan = plan
         self._running = options
         self._rules = rules

@@ -96,7 +96,7 @@ def explain(task: PlanTask) -> Explanation:
     planned_us = probe.cost(rules)
     used = [rule_line(rule, probe.cost(_without(rules, rule)) - planned_us) for rule in rules]
     offers = [
-        rule_line(rule, planned_us - probe.cost(_with(rules, rule)), offered=True)
+        rule_line(rule, planned_us - probe.cost(_with(task.permitted, rule)), offered=True)
         for rule in RULES
         if task.options.plan and rule.asks and rule not in task.permitted
     ]
@@ -108,6 +108,7 @@ def explain(task: PlanTask) -> Explanation:
         planned_stages=probe.stages(rules),
         written=probe.lines(()),
         planned=probe.lines(rules),
+        permitted=tuple(rule.name for rule in task.permitted),
         rules=tuple(used),
         offers=worth_offering(offers, planned_us),
         notes=probe.notes(),
@@ -138,8 +139,11 @@ class _Probe:
         for number, segment in enumerate(self._task.plan.segments):
             planned = rewrite(self._drafts[number], rules)[0]
             *measured, (main, _) = self._work(number, planned)
-            for work, _ in measured:
-                found += lines_of(work, self.prices, len(self.sizes), "for its mean: ")
+            for work, rows in measured:
+                share = len(rows) / len(self.sizes)
+                cost_us = float(self.prices.microseconds(work).sum()) / len(self.sizes)
+                size = size_text(planned.sizes.at(rows))
+                found.append(Line("small version for contrast's mean", size, share, cost_us))
             found += lines_of(main, self.prices, len(self.sizes))
             if segment.python is not None:
                 sizes = planned.sizes_along()[-1]
@@ -168,12 +172,13 @@ class _Probe:
         functions = [s.python.op.name for s in self._task.plan.segments if s.python is not None]
         if not functions:
             return ()
-        return (
+        note = (
             f"{', '.join(functions)}: the planner does not look into a function and moves nothing "
             "past it. It runs in Python, on one image at a time; its cost above is that of a call "
             "on noise. A function that looks at single pixels only can be declared with "
-            "@penstock.per_pixel.",
+            "@penstock.per_pixel."
         )
+        return (note,)
 
     def _price(self, segment: int, planned: Draft) -> Floats:
         total: Floats = np.zeros(len(planned.sizes))

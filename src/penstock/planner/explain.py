@@ -21,6 +21,8 @@ from penstock.transforms.moves import CropMove, FlipMove, Move, PadMove, ResizeM
 # An offer that saves less is not worth a line: it would be within the error of the prices.
 _LEAST_OFFER = 0.02
 
+_SMALL = 0.01  # share of the whole below which pieces of work are put together
+
 _FEW = 3  # kinds of effects that are named; more are counted
 
 
@@ -59,11 +61,13 @@ class Explanation:
     planned_stages: tuple[tuple[str, str, str], ...]
     written: tuple[Line, ...]
     planned: tuple[Line, ...]
-    rules: tuple[RuleLine, ...]
-    offers: tuple[RuleLine, ...]
+    permitted: tuple[str, ...]  # rules that the plan may use
+    rules: tuple[RuleLine, ...]  # rules that it uses
+    offers: tuple[RuleLine, ...]  # rules that would save more, with those permitted
     notes: tuple[str, ...] = ()
     measured_written_us: float | None = None
     measured_planned_us: float | None = None
+    noise_us: float = 0.0  # how far rounds of the same measurement lie apart
 
     @property
     def written_us(self) -> float:
@@ -98,18 +102,15 @@ class Explanation:
         return "\n".join(self.lines())
 
     def _head(self) -> list[str]:
-        head = [
-            f"{self.data}",
-            f"{_us(self.written_us)} per image as written, {_us(self.planned_us)} as planned"
-            f" ({_ratio(self.written_us, self.planned_us)}): predicted for one core, from "
-            f"{self.samples} sample{'' if self.samples == 1 else 's'}; {self.prices}",
-        ]
+        looked_at = f"{self.samples} sample{'' if self.samples == 1 else 's'}"
+        costs = f"{_us(self.written_us)} per image as written, {_us(self.planned_us)} as planned"
+        ratio = _ratio(self.written_us, self.planned_us)
+        origin = f"predicted for one core, from {looked_at}; {self.prices}"
+        head = [self.data, f"{costs} ({ratio}): {origin}"]
         if self.measured_written_us is not None and self.measured_planned_us is not None:
-            head.append(
-                f"{_us(self.measured_written_us)} per image as written, "
-                f"{_us(self.measured_planned_us)} as planned "
-                f"({_ratio(self.measured_written_us, self.measured_planned_us)}): measured"
-            )
+            before, after = self.measured_written_us, self.measured_planned_us
+            costs = f"{_us(before)} per image as written, {_us(after)} as planned"
+            head.append(f"{costs} ({_ratio(before, after)}): measured, +-{_us(self.noise_us)}")
         return head
 
     def _planned(self) -> list[str]:
@@ -130,7 +131,7 @@ class Explanation:
                 rule.name,
                 rule.fidelity,
                 _saving(rule.saves_us),
-                *((_saving(rule.measured_us),) if self._is_measured else ()),
+                *((self._measured(rule),) if self._is_measured else ()),
                 rule.summary + (f" ({rule.bound})" if rule.bound else ""),
             )
             for rule in self.rules
@@ -142,26 +143,30 @@ class Explanation:
             return []
         lines = ["", "not taken, since results would change:"]
         for offer in self.offers:
-            measured = (
-                "" if offer.measured_us is None else f", measured {_saving(offer.measured_us)}"
-            )
-            lines += [
-                f"  {offer.name} ({offer.fidelity}) would save {_saving(offer.saves_us)}{measured}"
-                f" per image: {offer.argument}",
-                f"    {offer.summary}" + (f" Bound: {offer.bound}." if offer.bound else ""),
-            ]
+            saves = f"would save {_saving(offer.saves_us)} per image"
+            if offer.measured_us is not None:
+                saves += f", measured {self._measured(offer)}"
+            bound = f" Bound: {offer.bound}." if offer.bound else ""
+            lines.append(f"  {offer.name} ({offer.fidelity}) {saves}: {offer.argument}")
+            lines.append(f"    {offer.summary}{bound}")
         return lines
+
+    def _measured(self, line: RuleLine) -> str:
+        saved = line.measured_us
+        if saved is None or abs(saved) > self.noise_us:
+            return _saving(saved)
+        return "none seen"
 
     @property
     def _is_measured(self) -> bool:
         return any(rule.measured_us is not None for rule in self.rules)
 
 
-def lines_of(work: Work, prices: Prices, samples: int, prefix: str = "") -> tuple[Line, ...]:
+def lines_of(work: Work, prices: Prices, samples: int) -> tuple[Line, ...]:
     """The pieces of work, each with what it costs on average over `samples`."""
     return tuple(
         Line(
-            prefix + part.name,
+            part.name,
             size_text(part.sizes),
             len(part.rows) / samples,
             float(prices.of_part(part).sum()) / samples,
@@ -262,6 +267,8 @@ def aligned(
 
 
 def _table_of_lines(title: str, lines: Sequence[Line], total_us: float) -> list[str]:
+    """Lines that cost something; the others together."""
+    dear = [line for line in lines if _is_dear(line, total_us)]
     rows = [
         (
             line.what if line.kind == "native" else f"{line.what} (Python)",
@@ -269,11 +276,18 @@ def _table_of_lines(title: str, lines: Sequence[Line], total_us: float) -> list[
             _share(line.share),
             f"{line.microseconds:,.1f}",
         )
-        for line in lines
-        if line.microseconds >= 0.05 or line.kind != "native"
+        for line in dear
     ]
-    total = ("together", "", "", f"{total_us:,.1f}")
-    return aligned((title, "of size", "samples", "us"), [*rows, total], right=(2, 3))
+    rest = total_us - sum(line.microseconds for line in dear)
+    others = len(lines) - len(dear)
+    if others:
+        rows.append((f"{others} small pieces of work", "", "", f"{rest:,.1f}"))
+    rows.append(("together", "", "", f"{total_us:,.1f}"))
+    return aligned((title, "of size", "samples", "us"), rows, right=(2, 3))
+
+
+def _is_dear(line: Line, total_us: float) -> bool:
+    return line.kind != "native" or line.microseconds >= _SMALL * total_us
 
 
 def _share(share: float) -> str:

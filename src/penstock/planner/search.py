@@ -64,7 +64,7 @@ def choose(drafts: Sequence[Draft], rules: Sequence[Rule], price: Price) -> Chos
 def mean_cost(drafts: Sequence[Draft], rules: Sequence[Rule], price: Price) -> float:
     """Microseconds of one core for a sample, over all segments."""
     return sum(
-        float(price(rewrite(draft, rules)[0]).mean()) for draft in drafts if len(draft.sizes)
+        float(price(number, rewrite(draft, rules)[0]).mean()) for number, draft in enumerate(drafts)
     )
 
 
