@@ -104,6 +104,11 @@ class EffectCheck {
   void operator()(const Parameters<kKind>&) const {
     require_numbers();
   }
+  void operator()(const Parameters<EffectKind::contrast>& p) const {
+    require_numbers();
+    require(p.mean[0] >= 0 && p.mean[0] <= 255,
+            "a mean of " + std::to_string(p.mean[0]) + " is not a level");
+  }
   void operator()(const Parameters<EffectKind::affine>& p) const { require_warp(p); }
   void operator()(const Parameters<EffectKind::perspective>& p) const { require_warp(p); }
   void operator()(const Parameters<EffectKind::elastic>& p) const {

@@ -196,6 +196,9 @@ TEST(effects_that_do_not_fit_are_refused) {
   CHECK(one(static_cast<EffectKind>(0), {}));
   CHECK(one(static_cast<EffectKind>(-1), {}));
   CHECK(one(static_cast<EffectKind>(9999), {}));
+  CHECK(!one(EffectKind::contrast, {1.5, 1, 255}));
+  CHECK(one(EffectKind::contrast, {1.5, 1, 255.5}));
+  CHECK(one(EffectKind::contrast, {1.5, 1, -1}));
   CHECK(one(EffectKind::affine, {1, 0, 0, 0, 1, 0, 1, 0}));  // no such filter for warps
   CHECK(!one(EffectKind::affine, {kNaN, 0, 1e300, 0, 1, 0, 2, 0}));
   CHECK(one(EffectKind::gaussian_blur, {2, 3, 1, 1}));

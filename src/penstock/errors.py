@@ -47,6 +47,10 @@ class LoaderError(PenstockError, RuntimeError):
     """The loader was set up or used in a way that cannot work."""
 
 
+class PlanError(PenstockError, RuntimeError):
+    """A plan that the planner made does not hold: a fault of penstock, not of the user."""
+
+
 class ResourceError(PenstockError, OSError):
     """The machine lacks or refuses something: threads, open files, memory, a disk that answers.
 

@@ -5,7 +5,8 @@ import pytest
 
 from penstock._core import PadMode, StepColumn
 from penstock.geometry import Sizes
-from penstock.planner.lower import choose_dct_scale, lower
+from penstock.planner.lower import lower
+from penstock.planner.rules.smaller_first import reduce_in_decoder
 from penstock.transforms.moves import CropMove, FlipMove, PadMove, ResizeMove
 
 BILINEAR, BICUBIC, LANCZOS, HAMMING, NEAREST, BOX = 2, 3, 1, 5, 0, 4
@@ -18,7 +19,8 @@ def column(*values):
 def scales_of(*moves, size=(1000, 2000)):
     """The scale of every step of one image."""
     height, width = size
-    steps = choose_dct_scale(lower(moves, Sizes(column(height), column(width))))
+    sizes = Sizes(column(height), column(width))
+    steps = lower(reduce_in_decoder(moves, sizes) or moves, sizes)
     return steps.table[0, :, StepColumn.DCT_SCALE].tolist()
 
 
@@ -63,12 +65,7 @@ def test_no_resize_no_padding_no_later_step():
     assert scales_of(flip, resize(100, 100)) == [1, 1]
 
 
-def test_the_given_steps_stay_as_they_are():
-    steps = lower([resize(100, 100)], Sizes(column(1000), column(1000)))
-    choose_dct_scale(steps)
-    assert steps.table[0, 0, StepColumn.DCT_SCALE] == 1
-
-
 def test_an_empty_batch_is_no_trouble():
     nothing = Sizes(np.empty(0, np.int64), np.empty(0, np.int64))
-    assert choose_dct_scale(lower([], nothing)).table.shape == (0, 1, len(StepColumn))
+    resize = ResizeMove(nothing.height, nothing.width, BILINEAR)
+    assert reduce_in_decoder((resize,), nothing) is None

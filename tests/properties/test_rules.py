@@ -1,17 +1,21 @@
 """Rules of the planner: an exact one changes no byte of any image."""
 
+import copy
+from dataclasses import asdict
+
 import numpy as np
+import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from penstock import transforms as T
 from penstock.errors import TransformError
 from penstock.geometry import Sizes
+from penstock.planner.draft import Draft, Stage, verify
 from penstock.planner.plan import as_written
-from penstock.planner.rules import EXACT
-from penstock.planner.rules.rule import rewrite_moves
+from penstock.planner.rules import RULES
+from penstock.planner.rules.rule import Fidelity, rewrite_moves
 from penstock.reference.pipeline import run_moves
-from penstock.transforms.moves import out_sizes
 from strategies import geometric_ops, image_sizes, make_image, seeds
 
 effects = st.sampled_from([
@@ -47,16 +51,39 @@ def draw(pipeline, batch, seed):
     return sizes, moves
 
 
-@settings(max_examples=300, deadline=None)
-@given(pipeline=pipelines, batch=batches, seed=seeds)
-def test_exact_rules_change_no_byte(pipeline, batch, seed):
-    sizes, moves = draw(pipeline, batch, seed)
-    planned, _ = rewrite_moves(moves, sizes, EXACT)
+EXACT = [rule for rule in RULES if rule.fidelity == Fidelity.EXACT]
 
+
+def check_bytes(pipeline, batch, seed, rules):
+    sizes, moves = draw(pipeline, batch, seed)
+    drawn = copy.deepcopy(moves)
+    planned = rewrite_moves(moves, sizes, rules)
+
+    for before, after in zip(drawn, moves, strict=True):  # rules are pure: what is drawn stays
+        np.testing.assert_equal(asdict(before), asdict(after))
     for row, size in enumerate(batch):
         image = make_image(size, row)
         expected = np.asarray(run_moves(image, moves, row))
         np.testing.assert_array_equal(np.asarray(run_moves(image, planned, row)), expected)
-    after, expected_sizes = out_sizes(planned, sizes), out_sizes(moves, sizes)
-    np.testing.assert_array_equal(after.height, expected_sizes.height)
-    np.testing.assert_array_equal(after.width, expected_sizes.width)
+    nowhere = frozenset()
+    written = Draft(tuple(Stage(move, nowhere) for move in moves), sizes)
+    verify(Draft(tuple(Stage(move, nowhere) for move in planned), sizes), written)
+
+
+@settings(max_examples=300, deadline=None)
+@given(pipeline=pipelines, batch=batches, seed=seeds)
+def test_exact_rules_together_change_no_byte(pipeline, batch, seed):
+    check_bytes(pipeline, batch, seed, EXACT)
+
+
+@pytest.mark.parametrize("rule", EXACT, ids=lambda rule: rule.name)
+@settings(max_examples=60, deadline=None)
+@given(pipeline=pipelines, batch=batches, seed=seeds)
+def test_an_exact_rule_alone_changes_no_byte(rule, pipeline, batch, seed):
+    check_bytes(pipeline, batch, seed, [rule])
+
+
+@pytest.mark.parametrize("rule", RULES, ids=lambda rule: rule.name)
+def test_a_rule_says_what_it_keeps(rule):
+    assert len(rule.rewrite.__doc__.strip().splitlines()) > 2, "a summary and a proof"
+    assert (rule.bound is None) == (rule.fidelity == Fidelity.EXACT)

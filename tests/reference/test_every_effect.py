@@ -11,6 +11,7 @@ from effect_examples import EXAMPLES
 from penstock._core import Effect, Engine
 from penstock.errors import CoreError, TransformError
 from penstock.geometry import Sizes
+from penstock.planner.access import Access, has_access
 from penstock.planner.lower import lower
 from penstock.reference.pipeline import run_moves
 from penstock.transforms.effects import EffectMove, parameter_names, same_effect
@@ -52,6 +53,24 @@ def test_the_core_does_what_the_reference_does(effect, pixels):
 
     assert apart.max() <= LEVELS_APART.get(effect, 0)
     assert (expected != pixels).any() or effect in {Effect.GAUSSIAN_BLUR, Effect.AUTOCONTRAST}
+
+
+@pytest.mark.parametrize("mean", [0, 99.5, 127.49, 255])
+def test_contrast_around_a_given_mean(mean, pixels):
+    move = same_effect(Effect.CONTRAST, SIZES, factor=0.6, has_mean=True, mean=mean)
+    expected = np.asarray(run_moves(PIL.Image.fromarray(pixels), (move,), 0))
+
+    np.testing.assert_array_equal(run_native(pixels, (move,)), expected)
+    assert has_access(move, Access.TABLE).all()
+    assert not has_access(move, Access.STATISTIC).any()
+
+
+def test_its_own_mean_given_changes_nothing(pixels):
+    mean = np.asarray(PIL.Image.fromarray(pixels).convert("L")).mean()
+    own = same_effect(Effect.CONTRAST, SIZES, factor=0.6)
+    given = same_effect(Effect.CONTRAST, SIZES, factor=0.6, has_mean=True, mean=mean)
+
+    np.testing.assert_array_equal(run_native(pixels, (own,)), run_native(pixels, (given,)))
 
 
 @pytest.mark.parametrize("effect", KINDS, ids=lambda effect: effect.name)

@@ -91,7 +91,9 @@ class PendingTables::Add {
 
   void operator()(const Parameters<EffectKind::brightness>& p) { blend(0, p.factor); }
   void operator()(const Parameters<EffectKind::contrast>& p) {
-    blend(mean_luma(image_.view(), tables_.waiting()), p.factor);
+    const int mean = p.has_mean[0] != 0 ? whole(p.mean[0] + 0.5)
+                                        : mean_luma(image_.view(), tables_.waiting());
+    blend(mean, p.factor);
   }
   void operator()(const Parameters<EffectKind::posterize>& p) {
     const int kept = 0xff00 >> std::clamp(whole(p.bits), 0, 8);

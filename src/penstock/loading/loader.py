@@ -25,7 +25,9 @@ from penstock.loading.options import (
     OutputOptions,
     RunOptions,
     element_of_batches,
+    read_allow,
 )
+from penstock.loading.planning import choose_rules
 from penstock.loading.ranks import find_ranks, find_threads
 from penstock.loading.runner import PartRunner, RunSetup
 from penstock.loading.sampler import Shard
@@ -98,7 +100,11 @@ class Loader:
     - `drop_last`: leave out a last batch that is shorter than `batch_size`.
     - `prefetch`: how many batches are prepared beyond the one that is asked for.
     - `output`: "torch" or "numpy"; None takes torch if it is installed.
-    - `fidelity`: "exact", or "fast" to let large photos be decoded at reduced size.
+    - `plan`: order and fuse the work as its costs suggest (see `explain` and docs/planner.md);
+      False does what was written, in that order. Draws, boxes and masks are the same either way.
+    - `fidelity`: "exact" plans change no byte; "fast" ones may change pixels within stated bounds,
+      as by decoding large photos at reduced size.
+    - `allow`: names of further rules that a plan may use, which `explain` offers with their saving.
     - `on_error`: "raise"; "skip" leaves a bad file out of its batch, which is then shorter;
       "substitute" takes the next sample that can be read, with its label. See `ledger`.
     - `rank`, `world_size`: this process's share of every epoch, as torch's DistributedSampler.
@@ -133,7 +139,9 @@ class Loader:
         dtype: Any = None,
         layout: Layout = "chw",
         output: str | None = None,
+        plan: bool = True,
         fidelity: str = "exact",
+        allow: Iterable[str] = (),
         on_error: str = "raise",
         rank: int | None = None,
         world_size: int | None = None,
@@ -159,6 +167,8 @@ class Loader:
             fidelity,
             on_error,
             allowed.pixels if pixel_limit is None else pixel_limit,
+            plan,
+            read_allow(allow),
         )
         translated = translate(transform)
         self._translation = translated.translation
@@ -469,6 +479,8 @@ class Loader:
         setup = RunSetup(self._beside, self._plan, options, self._batching.seed, failures)
         if self._library is not None:
             return LibraryRunner(setup, self._library, self._output.layout)
+        rules = choose_rules(self._source, self._plan, options, self._batching.seed)
+        setup = replace(setup, rules=rules)
         check_installed_pillow()
         image_format = Format(
             final.element,

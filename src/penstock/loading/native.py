@@ -15,8 +15,9 @@ from penstock.loading.batch import Part
 from penstock.loading.fetch import Positions, fetch_for
 from penstock.loading.part_targets import MovingMasks, PartTargets, start_moving
 from penstock.loading.runner import PartRunner, RunSetup
-from penstock.planner.lower import Steps, choose_dct_scale, lower
+from penstock.planner.lower import Steps, lower
 from penstock.planner.plan import Segment
+from penstock.planner.rules.rule import rewrite_moves
 from penstock.reference.libraries.pillow import check_pixels, decode_rgb, open_listening
 from penstock.resources import MORE_THREADS, refused
 from penstock.transforms.moves import Move, out_sizes
@@ -34,7 +35,7 @@ class NativeRunner(PartRunner):
     def __init__(self, setup: RunSetup, image_format: Format) -> None:
         super().__init__(setup, "penstock-side")
         self._format = image_format
-        self._reduce_photos = setup.options.fidelity == "fast"
+        self._rules = setup.rules
         self._engine = _start_engine(setup.options.threads)
         self._fetch = fetch_for(self._engine, self._source)
 
@@ -154,9 +155,7 @@ class NativeRunner(PartRunner):
         finishing = segment.sample_finishing(*key, out_sizes(moves, sizes))
         run.beside.keep(positions, targets)
         moving = self._start_masks(run, positions, moves, sizes)
-        steps = lower(moves, sizes, finishing)
-        if self._reduce_photos:
-            steps = choose_dct_scale(steps)
+        steps = lower(rewrite_moves(moves, sizes, self._rules), sizes, finishing)
         self._run_pixels(run, positions, sizes, steps, start)
         if moving is not None:
             self._finish_masks(run, positions, moving)

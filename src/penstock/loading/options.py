@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
 from penstock._core import Element
 from penstock.errors import LoaderError
+from penstock.planner.rules import RULES
 from penstock.reference.libraries import LIBRARIES
 from penstock.transforms.values import FinalSpec, Layout, read_element
 
@@ -53,6 +55,8 @@ class RunOptions:
     fidelity: str
     on_error: str
     pixel_limit: int
+    plan: bool = True
+    allow: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         _at_least("threads", self.threads, 1)
@@ -61,6 +65,24 @@ class RunOptions:
         _one_of("backend", self.backend, ("native", *LIBRARIES))
         _one_of("on_error", self.on_error, ("raise", "skip", "substitute"))
         _one_of("fidelity", self.fidelity, ("exact", "fast"))
+        if not isinstance(self.plan, bool):
+            raise LoaderError(f"Loader: plan must be True or False, got {self.plan!r}.")
+        for name in self.allow:
+            _one_of("each of allow", name, tuple(rule.name for rule in RULES if rule.asks))
+        if self.allow and not self.plan:
+            raise LoaderError(
+                f"Loader: plan=False applies no rules, but allow names {', '.join(self.allow)}. "
+                "Leave out one of the two."
+            )
+
+
+def read_allow(allow: object) -> tuple[str, ...]:
+    """Return the names of rules that the user allows."""
+    if isinstance(allow, str):
+        raise LoaderError(f"Loader: allow takes names in a tuple: allow=({allow!r},).")
+    if not isinstance(allow, Iterable):
+        raise LoaderError(f"Loader: allow takes the names of rules, got {allow!r}.")
+    return tuple(dict.fromkeys(allow))
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,18 +12,23 @@ from penstock.loading.failures import Failures
 from penstock.loading.options import RunOptions
 from penstock.loading.python_calls import PythonCalls
 from penstock.planner.plan import Plan
+from penstock.planner.rules.rule import Rule
 from penstock.resources import Pool
 
 
 @dataclass(frozen=True, slots=True)
 class RunSetup:
-    """What a runner needs: the source, what is delivered beside its images, and the plan."""
+    """What a runner needs: the source, what is delivered beside its images, and the plan.
+
+    `rules` rewrite what the plan draws; only the native runner takes any.
+    """
 
     beside: Beside
     plan: Plan
     options: RunOptions
     seed: int
     failures: Failures
+    rules: tuple[Rule, ...] = ()
 
 
 class PartRunner(ABC):

@@ -10,6 +10,7 @@ import numpy.typing as npt
 from penstock._core import Effect
 from penstock.geometry import Bools, Ints
 from penstock.transforms.effects import EffectMove
+from penstock.transforms.moves import Move, ResizeMove
 
 
 class Access(Enum):
@@ -21,6 +22,8 @@ class Access(Enum):
     NEIGHBOURHOOD = "neighbourhood"  # the pixels around it, within a reach
     GATHER = "gather"  # pixels at another place, which a matrix gives
     PLACE = "place"  # depends on where in the image the pixel is
+    MOVED = "moved"  # one pixel at another place, unchanged
+    RESAMPLED = "resampled"  # a weighted mean of pixels, by a filter that sizes give
 
 
 ACCESS = {
@@ -50,9 +53,27 @@ ACCESS = {
 }
 
 
+def accesses(move: Move) -> frozenset[Access]:
+    """The kinds of a move's samples; of those in which something happens, if there are any."""
+    match move:
+        case EffectMove():
+            kinds = {ACCESS[Effect(number)] for number in np.unique(move.effect) if number}
+            return frozenset(kinds or {Access.TABLE})
+        case ResizeMove():
+            return frozenset({Access.RESAMPLED})
+        case _:
+            return frozenset({Access.MOVED})
+
+
 def has_access(move: EffectMove, *kinds: Access) -> Bools:
-    """Which samples have an effect of one of these kinds."""
-    return _table_of(kinds)[move.effect]
+    """Which samples have an effect of one of these kinds.
+
+    Contrast around a given mean is a table; otherwise it needs the mean of the image.
+    """
+    found = _table_of(kinds)[move.effect]
+    has_mean = move.effect == Effect.CONTRAST
+    has_mean &= move.values(Effect.CONTRAST, "has_mean") != 0
+    return np.where(has_mean, Access.TABLE in kinds, found) if has_mean.any() else found
 
 
 def reach(move: EffectMove) -> tuple[Ints, Ints]:

@@ -8,47 +8,26 @@ steps as give the same bytes, for each sample on its own:
   rounding is not mirror-symmetric), starts a new step;
 - mirrors cancel out;
 - a border starts a new step unless nothing has happened in the present one;
-- an effect on pixels follows a step, which it ends.
-
-`choose_dct_scale` then decides which photos may be decoded at a reduced size.
+- an effect on pixels follows a step, which it ends;
+- a resize whose rest the decoder has done must be in the first step.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
 
 from penstock._core import FINISHED, Effect, Programs, StepColumn
+from penstock.errors import PlanError
 from penstock.geometry import Bools, Ints, Sizes
 from penstock.planner.pillow_order import vertical_first
-from penstock.transforms.arguments import InterpolationMode
 from penstock.transforms.effects import EffectMove, no_numbers
 from penstock.transforms.moves import CropMove, FlipMove, Move, PadMove, ResizeMove
 
 NO_RESIZE = -1
-
-# The scales at which a JPEG may be decoded, beside 1.
-_SCALES = (2, 4, 8)
-
-# How far the resize must still reduce the reduced photo: its filter then spans enough pixels to
-# have nearly the same shape. At 1 errors are three times as large, at 3 a quarter of the gain is
-# lost.
-_SPARE = 2
-
-# Box takes each pixel as a whole or not at all, and nearest takes single pixels, so both would
-# show what a reduced photo lacks.
-_SMOOTH = [
-    mode.pillow_filter
-    for mode in (
-        InterpolationMode.BILINEAR,
-        InterpolationMode.HAMMING,
-        InterpolationMode.BICUBIC,
-        InterpolationMode.LANCZOS,
-    )
-]
 
 
 @dataclass(frozen=True, slots=True)
@@ -158,6 +137,8 @@ class _Builder:
         )
         step[StepColumn.FILTER, resized] = move.filter
         np.copyto(step[StepColumn.VERTICAL_FIRST], order, where=resized)
+        if move.scales is not None:
+            self._reduce(move.scales, resized)
         for column, side in (
             (StepColumn.RESIZE_HEIGHT, move.height),
             (StepColumn.RESIZE_WIDTH, move.width),
@@ -165,6 +146,14 @@ class _Builder:
             (StepColumn.WINDOW_WIDTH, move.width),
         ):
             np.copyto(step[column], side, where=resized)
+
+    def _reduce(self, scales: Ints, resized: Bools) -> None:
+        reduced = resized & (scales > 1)
+        step = self._step
+        padded = step[: StepColumn.PAD_MODE].any(axis=0)
+        if (reduced & (padded | (self._counts > 0))).any():
+            raise PlanError("lower: only a first resize without a border can be reduced.")
+        np.copyto(step[StepColumn.DCT_SCALE], scales, where=reduced)
 
     def flip(self, move: FlipMove) -> None:
         self._step[StepColumn.FLIP_HORIZONTAL] ^= move.horizontal
@@ -292,26 +281,3 @@ class _EffectList:
             np.concatenate(self._numbers)[order],
             np.bincount(rows, minlength=self._samples).astype(np.int32),
         )
-
-
-def choose_dct_scale(steps: Steps) -> Steps:
-    """The same steps, with the largest scale that each sample's first resize leaves room for.
-
-    This is fidelity="fast". A JPEG holds 8x8 blocks of frequencies. Leaving out the upper ones
-    gives the image at 1/2, 1/4 or 1/8 of its size for less work, and the resize that follows has
-    fewer pixels to go through. If that resize still reduces far enough, it would have smoothed
-    away nearly everything that is missing.
-    """
-    table = steps.table.copy()
-    first = table[:, 0]
-    padding = first[
-        :, [StepColumn.PAD_LEFT, StepColumn.PAD_TOP, StepColumn.PAD_RIGHT, StepColumn.PAD_BOTTOM]
-    ]
-    usable = np.isin(first[:, StepColumn.FILTER], _SMOOTH) & ~padding.any(axis=1)
-    reduction = np.minimum(
-        first[:, StepColumn.CROP_HEIGHT] / first[:, StepColumn.RESIZE_HEIGHT],
-        first[:, StepColumn.CROP_WIDTH] / first[:, StepColumn.RESIZE_WIDTH],
-    )
-    for scale in _SCALES:
-        first[usable & (reduction >= scale * _SPARE), StepColumn.DCT_SCALE] = scale
-    return replace(steps, table=table)

@@ -11,6 +11,7 @@ from PIL.Image import Image
 from penstock._core import Element
 from penstock.errors import TransformError
 from penstock.geometry import Ints, Sizes
+from penstock.planner.draft import Draft, Stage
 from penstock.rng import MAX_STREAMS, Draws
 from penstock.transforms.containers import Op, flatten
 from penstock.transforms.conversions import Conversion, Form
@@ -58,6 +59,15 @@ class Segment:
             sizes = out_sizes(drawn, sizes)
             moves += drawn
         return moves, targets
+
+    def draft(self, seed: int, epoch: int, samples: Ints, sizes: Sizes) -> Draft:
+        """Draw the moves with where they come from: what the planner looks at."""
+        start, stages = sizes, list[Stage]()
+        for node in self.ops:
+            drawn = node.op.sample(Draws(seed, epoch, samples, node.stream), sizes)
+            stages += [Stage(move, frozenset({node.stream})) for move in drawn]
+            sizes = out_sizes(drawn, sizes)
+        return Draft(tuple(stages), start)
 
     def sample_finishing(
         self, seed: int, epoch: int | Ints, samples: Ints, sizes: Sizes

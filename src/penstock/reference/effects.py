@@ -103,6 +103,14 @@ def _warp(
     return warped.crop((out_left, out_top, out_left + size.width, out_top + size.height))
 
 
+def _contrast(image: Image.Image, factor: float, has_mean: float, mean: float) -> Image.Image:
+    """As ImageEnhance.Contrast; a mean that is given takes the place of the image's own."""
+    if not has_mean:
+        return ImageEnhance.Contrast(image).enhance(factor)
+    level = int(mean + 0.5)
+    return Image.blend(Image.new("RGB", image.size, (level, level, level)), image, factor)
+
+
 def _turn_hue(image: Image.Image, factor: float) -> Image.Image:
     hue, saturation, value = image.convert("HSV").split()
     turned = np.asarray(hue) + np.int32(factor * 255).astype(np.uint8)
@@ -179,7 +187,7 @@ def elastic_field(
 
 _ON_IMAGES: dict[Effect, Callable[..., Image.Image]] = {
     Effect.BRIGHTNESS: lambda image, factor: ImageEnhance.Brightness(image).enhance(factor),
-    Effect.CONTRAST: lambda image, factor: ImageEnhance.Contrast(image).enhance(factor),
+    Effect.CONTRAST: _contrast,
     Effect.SATURATION: lambda image, factor: ImageEnhance.Color(image).enhance(factor),
     Effect.HUE: _turn_hue,
     Effect.SHARPNESS: lambda image, factor: ImageEnhance.Sharpness(image).enhance(factor),

@@ -62,11 +62,16 @@ class CropMove(_ToSize):
 
 @dataclass(frozen=True, slots=True)
 class ResizeMove(_ToSize):
-    """Resize with one of Pillow's filters, given by Pillow's number; same size means a copy."""
+    """Resize with one of Pillow's filters, given by Pillow's number; same size means a copy.
+
+    With `scales`, a plan lets the decoder do a part of it: it decodes at 1/2, 1/4 or 1/8 of the
+    size (1: whole), and the resize starts from there.
+    """
 
     height: Ints
     width: Ints
     filter: int
+    scales: Ints | None = None
 
 
 @dataclass(frozen=True, slots=True)

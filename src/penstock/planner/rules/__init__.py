@@ -1,5 +1,12 @@
 """The rules of the planner. Each says in its docstring what it saves and why it may be applied."""
 
-from penstock.planner.rules import crop_first
+from penstock.planner.rules import crop_first, smaller_first
+from penstock.planner.rules.rule import Fidelity, Rule
 
-EXACT = crop_first.RULES
+RULES: tuple[Rule, ...] = (*crop_first.RULES, *smaller_first.RULES)
+BY_NAME = {rule.name: rule for rule in RULES}
+
+
+def of_fidelity(fidelity: Fidelity) -> tuple[Rule, ...]:
+    """The rules of one fidelity."""
+    return tuple(rule for rule in RULES if rule.fidelity == fidelity)

@@ -13,7 +13,8 @@ import numpy as np
 from penstock._core import PadMode
 from penstock.geometry import Bools, Ints, Sizes
 from penstock.planner.access import Access, has_access, reach
-from penstock.planner.rules.rule import Fidelity, Moves, Rule
+from penstock.planner.draft import Moves
+from penstock.planner.rules.rule import Fidelity, Rule
 from penstock.transforms.effects import EffectMove
 from penstock.transforms.moves import CropMove, FlipMove, PadMove
 
@@ -157,7 +158,7 @@ def _unless_whole(crop: CropMove, sizes: Sizes) -> tuple[CropMove, ...]:
 
 
 RULES = tuple(
-    Rule(rewrite.__name__, Fidelity.EXACT, rewrite)
+    Rule(rewrite.__name__, Fidelity.EXACT, rewrite, free=True)
     for rewrite in (
         join_crops,
         crop_before_flip,

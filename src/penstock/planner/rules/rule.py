@@ -13,11 +13,10 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from enum import Enum
 
-from penstock.errors import TransformError
+from penstock.errors import PlanError
 from penstock.geometry import Sizes
+from penstock.planner.draft import Draft, Moves, Stage, replace_stages
 from penstock.transforms.moves import Move
-
-Moves = tuple[Move, ...]
 
 
 class Fidelity(Enum):
@@ -39,7 +38,7 @@ class Bound:
 
 @dataclass(frozen=True, slots=True)
 class Rule:
-    """A rewriting of `span` moves that follow each other.
+    """A rewriting of `span` moves that follow each other; without a span, of all moves.
 
     `rewrite` gets these moves and the sizes of the images before them. It returns what replaces
     them, or None where there is nothing to gain. Rules are applied until none changes anything, so
@@ -49,8 +48,14 @@ class Rule:
     name: str
     fidelity: Fidelity
     rewrite: Callable[[Moves, Sizes], Moves | None]
-    span: int = 2
+    span: int | None = 2
     bound: Bound | None = None
+    free: bool = False  # it can only save work, so that the planner need not compare costs
+
+    @property
+    def asks(self) -> bool:
+        """Whether it changes results, so that the user must have asked for it."""
+        return self.fidelity != Fidelity.EXACT
 
     @property
     def summary(self) -> str:
@@ -62,36 +67,58 @@ class Rule:
 _MOST_REWRITINGS = 10_000
 
 
-def rewrite_moves(
-    moves: Sequence[Move], sizes: Sizes, rules: Iterable[Rule]
-) -> tuple[Moves, frozenset[str]]:
-    """Apply `rules` until nothing changes; return the moves, and the names of rules that fired."""
+def rewrite_moves(moves: Sequence[Move], sizes: Sizes, rules: Iterable[Rule]) -> Moves:
+    """Apply `rules` to bare moves, until nothing changes."""
+    nowhere: frozenset[int] = frozenset()
+    draft = Draft(tuple(Stage(move, nowhere) for move in moves), sizes)
+    return rewrite(draft, rules)[0].moves
+
+
+def rewrite(draft: Draft, rules: Iterable[Rule]) -> tuple[Draft, frozenset[str]]:
+    """Apply `rules` until nothing changes; return the draft, and the names of rules that fired."""
     rules = tuple(rules)
-    now = list(moves)
-    before = [sizes]  # before[i]: the sizes before move i
+    local = [rule for rule in rules if rule.span is not None]
     fired: set[str] = set()
-    position = count = 0
-    while position < len(now):
+    before = [draft.sizes]  # before[i]: the sizes before stage i
+    position = 0
+    for _ in range(_MOST_REWRITINGS):
         while len(before) <= position:
-            before.append(now[len(before) - 1].out_sizes(before[-1]))
-        for rule in rules:
-            window = tuple(now[position : position + rule.span])
-            replacement = (
-                rule.rewrite(window, before[position]) if len(window) == rule.span else None
-            )
-            if replacement is not None:
-                break
+            before.append(draft.stages[len(before) - 1].move.out_sizes(before[-1]))
+        if position < len(draft.stages):
+            found = _try_at(draft, position, before[position], local)
         else:
+            found = _try_whole(draft, rules)
+            position = 0
+            if found is None:
+                return draft, frozenset(fired)
+        if found is None:
             position += 1
             continue
+        rule, draft = found
         fired.add(rule.name)
-        now[position : position + rule.span] = replacement
         position = max(position - 1, 0)
         del before[position + 1 :]
-        count += 1
-        if count > _MOST_REWRITINGS:
-            raise TransformError(
-                f"The plan does not come to an end: {', '.join(sorted(fired))} undo each other. "
-                "Please report this pipeline; Loader(plan=False) does without the planner."
-            )
-    return tuple(now), frozenset(fired)
+    raise PlanError(
+        f"The plan does not come to an end: {', '.join(sorted(fired))} undo each other. "
+        "Please report this pipeline; Loader(plan=False) does without the planner."
+    )
+
+
+def _try_at(
+    draft: Draft, position: int, sizes: Sizes, rules: Sequence[Rule]
+) -> tuple[Rule, Draft] | None:
+    for rule in rules:
+        window = draft.stages[position : position + (rule.span or 0)]
+        if len(window) == rule.span:
+            moves = rule.rewrite(tuple(stage.move for stage in window), sizes)
+            if moves is not None:
+                return rule, replace_stages(draft, position, len(window), moves)
+    return None
+
+
+def _try_whole(draft: Draft, rules: Sequence[Rule]) -> tuple[Rule, Draft] | None:
+    for rule in rules:
+        moves = rule.rewrite(draft.moves, draft.sizes) if rule.span is None else None
+        if moves is not None:
+            return rule, replace_stages(draft, 0, len(draft.stages), moves)
+    return None

@@ -243,9 +243,10 @@ def _look_up(pixels: Pixels, tables: list[Pixels]) -> Pixels:
     return np.stack([table[pixels[:, :, c]] for c, table in enumerate(tables)], axis=2)
 
 
-def _contrast(pixels: Pixels, factor: float) -> Pixels:
-    mean = int(_to_gray(pixels).mean() + 0.5)
-    return blend_table(mean, factor)[pixels]
+def _contrast(pixels: Pixels, factor: float, has_mean: float, mean: float) -> Pixels:
+    if not has_mean:
+        mean = _to_gray(pixels).mean()
+    return blend_table(int(mean + 0.5), factor)[pixels]
 
 
 def _sharpness(pixels: Pixels, factor: float) -> Pixels:

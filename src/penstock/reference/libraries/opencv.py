@@ -162,9 +162,10 @@ def _blend(start: Pixels, end: Pixels, factor: float) -> Pixels:
     return cv2.addWeighted(end, factor, start, 1 - factor, 0)
 
 
-def _contrast(image: Pixels, factor: float) -> Pixels:
-    mean = round(cv2.mean(cv2.cvtColor(image, cv2.COLOR_RGB2GRAY))[0])
-    return cv2.LUT(image, blend_table(mean, factor))
+def _contrast(image: Pixels, factor: float, has_mean: float, mean: float) -> Pixels:
+    if not has_mean:
+        mean = cv2.mean(cv2.cvtColor(image, cv2.COLOR_RGB2GRAY))[0]
+    return cv2.LUT(image, blend_table(round(mean), factor))
 
 
 def _hue(image: Pixels, factor: float) -> Pixels:
