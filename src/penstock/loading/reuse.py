@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -11,11 +12,12 @@ import numpy.typing as npt
 
 from penstock.errors import LoaderError
 from penstock.geometry import Ints, Size
+from penstock.loading.batch import Part
 from penstock.loading.options import BatchOptions
 from penstock.loading.sampler import Order
 from penstock.loading.selection import Chosen, EpochOrder, Picked, Selection
-from penstock.planner.cut import Cut
-from penstock.planner.plan import Segment
+from penstock.planner.cut import Cut, cut_plan
+from penstock.planner.plan import Plan, Segment
 from penstock.planner.reuse import Echo, FirstPartUse, Uses
 from penstock.rng import REPEAT_SHIFT
 
@@ -157,9 +159,72 @@ class Reusing:
         self.store = Store(asked.memory_bytes)
         self._seed = seed
 
+    def anew(self) -> Reusing:
+        """The same with nothing kept, for another loader."""
+        return Reusing(self.asked, self.cut, self._seed)
+
+    def length(self, samples: int) -> int:
+        """How many images an epoch over so many samples has."""
+        return samples * self.asked.times if isinstance(self.asked, Echo) else samples
+
+    def order(
+        self, selection: Selection, plain: EpochOrder, epoch: int, batching: BatchOptions
+    ) -> EpochOrder:
+        """The order of an epoch in which each sample comes back to the rank that keeps it.
+
+        `plain` is the order of the epoch without reuse.
+        """
+        lanes = _Lanes(self._seed, epoch, batching.world_size)
+        if isinstance(self.asked, Echo):
+            return _EchoedOrder(self.asked, plain, lanes, batching.shuffle)
+        if lanes.count > 1 and isinstance(selection, Chosen) and selection.shuffle:
+            return _StayingOrder(selection, lanes, epoch)
+        return plain
+
     def uses(self, epoch: int, keys: Ints) -> Uses:
         """How the first parts of these samples are drawn in `epoch`."""
         return self.asked.uses(self._seed, epoch, keys, fixed=self.cut.fixed)
+
+    @contextmanager
+    def taken(self, part: Part) -> Iterator[tuple[dict[int, Kept], list[int]]]:
+        """Use the samples of a part once: by position, what was kept; and those not kept."""
+        uses = self.uses(part.epoch, part.keys)
+        found = self.store.take(part.epoch, uses)
+        try:
+            yield (
+                {position: kept for position, kept in enumerate(found) if kept is not None},
+                [position for position, kept in enumerate(found) if kept is None],
+            )
+        finally:
+            self.store.settle(uses.keys.tolist())
+
+    def keep(
+        self,
+        part: Part,
+        pixels: dict[int, npt.NDArray[np.uint8]],
+        sizes: Sequence[dict[int, Size]],
+    ) -> None:
+        """Keep images after the first part; `sizes` are those before each of its segments."""
+        if part.attempt:
+            return  # one that replaces a bad sample, whose key it has
+        keys = self.uses(part.epoch, part.keys).keys.tolist()
+        for position, image in pixels.items():
+            along = tuple(before[position] for before in sizes)
+            self.store.put(keys[position], Kept(image, along))
+
+
+def open_reuse(
+    asked: object, plan: Plan, selection: Selection, seed: int, *, mixes: bool
+) -> Reusing | None:
+    """Read a loader's `reuse`; raises where it does not fit the transforms or the samples."""
+    if asked is None:
+        return None
+    if not isinstance(asked, FirstPartUse):
+        raise LoaderError(
+            f"Loader: reuse must be penstock.Reuse(...) or penstock.Echo(...), got {asked!r}."
+        )
+    _check_selection(asked, selection)
+    return Reusing(asked, cut_plan(plan, asked, mixes=mixes), seed)
 
 
 def draw_keys(
@@ -172,10 +237,20 @@ def draw_keys(
     return uses.epochs, uses.keys
 
 
-def check_selection(asked: FirstPartUse, selection: Selection, length: int) -> None:
+def check_ranks(before: int | None, now: int) -> None:
+    """Raise if a state of so many ranks cannot go on with others within an epoch."""
+    if before != now:
+        raise LoaderError(
+            f"Loader: the state was saved in the middle of an epoch with world_size={before}, and "
+            f"there are {now} now. With reuse=, each rank has samples of its own, so another "
+            "number of ranks can only go on from the start of an epoch: call set_epoch."
+        )
+
+
+def _check_selection(asked: FirstPartUse, selection: Selection) -> None:
     """Raise if samples would not come back in a way that reuse can count on."""
     most = 1 << (REPEAT_SHIFT - 1)  # of a sample's number, and of the count of its repeats
-    if max(length, (len(selection) + 1) * asked.times) >= most:
+    if (len(selection) + 1) * asked.times >= most:
         raise LoaderError(f"Loader: reuse= is for up to {most // asked.times - 2:,} samples.")
     if isinstance(asked, Echo):
         return
@@ -187,30 +262,9 @@ def check_selection(asked: FirstPartUse, selection: Selection, length: int) -> N
     if selection.count != selection.listed:
         raise LoaderError(
             f"Loader: reuse=Reuse(...) does not go with samples_per_epoch={selection.count:,}, "
-            f"since not all of {selection.listed:,} samples come in every epoch once. "
+            f"since the {selection.listed:,} samples do not all come once in every epoch. "
             "Use Echo(...), or leave one of the two out."
         )
-
-
-def reused_length(asked: FirstPartUse | None, samples: int) -> int:
-    """How many images an epoch over so many samples has."""
-    return samples * asked.times if isinstance(asked, Echo) else samples
-
-
-def reused_order(
-    asked: FirstPartUse, selection: Selection, plain: EpochOrder, epoch: int, batching: BatchOptions
-) -> EpochOrder:
-    """The order of an epoch in which each sample comes back to the rank that keeps it.
-
-    `plain` is the order of an epoch without reuse.
-    """
-    lanes = _Lanes(batching.seed, epoch, batching.world_size)
-    if isinstance(asked, Echo):
-        shuffle = selection.shuffle if isinstance(selection, Chosen) else True
-        return _EchoedOrder(asked, plain, lanes, shuffle)
-    if lanes.count > 1 and isinstance(selection, Chosen) and selection.shuffle:
-        return _StayingOrder(selection, lanes, epoch)
-    return plain
 
 
 class _Lanes:
