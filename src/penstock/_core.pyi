@@ -59,6 +59,8 @@ class Effect(enum.IntEnum):
 
     MIX_END = 22
 
+    APPLY = 23
+
 class EffectFamily(enum.IntEnum):
     """What kind of thing an effect does."""
 
@@ -116,6 +118,8 @@ class StepColumn(enum.IntEnum):
     FLIP_VERTICAL = 19
 
     DCT_SCALE = 20
+
+    GRAY = 21
 
 class PadMode(enum.IntEnum):
     """How a border is filled."""
@@ -217,6 +221,11 @@ def mix_batch(batch: Annotated[NDArray, dict(shape=(None, None, None, None), ord
 def elastic_field(height: int, width: int, alpha: Sequence[float], sigma: Sequence[float], key: Sequence[int]) -> Annotated[NDArray[numpy.float32], dict(shape=(None, None, None))]:
     """
     The displacement (dx, dy) in pixels of an elastic transform; alpha and sigma are (across, down).
+    """
+
+def warp_sources(matrices: Annotated[NDArray[numpy.float64], dict(shape=(None, 8), order='C', writable=False)], windows: Annotated[NDArray[numpy.int64], dict(shape=(None, 4), order='C', writable=False)], sizes: Annotated[NDArray[numpy.int64], dict(shape=(None, 2), order='C', writable=False)]) -> Annotated[NDArray[numpy.int64], dict(shape=(None, None))]:
+    """
+    Which part of an image of `sizes` (height, width) a warp needs for a window of its result. Windows and parts are (top, left, height, width); an affine matrix ends in two zeros.
     """
 
 class BatchBuffer:
