@@ -87,10 +87,11 @@ class NativeRunner(PartRunner):
         for number, segment in enumerate(self._plan.segments[:-1]):
             if not segment.kept:
                 self._run_to_pixels(run, segment)
-            elif not run.beside.is_empty:
-                positions = run.alive()
+            elif not run.beside.is_empty and len(positions := run.alive()):
                 sizes = Sizes.of(found[position].sizes[number] for position in positions.tolist())
-                self._move_beside(run, positions, segment, sizes)
+                _, moving = self._draw(run, positions, segment, sizes)
+                if moving is not None:
+                    self._finish_masks(run, positions, moving)
         return self._finish(run)
 
     def _begin(self, part: Part, engine_part: EnginePart) -> _PartRun:
@@ -205,11 +206,9 @@ class NativeRunner(PartRunner):
         sizes = run.sizes(positions)
         if segment.kept:
             run.first_sizes.append({int(at): sizes[row] for row, at in enumerate(positions)})
-        key = self._draw_keys(segment, run.part, positions)
-        moves, targets = segment.sample_targets(*key, sizes, run.beside.at(positions))
+        moves, moving = self._draw(run, positions, segment, sizes)
+        key = (self._seed, run.part.epoch, run.part.keys[positions])
         finishing = segment.sample_finishing(*key, out_sizes(moves, sizes))
-        run.beside.keep(positions, targets)
-        moving = self._start_masks(run, positions, moves, sizes)
         planned = rewrite_moves(moves, sizes, self._rules)
         planned = self._measure(run, positions, sizes, planned)
         steps = lower(planned, sizes, finishing)
@@ -217,18 +216,14 @@ class NativeRunner(PartRunner):
         if moving is not None:
             self._finish_masks(run, positions, moving)
 
-    def _move_beside(
+    def _draw(
         self, run: _PartRun, positions: Positions, segment: Segment, sizes: Sizes
-    ) -> None:
-        """Move only what is beside the images, whose own pixels were moved before."""
-        if not len(positions):
-            return
+    ) -> tuple[tuple[Move, ...], MovingMasks | None]:
+        """Draw the moves of images of these sizes; targets follow at once, masks begin to."""
         key = self._draw_keys(segment, run.part, positions)
         moves, targets = segment.sample_targets(*key, sizes, run.beside.at(positions))
         run.beside.keep(positions, targets)
-        moving = self._start_masks(run, positions, moves, sizes)
-        if moving is not None:
-            self._finish_masks(run, positions, moving)
+        return moves, self._start_masks(run, positions, moves, sizes)
 
     def _measure(
         self, run: _PartRun, positions: Positions, sizes: Sizes, moves: tuple[Move, ...]
