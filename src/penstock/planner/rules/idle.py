@@ -14,7 +14,7 @@ from penstock._core import Effect
 from penstock.geometry import Bools, Sizes
 from penstock.planner.draft import Moves
 from penstock.planner.rules.rule import Fidelity, Rule
-from penstock.transforms.effects import EffectMove, only_where
+from penstock.transforms.effects import EffectMove
 from penstock.transforms.moves import CropMove, FlipMove, Move, PadMove, ResizeMove
 
 # Blends with some other version of the image; a factor of 1 leaves the image alone.
@@ -42,7 +42,7 @@ def drop_idle(moves: Moves, sizes: Sizes) -> Moves | None:
     if not (move.effect != Effect.NONE).any():
         return ()
     idle = is_idle(move, sizes) & (move.effect != Effect.NONE)
-    return (_without(move, idle),) if idle.any() else None
+    return (without(move, idle),) if idle.any() else None
 
 
 def join_flips(moves: Moves, sizes: Sizes) -> Moves | None:
@@ -79,7 +79,7 @@ def drop_repeated(moves: Moves, sizes: Sizes) -> Moves | None:
     again |= _both(Effect.POSTERIZE, first, second) & (bits[0] <= bits[1])
     if not (inverts | again).any():
         return None
-    return _without(first, inverts), _without(second, inverts | again)
+    return without(first, inverts), without(second, inverts | again)
 
 
 def is_idle(move: Move, sizes: Sizes) -> Bools:
@@ -93,6 +93,13 @@ def is_idle(move: Move, sizes: Sizes) -> Bools:
             return np.asarray((move.height == sizes.height) & (move.width == sizes.width))
         case EffectMove():
             return _is_idle_effect(move, sizes)
+
+
+def without(move: EffectMove, rows: Bools) -> EffectMove:
+    """The effects of the samples that are not in `rows`. Requires that sizes stay."""
+    effect = np.where(rows, Effect.NONE, move.effect)
+    numbers = np.where(rows[:, None], 0.0, move.numbers)
+    return replace(move, effect=effect, numbers=numbers, waits=move.waits & ~rows)
 
 
 def _is_idle_effect(move: EffectMove, sizes: Sizes) -> Bools:
@@ -141,10 +148,6 @@ def _is_identity(kind: Effect, move: EffectMove, sizes: Sizes) -> Bools:
 
 def _both(effect: Effect, first: EffectMove, second: EffectMove) -> Bools:
     return np.asarray((first.effect == effect) & (second.effect == effect))
-
-
-def _without(move: EffectMove, rows: Bools) -> EffectMove:
-    return replace(only_where(~rows, move), waits=move.waits & ~rows)
 
 
 RULES = (
