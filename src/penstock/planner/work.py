@@ -64,6 +64,17 @@ class Sources:
     values_per_pixel: Floats  # in a JPEG: 3, or 1.5 if its colours have a quarter of the pixels
     are_files: bool  # each a file of its own
 
+    def at(self, rows: Ints) -> Sources:
+        """What is known of some of them."""
+        return Sources(
+            self.sizes.at(rows),
+            self.storages[rows],
+            self.routes[rows],
+            self.encoded_bytes[rows],
+            self.values_per_pixel[rows],
+            self.are_files,
+        )
+
     @classmethod
     def typical(
         cls, sizes: Sizes, storage: Storage = Storage.JPEG, *, are_files: bool = False
