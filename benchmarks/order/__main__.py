@@ -9,8 +9,6 @@ results/order.json, and writes results/order.md from it.
 from __future__ import annotations
 
 import argparse
-import json
-import platform
 import sys
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
@@ -25,7 +23,6 @@ import PIL
 
 import penstock
 from benchmarks.dataset import CHECKOUT
-from benchmarks.environment import cpu_name, system_name
 from benchmarks.order.chains import (
     ORDERS,
     FileToArray,
@@ -37,7 +34,14 @@ from benchmarks.order.chains import (
 )
 from benchmarks.order.photos import FOLDER, photos_of
 from benchmarks.order.table import report
-from benchmarks.turns import Pass, stay_on_one_core, take_turns
+from benchmarks.turns import (
+    Figures,
+    Pass,
+    environment_of,
+    pass_of_loader,
+    stay_on_one_core,
+    take_turns,
+)
 from penstock.geometry import Size
 from penstock.planner.rules import of_fidelity
 from penstock.planner.rules.rule import Fidelity
@@ -77,11 +81,6 @@ def pass_of_library(prepare: FileToArray, paths: Sequence[str]) -> int:
     for path in paths:
         prepare(path)
     return len(paths)
-
-
-def pass_of_loader(loader: penstock.Loader) -> int:
-    """Run one epoch."""
-    return sum(len(images) for images in loader)
 
 
 @cache
@@ -126,43 +125,7 @@ def measure(task: Task, rounds: int, least_s: float) -> dict[str, Any]:
     """Return the figures of one task, as they are kept."""
     with contestants_for(task) as contestants:
         took = take_turns(contestants, rounds, least_s)
-    return {
-        "task": task.name,
-        "order": task.order,
-        "rounds": rounds,
-        "photos": SIZES[task.photo].count,
-        "ms": took,
-    }
-
-
-def environment() -> dict[str, str]:
-    """Return the machine and the versions, by name."""
-    import torchvision
-
-    return {
-        "cpu": cpu_name(),
-        "system": system_name(),
-        "Python": platform.python_version(),
-        "OpenCV": cv2.__version__,
-        "Pillow": PIL.__version__,
-        "torchvision": torchvision.__version__,
-        "penstock": penstock.__version__,
-    }
-
-
-def merged(kept: dict[str, Any] | None, now: dict[str, Any]) -> dict[str, Any]:
-    """Put new figures in the place of older ones of the same tasks.
-
-    What was measured with another machine or other versions is not kept beside them.
-    """
-    if kept is None or kept["environment"] != now["environment"]:
-        return now
-    tasks = {(one["task"], one["order"]): one for one in (*kept["tasks"], *now["tasks"])}
-    return {**now, "tasks": [tasks[key] for key in _all_keys() if key in tasks]}
-
-
-def _all_keys() -> Iterator[tuple[str, str]]:
-    return ((task.name, task.order) for task in _tasks(SIZES, SIDES_PX, ORDERS))
+    return {"name": task.name, "order": task.order, "what": task.what, "rounds": rounds, "ms": took}
 
 
 def _tasks(sizes: Iterable[Size], sides_px: Iterable[int], orders: Iterable[str]) -> list[Task]:
@@ -184,21 +147,22 @@ def main(arguments: Sequence[str] | None = None) -> int:
     args = parser.parse_args(arguments)
     if args.rounds < 1:
         parser.error(f"--rounds must be at least 1, got {args.rounds}.")
+    import torchvision
+
     stay_on_one_core()
     tasks = _tasks(
         [names[args.size]] if args.size else list(SIZES),
         [args.side] if args.side else SIDES_PX,
         [args.order] if args.order else ORDERS,
     )
-    figures: dict[str, Any] = {"environment": environment(), "tasks": []}
+    entries = []
     for task in tasks:
-        print(f"{task.name}, {task.order}", file=sys.stderr, flush=True)
-        figures["tasks"].append(measure(task, args.rounds, args.seconds))
+        print(task.name, file=sys.stderr, flush=True)
+        entries.append(measure(task, args.rounds, args.seconds))
+    figures = Figures(environment_of(cv2, PIL, torchvision, penstock), entries)
     if args.write:
-        target = RESULTS / "order.json"
-        kept = json.loads(target.read_text("utf-8")) if target.exists() else None
-        figures = merged(kept, figures)
-        target.write_text(json.dumps(figures, indent=1) + "\n", encoding="utf-8")
+        known = [task.name for task in _tasks(SIZES, SIDES_PX, ORDERS)]
+        figures = figures.written_to(RESULTS / "order.json", known)
         (RESULTS / "order.md").write_text(report(figures), encoding="utf-8")
     print(report(figures))
     return 0

@@ -39,9 +39,14 @@ class Task:
     order: str
 
     @property
-    def name(self) -> str:
+    def what(self) -> str:
         """Width and height of the photos, and the side of the result."""
         return f"{self.photo.width}x{self.photo.height} to {self.side_px}"
+
+    @property
+    def name(self) -> str:
+        """What there is to do, and in which order."""
+        return f"{self.what}, {self.order}"
 
     @property
     def middle(self) -> Size:

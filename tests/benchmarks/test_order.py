@@ -9,6 +9,7 @@ pytest.importorskip("cv2")
 import benchmarks.order.__main__ as order
 from benchmarks.order import chains, photos
 from benchmarks.order.table import ratios, report, slower
+from benchmarks.turns import Figures
 from penstock import Loader
 from penstock.geometry import Size
 
@@ -83,43 +84,36 @@ def test_every_contestant_takes_part(torchvision, made, monkeypatch, capsys):
     assert written.count("| penstock relaxed, .pen ") == 2
     assert (made / "order.md").read_text("utf-8") == written.removesuffix("\n")
     kept = json.loads((made / "order.json").read_text("utf-8"))
-    assert [task["order"] for task in kept["tasks"]] == list(chains.ORDERS)
-    assert all(len(task["ms"]) == 11 for task in kept["tasks"])
+    assert [entry["order"] for entry in kept["entries"]] == list(chains.ORDERS)
+    assert all(len(entry["ms"]) == 11 for entry in kept["entries"])
     order.data_for.cache_clear()
 
 
-def figures_of(planned_ms):
+def entry_of(planned_ms, order="flip first"):
     kinds = ("file", ".pen")
     took = {"Pillow": [80.0, 90.0]}
     took |= {f"penstock as written, {kind}": [8.0, 8.0] for kind in kinds}
     for name in ("exact", "fast", "relaxed"):
         took |= {f"penstock {name}, {kind}": [planned_ms] * 2 for kind in kinds}
-    return {"task": "640x427 to 300", "order": "flip first", "rounds": 2, "ms": took}
+    what = "640x427 to 300"
+    return {"name": f"{what}, {order}", "order": order, "what": what, "rounds": 2, "ms": took}
 
 
 def test_ratios_stand_beside_what_is_wanted():
-    first, *_, last = ratios([figures_of(2.0)])[2:]
+    first, *_, last = ratios([entry_of(2.0)])[2:]
 
     assert "|     40 | 42.5 (40.0-45.0) |" in first
     assert "|      2 |    4.0 (4.0-4.0) |" in last
 
 
 def test_plans_that_are_slower_are_named():
-    assert slower([figures_of(8.1)]) == "No plan is slower than what was written."
-    named = slower([figures_of(10.0)])
+    assert slower([entry_of(8.1)]) == "No plan is slower than what was written."
+    named = slower([entry_of(10.0)])
     assert named.count(";") == 5
     assert "640x427 to 300, flip first, fast, .pen: 0.80 (0.80-0.80)" in named
 
 
-def test_new_figures_replace_older_ones_of_the_same_machine():
-    old, new = figures_of(4.0), figures_of(2.0)
-    other = old | {"order": "crop first"}
-    here = {"cpu": "one", "system": "a", "Python": "3"}
+def test_the_report_has_a_table_for_each_order():
+    figures = Figures({"machine": "one"}, [entry_of(2.0), entry_of(2.0, "crop first")])
 
-    kept = order.merged(
-        {"environment": here, "tasks": [other, old]}, {"environment": here, "tasks": [new]}
-    )
-    assert kept["tasks"] == [new, other]
-    moved = {"environment": here | {"cpu": "two"}, "tasks": [new]}
-    assert order.merged(kept, moved) == moved
-    assert report(kept).count("| penstock exact, file ") == 2
+    assert report(figures).count("| penstock exact, file ") == 2
