@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     from penstock.packing.pack import pack
     from penstock.packing.unpack import unpack
     from penstock.packing.verify import verify
+    from penstock.reordering.explain import explain
     from penstock.sources import Source, open_file_list, open_image_folder, open_labels_file
     from penstock.transforms.targets import read_targets
     from penstock.translation.accelerate import accelerate, explain_translation
@@ -63,6 +64,7 @@ __all__ = [
     "__version__",
     "accelerate",
     "analyze",
+    "explain",
     "explain_translation",
     "inspect",
     "make_sample_set",
@@ -88,6 +90,7 @@ _HOME = {
     "PackSource": "penstock.packing.items",
     "Source": "penstock.sources",
     "accelerate": "penstock.translation.accelerate",
+    "explain": "penstock.reordering.explain",
     "explain_translation": "penstock.translation.accelerate",
     "analyze": "penstock.analysis.analyze",
     "inspect": "penstock.packing.inspect",
