@@ -23,6 +23,7 @@ if TYPE_CHECKING:
         OutputError,
         PackError,
         PenstockError,
+        PlanError,
         ResourceError,
         SourceError,
         TransformError,
@@ -35,8 +36,10 @@ if TYPE_CHECKING:
     from penstock.packing.pack import pack
     from penstock.packing.unpack import unpack
     from penstock.packing.verify import verify
+    from penstock.planner.reuse import Echo, Reuse
     from penstock.reordering.explain import explain
     from penstock.sources import Source, open_file_list, open_image_folder, open_labels_file
+    from penstock.transforms.declared import keeps_size, per_pixel
     from penstock.transforms.targets import read_targets
     from penstock.translation.accelerate import accelerate, explain_translation
     from penstock.watching.watch import watch
@@ -47,6 +50,7 @@ __all__ = [
     "Column",
     "CoreError",
     "DecodeError",
+    "Echo",
     "Effort",
     "Limits",
     "Loader",
@@ -56,7 +60,9 @@ __all__ = [
     "PackItem",
     "PackSource",
     "PenstockError",
+    "PlanError",
     "ResourceError",
+    "Reuse",
     "Source",
     "SourceError",
     "TransformError",
@@ -67,12 +73,14 @@ __all__ = [
     "explain",
     "explain_translation",
     "inspect",
+    "keeps_size",
     "make_sample_set",
     "open_data",
     "open_file_list",
     "open_image_folder",
     "open_labels_file",
     "pack",
+    "per_pixel",
     "read_targets",
     "transforms",
     "unpack",
@@ -83,11 +91,13 @@ __all__ = [
 _HOME = {
     "Analysis": "penstock.analysis.result",
     "Column": "penstock.packing.items",
+    "Echo": "penstock.planner.reuse",
     "Effort": "penstock.analysis.measure",
     "Limits": "penstock.limits",
     "Loader": "penstock.loading.loader",
     "PackItem": "penstock.packing.items",
     "PackSource": "penstock.packing.items",
+    "Reuse": "penstock.planner.reuse",
     "Source": "penstock.sources",
     "accelerate": "penstock.translation.accelerate",
     "explain": "penstock.reordering.explain",
@@ -100,6 +110,8 @@ _HOME = {
     "open_labels_file": "penstock.sources",
     "make_sample_set": "penstock.demo.sample_set",
     "pack": "penstock.packing.pack",
+    "keeps_size": "penstock.transforms.declared",
+    "per_pixel": "penstock.transforms.declared",
     "read_targets": "penstock.transforms.targets",
     "unpack": "penstock.packing.unpack",
     "verify": "penstock.packing.verify",

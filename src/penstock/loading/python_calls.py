@@ -14,15 +14,22 @@ import threading
 import warnings
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
+from itertools import count
 
 import numpy as np
 import PIL.Image
 
 from penstock.errors import TransformError
 from penstock.loading.batch import Part
+from penstock.loading.reuse import Reusing, draw_keys
 from penstock.planner.plan import Node, Plan, Segment
 from penstock.sources import Source
+from penstock.transforms.declared import Declared
 from penstock.transforms.python_step import Pixels, PythonStep
+
+# Calls of a function declared per pixel that are checked: the first ones, then some.
+_FIRST_CHECKS = 8
+_CHECKED_OF = 512
 
 _CALLS = 2  # in a row: the training loop may happen to draw during one
 
@@ -30,26 +37,30 @@ _CALLS = 2  # in a row: the training loop may happen to draw during one
 class PythonCalls:
     """Calls the Python steps of a plan with draws that depend on seed, epoch and sample only."""
 
-    def __init__(self, source: Source, plan: Plan, seed: int) -> None:
+    def __init__(
+        self, source: Source, plan: Plan, seed: int, reusing: Reusing | None = None
+    ) -> None:
         self._source = source
         self._seed = seed
+        self._reusing = reusing
         steps = [segment.python for segment in plan.segments if segment.python is not None]
         self._watch = DrawWatch(steps)
+        self._checks = {
+            step.stream: count() for step in steps if step.op.declared == Declared.PER_PIXEL
+        }
 
     def call(
         self, segment: Segment, image: PIL.Image.Image, part: Part, position: int
     ) -> PIL.Image.Image:
         """Return what the segment's function makes of one image of a part."""
-        sample, file = int(part.keys[position]), int(part.samples[position])
-        return self.call_one(segment, image, epoch=part.epoch, sample=sample, file=file)
+        epoch, sample, file = self._key(segment, part, position)
+        return self.call_one(segment, image, epoch=epoch, sample=sample, file=file)
 
     def call_on_array(self, segment: Segment, pixels: Pixels, part: Part, position: int) -> Pixels:
         """The same for an array, which may be changed; returns an array."""
-        sample, file = int(part.keys[position]), int(part.samples[position])
+        epoch, sample, file = self._key(segment, part, position)
         with self._named(segment, file):
-            return segment.call_python_on_array(
-                pixels, seed=self._seed, epoch=part.epoch, sample=sample
-            )
+            return segment.call_python_on_array(pixels, seed=self._seed, epoch=epoch, sample=sample)
 
     def call_one(
         self, segment: Segment, image: PIL.Image.Image, *, epoch: int, sample: int, file: int
@@ -57,6 +68,19 @@ class PythonCalls:
         """The same for any image; `file` is the sample it was read from."""
         with self._named(segment, file):
             return segment.call_python(image, seed=self._seed, epoch=epoch, sample=sample)
+
+    def _key(self, segment: Segment, part: Part, position: int) -> tuple[int, int, int]:
+        """Epoch and sample of the draws for one image of a part, and the sample it comes from."""
+        keys = part.keys[position : position + 1]
+        epoch, keys = draw_keys(self._reusing, segment, part.epoch, keys)
+        one = epoch if isinstance(epoch, int) else int(epoch[0])
+        return one, int(keys[0]), int(part.samples[position])
+
+    def _is_to_be_checked(self, segment: Segment) -> bool:
+        if segment.python is None or segment.python.stream not in self._checks:
+            return False
+        number = next(self._checks[segment.python.stream])
+        return number < _FIRST_CHECKS or number % _CHECKED_OF == 0
 
     @contextmanager
     def _named(self, segment: Segment, file: int) -> Iterator[None]:
@@ -75,6 +99,25 @@ class PythonCalls:
             raise TransformError(
                 f"{where}: failed on {name} with {type(error).__name__}: {error}"
             ) from error
+
+
+def _checked(segment: Segment, pixels: Pixels, **key: int) -> Pixels:
+    """Call a function that is declared per pixel, and compare a part of the result.
+
+    Raises TransformError if the function makes something else of that part of the image alone.
+    """
+    height, width = pixels.shape[:2]
+    part = (slice(height // 3, height - height // 4), slice(width // 4, width - width // 3))
+    of_part = segment.call_python_on_array(np.ascontiguousarray(pixels[part]), **key)
+    result = segment.call_python_on_array(pixels, **key)
+    if segment.python is not None and not np.array_equal(of_part, result[part]):
+        raise TransformError(
+            f"{segment.python.op.name} (step {segment.python.stream + 1}): is declared per_pixel, "
+            "but makes something else of a part of an image than of that part in the whole. It "
+            "looks at other pixels too, or draws numbers for each pixel. Leave out "
+            "@penstock.per_pixel."
+        )
+    return result
 
 
 class DrawWatch:
