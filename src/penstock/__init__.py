@@ -23,6 +23,7 @@ if TYPE_CHECKING:
         OutputError,
         PackError,
         PenstockError,
+        PlanError,
         ResourceError,
         SourceError,
         TransformError,
@@ -37,6 +38,7 @@ if TYPE_CHECKING:
     from penstock.packing.verify import verify
     from penstock.planner.reuse import Echo, Reuse
     from penstock.sources import Source, open_file_list, open_image_folder, open_labels_file
+    from penstock.transforms.declared import keeps_size, per_pixel
     from penstock.transforms.targets import read_targets
     from penstock.translation.accelerate import accelerate, explain_translation
     from penstock.watching.watch import watch
@@ -57,6 +59,7 @@ __all__ = [
     "PackItem",
     "PackSource",
     "PenstockError",
+    "PlanError",
     "ResourceError",
     "Reuse",
     "Source",
@@ -68,12 +71,14 @@ __all__ = [
     "analyze",
     "explain_translation",
     "inspect",
+    "keeps_size",
     "make_sample_set",
     "open_data",
     "open_file_list",
     "open_image_folder",
     "open_labels_file",
     "pack",
+    "per_pixel",
     "read_targets",
     "transforms",
     "unpack",
@@ -102,6 +107,8 @@ _HOME = {
     "open_labels_file": "penstock.sources",
     "make_sample_set": "penstock.demo.sample_set",
     "pack": "penstock.packing.pack",
+    "keeps_size": "penstock.transforms.declared",
+    "per_pixel": "penstock.transforms.declared",
     "read_targets": "penstock.transforms.targets",
     "unpack": "penstock.packing.unpack",
     "verify": "penstock.packing.verify",

@@ -27,7 +27,7 @@ from penstock.loading.options import (
     element_of_batches,
     read_allow,
 )
-from penstock.loading.planning import choose_rules
+from penstock.loading.planning import PlanTask, choose_rules, explain
 from penstock.loading.ranks import find_ranks, find_threads
 from penstock.loading.reuse import ReuseCounts, check_ranks, open_reuse
 from penstock.loading.runner import PartRunner, RunSetup
@@ -35,9 +35,11 @@ from penstock.loading.sampler import Shard
 from penstock.loading.selection import EpochOrder, Selection, select
 from penstock.loading.to_torch import require_torch, torch_is_installed
 from penstock.planner.cut import Cut
+from penstock.planner.explain import Explanation
 from penstock.planner.pillow_order import check_installed_pillow
 from penstock.planner.plan import Plan, as_written
 from penstock.planner.reuse import Echo, Reuse
+from penstock.planner.rules.rule import Rule
 from penstock.reference.libraries import open_library
 from penstock.sources import Source
 from penstock.transforms.targets import Targets
@@ -224,6 +226,7 @@ class Loader:
             samples=len(self._shard),
         )
         self._ledger = Ledger(len(self._source), self._source.name)
+        self._rules: tuple[Rule, ...] | None = None  # chosen when the first batch is asked for
         self._epoch = 0
         self._start = 0
         self._ranks_of_start: int | None = None
@@ -249,6 +252,19 @@ class Loader:
     def plan(self) -> Plan:
         """The steps as they are run."""
         return self._plan
+
+    def explain(self) -> Explanation:
+        """Return what is done to images as written and as planned, with predicted costs.
+
+        Print it, or ask its `rules` and `offers`. `penstock.explain(loader, measure=True)` measures
+        the savings too.
+        """
+        if self._library is not None:
+            raise LoaderError(
+                f"Loader.explain: backend={self._running.backend!r} does what was written; only "
+                "the native backend is planned."
+            )
+        return explain(self._plan_task())
 
     @property
     def translation(self) -> Translation:
@@ -370,10 +386,12 @@ class Loader:
         threads: int | None = None,
         fidelity: str | None = None,
         batch_size: int | None = None,
+        rules: tuple[Rule, ...] | None = None,
     ) -> Loader:
         """Return a loader over the same data from its first epoch on, with threads of its own.
 
         What is given replaces this loader's; another plan must end in the same element type.
+        With `rules` nothing is chosen: the plan is done with these.
         """
         options = replace(
             self._running,
@@ -385,7 +403,7 @@ class Loader:
         other._batching = replace(
             self._batching, batch_size=batch_size or self._batching.batch_size
         )
-        other._begin_anew(plan or self._plan, options)
+        other._begin_anew(plan or self._plan, options, rules)
         return other
 
     def close(self) -> None:
@@ -503,11 +521,17 @@ class Loader:
         self._epoch, self._start = self._epoch + 1, 0
         return epoch
 
-    def _begin_anew(self, plan: Plan, options: RunOptions) -> None:
+    def _plan_task(self) -> PlanTask:
+        return PlanTask(
+            self._source, self._plan, self._running, self._batching.seed, self._output.layout
+        )
+
+    def _begin_anew(self, plan: Plan, options: RunOptions, rules: tuple[Rule, ...] | None) -> None:
         if self._reusing is not None:
             self._reusing = self._reusing.anew()
         self._plan = plan
         self._running = options
+        self._rules = rules
         self._ledger = Ledger(len(self._source), self._source.name)
         self._runtime = None
         self._beginning = threading.RLock()
@@ -522,8 +546,9 @@ class Loader:
         setup = RunSetup(self._beside, self._plan, options, seed, failures, reusing=self._reusing)
         if self._library is not None:
             return LibraryRunner(setup, self._library, self._output.layout)
-        rules = choose_rules(self._source, self._plan, options, seed)
-        setup = replace(setup, rules=rules)
+        if self._rules is None:
+            self._rules = choose_rules(self._plan_task())
+        setup = replace(setup, rules=self._rules)
         check_installed_pillow()
         image_format = Format(
             final.element,
