@@ -34,6 +34,7 @@ from penstock.loading.runner import PartRunner, RunSetup
 from penstock.loading.sampler import Shard
 from penstock.loading.selection import EpochOrder, Selection, select
 from penstock.loading.to_torch import require_torch, torch_is_installed
+from penstock.planner.cut import Cut
 from penstock.planner.explain import Explanation
 from penstock.planner.pillow_order import check_installed_pillow
 from penstock.planner.plan import Plan, as_written
@@ -294,6 +295,11 @@ class Loader:
     def reuse_counts(self) -> ReuseCounts | None:
         """How many first parts were used again, and what they take; None without `reuse`."""
         return None if self._reusing is None else self._reusing.store.counts()
+
+    @property
+    def reuse_cut(self) -> Cut | None:
+        """Where the transforms are cut in two for `reuse`; None without."""
+        return None if self._reusing is None else self._reusing.cut
 
     @property
     def epoch(self) -> int:

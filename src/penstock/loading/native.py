@@ -15,7 +15,7 @@ from penstock.geometry import Ints, Size, Sizes
 from penstock.loading.batch import Part
 from penstock.loading.fetch import Positions, fetch_for
 from penstock.loading.part_targets import MovingMasks, PartTargets, start_moving
-from penstock.loading.reuse import Kept
+from penstock.loading.reuse import Kept, Taken
 from penstock.loading.runner import PartRunner, RunSetup
 from penstock.planner.lower import Steps, lower
 from penstock.planner.plan import Segment
@@ -54,13 +54,23 @@ class NativeRunner(PartRunner):
         if self._reusing is None:
             super().run(part)
             return
-        with self._reusing.taken(part) as (found, others):
-            if found:
-                left = self._run_found(part.pick(np.array(list(found))), list(found.values()))
-                if left is not None:
-                    super().run(left)
-            if others:
-                super().run(part.pick(np.array(others)))
+        store = self._reusing.store
+        taken = self._reusing.take(part)
+        try:
+            self._run_taken(part, taken)
+        finally:
+            store.release(taken)
+        if taken.awaited:
+            self._run_taken(part, store.wait(taken, self._check_open))
+
+    def _run_taken(self, part: Part, taken: Taken) -> None:
+        if taken.found:
+            found = part.pick(np.array(list(taken.found)))
+            left = self._run_found(found, list(taken.found.values()))
+            if left is not None:
+                super().run(left)
+        if taken.computed:
+            super().run(part.pick(np.array(taken.computed)))
 
     def _run_once(self, part: Part) -> Part | None:
         engine_part = self._fetch.begin(part)
