@@ -13,7 +13,8 @@ from penstock.transforms.moves import CropMove
 
 def draft(*ops):
     (segment,) = as_written(T.Compose(list(ops))).segments
-    return segment.draft(0, 0, np.arange(2), Sizes(np.array([300, 200]), np.array([400, 500])))
+    sizes = Sizes(np.array([300, 200]), np.array([400, 500]))
+    return segment.draft(0, 0, np.arange(2), sizes)[0]
 
 
 def test_sizes_streams_and_kinds_are_known_before_running():

@@ -19,7 +19,7 @@ SIZES = Sizes(np.full(8, 400), np.full(8, 600))
 
 def draft(*ops):
     (segment,) = as_written(T.Compose(list(ops))).segments
-    return segment.draft(3, 0, np.arange(8), SIZES)
+    return segment.draft(3, 0, np.arange(8), SIZES)[0]
 
 
 def pixels(number, planned):

@@ -523,7 +523,12 @@ class Loader:
 
     def _plan_task(self) -> PlanTask:
         return PlanTask(
-            self._source, self._plan, self._running, self._batching.seed, self._output.layout
+            self._source,
+            self._beside.targets,
+            self._plan,
+            self._running,
+            self._batching.seed,
+            self._output.layout,
         )
 
     def _begin_anew(self, plan: Plan, options: RunOptions, rules: tuple[Rule, ...] | None) -> None:

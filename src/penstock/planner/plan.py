@@ -60,14 +60,17 @@ class Segment:
             moves += drawn
         return moves, targets
 
-    def draft(self, seed: int, epoch: int, samples: Ints, sizes: Sizes) -> Draft:
+    def draft(
+        self, seed: int, epoch: int, samples: Ints, sizes: Sizes, targets: Targets | None = None
+    ) -> tuple[Draft, Targets | None]:
         """Draw the moves with where they come from: what the planner looks at."""
         start, stages = sizes, list[Stage]()
         for node in self.ops:
-            drawn = node.op.sample(Draws(seed, epoch, samples, node.stream), sizes)
+            draws = Draws(seed, epoch, samples, node.stream)
+            drawn, targets = _sample(node.op, draws, sizes, targets)
             stages += [Stage(move, frozenset({node.stream})) for move in drawn]
             sizes = out_sizes(drawn, sizes)
-        return Draft(tuple(stages), start)
+        return Draft(tuple(stages), start), targets
 
     def sample_finishing(
         self, seed: int, epoch: int | Ints, samples: Ints, sizes: Sizes
