@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from typing import TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -17,7 +18,8 @@ from penstock.loading.part_targets import MovingMasks, PartTargets, start_moving
 from penstock.loading.runner import PartRunner, RunSetup
 from penstock.planner.lower import Steps, lower
 from penstock.planner.plan import Segment
-from penstock.planner.rules.rule import rewrite_moves
+from penstock.planner.rules.rule import Rule, rewrite_moves
+from penstock.planner.views import ViewSteps
 from penstock.reference.libraries.pillow import check_pixels, decode_rgb, open_listening
 from penstock.resources import MORE_THREADS, refused
 from penstock.transforms.moves import Move, out_sizes
@@ -28,13 +30,15 @@ _READERS = 4
 # How often a waiting thread looks whether the loader was closed.
 _WAIT_S = 0.25
 
+StepsT = TypeVar("StepsT", Steps, ViewSteps)
+
 
 class NativeRunner(PartRunner):
     """The fast way from files to slots."""
 
-    def __init__(self, setup: RunSetup, image_format: Format) -> None:
+    def __init__(self, setup: RunSetup, formats: list[Format]) -> None:
         super().__init__(setup, "penstock-side")
-        self._format = image_format
+        self._formats = formats  # of images, or of each view
         self._rules = setup.rules
         self._engine = _start_engine(setup.options.threads)
         self._fetch = fetch_for(self._engine, self._source)
@@ -47,18 +51,18 @@ class NativeRunner(PartRunner):
         engine_part = self._fetch.begin(part)
         self._wait(engine_part, part.samples)
         masks, unread = read_masks(self._masks, part.samples, self._pool)
-        run = _PartRun(part, engine_part, PartTargets(self._targets, part, masks))
+        run = PartRun(part, engine_part, PartTargets(self._targets, part, masks), self._rules)
         run.failed.update(unread)
         if self._fetch.reads_first:
             self._settle_sources(run)
         self._check_sizes(run)
         for segment in self._plan.segments[:-1]:
             self._run_to_python(run, segment)
-        self._run_to_batch(run, self._plan.segments[-1])
+        self._run_last(run)
         run.beside.deliver(part.batch, run.alive())
         return self._failures.handle(part, run.failed)
 
-    def _settle_sources(self, run: _PartRun) -> None:
+    def _settle_sources(self, run: PartRun) -> None:
         """Find out where each sample's pixels come from, and drop those that have none."""
         unreadable, route = run.engine_part.unreadable, run.engine_part.route
         for position in np.flatnonzero(unreadable).tolist():
@@ -69,7 +73,7 @@ class NativeRunner(PartRunner):
         )
         run.settled = True
 
-    def _check_sizes(self, run: _PartRun) -> None:
+    def _check_sizes(self, run: PartRun) -> None:
         """Drop images with too many pixels before memory is allocated for them."""
         height, width = (
             run.engine_part.height.astype(np.int64),
@@ -84,7 +88,7 @@ class NativeRunner(PartRunner):
         for position, reason in misfits(run.beside.masks, run.sizes(every)).items():
             run.failed.setdefault(position, reason)
 
-    def _decode_by_pillow(self, run: _PartRun, reasons: dict[int, str]) -> None:
+    def _decode_by_pillow(self, run: PartRun, reasons: dict[int, str]) -> None:
         """Give these samples Pillow's pixels; `reasons` (position: why) go to the ledger."""
         decodes = {
             position: self._pool.submit(
@@ -109,16 +113,20 @@ class NativeRunner(PartRunner):
             reason = f"{reasons[position]}; {told}" if told else reasons[position]
             self._ledger.note(int(run.part.samples[position]), "pillow", reason)
 
-    def _run_to_batch(self, run: _PartRun, segment: Segment) -> None:
+    def _run_last(self, run: PartRun) -> None:
+        """Fill the batch, after all segments that end in a function of the user's."""
+        self._run_to_batch(run, self._plan.segments[-1])
+
+    def _run_to_batch(self, run: PartRun, segment: Segment, view: int = 0) -> None:
         def start(positions: Positions, steps: Steps) -> None:
-            place = run.part.batch.place(steps.out_sizes, run.part.slots[positions])
+            place = run.part.batch.place(steps.out_sizes, run.part.slots[positions], view)
             run.engine_part.run(
-                positions, steps.programs(), place.buffer, place.offsets, self._format
+                positions, steps.programs(), place.buffer, place.offsets, self._formats[view]
             )
 
         self._run(run, segment, start)
 
-    def _run_to_python(self, run: _PartRun, segment: Segment) -> None:
+    def _run_to_python(self, run: PartRun, segment: Segment) -> None:
         """Run the native steps of a segment into arrays, then the user's callable on each."""
         results: dict[int, npt.NDArray[np.uint8]] = {}
 
@@ -128,48 +136,53 @@ class NativeRunner(PartRunner):
             run.engine_part.run_to_arrays(positions, steps.programs(), arrays)
 
         self._run(run, segment, start)
+        self._call_python(run, segment, results)
+
+    def _call_python(
+        self, run: PartRun, segment: Segment, images: Mapping[int, npt.NDArray[np.uint8]]
+    ) -> None:
+        """Go on with what the user's function makes of the images, by their positions."""
         calls = {
             position: self._pool.submit(
-                self._call_python, segment, results[position], run.part, position
+                self._python.call_on_array, segment, images[position], run.part, position
             )
             for position in run.alive().tolist()
         }
         for position, call in calls.items():
             run.engine_part.set_pixels(position, call.result())
 
-    def _call_python(
-        self, segment: Segment, pixels: npt.NDArray[np.uint8], part: Part, position: int
-    ) -> npt.NDArray[np.uint8]:
-        return self._python.call_on_array(segment, pixels, part, position)
-
     def _run(
-        self, run: _PartRun, segment: Segment, start: Callable[[Positions, Steps], None]
+        self, run: PartRun, segment: Segment, start: Callable[[Positions, Steps], None]
     ) -> None:
         """Draw, lower and run all samples; Pillow decodes those that the core could not."""
         positions = run.alive()
         if not len(positions):
             return
         sizes = run.sizes(positions)
-        key = (self._seed, run.part.epoch, run.part.keys[positions])
+        key = self._key(run, positions)
         moves, targets = segment.sample_targets(*key, sizes, run.beside.at(positions))
         finishing = segment.sample_finishing(*key, out_sizes(moves, sizes))
         run.beside.keep(positions, targets)
         moving = self._start_masks(run, positions, moves, sizes)
-        steps = lower(rewrite_moves(moves, sizes, self._rules), sizes, finishing)
+        steps = lower(rewrite_moves(moves, sizes, run.rules), sizes, finishing)
         self._run_pixels(run, positions, sizes, steps, start)
         if moving is not None:
             self._finish_masks(run, positions, moving)
 
+    def _key(self, run: PartRun, positions: Positions) -> tuple[int, int, Ints]:
+        """What the draws of these samples depend on."""
+        return self._seed, run.part.epoch, run.part.keys[positions]
+
     def _run_pixels(
         self,
-        run: _PartRun,
+        run: PartRun,
         positions: Positions,
         sizes: Sizes,
-        steps: Steps,
-        start: Callable[[Positions, Steps], None],
+        steps: StepsT,
+        start: Callable[[Positions, StepsT], None],
     ) -> None:
         if not run.settled:
-            self._fetch.read(run.engine_part, positions, steps)
+            self._fetch.read(run.engine_part, positions, steps.regions(sizes))
             self._wait(run.engine_part, run.part.samples)
             self._settle_sources(run)
             if run.failed:
@@ -194,12 +207,12 @@ class NativeRunner(PartRunner):
 
     def _rerun(
         self,
-        run: _PartRun,
+        run: PartRun,
         positions: Positions,
         sizes: Sizes,
-        steps: Steps,
+        steps: StepsT,
         doubtful: Positions,
-        start: Callable[[Positions, Steps], None],
+        start: Callable[[Positions, StepsT], None],
     ) -> None:
         """Run samples again whose pixels Pillow has supplied, with the draws they had."""
         now = run.sizes(positions)
@@ -221,7 +234,7 @@ class NativeRunner(PartRunner):
                 raise CoreError(f"{name}: the core failed on pixels that Pillow gave it ({said}).")
 
     def _start_masks(
-        self, run: _PartRun, positions: Positions, moves: tuple[Move, ...], sizes: Sizes
+        self, run: PartRun, positions: Positions, moves: tuple[Move, ...], sizes: Sizes
     ) -> MovingMasks | None:
         if self._masks is None:
             return None
@@ -235,7 +248,7 @@ class NativeRunner(PartRunner):
             self._masks.fill,
         )
 
-    def _finish_masks(self, run: _PartRun, positions: Positions, moving: MovingMasks) -> None:
+    def _finish_masks(self, run: PartRun, positions: Positions, moving: MovingMasks) -> None:
         self._wait(moving.engine_part, run.part.samples[positions])
         for row in np.flatnonzero(moving.engine_part.unreadable).tolist():
             run.failed.setdefault(int(positions[row]), moving.engine_part.problem(row))
@@ -253,13 +266,16 @@ class NativeRunner(PartRunner):
             raise refused(what, int(engine_part.lacking[position]))
 
 
-class _PartRun:
+class PartRun:
     """A part under way: its counterpart in the core, and what has failed so far."""
 
-    def __init__(self, part: Part, engine_part: EnginePart, beside: PartTargets) -> None:
+    def __init__(
+        self, part: Part, engine_part: EnginePart, beside: PartTargets, rules: tuple[Rule, ...]
+    ) -> None:
         self.part = part
         self.engine_part = engine_part
         self.beside = beside
+        self.rules = rules  # that rewrite what is drawn
         self.failed: dict[int, str] = {}
         self.settled = False  # whether it is known where each sample's pixels come from
 

@@ -58,6 +58,22 @@ def choose_rules(source: Source, plan: Plan, options: RunOptions, seed: int) -> 
         return ()  # the batch with the sample that an op refuses says so
 
 
+def choose_view_rules(
+    source: Source, plan: Plan, options: RunOptions, seed: int
+) -> tuple[tuple[Rule, ...], ...]:
+    """The rules of each view, chosen as for a pipeline of its own; equal views share them."""
+    known: list[tuple[list[object], tuple[Rule, ...]]] = []
+    chosen: list[tuple[Rule, ...]] = []
+    for view in plan.views:
+        ops: list[object] = [node.op for segment in view.segments for node in segment.ops]
+        rules = next((rules for same, rules in known if same == ops), None)
+        if rules is None:
+            rules = choose_rules(source, view, options, seed)
+            known.append((ops, rules))
+        chosen.append(rules)
+    return tuple(chosen)
+
+
 def probe(source: Source, plan: Plan, seed: int) -> Probe:
     """Look at samples that lie evenly over the data set."""
     wanted = np.unique(np.linspace(0, max(len(source) - 1, 0), _PROBED).astype(np.int64))

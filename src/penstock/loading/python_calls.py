@@ -33,8 +33,10 @@ class PythonCalls:
     def __init__(self, source: Source, plan: Plan, seed: int) -> None:
         self._source = source
         self._seed = seed
-        steps = [segment.python for segment in plan.segments if segment.python is not None]
-        self._watch = DrawWatch(steps)
+        segments = [segment for one in (plan, *plan.views) for segment in one.segments]
+        self._watch = DrawWatch(
+            segment.python for segment in segments if segment.python is not None
+        )
 
     def call(
         self, segment: Segment, image: PIL.Image.Image, part: Part, position: int

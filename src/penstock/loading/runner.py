@@ -29,6 +29,7 @@ class RunSetup:
     seed: int
     failures: Failures
     rules: tuple[Rule, ...] = ()
+    view_rules: tuple[tuple[Rule, ...], ...] = ()  # of each view; `rules` are of what they share
 
 
 class PartRunner(ABC):
