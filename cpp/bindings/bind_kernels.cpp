@@ -7,6 +7,7 @@
 #include <nanobind/stl/tuple.h>
 #include <nanobind/stl/vector.h>
 
+#include <algorithm>
 #include <array>
 #include <string>
 #include <tuple>
@@ -18,6 +19,7 @@
 #include "bindings/bind.h"
 #include "kernels/mix/mix_batch.h"
 #include "kernels/warp/elastic.h"
+#include "kernels/warp/warp.h"
 
 namespace nb = nanobind;
 using namespace nb::literals;
@@ -26,6 +28,10 @@ namespace penstock {
 namespace {
 
 using FieldPair = nb::ndarray<nb::numpy, float, nb::ndim<3>>;
+using Matrices = nb::ndarray<nb::numpy, const double, nb::shape<-1, 8>, nb::c_contig>;
+using Boxes = nb::ndarray<nb::numpy, const int64_t, nb::shape<-1, 4>, nb::c_contig>;
+using SizePairs = nb::ndarray<nb::numpy, const int64_t, nb::shape<-1, 2>, nb::c_contig>;
+using NewBoxes = nb::ndarray<nb::numpy, int64_t, nb::ndim<2>>;
 using MixTuple = std::tuple<int, int, float, float, Box>;  // partner, kind, own, other, box
 
 void mix(const Batch& batch, const std::vector<MixTuple>& asked, const std::string& layout) {
@@ -70,6 +76,35 @@ FieldPair field(int height, int width, const std::array<double, 2>& alpha,
   return FieldPair(planes, {2, static_cast<size_t>(height), static_cast<size_t>(width)}, owner);
 }
 
+/// Windows are checked against the largest image only: where a warp ends, its frame says.
+NewBoxes sources(const Matrices& matrices, const Boxes& windows, const SizePairs& sizes) {
+  const char* where = "warp_sources";
+  const size_t count = matrices.shape(0);
+  if (windows.shape(0) != count || sizes.shape(0) != count)
+    throw Error(std::string(where) + ": got " + std::to_string(count) + " matrices, " +
+                std::to_string(windows.shape(0)) + " windows and " +
+                std::to_string(sizes.shape(0)) + " sizes. Give one of each for each warp.");
+  auto* boxes = new int64_t[4 * count];
+  nb::capsule owner(boxes, [](void* p) noexcept { delete[] static_cast<int64_t*>(p); });
+  for (size_t i = 0; i < count; ++i) {
+    const int64_t* box = windows.data() + 4 * i;
+    for (int side = 0; side < 4; ++side)
+      if (box[side] < (side < 2 ? 0 : 1) || box[side] > kLargestSide)
+        throw Error(std::string(where) + ": the window of warp " + std::to_string(i) +
+                    " is out of range.");
+    const Region window{static_cast<int>(box[0]), static_cast<int>(box[1]),
+                        static_cast<int>(box[2]), static_cast<int>(box[3])};
+    double matrix[8];
+    std::copy_n(matrices.data() + 8 * i, 8, matrix);
+    const Region source =
+        warp_source(matrix, window, checked_side(where, static_cast<size_t>(sizes.data()[2 * i])),
+                    checked_side(where, static_cast<size_t>(sizes.data()[2 * i + 1])));
+    const int64_t sides[4] = {source.top, source.left, source.height, source.width};
+    std::copy_n(sides, 4, boxes + 4 * i);
+  }
+  return NewBoxes(boxes, {count, 4}, owner);
+}
+
 }  // namespace
 
 void bind_kernels(nb::module_& m) {
@@ -79,6 +114,10 @@ void bind_kernels(nb::module_& m) {
   m.def("elastic_field", &field, "height"_a, "width"_a, "alpha"_a, "sigma"_a, "key"_a,
         "The displacement (dx, dy) in pixels of an elastic transform; alpha and sigma are "
         "(across, down).");
+  m.def("warp_sources", &sources, "matrices"_a, "windows"_a, "sizes"_a,
+        "Which part of an image of `sizes` (height, width) a warp needs for a window of its "
+        "result. Windows and parts are (top, left, height, width); an affine matrix ends in two "
+        "zeros.");
 }
 
 void bind_instruction_sets(nb::module_& m) {

@@ -111,6 +111,41 @@ TEST(every_variant_agrees_on_any_numbers) {
   }
 }
 
+/// One window of an affine warp without a filter, where Pillow adds up rounded steps.
+void check_nearest_window(const SlackImage& in, int out_width, const double (&matrix)[6],
+                          const Region& window) {
+  const uint8_t fill[3] = {7, 7, 7};
+  WarpScratch scratch;
+  const SlackImage expected(window.top + window.height, out_width, in.image.channels);
+  const WarpFrame whole = whole_frame(expected.image, in.image.view());
+  warp_affine_scalar(expected.image, in.image.view(), whole, matrix, Filter::nearest, fill);
+  check_window(window, expected.image, in.image, matrix, [&](auto&&... arguments) {
+    warp_affine(arguments..., Filter::nearest, fill, scratch);
+  });
+}
+
+TEST(windows_hold_what_rounding_brings_in) {
+  Draw draw(3);
+  const SlackImage in(RandomImage(draw, 9, 900, 1));
+  // Numbers that cancel: what remains is rounded far more coarsely than to pixels.
+  for (int i = 0; i < 300; ++i) {
+    const int column = draw.between(0, 60), row = draw.between(0, 6);
+    const double large = std::ldexp(draw.between(1, 1000), draw.between(0, 60));
+    const double beside = draw.coin() ? 0 : large / 3;
+    const double matrix[6] = {
+        large, beside, draw.between(0, 900) - large * (column + 0.5) - beside * (row + 0.5),
+        0,     1,      0};
+    check_nearest_window(in, 70, matrix, {row, column, 1, 1});
+  }
+  // 16 bits of a step, times the columns of a very wide result.
+  const double slow[6] = {0.001004, 0.01, 0, 0, 1, 0};
+  check_nearest_window(in, 700000, slow, {0, 699000, 1, 1000});
+  // Places that come around to the far end of a wide image.
+  const SlackImage wide(RandomImage(draw, 1, 40000, 1));
+  const double around[6] = {-0.1, 0.01, -22767.9, 0, 1, 0};
+  check_nearest_window(wide, 100000, around, {0, 99000, 1, 1000});
+}
+
 TEST(gray_takes_the_colour_of_the_fill) {
   Draw draw(1);
   const SlackImage gray(RandomImage(draw, 6, 7, 1));

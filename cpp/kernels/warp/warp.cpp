@@ -18,6 +18,13 @@ bool is_whole(const WarpFrame& frame, const PlanarTarget& out, const PlanarView&
          frame.in_height == in.height && frame.in_width == in.width;
 }
 
+/// Kernels work on whole vectors. What they see past the end comes from where the last pixel does:
+/// a pixel farther on may come from a part of the source that is not there.
+template <class Value>
+void repeat_last(Value (&values)[kPartPixels], const RowPart& part) {
+  for (int i = part.count; i % kPartStep != 0; ++i) values[i] = values[part.count - 1];
+}
+
 /// `place` sets x and y of the Places of a part.
 template <class Place>
 void warp_to_places(const PlanarTarget& out, const PlanarView& in, const WarpFrame& frame,
@@ -29,6 +36,8 @@ void warp_to_places(const PlanarTarget& out, const PlanarView& in, const WarpFra
   Places places;
   for_each_part(out, frame, [&](const RowPart& part) {
     place(places, part);
+    repeat_last(places.x, part);
+    repeat_last(places.y, part);
     if (filter == Filter::nearest) {
       kernels.nearest(places, part, image);
       kernels.copy(part, image.first, places.at);
@@ -54,6 +63,7 @@ void warp_fixed(const PlanarTarget& out, const PlanarView& in, const WarpFrame& 
   Places places;
   for_each_part(out, frame, [&](const RowPart& part) {
     kernels.nearest_fixed(places, part, image, matrix);
+    repeat_last(places.at, part);
     kernels.copy(part, image.first, places.at);
   });
 }
@@ -108,27 +118,28 @@ void warp_scaled(const PlanarTarget& out, const PlanarView& in, const WarpFrame&
   }
 }
 
-// The least depth at which a quotient is still surely the place that the kernels compute.
-constexpr double kLeastDepth = 1e-6;
-
 /// The least and the greatest place along one axis.
 struct Extent {
   double least = std::numeric_limits<double>::infinity();
   double most = -std::numeric_limits<double>::infinity();
-  bool is_known = true;
+  double term = 0;  // the largest of those that places are sums of
 
-  void add(double place) {
-    is_known = is_known && std::fabs(place) < (1 << 24);  // false for NaN
+  void add(const double (&terms)[3], double depth) {
+    const double place = (terms[0] + terms[1] + terms[2]) / depth;
     least = std::min(least, place);
     most = std::max(most, place);
+    for (const double value : terms)
+      term = std::max(
+          term, std::isnan(value) ? std::numeric_limits<double>::infinity() : std::fabs(value));
   }
 
-  /// The pixels of `size` that filters take for these places: first, and how many. A bicubic filter
-  /// takes two on each side of a place; one more is for what rounding, also Pillow's to 16 bits,
-  /// may move a place by.
-  std::pair<int, int> pixels(int size) const {
-    constexpr int kReach = 3;
-    if (!is_known) return {0, size};
+  /// The pixels of `size` that filters take for these places: first, and how many; all of them
+  /// where rounding, which is part of Pillow's result, might move a place by more than two pixels.
+  std::pair<int, int> pixels(int size, double least_depth) const {
+    constexpr int kReach = 3;          // two pixels by a bicubic filter, one more by rounding
+    constexpr double kLargest = 1e8;   // terms whose sums, column by column, are exact enough
+    constexpr double kWraps = -32760;  // 16.16 bits come around about here, to large numbers
+    if (!(term < kLargest * least_depth) || (least < kWraps && size > -kWraps)) return {0, size};
     const int first = std::clamp(static_cast<int>(std::floor(least)) - kReach, 0, size - 1);
     const int last = std::clamp(static_cast<int>(std::floor(most)) + kReach, first, size - 1);
     return {first, last - first + 1};
@@ -151,19 +162,29 @@ Region warp_source(const double (&matrix)[6], const Region& window, int in_heigh
 }
 
 Region warp_source(const double (&m)[8], const Region& window, int in_height, int in_width) {
+  // Beyond, a step rounded to 16 bits may be two pixels off.
+  constexpr int kFarthest = 1 << 17;
+  // Where depths are much smaller than what they are the sum of, they are all rounding.
+  constexpr double kLeastShare = 1.0 / 4096;
   // Lines stay lines, so the corners are the outermost, unless the window reaches behind the
-  // horizon, where the depth is not positive.
+  // horizon, where the depth is not positive. Rounded sums keep their order, so that a part of the
+  // window never needs more than the window.
   Extent across, down;
+  double least_depth = 1, depth_term = 1;
   for (int corner = 0; corner < 4; ++corner) {
     const double x = window.left + (corner % 2 == 0 ? 0.5 : window.width - 0.5);
     const double y = window.top + (corner / 2 == 0 ? 0.5 : window.height - 0.5);
     const double depth = m[6] * x + m[7] * y + 1;
-    if (!(depth > kLeastDepth)) return {0, 0, in_height, in_width};
-    across.add((m[0] * x + m[1] * y + m[2]) / depth);
-    down.add((m[3] * x + m[4] * y + m[5]) / depth);
+    least_depth = depth >= least_depth ? least_depth : depth;  // NaN stays
+    depth_term = std::max({depth_term, std::fabs(m[6] * x), std::fabs(m[7] * y)});
+    across.add({m[0] * x, m[1] * y, m[2]}, depth);
+    down.add({m[3] * x, m[4] * y, m[5]}, depth);
   }
-  const auto [top, height] = down.pixels(in_height);
-  const auto [left, width] = across.pixels(in_width);
+  if (!(least_depth > kLeastShare * depth_term) || window.left + window.width > kFarthest ||
+      window.top + window.height > kFarthest)
+    return {0, 0, in_height, in_width};
+  const auto [top, height] = down.pixels(in_height, least_depth);
+  const auto [left, width] = across.pixels(in_width, least_depth);
   return {top, left, height, width};
 }
 

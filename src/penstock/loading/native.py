@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from functools import partial
 from typing import TypeVar
 
 import numpy as np
@@ -16,12 +17,14 @@ from penstock.loading.batch import Part
 from penstock.loading.fetch import Positions, fetch_for
 from penstock.loading.part_targets import MovingMasks, PartTargets, start_moving
 from penstock.loading.runner import PartRunner, RunSetup
-from penstock.planner.lower import Steps, lower
+from penstock.planner.lower import Regions, Steps, lower
 from penstock.planner.plan import Segment
+from penstock.planner.rules.measured import rows_to_measure, with_means
 from penstock.planner.rules.rule import Rule, rewrite_moves
 from penstock.planner.views import ViewSteps
 from penstock.reference.libraries.pillow import check_pixels, decode_rgb, open_listening
 from penstock.resources import MORE_THREADS, refused
+from penstock.transforms.effects import EffectMove
 from penstock.transforms.moves import Move, out_sizes
 
 # Threads that only read: enough to keep a slow disk busy, asleep on a fast one.
@@ -61,6 +64,13 @@ class NativeRunner(PartRunner):
         self._run_last(run)
         run.beside.deliver(part.batch, run.alive())
         return self._failures.handle(part, run.failed)
+
+    def _settle(self, run: PartRun, positions: Positions, needed: Regions) -> None:
+        """Read what these regions need, unless everything was read before."""
+        if not run.settled:
+            self._fetch.read(run.engine_part, positions, needed)
+            self._wait(run.engine_part, run.part.samples)
+            self._settle_sources(run)
 
     def _settle_sources(self, run: PartRun) -> None:
         """Find out where each sample's pixels come from, and drop those that have none."""
@@ -129,13 +139,7 @@ class NativeRunner(PartRunner):
     def _run_to_python(self, run: PartRun, segment: Segment) -> None:
         """Run the native steps of a segment into arrays, then the user's callable on each."""
         results: dict[int, npt.NDArray[np.uint8]] = {}
-
-        def start(positions: Positions, steps: Steps) -> None:
-            arrays = _arrays_for(steps.out_sizes)
-            results.update(zip(positions.tolist(), arrays, strict=True))
-            run.engine_part.run_to_arrays(positions, steps.programs(), arrays)
-
-        self._run(run, segment, start)
+        self._run(run, segment, partial(self._start_arrays, run, results))
         self._call_python(run, segment, results)
 
     def _call_python(
@@ -164,7 +168,9 @@ class NativeRunner(PartRunner):
         finishing = segment.sample_finishing(*key, out_sizes(moves, sizes))
         run.beside.keep(positions, targets)
         moving = self._start_masks(run, positions, moves, sizes)
-        steps = lower(rewrite_moves(moves, sizes, run.rules), sizes, finishing)
+        planned = rewrite_moves(moves, sizes, run.rules)
+        planned = self._measure(run, positions, sizes, planned)
+        steps = lower(planned, sizes, finishing)
         self._run_pixels(run, positions, sizes, steps, start)
         if moving is not None:
             self._finish_masks(run, positions, moving)
@@ -172,6 +178,38 @@ class NativeRunner(PartRunner):
     def _key(self, run: PartRun, positions: Positions) -> tuple[int, int, Ints]:
         """What the draws of these samples depend on."""
         return self._seed, run.part.epoch, run.part.keys[positions]
+
+    def _measure(
+        self, run: PartRun, positions: Positions, sizes: Sizes, moves: tuple[Move, ...]
+    ) -> tuple[Move, ...]:
+        """Find the means that effects of a plan wait for, from small versions of their images."""
+        measured = list(moves)
+        for place, move in enumerate(moves):
+            if not isinstance(move, EffectMove) or move.measured_on is None:
+                continue
+            self._settle(run, positions, Regions.whole(sizes))
+            rows = rows_to_measure(move)
+            small: dict[int, npt.NDArray[np.uint8]] = {}
+            steps = lower(move.measured_on, sizes).pick(rows)
+            start = partial(self._start_arrays, run, small)
+            self._run_pixels(run, positions[rows], sizes.at(rows), steps, start)
+            means = [
+                float(small[position][:, :, 0].mean()) if position in small else 0.0
+                for position in positions[rows].tolist()
+            ]
+            measured[place] = with_means(move, rows, np.array(means))
+        return tuple(measured)
+
+    def _start_arrays(
+        self,
+        run: PartRun,
+        into: dict[int, npt.NDArray[np.uint8]],
+        positions: Positions,
+        steps: Steps,
+    ) -> None:
+        arrays = _arrays_for(steps.out_sizes)
+        into.update(zip(positions.tolist(), arrays, strict=True))
+        run.engine_part.run_to_arrays(positions, steps.programs(), arrays)
 
     def _run_pixels(
         self,
@@ -181,15 +219,12 @@ class NativeRunner(PartRunner):
         steps: StepsT,
         start: Callable[[Positions, StepsT], None],
     ) -> None:
-        if not run.settled:
-            self._fetch.read(run.engine_part, positions, steps.regions(sizes))
-            self._wait(run.engine_part, run.part.samples)
-            self._settle_sources(run)
-            if run.failed:
-                left = np.isin(positions, run.alive())
-                positions, steps, sizes = positions[left], steps.pick(left), sizes.at(left)
-            if not len(positions):
-                return
+        self._settle(run, positions, steps.regions(sizes))
+        if run.failed:
+            left = np.isin(positions, run.alive())
+            positions, steps, sizes = positions[left], steps.pick(left), sizes.at(left)
+        if not len(positions):
+            return
         start(positions, steps)
         self._wait(run.engine_part, run.part.samples)
 

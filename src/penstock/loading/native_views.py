@@ -14,9 +14,11 @@ from penstock.loading.fetch import Positions
 from penstock.loading.native import NativeRunner, PartRun
 from penstock.loading.part_targets import PartTargets
 from penstock.loading.runner import RunSetup
+from penstock.planner.lower import Steps, lower
 from penstock.planner.plan import Segment
-from penstock.planner.views import ViewSteps, draw_views, share
-from penstock.transforms.moves import CropMove, FlipMove
+from penstock.planner.rules.rule import rewrite_moves
+from penstock.planner.views import ViewSteps, share
+from penstock.transforms.moves import CropMove, FlipMove, Move, out_sizes
 
 _PIXELS = Format(Element.UINT8, "hwc", 1.0, [0.0] * 3, [1.0] * 3)
 
@@ -40,8 +42,7 @@ class ViewRunner(NativeRunner):
         if not len(positions):
             return
         sizes = run.sizes(positions)
-        firsts = [segments[0] for segments in self._views]
-        steps = draw_views(firsts, self._view_rules, before, self._key(run, positions), sizes)
+        steps = self._draw(run, positions, sizes, before)
         # Pixels for the functions of the user's, by the number of their view.
         arrays = {n: PixelArrays() for n, segments in enumerate(self._views) if len(segments) > 1}
 
@@ -62,6 +63,19 @@ class ViewRunner(NativeRunner):
         self._run_pixels(run, positions, sizes, steps, start)
         for number, pixels in arrays.items():
             self._finish_view(run, number, self._views[number], pixels)
+
+    def _draw(
+        self, run: PartRun, positions: Positions, sizes: Sizes, before: tuple[Move, ...]
+    ) -> ViewSteps:
+        """The steps of all views, up to the first function of the user's."""
+        key, before_sizes = self._key(run, positions), out_sizes(before, sizes)
+        views: list[Steps] = []
+        for segments, rules in zip(self._views, self._view_rules, strict=True):
+            moves = before + segments[0].sample(*key, before_sizes)
+            finishing = segments[0].sample_finishing(*key, out_sizes(moves, sizes))
+            planned = rewrite_moves(moves, sizes, rules)
+            views.append(lower(self._measure(run, positions, sizes, planned), sizes, finishing))
+        return ViewSteps(tuple(views))
 
     def _finish_view(
         self, run: PartRun, number: int, segments: Sequence[Segment], arrays: PixelArrays

@@ -80,9 +80,9 @@ def reach(move: EffectMove) -> tuple[Ints, Ints]:
     """How many pixels to each side an effect looks, across and down; 0 for those that do not."""
     blurs = move.effect == Effect.GAUSSIAN_BLUR
     sharpens = (move.effect == Effect.SHARPNESS).astype(np.int64)
-    width = move.values(Effect.GAUSSIAN_BLUR, "kernel_width").astype(np.int64)
-    height = move.values(Effect.GAUSSIAN_BLUR, "kernel_height").astype(np.int64)
-    return sharpens + blurs * (width // 2), sharpens + blurs * (height // 2)
+    width = np.where(blurs, move.values(Effect.GAUSSIAN_BLUR, "kernel_width"), 0).astype(np.int64)
+    height = np.where(blurs, move.values(Effect.GAUSSIAN_BLUR, "kernel_height"), 0).astype(np.int64)
+    return sharpens + width // 2, sharpens + height // 2
 
 
 def _table_of(kinds: tuple[Access, ...]) -> npt.NDArray[np.bool_]:

@@ -41,6 +41,12 @@ class Regions:
     bottom: Ints
     right: Ints
 
+    @staticmethod
+    def whole(sizes: Sizes) -> Regions:
+        """All of images of `sizes`."""
+        start = np.zeros(len(sizes), dtype=np.int64)
+        return Regions(start, start, sizes.height, sizes.width)
+
     def around(self, other: Regions) -> Regions:
         """The smallest rectangles that contain both."""
         return Regions(

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import reduce
 
@@ -11,10 +10,7 @@ import numpy.typing as npt
 
 from penstock._core import ALONE, StepColumn
 from penstock.geometry import Bools, Ints, Sizes
-from penstock.planner.lower import Regions, Steps, lower
-from penstock.planner.plan import Segment
-from penstock.planner.rules.rule import Rule, rewrite_moves
-from penstock.transforms.moves import Move, out_sizes
+from penstock.planner.lower import Regions, Steps
 
 # What it costs to read the codes of a JPEG's pixel, when making the pixel from them costs 1.
 # The codes can only be read from the top on, so a region costs those of all rows above its end.
@@ -34,25 +30,6 @@ class ViewSteps:
     def regions(self, sizes: Sizes) -> Regions:
         """What all views together read of images of `sizes`."""
         return reduce(Regions.around, [view.regions(sizes) for view in self.views])
-
-
-def draw_views(
-    segments: Sequence[Segment],
-    rules: Sequence[Sequence[Rule]],
-    before: tuple[Move, ...],
-    key: tuple[int, int, Ints],
-    sizes: Sizes,
-) -> ViewSteps:
-    """Draw the first segment of each view, after the moves `before`, and lower it by its rules.
-
-    `key` is seed, epoch and samples; images have `sizes` before the first of all moves.
-    """
-    views: list[Steps] = []
-    for segment, own_rules in zip(segments, rules, strict=True):
-        moves = before + segment.sample(*key, out_sizes(before, sizes))
-        finishing = segment.sample_finishing(*key, out_sizes(moves, sizes))
-        views.append(lower(rewrite_moves(moves, sizes, own_rules), sizes, finishing))
-    return ViewSteps(tuple(views))
 
 
 def share(steps: ViewSteps, sizes: Sizes, is_jpeg: Bools) -> npt.NDArray[np.int32]:

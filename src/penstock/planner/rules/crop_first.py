@@ -27,7 +27,7 @@ def join_crops(moves: Moves, sizes: Sizes) -> Moves | None:
     match moves:
         case (CropMove() as outer, CropMove() as inner):
             top, left = outer.top + inner.top, outer.left + inner.left
-            return _unless_whole(CropMove(top, left, inner.height, inner.width), sizes)
+            return unless_whole(CropMove(top, left, inner.height, inner.width), sizes)
     return None
 
 
@@ -52,8 +52,8 @@ def crop_before_per_pixel(moves: Moves, sizes: Sizes) -> Moves | None:
     """
     match moves:
         case (EffectMove() as effect, CropMove() as crop):
-            rows = has_access(effect, Access.TABLE, Access.PIXEL) & _cuts(crop, sizes)
-            return _crop_through(effect, crop, rows, crop, sizes)
+            rows = has_access(effect, Access.TABLE, Access.PIXEL) & cuts(crop, sizes)
+            return crop_through(effect, crop, rows, crop, sizes)
     return None
 
 
@@ -72,8 +72,8 @@ def window_of_neighbourhood(moves: Moves, sizes: Sizes) -> Moves | None:
             bottom = np.minimum(crop.top + crop.height + down, sizes.height)
             right = np.minimum(crop.left + crop.width + across, sizes.width)
             outer = CropMove(top, left, bottom - top, right - left)
-            rows = has_access(effect, Access.NEIGHBOURHOOD) & _cuts(outer, sizes)
-            return _crop_through(effect, crop, rows, outer, sizes)
+            rows = has_access(effect, Access.NEIGHBOURHOOD) & cuts(outer, sizes)
+            return crop_through(effect, crop, rows, outer, sizes)
     return None
 
 
@@ -93,13 +93,13 @@ def crop_before_padding(moves: Moves, sizes: Sizes) -> Moves | None:
     left, width, before, behind = _pad_less(crop.left, crop.width, pad.left, sizes.width)
     less = replace(pad, left=before, top=above, right=behind, bottom=below)
     kept = CropMove(top, left, height, width)
-    if not (_cuts(kept, sizes).any() or _is_less(less, pad)):
+    if not (cuts(kept, sizes).any() or _is_less(less, pad)):
         return None
     rest = replace(
         crop, top=crop.top - pad.top - top + above, left=crop.left - pad.left - left + before
     )
     padded = less.out_sizes(Sizes(height, width))
-    return *_unless_whole(kept, sizes), less, *_unless_whole(rest, padded)
+    return *unless_whole(kept, sizes), less, *unless_whole(rest, padded)
 
 
 def _pad_less(start: Ints, length: Ints, border: Ints, size: Ints) -> tuple[Ints, Ints, Ints, Ints]:
@@ -124,7 +124,7 @@ def _is_less(less: PadMove, pad: PadMove) -> bool:
     )
 
 
-def _crop_through(
+def crop_through(
     effect: EffectMove, crop: CropMove, rows: Bools, outer: CropMove, sizes: Sizes
 ) -> Moves | None:
     """For the samples in `rows`, crop to `outer` before the effect, and to the rest behind it."""
@@ -146,15 +146,17 @@ def _crop_through(
         height=np.where(rows, outer.height, effect.height),
         width=np.where(rows, outer.width, effect.width),
     )
-    return early, between, *_unless_whole(late, Sizes(between.height, between.width))
+    return early, between, *unless_whole(late, Sizes(between.height, between.width))
 
 
-def _cuts(crop: CropMove, sizes: Sizes) -> Bools:
+def cuts(crop: CropMove, sizes: Sizes) -> Bools:
+    """Which samples lose pixels by a crop."""
     return np.asarray((crop.height != sizes.height) | (crop.width != sizes.width))
 
 
-def _unless_whole(crop: CropMove, sizes: Sizes) -> tuple[CropMove, ...]:
-    return (crop,) if _cuts(crop, sizes).any() else ()
+def unless_whole(crop: CropMove, sizes: Sizes) -> tuple[CropMove, ...]:
+    """The crop, if any sample loses pixels by it."""
+    return (crop,) if cuts(crop, sizes).any() else ()
 
 
 RULES = tuple(
