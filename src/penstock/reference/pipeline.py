@@ -88,6 +88,8 @@ def run_steps_reference(table_row: npt.NDArray[np.int32], image: Image.Image) ->
     Pillow chooses the order of a resize's passes itself, so that column is not read.
     """
     for step in table_row.tolist():
+        if step[StepColumn.GRAY]:
+            image = image.convert("L").convert("RGB")
         fill = step[StepColumn.PAD_FILL]
         colour = (fill & 255, fill >> 8 & 255, fill >> 16)
         borders = step[StepColumn.PAD_LEFT : StepColumn.PAD_BOTTOM + 1]

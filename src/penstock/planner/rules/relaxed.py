@@ -72,6 +72,7 @@ def jitter_before_fill(moves: Moves, sizes: Sizes) -> Moves | None:
                 numbers=np.where(rows[:, None], warp.numbers, jitter.numbers),
                 height=jitter.height,
                 width=jitter.width,
+                measured_on=jitter.measured_on,
             )
             return first, second
     return None
