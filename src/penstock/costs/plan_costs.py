@@ -25,7 +25,7 @@ def explain_measured(loader: Loader, *, show_progress: bool | None = False) -> E
     explained = loader.explain()
     if loader.plan.views:
         return _explain_views(loader, explained, show_progress)
-    used = tuple(rule.name for rule in explained.rules)
+    used = tuple(rule.name for rule in rules_by_name(rule.name for rule in explained.rules))
     variants: dict[str, tuple[Rule, ...]] = {"": (), "plan": rules_by_name(used)}
     for name in used:
         variants[name] = rules_by_name(other for other in used if other != name)
@@ -39,7 +39,10 @@ def explain_measured(loader: Loader, *, show_progress: bool | None = False) -> E
         measured_written_us=costs[""],
         measured_planned_us=planned_us,
         noise_us=_spread(spent[list(variants).index("plan")]),
-        rules=tuple(with_measured(rule, costs[rule.name] - planned_us) for rule in explained.rules),
+        rules=tuple(
+            with_measured(rule, costs[rule.name] - planned_us) if rule.name in costs else rule
+            for rule in explained.rules
+        ),
         offers=tuple(
             with_measured(offer, planned_us - costs[offer.name]) for offer in explained.offers
         ),

@@ -10,6 +10,7 @@ import os
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from itertools import pairwise
 from typing import Protocol, TypeGuard
 
 import numpy as np
@@ -28,11 +29,13 @@ from penstock.planner.explain import (
     Line,
     lines_of,
     of_views,
+    past_functions,
     rule_line,
     size_text,
     stage_lines,
     worth_offering,
 )
+from penstock.planner.functions import crop_ahead, lets_crops_pass
 from penstock.planner.lower import lower
 from penstock.planner.plan import Plan
 from penstock.planner.prices import Prices
@@ -42,6 +45,7 @@ from penstock.planner.rules.rule import Fidelity, Rule, rewrite
 from penstock.planner.search import choose, fired_rules, mean_cost, permitted
 from penstock.planner.work import Sources, work_of
 from penstock.sources import Source, has_paths
+from penstock.transforms.declared import Declared
 from penstock.transforms.effects import EffectMove
 from penstock.transforms.python_step import PythonStep
 from penstock.transforms.targets import Targets
@@ -115,6 +119,8 @@ def explain(task: PlanTask) -> Explanation:
     rules = probe.choose() if task.options.plan else ()
     planned_us = probe.cost(rules)
     used = [rule_line(rule, probe.cost(_without(rules, rule)) - planned_us) for rule in rules]
+    if any(a is not b for a, b in zip(probe.drafts, probe.written, strict=True)):
+        used.append(past_functions(probe.cost(rules, probe.written) - planned_us))
     offers = [
         rule_line(rule, planned_us - probe.cost(_with(task.permitted, rule)), offered=True)
         for rule in RULES
@@ -124,10 +130,10 @@ def explain(task: PlanTask) -> Explanation:
         data=task.source.describe(),
         samples=len(probe.sizes),
         prices=probe.prices.origin,
-        written_stages=probe.stages(()),
-        planned_stages=probe.stages(rules),
-        written=probe.lines(()),
-        planned=probe.lines(rules),
+        written_stages=probe.stages(probe.written, ()),
+        planned_stages=probe.stages(probe.drafts, rules),
+        written=probe.lines(probe.written, ()),
+        planned=probe.lines(probe.drafts, rules),
         permitted=tuple(rule.name for rule in task.permitted),
         rules=tuple(used),
         offers=worth_offering(offers, planned_us),
@@ -144,21 +150,22 @@ class _Probe:
         self._samples, self.sizes = _look_at(task.source)
         self._sources = _sources_of(task.source, self._samples, self.sizes)
         targets = None if task.targets is None else task.targets.of(self._samples)
-        self._drafts = _draw(task, self._samples, self.sizes, targets)
+        self.written = _draw(task, self._samples, self.sizes, targets)
+        self.drafts = _past_functions(task, self.written)
 
     def choose(self) -> tuple[Rule, ...]:
         """The cheapest rules of those permitted."""
-        return choose(self._drafts, self._task.permitted, self._price).rules
+        return choose(self.drafts, self._task.permitted, self._price).rules
 
-    def cost(self, rules: Sequence[Rule]) -> float:
+    def cost(self, rules: Sequence[Rule], drafts: Sequence[Draft] | None = None) -> float:
         """Microseconds per image with these rules."""
-        return mean_cost(self._drafts, rules, self._price)
+        return mean_cost(self.drafts if drafts is None else drafts, rules, self._price)
 
-    def lines(self, rules: Sequence[Rule]) -> tuple[Line, ...]:
+    def lines(self, drafts: Sequence[Draft], rules: Sequence[Rule]) -> tuple[Line, ...]:
         """The pieces of work, with the user's functions between them."""
         found: list[Line] = []
         for number, segment in enumerate(self._task.plan.segments):
-            planned = rewrite(self._drafts[number], rules)[0]
+            planned = rewrite(drafts[number], rules)[0]
             *measured, (main, _) = self._work(number, planned)
             for work, rows in measured:
                 share = len(rows) / len(self.sizes)
@@ -173,7 +180,9 @@ class _Probe:
                 found.append(Line(name, size_text(sizes), 1.0, cost_us, "python"))
         return tuple(found)
 
-    def stages(self, rules: Sequence[Rule]) -> tuple[tuple[str, str, str], ...]:
+    def stages(
+        self, drafts: Sequence[Draft], rules: Sequence[Rule]
+    ) -> tuple[tuple[str, str, str], ...]:
         """The order of the work, in the user's words: what, by which ops, on which sizes."""
         names = {
             node.stream: type(node.op).__name__
@@ -181,7 +190,7 @@ class _Probe:
             for node in segment.ops
         }
         found: list[tuple[str, str, str]] = []
-        for draft, segment in zip(self._drafts, self._task.plan.segments, strict=True):
+        for draft, segment in zip(drafts, self._task.plan.segments, strict=True):
             found += stage_lines(rewrite(draft, rules)[0], names)
             if segment.python is not None:
                 sizes = size_text(draft.sizes_along()[-1])
@@ -190,7 +199,11 @@ class _Probe:
 
     def notes(self) -> tuple[str, ...]:
         """What a reader must know about the plan."""
-        functions = [s.python.op.name for s in self._task.plan.segments if s.python is not None]
+        functions = [
+            segment.python.op.name
+            for segment in self._task.plan.segments
+            if segment.python is not None and segment.python.op.declared != Declared.PER_PIXEL
+        ]
         if not functions:
             return ()
         note = (
@@ -209,7 +222,7 @@ class _Probe:
 
     def _work(self, segment: int, planned: Draft) -> list[tuple[Work, Ints]]:
         """The work of a segment, and of what its effects are measured on, each with its samples."""
-        is_last = segment == len(self._drafts) - 1
+        is_last = segment == len(self.drafts) - 1
         sources = self._sources if segment == 0 else Sources.typical(planned.sizes, Storage.RAW)
         between = FinalSpec()
         works: list[tuple[Work, Ints]] = []
@@ -234,6 +247,15 @@ def _draw(
         drafts.append(draft)
         sizes = draft.sizes_along()[-1]
     return tuple(drafts)
+
+
+def _past_functions(task: PlanTask, drafts: tuple[Draft, ...]) -> tuple[Draft, ...]:
+    """The drafts with crops moved before functions that let them pass."""
+    moved = list(drafts)
+    for number, (segment, following) in enumerate(pairwise(task.plan.segments)):
+        if task.options.plan and lets_crops_pass(segment, following):
+            moved[number : number + 2] = crop_ahead(*moved[number : number + 2])
+    return tuple(moved)
 
 
 def _look_at(source: Source) -> tuple[Ints, Sizes]:

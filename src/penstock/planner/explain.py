@@ -258,6 +258,16 @@ def rule_line(rule: Rule, saves_us: float, *, offered: bool = False) -> RuleLine
     )
 
 
+def past_functions(saves_us: float) -> RuleLine:
+    """What cropping before functions per pixel saves, without their own time."""
+    return RuleLine(
+        "crop_before_function",
+        Fidelity.EXACT.value,
+        "Crop before your functions that look at single pixels; they save time, too.",
+        saves_us,
+    )
+
+
 def worth_offering(offers: Iterable[RuleLine], planned_us: float) -> tuple[RuleLine, ...]:
     """The offers that save a share of the plan's cost worth having, the best first."""
     worth = [offer for offer in offers if offer.saves_us > _LEAST_OFFER * planned_us]
