@@ -1,9 +1,9 @@
 """The rules of the planner. Each says in its docstring what it saves and why it may be applied."""
 
-from penstock.planner.rules import crop_first, smaller_first, warps
+from penstock.planner.rules import crop_first, fast_warps, smaller_first, warps
 from penstock.planner.rules.rule import Fidelity, Rule
 
-RULES: tuple[Rule, ...] = (*crop_first.RULES, *warps.RULES, *smaller_first.RULES)
+RULES: tuple[Rule, ...] = (*crop_first.RULES, *warps.RULES, *fast_warps.RULES, *smaller_first.RULES)
 BY_NAME = {rule.name: rule for rule in RULES}
 
 
