@@ -3,18 +3,10 @@
 from __future__ import annotations
 
 import platform
-from pathlib import Path
 
-CPU_INFO = Path("/proc/cpuinfo")
+from penstock.usable_cores import cpu_name
 
-
-def cpu_name() -> str:
-    """Return the CPU's name as the system gives it."""
-    if CPU_INFO.exists():
-        for line in CPU_INFO.read_text().splitlines():
-            if line.startswith("model name"):
-                return line.partition(":")[2].strip()
-    return platform.processor() or platform.machine()
+__all__ = ["cpu_name", "system_name"]
 
 
 def system_name() -> str:

@@ -39,4 +39,5 @@ EXAMPLES: dict[Effect, dict[str, Any]] = {
     Effect.MIX_BEGIN: {"weight": 0.5},
     Effect.MIX_ADD: {"weight": 0.5},
     Effect.MIX_END: {},
+    Effect.APPLY: {},
 }

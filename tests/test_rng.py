@@ -146,3 +146,20 @@ def test_the_core_draws_what_the_reference_draws():
     ]:
         arguments = (seed, epoch, SAMPLES[::2], stream, first, slots)
         np.testing.assert_array_equal(draw_words(*arguments), draw_words_reference(*arguments))
+
+
+def test_samples_of_several_epochs_draw_as_in_their_own():
+    epochs = np.array([4, 0, 4, 9, 1], dtype=np.int64)
+    mixed = Draws(3, epochs, SAMPLES, 2)
+    drawn, branched = mixed.units(5), mixed.branch(1, np.array([3, 1])).units(3)
+    for row, epoch in enumerate(epochs.tolist()):
+        alone = Draws(3, epoch, SAMPLES[row : row + 1], 2)
+        np.testing.assert_array_equal(drawn[:, row], alone.units(5)[:, 0])
+        assert mixed.generator(row).random() == alone.generator(0).random()
+    for column, row in enumerate((3, 1)):
+        alone = Draws(3, int(epochs[row]), SAMPLES[row : row + 1], 2)
+        np.testing.assert_array_equal(branched[:, column], alone.branch(1).units(3)[:, 0])
+    with pytest.raises(LoaderError, match="several epochs"):
+        _ = mixed.epoch
+    with pytest.raises(LoaderError, match="epoch must be between"):
+        Draws(3, np.array([0, -1]), SAMPLES[:2], 2)

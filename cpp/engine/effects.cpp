@@ -45,30 +45,25 @@ class EffectRun {
  public:
   EffectRun(const PlanarTarget& image, Buffer& memory, EffectScratch& scratch)
       : image_(image), memory_(memory), scratch_(scratch) {
-    scratch_.tables.begin();
+    scratch_.tables.forget_counts();
   }
 
   void apply(const Effect& effect) {
     effect_ = &effect;
-    if (!is_colour_effect(effect.kind)) flush();
     visit_effect(effect.kind, effect.numbers, *this);
   }
 
-  PlanarTarget finish() {
-    flush();
-    return image_;
-  }
+  const PlanarTarget& image() const { return image_; }
 
   void operator()(const Parameters<EffectKind::none>&) {}
 
   template <EffectKind kKind>
     requires(is_colour_effect(kKind))
   void operator()(const Parameters<kKind>&) {
-    // The other kinds only add to a table, or change the order of planes.
-    if (kKind == EffectKind::saturation || kKind == EffectKind::hue ||
-        kKind == EffectKind::grayscale)
-      make_own();
+    // The kinds that can wait only add to a table, or change the order of planes.
+    if (!can_wait(kKind)) make_own();
     scratch_.tables.add(image_, kKind, effect_->numbers);
+    if (!effect_->waits) flush();
   }
 
   void operator()(const Parameters<EffectKind::sharpness>& p) {
@@ -108,7 +103,7 @@ class EffectRun {
     give_colour();
     make_own();
     add_gaussian_noise(image_, image_.view(), spec);
-    scratch_.tables.begin();
+    scratch_.tables.forget_counts();
   }
 
   void operator()(const Erase& p) {
@@ -122,7 +117,7 @@ class EffectRun {
       erase_with_noise(image_, region_of(p), key_of(p.key));
     else
       erase(image_, region_of(p), fill.colour);
-    scratch_.tables.begin();
+    scratch_.tables.forget_counts();
   }
 
   void operator()(const Parameters<EffectKind::mix_begin>& p) {
@@ -178,7 +173,7 @@ class EffectRun {
   /// Goes on with another image.
   void replace(const PlanarTarget& image) {
     image_ = image;
-    scratch_.tables.begin();
+    scratch_.tables.forget_counts();
   }
 
   void give_colour() {
@@ -240,7 +235,7 @@ PlanarTarget run_effects(const PlanarTarget& image, Buffer& memory, std::span<co
                          EffectScratch& scratch) {
   EffectRun run(image, memory, scratch);
   for (const Effect& effect : effects) run.apply(effect);
-  return run.finish();
+  return run.image();
 }
 
 void run_finished_effects(const Output& output, std::span<const Effect> effects) {

@@ -58,7 +58,8 @@ struct EffectScratch {
 BlurSpec blur_spec_of(const Parameters<EffectKind::gaussian_blur>& parameters);
 
 /// Applies effects that size_after has accepted to an image in `memory`. The result lies there or
-/// in scratch.spare; it may have gained or lost colour.
+/// in scratch.spare; it may have gained or lost colour. Effects that wait are left in
+/// scratch.tables, for the next call.
 PlanarTarget run_effects(const PlanarTarget& image, Buffer& memory, std::span<const Effect> effects,
                          EffectScratch& scratch);
 

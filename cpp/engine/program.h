@@ -17,7 +17,8 @@ namespace penstock {
 /// - filter is -1 where nothing is resized;
 /// - a JPEG may be decoded at 1 / dct_scale (1, 2, 4 or 8) of its size before the resize, which
 ///   then has less to do. Boxes stay in pixels of the whole image. More than 1 only in a first step
-///   that does not pad and resizes with a filter other than nearest.
+///   that does not pad and resizes with a filter other than nearest;
+/// - where `gray` is 1, the image is turned gray before all else. In a first step only.
 // clang-format off
 #define PENSTOCK_STEP_FIELDS(FIELD)                                              \
   FIELD(pad_left) FIELD(pad_top) FIELD(pad_right) FIELD(pad_bottom)              \
@@ -26,7 +27,7 @@ namespace penstock {
   FIELD(resize_height) FIELD(resize_width) FIELD(filter) FIELD(vertical_first)   \
   FIELD(window_top) FIELD(window_left) FIELD(window_height) FIELD(window_width)  \
   FIELD(flip_horizontal) FIELD(flip_vertical)                                    \
-  FIELD(dct_scale)
+  FIELD(dct_scale) FIELD(gray)
 // clang-format on
 
 /// One geometric step, done in this order: pad the input, take a box of it, resize that box,
@@ -57,6 +58,10 @@ struct Effect {
   int32_t height;      // of the image afterwards
   int32_t width;
   double numbers[kEffectNumbers];  // its parameters; see base/effects.h
+  /// A table waits, and is done together with the sample's next effect, which must be one on
+  /// colour. Steps between them may crop and mirror, but neither resize nor pad. Other effects
+  /// cannot wait.
+  bool waits = false;
 
   template <EffectKind kKind>
   Parameters<kKind> read() const {
@@ -83,12 +88,6 @@ class EffectQueue {
     return taken;
   }
 
-  bool has(int32_t after_step) const { return !rest_.empty() && rest_[0].after_step == after_step; }
-  /// Whether the next one turns the result of this step gray.
-  bool turns_gray(int32_t after_step) const {
-    return has(after_step) && rest_[0].kind == EffectKind::grayscale;
-  }
-  void skip() { rest_ = rest_.subspan(1); }
   std::span<const Effect> rest() const { return rest_; }
 
  private:

@@ -110,13 +110,6 @@ DecodeResult run_step(const Output& output, Input& input, const Step& step,
   return decoded;
 }
 
-/// Whether a step leaves every pixel of its input where it is.
-bool is_identity(const Step& step, const Input& input) {
-  const Region whole{0, 0, input.height, input.width};
-  return !step.pads() && !step.resizes() && (step.flip_horizontal | step.flip_vertical) == 0 &&
-         step.crop() == whole && step.window() == whole;
-}
-
 /// A step whose result is not finished yet, and the effects on it.
 DecodeResult run_between(PlanarTarget& result, Buffer& memory, Input& input, const Step& step,
                          std::span<const Effect> effects, WorkerScratch& scratch) {
@@ -170,27 +163,20 @@ DecodeResult run_sample(bool& late, const Output& output, const SampleSource& so
   EffectQueue queue(program.effects);
   SourceInput colour(source, steps[0].dct_scale, scratch.input);
   GrayInput gray(colour, scratch.gray);
-  Input* first = &colour;
-  size_t start = 0;
-  // Gray is a matter of single pixels: ahead of a step that computes none, it saves that step two
-  // channels of three, and the image its way through memory.
-  if (queue.turns_gray(0) && !steps[0].pads() && !steps[0].resizes()) {
-    queue.skip();
-    if (colour.channels == 3) first = &gray;
-    if (steps.size() > 1 && !queue.has(0) && is_identity(steps[0], colour)) start = 1;
-  }
+  Input& first = steps[0].gray != 0 && colour.channels == 3 ? static_cast<Input&>(gray) : colour;
+  scratch.effects.tables.begin();
   DecodeResult decoded;
   PlanarTarget before;
   bool is_written = true;
-  for (size_t i = start; i < steps.size(); ++i) {
+  for (size_t i = 0; i < steps.size(); ++i) {
     PlanarInput later(before.view());
-    Input& input = i == start ? *first : later;
+    Input& input = i == 0 ? first : later;
     const auto effects = queue.take(static_cast<int32_t>(i));
     is_written = i + 1 == steps.size() && effects.empty();
     const DecodeResult result =
         is_written ? run_step(output, input, steps[i], scratch)
                    : run_between(before, scratch.working[i & 1], input, steps[i], effects, scratch);
-    if (i == start) decoded = result;
+    if (i == 0) decoded = result;
     if (decoded.status != DecodeStatus::ok) break;
   }
   scratch.late.finish();

@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     from penstock.packing.pack import pack
     from penstock.packing.unpack import unpack
     from penstock.packing.verify import verify
+    from penstock.planner.reuse import Echo, Reuse
     from penstock.sources import Source, open_file_list, open_image_folder, open_labels_file
     from penstock.transforms.targets import read_targets
     from penstock.translation.accelerate import accelerate, explain_translation
@@ -46,6 +47,7 @@ __all__ = [
     "Column",
     "CoreError",
     "DecodeError",
+    "Echo",
     "Effort",
     "Limits",
     "Loader",
@@ -56,6 +58,7 @@ __all__ = [
     "PackSource",
     "PenstockError",
     "ResourceError",
+    "Reuse",
     "Source",
     "SourceError",
     "TransformError",
@@ -81,11 +84,13 @@ __all__ = [
 _HOME = {
     "Analysis": "penstock.analysis.result",
     "Column": "penstock.packing.items",
+    "Echo": "penstock.planner.reuse",
     "Effort": "penstock.analysis.measure",
     "Limits": "penstock.limits",
     "Loader": "penstock.loading.loader",
     "PackItem": "penstock.packing.items",
     "PackSource": "penstock.packing.items",
+    "Reuse": "penstock.planner.reuse",
     "Source": "penstock.sources",
     "accelerate": "penstock.translation.accelerate",
     "explain_translation": "penstock.translation.accelerate",

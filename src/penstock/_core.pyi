@@ -59,6 +59,8 @@ class Effect(enum.IntEnum):
 
     MIX_END = 22
 
+    APPLY = 23
+
 class EffectFamily(enum.IntEnum):
     """What kind of thing an effect does."""
 
@@ -116,6 +118,8 @@ class StepColumn(enum.IntEnum):
     FLIP_VERTICAL = 19
 
     DCT_SCALE = 20
+
+    GRAY = 21
 
 class PadMode(enum.IntEnum):
     """How a border is filled."""

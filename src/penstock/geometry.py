@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 import numpy as np
@@ -32,6 +33,13 @@ class Sizes:
 
     height: Ints
     width: Ints
+
+    @classmethod
+    def of(cls, sizes: Iterable[Size]) -> Sizes:
+        """The sizes of single images."""
+        sides = [(size.height, size.width) for size in sizes]
+        height, width = np.array(sides, dtype=np.int64).reshape(-1, 2).T
+        return cls(height, width)
 
     def __len__(self) -> int:
         return len(self.height)

@@ -25,9 +25,10 @@ from penstock.geometry import Floats, Ints
 
 Words = npt.NDArray[np.uint64]
 
-MAX_STREAMS = 0xFFFE  # that a pipeline may have; after them come two for
-BATCH_STREAM = MAX_STREAMS  # what is drawn for a finished batch
-ORDER_STREAM = MAX_STREAMS + 1  # and the order of samples
+MAX_STREAMS = 0xFFFD  # that a pipeline may have; after them come three for
+PHASE_STREAM = MAX_STREAMS  # the epochs in which a reused sample is drawn anew
+BATCH_STREAM = MAX_STREAMS + 1  # what is drawn for a finished batch
+ORDER_STREAM = MAX_STREAMS + 2  # and the order of samples
 
 _ROUNDS = 10
 _MULTIPLIERS = np.array([0xD2511F53, 0xCD9E8D57], dtype=np.uint64)
@@ -60,12 +61,13 @@ def multiply_high(words: Words, bound: Words | np.uint64) -> Words:
     return product
 
 
-def check_key(seed: int, epoch: int) -> None:
+def check_key(seed: int, epoch: int | Ints) -> None:
     """Raise unless the two fit their places in key and counter."""
     if not 0 <= seed < 1 << 64:
         raise LoaderError(f"seed must be between 0 and 2**64 - 1, got {seed}.")
-    if not 0 <= epoch < 1 << 32:
-        raise LoaderError(f"epoch must be between 0 and 2**32 - 1, got {epoch}.")
+    for one in np.unique(epoch).tolist() if isinstance(epoch, np.ndarray) else (epoch,):
+        if not 0 <= one < 1 << 32:
+            raise LoaderError(f"epoch must be between 0 and 2**32 - 1, got {one}.")
 
 
 class Draws:
@@ -73,20 +75,28 @@ class Draws:
 
     Every call takes the next numbers of each sample's own sequence,
     which is the same whichever samples share the batch.
+    `epoch` is that of all samples, or one for each.
     """
 
-    __slots__ = ("_ready", "_slot", "epoch", "samples", "seed", "stream")
+    __slots__ = ("_epoch", "_ready", "_slot", "samples", "seed", "stream")
 
-    def __init__(self, seed: int, epoch: int, samples: Ints, stream: int) -> None:
+    def __init__(self, seed: int, epoch: int | Ints, samples: Ints, stream: int) -> None:
         check_key(seed, epoch)
         if not 0 <= stream <= ORDER_STREAM:
             raise LoaderError(f"stream must be between 0 and {ORDER_STREAM}, got {stream}.")
         self.seed = seed
-        self.epoch = epoch
+        self._epoch = epoch
         self.samples = samples
         self.stream = stream
         self._slot = 0
         self._ready: Words = np.empty((0, len(samples)), dtype=np.uint64)
+
+    @property
+    def epoch(self) -> int:
+        """The epoch, for what follows a schedule; raises where each sample has its own."""
+        if isinstance(self._epoch, np.ndarray):
+            raise LoaderError(f"stream {self.stream}: its samples are drawn for several epochs.")
+        return self._epoch
 
     def sample_at(self, row: int) -> int:
         """The sample in a row, for messages: its key without the count of repeats."""
@@ -130,7 +140,8 @@ class Draws:
         They depend on nothing that was drawn here, nor on which samples take part.
         """
         seed = _branch_seed(self.seed, self.stream, index)
-        return Draws(seed, self.epoch, self.samples[rows], self.stream)
+        epoch = self._epoch[rows] if isinstance(self._epoch, np.ndarray) else self._epoch
+        return Draws(seed, epoch, self.samples[rows], self.stream)
 
     def generator(self, index: int) -> np.random.Generator:
         """A NumPy generator for the sample in row `index`, keyed as the draws but apart from them.
@@ -139,7 +150,8 @@ class Draws:
         of which the first word counts.
         """
         key = np.array([self.seed, self.samples[index]], dtype=np.uint64)
-        counter = np.array([0, self.stream, self.epoch, 0], dtype=np.uint64)
+        epoch = self._epoch[index] if isinstance(self._epoch, np.ndarray) else self._epoch
+        counter = np.array([0, self.stream, epoch, 0], dtype=np.uint64)
         return np.random.Generator(np.random.Philox(key=key, counter=counter))
 
     def _next_blocks(self, count: int) -> Words:
@@ -148,7 +160,15 @@ class Draws:
             raise LoaderError(f"stream {self.stream}: more than {1 << 17} draws for one sample.")
         first = self._slot
         self._slot += count
-        return draw_words(self.seed, self.epoch, self.samples, self.stream, first, count)
+        if not isinstance(self._epoch, np.ndarray):
+            return draw_words(self.seed, self._epoch, self.samples, self.stream, first, count)
+        words = np.empty((2 * count, len(self.samples)), dtype=np.uint64)
+        for epoch in np.unique(self._epoch).tolist():
+            rows = np.flatnonzero(self._epoch == epoch)
+            words[:, rows] = draw_words(
+                self.seed, epoch, self.samples[rows], self.stream, first, count
+            )
+        return words
 
 
 def draw_words_reference(

@@ -1,9 +1,10 @@
-"""The processor cores this process may use: how many there are, and keeping to some of them."""
+"""The processor cores this process may use: which and how many, and keeping to some of them."""
 
 from __future__ import annotations
 
 import math
 import os
+import platform
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
@@ -11,7 +12,16 @@ from pathlib import Path
 
 _CGROUPS = Path("/sys/fs/cgroup")
 _MEMBERSHIP = Path("/proc/self/cgroup")
+_CPU_INFO = Path("/proc/cpuinfo")
 CAN_PIN = sys.platform == "linux"
+
+
+def cpu_name() -> str:
+    """Return the CPU's name as the system gives it."""
+    for line in _text(_CPU_INFO).splitlines():
+        if line.startswith("model name"):
+            return line.partition(":")[2].strip()
+    return platform.processor() or platform.machine()
 
 
 def usable_cores() -> int:

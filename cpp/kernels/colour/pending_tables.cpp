@@ -91,8 +91,8 @@ class PendingTables::Add {
 
   void operator()(const Parameters<EffectKind::brightness>& p) { blend(0, p.factor); }
   void operator()(const Parameters<EffectKind::contrast>& p) {
-    const int mean = p.has_mean[0] != 0 ? whole(p.mean[0] + 0.5)
-                                        : mean_luma(image_.view(), tables_.waiting());
+    const int mean =
+        p.has_mean[0] != 0 ? whole(p.mean[0] + 0.5) : mean_luma(image_.view(), tables_.waiting());
     blend(mean, p.factor);
   }
   void operator()(const Parameters<EffectKind::posterize>& p) {
@@ -135,6 +135,8 @@ class PendingTables::Add {
   void operator()(const Parameters<EffectKind::permute_channels>& p) {
     if (!is_gray()) tables_.permute(image_, p.order);
   }
+
+  void operator()(const Parameters<EffectKind::apply>&) {}
 
   /// Others never come here.
   template <EffectKind kKind>

@@ -1,4 +1,4 @@
-// Effects on colour, one after the other, of which as many as can be wait to be done as one table.
+// Effects on colour, one after the other. Those that are tables are kept, to be done as one.
 #pragma once
 
 #include "base/effects.h"
@@ -13,22 +13,31 @@ constexpr bool is_colour_effect(EffectKind effect) {
   return family_of(effect) == EffectFamily::colour;
 }
 
-/// For one image at a time: `begin`, `add` what is drawn, `flush` before anybody else looks at the
-/// pixels. Working images only (rows are written up to kRowSlack bytes past their end).
+/// Whether PendingTables keeps this effect, so that it can wait for others.
+constexpr bool can_wait(EffectKind effect) {
+  return is_colour_effect(effect) && effect != EffectKind::saturation &&
+         effect != EffectKind::hue && effect != EffectKind::grayscale &&
+         effect != EffectKind::apply;
+}
+
+/// For one image at a time: `begin`, `add` what is drawn, `flush` when the pixels are to have it.
+/// Working images only (rows are written up to kRowSlack bytes past their end).
 class PendingTables {
  public:
-  /// Another image, or another author of this one's pixels: nothing waits, nothing is counted.
+  /// Another image: nothing waits, nothing is counted.
   void begin();
 
-  /// Does an effect of the family `colour`, or keeps it as part of the table. The image may lose
-  /// its colour (and have one channel from then on), or have its planes in another order. `numbers`
-  /// are the effect's parameters. Throws Error if they cannot be worked with, and for other
-  /// effects.
+  /// Others have changed the pixels, moved them or left some out: nothing is counted. What waits
+  /// does so still.
+  void forget_counts() { counted_ = false; }
+
+  /// Does an effect of the family `colour` after what waits, or keeps it as part of the table. The
+  /// image may lose its colour (and have one channel from then on), or have its planes in another
+  /// order. `numbers` are the effect's parameters. Throws Error if they cannot be worked with, and
+  /// for other effects.
   void add(PlanarTarget& image, EffectKind effect, const double* numbers);
 
   bool pending() const { return pending_; }
-  /// What waits; for whoever can apply it on the way instead of flushing. Only if `pending`.
-  const Lut& table() const { return table_; }
 
   /// Applies what waits, if anything, to `image`; `out` may be the image itself. After this the
   /// pixels may be changed by others, so counts are dropped.

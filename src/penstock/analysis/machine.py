@@ -7,13 +7,11 @@ import platform
 from collections.abc import Iterable
 from dataclasses import dataclass
 from importlib import metadata
-from pathlib import Path
 
 from penstock import _core
 from penstock._version import __version__
-from penstock.usable_cores import usable_cores
+from penstock.usable_cores import cpu_name, usable_cores
 
-_CPU_INFO = Path("/proc/cpuinfo")
 _LIBRARIES = ("torch", "torchvision", "pillow", "numpy")
 _STAT = "/proc/stat"
 _IDLE_FIELDS = (3, 4)  # idle and waiting for disks, in proc(5)'s order
@@ -27,7 +25,7 @@ def describe_environment() -> dict[str, str]:
     found = {
         "penstock": __version__,
         "instructions": _core.active_isa(),
-        "CPU": _cpu_name(),
+        "CPU": cpu_name(),
         "cores": str(usable_cores()),
         "system": platform.platform(),
         "Python": platform.python_version(),
@@ -38,14 +36,6 @@ def describe_environment() -> dict[str, str]:
         except metadata.PackageNotFoundError:
             continue
     return found
-
-
-def _cpu_name() -> str:
-    if _CPU_INFO.exists():
-        for line in _CPU_INFO.read_text(encoding="utf-8").splitlines():
-            if line.startswith("model name"):
-                return line.partition(":")[2].strip()
-    return platform.processor() or platform.machine()
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 from dataclasses import asdict
-from typing import Any
 
 from penstock.cli.shared import (
     Verb,
@@ -17,8 +16,8 @@ from penstock.cli.shared import (
     whole,
     wholes,
 )
-from penstock.errors import SourceError, TransformError
-from penstock.showing.presets import DEFAULT, PRESETS
+from penstock.cli.user_object import add_pipeline, load_pipeline
+from penstock.errors import SourceError
 
 _EXAMPLE_SCHEDULE = ""  # what --schedule without a file means
 
@@ -30,19 +29,7 @@ def add_options(verb: argparse.ArgumentParser) -> None:
     )
     add_labels(verb)
     add_layout(verb)
-    pipeline = verb.add_mutually_exclusive_group()
-    pipeline.add_argument(
-        "--transform",
-        metavar="PLACE",
-        help="your own pipeline: FILE.py:OBJECT or PACKAGE.MODULE:OBJECT",
-    )
-    pipeline.add_argument(
-        "--preset",
-        choices=PRESETS,
-        default=DEFAULT,
-        metavar="NAME",
-        help=f"a pipeline by name: {', '.join(PRESETS)} (default: %(default)s)",
-    )
+    pipeline = add_pipeline(verb)
     pipeline.add_argument(
         "--schedule",
         nargs="?",
@@ -80,7 +67,7 @@ def run(args: argparse.Namespace) -> int:
 
     sheet = make_sheet(
         open_given(args, args.data),
-        _transform(args),
+        load_pipeline(args),
         args.out,
         images=args.images,
         repeats=args.repeats,
@@ -91,23 +78,6 @@ def run(args: argparse.Namespace) -> int:
     written = f"wrote {sheet.file}: {images}, each with {results} ({sheet.pixels})"
     tell(args, sheet.to_dict(), [written])
     return 0
-
-
-def _transform(args: argparse.Namespace) -> Any:
-    if args.transform is None:
-        from penstock.showing.presets import make_preset
-
-        return make_preset(args.preset)
-    from penstock.cli.user_object import load_as_is
-    from penstock.planner.plan import as_written
-    from penstock.translation.transforms.translate import translate
-
-    found = load_as_is(args.transform)
-    try:
-        as_written(translate(found).transform)
-    except TransformError as error:
-        raise TransformError(f"{args.transform}: {error}") from None
-    return found
 
 
 def _tell_schedule(args: argparse.Namespace) -> int:

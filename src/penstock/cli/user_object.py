@@ -15,13 +15,49 @@ from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
 from penstock.cli.shared import open_given
-from penstock.errors import AnalysisError, PenstockError
+from penstock.errors import AnalysisError, PenstockError, TransformError
+from penstock.showing.presets import DEFAULT, PRESETS
 
 if TYPE_CHECKING:
     from penstock.analysis.user_code import UserCode
 
 CROP_PX = 224
 BATCH_SIZE = 64
+
+
+def add_pipeline(verb: argparse.ArgumentParser) -> argparse._MutuallyExclusiveGroup:
+    """Add --transform and --preset; returns the group, for other ways to say what to do."""
+    group = verb.add_mutually_exclusive_group()
+    group.add_argument(
+        "--transform",
+        metavar="PLACE",
+        help="your own pipeline: FILE.py:OBJECT or PACKAGE.MODULE:OBJECT",
+    )
+    group.add_argument(
+        "--preset",
+        choices=PRESETS,
+        default=DEFAULT,
+        metavar="NAME",
+        help=f"a pipeline by name: {', '.join(PRESETS)} (default: %(default)s)",
+    )
+    return group
+
+
+def load_pipeline(args: argparse.Namespace) -> Any:
+    """Return the pipeline that `add_pipeline` has read, after checking that it can be run."""
+    if args.transform is None:
+        from penstock.showing.presets import make_preset
+
+        return make_preset(args.preset)
+    from penstock.planner.plan import as_written
+    from penstock.translation.transforms.translate import translate
+
+    found = load_as_is(args.transform)
+    try:
+        as_written(translate(found).transform)
+    except TransformError as error:
+        raise TransformError(f"{args.transform}: {error}") from None
+    return found
 
 
 def load_object(name: str) -> Any:

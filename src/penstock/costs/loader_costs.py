@@ -89,7 +89,13 @@ def _with_batches_for(loader: MeasuredLoader, plan: Plan, budget_s: float) -> Me
 def _time_plan(
     loader: MeasuredLoader, plan: Plan, batches: int | None, budget_s: float
 ) -> tuple[int, float, int]:
-    replica = loader.replica(plan=plan, threads=1)
+    return time_replica(loader.replica(plan=plan, threads=1), batches, budget_s)
+
+
+def time_replica(
+    replica: MeasuredLoader, batches: int | None, budget_s: float
+) -> tuple[int, float, int]:
+    """Run a loader for so many batches, or for about `budget_s`; images, CPU seconds, batches."""
     try:
         epochs = _endless(replica)
         next(epochs)  # threads and buffers are there now

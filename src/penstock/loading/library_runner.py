@@ -8,7 +8,7 @@ import numpy as np
 
 from penstock.data.masks import Masks, misfits, read_masks
 from penstock.errors import DecodeError
-from penstock.geometry import Ints, Sizes
+from penstock.geometry import Sizes
 from penstock.loading.batch import Part
 from penstock.loading.part_targets import PartTargets, move_by_reference
 from penstock.loading.runner import PartRunner, RunSetup
@@ -76,10 +76,10 @@ class LibraryRunner(PartRunner, Generic[ImageT]):
     def _fill(self, part: Part, images: list[ImageT], masks: dict[int, Masks]) -> None:
         beside = PartTargets(self._targets, part, masks)
         every = np.arange(len(images), dtype=np.int32)
-        key = (self._seed, part.epoch, part.keys)
         for segment in self._plan.segments:
             self._check_open()
             sizes = self._sizes_of(images)
+            key = self._draw_keys(segment, part, every)
             moves, targets = segment.sample_targets(*key, sizes, beside.at(every))
             beside.keep(every, targets)
             if self._masks is not None:
@@ -99,6 +99,7 @@ class LibraryRunner(PartRunner, Generic[ImageT]):
                     for position, image in enumerate(images)
                 ]
                 images = [future.result() for future in called]
+        key = (self._seed, part.epoch, part.keys)
         finishing = self._plan.segments[-1].sample_finishing(*key, self._sizes_of(images))
         self._write(part, images, finishing)
         beside.deliver(part.batch, every)
@@ -117,9 +118,4 @@ class LibraryRunner(PartRunner, Generic[ImageT]):
         return self._library.from_pillow(returned)
 
     def _sizes_of(self, images: list[ImageT]) -> Sizes:
-        sizes = [self._library.size_of(image) for image in images]
-        return Sizes(_column([s.height for s in sizes]), _column([s.width for s in sizes]))
-
-
-def _column(values: list[int]) -> Ints:
-    return np.array(values, dtype=np.int64)
+        return Sizes.of(self._library.size_of(image) for image in images)

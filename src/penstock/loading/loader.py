@@ -27,14 +27,18 @@ from penstock.loading.options import (
     element_of_batches,
     read_allow,
 )
-from penstock.loading.planning import choose_rules
+from penstock.loading.planning import PlanTask, choose_rules, explain
 from penstock.loading.ranks import find_ranks, find_threads
+from penstock.loading.reuse import ReuseCounts, check_ranks, open_reuse
 from penstock.loading.runner import PartRunner, RunSetup
 from penstock.loading.sampler import Shard
 from penstock.loading.selection import EpochOrder, Selection, select
 from penstock.loading.to_torch import require_torch, torch_is_installed
+from penstock.planner.explain import Explanation
 from penstock.planner.pillow_order import check_installed_pillow
 from penstock.planner.plan import Plan, as_written
+from penstock.planner.reuse import Echo, Reuse
+from penstock.planner.rules.rule import Rule
 from penstock.reference.libraries import open_library
 from penstock.sources import Source
 from penstock.transforms.targets import Targets
@@ -105,6 +109,8 @@ class Loader:
     - `fidelity`: "exact" plans change no byte; "fast" ones may change pixels within stated bounds,
       as by decoding large photos at reduced size.
     - `allow`: names of further rules that a plan may use, which `explain` offers with their saving.
+    - `reuse`: `Reuse(...)` or `Echo(...)` does the first part of the transforms less often than the
+      last part, and says what that costs in variety (docs/reuse.md).
     - `on_error`: "raise"; "skip" leaves a bad file out of its batch, which is then shorter;
       "substitute" takes the next sample that can be read, with its label. See `ledger`.
     - `rank`, `world_size`: this process's share of every epoch, as torch's DistributedSampler.
@@ -142,6 +148,7 @@ class Loader:
         plan: bool = True,
         fidelity: str = "exact",
         allow: Iterable[str] = (),
+        reuse: Reuse | Echo | None = None,
         on_error: str = "raise",
         rank: int | None = None,
         world_size: int | None = None,
@@ -202,7 +209,12 @@ class Loader:
             seed=seed,
         )
         self._order: Callable[[int], EpochOrder] = self._selection.epoch
-        self._shard = self._share(len(self._selection))
+        self._reusing = open_reuse(
+            reuse, self._plan, self._selection, seed, mixes=batch_transform is not None
+        )
+        if self._reusing is not None:
+            self._plan = self._reusing.cut.plan
+        self._shard = self._share(self._length())
         self._mixer = open_mixer(
             batch_transform,
             self._beside,
@@ -213,8 +225,10 @@ class Loader:
             samples=len(self._shard),
         )
         self._ledger = Ledger(len(self._source), self._source.name)
+        self._rules: tuple[Rule, ...] | None = None  # chosen when the first batch is asked for
         self._epoch = 0
         self._start = 0
+        self._ranks_of_start: int | None = None
         self._progress: Progress | None = None
         self._runtime: Runtime | None = None
         self._beginning = threading.RLock()
@@ -237,6 +251,19 @@ class Loader:
     def plan(self) -> Plan:
         """The steps as they are run."""
         return self._plan
+
+    def explain(self) -> Explanation:
+        """Return what is done to images as written and as planned, with predicted costs.
+
+        Print it, or ask its `rules` and `offers`. `penstock.explain(loader, measure=True)` measures
+        the savings too.
+        """
+        if self._library is not None:
+            raise LoaderError(
+                f"Loader.explain: backend={self._running.backend!r} does what was written; only "
+                "the native backend is planned."
+            )
+        return explain(self._plan_task())
 
     @property
     def translation(self) -> Translation:
@@ -264,6 +291,11 @@ class Loader:
         return self._ledger
 
     @property
+    def reuse_counts(self) -> ReuseCounts | None:
+        """How many first parts were used again, and what they take; None without `reuse`."""
+        return None if self._reusing is None else self._reusing.store.counts()
+
+    @property
     def epoch(self) -> int:
         """The epoch that the next iteration runs."""
         return self._epoch
@@ -275,6 +307,7 @@ class Loader:
                 f"Loader.set_epoch: epoch must be a whole number from 0, got {epoch!r}."
             )
         self._epoch, self._start, self._progress = epoch, 0, None
+        self._ranks_of_start = None
 
     def __len__(self) -> int:
         """Batches in a whole epoch."""
@@ -300,7 +333,7 @@ class Loader:
         epoch, consumed = self._epoch, self._start
         if self._progress is not None and not self._progress.finished:
             epoch, consumed = self._progress.epoch, self._progress.consumed
-        return {
+        state = {
             "version": _STATE_VERSION,
             "epoch": epoch,
             "consumed": consumed * self._batching.world_size,
@@ -310,12 +343,17 @@ class Loader:
             "samples_per_epoch": len(self._selection),
             "selection": self._selection.fingerprint(),
         }
+        if self._reusing is not None:
+            state["reuse"] = self._reusing.asked.fingerprint()
+            state["world_size"] = self._batching.world_size
+        return state
 
     def load_state_dict(self, state: Mapping[str, int]) -> None:
         """Make the next iteration go on from a `state_dict`, batch for batch.
 
         Batch size, threads and world size may differ from the loader that was saved; the samples
-        that were consumed then are left out all the same.
+        that were consumed then are left out all the same. With `reuse`, another world size goes on
+        only from the start of an epoch.
         """
         if state.get("version") != _STATE_VERSION:
             raise LoaderError(
@@ -323,7 +361,8 @@ class Loader:
                 f"this version reads {_STATE_VERSION}."
             )
         mine = self.state_dict()
-        all_samples = {"samples_per_epoch": mine["length"], "selection": 0}
+        mine.setdefault("reuse", 0)
+        all_samples = {"samples_per_epoch": mine["length"], "selection": 0, "reuse": 0}
         for key in ("seed", "shuffle", "length", *all_samples):
             if state.get(key, all_samples.get(key)) != mine[key]:
                 raise LoaderError(
@@ -331,6 +370,7 @@ class Loader:
                     f"this loader has {key}={mine[key]}; its batches would not go on from there."
                 )
         self.set_epoch(int(state["epoch"]))
+        self._ranks_of_start = state.get("world_size")
         self._start = -(-int(state["consumed"]) // self._batching.world_size)
 
     def replica(
@@ -340,10 +380,12 @@ class Loader:
         threads: int | None = None,
         fidelity: str | None = None,
         batch_size: int | None = None,
+        rules: tuple[Rule, ...] | None = None,
     ) -> Loader:
         """Return a loader over the same data from its first epoch on, with threads of its own.
 
         What is given replaces this loader's; another plan must end in the same element type.
+        With `rules` nothing is chosen: the plan is done with these.
         """
         options = replace(
             self._running,
@@ -355,7 +397,7 @@ class Loader:
         other._batching = replace(
             self._batching, batch_size=batch_size or self._batching.batch_size
         )
-        other._begin_anew(plan or self._plan, options)
+        other._begin_anew(plan or self._plan, options, rules)
         return other
 
     def close(self) -> None:
@@ -385,8 +427,9 @@ class Loader:
     def __repr__(self) -> str:
         self._ask_for_ranks()
         chosen = self._selection.describe()
+        reuse = "" if self._reusing is None else f"reuse={self._reusing.asked!r}, "
         return (
-            f"Loader({self._source.describe()}, {f'{chosen}, ' if chosen else ''}"
+            f"Loader({self._source.describe()}, {f'{chosen}, ' if chosen else ''}{reuse}"
             f"batch_size={self._batching.batch_size}, threads={self._running.threads}, "
             f"dtype={self._output.element.name.lower()}, {self._ranks.describe()})"
         )
@@ -412,9 +455,14 @@ class Loader:
         self._batching = replace(self._batching, rank=found.rank, world_size=found.world_size)
         if self._counts_cores:
             self._running = replace(self._running, threads=find_threads(found))
-        self._shard = self._share(len(self._selection))
+        self._shard = self._share(self._length())
         if self._mixer is not None:
             self._mixer.check_counts(len(self._shard), self._batching, self._running.on_error)
+
+    def _length(self) -> int:
+        """Images in an epoch, of all ranks together."""
+        length = len(self._selection)
+        return length if self._reusing is None else self._reusing.length(length)
 
     def _share(self, samples: int) -> Shard:
         batching = self._batching
@@ -445,6 +493,10 @@ class Loader:
 
     def _start_epoch(self, runtime: Runtime) -> Epoch:
         order = self._order(self._epoch)
+        if self._reusing is not None:
+            if self._start:
+                check_ranks(self._ranks_of_start, self._batching.world_size)
+            order = self._reusing.order(self._selection, order, self._epoch, self._batching)
         epoch = Epoch(
             number=self._epoch,
             order=order,
@@ -463,9 +515,17 @@ class Loader:
         self._epoch, self._start = self._epoch + 1, 0
         return epoch
 
-    def _begin_anew(self, plan: Plan, options: RunOptions) -> None:
+    def _plan_task(self) -> PlanTask:
+        return PlanTask(
+            self._source, self._plan, self._running, self._batching.seed, self._output.layout
+        )
+
+    def _begin_anew(self, plan: Plan, options: RunOptions, rules: tuple[Rule, ...] | None) -> None:
+        if self._reusing is not None:
+            self._reusing = self._reusing.anew()
         self._plan = plan
         self._running = options
+        self._rules = rules
         self._ledger = Ledger(len(self._source), self._source.name)
         self._runtime = None
         self._beginning = threading.RLock()
@@ -476,11 +536,13 @@ class Loader:
         final, options = self._plan.final, self._running
         allowed = self._selection.allowed()
         failures = Failures(options.on_error, self._source, self._ledger, allowed)
-        setup = RunSetup(self._beside, self._plan, options, self._batching.seed, failures)
+        seed = self._batching.seed
+        setup = RunSetup(self._beside, self._plan, options, seed, failures, reusing=self._reusing)
         if self._library is not None:
             return LibraryRunner(setup, self._library, self._output.layout)
-        rules = choose_rules(self._source, self._plan, options, self._batching.seed)
-        setup = replace(setup, rules=rules)
+        if self._rules is None:
+            self._rules = choose_rules(self._plan_task())
+        setup = replace(setup, rules=self._rules)
         check_installed_pillow()
         image_format = Format(
             final.element,

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from functools import partial
 
 import numpy as np
 import numpy.typing as npt
@@ -10,16 +11,19 @@ import numpy.typing as npt
 from penstock._core import Engine, EnginePart, Format, Route, Status
 from penstock.data.masks import misfits, read_masks
 from penstock.errors import CoreError, DecodeError, ResourceError
-from penstock.geometry import Ints, Sizes
+from penstock.geometry import Ints, Size, Sizes
 from penstock.loading.batch import Part
 from penstock.loading.fetch import Positions, fetch_for
 from penstock.loading.part_targets import MovingMasks, PartTargets, start_moving
+from penstock.loading.reuse import Kept
 from penstock.loading.runner import PartRunner, RunSetup
 from penstock.planner.lower import Steps, lower
 from penstock.planner.plan import Segment
+from penstock.planner.rules.measured import rows_to_measure, with_means
 from penstock.planner.rules.rule import rewrite_moves
 from penstock.reference.libraries.pillow import check_pixels, decode_rgb, open_listening
 from penstock.resources import MORE_THREADS, refused
+from penstock.transforms.effects import EffectMove
 from penstock.transforms.moves import Move, out_sizes
 
 # Threads that only read: enough to keep a slow disk busy, asleep on a fast one.
@@ -40,23 +44,73 @@ class NativeRunner(PartRunner):
         self._fetch = fetch_for(self._engine, self._source)
 
     def end(self) -> None:
-        """End the core's threads."""
+        """End the core's threads, and let go of what is kept."""
         self._engine.close()
+        if self._reusing is not None:
+            self._reusing.store.clear()
+
+    def run(self, part: Part) -> None:
+        """Fill the part's slots; samples whose first part is kept, apart from the others."""
+        if self._reusing is None:
+            super().run(part)
+            return
+        with self._reusing.taken(part) as (found, others):
+            if found:
+                left = self._run_found(part.pick(np.array(list(found))), list(found.values()))
+                if left is not None:
+                    super().run(left)
+            if others:
+                super().run(part.pick(np.array(others)))
 
     def _run_once(self, part: Part) -> Part | None:
         engine_part = self._fetch.begin(part)
         self._wait(engine_part, part.samples)
-        masks, unread = read_masks(self._masks, part.samples, self._pool)
-        run = _PartRun(part, engine_part, PartTargets(self._targets, part, masks))
-        run.failed.update(unread)
+        run = self._begin(part, engine_part)
         if self._fetch.reads_first:
             self._settle_sources(run)
         self._check_sizes(run)
         for segment in self._plan.segments[:-1]:
-            self._run_to_python(run, segment)
+            self._run_to_pixels(run, segment)
+        if self._reusing is not None:
+            self._reusing.keep(part, run.first_pixels, run.first_sizes)
+        return self._finish(run)
+
+    def _run_found(self, part: Part, found: Sequence[Kept]) -> Part | None:
+        """Run the last part only: images are there, targets follow the first part's draws."""
+        run = self._begin(part, self._engine.begin(part.rank, len(part.slots)))
+        run.settled = True
+        for position, kept in enumerate(found):
+            run.engine_part.set_pixels(position, kept.pixels)
+        whole = Sizes.of(kept.sizes[0] for kept in found)
+        for position, reason in misfits(run.beside.masks, whole).items():
+            run.failed.setdefault(position, reason)
+        for number, segment in enumerate(self._plan.segments[:-1]):
+            if not segment.kept:
+                self._run_to_pixels(run, segment)
+            elif not run.beside.is_empty and len(positions := run.alive()):
+                sizes = Sizes.of(found[position].sizes[number] for position in positions.tolist())
+                _, moving = self._draw(run, positions, segment, sizes)
+                if moving is not None:
+                    self._finish_masks(run, positions, moving)
+        return self._finish(run)
+
+    def _begin(self, part: Part, engine_part: EnginePart) -> _PartRun:
+        masks, unread = read_masks(self._masks, part.samples, self._pool)
+        run = _PartRun(part, engine_part, PartTargets(self._targets, part, masks))
+        run.failed.update(unread)
+        return run
+
+    def _finish(self, run: _PartRun) -> Part | None:
         self._run_to_batch(run, self._plan.segments[-1])
-        run.beside.deliver(part.batch, run.alive())
-        return self._failures.handle(part, run.failed)
+        run.beside.deliver(run.part.batch, run.alive())
+        return self._failures.handle(run.part, run.failed)
+
+    def _settle(self, run: _PartRun, positions: Positions, steps: Steps) -> None:
+        """Read what the first of these steps need, unless everything was read before."""
+        if not run.settled:
+            self._fetch.read(run.engine_part, positions, steps)
+            self._wait(run.engine_part, run.part.samples)
+            self._settle_sources(run)
 
     def _settle_sources(self, run: _PartRun) -> None:
         """Find out where each sample's pixels come from, and drop those that have none."""
@@ -118,24 +172,24 @@ class NativeRunner(PartRunner):
 
         self._run(run, segment, start)
 
-    def _run_to_python(self, run: _PartRun, segment: Segment) -> None:
-        """Run the native steps of a segment into arrays, then the user's callable on each."""
+    def _run_to_pixels(self, run: _PartRun, segment: Segment) -> None:
+        """Run a segment's native steps into arrays, then the user's callable on each, if any."""
         results: dict[int, npt.NDArray[np.uint8]] = {}
 
-        def start(positions: Positions, steps: Steps) -> None:
-            arrays = _arrays_for(steps.out_sizes)
-            results.update(zip(positions.tolist(), arrays, strict=True))
-            run.engine_part.run_to_arrays(positions, steps.programs(), arrays)
-
-        self._run(run, segment, start)
-        calls = {
-            position: self._pool.submit(
-                self._call_python, segment, results[position], run.part, position
-            )
-            for position in run.alive().tolist()
-        }
-        for position, call in calls.items():
-            run.engine_part.set_pixels(position, call.result())
+        self._run(run, segment, partial(self._start_arrays, run, results))
+        alive = run.alive().tolist()
+        if segment.python is not None:
+            calls = {
+                position: self._pool.submit(
+                    self._call_python, segment, results[position], run.part, position
+                )
+                for position in alive
+            }
+            results = {position: call.result() for position, call in calls.items()}
+        for position in alive:
+            run.engine_part.set_pixels(position, results[position])
+        if segment.kept:
+            run.first_pixels = {position: results[position] for position in alive}
 
     def _call_python(
         self, segment: Segment, pixels: npt.NDArray[np.uint8], part: Part, position: int
@@ -150,15 +204,58 @@ class NativeRunner(PartRunner):
         if not len(positions):
             return
         sizes = run.sizes(positions)
+        if segment.kept:
+            run.first_sizes.append({int(at): sizes[row] for row, at in enumerate(positions)})
+        moves, moving = self._draw(run, positions, segment, sizes)
         key = (self._seed, run.part.epoch, run.part.keys[positions])
-        moves, targets = segment.sample_targets(*key, sizes, run.beside.at(positions))
         finishing = segment.sample_finishing(*key, out_sizes(moves, sizes))
-        run.beside.keep(positions, targets)
-        moving = self._start_masks(run, positions, moves, sizes)
-        steps = lower(rewrite_moves(moves, sizes, self._rules), sizes, finishing)
+        planned = rewrite_moves(moves, sizes, self._rules)
+        planned = self._measure(run, positions, sizes, planned)
+        steps = lower(planned, sizes, finishing)
         self._run_pixels(run, positions, sizes, steps, start)
         if moving is not None:
             self._finish_masks(run, positions, moving)
+
+    def _draw(
+        self, run: _PartRun, positions: Positions, segment: Segment, sizes: Sizes
+    ) -> tuple[tuple[Move, ...], MovingMasks | None]:
+        """Draw the moves of images of these sizes; targets follow at once, masks begin to."""
+        key = self._draw_keys(segment, run.part, positions)
+        moves, targets = segment.sample_targets(*key, sizes, run.beside.at(positions))
+        run.beside.keep(positions, targets)
+        return moves, self._start_masks(run, positions, moves, sizes)
+
+    def _measure(
+        self, run: _PartRun, positions: Positions, sizes: Sizes, moves: tuple[Move, ...]
+    ) -> tuple[Move, ...]:
+        """Find the means that effects of a plan wait for, from small versions of their images."""
+        measured = list(moves)
+        for place, move in enumerate(moves):
+            if not isinstance(move, EffectMove) or move.measured_on is None:
+                continue
+            self._settle(run, positions, lower((), sizes))
+            rows = rows_to_measure(move)
+            small: dict[int, npt.NDArray[np.uint8]] = {}
+            steps = lower(move.measured_on, sizes).pick(rows)
+            start = partial(self._start_arrays, run, small)
+            self._run_pixels(run, positions[rows], sizes.at(rows), steps, start)
+            means = [
+                float(small[position][:, :, 0].mean()) if position in small else 0.0
+                for position in positions[rows].tolist()
+            ]
+            measured[place] = with_means(move, rows, np.array(means))
+        return tuple(measured)
+
+    def _start_arrays(
+        self,
+        run: _PartRun,
+        into: dict[int, npt.NDArray[np.uint8]],
+        positions: Positions,
+        steps: Steps,
+    ) -> None:
+        arrays = _arrays_for(steps.out_sizes)
+        into.update(zip(positions.tolist(), arrays, strict=True))
+        run.engine_part.run_to_arrays(positions, steps.programs(), arrays)
 
     def _run_pixels(
         self,
@@ -168,15 +265,12 @@ class NativeRunner(PartRunner):
         steps: Steps,
         start: Callable[[Positions, Steps], None],
     ) -> None:
-        if not run.settled:
-            self._fetch.read(run.engine_part, positions, steps)
-            self._wait(run.engine_part, run.part.samples)
-            self._settle_sources(run)
-            if run.failed:
-                left = np.isin(positions, run.alive())
-                positions, steps, sizes = positions[left], steps.pick(left), sizes.at(left)
-            if not len(positions):
-                return
+        self._settle(run, positions, steps)
+        if run.failed:
+            left = np.isin(positions, run.alive())
+            positions, steps, sizes = positions[left], steps.pick(left), sizes.at(left)
+        if not len(positions):
+            return
         start(positions, steps)
         self._wait(run.engine_part, run.part.samples)
 
@@ -262,6 +356,9 @@ class _PartRun:
         self.beside = beside
         self.failed: dict[int, str] = {}
         self.settled = False  # whether it is known where each sample's pixels come from
+        # For reuse, by position: the images after the first part, sizes before its segments.
+        self.first_pixels: dict[int, npt.NDArray[np.uint8]] = {}
+        self.first_sizes: list[dict[int, Size]] = []
 
     def alive(self) -> Positions:
         """Items that have not failed."""

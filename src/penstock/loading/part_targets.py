@@ -47,6 +47,11 @@ class PartTargets:
         if self.masks and self._targets is not None and _has_objects(self._targets):
             self._targets = _numbered(self._targets, self.masks, part.samples)
 
+    @property
+    def is_empty(self) -> bool:
+        """Whether nothing follows the images."""
+        return self._targets is None and not self.masks
+
     def at(self, positions: Positions) -> Targets | None:
         """Return the targets of these samples, which must be among those last kept."""
         if self._targets is None or len(positions) == len(self._items):

@@ -6,23 +6,48 @@ what rules would save. A plan holds for every sample, whether it was looked at o
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import os
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from typing import Protocol, TypeGuard
 
 import numpy as np
 import PIL.Image
 
+from penstock._core import Storage
+from penstock.data.packed import PackedSource
 from penstock.errors import TransformError
 from penstock.geometry import Floats, Ints, Sizes
 from penstock.loading.options import RunOptions
+from penstock.planner.amounts import Work
 from penstock.planner.draft import Draft
+from penstock.planner.explain import (
+    Explanation,
+    Line,
+    lines_of,
+    rule_line,
+    size_text,
+    stage_lines,
+    worth_offering,
+)
+from penstock.planner.lower import lower
 from penstock.planner.plan import Plan
-from penstock.planner.rules.rule import Fidelity, Rule
-from penstock.planner.search import choose, fired_rules, permitted
-from penstock.sources import Source
+from penstock.planner.prices import Prices
+from penstock.planner.rules import RULES
+from penstock.planner.rules.measured import rows_to_measure
+from penstock.planner.rules.rule import Fidelity, Rule, rewrite
+from penstock.planner.search import choose, fired_rules, mean_cost, permitted
+from penstock.planner.work import Sources, work_of
+from penstock.sources import Source, has_paths
+from penstock.transforms.effects import EffectMove
+from penstock.transforms.python_step import PythonStep
+from penstock.transforms.values import FinalSpec, Layout
 
 # Enough for sizes and draws to speak for the whole data set, few enough to be read in no time.
 _PROBED = 48
+
+_CALLS = 3
 
 # Sizes of all kinds, to see which rules could apply before any file is opened.
 _ANY_SIZES = Sizes(
@@ -32,52 +57,215 @@ _ANY_SIZES = Sizes(
 
 
 @dataclass(frozen=True, slots=True)
-class Probe:
-    """Some samples of a data set: their sizes, and what was drawn for each of them."""
+class PlanTask:
+    """What is planned."""
 
-    samples: Ints
-    sizes: Sizes
-    drafts: tuple[Draft, ...]  # one for each segment of the plan
+    source: Source
+    plan: Plan
+    options: RunOptions
+    seed: int
+    layout: Layout
+
+    @property
+    def permitted(self) -> tuple[Rule, ...]:
+        """The rules that the user has asked for."""
+        return permitted(Fidelity(self.options.fidelity), self.options.allow)
 
 
-def choose_rules(source: Source, plan: Plan, options: RunOptions, seed: int) -> tuple[Rule, ...]:
+def choose_rules(task: PlanTask) -> tuple[Rule, ...]:
     """The rules that a loader's work is planned with."""
-    if not options.plan:
+    if not task.options.plan:
         return ()
-    rules = permitted(Fidelity(options.fidelity), options.allow)
     try:
-        drafts = _draw(plan, seed, np.arange(len(_ANY_SIZES)), _ANY_SIZES)
-        fired = fired_rules(drafts, rules)
+        drafts = _draw(task, np.arange(len(_ANY_SIZES)), _ANY_SIZES)
+        fired = fired_rules(drafts, task.permitted)
         if all(rule.free for rule in fired):
             return fired
     except TransformError:
         pass  # an op refuses one of these sizes, which the data set need not have
     try:
-        return choose(probe(source, plan, seed).drafts, rules, price).rules
+        return _Probe(task).choose()
     except TransformError:
         return ()  # the batch with the sample that an op refuses says so
 
 
-def probe(source: Source, plan: Plan, seed: int) -> Probe:
-    """Look at samples that lie evenly over the data set."""
+def explain(task: PlanTask) -> Explanation:
+    """What the plan of a loader does, what it saves, and what else could be saved."""
+    probe = _Probe(task)
+    rules = probe.choose() if task.options.plan else ()
+    planned_us = probe.cost(rules)
+    used = [rule_line(rule, probe.cost(_without(rules, rule)) - planned_us) for rule in rules]
+    offers = [
+        rule_line(rule, planned_us - probe.cost(_with(task.permitted, rule)), offered=True)
+        for rule in RULES
+        if task.options.plan and rule.asks and rule not in task.permitted
+    ]
+    return Explanation(
+        data=task.source.describe(),
+        samples=len(probe.sizes),
+        prices=probe.prices.origin,
+        written_stages=probe.stages(()),
+        planned_stages=probe.stages(rules),
+        written=probe.lines(()),
+        planned=probe.lines(rules),
+        permitted=tuple(rule.name for rule in task.permitted),
+        rules=tuple(used),
+        offers=worth_offering(offers, planned_us),
+        notes=probe.notes(),
+    )
+
+
+class _Probe:
+    """Some samples of a data set: their sizes, what was drawn for each of them, what it costs."""
+
+    def __init__(self, task: PlanTask) -> None:
+        self._task = task
+        self.prices = Prices.remembered()
+        self._samples, self.sizes = _look_at(task.source)
+        self._sources = _sources_of(task.source, self._samples, self.sizes)
+        self._drafts = _draw(task, self._samples, self.sizes)
+
+    def choose(self) -> tuple[Rule, ...]:
+        """The cheapest rules of those permitted."""
+        return choose(self._drafts, self._task.permitted, self._price).rules
+
+    def cost(self, rules: Sequence[Rule]) -> float:
+        """Microseconds per image with these rules."""
+        return mean_cost(self._drafts, rules, self._price)
+
+    def lines(self, rules: Sequence[Rule]) -> tuple[Line, ...]:
+        """The pieces of work, with the user's functions between them."""
+        found: list[Line] = []
+        for number, segment in enumerate(self._task.plan.segments):
+            planned = rewrite(self._drafts[number], rules)[0]
+            *measured, (main, _) = self._work(number, planned)
+            for work, rows in measured:
+                share = len(rows) / len(self.sizes)
+                cost_us = float(self.prices.microseconds(work).sum()) / len(self.sizes)
+                size = size_text(planned.sizes.at(rows))
+                found.append(Line("small version for contrast's mean", size, share, cost_us))
+            found += lines_of(main, self.prices, len(self.sizes))
+            if segment.python is not None:
+                sizes = planned.sizes_along()[-1]
+                cost_us = _python_us(segment.python.op, sizes)
+                name = segment.python.op.name
+                found.append(Line(name, size_text(sizes), 1.0, cost_us, "python"))
+        return tuple(found)
+
+    def stages(self, rules: Sequence[Rule]) -> tuple[tuple[str, str, str], ...]:
+        """The order of the work, in the user's words: what, by which ops, on which sizes."""
+        names = {
+            node.stream: type(node.op).__name__
+            for segment in self._task.plan.segments
+            for node in segment.ops
+        }
+        found: list[tuple[str, str, str]] = []
+        for draft, segment in zip(self._drafts, self._task.plan.segments, strict=True):
+            found += stage_lines(rewrite(draft, rules)[0], names)
+            if segment.python is not None:
+                sizes = size_text(draft.sizes_along()[-1])
+                found.append(("your function", segment.python.op.name, sizes))
+        return tuple(found)
+
+    def notes(self) -> tuple[str, ...]:
+        """What a reader must know about the plan."""
+        functions = [s.python.op.name for s in self._task.plan.segments if s.python is not None]
+        if not functions:
+            return ()
+        note = (
+            f"{', '.join(functions)}: the planner does not look into a function and moves nothing "
+            "past it. It runs in Python, on one image at a time; its cost above is that of a call "
+            "on noise. A function that looks at single pixels only can be declared with "
+            "@penstock.per_pixel."
+        )
+        return (note,)
+
+    def _price(self, segment: int, planned: Draft) -> Floats:
+        total: Floats = np.zeros(len(planned.sizes))
+        for work, rows in self._work(segment, planned):
+            total[rows] += self.prices.microseconds(work)
+        return total
+
+    def _work(self, segment: int, planned: Draft) -> list[tuple[Work, Ints]]:
+        """The work of a segment, and of what its effects are measured on, each with its samples."""
+        is_last = segment == len(self._drafts) - 1
+        sources = self._sources if segment == 0 else Sources.typical(planned.sizes, Storage.RAW)
+        between = FinalSpec()
+        works: list[tuple[Work, Ints]] = []
+        for move in planned.moves:
+            if isinstance(move, EffectMove) and move.measured_on is not None:
+                rows = np.flatnonzero(rows_to_measure(move))
+                steps = lower(move.measured_on, planned.sizes).pick(rows)
+                works.append((work_of(steps, sources.at(rows), between, "hwc"), rows))
+        final, layout = (self._task.plan.final, self._task.layout) if is_last else (between, "hwc")
+        steps = lower(planned.moves, planned.sizes)
+        works.append((work_of(steps, sources, final, layout), np.arange(len(planned.sizes))))
+        return works
+
+
+def _draw(task: PlanTask, samples: Ints, sizes: Sizes) -> tuple[Draft, ...]:
+    """Drafts of all segments; a function of the user's between two is taken to keep sizes."""
+    drafts: list[Draft] = []
+    for segment in task.plan.segments:
+        drafts.append(segment.draft(task.seed, 0, samples, sizes))
+        sizes = drafts[-1].sizes_along()[-1]
+    return tuple(drafts)
+
+
+def _look_at(source: Source) -> tuple[Ints, Sizes]:
+    """Samples that lie evenly over the data set, and their sizes."""
     wanted = np.unique(np.linspace(0, max(len(source) - 1, 0), _PROBED).astype(np.int64))
     known = {sample: _size_of(source, sample) for sample in wanted.tolist() if sample < len(source)}
     found = {sample: size for sample, size in known.items() if size is not None}
     if not found:  # whoever loads the samples is told what is wrong with them
-        samples, sizes = np.arange(len(_ANY_SIZES)), _ANY_SIZES
-    else:
-        samples = np.array(list(found), dtype=np.int64)
-        sizes = Sizes(*np.array(list(found.values()), dtype=np.int64).T)
-    return Probe(samples, sizes, _draw(plan, seed, samples, sizes))
+        return np.arange(len(_ANY_SIZES)), _ANY_SIZES
+    heights, widths = np.array(list(found.values()), dtype=np.int64).T
+    return np.array(list(found), dtype=np.int64), Sizes(heights, widths)
 
 
-def _draw(plan: Plan, seed: int, samples: Ints, sizes: Sizes) -> tuple[Draft, ...]:
-    """Drafts of all segments; a function of the user's between two is taken to keep sizes."""
-    drafts: list[Draft] = []
-    for segment in plan.segments:
-        drafts.append(segment.draft(seed, 0, samples, sizes))
-        sizes = drafts[-1].sizes_along()[-1]
-    return tuple(drafts)
+def _sources_of(source: Source, samples: Ints, sizes: Sizes) -> Sources:
+    """What is known of these samples without decoding them."""
+    known = Sources.typical(sizes, are_files=has_paths(source))
+    if len(source) == 0 or samples.max() >= len(source):
+        return known
+    if isinstance(source, PackedSource):
+        records = source.records(samples)
+        return replace(
+            known,
+            storages=records.storages.astype(np.int64),
+            encoded_bytes=records.sizes.astype(np.float64),
+        )
+    if has_paths(source):
+        try:
+            lengths = [os.stat(path).st_size for path in source.paths(samples)]
+        except OSError:
+            return known
+        return replace(known, encoded_bytes=np.array(lengths, dtype=np.float64))
+    return known
+
+
+def _python_us(step: PythonStep, sizes: Sizes) -> float:
+    """How long a user's function takes for an image of the mean size: the least of some calls."""
+    shape = (max(1, round(float(sizes.height.mean()))), max(1, round(float(sizes.width.mean()))), 3)
+    rng = np.random.default_rng(0)
+    least_s = float("inf")
+    for _ in range(_CALLS):
+        pixels = rng.integers(0, 256, shape, dtype=np.uint8)
+        began_s = time.perf_counter()
+        try:
+            step.apply_to_array(pixels, rng, step=1)
+        except Exception:  # noqa: BLE001 (it may want a real image; loading one says what is wrong)
+            return 0.0
+        least_s = min(least_s, time.perf_counter() - began_s)
+    return least_s * 1e6
+
+
+def _without(rules: Sequence[Rule], left_out: Rule) -> tuple[Rule, ...]:
+    return tuple(rule for rule in rules if rule is not left_out)
+
+
+def _with(rules: Sequence[Rule], added: Rule) -> tuple[Rule, ...]:
+    return tuple(rule for rule in RULES if rule in rules or rule is added)
 
 
 class _Sized(Protocol):
@@ -96,11 +284,3 @@ def _size_of(source: Source, sample: int) -> tuple[int, int] | None:
             return image.height, image.width
     except Exception:  # noqa: BLE001 (a source may be the user's own)
         return None
-
-
-def price(draft: Draft) -> Floats:
-    """How many pixels all stages write."""
-    pixels: Floats = np.zeros(len(draft.sizes))
-    for sizes in draft.sizes_along():
-        pixels += sizes.height * sizes.width
-    return pixels

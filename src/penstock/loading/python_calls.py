@@ -20,6 +20,7 @@ import PIL.Image
 
 from penstock.errors import TransformError
 from penstock.loading.batch import Part
+from penstock.loading.reuse import Reusing, draw_keys
 from penstock.planner.plan import Node, Plan, Segment
 from penstock.sources import Source
 from penstock.transforms.python_step import Pixels, PythonStep
@@ -30,9 +31,12 @@ _CALLS = 2  # in a row: the training loop may happen to draw during one
 class PythonCalls:
     """Calls the Python steps of a plan with draws that depend on seed, epoch and sample only."""
 
-    def __init__(self, source: Source, plan: Plan, seed: int) -> None:
+    def __init__(
+        self, source: Source, plan: Plan, seed: int, reusing: Reusing | None = None
+    ) -> None:
         self._source = source
         self._seed = seed
+        self._reusing = reusing
         steps = [segment.python for segment in plan.segments if segment.python is not None]
         self._watch = DrawWatch(steps)
 
@@ -40,16 +44,14 @@ class PythonCalls:
         self, segment: Segment, image: PIL.Image.Image, part: Part, position: int
     ) -> PIL.Image.Image:
         """Return what the segment's function makes of one image of a part."""
-        sample, file = int(part.keys[position]), int(part.samples[position])
-        return self.call_one(segment, image, epoch=part.epoch, sample=sample, file=file)
+        epoch, sample, file = self._key(segment, part, position)
+        return self.call_one(segment, image, epoch=epoch, sample=sample, file=file)
 
     def call_on_array(self, segment: Segment, pixels: Pixels, part: Part, position: int) -> Pixels:
         """The same for an array, which may be changed; returns an array."""
-        sample, file = int(part.keys[position]), int(part.samples[position])
+        epoch, sample, file = self._key(segment, part, position)
         with self._named(segment, file):
-            return segment.call_python_on_array(
-                pixels, seed=self._seed, epoch=part.epoch, sample=sample
-            )
+            return segment.call_python_on_array(pixels, seed=self._seed, epoch=epoch, sample=sample)
 
     def call_one(
         self, segment: Segment, image: PIL.Image.Image, *, epoch: int, sample: int, file: int
@@ -57,6 +59,13 @@ class PythonCalls:
         """The same for any image; `file` is the sample it was read from."""
         with self._named(segment, file):
             return segment.call_python(image, seed=self._seed, epoch=epoch, sample=sample)
+
+    def _key(self, segment: Segment, part: Part, position: int) -> tuple[int, int, int]:
+        """Epoch and sample of the draws for one image of a part, and the sample it comes from."""
+        keys = part.keys[position : position + 1]
+        epoch, keys = draw_keys(self._reusing, segment, part.epoch, keys)
+        one = epoch if isinstance(epoch, int) else int(epoch[0])
+        return one, int(keys[0]), int(part.samples[position])
 
     @contextmanager
     def _named(self, segment: Segment, file: int) -> Iterator[None]:

@@ -7,11 +7,14 @@ from dataclasses import dataclass
 
 from penstock.data.beside import Beside
 from penstock.errors import LoaderError
+from penstock.geometry import Ints
 from penstock.loading.batch import Part
 from penstock.loading.failures import Failures
+from penstock.loading.fetch import Positions
 from penstock.loading.options import RunOptions
 from penstock.loading.python_calls import PythonCalls
-from penstock.planner.plan import Plan
+from penstock.loading.reuse import Reusing, draw_keys
+from penstock.planner.plan import Plan, Segment
 from penstock.planner.rules.rule import Rule
 from penstock.resources import Pool
 
@@ -20,7 +23,8 @@ from penstock.resources import Pool
 class RunSetup:
     """What a runner needs: the source, what is delivered beside its images, and the plan.
 
-    `rules` rewrite what the plan draws; only the native runner takes any.
+    `rules` rewrite what the plan draws; only the native runner takes any. `reusing` has the keys of
+    the plan's first part, and what is kept of it, if that is used again.
     """
 
     beside: Beside
@@ -29,6 +33,7 @@ class RunSetup:
     seed: int
     failures: Failures
     rules: tuple[Rule, ...] = ()
+    reusing: Reusing | None = None
 
 
 class PartRunner(ABC):
@@ -43,7 +48,8 @@ class PartRunner(ABC):
         self._plan = setup.plan
         self._pixel_limit = setup.options.pixel_limit
         self._seed = setup.seed
-        self._python = PythonCalls(self._source, setup.plan, setup.seed)
+        self._reusing = setup.reusing
+        self._python = PythonCalls(self._source, setup.plan, setup.seed, setup.reusing)
         self._failures = setup.failures
         self._ledger = setup.failures.ledger
 
@@ -72,6 +78,12 @@ class PartRunner(ABC):
     @abstractmethod
     def _run_once(self, part: Part) -> Part | None:
         """Fill what can be filled; returns what must be run again with other samples."""
+
+    def _draw_keys(
+        self, segment: Segment, part: Part, positions: Positions
+    ) -> tuple[int, int | Ints, Ints]:
+        """Seed, epoch and keys that a segment draws with for these samples of a part."""
+        return self._seed, *draw_keys(self._reusing, segment, part.epoch, part.keys[positions])
 
     def _check_open(self) -> None:
         if self._closed:

@@ -50,6 +50,7 @@ ACCESS = {
     Effect.MIX_BEGIN: Access.PLACE,
     Effect.MIX_ADD: Access.PLACE,
     Effect.MIX_END: Access.PLACE,
+    Effect.APPLY: Access.PLACE,  # what waits must not be carried on beyond it
 }
 
 

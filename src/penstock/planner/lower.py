@@ -8,7 +8,8 @@ steps as give the same bytes, for each sample on its own:
   rounding is not mirror-symmetric), starts a new step;
 - mirrors cancel out;
 - a border starts a new step unless nothing has happened in the present one;
-- an effect on pixels follows a step, which it ends;
+- an effect on pixels follows a step, which it ends; but gray before all else is made while the
+  image is decoded, as part of the first step;
 - a resize whose rest the decoder has done must be in the first step.
 """
 
@@ -28,6 +29,9 @@ from penstock.transforms.effects import EffectMove, no_numbers
 from penstock.transforms.moves import CropMove, FlipMove, Move, PadMove, ResizeMove
 
 NO_RESIZE = -1
+
+# How many numbers an effect has beside its parameters.
+_HEAD = 5
 
 
 @dataclass(frozen=True, slots=True)
@@ -160,9 +164,11 @@ class _Builder:
         self._step[StepColumn.FLIP_VERTICAL] ^= move.vertical
 
     def effect(self, move: EffectMove) -> None:
-        present = move.effect != Effect.NONE
-        started = self._touched | self._is_flipped() | (self._counts == 0)
-        self._start_new_step(present & started)
+        begun = self._touched | self._is_flipped()
+        turns_gray = (move.effect == Effect.GRAYSCALE) & ~begun & (self._counts == 0)
+        self._step[StepColumn.GRAY] |= turns_gray
+        present = (move.effect != Effect.NONE) & ~turns_gray
+        self._start_new_step(present & (begun | (self._counts == 0)))
         self._effects.add(move, present, after_steps=self._counts - 1)
         rows = np.flatnonzero(present)
         self._step[:, rows] = _identity(Sizes(move.height[rows], move.width[rows]))
@@ -234,7 +240,7 @@ def _identity(sizes: Sizes) -> Ints:
 class Effects:
     """The effects of a batch, sample by sample, each in the order in which they are done."""
 
-    heads: npt.NDArray[np.int32]  # (effects, 4): effect, step that it follows, height, width
+    heads: npt.NDArray[np.int32]  # effect, step that it follows, height, width, whether it waits
     numbers: npt.NDArray[np.float64]  # (effects, room for parameters)
     counts: npt.NDArray[np.int32]  # how many of them belong to each sample
 
@@ -263,7 +269,8 @@ class _EffectList:
         rows = np.flatnonzero(present)
         if not len(rows):
             return
-        heads = np.stack([move.effect, after_steps, move.height, move.width], axis=1)
+        waits = np.broadcast_to(move.waits, present.shape)
+        heads = np.stack([move.effect, after_steps, move.height, move.width, waits], axis=1)
         self._rows.append(rows)
         self._heads.append(heads[rows])
         self._numbers.append(move.numbers[rows])
@@ -271,7 +278,7 @@ class _EffectList:
     def finish(self) -> Effects:
         """Sort by sample, keeping the order within each."""
         if not self._rows:
-            nothing = np.zeros((0, 4), dtype=np.int32)
+            nothing = np.zeros((0, _HEAD), dtype=np.int32)
             counts = np.zeros(self._samples, dtype=np.int32)
             return Effects(nothing, no_numbers(0), counts)
         rows = np.concatenate(self._rows)

@@ -42,13 +42,14 @@ class Segment:
     ops: tuple[Node[ImageOp], ...]
     python: Node[PythonStep] | None = None
     finishing: tuple[Node[RandomErasing], ...] = ()  # after the final pass; in the last one only
+    kept: bool = False  # whether it belongs to what `Loader(reuse=...)` keeps and uses again
 
-    def sample(self, seed: int, epoch: int, samples: Ints, sizes: Sizes) -> tuple[Move, ...]:
+    def sample(self, seed: int, epoch: int | Ints, samples: Ints, sizes: Sizes) -> tuple[Move, ...]:
         """Draw the moves of a batch whose images have `sizes` when they reach the segment."""
         return self.sample_targets(seed, epoch, samples, sizes, None)[0]
 
     def sample_targets(
-        self, seed: int, epoch: int, samples: Ints, sizes: Sizes, targets: Targets | None
+        self, seed: int, epoch: int | Ints, samples: Ints, sizes: Sizes, targets: Targets | None
     ) -> tuple[tuple[Move, ...], Targets | None]:
         """Draw the moves, and apply them to `targets`, which have one row per sample."""
         moves: tuple[Move, ...] = ()
@@ -69,7 +70,7 @@ class Segment:
         return Draft(tuple(stages), start)
 
     def sample_finishing(
-        self, seed: int, epoch: int, samples: Ints, sizes: Sizes
+        self, seed: int, epoch: int | Ints, samples: Ints, sizes: Sizes
     ) -> tuple[EffectMove, ...]:
         """Draw what happens to finished images of `sizes`."""
         return tuple(
@@ -97,8 +98,8 @@ class Segment:
 class Plan:
     """Segments in order, then the final pass.
 
-    All segments but the last end in a Python step; the last one never does, so that it can write
-    the batch itself, even if it has no ops.
+    All segments but the last end in a Python step, or in images that are kept; the last one never
+    does, so that it can write the batch itself, even if it has no ops.
     """
 
     segments: tuple[Segment, ...]

@@ -19,8 +19,8 @@ from penstock.planner.draft import Draft, verify
 from penstock.planner.rules import RULES
 from penstock.planner.rules.rule import Fidelity, Rule, rewrite
 
-# Microseconds of one core, for each sample of a draft.
-Price = Callable[[Draft], Floats]
+# Microseconds of one core, for each sample of the draft of a segment, which has this number.
+Price = Callable[[int, Draft], Floats]
 
 # With more rules than this to decide on, not every set of them is tried.
 _MOST_TRIED_IN_SETS = 6
@@ -64,7 +64,7 @@ def choose(drafts: Sequence[Draft], rules: Sequence[Rule], price: Price) -> Chos
 def mean_cost(drafts: Sequence[Draft], rules: Sequence[Rule], price: Price) -> float:
     """Microseconds of one core for a sample, over all segments."""
     return sum(
-        float(price(rewrite(draft, rules)[0]).mean()) for draft in drafts if len(draft.sizes)
+        float(price(number, rewrite(draft, rules)[0]).mean()) for number, draft in enumerate(drafts)
     )
 
 

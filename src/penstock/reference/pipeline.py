@@ -16,6 +16,7 @@ from penstock._core import Effect, Element, MixKind, PadMode, StepColumn
 from penstock.geometry import Ints, Size, Sizes
 from penstock.planner.lower import NO_RESIZE
 from penstock.planner.plan import Plan
+from penstock.planner.rules.measured import rows_to_measure, with_means
 from penstock.reference.effects import Mix, apply_effect, erased_values
 from penstock.transforms.batch_op import Mixing
 from penstock.transforms.effects import EffectMove
@@ -43,7 +44,7 @@ def run_reference(
 
 def run_moves(image: Image.Image, moves: Iterable[Move], row: int) -> Image.Image:
     """Do what the moves say for the sample in `row`."""
-    mix = Mix()
+    mix, read = Mix(), image
     for move in moves:
         match move:
             case PadMove():
@@ -57,8 +58,18 @@ def run_moves(image: Image.Image, moves: Iterable[Move], row: int) -> Image.Imag
             case FlipMove():
                 image = _flip(image, bool(move.horizontal[row]), bool(move.vertical[row]))
             case EffectMove():
-                image = _apply_effect(image, move, row, mix)
+                image = _apply_effect(image, _measured(read, move, row), row, mix)
     return image
+
+
+def _measured(read: Image.Image, move: EffectMove, row: int) -> EffectMove:
+    """The effect, with the mean that a plan has left open."""
+    rows = rows_to_measure(move)
+    if not rows[row]:
+        return move
+    small = run_moves(read, move.measured_on or (), row)
+    mean = float(np.asarray(small.convert("L"), dtype=np.float64).mean())
+    return with_means(move, rows, np.full(int(rows.sum()), mean))
 
 
 def run_steps_reference(table_row: npt.NDArray[np.int32], image: Image.Image) -> Image.Image:
@@ -67,6 +78,8 @@ def run_steps_reference(table_row: npt.NDArray[np.int32], image: Image.Image) ->
     Pillow chooses the order of a resize's passes itself, so that column is not read.
     """
     for step in table_row.tolist():
+        if step[StepColumn.GRAY]:
+            image = image.convert("L").convert("RGB")
         fill = step[StepColumn.PAD_FILL]
         colour = (fill & 255, fill >> 8 & 255, fill >> 16)
         borders = step[StepColumn.PAD_LEFT : StepColumn.PAD_BOTTOM + 1]

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -18,6 +18,9 @@ from penstock._core import EFFECT_NUMBERS, Effect, EffectFamily, effect_table
 from penstock.errors import TransformError
 from penstock.geometry import Bools, Floats, Ints, Sizes
 from penstock.rng import Words
+
+if TYPE_CHECKING:
+    from penstock.transforms.moves import Move
 
 __all__ = [
     "WARPS",
@@ -62,6 +65,10 @@ class EffectMove:
     numbers: Floats  # (samples, room for any effect's parameters); what is not used is 0
     height: Ints  # after the effect; only AFFINE and PERSPECTIVE may change sizes
     width: Ints
+    waits: Bools | bool = False  # to be done with the next one: set by planner.rules.tables
+    # In a plan: moves that make, from the image as it was read, a small version of what the effect
+    # sees. Contrast whose mean is NaN takes the mean of that.
+    measured_on: tuple[Move, ...] | None = None
 
     def out_sizes(self, sizes: Sizes) -> Sizes:
         """The sizes after the move."""

@@ -1,9 +1,29 @@
 """The rules of the planner. Each says in its docstring what it saves and why it may be applied."""
 
-from penstock.planner.rules import crop_first, fast_warps, smaller_first, warps
+from penstock.planner.rules import (
+    crop_first,
+    fast_warps,
+    gray_first,
+    idle,
+    measured,
+    relaxed,
+    smaller_first,
+    tables,
+    warps,
+)
 from penstock.planner.rules.rule import Fidelity, Rule
 
-RULES: tuple[Rule, ...] = (*crop_first.RULES, *warps.RULES, *fast_warps.RULES, *smaller_first.RULES)
+RULES: tuple[Rule, ...] = (
+    *idle.RULES,
+    *crop_first.RULES,
+    *warps.RULES,
+    *fast_warps.RULES,
+    *smaller_first.RULES,
+    *measured.RULES,
+    *relaxed.RULES,
+    *gray_first.RULES,
+    *tables.RULES,
+)
 BY_NAME = {rule.name: rule for rule in RULES}
 
 

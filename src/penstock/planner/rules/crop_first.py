@@ -53,7 +53,7 @@ def crop_before_per_pixel(moves: Moves, sizes: Sizes) -> Moves | None:
     match moves:
         case (EffectMove() as effect, CropMove() as crop):
             rows = has_access(effect, Access.TABLE, Access.PIXEL) & cuts(crop, sizes)
-            return _crop_through(effect, crop, rows, crop, sizes)
+            return crop_through(effect, crop, rows, crop, sizes)
     return None
 
 
@@ -73,7 +73,7 @@ def window_of_neighbourhood(moves: Moves, sizes: Sizes) -> Moves | None:
             right = np.minimum(crop.left + crop.width + across, sizes.width)
             outer = CropMove(top, left, bottom - top, right - left)
             rows = has_access(effect, Access.NEIGHBOURHOOD) & cuts(outer, sizes)
-            return _crop_through(effect, crop, rows, outer, sizes)
+            return crop_through(effect, crop, rows, outer, sizes)
     return None
 
 
@@ -124,7 +124,7 @@ def _is_less(less: PadMove, pad: PadMove) -> bool:
     )
 
 
-def _crop_through(
+def crop_through(
     effect: EffectMove, crop: CropMove, rows: Bools, outer: CropMove, sizes: Sizes
 ) -> Moves | None:
     """For the samples in `rows`, crop to `outer` before the effect, and to the rest behind it."""
@@ -150,12 +150,12 @@ def _crop_through(
 
 
 def cuts(crop: CropMove, sizes: Sizes) -> Bools:
-    """Which samples, of `sizes` before it, a crop makes smaller."""
+    """Which samples lose pixels by a crop."""
     return np.asarray((crop.height != sizes.height) | (crop.width != sizes.width))
 
 
 def unless_whole(crop: CropMove, sizes: Sizes) -> tuple[CropMove, ...]:
-    """The crop, or nothing where it cuts no sample."""
+    """The crop, if any sample loses pixels by it."""
     return (crop,) if cuts(crop, sizes).any() else ()
 
 

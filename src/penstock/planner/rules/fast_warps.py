@@ -176,13 +176,14 @@ def compose_warps(moves: Moves, sizes: Sizes) -> Moves | None:
     if not rows.any():
         return None
     one = with_frames(with_matrices(second, rows, matrix, joined), rows, joined)
-    none = EffectMove(
-        np.where(rows, Effect.NONE, first.effect),
-        np.where(rows[:, None], 0, first.numbers),
-        np.where(rows, sizes.height, first.height),
-        np.where(rows, sizes.width, first.width),
+    others = replace(
+        first,
+        effect=np.where(rows, Effect.NONE, first.effect),
+        numbers=np.where(rows[:, None], 0, first.numbers),
+        height=np.where(rows, sizes.height, first.height),
+        width=np.where(rows, sizes.width, first.width),
     )
-    return (one,) if (none.effect == Effect.NONE).all() else (none, one)
+    return (one,) if (others.effect == Effect.NONE).all() else (others, one)
 
 
 @dataclass(frozen=True, slots=True)
@@ -345,13 +346,13 @@ RULES = (
         "compose_warps",
         Fidelity.FAST,
         compose_warps,
-        bound=Bound(mean=3.0, most=96, psnr_db=30),
+        bound=Bound(mean=10.0, most=160, psnr_db=25),
     ),
     Rule(
         "warp_then_shrink",
         Fidelity.FAST,
         warp_then_shrink,
         span=None,
-        bound=Bound(mean=2.0, most=64, psnr_db=36),
+        bound=Bound(mean=3.0, most=48, psnr_db=34),
     ),
 )

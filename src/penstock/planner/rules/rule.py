@@ -42,7 +42,8 @@ class Rule:
 
     `rewrite` gets these moves and the sizes of the images before them. It returns what replaces
     them, or None where there is nothing to gain. Rules are applied until none changes anything, so
-    each one must leave moves to which it does not apply again.
+    each one must leave moves to which it does not apply again. Only then come those that are
+    `last`, once each: what they leave is for the core, and no other rule works on it.
     """
 
     name: str
@@ -51,6 +52,7 @@ class Rule:
     span: int | None = 2
     bound: Bound | None = None
     free: bool = False  # it can only save work, so that the planner need not compare costs
+    last: bool = False  # only with no span
 
     @property
     def asks(self) -> bool:
@@ -77,6 +79,16 @@ def rewrite_moves(moves: Sequence[Move], sizes: Sizes, rules: Iterable[Rule]) ->
 def rewrite(draft: Draft, rules: Iterable[Rule]) -> tuple[Draft, frozenset[str]]:
     """Apply `rules` until nothing changes; return the draft, and the names of rules that fired."""
     rules = tuple(rules)
+    draft, fired = _rewrite_till_done(draft, [rule for rule in rules if not rule.last])
+    for rule in rules:
+        found = _try_whole(draft, [rule]) if rule.last else None
+        if found is not None:
+            draft = found[1]
+            fired.add(rule.name)
+    return draft, frozenset(fired)
+
+
+def _rewrite_till_done(draft: Draft, rules: Sequence[Rule]) -> tuple[Draft, set[str]]:
     local = [rule for rule in rules if rule.span is not None]
     fired: set[str] = set()
     before = [draft.sizes]  # before[i]: the sizes before stage i
@@ -90,7 +102,7 @@ def rewrite(draft: Draft, rules: Iterable[Rule]) -> tuple[Draft, frozenset[str]]
             found = _try_whole(draft, rules)
             position = 0
             if found is None:
-                return draft, frozenset(fired)
+                return draft, fired
         if found is None:
             position += 1
             continue

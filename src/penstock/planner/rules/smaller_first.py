@@ -7,16 +7,18 @@ pixel, which a resize smooths away, can be further off.
 
 from __future__ import annotations
 
+import math
 from dataclasses import replace
 
 import numpy as np
 
 from penstock._core import Effect
-from penstock.geometry import Bools, Ints, Sizes
+from penstock.geometry import Bools, Floats, Ints, Sizes
+from penstock.planner.access import Access, has_access
 from penstock.planner.draft import Moves
 from penstock.planner.rules.rule import Bound, Fidelity, Rule
 from penstock.transforms.arguments import InterpolationMode
-from penstock.transforms.effects import EffectMove
+from penstock.transforms.effects import EffectMove, place_of, write_parameters
 from penstock.transforms.moves import CropMove, FlipMove, ResizeMove
 
 # The scales at which a JPEG may be decoded, beside 1.
@@ -48,6 +50,13 @@ _EVEN = (
     Effect.GRAYSCALE,
     Effect.PERMUTE_CHANNELS,
 )
+
+
+# Three weights (v/2, 1-v, v/2) have the variance v; a Gaussian sampled at so few places has not.
+_THREE_TAPS = 0.5
+
+# A variance that no pixel shows.
+_NO_BLUR = 0.004
 
 
 def reduce_in_decoder(moves: Moves, sizes: Sizes) -> Moves | None:
@@ -124,9 +133,70 @@ def per_pixel_before_enlarging(moves: Moves, sizes: Sizes) -> Moves | None:
     return None
 
 
+def blur_after_shrinking(moves: Moves, sizes: Sizes) -> Moves | None:
+    """Blur the image after it was made smaller, by as much less.
+
+    A blur spreads a pixel by a variance, and so does the resize's filter; variances add up in
+    either order. Behind a resize by a factor, the blur's variance is divided by its square.
+    """
+    match moves:
+        case (EffectMove() as blur, ResizeMove() as resize) if resize.filter in SMOOTH:
+            shrinks = (resize.height < sizes.height) & (resize.width < sizes.width)
+            rows = (blur.effect == Effect.GAUSSIAN_BLUR) & shrinks
+            if not rows.any():
+                return None
+            across = _variance(blur, "kernel_width", "sigma_across")
+            down = _variance(blur, "kernel_height", "sigma_down")
+            across = across * (resize.width / sizes.width) ** 2
+            down = down * (resize.height / sizes.height) ** 2
+            return _split_resize(_blur_by(blur, rows, across, down, resize), resize, rows, sizes)
+    return None
+
+
+def _variance(blur: EffectMove, kernel: str, sigma: str) -> Floats:
+    """The variance that torchvision's kernels have, which end before a Gaussian does."""
+    found = np.zeros(len(blur.effect))
+    for row in np.flatnonzero(blur.effect == Effect.GAUSSIAN_BLUR).tolist():
+        size = int(blur.values(Effect.GAUSSIAN_BLUR, kernel)[row])
+        places = np.arange(size) - size // 2
+        weights = np.exp(-0.5 * (places / blur.values(Effect.GAUSSIAN_BLUR, sigma)[row]) ** 2)
+        found[row] = (weights * places**2).sum() / weights.sum()
+    return found
+
+
+def _blur_by(
+    blur: EffectMove, rows: Bools, across: Floats, down: Floats, resize: ResizeMove
+) -> EffectMove:
+    """The blur of `rows` with these variances, on images of the resized size."""
+    numbers, kinds = blur.numbers.copy(), blur.effect.copy()
+    for row in np.flatnonzero(rows).tolist():
+        most = max(across[row], down[row])
+        sides = int(resize.height[row]), int(resize.width[row])
+        reach = 1 if most < _THREE_TAPS else math.ceil(3 * math.sqrt(most))
+        reach = min(reach, *(side - 1 for side in sides))
+        numbers[row] = 0
+        if reach < 1 or most < _NO_BLUR:
+            kinds[row] = Effect.NONE
+            continue
+        write_parameters(
+            Effect.GAUSSIAN_BLUR,
+            numbers[row],
+            kernel_width=2 * reach + 1,
+            kernel_height=2 * reach + 1,
+            sigma_across=math.sqrt(max(across[row], _NO_BLUR)),
+            sigma_down=math.sqrt(max(down[row], _NO_BLUR)),
+        )
+        if most < _THREE_TAPS:
+            place = place_of(Effect.GAUSSIAN_BLUR, "weights")
+            both = (across[row] + down[row]) / 2
+            numbers[row, place][:2] = (1 - both, both / 2)
+    return replace(blur, effect=kinds, numbers=numbers)
+
+
 def is_even(move: EffectMove) -> Bools:
     """Which samples have an effect that changes neighbouring levels alike."""
-    return np.isin(move.effect, _EVEN)
+    is_contrast = (move.effect == Effect.CONTRAST) & has_access(move, Access.TABLE)
+    return np.asarray(np.isin(move.effect, _EVEN) | is_contrast)
 
 
 def _rows_of(effect: EffectMove, rows: Bools, sizes: Sizes) -> EffectMove:
@@ -167,19 +237,25 @@ RULES = (
         Fidelity.FAST,
         resize_before_flip,
         free=True,
-        bound=Bound(mean=0.1, most=2, psnr_db=50),
+        bound=Bound(mean=0.1, most=1, psnr_db=55),
     ),
     Rule(
         "resize_before_per_pixel",
         Fidelity.FAST,
         resize_before_per_pixel,
-        bound=Bound(mean=1.0, most=32, psnr_db=40),
+        bound=Bound(mean=3.0, most=100, psnr_db=32),
     ),
     Rule(
         "per_pixel_before_enlarging",
         Fidelity.FAST,
         per_pixel_before_enlarging,
-        bound=Bound(mean=1.0, most=32, psnr_db=40),
+        bound=Bound(mean=3.0, most=100, psnr_db=32),
+    ),
+    Rule(
+        "blur_after_shrinking",
+        Fidelity.FAST,
+        blur_after_shrinking,
+        bound=Bound(mean=2.5, most=48, psnr_db=35),
     ),
     Rule(
         "reduce_in_decoder",
@@ -187,6 +263,6 @@ RULES = (
         reduce_in_decoder,
         span=None,
         free=True,
-        bound=Bound(mean=1.0, most=32, psnr_db=40),
+        bound=Bound(mean=2.0, most=32, psnr_db=40),
     ),
 )

@@ -1,0 +1,97 @@
+"""Measures what each unit of work costs on this machine, in seconds, on pictures made for it.
+
+Trials run on the core alone, a part of equal pictures at a time; some more measure what files,
+records, Pillow and Python take. All take turns for a few rounds, and the least time of each counts:
+whatever else runs on the machine only ever adds to a time. Prices are those, none below zero, that
+come nearest to all times.
+"""
+
+from __future__ import annotations
+
+import tempfile
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from penstock.costs.trial_runs import all_runs
+from penstock.geometry import Floats
+from penstock.planner.prices import Prices
+from penstock.usable_cores import pinned_to
+
+Clock = Callable[[], float]  # seconds
+Progress = Callable[[int, int], None]  # rounds that are done, and all
+
+_ROUNDS = 5
+
+
+@dataclass(frozen=True, slots=True)
+class Measured:
+    """A piece of work that was timed."""
+
+    name: str
+    amounts: Floats  # by unit, of all samples together
+    seconds: float
+
+
+def calibrate(progress: Progress | None = None, clock: Clock = time.process_time) -> Prices:
+    """Measure this machine's prices, on one core; takes less than ten seconds on most."""
+    return fit(measure(progress, clock))
+
+
+def measure(progress: Progress | None = None, clock: Clock = time.process_time) -> list[Measured]:
+    """Run all trials and time them."""
+    with pinned_to(1), tempfile.TemporaryDirectory() as folder:
+        runs = list(all_runs(Path(folder)))
+        least = np.full(len(runs), np.inf)
+        for number in range(_ROUNDS):
+            for place, run in enumerate(runs):
+                started = clock()
+                run.go()
+                least[place] = min(least[place], clock() - started)
+            if progress is not None:
+                progress(number + 1, _ROUNDS)
+    return [
+        Measured(run.name, run.amounts, float(seconds))
+        for run, seconds in zip(runs, least, strict=True)
+    ]
+
+
+def fit(measured: list[Measured]) -> Prices:
+    """The prices that explain the times best, each time by its share of error."""
+    amounts = np.stack([one.amounts for one in measured])
+    nanoseconds = np.maximum(1.0, 1e9 * np.array([one.seconds for one in measured]))
+    prices = _least_squares(amounts / nanoseconds[:, None], np.ones(len(measured)))
+    return Prices(prices, "measured on this machine")
+
+
+def _least_squares(matrix: Floats, wanted: Floats) -> Floats:
+    """The x >= 0 for which matrix @ x comes nearest to `wanted` (Lawson and Hanson's method)."""
+    scale = np.sqrt((matrix**2).sum(axis=0))
+    used = scale > 0
+    columns = matrix[:, used] / scale[used]
+    x = np.zeros(columns.shape[1])
+    free = np.zeros(len(x), dtype=np.bool_)
+    for _ in range(10 * len(x)):
+        slope = columns.T @ (wanted - columns @ x)
+        slope[free] = 0
+        best = int(np.argmax(slope))
+        if slope[best] < 1e-10:
+            break
+        free[best] = True
+        while True:
+            trial = np.zeros(len(x))
+            trial[free] = np.linalg.lstsq(columns[:, free], wanted, rcond=None)[0]
+            below = free & (trial <= 0)
+            if not below.any():
+                x = trial
+                break
+            step = (x[below] / (x[below] - trial[below])).min()
+            x = x + step * (trial - x)
+            free &= x > 1e-15
+            x[~free] = 0
+    found = np.zeros(len(scale))
+    found[used] = x / scale[used]
+    return found

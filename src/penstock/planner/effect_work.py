@@ -1,0 +1,385 @@
+"""How much work the effects of a batch are: what cpp/engine/effects.cpp goes over for each.
+
+Colour effects that are tables wait, and are applied together in one pass; effects in place and
+effects into another image differ only where a mix remembers an image.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+import numpy.typing as npt
+
+from penstock._core import FINISHED, Effect
+from penstock.geometry import Bools, Floats, Ints, Sizes
+from penstock.planner.amounts import Amount, Unit, WorkList, far_bytes
+from penstock.planner.lower import Effects
+from penstock.transforms.effects import place_of
+
+_TABLES = (
+    Effect.BRIGHTNESS,
+    Effect.POSTERIZE,
+    Effect.SOLARIZE,
+    Effect.SOLARIZE_ADD,
+    Effect.INVERT,
+)
+
+# By Pillow's numbers of filters: nearest, (lanczos), bilinear, bicubic.
+_AFFINE = np.array(
+    [Unit.AFFINE_NEAREST_PIXEL] * 2 + [Unit.AFFINE_BILINEAR_PIXEL, Unit.AFFINE_BICUBIC_PIXEL]
+)
+_PERSPECTIVE = np.array(
+    [Unit.PERSPECTIVE_NEAREST_PIXEL] * 2
+    + [Unit.PERSPECTIVE_BILINEAR_PIXEL, Unit.PERSPECTIVE_BICUBIC_PIXEL]
+)
+_DISPLACED = np.array(
+    [Unit.DISPLACED_NEAREST_PIXEL] * 2
+    + [Unit.DISPLACED_BILINEAR_PIXEL, Unit.DISPLACED_BICUBIC_PIXEL]
+)
+_FILTER_NAME = ("nearest", "", "bilinear", "bicubic")
+
+# A kernel of so few weights is summed all at once.
+_SMALL_KERNEL = 9
+
+_NONE = -2  # of a slot without an effect: neither a step nor FINISHED
+_WORD = 4  # bytes of a pixel in a warp's source
+
+
+class EffectWork:
+    """The images of a batch as their effects go by."""
+
+    def __init__(self, work: WorkList, effects: Effects, sizes: Sizes, channels: Ints) -> None:
+        self.sizes = Sizes(sizes.height.astype(np.int64), sizes.width.astype(np.int64))
+        self.channels = channels
+        self._work = work
+        count = len(sizes)
+        slots = int(effects.counts.max(initial=0))
+        shape = (count, slots)
+        self._kind = np.zeros(shape, dtype=np.int64)
+        self._step = np.full(shape, _NONE, dtype=np.int64)
+        self._height, self._width = np.zeros(shape, np.int64), np.zeros(shape, np.int64)
+        self._place = np.zeros(shape, dtype=np.int64)  # in `numbers`
+        self._numbers = effects.numbers
+        rows = np.repeat(np.arange(count), effects.counts)
+        starts = np.cumsum(effects.counts) - effects.counts
+        every = np.arange(len(effects.heads))
+        slot = every - np.repeat(starts, effects.counts)
+        for array, column in (
+            (self._kind, 0),
+            (self._step, 1),
+            (self._height, 2),
+            (self._width, 3),
+        ):
+            array[rows, slot] = effects.heads[:, column]
+        self._place[rows, slot] = every
+        self._waits = np.zeros(count, dtype=np.bool_)  # a table
+        self._counted = np.zeros(count, dtype=np.bool_)
+        self._remembered = np.zeros(count, dtype=np.bool_)  # by a mix
+        self._branches = np.zeros(count, dtype=np.int64)
+        self._channels_of_mix = channels.copy()
+
+    def follow(self, step: Ints | int, rows: Ints) -> Bools:
+        """Whether effects follow this step."""
+        numbers = np.broadcast_to(np.asarray(step), rows.shape)
+        return np.asarray((self._step[rows] == numbers[:, None]).any(axis=1))
+
+    def only_turns_gray(self) -> Bools:
+        """Whether a grayscale, and nothing else, follows the first step."""
+        if not self._kind.shape[1]:
+            return np.zeros(len(self.channels), dtype=np.bool_)
+        first = (self._kind[:, 0] == Effect.GRAYSCALE) & (self._step[:, 0] == 0)
+        return np.asarray(first & ((self._step == 0).sum(axis=1) == 1))
+
+    def leave_out_step(self, rows: Ints) -> None:
+        """Drop the first step; the effect on it is done to the source instead."""
+        self.turn_gray_early(rows)
+        later = self._step[rows]
+        self._step[rows] = np.where(later > 0, later - 1, later)
+
+    def turn_gray_early(self, rows: Ints) -> None:
+        """Do a grayscale that follows the first step before that step."""
+        if not self._kind.shape[1]:
+            return
+        gray = (self._kind[rows, 0] == Effect.GRAYSCALE) & (self._step[rows, 0] == 0)
+        rows = rows[gray]
+        self._step[rows, 0] = _NONE
+        self._grayscale(rows, rows)
+
+    def after(self, step: int, rows: Ints) -> None:
+        """The effects that follow a step of the samples in `rows`."""
+        for slot in range(self._kind.shape[1]):
+            here = rows[self._step[rows, slot] == step]
+            for kind in np.unique(self._kind[here, slot]).tolist():
+                some = here[self._kind[here, slot] == kind]
+                self._apply(Effect(kind), some, slot)
+        self._flush(rows)
+
+    def after_all(self, rows: Ints) -> None:
+        """The effects on finished images."""
+        for slot in range(self._kind.shape[1]):
+            here = rows[self._step[rows, slot] == FINISHED]
+            self._erase(here, self._place[here, slot])
+
+    def _apply(self, effect: Effect, rows: Ints, slot: int) -> None:
+        places = self._place[rows, slot]
+        if effect in _TABLES:
+            self._add(effect, rows, (Unit.TABLE, 1.0))
+            self._waits[rows] = True
+        elif effect in (Effect.AFFINE, Effect.PERSPECTIVE):
+            self._warp(effect, rows, slot)
+        elif handler := self._handlers().get(effect):
+            handler(rows, places)
+        else:
+            self._add(effect, rows)
+
+    def _handlers(self) -> dict[Effect, Callable[[Ints, Ints], None]]:
+        return {
+            Effect.CONTRAST: self._contrast,
+            Effect.AUTOCONTRAST: self._autocontrast,
+            Effect.EQUALIZE: self._equalize,
+            Effect.SATURATION: self._saturation,
+            Effect.HUE: self._hue,
+            Effect.GRAYSCALE: self._grayscale,
+            Effect.SHARPNESS: self._sharpness,
+            Effect.GAUSSIAN_BLUR: self._blur,
+            Effect.GAUSSIAN_NOISE: self._noise,
+            Effect.ERASE: self._erase_between,
+            Effect.ELASTIC: self._elastic,
+            Effect.MIX_BEGIN: self._begin_mix,
+            Effect.MIX_ADD: self._add_to_mix,
+            Effect.MIX_END: self._end_mix,
+        }
+
+    def _values(self, rows: Ints) -> Floats:
+        return self._pixels(rows) * self.channels[rows]
+
+    def _pixels(self, rows: Ints) -> Floats:
+        return (self.sizes.height[rows] * self.sizes.width[rows]).astype(np.float64)
+
+    def _number(self, effect: Effect, name: str, places: Ints) -> Floats:
+        return self._numbers[places, place_of(effect, name)]
+
+    def _add(
+        self,
+        effect: Effect,
+        rows: Ints,
+        *amounts: tuple[Unit | Ints, Amount],
+        passes: float = 0,
+        detail: str = "",
+    ) -> None:
+        """Add an effect that goes `passes` times over all values of its image."""
+        values = self._values(rows) * passes
+        far = far_bytes(values, self.sizes.at(rows), self.channels[rows])
+        name = effect.name.lower().replace("_", " ") + detail
+        every: list[tuple[Unit | Ints, Amount]] = [(Unit.EFFECT, 1.0), (Unit.FAR_BYTE, far)]
+        self._work.add(name, rows, self.sizes.at(rows), *every, *amounts)
+
+    def _flush(self, rows: Ints) -> None:
+        """Apply the tables that wait."""
+        waiting = rows[self._waits[rows]]
+        values = self._values(waiting)
+        sizes = self.sizes.at(waiting)
+        far = far_bytes(2 * values, sizes, self.channels[waiting])
+        amounts = (Unit.TABLE_VALUE, values), (Unit.FAR_BYTE, far)
+        self._work.add("tables", waiting, sizes, *amounts)
+        self._remembered[waiting] = False
+        self._waits[rows] = self._counted[rows] = False
+
+    def _make_own(self, rows: Ints) -> None:
+        """Apply tables, and copy what a mix remembers, before pixels are changed in place."""
+        self._flush(rows)
+        copied = rows[self._remembered[rows]]
+        self._work.add(
+            "copy", copied, self.sizes.at(copied), (Unit.COPIED_VALUE, self._values(copied))
+        )
+        self._remembered[copied] = False
+
+    # Colour.
+
+    def _contrast(self, rows: Ints, places: Ints) -> None:
+        del places
+        waits = self._waits[rows]
+        unit = np.where(waits, Unit.MAPPED_MEAN_PIXEL, Unit.MEAN_PIXEL)
+        amount = self._values(rows) / 3
+        self._add(Effect.CONTRAST, rows, (Unit.TABLE, 1.0), (unit, amount), passes=1)
+        self._waits[rows] = True
+
+    def _autocontrast(self, rows: Ints, places: Ints) -> None:
+        del places
+        looked_at = self._values(rows) * ~self._counted[rows]
+        amounts = (Unit.TABLE, 1.0), (Unit.EXTREME_VALUE, looked_at)
+        self._add(Effect.AUTOCONTRAST, rows, *amounts, passes=1)
+        self._waits[rows] = True
+
+    def _equalize(self, rows: Ints, places: Ints) -> None:
+        del places
+        counted = self._values(rows) * ~self._counted[rows]
+        amounts = (Unit.TABLE, 1.0), (Unit.COUNTED_VALUE, counted)
+        self._add(Effect.EQUALIZE, rows, *amounts, passes=1)
+        self._counted[rows] = self._waits[rows] = True
+
+    def _saturation(self, rows: Ints, places: Ints) -> None:
+        factor = self._number(Effect.SATURATION, "factor", places)
+        changes = (factor != 1) & (self.channels[rows] == 3)
+        self._grayscale(rows[changes & (factor == 0)], rows, Effect.SATURATION)
+        rows = rows[changes & (factor != 0)]
+        self._make_own(rows)
+        self._add(Effect.SATURATION, rows, (Unit.SATURATED_PIXEL, self._pixels(rows)), passes=2)
+
+    def _hue(self, rows: Ints, places: Ints) -> None:
+        del places
+        rows = rows[self.channels[rows] == 3]
+        self._make_own(rows)
+        self._add(Effect.HUE, rows, (Unit.HUE_PIXEL, self._pixels(rows)), passes=2)
+
+    def _grayscale(self, rows: Ints, places: Ints, effect: Effect = Effect.GRAYSCALE) -> None:
+        del places
+        rows = rows[self.channels[rows] == 3]
+        self._make_own(rows)
+        self._add(effect, rows, (Unit.GRAY_PIXEL, self._pixels(rows)), passes=4 / 3)
+        self.channels[rows] = 1
+
+    # Filters.
+
+    def _sharpness(self, rows: Ints, places: Ints) -> None:
+        del places
+        self._flush(rows)
+        self._add(Effect.SHARPNESS, rows, (Unit.SHARPENED_VALUE, self._values(rows)), passes=2)
+        self._remembered[rows] = False
+
+    def _blur(self, rows: Ints, places: Ints) -> None:
+        self._flush(rows)
+        width = self._number(Effect.GAUSSIAN_BLUR, "kernel_width", places)
+        height = self._number(Effect.GAUSSIAN_BLUR, "kernel_height", places)
+        values, weights = self._values(rows), width * height
+        is_small = weights <= _SMALL_KERNEL
+        large = values * ~is_small
+        # Sums in two directions err a little more with every weight; the pixels for which that
+        # might show are summed again over all weights.
+        self._add(
+            Effect.GAUSSIAN_BLUR,
+            rows,
+            (Unit.BLUR_WEIGHT, values * weights * is_small),
+            (Unit.BLURRED_VALUE, large),
+            (Unit.BLUR_TAP, large * (width + height)),
+            (Unit.BLUR_DOUBT, large * weights**2 * 1e-5),
+            passes=2,
+        )
+        self._remembered[rows] = False
+
+    def _noise(self, rows: Ints, places: Ints) -> None:
+        del places
+        self._make_own(rows)
+        self.channels[rows] = 3
+        self._add(Effect.GAUSSIAN_NOISE, rows, (Unit.NOISE_VALUE, self._values(rows)), passes=2)
+
+    def _erase_between(self, rows: Ints, places: Ints) -> None:
+        self._make_own(rows)
+        self._erase(rows, places)
+
+    def _erase(self, rows: Ints, places: Ints) -> None:
+        height = self._number(Effect.ERASE, "height", places)
+        width = self._number(Effect.ERASE, "width", places)
+        by_noise = self._number(Effect.ERASE, "by_noise", places) != 0
+        unit = np.where(by_noise, Unit.NOISE_ERASED_VALUE, Unit.ERASED_VALUE)
+        self._add(Effect.ERASE, rows, (unit, height * width * 3))
+
+    # Warps.
+
+    def _warp(self, effect: Effect, rows: Ints, slot: int) -> None:
+        self._flush(rows)
+        places = self._place[rows, slot]
+        numbers = self._number(effect, "filter", places).astype(np.int64)
+        matrix = self._number(effect, "matrix", places)
+        in_part = np.asarray(self._number(effect, "frame", places).any(axis=1))
+        out = Sizes(self._height[rows, slot], self._width[rows, slot])
+        for number in np.unique(numbers).tolist():
+            at = numbers == number
+            self._warp_by(effect, rows[at], matrix[at], in_part[at], out.at(at), number)
+        self.sizes.height[rows], self.sizes.width[rows] = out.height, out.width
+        self._remembered[rows] = False
+
+    def _warp_by(
+        self,
+        effect: Effect,
+        rows: Ints,
+        matrix: Floats,
+        in_part: Bools,
+        out: Sizes,
+        number: int,
+    ) -> None:
+        pixels = (out.height * out.width).astype(np.float64)
+        shifts = _moves_lines(effect, matrix, is_nearest=number == 0) & ~in_part
+        units = _AFFINE if effect == Effect.AFFINE else _PERSPECTIVE
+        self._add(
+            effect,
+            rows,
+            (Unit.SHIFTED_VALUE, pixels * self.channels[rows] * shifts),
+            *self._gather(rows, pixels * ~shifts, units[number], source=~shifts),
+            passes=1,
+            detail=f" {_FILTER_NAME[number]}",
+        )
+
+    def _gather(
+        self, rows: Ints, pixels: Floats, unit: Unit | Ints, source: Bools | float = 1.0
+    ) -> tuple[tuple[Unit | Ints, Amount], ...]:
+        """Take `pixels` from places all over a source, which is first made into words."""
+        words = self._pixels(rows) * source
+        moved = (words + pixels) * _WORD
+        far = far_bytes(moved, self.sizes.at(rows), np.full(len(rows), _WORD))
+        return (Unit.BORDERED_PIXEL, words), (unit, pixels), (Unit.FAR_BYTE, far)
+
+    def _elastic(self, rows: Ints, places: Ints) -> None:
+        self._flush(rows)
+        sigma = np.stack(
+            [self._number(Effect.ELASTIC, name, places) for name in ("sigma_across", "sigma_down")]
+        )
+        kernel = (8 * sigma.max(axis=0) + 1) * (sigma > 0).sum(axis=0)
+        number = self._number(Effect.ELASTIC, "filter", places).astype(np.int64)
+        pixels = self._pixels(rows)
+        self._add(
+            Effect.ELASTIC,
+            rows,
+            (Unit.FIELD_PIXEL, pixels),
+            (Unit.FIELD_TAP, pixels * kernel),
+            *self._gather(rows, pixels, _DISPLACED[number]),
+            passes=2,
+        )
+        self._remembered[rows] = False
+
+    # Mixes.
+
+    def _begin_mix(self, rows: Ints, places: Ints) -> None:
+        del places
+        self._flush(rows)
+        self._add(Effect.MIX_BEGIN, rows)
+        self._remembered[rows] = True
+        self._branches[rows] = 1
+        self._channels_of_mix[rows] = self.channels[rows]
+
+    def _add_to_mix(self, rows: Ints, places: Ints) -> None:
+        del places
+        self._flush(rows)
+        self._add(Effect.MIX_ADD, rows)
+        self._remembered[rows] = True
+        self._branches[rows] += 1
+        self.channels[rows] = self._channels_of_mix[rows]
+
+    def _end_mix(self, rows: Ints, places: Ints) -> None:
+        del places
+        self._flush(rows)
+        values = self._values(rows) * self._branches[rows]
+        self._add(Effect.MIX_END, rows, (Unit.MIXED_VALUE, values), passes=2)
+        self._remembered[rows] = False
+
+
+def _moves_lines(effect: Effect, matrix: Floats, *, is_nearest: bool) -> Bools:
+    """Warps that only move whole rows or columns, which are copies."""
+    if effect != Effect.AFFINE:
+        return np.zeros(len(matrix), dtype=np.bool_)
+    a, b, c, d, e, f = matrix.T
+    if not is_nearest:
+        whole: npt.NDArray[np.bool_] = (np.floor(c) == c) & (np.floor(f) == f)
+        return np.asarray((a == 1) & (e == 1) & (b == 0) & (d == 0) & whole)
+    return np.asarray(((a == 1) & (d == 0)) | ((e == 1) & (b == 0) & (a == 1)))

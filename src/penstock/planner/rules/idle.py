@@ -1,0 +1,154 @@
+"""Leave out what changes nothing, for the samples for which it changes nothing.
+
+Policies draw many such ops: a rotation by 0 degrees, a brightness of exactly 1, a posterize to 8
+bits. Turning hues by 0 is not one of them, since the way there and back rounds colours.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+
+from penstock._core import Effect
+from penstock.geometry import Bools, Sizes
+from penstock.planner.draft import Moves
+from penstock.planner.rules.rule import Fidelity, Rule
+from penstock.transforms.effects import EffectMove, only_where
+from penstock.transforms.moves import CropMove, FlipMove, Move, PadMove, ResizeMove
+
+# Blends with some other version of the image; a factor of 1 leaves the image alone.
+_BLENDS = (Effect.BRIGHTNESS, Effect.CONTRAST, Effect.SATURATION, Effect.SHARPNESS)
+
+_IDENTITY = {
+    Effect.AFFINE: np.array([1, 0, 0, 0, 1, 0]),
+    Effect.PERSPECTIVE: np.array([1, 0, 0, 0, 1, 0, 0, 0]),
+}
+
+
+def drop_idle(moves: Moves, sizes: Sizes) -> Moves | None:
+    """Leave out ops that change nothing.
+
+    Exact, kind by kind. Blends (brightness, contrast, saturation, sharpness) by a float32 factor of
+    1 are copies in Pillow. All 8 bits are kept, all levels are below a threshold above 255, nothing
+    is added, channels stay in order, a rectangle or a kernel has no extent. The identity matrix at
+    the same size reads every pixel at its centre, where all filters have one weight of 1 and the
+    others 0. A resize to the same size is a copy, and crops of the whole, borders of 0 pixels and
+    flips along no axis are nothing.
+    """
+    (move,) = moves
+    if not isinstance(move, EffectMove):
+        return () if is_idle(move, sizes).all() else None
+    if not (move.effect != Effect.NONE).any():
+        return ()
+    idle = is_idle(move, sizes) & (move.effect != Effect.NONE)
+    return (_without(move, idle),) if idle.any() else None
+
+
+def join_flips(moves: Moves, sizes: Sizes) -> Moves | None:
+    """Two flips are one, or none.
+
+    Exact: flips move pixels and change none, flips along different axes commute, and two along the
+    same axis cancel out.
+    """
+    del sizes
+    match moves:
+        case (FlipMove() as first, FlipMove() as second):
+            return (
+                FlipMove(first.horizontal ^ second.horizontal, first.vertical ^ second.vertical),
+            )
+    return None
+
+
+def drop_repeated(moves: Moves, sizes: Sizes) -> Moves | None:
+    """Leave out two inversions that cancel out, and a second op that finds nothing left to do.
+
+    Exact: 255 - (255 - x) = x. The bits that a second posterize would drop are 0 already if the
+    first keeps no more than it. The gray of equal channels is that level, because its weights add
+    up to exactly 1 before rounding.
+    """
+    del sizes
+    match moves:
+        case (EffectMove() as first, EffectMove() as second):
+            pass
+        case _:
+            return None
+    inverts = _both(Effect.INVERT, first, second)
+    bits = [np.trunc(move.values(Effect.POSTERIZE, "bits")) for move in (first, second)]
+    again = _both(Effect.GRAYSCALE, first, second)
+    again |= _both(Effect.POSTERIZE, first, second) & (bits[0] <= bits[1])
+    if not (inverts | again).any():
+        return None
+    return _without(first, inverts), _without(second, inverts | again)
+
+
+def is_idle(move: Move, sizes: Sizes) -> Bools:
+    """Which images of `sizes` the move leaves as they are, as `drop_idle` proves."""
+    match move:
+        case FlipMove():
+            return ~(move.horizontal | move.vertical)
+        case PadMove():
+            return np.asarray((move.left | move.top | move.right | move.bottom) == 0)
+        case CropMove() | ResizeMove():
+            return np.asarray((move.height == sizes.height) & (move.width == sizes.width))
+        case EffectMove():
+            return _is_idle_effect(move, sizes)
+
+
+def _is_idle_effect(move: EffectMove, sizes: Sizes) -> Bools:
+    idle = move.effect == Effect.NONE
+    for kind in np.unique(move.effect).tolist():
+        idle = idle | ((move.effect == kind) & _is_idle_kind(Effect(kind), move, sizes))
+    return np.asarray(idle)
+
+
+def _is_idle_kind(kind: Effect, move: EffectMove, sizes: Sizes) -> Bools | bool:
+    """Whether the numbers make the effect idle, if it is of this kind."""
+    if kind in _BLENDS:
+        with np.errstate(over="ignore"):  # the numbers of other kinds may be of any size
+            return np.asarray(move.values(kind, "factor").astype(np.float32) == 1)
+    if kind in _IDENTITY:
+        return _is_identity(kind, move, sizes)
+    match kind:
+        case Effect.POSTERIZE:
+            return np.asarray(np.trunc(move.values(kind, "bits")) == 8)
+        case Effect.SOLARIZE:
+            return np.asarray(move.values(kind, "threshold") > 255)
+        case Effect.SOLARIZE_ADD:
+            adds_nothing = np.trunc(move.values(kind, "amount")) == 0
+            return np.asarray(adds_nothing | (move.values(kind, "threshold") <= 0))
+        case Effect.PERMUTE_CHANNELS:
+            return np.asarray((move.values(kind, "order") == [0, 1, 2]).all(axis=1))
+        case Effect.ERASE:
+            height, width = move.values(kind, "height"), move.values(kind, "width")
+            return np.asarray((height < 1) | (width < 1))
+        case Effect.GAUSSIAN_BLUR:
+            height, width = move.values(kind, "kernel_height"), move.values(kind, "kernel_width")
+            return np.asarray((height == 1) & (width == 1))
+    return False
+
+
+def _is_identity(kind: Effect, move: EffectMove, sizes: Sizes) -> Bools:
+    """A warp by the identity, of the whole image or of the window that its source is too."""
+    frame = move.values(kind, "frame")
+    return np.asarray(
+        (move.values(kind, "matrix") == _IDENTITY[kind]).all(axis=1)
+        & (frame[:, :4] == frame[:, 4:]).all(axis=1)
+        & (move.height == sizes.height)
+        & (move.width == sizes.width)
+    )
+
+
+def _both(effect: Effect, first: EffectMove, second: EffectMove) -> Bools:
+    return np.asarray((first.effect == effect) & (second.effect == effect))
+
+
+def _without(move: EffectMove, rows: Bools) -> EffectMove:
+    return replace(only_where(~rows, move), waits=move.waits & ~rows)
+
+
+RULES = (
+    Rule("drop_idle", Fidelity.EXACT, drop_idle, span=1, free=True),
+    Rule("join_flips", Fidelity.EXACT, join_flips, free=True),
+    Rule("drop_repeated", Fidelity.EXACT, drop_repeated, free=True),
+)

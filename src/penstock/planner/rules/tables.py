@@ -1,0 +1,127 @@
+"""Colour tables wait for one another, and for the crop that leaves fewer pixels to change.
+
+An effect on levels (brightness, contrast, posterize, equalize, ...) is a table of 256 levels for
+each channel. The core can keep a table instead of applying it, as `EffectMove.waits` asks for: the
+sample's next effect then goes on from that table, and one pass over the pixels does them all.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from penstock._core import Effect, EffectFamily, effect_table
+from penstock.geometry import Bools, Ints, Sizes
+from penstock.planner.access import Access, has_access
+from penstock.planner.draft import Moves
+from penstock.planner.rules.idle import is_idle
+from penstock.planner.rules.rule import Fidelity, Rule
+from penstock.transforms.effects import EffectMove, effect_where
+from penstock.transforms.moves import CropMove, FlipMove, Move
+
+_COLOUR = [effect for effect, family, _ in effect_table() if family == EffectFamily.COLOUR]
+
+
+def merge_tables(moves: Moves, sizes: Sizes) -> Moves | None:
+    """Do tables that follow each other, and other effects on colour, in one pass.
+
+    Exact: a table leads from level to level, so a table after a table is a table. A mean, extremes
+    or counts that the next one needs are taken through the tables that wait, which gives what the
+    changed pixels would have given.
+    """
+    planned = list(moves)
+    for table in _tables(moves, sizes):
+        rows = table.can_wait & table.next_is_colour & ~table.cuts & ~table.mirrors
+        _wait(planned, table.position, rows)
+    return _unless_same(planned, moves)
+
+
+def statistic_before_crop(moves: Moves, sizes: Sizes) -> Moves | None:
+    """Take statistics over the whole image, but change the pixels that a later crop keeps.
+
+    Exact: contrast, autocontrast and equalize look at the whole image to make a table, and the
+    table then looks at single pixels. Crops and flips move those and change none, so the table can
+    be applied behind them. It is, by the next effect if that is on colour, or else on its own.
+    """
+    planned = list(moves)
+    now = [sizes]
+    for move in moves:
+        now.append(move.out_sizes(now[-1]))
+    applied: dict[int, Bools] = {}  # before which moves, and for which samples
+    for table in _tables(moves, sizes):
+        with_next = table.next_is_colour & (table.cuts | table.mirrors)
+        alone = ~table.next_is_colour & table.cuts
+        _wait(planned, table.position, table.can_wait & (with_next | alone))
+        for place in np.unique(table.next_at[table.can_wait & alone]).tolist():
+            rows = table.can_wait & alone & (table.next_at == place)
+            applied[place] = applied.get(place, np.False_) | rows
+    for place in sorted(applied, reverse=True):
+        planned.insert(place, effect_where(applied[place], Effect.APPLY, now[place]))
+    return _unless_same(planned, moves)
+
+
+@dataclass(frozen=True, slots=True)
+class _Table:
+    """An EffectMove, and for each sample what comes behind it."""
+
+    position: int  # of the move
+    can_wait: Bools  # whether its effect is a table that does not wait yet
+    next_at: Ints  # which move comes next that neither crops nor mirrors; their number if none
+    next_is_colour: Bools  # whether that is an effect on colour
+    cuts: Bools  # whether a crop lies before that
+    mirrors: Bools
+
+
+def _tables(moves: Moves, sizes: Sizes) -> list[_Table]:
+    before = [sizes]
+    for move in moves:
+        before.append(move.out_sizes(before[-1]))
+    nothing = np.zeros(len(sizes), dtype=np.bool_)
+    is_colour, cuts, mirrors = nothing, nothing, nothing
+    at = np.full(len(sizes), len(moves))
+    tables = []
+    for position in reversed(range(len(moves))):
+        move = moves[position]
+        acts = ~is_idle(move, before[position])
+        match move:
+            case CropMove():
+                cuts = cuts | acts
+                continue
+            case FlipMove():
+                mirrors = mirrors | acts
+                continue
+            case EffectMove():
+                acts = move.effect != Effect.NONE
+                can_wait = acts & _is_table(move) & ~np.asarray(move.waits)
+                if can_wait.any():
+                    tables.append(_Table(position, can_wait, at, is_colour, cuts, mirrors))
+                is_colour = np.where(acts, np.isin(move.effect, _COLOUR), is_colour)
+            case _:
+                is_colour = is_colour & ~acts
+        at = np.where(acts, position, at)
+        cuts, mirrors = cuts & ~acts, mirrors & ~acts
+    return tables
+
+
+def _is_table(move: EffectMove) -> Bools:
+    """Also a change of the order of channels, which reorders the tables that wait."""
+    by_level = has_access(move, Access.TABLE, Access.STATISTIC)
+    return np.asarray(by_level | (move.effect == Effect.PERMUTE_CHANNELS))
+
+
+def _wait(moves: list[Move], position: int, rows: Bools) -> None:
+    move = moves[position]
+    if rows.any() and isinstance(move, EffectMove):
+        moves[position] = replace(move, waits=move.waits | rows)
+
+
+def _unless_same(planned: list[Move], moves: Moves) -> Moves | None:
+    same = len(planned) == len(moves) and all(map(lambda a, b: a is b, planned, moves))
+    return None if same else tuple(planned)
+
+
+RULES = tuple(
+    Rule(rewrite.__name__, Fidelity.EXACT, rewrite, span=None, free=True, last=True)
+    for rewrite in (merge_tables, statistic_before_crop)
+)
