@@ -23,6 +23,7 @@ if TYPE_CHECKING:
         OutputError,
         PackError,
         PenstockError,
+        PlanError,
         ResourceError,
         SourceError,
         TransformError,
@@ -36,7 +37,9 @@ if TYPE_CHECKING:
     from penstock.packing.unpack import unpack
     from penstock.packing.verify import verify
     from penstock.planner.reuse import Echo, Reuse
+    from penstock.reordering.explain import explain
     from penstock.sources import Source, open_file_list, open_image_folder, open_labels_file
+    from penstock.transforms.declared import keeps_size, per_pixel
     from penstock.transforms.targets import read_targets
     from penstock.translation.accelerate import accelerate, explain_translation
     from penstock.watching.watch import watch
@@ -57,6 +60,7 @@ __all__ = [
     "PackItem",
     "PackSource",
     "PenstockError",
+    "PlanError",
     "ResourceError",
     "Reuse",
     "Source",
@@ -66,14 +70,17 @@ __all__ = [
     "__version__",
     "accelerate",
     "analyze",
+    "explain",
     "explain_translation",
     "inspect",
+    "keeps_size",
     "make_sample_set",
     "open_data",
     "open_file_list",
     "open_image_folder",
     "open_labels_file",
     "pack",
+    "per_pixel",
     "read_targets",
     "transforms",
     "unpack",
@@ -93,6 +100,7 @@ _HOME = {
     "Reuse": "penstock.planner.reuse",
     "Source": "penstock.sources",
     "accelerate": "penstock.translation.accelerate",
+    "explain": "penstock.reordering.explain",
     "explain_translation": "penstock.translation.accelerate",
     "analyze": "penstock.analysis.analyze",
     "inspect": "penstock.packing.inspect",
@@ -102,6 +110,8 @@ _HOME = {
     "open_labels_file": "penstock.sources",
     "make_sample_set": "penstock.demo.sample_set",
     "pack": "penstock.packing.pack",
+    "keeps_size": "penstock.transforms.declared",
+    "per_pixel": "penstock.transforms.declared",
     "read_targets": "penstock.transforms.targets",
     "unpack": "penstock.packing.unpack",
     "verify": "penstock.packing.verify",

@@ -14,6 +14,7 @@ import threading
 import warnings
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
+from itertools import count
 
 import numpy as np
 import PIL.Image
@@ -23,7 +24,12 @@ from penstock.loading.batch import Part
 from penstock.loading.reuse import Reusing, draw_keys
 from penstock.planner.plan import Node, Plan, Segment
 from penstock.sources import Source
+from penstock.transforms.declared import Declared
 from penstock.transforms.python_step import Pixels, PythonStep
+
+# Calls of a function declared per pixel that are checked: the first ones, then some.
+_FIRST_CHECKS = 8
+_CHECKED_OF = 512
 
 _CALLS = 2  # in a row: the training loop may happen to draw during one
 
@@ -37,8 +43,12 @@ class PythonCalls:
         self._source = source
         self._seed = seed
         self._reusing = reusing
-        steps = [segment.python for segment in plan.segments if segment.python is not None]
+        segments = [segment for one in (plan, *plan.views) for segment in one.segments]
+        steps = [segment.python for segment in segments if segment.python is not None]
         self._watch = DrawWatch(steps)
+        self._checks = {
+            step.stream: count() for step in steps if step.op.declared == Declared.PER_PIXEL
+        }
 
     def call(
         self, segment: Segment, image: PIL.Image.Image, part: Part, position: int
@@ -67,6 +77,12 @@ class PythonCalls:
         one = epoch if isinstance(epoch, int) else int(epoch[0])
         return one, int(keys[0]), int(part.samples[position])
 
+    def _is_to_be_checked(self, segment: Segment) -> bool:
+        if segment.python is None or segment.python.stream not in self._checks:
+            return False
+        number = next(self._checks[segment.python.stream])
+        return number < _FIRST_CHECKS or number % _CHECKED_OF == 0
+
     @contextmanager
     def _named(self, segment: Segment, file: int) -> Iterator[None]:
         step = segment.python
@@ -84,6 +100,25 @@ class PythonCalls:
             raise TransformError(
                 f"{where}: failed on {name} with {type(error).__name__}: {error}"
             ) from error
+
+
+def _checked(segment: Segment, pixels: Pixels, **key: int) -> Pixels:
+    """Call a function that is declared per pixel, and compare a part of the result.
+
+    Raises TransformError if the function makes something else of that part of the image alone.
+    """
+    height, width = pixels.shape[:2]
+    part = (slice(height // 3, height - height // 4), slice(width // 4, width - width // 3))
+    of_part = segment.call_python_on_array(np.ascontiguousarray(pixels[part]), **key)
+    result = segment.call_python_on_array(pixels, **key)
+    if segment.python is not None and not np.array_equal(of_part, result[part]):
+        raise TransformError(
+            f"{segment.python.op.name} (step {segment.python.stream + 1}): is declared per_pixel, "
+            "but makes something else of a part of an image than of that part in the whole. It "
+            "looks at other pixels too, or draws numbers for each pixel. Leave out "
+            "@penstock.per_pixel."
+        )
+    return result
 
 
 class DrawWatch:

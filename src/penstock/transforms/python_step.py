@@ -14,6 +14,7 @@ import numpy.typing as npt
 from PIL import Image
 
 from penstock.errors import TransformError
+from penstock.transforms.declared import Declared, declared
 from penstock.transforms.op import Transform
 
 Pixels: TypeAlias = npt.NDArray[np.uint8]
@@ -49,6 +50,11 @@ class PythonStep(Transform):
         self._keep(wants_rng=_has_rng_parameter(self.function))
 
     @property
+    def declared(self) -> Declared:
+        """What the user has said about the function."""
+        return declared(self.function)
+
+    @property
     def name(self) -> str:
         """What to call the step in messages."""
         return getattr(self.function, "__qualname__", type(self.function).__name__)
@@ -59,16 +65,27 @@ class PythonStep(Transform):
         where = f"{self.name} (step {step})"
         result = _to_image(where, returned)
         _require_pixels(where, result.height, result.width)
+        self._require_size(where, (image.height, image.width), (result.height, result.width))
         return result
 
     def apply_to_array(self, pixels: Pixels, rng: np.random.Generator, step: int) -> Pixels:
         """Call the function on an array, which it may keep or change; return a contiguous one."""
+        given = pixels.shape[0], pixels.shape[1]
         returned = self._call(pixels if self.as_array else Image.fromarray(pixels), rng)
         where = f"{self.name} (step {step})"
         if not _is_rgb_array(returned):
             returned = np.asarray(_to_image(where, returned))
         _require_pixels(where, *returned.shape[:2])
+        self._require_size(where, given, (returned.shape[0], returned.shape[1]))
         return np.ascontiguousarray(returned)
+
+    def _require_size(self, where: str, given: tuple[int, int], got: tuple[int, int]) -> None:
+        if self.declared >= Declared.KEEPS_SIZE and got != given:
+            name = self.declared.name.lower()
+            raise TransformError(
+                f"{where}: is declared {name}, but made {got[0]}x{got[1]} of "
+                f"{given[0]}x{given[1]}. Leave out @penstock.{name}."
+            )
 
     def _call(self, image: Image.Image | Pixels, rng: np.random.Generator) -> Any:
         return self.function(image, rng=rng) if self.wants_rng else self.function(image)

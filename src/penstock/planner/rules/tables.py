@@ -13,14 +13,21 @@ import numpy as np
 
 from penstock._core import Effect, EffectFamily, effect_table
 from penstock.geometry import Bools, Ints, Sizes
-from penstock.planner.access import Access, has_access
+from penstock.planner.access import ACCESS, Access, lookup
 from penstock.planner.draft import Moves
 from penstock.planner.rules.idle import is_idle
 from penstock.planner.rules.rule import Fidelity, Rule
 from penstock.transforms.effects import EffectMove, effect_where
 from penstock.transforms.moves import CropMove, FlipMove, Move
 
-_COLOUR = [effect for effect, family, _ in effect_table() if family == EffectFamily.COLOUR]
+_IS_COLOUR = lookup(effect for effect, family, _ in effect_table() if family == EffectFamily.COLOUR)
+# A change of the order of channels is one too: it reorders the tables that wait.
+_IS_TABLE = lookup(
+    effect
+    for effect, access in ACCESS.items()
+    if access in (Access.TABLE, Access.STATISTIC) or effect == Effect.PERMUTE_CHANNELS
+)
+_IS_TABLE[Effect.NONE] = False
 
 
 def merge_tables(moves: Moves, sizes: Sizes) -> Moves | None:
@@ -45,19 +52,19 @@ def statistic_before_crop(moves: Moves, sizes: Sizes) -> Moves | None:
     be applied behind them. It is, by the next effect if that is on colour, or else on its own.
     """
     planned = list(moves)
-    now = [sizes]
-    for move in moves:
-        now.append(move.out_sizes(now[-1]))
     applied: dict[int, Bools] = {}  # before which moves, and for which samples
     for table in _tables(moves, sizes):
-        with_next = table.next_is_colour & (table.cuts | table.mirrors)
-        alone = ~table.next_is_colour & table.cuts
-        _wait(planned, table.position, table.can_wait & (with_next | alone))
-        for place in np.unique(table.next_at[table.can_wait & alone]).tolist():
-            rows = table.can_wait & alone & (table.next_at == place)
+        passes = table.can_wait & (table.cuts | table.mirrors)
+        if not passes.any():
+            continue
+        alone = passes & table.cuts & ~table.next_is_colour
+        _wait(planned, table.position, passes & (table.cuts | table.next_is_colour))
+        for place in np.unique(table.next_at[alone]).tolist():
+            rows = alone & (table.next_at == place)
             applied[place] = applied.get(place, np.False_) | rows
+    along = _sizes_before(moves, sizes) if applied else []
     for place in sorted(applied, reverse=True):
-        planned.insert(place, effect_where(applied[place], Effect.APPLY, now[place]))
+        planned.insert(place, effect_where(applied[place], Effect.APPLY, along[place]))
     return _unless_same(planned, moves)
 
 
@@ -74,40 +81,40 @@ class _Table:
 
 
 def _tables(moves: Moves, sizes: Sizes) -> list[_Table]:
-    before = [sizes]
-    for move in moves:
-        before.append(move.out_sizes(before[-1]))
-    nothing = np.zeros(len(sizes), dtype=np.bool_)
-    is_colour, cuts, mirrors = nothing, nothing, nothing
+    """All moves with a table in them, the last one first."""
+    before = _sizes_before(moves, sizes)
+    is_colour = cuts = mirrors = np.zeros(len(sizes), dtype=np.bool_)
     at = np.full(len(sizes), len(moves))
     tables = []
     for position in reversed(range(len(moves))):
         move = moves[position]
-        acts = ~is_idle(move, before[position])
         match move:
-            case CropMove():
-                cuts = cuts | acts
-                continue
-            case FlipMove():
-                mirrors = mirrors | acts
-                continue
             case EffectMove():
                 acts = move.effect != Effect.NONE
-                can_wait = acts & _is_table(move) & ~np.asarray(move.waits)
+                can_wait = _IS_TABLE[move.effect] & ~np.asarray(move.waits)
                 if can_wait.any():
                     tables.append(_Table(position, can_wait, at, is_colour, cuts, mirrors))
-                is_colour = np.where(acts, np.isin(move.effect, _COLOUR), is_colour)
+                is_colour = np.where(acts, _IS_COLOUR[move.effect], is_colour)
+            case CropMove():
+                cuts = cuts | ~is_idle(move, before[position])
+                continue
+            case FlipMove():
+                mirrors = mirrors | ~is_idle(move, before[position])
+                continue
             case _:
+                acts = ~is_idle(move, before[position])
                 is_colour = is_colour & ~acts
         at = np.where(acts, position, at)
         cuts, mirrors = cuts & ~acts, mirrors & ~acts
     return tables
 
 
-def _is_table(move: EffectMove) -> Bools:
-    """Also a change of the order of channels, which reorders the tables that wait."""
-    by_level = has_access(move, Access.TABLE, Access.STATISTIC)
-    return np.asarray(by_level | (move.effect == Effect.PERMUTE_CHANNELS))
+def _sizes_before(moves: Moves, sizes: Sizes) -> list[Sizes]:
+    """Before each move, and after the last."""
+    along = [sizes]
+    for move in moves:
+        along.append(move.out_sizes(along[-1]))
+    return along
 
 
 def _wait(moves: list[Move], position: int, rows: Bools) -> None:
