@@ -27,6 +27,7 @@ from penstock.planner.explain import (
     Explanation,
     Line,
     lines_of,
+    of_views,
     rule_line,
     size_text,
     stage_lines,
@@ -92,8 +93,24 @@ def choose_rules(task: PlanTask) -> tuple[Rule, ...]:
         return tuple(rule for rule in task.permitted if rule.free)
 
 
+def choose_view_rules(task: PlanTask) -> tuple[tuple[Rule, ...], ...]:
+    """The rules of each view, chosen as for a pipeline of its own; equal views share them."""
+    known: list[tuple[list[object], tuple[Rule, ...]]] = []
+    chosen: list[tuple[Rule, ...]] = []
+    for view in task.plan.views:
+        ops: list[object] = [node.op for segment in view.segments for node in segment.ops]
+        rules = next((rules for same, rules in known if same == ops), None)
+        if rules is None:
+            rules = choose_rules(replace(task, plan=view))
+            known.append((ops, rules))
+        chosen.append(rules)
+    return tuple(chosen)
+
+
 def explain(task: PlanTask) -> Explanation:
     """What the plan of a loader does, what it saves, and what else could be saved."""
+    if task.plan.views:
+        return of_views([explain(replace(task, plan=view)) for view in task.plan.views])
     probe = _Probe(task)
     rules = probe.choose() if task.options.plan else ()
     planned_us = probe.cost(rules)
