@@ -7,6 +7,7 @@ from dataclasses import replace
 from statistics import median, quantiles
 
 from penstock.costs.loader_costs import time_replica
+from penstock.errors import LoaderError
 from penstock.loading.loader import Loader
 from penstock.planner.explain import Explanation, rules_by_name, with_measured
 from penstock.planner.rules.rule import Rule
@@ -22,6 +23,11 @@ def explain_measured(loader: Loader, *, show_progress: bool | None = False) -> E
     The plan as written, the plan as it is, without each of its rules and with each offer take turns
     on one thread, over the same samples; medians of the rounds count.
     """
+    if loader.reuse_cut is not None:
+        raise LoaderError(
+            "explain: with reuse=, what is measured depends on what is in memory already. Measure "
+            "a Loader without it, or use `python -m benchmarks.reuse`."
+        )
     explained = loader.explain()
     if loader.plan.views:
         return _explain_views(loader, explained, show_progress)

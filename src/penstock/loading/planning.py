@@ -39,6 +39,7 @@ from penstock.planner.functions import crop_ahead, lets_crops_pass
 from penstock.planner.lower import lower
 from penstock.planner.plan import Plan
 from penstock.planner.prices import Prices
+from penstock.planner.reuse_forecast import PartCosts
 from penstock.planner.rules import RULES
 from penstock.planner.rules.measured import rows_to_measure
 from penstock.planner.rules.rule import Fidelity, Rule, rewrite
@@ -141,6 +142,23 @@ def explain(task: PlanTask) -> Explanation:
     )
 
 
+def part_costs(task: PlanTask, plain: Plan) -> tuple[PartCosts, float]:
+    """What the parts of a plan that is cut for reuse cost, and how large images are between them.
+
+    `plain` is the plan without the cut; the size is in bytes, as a mean.
+    """
+    segments = task.plan.segments
+    cut = _Probe(task)
+    cut_us = cut.segment_costs()
+    between = cut.sizes_after(sum(segment.kept for segment in segments))
+    costs = PartCosts(
+        plain_us=sum(_Probe(replace(task, plan=plain)).segment_costs()),
+        first_us=sum(us for us, segment in zip(cut_us, segments, strict=True) if segment.kept),
+        rest_us=sum(us for us, segment in zip(cut_us, segments, strict=True) if not segment.kept),
+    )
+    return costs, float(np.mean(between.height * between.width * 3))
+
+
 class _Probe:
     """Some samples of a data set: their sizes, what was drawn for each of them, what it costs."""
 
@@ -160,6 +178,22 @@ class _Probe:
     def cost(self, rules: Sequence[Rule], drafts: Sequence[Draft] | None = None) -> float:
         """Microseconds per image with these rules."""
         return mean_cost(self.drafts if drafts is None else drafts, rules, self._price)
+
+    def segment_costs(self) -> list[float]:
+        """Microseconds per image of each segment as it is planned, the user's function included."""
+        rules = self.choose() if self._task.options.plan else ()
+        costs = []
+        for number, segment in enumerate(self._task.plan.segments):
+            planned = rewrite(self.drafts[number], rules)[0]
+            cost_us = float(self._price(number, planned).mean())
+            if segment.python is not None:
+                cost_us += _python_us(segment.python.op, planned.sizes_along()[-1])
+            costs.append(cost_us)
+        return costs
+
+    def sizes_after(self, segments: int) -> Sizes:
+        """The sizes of images after so many segments."""
+        return self.drafts[segments - 1].sizes_along()[-1]
 
     def lines(self, drafts: Sequence[Draft], rules: Sequence[Rule]) -> tuple[Line, ...]:
         """The pieces of work, with the user's functions between them."""

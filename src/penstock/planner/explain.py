@@ -65,6 +65,7 @@ class Explanation:
     rules: tuple[RuleLine, ...]  # rules that it uses
     offers: tuple[RuleLine, ...]  # rules that would save more, with those permitted
     notes: tuple[str, ...] = ()
+    reuse: tuple[str, ...] = ()  # what `Loader(reuse=...)` brings, in lines
     measured_written_us: float | None = None
     measured_planned_us: float | None = None
     noise_us: float = 0.0  # how far rounds of the same measurement lie apart
@@ -96,6 +97,7 @@ class Explanation:
             *self._rules(),
             *self._offers(),
             *(f"note: {note}" for note in self.notes),
+            *(("", *self.reuse) if self.reuse else ()),
         ]
 
     def __str__(self) -> str:
