@@ -6,7 +6,6 @@ what rules would save. A plan holds for every sample, whether it was looked at o
 
 from __future__ import annotations
 
-import os
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -17,10 +16,10 @@ import numpy as np
 import PIL.Image
 
 from penstock._core import Storage
-from penstock.data.packed import PackedSource
 from penstock.data.targets import TargetSource
 from penstock.errors import TransformError
 from penstock.geometry import Floats, Ints, Sizes
+from penstock.loading.look_at import look_at
 from penstock.loading.options import RunOptions
 from penstock.planner.amounts import Work
 from penstock.planner.draft import Draft
@@ -45,7 +44,7 @@ from penstock.planner.rules.measured import rows_to_measure
 from penstock.planner.rules.rule import Fidelity, Rule, rewrite
 from penstock.planner.search import choose, fired_rules, mean_cost, permitted
 from penstock.planner.work import Sources, work_of
-from penstock.sources import Source, has_paths
+from penstock.sources import Source
 from penstock.transforms.declared import Declared
 from penstock.transforms.effects import EffectMove
 from penstock.transforms.python_step import PythonStep
@@ -165,8 +164,8 @@ class _Probe:
     def __init__(self, task: PlanTask) -> None:
         self._task = task
         self.prices = Prices.remembered()
-        self._samples, self.sizes = _look_at(task.source)
-        self._sources = _sources_of(task.source, self._samples, self.sizes)
+        self._samples, self.sizes = _probed(task.source)
+        self._sources = look_at(task.source, self._samples, self.sizes)
         targets = None if task.targets is None else task.targets.of(self._samples)
         self.written = _draw(task, self._samples, self.sizes, targets)
         self.drafts = _past_functions(task, self.written)
@@ -292,7 +291,7 @@ def _past_functions(task: PlanTask, drafts: tuple[Draft, ...]) -> tuple[Draft, .
     return tuple(moved)
 
 
-def _look_at(source: Source) -> tuple[Ints, Sizes]:
+def _probed(source: Source) -> tuple[Ints, Sizes]:
     """Samples that lie evenly over the data set, and their sizes."""
     wanted = np.unique(np.linspace(0, max(len(source) - 1, 0), _PROBED).astype(np.int64))
     known = {sample: _size_of(source, sample) for sample in wanted.tolist() if sample < len(source)}
@@ -301,27 +300,6 @@ def _look_at(source: Source) -> tuple[Ints, Sizes]:
         return np.arange(len(_ANY_SIZES)), _ANY_SIZES
     heights, widths = np.array(list(found.values()), dtype=np.int64).T
     return np.array(list(found), dtype=np.int64), Sizes(heights, widths)
-
-
-def _sources_of(source: Source, samples: Ints, sizes: Sizes) -> Sources:
-    """What is known of these samples without decoding them."""
-    known = Sources.typical(sizes, are_files=has_paths(source))
-    if len(source) == 0 or samples.max() >= len(source):
-        return known
-    if isinstance(source, PackedSource):
-        records = source.records(samples)
-        return replace(
-            known,
-            storages=records.storages.astype(np.int64),
-            encoded_bytes=records.sizes.astype(np.float64),
-        )
-    if has_paths(source):
-        try:
-            lengths = [os.stat(path).st_size for path in source.paths(samples)]
-        except OSError:
-            return known
-        return replace(known, encoded_bytes=np.array(lengths, dtype=np.float64))
-    return known
 
 
 def _python_us(step: PythonStep, sizes: Sizes) -> float:
