@@ -17,6 +17,7 @@ import PIL.Image
 
 from penstock._core import Storage
 from penstock.data.packed import PackedSource
+from penstock.data.targets import TargetSource
 from penstock.errors import TransformError
 from penstock.geometry import Floats, Ints, Sizes
 from penstock.loading.options import RunOptions
@@ -26,6 +27,7 @@ from penstock.planner.explain import (
     Explanation,
     Line,
     lines_of,
+    of_views,
     rule_line,
     size_text,
     stage_lines,
@@ -42,6 +44,7 @@ from penstock.planner.work import Sources, work_of
 from penstock.sources import Source, has_paths
 from penstock.transforms.effects import EffectMove
 from penstock.transforms.python_step import PythonStep
+from penstock.transforms.targets import Targets
 from penstock.transforms.values import FinalSpec, Layout
 
 # Enough for sizes and draws to speak for the whole data set, few enough to be read in no time.
@@ -61,6 +64,7 @@ class PlanTask:
     """What is planned."""
 
     source: Source
+    targets: TargetSource | None
     plan: Plan
     options: RunOptions
     seed: int
@@ -82,15 +86,31 @@ def choose_rules(task: PlanTask) -> tuple[Rule, ...]:
         if all(rule.free for rule in fired):
             return fired
     except TransformError:
-        pass  # an op refuses one of these sizes, which the data set need not have
+        pass  # an op refuses one of these sizes, which the data set need not have, or wants boxes
     try:
         return _Probe(task).choose()
-    except TransformError:
-        return ()  # the batch with the sample that an op refuses says so
+    except TransformError:  # the batch with the sample that an op refuses says so
+        return tuple(rule for rule in task.permitted if rule.free)
+
+
+def choose_view_rules(task: PlanTask) -> tuple[tuple[Rule, ...], ...]:
+    """The rules of each view, chosen as for a pipeline of its own; equal views share them."""
+    known: list[tuple[list[object], tuple[Rule, ...]]] = []
+    chosen: list[tuple[Rule, ...]] = []
+    for view in task.plan.views:
+        ops: list[object] = [node.op for segment in view.segments for node in segment.ops]
+        rules = next((rules for same, rules in known if same == ops), None)
+        if rules is None:
+            rules = choose_rules(replace(task, plan=view))
+            known.append((ops, rules))
+        chosen.append(rules)
+    return tuple(chosen)
 
 
 def explain(task: PlanTask) -> Explanation:
     """What the plan of a loader does, what it saves, and what else could be saved."""
+    if task.plan.views:
+        return of_views([explain(replace(task, plan=view)) for view in task.plan.views])
     probe = _Probe(task)
     rules = probe.choose() if task.options.plan else ()
     planned_us = probe.cost(rules)
@@ -123,7 +143,8 @@ class _Probe:
         self.prices = Prices.remembered()
         self._samples, self.sizes = _look_at(task.source)
         self._sources = _sources_of(task.source, self._samples, self.sizes)
-        self._drafts = _draw(task, self._samples, self.sizes)
+        targets = None if task.targets is None else task.targets.of(self._samples)
+        self._drafts = _draw(task, self._samples, self.sizes, targets)
 
     def choose(self) -> tuple[Rule, ...]:
         """The cheapest rules of those permitted."""
@@ -203,12 +224,15 @@ class _Probe:
         return works
 
 
-def _draw(task: PlanTask, samples: Ints, sizes: Sizes) -> tuple[Draft, ...]:
+def _draw(
+    task: PlanTask, samples: Ints, sizes: Sizes, targets: Targets | None = None
+) -> tuple[Draft, ...]:
     """Drafts of all segments; a function of the user's between two is taken to keep sizes."""
     drafts: list[Draft] = []
     for segment in task.plan.segments:
-        drafts.append(segment.draft(task.seed, 0, samples, sizes))
-        sizes = drafts[-1].sizes_along()[-1]
+        draft, targets = segment.draft(task.seed, 0, samples, sizes, targets)
+        drafts.append(draft)
+        sizes = draft.sizes_along()[-1]
     return tuple(drafts)
 
 

@@ -43,7 +43,8 @@ class PythonCalls:
         self._source = source
         self._seed = seed
         self._reusing = reusing
-        steps = [segment.python for segment in plan.segments if segment.python is not None]
+        segments = [segment for one in (plan, *plan.views) for segment in one.segments]
+        steps = [segment.python for segment in segments if segment.python is not None]
         self._watch = DrawWatch(steps)
         self._checks = {
             step.stream: count() for step in steps if step.op.declared == Declared.PER_PIXEL

@@ -24,6 +24,7 @@ from penstock.errors import LoaderError
 from penstock.geometry import Ints
 from penstock.rng import PHASE_STREAM, REPEAT_SHIFT, Draws
 
+ENTRY_BYTES = 512  # that an image which is kept takes beside its pixels
 _ALWAYS = 1 << 40  # uses, and the last epoch, of what is never drawn anew
 
 _MEMORY = re.compile(r"([0-9]+(?:\.[0-9]+)?) ?([KMGT]?)(i?)B?", re.IGNORECASE)
