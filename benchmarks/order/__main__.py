@@ -48,7 +48,7 @@ from penstock.planner.rules.rule import Fidelity
 
 RESULTS = CHECKOUT / "benchmarks" / "results"
 SIDES_PX = (300, 1000)
-BATCH_SIZE = 4
+BATCH_SIZE = 8
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,7 +62,7 @@ class Photos:
 SIZES = {
     Size(427, 640): Photos(8, 64),
     Size(1500, 2000): Photos(4, 16),
-    Size(5000, 3000): Photos(2, 4),
+    Size(5000, 3000): Photos(2, 8),
 }
 PLANS: dict[str, dict[str, Any]] = {
     "as written": {"plan": False},
