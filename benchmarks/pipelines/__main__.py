@@ -81,6 +81,8 @@ PIPELINES = {
     "torchvision_segmentation_train": MASKS,
     "timm_train": PHOTOS,
     "timm_eval": PHOTOS,
+    "simclr": PHOTOS,
+    "dino": PHOTOS,
     "medical": MASKS,
     "large_photos": LARGE,
     "satellite_tiles": LARGE,
