@@ -28,7 +28,13 @@ from penstock.loading.options import (
     element_of_batches,
     read_allow,
 )
-from penstock.loading.planning import PlanTask, choose_rules, choose_view_rules, explain
+from penstock.loading.planning import (
+    PlanTask,
+    choose_rules,
+    choose_view_rules,
+    explain,
+    part_costs,
+)
 from penstock.loading.ranks import find_ranks, find_threads
 from penstock.loading.reuse import ReuseCounts, check_ranks, open_reuse
 from penstock.loading.runner import PartRunner, RunSetup
@@ -40,6 +46,7 @@ from penstock.planner.explain import Explanation
 from penstock.planner.pillow_order import check_installed_pillow
 from penstock.planner.plan import Plan, as_written
 from penstock.planner.reuse import Echo, Reuse
+from penstock.planner.reuse_forecast import Forecast
 from penstock.planner.rules.rule import Rule
 from penstock.reference.libraries import open_library
 from penstock.sources import Source
@@ -272,7 +279,13 @@ class Loader:
                 f"Loader.explain: backend={self._running.backend!r} does what was written; only "
                 "the native backend is planned."
             )
-        return explain(self._plan_task())
+        explained = explain(self._plan_task())
+        if self._reusing is None:
+            return explained
+        costs, image_bytes = part_costs(self._plan_task(), self._reusing.plain)
+        samples = len(self._share(len(self._selection)))
+        forecast = Forecast(self._reusing.asked, self._reusing.cut, samples, image_bytes, costs)
+        return replace(explained, reuse=tuple(forecast.lines()))
 
     @property
     def translation(self) -> Translation:

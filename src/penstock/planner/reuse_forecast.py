@@ -12,10 +12,11 @@ from dataclasses import dataclass
 from penstock.planner.cut import Cut
 from penstock.planner.reuse import ENTRY_BYTES, Echo, FirstPartUse
 
-# Microseconds of one core, measured by `python -m benchmarks.reuse` with no room for any image.
-_KEPT_US = 12.0  # for each first part that is computed: its array, and noting it
-_KEPT_US_PER_BYTE = 1.2e-4
-_GROUPED_US = 6.0  # for each image: two smaller groups instead of one
+# Microseconds of one core that the prices of the two parts leave out: what loaders with room for
+# all images and for none took in `python -m benchmarks.reuse`, beyond what was predicted.
+_KEPT_US = 4.0  # for each first part that is computed: an array of its own, and noting it
+_KEPT_US_PER_BYTE = 2e-5
+_GROUPED_US = 4.0  # for each image: two smaller groups of samples instead of one
 
 _WORTH = 1.05  # a smaller gain is within the error of a prediction
 _MOSTLY = 0.9  # of the uses of an image differ
