@@ -59,10 +59,16 @@ MAY_IMPORT = {
         *("rng", "transforms", "planner", "sources", "packing", "data", "loading"),
         *("results", "watching"),
     },
+    "reordering": BASE
+    | {
+        *("transforms", "planner", "translation.transforms", "translation", "loading"),
+        *("results", "costs"),
+    },
     "analysis": BASE
     | {
         *("rng", "transforms", "planner", "translation.transforms", "translation"),
         *("sources", "packing", "data", "loading", "results", "report", "watching", "costs"),
+        "reordering",
     },
     "demo": BASE
     | {

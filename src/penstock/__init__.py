@@ -37,6 +37,7 @@ if TYPE_CHECKING:
     from penstock.packing.unpack import unpack
     from penstock.packing.verify import verify
     from penstock.planner.reuse import Echo, Reuse
+    from penstock.reordering.explain import explain
     from penstock.sources import Source, open_file_list, open_image_folder, open_labels_file
     from penstock.transforms.declared import keeps_size, per_pixel
     from penstock.transforms.targets import read_targets
@@ -69,6 +70,7 @@ __all__ = [
     "__version__",
     "accelerate",
     "analyze",
+    "explain",
     "explain_translation",
     "inspect",
     "keeps_size",
@@ -98,6 +100,7 @@ _HOME = {
     "Reuse": "penstock.planner.reuse",
     "Source": "penstock.sources",
     "accelerate": "penstock.translation.accelerate",
+    "explain": "penstock.reordering.explain",
     "explain_translation": "penstock.translation.accelerate",
     "analyze": "penstock.analysis.analyze",
     "inspect": "penstock.packing.inspect",

@@ -26,6 +26,7 @@ from penstock.costs.ops import (
     PYTHON,
     TORCH,
     Arguments,
+    StandIn,
     file_name,
     is_dataset,
     op_name,
@@ -54,14 +55,11 @@ _WORTH_NOTING = 0.2  # share of an op's time
 _LONGEST_TRY_S = 0.3  # of one op on cropped images
 
 
-class TimedOp:
-    """Calls the op and counts the time for `name`; everything else is the op's own.
-
-    `isinstance` sees the op's class, since libraries ask for it.
-    """
+class TimedOp(StandIn):
+    """Calls the op and counts the time for `name`."""
 
     def __init__(self, op: Any, name: str, clock: StageClock) -> None:
-        self._op = op
+        super().__init__(op)
         self._name = name
         self._clock = clock
         self.runs_in = PYTHON
@@ -85,11 +83,6 @@ class TimedOp:
                 self.kept.append(result)
         return result
 
-    @property
-    def op(self) -> Any:
-        """The op without the clock."""
-        return self._op
-
     def cost(self, spent: Spent, items: int, timer: CallTimer) -> Cost:
         """Return what the op costs per item, given what its calls in the pipeline took."""
         cost = _cost("augment", self._name, spent, items, self.runs_in)
@@ -101,14 +94,6 @@ class TimedOp:
                 return cost
             return replace(cost, seconds=call_s * self.calls / items)
         return cost
-
-    def _class(self) -> type:
-        return type(self._op)
-
-    __class__ = property(_class)
-
-    def __getattr__(self, name: str) -> Any:
-        return getattr(self._op, name)
 
 
 @dataclass(frozen=True, slots=True)

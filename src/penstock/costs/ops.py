@@ -48,6 +48,33 @@ class Arguments:
         return self.positional[0]
 
 
+class StandIn:
+    """Stands in the place of an op and calls it; everything else is the op's own.
+
+    `isinstance` sees the op's class, since libraries ask for it.
+    """
+
+    def __init__(self, op: Any) -> None:
+        self._op = op
+
+    def __call__(self, *positional: Any, **named: Any) -> Any:
+        """Call the op."""
+        return self._op(*positional, **named)
+
+    @property
+    def op(self) -> Any:
+        """The op itself."""
+        return self._op
+
+    def _class(self) -> type:
+        return type(self._op)
+
+    __class__ = property(_class)
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._op, name)
+
+
 def is_pipeline(value: Any) -> bool:
     """Whether `value` is a list of ops that all run one after another, composed or not."""
     if isinstance(value, (list, tuple)):

@@ -249,7 +249,9 @@ _TINY_PIPELINES = (
 
 
 def _loader_run(data: Any, transform: Compose, file_bytes: int) -> Run:
-    loader = Loader(data, batch_size=_BATCH_SIZE, transform=transform, threads=1, output="numpy")
+    loader = Loader(
+        data, batch_size=_BATCH_SIZE, transform=transform, threads=1, output="numpy", plan=False
+    )
     plan = as_written(transform)
     every = np.arange(_TINY_IMAGES, dtype=np.int64)
     are_files = not isinstance(data, Path)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -121,9 +121,11 @@ def _effects() -> Iterator[Trial]:
         for side in (3, 5, 13, 23):
             yield Trial(pictures, (_blur(side),))
     brighter = _effect(Effect.BRIGHTNESS, factor=1.2)
+    later = _brighten_later
     for pictures in ("small pixels", "medium pixels"):
-        yield Trial(pictures, (brighter, _effect(Effect.CONTRAST, factor=1.2)))
-        yield Trial(pictures, (brighter, brighter, brighter, brighter, brighter))
+        yield Trial(pictures, (later, _effect(Effect.CONTRAST, factor=1.2)))
+        yield Trial(pictures, (later, _effect(Effect.AUTOCONTRAST)))
+        yield Trial(pictures, (later, later, later, later, brighter))
         for by_noise in (0.0, 1.0):
             yield Trial(pictures, (_erase(by_noise=by_noise),))
         yield Trial(pictures, _mix(brighter, _effect(Effect.INVERT)))
@@ -183,6 +185,11 @@ def _pad(mode: PadMode) -> MakeMove:
 
 def _effect(effect: Effect, **parameters: Any) -> MakeMove:
     return lambda sizes: same_effect(effect, sizes, **parameters)
+
+
+def _brighten_later(sizes: Sizes) -> Move:
+    """A table that the next effect goes on from."""
+    return replace(same_effect(Effect.BRIGHTNESS, sizes, factor=1.2), waits=True)
 
 
 def _nothing(sizes: Sizes) -> Move:

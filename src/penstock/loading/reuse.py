@@ -260,6 +260,11 @@ def open_reuse(
         raise LoaderError(
             f"Loader: reuse must be penstock.Reuse(...) or penstock.Echo(...), got {asked!r}."
         )
+    if plan.views:
+        raise LoaderError(
+            f"Loader: reuse={type(asked).__name__}(...) does not work with MultiView, whose views "
+            "share one decode already. Leave out one of the two."
+        )
     _check_selection(asked, selection)
     return Reusing(asked, plan, cut_plan(plan, asked, mixes=mixes), seed)
 

@@ -69,7 +69,20 @@ def mean_cost(drafts: Sequence[Draft], rules: Sequence[Rule], price: Price) -> f
 
 
 def fired_rules(drafts: Sequence[Draft], rules: Sequence[Rule]) -> tuple[Rule, ...]:
-    """Those of `rules` that change something."""
+    """Those of `rules` that change something, also where another one is left out.
+
+    One rule may take from another what it would have applied to.
+    """
+    found = _fired(drafts, rules)
+    asked: set[str] = set()
+    while left := [rule for rule in found if not rule.free and rule.name not in asked]:
+        asked.add(left[0].name)
+        more = _fired(drafts, [rule for rule in rules if rule.name != left[0].name])
+        found = tuple(rule for rule in rules if rule in found or rule in more)
+    return found
+
+
+def _fired(drafts: Sequence[Draft], rules: Sequence[Rule]) -> tuple[Rule, ...]:
     names = frozenset(chain.from_iterable(rewrite(draft, rules)[1] for draft in drafts))
     return tuple(rule for rule in rules if rule.name in names)
 

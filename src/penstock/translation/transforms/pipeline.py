@@ -194,7 +194,7 @@ def microseconds_on_a_picture(
 def microseconds_per_call(call: Callable[[], Any]) -> float | None:
     """Return the mean time of a few calls; None if they fail."""
     times = []
-    with _random_numbers_kept():
+    with random_numbers_kept():
         for _ in range(1 + _TIMED_CALLS):
             started = time.perf_counter()
             try:
@@ -206,7 +206,7 @@ def microseconds_per_call(call: Callable[[], Any]) -> float | None:
 
 
 @contextmanager
-def _random_numbers_kept() -> Iterator[None]:
+def random_numbers_kept() -> Iterator[None]:
     """Leave the generators as they were, so that timing a transform changes no training run."""
     torch = imported("torch")
     python_state, numpy_state = random.getstate(), np.random.get_state()  # noqa: NPY002  the user's
