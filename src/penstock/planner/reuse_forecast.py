@@ -1,4 +1,4 @@
-"""What reuse will bring, before anything is run: speed, memory and diversity, and why it may not pay.
+"""What reuse will bring, before anything is run: speed, memory, diversity, and why it may not pay.
 
 With reuse, an image costs its last part, and for those whose first part is not found in memory the
 first part, too. Beside that, cutting a pipeline in two costs something: the image between the parts
