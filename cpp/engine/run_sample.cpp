@@ -118,23 +118,50 @@ DecodeResult run_step(const Output& output, Input& input, const Step& step,
   return decoded;
 }
 
-/// A step whose result is not finished yet, and the effects on it.
+/// A step whose result is not finished yet.
 DecodeResult run_between(PlanarTarget& result, Buffer& memory, Input& input, const Step& step,
-                         std::span<const Effect> effects, WorkerScratch& scratch) {
+                         WorkerScratch& scratch) {
   result =
       working_image(memory, step.window_height, step.window_width, channels_after(input, step));
   Output output = output_to(result);
   output.beside = &scratch.late;
-  const DecodeResult decoded = run_step(output, input, step, scratch);
-  if (decoded.status == DecodeStatus::ok && !effects.empty())
-    result = run_effects(result, memory, effects, scratch.effects);
-  return decoded;
+  return run_step(output, input, step, scratch);
+}
+
+/// Whether a step takes a part of its input as it is.
+bool only_crops(const Step& step) {
+  return !step.pads() && !step.resizes() && (step.flip_horizontal | step.flip_vertical) == 0;
+}
+
+/// The part of a working image that such a step takes, where it lies. Effects may write behind its
+/// rows: there they find pixels that are no longer needed, and then the slack of the whole.
+PlanarTarget part_of(const PlanarTarget& image, const Step& step) {
+  PlanarTarget part = image;
+  part.height = step.window_height;
+  part.width = step.window_width;
+  for (int c = 0; c < image.channels; ++c)
+    part.plane[c] =
+        image.row(c, step.crop_top + step.window_top) + step.crop_left + step.window_left;
+  return part;
 }
 
 /// Where a working image lies: it is a step's result, or what effects made of it.
 Buffer& memory_of(const PlanarTarget& image, WorkerScratch& scratch) {
   if (scratch.effects.spare.holds(image.plane[0])) return scratch.effects.spare;
   return scratch.working[scratch.working[0].holds(image.plane[0]) ? 0 : 1];
+}
+
+/// The buffer of a step's results in which this working image does not lie.
+Buffer& memory_beside(const PlanarTarget& image, WorkerScratch& scratch) {
+  return scratch.working[scratch.working[0].holds(image.plane[0]) ? 1 : 0];
+}
+
+/// Effects after a step whose result may lie in any of a worker's memory.
+PlanarTarget run_effects_on(const PlanarTarget& image, std::span<const Effect> effects,
+                            WorkerScratch& scratch) {
+  Buffer& own = memory_of(image, scratch);
+  Buffer& memory = &own == &scratch.effects.spare ? memory_beside(image, scratch) : own;
+  return run_effects(image, memory, effects, scratch.effects);
 }
 
 /// The final pass on its own.
@@ -202,11 +229,16 @@ DecodeResult run_program(bool& late, const Output& output, Input& colour, const 
     Input& input = i == 0 ? first : later;
     const auto effects = queue.take(static_cast<int32_t>(i));
     is_written = i + 1 == steps.size() && effects.empty();
-    const DecodeResult result =
-        is_written ? run_step(output, input, steps[i], scratch)
-                   : run_between(before, scratch.working[i & 1], input, steps[i], effects, scratch);
+    DecodeResult result;
+    if (is_written)
+      result = run_step(output, input, steps[i], scratch);
+    else if (i > 0 && only_crops(steps[i]))
+      before = part_of(before, steps[i]);
+    else
+      result = run_between(before, memory_beside(before, scratch), input, steps[i], scratch);
     if (i == 0) decoded = result;
     if (decoded.status != DecodeStatus::ok) break;
+    if (!effects.empty()) before = run_effects_on(before, effects, scratch);
   }
   scratch.late.finish();
   if (decoded.status != DecodeStatus::ok) return decoded;

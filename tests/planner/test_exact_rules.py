@@ -97,7 +97,7 @@ def test_tables_of_other_samples_are_skipped():
         ((contrast(), brightness(), crop()), ["contrast+", "crop", "brightness"]),
         ((brightness(), contrast(), crop()), ["brightness+", "contrast+", "crop", "apply"]),
         ((contrast(), crop(), contrast(CUT)), ["contrast+", "crop", "contrast"]),
-        ((contrast(), flip(True, True), crop()), ["contrast+", "crop", "flip", "apply"]),
+        ((contrast(), flip(True, True), crop()), ["contrast+", "crop", "apply", "flip"]),
         ((contrast(), flip(True, True), brightness()), ["contrast+", "flip", "brightness"]),
         ((contrast(), flip(True, True)), ["contrast", "flip"]),
         (

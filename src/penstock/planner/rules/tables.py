@@ -49,7 +49,8 @@ def statistic_before_crop(moves: Moves, sizes: Sizes) -> Moves | None:
 
     Exact: contrast, autocontrast and equalize look at the whole image to make a table, and the
     table then looks at single pixels. Crops and flips move those and change none, so the table can
-    be applied behind them. It is, by the next effect if that is on colour, or else on its own.
+    be applied behind them. It is, by the next effect if that is on colour, or else on its own right
+    behind the crop, which the core then need not copy.
     """
     planned = list(moves)
     applied: dict[int, Bools] = {}  # before which moves, and for which samples
@@ -59,8 +60,8 @@ def statistic_before_crop(moves: Moves, sizes: Sizes) -> Moves | None:
             continue
         alone = passes & table.cuts & ~table.next_is_colour
         _wait(planned, table.position, passes & (table.cuts | table.next_is_colour))
-        for place in np.unique(table.next_at[alone]).tolist():
-            rows = alone & (table.next_at == place)
+        for place in np.unique(table.cut_end[alone]).tolist():
+            rows = alone & (table.cut_end == place)
             applied[place] = applied.get(place, np.False_) | rows
     along = _sizes_before(moves, sizes) if applied else []
     for place in sorted(applied, reverse=True):
@@ -70,21 +71,21 @@ def statistic_before_crop(moves: Moves, sizes: Sizes) -> Moves | None:
 
 @dataclass(frozen=True, slots=True)
 class _Table:
-    """An EffectMove, and for each sample what comes behind it."""
+    """An EffectMove, and for each sample what comes behind it, other than crops and flips."""
 
     position: int  # of the move
     can_wait: Bools  # whether its effect is a table that does not wait yet
-    next_at: Ints  # which move comes next that neither crops nor mirrors; their number if none
-    next_is_colour: Bools  # whether that is an effect on colour
-    cuts: Bools  # whether a crop lies before that
-    mirrors: Bools
+    next_is_colour: Bools  # whether it is an effect on colour
+    cuts: Bools  # whether a crop lies before it
+    cut_end: Ints  # the position behind the last such crop, where there is one
+    mirrors: Bools  # whether a flip lies before it
 
 
 def _tables(moves: Moves, sizes: Sizes) -> list[_Table]:
     """All moves with a table in them, the last one first."""
     before = _sizes_before(moves, sizes)
     is_colour = cuts = mirrors = np.zeros(len(sizes), dtype=np.bool_)
-    at = np.full(len(sizes), len(moves))
+    cut_end = np.zeros(len(sizes), dtype=np.int64)
     tables = []
     for position in reversed(range(len(moves))):
         move = moves[position]
@@ -93,10 +94,12 @@ def _tables(moves: Moves, sizes: Sizes) -> list[_Table]:
                 acts = move.effect != Effect.NONE
                 can_wait = _IS_TABLE[move.effect] & ~np.asarray(move.waits)
                 if can_wait.any():
-                    tables.append(_Table(position, can_wait, at, is_colour, cuts, mirrors))
+                    tables.append(_Table(position, can_wait, is_colour, cuts, cut_end, mirrors))
                 is_colour = np.where(acts, _IS_COLOUR[move.effect], is_colour)
             case CropMove():
-                cuts = cuts | ~is_idle(move, before[position])
+                acts = ~is_idle(move, before[position])
+                cut_end = np.where(acts & ~cuts, position + 1, cut_end)
+                cuts = cuts | acts
                 continue
             case FlipMove():
                 mirrors = mirrors | ~is_idle(move, before[position])
@@ -104,7 +107,6 @@ def _tables(moves: Moves, sizes: Sizes) -> list[_Table]:
             case _:
                 acts = ~is_idle(move, before[position])
                 is_colour = is_colour & ~acts
-        at = np.where(acts, position, at)
         cuts, mirrors = cuts & ~acts, mirrors & ~acts
     return tables
 
