@@ -33,15 +33,16 @@ class ViewRunner(NativeRunner):
 
     def _run_last(self, run: PartRun) -> None:
         shared = self._plan.segments[-1]
-        positions = run.alive()
-        before = shared.sample(*self._key(run, positions), run.sizes(positions))
+        drawn = run.ahead or self._draw_now(run, shared)
+        positions, sizes, before = drawn.positions, drawn.sizes, drawn.moves
+        run.ahead = None
         if not all(isinstance(move, (CropMove, FlipMove)) for move in before):
-            # These compute pixels: better once than in every view.
-            self._run_to_pixels(run, shared)
+            run.ahead = drawn
+            self._run_to_pixels(run, shared)  # pixels are computed: better once than in every view
             positions, before = run.alive(), ()
+            sizes = run.sizes(positions)
         if not len(positions):
             return
-        sizes = run.sizes(positions)
         steps = self._draw_views(run, positions, sizes, before)
         # Pixels for the functions of the user's, by the number of their view.
         arrays = {n: PixelArrays() for n, segments in enumerate(self._views) if len(segments) > 1}
