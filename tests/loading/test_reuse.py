@@ -17,6 +17,7 @@ from penstock.errors import DecodeError, LoaderError
 from penstock.geometry import Sizes
 from penstock.planner.plan import as_written
 from penstock.reference.pipeline import finish, run_moves
+from target_samples import make_targets, sizes_of
 
 SEED = 3
 FIRST = T.RandomResizedCrop(24)
@@ -382,6 +383,44 @@ def test_python_steps_draw_by_the_part_that_they_are_in(folder, way):
     assert loader.reuse_counts.found > 0
 
 
+@pytest.mark.parametrize("after", ["RandomResizedCrop", "invert"])
+def test_crops_that_pass_functions_stay_in_their_part(folder, way, after):
+    @ps.per_pixel
+    def invert(pixels):
+        return 255 - pixels
+
+    invert.__qualname__ = "invert"
+    steps = [FIRST, T.PythonStep(invert, as_array=True), T.RandomCrop(16), LAST]
+    asked = type(way)(times=3, after=after)
+    loader = make_loader(folder, asked, T.Compose(steps))
+
+    assert_same(
+        run(loader, 4), run(make_loader(folder, asked, T.Compose(steps), backend="pillow"), 4)
+    )
+    assert loader.reuse_counts.found > 0
+
+
+@pytest.mark.parametrize("fidelity", ["exact", "fast"])
+def test_planned_parts_are_the_same_whether_kept_or_not(make_photos, way, fidelity):
+    """Large photos, for which fast plans differ from what is written."""
+    transform = T.Compose(
+        [T.RandomRotation(20), T.RandomResizedCrop(32), T.RandomCrop(24), T.RandAugment()]
+    )
+    options = {"fidelity": fidelity, "batch_size": 4}
+    photos = make_photos(9)
+    loader = make_loader(photos, way, transform, **options)
+    other = make_loader(photos, with_memory(way, 1), transform, threads=1, prefetch=0, **options)
+
+    assert_same(run(loader, 4), run(other, 4))
+    assert loader.reuse_counts.found > 0
+
+
+def test_views_are_refused(folder, way):
+    views = T.MultiView([T.Compose([FIRST, LAST]), FIRST])
+    with pytest.raises(LoaderError, match="does not work with MultiView"):
+        make_loader(folder, way, views)
+
+
 def test_masks_follow_kept_images(tmp_path, way):
     write_pairs(tmp_path, [(24, 32), (31, 17), (30, 30), (40, 40), (9, 50), (33, 20)])
     transform = T.Compose(
@@ -395,6 +434,40 @@ def test_masks_follow_kept_images(tmp_path, way):
 
     native = loader()
     assert_same(run(native), run(loader(backend="pillow")))
+    assert native.reuse_counts.found > 0
+
+
+def test_boxes_follow_kept_images(folder, way):
+    source = ps.open_image_folder(folder)
+    shapes = []
+    for sample in range(len(source)):
+        with source.open(sample) as file, PIL.Image.open(file) as image:
+            shapes.append((image.height, image.width))
+    targets = make_targets(sizes_of(*shapes), outside=False)
+    transform = T.Compose(
+        [
+            T.RandomIoUCrop(),
+            T.SanitizeBoundingBoxes(),
+            T.Resize((32, 32)),
+            T.RandomHorizontalFlip(),
+            T.RandomCrop(24),
+            T.SanitizeBoundingBoxes(),
+        ]
+    )
+
+    def delivered(**options):
+        loader = make_loader(folder, way, transform, targets=targets, **options)
+        return loader, [(np.stack(images), found) for _ in range(4) for images, found in loader]
+
+    native, ours = delivered()
+    _, theirs = delivered(backend="pillow")
+    assert len(ours) == len(theirs)
+    for (images, found), (wanted_images, wanted) in zip(ours, theirs, strict=True):
+        np.testing.assert_array_equal(images, wanted_images)
+        for one, other in zip(found, wanted, strict=True):
+            assert one.keys() == other.keys()
+            for name, values in one.items():
+                np.testing.assert_array_equal(values, other[name])
     assert native.reuse_counts.found > 0
 
 
