@@ -8,6 +8,8 @@ import weakref
 import numpy as np
 import PIL.Image
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 import penstock as ps
 from mask_samples import write_pairs
@@ -15,6 +17,9 @@ from penstock import transforms as T
 from penstock.costs.plan_costs import explain_measured
 from penstock.errors import DecodeError, LoaderError
 from penstock.geometry import Sizes
+from penstock.loading.options import BatchOptions
+from penstock.loading.reuse import open_reuse
+from penstock.loading.selection import select
 from penstock.planner.plan import as_written
 from penstock.reference.pipeline import finish, run_moves
 from target_samples import make_targets, sizes_of
@@ -198,6 +203,56 @@ def test_drop_last_and_ranks_count_echoes(folder):
             assert set(seen) == set(range(23)) or drop_last
             share = 69 // world_size if drop_last else -(-69 // world_size)
             assert len(seen) == world_size * (share // 4 * 4 if drop_last else share)
+
+
+def whole_order(asked, samples, world_size, epoch, shuffle=True):
+    """Samples and keys of an epoch, by position."""
+    selection = select(
+        samples,
+        indices=None,
+        weights=None,
+        samples_per_epoch=None,
+        replacement=True,
+        shuffle=shuffle,
+        seed=SEED,
+    )
+    plan = as_written(T.Compose([FIRST, LAST]))
+    reusing = open_reuse(asked, plan, selection, SEED, mixes=False)
+    batching = BatchOptions(1, shuffle, SEED, False, 0, world_size)
+    order = reusing.order(selection, selection.epoch(epoch), epoch, batching)
+    assert len(order) == reusing.length(samples)
+    return order.at(np.arange(len(order)))
+
+
+@given(
+    samples=st.integers(1, 70),
+    world_size=st.integers(1, 5),
+    times=st.integers(2, 4),
+    window=st.integers(1, 80),
+    shuffle=st.booleans(),
+)
+@settings(max_examples=150, deadline=None)
+def test_every_echo_comes_once_and_on_the_same_rank(samples, world_size, times, window, shuffle):
+    picked = whole_order(ps.Echo(times, window=window), samples, world_size, 2, shuffle)
+    keys = picked.keys.tolist()
+    assert sorted(keys) == sorted(s | t << 32 for s in range(samples) for t in range(times))
+    assert (picked.samples == picked.keys & 0xFFFFFFFF).all()
+    whole = -(-window // world_size) * world_size  # as a window is rounded up
+    ranks = {}
+    for position in range(samples // whole * whole * times):  # the last window may be shorter
+        ranks.setdefault(keys[position] & 0xFFFFFFFF, set()).add(position % world_size)
+    assert all(len(seen) == 1 for seen in ranks.values())
+
+
+@given(samples=st.integers(1, 70), world_size=st.integers(1, 5))
+@settings(max_examples=100, deadline=None)
+def test_every_sample_stays_on_its_rank(samples, world_size):
+    for epoch in range(3):
+        picked = whole_order(ps.Reuse(2), samples, world_size, epoch)
+        assert sorted(picked.samples.tolist()) == list(range(samples))
+        assert (picked.keys == picked.samples).all()
+        if world_size > 1:
+            assert (picked.samples % world_size == np.arange(samples) % world_size).all()
 
 
 @pytest.mark.parametrize("stop", [(0, 3), (2, 1), (3, 4)])
