@@ -124,8 +124,8 @@ def contestants_for(task: Task) -> Iterator[dict[str, Pass]]:
 def measure(task: Task, rounds: int, least_s: float) -> dict[str, Any]:
     """Return the figures of one task, as they are kept."""
     with contestants_for(task) as contestants:
-        took = take_turns(contestants, rounds, least_s)
-    return {"name": task.name, "order": task.order, "what": task.what, "rounds": rounds, "ms": took}
+        figures = take_turns(contestants, rounds, least_s)
+    return {"name": task.name, "order": task.order, "what": task.what, **figures}
 
 
 def _tasks(sizes: Iterable[Size], sides_px: Iterable[int], orders: Iterable[str]) -> list[Task]:
