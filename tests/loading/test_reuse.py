@@ -15,6 +15,7 @@ import penstock as ps
 from mask_samples import write_pairs
 from penstock import transforms as T
 from penstock.costs.plan_costs import explain_measured
+from penstock.costs.plan_variants import keep_only
 from penstock.errors import DecodeError, LoaderError
 from penstock.geometry import Sizes
 from penstock.loading.options import BatchOptions
@@ -418,6 +419,15 @@ def test_a_replica_keeps_images_of_its_own(folder, way, wanted):
 
     assert_same(run(loader.replica(threads=1)), wanted)
     assert loader.reuse_counts == before
+
+
+def test_a_replica_with_another_plan_may_have_nothing_to_keep(folder, way):
+    loader = make_loader(folder, way)
+    replica = loader.replica(plan=keep_only(loader.plan, [0]))
+    images = np.concatenate([batch[0] for batch in replica])
+
+    assert len(images) == 23 * (way.times if isinstance(way, ps.Echo) else 1)
+    assert replica.reuse_counts.found == replica.reuse_counts.computed == 0
 
 
 def test_python_steps_draw_by_the_part_that_they_are_in(folder, way):
