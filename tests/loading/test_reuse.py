@@ -483,7 +483,7 @@ def test_explain_shows_what_reuse_brings(folder, way):
     assert [line.split(":")[0] for line in explained.reuse[1:4]] == [
         "  speed",
         "  memory",
-        "  variety",
+        "  diversity",
     ]
     assert str(explained).endswith("\n".join(explained.reuse))
     assert make_loader(folder, None).explain().reuse == ()

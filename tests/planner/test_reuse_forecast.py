@@ -71,7 +71,7 @@ def test_cheap_first_parts_do_not_pay():
     assert "Most of the work (91%) is in the last part." in text_of(heavy_end)
 
 
-def test_a_first_part_that_draws_nothing_costs_no_variety():
+def test_a_first_part_that_draws_nothing_costs_no_diversity():
     found = forecast(Reuse(4), steps=(T.Resize(256), T.RandomCrop(224)))
 
     assert found.new_share == found.found == 1

@@ -15,7 +15,7 @@ from penstock.planner.rules import RULES
 from penstock.planner.rules.rule import Fidelity, rewrite_moves
 from penstock.reference.pipeline import run_moves
 
-JITTER = T.ColorJitter(0.5, 0, 0.5, 0)
+JITTER = T.ColorJitter(0.5, 0.5, 0.5, 0)
 
 PIPELINES = {
     "resize_before_flip": [

@@ -119,7 +119,7 @@ class Loader:
       as by decoding large photos at reduced size.
     - `allow`: names of further rules that a plan may use, which `explain` offers with their saving.
     - `reuse`: `Reuse(...)` or `Echo(...)` does the first part of the transforms less often than the
-      last part, and says what that costs in variety (docs/reuse.md).
+      last part, and says what that costs in diversity (docs/reuse.md).
     - `on_error`: "raise"; "skip" leaves a bad file out of its batch, which is then shorter;
       "substitute" takes the next sample that can be read, with its label. See `ledger`.
     - `rank`, `world_size`: this process's share of every epoch, as torch's DistributedSampler.
@@ -279,13 +279,8 @@ class Loader:
                 f"Loader.explain: backend={self._running.backend!r} does what was written; only "
                 "the native backend is planned."
             )
-        explained = explain(self._plan_task())
-        if self._reusing is None:
-            return explained
-        costs, image_bytes = part_costs(self._plan_task(), self._reusing.plain)
-        samples = len(self._share(len(self._selection)))
-        forecast = Forecast(self._reusing.asked, self._reusing.cut, samples, image_bytes, costs)
-        return replace(explained, reuse=tuple(forecast.lines()))
+        explained, forecast = explain(self._plan_task()), self.reuse_forecast()
+        return explained if forecast is None else replace(explained, reuse=tuple(forecast.lines()))
 
     @property
     def translation(self) -> Translation:
@@ -321,6 +316,15 @@ class Loader:
     def reuse_cut(self) -> Cut | None:
         """Where the transforms are cut in two for `reuse`; None without."""
         return None if self._reusing is None else self._reusing.cut
+
+    def reuse_forecast(self) -> Forecast | None:
+        """Predict the speed, memory and diversity with `reuse`; None without it."""
+        reusing = self._reusing
+        if reusing is None:
+            return None
+        costs, image_bytes = part_costs(self._plan_task(), reusing.plain)
+        samples = len(self._share(len(self._selection)))
+        return Forecast(reusing.asked, reusing.cut, samples, image_bytes, costs)
 
     @property
     def epoch(self) -> int:

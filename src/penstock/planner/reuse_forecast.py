@@ -1,4 +1,4 @@
-"""What reuse will bring, before anything is run: speed, memory and variety, and why it may not pay.
+"""What reuse will bring, before anything is run: speed, memory, diversity, and why it may not pay.
 
 With reuse, an image costs its last part, and for those whose first part is not found in memory the
 first part, too. Beside that, cutting a pipeline in two costs something: the image between the parts
@@ -88,7 +88,7 @@ class Forecast:
             f"reuse: {self.asked!r} keeps images after {self.cut.after}, {self.cut.why}",
             f"  speed: {self._speed()}",
             f"  memory: {self._memory()}",
-            f"  variety: {self._variety()}",
+            f"  diversity: {self._diversity()}",
             *([] if self.pays else [f"  it does not pay: {self._no_gain()}"]),
         ]
 
@@ -128,7 +128,7 @@ class Forecast:
             )
         return text
 
-    def _variety(self) -> str:
+    def _diversity(self) -> str:
         times = self.asked.times
         if self.cut.fixed:
             return "the first part draws nothing, so that keeping it costs none"

@@ -42,6 +42,9 @@ _REACH = 2
 # a first warp has lost by shrinking, or blurred by enlarging, one warp for two would not.
 _MOST_STRETCH = 1.5
 
+# How many times fewer pixels a warp must have for it to be worth being done otherwise than written.
+_WORTH_A_STRIDE = 1.3
+
 # How far the resize must still reduce where fill is seen: its edge then is off by an eighth of a
 # pixel at most. Elsewhere SPARE is enough.
 _SPARE_WITH_FILL = 4
@@ -60,7 +63,8 @@ def warp_then_shrink(moves: Moves, sizes: Sizes) -> Moves | None:
     The photo is decoded at 1/2, 1/4 or 1/8 of its size, the warp's matrix leads from a result that
     is as much smaller to places in the reduced photo, and the resize goes on from there. Where it
     still reduces twice as far, it would have smoothed away nearly all that is missing, as with
-    `reduce_in_decoder`. Only the part of the photo that the warp needs is decoded. Where fill is
+    `reduce_in_decoder`. Between whole scales the warp goes on by a little more than a reduced pixel
+    at a time. Only the part of the photo that the warp needs is decoded. Where fill is
     seen, that part ends where the image ends, so the fill begins at the same place, with an edge
     as sharp as the reduced pixels are small. A mirroring before the warp becomes part of its
     matrix.
@@ -79,7 +83,9 @@ def warp_then_shrink(moves: Moves, sizes: Sizes) -> Moves | None:
     ends = _ends(to_image, warps.source)
     spare = np.where(_stays_inside(view, ends, room=0), SPARE, _SPARE_WITH_FILL)
     scales = _choose_scales(resize, window, view, spare)
-    rows &= (scales > 1) & (view.most <= _MOST_STRETCH)
+    strides = _choose_strides(resize, window, view, spare * scales)
+    rows &= (scales > 1) | (strides[0] * strides[1] >= _WORTH_A_STRIDE)
+    rows &= view.most <= _MOST_STRETCH
     across, down = (
         _part_of_side(view.places[:, axis], ends[:, axis], size, scales)
         for axis, size in enumerate((sizes.width, sizes.height))
@@ -88,7 +94,8 @@ def warp_then_shrink(moves: Moves, sizes: Sizes) -> Moves | None:
     if not rows.any():
         return None
 
-    height, width = np.rint(window.height / scales), np.rint(window.width / scales)
+    height = np.rint(window.height / (scales * strides[0]))
+    width = np.rint(window.width / (scales * strides[1]))
     from_smaller = _scaling(window.width / width, window.left, window.height / height, window.top)
     to_reduced = _scaling(
         *(1 / across.step, -across.begin / across.step),
@@ -274,6 +281,16 @@ def _choose_scales(resize: ResizeMove, window: CropMove, view: _View, spare: Int
     for scale in SCALES:
         scales[reduction >= scale * spare] = scale
     return scales
+
+
+def _choose_strides(
+    resize: ResizeMove, window: CropMove, view: _View, spare: Ints
+) -> tuple[Floats, Floats]:
+    """How many reduced pixels the warp may go on for each of its own, down and across."""
+    most = np.maximum(_MOST_STRETCH / np.maximum(view.most, 1), 1)
+    least = np.minimum(view.least, 1) / spare
+    down, across = window.height / resize.height, window.width / resize.width
+    return np.clip(down * least, 1, most), np.clip(across * least, 1, most)
 
 
 @dataclass(frozen=True, slots=True)
