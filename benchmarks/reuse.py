@@ -1,9 +1,12 @@
-"""What reuse brings and what it costs in variety: `python -m benchmarks.reuse`.
+"""What reuse brings and what it costs in diversity: `python -m benchmarks.reuse`.
 
 Each pipeline crops and resizes photos to 224x224 first, which is what is kept; the last part is
-flips alone, flips and colours, or flips and RandAugment. Loaders without and with reuse take turns,
-an epoch each, after one epoch that fills the memory. Photos are read from files and from a packed
-file: as they are in ImageNet, and large ones (`--large`), for which reuse pays most.
+flips alone, or flips and colours. Loaders without and with reuse take turns, some epochs each,
+after one epoch that fills the memory. Photos are read from files and from a packed file: as they
+are in ImageNet, and large ones (`--large`), for which reuse pays most.
+
+Speeds are compared by CPU time, which other work on the machine changes less than the time that
+passes. "Predicted" is what `Loader.explain` says of the same ratio.
 
 "New first parts" is the share of an epoch's images whose first part was never seen before; "uses
 that differ" says how many of the images that share a first part differ in the last part.
@@ -17,7 +20,8 @@ import tempfile
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from time import perf_counter
+from statistics import median
+from time import perf_counter, process_time
 from typing import Any
 
 from benchmarks.dataset import CHECKOUT, default_folder, image_paths
@@ -29,15 +33,15 @@ from penstock import transforms as T
 from penstock.loading.reuse import ReuseCounts
 
 RESULT = CHECKOUT / "benchmarks" / "results" / "reuse.md"
+EPOCHS = 4  # of each loader in a round: whole turns of reuse, since epochs differ a little
 IMAGE_BYTES = 224 * 224 * 3 + 512
 NORMALIZE = T.Normalize(T.IMAGENET_MEAN, T.IMAGENET_STD)
 LAST_PARTS: dict[str, list[Any]] = {
     "flip": [T.RandomHorizontalFlip()],
     "flip, colours": [T.RandomHorizontalFlip(), T.ColorJitter(0.4, 0.4, 0.4)],
-    "flip, RandAugment": [T.RandomHorizontalFlip(), T.RandAugment()],
 }
 HEADINGS = (
-    *("photos", "from", "last part", "reuse", "images/s", "x without"),
+    *("photos", "from", "last part", "reuse", "images/s", "us of CPU", "x without", "predicted"),
     *("found", "new first parts", "uses that differ"),
 )
 
@@ -80,34 +84,56 @@ def measure(setting: Setting, threads: int, rounds: int) -> Iterator[tuple[str, 
     """Run all loaders in turns; give a row of the table for each."""
     ways = setting.ways()
     loaders = {name: setting.loader(reuse, threads) for name, reuse in ways.items()}
-    rates: dict[str, list[float]] = {name: [] for name in ways}
+    passes: dict[str, list[Pass]] = {name: [] for name in ways}
     for loader in loaders.values():
-        images_per_s(loader)
+        run_epochs(loader, 1)
     before = {name: loader.reuse_counts for name, loader in loaders.items()}
     for _ in range(rounds):
         for name, loader in loaders.items():
-            rates[name].append(images_per_s(loader))
+            passes[name].append(run_epochs(loader, EPOCHS))
+    costs_us = {name: [one.cpu_us for one in each] for name, each in passes.items()}
     for name, loader in loaders.items():
         yield (
             setting.photos,
             "packed file" if isinstance(setting.data, Path) else "files",
             setting.last_part,
             name,
-            _spread(Spread.of(rates[name]), ",.0f"),
-            _spread(ratio_in_each_round(rates[name], rates["none"]), ".2f"),
-            *variety(loader, ways[name], before[name]),
+            f"{median(one.images_per_s for one in passes[name]):,.0f}",
+            _spread(Spread.of(costs_us[name]), ",.0f"),
+            _spread(ratio_in_each_round(costs_us["none"], costs_us[name]), ".2f"),
+            predicted(loader),
+            *diversity(loader, ways[name], before[name]),
         )
         loader.close()
 
 
-def images_per_s(loader: Loader) -> float:
-    """Go through one epoch."""
-    started_s = perf_counter()
-    images = sum(len(labels) for _, labels in loader)
-    return images / (perf_counter() - started_s)
+@dataclass(frozen=True, slots=True)
+class Pass:
+    """How fast some epochs went."""
+
+    images_per_s: float
+    cpu_us: float  # per image, of all threads
 
 
-def variety(
+def run_epochs(loader: Loader, epochs: int) -> Pass:
+    """Go through some epochs."""
+    started_s, cpu_s = perf_counter(), process_time()
+    images = sum(len(labels) for _ in range(epochs) for _, labels in loader)
+    cpu_us = (process_time() - cpu_s) / images * 1e6
+    return Pass(images / (perf_counter() - started_s), cpu_us)
+
+
+def _spread(spread: Spread, form: str) -> str:
+    return f"{spread.median:{form}} ({spread.least:{form}}-{spread.largest:{form}})"
+
+
+def predicted(loader: Loader) -> str:
+    """Return how many times as fast `explain` says that it is."""
+    forecast = loader.reuse_forecast()
+    return "-" if forecast is None else f"{forecast.speedup:.2f}"
+
+
+def diversity(
     loader: Loader, reuse: Reuse | Echo | None, before: ReuseCounts | None
 ) -> tuple[str, str, str]:
     """Return the share of first parts found since `before`, and of those new in an epoch."""
@@ -120,10 +146,6 @@ def variety(
         f"{1 / reuse.times:.0%}",
         f"{cut.finishes:.1f} of {reuse.times}",
     )
-
-
-def _spread(spread: Spread, form: str) -> str:
-    return f"{spread.median:{form}} ({spread.least:{form}}-{spread.largest:{form}})"
 
 
 def settings(
@@ -142,11 +164,11 @@ def main() -> int:
     """Measure, print the table, and write it if asked to."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks.reuse")
     parser.add_argument("--data", type=Path, help="a folder of JPEG files")
-    parser.add_argument("--images", type=int, default=512)
-    parser.add_argument("--large", type=int, default=32, metavar="N", help="how many; 0 for none")
+    parser.add_argument("--images", type=int, default=256)
+    parser.add_argument("--large", type=int, default=12, metavar="N", help="how many; 0 for none")
     parser.add_argument("--last-part", choices=list(LAST_PARTS), help="only with this one")
     parser.add_argument("--threads", type=int, default=2)
-    parser.add_argument("--rounds", type=int, default=4, help="epochs of each loader")
+    parser.add_argument("--rounds", type=int, default=5)
     parser.add_argument("--write", action="store_true", help=f"write {RESULT.name}")
     args = parser.parse_args()
 
@@ -163,7 +185,7 @@ def main() -> int:
     text = "\n".join(
         [
             f"{cpu_name()}, {system_name()}; {args.threads} threads.",
-            f"{args.rounds} epochs of each loader, in turns, after one that fills the memory.",
+            f"Median, least and largest of {args.rounds} rounds of {EPOCHS} epochs of each loader.",
             "",
             *aligned([HEADINGS, *rows]),
             "",

@@ -9,6 +9,7 @@ import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
+from statistics import median
 from types import ModuleType
 from typing import Any
 
@@ -32,26 +33,29 @@ def stay_on_one_core() -> None:
     torch.set_num_threads(1)
 
 
-def take_turns(
-    contestants: Mapping[str, Pass], rounds: int, least_s: float
-) -> dict[str, list[float]]:
-    """Return what each takes for an image, in milliseconds, once for each round.
+def take_turns(contestants: Mapping[str, Pass], rounds: int, least_s: float) -> dict[str, Any]:
+    """Return what each takes for an image, in milliseconds of CPU time, once for each round.
+
+    That is the time of all threads of the process together. On one core that nobody else uses, it
+    is the time that passes; `time_over_cpu` says how much longer that was, in the median.
 
     A turn is as many passes as fill `least_s`, so that the fastest are not measured for too short
     a time. A pass of each to warm up does not count.
     """
     took: dict[str, list[float]] = {name: [] for name in contestants}
+    over: list[float] = []
     for run in contestants.values():
         run()
     for _ in range(rounds):
         for name, run in contestants.items():
-            began = time.perf_counter()
+            began, began_cpu = time.perf_counter(), time.process_time()
             images, seconds = 0, 0.0
             while not images or seconds < least_s:
                 images += run()
-                seconds = time.perf_counter() - began
+                seconds = time.process_time() - began_cpu
             took[name].append(seconds / images * 1e3)
-    return took
+            over.append((time.perf_counter() - began) / seconds)
+    return {"ms": took, "rounds": rounds, "time_over_cpu": round(median(over), 3)}
 
 
 def pass_of_loader(loader: Iterable[Any]) -> int:
@@ -85,10 +89,20 @@ class Figures:
         return whole
 
     def heading(self) -> list[str]:
-        """Say in Markdown what was measured with."""
+        """Say in Markdown what was measured with, and how."""
         versions = {key: value for key, value in self.environment.items() if key != "machine"}
         named = ", ".join(f"{name} {version}" for name, version in versions.items())
-        return [f"- {self.environment['machine']}", f"- {named}"]
+        rounds = " or ".join(sorted({str(entry["rounds"]) for entry in self.entries}))
+        longest = max(entry["time_over_cpu"] for entry in self.entries)
+        return [
+            f"- {self.environment['machine']}",
+            f"- {named}",
+            f"- {rounds} alternating rounds in one process on one core: median (least-largest)",
+            (
+                "- milliseconds of CPU time, of all threads together; the time that passed was at "
+                f"most {longest:.2f} times that, since other work ran on the machine"
+            ),
+        ]
 
 
 def environment_of(*libraries: ModuleType) -> dict[str, str]:

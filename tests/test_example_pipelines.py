@@ -20,7 +20,9 @@ LEAST_SIDE_PX = 2048  # of the photos that large crops are cut from
 LEVEL = 1 / 255 / 0.224 * 1.001
 # How far the reference may be: it sums blurs in another order, and has its own logarithms.
 NEAR = {
+    "dino": LEVEL,
     "medical": 3 * LEVEL,  # one level, which the jitter behind it twice multiplies by up to 1.2
+    "simclr": LEVEL,
     "timm_train": 1e-5,  # noise is not rounded to levels
 }
 # torchvision's lists that the loader does not take: a colour for masks is Loader(mask_fill=...),

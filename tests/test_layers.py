@@ -61,7 +61,7 @@ MAY_IMPORT = {
     },
     "reordering": BASE
     | {
-        *("planner", "translation.transforms", "translation", "loading"),
+        *("transforms", "planner", "translation.transforms", "translation", "loading"),
         *("results", "costs"),
     },
     "analysis": BASE

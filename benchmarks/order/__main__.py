@@ -48,7 +48,7 @@ from penstock.planner.rules.rule import Fidelity
 
 RESULTS = CHECKOUT / "benchmarks" / "results"
 SIDES_PX = (300, 1000)
-BATCH_SIZE = 4
+BATCH_SIZE = 8
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,7 +62,7 @@ class Photos:
 SIZES = {
     Size(427, 640): Photos(8, 64),
     Size(1500, 2000): Photos(4, 16),
-    Size(5000, 3000): Photos(2, 4),
+    Size(5000, 3000): Photos(2, 8),
 }
 PLANS: dict[str, dict[str, Any]] = {
     "as written": {"plan": False},
@@ -124,8 +124,8 @@ def contestants_for(task: Task) -> Iterator[dict[str, Pass]]:
 def measure(task: Task, rounds: int, least_s: float) -> dict[str, Any]:
     """Return the figures of one task, as they are kept."""
     with contestants_for(task) as contestants:
-        took = take_turns(contestants, rounds, least_s)
-    return {"name": task.name, "order": task.order, "what": task.what, "rounds": rounds, "ms": took}
+        figures = take_turns(contestants, rounds, least_s)
+    return {"name": task.name, "order": task.order, "what": task.what, **figures}
 
 
 def _tasks(sizes: Iterable[Size], sides_px: Iterable[int], orders: Iterable[str]) -> list[Task]:

@@ -44,9 +44,8 @@ WANTED = (
 def report(figures: Figures) -> str:
     """Return everything that results/order.md says."""
     entries = figures.entries
-    rounds = " or ".join(sorted({str(one["rounds"]) for one in entries}))
     notes = [
-        f"{rounds} alternating rounds: median (least-largest); sizes are width x height",
+        "sizes are width x height",
         (
             "Pillow, OpenCV and torchvision loop over the photos; penstock's figures are those of "
             "whole epochs of a `Loader` with one thread, with all that it does besides"

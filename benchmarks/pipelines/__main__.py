@@ -81,6 +81,8 @@ PIPELINES = {
     "torchvision_segmentation_train": MASKS,
     "timm_train": PHOTOS,
     "timm_eval": PHOTOS,
+    "simclr": PHOTOS,
+    "dino": PHOTOS,
     "medical": MASKS,
     "large_photos": LARGE,
     "satellite_tiles": LARGE,
@@ -137,15 +139,12 @@ def contestants_for(name: str) -> Iterator[dict[str, Pass]]:
 def measure(name: str, rounds: int, least_s: float) -> dict[str, Any]:
     """Return the figures of one pipeline, as they are kept."""
     with contestants_for(name) as contestants:
-        took = take_turns(contestants, rounds, least_s)
-    return {"name": name, "rounds": rounds, "ms": took}
+        return {"name": name, **take_turns(contestants, rounds, least_s)}
 
 
 def report(figures: Figures) -> str:
     """Return everything that results/pipelines.md says."""
-    rounds = " or ".join(sorted({str(one["rounds"]) for one in figures.entries}))
     notes = [
-        f"{rounds} alternating rounds on one core: median (least-largest)",
         (
             "torchvision: a plain loop over the files, without a DataLoader; timm's transforms "
             "where the pipeline is timm's"

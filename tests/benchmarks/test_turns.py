@@ -13,15 +13,16 @@ def test_contestants_alternate_and_warm_up_first():
 
         return run
 
-    took = take_turns({"a": contestant("a"), "b": contestant("b")}, rounds=2, least_s=0)
+    found = take_turns({"a": contestant("a"), "b": contestant("b")}, rounds=2, least_s=0)
 
     assert called == ["a", "b"] * 3
-    assert [len(times) for times in took.values()] == [2, 2]
+    assert [len(times) for times in found["ms"].values()] == [2, 2]
+    assert found["rounds"] == 2
 
 
 def test_a_turn_lasts_as_long_as_it_should():
     calls = []
-    take_turns({"a": lambda: calls.append(0) or 1}, rounds=1, least_s=0.001)
+    take_turns({"a": lambda: calls.append(sum(range(1000))) or 1}, rounds=1, least_s=0.001)
 
     assert len(calls) > 2
 
@@ -42,9 +43,13 @@ def test_new_figures_replace_older_ones_of_the_same_environment(tmp_path):
     whole = Figures(here, [{"name": "first", "ms": 2}]).written_to(target, names)
     assert whole.entries == [{"name": "first", "ms": 2}, {"name": "second", "ms": 1}]
     assert json.loads(target.read_text("utf-8"))["entries"] == whole.entries
-    elsewhere = Figures(here | {"Python": "4"}, [{"name": "first", "ms": 3}])
+    entry = {"name": "first", "ms": 3, "rounds": 5, "time_over_cpu": 1.1}
+    elsewhere = Figures(here | {"Python": "4"}, [entry])
     assert elsewhere.written_to(target, names) == elsewhere
-    assert elsewhere.heading() == ["- one", "- Python 4"]
+    machine, versions, rounds, clock = elsewhere.heading()
+    assert (machine, versions) == ("- one", "- Python 4")
+    assert rounds.startswith("- 5 alternating rounds")
+    assert "at most 1.10 times" in clock
 
 
 def test_cells():

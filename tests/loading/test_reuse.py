@@ -12,6 +12,7 @@ import pytest
 import penstock as ps
 from mask_samples import write_pairs
 from penstock import transforms as T
+from penstock.costs.plan_costs import explain_measured
 from penstock.errors import DecodeError, LoaderError
 from penstock.geometry import Sizes
 from penstock.planner.plan import as_written
@@ -473,3 +474,29 @@ def test_repr_tells(folder):
     assert "reuse=Reuse(times=2, memory='4 GB', after=None), " in repr(
         make_loader(folder, ps.Reuse(2))
     )
+
+
+def test_explain_shows_what_reuse_brings(folder, way):
+    explained = make_loader(folder, way).explain()
+
+    assert explained.reuse[0].startswith(f"reuse: {way!r} keeps images after RandomResizedCrop")
+    assert [line.split(":")[0] for line in explained.reuse[1:4]] == [
+        "  speed",
+        "  memory",
+        "  diversity",
+    ]
+    assert str(explained).endswith("\n".join(explained.reuse))
+    assert make_loader(folder, None).explain().reuse == ()
+
+
+def test_explain_names_a_pipeline_that_cannot_gain(folder):
+    """Packed or not: of images as small as these, decoding is no work worth saving."""
+    slow_end = T.Compose([FIRST, T.Resize((400, 400)), T.RandAugment(num_ops=4)])
+    asked = ps.Reuse(2, after="RandomResizedCrop")
+
+    assert "does not pay" in make_loader(folder, asked, slow_end).explain().reuse[-1]
+
+
+def test_measuring_a_plan_needs_a_loader_without_reuse(folder, way):
+    with pytest.raises(LoaderError, match="depends on what is in memory"):
+        explain_measured(make_loader(folder, way))

@@ -15,7 +15,7 @@ from penstock.planner.rules import RULES
 from penstock.planner.rules.rule import Fidelity, rewrite_moves
 from penstock.reference.pipeline import run_moves
 
-JITTER = T.ColorJitter(0.5, 0, 0.5, 0)
+JITTER = T.ColorJitter(0.5, 0.5, 0.5, 0)
 
 PIPELINES = {
     "resize_before_flip": [
@@ -41,8 +41,8 @@ PIPELINES = {
 }
 ELSEWHERE = {
     "reduce_in_decoder": "tests/parity/test_fast.py: only a decoder can do it",
-    "compose_warps": "tests/properties/test_warp_rules.py",
-    "warp_then_shrink": "tests/properties/test_warp_rules.py",
+    "compose_warps": "tests/properties/test_fast_warp_rules.py",
+    "warp_then_shrink": "tests/properties/test_fast_warp_rules.py",
 }
 FAST = [rule for rule in RULES if rule.fidelity == Fidelity.FAST]
 

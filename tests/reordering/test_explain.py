@@ -171,6 +171,42 @@ def test_opaque_ops_are_named_with_what_they_cost(torchvision, explained):
     assert "sharpen_faces (0.05 ms)" in told
 
 
+def test_a_declared_function_may_be_passed(torchvision, explained):
+    v2 = torchvision.transforms.v2
+
+    @penstock.per_pixel
+    def warmer(image):
+        return image.point([min(255, level + level // 8) for level in range(256)] * 3)
+
+    @penstock.per_pixel
+    def not_really(image):
+        return image.transpose(Image.Transpose.FLIP_LEFT_RIGHT)
+
+    found = explained(v2.Compose([warmer, v2.RandomCrop(100)]))
+    assert [step.name.rpartition(".")[2] for step in found.reordered.steps] == [
+        "RandomCrop",
+        "warmer",
+    ]
+    with pytest.raises(PenstockError, match="not_really is declared per_pixel"):
+        explained(v2.Compose([not_really, v2.RandomCrop(100)]))
+
+
+def test_a_loader_of_ours_explains_itself(folder, torchvision):
+    loader = penstock.Loader(folder, batch_size=2, transform=penstock.transforms.CenterCrop(32))
+    assert str(penstock.explain(loader)) == str(loader.explain())
+    with pytest.raises(PenstockError, match="are for torchvision's"):
+        penstock.explain(loader, fidelity="fast")
+
+    v2 = torchvision.transforms.v2
+    theirs = torchvision.datasets.ImageFolder(
+        folder, v2.Compose([v2.CenterCrop(32), v2.PILToTensor()])
+    )
+    ours = penstock.accelerate(torch.utils.data.DataLoader(theirs, batch_size=2))
+    assert "as written" in str(penstock.explain(ours))
+    with pytest.raises(PenstockError, match="only predicted"):
+        penstock.explain(ours, measure=True)
+
+
 def test_it_is_told_in_json_too(torchvision, explained):
     v2 = torchvision.transforms.v2
     found = explained(v2.Compose([v2.RandomInvert(), v2.RandomCrop(100), v2.Resize(50)]), "fast")

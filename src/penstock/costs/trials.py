@@ -64,6 +64,7 @@ def _steps() -> Iterator[Trial]:
         yield Trial(pictures, (_pad(PadMode.CONSTANT),))
         yield Trial(pictures, (_pad(PadMode.REFLECT), _crop(0.5)))
         yield Trial(pictures, (_flip, _pad(PadMode.CONSTANT), _flip))
+        yield Trial(pictures, (_pad(PadMode.CONSTANT, 1.0), _resize("bilinear", 0.3)))
         # Two steps, and an effect that does nothing on their result.
         yield Trial(pictures, (_flip, _nothing, _flip, _nothing, _flip, _nothing))
 
@@ -97,7 +98,7 @@ def _decodes() -> Iterator[Trial]:
                 yield Trial(pictures, (_resize("bilinear", share),), dct_scale=scale)
         yield Trial(f"{storage} small")
         yield Trial(f"{storage} small", (_crop(0.5),))
-    for sampling in ("4:4:4", "4:2:0"):
+    for sampling in ("4:4:4", "4:2:0", "large 4:2:0"):
         yield Trial(f"progressive {sampling}")
         yield Trial(f"progressive {sampling}", (_crop(0.3, place=0.1),))
 
@@ -175,9 +176,9 @@ def _flip(sizes: Sizes) -> Move:
     return FlipMove(both, ~both)
 
 
-def _pad(mode: PadMode) -> MakeMove:
+def _pad(mode: PadMode, share: float = 0.1) -> MakeMove:
     def make(sizes: Sizes) -> Move:
-        border = _share(sizes.width, 0.1)
+        border = _share(sizes.width, share)
         return PadMove(border, border, border, border, mode, (1, 2, 3))
 
     return make

@@ -28,7 +28,13 @@ from penstock.loading.options import (
     element_of_batches,
     read_allow,
 )
-from penstock.loading.planning import PlanTask, choose_rules, choose_view_rules, explain
+from penstock.loading.planning import (
+    PlanTask,
+    choose_rules,
+    choose_view_rules,
+    explain,
+    part_costs,
+)
 from penstock.loading.ranks import find_ranks, find_threads
 from penstock.loading.reuse import ReuseCounts, check_ranks, open_reuse
 from penstock.loading.runner import PartRunner, RunSetup
@@ -40,6 +46,7 @@ from penstock.planner.explain import Explanation
 from penstock.planner.pillow_order import check_installed_pillow
 from penstock.planner.plan import Plan, as_written
 from penstock.planner.reuse import Echo, Reuse
+from penstock.planner.reuse_forecast import Forecast
 from penstock.planner.rules.rule import Rule
 from penstock.reference.libraries import open_library
 from penstock.sources import Source
@@ -112,7 +119,7 @@ class Loader:
       as by decoding large photos at reduced size.
     - `allow`: names of further rules that a plan may use, which `explain` offers with their saving.
     - `reuse`: `Reuse(...)` or `Echo(...)` does the first part of the transforms less often than the
-      last part, and says what that costs in variety (docs/reuse.md).
+      last part, and says what that costs in diversity (docs/reuse.md).
     - `on_error`: "raise"; "skip" leaves a bad file out of its batch, which is then shorter;
       "substitute" takes the next sample that can be read, with its label. See `ledger`.
     - `rank`, `world_size`: this process's share of every epoch, as torch's DistributedSampler.
@@ -272,7 +279,8 @@ class Loader:
                 f"Loader.explain: backend={self._running.backend!r} does what was written; only "
                 "the native backend is planned."
             )
-        return explain(self._plan_task())
+        explained, forecast = explain(self._plan_task()), self.reuse_forecast()
+        return explained if forecast is None else replace(explained, reuse=tuple(forecast.lines()))
 
     @property
     def translation(self) -> Translation:
@@ -308,6 +316,15 @@ class Loader:
     def reuse_cut(self) -> Cut | None:
         """Where the transforms are cut in two for `reuse`; None without."""
         return None if self._reusing is None else self._reusing.cut
+
+    def reuse_forecast(self) -> Forecast | None:
+        """Predict the speed, memory and diversity with `reuse`; None without it."""
+        reusing = self._reusing
+        if reusing is None:
+            return None
+        costs, image_bytes = part_costs(self._plan_task(), reusing.plain)
+        samples = len(self._share(len(self._selection)))
+        return Forecast(reusing.asked, reusing.cut, samples, image_bytes, costs)
 
     @property
     def epoch(self) -> int:

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from functools import partial
+from itertools import pairwise
 from typing import TypeVar
 
 import numpy as np
@@ -18,6 +20,7 @@ from penstock.loading.fetch import Positions, fetch_for
 from penstock.loading.part_targets import MovingMasks, PartTargets, start_moving
 from penstock.loading.reuse import Kept, Taken
 from penstock.loading.runner import PartRunner, RunSetup
+from penstock.planner.functions import lets_crops_pass, split_crop
 from penstock.planner.lower import Regions, Steps, lower
 from penstock.planner.plan import Segment
 from penstock.planner.rules.measured import rows_to_measure, with_means
@@ -44,6 +47,7 @@ class NativeRunner(PartRunner):
         super().__init__(setup, "penstock-side")
         self._formats = formats  # of images, or of each view
         self._rules = setup.rules
+        self._looks_ahead = setup.options.plan
         self._engine = _start_engine(setup.options.threads)
         self._fetch = fetch_for(self._engine, self._source)
 
@@ -83,8 +87,8 @@ class NativeRunner(PartRunner):
         if self._fetch.reads_first:
             self._settle_sources(run)
         self._check_sizes(run)
-        for segment in self._plan.segments[:-1]:
-            self._run_to_pixels(run, segment)
+        for segment, following in pairwise(self._plan.segments):
+            self._run_to_pixels(run, segment, following)
         if self._reusing is not None:
             self._reusing.keep(part, run.first_pixels, run.first_sizes)
         return self._finish(run)
@@ -190,10 +194,15 @@ class NativeRunner(PartRunner):
 
         self._run(run, segment, start)
 
-    def _run_to_pixels(self, run: PartRun, segment: Segment) -> None:
-        """Run a segment's native steps into arrays, then the user's callable on each, if any."""
+    def _run_to_pixels(
+        self, run: PartRun, segment: Segment, following: Segment | None = None
+    ) -> None:
+        """Run a segment's native steps into arrays, then the user's callable on each, if any.
+
+        A crop with which the `following` segment begins is done here, if the callable lets it pass.
+        """
         results: dict[int, npt.NDArray[np.uint8]] = {}
-        self._run(run, segment, partial(self._start_arrays, run, results))
+        self._run(run, segment, partial(self._start_arrays, run, results), following)
         if segment.python is not None:
             results = self._call_python(run, segment, results)
         for position in (alive := run.alive().tolist()):
@@ -214,23 +223,45 @@ class NativeRunner(PartRunner):
         return {position: call.result() for position, call in calls.items()}
 
     def _run(
-        self, run: PartRun, segment: Segment, start: Callable[[Positions, Steps], None]
+        self,
+        run: PartRun,
+        segment: Segment,
+        start: Callable[[Positions, Steps], None],
+        following: Segment | None = None,
     ) -> None:
         """Draw, lower and run all samples; Pillow decodes those that the core could not."""
-        positions = run.alive()
+        drawn = run.ahead or self._draw_now(run, segment)
+        run.ahead = None
+        positions, sizes, moves = drawn.positions, drawn.sizes, drawn.moves
         if not len(positions):
             return
-        sizes = run.sizes(positions)
-        if segment.kept:
-            run.first_sizes.append({int(at): sizes[row] for row, at in enumerate(positions)})
-        moves, moving = self._draw(run, positions, segment, sizes)
+        moving = drawn.moving
         finishing = segment.sample_finishing(*self._key(run, positions), out_sizes(moves, sizes))
+        if following is not None and self._looks_ahead and lets_crops_pass(segment, following):
+            if moving is not None:  # those of the next segment start from these
+                self._finish_masks(run, positions, moving)
+                moving = None
+            between = out_sizes(moves, sizes)
+            later, later_moving = self._draw(run, positions, following, between)
+            crop, rest = split_crop(later, between)
+            moves = (*moves, *crop)
+            run.ahead = _Drawn(positions, out_sizes(crop, between), rest, later_moving)
         planned = rewrite_moves(moves, sizes, run.rules)
         planned = self._measure(run, positions, sizes, planned)
         steps = lower(planned, sizes, finishing)
         self._run_pixels(run, positions, sizes, steps, start)
         if moving is not None:
             self._finish_masks(run, positions, moving)
+
+    def _draw_now(self, run: PartRun, segment: Segment) -> _Drawn:
+        """Draw for the samples that are left, with the sizes that their images have now."""
+        positions = run.alive()
+        sizes = run.sizes(positions)
+        if not len(positions):
+            return _Drawn(positions, sizes, (), None)
+        if segment.kept:
+            run.first_sizes.append({int(at): sizes[row] for row, at in enumerate(positions)})
+        return _Drawn(positions, sizes, *self._draw(run, positions, segment, sizes))
 
     def _draw(
         self, run: PartRun, positions: Positions, segment: Segment, sizes: Sizes
@@ -367,6 +398,16 @@ class NativeRunner(PartRunner):
             raise refused(what, int(engine_part.lacking[position]))
 
 
+@dataclass(frozen=True, slots=True)
+class _Drawn:
+    """What was drawn for some samples, whose images have `sizes` before it."""
+
+    positions: Positions
+    sizes: Sizes
+    moves: tuple[Move, ...]
+    moving: MovingMasks | None
+
+
 class PartRun:
     """A part under way: its counterpart in the core, and what has failed so far."""
 
@@ -379,6 +420,7 @@ class PartRun:
         self.rules = rules  # that rewrite what is drawn
         self.failed: dict[int, str] = {}
         self.settled = False  # whether it is known where each sample's pixels come from
+        self.ahead: _Drawn | None = None  # what was drawn for the next segment already
         # For reuse, by position: the images after the first part, sizes before its segments.
         self.first_pixels: dict[int, npt.NDArray[np.uint8]] = {}
         self.first_sizes: list[dict[int, Size]] = []

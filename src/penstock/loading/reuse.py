@@ -197,15 +197,16 @@ def _bytes_of(kept: Kept) -> int:
 class Reusing:
     """What a runner needs to know: how first parts are drawn, and where they are kept."""
 
-    def __init__(self, asked: FirstPartUse, cut: Cut, seed: int) -> None:
+    def __init__(self, asked: FirstPartUse, plain: Plan, cut: Cut, seed: int) -> None:
         self.asked = asked
+        self.plain = plain  # the plan without the cut
         self.cut = cut
         self.store = Store(asked.memory_bytes)
         self._seed = seed
 
     def anew(self) -> Reusing:
         """The same with nothing kept, for another loader."""
-        return Reusing(self.asked, self.cut, self._seed)
+        return Reusing(self.asked, self.plain, self.cut, self._seed)
 
     def length(self, samples: int) -> int:
         """How many images an epoch over so many samples has."""
@@ -265,7 +266,7 @@ def open_reuse(
             "share one decode already. Leave out one of the two."
         )
     _check_selection(asked, selection)
-    return Reusing(asked, cut_plan(plan, asked, mixes=mixes), seed)
+    return Reusing(asked, plan, cut_plan(plan, asked, mixes=mixes), seed)
 
 
 def draw_keys(

@@ -1,4 +1,4 @@
-"""Using the first part of a pipeline's work again, and what that costs in variety.
+"""Using the first part of a pipeline's work again, and what that costs in diversity.
 
 The first part of the transforms, such as decoding, cropping and resizing, is done once and its
 images are kept; the last part, such as flips and colours, is drawn and done freshly for each use.

@@ -1,4 +1,4 @@
-"""What reuse will bring, before anything is run: speed, memory and variety, and why it may not pay.
+"""What reuse will bring, before anything is run: speed, memory, diversity, and why it may not pay.
 
 With reuse, an image costs its last part, and for those whose first part is not found in memory the
 first part, too. Beside that, cutting a pipeline in two costs something: the image between the parts
@@ -12,10 +12,11 @@ from dataclasses import dataclass
 from penstock.planner.cut import Cut
 from penstock.planner.reuse import ENTRY_BYTES, Echo, FirstPartUse
 
-# Microseconds of one core, measured by `python -m benchmarks.reuse` with no room for any image.
-_KEPT_US = 12.0  # for each first part that is computed: its array, and noting it
-_KEPT_US_PER_BYTE = 1.2e-4
-_GROUPED_US = 6.0  # for each image: two smaller groups instead of one
+# Microseconds of one core that the prices of the two parts leave out: what loaders with room for
+# all images and for none took in `python -m benchmarks.reuse`, beyond what was predicted.
+_KEPT_US = 4.0  # for each first part that is computed: an array of its own, and noting it
+_KEPT_US_PER_BYTE = 2e-5
+_GROUPED_US = 4.0  # for each image: two smaller groups of samples instead of one
 
 _WORTH = 1.05  # a smaller gain is within the error of a prediction
 _MOSTLY = 0.9  # of the uses of an image differ
@@ -87,7 +88,7 @@ class Forecast:
             f"reuse: {self.asked!r} keeps images after {self.cut.after}, {self.cut.why}",
             f"  speed: {self._speed()}",
             f"  memory: {self._memory()}",
-            f"  variety: {self._variety()}",
+            f"  diversity: {self._diversity()}",
             *([] if self.pays else [f"  it does not pay: {self._no_gain()}"]),
         ]
 
@@ -127,7 +128,7 @@ class Forecast:
             )
         return text
 
-    def _variety(self) -> str:
+    def _diversity(self) -> str:
         times = self.asked.times
         if self.cut.fixed:
             return "the first part draws nothing, so that keeping it costs none"

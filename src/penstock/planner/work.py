@@ -190,6 +190,7 @@ class _Run:
             width, np.maximum(0, source.width + step.pad_left[padded] - step.crop_left[padded])
         )
         border = height * (width - inside) * channels[padded]
+        result = height * width * channels[padded]
         constant = step.pad_mode[padded] == PadMode.CONSTANT
         self.work.add(
             "pad",
@@ -197,9 +198,10 @@ class _Run:
             source,
             (Unit.KEPT_VALUE, values),
             (Unit.KEPT_ROW, source.height * channels[padded]),
-            (Unit.PADDED_VALUE, height * width * channels[padded]),
+            (Unit.PADDED_VALUE, result),
             (Unit.BORDER_VALUE, np.where(constant, border * 0.5, border)),
             (Unit.FAR_BYTE, 2 * far_bytes(values, source, channels[padded])),
+            (Unit.FAR_BYTE, 2 * far_bytes(result, Sizes(height, width), channels[padded])),
         )
 
     def _resize(

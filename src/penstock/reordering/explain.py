@@ -3,44 +3,71 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Sequence
-from typing import Any
+from typing import Any, overload
 
 from penstock.costs.ops import is_dataset, is_pipeline
+from penstock.costs.plan_costs import explain_measured
 from penstock.errors import PenstockError
+from penstock.loading.loader import Loader
+from penstock.planner.explain import Explanation as PlanExplanation
 from penstock.planner.rules.rule import Fidelity
 from penstock.reordering.as_code import as_code
-from penstock.reordering.explanation import Explanation, Offer, Swap, Variant
+from penstock.reordering.explanation import Offer, OrderExplanation, Swap, Variant
 from penstock.reordering.inputs import Inputs, inputs_of_dataset, inputs_of_files
 from penstock.reordering.rules import RULES, OrderRule, Pair, choose_rules, is_comparable
 from penstock.reordering.steps import Step, read_steps
 from penstock.reordering.trials import Times, Trials, is_worth_having
 from penstock.translation.dataloader import is_data_loader
+from penstock.translation.delivery import AcceleratedLoader
 from penstock.translation.transforms.identify import torchvision_generation
 from penstock.translation.transforms.pipeline import random_numbers_kept
 from penstock.usable_cores import library_threads
 
+SAMPLES, SECONDS = 16, 6.0
 _FETCHING_SHARE = 0.25  # of the seconds, for each of two times that samples are fetched
 _Found = tuple[tuple[Step, ...], tuple[Swap, ...]]
 
 
+@overload
+def explain(loader: Loader, *, measure: bool = False) -> PlanExplanation: ...
+
+
+@overload
 def explain(
     loader: Any,
     *,
     images: Any = None,
     fidelity: str = "exact",
     allow: Collection[str] = (),
-    samples: int = 16,
-    seconds: float = 6.0,
-) -> Explanation:
-    """Find a better order of torchvision's transforms, and measure both orders in torchvision.
+    samples: int = SAMPLES,
+    seconds: float = SECONDS,
+) -> OrderExplanation: ...
 
-    Only the order of your own ops changes, none of them is replaced. Ops that penstock does not
-    know, such as your own functions, stay where they are, and nothing is moved past them. Returns
-    an `Explanation`: print it, or take its `code`, the new list ready to paste.
+
+def explain(
+    loader: Any,
+    *,
+    measure: bool = False,
+    images: Any = None,
+    fidelity: str = "exact",
+    allow: Collection[str] = (),
+    samples: int = SAMPLES,
+    seconds: float = SECONDS,
+) -> PlanExplanation | OrderExplanation:
+    """Say in which order work is better done, and what that saves.
+
+    Of a torch DataLoader, the transforms of torchvision are looked at: a better order of your own
+    ops is found, and both orders are measured in torchvision. No op is replaced. Ops that penstock
+    does not know, such as your own functions, stay where they are, and nothing is moved past them.
+    Print what is returned, or take its `code`, the new list ready to paste.
+
+    Of a penstock Loader, this is `Loader.explain()`: its plan, with what each rule saves.
 
     Args:
         loader: A torch DataLoader or a Dataset that holds a Compose of torchvision (v1 or v2); or
-            such a Compose itself, with `images`.
+            such a Compose itself, with `images`. Or a penstock Loader.
+        measure: For a Loader: also measure what the rules save. Orders of torchvision's transforms
+            are always measured.
         images: For a Compose: a folder, a list of files, or a list of images as it takes them.
         fidelity: `exact` moves ops only where the same results come out, to the last bit, each as
             likely as before; `fast` also where values differ by some levels. What was not asked for
@@ -49,13 +76,43 @@ def explain(
         samples: On how many images to measure, at most.
         seconds: About how long to take.
     """
+    if not isinstance(loader, (Loader, AcceleratedLoader)):
+        return explain_order(
+            loader, images=images, fidelity=fidelity, allow=allow, samples=samples, seconds=seconds
+        )
+    given = (images, fidelity, tuple(allow), samples, seconds)
+    if given != (None, "exact", (), SAMPLES, SECONDS):
+        raise PenstockError(
+            "explain: images, fidelity, allow, samples and seconds are for torchvision's "
+            "transforms. A Loader has its own data, fidelity and allow; leave them out here."
+        )
+    if not measure:
+        return loader.explain()
+    if not isinstance(loader, Loader):
+        raise PenstockError(
+            "explain: measure=True needs a Loader; of what accelerate returned, savings are only "
+            "predicted. Leave measure out."
+        )
+    return explain_measured(loader)
+
+
+def explain_order(
+    loader: Any,
+    *,
+    images: Any = None,
+    fidelity: str = "exact",
+    allow: Collection[str] = (),
+    samples: int = SAMPLES,
+    seconds: float = SECONDS,
+) -> OrderExplanation:
+    """Find a better order of torchvision's transforms, and measure both; see `explain`."""
     rules = choose_rules(fidelity, allow)
     with random_numbers_kept(), library_threads(1):
         inputs = _inputs(loader, images, samples, seconds)
     return explain_inputs(Trials(inputs), rules, (1 - 2 * _FETCHING_SHARE) * seconds)
 
 
-def explain_inputs(trials: Trials, rules: Sequence[OrderRule], seconds: float) -> Explanation:
+def explain_inputs(trials: Trials, rules: Sequence[OrderRule], seconds: float) -> OrderExplanation:
     """Return what the rules bring, and what further ones would."""
     inputs = trials.inputs
     written = read_steps(inputs.pipeline)
@@ -78,7 +135,7 @@ def explain_inputs(trials: Trials, rules: Sequence[OrderRule], seconds: float) -
         if is_worth_having(best.times.speed_up(variant.times))
         and is_worth_having(as_written.times.speed_up(variant.times))
     ]
-    return Explanation(
+    return OrderExplanation(
         inputs.what,
         as_written,
         reordered,
@@ -106,6 +163,11 @@ def find_order(trials: Trials, written: tuple[Step, ...], rules: Sequence[OrderR
         if trials.images(other) is None:
             refused.add(numbers)
             continue
+        if pair.first.is_declared and trials.difference(order, place).most:
+            raise PenstockError(
+                f"explain: {pair.first.name} is declared per_pixel, but makes something else of a "
+                "part of an image than of that part in the whole. Leave out @penstock.per_pixel."
+            )
         difference = trials.difference(order, place) if is_comparable(rule, pair) else None
         swaps.append(Swap(rule, order[place + 1].name, order[place].name, difference))
         order = other
@@ -161,8 +223,8 @@ def _inputs(loader: Any, images: Any, samples: int, seconds: float) -> Inputs:
     if is_dataset(loader):
         return inputs_of_dataset(loader, samples, _FETCHING_SHARE * seconds)
     raise PenstockError(
-        f"explain: needs a torch DataLoader, a Dataset or a Compose of torchvision, got "
-        f"{type(loader).__name__}."
+        f"explain: needs a torch DataLoader, a Dataset or a Compose of torchvision, or a penstock "
+        f"Loader, got {type(loader).__name__}."
     )
 
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from textwrap import fill
 from typing import Any
 
+from penstock.planner.explain import aligned
 from penstock.planner.rules.rule import Fidelity
 from penstock.printable import printable
 from penstock.reordering.rules import Images, OrderRule
@@ -63,7 +64,7 @@ class Offer:
 
 
 @dataclass(frozen=True, slots=True)
-class Explanation:
+class OrderExplanation:
     """What a better order of a list of torchvision's transforms brings, measured in torchvision.
 
     `print(explanation)` tells all of it.
@@ -152,7 +153,7 @@ class Explanation:
 
     def _table(self) -> Iterator[str]:
         head = ("op", "gets", "then", "ms", "then") if self.reordered else ("op", "gets", "ms")
-        rows: list[tuple[str, ...]] = [head]
+        rows: list[tuple[str, ...]] = []
         for place, step in enumerate(self.written.steps):
             row = [step.name, _size(self.written.images[place])]
             ms = [_ms(self.written.times.steps_ms[step.number])]
@@ -165,11 +166,7 @@ class Explanation:
         if self.reordered is not None:
             all_ms.append(_ms(self.reordered.times.ms))
         rows.append(("together", *sizes, *all_ms))
-        widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
-        for first, *others in rows:
-            cells = [first.ljust(widths[0])]
-            cells += [cell.rjust(wide) for cell, wide in zip(others, widths[1:], strict=True)]
-            yield "  " + "  ".join(cells).rstrip()
+        yield from aligned(head, rows, right=range(1, len(head)))
 
     def _result(self) -> Iterator[str]:
         if self.reordered is None:
@@ -203,7 +200,7 @@ class Explanation:
     def _told_offers(self) -> Iterator[str]:
         if self.offers:
             yield ""
-            yield "not taken, since it changes more"
+            yield "not taken, since results would change:"
         for offer in self.offers:
             speed_up = _times(self._speed_up(offer.variant))
             yield f"  {offer.argument}: {_ms(offer.variant.times.ms)} ms, {speed_up} as fast"

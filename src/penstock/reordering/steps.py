@@ -2,7 +2,7 @@
 
 The planner knows drawn moves of ours; here it is the user's own objects that are looked at, by
 their class and their arguments. What is not one of torchvision's own classes is opaque: nothing is
-known about it, and nothing changes places with it.
+known about it, and nothing changes places with it, unless it is declared (`penstock.per_pixel`).
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ from typing import Any
 
 from penstock.costs.ops import op_name, single_ops
 from penstock.planner.access import Access
+from penstock.transforms.declared import Declared, declared
 from penstock.translation.transforms.identify import class_name, torchvision_generation
 
 
@@ -45,6 +46,11 @@ class Step:
     access: frozenset[Access] = frozenset()
     # Whether averaging pixels before the op gives about the same as averaging them after it.
     is_smooth: bool = False
+
+    @property
+    def is_declared(self) -> bool:
+        """Whether it is a function of the user's of which they say that it is per pixel."""
+        return torchvision_generation(self.op) is None and self.role is Role.EFFECT
 
     @property
     def statistics(self) -> set[str]:
@@ -120,7 +126,8 @@ _BY_CLASS: dict[str, _Known] = {
 
 def _known(op: Any) -> _Known:
     if torchvision_generation(op) is None:
-        return _OPAQUE
+        is_per_pixel = declared(op) >= Declared.PER_PIXEL
+        return _effect(Access.PIXEL) if is_per_pixel else _OPAQUE
     name = class_name(op)
     if name in _READERS:
         return _READERS[name](op)

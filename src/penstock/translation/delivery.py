@@ -20,6 +20,7 @@ from penstock.errors import LoaderError
 from penstock.loading.failures import Ledger
 from penstock.loading.loader import CANNOT_BE_COPIED, HAS_NO_SAMPLES, Loader
 from penstock.loading.selection import Listed
+from penstock.planner.explain import Explanation
 from penstock.planner.plan import Plan
 from penstock.sources import Source
 from penstock.translation.dataloader import Batching, Collate, Ordering
@@ -129,6 +130,10 @@ class AcceleratedLoader:
         other.__dict__.update(self.__dict__)
         other._loader = self._loader.replica(**changes)
         return other
+
+    def explain(self) -> Explanation:
+        """Return what is done to images as written and as planned; see `Loader.explain`."""
+        return self._loader.explain()
 
     def close(self) -> None:
         """Stop the loader's threads now; iterating again starts new ones."""
