@@ -12,6 +12,7 @@ import numpy as np
 
 from penstock._core import Effect
 from penstock.geometry import Sizes
+from penstock.reference.filters import elastic_displacements
 from penstock.rng import Draws
 from penstock.transforms.moves import Move, out_sizes
 from penstock.transforms.policies.ops import draw_signs
@@ -79,7 +80,41 @@ def _resized_crop(transform, drawn, stack):
 
 
 def _crop(transform, drawn, stack):
-    _force_params(stack, transform, _ints(drawn.moves[-1], "top", "left", "height", "width"), None)
+    names = ("top", "left", "height", "width")
+    box = _ints(drawn.moves[-1], *names)
+    if _is_v2(transform):  # which says what border it needs, too
+        ask = transform.make_params
+        placed = dict(zip(names, box, strict=True))
+        _set(stack, transform, make_params=lambda inputs: ask(inputs) | placed)
+    else:
+        _force_params(stack, transform, box, None)
+
+
+def _shortest_size(transform, drawn, stack):
+    _force_params(stack, transform, None, {"size": _ints(drawn.moves[0], "height", "width")})
+
+
+def _rotation(transform, drawn, stack):
+    (angle,) = drawn.draws.uniform(*drawn.op._range).tolist()
+    _force_params(stack, transform, angle, {"angle": angle})
+
+
+def _elastic(transform, drawn, stack):
+    import torch
+
+    (move,) = drawn.moves
+    height, width = _ints(move, "height", "width")
+    key = tuple(move.parameters(0)["key"])
+    sigma = drawn.op._sigmas
+    across, down = elastic_displacements((height, width), drawn.op._alphas, sigma, key)
+    field = np.stack([across * 2 / width, down * 2 / height], axis=2)[None].astype(np.float32)
+    _force_params(stack, transform, None, {"displacement": torch.from_numpy(field)})
+
+
+def _choice(transform, drawn, stack):
+    """One of the list for sure; what is chosen must draw nothing itself."""
+    chosen = int(np.searchsorted(drawn.op.limits[:-1], drawn.draws.uniform(), side="right")[0])
+    _set(stack, transform, p=[float(place == chosen) for place in range(len(transform.p))])
 
 
 def _flip(name) -> Callable[..., None]:
@@ -96,7 +131,9 @@ def _jitter(transform, drawn, stack):
         which = _JITTER.index(Effect(int(move.effect[0])))
         factors[which] = float(move.parameters(0)["factor"])
         order.append(which)
-    _force_params(stack, transform, (order, *factors), None)
+    names = ("brightness_factor", "contrast_factor", "saturation_factor", "hue_factor")
+    by_name = {"fn_idx": order, **dict(zip(names, factors, strict=True))}
+    _force_params(stack, transform, (order, *factors), by_name)
 
 
 def _erasing(transform, drawn, stack):
@@ -106,9 +143,11 @@ def _erasing(transform, drawn, stack):
     top, left, height, width = (
         int(move.values(Effect.ERASE, name)[0]) for name in ("top", "left", "height", "width")
     )
-    value = torch.tensor([float(transform.value)])[:, None, None]
+    given = transform.value[0] if _is_v2(transform) else transform.value
+    value = torch.tensor([float(given)])[:, None, None]
+    box = (top, left, height, width, value)
     _set(stack, transform, p=float(move.effect[0] != Effect.NONE))
-    _force_params(stack, transform, (top, left, height, width, value), None)
+    _force_params(stack, transform, box, dict(zip("ijhwv", box, strict=True)))
 
 
 def _rand_augment(transform, drawn, stack):
@@ -126,7 +165,10 @@ def _trivial_augment(transform, drawn, stack):
 
 
 def _force_policy(transform, turns, stack):
-    """The policy asks for an op out of fourteen, a level, and one of two for the sign."""
+    """The policy asks for an op out of fourteen, a level, and one of two for the sign.
+
+    The newer transforms ask for a number between 0 and 1 for the sign.
+    """
     import torch
 
     left = iter(turns)
@@ -138,10 +180,13 @@ def _force_policy(transform, turns, stack):
         op, level, sign = now[0]
         return torch.tensor({14: op, 2: int(sign < 0)}.get(high, level)).reshape(size)
 
+    def rand(size):
+        return torch.full(size, float(now[0][2] > 0))
+
     forward = transform.forward
 
     def forced_forward(image):
-        with mock.patch.object(torch, "randint", randint):
+        with mock.patch.multiple(torch, randint=randint, rand=rand):
             return forward(image)
 
     _set(stack, transform, forward=forced_forward)
@@ -153,7 +198,11 @@ _FORCES = {
     "RandomHorizontalFlip": _flip("horizontal"),
     "RandomVerticalFlip": _flip("vertical"),
     "ColorJitter": _jitter,
+    "ElasticTransform": _elastic,
+    "RandomChoice": _choice,
     "RandomErasing": _erasing,
+    "RandomRotation": _rotation,
+    "RandomShortestSize": _shortest_size,
     "RandAugment": _rand_augment,
     "TrivialAugmentWide": _trivial_augment,
 }

@@ -1,6 +1,7 @@
 #include <nanobind/nanobind.h>
 #include <nanobind/ndarray.h>
 #include <nanobind/stl/string.h>
+#include <nanobind/stl/tuple.h>
 #include <nanobind/stl/vector.h>
 #include <unistd.h>
 
@@ -23,6 +24,9 @@ using Pixels = nb::ndarray<nb::numpy, const uint8_t, nb::ndim<3>, nb::c_contig, 
 using MaskArray = nb::ndarray<nb::numpy, nb::ro, nb::c_contig, nb::device::cpu>;
 using WritableMasks = nb::ndarray<nb::numpy, nb::ndim<3>, nb::c_contig, nb::device::cpu>;
 using WritablePixels = nb::ndarray<nb::numpy, uint8_t, nb::ndim<3>, nb::c_contig, nb::device::cpu>;
+
+/// What `run` takes besides the samples.
+using ViewRun = std::tuple<const Programs*, const BatchBuffer*, Longs, const Format*>;
 
 /// Batches larger than this leave a core's cache before anybody reads them.
 constexpr size_t kCacheBytes = size_t{4} << 20;
@@ -149,7 +153,9 @@ class PartHandle {
     if (sources.size() != count || numbers.size() != count || targets.size() != count ||
         programs.samples() != count)
       throw Error("EnginePart.run_masks: one source, program and target for each sample.");
-    const std::vector<Program> loaded = programs.copy_to(part_->steps, part_->effects);
+    part_->loads.resize(1);
+    Load& load = part_->loads[0];
+    const std::vector<Program> loaded = programs.copy_to(load.steps, load.effects);
     std::vector<MaskWork> works(count);
     for (size_t i = 0; i < count; ++i) {
       MaskWork& work = works[i];
@@ -172,34 +178,95 @@ class PartHandle {
     engine_.engine().run_masks(rank_, part_, std::move(works));
   }
 
-  /// Copies the programs into the part and makes assignments that lack only their output;
-  /// returns each one's output size.
-  std::vector<Region> load(const Ints& samples, const Programs& programs) {
-    const size_t count = samples.shape(0);
-    if (programs.samples() != count) throw Error("EnginePart.run: one program for each sample.");
+  void run(const Ints& samples, const Programs& programs, const BatchBuffer& buffer,
+           const Longs& offsets, const Format& format) {
+    begin(samples, 1);
+    write_to(0, load(0, programs), buffer, offsets, format, buffer.bytes > kCacheBytes);
+    start();
+  }
+
+  /// Runs several programs for each sample: `views` has what `run` takes, for each of them, and
+  /// `groups` (samples x views) says which read one decoded region together.
+  void run_views(const Ints& samples, const std::vector<ViewRun>& views,
+                 const Table<int32_t, 2>& groups) {
+    if (views.empty() || groups.shape(0) != samples.shape(0) || groups.shape(1) != views.size())
+      throw Error("EnginePart.run_views: one group for each sample and view.");
+    begin(samples, views.size());
+    size_t bytes = 0;
+    for (const auto& [programs, buffer, offsets, format] : views) bytes += buffer->bytes;
+    for (size_t v = 0; v < views.size(); ++v) {
+      const auto& [programs, buffer, offsets, format] = views[v];
+      write_to(v, load(v, *programs), *buffer, offsets, *format, bytes > kCacheBytes);
+    }
+    for (size_t i = 0; i < part_->views.size(); ++i) part_->views[i].group = groups.data()[i];
+    for (const Assignment& assignment : part_->assignments) check_groups(assignment.views);
+    start();
+  }
+
+  void run_to_arrays(const Ints& samples, const Programs& programs,
+                     std::vector<WritablePixels> targets) {
+    begin(samples, 1);
+    const std::vector<Region> sizes = load(0, programs);
+    if (targets.size() != sizes.size())
+      throw Error("EnginePart.run_to_arrays: one array for each sample.");
+    for (size_t i = 0; i < sizes.size(); ++i) {
+      if (targets[i].shape(0) != static_cast<size_t>(sizes[i].height) ||
+          targets[i].shape(1) != static_cast<size_t>(sizes[i].width) || targets[i].shape(2) != 3)
+        throw Error("EnginePart.run_to_arrays: array " + std::to_string(i) +
+                    " has the wrong shape.");
+      Output output;
+      output.data = targets[i].data();
+      output.height = sizes[i].height;
+      output.width = sizes[i].width;
+      output.layout = Layout::hwc;
+      output.row_stride = static_cast<ptrdiff_t>(sizes[i].width) * 3;
+      part_->views[i].output = output;
+    }
+    targets_ = std::move(targets);
+    start();
+  }
+
+ private:
+  /// Makes place for programs of these samples, which lack everything yet.
+  void begin(const Ints& samples, size_t views) {
     if (!part_->wait_for(std::chrono::duration<double>(0)))
       throw Error("EnginePart.run: the part is still under way.");
+    part_->loads.resize(views);
+    part_->views.assign(samples.shape(0) * views, {});
     part_->assignments.clear();
-    const std::vector<Program> loaded = programs.copy_to(part_->steps, part_->effects);
-    std::vector<Region> sizes(count);
-    for (size_t i = 0; i < count; ++i) {
+    for (size_t i = 0; i < samples.shape(0); ++i) {
       const Sample& source = sample(samples.data()[i]);
       if (!source.problem.empty() || source.route() == Route::pillow ||
           (source.rgb == nullptr && source.encoded.empty()))
         throw Error("EnginePart.run: sample " + std::to_string(samples.data()[i]) +
                     " has no pixels yet.");
+      part_->assignments.push_back({samples.data()[i], {part_->views.data() + i * views, views}});
+    }
+  }
+
+  /// Copies the programs of a view into the part; returns the output size of each.
+  std::vector<Region> load(size_t view, const Programs& programs) {
+    const size_t count = part_->assignments.size();
+    if (programs.samples() != count) throw Error("EnginePart.run: one program for each sample.");
+    Load& own = part_->loads[view];
+    const std::vector<Program> loaded = programs.copy_to(own.steps, own.effects);
+    std::vector<Region> sizes(count);
+    for (size_t i = 0; i < count; ++i) {
+      const Sample& source = sample(part_->assignments[i].sample);
       sizes[i] = size_after(loaded[i], source.height, source.width);
-      part_->assignments.push_back({samples.data()[i], loaded[i], {}});
+      view_of(i, view).program = loaded[i];
     }
     return sizes;
   }
 
-  void run(const Ints& samples, const Programs& programs, const BatchBuffer& buffer,
-           const Longs& offsets, const Format& format) {
-    const std::vector<Region> sizes = load(samples, programs);
+  /// Lets a view write images of these sizes into a batch's memory.
+  void write_to(size_t view, const std::vector<Region>& sizes, const BatchBuffer& buffer,
+                const Longs& offsets, const Format& format, bool past_cache) {
     const auto element = static_cast<size_t>(size_of(format.element));
     if (offsets.shape(0) != sizes.size()) throw Error("EnginePart.run: one place for each sample.");
-    part_->pass = format.pass;
+    Load& own = part_->loads[view];
+    own.pass = format.pass;
+    own.keeps_alive = buffer.memory;
     for (size_t i = 0; i < sizes.size(); ++i) {
       const auto [top, left, height, width] = sizes[i];
       const size_t bytes = static_cast<size_t>(height) * static_cast<size_t>(width) * 3 * element;
@@ -217,40 +284,28 @@ class PartHandle {
       output.width = width;
       output.layout = format.layout;
       output.element = format.element;
-      output.pass = &part_->pass;
-      output.past_cache = buffer.bytes > kCacheBytes;
+      output.pass = &own.pass;
+      output.past_cache = past_cache;
       const auto row = static_cast<ptrdiff_t>(static_cast<size_t>(width) * element);
       output.row_stride = format.layout == Layout::chw ? row : 3 * row;
       output.plane_stride = row * height;
-      part_->assignments[i].output = output;
+      view_of(i, view).output = output;
     }
-    part_->keeps_alive = buffer.memory;
-    start();
   }
 
-  void run_to_arrays(const Ints& samples, const Programs& programs,
-                     std::vector<WritablePixels> targets) {
-    const std::vector<Region> sizes = load(samples, programs);
-    if (targets.size() != sizes.size())
-      throw Error("EnginePart.run_to_arrays: one array for each sample.");
-    for (size_t i = 0; i < sizes.size(); ++i) {
-      if (targets[i].shape(0) != static_cast<size_t>(sizes[i].height) ||
-          targets[i].shape(1) != static_cast<size_t>(sizes[i].width) || targets[i].shape(2) != 3)
-        throw Error("EnginePart.run_to_arrays: array " + std::to_string(i) +
-                    " has the wrong shape.");
-      Output output;
-      output.data = targets[i].data();
-      output.height = sizes[i].height;
-      output.width = sizes[i].width;
-      output.layout = Layout::hwc;
-      output.row_stride = static_cast<ptrdiff_t>(sizes[i].width) * 3;
-      part_->assignments[i].output = output;
-    }
-    targets_ = std::move(targets);
-    start();
+  /// Views that share what is decoded must want it at the same scale.
+  static void check_groups(std::span<const View> views) {
+    for (const View& view : views)
+      for (const View& other : views)
+        if (view.group != kAlone && view.group == other.group &&
+            view.program.steps[0].dct_scale != other.program.steps[0].dct_scale)
+          throw Error("EnginePart.run_views: views of one group want different scales.");
   }
 
- private:
+  View& view_of(size_t assignment, size_t view) {
+    return part_->views[assignment * part_->loads.size() + view];
+  }
+
   void start() { engine_.engine().run(rank_, part_); }
 
   nb::object owner_;  // keeps the engine alive
@@ -278,6 +333,7 @@ nb::ndarray<nb::numpy, int32_t> column(PartHandle& self, Value value) {
 }  // namespace
 
 void penstock::bind_engine(nb::module_& m) {
+  m.attr("ALONE") = kAlone;
   nb::class_<EngineHandle>(m, "Engine", "Threads that read files and fill batches.")
       .def(nb::init<int, int>(), "workers"_a, "readers"_a)
       .def("close", &EngineHandle::close,
@@ -353,6 +409,14 @@ void penstock::bind_engine(nb::module_& m) {
           },
           kOwned)
       .def_prop_ro(
+          "is_jpeg",
+          [](PartHandle& s) {
+            return column(s, [](const Sample& i) {
+              return i.rgb == nullptr && i.storage == Storage::jpeg ? 1 : 0;
+            });
+          },
+          kOwned)
+      .def_prop_ro(
           "unreadable",
           [](PartHandle& s) {
             return column(s, [](const Sample& i) { return i.problem.empty() ? 0 : 1; });
@@ -381,6 +445,10 @@ void penstock::bind_engine(nb::module_& m) {
            "Use these RGB pixels instead of the sample's file.")
       .def("run", &PartHandle::run, "samples"_a, "programs"_a, "buffer"_a, "offsets"_a, "format"_a,
            "Start these samples' programs into a batch's memory, each at its byte offset.")
+      .def(
+          "run_views", &PartHandle::run_views, "samples"_a, "views"_a, "groups"_a,
+          "Start several programs for each sample: what `run` takes for each of them, and, samples "
+          "x views, which ones read one decoded region together; ALONE for none.")
       .def("run_to_arrays", &PartHandle::run_to_arrays, "samples"_a, "programs"_a, "arrays"_a,
            "Start these samples' programs into uint8 HxWx3 arrays.")
       .def("run_masks", &PartHandle::run_masks, "sources"_a, "numbers"_a, "programs"_a, "targets"_a,

@@ -150,8 +150,7 @@ void Engine::run_one(const std::shared_ptr<Part>& part, size_t index, Worker& wo
     Sample& sample = part->samples[static_cast<size_t>(assignment.sample)];
     const std::shared_ptr<Part> before = std::move(worker.owed);
     std::string problem = guarded(sample, [&] {
-      sample.result = run_sample(late, assignment.output, source_of(sample), assignment.program,
-                                 worker.scratch);
+      sample.result = run_views(late, assignment.views, source_of(sample), worker.scratch);
     });
     if (!problem.empty()) sample.result = {DecodeStatus::failed, std::move(problem)};
     if (!late) worker.scratch.late.finish();  // an exception may have left some

@@ -31,8 +31,17 @@ PlanarInput::PlanarInput(const PlanarView& image) : image_(image) {
   channels = image.channels;
 }
 
+PlanarInput::PlanarInput(const PlanarView& image, int top, int left, const Input& whole)
+    : image_(image), top_(top), left_(left) {
+  height = whole.height;
+  width = whole.width;
+  channels = whole.channels;
+  scale = whole.scale;
+}
+
 DecodeResult PlanarInput::send(const Region& region, const std::function<RowSink&()>& begin) {
-  feed_planar(begin(), image_, region);
+  feed_planar(begin(), image_,
+              {region.top - top_, region.left - left_, region.height, region.width});
   return {};
 }
 

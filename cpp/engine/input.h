@@ -45,10 +45,14 @@ class Input {
 class PlanarInput final : public Input {
  public:
   explicit PlanarInput(const PlanarView& image);
+  /// `image` is the part of `whole` that has its top left pixel at `top`, `left`.
+  PlanarInput(const PlanarView& image, int top, int left, const Input& whole);
   DecodeResult send(const Region& region, const std::function<RowSink&()>& begin) override;
 
  private:
   PlanarView image_;
+  int top_ = 0;
+  int left_ = 0;
 };
 
 /// Reduces by `dct_scale` where the source can be.

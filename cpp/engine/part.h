@@ -16,7 +16,7 @@
 #include "codec/jpeg_decode.h"
 #include "codec/jpeg_header.h"
 #include "engine/program.h"
-#include "engine/run_sample.h"
+#include "engine/run_views.h"
 #include "kernels/output.h"
 
 namespace penstock {
@@ -57,11 +57,18 @@ struct Sample {
   }
 };
 
+/// Programs for some samples, one for each, and what their outputs refer to.
+struct Load {
+  std::vector<Step> steps;
+  std::vector<Effect> effects;
+  FinalPass pass;
+  std::shared_ptr<void> keeps_alive;  // the batch memory that the outputs lie in
+};
+
 /// What a run does for one sample.
 struct Assignment {
   int sample;
-  Program program;
-  Output output;
+  std::span<const View> views;
 };
 
 /// The samples, and a count of what is under way. At most one `fetch` or `run` at a time;
@@ -72,12 +79,10 @@ class Part {
 
   std::vector<Sample> samples;
 
-  /// Programs of the run under way.
+  /// Programs of the run under way; one load for each view.
   std::vector<Assignment> assignments;
-  std::vector<Step> steps;
-  std::vector<Effect> effects;
-  FinalPass pass;
-  std::shared_ptr<void> keeps_alive;  // the batch memory that the outputs lie in
+  std::vector<View> views;  // sample by sample
+  std::vector<Load> loads;
 
   /// Waits until nothing is under way; false if that takes longer than `timeout`.
   bool wait_for(std::chrono::duration<double> timeout);

@@ -31,45 +31,52 @@ bool inside(const Region& r, int height, int width) {
 
 bool is_side(int side) { return side >= 1 && side <= kLargestSide; }
 
-void require(bool fits, size_t step, const std::string& complaint) {
-  if (!fits) throw Error("Step " + std::to_string(step) + ": " + complaint + ".");
+/// Complaints are made only where they are needed: programs are checked for every sample.
+template <class Complain>
+void require(bool fits, size_t step, Complain complaint) {
+  if (!fits) throw Error("Step " + std::to_string(step) + ": " + complaint() + ".");
 }
 
 /// See PENSTOCK_STEP_FIELDS on dct_scale.
 void require_reducible(const Step& s, size_t step) {
-  const std::string scale = "DCT scale " + std::to_string(s.dct_scale);
+  const auto scale = [&] { return "DCT scale " + std::to_string(s.dct_scale); };
   require(s.dct_scale == 2 || s.dct_scale == 4 || s.dct_scale == 8, step,
-          scale + " is not 1, 2, 4 or 8");
+          [&] { return scale() + " is not 1, 2, 4 or 8"; });
   require(step == 0 && s.resizes() && static_cast<Filter>(s.filter) != Filter::nearest && !s.pads(),
-          step, scale + " is only for a first step that resizes smoothly and does not pad");
+          step, [&] {
+            return scale() + " is only for a first step that resizes smoothly and does not pad";
+          });
 }
 
 Region size_after_step(const Step& s, size_t i, int height, int width) {
   for (const int32_t border : {s.pad_left, s.pad_top, s.pad_right, s.pad_bottom})
     require(border >= 0 && border <= kLargestSide, i,
-            "padding must lie between 0 and " + std::to_string(kLargestSide));
+            [&] { return "padding must lie between 0 and " + std::to_string(kLargestSide); });
   require(s.pad_mode >= 0 && s.pad_mode <= static_cast<int>(PadMode::symmetric), i,
-          "padding mode " + std::to_string(s.pad_mode) + " is unknown");
+          [&] { return "padding mode " + std::to_string(s.pad_mode) + " is unknown"; });
   const int padded_height = height + s.pad_top + s.pad_bottom;
   const int padded_width = width + s.pad_left + s.pad_right;
-  require(inside(s.crop(), padded_height, padded_width), i,
-          "crop " + text(s.crop()) + " does not lie in an image of " +
-              text(padded_height, padded_width));
+  require(inside(s.crop(), padded_height, padded_width), i, [&] {
+    return "crop " + text(s.crop()) + " does not lie in an image of " +
+           text(padded_height, padded_width);
+  });
   int out_height = s.crop_height, out_width = s.crop_width;
   if (s.resizes()) {
     require(s.filter <= static_cast<int>(Filter::hamming), i,
-            "filter " + std::to_string(s.filter) + " is unknown");
+            [&] { return "filter " + std::to_string(s.filter) + " is unknown"; });
     require(is_side(s.resize_height) && is_side(s.resize_width), i,
-            "cannot resize to " + text(s.resize_height, s.resize_width));
+            [&] { return "cannot resize to " + text(s.resize_height, s.resize_width); });
     out_height = s.resize_height;
     out_width = s.resize_width;
   }
-  require(
-      inside(s.window(), out_height, out_width), i,
-      "window " + text(s.window()) + " does not lie in an image of " + text(out_height, out_width));
+  require(inside(s.window(), out_height, out_width), i, [&] {
+    return "window " + text(s.window()) + " does not lie in an image of " +
+           text(out_height, out_width);
+  });
   if (s.dct_scale != 1) require_reducible(s, i);
-  require(s.gray == 0 || (s.gray == 1 && i == 0), i,
-          "gray is " + std::to_string(s.gray) + ", which must be 0, or 1 in a first step");
+  require(s.gray == 0 || (s.gray == 1 && i == 0), i, [&] {
+    return "gray is " + std::to_string(s.gray) + ", which must be 0, or 1 in a first step";
+  });
   return {0, 0, s.window_height, s.window_width};
 }
 
@@ -85,8 +92,9 @@ class EffectCheck {
     place_ = place;
     visit_effect(effect.kind, effect.numbers, *this);
     const bool same_size = effect.height == height_ && effect.width == width_;
-    require(is_side(effect.height) && is_side(effect.width),
-            "an image of " + text(effect.height, effect.width) + " is out of range");
+    require(is_side(effect.height) && is_side(effect.width), [&] {
+      return "an image of " + text(effect.height, effect.width) + " is out of range";
+    });
     require(
         same_size || effect.kind == EffectKind::affine || effect.kind == EffectKind::perspective,
         "it cannot change an image's size");
@@ -117,7 +125,7 @@ class EffectCheck {
   void operator()(const Parameters<EffectKind::contrast>& p) const {
     require_numbers();
     require(p.mean[0] >= 0 && p.mean[0] <= 255,
-            "a mean of " + std::to_string(p.mean[0]) + " is not a level");
+            [&] { return "a mean of " + std::to_string(p.mean[0]) + " is not a level"; });
   }
   void operator()(const Parameters<EffectKind::affine>& p) const { require_warp(p); }
   void operator()(const Parameters<EffectKind::perspective>& p) const { require_warp(p); }
@@ -133,25 +141,33 @@ class EffectCheck {
     require(p.kernel_width < kLargestSide && p.kernel_height < kLargestSide,
             "the kernel is too large");
     const BlurSpec spec = blur_spec_of(p);
-    require(
-        spec.kernel_height % 2 == 1 && spec.kernel_width % 2 == 1 && spec.sigma_across > 0 &&
-            spec.sigma_down > 0 && blur_fits(spec, height_, width_),
-        "a kernel of " + text(spec.kernel_height, spec.kernel_width) + " does not fit the image");
+    require(spec.kernel_height % 2 == 1 && spec.kernel_width % 2 == 1 && spec.sigma_across > 0 &&
+                spec.sigma_down > 0 && blur_fits(spec, height_, width_),
+            [&] {
+              return "a kernel of " + text(spec.kernel_height, spec.kernel_width) +
+                     " does not fit the image";
+            });
     require(weights_fit(spec), "the weights do not fit the kernel");
   }
   void operator()(const Parameters<EffectKind::erase>& p) const {
     require_numbers();
     require(p.top >= 0 && p.left >= 0 && p.height >= 0 && p.width >= 0 &&
                 p.top + p.height <= height_ && p.left + p.width <= width_,
-            "the rectangle does not lie in an image of " + text(height_, width_));
+            [&] { return "the rectangle does not lie in an image of " + text(height_, width_); });
   }
   void operator()(const Parameters<EffectKind::mix_begin>&) { follow_mix(false, true); }
   void operator()(const Parameters<EffectKind::mix_add>&) { follow_mix(true, true); }
   void operator()(const Parameters<EffectKind::mix_end>&) { follow_mix(true, false); }
 
  private:
-  void require(bool fits, const std::string& complaint) const {
-    if (fits) return;
+  template <class Complain>
+  void require(bool fits, Complain complaint) const {
+    if (!fits) complain(complaint());
+  }
+  void require(bool fits, const char* complaint) const {
+    if (!fits) complain(complaint);
+  }
+  [[noreturn]] void complain(const std::string& complaint) const {
     throw Error("Effect " + std::to_string(place_) + " (kind " +
                 std::to_string(static_cast<int>(effect_->kind)) + "): " + complaint + ".");
   }
@@ -160,12 +176,13 @@ class EffectCheck {
   void require_numbers() const {
     for (const double number : effect_->numbers)
       require(std::abs(number) <= 4294967295.0,  // keys are 32-bit words
-              "a number is " + std::to_string(number));
+              [&] { return "a number is " + std::to_string(number); });
   }
 
   void require_filter(double filter) const {
-    require(filter == 0 || filter == 2 || filter == 3,
-            "filter " + std::to_string(filter) + " is not nearest, bilinear or bicubic");
+    require(filter == 0 || filter == 2 || filter == 3, [&] {
+      return "filter " + std::to_string(filter) + " is not nearest, bilinear or bicubic";
+    });
   }
 
   /// Warps take any matrix; but what they read of a source must be there.
@@ -179,7 +196,7 @@ class EffectCheck {
     const Region window{f.out_top, f.out_left, effect_->height, effect_->width};
     const Region there{f.in_top, f.in_left, height_, width_};
     require(inside(window, f.out_height, f.out_width) && inside(there, f.in_height, f.in_width),
-            "its frame does not fit an image of " + text(height_, width_));
+            [&] { return "its frame does not fit an image of " + text(height_, width_); });
     Region needed = warp_source(p.matrix, window, f.in_height, f.in_width);
     needed.top -= there.top;
     needed.left -= there.left;
@@ -218,8 +235,10 @@ Region size_after(const Program& program, int height, int width) {
   for (size_t i = 0; i < program.steps.size(); ++i) {
     const Step& step = program.steps[i];
     size = size_after_step(step, i, size.height, size.width);
-    require(!waiting || !(step.resizes() || step.pads()), i,
-            "an effect before it waits, which it cannot do beyond a resize or a border");
+    require(!waiting || !(step.resizes() || step.pads()), i, [&] {
+      return std::string(
+          "an effect before it waits, which it cannot do beyond a resize or a border");
+    });
     follow(static_cast<int32_t>(i));
   }
   for (const Effect& effect : queue.rest())

@@ -36,17 +36,8 @@ SourceBox box_within(const Region& pixels, const Region& crop, int scale) {
           from(crop.top + crop.height, pixels.top), from(crop.left + crop.width, pixels.left)};
 }
 
-DecodeResult run_unpadded(const Output& output, Input& input, const Step& step, const Region& crop,
-                          WorkerScratch& scratch) {
-  const bool mirror = step.flip_horizontal != 0, invert = step.flip_vertical != 0;
-  const Region window = step.window();
-  if (!step.resizes()) {
-    const Region region{crop.top + window.top, crop.left + window.left, window.height,
-                        window.width};
-    return input.send(region, [&]() -> RowSink& {
-      return begin_copy(scratch.copy, input.channels, mirror, invert, output);
-    });
-  }
+/// How a step without a border resizes `crop` of an image.
+ResizeSpec resize_spec(const Step& step, const Region& crop, const Input& input) {
   const Region pixels = reduced(crop, input.scale);
   ResizeSpec spec;
   spec.in_height = pixels.height;
@@ -55,16 +46,35 @@ DecodeResult run_unpadded(const Output& output, Input& input, const Step& step, 
   spec.in_channels = input.channels;
   spec.out_height = step.resize_height;
   spec.out_width = step.resize_width;
-  spec.window = window;
+  spec.window = step.window();
   spec.filter = static_cast<Filter>(step.filter);
   spec.vertical_first = step.vertical_first != 0;
-  spec.flip_horizontal = mirror;
-  spec.flip_vertical = invert;
-  Region region = needed_input(spec);
-  region.top += pixels.top;
-  region.left += pixels.left;
-  DecodeResult result = input.send(
-      region, [&]() -> RowSink& { return begin_resample(scratch.resample, spec, output); });
+  spec.flip_horizontal = step.flip_horizontal != 0;
+  spec.flip_vertical = step.flip_vertical != 0;
+  return spec;
+}
+
+/// What such a step reads of the image; `spec` only counts if it resizes.
+Region needed_of(const Step& step, const Region& crop, const ResizeSpec& spec, int scale) {
+  const Region window = step.window();
+  if (!step.resizes())
+    return {crop.top + window.top, crop.left + window.left, window.height, window.width};
+  const Region pixels = reduced(crop, scale), needed = needed_input(spec);
+  return {pixels.top + needed.top, pixels.left + needed.left, needed.height, needed.width};
+}
+
+DecodeResult run_unpadded(const Output& output, Input& input, const Step& step, const Region& crop,
+                          WorkerScratch& scratch) {
+  if (!step.resizes()) {
+    return input.send(needed_of(step, crop, {}, input.scale), [&]() -> RowSink& {
+      return begin_copy(scratch.copy, input.channels, step.flip_horizontal != 0,
+                        step.flip_vertical != 0, output);
+    });
+  }
+  const ResizeSpec spec = resize_spec(step, crop, input);
+  DecodeResult result = input.send(needed_of(step, crop, spec, input.scale), [&]() -> RowSink& {
+    return begin_resample(scratch.resample, spec, output);
+  });
   if (result.status != DecodeStatus::irregular) return result;
   input.scale = 1;  // libjpeg decodes it then, at full size
   return run_unpadded(output, input, step, crop, scratch);
@@ -94,11 +104,9 @@ DecodeResult run_step(const Output& output, Input& input, const Step& step,
                       WorkerScratch& scratch) {
   if (!step.pads()) return run_unpadded(output, input, step, step.crop(), scratch);
 
-  const PlanarTarget whole =
-      working_image(scratch.unpadded, input.height, input.width, input.channels);
-  const DecodeResult decoded = input.send({0, 0, input.height, input.width}, [&]() -> RowSink& {
-    return begin_copy(scratch.copy, input.channels, false, false, output_to(whole));
-  });
+  PlanarTarget whole;
+  const DecodeResult decoded =
+      copy_region(whole, scratch.unpadded, input, {0, 0, input.height, input.width}, scratch);
   if (decoded.status != DecodeStatus::ok) return decoded;
 
   const PlanarTarget padded =
@@ -110,23 +118,50 @@ DecodeResult run_step(const Output& output, Input& input, const Step& step,
   return decoded;
 }
 
-/// A step whose result is not finished yet, and the effects on it.
+/// A step whose result is not finished yet.
 DecodeResult run_between(PlanarTarget& result, Buffer& memory, Input& input, const Step& step,
-                         std::span<const Effect> effects, WorkerScratch& scratch) {
+                         WorkerScratch& scratch) {
   result =
       working_image(memory, step.window_height, step.window_width, channels_after(input, step));
   Output output = output_to(result);
   output.beside = &scratch.late;
-  const DecodeResult decoded = run_step(output, input, step, scratch);
-  if (decoded.status == DecodeStatus::ok && !effects.empty())
-    result = run_effects(result, memory, effects, scratch.effects);
-  return decoded;
+  return run_step(output, input, step, scratch);
+}
+
+/// Whether a step takes a part of its input as it is.
+bool only_crops(const Step& step) {
+  return !step.pads() && !step.resizes() && (step.flip_horizontal | step.flip_vertical) == 0;
+}
+
+/// The part of a working image that such a step takes, where it lies. Effects may write behind its
+/// rows: there they find pixels that are no longer needed, and then the slack of the whole.
+PlanarTarget part_of(const PlanarTarget& image, const Step& step) {
+  PlanarTarget part = image;
+  part.height = step.window_height;
+  part.width = step.window_width;
+  for (int c = 0; c < image.channels; ++c)
+    part.plane[c] =
+        image.row(c, step.crop_top + step.window_top) + step.crop_left + step.window_left;
+  return part;
 }
 
 /// Where a working image lies: it is a step's result, or what effects made of it.
 Buffer& memory_of(const PlanarTarget& image, WorkerScratch& scratch) {
   if (scratch.effects.spare.holds(image.plane[0])) return scratch.effects.spare;
   return scratch.working[scratch.working[0].holds(image.plane[0]) ? 0 : 1];
+}
+
+/// The buffer of a step's results in which this working image does not lie.
+Buffer& memory_beside(const PlanarTarget& image, WorkerScratch& scratch) {
+  return scratch.working[scratch.working[0].holds(image.plane[0]) ? 1 : 0];
+}
+
+/// Effects after a step whose result may lie in any of a worker's memory.
+PlanarTarget run_effects_on(const PlanarTarget& image, std::span<const Effect> effects,
+                            WorkerScratch& scratch) {
+  Buffer& own = memory_of(image, scratch);
+  Buffer& memory = &own == &scratch.effects.spare ? memory_beside(image, scratch) : own;
+  return run_effects(image, memory, effects, scratch.effects);
 }
 
 /// The final pass on its own.
@@ -156,12 +191,33 @@ void LateRows::finish() {
   while (is_pending()) step();
 }
 
+Region needed_region(const Program& program, const Input& input) {
+  const Step& step = program.steps[0];
+  if (step.pads()) return {0, 0, input.height, input.width};
+  return needed_of(step, step.crop(), resize_spec(step, step.crop(), input), input.scale);
+}
+
+DecodeResult copy_region(PlanarTarget& image, Buffer& memory, Input& input, const Region& region,
+                         WorkerScratch& scratch) {
+  image = working_image(memory, region.height, region.width, input.channels);
+  Output output = output_to(image);
+  output.beside = &scratch.late;
+  return input.send(region, [&]() -> RowSink& {
+    return begin_copy(scratch.copy, input.channels, false, false, output);
+  });
+}
+
 DecodeResult run_sample(bool& late, const Output& output, const SampleSource& source,
                         const Program& program, WorkerScratch& scratch) {
+  SourceInput input(source, program.steps[0].dct_scale, scratch.input);
+  return run_program(late, output, input, program, scratch);
+}
+
+DecodeResult run_program(bool& late, const Output& output, Input& colour, const Program& program,
+                         WorkerScratch& scratch) {
   late = false;
   const std::span<const Step> steps = program.steps;
   EffectQueue queue(program.effects);
-  SourceInput colour(source, steps[0].dct_scale, scratch.input);
   GrayInput gray(colour, scratch.gray);
   Input& first = steps[0].gray != 0 && colour.channels == 3 ? static_cast<Input&>(gray) : colour;
   scratch.effects.tables.begin();
@@ -173,11 +229,16 @@ DecodeResult run_sample(bool& late, const Output& output, const SampleSource& so
     Input& input = i == 0 ? first : later;
     const auto effects = queue.take(static_cast<int32_t>(i));
     is_written = i + 1 == steps.size() && effects.empty();
-    const DecodeResult result =
-        is_written ? run_step(output, input, steps[i], scratch)
-                   : run_between(before, scratch.working[i & 1], input, steps[i], effects, scratch);
+    DecodeResult result;
+    if (is_written)
+      result = run_step(output, input, steps[i], scratch);
+    else if (i > 0 && only_crops(steps[i]))
+      before = part_of(before, steps[i]);
+    else
+      result = run_between(before, memory_beside(before, scratch), input, steps[i], scratch);
     if (i == 0) decoded = result;
     if (decoded.status != DecodeStatus::ok) break;
+    if (!effects.empty()) before = run_effects_on(before, effects, scratch);
   }
   scratch.late.finish();
   if (decoded.status != DecodeStatus::ok) return decoded;

@@ -53,6 +53,7 @@ struct WorkerScratch {
   Buffer unpadded;
   Buffer padded;
   Buffer gray;    // rows on the way from the decoder
+  Buffer shared;  // the region that several programs of a sample read
   LateRows late;  // of the sample before
 };
 
@@ -62,5 +63,16 @@ struct WorkerScratch {
 /// The result's message says why libjpeg decoded the image instead of our own decoder, if it did.
 DecodeResult run_sample(bool& late, const Output& output, const SampleSource& source,
                         const Program& program, WorkerScratch& scratch);
+
+/// The same with the pixels of `input`, which the program's first step reads.
+DecodeResult run_program(bool& late, const Output& output, Input& input, const Program& program,
+                         WorkerScratch& scratch);
+
+/// What the program's first step reads of `input`, in pixels of the reduced image.
+Region needed_region(const Program& program, const Input& input);
+
+/// Makes `image` a copy of this region, in `memory`; meanwhile writes what scratch.late holds.
+DecodeResult copy_region(PlanarTarget& image, Buffer& memory, Input& input, const Region& region,
+                         WorkerScratch& scratch);
 
 }  // namespace penstock

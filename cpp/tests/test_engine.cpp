@@ -161,6 +161,7 @@ TEST(many_parts_at_once_fill_their_own_slots) {
     std::vector<uint8_t> target(pixels.size() * kSamples);
     const Step step = whole(kSide, kSide);
     const Effect invert{EffectKind::invert, 0, kSide, kSide, {}};
+    part->views.resize(kSamples);
     for (int i = 0; i < kSamples; ++i) {
       Sample& sample = part->samples[static_cast<size_t>(i)];
       sample.rgb = pixels.data();
@@ -172,8 +173,9 @@ TEST(many_parts_at_once_fill_their_own_slots) {
       output.height = output.width = kSide;
       output.layout = Layout::hwc;
       output.past_cache = i % 4 != 1;  // with effects, the writing is then put off
-      part->assignments.push_back(
-          {i, {{&step, 1}, {&invert, is_inverted(i) ? size_t{1} : 0}}, output});
+      View& view = part->views[static_cast<size_t>(i)];
+      view = {{{&step, 1}, {&invert, is_inverted(i) ? size_t{1} : 0}}, output};
+      part->assignments.push_back({i, {&view, 1}});
     }
     if (rank % 3 == 2) part->cancel();
     engine.run(rank, part);

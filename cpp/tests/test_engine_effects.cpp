@@ -176,14 +176,133 @@ TEST(a_chain_of_a_mix_leaves_the_image_to_the_next) {
     }
 }
 
-bool refused(std::vector<Effect> effects) {
-  const Step step = whole(10, 20);
+/// Always on the same pixels.
+std::vector<float> run_same(const Program& program, int height, int width, WorkerScratch& scratch) {
+  std::mt19937 same(12);
+  return run(same, program, height, width, scratch);
+}
+
+Effect waiting(Effect effect) {
+  effect.waits = true;
+  return effect;
+}
+
+/// Together or one after the other, also where a mix remembers the image.
+TEST(waiting_changes_no_result) {
+  constexpr int kHeight = 21, kWidth = 75;
+  std::mt19937 random(13);
+  WorkerScratch scratch;
+  const Step step = whole(kHeight, kWidth);
+  for (int round = 0; round < 60; ++round) {
+    std::vector<Effect> at_once = one_of_each(random, kHeight, kWidth);
+    if (round % 3 == 0)
+      at_once.insert(at_once.begin(), effect_of(EffectKind::grayscale, kHeight, kWidth, {}));
+    if (round % 2 == 0) {
+      at_once.insert(at_once.begin() + 4, effect_of(EffectKind::mix_begin, kHeight, kWidth, {0.5}));
+      at_once.push_back(effect_of(EffectKind::mix_add, kHeight, kWidth, {0.5}));
+      at_once.push_back(effect_of(EffectKind::mix_end, kHeight, kWidth, {}));
+    }
+    std::vector<Effect> waits = at_once;
+    for (size_t i = 0; i + 1 < waits.size(); ++i)
+      waits[i].waits = can_wait(waits[i].kind) && is_colour_effect(waits[i + 1].kind);
+    CHECK(run_same({{&step, 1}, at_once}, kHeight, kWidth, scratch) ==
+          run_same({{&step, 1}, waits}, kHeight, kWidth, scratch));
+  }
+}
+
+/// Statistics are those of the whole image; the table meets the pixels behind the crop.
+TEST(tables_wait_beyond_crops_and_mirrors) {
+  constexpr int kHeight = 30, kWidth = 90;
+  WorkerScratch scratch;
+  Step steps[3] = {whole(kHeight, kWidth), whole(kHeight, kWidth), whole(11, 70)};
+  steps[1].crop_top = 7, steps[1].crop_height = steps[1].resize_height = 11;
+  steps[1].crop_left = 3, steps[1].crop_width = steps[1].resize_width = 70;
+  steps[1].window_height = 11, steps[1].window_width = 70;
+  steps[1].flip_vertical = 1;
+  steps[2].flip_horizontal = 1;
+  const auto before = [](EffectKind kind, std::vector<double> numbers) {
+    return effect_of(kind, kHeight, kWidth, std::move(numbers));
+  };
+  const auto after = [](EffectKind kind, std::vector<double> numbers, int step) {
+    return effect_of(kind, 11, 70, std::move(numbers), step);
+  };
+  const Effect apply = after(EffectKind::apply, {}, 2);
+  for (const bool gray : {false, true})
+    for (const auto& effect :
+         {before(EffectKind::contrast, {0.4}), before(EffectKind::autocontrast, {}),
+          before(EffectKind::equalize, {}), before(EffectKind::brightness, {0.7})}) {
+      steps[0].gray = gray;
+      const Effect order = before(EffectKind::permute_channels, {1, 2, 0});
+      const Effect first[] = {order, effect}, last[] = {waiting(order), waiting(effect), apply};
+      CHECK(run_same({steps, first}, kHeight, kWidth, scratch) ==
+            run_same({steps, last}, kHeight, kWidth, scratch));
+      // What follows counts the pixels that are left.
+      for (const auto kind : {EffectKind::equalize, EffectKind::saturation}) {
+        const Effect next = after(kind, {0}, 1);
+        const Effect at_once[] = {effect, next}, waits[] = {waiting(effect), next};
+        CHECK(run_same({steps, at_once}, kHeight, kWidth, scratch) ==
+              run_same({steps, waits}, kHeight, kWidth, scratch));
+      }
+    }
+}
+
+/// Gray before a step, and gray of the image as it is.
+TEST(gray_comes_before_the_first_step) {
+  constexpr int kHeight = 30, kWidth = 90;
+  WorkerScratch scratch;
+  Step steps[2] = {whole(kHeight, kWidth), whole(kHeight, kWidth)};
+  steps[1].filter = 2;
+  steps[1].resize_height = steps[1].window_height = 13;
+  Step gray = steps[1];
+  gray.gray = 1;
+  const Effect turn = effect_of(EffectKind::grayscale, kHeight, kWidth, {});
+  CHECK(run_same({steps, {&turn, 1}}, kHeight, kWidth, scratch) ==
+        run_same({{&gray, 1}, {}}, kHeight, kWidth, scratch));
+}
+
+bool refused(std::span<const Step> steps, std::vector<Effect> effects) {
   try {
-    size_after({{&step, 1}, effects}, 10, 20);
+    size_after({steps, effects}, 10, 20);
   } catch (const Error&) {
     return true;
   }
   return false;
+}
+
+TEST(effects_that_cannot_wait_are_refused) {
+  const auto one = [](EffectKind kind, int step = 0, std::vector<double> numbers = {}) {
+    return effect_of(kind, 10, 20, std::move(numbers), step);
+  };
+  const Effect invert = waiting(one(EffectKind::invert));
+  Step steps[2] = {whole(10, 20), whole(10, 20)};
+  CHECK(!refused(steps, {invert, one(EffectKind::apply)}));
+  CHECK(!refused(steps, {invert, one(EffectKind::hue, 1)}));
+  CHECK(refused(steps, {invert}));
+  CHECK(refused(steps, {invert, invert}));
+  CHECK(refused(steps, {invert, one(EffectKind::sharpness)}));
+  CHECK(refused(steps, {invert, one(EffectKind::mix_begin)}));
+  CHECK(refused(steps, {invert, one(EffectKind::erase, kFinished)}));
+  CHECK(refused(steps, {waiting(one(EffectKind::hue)), one(EffectKind::apply)}));
+  CHECK(refused(steps, {waiting(one(EffectKind::apply)), one(EffectKind::apply)}));
+  CHECK(refused(steps, {waiting(one(EffectKind::sharpness)), one(EffectKind::apply)}));
+  CHECK(refused(steps, {waiting(one(EffectKind::erase, kFinished))}));
+  steps[1].filter = 2;
+  CHECK(refused(steps, {invert, one(EffectKind::apply, 1)}));
+  steps[1] = whole(10, 20);
+  steps[1].pad_left = 1;
+  CHECK(refused(steps, {invert, one(EffectKind::apply, 1)}));
+  steps[1] = whole(10, 20);
+  steps[0].gray = 1;
+  CHECK(!refused(steps, {}));
+  steps[0].gray = 2;
+  CHECK(refused(steps, {}));
+  steps[0].gray = 0, steps[1].gray = 1;
+  CHECK(refused(steps, {}));
+}
+
+bool refused(std::vector<Effect> effects) {
+  const Step step = whole(10, 20);
+  return refused({&step, 1}, std::move(effects));
 }
 
 TEST(effects_that_do_not_fit_are_refused) {

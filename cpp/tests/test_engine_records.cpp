@@ -59,7 +59,8 @@ Result run(Engine& engine, std::span<const uint8_t> bytes, Storage storage) {
   output.height = 30;
   output.width = 40;
   output.layout = Layout::hwc;
-  part->assignments = {{0, {{&step, 1}, {}}, output}};
+  part->views = {{{{&step, 1}, {}}, output}};
+  part->assignments = {{0, part->views}};
   engine.run(0, part);
   part->wait();
   result.ok = part->samples[0].result.status == DecodeStatus::ok;

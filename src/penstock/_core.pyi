@@ -276,6 +276,8 @@ class BatchRing:
     def made(self) -> int:
         """Buffers ever made."""
 
+ALONE: int = -1
+
 class Engine:
     """Threads that read files and fill batches."""
 
@@ -319,6 +321,9 @@ class EnginePart:
     def route(self) -> NDArray[numpy.int32]: ...
 
     @property
+    def is_jpeg(self) -> NDArray[numpy.int32]: ...
+
+    @property
     def unreadable(self) -> NDArray[numpy.int32]: ...
 
     @property
@@ -342,6 +347,11 @@ class EnginePart:
     def run(self, samples: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], programs: Programs, buffer: BatchBuffer, offsets: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], format: Format) -> None:
         """
         Start these samples' programs into a batch's memory, each at its byte offset.
+        """
+
+    def run_views(self, samples: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], views: Sequence[tuple[Programs, BatchBuffer, Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], Format]], groups: Annotated[NDArray[numpy.int32], dict(shape=(None, None), order='C', device='cpu', writable=False)]) -> None:
+        """
+        Start several programs for each sample: what `run` takes for each of them, and, samples x views, which ones read one decoded region together; ALONE for none.
         """
 
     def run_to_arrays(self, samples: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], programs: Programs, arrays: Sequence[Annotated[NDArray[numpy.uint8], dict(shape=(None, None, None), order='C', device='cpu')]]) -> None:

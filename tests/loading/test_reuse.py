@@ -12,6 +12,7 @@ import pytest
 import penstock as ps
 from mask_samples import write_pairs
 from penstock import transforms as T
+from penstock.costs.plan_costs import explain_measured
 from penstock.errors import DecodeError, LoaderError
 from penstock.geometry import Sizes
 from penstock.planner.plan import as_written
@@ -87,7 +88,8 @@ def test_too_little_memory_changes_no_byte(folder, way, wanted, memory):
     counts = loader.reuse_counts
     assert counts.no_room > 0
     assert counts.most_bytes <= memory
-    assert (counts.found > 0) == (memory > 1)
+    if isinstance(way, ps.Reuse):  # echoes may be handed on while they are computed
+        assert (counts.found > 0) == (memory > 1)
 
 
 def test_packed_files_give_the_same(folder, tmp_path, way):
@@ -298,6 +300,16 @@ def test_each_epoch_draws_its_share_anew(make_folder):
     assert counts.images <= images
 
 
+@pytest.mark.parametrize("window", [1, 5, 8, 100])
+def test_each_echo_but_the_first_finds_its_image(folder, window):
+    loader = make_loader(folder, ps.Echo(3, window=window), prefetch=0)  # one part at a time
+    run(loader, 2)
+
+    assert loader.reuse_counts.computed == 2 * 23
+    assert loader.reuse_counts.found == 2 * 2 * 23
+    assert loader.reuse_counts.images == 0
+
+
 def test_a_first_part_without_draws_is_computed_once(folder):
     transform = T.Compose([T.Resize((24, 24)), LAST])
     loader = make_loader(folder, ps.Reuse(2), transform)
@@ -462,3 +474,29 @@ def test_repr_tells(folder):
     assert "reuse=Reuse(times=2, memory='4 GB', after=None), " in repr(
         make_loader(folder, ps.Reuse(2))
     )
+
+
+def test_explain_shows_what_reuse_brings(folder, way):
+    explained = make_loader(folder, way).explain()
+
+    assert explained.reuse[0].startswith(f"reuse: {way!r} keeps images after RandomResizedCrop")
+    assert [line.split(":")[0] for line in explained.reuse[1:4]] == [
+        "  speed",
+        "  memory",
+        "  diversity",
+    ]
+    assert str(explained).endswith("\n".join(explained.reuse))
+    assert make_loader(folder, None).explain().reuse == ()
+
+
+def test_explain_names_a_pipeline_that_cannot_gain(folder):
+    """Packed or not: of images as small as these, decoding is no work worth saving."""
+    slow_end = T.Compose([FIRST, T.Resize((400, 400)), T.RandAugment(num_ops=4)])
+    asked = ps.Reuse(2, after="RandomResizedCrop")
+
+    assert "does not pay" in make_loader(folder, asked, slow_end).explain().reuse[-1]
+
+
+def test_measuring_a_plan_needs_a_loader_without_reuse(folder, way):
+    with pytest.raises(LoaderError, match="depends on what is in memory"):
+        explain_measured(make_loader(folder, way))

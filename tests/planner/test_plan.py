@@ -101,3 +101,60 @@ def test_erasing_between_the_last_steps_is_refused():
     steps = [T.ToDtype("float32", scale=True), T.RandomErasing()]
     with pytest.raises(TransformError, match=r"Normalize \(step 3\).*RandomErasing \(step 2\)"):
         as_written(T.Compose([*steps, T.Normalize(T.IMAGENET_MEAN, T.IMAGENET_STD)]))
+
+
+def test_views_count_their_steps_on():
+    """What stands before MultiView has the same streams in all views, the rest its own in each."""
+    transform = T.Compose([CROP, T.MultiView([FLIP, T.Compose([PAD, CROP])]), FLIP])
+    plan = as_written(transform)
+
+    assert plan.segments == (Segment((Node(CROP, 0),)),)
+    assert [view.segments for view in plan.views] == [
+        (Segment((Node(CROP, 0), Node(FLIP, 1), Node(FLIP, 2))),),
+        (Segment((Node(CROP, 0), Node(PAD, 3), Node(CROP, 4), Node(FLIP, 5))),),
+    ]
+    assert plan.after_shared(plan.views[1]).segments == (
+        Segment((Node(PAD, 3), Node(CROP, 4), Node(FLIP, 5))),
+    )
+
+
+def test_functions_around_and_inside_views():
+    plan = as_written(T.Compose([mine, CROP, T.MultiView([PAD, T.Compose([FLIP, mine])])]))
+
+    assert plan.segments == (Segment((), Node(MINE, 0)), Segment((Node(CROP, 1),)))
+    assert [plan.after_shared(view).segments for view in plan.views] == [
+        (Segment((Node(PAD, 2),)),),
+        (Segment((Node(FLIP, 3),), Node(MINE, 4)), Segment(())),
+    ]
+
+
+def test_what_erases_finished_views_is_drawn_once_if_it_stands_before():
+    erasing = T.RandomErasing()
+    plan = as_written(T.Compose([T.ToDtype("float32"), erasing, T.MultiView([T.Identity()] * 2)]))
+
+    assert plan.segments == (Segment(()),)
+    assert [view.segments[-1].finishing for view in plan.views] == [(Node(erasing, 1),)] * 2
+
+
+@pytest.mark.parametrize(
+    ("make", "message"),
+    [
+        (lambda: T.MultiView([]), "MultiView: views must be a list of transforms"),
+        (lambda: T.MultiView(FLIP), r"write MultiView\(\[transform\] \* 2\)"),
+        (lambda: T.MultiView([T.MultiView([FLIP])]), "one of its views is a MultiView again"),
+        (lambda: T.RandomApply([T.MultiView([FLIP])]), "RandomApply: MultiView changes how many"),
+        (lambda: T.MultiView([T.MixUp(num_classes=2)]), "works on whole batches"),
+        (lambda: as_written(T.Compose([T.MultiView([FLIP])] * 2)), "MultiView: there are two"),
+        (
+            lambda: as_written(T.MultiView([FLIP, T.ToDtype("float16")])),
+            "view 1 ends in uint8, view 2 in float16; they must agree",
+        ),
+        (
+            lambda: as_written(T.Compose([T.MultiView([T.ToDtype("float32"), PAD]), FLIP])),
+            r"RandomHorizontalFlip \(step 2\): comes after ToDtype \(step 1\)",
+        ),
+    ],
+)
+def test_views_that_cannot_be_are_refused(make, message):
+    with pytest.raises(TransformError, match=message):
+        make()

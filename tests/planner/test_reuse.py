@@ -1,4 +1,4 @@
-"""How first parts are drawn for their uses, what that costs in variety, and where it is cut."""
+"""How first parts are drawn for their uses, what that costs in diversity, and where it is cut."""
 
 import numpy as np
 import pytest

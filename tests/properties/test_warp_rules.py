@@ -11,10 +11,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from penstock._core import Effect, Engine, PadMode, warp_sources
+from native import run_natively
+from penstock._core import Effect, PadMode, warp_sources
 from penstock.errors import CoreError
 from penstock.geometry import Sizes
-from penstock.planner.lower import lower
 from penstock.planner.rules import of_fidelity
 from penstock.planner.rules.rule import Fidelity, rewrite_moves
 from penstock.reference.pipeline import run_moves
@@ -93,28 +93,9 @@ def make_moves(kinds, seed):
     return sizes, moves
 
 
-@pytest.fixture(scope="module")
-def engine():
-    return Engine(1, 1)
-
-
-def run_native(engine, images, moves, sizes):
-    steps = lower(moves, sizes)
-    part = engine.begin(0, len(images))
-    for row, image in enumerate(images):
-        part.set_pixels(row, np.asarray(image))
-    out = [
-        np.zeros((height, width, 3), np.uint8)
-        for height, width in zip(steps.out_sizes.height, steps.out_sizes.width, strict=True)
-    ]
-    part.run_to_arrays(np.arange(len(images), dtype=np.int32), steps.programs(), out)
-    assert part.wait(60)
-    return out
-
-
 @settings(max_examples=300, deadline=None)
 @given(kinds=plans, seed=seeds)
-def test_windows_have_the_bytes_of_the_whole(engine, kinds, seed):
+def test_windows_have_the_bytes_of_the_whole(kinds, seed):
     """In the reference and in the core, whatever stands before and behind the warps."""
     sizes, moves = make_moves(kinds, seed)
     planned = rewrite_moves(moves, sizes, EXACT)
@@ -123,7 +104,8 @@ def test_windows_have_the_bytes_of_the_whole(engine, kinds, seed):
     for row, image in enumerate(images):
         expected = np.asarray(run_moves(image, moves, row))
         np.testing.assert_array_equal(np.asarray(run_moves(image, planned, row)), expected)
-    natives = (run_native(engine, images, version, sizes) for version in (moves, planned))
+    pixels = [np.asarray(image) for image in images]
+    natives = (run_natively(pixels, version) for version in (moves, planned))
     for as_written, as_planned in zip(*natives, strict=True):
         np.testing.assert_array_equal(as_planned, as_written)
 

@@ -1,9 +1,9 @@
 """Measures what each unit of work costs on this machine, in seconds, on pictures made for it.
 
 Trials run on the core alone, a part of equal pictures at a time; some more measure what files,
-records, Pillow and Python take. All take turns for a few rounds, and the least time of each counts:
-whatever else runs on the machine only ever adds to a time. Prices are those, none below zero, that
-come nearest to all times.
+records, Pillow and Python take. All take turns for a few rounds, and the median time of each
+counts, which a disturbance in some of the rounds does not move. Prices are those, none below zero,
+that come nearest to all times.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -21,10 +22,15 @@ from penstock.geometry import Floats
 from penstock.planner.prices import Prices
 from penstock.usable_cores import pinned_to
 
+if TYPE_CHECKING:
+    from typing_extensions import Self
+
 Clock = Callable[[], float]  # seconds
 Progress = Callable[[int, int], None]  # rounds that are done, and all
 
-_ROUNDS = 5
+# As many rounds as fit into the time, but enough of them to tell a time from a disturbance.
+_MOST_ROUNDS, _LEAST_ROUNDS = 5, 2
+_SECONDS = 6.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,25 +44,49 @@ class Measured:
 
 def calibrate(progress: Progress | None = None, clock: Clock = time.process_time) -> Prices:
     """Measure this machine's prices, on one core; takes less than ten seconds on most."""
-    return fit(measure(progress, clock))
-
-
-def measure(progress: Progress | None = None, clock: Clock = time.process_time) -> list[Measured]:
-    """Run all trials and time them."""
-    with pinned_to(1), tempfile.TemporaryDirectory() as folder:
-        runs = list(all_runs(Path(folder)))
-        least = np.full(len(runs), np.inf)
-        for number in range(_ROUNDS):
-            for place, run in enumerate(runs):
-                started = clock()
-                run.go()
-                least[place] = min(least[place], clock() - started)
+    with Calibration(clock) as calibration:
+        began = clock()
+        for number in range(_MOST_ROUNDS):
+            if number >= _LEAST_ROUNDS and clock() - began > _SECONDS:
+                break
+            calibration.run_round()
             if progress is not None:
-                progress(number + 1, _ROUNDS)
-    return [
-        Measured(run.name, run.amounts, float(seconds))
-        for run, seconds in zip(runs, least, strict=True)
-    ]
+                progress(number + 1, _MOST_ROUNDS)
+        return fit(calibration.measured())
+
+
+class Calibration:
+    """Runs the trials, in as many rounds as are asked for."""
+
+    def __init__(self, clock: Clock = time.process_time) -> None:
+        self._clock = clock
+        self._folder = tempfile.TemporaryDirectory()
+        self._runs = list(all_runs(Path(self._folder.name)))
+        self._seconds: list[list[float]] = []  # by round
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self._runs.clear()  # so that no loader has files open any more
+        self._folder.cleanup()
+
+    def run_round(self) -> None:
+        """Run and time every trial once."""
+        spent = []
+        with pinned_to(1):
+            for run in self._runs:
+                started = self._clock()
+                run.go()
+                spent.append(self._clock() - started)
+        self._seconds.append(spent)
+
+    def measured(self) -> list[Measured]:
+        """What each trial took, over the rounds so far."""
+        return [
+            Measured(run.name, run.amounts, float(seconds))
+            for run, seconds in zip(self._runs, np.median(self._seconds, axis=0), strict=True)
+        ]
 
 
 def fit(measured: list[Measured]) -> Prices:

@@ -7,6 +7,7 @@ from dataclasses import replace
 from statistics import median, quantiles
 
 from penstock.costs.loader_costs import time_replica
+from penstock.errors import LoaderError
 from penstock.loading.loader import Loader
 from penstock.planner.explain import Explanation, rules_by_name, with_measured
 from penstock.planner.rules.rule import Rule
@@ -22,8 +23,15 @@ def explain_measured(loader: Loader, *, show_progress: bool | None = False) -> E
     The plan as written, the plan as it is, without each of its rules and with each offer take turns
     on one thread, over the same samples; medians of the rounds count.
     """
+    if loader.reuse_cut is not None:
+        raise LoaderError(
+            "explain: with reuse=, what is measured depends on what is in memory already. Measure "
+            "a Loader without it, or use `python -m benchmarks.reuse`."
+        )
     explained = loader.explain()
-    used = tuple(rule.name for rule in explained.rules)
+    if loader.plan.views:
+        return _explain_views(loader, explained, show_progress)
+    used = tuple(rule.name for rule in rules_by_name(rule.name for rule in explained.rules))
     variants: dict[str, tuple[Rule, ...]] = {"": (), "plan": rules_by_name(used)}
     for name in used:
         variants[name] = rules_by_name(other for other in used if other != name)
@@ -37,15 +45,31 @@ def explain_measured(loader: Loader, *, show_progress: bool | None = False) -> E
         measured_written_us=costs[""],
         measured_planned_us=planned_us,
         noise_us=_spread(spent[list(variants).index("plan")]),
-        rules=tuple(with_measured(rule, costs[rule.name] - planned_us) for rule in explained.rules),
+        rules=tuple(
+            with_measured(rule, costs[rule.name] - planned_us) if rule.name in costs else rule
+            for rule in explained.rules
+        ),
         offers=tuple(
             with_measured(offer, planned_us - costs[offer.name]) for offer in explained.offers
         ),
     )
 
 
+def _explain_views(
+    loader: Loader, explained: Explanation, show_progress: bool | None
+) -> Explanation:
+    """Measure the plans of all views together: each has rules of its own."""
+    written, planned = _measure(loader, [(), None], show_progress)
+    return replace(
+        explained,
+        measured_written_us=median(written),
+        measured_planned_us=median(planned),
+        noise_us=_spread(planned),
+    )
+
+
 def _measure(
-    loader: Loader, variants: Sequence[tuple[Rule, ...]], show_progress: bool | None
+    loader: Loader, variants: Sequence[tuple[Rule, ...] | None], show_progress: bool | None
 ) -> list[list[float]]:
     """Microseconds of CPU time per image with each set of rules, in every round."""
     spent: list[list[float]] = [[] for _ in variants]

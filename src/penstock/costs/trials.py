@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -64,6 +64,7 @@ def _steps() -> Iterator[Trial]:
         yield Trial(pictures, (_pad(PadMode.CONSTANT),))
         yield Trial(pictures, (_pad(PadMode.REFLECT), _crop(0.5)))
         yield Trial(pictures, (_flip, _pad(PadMode.CONSTANT), _flip))
+        yield Trial(pictures, (_pad(PadMode.CONSTANT, 1.0), _resize("bilinear", 0.3)))
         # Two steps, and an effect that does nothing on their result.
         yield Trial(pictures, (_flip, _nothing, _flip, _nothing, _flip, _nothing))
 
@@ -97,7 +98,7 @@ def _decodes() -> Iterator[Trial]:
                 yield Trial(pictures, (_resize("bilinear", share),), dct_scale=scale)
         yield Trial(f"{storage} small")
         yield Trial(f"{storage} small", (_crop(0.5),))
-    for sampling in ("4:4:4", "4:2:0"):
+    for sampling in ("4:4:4", "4:2:0", "large 4:2:0"):
         yield Trial(f"progressive {sampling}")
         yield Trial(f"progressive {sampling}", (_crop(0.3, place=0.1),))
 
@@ -121,9 +122,11 @@ def _effects() -> Iterator[Trial]:
         for side in (3, 5, 13, 23):
             yield Trial(pictures, (_blur(side),))
     brighter = _effect(Effect.BRIGHTNESS, factor=1.2)
+    later = _brighten_later
     for pictures in ("small pixels", "medium pixels"):
-        yield Trial(pictures, (brighter, _effect(Effect.CONTRAST, factor=1.2)))
-        yield Trial(pictures, (brighter, brighter, brighter, brighter, brighter))
+        yield Trial(pictures, (later, _effect(Effect.CONTRAST, factor=1.2)))
+        yield Trial(pictures, (later, _effect(Effect.AUTOCONTRAST)))
+        yield Trial(pictures, (later, later, later, later, brighter))
         for by_noise in (0.0, 1.0):
             yield Trial(pictures, (_erase(by_noise=by_noise),))
         yield Trial(pictures, _mix(brighter, _effect(Effect.INVERT)))
@@ -173,9 +176,9 @@ def _flip(sizes: Sizes) -> Move:
     return FlipMove(both, ~both)
 
 
-def _pad(mode: PadMode) -> MakeMove:
+def _pad(mode: PadMode, share: float = 0.1) -> MakeMove:
     def make(sizes: Sizes) -> Move:
-        border = _share(sizes.width, 0.1)
+        border = _share(sizes.width, share)
         return PadMove(border, border, border, border, mode, (1, 2, 3))
 
     return make
@@ -183,6 +186,11 @@ def _pad(mode: PadMode) -> MakeMove:
 
 def _effect(effect: Effect, **parameters: Any) -> MakeMove:
     return lambda sizes: same_effect(effect, sizes, **parameters)
+
+
+def _brighten_later(sizes: Sizes) -> Move:
+    """A table that the next effect goes on from."""
+    return replace(same_effect(Effect.BRIGHTNESS, sizes, factor=1.2), waits=True)
 
 
 def _nothing(sizes: Sizes) -> Move:

@@ -39,7 +39,8 @@ class BatchMaker:
     def __init__(self, output: OutputOptions, most_idle: int) -> None:
         self.output = output
         self.pinned = PinnedMemory.where_wanted() if output.library == "torch" else None
-        self._ring = BatchRing(most_idle)
+        # Views differ in size: each has its own ring, where any buffer fits.
+        self._rings = [BatchRing(most_idle) for _ in range(max(output.views, 1))]
         self._mask_ring = BatchRing(most_idle)
 
     def image_bytes(self, size: Size) -> int:
@@ -47,10 +48,10 @@ class BatchMaker:
         element_bytes = np.dtype(_ARRAY_DTYPE[self.output.element]).itemsize
         return size.height * size.width * 3 * element_bytes
 
-    def memory(self, size_bytes: int) -> BatchBuffer:
-        """Take memory: page-locked where there is a CUDA device, else from our own ring."""
+    def memory(self, size_bytes: int, view: int) -> BatchBuffer:
+        """Take memory: page-locked where there is a CUDA device, else from our own rings."""
         lent = None if self.pinned is None else self.pinned.take(size_bytes)
-        return self._ring.take(size_bytes) if lent is None else BatchBuffer.borrow(lent)
+        return self._rings[view].take(size_bytes) if lent is None else BatchBuffer.borrow(lent)
 
     def label_maps(self, count: int, size: Size) -> npt.NDArray[np.int64]:
         """Take memory for as many masks of whole images."""
@@ -97,6 +98,91 @@ class _Shared:
     sample: int  # the one that set the size, for the error if another differs
 
 
+class Images:
+    """The images of a batch, or one view of each, and their memory."""
+
+    def __init__(
+        self, maker: BatchMaker, batch_number: int, slots: int, view: int, *, one_size: bool
+    ) -> None:
+        self._maker = maker
+        self._batch_number = batch_number
+        self._slots = slots
+        self._view = view
+        self._one_size = one_size  # whether images of different sizes are an error
+        self._shared: _Shared | None = None
+        self._apart: dict[int, npt.NDArray[Any]] = {}  # images of other sizes, by slot
+        self._lock = threading.Lock()
+
+    def place(self, sizes: Sizes, slots: npt.NDArray[np.int32], samples: Ints) -> Place:
+        """Return memory for these slots' images: the batch's own if they are all of one size.
+
+        `samples` are those in the batch's slots.
+        """
+        shared = self._share(sizes, slots, samples)
+        if shared is not None:
+            odd = (sizes.height != shared.size.height) | (sizes.width != shared.size.width)
+            if not odd.any():
+                return Place(
+                    shared.buffer, slots.astype(np.int64) * self._maker.image_bytes(shared.size)
+                )
+            if self._one_size:
+                other = int(np.flatnonzero(odd)[0])
+                view = f"view {self._view + 1} of " if self._maker.output.views else ""
+                raise LoaderError(
+                    f"Batch {self._batch_number}: {view}sample {shared.sample} is {shared.size} "
+                    f"after the transforms, {view}sample {int(samples[slots[other]])} is "
+                    f"{sizes[other]}; a batch needs one size. End the transforms with "
+                    "Resize((height, width)), RandomResizedCrop or CenterCrop."
+                )
+        return self._place_apart(sizes, slots)
+
+    def image(self, slot: int) -> npt.NDArray[Any]:
+        """Return the memory of one image that has a place."""
+        if slot in self._apart:
+            return self._apart[slot]
+        image: npt.NDArray[Any] = self.all()[slot]
+        return image
+
+    def all(self) -> npt.NDArray[Any]:
+        """Return all slots, whose images must have one size."""
+        if self._shared is None:
+            raise LoaderError(f"Batch {self._batch_number}: no image has been placed yet.")
+        return self._maker.array_over(self._shared.buffer, self._slots, self._shared.size)
+
+    def take(self, good: list[int]) -> npt.NDArray[Any] | list[npt.NDArray[Any]]:
+        """Hand over the images in these slots: one array, or a list if their sizes differ."""
+        taken: npt.NDArray[Any] | list[npt.NDArray[Any]]
+        if any(slot in self._apart for slot in good):
+            taken = [self.image(slot) for slot in good]
+        else:
+            images = self.all()
+            taken = images if len(good) == len(images) else images[good]
+        self._shared, self._apart = None, {}
+        return taken
+
+    def _share(self, sizes: Sizes, slots: npt.NDArray[np.int32], samples: Ints) -> _Shared | None:
+        """The memory for all slots; made for the first images, if those agree on a size."""
+        with self._lock:
+            if self._shared is None:
+                size = sizes[0]
+                agree = (sizes.height == size.height) & (sizes.width == size.width)
+                if self._one_size or agree.all():
+                    whole = self._slots * self._maker.image_bytes(size)
+                    memory = self._maker.memory(whole, self._view)
+                    self._shared = _Shared(size, memory, int(samples[slots[0]]))
+            return self._shared
+
+    def _place_apart(self, sizes: Sizes, slots: npt.NDArray[np.int32]) -> Place:
+        each = [self._maker.image_bytes(sizes[row]) for row in range(len(sizes))]
+        ends = np.cumsum([-(-size // _ALIGNMENT) * _ALIGNMENT for size in each])
+        offsets = np.concatenate([[0], ends[:-1]]).astype(np.int64)
+        buffer = self._maker.memory(int(ends[-1]), self._view)
+        for row, slot in enumerate(slots.tolist()):
+            image = self._maker.image_at(buffer, int(offsets[row]), sizes[row])
+            self._apart[slot] = image
+        return Place(buffer, offsets)
+
+
 class Batch:
     """One batch: its samples, memory for their images, which ones are good, and their targets."""
 
@@ -115,37 +201,24 @@ class Batch:
         self.samples = (keys if samples is None else samples).copy()
         self.output = maker.output
         self.pinned = maker.pinned
-        self._one_size = one_size  # whether images of different sizes are an error
         self._good = np.ones(len(keys), dtype=np.bool_)
         self.soft_labels: npt.NDArray[np.float32] | None = None  # of the good slots, once mixed
         self._done = 0  # slots
         self._maker = maker
-        self._shared: _Shared | None = None
-        self._apart: dict[int, npt.NDArray[Any]] = {}  # images of other sizes, by slot
         self._targets: list[tuple[npt.NDArray[np.int32], Targets]] = []
         self._masks: dict[int, npt.NDArray[np.uint8]] = {}  # by slot
         self._label_maps: npt.NDArray[np.int64] | None = None  # those of the first one's size
         self._label_maps_apart: dict[int, npt.NDArray[np.int64]] = {}  # the others, by slot
         self._lock = threading.Lock()
+        # Only with targets may sizes differ, and views have none.
+        self._images = [
+            Images(maker, number, len(keys), view, one_size=one_size)
+            for view in range(max(self.output.views, 1))
+        ]
 
-    def place(self, sizes: Sizes, slots: npt.NDArray[np.int32]) -> Place:
-        """Return memory for these slots' images: the batch's own if they are all of one size."""
-        shared = self._share(sizes, slots)
-        if shared is not None:
-            odd = (sizes.height != shared.size.height) | (sizes.width != shared.size.width)
-            if not odd.any():
-                return Place(
-                    shared.buffer, slots.astype(np.int64) * self._maker.image_bytes(shared.size)
-                )
-            if self._one_size:
-                other = int(np.flatnonzero(odd)[0])
-                raise LoaderError(
-                    f"Batch {self.number}: sample {shared.sample} is {shared.size} after the "
-                    f"transforms, sample {int(self.samples[slots[other]])} is {sizes[other]}; "
-                    "a batch needs one size. End the transforms with Resize((height, width)), "
-                    "RandomResizedCrop or CenterCrop."
-                )
-        return self._place_apart(sizes, slots)
+    def place(self, sizes: Sizes, slots: npt.NDArray[np.int32], view: int = 0) -> Place:
+        """Return memory for these slots' images, or for one view of them."""
+        return self._images[view].place(sizes, slots, self.samples)
 
     def put_targets(
         self,
@@ -172,19 +245,13 @@ class Batch:
             else:
                 self._label_maps_apart[slot] = one.astype(np.int64)
 
-    def image(self, slot: int) -> npt.NDArray[Any]:
+    def image(self, slot: int, view: int = 0) -> npt.NDArray[Any]:
         """Return the memory of one image that has a place, for those who fill it from Python."""
-        if slot in self._apart:
-            return self._apart[slot]
-        image: npt.NDArray[Any] = self.all_images()[slot]
-        return image
+        return self._images[view].image(slot)
 
     def all_images(self) -> npt.NDArray[Any]:
         """Return all slots of a batch whose images have one size, for those who change them."""
-        if self._shared is None:
-            raise LoaderError(f"Batch {self.number}: no image has been placed yet.")
-        shared = self._shared
-        return self._maker.array_over(shared.buffer, len(self.keys), shared.size)
+        return self._images[0].all()
 
     def note_done(self, slots: int) -> bool:
         """Count slots that were dealt with; True if these complete the batch."""
@@ -202,15 +269,12 @@ class Batch:
         return np.flatnonzero(self._good)
 
     def take_images(self) -> npt.NDArray[Any] | list[npt.NDArray[Any]]:
-        """Hand over the good images: one array, or a list if their sizes differ."""
-        good = self.good.tolist()
-        if not any(slot in self._apart for slot in good):
-            images = self.all_images()
-            taken = images if len(good) == len(images) else images[good]
-        else:
-            taken = [self.image(slot) for slot in good]
-        self._shared, self._apart = None, {}
-        return taken
+        """Hand over the good images: one array, or a list if their sizes differ.
+
+        With views, a list of what is handed over of each, which has one size.
+        """
+        taken = [images.take(self.good.tolist()) for images in self._images]
+        return list[Any](taken) if self.output.views else taken[0]
 
     def take_targets(self) -> Targets:
         """Hand over the targets of the good samples, in their order."""
@@ -236,28 +300,6 @@ class Batch:
         if any(slot in apart for slot in good):
             return [apart[slot] if slot in apart else shared[slot] for slot in good]
         return shared if len(good) == len(shared) else shared[good]
-
-    def _share(self, sizes: Sizes, slots: npt.NDArray[np.int32]) -> _Shared | None:
-        """The memory for all slots; made for the first images, if those agree on a size."""
-        with self._lock:
-            if self._shared is None:
-                size = sizes[0]
-                agree = (sizes.height == size.height) & (sizes.width == size.width)
-                if self._one_size or agree.all():
-                    whole = len(self.keys) * self._maker.image_bytes(size)
-                    sample = int(self.samples[slots[0]])
-                    self._shared = _Shared(size, self._maker.memory(whole), sample)
-            return self._shared
-
-    def _place_apart(self, sizes: Sizes, slots: npt.NDArray[np.int32]) -> Place:
-        each = [self._maker.image_bytes(sizes[row]) for row in range(len(sizes))]
-        ends = np.cumsum([-(-size // _ALIGNMENT) * _ALIGNMENT for size in each])
-        offsets = np.concatenate([[0], ends[:-1]]).astype(np.int64)
-        buffer = self._maker.memory(int(ends[-1]))
-        for row, slot in enumerate(slots.tolist()):
-            image = self._maker.image_at(buffer, int(offsets[row]), sizes[row])
-            self._apart[slot] = image
-        return Place(buffer, offsets)
 
 
 @dataclass(frozen=True, slots=True)

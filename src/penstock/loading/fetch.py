@@ -9,11 +9,11 @@ from typing import Any, Generic, TypeVar
 import numpy as np
 import numpy.typing as npt
 
-from penstock._core import Engine, EnginePart, StepColumn, Storage
+from penstock._core import Engine, EnginePart, Storage
 from penstock.data.packed import PackedSource
 from penstock.loading.batch import Part
 from penstock.packing.records import jpeg_size
-from penstock.planner.lower import NO_RESIZE, Steps
+from penstock.planner.lower import Regions
 from penstock.resources import raise_if_refused
 from penstock.sources import PathSource, Source, has_paths
 
@@ -40,8 +40,8 @@ class Fetch(ABC, Generic[SourceT]):
     def begin(self, part: Part) -> EnginePart:
         """Start what is needed to know the images' sizes."""
 
-    def read(self, engine_part: EnginePart, positions: Positions, steps: Steps) -> None:
-        """Start to read what the samples' first steps need, unless `begin` has read everything."""
+    def read(self, engine_part: EnginePart, positions: Positions, needed: Regions) -> None:
+        """Start to read what these regions need, unless `begin` has read everything."""
 
 
 class FileFetch(Fetch[PathSource]):
@@ -71,20 +71,10 @@ class RecordFetch(Fetch[PackedSource]):
             found.widths,
         )
 
-    def read(self, engine_part: EnginePart, positions: Positions, steps: Steps) -> None:
-        """Start to read the rows that the crops cover."""
-        first = steps.table[:, 0]
-        padded = first[:, : StepColumn.PAD_MODE].any(axis=1)
-        plain = first[:, StepColumn.FILTER] == NO_RESIZE
-        top = first[:, StepColumn.CROP_TOP] + np.where(plain, first[:, StepColumn.WINDOW_TOP], 0)
-        height = np.where(
-            plain, first[:, StepColumn.WINDOW_HEIGHT], first[:, StepColumn.CROP_HEIGHT]
-        )
-        engine_part.read_mapped(
-            positions,
-            np.where(padded, 0, top).astype(np.int32),
-            np.where(padded, engine_part.height[positions], height).astype(np.int32),
-        )
+    def read(self, engine_part: EnginePart, positions: Positions, needed: Regions) -> None:
+        """Start to read the rows that the regions cover."""
+        height = needed.bottom - needed.top
+        engine_part.read_mapped(positions, needed.top.astype(np.int32), height.astype(np.int32))
 
 
 class OpenedFetch(Fetch[Source]):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Generic
 
 import numpy as np
@@ -12,11 +13,10 @@ from penstock.geometry import Sizes
 from penstock.loading.batch import Part
 from penstock.loading.part_targets import PartTargets, move_by_reference
 from penstock.loading.runner import PartRunner, RunSetup
-from penstock.planner.plan import Segment
+from penstock.planner.plan import Plan, Segment
 from penstock.reference.libraries.library import ImageLibrary, ImageT
 from penstock.reference.libraries.pillow import open_listening
 from penstock.reference.pipeline import erase_finished
-from penstock.transforms.effects import EffectMove
 from penstock.transforms.values import Layout
 
 
@@ -75,8 +75,19 @@ class LibraryRunner(PartRunner, Generic[ImageT]):
 
     def _fill(self, part: Part, images: list[ImageT], masks: dict[int, Masks]) -> None:
         beside = PartTargets(self._targets, part, masks)
+        images = self._run_segments(part, images, self._plan.segments, beside)
+        if not self._plan.views:
+            self._write(part, images, self._plan)
+        for number, view in enumerate(self._plan.views):
+            rest = self._plan.after_shared(view)
+            self._write(part, self._run_segments(part, images, rest.segments, beside), rest, number)
+        beside.deliver(part.batch, np.arange(len(images), dtype=np.int32))
+
+    def _run_segments(
+        self, part: Part, images: list[ImageT], segments: Sequence[Segment], beside: PartTargets
+    ) -> list[ImageT]:
         every = np.arange(len(images), dtype=np.int32)
-        for segment in self._plan.segments:
+        for segment in segments:
             self._check_open()
             sizes = self._sizes_of(images)
             key = self._draw_keys(segment, part, every)
@@ -99,18 +110,18 @@ class LibraryRunner(PartRunner, Generic[ImageT]):
                     for position, image in enumerate(images)
                 ]
                 images = [future.result() for future in called]
-        key = (self._seed, part.epoch, part.keys)
-        finishing = self._plan.segments[-1].sample_finishing(*key, self._sizes_of(images))
-        self._write(part, images, finishing)
-        beside.deliver(part.batch, every)
+        return images
 
-    def _write(self, part: Part, images: list[ImageT], finishing: tuple[EffectMove, ...]) -> None:
-        part.batch.place(self._sizes_of(images), part.slots)
+    def _write(self, part: Part, images: list[ImageT], plan: Plan, view: int = 0) -> None:
+        sizes = self._sizes_of(images)
+        key = (self._seed, part.epoch, part.keys)
+        finishing = plan.segments[-1].sample_finishing(*key, sizes)
+        part.batch.place(sizes, part.slots, view)
         for row, (slot, image) in enumerate(zip(part.slots.tolist(), images, strict=True)):
-            finished = self._library.finish(image, self._plan.final, self._layout)
+            finished = self._library.finish(image, plan.final, self._layout)
             for move in finishing:
                 erase_finished(finished, move, row, self._layout)
-            target = part.batch.image(slot)
+            target = part.batch.image(slot, view)
             target[...] = finished.view(target.dtype)
 
     def _call_python(self, segment: Segment, image: ImageT, part: Part, position: int) -> ImageT:

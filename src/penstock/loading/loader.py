@@ -20,6 +20,7 @@ from penstock.loading.failures import Failures, Ledger
 from penstock.loading.library_runner import LibraryRunner
 from penstock.loading.mix import open_mixer
 from penstock.loading.native import NativeRunner
+from penstock.loading.native_views import ViewRunner
 from penstock.loading.options import (
     BatchOptions,
     OutputOptions,
@@ -27,22 +28,30 @@ from penstock.loading.options import (
     element_of_batches,
     read_allow,
 )
-from penstock.loading.planning import PlanTask, choose_rules, explain
+from penstock.loading.planning import (
+    PlanTask,
+    choose_rules,
+    choose_view_rules,
+    explain,
+    part_costs,
+)
 from penstock.loading.ranks import find_ranks, find_threads
 from penstock.loading.reuse import ReuseCounts, check_ranks, open_reuse
 from penstock.loading.runner import PartRunner, RunSetup
 from penstock.loading.sampler import Shard
 from penstock.loading.selection import EpochOrder, Selection, select
 from penstock.loading.to_torch import require_torch, torch_is_installed
+from penstock.planner.cut import Cut
 from penstock.planner.explain import Explanation
 from penstock.planner.pillow_order import check_installed_pillow
 from penstock.planner.plan import Plan, as_written
 from penstock.planner.reuse import Echo, Reuse
+from penstock.planner.reuse_forecast import Forecast
 from penstock.planner.rules.rule import Rule
 from penstock.reference.libraries import open_library
 from penstock.sources import Source
 from penstock.transforms.targets import Targets
-from penstock.transforms.values import Layout
+from penstock.transforms.values import FinalSpec, Layout
 from penstock.translation.transforms.lines import Translation
 from penstock.translation.transforms.translate import translate
 
@@ -110,7 +119,7 @@ class Loader:
       as by decoding large photos at reduced size.
     - `allow`: names of further rules that a plan may use, which `explain` offers with their saving.
     - `reuse`: `Reuse(...)` or `Echo(...)` does the first part of the transforms less often than the
-      last part, and says what that costs in variety (docs/reuse.md).
+      last part, and says what that costs in diversity (docs/reuse.md).
     - `on_error`: "raise"; "skip" leaves a bad file out of its batch, which is then shorter;
       "substitute" takes the next sample that can be read, with its label. See `ledger`.
     - `rank`, `world_size`: this process's share of every epoch, as torch's DistributedSampler.
@@ -181,10 +190,9 @@ class Loader:
         self._translation = translated.translation
         written = as_written(translated.transform)
         element = element_of_batches(written.final, dtype)
-        self._plan = replace(written, final=replace(written.final, element=element))
-        self._output = OutputOptions(
-            element, layout, output or ("torch" if torch_is_installed() else "numpy")
-        )
+        self._plan = written.with_element(element)
+        library = output or ("torch" if torch_is_installed() else "numpy")
+        self._output = OutputOptions(element, layout, library, len(written.views))
         if self._output.library == "torch":
             require_torch()  # here, so that neither the error nor the import waits for a batch
         self._library = None if backend == "native" else open_library(backend)
@@ -198,6 +206,12 @@ class Loader:
             columns=columns,
             limits=replace(allowed, pixels=self._running.pixel_limit),
         )
+        if self._plan.views and self._beside.follows_images:
+            raise LoaderError(
+                "Loader: MultiView makes several images of a sample, and this data set has boxes, "
+                "keypoints or masks, which cannot follow all of them. Use targets='labels' or "
+                "targets='none' to leave those out."
+            )
         self._delivery = delivery_of(self._beside, as_dict=as_dict)
         self._selection: Selection = select(
             len(self._source),
@@ -225,7 +239,9 @@ class Loader:
             samples=len(self._shard),
         )
         self._ledger = Ledger(len(self._source), self._source.name)
-        self._rules: tuple[Rule, ...] | None = None  # chosen when the first batch is asked for
+        # Chosen when the first batch is asked for.
+        self._rules: tuple[Rule, ...] | None = None
+        self._view_rules: tuple[tuple[Rule, ...], ...] = ()
         self._epoch = 0
         self._start = 0
         self._ranks_of_start: int | None = None
@@ -263,7 +279,8 @@ class Loader:
                 f"Loader.explain: backend={self._running.backend!r} does what was written; only "
                 "the native backend is planned."
             )
-        return explain(self._plan_task())
+        explained, forecast = explain(self._plan_task()), self.reuse_forecast()
+        return explained if forecast is None else replace(explained, reuse=tuple(forecast.lines()))
 
     @property
     def translation(self) -> Translation:
@@ -294,6 +311,20 @@ class Loader:
     def reuse_counts(self) -> ReuseCounts | None:
         """How many first parts were used again, and what they take; None without `reuse`."""
         return None if self._reusing is None else self._reusing.store.counts()
+
+    @property
+    def reuse_cut(self) -> Cut | None:
+        """Where the transforms are cut in two for `reuse`; None without."""
+        return None if self._reusing is None else self._reusing.cut
+
+    def reuse_forecast(self) -> Forecast | None:
+        """Predict the speed, memory and diversity with `reuse`; None without it."""
+        reusing = self._reusing
+        if reusing is None:
+            return None
+        costs, image_bytes = part_costs(self._plan_task(), reusing.plain)
+        samples = len(self._share(len(self._selection)))
+        return Forecast(reusing.asked, reusing.cut, samples, image_bytes, costs)
 
     @property
     def epoch(self) -> int:
@@ -517,15 +548,22 @@ class Loader:
 
     def _plan_task(self) -> PlanTask:
         return PlanTask(
-            self._source, self._plan, self._running, self._batching.seed, self._output.layout
+            self._source,
+            self._beside.targets,
+            self._plan,
+            self._running,
+            self._batching.seed,
+            self._output.layout,
         )
 
     def _begin_anew(self, plan: Plan, options: RunOptions, rules: tuple[Rule, ...] | None) -> None:
         if self._reusing is not None:
             self._reusing = self._reusing.anew()
         self._plan = plan
+        self._output = replace(self._output, views=len(plan.views))
         self._running = options
         self._rules = rules
+        self._view_rules = () if rules is None else (rules,) * len(plan.views)
         self._ledger = Ledger(len(self._source), self._source.name)
         self._runtime = None
         self._beginning = threading.RLock()
@@ -533,24 +571,30 @@ class Loader:
         self.set_epoch(0)
 
     def _make_runner(self) -> PartRunner:
-        final, options = self._plan.final, self._running
+        options = self._running
         allowed = self._selection.allowed()
         failures = Failures(options.on_error, self._source, self._ledger, allowed)
         seed = self._batching.seed
         setup = RunSetup(self._beside, self._plan, options, seed, failures, reusing=self._reusing)
         if self._library is not None:
             return LibraryRunner(setup, self._library, self._output.layout)
+        task = self._plan_task()
         if self._rules is None:
-            self._rules = choose_rules(self._plan_task())
-        setup = replace(setup, rules=self._rules)
+            self._rules, self._view_rules = choose_rules(task), choose_view_rules(task)
+        setup = replace(setup, rules=self._rules, view_rules=self._view_rules)
         check_installed_pillow()
-        image_format = Format(
-            final.element,
-            self._output.layout,
-            final.scale,
-            list(final.mean),
-            list(final.std),
-            final.divisor,
-            list(final.gain),
-        )
-        return NativeRunner(setup, image_format)
+        runner = ViewRunner if self._plan.views else NativeRunner
+        finals = [view.final for view in self._plan.views or (self._plan,)]
+        return runner(setup, [_format_of(final, self._output.layout) for final in finals])
+
+
+def _format_of(final: FinalSpec, layout: Layout) -> Format:
+    return Format(
+        final.element,
+        layout,
+        final.scale,
+        list(final.mean),
+        list(final.std),
+        final.divisor,
+        list(final.gain),
+    )

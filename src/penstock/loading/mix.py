@@ -151,6 +151,11 @@ def soften(labels: Labels, mixing: Mixing, op: BatchOp) -> SoftLabels:
 
 def check_mixing(op: BatchOp, source: Source, output: OutputOptions, *, has_targets: bool) -> None:
     """Raise now what some batch would otherwise raise later."""
+    if output.views:
+        raise TransformError(
+            f"{op!r}: mixes images with their labels, but MultiView makes several images of each "
+            "sample. Leave one of the two out."
+        )
     if has_targets:
         raise TransformError(
             f"{op!r}: mixes class labels, but this data set has boxes, keypoints or masks. "

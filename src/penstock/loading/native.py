@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from functools import partial
+from itertools import pairwise
+from typing import TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -15,12 +18,14 @@ from penstock.geometry import Ints, Size, Sizes
 from penstock.loading.batch import Part
 from penstock.loading.fetch import Positions, fetch_for
 from penstock.loading.part_targets import MovingMasks, PartTargets, start_moving
-from penstock.loading.reuse import Kept
+from penstock.loading.reuse import Kept, Taken
 from penstock.loading.runner import PartRunner, RunSetup
-from penstock.planner.lower import Steps, lower
+from penstock.planner.functions import lets_crops_pass, split_crop
+from penstock.planner.lower import Regions, Steps, lower
 from penstock.planner.plan import Segment
 from penstock.planner.rules.measured import rows_to_measure, with_means
-from penstock.planner.rules.rule import rewrite_moves
+from penstock.planner.rules.rule import Rule, rewrite_moves
+from penstock.planner.views import ViewSteps
 from penstock.reference.libraries.pillow import check_pixels, decode_rgb, open_listening
 from penstock.resources import MORE_THREADS, refused
 from penstock.transforms.effects import EffectMove
@@ -32,14 +37,17 @@ _READERS = 4
 # How often a waiting thread looks whether the loader was closed.
 _WAIT_S = 0.25
 
+StepsT = TypeVar("StepsT", Steps, ViewSteps)
+
 
 class NativeRunner(PartRunner):
     """The fast way from files to slots."""
 
-    def __init__(self, setup: RunSetup, image_format: Format) -> None:
+    def __init__(self, setup: RunSetup, formats: list[Format]) -> None:
         super().__init__(setup, "penstock-side")
-        self._format = image_format
+        self._formats = formats  # of images, or of each view
         self._rules = setup.rules
+        self._looks_ahead = setup.options.plan
         self._engine = _start_engine(setup.options.threads)
         self._fetch = fetch_for(self._engine, self._source)
 
@@ -54,13 +62,23 @@ class NativeRunner(PartRunner):
         if self._reusing is None:
             super().run(part)
             return
-        with self._reusing.taken(part) as (found, others):
-            if found:
-                left = self._run_found(part.pick(np.array(list(found))), list(found.values()))
-                if left is not None:
-                    super().run(left)
-            if others:
-                super().run(part.pick(np.array(others)))
+        store = self._reusing.store
+        taken = self._reusing.take(part)
+        try:
+            self._run_taken(part, taken)
+        finally:
+            store.release(taken)
+        if taken.awaited:
+            self._run_taken(part, store.wait(taken, self._check_open))
+
+    def _run_taken(self, part: Part, taken: Taken) -> None:
+        if taken.found:
+            found = part.pick(np.array(list(taken.found)))
+            left = self._run_found(found, list(taken.found.values()))
+            if left is not None:
+                super().run(left)
+        if taken.computed:
+            super().run(part.pick(np.array(taken.computed)))
 
     def _run_once(self, part: Part) -> Part | None:
         engine_part = self._fetch.begin(part)
@@ -69,8 +87,8 @@ class NativeRunner(PartRunner):
         if self._fetch.reads_first:
             self._settle_sources(run)
         self._check_sizes(run)
-        for segment in self._plan.segments[:-1]:
-            self._run_to_pixels(run, segment)
+        for segment, following in pairwise(self._plan.segments):
+            self._run_to_pixels(run, segment, following)
         if self._reusing is not None:
             self._reusing.keep(part, run.first_pixels, run.first_sizes)
         return self._finish(run)
@@ -94,25 +112,25 @@ class NativeRunner(PartRunner):
                     self._finish_masks(run, positions, moving)
         return self._finish(run)
 
-    def _begin(self, part: Part, engine_part: EnginePart) -> _PartRun:
+    def _begin(self, part: Part, engine_part: EnginePart) -> PartRun:
         masks, unread = read_masks(self._masks, part.samples, self._pool)
-        run = _PartRun(part, engine_part, PartTargets(self._targets, part, masks))
+        run = PartRun(part, engine_part, PartTargets(self._targets, part, masks), self._rules)
         run.failed.update(unread)
         return run
 
-    def _finish(self, run: _PartRun) -> Part | None:
-        self._run_to_batch(run, self._plan.segments[-1])
+    def _finish(self, run: PartRun) -> Part | None:
+        self._run_last(run)
         run.beside.deliver(run.part.batch, run.alive())
         return self._failures.handle(run.part, run.failed)
 
-    def _settle(self, run: _PartRun, positions: Positions, steps: Steps) -> None:
-        """Read what the first of these steps need, unless everything was read before."""
+    def _settle(self, run: PartRun, positions: Positions, needed: Regions) -> None:
+        """Read what these regions need, unless everything was read before."""
         if not run.settled:
-            self._fetch.read(run.engine_part, positions, steps)
+            self._fetch.read(run.engine_part, positions, needed)
             self._wait(run.engine_part, run.part.samples)
             self._settle_sources(run)
 
-    def _settle_sources(self, run: _PartRun) -> None:
+    def _settle_sources(self, run: PartRun) -> None:
         """Find out where each sample's pixels come from, and drop those that have none."""
         unreadable, route = run.engine_part.unreadable, run.engine_part.route
         for position in np.flatnonzero(unreadable).tolist():
@@ -123,7 +141,7 @@ class NativeRunner(PartRunner):
         )
         run.settled = True
 
-    def _check_sizes(self, run: _PartRun) -> None:
+    def _check_sizes(self, run: PartRun) -> None:
         """Drop images with too many pixels before memory is allocated for them."""
         height, width = (
             run.engine_part.height.astype(np.int64),
@@ -138,7 +156,7 @@ class NativeRunner(PartRunner):
         for position, reason in misfits(run.beside.masks, run.sizes(every)).items():
             run.failed.setdefault(position, reason)
 
-    def _decode_by_pillow(self, run: _PartRun, reasons: dict[int, str]) -> None:
+    def _decode_by_pillow(self, run: PartRun, reasons: dict[int, str]) -> None:
         """Give these samples Pillow's pixels; `reasons` (position: why) go to the ledger."""
         decodes = {
             position: self._pool.submit(
@@ -163,61 +181,90 @@ class NativeRunner(PartRunner):
             reason = f"{reasons[position]}; {told}" if told else reasons[position]
             self._ledger.note(int(run.part.samples[position]), "pillow", reason)
 
-    def _run_to_batch(self, run: _PartRun, segment: Segment) -> None:
+    def _run_last(self, run: PartRun) -> None:
+        """Fill the batch, after all segments that end in a function of the user's."""
+        self._run_to_batch(run, self._plan.segments[-1])
+
+    def _run_to_batch(self, run: PartRun, segment: Segment, view: int = 0) -> None:
         def start(positions: Positions, steps: Steps) -> None:
-            place = run.part.batch.place(steps.out_sizes, run.part.slots[positions])
+            place = run.part.batch.place(steps.out_sizes, run.part.slots[positions], view)
             run.engine_part.run(
-                positions, steps.programs(), place.buffer, place.offsets, self._format
+                positions, steps.programs(), place.buffer, place.offsets, self._formats[view]
             )
 
         self._run(run, segment, start)
 
-    def _run_to_pixels(self, run: _PartRun, segment: Segment) -> None:
-        """Run a segment's native steps into arrays, then the user's callable on each, if any."""
-        results: dict[int, npt.NDArray[np.uint8]] = {}
+    def _run_to_pixels(
+        self, run: PartRun, segment: Segment, following: Segment | None = None
+    ) -> None:
+        """Run a segment's native steps into arrays, then the user's callable on each, if any.
 
-        self._run(run, segment, partial(self._start_arrays, run, results))
-        alive = run.alive().tolist()
+        A crop with which the `following` segment begins is done here, if the callable lets it pass.
+        """
+        results: dict[int, npt.NDArray[np.uint8]] = {}
+        self._run(run, segment, partial(self._start_arrays, run, results), following)
         if segment.python is not None:
-            calls = {
-                position: self._pool.submit(
-                    self._call_python, segment, results[position], run.part, position
-                )
-                for position in alive
-            }
-            results = {position: call.result() for position, call in calls.items()}
-        for position in alive:
+            results = self._call_python(run, segment, results)
+        for position in (alive := run.alive().tolist()):
             run.engine_part.set_pixels(position, results[position])
         if segment.kept:
             run.first_pixels = {position: results[position] for position in alive}
 
     def _call_python(
-        self, segment: Segment, pixels: npt.NDArray[np.uint8], part: Part, position: int
-    ) -> npt.NDArray[np.uint8]:
-        return self._python.call_on_array(segment, pixels, part, position)
+        self, run: PartRun, segment: Segment, images: Mapping[int, npt.NDArray[np.uint8]]
+    ) -> dict[int, npt.NDArray[np.uint8]]:
+        """What the user's function makes of the images, by their positions."""
+        calls = {
+            position: self._pool.submit(
+                self._python.call_on_array, segment, images[position], run.part, position
+            )
+            for position in run.alive().tolist()
+        }
+        return {position: call.result() for position, call in calls.items()}
 
     def _run(
-        self, run: _PartRun, segment: Segment, start: Callable[[Positions, Steps], None]
+        self,
+        run: PartRun,
+        segment: Segment,
+        start: Callable[[Positions, Steps], None],
+        following: Segment | None = None,
     ) -> None:
         """Draw, lower and run all samples; Pillow decodes those that the core could not."""
-        positions = run.alive()
+        drawn = run.ahead or self._draw_now(run, segment)
+        run.ahead = None
+        positions, sizes, moves = drawn.positions, drawn.sizes, drawn.moves
         if not len(positions):
             return
-        sizes = run.sizes(positions)
-        if segment.kept:
-            run.first_sizes.append({int(at): sizes[row] for row, at in enumerate(positions)})
-        moves, moving = self._draw(run, positions, segment, sizes)
-        key = (self._seed, run.part.epoch, run.part.keys[positions])
-        finishing = segment.sample_finishing(*key, out_sizes(moves, sizes))
-        planned = rewrite_moves(moves, sizes, self._rules)
+        moving = drawn.moving
+        finishing = segment.sample_finishing(*self._key(run, positions), out_sizes(moves, sizes))
+        if following is not None and self._looks_ahead and lets_crops_pass(segment, following):
+            if moving is not None:  # those of the next segment start from these
+                self._finish_masks(run, positions, moving)
+                moving = None
+            between = out_sizes(moves, sizes)
+            later, later_moving = self._draw(run, positions, following, between)
+            crop, rest = split_crop(later, between)
+            moves = (*moves, *crop)
+            run.ahead = _Drawn(positions, out_sizes(crop, between), rest, later_moving)
+        planned = rewrite_moves(moves, sizes, run.rules)
         planned = self._measure(run, positions, sizes, planned)
         steps = lower(planned, sizes, finishing)
         self._run_pixels(run, positions, sizes, steps, start)
         if moving is not None:
             self._finish_masks(run, positions, moving)
 
+    def _draw_now(self, run: PartRun, segment: Segment) -> _Drawn:
+        """Draw for the samples that are left, with the sizes that their images have now."""
+        positions = run.alive()
+        sizes = run.sizes(positions)
+        if not len(positions):
+            return _Drawn(positions, sizes, (), None)
+        if segment.kept:
+            run.first_sizes.append({int(at): sizes[row] for row, at in enumerate(positions)})
+        return _Drawn(positions, sizes, *self._draw(run, positions, segment, sizes))
+
     def _draw(
-        self, run: _PartRun, positions: Positions, segment: Segment, sizes: Sizes
+        self, run: PartRun, positions: Positions, segment: Segment, sizes: Sizes
     ) -> tuple[tuple[Move, ...], MovingMasks | None]:
         """Draw the moves of images of these sizes; targets follow at once, masks begin to."""
         key = self._draw_keys(segment, run.part, positions)
@@ -225,15 +272,19 @@ class NativeRunner(PartRunner):
         run.beside.keep(positions, targets)
         return moves, self._start_masks(run, positions, moves, sizes)
 
+    def _key(self, run: PartRun, positions: Positions) -> tuple[int, int, Ints]:
+        """What the draws of these samples depend on."""
+        return self._seed, run.part.epoch, run.part.keys[positions]
+
     def _measure(
-        self, run: _PartRun, positions: Positions, sizes: Sizes, moves: tuple[Move, ...]
+        self, run: PartRun, positions: Positions, sizes: Sizes, moves: tuple[Move, ...]
     ) -> tuple[Move, ...]:
         """Find the means that effects of a plan wait for, from small versions of their images."""
         measured = list(moves)
         for place, move in enumerate(moves):
             if not isinstance(move, EffectMove) or move.measured_on is None:
                 continue
-            self._settle(run, positions, lower((), sizes))
+            self._settle(run, positions, Regions.whole(sizes))
             rows = rows_to_measure(move)
             small: dict[int, npt.NDArray[np.uint8]] = {}
             steps = lower(move.measured_on, sizes).pick(rows)
@@ -248,7 +299,7 @@ class NativeRunner(PartRunner):
 
     def _start_arrays(
         self,
-        run: _PartRun,
+        run: PartRun,
         into: dict[int, npt.NDArray[np.uint8]],
         positions: Positions,
         steps: Steps,
@@ -259,13 +310,13 @@ class NativeRunner(PartRunner):
 
     def _run_pixels(
         self,
-        run: _PartRun,
+        run: PartRun,
         positions: Positions,
         sizes: Sizes,
-        steps: Steps,
-        start: Callable[[Positions, Steps], None],
+        steps: StepsT,
+        start: Callable[[Positions, StepsT], None],
     ) -> None:
-        self._settle(run, positions, steps)
+        self._settle(run, positions, steps.regions(sizes))
         if run.failed:
             left = np.isin(positions, run.alive())
             positions, steps, sizes = positions[left], steps.pick(left), sizes.at(left)
@@ -288,12 +339,12 @@ class NativeRunner(PartRunner):
 
     def _rerun(
         self,
-        run: _PartRun,
+        run: PartRun,
         positions: Positions,
         sizes: Sizes,
-        steps: Steps,
+        steps: StepsT,
         doubtful: Positions,
-        start: Callable[[Positions, Steps], None],
+        start: Callable[[Positions, StepsT], None],
     ) -> None:
         """Run samples again whose pixels Pillow has supplied, with the draws they had."""
         now = run.sizes(positions)
@@ -315,7 +366,7 @@ class NativeRunner(PartRunner):
                 raise CoreError(f"{name}: the core failed on pixels that Pillow gave it ({said}).")
 
     def _start_masks(
-        self, run: _PartRun, positions: Positions, moves: tuple[Move, ...], sizes: Sizes
+        self, run: PartRun, positions: Positions, moves: tuple[Move, ...], sizes: Sizes
     ) -> MovingMasks | None:
         if self._masks is None:
             return None
@@ -329,7 +380,7 @@ class NativeRunner(PartRunner):
             self._masks.fill,
         )
 
-    def _finish_masks(self, run: _PartRun, positions: Positions, moving: MovingMasks) -> None:
+    def _finish_masks(self, run: PartRun, positions: Positions, moving: MovingMasks) -> None:
         self._wait(moving.engine_part, run.part.samples[positions])
         for row in np.flatnonzero(moving.engine_part.unreadable).tolist():
             run.failed.setdefault(int(positions[row]), moving.engine_part.problem(row))
@@ -347,15 +398,29 @@ class NativeRunner(PartRunner):
             raise refused(what, int(engine_part.lacking[position]))
 
 
-class _PartRun:
+@dataclass(frozen=True, slots=True)
+class _Drawn:
+    """What was drawn for some samples, whose images have `sizes` before it."""
+
+    positions: Positions
+    sizes: Sizes
+    moves: tuple[Move, ...]
+    moving: MovingMasks | None
+
+
+class PartRun:
     """A part under way: its counterpart in the core, and what has failed so far."""
 
-    def __init__(self, part: Part, engine_part: EnginePart, beside: PartTargets) -> None:
+    def __init__(
+        self, part: Part, engine_part: EnginePart, beside: PartTargets, rules: tuple[Rule, ...]
+    ) -> None:
         self.part = part
         self.engine_part = engine_part
         self.beside = beside
+        self.rules = rules  # that rewrite what is drawn
         self.failed: dict[int, str] = {}
         self.settled = False  # whether it is known where each sample's pixels come from
+        self.ahead: _Drawn | None = None  # what was drawn for the next segment already
         # For reuse, by position: the images after the first part, sizes before its segments.
         self.first_pixels: dict[int, npt.NDArray[np.uint8]] = {}
         self.first_sizes: list[dict[int, Size]] = []

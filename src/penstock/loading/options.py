@@ -92,6 +92,7 @@ class OutputOptions:
     element: Element
     layout: Layout
     library: str
+    views: int = 0  # of each sample, in a list; 0: one image, in no list
 
     def __post_init__(self) -> None:
         _one_of("layout", self.layout, ("chw", "hwc"))

@@ -6,19 +6,20 @@ what rules would save. A plan holds for every sample, whether it was looked at o
 
 from __future__ import annotations
 
-import os
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from itertools import pairwise
 from typing import Protocol, TypeGuard
 
 import numpy as np
 import PIL.Image
 
 from penstock._core import Storage
-from penstock.data.packed import PackedSource
+from penstock.data.targets import TargetSource
 from penstock.errors import TransformError
 from penstock.geometry import Floats, Ints, Sizes
+from penstock.loading.look_at import look_at
 from penstock.loading.options import RunOptions
 from penstock.planner.amounts import Work
 from penstock.planner.draft import Draft
@@ -26,22 +27,28 @@ from penstock.planner.explain import (
     Explanation,
     Line,
     lines_of,
+    of_views,
+    past_functions,
     rule_line,
     size_text,
     stage_lines,
     worth_offering,
 )
+from penstock.planner.functions import crop_ahead, lets_crops_pass
 from penstock.planner.lower import lower
 from penstock.planner.plan import Plan
 from penstock.planner.prices import Prices
+from penstock.planner.reuse_forecast import PartCosts
 from penstock.planner.rules import RULES
 from penstock.planner.rules.measured import rows_to_measure
 from penstock.planner.rules.rule import Fidelity, Rule, rewrite
 from penstock.planner.search import choose, fired_rules, mean_cost, permitted
 from penstock.planner.work import Sources, work_of
-from penstock.sources import Source, has_paths
+from penstock.sources import Source
+from penstock.transforms.declared import Declared
 from penstock.transforms.effects import EffectMove
 from penstock.transforms.python_step import PythonStep
+from penstock.transforms.targets import Targets
 from penstock.transforms.values import FinalSpec, Layout
 
 # Enough for sizes and draws to speak for the whole data set, few enough to be read in no time.
@@ -61,6 +68,7 @@ class PlanTask:
     """What is planned."""
 
     source: Source
+    targets: TargetSource | None
     plan: Plan
     options: RunOptions
     seed: int
@@ -82,19 +90,37 @@ def choose_rules(task: PlanTask) -> tuple[Rule, ...]:
         if all(rule.free for rule in fired):
             return fired
     except TransformError:
-        pass  # an op refuses one of these sizes, which the data set need not have
+        pass  # an op refuses one of these sizes, which the data set need not have, or wants boxes
     try:
         return _Probe(task).choose()
-    except TransformError:
-        return ()  # the batch with the sample that an op refuses says so
+    except TransformError:  # the batch with the sample that an op refuses says so
+        return tuple(rule for rule in task.permitted if rule.free)
+
+
+def choose_view_rules(task: PlanTask) -> tuple[tuple[Rule, ...], ...]:
+    """The rules of each view, chosen as for a pipeline of its own; equal views share them."""
+    known: list[tuple[list[object], tuple[Rule, ...]]] = []
+    chosen: list[tuple[Rule, ...]] = []
+    for view in task.plan.views:
+        ops: list[object] = [node.op for segment in view.segments for node in segment.ops]
+        rules = next((rules for same, rules in known if same == ops), None)
+        if rules is None:
+            rules = choose_rules(replace(task, plan=view))
+            known.append((ops, rules))
+        chosen.append(rules)
+    return tuple(chosen)
 
 
 def explain(task: PlanTask) -> Explanation:
     """What the plan of a loader does, what it saves, and what else could be saved."""
+    if task.plan.views:
+        return of_views([explain(replace(task, plan=view)) for view in task.plan.views])
     probe = _Probe(task)
     rules = probe.choose() if task.options.plan else ()
     planned_us = probe.cost(rules)
     used = [rule_line(rule, probe.cost(_without(rules, rule)) - planned_us) for rule in rules]
+    if any(a is not b for a, b in zip(probe.drafts, probe.written, strict=True)):
+        used.append(past_functions(probe.cost(rules, probe.written) - planned_us))
     offers = [
         rule_line(rule, planned_us - probe.cost(_with(task.permitted, rule)), offered=True)
         for rule in RULES
@@ -104,15 +130,32 @@ def explain(task: PlanTask) -> Explanation:
         data=task.source.describe(),
         samples=len(probe.sizes),
         prices=probe.prices.origin,
-        written_stages=probe.stages(()),
-        planned_stages=probe.stages(rules),
-        written=probe.lines(()),
-        planned=probe.lines(rules),
+        written_stages=probe.stages(probe.written, ()),
+        planned_stages=probe.stages(probe.drafts, rules),
+        written=probe.lines(probe.written, ()),
+        planned=probe.lines(probe.drafts, rules),
         permitted=tuple(rule.name for rule in task.permitted),
         rules=tuple(used),
         offers=worth_offering(offers, planned_us),
         notes=probe.notes(),
     )
+
+
+def part_costs(task: PlanTask, plain: Plan) -> tuple[PartCosts, float]:
+    """What the parts of a plan that is cut for reuse cost, and how large images are between them.
+
+    `plain` is the plan without the cut; the size is in bytes, as a mean.
+    """
+    segments = task.plan.segments
+    cut = _Probe(task)
+    cut_us = cut.segment_costs()
+    between = cut.sizes_after(sum(segment.kept for segment in segments))
+    costs = PartCosts(
+        plain_us=sum(_Probe(replace(task, plan=plain)).segment_costs()),
+        first_us=sum(us for us, segment in zip(cut_us, segments, strict=True) if segment.kept),
+        rest_us=sum(us for us, segment in zip(cut_us, segments, strict=True) if not segment.kept),
+    )
+    return costs, float(np.mean(between.height * between.width * 3))
 
 
 class _Probe:
@@ -121,23 +164,41 @@ class _Probe:
     def __init__(self, task: PlanTask) -> None:
         self._task = task
         self.prices = Prices.remembered()
-        self._samples, self.sizes = _look_at(task.source)
-        self._sources = _sources_of(task.source, self._samples, self.sizes)
-        self._drafts = _draw(task, self._samples, self.sizes)
+        self._samples, self.sizes = _probed(task.source)
+        self._sources = look_at(task.source, self._samples, self.sizes)
+        targets = None if task.targets is None else task.targets.of(self._samples)
+        self.written = _draw(task, self._samples, self.sizes, targets)
+        self.drafts = _past_functions(task, self.written)
 
     def choose(self) -> tuple[Rule, ...]:
         """The cheapest rules of those permitted."""
-        return choose(self._drafts, self._task.permitted, self._price).rules
+        return choose(self.drafts, self._task.permitted, self._price).rules
 
-    def cost(self, rules: Sequence[Rule]) -> float:
+    def cost(self, rules: Sequence[Rule], drafts: Sequence[Draft] | None = None) -> float:
         """Microseconds per image with these rules."""
-        return mean_cost(self._drafts, rules, self._price)
+        return mean_cost(self.drafts if drafts is None else drafts, rules, self._price)
 
-    def lines(self, rules: Sequence[Rule]) -> tuple[Line, ...]:
+    def segment_costs(self) -> list[float]:
+        """Microseconds per image of each segment as it is planned, the user's function included."""
+        rules = self.choose() if self._task.options.plan else ()
+        costs = []
+        for number, segment in enumerate(self._task.plan.segments):
+            planned = rewrite(self.drafts[number], rules)[0]
+            cost_us = float(self._price(number, planned).mean())
+            if segment.python is not None:
+                cost_us += _python_us(segment.python.op, planned.sizes_along()[-1])
+            costs.append(cost_us)
+        return costs
+
+    def sizes_after(self, segments: int) -> Sizes:
+        """The sizes of images after so many segments."""
+        return self.drafts[segments - 1].sizes_along()[-1]
+
+    def lines(self, drafts: Sequence[Draft], rules: Sequence[Rule]) -> tuple[Line, ...]:
         """The pieces of work, with the user's functions between them."""
         found: list[Line] = []
         for number, segment in enumerate(self._task.plan.segments):
-            planned = rewrite(self._drafts[number], rules)[0]
+            planned = rewrite(drafts[number], rules)[0]
             *measured, (main, _) = self._work(number, planned)
             for work, rows in measured:
                 share = len(rows) / len(self.sizes)
@@ -152,7 +213,9 @@ class _Probe:
                 found.append(Line(name, size_text(sizes), 1.0, cost_us, "python"))
         return tuple(found)
 
-    def stages(self, rules: Sequence[Rule]) -> tuple[tuple[str, str, str], ...]:
+    def stages(
+        self, drafts: Sequence[Draft], rules: Sequence[Rule]
+    ) -> tuple[tuple[str, str, str], ...]:
         """The order of the work, in the user's words: what, by which ops, on which sizes."""
         names = {
             node.stream: type(node.op).__name__
@@ -160,7 +223,7 @@ class _Probe:
             for node in segment.ops
         }
         found: list[tuple[str, str, str]] = []
-        for draft, segment in zip(self._drafts, self._task.plan.segments, strict=True):
+        for draft, segment in zip(drafts, self._task.plan.segments, strict=True):
             found += stage_lines(rewrite(draft, rules)[0], names)
             if segment.python is not None:
                 sizes = size_text(draft.sizes_along()[-1])
@@ -169,7 +232,11 @@ class _Probe:
 
     def notes(self) -> tuple[str, ...]:
         """What a reader must know about the plan."""
-        functions = [s.python.op.name for s in self._task.plan.segments if s.python is not None]
+        functions = [
+            segment.python.op.name
+            for segment in self._task.plan.segments
+            if segment.python is not None and segment.python.op.declared != Declared.PER_PIXEL
+        ]
         if not functions:
             return ()
         note = (
@@ -188,7 +255,7 @@ class _Probe:
 
     def _work(self, segment: int, planned: Draft) -> list[tuple[Work, Ints]]:
         """The work of a segment, and of what its effects are measured on, each with its samples."""
-        is_last = segment == len(self._drafts) - 1
+        is_last = segment == len(self.drafts) - 1
         sources = self._sources if segment == 0 else Sources.typical(planned.sizes, Storage.RAW)
         between = FinalSpec()
         works: list[tuple[Work, Ints]] = []
@@ -203,16 +270,28 @@ class _Probe:
         return works
 
 
-def _draw(task: PlanTask, samples: Ints, sizes: Sizes) -> tuple[Draft, ...]:
+def _draw(
+    task: PlanTask, samples: Ints, sizes: Sizes, targets: Targets | None = None
+) -> tuple[Draft, ...]:
     """Drafts of all segments; a function of the user's between two is taken to keep sizes."""
     drafts: list[Draft] = []
     for segment in task.plan.segments:
-        drafts.append(segment.draft(task.seed, 0, samples, sizes))
-        sizes = drafts[-1].sizes_along()[-1]
+        draft, targets = segment.draft(task.seed, 0, samples, sizes, targets)
+        drafts.append(draft)
+        sizes = draft.sizes_along()[-1]
     return tuple(drafts)
 
 
-def _look_at(source: Source) -> tuple[Ints, Sizes]:
+def _past_functions(task: PlanTask, drafts: tuple[Draft, ...]) -> tuple[Draft, ...]:
+    """The drafts with crops moved before functions that let them pass."""
+    moved = list(drafts)
+    for number, (segment, following) in enumerate(pairwise(task.plan.segments)):
+        if task.options.plan and lets_crops_pass(segment, following):
+            moved[number : number + 2] = crop_ahead(*moved[number : number + 2])
+    return tuple(moved)
+
+
+def _probed(source: Source) -> tuple[Ints, Sizes]:
     """Samples that lie evenly over the data set, and their sizes."""
     wanted = np.unique(np.linspace(0, max(len(source) - 1, 0), _PROBED).astype(np.int64))
     known = {sample: _size_of(source, sample) for sample in wanted.tolist() if sample < len(source)}
@@ -221,27 +300,6 @@ def _look_at(source: Source) -> tuple[Ints, Sizes]:
         return np.arange(len(_ANY_SIZES)), _ANY_SIZES
     heights, widths = np.array(list(found.values()), dtype=np.int64).T
     return np.array(list(found), dtype=np.int64), Sizes(heights, widths)
-
-
-def _sources_of(source: Source, samples: Ints, sizes: Sizes) -> Sources:
-    """What is known of these samples without decoding them."""
-    known = Sources.typical(sizes, are_files=has_paths(source))
-    if len(source) == 0 or samples.max() >= len(source):
-        return known
-    if isinstance(source, PackedSource):
-        records = source.records(samples)
-        return replace(
-            known,
-            storages=records.storages.astype(np.int64),
-            encoded_bytes=records.sizes.astype(np.float64),
-        )
-    if has_paths(source):
-        try:
-            lengths = [os.stat(path).st_size for path in source.paths(samples)]
-        except OSError:
-            return known
-        return replace(known, encoded_bytes=np.array(lengths, dtype=np.float64))
-    return known
 
 
 def _python_us(step: PythonStep, sizes: Sizes) -> float:

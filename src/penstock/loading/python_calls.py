@@ -43,7 +43,8 @@ class PythonCalls:
         self._source = source
         self._seed = seed
         self._reusing = reusing
-        steps = [segment.python for segment in plan.segments if segment.python is not None]
+        segments = [segment for one in (plan, *plan.views) for segment in one.segments]
+        steps = [segment.python for segment in segments if segment.python is not None]
         self._watch = DrawWatch(steps)
         self._checks = {
             step.stream: count() for step in steps if step.op.declared == Declared.PER_PIXEL
@@ -59,8 +60,9 @@ class PythonCalls:
     def call_on_array(self, segment: Segment, pixels: Pixels, part: Part, position: int) -> Pixels:
         """The same for an array, which may be changed; returns an array."""
         epoch, sample, file = self._key(segment, part, position)
+        call = _checked if self._is_to_be_checked(segment) else Segment.call_python_on_array
         with self._named(segment, file):
-            return segment.call_python_on_array(pixels, seed=self._seed, epoch=epoch, sample=sample)
+            return call(segment, pixels, seed=self._seed, epoch=epoch, sample=sample)
 
     def call_one(
         self, segment: Segment, image: PIL.Image.Image, *, epoch: int, sample: int, file: int

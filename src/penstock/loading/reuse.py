@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -18,10 +17,10 @@ from penstock.loading.sampler import Order
 from penstock.loading.selection import Chosen, EpochOrder, Picked, Selection
 from penstock.planner.cut import Cut, cut_plan
 from penstock.planner.plan import Plan, Segment
-from penstock.planner.reuse import Echo, FirstPartUse, Uses
+from penstock.planner.reuse import ENTRY_BYTES, Echo, FirstPartUse, Uses
 from penstock.rng import REPEAT_SHIFT
 
-_ENTRY_BYTES = 512  # of an image that is kept, beside its pixels
+_WAIT_S = 0.25  # how often somebody who waits looks whether the loader was closed
 _FIRST_TURN = 1 << 40  # of the orders drawn here; those of a plain epoch count from 0
 
 
@@ -46,14 +45,27 @@ class Kept:
 
 
 class _Entry:
-    """Room for one image; until it is computed, there is none."""
+    """Room for one image, made when the first part that needs it takes the sample."""
 
-    __slots__ = ("drawn_in", "kept", "last_epoch")
+    __slots__ = ("drawn_in", "ended", "kept", "key", "last_epoch", "settled")
 
-    def __init__(self, drawn_in: int, last_epoch: int) -> None:
+    def __init__(self, key: int, drawn_in: int, last_epoch: int) -> None:
+        self.key = key
         self.drawn_in = drawn_in
         self.last_epoch = last_epoch
         self.kept: Kept | None = None
+        self.settled = False  # whether whoever computes the image is done, or has given up
+        self.ended = False  # whether its last use has been taken
+
+
+@dataclass(frozen=True, slots=True)
+class Taken:
+    """One use of the samples of a part, by position in the part."""
+
+    found: dict[int, Kept]
+    computed: list[int]  # have to be computed here
+    owned: list[_Entry]  # what others expect of that
+    awaited: dict[int, _Entry]  # are being computed for an earlier use
 
 
 class Store:
@@ -65,50 +77,74 @@ class Store:
 
     def __init__(self, memory_bytes: int) -> None:
         self._memory_bytes = memory_bytes
-        self._lock = threading.Lock()
+        self._changed = threading.Condition()
         self._entries: dict[int, _Entry] = {}
         self._epoch = 0
         self._bytes = self._most_bytes = 0
         self._found = self._computed = self._no_room = 0
 
-    def take(self, epoch: int, uses: Uses) -> list[Kept | None]:
-        """Use these samples once; None for those that have to be computed, and then `put`."""
+    def take(self, epoch: int, uses: Uses) -> Taken:
+        """Use these samples once. Those that have to be computed are then `put`."""
+        taken = Taken({}, [], [], {})
         columns = (uses.keys, uses.drawn_in, uses.left, uses.last_epochs)
-        with self._lock:
+        with self._changed:
             if epoch != self._epoch:
                 self._begin(epoch)
             rows = zip(*(column.tolist() for column in columns), strict=True)
-            found = [self._take(*row) for row in rows]
-            self._found += sum(one is not None for one in found)
-            self._computed += sum(one is None for one in found)
-            return found
+            for position, row in enumerate(rows):
+                self._take(taken, position, *row)
+            self._found += len(taken.found)
+            self._computed += len(taken.computed)
+        return taken
 
-    def put(self, key: int, kept: Kept) -> None:
+    def put(self, key: int, drawn_in: int, kept: Kept) -> None:
         """Keep an image that `take` lacked, if it is used again and there is room."""
-        with self._lock:
+        with self._changed:
             entry = self._entries.get(key)
-            if entry is None or entry.kept is not None:
+            if entry is None or entry.drawn_in != drawn_in or entry.settled:
                 return
+            entry.kept, entry.settled = kept, True  # those who wait for it get it in any case
             size = _bytes_of(kept)
-            if self._bytes + size > self._memory_bytes:
-                self._no_room += 1
+            if not entry.ended and self._bytes + size <= self._memory_bytes:
+                self._bytes += size
+                self._most_bytes = max(self._bytes, self._most_bytes)
+            else:
+                self._no_room += not entry.ended
                 del self._entries[key]
-                return
-            entry.kept = kept
-            self._bytes += size
-            self._most_bytes = max(self._bytes, self._most_bytes)
+            self._changed.notify_all()
 
-    def settle(self, keys: Iterable[int]) -> None:
-        """Expect no images any more for those of these keys that were not put."""
-        with self._lock:
-            for key in keys:
-                entry = self._entries.get(key)
-                if entry is not None and entry.kept is None:
-                    del self._entries[key]
+    def release(self, taken: Taken) -> None:
+        """Expect no more images of whoever has taken these."""
+        with self._changed:
+            for entry in taken.owned:
+                if not entry.settled:
+                    entry.settled = True
+                    if self._entries.get(entry.key) is entry:
+                        del self._entries[entry.key]
+            self._changed.notify_all()
+
+    def wait(self, taken: Taken, check: Callable[[], None]) -> Taken:
+        """Wait for what others compute; call it when done with what they may wait for.
+
+        `check` is called now and then, and may raise to end the waiting.
+        """
+        late = Taken({}, [], [], {})
+        with self._changed:
+            for position, entry in taken.awaited.items():
+                while not entry.settled:
+                    self._changed.wait(_WAIT_S)
+                    check()
+                if entry.kept is None:
+                    late.computed.append(position)
+                else:
+                    late.found[position] = entry.kept
+            self._found += len(late.found)
+            self._computed += len(late.computed)
+        return late
 
     def counts(self) -> ReuseCounts:
         """Return what happened so far."""
-        with self._lock:
+        with self._changed:
             images = sum(entry.kept is not None for entry in self._entries.values())
             return ReuseCounts(
                 self._found, self._computed, self._no_room, images, self._bytes, self._most_bytes
@@ -116,52 +152,61 @@ class Store:
 
     def clear(self) -> None:
         """Let go of all images."""
-        with self._lock:
+        with self._changed:
             self._entries.clear()
             self._bytes = 0
 
     def _begin(self, epoch: int) -> None:
         """Drop what was left behind by epochs that were not run to their end, or not run at all."""
         self._epoch = epoch
-        for key, entry in list(self._entries.items()):
+        for entry in list(self._entries.values()):
             if not entry.drawn_in <= epoch <= entry.last_epoch:
-                self._drop(key)
+                self._drop(entry)
 
-    def _take(self, key: int, drawn_in: int, left: int, last_epoch: int) -> Kept | None:
+    def _take(
+        self, taken: Taken, position: int, key: int, drawn_in: int, left: int, last_epoch: int
+    ) -> None:
         entry = self._entries.get(key)
         if entry is not None and entry.drawn_in != drawn_in:
-            self._drop(key)
+            self._drop(entry)
             entry = None
         if entry is None:
+            taken.computed.append(position)
             if left > 1:
-                self._entries[key] = _Entry(drawn_in, last_epoch)
-            return None
-        if left == 1:
-            self._drop(key)
-        return entry.kept
+                entry = self._entries[key] = _Entry(key, drawn_in, last_epoch)
+                taken.owned.append(entry)
+            return
+        entry.ended |= left == 1
+        if entry.kept is None:
+            taken.awaited[position] = entry
+            return
+        taken.found[position] = entry.kept
+        if entry.ended:
+            self._drop(entry)
 
-    def _drop(self, key: int) -> None:
-        kept = self._entries.pop(key).kept
-        if kept is not None:
-            self._bytes -= _bytes_of(kept)
+    def _drop(self, entry: _Entry) -> None:
+        del self._entries[entry.key]
+        if entry.kept is not None:
+            self._bytes -= _bytes_of(entry.kept)
 
 
 def _bytes_of(kept: Kept) -> int:
-    return kept.pixels.nbytes + _ENTRY_BYTES
+    return kept.pixels.nbytes + ENTRY_BYTES
 
 
 class Reusing:
     """What a runner needs to know: how first parts are drawn, and where they are kept."""
 
-    def __init__(self, asked: FirstPartUse, cut: Cut, seed: int) -> None:
+    def __init__(self, asked: FirstPartUse, plain: Plan, cut: Cut, seed: int) -> None:
         self.asked = asked
+        self.plain = plain  # the plan without the cut
         self.cut = cut
         self.store = Store(asked.memory_bytes)
         self._seed = seed
 
     def anew(self) -> Reusing:
         """The same with nothing kept, for another loader."""
-        return Reusing(self.asked, self.cut, self._seed)
+        return Reusing(self.asked, self.plain, self.cut, self._seed)
 
     def length(self, samples: int) -> int:
         """How many images an epoch over so many samples has."""
@@ -185,18 +230,9 @@ class Reusing:
         """How the first parts of these samples are drawn in `epoch`."""
         return self.asked.uses(self._seed, epoch, keys, fixed=self.cut.fixed)
 
-    @contextmanager
-    def taken(self, part: Part) -> Iterator[tuple[dict[int, Kept], list[int]]]:
-        """Use the samples of a part once: by position, what was kept; and those not kept."""
-        uses = self.uses(part.epoch, part.keys)
-        found = self.store.take(part.epoch, uses)
-        try:
-            yield (
-                {position: kept for position, kept in enumerate(found) if kept is not None},
-                [position for position, kept in enumerate(found) if kept is None],
-            )
-        finally:
-            self.store.settle(uses.keys.tolist())
+    def take(self, part: Part) -> Taken:
+        """Use the samples of a part once."""
+        return self.store.take(part.epoch, self.uses(part.epoch, part.keys))
 
     def keep(
         self,
@@ -207,10 +243,11 @@ class Reusing:
         """Keep images after the first part; `sizes` are those before each of its segments."""
         if part.attempt:
             return  # one that replaces a bad sample, whose key it has
-        keys = self.uses(part.epoch, part.keys).keys.tolist()
+        uses = self.uses(part.epoch, part.keys)
         for position, image in pixels.items():
             along = tuple(before[position] for before in sizes)
-            self.store.put(keys[position], Kept(image, along))
+            key, drawn_in = int(uses.keys[position]), int(uses.drawn_in[position])
+            self.store.put(key, drawn_in, Kept(image, along))
 
 
 def open_reuse(
@@ -223,8 +260,13 @@ def open_reuse(
         raise LoaderError(
             f"Loader: reuse must be penstock.Reuse(...) or penstock.Echo(...), got {asked!r}."
         )
+    if plan.views:
+        raise LoaderError(
+            f"Loader: reuse={type(asked).__name__}(...) does not work with MultiView, whose views "
+            "share one decode already. Leave out one of the two."
+        )
     _check_selection(asked, selection)
-    return Reusing(asked, cut_plan(plan, asked, mixes=mixes), seed)
+    return Reusing(asked, plan, cut_plan(plan, asked, mixes=mixes), seed)
 
 
 def draw_keys(

@@ -33,6 +33,7 @@ class RunSetup:
     seed: int
     failures: Failures
     rules: tuple[Rule, ...] = ()
+    view_rules: tuple[tuple[Rule, ...], ...] = ()  # of each view; `rules` are of what they share
     reusing: Reusing | None = None
 
 

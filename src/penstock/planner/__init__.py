@@ -1,6 +1,13 @@
 """From what the user wrote to what will be done.
 
-`plan` cuts a pipeline into segments that the core can run, `lower` turns what was drawn into
-programs for the core, and `pillow_order` knows in which order Pillow resizes. `rules` is the place
-for rules that rewrite a plan; there are none yet.
+| file | does |
+|---|---|
+| plan.py | cuts a pipeline into segments that the core can run, and draws their moves |
+| draft.py, access.py | the form in which rules see what was drawn; a verifier |
+| rules/ | rewrite what was drawn into what costs less |
+| search.py | chooses the rules that cost least together |
+| work.py, effect_work.py, amounts.py, prices.py | what a program costs on this machine |
+| explain.py | the plan in tables that people read |
+| lower.py, pillow_order.py | programs for the core, with resizes as Pillow does them |
+| reuse.py | using the first part of the work again |
 """

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from enum import Enum
+from functools import cache
 
 import numpy as np
-import numpy.typing as npt
 
 from penstock._core import Effect
 from penstock.geometry import Bools, Ints
@@ -71,7 +72,7 @@ def has_access(move: EffectMove, *kinds: Access) -> Bools:
 
     Contrast around a given mean is a table; otherwise it needs the mean of the image.
     """
-    found = _table_of(kinds)[move.effect]
+    found = _lookup_access(kinds)[move.effect]
     has_mean = move.effect == Effect.CONTRAST
     has_mean &= move.values(Effect.CONTRAST, "has_mean") != 0
     return np.where(has_mean, Access.TABLE in kinds, found) if has_mean.any() else found
@@ -86,12 +87,12 @@ def reach(move: EffectMove) -> tuple[Ints, Ints]:
     return sharpens + width // 2, sharpens + height // 2
 
 
-def _table_of(kinds: tuple[Access, ...]) -> npt.NDArray[np.bool_]:
-    if kinds not in _TABLES:
-        _TABLES[kinds] = np.array(
-            [ACCESS[Effect(number)] in kinds for number in range(len(ACCESS))]
-        )
-    return _TABLES[kinds]
+def lookup(kinds: Iterable[Effect]) -> Bools:
+    """Whether an effect is one of these kinds, for every effect: to be indexed by effects."""
+    wanted = frozenset(kinds)
+    return np.array([Effect(number) in wanted for number in range(len(ACCESS))])
 
 
-_TABLES: dict[tuple[Access, ...], npt.NDArray[np.bool_]] = {}
+@cache
+def _lookup_access(kinds: tuple[Access, ...]) -> Bools:
+    return lookup(effect for effect, access in ACCESS.items() if access in kinds)

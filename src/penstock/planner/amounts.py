@@ -79,6 +79,7 @@ class Unit(IntEnum):
     MEAN_PIXEL = auto()
     MAPPED_MEAN_PIXEL = auto()  # the same through a table that waits
     EXTREME_VALUE = auto()
+    MAPPED_EXTREME_VALUE = auto()
     COUNTED_VALUE = auto()
     SATURATED_PIXEL = auto()
     HUE_PIXEL = auto()

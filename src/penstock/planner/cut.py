@@ -40,7 +40,7 @@ class Cut:
     plan: Plan  # the same steps; the segments of the first part are marked
     after: str  # the last step of the first part
     why: str  # it was taken
-    fixed: bool  # whether the first part draws nothing, so that keeping it costs no variety
+    fixed: bool  # whether the first part draws nothing, so that keeping it costs no diversity
     finishes: float  # how many of `times` uses of an image differ, as a mean
 
     @property

@@ -1,12 +1,13 @@
 """How much work the effects of a batch are: what cpp/engine/effects.cpp goes over for each.
 
-Colour effects that are tables wait, and are applied together in one pass; effects in place and
-effects into another image differ only where a mix remembers an image.
+Colour effects that are tables are applied one by one, or wait for the next, as their flag says.
+Effects in place and effects into another image differ only where a mix remembers an image.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -42,6 +43,8 @@ _FILTER_NAME = ("nearest", "", "bilinear", "bicubic")
 # A kernel of so few weights is summed all at once.
 _SMALL_KERNEL = 9
 
+Amounts: TypeAlias = "tuple[tuple[Unit | Ints, Amount], ...]"
+
 _NONE = -2  # of a slot without an effect: neither a step nor FINISHED
 _WORD = 4  # bytes of a pixel in a warp's source
 
@@ -59,6 +62,7 @@ class EffectWork:
         self._kind = np.zeros(shape, dtype=np.int64)
         self._step = np.full(shape, _NONE, dtype=np.int64)
         self._height, self._width = np.zeros(shape, np.int64), np.zeros(shape, np.int64)
+        self._may_wait = np.zeros(shape, np.int64)
         self._place = np.zeros(shape, dtype=np.int64)  # in `numbers`
         self._numbers = effects.numbers
         rows = np.repeat(np.arange(count), effects.counts)
@@ -70,6 +74,7 @@ class EffectWork:
             (self._step, 1),
             (self._height, 2),
             (self._width, 3),
+            (self._may_wait, 4),
         ):
             array[rows, slot] = effects.heads[:, column]
         self._place[rows, slot] = every
@@ -84,28 +89,6 @@ class EffectWork:
         numbers = np.broadcast_to(np.asarray(step), rows.shape)
         return np.asarray((self._step[rows] == numbers[:, None]).any(axis=1))
 
-    def only_turns_gray(self) -> Bools:
-        """Whether a grayscale, and nothing else, follows the first step."""
-        if not self._kind.shape[1]:
-            return np.zeros(len(self.channels), dtype=np.bool_)
-        first = (self._kind[:, 0] == Effect.GRAYSCALE) & (self._step[:, 0] == 0)
-        return np.asarray(first & ((self._step == 0).sum(axis=1) == 1))
-
-    def leave_out_step(self, rows: Ints) -> None:
-        """Drop the first step; the effect on it is done to the source instead."""
-        self.turn_gray_early(rows)
-        later = self._step[rows]
-        self._step[rows] = np.where(later > 0, later - 1, later)
-
-    def turn_gray_early(self, rows: Ints) -> None:
-        """Do a grayscale that follows the first step before that step."""
-        if not self._kind.shape[1]:
-            return
-        gray = (self._kind[rows, 0] == Effect.GRAYSCALE) & (self._step[rows, 0] == 0)
-        rows = rows[gray]
-        self._step[rows, 0] = _NONE
-        self._grayscale(rows, rows)
-
     def after(self, step: int, rows: Ints) -> None:
         """The effects that follow a step of the samples in `rows`."""
         for slot in range(self._kind.shape[1]):
@@ -113,7 +96,6 @@ class EffectWork:
             for kind in np.unique(self._kind[here, slot]).tolist():
                 some = here[self._kind[here, slot] == kind]
                 self._apply(Effect(kind), some, slot)
-        self._flush(rows)
 
     def after_all(self, rows: Ints) -> None:
         """The effects on finished images."""
@@ -123,21 +105,28 @@ class EffectWork:
 
     def _apply(self, effect: Effect, rows: Ints, slot: int) -> None:
         places = self._place[rows, slot]
-        if effect in _TABLES:
-            self._add(effect, rows, (Unit.TABLE, 1.0))
-            self._waits[rows] = True
-        elif effect in (Effect.AFFINE, Effect.PERSPECTIVE):
+        if effect in (Effect.AFFINE, Effect.PERSPECTIVE):
             self._warp(effect, rows, slot)
+        elif table := self._tables().get(effect):
+            self._add(effect, rows, (Unit.TABLE, 1.0), *table(rows, places))
+            self._waits[rows] = True
+            self._flush(rows[self._may_wait[rows, slot] == 0])
         elif handler := self._handlers().get(effect):
             handler(rows, places)
         else:
             self._add(effect, rows)
 
-    def _handlers(self) -> dict[Effect, Callable[[Ints, Ints], None]]:
-        return {
+    def _tables(self) -> dict[Effect, Callable[[Ints, Ints], Amounts]]:
+        plain = dict.fromkeys(_TABLES, _look_at_nothing)
+        return plain | {
             Effect.CONTRAST: self._contrast,
             Effect.AUTOCONTRAST: self._autocontrast,
             Effect.EQUALIZE: self._equalize,
+        }
+
+    def _handlers(self) -> dict[Effect, Callable[[Ints, Ints], None]]:
+        return {
+            Effect.APPLY: self._apply_tables,
             Effect.SATURATION: self._saturation,
             Effect.HUE: self._hue,
             Effect.GRAYSCALE: self._grayscale,
@@ -169,26 +158,25 @@ class EffectWork:
         detail: str = "",
     ) -> None:
         """Add an effect that goes `passes` times over all values of its image."""
-        values = self._values(rows) * passes
-        far = far_bytes(values, self.sizes.at(rows), self.channels[rows])
+        far = self._far(rows, self._values(rows) * passes)
         name = effect.name.lower().replace("_", " ") + detail
-        every: list[tuple[Unit | Ints, Amount]] = [(Unit.EFFECT, 1.0), (Unit.FAR_BYTE, far)]
+        every: list[tuple[Unit | Ints, Amount]] = [(Unit.EFFECT, 1.0), far]
         self._work.add(name, rows, self.sizes.at(rows), *every, *amounts)
+
+    def _far(self, rows: Ints, values: Floats) -> tuple[Unit, Floats]:
+        return Unit.FAR_BYTE, far_bytes(values, self.sizes.at(rows), self.channels[rows])
 
     def _flush(self, rows: Ints) -> None:
         """Apply the tables that wait."""
         waiting = rows[self._waits[rows]]
         values = self._values(waiting)
-        sizes = self.sizes.at(waiting)
-        far = far_bytes(2 * values, sizes, self.channels[waiting])
-        amounts = (Unit.TABLE_VALUE, values), (Unit.FAR_BYTE, far)
-        self._work.add("tables", waiting, sizes, *amounts)
+        amounts = (Unit.TABLE_VALUE, values), self._far(waiting, 2 * values)
+        self._work.add("apply table", waiting, self.sizes.at(waiting), *amounts)
         self._remembered[waiting] = False
         self._waits[rows] = self._counted[rows] = False
 
     def _make_own(self, rows: Ints) -> None:
-        """Apply tables, and copy what a mix remembers, before pixels are changed in place."""
-        self._flush(rows)
+        """Copy what a mix remembers, before pixels are changed in place."""
         copied = rows[self._remembered[rows]]
         self._work.add(
             "copy", copied, self.sizes.at(copied), (Unit.COPIED_VALUE, self._values(copied))
@@ -197,45 +185,48 @@ class EffectWork:
 
     # Colour.
 
-    def _contrast(self, rows: Ints, places: Ints) -> None:
+    def _apply_tables(self, rows: Ints, places: Ints) -> None:
         del places
-        waits = self._waits[rows]
-        unit = np.where(waits, Unit.MAPPED_MEAN_PIXEL, Unit.MEAN_PIXEL)
-        amount = self._values(rows) / 3
-        self._add(Effect.CONTRAST, rows, (Unit.TABLE, 1.0), (unit, amount), passes=1)
-        self._waits[rows] = True
+        self._flush(rows)
 
-    def _autocontrast(self, rows: Ints, places: Ints) -> None:
-        del places
-        looked_at = self._values(rows) * ~self._counted[rows]
-        amounts = (Unit.TABLE, 1.0), (Unit.EXTREME_VALUE, looked_at)
-        self._add(Effect.AUTOCONTRAST, rows, *amounts, passes=1)
-        self._waits[rows] = True
+    def _contrast(self, rows: Ints, places: Ints) -> Amounts:
+        has_mean = self._number(Effect.CONTRAST, "has_mean", places) != 0
+        unit = np.where(self._waits[rows], Unit.MAPPED_MEAN_PIXEL, Unit.MEAN_PIXEL)
+        values = self._values(rows) * ~has_mean
+        return (unit, values / 3), self._far(rows, values)
 
-    def _equalize(self, rows: Ints, places: Ints) -> None:
+    def _autocontrast(self, rows: Ints, places: Ints) -> Amounts:
         del places
-        counted = self._values(rows) * ~self._counted[rows]
-        amounts = (Unit.TABLE, 1.0), (Unit.COUNTED_VALUE, counted)
-        self._add(Effect.EQUALIZE, rows, *amounts, passes=1)
-        self._counted[rows] = self._waits[rows] = True
+        values = self._values(rows) * ~self._counted[rows]
+        unit = np.where(self._waits[rows], Unit.MAPPED_EXTREME_VALUE, Unit.EXTREME_VALUE)
+        return (unit, values), self._far(rows, values)
+
+    def _equalize(self, rows: Ints, places: Ints) -> Amounts:
+        del places
+        values = self._values(rows) * ~self._counted[rows]
+        self._counted[rows] = True
+        return (Unit.COUNTED_VALUE, values), self._far(rows, values)
 
     def _saturation(self, rows: Ints, places: Ints) -> None:
         factor = self._number(Effect.SATURATION, "factor", places)
         changes = (factor != 1) & (self.channels[rows] == 3)
         self._grayscale(rows[changes & (factor == 0)], rows, Effect.SATURATION)
         rows = rows[changes & (factor != 0)]
+        self._flush(rows)
         self._make_own(rows)
         self._add(Effect.SATURATION, rows, (Unit.SATURATED_PIXEL, self._pixels(rows)), passes=2)
 
     def _hue(self, rows: Ints, places: Ints) -> None:
         del places
         rows = rows[self.channels[rows] == 3]
+        self._flush(rows)
         self._make_own(rows)
         self._add(Effect.HUE, rows, (Unit.HUE_PIXEL, self._pixels(rows)), passes=2)
 
     def _grayscale(self, rows: Ints, places: Ints, effect: Effect = Effect.GRAYSCALE) -> None:
         del places
         rows = rows[self.channels[rows] == 3]
+        self._flush(rows)
         self._make_own(rows)
         self._add(effect, rows, (Unit.GRAY_PIXEL, self._pixels(rows)), passes=4 / 3)
         self.channels[rows] = 1
@@ -244,12 +235,10 @@ class EffectWork:
 
     def _sharpness(self, rows: Ints, places: Ints) -> None:
         del places
-        self._flush(rows)
         self._add(Effect.SHARPNESS, rows, (Unit.SHARPENED_VALUE, self._values(rows)), passes=2)
         self._remembered[rows] = False
 
     def _blur(self, rows: Ints, places: Ints) -> None:
-        self._flush(rows)
         width = self._number(Effect.GAUSSIAN_BLUR, "kernel_width", places)
         height = self._number(Effect.GAUSSIAN_BLUR, "kernel_height", places)
         values, weights = self._values(rows), width * height
@@ -288,7 +277,6 @@ class EffectWork:
     # Warps.
 
     def _warp(self, effect: Effect, rows: Ints, slot: int) -> None:
-        self._flush(rows)
         places = self._place[rows, slot]
         numbers = self._number(effect, "filter", places).astype(np.int64)
         matrix = self._number(effect, "matrix", places)
@@ -323,7 +311,7 @@ class EffectWork:
 
     def _gather(
         self, rows: Ints, pixels: Floats, unit: Unit | Ints, source: Bools | float = 1.0
-    ) -> tuple[tuple[Unit | Ints, Amount], ...]:
+    ) -> Amounts:
         """Take `pixels` from places all over a source, which is first made into words."""
         words = self._pixels(rows) * source
         moved = (words + pixels) * _WORD
@@ -331,7 +319,6 @@ class EffectWork:
         return (Unit.BORDERED_PIXEL, words), (unit, pixels), (Unit.FAR_BYTE, far)
 
     def _elastic(self, rows: Ints, places: Ints) -> None:
-        self._flush(rows)
         sigma = np.stack(
             [self._number(Effect.ELASTIC, name, places) for name in ("sigma_across", "sigma_down")]
         )
@@ -352,7 +339,6 @@ class EffectWork:
 
     def _begin_mix(self, rows: Ints, places: Ints) -> None:
         del places
-        self._flush(rows)
         self._add(Effect.MIX_BEGIN, rows)
         self._remembered[rows] = True
         self._branches[rows] = 1
@@ -360,7 +346,6 @@ class EffectWork:
 
     def _add_to_mix(self, rows: Ints, places: Ints) -> None:
         del places
-        self._flush(rows)
         self._add(Effect.MIX_ADD, rows)
         self._remembered[rows] = True
         self._branches[rows] += 1
@@ -368,10 +353,15 @@ class EffectWork:
 
     def _end_mix(self, rows: Ints, places: Ints) -> None:
         del places
-        self._flush(rows)
         values = self._values(rows) * self._branches[rows]
         self._add(Effect.MIX_END, rows, (Unit.MIXED_VALUE, values), passes=2)
         self._remembered[rows] = False
+
+
+def _look_at_nothing(rows: Ints, places: Ints) -> Amounts:
+    """What a table needs to know of the image that is the same for all images."""
+    del rows, places
+    return ()
 
 
 def _moves_lines(effect: Effect, matrix: Floats, *, is_nearest: bool) -> Bools:

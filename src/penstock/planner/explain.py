@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from typing import Any
 
@@ -65,6 +65,7 @@ class Explanation:
     rules: tuple[RuleLine, ...]  # rules that it uses
     offers: tuple[RuleLine, ...]  # rules that would save more, with those permitted
     notes: tuple[str, ...] = ()
+    reuse: tuple[str, ...] = ()  # what `Loader(reuse=...)` brings, in lines
     measured_written_us: float | None = None
     measured_planned_us: float | None = None
     noise_us: float = 0.0  # how far rounds of the same measurement lie apart
@@ -96,6 +97,7 @@ class Explanation:
             *self._rules(),
             *self._offers(),
             *(f"note: {note}" for note in self.notes),
+            *(("", *self.reuse) if self.reuse else ()),
         ]
 
     def __str__(self) -> str:
@@ -162,6 +164,38 @@ class Explanation:
         return any(rule.measured_us is not None for rule in self.rules)
 
 
+def of_views(views: Sequence[Explanation]) -> Explanation:
+    """One explanation of all views of an image."""
+
+    def named(lines: Iterable[Any], number: int, field: str) -> list[Any]:
+        return [
+            replace(line, **{field: f"view {number}: {getattr(line, field)}"}) for line in lines
+        ]
+
+    def stages(of: Callable[[Explanation], Iterable[tuple[str, str, str]]]) -> tuple[Any, ...]:
+        return tuple(
+            (f"view {number}: {what}", *rest)
+            for number, view in enumerate(views, start=1)
+            for what, *rest in of(view)
+        )
+
+    numbered = list(enumerate(views, start=1))
+    note = (
+        "views of an image share one decode where that is cheaper; the costs above count each "
+        "view as if it were alone."
+    )
+    return replace(
+        views[0],
+        written_stages=stages(lambda view: view.written_stages),
+        planned_stages=stages(lambda view: view.planned_stages),
+        written=tuple(x for n, view in numbered for x in named(view.written, n, "what")),
+        planned=tuple(x for n, view in numbered for x in named(view.planned, n, "what")),
+        rules=tuple(x for n, view in numbered for x in named(view.rules, n, "name")),
+        offers=tuple(x for n, view in numbered for x in named(view.offers, n, "name")),
+        notes=(*views[0].notes, note),
+    )
+
+
 def lines_of(work: Work, prices: Prices, samples: int) -> tuple[Line, ...]:
     """The pieces of work, each with what it costs on average over `samples`."""
     return tuple(
@@ -223,6 +257,16 @@ def rule_line(rule: Rule, saves_us: float, *, offered: bool = False) -> RuleLine
         saves_us,
         argument if offered else "",
         text,
+    )
+
+
+def past_functions(saves_us: float) -> RuleLine:
+    """What cropping before functions per pixel saves, without their own time."""
+    return RuleLine(
+        "crop_before_function",
+        Fidelity.EXACT.value,
+        "Crop before your functions that look at single pixels; they save time, too.",
+        saves_us,
     )
 
 

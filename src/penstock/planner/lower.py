@@ -33,6 +33,38 @@ NO_RESIZE = -1
 # How many numbers an effect has beside its parameters.
 _HEAD = 5
 
+_BOX = slice(StepColumn.CROP_TOP, StepColumn.CROP_WIDTH + 1)
+
+
+@dataclass(frozen=True, slots=True)
+class Regions:
+    """A rectangle of each image of a batch, in pixels."""
+
+    top: Ints
+    left: Ints
+    bottom: Ints
+    right: Ints
+
+    @staticmethod
+    def whole(sizes: Sizes) -> Regions:
+        """All of images of `sizes`."""
+        start = np.zeros(len(sizes), dtype=np.int64)
+        return Regions(start, start, sizes.height, sizes.width)
+
+    def around(self, other: Regions) -> Regions:
+        """The smallest rectangles that contain both."""
+        return Regions(
+            np.minimum(self.top, other.top),
+            np.minimum(self.left, other.left),
+            np.maximum(self.bottom, other.bottom),
+            np.maximum(self.right, other.right),
+        )
+
+    @property
+    def area(self) -> Ints:
+        """Pixels."""
+        return (self.bottom - self.top) * (self.right - self.left)
+
 
 @dataclass(frozen=True, slots=True)
 class Steps:
@@ -51,6 +83,23 @@ class Steps:
         """The steps of some of the samples, by a mask or by rows."""
         sizes = self.out_sizes.at(samples)
         return Steps(self.table[samples], self.counts[samples], self.effects.pick(samples), sizes)
+
+    def regions(self, sizes: Sizes) -> Regions:
+        """What the first steps read of images of `sizes`; a resize may need less of it."""
+        first = self.table[:, 0]
+        top, left, height, width = first[:, _BOX].astype(np.int64).T
+        plain = first[:, StepColumn.FILTER] == NO_RESIZE
+        top = top + np.where(plain, first[:, StepColumn.WINDOW_TOP], 0)
+        left = left + np.where(plain, first[:, StepColumn.WINDOW_LEFT], 0)
+        bottom = top + np.where(plain, first[:, StepColumn.WINDOW_HEIGHT], height)
+        right = left + np.where(plain, first[:, StepColumn.WINDOW_WIDTH], width)
+        padded = first[:, : StepColumn.PAD_MODE].any(axis=1)
+        return Regions(
+            np.where(padded, 0, top),
+            np.where(padded, 0, left),
+            np.where(padded, sizes.height, bottom),
+            np.where(padded, sizes.width, right),
+        )
 
     def programs(self) -> Programs:
         """The same in the core's form."""

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
 from typing import Generic, TypeVar
 
 import numpy as np
@@ -13,7 +14,7 @@ from penstock.errors import TransformError
 from penstock.geometry import Ints, Sizes
 from penstock.planner.draft import Draft, Stage
 from penstock.rng import MAX_STREAMS, Draws
-from penstock.transforms.containers import Op, flatten
+from penstock.transforms.containers import MultiView, Op, Step, flatten
 from penstock.transforms.conversions import Conversion, Form
 from penstock.transforms.effects import EffectMove
 from penstock.transforms.filter import RandomErasing
@@ -60,14 +61,17 @@ class Segment:
             moves += drawn
         return moves, targets
 
-    def draft(self, seed: int, epoch: int, samples: Ints, sizes: Sizes) -> Draft:
+    def draft(
+        self, seed: int, epoch: int, samples: Ints, sizes: Sizes, targets: Targets | None = None
+    ) -> tuple[Draft, Targets | None]:
         """Draw the moves with where they come from: what the planner looks at."""
         start, stages = sizes, list[Stage]()
         for node in self.ops:
-            drawn = node.op.sample(Draws(seed, epoch, samples, node.stream), sizes)
+            draws = Draws(seed, epoch, samples, node.stream)
+            drawn, targets = _sample(node.op, draws, sizes, targets)
             stages += [Stage(move, frozenset({node.stream})) for move in drawn]
             sizes = out_sizes(drawn, sizes)
-        return Draft(tuple(stages), start)
+        return Draft(tuple(stages), start), targets
 
     def sample_finishing(
         self, seed: int, epoch: int | Ints, samples: Ints, sizes: Sizes
@@ -104,6 +108,21 @@ class Plan:
 
     segments: tuple[Segment, ...]
     final: FinalSpec
+    # With MultiView, each view as a plan of its own, from the file to the batch. `segments` are
+    # then those with which all views begin, and `final` is the first view's.
+    views: tuple[Plan, ...] = ()
+
+    def after_shared(self, view: Plan) -> Plan:
+        """What one of the views does after the segments with which all begin."""
+        shared = len(self.segments) - 1
+        first = view.segments[shared]
+        ops = first.ops[len(self.segments[shared].ops) :]
+        return replace(view, segments=(replace(first, ops=ops), *view.segments[shared + 1 :]))
+
+    def with_element(self, element: Element) -> Plan:
+        """The plan that ends in another element type."""
+        views = tuple(view.with_element(element) for view in self.views)
+        return replace(self, final=replace(self.final, element=element), views=views)
 
 
 def _generator(node: Node[PythonStep], seed: int, epoch: int, sample: int) -> np.random.Generator:
@@ -123,15 +142,54 @@ def _sample(
 
 def as_written(transform: object | None) -> Plan:
     """The plan that does exactly what the user wrote, in that order; None leaves images alone."""
-    ops = [] if transform is None else list(flatten(transform))
-    if len(ops) > MAX_STREAMS:
-        raise TransformError(f"A pipeline may have {MAX_STREAMS} steps, got {len(ops)}.")
+    steps: list[Step] = [] if transform is None else list(flatten(transform))
+    for place, step in enumerate(steps):
+        if isinstance(step, MultiView):
+            return _read_views(step, _single_ops(steps[:place]), _single_ops(steps[place + 1 :]))
+    return _read(list(enumerate(_single_ops(steps))))
+
+
+def _single_ops(steps: Iterable[Step]) -> list[Op]:
+    ops: list[Op] = []
+    for step in steps:
+        if isinstance(step, MultiView):
+            raise TransformError("MultiView: there are two of them. Write all views in one list.")
+        ops.append(step)
+    return ops
+
+
+def _read_views(given: MultiView, before: list[Op], after: list[Op]) -> Plan:
+    """The views, each followed by the ops `after`; steps are counted on from view to view."""
+    shared = list(enumerate(before))
+    count = len(shared)
+    views: list[Plan] = []
+    for transform in given.views:
+        ops = _single_ops(flatten(transform)) + after
+        views.append(_read([*shared, *enumerate(ops, start=count)]))
+        count += len(ops)
+    for number, view in enumerate(views, start=1):
+        first, element = views[0].final.element.name.lower(), view.final.element.name.lower()
+        if element != first:
+            raise TransformError(
+                f"MultiView: view 1 ends in {first}, view {number} in {element}; they must agree. "
+                "Put ToDtype or Normalize after MultiView, or the same ToDtype into every view."
+            )
+    *others, last = _read(shared).segments
+    return Plan((*others, replace(last, finishing=())), views[0].final, tuple(views))
+
+
+def _read(ops: Sequence[tuple[int, Op]]) -> Plan:
+    """The plan of ops, each with its place in what the user wrote."""
+    if ops and ops[-1][0] >= MAX_STREAMS:
+        raise TransformError(
+            f"A pipeline may have {MAX_STREAMS} steps, got {ops[-1][0] + 1} or more."
+        )
     segments: list[Segment] = []
     native: list[Node[ImageOp]] = []
     finishing: list[Node[RandomErasing]] = []
     final: list[tuple[int, FinalOp]] = []
     form = Form()
-    for position, op in enumerate(ops):
+    for position, op in ops:
         if isinstance(op, ToDtype) and op.element == Element.UINT8 and not final:
             continue  # images are in that form anyway
         form.follow(position, op)

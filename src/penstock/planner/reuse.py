@@ -1,4 +1,4 @@
-"""Using the first part of a pipeline's work again, and what that costs in variety.
+"""Using the first part of a pipeline's work again, and what that costs in diversity.
 
 The first part of the transforms, such as decoding, cropping and resizing, is done once and its
 images are kept; the last part, such as flips and colours, is drawn and done freshly for each use.
@@ -24,6 +24,7 @@ from penstock.errors import LoaderError
 from penstock.geometry import Ints
 from penstock.rng import PHASE_STREAM, REPEAT_SHIFT, Draws
 
+ENTRY_BYTES = 512  # that an image which is kept takes beside its pixels
 _ALWAYS = 1 << 40  # uses, and the last epoch, of what is never drawn anew
 
 _MEMORY = re.compile(r"([0-9]+(?:\.[0-9]+)?) ?([KMGT]?)(i?)B?", re.IGNORECASE)

@@ -2,8 +2,9 @@
 
 A rule may save work in one pipeline and add some in another, and one may open the way for the next.
 So rules are compared as sets: all sets where there are few, as with real pipelines; otherwise rules
-are left out one by one as long as that makes the plan cheaper. Nothing is drawn by lot, and ties go
-to the plan that changes less, so the same pipeline on the same data gets the same plan.
+are taken in or left out one by one, as long as that makes the plan cheaper. Nothing is drawn by
+lot, and ties go to the plan that changes less, so the same pipeline on the same data gets the same
+plan.
 """
 
 from __future__ import annotations
@@ -23,7 +24,7 @@ from penstock.planner.rules.rule import Fidelity, Rule, rewrite
 Price = Callable[[int, Draft], Floats]
 
 # With more rules than this to decide on, not every set of them is tried.
-_MOST_TRIED_IN_SETS = 6
+_MOST_TRIED_IN_SETS = 5
 
 # Plans whose costs differ by less are equally good.
 _SAME_COST = 1e-3
@@ -54,7 +55,7 @@ def choose(drafts: Sequence[Draft], rules: Sequence[Rule], price: Price) -> Chos
     if len(open_to_choice) <= _MOST_TRIED_IN_SETS:
         best = min(_sets_of(open_to_choice), key=cost.rank)
     else:
-        best = _leave_out(open_to_choice, cost)
+        best = _climb(open_to_choice, cost)
     chosen = tuple(rule for rule in rules if rule in sure or rule in best)
     for draft in drafts:
         verify(rewrite(draft, chosen)[0], draft)
@@ -69,7 +70,24 @@ def mean_cost(drafts: Sequence[Draft], rules: Sequence[Rule], price: Price) -> f
 
 
 def fired_rules(drafts: Sequence[Draft], rules: Sequence[Rule]) -> tuple[Rule, ...]:
-    """Those of `rules` that change something."""
+    """Those of `rules` that change something, also where another one is left out.
+
+    One rule may take from another what it would have applied to.
+    """
+    unasked = [rule for rule in rules if rule.fidelity != Fidelity.RELAXED]
+    found: tuple[Rule, ...] = ()
+    for left in (rules, unasked):
+        for some in (left, *(_without(left, rule) for rule in left if not rule.free)):
+            fired = _fired(drafts, some)
+            found = tuple(rule for rule in rules if rule in found or rule in fired)
+    return found
+
+
+def _without(rules: Sequence[Rule], left_out: Rule) -> tuple[Rule, ...]:
+    return tuple(rule for rule in rules if rule is not left_out)
+
+
+def _fired(drafts: Sequence[Draft], rules: Sequence[Rule]) -> tuple[Rule, ...]:
     names = frozenset(chain.from_iterable(rewrite(draft, rules)[1] for draft in drafts))
     return tuple(rule for rule in rules if rule.name in names)
 
@@ -78,18 +96,24 @@ def _sets_of(rules: Sequence[Rule]) -> Iterable[tuple[Rule, ...]]:
     return chain.from_iterable(combinations(rules, size) for size in range(len(rules) + 1))
 
 
-def _leave_out(rules: tuple[Rule, ...], cost: _Costs) -> tuple[Rule, ...]:
-    best = rules
-    while best:
-        fewer = min((_without(best, rule) for rule in best), key=cost.rank)
-        if cost.rank(fewer) >= cost.rank(best):
-            break
-        best = fewer
-    return best
+def _climb(rules: tuple[Rule, ...], cost: _Costs) -> tuple[Rule, ...]:
+    """From some sets, take in or leave out one rule after another while that is cheaper."""
+    unasked = tuple(rule for rule in rules if rule.fidelity != Fidelity.RELAXED)
+    exact = tuple(rule for rule in rules if rule.fidelity == Fidelity.EXACT)
+    return min(
+        (_climb_from(start, rules, cost) for start in (rules, unasked, exact)), key=cost.rank
+    )
 
 
-def _without(rules: tuple[Rule, ...], left_out: Rule) -> tuple[Rule, ...]:
-    return tuple(rule for rule in rules if rule is not left_out)
+def _climb_from(best: tuple[Rule, ...], rules: tuple[Rule, ...], cost: _Costs) -> tuple[Rule, ...]:
+    while True:
+        others = [
+            tuple(rule for rule in rules if (rule in best) != (rule is turned)) for turned in rules
+        ]
+        better = min(others, key=cost.rank)
+        if cost.rank(better) >= cost.rank(best):
+            return best
+        best = better
 
 
 class _Costs:

@@ -127,29 +127,12 @@ class _Run:
             (Unit.DRAWN_EFFECT, drawn_effects),
         )
         self.work.add("start", every, sources.sizes, (Unit.SAMPLE, 1.0))
-        self._merge_first_step()
-
-    def _merge_first_step(self) -> None:
-        """Leave out a first step that is only there for a grayscale after it, as the core does."""
-        first = _Step(self.table[:, 0])
-        sizes = self._sources.sizes
-        plain = ~first.pads & ~first.resizes & (first.flips == 0)
-        plain &= (first.window_height == sizes.height) & (first.window_width == sizes.width)
-        merged = np.flatnonzero(plain & (self.counts > 1) & self.effects.only_turns_gray())
-        self.table[merged, :-1] = self.table[merged, 1:]
-        self.counts[merged] -= 1
-        self.effects.leave_out_step(merged)
 
     def step(self, number: int, rows: Ints) -> None:
         """One step of the samples in `rows`."""
         step = _Step(self.table[rows, number])
         effects = self.effects
         in_sizes = effects.sizes.at(rows)
-        # Gray first: the core makes it row by row before a step that computes no pixels.
-        if number == 0:
-            effects.turn_gray_early(rows[~step.pads & ~step.resizes])
-        channels = effects.channels[rows].astype(np.float64)
-
         top, left = step.crop_top.astype(np.float64), step.crop_left.astype(np.float64)
         down, across = step.axes()
         whole = step.pads
@@ -161,7 +144,9 @@ class _Run:
         )
         if number == 0:
             self._decode(rows, step, region)
-        else:
+            self._turn_gray(rows, step, region)
+        channels = effects.channels[rows].astype(np.float64)
+        if number > 0:
             far = far_bytes(region.pixels * channels, in_sizes, channels)
             self.work.add("read", rows, in_sizes, (Unit.FAR_BYTE, far))
 
@@ -187,6 +172,13 @@ class _Run:
             (Unit.FAR_BYTE, far_bytes(values, out, channels)[between]),
         )
 
+    def _turn_gray(self, rows: Ints, step: _Step, region: _Region) -> None:
+        """Gray is made from the rows that the decoder sends, before the step sees them."""
+        gray = np.flatnonzero((step.gray != 0) & (self.effects.channels[rows] == 3))
+        sizes = self._sources.sizes.at(rows[gray])
+        self.work.add("grayscale", rows[gray], sizes, (Unit.GRAY_PIXEL, region.pixels[gray]))
+        self.effects.channels[rows[gray]] = 1
+
     def _pad(self, rows: Ints, step: _Step, sizes: Sizes, channels: Floats) -> None:
         padded = np.flatnonzero(step.pads)
         if not len(padded):
@@ -198,6 +190,7 @@ class _Run:
             width, np.maximum(0, source.width + step.pad_left[padded] - step.crop_left[padded])
         )
         border = height * (width - inside) * channels[padded]
+        result = height * width * channels[padded]
         constant = step.pad_mode[padded] == PadMode.CONSTANT
         self.work.add(
             "pad",
@@ -205,9 +198,10 @@ class _Run:
             source,
             (Unit.KEPT_VALUE, values),
             (Unit.KEPT_ROW, source.height * channels[padded]),
-            (Unit.PADDED_VALUE, height * width * channels[padded]),
+            (Unit.PADDED_VALUE, result),
             (Unit.BORDER_VALUE, np.where(constant, border * 0.5, border)),
             (Unit.FAR_BYTE, 2 * far_bytes(values, source, channels[padded])),
+            (Unit.FAR_BYTE, 2 * far_bytes(result, Sizes(height, width), channels[padded])),
         )
 
     def _resize(
@@ -341,7 +335,7 @@ class _Step:
         self.window_height = column[StepColumn.WINDOW_HEIGHT]
         self.window_width = column[StepColumn.WINDOW_WIDTH]
         self.flip_horizontal = column[StepColumn.FLIP_HORIZONTAL]
-        self.flips = self.flip_horizontal | column[StepColumn.FLIP_VERTICAL]
+        self.gray = column[StepColumn.GRAY]
         self.scale = column[StepColumn.DCT_SCALE]
         self.pads: Bools = np.asarray(rows[:, : StepColumn.PAD_MODE].any(axis=1))
         self.resizes: Bools = self.filter != NO_RESIZE

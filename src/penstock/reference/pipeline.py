@@ -42,6 +42,16 @@ def run_reference(
     return finished
 
 
+def run_views_reference(
+    plan: Plan, image: Image.Image, *, seed: int, epoch: int, sample: int, layout: Layout = "chw"
+) -> list[npt.NDArray[Any]]:
+    """All views of one sample, each made from the image on its own."""
+    return [
+        run_reference(view, image, seed=seed, epoch=epoch, sample=sample, layout=layout)
+        for view in plan.views
+    ]
+
+
 def run_moves(image: Image.Image, moves: Iterable[Move], row: int) -> Image.Image:
     """Do what the moves say for the sample in `row`."""
     mix, read = Mix(), image

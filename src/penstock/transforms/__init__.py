@@ -37,7 +37,13 @@ from penstock.transforms.colour import (
     RandomPosterize,
     RandomSolarize,
 )
-from penstock.transforms.containers import Compose, RandomApply, RandomChoice, RandomOrder
+from penstock.transforms.containers import (
+    Compose,
+    MultiView,
+    RandomApply,
+    RandomChoice,
+    RandomOrder,
+)
 from penstock.transforms.conversions import (
     RGB,
     ConvertImageDtype,
@@ -98,6 +104,7 @@ __all__ = [
     "InterpolationMode",
     "Lambda",
     "MixUp",
+    "MultiView",
     "Normalize",
     "PILToTensor",
     "Pad",

@@ -1,4 +1,4 @@
-"""Transforms made of others: Compose, RandomApply, RandomChoice and RandomOrder.
+"""Transforms made of others: Compose, MultiView, RandomApply, RandomChoice and RandomOrder.
 
 What is inside RandomApply, RandomChoice and RandomOrder draws from branches of its own, and only
 for the samples that take part; the moves drawn for those are then spread over the whole batch.
@@ -26,6 +26,7 @@ from penstock.transforms.python_step import PythonStep, library_of
 from penstock.transforms.values import FinalOp
 
 Op: TypeAlias = ImageOp | PythonStep | FinalOp | Conversion
+Step: TypeAlias = "Op | MultiView"
 Group = tuple[tuple[int, ImageOp], ...]  # the ops of one entry of a list, each with its branch
 
 
@@ -51,8 +52,36 @@ class Compose(Transform):
         return "\n".join(["Compose([", *lines, "])"])
 
 
-def flatten(transform: object) -> Iterator[Op]:
-    """The single ops of a transform, in the order written."""
+@dataclass(frozen=True, slots=True, repr=False)
+class MultiView(Transform):
+    """Several views of each image, as self-supervised training compares them.
+
+    `views` are transforms, one per view; `MultiView([view] * 2)` repeats one. Images then come as a
+    list with one tensor per view, in this order, and labels once. A file is read and decoded once
+    for all of its views.
+
+    What stands before it in a Compose is drawn once for all views, and what stands after it for
+    each view on its own.
+    """
+
+    views: Sequence[Any]
+
+    def __post_init__(self) -> None:
+        given = self.views
+        if isinstance(given, (str, Compose)) or not isinstance(given, Sequence) or not given:
+            raise TransformError(
+                f"MultiView: views must be a list of transforms, one for each view, got {given!r}. "
+                "For two views of one transform, write MultiView([transform] * 2)."
+            )
+        self._keep(views=tuple(as_transform(view) for view in given))
+        if any(isinstance(op, MultiView) for view in self.views for op in flatten(view)):
+            raise TransformError(
+                "MultiView: one of its views is a MultiView again. Write all views in one list."
+            )
+
+
+def flatten(transform: object) -> Iterator[Step]:
+    """The single steps of a transform, in the order written; a MultiView is one."""
     ours = as_transform(transform)
     if isinstance(ours, Compose):
         for inner in ours.transforms:
@@ -61,14 +90,14 @@ def flatten(transform: object) -> Iterator[Op]:
         yield ours
 
 
-def as_transform(given: Any) -> Compose | Op:
+def as_transform(given: Any) -> Compose | Step:
     """Return one of ours as it is, and anything else that can be called as a step in Python."""
     if isinstance(given, Transform) and given.works_on_batches:
         raise TransformError(
             f"{given!r} works on whole batches, not on single images. "
             "Give it as Loader(batch_transform=...)."
         )
-    if isinstance(given, (Compose, ImageOp, PythonStep, FinalOp, Conversion)):
+    if isinstance(given, (Compose, MultiView, ImageOp, PythonStep, FinalOp, Conversion)):
         return given
     return PythonStep(given)
 
@@ -189,6 +218,11 @@ def _require_image_op(where: str, op: object) -> ImageOp:
         raise TransformError(
             f"{where}: {op.name} is a function of yours, which cannot be drawn for part of a "
             f"batch. Put it beside {where}, and let it decide by its parameter rng."
+        )
+    if isinstance(op, MultiView):
+        raise TransformError(
+            f"{where}: MultiView changes how many images a sample has, which cannot be left to "
+            f"chance. Put {where} into its views, or before it."
         )
     name = type(op).__name__
     raise TransformError(f"{where}: {name} ends a pipeline. Put it after {where}, at the end.")

@@ -2,6 +2,7 @@
 
 from penstock.planner.rules import (
     crop_first,
+    fast_warps,
     gray_first,
     idle,
     measured,
@@ -16,6 +17,7 @@ RULES: tuple[Rule, ...] = (
     *idle.RULES,
     *crop_first.RULES,
     *warps.RULES,
+    *fast_warps.RULES,
     *smaller_first.RULES,
     *measured.RULES,
     *relaxed.RULES,

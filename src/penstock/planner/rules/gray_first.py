@@ -6,16 +6,14 @@ instead of three.
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import numpy as np
 
 from penstock._core import Effect, PadMode
 from penstock.geometry import Bools, Sizes
 from penstock.planner.draft import Moves
-from penstock.planner.rules.idle import is_idle
+from penstock.planner.rules.idle import is_idle, without
 from penstock.planner.rules.rule import Fidelity, Rule
-from penstock.transforms.effects import EffectMove, effect_where, only_where
+from penstock.transforms.effects import EffectMove, effect_where
 from penstock.transforms.moves import CropMove, FlipMove, Move, PadMove
 
 
@@ -36,7 +34,7 @@ def gray_first(moves: Moves, sizes: Sizes) -> Moves | None:
             rows = is_first & has_moved & (move.effect == Effect.GRAYSCALE)
             early |= rows
             is_first &= (move.effect == Effect.NONE) | rows
-            rest.append(replace(only_where(~rows, move), waits=move.waits) if rows.any() else move)
+            rest.append(without(move, rows) if rows.any() else move)
         else:
             acts = ~is_idle(move, now)
             has_moved |= acts

@@ -6,24 +6,41 @@ bits. Turning hues by 0 is not one of them, since the way there and back rounds 
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 
 import numpy as np
 
 from penstock._core import Effect
 from penstock.geometry import Bools, Sizes
+from penstock.planner.access import lookup
 from penstock.planner.draft import Moves
 from penstock.planner.rules.rule import Fidelity, Rule
-from penstock.transforms.effects import EffectMove, only_where
+from penstock.transforms.effects import EffectMove, parameter_names
 from penstock.transforms.moves import CropMove, FlipMove, Move, PadMove, ResizeMove
 
 # Blends with some other version of the image; a factor of 1 leaves the image alone.
-_BLENDS = (Effect.BRIGHTNESS, Effect.CONTRAST, Effect.SATURATION, Effect.SHARPNESS)
+_IS_BLEND = lookup((Effect.BRIGHTNESS, Effect.CONTRAST, Effect.SATURATION, Effect.SHARPNESS))
 
 _IDENTITY = {
     Effect.AFFINE: np.array([1, 0, 0, 0, 1, 0]),
     Effect.PERSPECTIVE: np.array([1, 0, 0, 0, 1, 0, 0, 0]),
 }
+
+# When other effects change nothing, by their parameters.
+_IDLE: dict[Effect, Callable[..., Bools]] = {
+    Effect.POSTERIZE: lambda bits: np.trunc(bits) == 8,
+    Effect.SOLARIZE: lambda threshold: threshold > 255,
+    Effect.SOLARIZE_ADD: lambda amount, threshold: (np.trunc(amount) == 0) | (threshold <= 0),
+    Effect.PERMUTE_CHANNELS: lambda order: (order == [0, 1, 2]).all(axis=1),
+    Effect.ERASE: lambda height, width, **_: (height < 1) | (width < 1),
+    Effect.GAUSSIAN_BLUR: lambda kernel_width, kernel_height, **_: (
+        (kernel_width == 1) & (kernel_height == 1)
+    ),
+}
+_IS_OTHER = lookup((*_IDENTITY, *_IDLE))
+
+_CAN_REPEAT = lookup((Effect.INVERT, Effect.GRAYSCALE, Effect.POSTERIZE))
 
 
 def drop_idle(moves: Moves, sizes: Sizes) -> Moves | None:
@@ -42,7 +59,7 @@ def drop_idle(moves: Moves, sizes: Sizes) -> Moves | None:
     if not (move.effect != Effect.NONE).any():
         return ()
     idle = is_idle(move, sizes) & (move.effect != Effect.NONE)
-    return (_without(move, idle),) if idle.any() else None
+    return (without(move, idle),) if idle.any() else None
 
 
 def join_flips(moves: Moves, sizes: Sizes) -> Moves | None:
@@ -73,13 +90,13 @@ def drop_repeated(moves: Moves, sizes: Sizes) -> Moves | None:
             pass
         case _:
             return None
-    inverts = _both(Effect.INVERT, first, second)
-    bits = [np.trunc(move.values(Effect.POSTERIZE, "bits")) for move in (first, second)]
-    again = _both(Effect.GRAYSCALE, first, second)
-    again |= _both(Effect.POSTERIZE, first, second) & (bits[0] <= bits[1])
-    if not (inverts | again).any():
+    same = (first.effect == second.effect) & _CAN_REPEAT[first.effect]
+    if not same.any():
         return None
-    return _without(first, inverts), _without(second, inverts | again)
+    inverts = same & (first.effect == Effect.INVERT)
+    bits = [np.trunc(move.values(Effect.POSTERIZE, "bits")) for move in (first, second)]
+    again = same & ((first.effect != Effect.POSTERIZE) | (bits[0] <= bits[1]))
+    return (without(first, inverts), without(second, again)) if again.any() else None
 
 
 def is_idle(move: Move, sizes: Sizes) -> Bools:
@@ -95,37 +112,32 @@ def is_idle(move: Move, sizes: Sizes) -> Bools:
             return _is_idle_effect(move, sizes)
 
 
+def without(move: EffectMove, rows: Bools) -> EffectMove:
+    """The effects of the samples that are not in `rows`. Requires that sizes stay."""
+    effect = np.where(rows, Effect.NONE, move.effect)
+    numbers = np.where(rows[:, None], 0.0, move.numbers)
+    return replace(move, effect=effect, numbers=numbers, waits=move.waits & ~rows)
+
+
 def _is_idle_effect(move: EffectMove, sizes: Sizes) -> Bools:
-    idle = move.effect == Effect.NONE
-    for kind in np.unique(move.effect).tolist():
-        idle = idle | ((move.effect == kind) & _is_idle_kind(Effect(kind), move, sizes))
+    # All blends have their factor first, which saves looking at each kind on its own.
+    with np.errstate(over="ignore"):  # the numbers of other kinds may be of any size
+        idle = _IS_BLEND[move.effect] & (move.numbers[:, 0].astype(np.float32) == 1)
+    idle |= move.effect == Effect.NONE
+    others = move.effect[_IS_OTHER[move.effect]]
+    if len(others):
+        for kind in np.unique(others).tolist():
+            idle |= (move.effect == kind) & _is_idle_kind(Effect(kind), move, sizes)
     return np.asarray(idle)
 
 
-def _is_idle_kind(kind: Effect, move: EffectMove, sizes: Sizes) -> Bools | bool:
+def _is_idle_kind(kind: Effect, move: EffectMove, sizes: Sizes) -> Bools:
     """Whether the numbers make the effect idle, if it is of this kind."""
-    if kind in _BLENDS:
-        with np.errstate(over="ignore"):  # the numbers of other kinds may be of any size
-            return np.asarray(move.values(kind, "factor").astype(np.float32) == 1)
     if kind in _IDENTITY:
         return _is_identity(kind, move, sizes)
-    match kind:
-        case Effect.POSTERIZE:
-            return np.asarray(np.trunc(move.values(kind, "bits")) == 8)
-        case Effect.SOLARIZE:
-            return np.asarray(move.values(kind, "threshold") > 255)
-        case Effect.SOLARIZE_ADD:
-            adds_nothing = np.trunc(move.values(kind, "amount")) == 0
-            return np.asarray(adds_nothing | (move.values(kind, "threshold") <= 0))
-        case Effect.PERMUTE_CHANNELS:
-            return np.asarray((move.values(kind, "order") == [0, 1, 2]).all(axis=1))
-        case Effect.ERASE:
-            height, width = move.values(kind, "height"), move.values(kind, "width")
-            return np.asarray((height < 1) | (width < 1))
-        case Effect.GAUSSIAN_BLUR:
-            height, width = move.values(kind, "kernel_height"), move.values(kind, "kernel_width")
-            return np.asarray((height == 1) & (width == 1))
-    return False
+    return np.asarray(
+        _IDLE[kind](**{name: move.values(kind, name) for name in parameter_names(kind)})
+    )
 
 
 def _is_identity(kind: Effect, move: EffectMove, sizes: Sizes) -> Bools:
@@ -137,14 +149,6 @@ def _is_identity(kind: Effect, move: EffectMove, sizes: Sizes) -> Bools:
         & (move.height == sizes.height)
         & (move.width == sizes.width)
     )
-
-
-def _both(effect: Effect, first: EffectMove, second: EffectMove) -> Bools:
-    return np.asarray((first.effect == effect) & (second.effect == effect))
-
-
-def _without(move: EffectMove, rows: Bools) -> EffectMove:
-    return replace(only_where(~rows, move), waits=move.waits & ~rows)
 
 
 RULES = (

@@ -119,10 +119,11 @@ def _rewrite_till_done(draft: Draft, rules: Sequence[Rule]) -> tuple[Draft, set[
 def _try_at(
     draft: Draft, position: int, sizes: Sizes, rules: Sequence[Rule]
 ) -> tuple[Rule, Draft] | None:
+    ahead = draft.moves[position:]
     for rule in rules:
-        window = draft.stages[position : position + (rule.span or 0)]
+        window = ahead[: rule.span]
         if len(window) == rule.span:
-            moves = rule.rewrite(tuple(stage.move for stage in window), sizes)
+            moves = rule.rewrite(window, sizes)
             if moves is not None:
                 return rule, replace_stages(draft, position, len(window), moves)
     return None

@@ -13,14 +13,21 @@ import numpy as np
 
 from penstock._core import Effect, EffectFamily, effect_table
 from penstock.geometry import Bools, Ints, Sizes
-from penstock.planner.access import Access, has_access
+from penstock.planner.access import ACCESS, Access, lookup
 from penstock.planner.draft import Moves
 from penstock.planner.rules.idle import is_idle
 from penstock.planner.rules.rule import Fidelity, Rule
 from penstock.transforms.effects import EffectMove, effect_where
 from penstock.transforms.moves import CropMove, FlipMove, Move
 
-_COLOUR = [effect for effect, family, _ in effect_table() if family == EffectFamily.COLOUR]
+_IS_COLOUR = lookup(effect for effect, family, _ in effect_table() if family == EffectFamily.COLOUR)
+# A change of the order of channels is one too: it reorders the tables that wait.
+_IS_TABLE = lookup(
+    effect
+    for effect, access in ACCESS.items()
+    if access in (Access.TABLE, Access.STATISTIC) or effect == Effect.PERMUTE_CHANNELS
+)
+_IS_TABLE[Effect.NONE] = False
 
 
 def merge_tables(moves: Moves, sizes: Sizes) -> Moves | None:
@@ -42,72 +49,74 @@ def statistic_before_crop(moves: Moves, sizes: Sizes) -> Moves | None:
 
     Exact: contrast, autocontrast and equalize look at the whole image to make a table, and the
     table then looks at single pixels. Crops and flips move those and change none, so the table can
-    be applied behind them. It is, by the next effect if that is on colour, or else on its own.
+    be applied behind them. It is, by the next effect if that is on colour, or else on its own right
+    behind the crop, which the core then need not copy.
     """
     planned = list(moves)
-    now = [sizes]
-    for move in moves:
-        now.append(move.out_sizes(now[-1]))
     applied: dict[int, Bools] = {}  # before which moves, and for which samples
     for table in _tables(moves, sizes):
-        with_next = table.next_is_colour & (table.cuts | table.mirrors)
-        alone = ~table.next_is_colour & table.cuts
-        _wait(planned, table.position, table.can_wait & (with_next | alone))
-        for place in np.unique(table.next_at[table.can_wait & alone]).tolist():
-            rows = table.can_wait & alone & (table.next_at == place)
+        passes = table.can_wait & (table.cuts | table.mirrors)
+        if not passes.any():
+            continue
+        alone = passes & table.cuts & ~table.next_is_colour
+        _wait(planned, table.position, passes & (table.cuts | table.next_is_colour))
+        for place in np.unique(table.cut_end[alone]).tolist():
+            rows = alone & (table.cut_end == place)
             applied[place] = applied.get(place, np.False_) | rows
+    along = _sizes_before(moves, sizes) if applied else []
     for place in sorted(applied, reverse=True):
-        planned.insert(place, effect_where(applied[place], Effect.APPLY, now[place]))
+        planned.insert(place, effect_where(applied[place], Effect.APPLY, along[place]))
     return _unless_same(planned, moves)
 
 
 @dataclass(frozen=True, slots=True)
 class _Table:
-    """An EffectMove, and for each sample what comes behind it."""
+    """An EffectMove, and for each sample what comes behind it, other than crops and flips."""
 
     position: int  # of the move
     can_wait: Bools  # whether its effect is a table that does not wait yet
-    next_at: Ints  # which move comes next that neither crops nor mirrors; their number if none
-    next_is_colour: Bools  # whether that is an effect on colour
-    cuts: Bools  # whether a crop lies before that
-    mirrors: Bools
+    next_is_colour: Bools  # whether it is an effect on colour
+    cuts: Bools  # whether a crop lies before it
+    cut_end: Ints  # the position behind the last such crop, where there is one
+    mirrors: Bools  # whether a flip lies before it
 
 
 def _tables(moves: Moves, sizes: Sizes) -> list[_Table]:
-    before = [sizes]
-    for move in moves:
-        before.append(move.out_sizes(before[-1]))
-    nothing = np.zeros(len(sizes), dtype=np.bool_)
-    is_colour, cuts, mirrors = nothing, nothing, nothing
-    at = np.full(len(sizes), len(moves))
+    """All moves with a table in them, the last one first."""
+    before = _sizes_before(moves, sizes)
+    is_colour = cuts = mirrors = np.zeros(len(sizes), dtype=np.bool_)
+    cut_end = np.zeros(len(sizes), dtype=np.int64)
     tables = []
     for position in reversed(range(len(moves))):
         move = moves[position]
-        acts = ~is_idle(move, before[position])
         match move:
+            case EffectMove():
+                acts = move.effect != Effect.NONE
+                can_wait = _IS_TABLE[move.effect] & ~np.asarray(move.waits)
+                if can_wait.any():
+                    tables.append(_Table(position, can_wait, is_colour, cuts, cut_end, mirrors))
+                is_colour = np.where(acts, _IS_COLOUR[move.effect], is_colour)
             case CropMove():
+                acts = ~is_idle(move, before[position])
+                cut_end = np.where(acts & ~cuts, position + 1, cut_end)
                 cuts = cuts | acts
                 continue
             case FlipMove():
-                mirrors = mirrors | acts
+                mirrors = mirrors | ~is_idle(move, before[position])
                 continue
-            case EffectMove():
-                acts = move.effect != Effect.NONE
-                can_wait = acts & _is_table(move) & ~np.asarray(move.waits)
-                if can_wait.any():
-                    tables.append(_Table(position, can_wait, at, is_colour, cuts, mirrors))
-                is_colour = np.where(acts, np.isin(move.effect, _COLOUR), is_colour)
             case _:
+                acts = ~is_idle(move, before[position])
                 is_colour = is_colour & ~acts
-        at = np.where(acts, position, at)
         cuts, mirrors = cuts & ~acts, mirrors & ~acts
     return tables
 
 
-def _is_table(move: EffectMove) -> Bools:
-    """Also a change of the order of channels, which reorders the tables that wait."""
-    by_level = has_access(move, Access.TABLE, Access.STATISTIC)
-    return np.asarray(by_level | (move.effect == Effect.PERMUTE_CHANNELS))
+def _sizes_before(moves: Moves, sizes: Sizes) -> list[Sizes]:
+    """Before each move, and after the last."""
+    along = [sizes]
+    for move in moves:
+        along.append(move.out_sizes(along[-1]))
+    return along
 
 
 def _wait(moves: list[Move], position: int, rows: Bools) -> None:

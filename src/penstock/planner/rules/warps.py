@@ -58,6 +58,31 @@ def read_warps(move: EffectMove, sizes: Sizes) -> Warps:
     return Warps(matrix, filter, fill, top, left, whole, part_top, part_left, source)
 
 
+def matrices(warps: Warps) -> Floats:
+    """(samples, 3, 3), from places in the whole result to places in the whole source."""
+    ends = np.ones((len(warps.matrix), 1))
+    return np.concatenate([warps.matrix, ends], axis=1).reshape(-1, 3, 3)
+
+
+def with_matrices(move: EffectMove, rows: Bools, matrix: Floats, warps: Warps) -> EffectMove:
+    """The move with other warps for the samples in `rows`: these matrices, and no frames.
+
+    `warps` have their filters and fills. Requires matrices that end in 1.
+    """
+    effect, numbers = move.effect.copy(), move.numbers.copy()
+    is_affine = (matrix[:, 2, :2] == 0).all(axis=1)
+    effect[rows] = np.where(is_affine, *KINDS)[rows]
+    numbers[rows] = 0
+    for kind in KINDS:
+        own = rows & (effect == kind)
+        numbers[own, place_of(kind, "matrix")] = matrix.reshape(-1, 9)[
+            own, : room_for(kind, "matrix")
+        ]
+        numbers[own, place_of(kind, "filter")] = warps.filter[own]
+        numbers[own, place_of(kind, "fill")] = warps.fill[own]
+    return replace(move, effect=effect, numbers=numbers)
+
+
 def with_frames(move: EffectMove, rows: Bools, warps: Warps) -> EffectMove:
     """The move with the frames of `warps` for the samples in `rows`."""
     frame = np.stack(
