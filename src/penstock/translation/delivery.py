@@ -19,9 +19,7 @@ import PIL.Image
 from penstock.errors import LoaderError
 from penstock.loading.failures import Ledger
 from penstock.loading.loader import CANNOT_BE_COPIED, HAS_NO_SAMPLES, Loader
-from penstock.loading.reuse import ReuseCounts
 from penstock.loading.selection import Listed
-from penstock.planner.cut import Cut
 from penstock.planner.explain import Explanation
 from penstock.planner.plan import Plan
 from penstock.sources import Source
@@ -59,8 +57,6 @@ class AcceleratedLoader:
     prefetch: int = _asked_of_loader("prefetch")
     ledger: Ledger = _asked_of_loader("ledger")
     epoch: int = _asked_of_loader("epoch")
-    reuse_counts: ReuseCounts | None = _asked_of_loader("reuse_counts")
-    reuse_cut: Cut | None = _asked_of_loader("reuse_cut")
 
     def __init__(
         self, parts: Parts, translation: Translation, *, seed: int, threads: int | None
