@@ -20,7 +20,6 @@ from penstock.costs.trial_pictures import (
     SMALL,
     Pictures,
     Pixels,
-    Records,
     as_jpeg,
     make_photo,
     open_jpegs,
@@ -183,7 +182,6 @@ def _reading_runs(folder: Path) -> Iterator[Run]:
     for name, picture in (("small", make_photo(SMALL, 0)), ("medium", photo)):
         file = as_jpeg(picture, "4:4:4")
         yield _file_run(engine, folder / name, file)
-        yield _record_run(engine, name, file, Size(*picture.shape[:2]))
     as_png = io.BytesIO()
     PIL.Image.fromarray(photo).save(as_png, "PNG")
     part = engine.begin(0, 1)
@@ -222,16 +220,6 @@ def _file_run(engine: Engine, folder: Path, file: bytes) -> Run:
     return Run(f"files of {len(file):,} bytes", amounts, go)
 
 
-def _record_run(engine: Engine, name: str, file: bytes, size: Size) -> Run:
-    records = Records([file] * _FILES, size, Storage.JPEG)
-
-    def go() -> None:
-        records.open(engine)
-
-    amounts = _amounts((Unit.RECORD, _FILES), (Unit.RECORD_BYTE, _FILES * len(file)))
-    return Run(f"records, {name}", amounts, go)
-
-
 def _loader_runs(folder: Path) -> Iterator[Run]:
     """Epochs of tiny images, for what Python does to each, and of some photos."""
     tiny = [as_jpeg(make_photo(_TINY, seed), "4:4:4") for seed in range(4)]
@@ -264,6 +252,9 @@ _MEDIUM_PIPELINES = (
     Compose([RandomResizedCrop(64)]),
     Compose([CenterCrop(160), RandomHorizontalFlip(), Normalize(IMAGENET_MEAN, IMAGENET_STD)]),
     Compose([Resize((200, 180)), RandAugment()]),
+    Compose([CenterCrop(48)]),
+    Compose([RandomResizedCrop(128), ColorJitter(0.2), Normalize(IMAGENET_MEAN, IMAGENET_STD)]),
+    Compose([Resize((90, 110)), RandomRotation(10)]),
 )
 
 

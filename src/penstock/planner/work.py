@@ -186,12 +186,12 @@ class _Run:
         source = sizes.at(padded)
         values = source.height * source.width * channels[padded]
         height, width = step.crop_height[padded], step.crop_width[padded]
-        inside = np.minimum(
-            width, np.maximum(0, source.width + step.pad_left[padded] - step.crop_left[padded])
-        )
-        border = height * (width - inside) * channels[padded]
-        result = height * width * channels[padded]
+        # Rows above and below a constant border's image are filled; the rest is looked up.
+        columns = _overlap(step.pad_left, source.width, step.crop_left, step.crop_width, padded)
+        filled = _overlap(step.pad_top, source.height, step.crop_top, step.crop_height, padded)
         constant = step.pad_mode[padded] == PadMode.CONSTANT
+        border = np.where(constant, filled, height) * (width - columns) * channels[padded]
+        result = height * width * channels[padded]
         self.work.add(
             "pad",
             rows[padded],
@@ -199,7 +199,7 @@ class _Run:
             (Unit.KEPT_VALUE, values),
             (Unit.KEPT_ROW, source.height * channels[padded]),
             (Unit.PADDED_VALUE, result),
-            (Unit.BORDER_VALUE, np.where(constant, border * 0.5, border)),
+            (Unit.BORDER_VALUE, border),
             (Unit.FAR_BYTE, 2 * far_bytes(values, source, channels[padded])),
             (Unit.FAR_BYTE, 2 * far_bytes(result, Sizes(height, width), channels[padded])),
         )
@@ -323,6 +323,7 @@ class _Step:
     def __init__(self, rows: Ints) -> None:
         column = rows.T
         self.pad_left = column[StepColumn.PAD_LEFT]
+        self.pad_top = column[StepColumn.PAD_TOP]
         self.pad_mode = column[StepColumn.PAD_MODE]
         self.crop_top = column[StepColumn.CROP_TOP]
         self.crop_left = column[StepColumn.CROP_LEFT]
@@ -373,6 +374,12 @@ class _Region:
     def __init__(self, top: Floats, left: Floats, height: Floats, width: Floats) -> None:
         self.top, self.left, self.height, self.width = top, left, height, width
         self.pixels = height * width
+
+
+def _overlap(border: Ints, size: Ints, begin: Ints, count: Ints, at: Ints) -> Ints:
+    """How much of a window of a padded image is the image itself, along one axis."""
+    first = np.clip(border[at] - begin[at], 0, count[at])
+    return np.asarray(np.clip(border[at] + size - begin[at], first, count[at]) - first)
 
 
 def _read_raw(region: _Region, sizes: Sizes, at: Ints) -> tuple[tuple[Unit, Floats], ...]:
