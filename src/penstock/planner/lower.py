@@ -234,16 +234,16 @@ class _Builder:
 
     def effect(self, move: EffectMove) -> None:
         begun = self._touched | self._is_flipped()
-        turns_gray = (move.effect == Effect.GRAYSCALE) & ~begun & (self._counts == 0)
+        turns_gray = move.does(Effect.GRAYSCALE) & ~begun & (self._counts == 0)
         self._step[StepColumn.GRAY] |= turns_gray
-        present = (move.effect != Effect.NONE) & ~turns_gray
+        present = move.acts & ~turns_gray
         self._start_new_step(present & (begun | (self._counts == 0)))
         self._effects.add(move, present, after_steps=self._counts - 1)
         rows = np.flatnonzero(present)
         self._step[:, rows] = _identity(Sizes(move.height[rows], move.width[rows]))
 
     def finishing_effect(self, move: EffectMove) -> None:
-        present = move.effect != Effect.NONE
+        present = move.acts
         self._effects.add(move, present, np.full(len(present), FINISHED))
 
     def finish(self) -> Steps:
