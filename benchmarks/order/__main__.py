@@ -85,8 +85,12 @@ def pass_of_library(prepare: FileToArray, paths: Sequence[str]) -> int:
 
 @cache
 def data_for(size: Size) -> tuple[list[str], Path]:
-    """Return the photos of a size as files, and packed."""
-    paths = photos_of(size, SIZES[size].count)
+    """Return the photos of a size as files, each as often as a pass has it, and the same packed.
+
+    Each is then a sample with draws of its own, of which the planner looks at some.
+    """
+    photos = SIZES[size]
+    paths = list(islice(cycle(photos_of(size, photos.count)), photos.images))
     packed = FOLDER / f"{size.width}x{size.height}.pen"
     packed.parent.mkdir(parents=True, exist_ok=True)
     packed.unlink(missing_ok=True)
@@ -98,17 +102,16 @@ def data_for(size: Size) -> tuple[list[str], Path]:
 def contestants_for(task: Task) -> Iterator[dict[str, Pass]]:
     """Open all contestants of a task."""
     paths, packed = data_for(task.photo)
-    repeated = list(islice(cycle(range(len(paths))), SIZES[task.photo].images))
+    once = list(dict.fromkeys(paths))
     with ExitStack() as stack:
         passes: dict[str, Pass] = {
-            name: partial(pass_of_library, make(task), paths) for name, make in OTHERS.items()
+            name: partial(pass_of_library, make(task), once) for name, make in OTHERS.items()
         }
         for (kind, data), (name, options) in product(
             {"file": paths, ".pen": packed}.items(), PLANS.items()
         ):
             loader = penstock.Loader(
                 data,
-                indices=repeated,
                 batch_size=BATCH_SIZE,
                 transform=penstock_transform(task),
                 threads=1,
