@@ -18,10 +18,19 @@ def found():
     return penstock.Analysis.from_json(OLD)
 
 
+def has_all(now, before):
+    """Whether all that was there before is there now, with the same values."""
+    if isinstance(before, dict):
+        return all(name in now and has_all(now[name], value) for name, value in before.items())
+    if isinstance(before, list):
+        return len(now) == len(before) and all(map(has_all, now, before))
+    return now == before
+
+
 def test_an_analysis_of_an_earlier_version_is_read(found):
     """The names of its entries are an interface: they may be added to, never changed."""
     assert asdict(found) == asdict(analysis_samples.full())
-    assert json.loads(found.to_json()) == json.loads(OLD.read_text(encoding="utf-8"))
+    assert has_all(json.loads(found.to_json()), json.loads(OLD.read_text(encoding="utf-8")))
 
 
 def test_what_is_saved_comes_back(found, tmp_path):
