@@ -1,6 +1,8 @@
 // Recycled scratch memory: grows when it must, never shrinks, never cleared.
 #pragma once
 
+#include <sys/mman.h>
+
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>
@@ -30,15 +32,7 @@ class Buffer {
   template <class T = uint8_t>
   T* reserve(size_t count) {
     const size_t bytes = count * sizeof(T);
-    if (bytes > capacity_) {
-      const size_t grown = (bytes + bytes / 4 + 4095) & ~size_t{4095};
-      std::free(data_);
-      data_ = nullptr;
-      capacity_ = 0;
-      data_ = std::aligned_alloc(64, grown);
-      if (data_ == nullptr) throw std::bad_alloc();
-      capacity_ = grown;
-    }
+    if (bytes > capacity_) grow(bytes);
     return static_cast<T*>(data_);
   }
 
@@ -54,6 +48,23 @@ class Buffer {
   }
 
  private:
+  void grow(size_t bytes) {
+    // Beyond this the tables of small pages do not fit a core's own, and each new row of a large
+    // image waits for a page to be looked up.
+    constexpr size_t kLarge = size_t{8} << 20, kLargePage = size_t{2} << 20;
+    const size_t page = bytes >= kLarge ? kLargePage : 4096;
+    const size_t grown = (bytes + bytes / 4 + page - 1) & ~(page - 1);
+    std::free(data_);
+    data_ = nullptr;
+    capacity_ = 0;
+    data_ = std::aligned_alloc(bytes >= kLarge ? page : 64, grown);
+    if (data_ == nullptr) throw std::bad_alloc();
+    capacity_ = grown;
+#ifdef MADV_HUGEPAGE
+    if (bytes >= kLarge) (void)madvise(data_, grown, MADV_HUGEPAGE);  // a wish, which may be denied
+#endif
+  }
+
   void* data_ = nullptr;
   size_t capacity_ = 0;
 };

@@ -244,7 +244,7 @@ DecodeResult run_program(bool& late, const Output& output, Input& colour, const 
   if (decoded.status != DecodeStatus::ok) return decoded;
 
   const auto finishing = queue.take(kFinished);
-  late = !is_written && output.past_cache && finishing.empty();
+  late = !is_written && stores_past_cache(output) && finishing.empty();
   if (late)
     scratch.late.begin(output, before, memory_of(before, scratch));
   else if (!is_written)

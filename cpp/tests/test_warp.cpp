@@ -146,6 +146,29 @@ TEST(windows_hold_what_rounding_brings_in) {
   check_nearest_window(wide, 100000, around, {0, 99000, 1, 1000});
 }
 
+/// Large enough to be rendered in bands.
+TEST(steep_warps_of_large_images_agree) {
+  WarpScratch scratch;
+  Draw draw(4);
+  const SlackImage in(RandomImage(draw, 2100, 2200, 1));
+  const uint8_t fill[3] = {9, 9, 9};
+  const double turned[6] = {0.77, -0.64, 300.3, 0.64, 0.77, -20.7};
+  const double leaning[8] = {0.77, -0.64, 300.3, 0.64, 0.77, -20.7, 1e-4, 2e-4};
+  for (const Filter filter : kFilters) {
+    const SlackImage affine(301, 613, 1), perspective(301, 613, 1);
+    const WarpFrame whole = whole_frame(affine.image, in.image.view());
+    warp_affine_scalar(affine.image, in.image.view(), whole, turned, filter, fill);
+    warp_perspective_scalar(perspective.image, in.image.view(), whole, leaning, filter, fill);
+    in_every_variant([&] {
+      const SlackImage out(301, 613, 1);
+      warp_affine(out.image, in.image.view(), whole, turned, filter, fill, scratch);
+      CHECK(out.samples() == affine.samples());
+      warp_perspective(out.image, in.image.view(), whole, leaning, filter, fill, scratch);
+      CHECK(out.samples() == perspective.samples());
+    });
+  }
+}
+
 TEST(gray_takes_the_colour_of_the_fill) {
   Draw draw(1);
   const SlackImage gray(RandomImage(draw, 6, 7, 1));

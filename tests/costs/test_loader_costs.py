@@ -115,3 +115,19 @@ def test_files_are_listed(photos):
     loader = Loader(photos, batch_size=4, transform=T.CenterCrop(64))
 
     assert len(PenstockSubject(loader).files()) == 8
+
+
+def test_ops_that_views_repeat_are_measured_together(photos):
+    small = T.Compose([T.RandomResizedCrop(16), T.RandomHorizontalFlip(), T.RandAugment(1)])
+    large = T.Compose([T.RandomResizedCrop(48), T.RandomHorizontalFlip()])
+    loader = Loader(photos, batch_size=4, transform=T.MultiView([large, small, small]))
+
+    costs = measure_loader(loader, batches=2)
+
+    assert [part.name for part in costs.parts] == [
+        "waiting for files",
+        "decode + RandomResizedCrop + final pass",
+        "RandomHorizontalFlip",
+        "RandAugment",
+    ]
+    assert len(with_layers(loader.plan, 3).views) == 3

@@ -10,6 +10,7 @@ import numpy as np
 import PIL.Image
 import pytest
 
+import penstock as ps
 from penstock import Loader, LoaderError, pack
 from penstock import transforms as T
 from penstock.data.open_data import open_data
@@ -34,6 +35,12 @@ NORMALIZE = T.Normalize(T.IMAGENET_MEAN, T.IMAGENET_STD)
 def mine(pixels: PIL.Image.Image, rng: np.random.Generator) -> PIL.Image.Image:
     """A function of the user's that draws and computes."""
     return PIL.Image.fromarray(np.asarray(pixels) ^ np.uint8(rng.integers(0, 256)))
+
+
+@ps.per_pixel
+def brighter(pixels: np.ndarray) -> np.ndarray:
+    """A function of the user's that crops may pass."""
+    return np.minimum(pixels, 200) + np.uint8(50)
 
 
 PIPELINES = {
@@ -64,6 +71,18 @@ PIPELINES = {
             T.Compose([T.Pad(5, fill=(1, 2, 3)), T.RandomRotation(30), T.Resize((20, 21))]),
             T.Resize((13, 14)),
             T.Compose([T.Grayscale(3), T.RandomCrop(12)]),
+        ]
+    ),
+    "a function that crops may pass": T.Compose(
+        [brighter, T.CenterCrop(39), T.RandomCrop(32), T.MultiView([LOCAL, GLOBAL])]
+    ),
+    "a function that crops may pass, then work": T.Compose(
+        [
+            brighter,
+            T.CenterCrop(39),
+            T.RandomCrop(32),
+            T.Resize(29),
+            T.MultiView([LOCAL, T.Compose([brighter, LOCAL])]),
         ]
     ),
     "functions": T.Compose(

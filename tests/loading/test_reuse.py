@@ -8,15 +8,22 @@ import weakref
 import numpy as np
 import PIL.Image
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 import penstock as ps
 from mask_samples import write_pairs
 from penstock import transforms as T
 from penstock.costs.plan_costs import explain_measured
+from penstock.costs.plan_variants import keep_only
 from penstock.errors import DecodeError, LoaderError
 from penstock.geometry import Sizes
+from penstock.loading.options import BatchOptions
+from penstock.loading.reuse import open_reuse
+from penstock.loading.selection import select
 from penstock.planner.plan import as_written
 from penstock.reference.pipeline import finish, run_moves
+from target_samples import make_targets, sizes_of
 
 SEED = 3
 FIRST = T.RandomResizedCrop(24)
@@ -199,6 +206,56 @@ def test_drop_last_and_ranks_count_echoes(folder):
             assert len(seen) == world_size * (share // 4 * 4 if drop_last else share)
 
 
+def whole_order(asked, samples, world_size, epoch, shuffle=True):
+    """Samples and keys of an epoch, by position."""
+    selection = select(
+        samples,
+        indices=None,
+        weights=None,
+        samples_per_epoch=None,
+        replacement=True,
+        shuffle=shuffle,
+        seed=SEED,
+    )
+    plan = as_written(T.Compose([FIRST, LAST]))
+    reusing = open_reuse(asked, plan, selection, SEED, mixes=False)
+    batching = BatchOptions(1, shuffle, SEED, False, 0, world_size)
+    order = reusing.order(selection, selection.epoch(epoch), epoch, batching)
+    assert len(order) == reusing.length(samples)
+    return order.at(np.arange(len(order)))
+
+
+@given(
+    samples=st.integers(1, 70),
+    world_size=st.integers(1, 5),
+    times=st.integers(2, 4),
+    window=st.integers(1, 80),
+    shuffle=st.booleans(),
+)
+@settings(max_examples=150, deadline=None)
+def test_every_echo_comes_once_and_on_the_same_rank(samples, world_size, times, window, shuffle):
+    picked = whole_order(ps.Echo(times, window=window), samples, world_size, 2, shuffle)
+    keys = picked.keys.tolist()
+    assert sorted(keys) == sorted(s | t << 32 for s in range(samples) for t in range(times))
+    assert (picked.samples == picked.keys & 0xFFFFFFFF).all()
+    whole = -(-window // world_size) * world_size  # as a window is rounded up
+    ranks = {}
+    for position in range(samples // whole * whole * times):  # the last window may be shorter
+        ranks.setdefault(keys[position] & 0xFFFFFFFF, set()).add(position % world_size)
+    assert all(len(seen) == 1 for seen in ranks.values())
+
+
+@given(samples=st.integers(1, 70), world_size=st.integers(1, 5))
+@settings(max_examples=100, deadline=None)
+def test_every_sample_stays_on_its_rank(samples, world_size):
+    for epoch in range(3):
+        picked = whole_order(ps.Reuse(2), samples, world_size, epoch)
+        assert sorted(picked.samples.tolist()) == list(range(samples))
+        assert (picked.keys == picked.samples).all()
+        if world_size > 1:
+            assert (picked.samples % world_size == np.arange(samples) % world_size).all()
+
+
 @pytest.mark.parametrize("stop", [(0, 3), (2, 1), (3, 4)])
 def test_a_resumed_loader_goes_on_with_the_same_bytes(folder, way, wanted, stop):
     epoch, batches = stop
@@ -364,6 +421,15 @@ def test_a_replica_keeps_images_of_its_own(folder, way, wanted):
     assert loader.reuse_counts == before
 
 
+def test_a_replica_with_another_plan_may_have_nothing_to_keep(folder, way):
+    loader = make_loader(folder, way)
+    replica = loader.replica(plan=keep_only(loader.plan, [0]))
+    images = np.concatenate([batch[0] for batch in replica])
+
+    assert len(images) == 23 * (way.times if isinstance(way, ps.Echo) else 1)
+    assert replica.reuse_counts.found == replica.reuse_counts.computed == 0
+
+
 def test_python_steps_draw_by_the_part_that_they_are_in(folder, way):
     def shift(image, rng):
         return np.roll(np.asarray(image), int(rng.integers(8)), axis=1)
@@ -382,6 +448,44 @@ def test_python_steps_draw_by_the_part_that_they_are_in(folder, way):
     assert loader.reuse_counts.found > 0
 
 
+@pytest.mark.parametrize("after", ["RandomResizedCrop", "invert"])
+def test_crops_that_pass_functions_stay_in_their_part(folder, way, after):
+    @ps.per_pixel
+    def invert(pixels):
+        return 255 - pixels
+
+    invert.__qualname__ = "invert"
+    steps = [FIRST, T.PythonStep(invert, as_array=True), T.RandomCrop(16), LAST]
+    asked = type(way)(times=3, after=after)
+    loader = make_loader(folder, asked, T.Compose(steps))
+
+    assert_same(
+        run(loader, 4), run(make_loader(folder, asked, T.Compose(steps), backend="pillow"), 4)
+    )
+    assert loader.reuse_counts.found > 0
+
+
+@pytest.mark.parametrize("fidelity", ["exact", "fast"])
+def test_planned_parts_are_the_same_whether_kept_or_not(make_photos, way, fidelity):
+    """Large photos, for which fast plans differ from what is written."""
+    transform = T.Compose(
+        [T.RandomRotation(20), T.RandomResizedCrop(32), T.RandomCrop(24), T.RandAugment()]
+    )
+    options = {"fidelity": fidelity, "batch_size": 4}
+    photos = make_photos(9)
+    loader = make_loader(photos, way, transform, **options)
+    other = make_loader(photos, with_memory(way, 1), transform, threads=1, prefetch=0, **options)
+
+    assert_same(run(loader, 4), run(other, 4))
+    assert loader.reuse_counts.found > 0
+
+
+def test_views_are_refused(folder, way):
+    views = T.MultiView([T.Compose([FIRST, LAST]), FIRST])
+    with pytest.raises(LoaderError, match="does not work with MultiView"):
+        make_loader(folder, way, views)
+
+
 def test_masks_follow_kept_images(tmp_path, way):
     write_pairs(tmp_path, [(24, 32), (31, 17), (30, 30), (40, 40), (9, 50), (33, 20)])
     transform = T.Compose(
@@ -395,6 +499,40 @@ def test_masks_follow_kept_images(tmp_path, way):
 
     native = loader()
     assert_same(run(native), run(loader(backend="pillow")))
+    assert native.reuse_counts.found > 0
+
+
+def test_boxes_follow_kept_images(folder, way):
+    source = ps.open_image_folder(folder)
+    shapes = []
+    for sample in range(len(source)):
+        with source.open(sample) as file, PIL.Image.open(file) as image:
+            shapes.append((image.height, image.width))
+    targets = make_targets(sizes_of(*shapes), outside=False)
+    transform = T.Compose(
+        [
+            T.RandomIoUCrop(),
+            T.SanitizeBoundingBoxes(),
+            T.Resize((32, 32)),
+            T.RandomHorizontalFlip(),
+            T.RandomCrop(24),
+            T.SanitizeBoundingBoxes(),
+        ]
+    )
+
+    def delivered(**options):
+        loader = make_loader(folder, way, transform, targets=targets, **options)
+        return loader, [(np.stack(images), found) for _ in range(4) for images, found in loader]
+
+    native, ours = delivered()
+    _, theirs = delivered(backend="pillow")
+    assert len(ours) == len(theirs)
+    for (images, found), (wanted_images, wanted) in zip(ours, theirs, strict=True):
+        np.testing.assert_array_equal(images, wanted_images)
+        for one, other in zip(found, wanted, strict=True):
+            assert one.keys() == other.keys()
+            for name, values in one.items():
+                np.testing.assert_array_equal(values, other[name])
     assert native.reuse_counts.found > 0
 
 

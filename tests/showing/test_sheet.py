@@ -15,7 +15,7 @@ from penstock.errors import DecodeError, TransformError
 from penstock.packing.items import BOX_LABELS, BOXES, PackItem
 from penstock.packing.pack import pack
 from penstock.planner.plan import as_written
-from penstock.showing.sheet import Examples
+from penstock.showing.sheet import Examples, make_sheet
 
 SEED = 11
 
@@ -111,3 +111,20 @@ def test_functions_that_fail_are_named(folder) -> None:
 
     with pytest.raises(TransformError, match=r"fail \(step 1\): failed on .* RuntimeError: no"):
         examples(folder, fail).result(0, 0)
+
+
+def test_all_views_are_shown(folder, tmp_path) -> None:
+    transform = T.MultiView([T.RandomResizedCrop(40), T.RandomCrop(20)])
+    shown = examples(folder, transform)
+    loader = Loader(
+        folder, transform=transform, batch_size=4, seed=SEED, layout="hwc", output="numpy"
+    )
+
+    views, _ = next(iter(loader))
+    sheet = make_sheet(
+        open_data(folder), transform, tmp_path / "a.png", images=2, repeats=3, seed=SEED
+    )
+
+    for view, images in enumerate(views):
+        np.testing.assert_array_equal(shown.result(2, 0, view).image, images[2])
+    assert [cell.height for cell in sheet.rows[0].cells[1:]] == [40, 20] * 3

@@ -22,16 +22,17 @@ bool fills_cache_lines(const Output& output) {
 
 }  // namespace
 
+bool stores_past_cache(const Output& output) {
+  return output.past_cache && output.element != Element::uint8 && fills_cache_lines(output);
+}
+
 void RowWriter::begin(const Output& output, int in_channels) {
   output_ = output;
   in_channels_ = in_channels;
   shuffle_ = &PENSTOCK_PICK(row_shuffle);
   convert_ = nullptr;
-  past_cache_ = false;
-  if (output.element != Element::uint8) {
-    convert_ = converter_for(output.element, *output.pass);
-    past_cache_ = output.past_cache && fills_cache_lines(output);
-  }
+  if (output.element != Element::uint8) convert_ = converter_for(output.element, *output.pass);
+  past_cache_ = stores_past_cache(output);
   if (output.layout == Layout::hwc && output.channels == 3)
     pixels_.reserve(3 * (static_cast<size_t>(output.width) + kRowSlack));
 }

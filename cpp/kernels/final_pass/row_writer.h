@@ -10,6 +10,9 @@
 
 namespace penstock {
 
+/// Whether rows can be written as `past_cache` asks.
+bool stores_past_cache(const Output& output);
+
 class RowWriter {
  public:
   /// `in_channels` is 1 or 3; a gray row is repeated if the output has three channels.

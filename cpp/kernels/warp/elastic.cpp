@@ -148,7 +148,7 @@ void warp_displaced(const PlanarTarget& out, const PlanarView& in, const float* 
                                            : make_repeated_border(in, frame, scratch.words);
   DisplacedPlaces places;
   alignas(64) int32_t at[kPartPixels];
-  for_each_part(out, frame, [&](const RowPart& part) {
+  for_each_part(out, frame, 1, [&](const RowPart& part) {
     const ptrdiff_t first = static_cast<ptrdiff_t>(part.y) * out.width + part.x;
     kernels.displace(places, part, dx + first, dy + first);
     if (takes_pixels) {

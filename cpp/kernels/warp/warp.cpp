@@ -25,17 +25,18 @@ void repeat_last(Value (&values)[kPartPixels], const RowPart& part) {
   for (int i = part.count; i % kPartStep != 0; ++i) values[i] = values[part.count - 1];
 }
 
-/// `place` sets x and y of the Places of a part.
-template <class Place>
+/// `place` sets x and y of the Places of a part, as a kernel does.
+template <class Matrix, class Place>
 void warp_to_places(const PlanarTarget& out, const PlanarView& in, const WarpFrame& frame,
-                    Filter filter, uint32_t fill, WarpScratch& scratch, Place place) {
+                    const Matrix& matrix, Filter filter, uint32_t fill, WarpScratch& scratch,
+                    Place place) {
   const BorderedImage image = filter == Filter::nearest
                                   ? make_filled_border(in, frame, fill, scratch.words)
                                   : make_repeated_border(in, frame, scratch.words);
   const WarpRows& kernels = warp_rows();
   Places places;
-  for_each_part(out, frame, [&](const RowPart& part) {
-    place(places, part);
+  for_each_part(out, frame, band_rows(in, matrix[3]), [&](const RowPart& part) {
+    place(places, part, matrix);
     repeat_last(places.x, part);
     repeat_last(places.y, part);
     if (filter == Filter::nearest) {
@@ -61,7 +62,8 @@ void warp_fixed(const PlanarTarget& out, const PlanarView& in, const WarpFrame& 
   const BorderedImage image = make_filled_border(in, frame, word_of(fill), scratch.words);
   const WarpRows& kernels = warp_rows();
   Places places;
-  for_each_part(out, frame, [&](const RowPart& part) {
+  const double slope = static_cast<int32_t>(matrix.d) / 65536.0;
+  for_each_part(out, frame, band_rows(in, slope), [&](const RowPart& part) {
     kernels.nearest_fixed(places, part, image, matrix);
     repeat_last(places.at, part);
     kernels.copy(part, image.first, places.at);
@@ -193,9 +195,8 @@ void warp_affine(const PlanarTarget& out, const PlanarView& in, const WarpFrame&
                  WarpScratch& scratch) {
   if (!has_vectors(in, frame)) return warp_affine_scalar(out, in, frame, matrix, filter, fill);
   if (filter != Filter::nearest && !moves_whole_pixels(matrix))
-    return warp_to_places(
-        out, in, frame, filter, word_of(fill), scratch,
-        [&](Places& places, const RowPart& part) { warp_rows().affine(places, part, matrix); });
+    return warp_to_places(out, in, frame, matrix, filter, word_of(fill), scratch,
+                          warp_rows().affine);
   if (only_scales(matrix)) return warp_scaled(out, in, frame, matrix, fill, scratch);
   if (fits_fixed(matrix, frame.out_height, frame.out_width))
     return warp_fixed(out, in, frame, to_fixed(matrix), fill, scratch);
@@ -206,9 +207,7 @@ void warp_perspective(const PlanarTarget& out, const PlanarView& in, const WarpF
                       const double (&matrix)[8], Filter filter, const uint8_t (&fill)[3],
                       WarpScratch& scratch) {
   if (!has_vectors(in, frame)) return warp_perspective_scalar(out, in, frame, matrix, filter, fill);
-  warp_to_places(
-      out, in, frame, filter, word_of(fill), scratch,
-      [&](Places& places, const RowPart& part) { warp_rows().perspective(places, part, matrix); });
+  warp_to_places(out, in, frame, matrix, filter, word_of(fill), scratch, warp_rows().perspective);
 }
 
 }  // namespace penstock

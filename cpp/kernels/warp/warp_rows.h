@@ -2,6 +2,7 @@
 #pragma once
 
 #include <algorithm>
+#include <cmath>
 #include <cstdint>
 
 #include "base/dispatch.h"
@@ -94,18 +95,30 @@ inline uint32_t word_of(const uint8_t (&fill)[3]) {
   return fill[0] | uint32_t{fill[1]} << 8 | uint32_t{fill[2]} << 16;
 }
 
+/// How many rows of the output to do strip by strip before the next ones. `slope` says by how many
+/// rows of the source two neighbours in a row of the output are apart. The strips of a steep warp
+/// have their places side by side, and what the first cache holds for one row serves the next. Flat
+/// ones run along the source's rows, which memory is best at.
+inline int band_rows(const PlanarView& in, double slope) {
+  constexpr int64_t kLarge = 1 << 22;  // pixels, of four bytes: far more than a second cache holds
+  constexpr double kSteep = 0.4;
+  constexpr int kBand = 128;
+  return std::fabs(slope) > kSteep && int64_t{in.height} * in.width > kLarge ? kBand : 1;
+}
+
 template <class Body>
-void for_each_part(const PlanarTarget& out, const WarpFrame& frame, Body body) {
+void for_each_part(const PlanarTarget& out, const WarpFrame& frame, int band, Body body) {
   RowPart part;
   part.channels = out.channels;
-  for (int y = 0; y < out.height; ++y)
-    for (int x = 0; x < out.width; x += kPartPixels) {
-      part.y = frame.out_top + y;
-      part.x = frame.out_left + x;
-      part.count = std::min(kPartPixels, out.width - x);
-      for (int c = 0; c < out.channels; ++c) part.pixels[c] = out.row(c, y) + x;
-      body(part);
-    }
+  for (int top = 0; top < out.height; top += band)
+    for (int x = 0; x < out.width; x += kPartPixels)
+      for (int y = top; y < std::min(top + band, out.height); ++y) {
+        part.y = frame.out_top + y;
+        part.x = frame.out_left + x;
+        part.count = std::min(kPartPixels, out.width - x);
+        for (int c = 0; c < out.channels; ++c) part.pixels[c] = out.row(c, y) + x;
+        body(part);
+      }
 }
 
 }  // namespace penstock

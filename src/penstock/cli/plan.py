@@ -86,8 +86,10 @@ def run(args: argparse.Namespace) -> int:
 def _calibrate(args: argparse.Namespace) -> None:
     from penstock.costs.calibrate import calibrate
     from penstock.planner.prices import remember
+    from penstock.progress import ProgressBar
 
-    file = remember(calibrate())
+    with ProgressBar("measuring prices", unit="rounds", rate=False) as bar:
+        file = remember(calibrate(lambda done, total: bar.advance(done - bar.done, total=total)))
     if args.data is None:
         tell(args, {"prices": str(file)}, [f"measured this machine's prices: {file}"])
 

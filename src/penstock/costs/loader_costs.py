@@ -18,7 +18,13 @@ from PIL import Image
 from penstock.costs.clocks import StageClock, lock_share
 from penstock.costs.costs import Cost, Costs
 from penstock.costs.ops import CORE, PYTHON, op_name
-from penstock.costs.plan_variants import MeasuredLoader, changes_size, keep_only, op_nodes
+from penstock.costs.plan_variants import (
+    MeasuredLoader,
+    OpNode,
+    changes_size,
+    keep_only,
+    op_nodes,
+)
 from penstock.data.packed import PackedSource
 from penstock.errors import PenstockError
 from penstock.planner.plan import Plan
@@ -38,10 +44,14 @@ def measure_loader(
     nodes = op_nodes(loader.plan)
     base = {node.stream for node in nodes if changes_size(node.op)}
     added = [node for node in nodes if node.stream not in base]
+    if loader.plan.views:
+        added = _one_of_each(added)
     plans = [keep_only(loader.plan, base)]
     kept = set(base)
     for node in added:
-        kept.add(node.stream)
+        kept |= {node.stream}
+        if loader.plan.views:
+            kept |= {other.stream for other in nodes if other.op == node.op}
         plans.append(keep_only(loader.plan, kept))
     try:
         spent = _cpu_per_image(loader, plans, seconds, batches)
@@ -49,6 +59,8 @@ def measure_loader(
         plans, added = [loader.plan], []
         spent = _cpu_per_image(loader, plans, seconds, batches)
     sized = [op_name(node.op) for node in nodes if node.stream in base or not added]
+    if loader.plan.views:
+        sized = list(dict.fromkeys(sized))
     parts = [
         Cost("read", "waiting for files", _read_s(loader), "disk"),
         Cost("decode", " + ".join(["decode", *sized, "final pass"]), spent[0], CORE),
@@ -58,6 +70,15 @@ def measure_loader(
         runs_in = PYTHON if isinstance(node.op, PythonStep) else CORE
         parts.append(Cost("augment", name, max(0.0, after - before), runs_in))
     return Costs(tuple(parts))
+
+
+def _one_of_each(nodes: list[OpNode]) -> list[OpNode]:
+    """The first node of every op: views repeat each other's, which are measured together."""
+    found: list[OpNode] = []
+    for node in nodes:
+        if all(node.op != other.op for other in found):
+            found.append(node)
+    return found
 
 
 def _cpu_per_image(

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import replace
-from typing import Any, Protocol, cast
+from typing import Any, Protocol, TypeAlias, cast
 
 import numpy as np
 
@@ -26,9 +26,15 @@ _SIZE_FIELDS = ("size", "max_size", "min_size", "target_size")
 _PROBE_HEIGHTS, _PROBE_WIDTHS = (375, 500, 800), (500, 333, 600)
 
 
-def op_nodes(plan: Plan) -> list[Node[ImageOp] | Node[PythonStep]]:
-    """All ops of a plan in the order in which they run."""
-    nodes: list[Node[ImageOp] | Node[PythonStep]] = []
+OpNode: TypeAlias = Node[ImageOp] | Node[PythonStep]
+
+
+def op_nodes(plan: Plan) -> list[OpNode]:
+    """All ops of a plan in the order in which they run; with views, view after view."""
+    if plan.views:
+        of_views = [node for view in plan.views for node in op_nodes(view)]
+        return list({node.stream: node for node in of_views}.values())
+    nodes: list[OpNode] = []
     for segment in plan.segments:
         nodes += segment.ops
         if segment.python is not None:
@@ -47,7 +53,8 @@ def keep_only(plan: Plan, streams: Collection[int]) -> Plan:
             segments.append(Segment(ops, segment.python))
             ops = ()
     finishing = tuple(node for node in plan.segments[-1].finishing if node.stream in streams)
-    return replace(plan, segments=(*segments, Segment(ops, finishing=finishing)))
+    views = tuple(keep_only(view, streams) for view in plan.views)
+    return replace(plan, segments=(*segments, Segment(ops, finishing=finishing)), views=views)
 
 
 def changes_size(op: ImageOp | PythonStep) -> bool:
@@ -68,7 +75,8 @@ def _with_ops(plan: Plan, change: Callable[[ImageOp], ImageOp]) -> Plan:
         replace(segment, ops=tuple(replace(node, op=change(node.op)) for node in segment.ops))
         for segment in plan.segments
     ]
-    return replace(plan, segments=tuple(segments))
+    views = tuple(_with_ops(view, change) for view in plan.views)
+    return replace(plan, segments=tuple(segments), views=views)
 
 
 def with_size(plan: Plan, factor: float) -> Plan | None:
@@ -101,6 +109,8 @@ def with_layers(plan: Plan, layers: int) -> Plan:
         return _with_ops(
             plan, lambda op: replace(op, num_ops=layers) if isinstance(op, RandAugment) else op
         )
+    if plan.views:
+        return replace(plan, views=tuple(with_layers(view, layers) for view in plan.views))
     *others, last = plan.segments
     stream = 1 + max((node.stream for node in op_nodes(plan)), default=-1)
     added = Node(RandAugment(num_ops=layers), stream)

@@ -77,7 +77,8 @@ class Loader:
     must say which layout or split is meant.
 
     Iterating yields `(images, labels)`, or images alone where the data set has no labels. Every
-    iteration is a new epoch with its own order and draws; it begins with its first batch.
+    iteration is a new epoch with its own order and draws; it begins with its first batch. With
+    `MultiView`, images come as a list with one tensor per view (docs/multiview.md).
 
     The same `seed` gives the same batches for any number of `threads`, any `prefetch`, and after
     resuming from a `state_dict`. Images are bit-identical to torchvision v2 on Pillow images.

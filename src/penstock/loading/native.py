@@ -102,9 +102,9 @@ class NativeRunner(PartRunner):
         whole = Sizes.of(kept.sizes[0] for kept in found)
         for position, reason in misfits(run.beside.masks, whole).items():
             run.failed.setdefault(position, reason)
-        for number, segment in enumerate(self._plan.segments[:-1]):
+        for number, (segment, following) in enumerate(pairwise(self._plan.segments)):
             if not segment.kept:
-                self._run_to_pixels(run, segment)
+                self._run_to_pixels(run, segment, following)
             elif not run.beside.is_empty and len(positions := run.alive()):
                 sizes = Sizes.of(found[position].sizes[number] for position in positions.tolist())
                 _, moving = self._draw(run, positions, segment, sizes)

@@ -179,9 +179,9 @@ def mask_moves(moves: Sequence[Move], fill: int = 0) -> tuple[Move, ...]:
             case EffectMove():
                 if mixing is None:
                     mixing = np.zeros(len(move.effect), dtype=np.bool_)
-                mixing |= move.effect == Effect.MIX_BEGIN
+                mixing |= move.does(Effect.MIX_BEGIN)
                 changed.append(_mask_effects(move, mixing, pack_colour(fill, fill, fill)))
-                mixing &= move.effect != Effect.MIX_END
+                mixing &= ~move.does(Effect.MIX_END)
             case _:
                 changed.append(move)
     return tuple(changed)

@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 import numpy.typing as npt
 
+from penstock._core import give_back_memory
 from penstock.errors import LoaderError
 from penstock.geometry import Ints, Size
 from penstock.loading.batch import Part
@@ -155,6 +156,7 @@ class Store:
         with self._changed:
             self._entries.clear()
             self._bytes = 0
+        give_back_memory()  # else the C library keeps it for later
 
     def _begin(self, epoch: int) -> None:
         """Drop what was left behind by epochs that were not run to their end, or not run at all."""

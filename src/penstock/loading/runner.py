@@ -49,8 +49,9 @@ class PartRunner(ABC):
         self._plan = setup.plan
         self._pixel_limit = setup.options.pixel_limit
         self._seed = setup.seed
-        self._reusing = setup.reusing
-        self._python = PythonCalls(self._source, setup.plan, setup.seed, setup.reusing)
+        is_cut = any(segment.kept for segment in setup.plan.segments)
+        self._reusing = setup.reusing if is_cut else None  # a replica's plan may have no first part
+        self._python = PythonCalls(self._source, setup.plan, setup.seed, self._reusing)
         self._failures = setup.failures
         self._ledger = setup.failures.ledger
 

@@ -9,5 +9,6 @@
 | work.py, effect_work.py, amounts.py, prices.py | what a program costs on this machine |
 | explain.py | the plan in tables that people read |
 | lower.py, pillow_order.py | programs for the core, with resizes as Pillow does them |
+| views.py | several views of a sample: which of them share a decode |
 | reuse.py | using the first part of the work again |
 """

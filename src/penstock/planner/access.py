@@ -73,15 +73,15 @@ def has_access(move: EffectMove, *kinds: Access) -> Bools:
     Contrast around a given mean is a table; otherwise it needs the mean of the image.
     """
     found = _lookup_access(kinds)[move.effect]
-    has_mean = move.effect == Effect.CONTRAST
+    has_mean = move.does(Effect.CONTRAST)
     has_mean &= move.values(Effect.CONTRAST, "has_mean") != 0
     return np.where(has_mean, Access.TABLE in kinds, found) if has_mean.any() else found
 
 
 def reach(move: EffectMove) -> tuple[Ints, Ints]:
     """How many pixels to each side an effect looks, across and down; 0 for those that do not."""
-    blurs = move.effect == Effect.GAUSSIAN_BLUR
-    sharpens = (move.effect == Effect.SHARPNESS).astype(np.int64)
+    blurs = move.does(Effect.GAUSSIAN_BLUR)
+    sharpens = move.does(Effect.SHARPNESS).astype(np.int64)
     width = np.where(blurs, move.values(Effect.GAUSSIAN_BLUR, "kernel_width"), 0).astype(np.int64)
     height = np.where(blurs, move.values(Effect.GAUSSIAN_BLUR, "kernel_height"), 0).astype(np.int64)
     return sharpens + width // 2, sharpens + height // 2

@@ -108,7 +108,7 @@ def _fault_of(move: Move, sizes: Sizes) -> _Fault | None:
             row = _first(least < 0)
             return None if row is None else _Fault(row, "a border is negative")
         case EffectMove():
-            stays = ~np.isin(move.effect, WARPS) | (move.effect == Effect.ELASTIC)
+            stays = ~np.isin(move.effect, WARPS) | move.does(Effect.ELASTIC)
             row = _first(stays & ((move.height != sizes.height) | (move.width != sizes.width)))
             if row is not None:
                 wanted = Size(int(move.height[row]), int(move.width[row]))

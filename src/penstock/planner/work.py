@@ -243,6 +243,7 @@ class _Run:
         encoded = sources.encoded_bytes[rows]
         sizes = sources.sizes.at(rows)
         pixels = sizes.height * sizes.width
+        values = pixels * sources.values_per_pixel[rows]
         decoded = _Decoded(step, region, sizes, sources.values_per_pixel[rows], by_tiles | baseline)
 
         if sources.are_files:
@@ -257,6 +258,7 @@ class _Run:
             rows[at],
             sizes.at(at),
             (Unit.JPEG_BYTE, (encoded * decoded.rows_share)[at]),
+            (Unit.JPEG_SCANNED_BLOCK, (values / _BLOCK * decoded.rows_share)[at]),
             *decoded.blocks(_JPEG_BLOCKS, at),
             *decoded.pixels(at),
         )
@@ -276,7 +278,7 @@ class _Run:
             rows[at],
             sizes.at(at),
             (Unit.LIBJPEG_BYTE, encoded[at]),
-            (Unit.LIBJPEG_VALUE, (pixels * sources.values_per_pixel[rows])[at]),
+            (Unit.LIBJPEG_VALUE, values[at]),
         )
         at = np.flatnonzero(by_pillow)
         self.work.add(
@@ -284,7 +286,7 @@ class _Run:
             rows[at],
             sizes.at(at),
             (Unit.PILLOW_PIXEL, pixels[at]),
-            (Unit.RAW_PIXEL, region.pixels[at]),
+            *_read_raw(region, sizes, at),
         )
         at = np.flatnonzero(raw)
         deflated = storages[at] == Storage.DEFLATED
@@ -293,7 +295,7 @@ class _Run:
             rows[at],
             sizes.at(at),
             (Unit.INFLATED_PIXEL, deflated * pixels[at]),
-            (Unit.RAW_PIXEL, region.pixels[at]),
+            *_read_raw(region, sizes, at),
         )
 
     def finish(self, final: FinalSpec, layout: Layout) -> None:
@@ -373,6 +375,13 @@ class _Region:
         self.pixels = height * width
 
 
+def _read_raw(region: _Region, sizes: Sizes, at: Ints) -> tuple[tuple[Unit, Floats], ...]:
+    """Pixels that lie in memory."""
+    pixels = region.pixels[at]
+    far = far_bytes(3 * pixels, sizes.at(at), np.full(len(at), 3.0))
+    return (Unit.RAW_PIXEL, pixels), (Unit.FAR_BYTE, far)
+
+
 class _Decoded:
     """What of JPEGs has to be decoded for a region, in their own units."""
 
@@ -388,8 +397,10 @@ class _Decoded:
         half = (values_per_pixel >= 1.8) & (values_per_pixel < 2.5)
         unit_height = np.where(quarter, 16, 8)
         unit_width = np.where(quarter | half, 16, 8)
-        rows = _span(region.top, region.height, unit_height, sizes.height)
-        columns = _span(region.left, region.width, unit_width, sizes.width)
+        # Upsampling reads the next pixel to each side.
+        down, across = quarter.astype(np.int64), (quarter | half).astype(np.int64)
+        rows = _span(region.top, region.height, down, unit_height, sizes.height)
+        columns = _span(region.left, region.width, across, unit_width, sizes.width)
         self._blocks = (rows[1] - rows[0]) * (columns[1] - columns[0]) / _BLOCK
         self.rows_share = rows[1] / sizes.height
         self._scale = np.where(can_reduce, step.scale, 1)
@@ -397,8 +408,8 @@ class _Decoded:
         self._values_per_pixel = values_per_pixel
         self._pixels = region.pixels / self._scale**2
 
-        tile_rows = _span(region.top, region.height, _TILE_HEIGHT, sizes.height)
-        tile_columns = _span(region.left, region.width, _TILE_WIDTH, sizes.width)
+        tile_rows = _span(region.top, region.height, down, _TILE_HEIGHT, sizes.height)
+        tile_columns = _span(region.left, region.width, across, _TILE_WIDTH, sizes.width)
         height, width = tile_rows[1] - tile_rows[0], tile_columns[1] - tile_columns[0]
         self.tile_rows_share = height / sizes.height
         self.tiles_share = self.tile_rows_share * width / sizes.width
@@ -426,8 +437,10 @@ class _Decoded:
         )
 
 
-def _span(begin: Floats, size: Floats, unit: Ints | int, whole: Ints) -> tuple[Floats, Floats]:
-    """The same in whole units, with the next pixel to each side, which upsampling reads."""
-    first = np.floor(np.maximum(begin - 1, 0) / unit) * unit
-    end = np.ceil((begin + size + 1) / unit) * unit
+def _span(
+    begin: Floats, size: Floats, more: Ints, unit: Ints | int, whole: Ints
+) -> tuple[Floats, Floats]:
+    """Where pixels and `more` to each side begin and end, in whole units."""
+    first = np.floor(np.maximum(begin - more, 0) / unit) * unit
+    end = np.ceil((begin + size + more) / unit) * unit
     return first, np.minimum(end, np.ceil(whole / 8) * 8.0)

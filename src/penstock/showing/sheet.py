@@ -80,17 +80,19 @@ def make_sheet(
 ) -> Sheet:
     """Write a PNG of up to `images` samples, evenly chosen, each with `repeats` results.
 
-    Results have the draws of epochs 0, 1 ... of a loader with that seed.
+    Results have the draws of epochs 0, 1 ... of a loader with that seed. With MultiView, each
+    result is all of its views.
     """
     plan = as_written(translate(transform).transform)
     if not len(source):
         raise SourceError(f"{source.describe()}: there are no images to show.")
     examples = Examples(source, plan, seed)
     count = min(images, len(source))
-    if count * (1 + repeats) > MOST_CELLS:
+    columns = 1 + repeats * examples.views
+    if count * columns > MOST_CELLS:
         raise OutputError(
-            f"{os.fspath(target)}: {count:,} images with {repeats:,} results each are "
-            f"{count * (1 + repeats):,} pictures, but a sheet has room for {MOST_CELLS:,}. "
+            f"{os.fspath(target)}: {count:,} images with {columns - 1:,} results each are "
+            f"{count * columns:,} pictures, but a sheet has room for {MOST_CELLS:,}. "
             "Lower --images or --repeats."
         )
     samples = [number * len(source) // count for number in range(count)]
@@ -100,7 +102,7 @@ def make_sheet(
         rows.append(row)
         cells += drawn
     footer = f"original, then epochs 0 to {repeats - 1} of seed {seed}; {PIXELS}"
-    _save(join_cells(cells, 1 + repeats, footer), target)
+    _save(join_cells(cells, columns, footer), target)
     return Sheet(os.fspath(target), seed, PIXELS, rows)
 
 
@@ -111,9 +113,11 @@ def _make_row(
     cells = [_shown(original, None)]
     drawn = [_draw(original, _name(source, sample))]
     for epoch in range(repeats):
-        result = examples.result(sample, epoch)
-        cells.append(_shown(result, epoch))
-        drawn.append(_draw(result, f"epoch {epoch}: {result.image.height}x{result.image.width}"))
+        for view in range(examples.views):
+            result = examples.result(sample, epoch, view)
+            cells.append(_shown(result, epoch))
+            which = f"epoch {epoch}, view {view + 1}" if examples.views > 1 else f"epoch {epoch}"
+            drawn.append(_draw(result, f"{which}: {result.image.height}x{result.image.width}"))
     return ShownRow(sample, source.name(sample), cells), drawn
 
 
@@ -156,28 +160,34 @@ class Examples:
 
     def __init__(self, source: Source, plan: Plan, seed: int) -> None:
         self._source = source
-        self._plan = plan
+        self._plans = plan.views or (plan,)
         self._seed = seed
         # Labels as stored: only names matter here, and older files have those, too.
         self._targets = stored_targets(source)
         self._python = PythonCalls(source, plan, seed)
         self._names = None if self._targets is None else self._targets.box_classes
 
+    @property
+    def views(self) -> int:
+        """Results of one sample in one epoch."""
+        return len(self._plans)
+
     def original(self, sample: int) -> Example:
         """The sample as it is in the data set."""
         return Example(self._open(sample), self._boxes(self._targets_of(sample)))
 
-    def result(self, sample: int, epoch: int) -> Example:
-        """The sample after the pipeline, with the draws of an epoch."""
+    def result(self, sample: int, epoch: int, view: int = 0) -> Example:
+        """The sample after the pipeline, or after that of one view, with the draws of an epoch."""
+        plan = self._plans[view]
         image, targets = self._open(sample), self._targets_of(sample)
         key = (self._seed, epoch, np.array([sample], dtype=np.int64))
-        for segment in self._plan.segments:
+        for segment in plan.segments:
             moves, targets = segment.sample_targets(*key, _sizes_of(image), targets)
             image = run_moves(image, moves, row=0)
             image = self._python.call_one(segment, image, epoch=epoch, sample=sample, file=sample)
-        finishing = self._plan.segments[-1].sample_finishing(*key, _sizes_of(image))
+        finishing = plan.segments[-1].sample_finishing(*key, _sizes_of(image))
         if finishing:
-            final = replace(self._plan.final, element=Element.FLOAT32)
+            final = replace(plan.final, element=Element.FLOAT32)
             finished = finish(image, final, "hwc")
             for move in finishing:
                 erase_finished(finished, move, 0, "hwc")

@@ -13,7 +13,6 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from penstock._core import Effect
 from penstock.errors import TransformError
 from penstock.geometry import Ints, Sizes
 from penstock.rng import Draws
@@ -272,8 +271,8 @@ def _join_effects(moves: Iterable[Move]) -> tuple[Move, ...]:
     for move in moves:
         before = joined[-1] if joined else None
         if isinstance(move, EffectMove) and isinstance(before, EffectMove):
-            active = move.effect != Effect.NONE
-            if not (active & (before.effect != Effect.NONE)).any():
+            active = move.acts
+            if not (active & before.acts).any():
                 joined[-1] = EffectMove(
                     np.where(active, move.effect, before.effect),
                     np.where(active[:, None], move.numbers, before.numbers),

@@ -53,6 +53,9 @@ for _effect, _family, _parameters in effect_table():
     }
     _REQUIRED[_effect] = frozenset(name for name, _, optional in _parameters if not optional)
 
+# NumPy takes six times as long to compare with a member of an enum as with a number.
+_NONE = int(Effect.NONE)
+
 # Effects that move pixels, so that masks follow; all have a `filter` and a `fill`.
 WARPS = tuple(effect for effect, family, _ in effect_table() if family == EffectFamily.WARP)
 
@@ -74,6 +77,15 @@ class EffectMove:
         """The sizes after the move."""
         del sizes
         return Sizes(self.height, self.width)
+
+    @property
+    def acts(self) -> Bools:
+        """Which samples have any effect."""
+        return np.asarray(self.effect != _NONE)
+
+    def does(self, effect: Effect) -> Bools:
+        """Which samples have this effect."""
+        return np.asarray(self.effect == int(effect))
 
     def values(self, effect: Effect, name: str) -> Floats:
         """A parameter of all samples, as `effect` has it; meaningless for those with another."""
@@ -125,7 +137,7 @@ def no_numbers(samples: int) -> Floats:
 
 def same_effect(effect: Effect, sizes: Sizes, **parameters: Value) -> EffectMove:
     """One effect for all samples."""
-    return mixed_effects(np.full(len(sizes), effect), sizes, [effect], **parameters)
+    return mixed_effects(np.full(len(sizes), int(effect)), sizes, [effect], **parameters)
 
 
 def mixed_effects(
@@ -142,7 +154,7 @@ def mixed_effects(
 
 def only_where(chosen: Bools, move: EffectMove) -> EffectMove:
     """The effects of the chosen samples, nothing for the others. Requires that sizes stay."""
-    kinds = np.where(chosen, move.effect, Effect.NONE)
+    kinds = np.where(chosen, move.effect, _NONE)
     return EffectMove(kinds, move.numbers * chosen[:, None], move.height, move.width)
 
 

@@ -54,11 +54,11 @@ def move_targets(moves: Iterable[Move], targets: Targets, sizes: Sizes) -> Targe
             case FlipMove():
                 mover.flip(move, sizes)
             case EffectMove():
-                mixing |= move.effect == Effect.MIX_BEGIN
+                mixing |= move.does(Effect.MIX_BEGIN)
                 by_matrix = np.isin(move.effect, (Effect.AFFINE, Effect.PERSPECTIVE))
                 mover.warp(move, ~mixing & by_matrix, sizes, after)
-                mover.displace(move, ~mixing & (move.effect == Effect.ELASTIC), sizes)
-                mixing &= move.effect != Effect.MIX_END
+                mover.displace(move, ~mixing & move.does(Effect.ELASTIC), sizes)
+                mixing &= ~move.does(Effect.MIX_END)
         mover.cut_off()
         sizes = after
     return mover.finish()
@@ -194,7 +194,7 @@ def _matrices(move: EffectMove) -> Floats:
     flat = np.zeros((len(move.effect), 9))
     flat[:, 8] = 1
     flat[:, :6] = move.values(Effect.AFFINE, "matrix")
-    perspective = move.effect == Effect.PERSPECTIVE
+    perspective = move.does(Effect.PERSPECTIVE)
     flat[perspective, :8] = move.values(Effect.PERSPECTIVE, "matrix")[perspective]
     return flat.reshape(-1, 3, 3)
 

@@ -328,3 +328,29 @@ def test_timms_mixup():
     theirs.mixup_enabled = False
     with pytest.raises(TransformError, match="Mixup is switched off"):
         translate_batch(theirs)
+
+
+def test_views_are_translated_one_by_one(folder, tv):
+    theirs = [
+        tv.v2.Compose([tv.v2.Resize((20, 20)), tv.v1.ToTensor(), tv.v2.Normalize(MEAN, STD)]),
+        tv.v1.Compose([tv.v1.CenterCrop(16), tv.v1.ToTensor(), tv.v1.Normalize(MEAN, STD)]),
+    ]
+    loader = penstock.Loader(folder, transform=T.MultiView(theirs), batch_size=5, output="numpy")
+
+    views, _ = next(iter(loader))
+
+    for view, transform in zip(views, theirs, strict=True):
+        _, images = images_of(folder, transform, batch_size=5)
+        np.testing.assert_array_equal(view, images[:5])
+    assert "Resize" in str(loader.translation)
+
+
+def test_a_refused_view_is_named(folder, tv):
+    views = T.MultiView([T.CenterCrop(8), tv.v2.FiveCrop(8)])
+
+    with pytest.raises(TranslationError, match=r"view 2 of MultiView: .*FiveCrop"):
+        penstock.Loader(folder, transform=views)
+    with pytest.raises(TranslationError, match=r"RandomCrop: stands beside MultiView.*every view"):
+        penstock.Loader(
+            folder, transform=T.Compose([tv.v2.RandomCrop(9), T.MultiView([T.CenterCrop(8)])])
+        )

@@ -190,7 +190,7 @@ def compose_warps(moves: Moves, sizes: Sizes) -> Moves | None:
         height=np.where(rows, sizes.height, first.height),
         width=np.where(rows, sizes.width, first.width),
     )
-    return (one,) if (others.effect == Effect.NONE).all() else (others, one)
+    return (one,) if (~others.acts).all() else (others, one)
 
 
 @dataclass(frozen=True, slots=True)

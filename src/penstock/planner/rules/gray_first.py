@@ -31,9 +31,9 @@ def gray_first(moves: Moves, sizes: Sizes) -> Moves | None:
     rest: list[Move] = []
     for move in moves:
         if isinstance(move, EffectMove):
-            rows = is_first & has_moved & (move.effect == Effect.GRAYSCALE)
+            rows = is_first & has_moved & move.does(Effect.GRAYSCALE)
             early |= rows
-            is_first &= (move.effect == Effect.NONE) | rows
+            is_first &= (~move.acts) | rows
             rest.append(without(move, rows) if rows.any() else move)
         else:
             acts = ~is_idle(move, now)

@@ -56,9 +56,9 @@ def drop_idle(moves: Moves, sizes: Sizes) -> Moves | None:
     (move,) = moves
     if not isinstance(move, EffectMove):
         return () if is_idle(move, sizes).all() else None
-    if not (move.effect != Effect.NONE).any():
+    if not move.acts.any():
         return ()
-    idle = is_idle(move, sizes) & (move.effect != Effect.NONE)
+    idle = is_idle(move, sizes) & move.acts
     return (without(move, idle),) if idle.any() else None
 
 
@@ -93,9 +93,9 @@ def drop_repeated(moves: Moves, sizes: Sizes) -> Moves | None:
     same = (first.effect == second.effect) & _CAN_REPEAT[first.effect]
     if not same.any():
         return None
-    inverts = same & (first.effect == Effect.INVERT)
+    inverts = same & first.does(Effect.INVERT)
     bits = [np.trunc(move.values(Effect.POSTERIZE, "bits")) for move in (first, second)]
-    again = same & ((first.effect != Effect.POSTERIZE) | (bits[0] <= bits[1]))
+    again = same & ((~first.does(Effect.POSTERIZE)) | (bits[0] <= bits[1]))
     return (without(first, inverts), without(second, again)) if again.any() else None
 
 
@@ -123,7 +123,7 @@ def _is_idle_effect(move: EffectMove, sizes: Sizes) -> Bools:
     # All blends have their factor first, which saves looking at each kind on its own.
     with np.errstate(over="ignore"):  # the numbers of other kinds may be of any size
         idle = _IS_BLEND[move.effect] & (move.numbers[:, 0].astype(np.float32) == 1)
-    idle |= move.effect == Effect.NONE
+    idle |= ~move.acts
     others = move.effect[_IS_OTHER[move.effect]]
     if len(others):
         for kind in np.unique(others).tolist():

@@ -59,7 +59,7 @@ def contrast_from_reduced(moves: Moves, sizes: Sizes) -> Moves | None:
     for position, move in enumerate(moves):
         if not isinstance(move, EffectMove):
             continue
-        rows = (move.effect == Effect.CONTRAST) & has_access(move, Access.STATISTIC) & ~unlike
+        rows = move.does(Effect.CONTRAST) & has_access(move, Access.STATISTIC) & ~unlike
         scales = _scales_for(sizes)
         rows &= (scales > 1) & (_pixels(along[position]) >= _WORTHWHILE * least)
         if rows.any():
@@ -84,7 +84,7 @@ def rows_to_measure(move: EffectMove) -> Bools:
     if move.measured_on is None:
         return np.zeros(len(move.effect), dtype=np.bool_)
     waiting = np.isnan(move.values(Effect.CONTRAST, "mean"))
-    return np.asarray((move.effect == Effect.CONTRAST) & waiting)
+    return np.asarray(move.does(Effect.CONTRAST) & waiting)
 
 
 def with_means(move: EffectMove, rows: Bools, means: Floats) -> EffectMove:

@@ -56,7 +56,7 @@ def jitter_before_fill(moves: Moves, sizes: Sizes) -> Moves | None:
     match moves:
         case (EffectMove() as warp, EffectMove() as jitter):
             colours = has_access(jitter, Access.TABLE, Access.PIXEL, Access.STATISTIC)
-            rows = np.isin(warp.effect, _WITH_FILL) & colours & (jitter.effect != Effect.NONE)
+            rows = np.isin(warp.effect, _WITH_FILL) & colours & jitter.acts
             if not rows.any():
                 return None
             first = replace(

@@ -128,9 +128,7 @@ def per_pixel_before_enlarging(moves: Moves, sizes: Sizes) -> Moves | None:
                 return None
             before = _rows_of(effect, rows, sizes)
             after = _rows_of(effect, ~rows, Sizes(resize.height, resize.width))
-            return (
-                (before, resize, after) if (after.effect != Effect.NONE).any() else (before, resize)
-            )
+            return (before, resize, after) if after.acts.any() else (before, resize)
     return None
 
 
@@ -143,7 +141,7 @@ def blur_after_shrinking(moves: Moves, sizes: Sizes) -> Moves | None:
     match moves:
         case (EffectMove() as blur, ResizeMove() as resize) if resize.filter in SMOOTH:
             shrinks = (resize.height < sizes.height) & (resize.width < sizes.width)
-            rows = (blur.effect == Effect.GAUSSIAN_BLUR) & shrinks
+            rows = blur.does(Effect.GAUSSIAN_BLUR) & shrinks
             if not rows.any():
                 return None
             across = _variance(blur, "kernel_width", "sigma_across")
@@ -157,7 +155,7 @@ def blur_after_shrinking(moves: Moves, sizes: Sizes) -> Moves | None:
 def _variance(blur: EffectMove, kernel: str, sigma: str) -> Floats:
     """The variance that torchvision's kernels have, which end before a Gaussian does."""
     found = np.zeros(len(blur.effect))
-    for row in np.flatnonzero(blur.effect == Effect.GAUSSIAN_BLUR).tolist():
+    for row in np.flatnonzero(blur.does(Effect.GAUSSIAN_BLUR)).tolist():
         size = int(blur.values(Effect.GAUSSIAN_BLUR, kernel)[row])
         places = np.arange(size) - size // 2
         weights = np.exp(-0.5 * (places / blur.values(Effect.GAUSSIAN_BLUR, sigma)[row]) ** 2)

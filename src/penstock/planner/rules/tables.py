@@ -91,7 +91,7 @@ def _tables(moves: Moves, sizes: Sizes) -> list[_Table]:
         move = moves[position]
         match move:
             case EffectMove():
-                acts = move.effect != Effect.NONE
+                acts = move.acts
                 can_wait = _IS_TABLE[move.effect] & ~np.asarray(move.waits)
                 if can_wait.any():
                     tables.append(_Table(position, can_wait, is_colour, cuts, cut_end, mirrors))

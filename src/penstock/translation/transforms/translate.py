@@ -19,7 +19,7 @@ from penstock.translation.transforms.identify import (
     is_of_albumentations,
     torchvision_generation,
 )
-from penstock.translation.transforms.lines import Translation
+from penstock.translation.transforms.lines import Line, Translation
 from penstock.translation.transforms.pipeline import Pipeline, Stage
 from penstock.translation.transforms.read_steps import flatten_steps, read_step
 from penstock.translation.transforms.read_torchvision import read_value_step
@@ -46,6 +46,8 @@ def translate(transform: Any) -> Translated:
     """
     if transform is None or not _has_foreign(transform):
         return Translated(transform, Translation(()))
+    if any(isinstance(step, T.MultiView) for step in flatten(transform)):
+        return _translate_views(transform)
     pipeline = Pipeline(for_loader=True)
     for step in _single_steps(transform):
         with pipeline.refusing(step):
@@ -78,9 +80,44 @@ def translate_batch(given: Any) -> Any:
     return given
 
 
+def _translate_views(transform: Any) -> Translated:
+    """Each view on its own; what stands beside MultiView must be ours."""
+    steps: list[Any] = []
+    lines: list[Line] = []
+    for step in flatten(transform):
+        if isinstance(step, T.MultiView):
+            views = [_translate_view(number, view) for number, view in enumerate(step.views, 1)]
+            steps.append(T.MultiView([view.transform for view in views]))
+            lines += [line for view in views for line in view.translation.lines]
+        elif isinstance(step, PythonStep) and _has_foreign(step):
+            reason = f"{class_name(step.function)}: stands beside MultiView, and is not ours"
+            raise TranslationError(
+                f"Loader: {reason}. Put it into every view, or write ours of that name.", (reason,)
+            )
+        else:
+            steps.append(step)
+    return Translated(T.Compose(steps), Translation(tuple(lines)))
+
+
+def _translate_view(number: int, view: Any) -> Translated:
+    try:
+        return translate(view)
+    except TranslationError as error:
+        reasons = tuple(f"view {number} of MultiView: {reason}" for reason in error.reasons)
+        listed = "".join(f"\n- {reason}" for reason in reasons)
+        raise TranslationError(
+            f"Loader: ours cannot stand for this transform:{listed}", reasons
+        ) from error
+
+
 def _has_foreign(transform: Any) -> bool:
     """Whether a library's transform is in it, even if it is an empty composition."""
-    return any(type(op) is PythonStep and _is_foreign(op.function) for op in flatten(transform))
+    return any(
+        any(_has_foreign(view) for view in op.views)
+        if isinstance(op, T.MultiView)
+        else type(op) is PythonStep and _is_foreign(op.function)
+        for op in flatten(transform)
+    )
 
 
 def _single_steps(given: Any) -> Iterator[Any]:
