@@ -44,8 +44,8 @@ class Measured:
 
 def calibrate(progress: Progress | None = None, clock: Clock = time.process_time) -> Prices:
     """Measure this machine's prices, on one core; takes less than ten seconds on most."""
+    began = clock()
     with Calibration(clock) as calibration:
-        began = clock()
         for number in range(_MOST_ROUNDS):
             if number >= _LEAST_ROUNDS and clock() - began > _SECONDS:
                 break
