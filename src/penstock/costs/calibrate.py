@@ -30,7 +30,7 @@ Progress = Callable[[int, int], None]  # rounds that are done, and all
 
 # As many rounds as fit into the time, but enough of them to tell a time from a disturbance.
 _MOST_ROUNDS, _LEAST_ROUNDS = 5, 2
-_SECONDS = 6.0
+_SECONDS = 5.0
 
 
 @dataclass(frozen=True, slots=True)
