@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import argparse
 import os
+import platform
 import sys
 import tempfile
 import time
@@ -22,8 +23,8 @@ import numpy as np
 import PIL.Image
 
 import penstock
-from benchmarks.dataset import default_folder, image_paths
-from benchmarks.environment import cpu_name
+from benchmarks.dataset import CHECKOUT, default_folder, image_paths
+from benchmarks.environment import cpu_name, system_name
 from benchmarks.summary import Spread, ratio_in_each_round
 from benchmarks.table import aligned
 from penstock import transforms as T
@@ -31,6 +32,7 @@ from penstock import transforms as T
 HEADINGS = ("recipe", "data", "views ms", "ten loaders ms", "torchvision ms", "of ten", "x tv")
 GLOBAL_SCALE, LOCAL_SCALE = (0.4, 1.0), (0.05, 0.4)
 LOCALS = 8
+RESULT = CHECKOUT / "benchmarks" / "results" / "multiview.md"
 BATCH_SIZE = 64
 
 
@@ -163,6 +165,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--data", type=Path, help="a folder of JPEG files to measure with")
     parser.add_argument("--images", type=int, default=128, help="images in a round")
     parser.add_argument("--rounds", type=int, default=5, help="rounds after the one that warms up")
+    parser.add_argument("--write", action="store_true", help=f"write {RESULT.name}")
     parser.add_argument("--recipe", choices=RECIPES, action="append", help="one of the recipes")
     args = parser.parse_args(arguments)
     try:
@@ -173,7 +176,6 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return 2
     if hasattr(os, "sched_setaffinity"):
         os.sched_setaffinity(0, {min(os.sched_getaffinity(0))})
-    print(f"{cpu_name()}, one core, {args.images} images from {folder.name}\n")
     rows: list[tuple[str, ...]] = [HEADINGS]
     with tempfile.TemporaryDirectory() as scratch:
         packed = Path(scratch) / "photos.pen"
@@ -181,7 +183,19 @@ def main(arguments: Sequence[str] | None = None) -> int:
         for recipe in args.recipe or RECIPES:
             rows.append(measure(recipe, "files", list(paths), paths, args.rounds))
             rows.append(measure(recipe, ".pen", packed, paths, args.rounds))
-    print("\n".join(aligned(rows)))
+    setting = (
+        f"- {cpu_name()}, one core; {system_name()}; Python {platform.python_version()}",
+        f"- penstock {penstock.__version__}, Pillow {PIL.__version__}",
+        f"- {args.rounds} alternating rounds, {args.images} images from {folder.name}",
+        "- ms: CPU time of an image with all its views, median (least-largest)",
+        "- of ten: what the views cost, of what ten loaders of one view each cost",
+        "- x tv: how many times as long torchvision takes, which opens each file once",
+    )
+    text = "\n".join([*setting, "", *aligned(rows), ""])
+    print(text)
+    if args.write:
+        made_by = "Made by `python -m benchmarks.multiview --write`."
+        RESULT.write_text(f"# Several views of each image\n\n{text}\n{made_by}\n", "utf-8")
     return 0
 
 

@@ -4,6 +4,9 @@ Calibrates the planner's prices on this machine, asks the loader of each of 40 p
 image will cost, and compares that with what it takes on one core and one thread. The calibration
 runs none of these pipelines and none of their photos. Rounds of both take turns, so that the
 machine's slow and fast minutes fall on both sides.
+
+`--ship` measures no pipelines, but writes the prices that the package comes with: this machine's,
+for each instruction set that it has.
 """
 
 from __future__ import annotations
@@ -28,11 +31,13 @@ from benchmarks.plan_pipelines import LARGE, PHOTOS, TINY, Pipeline, pipelines
 from benchmarks.summary import Spread
 from benchmarks.table import aligned
 from penstock import Loader
+from penstock._core import force_isa, supported_isas
 from penstock.costs.calibrate import Calibration, fit
 from penstock.costs.trial_pictures import LARGE as LARGE_SIZE
 from penstock.costs.trial_pictures import as_jpeg, make_photo
 from penstock.geometry import Size
-from penstock.planner.prices import remember
+from penstock.planner.amounts import Unit
+from penstock.planner.prices import SHIPPED_PRICES, remember
 from penstock.usable_cores import pinned_to
 
 RESULT = CHECKOUT / "benchmarks" / "results" / "plan_costs"
@@ -206,16 +211,34 @@ def write(checks: Sequence[Check], lines: Sequence[str], command: str) -> None:
     RESULT.with_suffix(".json").write_text(json.dumps(content, indent=1) + "\n", encoding="utf-8")
 
 
+def ship(rounds: int) -> None:
+    """Write the shipped prices; those of instruction sets that this CPU lacks stay as they are."""
+    shipped = json.loads(SHIPPED_PRICES.read_text(encoding="utf-8"))
+    for name in supported_isas():
+        print(name, file=sys.stderr)
+        force_isa(name)
+        with Calibration() as calibration:
+            for _ in range(rounds):
+                calibration.run_round()
+            nanoseconds = fit(calibration.measured()).nanoseconds
+        shipped[name] = {unit.name.lower(): float(f"{nanoseconds[unit]:.4g}") for unit in Unit}
+    SHIPPED_PRICES.write_text(json.dumps(shipped, indent=1) + "\n", encoding="utf-8")
+
+
 def main(arguments: Sequence[str] | None = None) -> int:
     """Predict, measure, print the table, and write it if asked."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks.plan_costs", description=__doc__)
     parser.add_argument("--rounds", type=int, default=5, help="default: %(default)s")
     parser.add_argument("--only", default="", help="pipelines that have this in their names")
     parser.add_argument("--write", action="store_true", help=f"write {RESULT.name}.md and .json")
+    parser.add_argument("--ship", action="store_true", help=f"write {SHIPPED_PRICES.name}")
     args = parser.parse_args(arguments)
     chosen = [pipeline for pipeline in pipelines() if args.only in pipeline.name]
     if args.rounds < 1 or not chosen:
         parser.error("at least one round of at least one pipeline is needed.")
+    if args.ship:
+        ship(args.rounds)
+        return 0
     with tempfile.TemporaryDirectory() as scratch:
         os.environ["PENSTOCK_CACHE"] = scratch  # a calibration of our own, for this run only
         data = make_data(Path(scratch))

@@ -3,7 +3,7 @@ import pytest
 
 from penstock._core import draw_words
 from penstock.errors import LoaderError
-from penstock.rng import Draws, draw_words_reference, multiply_high, philox4x32
+from penstock.rng import Draws, JoinedDraws, draw_words_reference, multiply_high, philox4x32
 
 SAMPLES = np.array([0, 1, 7, 2**32 + 7, 2**40], dtype=np.int64)
 
@@ -163,3 +163,29 @@ def test_samples_of_several_epochs_draw_as_in_their_own():
         _ = mixed.epoch
     with pytest.raises(LoaderError, match="epoch must be between"):
         Draws(3, np.array([0, -1]), SAMPLES[:2], 2)
+
+
+def test_joined_streams_draw_what_each_draws():
+    """Rows one after the other, also inside branches and for some rows only."""
+    samples = np.array([7, 1, 2**40, 3])
+
+    def apart() -> list[Draws]:
+        return [Draws(5, 2, samples, 4), Draws(5, 2, samples[:1], 9), Draws(5, 2, samples, 6)]
+
+    joined, parts = JoinedDraws(apart()), apart()
+    for count in (1, 3, 2):
+        expected = np.concatenate([part.bits(count) for part in parts], axis=1)
+        np.testing.assert_array_equal(joined.bits(count), expected)
+    rows = np.array([0, 3, 5, 8])
+    branch = joined.branch(2, rows)
+    own_rows = [np.array([0, 3]), np.array([], dtype=np.int64), np.array([0, 3])]
+    expected = np.concatenate(
+        [part.branch(2, own).bits(5) for part, own in zip(parts, own_rows, strict=True)], axis=1
+    )
+    np.testing.assert_array_equal(branch.bits(5), expected)
+    np.testing.assert_array_equal(branch.samples, joined.samples[rows])
+    inner = branch.branch(1).units(2)
+    assert inner.shape == (2, 4)
+    for row, part in ((2, parts[0]), (4, parts[1]), (6, parts[2])):
+        mine, theirs = joined.generator(row), part.generator(row - (0, 4, 5)[parts.index(part)])
+        assert mine.integers(1 << 60) == theirs.integers(1 << 60)

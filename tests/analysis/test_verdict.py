@@ -3,7 +3,7 @@ from dataclasses import replace
 import pytest
 
 from analysis_samples import measurements
-from penstock.analysis.advice import ACCELERATE, PACK, advise
+from penstock.analysis.advice import ACCELERATE, ORDER, PACK, advise
 from penstock.analysis.rate_model import CoreModel
 from penstock.analysis.user_code import read_user_code
 from penstock.analysis.verdict import judge
@@ -146,16 +146,15 @@ def test_advice_has_the_line_to_change(verdict, change, line):
 def test_advice_names_the_place_to_change(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     script = tmp_path / "train.py"
-    script.write_text("loader = DataLoader(\n  blur(data),\n  num_workers=1)\n")
-    made = costs(decode=1, augment=8)
-    blur = replace(made.parts[2], behind="RandomCrop", seconds_behind=1e-3)
-    parts = (*made.parts[:2], blur, *made.parts[3:])
-    facts = replace(STALLED, workers=1, costs=replace(made, parts=parts))
+    script.write_text("loader = DataLoader(\n  data(Compose([a, b])),\n  num_workers=1)\n")
+    facts = replace(STALLED, workers=1)
     code = read_user_code(str(script), "loader")
-    lines = [one.line for one in advise(Verdict.WORKERS, facts, MODEL, (), code)]
+    order = Change(ORDER, 2 * facts.pipeline, line="Compose([\n    b,\n    a,\n])")
+    changes = what_ifs(facts, MODEL, (order,))
+    lines = [one.line for one in advise(Verdict.WORKERS, facts, MODEL, changes, code)]
 
     assert "num_workers=4  # train.py:3" in lines
-    assert "# blur after RandomCrop  # train.py:2" in lines
+    assert "Compose([\n    b,\n    a,\n])  # train.py:2" in lines
 
 
 def test_a_busy_accelerator_needs_no_change():

@@ -1,27 +1,39 @@
 """Sweeps over sizes, layers, models, accelerators and forms: what they change, not how fast."""
 
 import math
+from dataclasses import replace
 
 import numpy as np
 import pytest
 
 import penstock
+from analysis_samples import measurements
 from penstock import Loader, TransformError
 from penstock import transforms as T
-from penstock.analysis.advice import ACCELERATE, ACCELERATE_NEAR, ACCELERATE_PACKED
+from penstock.analysis.advice import (
+    ACCELERATE,
+    ACCELERATE_NEAR,
+    ACCELERATE_PACKED,
+    ORDER,
+    ORDER_FAST,
+)
 from penstock.analysis.budget import Budget
 from penstock.analysis.device.devices import EmulatedDevice, StepDevice
 from penstock.analysis.measure import Effort, StepAlone, first_batch
 from penstock.analysis.rate_model import CoreModel
 from penstock.analysis.subject.subject import PenstockSubject, open_subject
 from penstock.analysis.sweeps.alternatives import measure_alternatives
+from penstock.analysis.sweeps.orders import measure_orders
 from penstock.analysis.sweeps.pipeline_changes import heights_near, image_height_px, measure_sizes
 from penstock.analysis.sweeps.step_changes import check_faster, measure_other_models
 from penstock.analysis.sweeps.sweep import SweepContext
-from penstock.analysis.what_if import Model
+from penstock.analysis.what_if import Model, what_ifs
+from penstock.costs.costs import Cost, Costs
+from penstock.reordering.trials import Times, Trials
 from penstock.results.records import Rate
 
 EFFORT = Effort(1, 0.02)
+FACTS = measurements(5000.0, 1000.0, 900.0, costs=Costs((Cost("augment", "all", 1.0, "Pillow"),)))
 MODEL = Model(CoreModel(0.0, 1e-3), step_cpu_s=0.0, overlap=8.0)
 
 
@@ -246,3 +258,106 @@ def test_data_without_files_has_no_slowest(files, tmp_path):
 
     assert open_subject(Loader(tmp_path / "train.pen")).slowest_files() == ()
     assert open_subject([1, 2]).slowest_files() == ()
+
+
+def pixels_as_times(trials, orders, seconds):
+    """An op takes a millisecond for each megapixel that it gets."""
+    del seconds
+    return [
+        Times(
+            {
+                step.number: met.pixels / 1e6
+                for step, met in zip(order, trials.images(order), strict=False)
+            },
+            (sum(met.pixels for met in trials.images(order)[:-1]) / 1e6,) * 3,
+            3,
+        )
+        for order in orders
+    ]
+
+
+@pytest.fixture
+def rated(monkeypatch):
+    """Loaders have the rates that are set for the first op of their list; orders take no time."""
+    rates = {}
+
+    class Run:
+        def __init__(self, subject, *_):
+            first = type(subject._dataset.transform.transforms[0]).__name__
+            self.images_per_s = next(rates[first])
+
+    monkeypatch.setattr(Trials, "race", pixels_as_times)
+    monkeypatch.setattr("penstock.analysis.sweeps.sweep.run_pipeline", Run)
+    return rates
+
+
+def with_ops(torch_loader, *ops):
+    import torch
+
+    dataset = type(torch_loader.dataset)(
+        torch_loader.dataset.root, type(torch_loader.dataset.transform)(ops)
+    )
+    return torch.utils.data.DataLoader(dataset, batch_size=4)
+
+
+def test_a_better_order_has_the_rate_of_the_loader_in_that_order(torch_loader, torchvision, rated):
+    v1 = torchvision.transforms
+    colours = [v1.ColorJitter(0.4), *(v1.RandomInvert() for _ in range(9))]
+    loader = with_ops(torch_loader, *colours, v1.RandomCrop(64), v1.Resize(32), v1.ToTensor())
+    context = context_of(loader, EmulatedDevice(1000))
+    rated["ColorJitter"] = iter([100.0, 90.0, 100.0, 100.0])
+    rated["RandomCrop"] = iter([140.0, 144.0, 190.0, 210.0])
+    measure_orders(context, FACTS)
+
+    exact, fast = context.results.changes
+    assert exact.what == ORDER
+    assert exact.pipeline == pytest.approx(1500)
+    assert exact.line.splitlines()[3:5] == [
+        "    transforms.RandomCrop(64),",
+        "    transforms.ColorJitter(brightness=0.4),",
+    ]
+    assert (
+        "RandomCrop before ColorJitter (exact). Measured in turn on one core, they take "
+        in exact.note
+    )
+    assert fast.what == ORDER_FAST
+    assert fast.pipeline == pytest.approx(2000)
+    assert "what changes values most does so by mean" in fast.note
+    assert type(loader.dataset.transform.transforms[0]) is v1.ColorJitter  # the user's own stays
+
+
+def test_without_time_for_the_loader_its_rate_follows_from_the_transforms(
+    torch_loader, torchvision, rated
+):
+    del rated
+    v1 = torchvision.transforms
+    loader = with_ops(torch_loader, v1.RandomInvert(), v1.RandomCrop(64), v1.ToTensor())
+    slow = {"run_s": 1000.0, "budget": Budget(500.0, lambda *_: None)}
+    context = replace(context_of(loader, EmulatedDevice(1000)), **slow)
+    measure_orders(context, FACTS)
+
+    (change,) = context.results.changes
+    assert not change.is_measured
+    assert change.pipeline > FACTS.pipeline
+    (told,) = [one for one in what_ifs(FACTS, MODEL, [change]) if one.change == ORDER]
+    assert told.pipeline is None
+    assert told.gain > 1
+
+
+def test_an_order_that_does_not_help_the_loader_is_no_advice(torch_loader, torchvision, rated):
+    v1 = torchvision.transforms
+    loader = with_ops(torch_loader, v1.ColorJitter(0.4), v1.RandomCrop(64), v1.ToTensor())
+    context = context_of(loader, EmulatedDevice(1000))
+    rated["ColorJitter"] = iter([100.0, 100.0])
+    rated["RandomCrop"] = iter([130.0, 99.0])
+    measure_orders(context, FACTS)
+
+    assert context.results.changes == []
+
+
+def test_a_loader_without_a_list_of_torchvisions_is_not_asked_for_its_order(files):
+    context = context_of(loader_of(files, T.CenterCrop(32)), EmulatedDevice(1000))
+    measure_orders(context, FACTS)
+
+    assert context.results.changes == []
+    assert context.results.notes == []

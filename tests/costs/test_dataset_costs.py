@@ -1,4 +1,3 @@
-import math
 import time
 
 import pytest
@@ -137,35 +136,6 @@ def test_albumentations_ops_are_timed(photos):
     costs = measure_costs(Photos(), torch.utils.data.default_collate, 2, seconds=0.1)
 
     assert "HorizontalFlip" in {part.name for part in costs.parts}
-
-
-class GaussianBlur:
-    """Takes so much CPU time per pixel that nothing else on a busy machine takes as much."""
-
-    def __call__(self, image):
-        until_s = time.thread_time() + 1e-7 * math.prod(image.size)
-        while time.thread_time() < until_s:
-            pass
-        return image
-
-
-def test_an_op_before_the_crop_is_timed_behind_it_too(torchvision, photos):
-    v2 = torchvision.transforms.v2
-    dataset = folder_with(torchvision, photos, GaussianBlur(), v2.CenterCrop(16))
-    costs = measure_costs(dataset, torch.utils.data.default_collate, 4, seconds=0.1)
-
-    blur = next(part for part in costs.parts if part.name == "GaussianBlur")
-    assert blur.behind == "CenterCrop"
-    assert 0 < blur.seconds_behind < blur.seconds
-    assert all(part.seconds_behind is None for part in costs.parts if part is not blur)
-
-
-def test_an_op_behind_the_crop_stays_there(torchvision, photos):
-    v2 = torchvision.transforms.v2
-    dataset = folder_with(torchvision, photos, v2.CenterCrop(200), v2.GaussianBlur(9))
-    costs = measure_costs(dataset, torch.utils.data.default_collate, 4, seconds=0.1)
-
-    assert all(part.seconds_behind is None for part in costs.parts)
 
 
 def test_the_rest_of_a_data_set_is_its_own_code_and_collate_says_whose_it_is():

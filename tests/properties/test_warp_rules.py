@@ -15,6 +15,7 @@ from native import run_natively
 from penstock._core import Effect, PadMode, warp_sources
 from penstock.errors import CoreError
 from penstock.geometry import Sizes
+from penstock.planner.draft import Draft, Stage, verify
 from penstock.planner.rules import of_fidelity
 from penstock.planner.rules.rule import Fidelity, rewrite_moves
 from penstock.reference.pipeline import run_moves
@@ -108,6 +109,19 @@ def test_windows_have_the_bytes_of_the_whole(kinds, seed):
     natives = (run_natively(pixels, version) for version in (moves, planned))
     for as_written, as_planned in zip(*natives, strict=True):
         np.testing.assert_array_equal(as_planned, as_written)
+
+
+@settings(max_examples=200, deadline=None)
+@given(kinds=plans, seed=seeds)
+def test_no_rule_stumbles_over_any_numbers(kinds, seed):
+    """Fast rules too leave moves that fit each other."""
+    sizes, moves = make_moves([*kinds, "resize"], seed)
+    planned = rewrite_moves(moves, sizes, [*EXACT, *of_fidelity(Fidelity.FAST)])
+    written, after = (
+        Draft(tuple(Stage(move, frozenset()) for move in version), sizes)
+        for version in (moves, planned)
+    )
+    verify(after, written)
 
 
 def one_warp(matrix, sizes, filter=2):

@@ -24,7 +24,7 @@ class CountingTrials(Trials):
             step.number: images.pixels / len(images.sizes) / 1e6
             for step, images in zip(order, met, strict=False)
         }
-        return Times(steps, (sum(steps.values()),) * 3)
+        return Times(steps, (sum(steps.values()),) * 3, 3)
 
 
 @pytest.fixture(params=["v1", "v2"])

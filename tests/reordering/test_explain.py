@@ -143,8 +143,8 @@ def test_a_gain_within_the_noise_is_none(torchvision, photos, trials_of, monkeyp
     v2 = torchvision.transforms.v2
     trials = trials_of(v2.Compose([v2.RandomInvert(), v2.RandomCrop(100)]))
     noisy = [
-        Times({0: 1.0, 1: 1.0}, (2.0, 2.2, 1.9)),
-        Times({0: 0.9, 1: 1.0}, (1.9, 2.1, 2.0)),
+        Times({0: 1.0, 1: 1.0}, (2.0, 2.2, 1.9), 3),
+        Times({0: 0.9, 1: 1.0}, (1.9, 2.1, 2.0), 3),
     ]
     monkeypatch.setattr(trials, "race", lambda *_: noisy, raising=False)
     found = explain_inputs(trials, choose_rules("exact"), 1.0)

@@ -25,6 +25,9 @@ for images, labels in loader:
 mixes = T.RandomChoice([T.MixUp(alpha=0.2, num_classes=10), T.CutMix(num_classes=10)])
 assert_type(ps.Loader("photos", transform=pipeline, batch_transform=mixes), ps.Loader)
 
+assert_type(str(ps.explain(loader, measure=True)), str)
+assert_type(ps.explain([print], images=["a.jpg"], allow=("crop_before_warp",)).code, str)
+
 watched = ps.watch(loader, callback=lambda step, scalars: scalars["input/wait_ms"] * step)
 for images, labels in watched:
     assert len(images) == len(labels)

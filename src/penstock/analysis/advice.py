@@ -19,6 +19,8 @@ PACK, FAST = "packed (.pen)", 'fidelity="fast"'
 ACCELERATE = "penstock.accelerate"
 ACCELERATE_NEAR = f"{ACCELERATE}(strict=False)"
 ACCELERATE_PACKED = f"{ACCELERATE} and {PACK}"
+ORDER = "the same transforms in a better order"
+ORDER_FAST = f"{ORDER}, pixels not quite the same"
 
 
 def advise(
@@ -39,9 +41,7 @@ def advise(
 
     found = [*_from_changes(changes, facts), *_about_workers(verdict, facts, gain_of=gain)]
     found = [replace(one, line=_at(one.line, _loader_place(one.line, code))) for one in found]
-    for advice, part in _about_parts(facts, gain):
-        made = None if code is None else code.call_place(part.name)
-        found.append(replace(advice, line=_at(advice.line, made)))
+    found += _about_parts(facts, gain)
     worth = [one for one in found if one.gain is None or one.gain >= _WORTH_SAYING]
     has_gain = any(one.gain is not None for one in worth)
     if verdict is Verdict.ACCELERATOR and not facts.computes_here and not has_gain:
@@ -63,8 +63,12 @@ def _at(line: str, place: str | None) -> str:
 
 
 def _loader_place(line: str, code: UserCode | None) -> str | None:
+    if code is None:
+        return None
+    if "\n" in line:  # a list of transforms
+        return code.call_place("Compose")
     keyword, equals, _ = line.partition("=")
-    return None if code is None else code.loader_place(keyword if equals else None)
+    return code.loader_place(keyword if equals else None)
 
 
 _LINES = {
@@ -92,6 +96,18 @@ _LINES = {
         "The same pixels from native code, on a file that decodes faster.",
         "on a sample of the data",
     ),
+    ORDER: (
+        "Put the transforms into another order",
+        "",
+        "Only the order of your own ops changes",
+        "in turn with the order as it is",
+    ),
+    ORDER_FAST: (
+        "Put the transforms into another order, pixels not quite the same",
+        "",
+        "Only the order of your own ops changes",
+        "in turn with the order as it is",
+    ),
     FAST: (
         "Decode large photos at reduced size",
         'Loader(..., fidelity="fast")',
@@ -111,7 +127,9 @@ def _from_changes(changes: tuple[WhatIf, ...], facts: Measurements) -> Iterator[
                     f"{why.rstrip('.')}. Measured {where}: the loader gives "
                     f"{change.pipeline:,.0f} images/s instead of {facts.pipeline:,.0f}."
                 )
-            yield Advice(title, change.gain, line, why)
+            else:
+                why = f"{why.rstrip('.')}. The gain follows from that."
+            yield Advice(title, change.gain, line or change.line, why)
         elif change.change.endswith(ENOUGH):
             many = change.change.removesuffix(f" {ENOUGH}")
             whose = _on_whose(facts) or "the accelerator"
@@ -172,7 +190,7 @@ def _about_workers(verdict: Verdict, facts: Measurements, gain_of: _Gain) -> Ite
         )
 
 
-def _about_parts(facts: Measurements, gain_of: _Gain) -> Iterator[tuple[Advice, Cost]]:
+def _about_parts(facts: Measurements, gain_of: _Gain) -> Iterator[Advice]:
     """Yield advice on the parts that take much of an image's time."""
     if facts.costs is None or facts.costs.total_s <= 0:
         return
@@ -184,27 +202,13 @@ def _about_parts(facts: Measurements, gain_of: _Gain) -> Iterator[tuple[Advice, 
     for part in facts.costs.parts:
         if part.kind not in {"own", "augment", "collate"} or part.seconds < _LARGE_SHARE * total_s:
             continue
-        if part.seconds_behind is not None and part.seconds_behind < part.seconds:
-            yield _move(part, gain_without(part.seconds - part.seconds_behind)), part
         if (most := gain_without(part.seconds)) >= _WORTH_SAYING:
             share = f"It takes {part.seconds / total_s:.0%} of an image's time"
             title, ways = _cheaper(part)
             at_most = f"If it cost nothing, training would be {most:.2f} times as fast"
             at_most += f"{_on_whose(facts, ' on ')}; {ways}"
             if title:
-                yield Advice(title, None, "", f"{share}. {at_most}"), part
-
-
-def _move(part: Cost, gain: float) -> Advice:
-    behind_us = (part.seconds_behind or 0.0) * 1e6
-    return Advice(
-        f"Move {part.name} behind {part.behind}",
-        gain,
-        f"# {part.name} after {part.behind}",
-        f"What leaves {part.behind} is smaller: measured there, {part.name} takes "
-        f"{behind_us:,.0f} µs instead of {part.seconds * 1e6:,.0f}. Images come out a little "
-        "different from now if it looks at more than one pixel at a time.",
-    )
+                yield Advice(title, None, "", f"{share}. {at_most}")
 
 
 def _cheaper(part: Cost) -> tuple[str, str]:

@@ -30,6 +30,7 @@ from penstock.analysis.rates import Begun, Rates, begin, count_planned, measure_
 from penstock.analysis.result import Analysis
 from penstock.analysis.subject.subject import open_subject
 from penstock.analysis.sweeps.alternatives import ALTERNATIVES, measure_alternatives
+from penstock.analysis.sweeps.orders import ORDERS, measure_orders
 from penstock.analysis.sweeps.pipeline_changes import (
     LAYERS,
     SIZES,
@@ -104,6 +105,7 @@ def analyze(
     context = _sweep_context(begun, rates, budget)
     if sweeps:
         measure_alternatives(context, loader)  # advice rests on these
+        measure_orders(context, facts)
     swept = context.results
     budget.begin("files, cold and cached")
     reads = measure_reads(begun.subject.files())
@@ -192,7 +194,7 @@ def _on_most_cores(rates: tuple[CoreRate, ...]) -> tuple[CoreRate, ...]:
 def _count_sweeps(begun: Begun) -> int:
     models = MODELS if isinstance(begun.device, TorchDevice) else 0
     faster = len(FASTER) if begun.device.is_emulated else 0
-    return ALTERNATIVES + faster + len(LAYERS) + SIZES + models + 1
+    return ALTERNATIVES + ORDERS + faster + len(LAYERS) + SIZES + models + 1
 
 
 def _sweep_context(begun: Begun, rates: Rates, budget: Budget) -> SweepContext:

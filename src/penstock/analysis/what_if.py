@@ -23,6 +23,8 @@ class Change:
     synthetic: float | None = None
     step_cpu_s: float | None = None
     note: str = ""  # what else it changes
+    line: str = ""  # the code to write, where it follows from the user's own
+    is_measured: bool = True  # or `pipeline` follows from what was measured of a part of it
 
 
 def faster_accelerator(times: int, emulated_rate: float | None = None) -> str:
@@ -64,7 +66,8 @@ def what_ifs(
             facts.cores,
             change.step_cpu_s,
         )
-        found.append(WhatIf(change.what, rate, rate / now, change.pipeline, change.note))
+        measured = change.pipeline if change.is_measured else None
+        found.append(WhatIf(change.what, rate, rate / now, measured, change.note, change.line))
     if not model.knows_scaling or model.steps is not None or model.shared is not None:
         # A step on these cores gets faster with every core, so no number is enough.
         return tuple(found)

@@ -30,7 +30,7 @@ Progress = Callable[[int, int], None]  # rounds that are done, and all
 
 # As many rounds as fit into the time, but enough of them to tell a time from a disturbance.
 _MOST_ROUNDS, _LEAST_ROUNDS = 5, 2
-_SECONDS = 6.0
+_SECONDS = 5.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,8 +44,8 @@ class Measured:
 
 def calibrate(progress: Progress | None = None, clock: Clock = time.process_time) -> Prices:
     """Measure this machine's prices, on one core; takes less than ten seconds on most."""
+    began = clock()
     with Calibration(clock) as calibration:
-        began = clock()
         for number in range(_MOST_ROUNDS):
             if number >= _LEAST_ROUNDS and clock() - began > _SECONDS:
                 break

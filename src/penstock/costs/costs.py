@@ -30,8 +30,6 @@ class Cost:
     seconds: float
     runs_in: str
     note: str = ""
-    behind: str = ""  # the crop that this op stands before
-    seconds_behind: float | None = None  # measured on what leaves that crop
 
     @property
     def can_be_left_out(self) -> bool:

@@ -49,10 +49,8 @@ _DECODERS = (
 _DECODE, _OWN, _COLLATE = "decode", "the data set's own code", "collate"
 _LEAST_ITEMS = 4
 _COLLATES = 3
-_KEPT = 8  # images of an op, to try it or others on
-_SMALLER = 0.8  # of the pixels: what leaves a crop has fewer
+_KEPT = 8  # images of an op, to try it on again
 _WORTH_NOTING = 0.2  # share of an op's time
-_LONGEST_TRY_S = 0.3  # of one op on cropped images
 
 
 class TimedOp(StandIn):
@@ -65,7 +63,6 @@ class TimedOp(StandIn):
         self.runs_in = PYTHON
         self.calls = 0
         self.short_calls: list[Arguments] = []  # what it was given when it did not take long
-        self.kept: list[Any] = []  # images that left with fewer pixels than they came with
 
     def __call__(self, *positional: Any, **named: Any) -> Any:
         """Call the op, on the clock; what is noted beside it is not counted."""
@@ -78,9 +75,6 @@ class TimedOp(StandIn):
             self.calls += 1
             if time.perf_counter() - began_s < 2 * SHORT_S and len(self.short_calls) < _KEPT:
                 self.short_calls.append(given)
-            takes_image_only = len(positional) == 1 and not named
-            if takes_image_only and len(self.kept) < _KEPT and _is_smaller(result, given.image):
-                self.kept.append(result)
         return result
 
     def cost(self, spent: Spent, items: int, timer: CallTimer) -> Cost:
@@ -149,9 +143,7 @@ def measure_dataset(
     if collate is not None:
         by = TORCH if _is_default(collate) else PYTHON
         parts.append(_cost("collate", _COLLATE, clock.spent[_COLLATE], _COLLATES * batch_size, by))
-    costs = Costs(tuple(parts))
-    tried = tuple(_with_place_behind(part, costs, ops) for part in parts)
-    return DatasetCosts(Costs(tried), indices, took_s)
+    return DatasetCosts(Costs(tuple(parts)), indices, took_s)
 
 
 def measure_transform(pipeline: Any, inputs: Sequence[Arguments]) -> Costs:
@@ -221,29 +213,6 @@ def _cost(kind: Kind, name: str, spent: Spent, images: int, runs_in: str) -> Cos
     return Cost(kind, name, spent.used_s / images, runs_in, note)
 
 
-def _with_place_behind(part: Cost, costs: Costs, ops: dict[str, TimedOp]) -> Cost:
-    """Try an op that stands before a crop on what leaves the crop, if it takes much time."""
-    names = list(ops)
-    if part.name not in ops or part.seconds < _WORTH_NOTING * costs.total_s or part.note:
-        return part
-    later = names[names.index(part.name) + 1 :]
-    crop = next((name for name in later if ops[name].kept), None)
-    if crop is None or ops[part.name].kept:  # a crop is not moved behind another one
-        return part
-    op, images = ops[part.name].op, ops[crop].kept
-    try:
-        spent_s, calls, until_s = 0.0, 0, time.perf_counter() + _LONGEST_TRY_S
-        while not calls or time.perf_counter() < until_s:
-            image = images[calls % len(images)]
-            began_s = time.thread_time()
-            op(image)
-            spent_s += time.thread_time() - began_s
-            calls += 1
-    except Exception:  # noqa: BLE001 (an op that does not work there cannot be moved)
-        return part
-    return replace(part, behind=crop, seconds_behind=spent_s / calls)
-
-
 def _is_default(collate: Callable[..., Any]) -> bool:
     return getattr(collate, "__module__", "").startswith("torch.utils.data")
 
@@ -291,15 +260,3 @@ def _timed_op(op: Any, clock: StageClock, ops: dict[str, TimedOp]) -> TimedOp:
     name = op_name(op, taken=ops)
     ops[name] = TimedOp(op, name, clock)
     return ops[name]
-
-
-def _is_smaller(image: Any, before: Any) -> bool:
-    return 0 < _pixels(image) < _SMALLER * _pixels(before)
-
-
-def _pixels(image: Any) -> int:
-    """Return the number of pixels, or of values, of an image; 0 for anything else."""
-    shape = tuple(getattr(image, "shape", ()))
-    if not shape:
-        shape = getattr(image, "size", ())
-    return math.prod(shape) if isinstance(shape, tuple) else 0

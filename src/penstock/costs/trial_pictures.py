@@ -59,14 +59,16 @@ def _enlarged(noise: npt.NDArray[np.float64], size: Size) -> npt.NDArray[np.floa
     return np.asarray(resized)
 
 
-def as_jpeg(photo: Pixels, sampling: str, *, progressive: bool = False) -> bytes:
-    """Encode a photo; `sampling` is 4:4:4, 4:2:0 or gray."""
+def as_jpeg(
+    photo: Pixels, sampling: str, *, progressive: bool = False, quality: int | None = None
+) -> bytes:
+    """Encode a photo; `sampling` is 4:4:4, 4:2:0 or gray, and photos with colour are kept well."""
     image = PIL.Image.fromarray(photo)
     if sampling == "gray":
         image = image.convert("L")
     file = io.BytesIO()
     options = {} if sampling == "gray" else {"subsampling": sampling}
-    quality = 93 if sampling == "4:4:4" else 82
+    quality = quality or (93 if sampling == "4:4:4" else 82)
     image.save(file, "JPEG", quality=quality, progressive=progressive, **options)
     return file.getvalue()
 

@@ -6,7 +6,7 @@ import io
 import os
 import zlib
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -20,7 +20,6 @@ from penstock.costs.trial_pictures import (
     SMALL,
     Pictures,
     Pixels,
-    Records,
     as_jpeg,
     make_photo,
     open_jpegs,
@@ -36,6 +35,7 @@ from penstock.planner.lower import NO_RESIZE, Steps, lower
 from penstock.planner.plan import as_written
 from penstock.planner.work import Sources, work_of
 from penstock.transforms import (
+    CenterCrop,
     ColorJitter,
     Compose,
     Normalize,
@@ -60,6 +60,7 @@ _ELEMENT_BYTES = {"UINT8": 1, "FLOAT16": 2, "BFLOAT16": 2, "FLOAT32": 4}
 # Images so small that nearly all of their time is Python's and the book-keeping's.
 _TINY = Size(16, 16)
 _TINY_IMAGES = 512
+_MEDIUM_IMAGES = 64
 _BATCH_SIZE = 64
 _FILES = 32
 
@@ -163,8 +164,9 @@ def _make_pictures(engine: Engine) -> dict[str, Pictures]:
         found[f"jpeg {sampling}"] = open_jpegs(engine, files, 8, *given, Storage.JPEG)
         found[f"tiles {sampling}"] = open_jpegs(engine, files, 8, *given, Storage.DCT)
         found[f"progressive {sampling}"] = open_jpegs(engine, slow, 2, *given, Storage.JPEG)
-    whole = [as_jpeg(photo, "4:2:0") for photo in large]
-    slow = [as_jpeg(photo, "4:2:0", progressive=True) for photo in large]
+    # Few bytes for each pixel, which tells apart what bytes cost and what blocks cost.
+    whole = [as_jpeg(photo, "4:2:0", quality=40) for photo in large]
+    slow = [as_jpeg(photo, "4:2:0", quality=40, progressive=True) for photo in large]
     tiny = [as_jpeg(photo, "4:4:4") for photo in small]
     for name, storage in (("jpeg", Storage.JPEG), ("tiles", Storage.DCT)):
         found[f"{name} large 4:2:0"] = open_jpegs(engine, whole, 1, LARGE, "4:2:0", storage)
@@ -180,7 +182,6 @@ def _reading_runs(folder: Path) -> Iterator[Run]:
     for name, picture in (("small", make_photo(SMALL, 0)), ("medium", photo)):
         file = as_jpeg(picture, "4:4:4")
         yield _file_run(engine, folder / name, file)
-        yield _record_run(engine, name, file, Size(*picture.shape[:2]))
     as_png = io.BytesIO()
     PIL.Image.fromarray(photo).save(as_png, "PNG")
     part = engine.begin(0, 1)
@@ -219,27 +220,25 @@ def _file_run(engine: Engine, folder: Path, file: bytes) -> Run:
     return Run(f"files of {len(file):,} bytes", amounts, go)
 
 
-def _record_run(engine: Engine, name: str, file: bytes, size: Size) -> Run:
-    records = Records([file] * _FILES, size, Storage.JPEG)
-
-    def go() -> None:
-        records.open(engine)
-
-    amounts = _amounts((Unit.RECORD, _FILES), (Unit.RECORD_BYTE, _FILES * len(file)))
-    return Run(f"records, {name}", amounts, go)
-
-
 def _loader_runs(folder: Path) -> Iterator[Run]:
-    """Epochs of tiny images, for what Python does to each."""
-    files = []
-    for number in range(_TINY_IMAGES):
-        files.append(folder / f"tiny_{number}.jpg")
-        files[-1].write_bytes(as_jpeg(make_photo(_TINY, number % 4), "4:4:4"))
-    packed = folder / "tiny.pen"
-    pack(files, packed, progress=False)
-    for data in (files, packed):
-        for transform in _TINY_PIPELINES:
-            yield _loader_run(data, transform, files[0].stat().st_size)
+    """Epochs of tiny images, for what Python does to each, and of some photos."""
+    tiny = [as_jpeg(make_photo(_TINY, seed), "4:4:4") for seed in range(4)]
+    medium = [as_jpeg(make_photo(MEDIUM, seed), "4:4:4") for seed in range(4)]
+    sets = (
+        (_TINY, tiny, _TINY_IMAGES, _TINY_PIPELINES),
+        (MEDIUM, medium, _MEDIUM_IMAGES, _MEDIUM_PIPELINES),
+    )
+    for size, images, count, pipelines in sets:
+        files = []
+        for number in range(count):
+            files.append(folder / f"{size}_{number}.jpg")
+            files[-1].write_bytes(images[number % len(images)])
+        packed = folder / f"{size}.pen"
+        pack(files, packed, progress=False)
+        lengths = np.array([file.stat().st_size for file in files], dtype=np.float64)
+        for data in (files, packed):
+            for transform in pipelines:
+                yield _loader_run(data, size, lengths, transform)
 
 
 _TINY_PIPELINES = (
@@ -249,25 +248,30 @@ _TINY_PIPELINES = (
     Compose([RandAugment(), Normalize(IMAGENET_MEAN, IMAGENET_STD)]),
     Compose([Resize(12), Pad(2), RandomRotation(20), Resize(8)]),
 )
+_MEDIUM_PIPELINES = (
+    Compose([RandomResizedCrop(64)]),
+    Compose([CenterCrop(160), RandomHorizontalFlip(), Normalize(IMAGENET_MEAN, IMAGENET_STD)]),
+    Compose([Resize((200, 180)), RandAugment()]),
+    Compose([CenterCrop(48)]),
+    Compose([RandomResizedCrop(128), ColorJitter(0.2), Normalize(IMAGENET_MEAN, IMAGENET_STD)]),
+    Compose([Resize((90, 110)), RandomRotation(10)]),
+)
 
 
-def _loader_run(data: Any, transform: Compose, file_bytes: int) -> Run:
+def _loader_run(data: Any, size: Size, lengths: Floats, transform: Compose) -> Run:
     loader = Loader(
         data, batch_size=_BATCH_SIZE, transform=transform, threads=1, output="numpy", plan=False
     )
     plan = as_written(transform)
-    every = np.arange(_TINY_IMAGES, dtype=np.int64)
+    every = np.arange(len(lengths), dtype=np.int64)
     are_files = not isinstance(data, Path)
-    sizes = Sizes(np.full(len(every), _TINY.height), np.full(len(every), _TINY.width))
+    sizes = Sizes(np.full(len(every), size.height), np.full(len(every), size.width))
     steps = lower(plan.segments[-1].sample(0, 0, every, sizes), sizes)
-    known = Sources.typical(sizes, Storage.JPEG if are_files else Storage.DCT)
-    sources = Sources(
-        sizes,
-        known.storages,
-        known.routes,
-        np.full(len(every), float(file_bytes)),
-        np.full(len(every), 3.0),
-        are_files,
+    storage = Storage.JPEG if are_files else Storage.DCT
+    sources = replace(
+        Sources.typical(sizes, storage, are_files=are_files),
+        encoded_bytes=lengths,
+        values_per_pixel=np.full(len(every), 3.0),
     )
     amounts = work_of(steps, sources, plan.final).amounts.sum(axis=0)
 

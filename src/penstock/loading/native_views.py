@@ -8,17 +8,19 @@ import numpy as np
 import numpy.typing as npt
 
 from penstock._core import BatchRing, Element, Format
-from penstock.geometry import Sizes
+from penstock.geometry import Ints, Sizes
 from penstock.loading.batch import Place
 from penstock.loading.fetch import Positions
 from penstock.loading.native import NativeRunner, PartRun
 from penstock.loading.part_targets import PartTargets
 from penstock.loading.runner import RunSetup
+from penstock.planner.draft import Moves
 from penstock.planner.lower import Steps, lower
 from penstock.planner.plan import Segment
 from penstock.planner.rules.rule import rewrite_moves
-from penstock.planner.views import ViewSteps, share
-from penstock.transforms.moves import CropMove, FlipMove, Move, out_sizes
+from penstock.planner.views import ViewSteps, draw_equal, is_equal, repeat_sizes, share
+from penstock.transforms.effects import EffectMove
+from penstock.transforms.moves import CropMove, FlipMove
 
 _PIXELS = Format(Element.UINT8, "hwc", 1.0, [0.0] * 3, [1.0] * 3)
 
@@ -30,6 +32,15 @@ class ViewRunner(NativeRunner):
         super().__init__(setup, formats)
         self._view_rules = setup.view_rules
         self._views = [self._plan.after_shared(view).segments for view in self._plan.views]
+        self._equal: list[list[int]] = []  # numbers of views that can be drawn together
+        for number, segments in enumerate(self._views):
+            for numbers in self._equal:
+                same_rules = self._view_rules[number] == self._view_rules[numbers[0]]
+                if same_rules and is_equal(segments[0], self._views[numbers[0]][0]):
+                    numbers.append(number)
+                    break
+            else:
+                self._equal.append([number])
 
     def _run_last(self, run: PartRun) -> None:
         shared = self._plan.segments[-1]
@@ -66,17 +77,34 @@ class ViewRunner(NativeRunner):
             self._finish_view(run, number, self._views[number], pixels)
 
     def _draw_views(
-        self, run: PartRun, positions: Positions, sizes: Sizes, before: tuple[Move, ...]
+        self, run: PartRun, positions: Positions, sizes: Sizes, before: Moves
     ) -> ViewSteps:
         """The steps of all views, up to the first function of the user's."""
-        key, before_sizes = self._key(run, positions), out_sizes(before, sizes)
-        views: list[Steps] = []
-        for segments, rules in zip(self._views, self._view_rules, strict=True):
-            moves = before + segments[0].sample(*key, before_sizes)
-            finishing = segments[0].sample_finishing(*key, out_sizes(moves, sizes))
-            planned = rewrite_moves(moves, sizes, rules)
-            views.append(lower(self._measure(run, positions, sizes, planned), sizes, finishing))
-        return ViewSteps(tuple(views))
+        key = self._key(run, positions)
+        views: dict[int, Steps] = {}
+        for numbers in self._equal:
+            drawn = self._draw_equal(numbers, before, key, sizes)
+            if drawn is not None:
+                views.update(zip(numbers, drawn, strict=True))
+                continue
+            for number in numbers:
+                moves, finishing = draw_equal([self._views[number][0]], before, key, sizes)
+                planned = rewrite_moves(moves, sizes, self._view_rules[number])
+                planned = self._measure(run, positions, sizes, planned)
+                views[number] = lower(planned, sizes, finishing)
+        return ViewSteps(tuple(views[number] for number in range(len(self._views))))
+
+    def _draw_equal(
+        self, numbers: list[int], before: Moves, key: tuple[int, int, Ints], sizes: Sizes
+    ) -> list[Steps] | None:
+        """The steps of equal views, drawn together; None if images must be measured in between."""
+        firsts = [self._views[number][0] for number in numbers]
+        moves, finishing = draw_equal(firsts, before, key, sizes)
+        all_sizes = repeat_sizes(sizes, len(numbers))
+        planned = rewrite_moves(moves, all_sizes, self._view_rules[numbers[0]])
+        if any(isinstance(move, EffectMove) and move.measured_on is not None for move in planned):
+            return None
+        return lower(planned, all_sizes, finishing).split(len(numbers))
 
     def _finish_view(
         self, run: PartRun, number: int, segments: Sequence[Segment], arrays: PixelArrays

@@ -38,6 +38,7 @@ class Unit(IntEnum):
     RECORD = auto()  # found in a mapped file
     RECORD_BYTE = auto()
     JPEG_BYTE = auto()  # entropy-decoded
+    JPEG_SCANNED_BLOCK = auto()
     JPEG_BLOCK = auto()  # transformed at full size
     JPEG_BLOCK_TO_4 = auto()  # to 4x4, 2x2 or 1x1 values
     JPEG_BLOCK_TO_2 = auto()

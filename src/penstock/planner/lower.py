@@ -51,14 +51,10 @@ class Regions:
         start = np.zeros(len(sizes), dtype=np.int64)
         return Regions(start, start, sizes.height, sizes.width)
 
-    def around(self, other: Regions) -> Regions:
-        """The smallest rectangles that contain both."""
-        return Regions(
-            np.minimum(self.top, other.top),
-            np.minimum(self.left, other.left),
-            np.maximum(self.bottom, other.bottom),
-            np.maximum(self.right, other.right),
-        )
+    @property
+    def sides(self) -> tuple[Ints, Ints, Ints, Ints]:
+        """Top, left, bottom and right."""
+        return self.top, self.left, self.bottom, self.right
 
     @property
     def area(self) -> Ints:
@@ -86,25 +82,49 @@ class Steps:
 
     def regions(self, sizes: Sizes) -> Regions:
         """What the first steps read of images of `sizes`; a resize may need less of it."""
-        first = self.table[:, 0]
-        top, left, height, width = first[:, _BOX].astype(np.int64).T
-        plain = first[:, StepColumn.FILTER] == NO_RESIZE
-        top = top + np.where(plain, first[:, StepColumn.WINDOW_TOP], 0)
-        left = left + np.where(plain, first[:, StepColumn.WINDOW_LEFT], 0)
-        bottom = top + np.where(plain, first[:, StepColumn.WINDOW_HEIGHT], height)
-        right = left + np.where(plain, first[:, StepColumn.WINDOW_WIDTH], width)
-        padded = first[:, : StepColumn.PAD_MODE].any(axis=1)
-        return Regions(
-            np.where(padded, 0, top),
-            np.where(padded, 0, left),
-            np.where(padded, sizes.height, bottom),
-            np.where(padded, sizes.width, right),
-        )
+        return regions_of(self.table[:, 0], sizes)
+
+    def split(self, parts: int) -> list[Steps]:
+        """The same in so many parts of equally many samples each."""
+        counts = self.effects.counts.reshape(parts, -1)
+        ends = np.cumsum(counts.sum(axis=1))[:-1]
+        heads, numbers = np.split(self.effects.heads, ends), np.split(self.effects.numbers, ends)
+        sizes = self.out_sizes
+        return [
+            Steps(table, used, Effects(*own), Sizes(height, width))
+            for table, used, *own, height, width in zip(
+                np.split(self.table, parts),
+                np.split(self.counts, parts),
+                heads,
+                numbers,
+                counts,
+                np.split(sizes.height, parts),
+                np.split(sizes.width, parts),
+                strict=True,
+            )
+        ]
 
     def programs(self) -> Programs:
         """The same in the core's form."""
         effects = self.effects
         return Programs(self.table, self.counts, effects.heads, effects.numbers, effects.counts)
+
+
+def regions_of(first: npt.NDArray[np.int32], sizes: Sizes) -> Regions:
+    """What steps read of images of `sizes`, of which they are the first: (samples, columns)."""
+    top, left, height, width = first[:, _BOX].astype(np.int64).T
+    plain = first[:, StepColumn.FILTER] == NO_RESIZE
+    top = top + np.where(plain, first[:, StepColumn.WINDOW_TOP], 0)
+    left = left + np.where(plain, first[:, StepColumn.WINDOW_LEFT], 0)
+    bottom = top + np.where(plain, first[:, StepColumn.WINDOW_HEIGHT], height)
+    right = left + np.where(plain, first[:, StepColumn.WINDOW_WIDTH], width)
+    padded = first[:, : StepColumn.PAD_MODE].any(axis=1)
+    return Regions(
+        np.where(padded, 0, top),
+        np.where(padded, 0, left),
+        np.where(padded, sizes.height, bottom),
+        np.where(padded, sizes.width, right),
+    )
 
 
 def lower(moves: Sequence[Move], sizes: Sizes, finishing: Sequence[EffectMove] = ()) -> Steps:

@@ -30,7 +30,7 @@ from penstock.regular_file import open_regular
 from penstock.usable_cores import cpu_name
 from penstock.user_cache import needed_cache_folder, user_cache_folder
 
-_SHIPPED = Path(__file__).with_name("shipped_prices.json")
+SHIPPED_PRICES = Path(__file__).with_name("shipped_prices.json")
 _OTHER_SETS = "scalar"  # the prices of an instruction set that none were shipped for
 _FORMAT = 1
 _MOST_BYTES = 1 << 20  # of a file of prices, which has a few thousand
@@ -167,5 +167,5 @@ def _by_unit(prices: Any) -> Floats:
 
 @cache
 def _shipped() -> dict[str, dict[str, float]]:
-    shipped: dict[str, dict[str, float]] = json.loads(_SHIPPED.read_text(encoding="utf-8"))
+    shipped: dict[str, dict[str, float]] = json.loads(SHIPPED_PRICES.read_text(encoding="utf-8"))
     return shipped

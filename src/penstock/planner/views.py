@@ -2,15 +2,21 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from functools import reduce
+from collections.abc import Sequence
+from dataclasses import dataclass, fields, replace
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from penstock._core import ALONE, StepColumn
 from penstock.geometry import Bools, Ints, Sizes
-from penstock.planner.lower import Regions, Steps
+from penstock.planner.draft import Moves
+from penstock.planner.lower import Regions, Steps, regions_of
+from penstock.planner.plan import Segment
+from penstock.rng import Draws, JoinedDraws
+from penstock.transforms.effects import EffectMove
+from penstock.transforms.moves import Move, out_sizes
 
 # What it costs to read the codes of a JPEG's pixel, when making the pixel from them costs 1.
 # The codes can only be read from the top on, so a region costs those of all rows above its end.
@@ -29,7 +35,64 @@ class ViewSteps:
 
     def regions(self, sizes: Sizes) -> Regions:
         """What all views together read of images of `sizes`."""
-        return reduce(Regions.around, [view.regions(sizes) for view in self.views])
+        each = self.each_region(sizes)
+        return Regions(
+            each.top.min(axis=0),
+            each.left.min(axis=0),
+            each.bottom.max(axis=0),
+            each.right.max(axis=0),
+        )
+
+    def each_region(self, sizes: Sizes) -> Regions:
+        """What each view reads of them: (views, samples)."""
+        count = len(self.views)
+        first = np.concatenate([view.table[:, 0] for view in self.views])
+        together = regions_of(first, repeat_sizes(sizes, count))
+        return Regions(*(side.reshape(count, -1) for side in together.sides))
+
+
+def draw_equal(
+    segments: Sequence[Segment], before: Moves, key: tuple[int, int, Ints], sizes: Sizes
+) -> tuple[Moves, tuple[EffectMove, ...]]:
+    """Draw segments that differ only in their streams, as one batch of the samples of each in turn.
+
+    `key` is seed, epoch and samples. Returns the moves, those `before` them included, and what is
+    done to the finished images.
+    """
+    count = len(segments)
+    moves = tuple(_repeat(move, count) for move in before)
+    sizes = out_sizes(moves, repeat_sizes(sizes, count))
+    for nodes in zip(*(segment.ops for segment in segments), strict=True):
+        draws = JoinedDraws([Draws(*key, node.stream) for node in nodes])
+        drawn = nodes[0].op.sample(draws, sizes)
+        sizes = out_sizes(drawn, sizes)
+        moves += drawn
+    finishing: tuple[EffectMove, ...] = ()
+    for last in zip(*(segment.finishing for segment in segments), strict=True):
+        draws = JoinedDraws([Draws(*key, node.stream) for node in last])
+        finishing += last[0].op.sample(draws, sizes)
+    return moves, finishing
+
+
+def repeat_sizes(sizes: Sizes, count: int) -> Sizes:
+    """The same sizes as often as it is said, one after the other."""
+    return Sizes(np.tile(sizes.height, count), np.tile(sizes.width, count))
+
+
+def is_equal(one: Segment, other: Segment) -> bool:
+    """Whether segments differ only in their streams."""
+    return [node.op for node in one.ops] == [node.op for node in other.ops] and [
+        node.op for node in one.finishing
+    ] == [node.op for node in other.finishing]
+
+
+def _repeat(move: Move, count: int) -> Move:
+    columns: dict[str, Any] = {
+        column.name: np.concatenate([values] * count)
+        for column in fields(move)
+        if isinstance(values := getattr(move, column.name), np.ndarray)
+    }
+    return replace(move, **columns)
 
 
 def share(steps: ViewSteps, sizes: Sizes, is_jpeg: Bools) -> npt.NDArray[np.int32]:
@@ -42,13 +105,7 @@ def share(steps: ViewSteps, sizes: Sizes, is_jpeg: Bools) -> npt.NDArray[np.int3
     Views that are decoded at different scales never share, for they would not get the same pixels.
     """
     scales = np.stack([view.table[:, 0, StepColumn.DCT_SCALE] for view in steps.views])
-    regions = [view.regions(sizes) for view in steps.views]
-    each = Regions(
-        *(
-            np.stack([getattr(region, side) for region in regions])
-            for side in ("top", "left", "bottom", "right")
-        )
-    )
+    each = steps.each_region(sizes)
     groups = np.full(scales.shape, ALONE, dtype=np.int32)
     for scale in np.unique(scales).tolist():
         members = scales == scale

@@ -186,12 +186,12 @@ class _Run:
         source = sizes.at(padded)
         values = source.height * source.width * channels[padded]
         height, width = step.crop_height[padded], step.crop_width[padded]
-        inside = np.minimum(
-            width, np.maximum(0, source.width + step.pad_left[padded] - step.crop_left[padded])
-        )
-        border = height * (width - inside) * channels[padded]
-        result = height * width * channels[padded]
+        # Rows above and below a constant border's image are filled; the rest is looked up.
+        columns = _overlap(step.pad_left, source.width, step.crop_left, step.crop_width, padded)
+        filled = _overlap(step.pad_top, source.height, step.crop_top, step.crop_height, padded)
         constant = step.pad_mode[padded] == PadMode.CONSTANT
+        border = np.where(constant, filled, height) * (width - columns) * channels[padded]
+        result = height * width * channels[padded]
         self.work.add(
             "pad",
             rows[padded],
@@ -199,7 +199,7 @@ class _Run:
             (Unit.KEPT_VALUE, values),
             (Unit.KEPT_ROW, source.height * channels[padded]),
             (Unit.PADDED_VALUE, result),
-            (Unit.BORDER_VALUE, np.where(constant, border * 0.5, border)),
+            (Unit.BORDER_VALUE, border),
             (Unit.FAR_BYTE, 2 * far_bytes(values, source, channels[padded])),
             (Unit.FAR_BYTE, 2 * far_bytes(result, Sizes(height, width), channels[padded])),
         )
@@ -243,6 +243,7 @@ class _Run:
         encoded = sources.encoded_bytes[rows]
         sizes = sources.sizes.at(rows)
         pixels = sizes.height * sizes.width
+        values = pixels * sources.values_per_pixel[rows]
         decoded = _Decoded(step, region, sizes, sources.values_per_pixel[rows], by_tiles | baseline)
 
         if sources.are_files:
@@ -257,6 +258,7 @@ class _Run:
             rows[at],
             sizes.at(at),
             (Unit.JPEG_BYTE, (encoded * decoded.rows_share)[at]),
+            (Unit.JPEG_SCANNED_BLOCK, (values / _BLOCK * decoded.rows_share)[at]),
             *decoded.blocks(_JPEG_BLOCKS, at),
             *decoded.pixels(at),
         )
@@ -276,7 +278,7 @@ class _Run:
             rows[at],
             sizes.at(at),
             (Unit.LIBJPEG_BYTE, encoded[at]),
-            (Unit.LIBJPEG_VALUE, (pixels * sources.values_per_pixel[rows])[at]),
+            (Unit.LIBJPEG_VALUE, values[at]),
         )
         at = np.flatnonzero(by_pillow)
         self.work.add(
@@ -284,7 +286,7 @@ class _Run:
             rows[at],
             sizes.at(at),
             (Unit.PILLOW_PIXEL, pixels[at]),
-            (Unit.RAW_PIXEL, region.pixels[at]),
+            *_read_raw(region, sizes, at),
         )
         at = np.flatnonzero(raw)
         deflated = storages[at] == Storage.DEFLATED
@@ -293,7 +295,7 @@ class _Run:
             rows[at],
             sizes.at(at),
             (Unit.INFLATED_PIXEL, deflated * pixels[at]),
-            (Unit.RAW_PIXEL, region.pixels[at]),
+            *_read_raw(region, sizes, at),
         )
 
     def finish(self, final: FinalSpec, layout: Layout) -> None:
@@ -321,6 +323,7 @@ class _Step:
     def __init__(self, rows: Ints) -> None:
         column = rows.T
         self.pad_left = column[StepColumn.PAD_LEFT]
+        self.pad_top = column[StepColumn.PAD_TOP]
         self.pad_mode = column[StepColumn.PAD_MODE]
         self.crop_top = column[StepColumn.CROP_TOP]
         self.crop_left = column[StepColumn.CROP_LEFT]
@@ -373,6 +376,19 @@ class _Region:
         self.pixels = height * width
 
 
+def _overlap(border: Ints, size: Ints, begin: Ints, count: Ints, at: Ints) -> Ints:
+    """How much of a window of a padded image is the image itself, along one axis."""
+    first = np.clip(border[at] - begin[at], 0, count[at])
+    return np.asarray(np.clip(border[at] + size - begin[at], first, count[at]) - first)
+
+
+def _read_raw(region: _Region, sizes: Sizes, at: Ints) -> tuple[tuple[Unit, Floats], ...]:
+    """Pixels that lie in memory."""
+    pixels = region.pixels[at]
+    far = far_bytes(3 * pixels, sizes.at(at), np.full(len(at), 3.0))
+    return (Unit.RAW_PIXEL, pixels), (Unit.FAR_BYTE, far)
+
+
 class _Decoded:
     """What of JPEGs has to be decoded for a region, in their own units."""
 
@@ -388,8 +404,10 @@ class _Decoded:
         half = (values_per_pixel >= 1.8) & (values_per_pixel < 2.5)
         unit_height = np.where(quarter, 16, 8)
         unit_width = np.where(quarter | half, 16, 8)
-        rows = _span(region.top, region.height, unit_height, sizes.height)
-        columns = _span(region.left, region.width, unit_width, sizes.width)
+        # Upsampling reads the next pixel to each side.
+        down, across = quarter.astype(np.int64), (quarter | half).astype(np.int64)
+        rows = _span(region.top, region.height, down, unit_height, sizes.height)
+        columns = _span(region.left, region.width, across, unit_width, sizes.width)
         self._blocks = (rows[1] - rows[0]) * (columns[1] - columns[0]) / _BLOCK
         self.rows_share = rows[1] / sizes.height
         self._scale = np.where(can_reduce, step.scale, 1)
@@ -397,8 +415,8 @@ class _Decoded:
         self._values_per_pixel = values_per_pixel
         self._pixels = region.pixels / self._scale**2
 
-        tile_rows = _span(region.top, region.height, _TILE_HEIGHT, sizes.height)
-        tile_columns = _span(region.left, region.width, _TILE_WIDTH, sizes.width)
+        tile_rows = _span(region.top, region.height, down, _TILE_HEIGHT, sizes.height)
+        tile_columns = _span(region.left, region.width, across, _TILE_WIDTH, sizes.width)
         height, width = tile_rows[1] - tile_rows[0], tile_columns[1] - tile_columns[0]
         self.tile_rows_share = height / sizes.height
         self.tiles_share = self.tile_rows_share * width / sizes.width
@@ -426,8 +444,10 @@ class _Decoded:
         )
 
 
-def _span(begin: Floats, size: Floats, unit: Ints | int, whole: Ints) -> tuple[Floats, Floats]:
-    """The same in whole units, with the next pixel to each side, which upsampling reads."""
-    first = np.floor(np.maximum(begin - 1, 0) / unit) * unit
-    end = np.ceil((begin + size + 1) / unit) * unit
+def _span(
+    begin: Floats, size: Floats, more: Ints, unit: Ints | int, whole: Ints
+) -> tuple[Floats, Floats]:
+    """Where pixels and `more` to each side begin and end, in whole units."""
+    first = np.floor(np.maximum(begin - more, 0) / unit) * unit
+    end = np.ceil((begin + size + more) / unit) * unit
     return first, np.minimum(end, np.ceil(whole / 8) * 8.0)

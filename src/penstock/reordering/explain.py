@@ -104,15 +104,22 @@ def explain_order(
     allow: Collection[str] = (),
     samples: int = SAMPLES,
     seconds: float = SECONDS,
+    relaxed: bool = True,
 ) -> OrderExplanation:
-    """Find a better order of torchvision's transforms, and measure both; see `explain`."""
+    """Find a better order of torchvision's transforms, and measure both; see `explain`.
+
+    `relaxed` is whether to offer also what relaxed rules bring.
+    """
     rules = choose_rules(fidelity, allow)
     with random_numbers_kept(), library_threads(1):
         inputs = _inputs(loader, images, samples, seconds)
-    return explain_inputs(Trials(inputs), rules, (1 - 2 * _FETCHING_SHARE) * seconds)
+    left_s = (1 - 2 * _FETCHING_SHARE) * seconds
+    return explain_inputs(Trials(inputs), rules, left_s, relaxed=relaxed)
 
 
-def explain_inputs(trials: Trials, rules: Sequence[OrderRule], seconds: float) -> OrderExplanation:
+def explain_inputs(
+    trials: Trials, rules: Sequence[OrderRule], seconds: float, *, relaxed: bool = True
+) -> OrderExplanation:
     """Return what the rules bring, and what further ones would."""
     inputs = trials.inputs
     written = read_steps(inputs.pipeline)
@@ -120,7 +127,7 @@ def explain_inputs(trials: Trials, rules: Sequence[OrderRule], seconds: float) -
         _fail(trials, written)
     taken = find_order(trials, written, rules)
     found: dict[tuple[Step, ...], tuple[Swap, ...]] = {written: (), taken[0]: taken[1]}
-    for more in _further_rules(rules):
+    for more in _further_rules(rules, relaxed=relaxed):
         order, swaps = find_order(trials, written, (*rules, *more))
         found.setdefault(order, swaps)
     times = dict(zip(found, trials.race(list(found), seconds), strict=True))
@@ -137,10 +144,10 @@ def explain_inputs(trials: Trials, rules: Sequence[OrderRule], seconds: float) -
     ]
     return OrderExplanation(
         inputs.what,
+        inputs.pipeline,
         as_written,
         reordered,
         tuple(offers),
-        len(inputs.arguments),
         inputs.calls_per_sample,
         None if inputs.sample_s is None else inputs.sample_s * 1e3,
         inputs.others,
@@ -186,12 +193,13 @@ def _pair_at(trials: Trials, order: tuple[Step, ...], place: int) -> Pair:
     return Pair(order[place], order[place + 1], before, between, after, has_targets)
 
 
-def _further_rules(rules: Sequence[OrderRule]) -> Iterator[list[OrderRule]]:
+def _further_rules(rules: Sequence[OrderRule], *, relaxed: bool) -> Iterator[list[OrderRule]]:
     """Yield what could be allowed beyond these rules: all fast ones, each relaxed one, all."""
     left = [rule for rule in RULES if rule not in rules]
     yield [rule for rule in left if rule.fidelity is Fidelity.FAST]
-    yield from ([rule] for rule in left if rule.fidelity is Fidelity.RELAXED)
-    yield left
+    if relaxed:
+        yield from ([rule] for rule in left if rule.fidelity is Fidelity.RELAXED)
+        yield left
 
 
 def _asking_for(swaps: Sequence[Swap], rules: Sequence[OrderRule]) -> str:

@@ -71,13 +71,18 @@ class OrderExplanation:
     """
 
     what: str
+    pipeline: Any  # the user's list
     written: Variant
     reordered: Variant | None  # None if the rules find nothing to move
     offers: tuple[Offer, ...]
-    images: int  # on which it was measured
     calls_per_sample: float = 1.0
     sample_ms: float | None = None  # with reading and decoding
     others: int = 0
+
+    @property
+    def images(self) -> int:
+        """On how many images it was measured."""
+        return self.written.times.images
 
     @property
     def speed_up(self) -> Rate | None:

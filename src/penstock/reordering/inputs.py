@@ -11,12 +11,12 @@ import os
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from statistics import median
 from time import perf_counter
 from typing import Any
 
 from PIL import Image
 
+from penstock.costs.clocks import StageClock
 from penstock.costs.dataset_costs import fetch
 from penstock.costs.ops import (
     Arguments,
@@ -101,17 +101,17 @@ def inputs_of_dataset(dataset: Any, samples: int, seconds: float) -> Inputs:
 
 
 def _seconds_per_sample(dataset: Any, samples: int, seconds: float) -> float:
-    """Time samples that were fetched before, so that they are in memory."""
-    took_s: list[float] = []
-    until_s = before_s = perf_counter()
-    until_s += seconds
-    for _ in fetch(dataset, samples):
-        now_s = perf_counter()
-        took_s.append(now_s - before_s)
-        if _is_over(len(took_s), until_s):
+    """Time samples that were fetched before, so that they are in memory: computing and sleep."""
+    clock, until_s, fetched = StageClock(), perf_counter() + seconds, 0
+    rows = fetch(dataset, samples)
+    while not _is_over(fetched, until_s):
+        with clock.stage("sample"):
+            row = next(rows, None)
+        if row is None:
             break
-        before_s = perf_counter()
-    return median(took_s)
+        fetched += 1
+    clock.close()
+    return clock.spent["sample"].used_s / max(1, fetched)
 
 
 def _is_over(fetched: int, until_s: float) -> bool:

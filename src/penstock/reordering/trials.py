@@ -56,6 +56,7 @@ class Times:
 
     steps_ms: dict[int, float]
     rounds_ms: tuple[float, ...]
+    images: int  # in each round
 
     @property
     def ms(self) -> float:
@@ -122,7 +123,7 @@ class Trials:
                 for turn in range(len(orders)):
                     which = (turn + number) % len(orders)
                     rounds[which].append(self._pass(orders[which], number, images))
-        return [_times(passes) for passes in rounds]
+        return [_times(passes, images) for passes in rounds]
 
     def _look(self, order: Order) -> tuple[Images, ...]:
         met: list[list[Any]] = [[] for _ in range(len(order) + 1)]
@@ -144,9 +145,9 @@ class Trials:
         return {int(name): spent.used_s * 1e3 / count for name, spent in clock.spent.items()}
 
 
-def _times(passes: Sequence[dict[int, float]]) -> Times:
+def _times(passes: Sequence[dict[int, float]], images: int) -> Times:
     steps = {number: median(one[number] for one in passes) for number in passes[0]}
-    return Times(steps, tuple(sum(one.values()) for one in passes))
+    return Times(steps, tuple(sum(one.values()) for one in passes), images)
 
 
 def run(

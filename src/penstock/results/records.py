@@ -101,6 +101,7 @@ class WhatIf:
     gain: float  # over what is there now: 1.0 is no change
     pipeline: float | None = None  # the loader alone with it, if that was measured
     note: str = ""  # what else it changes
+    line: str = ""  # the code to write, where it follows from the user's own
 
 
 @dataclass(frozen=True, slots=True)

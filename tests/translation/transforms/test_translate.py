@@ -56,6 +56,12 @@ WHOLE = {
     "modules": lambda tv: tv.torch.nn.Sequential(
         tv.v2.Resize((9, 8)), tv.torch.nn.Identity(), tv.v2.RandomVerticalFlip(1.0), tv.v2.ToImage()
     ),
+    "borders, newer": lambda tv: tv.v2.Compose(
+        [tv.v2.Resize((20, 24)), tv.v2.RandomCrop((26, 28), (1, 2, 3, 4)), tv.v2.ToImage()]
+    ),
+    "borders, older": lambda tv: tv.v1.Compose(
+        [tv.v1.Resize((20, 24)), tv.v1.RandomCrop((24, 26), (1, 2)), tv.v1.PILToTensor()]
+    ),
     "functions": lambda tv: tv.v1.Compose(
         [tv.v1.Lambda(mirror), tv.v2.Lambda(mirror), mirror, tv.v1.Resize((9, 8)), tv.v1.ToTensor()]
     ),

@@ -12,7 +12,7 @@ from typing import Any
 from penstock.analysis.subject.subject import Subject, WorkerKind
 from penstock.costs.costs import Costs
 from penstock.costs.dataset_costs import measure_dataset
-from penstock.costs.ops import chain, is_dataset, list_composes
+from penstock.costs.ops import chain, is_dataset, list_composes, single_ops
 from penstock.costs.plan_variants import scaled
 from penstock.costs.slow_files import SlowFiles, slow_files_of_dataset
 from penstock.usable_cores import library_threads
@@ -97,6 +97,15 @@ class TorchSubject(Subject):
     def with_size(self, factor: float) -> TorchSubject | None:
         """Return a copy whose crops and resizes give `factor` times the size; None without any."""
         return self._changed(lambda op: _scale_sizes(op, factor))
+
+    def with_order(self, pipeline: Any, numbers: Sequence[int]) -> TorchSubject:
+        """Return a copy in which a list of transforms, `pipeline`, is in another order."""
+        place = [one is pipeline for one in list_composes(self._dataset)].index(True)
+        dataset = copy.deepcopy(self._dataset)
+        owner = list_composes(dataset)[place]
+        ops = list(single_ops(owner))
+        owner.transforms = [ops[number] for number in numbers]
+        return TorchSubject(self.loader, dataset, self._other_batch_size)
 
     def _changed(
         self, change: Callable[[Any], bool], otherwise: Callable[[Any], bool] = lambda _: False

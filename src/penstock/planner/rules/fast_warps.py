@@ -49,6 +49,9 @@ _WORTH_A_STRIDE = 1.3
 # pixel at most. Elsewhere SPARE is enough.
 _SPARE_WITH_FILL = 4
 
+# More than any place in an image.
+_LARGEST = 1e8
+
 # The least part of an image that is worth reducing, in reduced pixels.
 _LEAST = 4
 
@@ -75,7 +78,7 @@ def warp_then_shrink(moves: Moves, sizes: Sizes) -> Moves | None:
     effect, resize = start.effect, start.resize
     warps = read_warps(effect, start.crop.out_sizes(sizes))
     window = CropMove(warps.window_top, warps.window_left, effect.height, effect.width)
-    rows = has_access(effect, Access.GATHER) & np.isfinite(warps.matrix).all(axis=1)
+    rows = has_access(effect, Access.GATHER) & _is_ordinary(warps)
     rows &= (start.late.height == effect.height) & (start.late.width == effect.width)
     to_image = _to_image(start, warps)
     matrix = to_image @ _where(rows, matrices(warps))
@@ -153,7 +156,7 @@ def compose_warps(moves: Moves, sizes: Sizes) -> Moves | None:
         return None
     inner, outer = read_warps(first, sizes), read_warps(second, first.out_sizes(sizes))
     rows &= (inner.filter == outer.filter) & (inner.filter != _NEAREST)
-    rows &= np.isfinite(inner.matrix).all(axis=1) & np.isfinite(outer.matrix).all(axis=1)
+    rows &= _is_ordinary(inner) & _is_ordinary(outer)
     window = CropMove(outer.window_top, outer.window_left, second.height, second.width)
     ones = np.ones(len(sizes))
     between = _scaling(
@@ -336,6 +339,11 @@ def _stays_inside(view: _View, ends: Ints, room: float) -> Bools:
     """Whether all places lie within these ends, and that far from them."""
     first, last = ends[:, :, :1] + room, ends[:, :, 1:] - room
     return np.asarray(((view.places >= first) & (view.places <= last)).all(axis=(1, 2)))
+
+
+def _is_ordinary(warps: Warps) -> Bools:
+    """Whether matrices have numbers that can be reckoned with: not NaN, and none too large."""
+    return np.asarray((np.abs(warps.matrix) < _LARGEST).all(axis=1))
 
 
 def _where(rows: Bools, matrix: Floats) -> Floats:

@@ -199,8 +199,11 @@ def is_even(move: EffectMove) -> Bools:
 
 def _rows_of(effect: EffectMove, rows: Bools, sizes: Sizes) -> EffectMove:
     kinds = np.where(rows, effect.effect, Effect.NONE)
-    numbers = effect.numbers * rows[:, None]
-    return replace(effect, effect=kinds, numbers=numbers, height=sizes.height, width=sizes.width)
+    numbers = np.where(rows[:, None], effect.numbers, 0)
+    own = rows & ~is_even(effect)  # a warp among them may change sizes
+    height = np.where(own, effect.height, sizes.height)
+    width = np.where(own, effect.width, sizes.width)
+    return replace(effect, effect=kinds, numbers=numbers, height=height, width=width)
 
 
 def _split_resize(

@@ -99,6 +99,8 @@ def make_ours(transform: Any) -> Any:
         return _make_container(name, transform)
     taken = _ARGUMENTS[name] if name in _ARGUMENTS else _BOX_ARGUMENTS[name]
     arguments = {argument: _plain(getattr(transform, argument)) for argument in taken}
+    if name == "RandomCrop" and torchvision_generation(transform) == 2:
+        arguments["padding"] = _as_pad_takes_it(arguments["padding"])
     if name == "RandomIoUCrop":
         arguments["sampler_options"] = _plain(transform.options)
     if name in _POLICIES and torchvision_generation(transform) == 1:
@@ -107,6 +109,14 @@ def make_ours(transform: Any) -> Any:
         v1 = torchvision_generation(transform) == 1
         arguments["flavor"] = "torchvision_v1" if v1 else "torchvision"
     return getattr(T, name)(**arguments)
+
+
+def _as_pad_takes_it(kept: Any) -> Any:
+    """Left, top, right, bottom, from the left, right, top, bottom that v2.RandomCrop keeps."""
+    if kept is None:
+        return None
+    left, right, top, bottom = kept
+    return left, top, right, bottom
 
 
 def names_within(transform: Any) -> set[str]:
