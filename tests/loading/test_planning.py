@@ -142,3 +142,13 @@ def test_what_cannot_be_meant_is_refused(folder):
             Loader(folder, **options)
     with pytest.raises(LoaderError, match="only the native backend is planned"):
         Loader(folder, backend="pillow").explain()
+
+
+def test_few_samples_are_drawn_often_enough(folder):
+    """One file, but its jitter comes in either order, and the plan must know both."""
+    file = sorted(folder.rglob("*.jpg"))[0]
+    transform = T.Compose([T.ColorJitter(0.4, 0.4), T.CenterCrop(20)])
+    explained = Loader([file], labels=[0], transform=transform).explain()
+    assert explained.samples == 1
+    kinds = [what for what, *_ in explained.written_stages[:2]]
+    assert kinds == ["brightness or contrast"] * 2

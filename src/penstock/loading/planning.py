@@ -128,7 +128,7 @@ def explain(task: PlanTask) -> Explanation:
     ]
     return Explanation(
         data=task.source.describe(),
-        samples=len(probe.sizes),
+        samples=len(np.unique(probe.samples)),
         prices=probe.prices.origin,
         written_stages=probe.stages(probe.written, ()),
         planned_stages=probe.stages(probe.drafts, rules),
@@ -164,10 +164,12 @@ class _Probe:
     def __init__(self, task: PlanTask) -> None:
         self._task = task
         self.prices = Prices.remembered()
-        self._samples, self.sizes = _probed(task.source)
-        self._sources = look_at(task.source, self._samples, self.sizes)
-        targets = None if task.targets is None else task.targets.of(self._samples)
-        self.written = _draw(task, self._samples, self.sizes, targets)
+        self.samples, self.sizes = _probed(task.source)
+        self._sources = look_at(task.source, self.samples, self.sizes)
+        is_there = len(task.source) > 0 and int(self.samples.max()) < len(task.source)
+        targets = task.targets.of(self.samples) if task.targets is not None and is_there else None
+        # With a key for each, a sample that is there several times has several draws.
+        self.written = _draw(task, np.arange(len(self.samples)), self.sizes, targets)
         self.drafts = _past_functions(task, self.written)
 
     def choose(self) -> tuple[Rule, ...]:
@@ -292,14 +294,15 @@ def _past_functions(task: PlanTask, drafts: tuple[Draft, ...]) -> tuple[Draft, .
 
 
 def _probed(source: Source) -> tuple[Ints, Sizes]:
-    """Samples that lie evenly over the data set, and their sizes."""
+    """Samples that lie evenly over the data set, and their sizes; of few, each several times."""
     wanted = np.unique(np.linspace(0, max(len(source) - 1, 0), _PROBED).astype(np.int64))
     known = {sample: _size_of(source, sample) for sample in wanted.tolist() if sample < len(source)}
     found = {sample: size for sample, size in known.items() if size is not None}
     if not found:  # whoever loads the samples is told what is wrong with them
         return np.arange(len(_ANY_SIZES)), _ANY_SIZES
-    heights, widths = np.array(list(found.values()), dtype=np.int64).T
-    return np.array(list(found), dtype=np.int64), Sizes(heights, widths)
+    times = -(-_PROBED // len(found))
+    heights, widths = np.tile(np.array(list(found.values()), dtype=np.int64).T, times)
+    return np.tile(np.array(list(found), dtype=np.int64), times), Sizes(heights, widths)
 
 
 def _python_us(step: PythonStep, sizes: Sizes) -> float:
