@@ -146,7 +146,7 @@ def test_what_cannot_be_meant_is_refused(folder):
 
 def test_few_samples_are_drawn_often_enough(folder):
     """One file, but its jitter comes in either order, and the plan must know both."""
-    file = sorted(folder.rglob("*.jpg"))[0]
+    file = min(folder.rglob("*.jpg"))
     transform = T.Compose([T.ColorJitter(0.4, 0.4), T.CenterCrop(20)])
     explained = Loader([file], labels=[0], transform=transform).explain()
     assert explained.samples == 1
