@@ -1,5 +1,7 @@
 """What single rules make of moves; that no byte changes is tested in properties/test_rules.py."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from PIL import Image
@@ -55,14 +57,21 @@ def some_pixels():
 def plan(*moves):
     """The planned moves; before them their names for the first sample, with + where one waits."""
     planned = rewrite_moves(moves, SIZES, EXACT)
-    return [name(move) for move in planned], planned
+    return names_of(planned), planned
 
 
-def name(move, row=0):
-    if not hasattr(move, "effect"):
-        return type(move).__name__.removesuffix("Move").lower()
-    waits = np.broadcast_to(move.waits, move.effect.shape)[row]
-    return Effect(move.effect[row]).name.lower() + "+" * bool(waits)
+def names_of(moves, row=0):
+    effects = lower(moves, SIZES).pick(np.array([row])).effects
+    waits = iter(effects.heads[:, 4].tolist())
+    names = []
+    for move in moves:
+        if not hasattr(move, "effect"):
+            names.append(type(move).__name__.removesuffix("Move").lower())
+            continue
+        kind = Effect(move.effect[row])
+        is_listed = kind != Effect.NONE and len(effects.heads)
+        names.append(kind.name.lower() + "+" * (next(waits, 0) if is_listed else 0))
+    return names
 
 
 def test_tables_wait_for_the_last():
@@ -84,10 +93,10 @@ def test_tables_of_other_samples_are_skipped():
     first_only = effect_where(np.array([True, False]), Effect.INVERT, SIZES)
     _, planned = plan(brightness(), first_only, brightness())
 
-    assert [name(move, row=1) for move in planned] == ["brightness+", "none", "brightness"]
+    assert names_of(planned, row=1) == ["brightness+", "none", "brightness"]
     _, planned = plan(brightness(), first_only)
-    assert [name(move, row=0) for move in planned] == ["brightness+", "invert"]
-    assert [name(move, row=1) for move in planned] == ["brightness", "none"]
+    assert names_of(planned, row=0) == ["brightness+", "invert"]
+    assert names_of(planned, row=1) == ["brightness", "none"]
 
 
 @pytest.mark.parametrize(
@@ -126,7 +135,7 @@ def test_as_written_each_effect_is_done_on_its_own():
 
 
 def test_the_core_refuses_what_cannot_wait():
-    waiting = plan(brightness(), brightness())[1][0]
+    waiting = replace(brightness(), waits=True)
     resize = ResizeMove(column(5, 5), column(5, 5), BILINEAR)
 
     for behind in [(), (blur(),), (resize, brightness(resize.out_sizes(SIZES)))]:

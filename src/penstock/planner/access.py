@@ -8,7 +8,7 @@ from functools import cache
 
 import numpy as np
 
-from penstock._core import Effect
+from penstock._core import Effect, EffectFamily, effect_table
 from penstock.geometry import Bools, Ints
 from penstock.transforms.effects import EffectMove
 from penstock.transforms.moves import Move, ResizeMove
@@ -96,3 +96,13 @@ def lookup(kinds: Iterable[Effect]) -> Bools:
 @cache
 def _lookup_access(kinds: tuple[Access, ...]) -> Bools:
     return lookup(effect for effect, access in ACCESS.items() if access in kinds)
+
+
+IS_COLOUR = lookup(effect for effect, family, _ in effect_table() if family == EffectFamily.COLOUR)
+# A change of the order of channels is one too: it reorders the tables that wait.
+IS_TABLE = lookup(
+    effect
+    for effect, access in ACCESS.items()
+    if access in (Access.TABLE, Access.STATISTIC) or effect == Effect.PERMUTE_CHANNELS
+)
+IS_TABLE[Effect.NONE] = False

@@ -24,11 +24,15 @@ import numpy.typing as npt
 from penstock._core import FINISHED, Effect, Programs, StepColumn
 from penstock.errors import PlanError
 from penstock.geometry import Bools, Ints, Sizes
+from penstock.planner.access import IS_COLOUR, IS_TABLE
 from penstock.planner.pillow_order import vertical_first
 from penstock.transforms.effects import EffectMove, no_numbers
 from penstock.transforms.moves import CropMove, FlipMove, Move, PadMove, ResizeMove
 
 NO_RESIZE = -1
+
+# In the column of what waits: it does if the next effect is one that tables can wait for.
+_JOINS = 2
 
 # How many numbers an effect has beside its parameters.
 _HEAD = 5
@@ -332,13 +336,16 @@ class _EffectList:
         self._rows: list[Ints] = []
         self._heads: list[Ints] = []
         self._numbers: list[npt.NDArray[np.float64]] = []
+        self._joins = False
 
     def add(self, move: EffectMove, present: Bools, after_steps: Ints) -> None:
         """Append the effects of the samples where there is one."""
         rows = np.flatnonzero(present)
         if not len(rows):
             return
-        waits = np.broadcast_to(move.waits, present.shape)
+        waits = move.waits | (_JOINS * move.joins_next)
+        waits = np.broadcast_to(waits, present.shape)
+        self._joins |= move.joins_next
         heads = np.stack([move.effect, after_steps, move.height, move.width, waits], axis=1)
         self._rows.append(rows)
         self._heads.append(heads[rows])
@@ -352,8 +359,21 @@ class _EffectList:
             return Effects(nothing, no_numbers(0), counts)
         rows = np.concatenate(self._rows)
         order = np.argsort(rows, kind="stable")
+        heads = np.concatenate(self._heads)[order].astype(np.int32)
+        if self._joins:
+            _join(heads, rows[order])
         return Effects(
-            np.concatenate(self._heads)[order].astype(np.int32),
+            heads,
             np.concatenate(self._numbers)[order],
             np.bincount(rows, minlength=self._samples).astype(np.int32),
         )
+
+
+def _join(heads: npt.NDArray[np.int32], rows: Ints) -> None:
+    """Let tables wait for an effect on colour that follows them in the same sample and step."""
+    kinds, steps, waits = heads[:, 0], heads[:, 1], heads[:, 4]
+    follows = np.zeros(len(rows), dtype=np.bool_)
+    follows[:-1] = (rows[1:] == rows[:-1]) & (steps[1:] == steps[:-1]) & IS_COLOUR[kinds[1:]]
+    joined = (waits >= _JOINS) & follows & IS_TABLE[kinds]
+    waits &= 1
+    waits |= joined

@@ -11,23 +11,14 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from penstock._core import Effect, EffectFamily, effect_table
+from penstock._core import Effect
 from penstock.geometry import Bools, Ints, Sizes
-from penstock.planner.access import ACCESS, Access, lookup
+from penstock.planner.access import IS_COLOUR, IS_TABLE
 from penstock.planner.draft import Moves
 from penstock.planner.rules.idle import is_idle
 from penstock.planner.rules.rule import Fidelity, Rule
 from penstock.transforms.effects import EffectMove, effect_where
 from penstock.transforms.moves import CropMove, FlipMove, Move
-
-_IS_COLOUR = lookup(effect for effect, family, _ in effect_table() if family == EffectFamily.COLOUR)
-# A change of the order of channels is one too: it reorders the tables that wait.
-_IS_TABLE = lookup(
-    effect
-    for effect, access in ACCESS.items()
-    if access in (Access.TABLE, Access.STATISTIC) or effect == Effect.PERMUTE_CHANNELS
-)
-_IS_TABLE[Effect.NONE] = False
 
 
 def merge_tables(moves: Moves, sizes: Sizes) -> Moves | None:
@@ -37,11 +28,13 @@ def merge_tables(moves: Moves, sizes: Sizes) -> Moves | None:
     or counts that the next one needs are taken through the tables that wait, which gives what the
     changed pixels would have given.
     """
-    planned = list(moves)
-    for table in _tables(moves, sizes):
-        rows = table.can_wait & table.next_is_colour & ~table.cuts & ~table.mirrors
-        _wait(planned, table.position, rows)
-    return _unless_same(planned, moves)
+    del sizes
+    effects = [move for move in moves if isinstance(move, EffectMove) and not move.joins_next]
+    if len(effects) < 2:
+        return None
+    return tuple(
+        replace(move, joins_next=True) if isinstance(move, EffectMove) else move for move in moves
+    )
 
 
 def statistic_before_crop(moves: Moves, sizes: Sizes) -> Moves | None:
@@ -92,10 +85,10 @@ def _tables(moves: Moves, sizes: Sizes) -> list[_Table]:
         match move:
             case EffectMove():
                 acts = move.acts
-                can_wait = _IS_TABLE[move.effect] & ~np.asarray(move.waits)
+                can_wait = IS_TABLE[move.effect] & ~np.asarray(move.waits)
                 if can_wait.any():
                     tables.append(_Table(position, can_wait, is_colour, cuts, cut_end, mirrors))
-                is_colour = np.where(acts, _IS_COLOUR[move.effect], is_colour)
+                is_colour = np.where(acts, IS_COLOUR[move.effect], is_colour)
             case CropMove():
                 acts = ~is_idle(move, before[position])
                 cut_end = np.where(acts & ~cuts, position + 1, cut_end)
