@@ -23,11 +23,11 @@ void check_reduced(std::span<const uint8_t> bytes, const JpegHeader& header, con
     force_isa(Isa::scalar);
     Collect expected(whole);
     const DecodeStatus status =
-        decode_baseline(expected, bytes, header, wanted, scratch, scale).status;
+        decode_baseline(expected, bytes, header, wanted, scratch, {scale}).status;
     for (const Isa isa : supported_isas()) {
       force_isa(isa);
       Collect sink(whole);
-      const DecodeResult result = decode_baseline(sink, bytes, header, wanted, scratch, scale);
+      const DecodeResult result = decode_baseline(sink, bytes, header, wanted, scratch, {scale});
       if (result.status != status) std::abort();
       if (status == DecodeStatus::ok && sink.bytes != expected.bytes) std::abort();
     }

@@ -20,18 +20,19 @@ void require(bool condition) {
 }
 
 /// Decodes a part of the image that depends on the input, so that the fuzzer can choose it.
-void check_pixels(const TileImage& image, int scale, std::span<const uint8_t> input,
-                  TileScratch& scratch) {
+void check_pixels(const TileImage& image, const Reduction& reduction,
+                  std::span<const uint8_t> input, TileScratch& scratch) {
+  const int scale = reduction.scale;
   const Region region =
       choose_region(reduced_size(image.height(), scale), reduced_size(image.width(), scale), input);
   const Region whole{0, 0, region.height, region.width};
   force_isa(Isa::scalar);
   Collect expected(whole);
-  const DecodeResult reference = decode_tiles(expected, image, region, scratch, scale);
+  const DecodeResult reference = decode_tiles(expected, image, region, scratch, reduction);
   for (const Isa isa : supported_isas()) {
     force_isa(isa);
     Collect sink(whole);
-    const DecodeResult result = decode_tiles(sink, image, region, scratch, scale);
+    const DecodeResult result = decode_tiles(sink, image, region, scratch, reduction);
     require(result.status == reference.status && result.message == reference.message);
     require(sink.bytes == expected.bytes);
   }
@@ -57,7 +58,8 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   if (image.parse({data, size}) != nullptr) return 0;
   if (int64_t{image.height()} * image.width() > kMaxPixels) return 0;
   static TileScratch scratch;
-  for (const int scale : {1, 2, 4, 8}) check_pixels(image, scale, {data, size}, scratch);
+  for (const Reduction reduction : {Reduction{1}, {2}, {4}, {8}, {8, true}})
+    check_pixels(image, reduction, {data, size}, scratch);
   check_round_trip(image, scratch);
   return 0;
 }

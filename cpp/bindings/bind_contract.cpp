@@ -57,8 +57,8 @@ enum class StepColumn : int32_t {
 #undef FIELD
 };
 
-/// Head columns of an effect: kind, after_step, height, width, waits.
-constexpr size_t kEffectHead = 5;
+/// Head columns of an effect: kind, after_step, height, width, waits, counts_early.
+constexpr size_t kEffectHead = 6;
 
 Format make_format(Element element, const std::string& layout, float scale,
                    const std::vector<float>& mean, const std::vector<float>& std, float divisor,
@@ -146,8 +146,13 @@ std::vector<Program> Programs::copy_to(std::vector<Step>& own_steps,
   own_effects.resize(effect_heads.shape(0));
   for (size_t i = 0; i < own_effects.size(); ++i) {
     const int32_t* head = effect_heads.data() + kEffectHead * i;
-    own_effects[i] = {
-        static_cast<EffectKind>(head[0]), head[1], head[2], head[3], {}, head[4] != 0};
+    own_effects[i] = {static_cast<EffectKind>(head[0]),
+                      head[1],
+                      head[2],
+                      head[3],
+                      {},
+                      head[4] != 0,
+                      head[5] != 0};
     std::memcpy(own_effects[i].numbers, effect_numbers.data() + kEffectNumbers * i,
                 sizeof own_effects[i].numbers);
   }

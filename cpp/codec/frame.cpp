@@ -7,9 +7,10 @@ int divide_up(int value, int divisor) { return (value + divisor - 1) / divisor; 
 
 }  // namespace
 
-Frame make_frame(int height, int width, std::span<const Sampling> components, int scale) {
+Frame make_frame(int height, int width, std::span<const Sampling> components,
+                 const Reduction& reduction) {
   const Sampling& largest = components[0];
-  const int least_block = 8 / scale;
+  const int scale = reduction.scale, least_block = 8 / scale;
   const auto is_even = [](int ratio) { return ratio % 2 == 0; };
   Frame frame;
   frame.height = reduced_size(height, scale);
@@ -23,7 +24,8 @@ Frame make_frame(int height, int width, std::span<const Sampling> components, in
     component.block_height = component.block_width = least_block;
     component.horizontal_ratio = largest.horizontal / coded.horizontal;
     component.vertical_ratio = largest.vertical / coded.vertical;
-    while (component.block_height == component.block_width && component.block_height < 8 &&
+    while (!reduction.dc_alone && component.block_height == component.block_width &&
+           component.block_height < 8 &&
            (is_even(component.vertical_ratio) || is_even(component.horizontal_ratio))) {
       if (is_even(component.vertical_ratio)) {
         component.block_height *= 2;
@@ -42,12 +44,12 @@ Frame make_frame(int height, int width, std::span<const Sampling> components, in
   return frame;
 }
 
-Frame make_frame(const JpegHeader& header, int scale) {
+Frame make_frame(const JpegHeader& header, const Reduction& reduction) {
   Sampling components[3];
   for (int c = 0; c < header.components; ++c)
     components[c] = {header.component[c].horizontal, header.component[c].vertical};
   return make_frame(header.height, header.width,
-                    std::span(components).first(static_cast<size_t>(header.components)), scale);
+                    std::span(components).first(static_cast<size_t>(header.components)), reduction);
 }
 
 }  // namespace penstock

@@ -17,12 +17,12 @@ int divide_up(int value, int divisor) { return (value + divisor - 1) / divisor; 
 class BaselineDecoder {
  public:
   BaselineDecoder(RowSink& sink, std::span<const uint8_t> bytes, const JpegHeader& header,
-                  const Region& region, DecodeState& state, int scale)
+                  const Region& region, DecodeState& state, const Reduction& reduction)
       : header_(header),
-        frame_(make_frame(header, scale)),
+        frame_(make_frame(header, reduction)),
         plan_(plan_region(frame_, region)),
         scan_(bytes, header, prepared(state.tables, header), state.unstuffed),
-        output_(sink, frame_, region, true, state.region) {
+        output_(sink, frame_, region, {}, true, state.region) {
     begin_coefficients(state.coefficients);
     begin_planes();
   }
@@ -116,8 +116,8 @@ void BaselineDecoder::transform() {
 
 DecodeResult decode_baseline(RowSink& sink, std::span<const uint8_t> bytes,
                              const JpegHeader& header, const Region& region, DecodeScratch& scratch,
-                             int scale) {
-  BaselineDecoder decoder(sink, bytes, header, region, scratch.state(), scale);
+                             const Reduction& reduction) {
+  BaselineDecoder decoder(sink, bytes, header, region, scratch.state(), reduction);
   if (const char* problem = decoder.run()) return {DecodeStatus::irregular, problem};
   return {};
 }

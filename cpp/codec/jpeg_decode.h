@@ -28,13 +28,13 @@ struct DecodeResult {
 struct DecodeState;
 using DecodeScratch = Scratch<DecodeState>;
 
-/// Our own decoder. Requires header.route == Route::baseline, a `scale` of 1, 2, 4 or 8, and a
-/// region inside the image reduced by it (see reduced_size). Sends `region` to `sink` (one channel
+/// Our own decoder. Requires header.route == Route::baseline and a region inside the
+/// reduced image (see reduced_size). Sends `region` to `sink` (one channel
 /// for gray, else RGB); after `irregular` the sink may have received some bands and must be set up
 /// anew.
 DecodeResult decode_baseline(RowSink& sink, std::span<const uint8_t> bytes,
                              const JpegHeader& header, const Region& region, DecodeScratch& scratch,
-                             int scale = 1);
+                             const Reduction& reduction = {});
 
 /// libjpeg-turbo, skipping what lies outside the region where that leaves its bytes unchanged.
 /// Requires Route::baseline or Route::libjpeg.

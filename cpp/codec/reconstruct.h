@@ -112,4 +112,7 @@ PENSTOCK_NARROW_VARIANTS(void idct_row_2x2(uint8_t* plane, ptrdiff_t stride, int
 void idct_row_1x1(uint8_t* plane, ptrdiff_t stride, int16_t* coefficients, int blocks,
                   const uint16_t* quant, bool centred);
 
+/// The last one for first coefficients that lie side by side; `quant` is that of them all.
+void samples_of_dc(uint8_t* plane, const int16_t* dc, int blocks, uint16_t quant, bool centred);
+
 }  // namespace penstock

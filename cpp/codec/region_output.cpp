@@ -32,11 +32,12 @@ RegionPlan plan_region(const Frame& frame, const Region& region) {
   return plan;
 }
 
-RegionOutput::RegionOutput(RowSink& sink, const Frame& frame, const Region& region, bool is_ycbcr,
-                           RegionBuffers& buffers)
+RegionOutput::RegionOutput(RowSink& sink, const Frame& frame, const Region& region,
+                           const Outline& wanted, bool is_ycbcr, RegionBuffers& buffers)
     : sink_(sink),
       frame_(frame),
       region_(region),
+      wanted_(wanted),
       is_ycbcr_(is_ycbcr),
       rgb_row_(PENSTOCK_PICK(rgb_row)),
       buffers_(buffers),
@@ -107,14 +108,17 @@ void RegionOutput::emit_colour(int end_row) {
   const SamplePlane chroma[2] = {window_[1].samples(), window_[2].samples()};
   for (int top = next_row_; top < end_row; top += kBandRows) {
     band_.height = std::min(kBandRows, end_row - top);
-    for (int y = 0; y < band_.height; ++y) {
+    const int first = top - region_.top;
+    const auto [begin, end] = wanted_.needed(first, first + band_.height, 0, region_.width);
+    for (int y = 0; y < band_.height && begin < end; ++y) {
       if (is_ycbcr_)
-        rgb_row_(band_.row(0, y), band_.row(1, y), band_.row(2, y), window_[0].samples(), chroma,
-                 top + y, region_.left, region_.left + region_.width, upsampled_);
+        rgb_row_(band_.row(0, y) + begin, band_.row(1, y) + begin, band_.row(2, y) + begin,
+                 window_[0].samples(), chroma, top + y, region_.left + begin, region_.left + end,
+                 upsampled_);
       else
         rgb_row(y, top + y);
     }
-    sink_.take(band_.view(), top - region_.top);
+    sink_.take(band_.view(), first);
   }
 }
 

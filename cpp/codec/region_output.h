@@ -8,6 +8,7 @@
 
 #include "base/buffer.h"
 #include "base/image.h"
+#include "base/outline.h"
 #include "codec/frame.h"
 #include "codec/reconstruct.h"
 
@@ -86,9 +87,10 @@ struct RegionBuffers {
 /// decoder writes its samples, component by component, and calls `finish_strip`.
 class RegionOutput {
  public:
-  /// `is_ycbcr` is of no account for gray.
-  RegionOutput(RowSink& sink, const Frame& frame, const Region& region, bool is_ycbcr,
-               RegionBuffers& buffers);
+  /// Of the region, only what is `wanted`, in its pixels, has to be right. `is_ycbcr` is of no
+  /// account for gray.
+  RegionOutput(RowSink& sink, const Frame& frame, const Region& region, const Outline& wanted,
+               bool is_ycbcr, RegionBuffers& buffers);
 
   /// Component `c` comes in strips of `strip_rows` rows of `blocks` blocks, the first of which
   /// starts at the component's sample (top, left).
@@ -114,6 +116,7 @@ class RegionOutput {
   RowSink& sink_;
   const Frame frame_;
   const Region region_;
+  const Outline wanted_;
   const bool is_ycbcr_;
   const RgbRow rgb_row_;
   RegionBuffers& buffers_;

@@ -44,12 +44,12 @@ void copy_planes(const PlanarTarget& target, const PlanarView& source) {
 class EffectRun {
  public:
   EffectRun(const PlanarTarget& image, Buffer& memory, EffectScratch& scratch)
-      : image_(image), memory_(memory), scratch_(scratch) {
-    scratch_.tables.forget_counts();
-  }
+      : image_(image), memory_(memory), scratch_(scratch) {}
 
-  void apply(const Effect& effect) {
+  /// `later` are the effects behind it.
+  void apply(const Effect& effect, std::span<const Effect> later) {
     effect_ = &effect;
+    scratch_.tables.set_watching(count_early(later));
     visit_effect(effect.kind, effect.numbers, *this);
   }
 
@@ -234,7 +234,7 @@ BlurSpec blur_spec_of(const Parameters<EffectKind::gaussian_blur>& p) {
 PlanarTarget run_effects(const PlanarTarget& image, Buffer& memory, std::span<const Effect> effects,
                          EffectScratch& scratch) {
   EffectRun run(image, memory, scratch);
-  for (const Effect& effect : effects) run.apply(effect);
+  for (size_t i = 0; i < effects.size(); ++i) run.apply(effects[i], effects.subspan(i + 1));
   return run.image();
 }
 

@@ -57,9 +57,14 @@ struct EffectScratch {
 /// The arguments of the blur kernel.
 BlurSpec blur_spec_of(const Parameters<EffectKind::gaussian_blur>& parameters);
 
+/// Whether these effects want extremes to be found while the image before them is written.
+inline bool count_early(std::span<const Effect> effects) {
+  return !effects.empty() && effects[0].counts_early;
+}
+
 /// Applies effects that size_after has accepted to an image in `memory`. The result lies there or
 /// in scratch.spare; it may have gained or lost colour. Effects that wait are left in
-/// scratch.tables, for the next call.
+/// scratch.tables, for the next call; what these know already must be true of the image.
 PlanarTarget run_effects(const PlanarTarget& image, Buffer& memory, std::span<const Effect> effects,
                          EffectScratch& scratch);
 

@@ -45,23 +45,25 @@ DecodeResult PlanarInput::send(const Region& region, const std::function<RowSink
   return {};
 }
 
-SourceInput::SourceInput(const SampleSource& source, int dct_scale, InputScratch& scratch)
+SourceInput::SourceInput(const SampleSource& source, const Reduction& reduction,
+                         InputScratch& scratch)
     : source_(source), scratch_(scratch) {
   height = source.height;
   width = source.width;
+  dc_alone = reduction.dc_alone;
   if (source.tiles != nullptr) {
-    scale = dct_scale;
+    scale = reduction.scale;
     channels = source.tiles->components();
   } else if (source.header != nullptr) {
     // What libjpeg decodes is mostly progressive, and costs nearly the same at any size.
-    if (source.header->route == Route::baseline) scale = dct_scale;
+    if (source.header->route == Route::baseline) scale = reduction.scale;
     channels = source.header->components == 1 ? 1 : 3;
   }
 }
 
 DecodeResult SourceInput::send(const Region& region, const std::function<RowSink&()>& begin) {
   if (source_.tiles != nullptr)
-    return decode_tiles(begin(), *source_.tiles, region, scratch_.tiles, scale);
+    return decode_tiles(begin(), *source_.tiles, region, scratch_.tiles, reduction(), wanted);
   if (source_.header != nullptr) return send_jpeg(region, begin);
   feed_interleaved(begin(), source_.rgb, source_.rgb_stride, region, scratch_.interleaved);
   return {};
@@ -70,8 +72,8 @@ DecodeResult SourceInput::send(const Region& region, const std::function<RowSink
 DecodeResult SourceInput::send_jpeg(const Region& region, const std::function<RowSink&()>& begin) {
   std::string reason = source_.header->reason;
   if (source_.header->route == Route::baseline) {
-    DecodeResult result =
-        decode_baseline(begin(), source_.jpeg, *source_.header, region, scratch_.decode, scale);
+    DecodeResult result = decode_baseline(begin(), source_.jpeg, *source_.header, region,
+                                          scratch_.decode, reduction());
     if (result.status != DecodeStatus::irregular || scale != 1) return result;
     reason = result.message;
   }
@@ -90,6 +92,7 @@ GrayInput::GrayInput(Input& colour, Buffer& memory) : colour_(colour), memory_(m
 
 DecodeResult GrayInput::send(const Region& region, const std::function<RowSink&()>& begin) {
   colour_.scale = scale;
+  colour_.wanted = wanted;
   GraySink sink(memory_);
   return colour_.send(region, [&]() -> RowSink& {
     sink.pass_on_to(begin());

@@ -5,6 +5,7 @@
 
 #include "base/buffer.h"
 #include "base/image.h"
+#include "base/outline.h"
 #include "codec/jpeg_decode.h"
 #include "codec/jpeg_header.h"
 #include "tiles/decode_tiles.h"
@@ -40,6 +41,9 @@ class Input {
   int width = 0;
   int channels = 3;
   int scale = 1;
+  bool dc_alone = false;  // with a scale of 8
+  /// What is needed of a region that is sent, in its pixels; the rest of it may be anything.
+  Outline wanted;
 };
 
 class PlanarInput final : public Input {
@@ -55,13 +59,14 @@ class PlanarInput final : public Input {
   int left_ = 0;
 };
 
-/// Reduces by `dct_scale` where the source can be.
+/// Reduced where the source can be.
 class SourceInput final : public Input {
  public:
-  SourceInput(const SampleSource& source, int dct_scale, InputScratch& scratch);
+  SourceInput(const SampleSource& source, const Reduction& reduction, InputScratch& scratch);
   DecodeResult send(const Region& region, const std::function<RowSink&()>& begin) override;
 
  private:
+  Reduction reduction() const { return {scale, dc_alone && scale == 8}; }
   DecodeResult send_jpeg(const Region& region, const std::function<RowSink&()>& begin);
 
   const SampleSource& source_;

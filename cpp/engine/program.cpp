@@ -74,6 +74,10 @@ Region size_after_step(const Step& s, size_t i, int height, int width) {
            text(out_height, out_width);
   });
   if (s.dct_scale != 1) require_reducible(s, i);
+  require(s.dc_alone == 0 || (s.dc_alone == 1 && s.dct_scale == 8), i, [&] {
+    return "dc_alone is " + std::to_string(s.dc_alone) +
+           ", which must be 0, or 1 with a DCT scale of 8";
+  });
   require(s.gray == 0 || (s.gray == 1 && i == 0), i, [&] {
     return "gray is " + std::to_string(s.gray) + ", which must be 0, or 1 in a first step";
   });
@@ -102,6 +106,8 @@ class EffectCheck {
     require(!waiting_ || is_colour_effect(effect.kind),
             "the effect before it waits, but only one on colour can be waited for; `apply` is one");
     require(!effect.waits || can_wait(effect.kind), "it is not a table, so it cannot wait");
+    require(!effect.counts_early || effect.kind == EffectKind::autocontrast,
+            "it has no statistic that could be taken early");
     waiting_ = effect.waits;
     height_ = effect.height;
     width_ = effect.width;

@@ -7,6 +7,7 @@
 
 #include "base/effects.h"
 #include "base/image.h"
+#include "codec/frame.h"
 
 namespace penstock {
 
@@ -18,6 +19,8 @@ namespace penstock {
 /// - a JPEG may be decoded at 1 / dct_scale (1, 2, 4 or 8) of its size before the resize, which
 ///   then has less to do. Boxes stay in pixels of the whole image. More than 1 only in a first step
 ///   that does not pad and resizes with a filter other than nearest;
+/// - where `dc_alone` is 1, only the first coefficient of each block is looked at. With a dct_scale
+///   of 8 only;
 /// - where `gray` is 1, the image is turned gray before all else. In a first step only.
 // clang-format off
 #define PENSTOCK_STEP_FIELDS(FIELD)                                              \
@@ -27,7 +30,7 @@ namespace penstock {
   FIELD(resize_height) FIELD(resize_width) FIELD(filter) FIELD(vertical_first)   \
   FIELD(window_top) FIELD(window_left) FIELD(window_height) FIELD(window_width)  \
   FIELD(flip_horizontal) FIELD(flip_vertical)                                    \
-  FIELD(dct_scale) FIELD(gray)
+  FIELD(dct_scale) FIELD(dc_alone) FIELD(gray)
 // clang-format on
 
 /// One geometric step, done in this order: pad the input, take a box of it, resize that box,
@@ -44,6 +47,7 @@ struct Step {
   Region window() const { return {window_top, window_left, window_height, window_width}; }
   bool pads() const { return (pad_left | pad_top | pad_right | pad_bottom) != 0; }
   bool resizes() const { return filter >= 0; }
+  Reduction reduction() const { return {dct_scale, dc_alone != 0}; }
 };
 
 inline constexpr int kStepFields = sizeof(Step) / sizeof(int32_t);
@@ -62,6 +66,10 @@ struct Effect {
   /// colour. Steps between them may crop and mirror, but neither resize nor pad. Other effects
   /// cannot wait.
   bool waits = false;
+  /// The statistic that it needs is taken while the image before it is written, by a step or an
+  /// effect on colour; others, and crops, which write nothing, leave it to the effect. Only for
+  /// autocontrast.
+  bool counts_early = false;
 
   template <EffectKind kKind>
   Parameters<kKind> read() const {

@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "kernels/pad.h"
+#include "kernels/warp/warp.h"
 
 namespace penstock {
 namespace {
@@ -118,13 +119,50 @@ DecodeResult run_step(const Output& output, Input& input, const Step& step,
   return decoded;
 }
 
-/// A step whose result is not finished yet.
+/// Whether a first step's result has the very pixels of the image, reduced by `scale`, that it
+/// takes.
+bool keeps_pixels(const Step& step, int scale) {
+  if (step.pads()) return false;
+  if (!step.resizes()) return scale == 1;
+  const Region crop = step.crop(), pixels = reduced(crop, scale);
+  return (crop.top | crop.left | crop.height | crop.width) % scale == 0 &&
+         step.window() == Region{0, 0, pixels.height, pixels.width} &&
+         step.resize_height == pixels.height && step.resize_width == pixels.width;
+}
+
+template <EffectKind kKind>
+Outline needed_by_warp(const Effect& effect, const Step& step) {
+  const Parameters<kKind> p = effect.read<kKind>();
+  WarpFrame frame{0, 0, effect.height, effect.width, 0, 0, step.window_height, step.window_width};
+  if (has_frame(p.frame)) frame = frame_of(p.frame);
+  const Region window{frame.out_top, frame.out_left, effect.height, effect.width};
+  return warp_outline(p.matrix, window, frame.in_height, frame.in_width)
+      .seen_from(frame.in_top, frame.in_left)
+      .mirrored(step.flip_horizontal != 0, step.flip_vertical != 0, step.window_height,
+                step.window_width);
+}
+
+/// What the first step must read, if a warp follows that needs less than all of its result.
+Outline wanted_of(const Step& step, std::span<const Effect> effects, int scale) {
+  if (effects.empty() || !keeps_pixels(step, scale)) return {};
+  switch (effects[0].kind) {
+    case EffectKind::affine:
+      return needed_by_warp<EffectKind::affine>(effects[0], step);
+    case EffectKind::perspective:
+      return needed_by_warp<EffectKind::perspective>(effects[0], step);
+    default:
+      return {};
+  }
+}
+
+/// A step whose result is not finished yet: `effects` or other steps follow.
 DecodeResult run_between(PlanarTarget& result, Buffer& memory, Input& input, const Step& step,
-                         WorkerScratch& scratch) {
+                         std::span<const Effect> effects, WorkerScratch& scratch) {
   result =
       working_image(memory, step.window_height, step.window_width, channels_after(input, step));
   Output output = output_to(result);
   output.beside = &scratch.late;
+  if (count_early(effects)) output.watch = &scratch.effects.tables.watch(result.channels);
   return run_step(output, input, step, scratch);
 }
 
@@ -209,7 +247,7 @@ DecodeResult copy_region(PlanarTarget& image, Buffer& memory, Input& input, cons
 
 DecodeResult run_sample(bool& late, const Output& output, const SampleSource& source,
                         const Program& program, WorkerScratch& scratch) {
-  SourceInput input(source, program.steps[0].dct_scale, scratch.input);
+  SourceInput input(source, program.steps[0].reduction(), scratch.input);
   return run_program(late, output, input, program, scratch);
 }
 
@@ -229,13 +267,16 @@ DecodeResult run_program(bool& late, const Output& output, Input& colour, const 
     Input& input = i == 0 ? first : later;
     const auto effects = queue.take(static_cast<int32_t>(i));
     is_written = i + 1 == steps.size() && effects.empty();
+    if (i == 0) first.wanted = wanted_of(steps[0], effects, first.scale);
     DecodeResult result;
+    scratch.effects.tables.forget_counts();
     if (is_written)
       result = run_step(output, input, steps[i], scratch);
     else if (i > 0 && only_crops(steps[i]))
       before = part_of(before, steps[i]);
     else
-      result = run_between(before, memory_beside(before, scratch), input, steps[i], scratch);
+      result =
+          run_between(before, memory_beside(before, scratch), input, steps[i], effects, scratch);
     if (i == 0) decoded = result;
     if (decoded.status != DecodeStatus::ok) break;
     if (!effects.empty()) before = run_effects_on(before, effects, scratch);

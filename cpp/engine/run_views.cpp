@@ -23,7 +23,7 @@ Region needed_by_group(std::span<const View> views, const Input& input) {
 /// Runs the views of the first one's group.
 DecodeResult run_group(bool& late, std::span<const View> views, const SampleSource& source,
                        WorkerScratch& scratch) {
-  SourceInput input(source, views[0].program.steps[0].dct_scale, scratch.input);
+  SourceInput input(source, views[0].program.steps[0].reduction(), scratch.input);
   Region region = needed_by_group(views, input);
   PlanarTarget shared;
   DecodeResult decoded = copy_region(shared, scratch.shared, input, region, scratch);

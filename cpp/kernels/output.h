@@ -4,6 +4,8 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "base/image.h"
+
 namespace penstock {
 
 enum class Element : int32_t { uint8 = 0, float16 = 1, bfloat16 = 2, float32 = 3 };
@@ -50,6 +52,17 @@ class SideWork {
   virtual void step() = 0;
 };
 
+/// Sees an image in parts, each just after it was written: rows or pieces of rows, in any order,
+/// every pixel once.
+class PartWatch {
+ public:
+  virtual ~PartWatch() = default;
+  /// All parts are to come. A decoder may begin anew, so that what was seen does not count.
+  virtual void start() = 0;
+  /// `part` has the image's number of channels.
+  virtual void see(const PlanarView& part) = 0;
+};
+
 /// A place for one image of `height` x `width`.
 ///
 /// `channels` is 3 for a batch slot (gray is repeated) and may be 1 for a working image.
@@ -59,7 +72,8 @@ class SideWork {
 /// `past_cache` asks for stores that do not stay in this core's cache: set it when the whole batch
 /// is larger than the cache, so that nobody could find the pixels there anyway. It is heeded for
 /// floating-point rows that are whole, aligned cache lines.
-/// `beside`, if any, gets a step for each row that is written.
+/// `beside`, if any, gets a step for each row that is written, and `watch` sees the row: bytes as
+/// they are before any pass.
 struct Output {
   void* data = nullptr;
   ptrdiff_t row_stride = 0;
@@ -72,6 +86,7 @@ struct Output {
   const FinalPass* pass = nullptr;
   bool past_cache = false;
   SideWork* beside = nullptr;
+  PartWatch* watch = nullptr;
 };
 
 }  // namespace penstock

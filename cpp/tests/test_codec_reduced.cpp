@@ -22,7 +22,7 @@ constexpr int kScales[] = {2, 4, 8};
 Pixels decode(const Jpeg& jpeg, const Region& region, int scale) {
   CollectRows sink;
   const JpegHeader header = read_jpeg_header(jpeg);
-  CHECK(decode_baseline(sink, jpeg, header, region, scratch, scale).status == DecodeStatus::ok);
+  CHECK(decode_baseline(sink, jpeg, header, region, scratch, {scale}).status == DecodeStatus::ok);
   const Pixels pixels = sink.pixels();
   CHECK(pixels.height == region.height && pixels.width == region.width);
   return pixels;

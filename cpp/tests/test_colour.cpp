@@ -103,6 +103,33 @@ TEST(variants_measure_alike) {
   }
 }
 
+/// Parts of any shape in any order, after others that did not count.
+TEST(extremes_can_be_found_in_parts) {
+  for (unsigned seed = 0; seed < 60; ++seed) {
+    Draw draw(seed);
+    const SlackImage working(
+        RandomImage(draw, draw.between(1, 20), draw.between(1, 300), draw.coin() ? 3 : 1));
+    const PlanarView image = working.image.view();
+    const int tall = draw.between(1, 9), wide = draw.between(1, 100);
+    in_every_variant([&] {
+      ExtremeFinder finder;
+      finder.begin(image.channels);
+      finder.see(image);
+      finder.start();
+      for (int x = (image.width - 1) / wide * wide; x >= 0; x -= wide)
+        for (int y = 0; y < image.height; y += tall) {
+          PlanarView part = image;
+          part.height = std::min(tall, image.height - y);
+          part.width = std::min(wide, image.width - x);
+          for (int c = 0; c < image.channels; ++c) part.plane[c] = image.row(c, y) + x;
+          finder.see(part);
+        }
+      const Extremes got = finder.found(), wanted = find_extremes(image, nullptr);
+      CHECK(std::memcmp(&got, &wanted, sizeof got) == 0);
+    });
+  }
+}
+
 /// A hue follows from the range of the channels, what the middle one lacks and their order.
 TEST(all_hues_are_alike) {
   constexpr int kOrders[6][3] = {{0, 1, 2}, {0, 2, 1}, {1, 0, 2}, {2, 0, 1}, {1, 2, 0}, {2, 1, 0}};
@@ -177,6 +204,28 @@ TEST(mixes_are_alike) {
       if (wanted == nullptr) wanted = std::make_unique<SlackImage>(mixed);
       check_equal(mixed.image, wanted->image, channels);
     });
+  }
+}
+
+/// Autocontrast goes by what others have shown to the tables, and looks at pixels only without it.
+TEST(extremes_that_are_known_are_not_looked_for) {
+  Draw draw(3);
+  const SlackImage seen(RandomImage(draw, 9, 70, 3)), given(RandomImage(draw, 9, 70, 3));
+  // So that their extremes differ.
+  for (int c = 0; c < 3; ++c)
+    for (int x = 0; x < 70; ++x)
+      for (int y = 0; y < 9; ++y) given.image.row(c, y)[x] = static_cast<uint8_t>(90 + x + c);
+  const double numbers[1] = {};
+  for (const bool shown : {false, true}) {
+    SlackImage working(given), wanted(given);
+    PendingTables tables;
+    tables.begin();
+    if (shown) tables.watch(3).see(seen.image.view());
+    tables.add(working.image, EffectKind::autocontrast, numbers);
+    tables.flush(working.image, working.image.view());
+    const Extremes extremes = find_extremes((shown ? seen : given).image.view(), nullptr);
+    apply_lut(wanted.image, given.image.view(), autocontrast_table(extremes, 3));
+    check_equal(working.image, wanted.image, 3);
   }
 }
 

@@ -210,6 +210,67 @@ TEST(waiting_changes_no_result) {
   }
 }
 
+std::vector<Effect> counting_early(std::vector<Effect> effects) {
+  for (Effect& effect : effects) effect.counts_early = effect.kind == EffectKind::autocontrast;
+  return effects;
+}
+
+/// By any pass, in any order of effects, where tables wait and where a mix remembers the image.
+TEST(counting_early_changes_no_result) {
+  std::mt19937 random(14);
+  WorkerScratch scratch;
+  for (const auto& [height, width] : {std::pair{1, 1}, {21, 75}, {3, 1000}, {700, 2}}) {
+    const Step step = whole(height, width);
+    for (int round = 0; round < 40; ++round) {
+      std::vector<Effect> late = one_of_each(random, height, width);
+      for (int times = 0; times < 6; ++times)
+        late.insert(late.begin() + static_cast<ptrdiff_t>(random() % late.size()),
+                    effect_of(EffectKind::autocontrast, height, width, {}));
+      if (round % 3 == 0)
+        late.insert(late.begin(), effect_of(EffectKind::grayscale, height, width, {}));
+      if (round % 2 == 0) {
+        late.insert(late.begin() + 4, effect_of(EffectKind::mix_begin, height, width, {0.5}));
+        late.push_back(effect_of(EffectKind::mix_add, height, width, {0.5}));
+        late.push_back(effect_of(EffectKind::mix_end, height, width, {}));
+      }
+      for (size_t i = 0; i + 1 < late.size(); ++i)
+        late[i].waits =
+            random() % 2 == 0 && can_wait(late[i].kind) && is_colour_effect(late[i + 1].kind);
+      CHECK(run_same({{&step, 1}, late}, height, width, scratch) ==
+            run_same({{&step, 1}, counting_early(late)}, height, width, scratch));
+    }
+  }
+}
+
+/// A step pads, resizes, mirrors or crops, of which crops write nothing.
+TEST(steps_count_early) {
+  constexpr int kHeight = 30, kWidth = 90;
+  WorkerScratch scratch;
+  Step first = whole(kHeight, kWidth);
+  first.pad_left = 5, first.pad_top = 2, first.pad_fill = 0x123456;
+  first.crop_width = kWidth + 5, first.crop_height = kHeight + 2;
+  first.filter = 2;
+  first.resize_height = first.window_height = 333;
+  first.resize_width = first.window_width = 7;
+  first.flip_vertical = 1;
+  Step crop = whole(333, 7), mirror = whole(100, 3);
+  crop.crop_top = 20, crop.crop_left = 2;
+  crop.crop_height = crop.resize_height = crop.window_height = 100;
+  crop.crop_width = crop.resize_width = crop.window_width = 3;
+  mirror.flip_horizontal = 1;
+  Step steps[] = {first, crop, mirror};
+  for (const bool gray : {false, true})
+    for (const bool waits : {false, true}) {
+      steps[0].gray = gray;
+      std::vector<Effect> late = {effect_of(EffectKind::autocontrast, 333, 7, {}, 0),
+                                  effect_of(EffectKind::autocontrast, 100, 3, {}, 1),
+                                  effect_of(EffectKind::autocontrast, 100, 3, {}, 2)};
+      late[0].waits = late[1].waits = waits;
+      CHECK(run_same({steps, late}, kHeight, kWidth, scratch) ==
+            run_same({steps, counting_early(late)}, kHeight, kWidth, scratch));
+    }
+}
+
 /// Statistics are those of the whole image; the table meets the pixels behind the crop.
 TEST(tables_wait_beyond_crops_and_mirrors) {
   constexpr int kHeight = 30, kWidth = 90;
@@ -267,6 +328,15 @@ bool refused(std::span<const Step> steps, std::vector<Effect> effects) {
     return true;
   }
   return false;
+}
+
+TEST(only_extremes_are_found_early) {
+  const Step step = whole(10, 20);
+  for (const auto kind : {EffectKind::brightness, EffectKind::autocontrast, EffectKind::equalize}) {
+    Effect effect = effect_of(kind, 10, 20, {1});
+    effect.counts_early = true;
+    CHECK(refused({&step, 1}, {effect}) == (kind != EffectKind::autocontrast));
+  }
 }
 
 TEST(effects_that_cannot_wait_are_refused) {

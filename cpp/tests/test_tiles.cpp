@@ -38,6 +38,55 @@ void check_image(std::mt19937& random, const penstock::CoefficientImage& image) 
   }
 }
 
+/// A quadrilateral around some places of an image of this size, and beyond it.
+Outline random_outline(std::mt19937& random, int height, int width) {
+  const auto place = [&](int size) {
+    return static_cast<double>(random() % static_cast<unsigned>(2 * size)) - size / 2.0;
+  };
+  // The corners of a slanted square are in their order around it.
+  const double x = place(width), y = place(height), dx = place(width) / 2, dy = place(height) / 2;
+  Outline outline;
+  outline.is_all = false;
+  outline.reach = static_cast<int>(random() % 4);
+  const Outline::Corner corners[4] = {
+      {x, y}, {x + dx, y + dy}, {x + dx - dy, y + dy + dx}, {x - dy, y + dx}};
+  std::copy_n(corners, 4, outline.corner);
+  return outline;
+}
+
+/// What is wanted of a region is right, whatever lay in memory before.
+TEST(outlines) {
+  std::mt19937 random(7);
+  for (int round = 0; round < 60; ++round)
+    for (const Factors& factors : kFactors) {
+      const int height = 1 + static_cast<int>(random() % 200);
+      const int width = 1 + static_cast<int>(random() % 200);
+      const std::vector<uint8_t> record =
+          record_of(random_coefficients(random, height, width, factors, Colour::ycbcr, 5));
+      const std::vector<uint8_t> other =
+          record_of(random_coefficients(random, height, width, factors, Colour::ycbcr, 5));
+      TileImage tiles;
+      CHECK(tiles.parse(record) == nullptr);
+      for (const Reduction reduction : {Reduction{1}, {2}, {4}, {8}, {8, true}}) {
+        const int scale = reduction.scale;
+        const Region region =
+            random_region(random, reduced_size(height, scale), reduced_size(width, scale));
+        const Outline wanted = random_outline(random, region.height, region.width);
+        const Pixels expected = decode(record, region, scratch, reduction);
+        decode(other, region, scratch, reduction);
+        CollectRows sink;
+        CHECK(decode_tiles(sink, tiles, region, scratch, reduction, wanted).status ==
+              DecodeStatus::ok);
+        for (int y = 0; y < region.height; ++y) {
+          const auto [begin, end] = wanted.needed(y, y + 1, 0, region.width);
+          if (begin == end) continue;
+          const Region row{y, begin, 1, end - begin};
+          CHECK(sink.pixels().cut(row) == expected.cut(row));
+        }
+      }
+    }
+}
+
 TEST(random_coefficients) {
   std::mt19937 random(1);
   const int sides[] = {1, 2, 7, 8, 9, 16, 17, 31, 40, 65, 130};
@@ -83,13 +132,14 @@ void check_jpeg(std::mt19937& random, const JpegSpec& spec, DecodeScratch& jpeg_
     const Region region = random_region(random, spec.height, spec.width);
     CHECK(decode(record, region, scratch) == reference.pixels().cut(region));
     if (header.route != Route::baseline) continue;
-    for (const int scale : {2, 4, 8}) {
+    for (const Reduction reduction : {Reduction{2}, {4}, {8}, {8, true}}) {
+      const int scale = reduction.scale;
       const Region reduced =
           random_region(random, reduced_size(spec.height, scale), reduced_size(spec.width, scale));
       CollectRows sink;
-      CHECK(decode_baseline(sink, jpeg, header, reduced, jpeg_scratch, scale).status ==
+      CHECK(decode_baseline(sink, jpeg, header, reduced, jpeg_scratch, reduction).status ==
             DecodeStatus::ok);
-      CHECK(decode(record, reduced, scratch, scale) == sink.pixels());
+      CHECK(decode(record, reduced, scratch, reduction) == sink.pixels());
     }
   }
 }

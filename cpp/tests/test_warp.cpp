@@ -70,6 +70,49 @@ void check_window(const Region& window, const PlanarTarget& expected, const Plan
   });
 }
 
+/// The image with other pixels outside an outline.
+SlackImage spoilt_outside(const SlackImage& in, const Outline& outline) {
+  const SlackImage spoilt(in);
+  for (int y = 0; y < in.image.height; ++y) {
+    const auto [begin, end] = outline.needed(y, y + 1, 0, in.image.width);
+    for (int c = 0; c < in.image.channels; ++c)
+      for (int x = 0; x < in.image.width; ++x)
+        if (x < begin || x >= end) spoilt.image.row(c, y)[x] ^= 0xff;
+  }
+  return spoilt;
+}
+
+/// A window of a warp looks at nothing outside its outline.
+template <size_t kNumbers, class Warp>
+void check_outline(const Region& window, const PlanarTarget& expected, const SlackImage& in,
+                   const double (&matrix)[kNumbers], Warp warp) {
+  const int height = in.image.height, width = in.image.width;
+  const SlackImage spoilt = spoilt_outside(in, warp_outline(matrix, window, height, width));
+  const WarpFrame frame{window.top, window.left, expected.height, expected.width,
+                        0,          0,           height,          width};
+  const SlackImage part = cut(expected, window);
+  in_every_variant([&] {
+    const SlackImage out(window.height, window.width, expected.channels);
+    warp(out.image, spoilt.image.view(), frame, matrix);
+    CHECK(out.samples() == part.samples());
+  });
+}
+
+TEST(outlines_leave_out_what_lies_beside_a_slanted_window) {
+  const double turned[6] = {0.6, -0.8, 50, 0.8, 0.6, 10};
+  const Outline outline = warp_outline(turned, {0, 0, 40, 40}, 200, 200);
+  CHECK(!outline.is_all);
+  int pixels = 0;
+  for (int y = 0; y < 200; ++y) {
+    const auto [begin, end] = outline.needed(y, y + 1, 0, 200);
+    CHECK(begin >= 0 && begin <= end && end <= 200);
+    pixels += end - begin;
+  }
+  CHECK(pixels >= 40 * 40 && pixels < 2 * 40 * 40);
+  const double unknown[6] = {std::numeric_limits<double>::quiet_NaN(), 0, 0, 0, 1, 0};
+  CHECK(warp_outline(unknown, {0, 0, 4, 4}, 9, 9).is_all);
+}
+
 TEST(every_variant_agrees_on_any_numbers) {
   WarpScratch scratch;
   for (unsigned seed = 0; seed < 1500; ++seed) {
@@ -108,6 +151,11 @@ TEST(every_variant_agrees_on_any_numbers) {
     check_window(
         window, expected_perspective.image, in.image, perspective,
         [&](auto&&... arguments) { warp_perspective(arguments..., filter, fill, scratch); });
+    check_outline(window, expected_affine.image, in, affine,
+                  [&](auto&&... arguments) { warp_affine(arguments..., filter, fill, scratch); });
+    check_outline(window, expected_perspective.image, in, perspective, [&](auto&&... arguments) {
+      warp_perspective(arguments..., filter, fill, scratch);
+    });
   }
 }
 

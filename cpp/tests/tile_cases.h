@@ -102,11 +102,11 @@ inline std::vector<uint8_t> record_of(const penstock::CoefficientImage& image) {
 
 /// An image decoded from tiles, which must be good.
 inline Pixels decode(const std::vector<uint8_t>& record, const Region& region, TileScratch& scratch,
-                     int scale = 1) {
+                     const Reduction& reduction = {}) {
   TileImage image;
   CHECK(image.parse(record) == nullptr);
   CollectRows sink;
-  CHECK(decode_tiles(sink, image, region, scratch, scale).status == DecodeStatus::ok);
+  CHECK(decode_tiles(sink, image, region, scratch, reduction).status == DecodeStatus::ok);
   return sink.pixels();
 }
 

@@ -25,25 +25,29 @@ Range needed_blocks(int begin, int size, int ratio, int samples, int block_size)
   return {first / block_size, divide_up(end, block_size)};
 }
 
-Frame frame_of(const TileImage& image, int scale) {
+Frame frame_of(const TileImage& image, const Reduction& reduction) {
   const TileGrid& grid = image.grid();
   Sampling components[3];
   for (int c = 0; c < grid.components; ++c)
     components[c] = {grid.factors[c].horizontal, grid.factors[c].vertical};
   return make_frame(image.height(), image.width(),
-                    std::span(components).first(static_cast<size_t>(grid.components)), scale);
+                    std::span(components).first(static_cast<size_t>(grid.components)), reduction);
 }
 
 /// One region of one image, a row of tiles at a time.
 class TileDecoder {
  public:
   TileDecoder(RowSink& sink, const TileImage& image, const Region& region, TileState& state,
-              int scale)
+              const Reduction& reduction, const Outline& wanted)
       : image_(image),
+        wanted_(wanted),
+        region_(region),
         grid_(image.grid()),
-        frame_(frame_of(image, scale)),
+        frame_(frame_of(image, reduction)),
+        unpack_(reduction.dc_alone ? PENSTOCK_PICK(unpack_dc) : PENSTOCK_PICK(unpack_tile)),
+        dc_alone_(reduction.dc_alone),
         plan_(plan_region(frame_, region)),
-        output_(sink, frame_, region, image.colour() == Colour::ycbcr, state.region),
+        output_(sink, frame_, region, wanted, image.colour() == Colour::ycbcr, state.region),
         symbols_(state.symbols),
         coefficients_(state.coefficients),
         tile_rows_{plan_.first_unit_row / grid_.tile_mcu_rows,
@@ -77,13 +81,18 @@ class TileDecoder {
   };
 
   void begin_component(int c, const Region& region);
+  Range wanted_columns(int row) const;
   const char* decode_row(const uint8_t*& tile, int row);
   void transform_tile(const TileShape& shape, int row, int column);
   void transform_group(uint8_t* plane, ptrdiff_t stride, int c, int first_block, int blocks);
 
   const TileImage& image_;
+  const Outline& wanted_;
+  const Region region_;
   const TileGrid& grid_;
   const Frame frame_;
+  const decltype(&scalar::unpack_tile) unpack_;
+  const bool dc_alone_;
   const RegionPlan plan_;
   RegionOutput output_;
   TileSymbols& symbols_;
@@ -116,15 +125,30 @@ void TileDecoder::begin_component(int c, const Region& region) {
                           component.strip_left * size.block_width);
 }
 
+/// The tiles of a row that are wanted, or that upsampling looks at for those.
+Range TileDecoder::wanted_columns(int row) const {
+  int around = 0;
+  for (int c = 0; c < frame_.components; ++c)
+    around = std::max(
+        {around, frame_.component[c].horizontal_ratio, frame_.component[c].vertical_ratio});
+  const int height = grid_.tile_mcu_rows * frame_.unit_height;
+  const int width = grid_.tile_mcu_columns * frame_.unit_width;
+  const int top = row * height - region_.top;
+  const auto [begin, end] = wanted_.needed(top - around, top + height + around, 0, region_.width);
+  if (begin == end) return {tile_columns_.begin, tile_columns_.begin};
+  return {std::max(tile_columns_.begin, (region_.left + begin - around) / width),
+          std::min(tile_columns_.end, divide_up(region_.left + end + around, width))};
+}
+
 /// Leaves `tile` at the next row of tiles.
 const char* TileDecoder::decode_row(const uint8_t*& tile, int row) {
-  const auto unpack = PENSTOCK_PICK(unpack_tile);
+  const Range wanted = wanted_columns(row);
   for (int column = 0; column < grid_.columns(); ++column) {
     const int length = image_.tile_length(row, column);
     if (!image_.has_tile(tile, length)) return kBadLengths;
-    if (column >= tile_columns_.begin && column < tile_columns_.end) {
+    if (column >= wanted.begin && column < wanted.end) {
       const TileShape shape = grid_.shape(row, column);
-      if (const char* problem = unpack(symbols_, tile, length, image_, shape)) return problem;
+      if (const char* problem = unpack_(symbols_, tile, length, image_, shape)) return problem;
       transform_tile(shape, row, column);
     }
     tile += length;
@@ -145,6 +169,13 @@ void TileDecoder::transform_tile(const TileShape& shape, int row, int column) {
                      std::min(component.rows.end - top, blocks.rows)};
     const Range columns{std::max(component.columns.begin - left, 0) / kBlockGroup * kBlockGroup,
                         std::min(component.columns.end - left, blocks.columns)};
+    if (dc_alone_) {
+      for (int y = rows.begin; y < rows.end; ++y)
+        samples_of_dc(output_.strip(c) + y * stride + left - component.strip_left,
+                      symbols_.dc + blocks.first + y * blocks.columns, blocks.columns,
+                      image_.component(c).quant[0], c > 0);
+      continue;
+    }
     for (int y = rows.begin; y < rows.end; ++y) {
       uint8_t* plane = output_.strip(c) + y * size.block_height * stride +
                        (left - component.strip_left) * size.block_width;
@@ -167,16 +198,17 @@ void TileDecoder::transform_group(uint8_t* plane, ptrdiff_t stride, int c, int f
     component.sparse_idct(plane, stride, sparse, first_block, quant, c > 0);
     return;
   }
+  const auto expand = PENSTOCK_PICK(expand_block);
   for (int i = 0; i < blocks; ++i)
-    expand_block(coefficients_ + 64 * i, symbols_, first_block + i, component.last_wanted);
+    expand(coefficients_ + 64 * i, symbols_, first_block + i, component.last_wanted);
   component.idct_row(plane, stride, coefficients_, blocks, quant, c > 0);
 }
 
 }  // namespace
 
 DecodeResult decode_tiles(RowSink& sink, const TileImage& image, const Region& region,
-                          TileScratch& scratch, int scale) {
-  TileDecoder decoder(sink, image, region, scratch.state(), scale);
+                          TileScratch& scratch, const Reduction& reduction, const Outline& wanted) {
+  TileDecoder decoder(sink, image, region, scratch.state(), reduction, wanted);
   if (const char* problem = decoder.run()) return {DecodeStatus::failed, problem};
   return {};
 }

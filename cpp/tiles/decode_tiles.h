@@ -2,6 +2,7 @@
 #pragma once
 
 #include "base/image.h"
+#include "base/outline.h"
 #include "base/scratch.h"
 #include "codec/coefficient_image.h"
 #include "codec/jpeg_decode.h"
@@ -14,11 +15,13 @@ struct TileState;
 using TileScratch = Scratch<TileState>;
 
 /// Sends `region` to `sink` (one channel for gray, else RGB): the pixels that a full decode of the
-/// JPEG by libjpeg would have; or, with a `scale` of 2, 4 or 8, those of decode_baseline. Requires
-/// a region inside the image reduced by `scale`. After `failed`, the only other status than `ok`,
-/// the sink may have received some bands.
+/// JPEG by libjpeg would have; or, reduced, those of decode_baseline. Requires a region inside the
+/// reduced image. Of the region, only what is `wanted`, in its
+/// pixels, has to be right: other tiles are not looked at. After `failed`, the only other status
+/// than `ok`, the sink may have received some bands.
 DecodeResult decode_tiles(RowSink& sink, const TileImage& image, const Region& region,
-                          TileScratch& scratch, int scale = 1);
+                          TileScratch& scratch, const Reduction& reduction = {},
+                          const Outline& wanted = {});
 
 /// All coefficients. Returns nullptr, or what is wrong with a tile.
 const char* read_tiles(CoefficientImage& coefficients, const TileImage& image,

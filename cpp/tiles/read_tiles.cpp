@@ -8,6 +8,8 @@ namespace {
 
 void place_blocks(CoefficientImage& coefficients, const TileSymbols& symbols, const TileGrid& grid,
                   const TileShape& shape, int tile_row, int tile_column) {
+  const auto expand = PENSTOCK_PICK(expand_block);
+  constexpr int kLast = 63;
   for (int c = 0; c < shape.components; ++c) {
     CoefficientComponent& component = coefficients.component[c];
     const TileBlocks& blocks = shape.component[c];
@@ -15,8 +17,8 @@ void place_blocks(CoefficientImage& coefficients, const TileSymbols& symbols, co
     const int left = tile_column * grid.tile_mcu_columns * component.horizontal;
     for (int y = 0; y < blocks.rows; ++y)
       for (int x = 0; x < blocks.columns; ++x)
-        expand_block(component.block(top + y, left + x), symbols,
-                     blocks.first + y * blocks.columns + x);
+        expand(component.block(top + y, left + x), symbols, blocks.first + y * blocks.columns + x,
+               kLast);
   }
 }
 

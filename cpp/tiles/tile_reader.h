@@ -153,6 +153,17 @@ template <int kStep, class Marks>
   return (cursor.bit + 7) / 8 * 8 == cursor.end_bit ? nullptr : kBadLength;
 }
 
+/// unpack_dc, likewise.
+template <auto take_fields>
+const char* unpack_dc_by_stages(TileSymbols& symbols, const uint8_t* bytes, int size,
+                                const TileImage& image, const TileShape& shape) {
+  TileCursor cursor{bytes, 8 * size};
+  TileHead head;
+  if (const char* problem = take_head(head, cursor, image, shape)) return problem;
+  take_fields(symbols, cursor, head, shape);
+  return nullptr;
+}
+
 /// unpack_tile, of which each instruction set has some stages of its own; `wide_marks` gives the
 /// marks of kMarks values at once.
 template <int kMarks, auto take_fields, auto take_lengths, auto take_values, auto wide_marks>

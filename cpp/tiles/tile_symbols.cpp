@@ -4,7 +4,7 @@
 
 namespace penstock {
 
-void expand_block(int16_t* block, const TileSymbols& symbols, int number, int last_wanted) {
+void scalar::expand_block(int16_t* block, const TileSymbols& symbols, int number, int last_wanted) {
   block[0] = symbols.dc[number];
   const bool is_wide = symbols.has_wide(number, number + 1);
   const uint64_t wanted = symbols.mask[number] & (~uint64_t{0} >> (63 - last_wanted));

@@ -44,8 +44,13 @@ struct TileSymbols {
 PENSTOCK_VARIANTS(const char* unpack_tile(TileSymbols& symbols, const uint8_t* bytes, int size,
                                           const TileImage& image, const TileShape& shape))
 
+/// Only `dc`, from the tile's first bytes: what follows them is neither read nor checked.
+PENSTOCK_VARIANTS(const char* unpack_dc(TileSymbols& symbols, const uint8_t* bytes, int size,
+                                        const TileImage& image, const TileShape& shape))
+
 /// Block number `number` as 64 coefficients in natural order, which must be zero before.
-/// Coefficients behind zigzag position `last_wanted` may be left out.
-void expand_block(int16_t* block, const TileSymbols& symbols, int number, int last_wanted = 63);
+/// Coefficients behind zigzag position `last_wanted` are left out.
+PENSTOCK_VARIANTS(void expand_block(int16_t* block, const TileSymbols& symbols, int number,
+                                    int last_wanted))
 
 }  // namespace penstock

@@ -119,4 +119,13 @@ const char* unpack_tile(TileSymbols& symbols, const uint8_t* bytes, int size,
       symbols, bytes, size, image, shape);
 }
 
+const char* unpack_dc(TileSymbols& symbols, const uint8_t* bytes, int size, const TileImage& image,
+                      const TileShape& shape) {
+  return unpack_dc_by_stages<take_fields>(symbols, bytes, size, image, shape);
+}
+
+void expand_block(int16_t* block, const TileSymbols& symbols, int number, int last_wanted) {
+  scalar::expand_block(block, symbols, number, last_wanted);
+}
+
 }  // namespace penstock::avx2

@@ -1,6 +1,7 @@
 // Unpacking a tile 64 values at a time.
 #include <immintrin.h>
 
+#include "codec/zigzag.h"
 #include "tiles/tile_reader.h"
 
 namespace penstock::avx512 {
@@ -8,6 +9,19 @@ namespace {
 
 using namespace tile_layout;
 using V = __m512i;
+
+/// The zigzag position of each natural place.
+struct Positions {
+  uint8_t at[64];
+};
+
+constexpr Positions zigzag_positions() {
+  Positions positions{};
+  for (int i = 0; i < 64; ++i) positions.at[kNaturalOrder[i]] = static_cast<uint8_t>(i);
+  return positions;
+}
+
+alignas(64) constexpr Positions kZigzagPositions = zigzag_positions();
 
 /// Sixteen fields of `width` (at most 16) bits each, as 32-bit numbers.
 [[gnu::always_inline]] inline V peek_fields(const uint8_t* bytes, int bit, int width) {
@@ -135,6 +149,23 @@ const char* unpack_tile(TileSymbols& symbols, const uint8_t* bytes, int size,
                         const TileImage& image, const TileShape& shape) {
   return unpack_by_stages<64, take_fields, take_lengths, take_values, wide_marks>(
       symbols, bytes, size, image, shape);
+}
+
+const char* unpack_dc(TileSymbols& symbols, const uint8_t* bytes, int size, const TileImage& image,
+                      const TileShape& shape) {
+  return unpack_dc_by_stages<take_fields>(symbols, bytes, size, image, shape);
+}
+
+void expand_block(int16_t* block, const TileSymbols& symbols, int number, int last_wanted) {
+  if (symbols.has_wide(number, number + 1))
+    return scalar::expand_block(block, symbols, number, last_wanted);
+  const uint64_t wanted = symbols.mask[number] & (~uint64_t{0} >> (63 - last_wanted));
+  const V values = _mm512_loadu_si512(symbols.values + symbols.first[number]);
+  const V bytes = _mm512_permutexvar_epi8(_mm512_load_si512(&kZigzagPositions),
+                                          _mm512_maskz_expand_epi8(wanted, values));
+  _mm512_storeu_si512(block, _mm512_cvtepi8_epi16(_mm512_castsi512_si256(bytes)));
+  _mm512_storeu_si512(block + 32, _mm512_cvtepi8_epi16(_mm512_extracti64x4_epi64(bytes, 1)));
+  block[0] = symbols.dc[number];
 }
 
 }  // namespace penstock::avx512

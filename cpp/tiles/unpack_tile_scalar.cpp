@@ -59,4 +59,9 @@ const char* unpack_tile(TileSymbols& symbols, const uint8_t* bytes, int size,
       symbols, bytes, size, image, shape);
 }
 
+const char* unpack_dc(TileSymbols& symbols, const uint8_t* bytes, int size, const TileImage& image,
+                      const TileShape& shape) {
+  return unpack_dc_by_stages<take_fields>(symbols, bytes, size, image, shape);
+}
+
 }  // namespace penstock::scalar

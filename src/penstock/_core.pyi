@@ -119,7 +119,9 @@ class StepColumn(enum.IntEnum):
 
     DCT_SCALE = 20
 
-    GRAY = 21
+    DC_ALONE = 21
+
+    GRAY = 22
 
 class PadMode(enum.IntEnum):
     """How a border is filled."""

@@ -54,7 +54,7 @@ nb::tuple decode_region(const nb::bytes& data, const char* decoder, int top, int
     CopyScratch copy;
     RowSink& sink = begin_copy(copy, header.components == 1 ? 1 : 3, false, false, output);
     const Region region{top, left, height, width};
-    result = wanted == "baseline" ? decode_baseline(sink, bytes, header, region, scratch, scale)
+    result = wanted == "baseline" ? decode_baseline(sink, bytes, header, region, scratch, {scale})
                                   : decode_libjpeg(sink, bytes, header, region, scratch);
   }
   const size_t shape[3] = {static_cast<size_t>(height), static_cast<size_t>(width), 3};

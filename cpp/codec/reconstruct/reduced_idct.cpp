@@ -70,9 +70,14 @@ void scalar::idct_row_2x2(uint8_t* plane, ptrdiff_t stride, int16_t* coefficient
 void idct_row_1x1(uint8_t* plane, ptrdiff_t, int16_t* coefficients, int blocks,
                   const uint16_t* quant, bool centred) {
   for (int b = 0; b < padded(blocks); ++b, coefficients += 64) {
-    plane[b] = sample((dequantised(coefficients, quant, 0) + 4) >> 3, centred);
+    samples_of_dc(plane + b, coefficients, 1, quant[0], centred);
     coefficients[0] = 0;
   }
+}
+
+void samples_of_dc(uint8_t* plane, const int16_t* dc, int blocks, uint16_t quant, bool centred) {
+  for (int b = 0; b < blocks; ++b)
+    plane[b] = sample((static_cast<int16_t>(dc[b] * quant) + 4) >> 3, centred);
 }
 
 }  // namespace penstock

@@ -26,16 +26,68 @@ void require_order(const double (&order)[3]) {
                 std::to_string(order[2]) + ".");
 }
 
+/// Some rows of an image.
+template <class Image>
+Image rows_of(Image image, int top, int height) {
+  for (int c = 0; c < image.channels; ++c) image.plane[c] = image.row(c, top);
+  image.height = height;
+  return image;
+}
+
+/// `write(top, height)` writes so many rows of an image and returns them. Where somebody watches,
+/// it does so for some rows at a time, which are in the cache still when they are seen; not for too
+/// few, since kernels have tables to make.
+template <class Write>
+void write_watched(PartWatch* watch, const PlanarTarget& image, Write write) {
+  if (watch == nullptr) {
+    write(0, image.height);
+    return;
+  }
+  constexpr int64_t kValues = 1 << 17;
+  const auto rows = static_cast<int>(
+      std::clamp<int64_t>(kValues / (int64_t{image.width} * image.channels), 1, image.height));
+  for (int top = 0; top < image.height; top += rows)
+    watch->see(write(top, std::min(rows, image.height - top)));
+}
+
 }  // namespace
 
 void PendingTables::begin() {
   pending_ = false;
-  counted_ = false;
+  forget_counts();
+}
+
+PartWatch& PendingTables::watch(int channels) {
+  forget_counts();
+  extremes_.begin(channels);
+  found_ = true;
+  return extremes_;
+}
+
+void PendingTables::apply(const PlanarTarget& out, const PlanarView& image, bool watching) {
+  if (!pending_) return;
+  begin();
+  write_watched(watching ? &watch(image.channels) : nullptr, out, [&](int top, int height) {
+    const PlanarTarget rows = rows_of(out, top, height);
+    apply_lut(rows, rows_of(image, top, height), table_);
+    return rows.view();
+  });
 }
 
 void PendingTables::flush(const PlanarTarget& out, const PlanarView& image) {
-  if (pending_) apply_lut(out, image, table_);
-  begin();
+  apply(out, image, watching_);
+}
+
+template <class Change>
+void PendingTables::change_pixels(const PlanarTarget& image, int channels, Change change) {
+  apply(image, image.view(), false);
+  forget_counts();
+  write_watched(watching_ ? &watch(channels) : nullptr, image, [&](int top, int height) {
+    PlanarTarget rows = rows_of(image, top, height);
+    change(rows);
+    rows.channels = channels;
+    return rows.view();
+  });
 }
 
 void PendingTables::append(const Lut& next) {
@@ -52,6 +104,7 @@ void PendingTables::count(const PlanarView& image) {
 }
 
 Extremes PendingTables::extremes(const PlanarView& image) const {
+  if (found_ && !pending_) return extremes_.found();
   if (!counted_) return find_extremes(image, waiting());
   Histogram now;
   map_histogram(now, counts_, image.channels, waiting());
@@ -66,8 +119,8 @@ void PendingTables::equalize(const PlanarView& image) {
 }
 
 void PendingTables::turn_gray(PlanarTarget& image) {
-  flush(image, image.view());
-  PENSTOCK_PICK(to_gray)(image, image.view());
+  change_pixels(image, 1,
+                [](const PlanarTarget& rows) { PENSTOCK_PICK(to_gray)(rows, rows.view()); });
   image.channels = 1;
 }
 
@@ -79,7 +132,7 @@ void PendingTables::permute(PlanarTarget& image, const double (&order)[3]) {
     image.plane[c] = before.plane[whole(order[c])];
     if (pending_) std::memcpy(table_.value[c], table.value[whole(order[c])], 256);
   }
-  counted_ = false;
+  forget_counts();
 }
 
 /// Adds one effect; there is a call operator for each kind of the family.
@@ -120,17 +173,18 @@ class PendingTables::Add {
     const auto factor = static_cast<float>(p.factor);
     if (is_gray() || factor == 1) return;
     if (factor == 0) return tables_.turn_gray(image_);
-    tables_.flush(image_, image_.view());
-    PENSTOCK_PICK(saturate)(image_, factor);
+    tables_.change_pixels(image_, 3,
+                          [=](const PlanarTarget& rows) { PENSTOCK_PICK(saturate)(rows, factor); });
   }
   void operator()(const Parameters<EffectKind::grayscale>&) {
     if (!is_gray()) tables_.turn_gray(image_);
   }
   void operator()(const Parameters<EffectKind::hue>& p) {
     if (is_gray()) return;
-    tables_.flush(image_, image_.view());
     // Pillow's hues are bytes, and a turn by a negative share wraps around in them.
-    PENSTOCK_PICK(turn_hue)(image_, static_cast<uint8_t>(whole(p.factor * 255)));
+    const auto turn = static_cast<uint8_t>(whole(p.factor * 255));
+    tables_.change_pixels(image_, 3,
+                          [=](const PlanarTarget& rows) { PENSTOCK_PICK(turn_hue)(rows, turn); });
   }
   void operator()(const Parameters<EffectKind::permute_channels>& p) {
     if (!is_gray()) tables_.permute(image_, p.order);

@@ -29,7 +29,14 @@ class PendingTables {
 
   /// Others have changed the pixels, moved them or left some out: nothing is counted. What waits
   /// does so still.
-  void forget_counts() { counted_ = false; }
+  void forget_counts() { counted_ = found_ = false; }
+
+  /// Others are about to write all pixels of an image of so many channels, and show its parts to
+  /// what is returned: its extremes are known then.
+  PartWatch& watch(int channels);
+
+  /// Whether `add` and `flush` are to find extremes in the pixels that they write.
+  void set_watching(bool watching) { watching_ = watching; }
 
   /// Does an effect of the family `colour` after what waits, or keeps it as part of the table. The
   /// image may lose its colour (and have one channel from then on), or have its planes in another
@@ -39,8 +46,7 @@ class PendingTables {
 
   bool pending() const { return pending_; }
 
-  /// Applies what waits, if anything, to `image`; `out` may be the image itself. After this the
-  /// pixels may be changed by others, so counts are dropped.
+  /// Applies what waits, if anything, to `image`; `out` may be the image itself.
   void flush(const PlanarTarget& out, const PlanarView& image);
 
  private:
@@ -48,6 +54,10 @@ class PendingTables {
 
   const Lut* waiting() const { return pending_ ? &table_ : nullptr; }
   void append(const Lut& next);
+  void apply(const PlanarTarget& out, const PlanarView& image, bool watching);
+  /// `change` is given some rows at a time, after what waits; they have so many channels then.
+  template <class Change>
+  void change_pixels(const PlanarTarget& image, int channels, Change change);
   void count(const PlanarView& image);
   Extremes extremes(const PlanarView& image) const;
   void equalize(const PlanarView& image);
@@ -55,9 +65,14 @@ class PendingTables {
   void permute(PlanarTarget& image, const double (&order)[3]);
 
   bool pending_ = false;
-  bool counted_ = false;
+  bool watching_ = false;
   Lut table_;
-  Histogram counts_;  // of the pixels as stored, without the table
+
+  // Of the pixels as stored, without the table:
+  bool counted_ = false;
+  Histogram counts_;
+  bool found_ = false;
+  ExtremeFinder extremes_;
 };
 
 }  // namespace penstock

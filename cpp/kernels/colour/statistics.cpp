@@ -73,11 +73,10 @@ Extremes extremes_of(const Histogram& histogram, int channels) {
 }
 
 Extremes find_extremes(const PlanarView& image, const Lut* table) {
-  Extremes extremes{};
-  for (int c = 0; c < image.channels; ++c)
-    PENSTOCK_PICK(find_extremes)(extremes.least[c], extremes.greatest[c], image, c,
-                                 table == nullptr ? nullptr : table->value[c]);
-  return extremes;
+  ExtremeFinder finder;
+  finder.begin(image.channels);
+  finder.add(image, table);
+  return finder.found();
 }
 
 int mean_luma(const PlanarView& image, const Lut* table) {

@@ -4,6 +4,7 @@
 #include <cstdint>
 
 #include "base/image.h"
+#include "kernels/colour/extremes.h"
 #include "kernels/colour/lut.h"
 
 namespace penstock {
@@ -11,12 +12,6 @@ namespace penstock {
 /// How often each level occurs in each channel; of a gray image only the first row is set.
 struct Histogram {
   uint32_t count[3][256];
-};
-
-/// The least and the greatest level of each channel; of a gray image only the first is set.
-struct Extremes {
-  uint8_t least[3];
-  uint8_t greatest[3];
 };
 
 // Wherever a table is passed it is applied on the way, or not if null; pixels stay as they are.

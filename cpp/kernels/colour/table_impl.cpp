@@ -7,24 +7,21 @@ namespace {
 
 constexpr int kStep = kVectorBytes;
 
-struct Range {
-  Vector least = MM(set1_epi8)(-1);
-  Vector greatest = zero();
-};
-
 template <class Map>
-Range range_of(const PlanarView& image, int channel, const Map& map) {
-  Range range;
+void widen(ExtremeLanes& lanes, const PlanarView& image, int channel, const Map& map) {
+  static_assert(kStep <= ExtremeLanes::kLanes);
+  Vector least = load(lanes.least), greatest = load(lanes.greatest);
   for (int y = 0; y < image.height; ++y) {
     const uint8_t* row = image.row(channel, y);
     for (int x = 0; x < image.width; x += kStep) {
       const Vector levels = map(load(row + x));
       const ByteMask inside = first_bytes(image.width - x);
-      range.least = min_where(inside, range.least, levels);
-      range.greatest = max_where(inside, range.greatest, levels);
+      least = min_where(inside, least, levels);
+      greatest = max_where(inside, greatest, levels);
     }
   }
-  return range;
+  store(lanes.least, least);
+  store(lanes.greatest, greatest);
 }
 
 template <class Map>
@@ -53,20 +50,12 @@ void apply_lut(const PlanarTarget& out, const PlanarView& in, const Lut& table) 
   }
 }
 
-void find_extremes(uint8_t& least, uint8_t& greatest, const PlanarView& image, int channel,
-                   const uint8_t* table) {
-  const Range range = table == nullptr
-                          ? range_of(image, channel, [](Vector levels) { return levels; })
-                          : range_of(image, channel, Lookup(table));
-  alignas(Vector) uint8_t low[kStep], high[kStep];
-  store(low, range.least);
-  store(high, range.greatest);
-  least = low[0];
-  greatest = high[0];
-  for (int i = 1; i < kStep; ++i) {
-    if (low[i] < least) least = low[i];
-    if (high[i] > greatest) greatest = high[i];
-  }
+void widen_extremes(ExtremeLanes& lanes, const PlanarView& image, int channel,
+                    const uint8_t* table) {
+  if (table == nullptr)
+    widen(lanes, image, channel, [](Vector levels) { return levels; });
+  else
+    widen(lanes, image, channel, Lookup(table));
 }
 
 }  // namespace penstock::PENSTOCK_ISA

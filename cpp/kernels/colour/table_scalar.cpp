@@ -11,10 +11,9 @@ void apply_lut(const PlanarTarget& out, const PlanarView& in, const Lut& table) 
     }
 }
 
-void find_extremes(uint8_t& least, uint8_t& greatest, const PlanarView& image, int channel,
-                   const uint8_t* table) {
-  least = 255;
-  greatest = 0;
+void widen_extremes(ExtremeLanes& lanes, const PlanarView& image, int channel,
+                    const uint8_t* table) {
+  uint8_t &least = lanes.least[0], &greatest = lanes.greatest[0];
   for (int y = 0; y < image.height; ++y) {
     const uint8_t* row = image.row(channel, y);
     for (int x = 0; x < image.width; ++x) {

@@ -5,6 +5,7 @@
 
 #include "base/dispatch.h"
 #include "base/image.h"
+#include "kernels/colour/extremes.h"
 #include "kernels/colour/lut.h"
 
 namespace penstock {
@@ -24,9 +25,11 @@ inline constexpr int kLumaGreenLessOne = kLumaGreen - (1 << 16);
 /// `out` may be `in`.
 PENSTOCK_VARIANTS(void apply_lut(const PlanarTarget& out, const PlanarView& in, const Lut& table))
 
-/// `table` is applied on the way, if not null.
-PENSTOCK_VARIANTS(void find_extremes(uint8_t& least, uint8_t& greatest, const PlanarView& image,
-                                     int channel, const uint8_t* table))
+// `table` is applied on the way, if not null.
+
+/// Makes `lanes` those of a channel of this image and of what they were taken from before.
+PENSTOCK_VARIANTS(void widen_extremes(ExtremeLanes& lanes, const PlanarView& image, int channel,
+                                      const uint8_t* table))
 PENSTOCK_VARIANTS(uint64_t sum_luma(const PlanarView& image, const Lut* table))
 
 /// Into the first plane of `out`, which may be that of `in`.

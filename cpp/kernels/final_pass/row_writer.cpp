@@ -33,6 +33,7 @@ void RowWriter::begin(const Output& output, int in_channels) {
   convert_ = nullptr;
   if (output.element != Element::uint8) convert_ = converter_for(output.element, *output.pass);
   past_cache_ = stores_past_cache(output);
+  if (output.watch != nullptr) output.watch->start();
   if (output.layout == Layout::hwc && output.channels == 3)
     pixels_.reserve(3 * (static_cast<size_t>(output.width) + kRowSlack));
 }
@@ -43,6 +44,8 @@ void RowWriter::write(int y, const uint8_t* const planes[3]) {
     write_interleaved(row, planes);
   else
     write_planar(row, planes);
+  if (output_.watch != nullptr)
+    output_.watch->see({{planes[0], planes[1], planes[2]}, 0, 1, output_.width, in_channels_});
   if (output_.beside != nullptr) output_.beside->step();
 }
 

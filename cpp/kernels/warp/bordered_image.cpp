@@ -18,8 +18,8 @@ ptrdiff_t stride_of(int width) {
 
 /// `finish` completes the border of a row.
 template <class Finish>
-BorderedImage make_bordered(const PlanarView& in, const WarpFrame& frame, Buffer& memory,
-                            Finish finish) {
+BorderedImage make_bordered(const PlanarView& in, const WarpFrame& frame, const Outline& needed,
+                            Buffer& memory, Finish finish) {
   constexpr int kBorder = BorderedImage::kBorder;
   const ptrdiff_t stride = stride_of(in.width);
   const ptrdiff_t rows = ptrdiff_t{in.height} + 2 * kBorder;
@@ -27,9 +27,15 @@ BorderedImage make_bordered(const PlanarView& in, const WarpFrame& frame, Buffer
       memory.reserve<uint32_t>(static_cast<size_t>(stride * rows)) + kBorder * stride + kBorder;
   const int green = in.channels == 3 ? 1 : 0, blue = in.channels == 3 ? 2 : 0;
   const WarpRows& kernels = warp_rows();
+  constexpr int kTogether = 16;  // rows of which the outline is found at once
+  Columns columns;
   for (int y = 0; y < in.height; ++y) {
     uint32_t* row = first + y * stride;
-    kernels.to_words(row, in.row(0, y), in.row(green, y), in.row(blue, y), in.width);
+    if (y % kTogether == 0) columns = needed.needed(y, y + kTogether, 0, in.width);
+    const auto [begin, end] = columns;
+    if (begin < end)
+      kernels.to_words(row + begin, in.row(0, y) + begin, in.row(green, y) + begin,
+                       in.row(blue, y) + begin, end - begin);
     finish(row);
   }
   const ptrdiff_t origin = frame.in_top * stride + frame.in_left;
@@ -43,9 +49,10 @@ bool can_border(const PlanarView& in, const WarpFrame& frame) {
   return rows * stride_of(in.width) + frame.in_width <= std::numeric_limits<int32_t>::max();
 }
 
-BorderedImage make_repeated_border(const PlanarView& in, const WarpFrame& frame, Buffer& memory) {
+BorderedImage make_repeated_border(const PlanarView& in, const WarpFrame& frame,
+                                   const Outline& needed, Buffer& memory) {
   constexpr int kBorder = BorderedImage::kBorder;
-  const BorderedImage image = make_bordered(in, frame, memory, [&](uint32_t* row) {
+  const BorderedImage image = make_bordered(in, frame, needed, memory, [&](uint32_t* row) {
     std::fill_n(row - kBorder, kBorder, row[0]);
     std::fill_n(row + in.width, kBorder, row[in.width - 1]);
   });
@@ -60,9 +67,9 @@ BorderedImage make_repeated_border(const PlanarView& in, const WarpFrame& frame,
   return image;
 }
 
-BorderedImage make_filled_border(const PlanarView& in, const WarpFrame& frame, uint32_t fill,
-                                 Buffer& memory) {
-  return make_bordered(in, frame, memory, [fill](uint32_t* row) { row[-1] = fill; });
+BorderedImage make_filled_border(const PlanarView& in, const WarpFrame& frame,
+                                 const Outline& needed, uint32_t fill, Buffer& memory) {
+  return make_bordered(in, frame, needed, memory, [fill](uint32_t* row) { row[-1] = fill; });
 }
 
 }  // namespace penstock

@@ -27,13 +27,16 @@ struct BorderedImage {
 /// Whether the kernels' 32-bit places reach every pixel of the whole image, of which `in` is there.
 bool can_border(const PlanarView& in, const WarpFrame& frame);
 
+/// Both below copy what is `needed` of the image, in its pixels; the rest may be anything.
+
 /// The border repeats the image's edge, so that no filter has to look whether a neighbour is there.
 /// Lives in `memory`. Requires can_border.
-BorderedImage make_repeated_border(const PlanarView& in, const WarpFrame& frame, Buffer& memory);
+BorderedImage make_repeated_border(const PlanarView& in, const WarpFrame& frame,
+                                   const Outline& needed, Buffer& memory);
 
 /// Left of every row lies `fill`, the rest of the border is not set: for images of which single
 /// pixels are taken, or the fill. Lives in `memory`. Requires can_border.
-BorderedImage make_filled_border(const PlanarView& in, const WarpFrame& frame, uint32_t fill,
-                                 Buffer& memory);
+BorderedImage make_filled_border(const PlanarView& in, const WarpFrame& frame,
+                                 const Outline& needed, uint32_t fill, Buffer& memory);
 
 }  // namespace penstock

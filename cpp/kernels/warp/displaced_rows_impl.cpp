@@ -111,14 +111,25 @@ struct DisplacedLoops {
     static_assert(kTaps - 1 <= BorderedImage::kBorder);
     const uint32_t* const first = image.at(1 - kTaps, 1 - kTaps);
     const Ints stride = Lanes::all(static_cast<uint32_t>(image.stride));
+    alignas(64) int32_t at[kTaken];
+    alignas(64) uint64_t pairs[kTaps * (kTaps / 2)][kTaken];
     for (int i = 0; i < part.count; i += Lanes::kCount) {
+      const int taken = i % kTaken;
+      if (taken == 0) {
+        const int rest = padded(part.count) - i, count = rest < kTaken ? rest : kTaken;
+        for (int k = 0; k < count; k += Lanes::kCount) {
+          const Ints across = taps_at<kTaps>(places.x + i + k, image.width).first;
+          const Ints down = taps_at<kTaps>(places.y + i + k, image.height).first;
+          Lanes::store(at + k, Lanes::add(Lanes::multiply(down, stride), across));
+        }
+        take_pairs<kTaps>(pairs, first, image.stride, at, count);
+      }
       const Taps<kTaps> across = taps_at<kTaps>(places.x + i, image.width);
       const Taps<kTaps> down = taps_at<kTaps>(places.y + i, image.height);
-      const Ints at = Lanes::add(Lanes::multiply(down.first, stride), across.first);
       Ints words[kTaps][kTaps];
       for (int y = 0; y < kTaps; ++y)
         for (int x = 0; x < kTaps; x += 2) {
-          const auto pair = Lanes::gather_pairs(first + y * image.stride + x, at);
+          const auto pair = Lanes::load_pairs(pairs[(y * kTaps + x) / 2] + taken);
           words[y][x] = pair.left;
           words[y][x + 1] = pair.right;
         }

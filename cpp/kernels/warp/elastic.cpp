@@ -144,8 +144,9 @@ void warp_displaced(const PlanarTarget& out, const PlanarView& in, const float* 
   const DisplacedRows& kernels = *PENSTOCK_PICK(displaced_rows);
   const uint32_t colour = word_of(fill);
   const bool takes_pixels = filter == Filter::nearest;
-  const BorderedImage image = takes_pixels ? make_filled_border(in, frame, colour, scratch.words)
-                                           : make_repeated_border(in, frame, scratch.words);
+  const BorderedImage image = takes_pixels
+                                  ? make_filled_border(in, frame, {}, colour, scratch.words)
+                                  : make_repeated_border(in, frame, {}, scratch.words);
   DisplacedPlaces places;
   alignas(64) int32_t at[kPartPixels];
   for_each_part(out, frame, 1, [&](const RowPart& part) {

@@ -30,9 +30,13 @@ template <class Matrix, class Place>
 void warp_to_places(const PlanarTarget& out, const PlanarView& in, const WarpFrame& frame,
                     const Matrix& matrix, Filter filter, uint32_t fill, WarpScratch& scratch,
                     Place place) {
+  const Outline needed =
+      warp_outline(matrix, {frame.out_top, frame.out_left, out.height, out.width}, frame.in_height,
+                   frame.in_width)
+          .seen_from(frame.in_top, frame.in_left);
   const BorderedImage image = filter == Filter::nearest
-                                  ? make_filled_border(in, frame, fill, scratch.words)
-                                  : make_repeated_border(in, frame, scratch.words);
+                                  ? make_filled_border(in, frame, needed, fill, scratch.words)
+                                  : make_repeated_border(in, frame, needed, scratch.words);
   const WarpRows& kernels = warp_rows();
   Places places;
   for_each_part(out, frame, band_rows(in, matrix[3]), [&](const RowPart& part) {
@@ -59,7 +63,7 @@ void warp_fixed(const PlanarTarget& out, const PlanarView& in, const WarpFrame& 
     return;
   }
   if (whole && moves_columns(matrix)) return copy_shifted_columns(out, in, matrix, fill);
-  const BorderedImage image = make_filled_border(in, frame, word_of(fill), scratch.words);
+  const BorderedImage image = make_filled_border(in, frame, {}, word_of(fill), scratch.words);
   const WarpRows& kernels = warp_rows();
   Places places;
   const double slope = static_cast<int32_t>(matrix.d) / 65536.0;
@@ -102,7 +106,7 @@ void warp_scaled(const PlanarTarget& out, const PlanarView& in, const WarpFrame&
   const bool shifted = has_one_shift(shift, columns, out.width, in.width);
   const BorderedImage image =
       shifted ? BorderedImage{}
-              : make_filled_border(in, whole_frame(out, in), word_of(fill), scratch.words);
+              : make_filled_border(in, whole_frame(out, in), {}, word_of(fill), scratch.words);
   const WarpRows& kernels = warp_rows();
 
   double place = m[5] + m[4] * 0.5;
@@ -120,32 +124,79 @@ void warp_scaled(const PlanarTarget& out, const PlanarView& in, const WarpFrame&
   }
 }
 
+constexpr int kReach = 3;  // two pixels by a bicubic filter, one more by rounding
+
 /// The least and the greatest place along one axis.
 struct Extent {
   double least = std::numeric_limits<double>::infinity();
   double most = -std::numeric_limits<double>::infinity();
   double term = 0;  // the largest of those that places are sums of
 
-  void add(const double (&terms)[3], double depth) {
+  double add(const double (&terms)[3], double depth) {
     const double place = (terms[0] + terms[1] + terms[2]) / depth;
     least = std::min(least, place);
     most = std::max(most, place);
     for (const double value : terms)
       term = std::max(
           term, std::isnan(value) ? std::numeric_limits<double>::infinity() : std::fabs(value));
+    return place;
   }
 
-  /// The pixels of `size` that filters take for these places: first, and how many; all of them
-  /// where rounding, which is part of Pillow's result, might move a place by more than two pixels.
-  std::pair<int, int> pixels(int size, double least_depth) const {
-    constexpr int kReach = 3;          // two pixels by a bicubic filter, one more by rounding
+  /// Whether rounding, which is part of Pillow's result, moves no place by more than two pixels.
+  bool is_certain(int size, double least_depth) const {
     constexpr double kLargest = 1e8;   // terms whose sums, column by column, are exact enough
     constexpr double kWraps = -32760;  // 16.16 bits come around about here, to large numbers
-    if (!(term < kLargest * least_depth) || (least < kWraps && size > -kWraps)) return {0, size};
+    return term < kLargest * least_depth && (least >= kWraps || size <= -kWraps);
+  }
+
+  /// The pixels of `size` that filters take for these places: first, and how many.
+  std::pair<int, int> pixels(int size, double least_depth) const {
+    if (!is_certain(size, least_depth)) return {0, size};
     const int first = std::clamp(static_cast<int>(std::floor(least)) - kReach, 0, size - 1);
     const int last = std::clamp(static_cast<int>(std::floor(most)) + kReach, first, size - 1);
     return {first, last - first + 1};
   }
+};
+
+/// Where the corners of a window lie in the source.
+struct Corners {
+  Outline::Corner place[4];  // in their order around the window
+  Extent across, down;
+  double least_depth = 1;
+  bool is_known = false;  // whether all else of the window lies between them
+};
+
+Corners corners_of(const double (&m)[8], const Region& window) {
+  // Beyond, a step rounded to 16 bits may be two pixels off.
+  constexpr int kFarthest = 1 << 17;
+  // Where depths are much smaller than what they are the sum of, they are all rounding.
+  constexpr double kLeastShare = 1.0 / 4096;
+  // Lines stay lines, so the corners are the outermost, unless the window reaches behind the
+  // horizon, where the depth is not positive. Rounded sums keep their order, so that a part of the
+  // window never needs more than the window.
+  Corners corners;
+  double depth_term = 1;
+  for (int corner = 0; corner < 4; ++corner) {
+    const bool is_right = corner == 1 || corner == 2, is_low = corner >= 2;
+    const double x = window.left + (is_right ? window.width - 0.5 : 0.5);
+    const double y = window.top + (is_low ? window.height - 0.5 : 0.5);
+    const double depth = m[6] * x + m[7] * y + 1;
+    // NaN stays.
+    corners.least_depth = depth >= corners.least_depth ? corners.least_depth : depth;
+    depth_term = std::max({depth_term, std::fabs(m[6] * x), std::fabs(m[7] * y)});
+    corners.place[corner].x = corners.across.add({m[0] * x, m[1] * y, m[2]}, depth);
+    corners.place[corner].y = corners.down.add({m[3] * x, m[4] * y, m[5]}, depth);
+  }
+  corners.is_known = corners.least_depth > kLeastShare * depth_term &&
+                     window.left + window.width <= kFarthest &&
+                     window.top + window.height <= kFarthest;
+  return corners;
+}
+
+/// The numbers of an affine warp as those of a perspective.
+struct Projective {
+  explicit Projective(const double (&m)[6]) : matrix{m[0], m[1], m[2], m[3], m[4], m[5], 0, 0} {}
+  double matrix[8];
 };
 
 /// By whole pixels all filters give the pixels themselves.
@@ -158,36 +209,31 @@ bool moves_whole_pixels(const double (&m)[6]) {
 }  // namespace
 
 Region warp_source(const double (&matrix)[6], const Region& window, int in_height, int in_width) {
-  const double projective[8] = {matrix[0], matrix[1], matrix[2], matrix[3],
-                                matrix[4], matrix[5], 0,         0};
-  return warp_source(projective, window, in_height, in_width);
+  return warp_source(Projective(matrix).matrix, window, in_height, in_width);
 }
 
-Region warp_source(const double (&m)[8], const Region& window, int in_height, int in_width) {
-  // Beyond, a step rounded to 16 bits may be two pixels off.
-  constexpr int kFarthest = 1 << 17;
-  // Where depths are much smaller than what they are the sum of, they are all rounding.
-  constexpr double kLeastShare = 1.0 / 4096;
-  // Lines stay lines, so the corners are the outermost, unless the window reaches behind the
-  // horizon, where the depth is not positive. Rounded sums keep their order, so that a part of the
-  // window never needs more than the window.
-  Extent across, down;
-  double least_depth = 1, depth_term = 1;
-  for (int corner = 0; corner < 4; ++corner) {
-    const double x = window.left + (corner % 2 == 0 ? 0.5 : window.width - 0.5);
-    const double y = window.top + (corner / 2 == 0 ? 0.5 : window.height - 0.5);
-    const double depth = m[6] * x + m[7] * y + 1;
-    least_depth = depth >= least_depth ? least_depth : depth;  // NaN stays
-    depth_term = std::max({depth_term, std::fabs(m[6] * x), std::fabs(m[7] * y)});
-    across.add({m[0] * x, m[1] * y, m[2]}, depth);
-    down.add({m[3] * x, m[4] * y, m[5]}, depth);
-  }
-  if (!(least_depth > kLeastShare * depth_term) || window.left + window.width > kFarthest ||
-      window.top + window.height > kFarthest)
-    return {0, 0, in_height, in_width};
-  const auto [top, height] = down.pixels(in_height, least_depth);
-  const auto [left, width] = across.pixels(in_width, least_depth);
+Region warp_source(const double (&matrix)[8], const Region& window, int in_height, int in_width) {
+  const Corners corners = corners_of(matrix, window);
+  if (!corners.is_known) return {0, 0, in_height, in_width};
+  const auto [top, height] = corners.down.pixels(in_height, corners.least_depth);
+  const auto [left, width] = corners.across.pixels(in_width, corners.least_depth);
   return {top, left, height, width};
+}
+
+Outline warp_outline(const double (&matrix)[6], const Region& window, int in_height, int in_width) {
+  return warp_outline(Projective(matrix).matrix, window, in_height, in_width);
+}
+
+Outline warp_outline(const double (&matrix)[8], const Region& window, int in_height, int in_width) {
+  const Corners corners = corners_of(matrix, window);
+  if (!corners.is_known || !corners.down.is_certain(in_height, corners.least_depth) ||
+      !corners.across.is_certain(in_width, corners.least_depth))
+    return {};
+  Outline outline;
+  outline.is_all = false;
+  std::copy_n(corners.place, 4, outline.corner);
+  outline.reach = kReach + 1;
+  return outline;
 }
 
 void warp_affine(const PlanarTarget& out, const PlanarView& in, const WarpFrame& frame,

@@ -3,6 +3,7 @@
 
 #include "base/buffer.h"
 #include "base/image.h"
+#include "base/outline.h"
 #include "kernels/resample.h"
 
 namespace penstock {
@@ -38,6 +39,11 @@ inline WarpFrame frame_of(const double (&n)[8]) {
 /// of with any filter; at least one pixel. The whole source where that cannot be told.
 Region warp_source(const double (&matrix)[6], const Region& window, int in_height, int in_width);
 Region warp_source(const double (&matrix)[8], const Region& window, int in_height, int in_width);
+
+/// The same more closely: pixels outside it are not looked at, inside it they may be. All where
+/// that cannot be told.
+Outline warp_outline(const double (&matrix)[6], const Region& window, int in_height, int in_width);
+Outline warp_outline(const double (&matrix)[8], const Region& window, int in_height, int in_width);
 
 /// Fills `out` with what lies at (a x + b y + c, d x + e y + f) in `in`, where x and y are the
 /// centres of the pixels of `out` and `matrix` is a .. f; pixels from outside `in` become `fill`.

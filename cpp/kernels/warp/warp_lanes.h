@@ -2,6 +2,10 @@
 // displaced_rows_impl.cpp use them.
 #pragma once
 
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+
 #include "base/x86_vectors.h"
 
 namespace penstock {
@@ -34,11 +38,9 @@ struct WarpLaneTypes {
 #if defined(PENSTOCK_ISA_AVX512)
 
 struct OwnWarpLanes : WarpLaneTypes {
-  /// Two words side by side at once, then sorted into lefts and rights.
-  static Pairs gather_pairs(const uint32_t* first, Ints at) {
-    const Ints low = _mm512_i32gather_epi64(_mm512_castsi512_si256(at), first, sizeof(uint32_t));
-    const Ints high =
-        _mm512_i32gather_epi64(_mm512_extracti64x4_epi64(at, 1), first, sizeof(uint32_t));
+  /// Words that lie side by side in twos, sorted into lefts and rights.
+  static Pairs load_pairs(const uint64_t* pairs) {
+    const Ints low = penstock::load(pairs), high = penstock::load(pairs + kCount / 2);
     const Ints even = _mm512_setr_epi32(0, 2, 4, 6, 8, 10, 12, 14, 16, 18, 20, 22, 24, 26, 28, 30);
     const Ints odd = _mm512_or_si512(even, _mm512_set1_epi32(1));
     return {_mm512_permutex2var_epi32(low, even, high), _mm512_permutex2var_epi32(low, odd, high)};
@@ -97,12 +99,9 @@ struct OwnWarpLanes : WarpLaneTypes {
 #else
 
 struct OwnWarpLanes : WarpLaneTypes {
-  static Pairs gather_pairs(const uint32_t* first, Ints at) {
-    const auto* pairs = reinterpret_cast<const long long*>(first);
-    const __m256 low = _mm256_castsi256_ps(
-        _mm256_i32gather_epi64(pairs, _mm256_castsi256_si128(at), sizeof(uint32_t)));
-    const __m256 high = _mm256_castsi256_ps(
-        _mm256_i32gather_epi64(pairs, _mm256_extracti128_si256(at, 1), sizeof(uint32_t)));
+  static Pairs load_pairs(const uint64_t* pairs) {
+    const __m256 low = _mm256_castsi256_ps(penstock::load(pairs));
+    const __m256 high = _mm256_castsi256_ps(penstock::load(pairs + kCount / 2));
     // Within 128 bits: low 0 and 1, high 0 and 1; then the middle two quarters change places.
     const auto sorted = [](__m256 mixed) {
       return _mm256_permute4x64_epi64(_mm256_castps_si256(mixed), 0b11'01'10'00);
@@ -220,7 +219,28 @@ struct Lanes : OwnWarpLanes {
   static Ints to_nearest(Floats value) { return MM(cvtps_epi32)(value); }
 
   static void store(int32_t* to, Ints value) { penstock::store(to, value); }
+  static void store(float* to, Floats value) { MM(storeu_ps)(to, value); }
 };
+
+/// Pixels whose neighbours are taken before any of them is worked on.
+constexpr int kTaken = 64;
+
+/// The neighbours of `count` pixels, kRows x kRows for each: `pairs[p][i]` are two words side by
+/// side, the p-th pair of pixel i. One load per pair: gather instructions take longer. What is
+/// stored here is loaded again only when all of it has left for the cache, so none waits for the
+/// other.
+template <int kRows>
+void take_pairs(uint64_t (&pairs)[kRows * (kRows / 2)][kTaken], const uint32_t* first,
+                ptrdiff_t stride, const int32_t* at, int count) {
+  for (int i = 0; i < count; ++i) {
+    const uint32_t* row = first + at[i];
+    for (int p = 0; p < kRows * (kRows / 2); ++p) {
+      const int column = p % (kRows / 2) * 2;
+      std::memcpy(&pairs[p][i], row + column, sizeof(uint64_t));
+      if (column + 2 == kRows) row += stride;
+    }
+  }
+}
 
 }  // namespace
 }  // namespace penstock

@@ -101,7 +101,7 @@ inline uint32_t word_of(const uint8_t (&fill)[3]) {
 /// ones run along the source's rows, which memory is best at.
 inline int band_rows(const PlanarView& in, double slope) {
   constexpr int64_t kLarge = 1 << 22;  // pixels, of four bytes: far more than a second cache holds
-  constexpr double kSteep = 0.4;
+  constexpr double kSteep = 0.65;
   constexpr int kBand = 128;
   return std::fabs(slope) > kSteep && int64_t{in.height} * in.width > kLarge ? kBand : 1;
 }

@@ -102,25 +102,51 @@ struct WarpLoops {
     return true;
   }
 
-  /// Where the upper left of the four pixels around each place lies, from the pixel left above
-  /// image.first, and how far right of it and below it the place is. The first pixel that is there
-  /// for places outside.
+  /// Places of some pixels: where the upper left of the four pixels around each lies, from the
+  /// pixel left above image.first, and how far right of it and below it the place is. The first
+  /// pixel that is there for places outside.
   struct Neighbours {
-    Ints at;
-    Floats right;
-    Floats below;
-    Mask inside;
+    alignas(64) int32_t at[kTaken];
+    alignas(64) float right[kTaken];
+    alignas(64) float below[kTaken];
+    Mask inside[kTaken / Lanes::kCount];
   };
 
-  static Neighbours neighbours(const Places& places, int i, const BorderedImage& image) {
-    const auto across = Lanes::split(places.x + i, image.width);
-    const auto down = Lanes::split(places.y + i, image.height);
+  static void find(Neighbours& found, const Places& places, int start, int count,
+                   const BorderedImage& image) {
     const Ints one = Lanes::all(1u), stride = Lanes::all(static_cast<uint32_t>(image.stride));
-    const Mask inside = Lanes::both(across.inside, down.inside);
-    const Ints at = Lanes::add(Lanes::multiply(Lanes::add(down.whole, one), stride),
-                               Lanes::add(across.whole, one));
     const Ints somewhere = Lanes::all(static_cast<uint32_t>(image.origin));
-    return {Lanes::select(inside, at, somewhere), across.rest, down.rest, inside};
+    for (int i = 0; i < count; i += Lanes::kCount) {
+      const auto across = Lanes::split(places.x + start + i, image.width);
+      const auto down = Lanes::split(places.y + start + i, image.height);
+      const Mask inside = Lanes::both(across.inside, down.inside);
+      const Ints at = Lanes::add(Lanes::multiply(Lanes::add(down.whole, one), stride),
+                                 Lanes::add(across.whole, one));
+      Lanes::store(found.at + i, Lanes::select(inside, at, somewhere));
+      Lanes::store(found.right + i, across.rest);
+      Lanes::store(found.below + i, down.rest);
+      found.inside[i / Lanes::kCount] = inside;
+    }
+  }
+
+  /// `body(i, found, pairs, k)` for each vector of pixels, of which some are inside: pixel i of the
+  /// part is the k-th of those that were found, and `pairs` are its kRows x kRows neighbours from
+  /// `first` on, two by two.
+  template <int kRows, class Body>
+  static void for_each_vector(const RowPart& part, const BorderedImage& image, const Places& places,
+                              const uint32_t* first, uint32_t fill, Body body) {
+    constexpr int kPairs = kRows / 2;  // of a row
+    Neighbours found;
+    alignas(64) uint64_t pairs[kRows * kPairs][kTaken];
+    for (int start = 0; start < part.count; start += kTaken) {
+      const int rest = part.count - start, count = padded(rest < kTaken ? rest : kTaken);
+      find(found, places, start, count, image);
+      take_pairs<kRows>(pairs, first, image.stride, found.at, count);
+      for (int k = 0; k < count; k += Lanes::kCount) {
+        if (all_outside(part, found.inside[k / Lanes::kCount], start + k, fill)) continue;
+        body(start + k, found, pairs, k);
+      }
+    }
   }
 
   static void bilinear(const RowPart& part, const BorderedImage& image, const Places& places,
@@ -128,12 +154,10 @@ struct WarpLoops {
     // Levels are below 256 and shares below 1, so each of five roundings (of both shares, a row's
     // sum, the rows' difference, the result) adds at most 2^-17.
     constexpr int kCellBits = 14;
-    const uint32_t* const first = image.at(-1, -1);
-    for (int i = 0; i < part.count; i += Lanes::kCount) {
-      const auto [at, right, below, inside] = neighbours(places, i, image);
-      if (all_outside(part, inside, i, fill)) continue;
-      const auto [top_left, top_right] = Lanes::gather_pairs(first, at);
-      const auto [low_left, low_right] = Lanes::gather_pairs(first + image.stride, at);
+    const auto body = [&](int i, const Neighbours& found, const auto& pairs, int k) {
+      const Floats right = Lanes::load(found.right + k), below = Lanes::load(found.below + k);
+      const auto [top_left, top_right] = Lanes::load_pairs(pairs[0] + k);
+      const auto [low_left, low_right] = Lanes::load_pairs(pairs[1] + k);
       const Ints differences = Lanes::merge_differences(
           Lanes::merge_differences(Lanes::differences(top_left, top_right), top_left, low_left),
           top_left, low_right);
@@ -150,9 +174,10 @@ struct WarpLoops {
         Ints levels = Lanes::shift_right(cells, kCellBits);
         if (Lanes::any(doubtful))
           levels = Lanes::select(doubtful, exact_bilinear(taps, places, i), levels);
-        store(part, c, i, inside, levels, fill);
+        store(part, c, i, found.inside[k / Lanes::kCount], levels, fill);
       }
-    }
+    };
+    for_each_vector<2>(part, image, places, image.at(-1, -1), fill, body);
   }
 
   static void bicubic(const RowPart& part, const BorderedImage& image, const Places& places,
@@ -160,22 +185,19 @@ struct WarpLoops {
     // A weight is wrong by less than 2^-22, a row's sum so by less than 1.3 * 2^-12, and the sum of
     // rows, whose weights have absolute values of at most 1.5 together, by less than 2^-10.
     constexpr int kCellBits = 10;
-    const uint32_t* const first = image.at(-2, -2);
-    for (int i = 0; i < part.count; i += Lanes::kCount) {
-      const auto [at, right, below, inside] = neighbours(places, i, image);
-      if (all_outside(part, inside, i, fill)) continue;
+    const auto body = [&](int i, const Neighbours& found, const auto& pairs, int k) {
       Ints words[16];
-      for (int pair = 0; pair < 16; pair += 2) {
-        const auto sides = Lanes::gather_pairs(first + pair / 4 * image.stride + pair % 4, at);
-        words[pair] = sides.left;
-        words[pair + 1] = sides.right;
+      for (int pair = 0; pair < 8; ++pair) {
+        const auto sides = Lanes::load_pairs(pairs[pair] + k);
+        words[2 * pair] = sides.left;
+        words[2 * pair + 1] = sides.right;
       }
       Ints differences = Lanes::differences(words[0], words[1]);
       for (int tap = 2; tap < 16; ++tap)
         differences = Lanes::merge_differences(differences, words[0], words[tap]);
       Floats across[4], down[4];
-      weights(across, right);
-      weights(down, below);
+      weights(across, Lanes::load(found.right + k));
+      weights(down, Lanes::load(found.below + k));
 #pragma GCC unroll 3
       for (int c = 0; c < 3; ++c) {
         if (c == part.channels) break;
@@ -192,10 +214,11 @@ struct WarpLoops {
         Ints levels = Lanes::to_byte_range(Lanes::shift_right_signed(cells, kCellBits));
         if (Lanes::any(doubtful))
           levels = Lanes::select(doubtful, exact_bicubic(words, c, places, i), levels);
-        store(part, c, i, inside, Lanes::select(different, levels, Lanes::level(words[0], c)),
-              fill);
+        store(part, c, i, found.inside[k / Lanes::kCount],
+              Lanes::select(different, levels, Lanes::level(words[0], c)), fill);
       }
-    }
+    };
+    for_each_vector<4>(part, image, places, image.at(-2, -2), fill, body);
   }
 
   static void store(const RowPart& part, int channel, int i, Mask inside, Ints levels,
