@@ -1,6 +1,8 @@
 """The pipelines of examples/pipelines give what Pillow gives, and are the same as torchvision's."""
 
 import importlib
+import json
+import re
 from pathlib import Path
 
 import numpy as np
@@ -9,6 +11,7 @@ import pytest
 
 from forced_draws import drawn_by, forced
 from penstock import Loader
+from penstock.cli.main import main
 
 ROOT = Path(__file__).parents[1]
 NAMES = sorted(path.stem for path in (ROOT / "examples" / "pipelines").glob("*.py"))
@@ -73,6 +76,17 @@ def pipeline(name):
     return importlib.import_module(f"examples.pipelines.{name}")
 
 
+@pytest.fixture
+def on_disk(name, data, tmp_path):
+    """The same data as a path for the command line."""
+    given = data["data"]
+    if not isinstance(given, list):
+        return str(given)
+    for path in given:
+        (tmp_path / path.name).symlink_to(path.resolve())
+    return str(tmp_path)
+
+
 def images_and_rest(data, transform, **options):
     """All arrays of an epoch: images of each batch, and what came with them."""
     loader = Loader(**data, transform=transform, batch_size=4, seed=7, output="numpy", **options)
@@ -113,6 +127,23 @@ def test_planned_is_what_pillow_makes_of_it(name, pipeline, data):
     assert_same(planned, images_and_rest(data, pipeline.transform, plan=False))
     by_pillow = images_and_rest(data, pipeline.transform, backend="pillow")
     assert_same(planned, by_pillow, NEAR.get(name, 0.0))
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_the_command_line_plans_and_explains_it(name, on_disk, capsys):
+    place = f"{ROOT / 'examples' / 'pipelines' / name}.py:transform"
+    assert main(["plan", on_disk, "--transform", place]) == 0
+    told = capsys.readouterr().out
+    assert re.search(r"us|ms per image as written, .* as planned \(\d\.\d\dx\): predicted", told)
+    assert re.search(r"^as written +from +on$", told, flags=re.MULTILINE)
+    assert re.search(r"^(as planned:|as planned +from +on$)", told, flags=re.MULTILINE)
+    assert not re.search(r"\s(\?|-\d|nan\b|inf\b)", told), told  # nobody's moves, odd numbers
+    assert len(told.splitlines()) < 120
+
+    assert main(["plan", on_disk, "--transform", place, "--fidelity", "fast", "--json"]) == 0
+    fast = json.loads(capsys.readouterr().out)
+    assert 0 < fast["planned_us"] <= 1.01 * fast["written_us"]
+    assert {rule["fidelity"] for rule in fast["rules"]} <= {"exact", "fast"}
 
 
 @pytest.mark.parametrize("name", [name for name in NAMES if name not in NOT_TRANSLATED])

@@ -5,8 +5,10 @@ import pytest
 import penstock
 from penstock._core import Route, Storage
 from penstock.data.open_data import open_data
+from penstock.data.packed import PackedSource
 from penstock.geometry import Sizes
-from penstock.loading.look_at import look_at
+from penstock.loading.look_at import _FACTORS_AT, _NEXT_FACTORS, look_at
+from penstock.loading.probe import _probed
 
 KINDS = {
     "full.jpg": {"subsampling": "4:4:4"},
@@ -66,3 +68,26 @@ def test_a_file_that_is_gone_counts_as_a_typical_photo(files):
 
     assert found.values_per_pixel[0] == 1.5
     assert found.routes[0] == Route.BASELINE
+
+
+def test_a_record_without_sampling_factors_counts_as_a_typical_photo(files, tmp_path):
+    """Found by fuzzing: a factor of 0 made costs that were no numbers."""
+    path = tmp_path / "photos.pen"
+    penstock.pack(files[:1], path, progress=False)
+    file = open_data(path).packed.files[0]
+    at = int(file.facts("offset")[0]) + _FACTORS_AT
+    data = bytearray(path.read_bytes())
+    data[at : at + 3 * _NEXT_FACTORS : _NEXT_FACTORS] = bytes(3)
+    path.write_bytes(data)
+
+    assert looked_at(open_data(path)).values_per_pixel.tolist() == [1.5]
+
+
+def test_images_without_pixels_do_not_plan(files, tmp_path, monkeypatch):
+    """A height of 0 may stand in the index of a packed file, too."""
+    penstock.pack(files, tmp_path / "photos.pen", progress=False)
+    monkeypatch.setattr(PackedSource, "image_size", lambda *_: (0, 40))
+
+    _, sizes = _probed(open_data(tmp_path / "photos.pen"))
+
+    assert sizes.height.min() > 0

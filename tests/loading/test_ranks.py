@@ -9,11 +9,11 @@ import types
 import pytest
 
 import penstock as ps
-from penstock import usable_cores as cores_module
 from penstock.errors import LoaderError
 from penstock.loading import ranks as ranks_module
 from penstock.loading.ranks import Ranks, find_ranks, find_threads
 from penstock.transforms import Resize
+from penstock.usable_cores import usable_cores
 
 
 @pytest.fixture(autouse=True)
@@ -162,40 +162,6 @@ def test_threads_are_divided_among_the_processes_of_a_machine(monkeypatch):
     assert find_threads(two) == 1
 
 
-@pytest.mark.parametrize(
-    ("files", "membership", "cores"),
-    [
-        ({"cpu.max": "max 100000"}, "0::/", None),
-        ({"cpu.max": "250000 100000"}, "0::/", 2.5),
-        ({"a/cpu.max": "max 100000", "cpu.max": "400000 100000"}, "0::/a", 4),
-        ({"a/b/cpu.max": "300000 100000", "a/cpu.max": "200000 100000"}, "0::/a/b", 2),
-        ({"cpu.max": "100000 100000"}, "0::/not/seen/here", 1),
-        ({"cpu/cpu.cfs_quota_us": "150000", "cpu/cpu.cfs_period_us": "100000"}, "2:cpu:/", 1.5),
-        ({"cpu/cpu.cfs_quota_us": "-1", "cpu/cpu.cfs_period_us": "100000"}, "2:cpu:/", None),
-        ({"cpu/x/cpu.cfs_quota_us": "5", "cpu/x/cpu.cfs_period_us": "5"}, "2:cpuacct,cpu:/x", 1),
-        ({"cpu.max": "nonsense"}, "0::/", None),
-        ({}, "", None),
-    ],
-)
-def test_quotas_of_control_groups(tmp_path, files, membership, cores):
-    for name, text in files.items():
-        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
-        (tmp_path / name).write_text(text)
-    (tmp_path / "membership").write_text(membership + "\n")
-
-    assert cores_module._quota(tmp_path, tmp_path / "membership") == cores
-
-
-def test_a_quota_limits_the_cores(monkeypatch):
-    monkeypatch.setattr(cores_module, "_cores_by_affinity", lambda: 8)
-    monkeypatch.setattr(cores_module, "_quota", lambda *_: 2.5)
-    assert cores_module.usable_cores() == 3
-    monkeypatch.setattr(cores_module, "_quota", lambda *_: 0.2)
-    assert cores_module.usable_cores() == 1
-    monkeypatch.setattr(cores_module, "_quota", lambda *_: None)
-    assert cores_module.usable_cores() == 8
-
-
 SCRIPT = """
 import sys
 from pathlib import Path
@@ -240,4 +206,4 @@ def test_two_ranks_under_torchrun_share_the_data(tmp_path, make_folder, state):
     halves = [set(ast.literal_eval(seen)) for *_, seen in lines]
     assert [len(half) for half in halves] == [5, 5]
     assert halves[0] | halves[1] == set(range(10))
-    assert {int(threads) for _, threads, _ in lines} == {max(1, cores_module.usable_cores() // 2)}
+    assert {int(threads) for _, threads, _ in lines} == {max(1, usable_cores() // 2)}

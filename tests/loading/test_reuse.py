@@ -404,7 +404,10 @@ def test_closing_lets_go_of_all_images(folder, way):
 def test_a_loader_that_nobody_holds_frees_its_images(folder):
     loader = make_loader(folder, ps.Reuse(3))
     run(loader, 1)
-    kept = [weakref.ref(entry.kept.pixels) for entry in loader._reusing.store._entries.values()]
+    kept = [
+        weakref.ref(entry.kept.pixels)
+        for entry in loader._course.pipeline.reusing.store._entries.values()
+    ]
     assert kept
     del loader
     gc.collect()

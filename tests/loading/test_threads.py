@@ -295,13 +295,13 @@ def test_a_batch_is_not_asked_for_while_it_is_awaited(folder: Path) -> None:
     """As a signal handler or a finaliser could."""
     loader = Loader(folder, batch_size=2, transform=TRANSFORM, output="numpy")
     batches = iter(loader)
-    original = loader._delivery.deliver
+    original = loader._course.delivery.deliver
 
     def again(batch: Any) -> Any:
         next(batches)
         return original(batch)
 
-    loader._delivery = type("Again", (), {"deliver": staticmethod(again)})()
+    loader._course.delivery = type("Again", (), {"deliver": staticmethod(again)})()
     with pytest.raises(LoaderError, match="the same thread waits"):
         next(batches)
 

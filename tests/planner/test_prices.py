@@ -18,7 +18,7 @@ def cache(tmp_path, monkeypatch):
 
 
 def some_prices(number=2.5):
-    return Prices(np.full(len(Unit), number), "measured on this machine")
+    return Prices(np.full(len(Unit), number), "prices measured on this machine")
 
 
 def test_shipped_prices_are_there_for_every_unit(isa):

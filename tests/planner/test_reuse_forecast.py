@@ -15,9 +15,9 @@ CHEAP = PartCosts(plain_us=120, first_us=90, rest_us=80)
 STEPS = (T.RandomResizedCrop(224), T.ColorJitter(0.4, 0.4, 0.4))
 
 
-def forecast(asked, costs=PHOTOS, steps=STEPS):
+def forecast(asked, costs=PHOTOS, steps=STEPS, **options):
     cut = cut_plan(as_written(T.Compose(steps)), asked, mixes=False)
-    return Forecast(asked, cut, SAMPLES, IMAGE, costs)
+    return Forecast(asked, cut, SAMPLES, IMAGE, costs, **options)
 
 
 def text_of(found):
@@ -83,3 +83,20 @@ def test_few_different_finishes_are_told():
     found = forecast(Reuse(4), steps=(T.RandomResizedCrop(224), T.RandomHorizontalFlip()))
 
     assert "only 1.9 of 4 uses of it differ in the last part: draw more" in text_of(found)
+
+
+@pytest.mark.parametrize("way", [Reuse(4), Echo(2)])
+def test_small_batches_gain_less(way):
+    """A part that is run in two groups costs more, however few images are in it."""
+    speedups = [forecast(way, part_images=images).speedup for images in (64, 16, 3, 1)]
+    assert speedups == sorted(speedups, reverse=True)
+    assert forecast(way, part_images=3).plain_us > forecast(way).plain_us == PHOTOS.plain_us
+
+
+def test_windows_of_an_echo_are_not_mixed():
+    """So a part is run once where first parts are found, and twice where they are computed."""
+    few = {"part_images": 3}
+    costs = PartCosts(1_000, 950, 80)
+    echoed, reused = forecast(Echo(2), costs, **few), forecast(Reuse(2), costs, **few)
+    assert echoed.found == reused.found
+    assert echoed.reused_us < reused.reused_us

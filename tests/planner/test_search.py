@@ -62,10 +62,38 @@ def test_a_rule_that_does_not_pay_is_left_out():
     assert chosen.planned_us <= chosen.written_us
 
 
+@pytest.mark.parametrize("saved", [0.02, 0.2])
+def test_pixels_are_changed_only_for_a_gain_worth_it(saved):
+    shrinks = draft(T.ColorJitter(0.5), T.Resize((50, 50)))
+
+    def price(number, planned):
+        del number
+        is_moved = isinstance(planned.moves[0], ResizeMove)
+        return np.full(8, 1e6 * (1 - saved if is_moved else 1))
+
+    chosen = choose([shrinks], permitted(Fidelity.FAST, ()), price)
+    assert ("resize_before_per_pixel" in names(chosen)) == (saved > 0.05)
+
+
 def test_costs_are_told():
     chosen = choose([draft(T.ColorJitter(0.5), T.CenterCrop(40))], RULES, pixels)
     assert chosen.written_us == 400 * 600 + 40 * 40
-    assert chosen.planned_us == 2 * 40 * 40
+    python_us = sum(rule.python_us for rule in chosen.rules)
+    assert chosen.planned_us == 2 * 40 * 40 + python_us
+
+
+@pytest.mark.parametrize("nanoseconds", [0.01, 1.0])
+def test_a_rule_must_save_more_than_its_rewriting_costs(nanoseconds):
+    """Contrast's table meets the crop's 120 x 120 pixels, or all of them."""
+    waiting = draft(T.ColorJitter(contrast=0.5), T.CenterCrop(120))
+
+    def of_tables(number, planned):
+        del number
+        sizes = planned.sizes_along()[-1 if len(planned.stages) > 2 else 1]
+        return sizes.height * sizes.width * nanoseconds / 1_000
+
+    chosen = choose([waiting], permitted(Fidelity.EXACT, ()), of_tables)
+    assert ("statistic_before_crop" in names(chosen)) == (nanoseconds == 1.0)
 
 
 @pytest.mark.parametrize("most", [0, 12])

@@ -6,10 +6,11 @@ import pytest
 from penstock._core import Effect, Element, PadMode, Route, StepColumn, Storage
 from penstock.geometry import Sizes
 from penstock.planner.amounts import Unit
+from penstock.planner.decode_work import Sources
 from penstock.planner.lower import lower
 from penstock.planner.plan import as_written
 from penstock.planner.prices import Prices
-from penstock.planner.work import Sources, work_of
+from penstock.planner.work import work_of
 from penstock.transforms import (
     IMAGENET_MEAN,
     IMAGENET_STD,
@@ -62,8 +63,9 @@ def amounts_of(
     return {unit: found[unit] for unit in Unit if found[unit]}
 
 
-def effect(kind, *, waits=False, **parameters):
-    return lambda sizes: replace(same_effect(kind, sizes, **parameters), waits=waits)
+def effect(kind, *, waits=False, counts_early=False, **parameters):
+    how = {"waits": waits, "counts_early": counts_early}
+    return lambda sizes: replace(same_effect(kind, sizes, **parameters), **how)
 
 
 def test_an_image_as_it_is_goes_through_the_final_pass_alone():
@@ -209,6 +211,16 @@ def test_a_mean_is_taken_through_what_waits_or_not_at_all():
     assert amounts_of(contrast)[Unit.MEAN_PIXEL] == 128 * 256
     assert amounts_of(later, contrast)[Unit.MAPPED_MEAN_PIXEL] == 128 * 256
     assert Unit.MEAN_PIXEL not in amounts_of(known)
+
+
+def test_extremes_that_are_found_early_spare_a_pass_over_memory():
+    late, early = (
+        amounts_of(effect(Effect.AUTOCONTRAST, counts_early=early), size=(2000, 3000))
+        for early in (False, True)
+    )
+
+    assert late[Unit.EXTREME_VALUE] == early[Unit.EXTREME_VALUE] == 3 * 2000 * 3000
+    assert late[Unit.FAR_BYTE] - early[Unit.FAR_BYTE] == 3 * 2000 * 3000
 
 
 def test_gray_images_have_a_third_of_the_values_afterwards():

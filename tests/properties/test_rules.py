@@ -16,7 +16,7 @@ from penstock.errors import TransformError
 from penstock.geometry import Sizes
 from penstock.planner.draft import Draft, Stage, verify
 from penstock.planner.plan import as_written
-from penstock.planner.rules import RULES
+from penstock.planner.rules import RULES, counting
 from penstock.planner.rules.rule import Fidelity, rewrite_moves
 from penstock.reference.pipeline import run_moves
 from strategies import geometric_ops, image_sizes, make_image, seeds
@@ -63,6 +63,13 @@ def draw(pipeline, batch, seed):
         assume(condition=False)
         raise
     return sizes, moves
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _small_images_count_as_large():
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(counting, "LEAST_BYTES", 1)
+        yield
 
 
 EXACT = [rule for rule in RULES if rule.fidelity == Fidelity.EXACT]

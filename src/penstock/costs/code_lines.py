@@ -30,17 +30,24 @@ class LineCost:
 
 
 def time_lines(run: Callable[[], int], objects: Iterable[Any]) -> tuple[LineCost, ...]:
-    """Call `run`, which returns how many samples it made; return the lines of the objects' modules.
-
-    What the profiler itself adds to a line is measured beforehand and taken off.
-    """
-    line_profiler = _import_line_profiler()
+    """Call `run`, which returns how many samples it made; return lines of the objects' modules."""
     functions = list(user_functions(objects))
     if not functions:
         raise PenstockError(
             "profile: --lines found no code of yours: every op comes from an installed library. "
             "Leave out --lines; the costs of the ops are exact."
         )
+    return time_functions(run, functions)
+
+
+def time_functions(
+    run: Callable[[], int], functions: Iterable[Callable[..., Any]]
+) -> tuple[LineCost, ...]:
+    """Call `run`, which returns how many samples it made; return the lines of these functions.
+
+    What the profiler itself adds to a line is measured beforehand and taken off.
+    """
+    line_profiler = _import_line_profiler()
     added_s = _cost_of_watching_a_line(line_profiler)
     profiler = line_profiler.LineProfiler(*functions)
     profiler.enable_by_count()

@@ -12,7 +12,7 @@ import PIL.Image
 
 from penstock._core import Engine, EnginePart, Route, Storage, encode_record
 from penstock.geometry import Size, Sizes
-from penstock.planner.work import Sources
+from penstock.planner.decode_work import Sources
 
 Pixels = npt.NDArray[np.uint8]
 

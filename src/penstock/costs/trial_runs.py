@@ -31,9 +31,10 @@ from penstock.geometry import Floats, Size, Sizes
 from penstock.loading.loader import Loader
 from penstock.packing.pack import pack
 from penstock.planner.amounts import Unit
+from penstock.planner.decode_work import Sources
 from penstock.planner.lower import NO_RESIZE, Steps, lower
 from penstock.planner.plan import as_written
-from penstock.planner.work import Sources, work_of
+from penstock.planner.work import work_of
 from penstock.transforms import (
     CenterCrop,
     ColorJitter,

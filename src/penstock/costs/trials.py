@@ -127,6 +127,11 @@ def _effects() -> Iterator[Trial]:
         yield Trial(pictures, (later, _effect(Effect.CONTRAST, factor=1.2)))
         yield Trial(pictures, (later, _effect(Effect.AUTOCONTRAST)))
         yield Trial(pictures, (later, later, later, later, brighter))
+        # Several times the same, so that what it costs is more than what a trial errs by.
+        yield Trial(pictures, (brighter,) * 4)
+        yield Trial(pictures, (_effect(Effect.CONTRAST, factor=1.2),) * 4)
+        yield Trial(pictures, (later, _effect(Effect.CONTRAST, factor=1.2)) * 3)
+        yield Trial(pictures, (_effect(Effect.AUTOCONTRAST),) * 4)
         for by_noise in (0.0, 1.0):
             yield Trial(pictures, (_erase(by_noise=by_noise),))
         yield Trial(pictures, _mix(brighter, _effect(Effect.INVERT)))

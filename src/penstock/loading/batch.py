@@ -33,6 +33,16 @@ _ALIGNMENT = 64  # of images of different sizes, in bytes
 PART_SIZE = 64
 
 
+def parts_of(images: int) -> int:
+    """How many parts a batch of so many images has."""
+    return -(-images // PART_SIZE)
+
+
+def images_in_part(batch_size: int) -> float:
+    """How many images of a batch are in a part of it, on average."""
+    return batch_size / parts_of(batch_size)
+
+
 class BatchMaker:
     """Makes the batches of one loader, and reuses their memory."""
 

@@ -19,7 +19,7 @@ import numpy as np
 
 from penstock.errors import LoaderError, ResourceError
 from penstock.geometry import Ints
-from penstock.loading.batch import PART_SIZE, Batch, BatchMaker, Part
+from penstock.loading.batch import Batch, BatchMaker, Part, parts_of
 from penstock.loading.deliver import Delivery
 from penstock.loading.mix import Mixer
 from penstock.loading.options import OutputOptions
@@ -251,7 +251,7 @@ class Epoch(Iterator[Any]):
 
     def _split(self, batch: Batch) -> Iterator[Part]:
         slots = np.arange(len(batch.keys), dtype=np.int32)
-        for part_slots in np.array_split(slots, -(-len(slots) // PART_SIZE)):
+        for part_slots in np.array_split(slots, parts_of(len(slots))):
             keys, samples = batch.keys[part_slots], batch.samples[part_slots]
             yield Part(batch, self.progress.epoch, part_slots, keys, samples, self._parts)
             self._parts += 1

@@ -3,24 +3,21 @@
 from __future__ import annotations
 
 import os
-import threading
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, NoReturn
 
-from penstock._core import Format, active_isa
+from penstock._core import active_isa
 from penstock.data.beside import open_beside
-from penstock.data.column_source import ColumnSource
 from penstock.data.open_data import open_loader_data
 from penstock.errors import LoaderError
 from penstock.limits import Limits, limits_or_in_force
+from penstock.loading.batch import images_in_part
+from penstock.loading.course import Course
 from penstock.loading.deliver import delivery_of
-from penstock.loading.epoch import Batching, Epoch, Iteration, Progress, Runtime, check_not_forked
-from penstock.loading.failures import Failures, Ledger
-from penstock.loading.library_runner import LibraryRunner
+from penstock.loading.epoch import Iteration
+from penstock.loading.failures import Ledger
 from penstock.loading.mix import open_mixer
-from penstock.loading.native import NativeRunner
-from penstock.loading.native_views import ViewRunner
 from penstock.loading.options import (
     BatchOptions,
     OutputOptions,
@@ -28,22 +25,14 @@ from penstock.loading.options import (
     element_of_batches,
     read_allow,
 )
-from penstock.loading.planning import (
-    PlanTask,
-    choose_rules,
-    choose_view_rules,
-    explain,
-    part_costs,
-)
+from penstock.loading.pipeline import Pipeline
 from penstock.loading.ranks import find_ranks, find_threads
-from penstock.loading.reuse import ReuseCounts, check_ranks, open_reuse
-from penstock.loading.runner import PartRunner, RunSetup
+from penstock.loading.reuse import ReuseCounts, open_reuse
 from penstock.loading.sampler import Shard
 from penstock.loading.selection import EpochOrder, Selection, select
 from penstock.loading.to_torch import require_torch, torch_is_installed
 from penstock.planner.cut import Cut
 from penstock.planner.explain import Explanation
-from penstock.planner.pillow_order import check_installed_pillow
 from penstock.planner.plan import Plan, as_written
 from penstock.planner.reuse import Echo, Reuse
 from penstock.planner.reuse_forecast import Forecast
@@ -51,11 +40,10 @@ from penstock.planner.rules.rule import Rule
 from penstock.reference.libraries import open_library
 from penstock.sources import Source
 from penstock.transforms.targets import Targets
-from penstock.transforms.values import FinalSpec, Layout
+from penstock.transforms.values import Layout
 from penstock.translation.transforms.lines import Translation
 from penstock.translation.transforms.translate import translate
 
-_STATE_VERSION = 1
 HAS_NO_SAMPLES = (
     "Loader: it yields whole batches in an order of its own, and has no single samples. "
     "Iterate over it: use it instead of a torch DataLoader, not inside one."
@@ -172,13 +160,10 @@ class Loader:
     ) -> None:
         active_isa()  # so that a wrong PENSTOCK_SIMD is an error here, not at the first file
         allowed = limits_or_in_force(limits)
-        self._ranks = find_ranks(rank, world_size)
-        self._counts_cores = threads is None
-        self._batching = BatchOptions(
-            batch_size, shuffle, seed, drop_last, self._ranks.rank, self._ranks.world_size
-        )
-        self._running = RunOptions(
-            find_threads(self._ranks) if threads is None else threads,
+        ranks = find_ranks(rank, world_size)
+        batching = BatchOptions(batch_size, shuffle, seed, drop_last, ranks.rank, ranks.world_size)
+        running = RunOptions(
+            find_threads(ranks) if threads is None else threads,
             prefetch,
             backend,
             fidelity,
@@ -191,31 +176,31 @@ class Loader:
         self._translation = translated.translation
         written = as_written(translated.transform)
         element = element_of_batches(written.final, dtype)
-        self._plan = written.with_element(element)
+        planned = written.with_element(element)
         library = output or ("torch" if torch_is_installed() else "numpy")
-        self._output = OutputOptions(element, layout, library, len(written.views))
-        if self._output.library == "torch":
+        out = OutputOptions(element, layout, library, len(written.views))
+        if out.library == "torch":
             require_torch()  # here, so that neither the error nor the import waits for a batch
-        self._library = None if backend == "native" else open_library(backend)
-        self._source = open_loader_data(data, labels, masks, allowed)
-        self._beside = open_beside(
-            self._source,
+        other_library = None if backend == "native" else open_library(backend)
+        source = open_loader_data(data, labels, masks, allowed)
+        beside = open_beside(
+            source,
             targets=targets,
             masks=masks,
             mask_fill=mask_fill,
             background=background,
             columns=columns,
-            limits=replace(allowed, pixels=self._running.pixel_limit),
+            limits=replace(allowed, pixels=running.pixel_limit),
         )
-        if self._plan.views and self._beside.follows_images:
+        if planned.views and beside.follows_images:
             raise LoaderError(
                 "Loader: MultiView makes several images of a sample, and this data set has boxes, "
                 "keypoints or masks, which cannot follow all of them. Use targets='labels' or "
                 "targets='none' to leave those out."
             )
-        self._delivery = delivery_of(self._beside, as_dict=as_dict)
-        self._selection: Selection = select(
-            len(self._source),
+        delivery = delivery_of(beside, as_dict=as_dict)
+        selection: Selection = select(
+            len(source),
             indices=indices,
             weights=weights,
             samples_per_epoch=samples_per_epoch,
@@ -223,38 +208,22 @@ class Loader:
             shuffle=shuffle,
             seed=seed,
         )
-        self._order: Callable[[int], EpochOrder] = self._selection.epoch
-        self._reusing = open_reuse(
-            reuse, self._plan, self._selection, seed, mixes=batch_transform is not None
+        reusing = open_reuse(reuse, planned, selection, seed, mixes=batch_transform is not None)
+        if reusing is not None:
+            planned = reusing.cut.plan
+        pipeline = Pipeline(beside, planned, seed, running, out, selection, reusing, other_library)
+        shard = Shard(pipeline.length, ranks.rank, ranks.world_size, drop_last)
+        mixer = open_mixer(
+            batch_transform, beside, delivery, out, batching, running, samples=len(shard)
         )
-        if self._reusing is not None:
-            self._plan = self._reusing.cut.plan
-        self._shard = self._share(self._length())
-        self._mixer = open_mixer(
-            batch_transform,
-            self._beside,
-            self._delivery,
-            self._output,
-            self._batching,
-            self._running,
-            samples=len(self._shard),
+        self._course = Course(
+            pipeline, batching, ranks, delivery, mixer, counts_cores=threads is None
         )
-        self._ledger = Ledger(len(self._source), self._source.name)
-        # Chosen when the first batch is asked for.
-        self._rules: tuple[Rule, ...] | None = None
-        self._view_rules: tuple[tuple[Rule, ...], ...] = ()
-        self._epoch = 0
-        self._start = 0
-        self._ranks_of_start: int | None = None
-        self._progress: Progress | None = None
-        self._runtime: Runtime | None = None
-        self._beginning = threading.RLock()
-        self._owner = os.getpid()
 
     @property
     def source(self) -> Source:
         """The data set."""
-        return self._source
+        return self._pipeline.source
 
     @property
     def classes(self) -> tuple[str, ...] | None:
@@ -262,12 +231,12 @@ class Loader:
 
         With targets, these are the labels of boxes.
         """
-        return self._beside.classes
+        return self._pipeline.beside.classes
 
     @property
     def plan(self) -> Plan:
         """The steps as they are run."""
-        return self._plan
+        return self._pipeline.plan
 
     def explain(self) -> Explanation:
         """Return what is done to images as written and as planned, with predicted costs.
@@ -275,13 +244,7 @@ class Loader:
         Print it, or ask its `rules` and `offers`. `penstock.explain(loader, measure=True)` measures
         the savings too.
         """
-        if self._library is not None:
-            raise LoaderError(
-                f"Loader.explain: backend={self._running.backend!r} does what was written; only "
-                "the native backend is planned."
-            )
-        explained, forecast = explain(self._plan_task()), self.reuse_forecast()
-        return explained if forecast is None else replace(explained, reuse=tuple(forecast.lines()))
+        return self._pipeline.explain(*self._together())
 
     @property
     def translation(self) -> Translation:
@@ -291,46 +254,41 @@ class Loader:
     @property
     def batch_size(self) -> int:
         """Images in a batch."""
-        return self._batching.batch_size
+        return self._course.batching.batch_size
 
     @property
     def threads(self) -> int:
         """Threads that decode and augment."""
-        return self._running.threads
+        return self._pipeline.options.threads
 
     @property
     def prefetch(self) -> int:
         """Batches under way beyond the one asked for."""
-        return self._running.prefetch
+        return self._pipeline.options.prefetch
 
     @property
     def ledger(self) -> Ledger:
         """Every file that was skipped, replaced or took the slow path, with the reason."""
-        return self._ledger
+        return self._course.ledger
 
     @property
     def reuse_counts(self) -> ReuseCounts | None:
         """How many first parts were used again, and what they take; None without `reuse`."""
-        return None if self._reusing is None else self._reusing.store.counts()
+        return None if self._pipeline.reusing is None else self._pipeline.reusing.store.counts()
 
     @property
     def reuse_cut(self) -> Cut | None:
         """Where the transforms are cut in two for `reuse`; None without."""
-        return None if self._reusing is None else self._reusing.cut
+        return None if self._pipeline.reusing is None else self._pipeline.reusing.cut
 
     def reuse_forecast(self) -> Forecast | None:
         """Predict the speed, memory and diversity with `reuse`; None without it."""
-        reusing = self._reusing
-        if reusing is None:
-            return None
-        costs, image_bytes = part_costs(self._plan_task(), reusing.plain)
-        samples = len(self._share(len(self._selection)))
-        return Forecast(reusing.asked, reusing.cut, samples, image_bytes, costs)
+        return self._pipeline.forecast(*self._together())
 
     @property
     def epoch(self) -> int:
         """The epoch that the next iteration runs."""
-        return self._epoch
+        return self._course.epoch
 
     def set_epoch(self, epoch: int) -> None:
         """Make the next iteration run `epoch` from its start."""
@@ -338,47 +296,27 @@ class Loader:
             raise LoaderError(
                 f"Loader.set_epoch: epoch must be a whole number from 0, got {epoch!r}."
             )
-        self._epoch, self._start, self._progress = epoch, 0, None
-        self._ranks_of_start = None
+        self._course.set_epoch(epoch)
 
     def __len__(self) -> int:
         """Batches in a whole epoch."""
-        self._ask_for_ranks()
-        samples, batch = len(self._shard), self._batching.batch_size
-        return samples // batch if self._batching.drop_last else -(-samples // batch)
+        return self._course.batches()
 
     def __iter__(self) -> Iterator[Any]:
         return self.iteration()
 
     def iteration(self) -> Iteration:
         """Return the batches of the next epoch; for loaders that hold this one."""
-        check_not_forked(self._owner)
-        return Iteration(self._begin_epoch)
+        self._course.check_not_forked()
+        return Iteration(self._course.begin_epoch)
 
     def follow_order(self, order: Callable[[int], EpochOrder]) -> None:
         """Take the samples of every epoch, of all ranks together, from `order(epoch)`."""
-        self._order = order
+        self._course.order = order
 
     def state_dict(self) -> dict[str, int]:
         """Where the loader stands: after the batches delivered so far, in a few integers."""
-        self._ask_for_ranks()
-        epoch, consumed = self._epoch, self._start
-        if self._progress is not None and not self._progress.finished:
-            epoch, consumed = self._progress.epoch, self._progress.consumed
-        state = {
-            "version": _STATE_VERSION,
-            "epoch": epoch,
-            "consumed": consumed * self._batching.world_size,
-            "seed": self._batching.seed,
-            "shuffle": int(self._batching.shuffle),
-            "length": len(self._source),
-            "samples_per_epoch": len(self._selection),
-            "selection": self._selection.fingerprint(),
-        }
-        if self._reusing is not None:
-            state["reuse"] = self._reusing.asked.fingerprint()
-            state["world_size"] = self._batching.world_size
-        return state
+        return self._course.state()
 
     def load_state_dict(self, state: Mapping[str, int]) -> None:
         """Make the next iteration go on from a `state_dict`, batch for batch.
@@ -387,23 +325,7 @@ class Loader:
         that were consumed then are left out all the same. With `reuse`, another world size goes on
         only from the start of an epoch.
         """
-        if state.get("version") != _STATE_VERSION:
-            raise LoaderError(
-                f"Loader.load_state_dict: state version {state.get('version')!r}; "
-                f"this version reads {_STATE_VERSION}."
-            )
-        mine = self.state_dict()
-        mine.setdefault("reuse", 0)
-        all_samples = {"samples_per_epoch": mine["length"], "selection": 0, "reuse": 0}
-        for key in ("seed", "shuffle", "length", *all_samples):
-            if state.get(key, all_samples.get(key)) != mine[key]:
-                raise LoaderError(
-                    f"Loader.load_state_dict: the state was saved with {key}={state.get(key)!r}, "
-                    f"this loader has {key}={mine[key]}; its batches would not go on from there."
-                )
-        self.set_epoch(int(state["epoch"]))
-        self._ranks_of_start = state.get("world_size")
-        self._start = -(-int(state["consumed"]) // self._batching.world_size)
+        self._course.go_on_from(state)
 
     def replica(
         self,
@@ -419,17 +341,17 @@ class Loader:
         What is given replaces this loader's; another plan must end in the same element type.
         With `rules` nothing is chosen: the plan is done with these.
         """
+        pipeline = self._pipeline
         options = replace(
-            self._running,
-            threads=threads or self._running.threads,
-            fidelity=fidelity or self._running.fidelity,
+            pipeline.options,
+            threads=threads or pipeline.options.threads,
+            fidelity=fidelity or pipeline.options.fidelity,
         )
         other = object.__new__(type(self))
         other.__dict__.update(self.__dict__)
-        other._batching = replace(
-            self._batching, batch_size=batch_size or self._batching.batch_size
+        other._course = self._course.anew(
+            plan or pipeline.plan, options, batch_size or self.batch_size, rules
         )
-        other._begin_anew(plan or self._plan, options, rules)
         return other
 
     def close(self) -> None:
@@ -438,15 +360,7 @@ class Loader:
         Any thread may call it, as often as it likes. Whoever waits for a batch meanwhile gets a
         LoaderError.
         """
-        if os.getpid() != self._owner:
-            return  # a forked child has no threads to stop, and the lock may never be free there
-        with self._beginning:
-            runtime = self._runtime
-        if runtime is not None:
-            runtime.close()
-            with self._beginning:
-                if self._runtime is runtime:
-                    self._runtime = None
+        self._course.close()
 
     def __getitem__(self, index: Any) -> NoReturn:
         """Refuse to be used as a torch Dataset."""
@@ -457,145 +371,21 @@ class Loader:
         raise LoaderError(CANNOT_BE_COPIED)
 
     def __repr__(self) -> str:
-        self._ask_for_ranks()
-        chosen = self._selection.describe()
-        reuse = "" if self._reusing is None else f"reuse={self._reusing.asked!r}, "
+        share = self._course.describe_share()  # asked for first: threads may follow from it
+        pipeline = self._pipeline
+        chosen = pipeline.selection.describe()
+        reuse = "" if pipeline.reusing is None else f"reuse={pipeline.reusing.asked!r}, "
         return (
-            f"Loader({self._source.describe()}, {f'{chosen}, ' if chosen else ''}{reuse}"
-            f"batch_size={self._batching.batch_size}, threads={self._running.threads}, "
-            f"dtype={self._output.element.name.lower()}, {self._ranks.describe()})"
+            f"Loader({pipeline.source.describe()}, {f'{chosen}, ' if chosen else ''}{reuse}"
+            f"batch_size={self.batch_size}, threads={self.threads}, "
+            f"dtype={pipeline.output.element.name.lower()}, {share})"
         )
 
-    def _ask_for_ranks(self, *, now: bool = False) -> None:
-        """Find out which share of the data is ours; it is fixed once an epoch has begun."""
-        if self._ranks.was_given:
-            return
-        found = find_ranks(None, None, now=now)
-        if found == self._ranks:
-            return
-        if self._runtime is not None:
-            if now and (found.rank, found.world_size) != (self._ranks.rank, self._ranks.world_size):
-                raise LoaderError(
-                    f"This loader has begun as {self._ranks.describe()}, but is now "
-                    f"{found.describe()}. Initialise torch.distributed before the first batch, "
-                    "or make a new Loader."
-                )
-            return
-        # A state that was loaded counts samples of all ranks together.
-        self._start = -(-self._start * self._ranks.world_size // found.world_size)
-        self._ranks = found
-        self._batching = replace(self._batching, rank=found.rank, world_size=found.world_size)
-        if self._counts_cores:
-            self._running = replace(self._running, threads=find_threads(found))
-        self._shard = self._share(self._length())
-        if self._mixer is not None:
-            self._mixer.check_counts(len(self._shard), self._batching, self._running.on_error)
+    @property
+    def _pipeline(self) -> Pipeline:
+        return self._course.pipeline
 
-    def _length(self) -> int:
-        """Images in an epoch, of all ranks together."""
-        length = len(self._selection)
-        return length if self._reusing is None else self._reusing.length(length)
-
-    def _share(self, samples: int) -> Shard:
-        batching = self._batching
-        return Shard(samples, batching.rank, batching.world_size, batching.drop_last)
-
-    def _begin_epoch(self) -> Epoch:
-        """Count an epoch and start its work; called for the first batch."""
-        check_not_forked(self._owner)
-        with self._beginning:
-            self._ask_for_ranks(now=True)
-            if self._runtime is not None and not self._runtime.closed:
-                return self._start_epoch(self._runtime)
-            self._runtime, source = None, self._source
-            runtime = Runtime(
-                self._make_runner(),
-                self._output,
-                self._running.prefetch,
-                self._mixer,
-                source.check_unchanged if isinstance(source, ColumnSource) else None,
-            )
-            try:
-                epoch = self._start_epoch(runtime)
-            except BaseException:
-                runtime.close()
-                raise
-            self._runtime = runtime
-            return epoch
-
-    def _start_epoch(self, runtime: Runtime) -> Epoch:
-        order = self._order(self._epoch)
-        if self._reusing is not None:
-            if self._start:
-                check_ranks(self._ranks_of_start, self._batching.world_size)
-            order = self._reusing.order(self._selection, order, self._epoch, self._batching)
-        epoch = Epoch(
-            number=self._epoch,
-            order=order,
-            shard=self._share(len(order)),
-            start=self._start,
-            batching=Batching(
-                self._batching.batch_size,
-                self._batching.drop_last,
-                self._running.prefetch,
-                self._delivery,
-                one_size=not self._beside.follows_images,
-            ),
-            runtime=runtime,
-        )
-        self._progress = epoch.progress
-        self._epoch, self._start = self._epoch + 1, 0
-        return epoch
-
-    def _plan_task(self) -> PlanTask:
-        return PlanTask(
-            self._source,
-            self._beside.targets,
-            self._plan,
-            self._running,
-            self._batching.seed,
-            self._output.layout,
-        )
-
-    def _begin_anew(self, plan: Plan, options: RunOptions, rules: tuple[Rule, ...] | None) -> None:
-        if self._reusing is not None:
-            self._reusing = self._reusing.anew()
-        self._plan = plan
-        self._output = replace(self._output, views=len(plan.views))
-        self._running = options
-        self._rules = rules
-        self._view_rules = () if rules is None else (rules,) * len(plan.views)
-        self._ledger = Ledger(len(self._source), self._source.name)
-        self._runtime = None
-        self._beginning = threading.RLock()
-        self._owner = os.getpid()
-        self.set_epoch(0)
-
-    def _make_runner(self) -> PartRunner:
-        options = self._running
-        allowed = self._selection.allowed()
-        failures = Failures(options.on_error, self._source, self._ledger, allowed)
-        seed = self._batching.seed
-        setup = RunSetup(self._beside, self._plan, options, seed, failures, reusing=self._reusing)
-        if self._library is not None:
-            return LibraryRunner(setup, self._library, self._output.layout)
-        task = self._plan_task()
-        if self._rules is None:
-            self._rules, self._view_rules = choose_rules(task), choose_view_rules(task)
-        setup = replace(setup, rules=self._rules, view_rules=self._view_rules)
-        check_installed_pillow()
-        runner = ViewRunner if self._plan.views else NativeRunner
-        finals = [view.final for view in self._plan.views or (self._plan,)]
-        return runner(setup, [_format_of(final, self._output.layout) for final in finals])
-
-
-def _format_of(final: FinalSpec, layout: Layout) -> Format:
-    return Format(
-        final.element,
-        layout,
-        final.scale,
-        list(final.mean),
-        list(final.std),
-        final.divisor,
-        list(final.gain),
-    )
+    def _together(self) -> tuple[int, float]:
+        """This rank's samples in an epoch, each counted once, and how many are run together."""
+        samples = len(self._course.share(len(self._pipeline.selection)))
+        return samples, images_in_part(self.batch_size)

@@ -14,7 +14,7 @@ import numpy as np
 from penstock._core import Route, Storage, jpeg_header
 from penstock.data.packed import PackedSource
 from penstock.geometry import Floats, Ints, Sizes
-from penstock.planner.work import Sources
+from penstock.planner.decode_work import Sources
 from penstock.sources import Source, has_paths
 
 # Enough for the header of nearly every JPEG, thumbnails included.
@@ -84,4 +84,6 @@ def _of_tiles(head: bytes) -> float:
 
 def _values_per_pixel(sampling: list[tuple[int, int]]) -> float:
     counts: Floats = np.array(sampling, dtype=np.float64).prod(axis=1)
+    if counts.min() < 1:
+        raise ValueError(f"sampling factors {sampling}: some are 0, as in no image")
     return float(counts.sum() / counts.max())

@@ -11,7 +11,8 @@ from penstock._core import BatchRing, Element, Format
 from penstock.geometry import Ints, Sizes
 from penstock.loading.batch import Place
 from penstock.loading.fetch import Positions
-from penstock.loading.native import NativeRunner, PartRun
+from penstock.loading.native import NativeRunner
+from penstock.loading.part_run import PartRun
 from penstock.loading.part_targets import PartTargets
 from penstock.loading.runner import RunSetup
 from penstock.planner.draft import Moves

@@ -74,8 +74,10 @@ def has_access(move: EffectMove, *kinds: Access) -> Bools:
     """
     found = _lookup_access(kinds)[move.effect]
     has_mean = move.does(Effect.CONTRAST)
+    if not has_mean.any():
+        return found
     has_mean &= move.values(Effect.CONTRAST, "has_mean") != 0
-    return np.where(has_mean, Access.TABLE in kinds, found) if has_mean.any() else found
+    return np.where(has_mean, Access.TABLE in kinds, found)
 
 
 def reach(move: EffectMove) -> tuple[Ints, Ints]:

@@ -153,19 +153,50 @@ def _broken(what: str, row: int) -> PlanError:
 
 
 def replace_stages(draft: Draft, position: int, count: int, moves: Sequence[Move]) -> Draft:
-    """The draft with `count` stages from `position` on replaced by `moves`.
-
-    A new move has the streams of the replaced ones of its kind, in their order; a kind that was not
-    there, or more of a kind than there were, has those of all that is replaced.
-    """
+    """The draft with `count` stages from `position` on replaced by `moves`."""
     replaced = draft.stages[position : position + count]
-    everything = frozenset().union(*(stage.streams for stage in replaced))
-    left = list(replaced)
-    stages: list[Stage] = []
-    for move in moves:
-        same = [stage for stage in left if type(stage.move) is type(move)]
-        if len(same) > 1:
-            left.remove(same[0])
-        stages.append(Stage(move, same[0].streams if same else everything))
+    stages = [
+        Stage(move, streams)
+        for move, streams in zip(moves, _streams_of(moves, replaced), strict=True)
+    ]
     after = draft.stages[position + count :]
     return replace(draft, stages=(*draft.stages[:position], *stages, *after))
+
+
+def _streams_of(moves: Sequence[Move], replaced: Sequence[Stage]) -> list[frozenset[int]]:
+    """Whose draws are in `moves`, which take the place of `replaced`.
+
+    A move that was there before keeps its streams. The others stand for what is gone: as many of a
+    type as are gone, one for one; more or fewer, each for those that do what it does. What is gone
+    without a move of its type is in the last new one, as a crop in the warp that does it too.
+    """
+    everything = frozenset[int]().union(*(stage.streams for stage in replaced))
+    if not everything:  # batches are planned without streams, which are for people
+        return [everything] * len(moves)
+    kept = {id(stage.move): stage.streams for stage in replaced}
+    stays = {id(move) for move in moves}
+    gone = [stage for stage in replaced if id(stage.move) not in stays]
+    new = [move for move in moves if id(move) not in kept]
+    found = dict(kept)
+    for move in new:
+        alike = [stage for stage in gone if type(stage.move) is type(move)]
+        peers = [other for other in new if type(other) is type(move)]
+        if len(alike) == len(peers):
+            place = next(place for place, other in enumerate(peers) if other is move)
+            sources: Sequence[Stage] = [alike[place]]
+        else:
+            does = _deeds(move)
+            sources = [stage for stage in alike if _deeds(stage.move) & does] or alike or replaced
+        found[id(move)] = frozenset().union(*(stage.streams for stage in sources))
+    types = {type(move) for move in new}
+    if new:
+        lost = [stage.streams for stage in gone if type(stage.move) not in types]
+        found[id(new[-1])] = found[id(new[-1])].union(*lost)
+    return [found[id(move)] for move in moves]
+
+
+def _deeds(move: Move) -> frozenset[object]:
+    """What a move does: its effects, which differ by sample, or else its type."""
+    if isinstance(move, EffectMove):
+        return frozenset(np.unique(move.effect[move.acts]).tolist())
+    return frozenset({type(move)})

@@ -16,6 +16,7 @@ from penstock._core import FINISHED, Effect
 from penstock.geometry import Bools, Floats, Ints, Sizes
 from penstock.planner.amounts import Amount, Unit, WorkList, far_bytes
 from penstock.planner.lower import Effects
+from penstock.planner.step_pixels import BatchStep
 from penstock.transforms.effects import place_of
 
 _TABLES = (
@@ -48,6 +49,9 @@ Amounts: TypeAlias = "tuple[tuple[Unit | Ints, Amount], ...]"
 _NONE = -2  # of a slot without an effect: neither a step nor FINISHED
 _WORD = 4  # bytes of a pixel in a warp's source
 
+# Pixels that tiles reach beyond what a warp needs of them, both sides together.
+_BESIDE = 64
+
 
 class EffectWork:
     """The images of a batch as their effects go by."""
@@ -65,6 +69,7 @@ class EffectWork:
         self._may_wait = np.zeros(shape, np.int64)
         self._place = np.zeros(shape, dtype=np.int64)  # in `numbers`
         self._numbers = effects.numbers
+        self._counts_early = effects.heads[:, 5] != 0
         rows = np.repeat(np.arange(count), effects.counts)
         starts = np.cumsum(effects.counts) - effects.counts
         every = np.arange(len(effects.heads))
@@ -102,6 +107,23 @@ class EffectWork:
         for slot in range(self._kind.shape[1]):
             here = rows[self._step[rows, slot] == FINISHED]
             self._erase(here, self._place[here, slot])
+
+    def seen_shares(self, rows: Ints, step: BatchStep) -> Floats:
+        """How much of a first step's result the effects behind it look at: less only for warps."""
+        shares = np.ones(len(rows))
+        if not self._kind.shape[1]:
+            return shares
+        kinds = np.where(self._step[rows, 0] == 0, self._kind[rows, 0], Effect.NONE)
+        for warp in (Effect.AFFINE, Effect.PERSPECTIVE):
+            here = np.flatnonzero(kinds == warp)
+            places = self._place[rows[here], 0]
+            a, b, _, d, e, _ = self._numbers[places, place_of(warp, "matrix")][:, :6].T
+            across = np.hypot(a, d) * self._width[rows[here], 0] + _BESIDE
+            down = np.hypot(b, e) * self._height[rows[here], 0] + _BESIDE
+            slant = np.abs(a * e - b * d) / np.maximum(np.hypot(a, d) * np.hypot(b, e), 1e-9)
+            box = step.window_height[here] * step.window_width[here]
+            shares[here] = np.clip(across * down * slant / box, 0, 1)
+        return np.nan_to_num(shares, nan=1.0)
 
     def _apply(self, effect: Effect, rows: Ints, slot: int) -> None:
         places = self._place[rows, slot]
@@ -196,10 +218,9 @@ class EffectWork:
         return (unit, values / 3), self._far(rows, values)
 
     def _autocontrast(self, rows: Ints, places: Ints) -> Amounts:
-        del places
         values = self._values(rows) * ~self._counted[rows]
         unit = np.where(self._waits[rows], Unit.MAPPED_EXTREME_VALUE, Unit.EXTREME_VALUE)
-        return (unit, values), self._far(rows, values)
+        return (unit, values), self._far(rows, values * ~self._counts_early[places])
 
     def _equalize(self, rows: Ints, places: Ints) -> Amounts:
         del places

@@ -1,29 +1,32 @@
-"""What a plan does, what it costs and what each rule saves, in tables that people read."""
+"""What a plan does, what it costs and what each rule saves; `explain_text.py` prints it."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
+from itertools import chain
 from typing import Any
 
 import numpy as np
 
-from penstock._core import Effect
+from penstock._core import Effect, Element
 from penstock.geometry import Floats, Sizes
 from penstock.planner.amounts import Work
 from penstock.planner.draft import Draft
+from penstock.planner.explain_text import text_of
 from penstock.planner.prices import Prices
 from penstock.planner.rules import RULES
 from penstock.planner.rules.rule import Fidelity, Rule
 from penstock.transforms.effects import EffectMove
 from penstock.transforms.moves import CropMove, FlipMove, Move, PadMove, ResizeMove
+from penstock.transforms.values import FinalSpec
 
 # An offer that saves less is not worth a line: it would be within the error of the prices.
 _LEAST_OFFER = 0.02
 
-_SMALL = 0.01  # share of the whole below which pieces of work are put together
+_FEW = 4  # kinds of effects that are named; more are counted
 
-_FEW = 3  # kinds of effects that are named; more are counted
+StageLine = tuple[str, str, str]  # what is done, by which ops, on which sizes
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,8 +60,8 @@ class Explanation:
     data: str
     samples: int  # looked at
     prices: str  # where prices come from
-    written_stages: tuple[tuple[str, str, str], ...]  # what is done, by which ops, on which sizes
-    planned_stages: tuple[tuple[str, str, str], ...]
+    written_stages: tuple[StageLine, ...]
+    planned_stages: tuple[StageLine, ...]
     written: tuple[Line, ...]
     planned: tuple[Line, ...]
     permitted: tuple[str, ...]  # rules that the plan may use
@@ -69,6 +72,7 @@ class Explanation:
     measured_written_us: float | None = None
     measured_planned_us: float | None = None
     noise_us: float = 0.0  # how far rounds of the same measurement lie apart
+    if_planned: Explanation | None = None  # what planning would bring, if it is off
 
     @property
     def written_us(self) -> float:
@@ -80,120 +84,85 @@ class Explanation:
         """Microseconds of one core per image, as planned."""
         return sum(line.microseconds for line in self.planned)
 
+    def unplanned(self) -> Explanation:
+        """The explanation of the same loader with planning off."""
+        return replace(
+            self,
+            planned_stages=self.written_stages,
+            planned=self.written,
+            rules=(),
+            offers=(),
+            if_planned=self,
+        )
+
     def to_dict(self) -> dict[str, Any]:
         """All of it for JSON."""
         return {**asdict(self), "written_us": self.written_us, "planned_us": self.planned_us}
 
     def lines(self) -> list[str]:
         """The explanation as text."""
-        return [
-            *self._head(),
-            "",
-            *aligned(("as written", "from", "on"), self.written_stages),
-            "",
-            *_table_of_lines("costs as written", self.written, self.written_us),
-            "",
-            *self._planned(),
-            *self._rules(),
-            *self._offers(),
-            *(f"note: {note}" for note in self.notes),
-            *(("", *self.reuse) if self.reuse else ()),
-        ]
+        return text_of(self)
 
     def __str__(self) -> str:
         return "\n".join(self.lines())
 
-    def _head(self) -> list[str]:
-        looked_at = f"{self.samples} sample{'' if self.samples == 1 else 's'}"
-        costs = f"{_us(self.written_us)} per image as written, {_us(self.planned_us)} as planned"
-        ratio = _ratio(self.written_us, self.planned_us)
-        origin = f"predicted for one core, from {looked_at}; {self.prices}"
-        head = [self.data, f"{costs} ({ratio}): {origin}"]
-        if self.measured_written_us is not None and self.measured_planned_us is not None:
-            before, after = self.measured_written_us, self.measured_planned_us
-            costs = f"{_us(before)} per image as written, {_us(after)} as planned"
-            head.append(f"{costs} ({_ratio(before, after)}): measured, +-{_us(self.noise_us)}")
-        return head
 
-    def _planned(self) -> list[str]:
-        if not self.rules:
-            return ["as planned: the same; no rule applies, or none would save anything"]
-        return [
-            *aligned(("as planned", "from", "on"), self.planned_stages),
-            "",
-            *_table_of_lines("costs as planned", self.planned, self.planned_us),
-        ]
-
-    def _rules(self) -> list[str]:
-        if not self.rules:
-            return []
-        head = ("rule", "fidelity", "saves", *(("measured",) if self._is_measured else ()), "what")
-        rows = [
-            (
-                rule.name,
-                rule.fidelity,
-                _saving(rule.saves_us),
-                *((self._measured(rule),) if self._is_measured else ()),
-                rule.summary + (f" ({rule.bound})" if rule.bound else ""),
-            )
-            for rule in self.rules
-        ]
-        return ["", *aligned(head, rows, right=(2, 3) if self._is_measured else (2,))]
-
-    def _offers(self) -> list[str]:
-        if not self.offers:
-            return []
-        lines = ["", "not taken, since results would change:"]
-        for offer in self.offers:
-            saves = f"would save {_saving(offer.saves_us)} per image"
-            if offer.measured_us is not None:
-                saves += f", measured {self._measured(offer)}"
-            bound = f" Bound: {offer.bound}." if offer.bound else ""
-            lines.append(f"  {offer.name} ({offer.fidelity}) {saves}: {offer.argument}")
-            lines.append(f"    {offer.summary}{bound}")
-        return lines
-
-    def _measured(self, line: RuleLine) -> str:
-        saved = line.measured_us
-        if saved is None or abs(saved) > self.noise_us:
-            return _saving(saved)
-        return "none seen"
-
-    @property
-    def _is_measured(self) -> bool:
-        return any(rule.measured_us is not None for rule in self.rules)
-
-
-def of_views(views: Sequence[Explanation]) -> Explanation:
-    """One explanation of all views of an image."""
-
-    def named(lines: Iterable[Any], number: int, field: str) -> list[Any]:
-        return [
-            replace(line, **{field: f"view {number}: {getattr(line, field)}"}) for line in lines
-        ]
-
-    def stages(of: Callable[[Explanation], Iterable[tuple[str, str, str]]]) -> tuple[Any, ...]:
-        return tuple(
-            (f"view {number}: {what}", *rest)
-            for number, view in enumerate(views, start=1)
-            for what, *rest in of(view)
-        )
-
-    numbered = list(enumerate(views, start=1))
+def of_views(groups: Sequence[tuple[Explanation, Sequence[int]]]) -> Explanation:
+    """One explanation of all views of an image; the numbers of equal views share one."""
+    first = groups[0][0]
     note = (
         "views of an image share one decode where that is cheaper; the costs above count each "
-        "view as if it were alone."
+        "view as if it were alone. Measured costs are those of all views together."
     )
+    named = [_of_group(explained, numbers) for explained, numbers in groups]
     return replace(
-        views[0],
-        written_stages=stages(lambda view: view.written_stages),
-        planned_stages=stages(lambda view: view.planned_stages),
-        written=tuple(x for n, view in numbered for x in named(view.written, n, "what")),
-        planned=tuple(x for n, view in numbered for x in named(view.planned, n, "what")),
-        rules=tuple(x for n, view in numbered for x in named(view.rules, n, "name")),
-        offers=tuple(x for n, view in numbered for x in named(view.offers, n, "name")),
-        notes=(*views[0].notes, note),
+        first,
+        written_stages=tuple(chain.from_iterable(one.written_stages for one in named)),
+        planned_stages=tuple(chain.from_iterable(one.planned_stages for one in named)),
+        written=tuple(chain.from_iterable(one.written for one in named)),
+        planned=tuple(chain.from_iterable(one.planned for one in named)),
+        rules=tuple(chain.from_iterable(one.rules for one in named)),
+        offers=tuple(chain.from_iterable(one.offers for one in named)),
+        notes=(*first.notes, note),
     )
+
+
+def _of_group(explained: Explanation, numbers: Sequence[int]) -> Explanation:
+    """Lines that name their views, with what they cost in all of these together."""
+    count = len(numbers)
+    whose = f"view {numbers[0]}" if count == 1 else f"views {_listed(numbers)}"
+
+    def stages(of: Iterable[StageLine]) -> tuple[StageLine, ...]:
+        return tuple((f"{whose}: {what}", by, on) for what, by, on in of)
+
+    def costs(of: Iterable[Line]) -> tuple[Line, ...]:
+        return tuple(
+            replace(line, what=f"{whose}: {line.what}", microseconds=line.microseconds * count)
+            for line in of
+        )
+
+    def rules(of: Iterable[RuleLine]) -> tuple[RuleLine, ...]:
+        return tuple(
+            replace(line, name=f"{whose}: {line.name}", saves_us=line.saves_us * count)
+            for line in of
+        )
+
+    return replace(
+        explained,
+        written_stages=stages(explained.written_stages),
+        planned_stages=stages(explained.planned_stages),
+        written=costs(explained.written),
+        planned=costs(explained.planned),
+        rules=rules(explained.rules),
+        offers=rules(explained.offers),
+    )
+
+
+def _listed(numbers: Sequence[int]) -> str:
+    """Numbers that rise, those in a row by the first and the last."""
+    if len(numbers) > 2 and numbers[-1] - numbers[0] == len(numbers) - 1:
+        return f"{numbers[0]}-{numbers[-1]}"
+    return ", ".join(map(str, numbers))
 
 
 def lines_of(work: Work, prices: Prices, samples: int) -> tuple[Line, ...]:
@@ -209,16 +178,39 @@ def lines_of(work: Work, prices: Prices, samples: int) -> tuple[Line, ...]:
     )
 
 
-def stage_lines(draft: Draft, names: Mapping[int, str]) -> list[tuple[str, str, str]]:
+def stage_lines(draft: Draft, names: Mapping[int, str]) -> list[StageLine]:
     """What is done, by which of the user's ops (`names`, by stream), and on which sizes."""
+    found: list[tuple[StageLine, int]] = []
+    for stage, sizes in zip(draft.stages, draft.sizes_along(), strict=False):
+        by = " + ".join(names.get(stream, "?") for stream in sorted(stage.streams))
+        line = (_deed(stage.move), by, size_text(sizes))
+        if found and found[-1][0] == line:
+            found[-1] = (line, found[-1][1] + 1)
+        else:
+            found.append((line, 1))
     return [
-        (
-            _deed(stage.move),
-            " + ".join(names.get(stream, "?") for stream in sorted(stage.streams)),
-            size_text(sizes),
-        )
-        for stage, sizes in zip(draft.stages, draft.sizes_along(), strict=False)
+        (what if times == 1 else f"{times} times {what}", by, on) for (what, by, on), times in found
     ]
+
+
+def last_stage_lines(
+    final: FinalSpec, finishing: Iterable[tuple[str, Sequence[EffectMove]]], sizes: Sizes
+) -> list[StageLine]:
+    """What becomes of the pixels at the end; `finishing` has ops and their moves after that."""
+    on, lines = size_text(sizes), list[StageLine]()
+    if final.element != Element.UINT8:
+        is_normalised = (final.mean, final.std) != (FinalSpec().mean, FinalSpec().std)
+        then = ", normalised" if is_normalised else ""
+        lines.append((f"write {final.element.name.lower()}{then}", "the final pass", on))
+    lines += [(_deed(move), name, on) for name, moves in finishing for move in moves]
+    return lines
+
+
+def op_name(op: object) -> str:
+    """The name of a transform, with what is in it if that is one other transform."""
+    name = type(op).__name__
+    inner: Sequence[object] = getattr(op, "transforms", ())
+    return f"{name}({op_name(inner[0])})" if len(inner) == 1 else name
 
 
 def _deed(move: Move) -> str:
@@ -233,10 +225,16 @@ def _deed(move: Move) -> str:
         case PadMove():
             return "pad"
         case EffectMove():
-            kinds = [Effect(kind).name.lower() for kind in np.unique(move.effect) if kind]
+            kinds = [_name_of(Effect(kind)) for kind in np.unique(move.effect) if kind]
             waits = ", with the next" if np.any(move.waits) else ""
-            few = " or ".join(kinds) if len(kinds) <= _FEW else f"one of {len(kinds)} effects"
-            return (few or "nothing") + waits
+            if len(kinds) > _FEW:
+                return f"one of {len(kinds)} effects{waits}"
+            *first, last = kinds or ["nothing"]
+            return f"{', '.join(first)} or {last}{waits}" if first else f"{last}{waits}"
+
+
+def _name_of(effect: Effect) -> str:
+    return "apply tables" if effect == Effect.APPLY else effect.name.lower().replace("_", " ")
 
 
 def rule_line(rule: Rule, saves_us: float, *, offered: bool = False) -> RuleLine:
@@ -293,63 +291,6 @@ def size_text(sizes: Sizes) -> str:
         return ""
     same = (sizes.height == sizes.height[0]).all() and (sizes.width == sizes.width[0]).all()
     return f"{'' if same else '~'}{_mean(sizes.width)}x{_mean(sizes.height)}"
-
-
-def aligned(
-    head: Sequence[str], rows: Sequence[Sequence[str]], right: Sequence[int] = ()
-) -> list[str]:
-    """A table with columns that align; those in `right` to the right."""
-    every = [head, *rows]
-    widths = [max(len(row[column]) for row in every) for column in range(len(head))]
-    return [
-        "  ".join(
-            cell.rjust(width) if column in right else cell.ljust(width)
-            for column, (cell, width) in enumerate(zip(row, widths, strict=True))
-        ).rstrip()
-        for row in every
-    ]
-
-
-def _table_of_lines(title: str, lines: Sequence[Line], total_us: float) -> list[str]:
-    """Lines that cost something; the others together."""
-    dear = [line for line in lines if _is_dear(line, total_us)]
-    rows = [
-        (
-            line.what if line.kind == "native" else f"{line.what} (Python)",
-            line.size,
-            _share(line.share),
-            f"{line.microseconds:,.1f}",
-        )
-        for line in dear
-    ]
-    rest = total_us - sum(line.microseconds for line in dear)
-    others = len(lines) - len(dear)
-    if others:
-        rows.append((f"{others} small pieces of work", "", "", f"{rest:,.1f}"))
-    rows.append(("together", "", "", f"{total_us:,.1f}"))
-    return aligned((title, "of size", "samples", "us"), rows, right=(2, 3))
-
-
-def _is_dear(line: Line, total_us: float) -> bool:
-    return line.kind != "native" or line.microseconds >= _SMALL * total_us
-
-
-def _share(share: float) -> str:
-    return "all" if share > 0.995 else f"{share:.0%}"
-
-
-def _saving(saves_us: float | None) -> str:
-    return "" if saves_us is None else _us(saves_us)
-
-
-def _us(microseconds: float) -> str:
-    if abs(microseconds) >= 10_000:
-        return f"{microseconds / 1_000:,.1f} ms"
-    return f"{microseconds:,.0f} us" if abs(microseconds) >= 10 else f"{microseconds:.1f} us"
-
-
-def _ratio(before: float, after: float) -> str:
-    return f"{before / after:.2f}x" if after > 0 else "-"
 
 
 def _mean(values: Floats | Any) -> int:

@@ -29,13 +29,13 @@ from penstock.planner.pillow_order import vertical_first
 from penstock.transforms.effects import EffectMove, no_numbers
 from penstock.transforms.moves import CropMove, FlipMove, Move, PadMove, ResizeMove
 
+# The scale at which the first coefficient of each block can be enough.
+_EIGHTH = 8
+
 NO_RESIZE = -1
 
-# In the column of what waits: it does if the next effect is one that tables can wait for.
-_JOINS = 2
-
 # How many numbers an effect has beside its parameters.
-_HEAD = 5
+_HEAD = 6
 
 _BOX = slice(StepColumn.CROP_TOP, StepColumn.CROP_WIDTH + 1)
 
@@ -215,7 +215,7 @@ class _Builder:
         step[StepColumn.FILTER, resized] = move.filter
         np.copyto(step[StepColumn.VERTICAL_FIRST], order, where=resized)
         if move.scales is not None:
-            self._reduce(move.scales, resized)
+            self._reduce(move.scales, resized, dc_alone=move.dc_alone)
         for column, side in (
             (StepColumn.RESIZE_HEIGHT, move.height),
             (StepColumn.RESIZE_WIDTH, move.width),
@@ -224,13 +224,14 @@ class _Builder:
         ):
             np.copyto(step[column], side, where=resized)
 
-    def _reduce(self, scales: Ints, resized: Bools) -> None:
+    def _reduce(self, scales: Ints, resized: Bools, *, dc_alone: bool) -> None:
         reduced = resized & (scales > 1)
         step = self._step
         padded = step[: StepColumn.PAD_MODE].any(axis=0)
         if (reduced & (padded | (self._counts > 0))).any():
             raise PlanError("lower: only a first resize without a border can be reduced.")
         np.copyto(step[StepColumn.DCT_SCALE], scales, where=reduced)
+        step[StepColumn.DC_ALONE, reduced & (scales == _EIGHTH)] = dc_alone
 
     def flip(self, move: FlipMove) -> None:
         self._step[StepColumn.FLIP_HORIZONTAL] ^= move.horizontal
@@ -313,7 +314,8 @@ def _identity(sizes: Sizes) -> Ints:
 class Effects:
     """The effects of a batch, sample by sample, each in the order in which they are done."""
 
-    heads: npt.NDArray[np.int32]  # effect, step that it follows, height, width, whether it waits
+    # effect, step that it follows, height, width, whether it waits, whether it counts early
+    heads: npt.NDArray[np.int32]
     numbers: npt.NDArray[np.float64]  # (effects, room for parameters)
     counts: npt.NDArray[np.int32]  # how many of them belong to each sample
 
@@ -334,7 +336,7 @@ class _EffectList:
     def __init__(self, samples: int) -> None:
         self._samples = samples
         self._rows: list[Ints] = []
-        self._heads: list[Ints] = []
+        self._heads: list[npt.NDArray[np.int32]] = []
         self._numbers: list[npt.NDArray[np.float64]] = []
         self._joins = False
 
@@ -343,10 +345,11 @@ class _EffectList:
         rows = np.flatnonzero(present)
         if not len(rows):
             return
-        waits = move.waits | (_JOINS * move.joins_next)
-        waits = np.broadcast_to(waits, present.shape)
-        self._joins |= move.joins_next
-        heads = np.stack([move.effect, after_steps, move.height, move.width, waits], axis=1)
+        self._joins |= move.joins_tables
+        heads = np.empty((len(present), _HEAD), dtype=np.int32)
+        columns = move.effect, after_steps, move.height, move.width, move.waits, move.counts_early
+        for place, column in enumerate(columns):
+            heads[:, place] = column
         self._rows.append(rows)
         self._heads.append(heads[rows])
         self._numbers.append(move.numbers[rows])
@@ -359,7 +362,7 @@ class _EffectList:
             return Effects(nothing, no_numbers(0), counts)
         rows = np.concatenate(self._rows)
         order = np.argsort(rows, kind="stable")
-        heads = np.concatenate(self._heads)[order].astype(np.int32)
+        heads = np.concatenate(self._heads)[order]
         if self._joins:
             _join(heads, rows[order])
         return Effects(
@@ -374,6 +377,4 @@ def _join(heads: npt.NDArray[np.int32], rows: Ints) -> None:
     kinds, steps, waits = heads[:, 0], heads[:, 1], heads[:, 4]
     follows = np.zeros(len(rows), dtype=np.bool_)
     follows[:-1] = (rows[1:] == rows[:-1]) & (steps[1:] == steps[:-1]) & IS_COLOUR[kinds[1:]]
-    joined = (waits >= _JOINS) & follows & IS_TABLE[kinds]
-    waits &= 1
-    waits |= joined
+    waits |= follows & IS_TABLE[kinds]

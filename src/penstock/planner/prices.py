@@ -71,7 +71,7 @@ class Prices:
         if file is None:
             return cls._shipped_because("there is no folder to remember others in")
         try:
-            return cls(_read(file, Machine.this()), "measured on this machine")
+            return cls(_read(file, Machine.this()), "prices measured on this machine")
         except FileNotFoundError:
             return cls._shipped_because("this machine's were not measured yet")
         except (OSError, ValueError) as error:

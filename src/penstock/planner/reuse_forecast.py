@@ -2,7 +2,9 @@
 
 With reuse, an image costs its last part, and for those whose first part is not found in memory the
 first part, too. Beside that, cutting a pipeline in two costs something: the image between the parts
-is written to memory and read again, and samples are dealt with in two groups.
+is written to memory and read again, and samples go through the core in several runs instead of one:
+those whose first part is found once, the others twice. A run costs the same for many samples and
+for few, so that small batches, as large photos often come in, gain less.
 """
 
 from __future__ import annotations
@@ -12,11 +14,14 @@ from dataclasses import dataclass
 from penstock.planner.cut import Cut
 from penstock.planner.reuse import ENTRY_BYTES, Echo, FirstPartUse
 
-# Microseconds of one core that the prices of the two parts leave out: what loaders with room for
-# all images and for none took in `python -m benchmarks.reuse`, beyond what was predicted.
+# Microseconds of one core that the prices of the two parts leave out, from `python -m
+# benchmarks.reuse` and from the same loaders in batches of 3, 8, 16 and 64 small images.
 _KEPT_US = 4.0  # for each first part that is computed: an array of its own, and noting it
-_KEPT_US_PER_BYTE = 2e-5
-_GROUPED_US = 4.0  # for each image: two smaller groups of samples instead of one
+_KEPT_US_PER_BYTE = 1.7e-4
+_FOUND_US_PER_BYTE = 1.3e-4  # for each that is found: it is in no cache any more
+_RUN_US = 250.0  # for each further run of some samples through the core
+_PART_US = 980.0  # for each part of a batch, whether reused or not; prices are those of full parts
+_FULL_PART = 64
 
 _WORTH = 1.05  # a smaller gain is within the error of a prediction
 _MOSTLY = 0.9  # of the uses of an image differ
@@ -40,6 +45,7 @@ class Forecast:
     samples: int  # in an epoch of this process, each counted once
     image_bytes: float  # of an image after the first part, as a mean
     costs: PartCosts
+    part_images: float = _FULL_PART  # that are run together: a batch, or a share of a large one
 
     @property
     def needed_bytes(self) -> int:
@@ -58,16 +64,36 @@ class Forecast:
         return self.fits * self.asked.found_share(fixed=self.cut.fixed)
 
     @property
+    def plain_us(self) -> float:
+        """Microseconds of one core per image, without reuse."""
+        return self.costs.plain_us + self._part_us
+
+    @property
     def reused_us(self) -> float:
         """Microseconds of one core per image, with reuse."""
         kept_us = _KEPT_US + _KEPT_US_PER_BYTE * self.image_bytes
         first_us = (1 - self.found) * (self.costs.first_us + kept_us)
-        return first_us + self.costs.rest_us + _GROUPED_US
+        found_us = self.found * _FOUND_US_PER_BYTE * self.image_bytes
+        runs_us = self._further_runs * _RUN_US / self.part_images
+        return first_us + found_us + self.costs.rest_us + runs_us + self._part_us
+
+    @property
+    def _part_us(self) -> float:
+        return _PART_US * max(0.0, 1 / self.part_images - 1 / _FULL_PART)
+
+    @property
+    def _further_runs(self) -> float:
+        """Runs of a part through the core beyond the one that it takes without reuse."""
+        if isinstance(self.asked, Echo):  # a window is computed, then found: hardly ever mixed
+            return 1 - self.found
+        any_found = 1 - float((1 - self.found) ** self.part_images)
+        any_computed = 1 - float(self.found**self.part_images)
+        return any_found + 2 * any_computed - 1
 
     @property
     def speedup(self) -> float:
         """How many times as many images a core finishes."""
-        return self.costs.plain_us / self.reused_us
+        return self.plain_us / self.reused_us
 
     @property
     def pays(self) -> bool:
@@ -96,7 +122,7 @@ class Forecast:
         costs = self.costs
         first_share = costs.first_us / max(costs.first_us + costs.rest_us, 1e-9)
         saved_us = self.found * costs.first_us
-        added_us = self.reused_us + saved_us - costs.plain_us
+        added_us = self.reused_us + saved_us - self.plain_us
         text = (
             f"{saved_us:,.0f} us of first parts are saved per image, and {added_us:,.0f} us are "
             "added by keeping images and by doing the two parts apart"
@@ -110,7 +136,7 @@ class Forecast:
     def _speed(self) -> str:
         costs = self.costs
         return (
-            f"{costs.plain_us:,.0f} us per image without, {self.reused_us:,.0f} us with "
+            f"{self.plain_us:,.0f} us per image without, {self.reused_us:,.0f} us with "
             f"({self.speedup:.2f}x), as predicted for one core; the first part takes "
             f"{costs.first_us:,.0f} us and is computed for {1 - self.found:.0%} of the images"
         )

@@ -29,6 +29,10 @@ _MOST_TRIED_IN_SETS = 5
 # Plans whose costs differ by less are equally good.
 _SAME_COST = 1e-3
 
+# What a plan that changes pixels may cost of one that does not. Predictions are off by some per
+# cent, and nobody wants other pixels for nothing.
+_WORTH_CHANGING = 0.95
+
 
 @dataclass(frozen=True, slots=True)
 class Chosen:
@@ -47,7 +51,20 @@ def permitted(fidelity: Fidelity, allow: Iterable[str]) -> tuple[Rule, ...]:
 
 
 def choose(drafts: Sequence[Draft], rules: Sequence[Rule], price: Price) -> Chosen:
-    """The cheapest set of `rules` for the drafts of a probe, one for each segment as written."""
+    """The best set of `rules` for the drafts of a probe, one for each segment as written."""
+    chosen = _cheapest(drafts, rules, price)
+    exact = tuple(rule for rule in rules if rule.fidelity == Fidelity.EXACT)
+    if not set(chosen) <= set(exact):
+        unchanged = _cheapest(drafts, exact, price)
+        cost = mean_cost(drafts, chosen, price)
+        if cost > _WORTH_CHANGING * mean_cost(drafts, unchanged, price):
+            chosen = unchanged
+    for draft in drafts:
+        verify(rewrite(draft, chosen)[0], draft)
+    return Chosen(chosen, mean_cost(drafts, (), price), mean_cost(drafts, chosen, price))
+
+
+def _cheapest(drafts: Sequence[Draft], rules: Sequence[Rule], price: Price) -> tuple[Rule, ...]:
     fired = fired_rules(drafts, rules)
     sure = tuple(rule for rule in fired if rule.free)
     open_to_choice = tuple(rule for rule in fired if not rule.free)
@@ -56,17 +73,33 @@ def choose(drafts: Sequence[Draft], rules: Sequence[Rule], price: Price) -> Chos
         best = min(_sets_of(open_to_choice), key=cost.rank)
     else:
         best = _climb(open_to_choice, cost)
-    chosen = tuple(rule for rule in rules if rule in sure or rule in best)
-    for draft in drafts:
-        verify(rewrite(draft, chosen)[0], draft)
-    return Chosen(chosen, mean_cost(drafts, (), price), mean_cost(drafts, chosen, price))
+    return _pruned(drafts, tuple(rule for rule in rules if rule in sure or rule in best), price)
+
+
+def _pruned(drafts: Sequence[Draft], rules: tuple[Rule, ...], price: Price) -> tuple[Rule, ...]:
+    """Without the rules that save less work than it takes to apply them."""
+    cost = mean_cost(drafts, rules, price)
+    for rule in reversed(_fired(drafts, rules)):
+        others = _without(rules, rule)
+        without = mean_cost(drafts, others, price)
+        if without < cost:
+            rules, cost = others, without
+    return rules if cost <= mean_cost(drafts, (), price) else ()
 
 
 def mean_cost(drafts: Sequence[Draft], rules: Sequence[Rule], price: Price) -> float:
-    """Microseconds of one core for a sample, over all segments."""
-    return sum(
-        float(price(number, rewrite(draft, rules)[0]).mean()) for number, draft in enumerate(drafts)
-    )
+    """Microseconds of one core for a sample, over all segments, the rewriting included."""
+    total_us = 0.0
+    for number, draft in enumerate(drafts):
+        planned, fired = rewrite(draft, rules)
+        total_us += float(price(number, planned).mean())
+        total_us += rewriting_us(rules, fired)
+    return total_us
+
+
+def rewriting_us(rules: Sequence[Rule], fired: frozenset[str]) -> float:
+    """Microseconds of Python for a sample, where those of `rules` fire that have these names."""
+    return sum(rule.python_us for rule in rules if rule.name in fired)
 
 
 def fired_rules(drafts: Sequence[Draft], rules: Sequence[Rule]) -> tuple[Rule, ...]:

@@ -14,7 +14,8 @@ from penstock.planner.rules.rule import Fidelity
 from penstock.reordering.as_code import as_code
 from penstock.reordering.explanation import Offer, OrderExplanation, Swap, Variant
 from penstock.reordering.inputs import Inputs, inputs_of_dataset, inputs_of_files
-from penstock.reordering.rules import RULES, OrderRule, Pair, choose_rules, is_comparable
+from penstock.reordering.pairs import Pair
+from penstock.reordering.rules import RULES, OrderRule, choose_rules, is_comparable
 from penstock.reordering.steps import Step, read_steps
 from penstock.reordering.trials import Times, Trials, is_worth_having
 from penstock.translation.dataloader import is_data_loader

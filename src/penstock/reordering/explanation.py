@@ -7,10 +7,11 @@ from dataclasses import dataclass
 from textwrap import fill
 from typing import Any
 
-from penstock.planner.explain import aligned
+from penstock.planner.explain_text import aligned
 from penstock.planner.rules.rule import Fidelity
 from penstock.printable import printable
-from penstock.reordering.rules import Images, OrderRule
+from penstock.reordering.pairs import Images
+from penstock.reordering.rules import OrderRule
 from penstock.reordering.steps import Role, Step
 from penstock.reordering.trials import Difference, Times, is_worth_having
 from penstock.results.records import Rate

@@ -16,56 +16,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection
 from dataclasses import dataclass
-from typing import Any
 
 from penstock.errors import PenstockError
 from penstock.planner.access import Access
 from penstock.planner.rules.rule import Bound, Fidelity
-from penstock.reordering.steps import CROPS, Role, Step
-from penstock.translation.transforms.identify import torchvision_generation
-
-_FEWER, _MORE = 0.95, 1.05  # of the pixels: what is in between is not worth moving for
-_NOT_NEAREST = {"bilinear", "bicubic", "lanczos"}
-
-
-@dataclass(frozen=True, slots=True)
-class Images:
-    """The images that were met at a place in a list."""
-
-    sizes: tuple[tuple[int, int], ...]  # height and width of each
-    kinds: frozenset[str]  # "Pillow", "uint8", "float32", ...
-
-    @property
-    def pixels(self) -> int:
-        """Of all together."""
-        return sum(height * width for height, width in self.sizes)
-
-    @property
-    def is_of_floats(self) -> bool:
-        """Whether all are tensors of floating-point numbers."""
-        return all("float" in kind for kind in self.kinds)
-
-
-@dataclass(frozen=True, slots=True)
-class Pair:
-    """Two ops that follow each other, and the images before, between and after them."""
-
-    first: Step
-    second: Step
-    before: Images
-    between: Images
-    after: Images
-    has_targets: bool = False  # boxes, masks or labels that go through the list with the image
-
-    @property
-    def second_shrinks(self) -> bool:
-        """Whether the second op leaves fewer pixels."""
-        return self.after.pixels < _FEWER * self.between.pixels
-
-    @property
-    def first_enlarges(self) -> bool:
-        """Whether the first op leaves more pixels."""
-        return self.between.pixels > _MORE * self.before.pixels
+from penstock.reordering.pairs import Pair, pads_alike, resizes
+from penstock.reordering.steps import CROPS, Role
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,7 +54,7 @@ def crop_before_flip(pair: Pair) -> bool:
     """
     if pair.first.role is not Role.FLIP or pair.second.role is not Role.CROP or pair.has_targets:
         return False
-    return pair.second_shrinks and _pads_alike(pair.second)
+    return pair.second_shrinks and pads_alike(pair.second)
 
 
 def crop_before_per_pixel(pair: Pair) -> bool:
@@ -112,7 +68,7 @@ def crop_before_per_pixel(pair: Pair) -> bool:
     """
     if not pair.first.looks_only_at(Access.TABLE, Access.PIXEL):
         return False
-    return _crops(pair) and _adds_no_colour(pair)
+    return pair.second_crops and pair.adds_no_colour
 
 
 def crop_before_conversion(pair: Pair) -> bool:
@@ -124,7 +80,7 @@ def crop_before_conversion(pair: Pair) -> bool:
     """
     if pair.first.role not in {Role.COPY, Role.TO_FLOAT}:
         return False
-    return _crops(pair) and (_adds_no_colour(pair) or not pair.second.argument("fill"))
+    return pair.second_crops and (pair.adds_no_colour or not pair.second.argument("fill"))
 
 
 def flip_before_float(pair: Pair) -> bool:
@@ -152,7 +108,7 @@ def resize_before_flip(pair: Pair) -> bool:
     """
     if pair.first.role is not Role.FLIP or pair.has_targets:
         return False
-    return _resizes(pair.second) and pair.second_shrinks
+    return resizes(pair.second) and pair.second_shrinks
 
 
 def resize_before_per_pixel(pair: Pair) -> bool:
@@ -165,7 +121,7 @@ def resize_before_per_pixel(pair: Pair) -> bool:
     have side by side. Solarize and posterize jump from level to level, so they stay before the
     resize.
     """
-    if not (pair.first.is_smooth and _resizes(pair.second) and pair.second_shrinks):
+    if not (pair.first.is_smooth and resizes(pair.second) and pair.second_shrinks):
         return False
     # The mean of a whole photo hardly changes by a resize, but a window has a mean of its own.
     kinds = {Access.TABLE, Access.PIXEL}
@@ -180,7 +136,7 @@ def per_pixel_before_enlarging(pair: Pair) -> bool:
     The same as resizing before them, seen from the other side: while there are fewer pixels.
     """
     first, second = pair.first, pair.second
-    if first.role is not Role.RESIZE or not _resizes(first) or not pair.first_enlarges:
+    if first.role is not Role.RESIZE or not resizes(first) or not pair.first_enlarges:
         return False
     if second.role is Role.FLIP:
         return not pair.has_targets
@@ -197,7 +153,7 @@ def resize_before_float(pair: Pair) -> bool:
     if pair.first.role is not Role.TO_FLOAT or not pair.between.is_of_floats:
         return False
     # Without antialias, a tensor is resampled in another way than a Pillow image.
-    is_alike = _resizes(pair.second) and pair.second.argument("antialias") is not False
+    is_alike = resizes(pair.second) and pair.second.argument("antialias") is not False
     return is_alike and pair.second_shrinks
 
 
@@ -222,7 +178,7 @@ def resize_before_warp(pair: Pair) -> bool:
     A resize that keeps the shape of an image is a change of scale, and that and a linear map about
     the middle give the same in either order. What is drawn must not be in pixels.
     """
-    return _warps_in_proportion(pair) and pair.first.argument("interpolation") == "bilinear"
+    return pair.warps_in_proportion and pair.first.argument("interpolation") == "bilinear"
 
 
 def crop_before_neighbourhood(pair: Pair) -> bool:
@@ -233,7 +189,7 @@ def crop_before_neighbourhood(pair: Pair) -> bool:
     """
     if not pair.first.looks_only_at(Access.NEIGHBOURHOOD):
         return False
-    return _crops(pair) and _adds_no_colour(pair)
+    return pair.second_crops and pair.adds_no_colour
 
 
 def crop_center_before_flip(pair: Pair) -> bool:
@@ -288,7 +244,7 @@ def resize_before_nearest_warp(pair: Pair) -> bool:
 
     Steps that nearest neighbours leave along edges are then no longer smoothed by the resize.
     """
-    return _warps_in_proportion(pair) and pair.first.argument("interpolation") == "nearest"
+    return pair.warps_in_proportion and pair.first.argument("interpolation") == "nearest"
 
 
 def _on_crop(pair: Pair, statistic: str) -> bool:
@@ -296,59 +252,8 @@ def _on_crop(pair: Pair, statistic: str) -> bool:
     if pair.first.statistics != {statistic} or not pair.first.looks_only_at(*kinds):
         return False
     if pair.second.role is Role.RESIZED_CROP:
-        return pair.first.is_smooth and _resizes(pair.second) and pair.second_shrinks
-    return _crops(pair) and _adds_no_colour(pair)
-
-
-def _crops(pair: Pair) -> bool:
-    return pair.second.role in CROPS and pair.second_shrinks
-
-
-def _adds_no_colour(pair: Pair) -> bool:
-    """Whether all pixels that leave the crop are some of those that came."""
-    crop = pair.second
-    height, width = _size_of(crop)
-    if crop.role is Role.CENTER_CROP:  # a smaller image gets a black border
-        return all(high >= height and wide >= width for high, wide in pair.between.sizes)
-    is_padded = crop.argument("padding") is not None or crop.argument("pad_if_needed")
-    return not is_padded or crop.argument("padding_mode") != "constant"
-
-
-def _size_of(crop: Step) -> tuple[int, int]:
-    size: Any = crop.argument("size")
-    sides = [size] if isinstance(size, int) else list(size)
-    return sides[0], sides[-1]
-
-
-def _pads_alike(crop: Step) -> bool:
-    padding = crop.argument("padding")
-    if not isinstance(padding, (list, tuple)) or len(padding) < 4:
-        return True
-    first, second, third, fourth = padding
-    if torchvision_generation(crop.op) == 2:  # which keeps left, right, top, bottom
-        return bool(first == second and third == fourth)
-    return bool(first == third and second == fourth)
-
-
-def _resizes(step: Step) -> bool:
-    """Whether it resamples by weighted means; nearest neighbours are not the same mirrored."""
-    is_resize = step.role in {Role.RESIZE, Role.RESIZED_CROP}
-    return is_resize and step.argument("interpolation") in _NOT_NEAREST
-
-
-def _warps_in_proportion(pair: Pair) -> bool:
-    """Whether a warp does the same to an image of another size, before a resize that shrinks."""
-    op = pair.first
-    if not op.is_a("RandomRotation", "RandomAffine") or pair.has_targets:
-        return False
-    if op.argument("expand") or op.argument("translate") or op.argument("center") is not None:
-        return False
-    return _resizes(pair.second) and pair.second_shrinks and _keeps_shape(pair.second)
-
-
-def _keeps_shape(step: Step) -> bool:
-    size = step.argument("size")
-    return step.role is Role.RESIZE and (isinstance(size, int) or len(size) == 1)
+        return pair.first.is_smooth and resizes(pair.second) and pair.second_shrinks
+    return pair.second_crops and pair.adds_no_colour
 
 
 def is_comparable(rule: OrderRule, pair: Pair) -> bool:

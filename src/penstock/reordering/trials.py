@@ -23,7 +23,7 @@ from penstock.costs.clocks import StageClock
 from penstock.costs.ops import Arguments
 from penstock.errors import TransformError
 from penstock.reordering.inputs import Inputs, first_image, fresh, size_of
-from penstock.reordering.rules import Images
+from penstock.reordering.pairs import Images
 from penstock.reordering.steps import Step
 from penstock.results.records import Rate
 from penstock.translation.transforms.identify import imported

@@ -68,10 +68,13 @@ class EffectMove:
     numbers: Floats  # (samples, room for any effect's parameters); what is not used is 0
     height: Ints  # after the effect; only AFFINE and PERSPECTIVE may change sizes
     width: Ints
-    # In a plan (planner.rules.tables): to be done with the next effect; and the same, for those
-    # samples alone whose next effect follows at once and is on colour.
+    # In a plan (planner.rules.tables): to be done with the next effect. On the first effect of all:
+    # this one and all later ones wait, for those samples whose next effect follows at once and is
+    # on colour.
     waits: Bools | bool = False
-    joins_next: bool = False
+    joins_tables: bool = False
+    # In a plan: its statistic is taken by the pass that writes the image before it.
+    counts_early: Bools | bool = False
     # In a plan: moves that make, from the image as it was read, a small version of what the effect
     # sees. Contrast whose mean is NaN takes the mean of that.
     measured_on: tuple[Move, ...] | None = None

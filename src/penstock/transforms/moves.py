@@ -65,13 +65,15 @@ class ResizeMove(_ToSize):
     """Resize with one of Pillow's filters, given by Pillow's number; same size means a copy.
 
     With `scales`, a plan lets the decoder do a part of it: it decodes at 1/2, 1/4 or 1/8 of the
-    size (1: whole), and the resize starts from there.
+    size (1: whole), and the resize starts from there. With `dc_alone`, an eighth is made of the
+    first coefficient of each block: colours are coarser, which means do not show.
     """
 
     height: Ints
     width: Ints
     filter: int
     scales: Ints | None = None
+    dc_alone: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,6 +1,7 @@
 """The rules of the planner. Each says in its docstring what it saves and why it may be applied."""
 
 from penstock.planner.rules import (
+    counting,
     crop_first,
     fast_warps,
     gray_first,
@@ -23,6 +24,7 @@ RULES: tuple[Rule, ...] = (
     *relaxed.RULES,
     *gray_first.RULES,
     *tables.RULES,
+    *counting.RULES,
 )
 BY_NAME = {rule.name: rule for rule in RULES}
 

@@ -130,6 +130,8 @@ def crop_through(
     """For the samples in `rows`, crop to `outer` before the effect, and to the rest behind it."""
     if not rows.any():
         return None
+    if outer is crop and rows.all():
+        return crop, replace(effect, height=crop.height, width=crop.width)
     early = CropMove(
         np.where(rows, outer.top, 0),
         np.where(rows, outer.left, 0),

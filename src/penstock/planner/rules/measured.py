@@ -15,7 +15,7 @@ import numpy as np
 
 from penstock._core import Effect
 from penstock.geometry import Bools, Floats, Ints, Sizes
-from penstock.planner.access import Access, has_access
+from penstock.planner.access import Access, has_access, lookup
 from penstock.planner.draft import Moves
 from penstock.planner.rules.rule import Bound, Fidelity, Rule
 from penstock.planner.rules.smaller_first import SCALES
@@ -33,14 +33,18 @@ _BILINEAR = InterpolationMode.BILINEAR.pillow_filter
 _NEAREST = InterpolationMode.NEAREST.pillow_filter
 
 # Effects that hardly change a mean, and are left out where only the mean is wanted.
-_KEEP_MEANS = (Effect.SHARPNESS, Effect.GAUSSIAN_BLUR)
+_KEEPS_MEAN = lookup((Effect.SHARPNESS, Effect.GAUSSIAN_BLUR))
 
 # Effects whose result on a reduced version says little about that on the image.
-_UNLIKE = (
-    *(Effect.AUTOCONTRAST, Effect.EQUALIZE, Effect.POSTERIZE, Effect.SOLARIZE),
-    *(Effect.SOLARIZE_ADD, Effect.GAUSSIAN_NOISE, Effect.ERASE, Effect.ELASTIC),
-    *(Effect.MIX_BEGIN, Effect.MIX_ADD, Effect.MIX_END),
+_IS_UNLIKE = lookup(
+    (
+        *(Effect.AUTOCONTRAST, Effect.EQUALIZE, Effect.POSTERIZE, Effect.SOLARIZE),
+        *(Effect.SOLARIZE_ADD, Effect.GAUSSIAN_NOISE, Effect.ERASE, Effect.ELASTIC),
+        *(Effect.MIX_BEGIN, Effect.MIX_ADD, Effect.MIX_END),
+    )
 )
+_WARPS = Effect.AFFINE, Effect.PERSPECTIVE
+_IS_WARP = lookup(_WARPS)
 
 
 def contrast_from_reduced(moves: Moves, sizes: Sizes) -> Moves | None:
@@ -56,23 +60,28 @@ def contrast_from_reduced(moves: Moves, sizes: Sizes) -> Moves | None:
         along.append(move.out_sizes(along[-1]))
     least = np.minimum.reduce([_pixels(each) for each in along])
     unlike = np.zeros(len(sizes), dtype=np.bool_)
+    scales = _scales_for(sizes)
+    planned = list(moves)
+    found = False
     for position, move in enumerate(moves):
         if not isinstance(move, EffectMove):
             continue
-        rows = move.does(Effect.CONTRAST) & has_access(move, Access.STATISTIC) & ~unlike
-        scales = _scales_for(sizes)
-        rows &= (scales > 1) & (_pixels(along[position]) >= _WORTHWHILE * least)
+        rows = move.does(Effect.CONTRAST)
         if rows.any():
-            measured = _around_mean(move, rows, reduced_moves(moves[:position], sizes, scales))
-            return *moves[:position], measured, *moves[position + 1 :]
-        unlike |= np.isin(move.effect, _UNLIKE) | _has_frame(move)
-    return None
+            rows &= has_access(move, Access.STATISTIC) & ~unlike
+            rows &= (scales > 1) & (_pixels(along[position]) >= _WORTHWHILE * least)
+        if rows.any():
+            side = reduced_moves(planned[:position], sizes, scales)
+            planned[position] = _around_mean(move, rows, side)
+            found = True
+        unlike |= _IS_UNLIKE[move.effect] | _has_frame(move)
+    return tuple(planned) if found else None
 
 
 def reduced_moves(moves: Sequence[Move], sizes: Sizes, scales: Ints) -> Moves:
     """The same moves on images reduced by `scales`, with the reduction at their head."""
     now = Sizes(-(-sizes.height // scales), -(-sizes.width // scales))
-    small: list[Move] = [ResizeMove(now.height, now.width, _BILINEAR, scales)]
+    small: list[Move] = [ResizeMove(now.height, now.width, _BILINEAR, scales, dc_alone=True)]
     for move in moves:
         small.append(_reduced(move, now, scales))
         now = small[-1].out_sizes(now)
@@ -104,8 +113,10 @@ def _around_mean(move: EffectMove, rows: Bools, side: Moves) -> EffectMove:
 def _has_frame(move: EffectMove) -> Bools:
     """Which samples have a warp of which only a window is rendered."""
     framed = np.zeros(len(move.effect), dtype=np.bool_)
-    for warp in (Effect.AFFINE, Effect.PERSPECTIVE):
-        framed |= (move.effect == warp) & move.values(warp, "frame").any(axis=1)
+    for warp in _WARPS:
+        rows = move.does(warp)
+        if rows.any():
+            framed |= rows & move.values(warp, "frame").any(axis=1)
     return framed
 
 
@@ -138,13 +149,15 @@ def _reduced(move: Move, now: Sizes, scales: Ints) -> Move:
 
 
 def _reduced_effect(move: EffectMove, now: Sizes, scales: Ints) -> EffectMove:
-    kinds = np.where(np.isin(move.effect, _KEEP_MEANS), Effect.NONE, move.effect)
+    kinds = np.where(_KEEPS_MEAN[move.effect], int(Effect.NONE), move.effect)
     numbers = move.numbers.copy()
     for warp, shifts, slopes in (
         (Effect.AFFINE, (2, 5), ()),
         (Effect.PERSPECTIVE, (2, 5), (6, 7)),
     ):
-        rows = np.flatnonzero(kinds == warp)
+        rows = np.flatnonzero(kinds == int(warp))
+        if not len(rows):
+            continue
         matrix = numbers[rows, place_of(warp, "matrix")]
         for place in shifts:
             matrix[:, place] /= scales[rows]
@@ -152,7 +165,7 @@ def _reduced_effect(move: EffectMove, now: Sizes, scales: Ints) -> EffectMove:
             matrix[:, place] *= scales[rows]
         numbers[rows, place_of(warp, "matrix")] = matrix
         numbers[rows, place_of(warp, "filter")] = _NEAREST
-    warps = np.isin(kinds, (Effect.AFFINE, Effect.PERSPECTIVE))
+    warps = _IS_WARP[kinds]
     height = np.where(warps, -(-move.height // scales), now.height)
     width = np.where(warps, -(-move.width // scales), now.width)
     return EffectMove(kinds, numbers, height, width)
@@ -169,5 +182,6 @@ RULES = (
         contrast_from_reduced,
         span=None,
         bound=Bound(mean=2.5, most=4, psnr_db=40),
+        python_us=40,
     ),
 )

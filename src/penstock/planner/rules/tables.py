@@ -29,12 +29,13 @@ def merge_tables(moves: Moves, sizes: Sizes) -> Moves | None:
     changed pixels would have given.
     """
     del sizes
-    effects = [move for move in moves if isinstance(move, EffectMove) and not move.joins_next]
-    if len(effects) < 2:
+    places = [place for place, move in enumerate(moves) if isinstance(move, EffectMove)]
+    if len(places) < 2:
         return None
-    return tuple(
-        replace(move, joins_next=True) if isinstance(move, EffectMove) else move for move in moves
-    )
+    first = moves[places[0]]
+    if not isinstance(first, EffectMove) or first.joins_tables:
+        return None
+    return *moves[: places[0]], replace(first, joins_tables=True), *moves[places[0] + 1 :]
 
 
 def statistic_before_crop(moves: Moves, sizes: Sizes) -> Moves | None:
@@ -123,7 +124,22 @@ def _unless_same(planned: list[Move], moves: Moves) -> Moves | None:
     return None if same else tuple(planned)
 
 
-RULES = tuple(
-    Rule(rewrite.__name__, Fidelity.EXACT, rewrite, span=None, free=True, last=True)
-    for rewrite in (merge_tables, statistic_before_crop)
+RULES = (
+    Rule(
+        merge_tables.__name__,
+        Fidelity.EXACT,
+        merge_tables,
+        span=None,
+        free=True,
+        last=True,
+        python_us=0.5,
+    ),
+    Rule(
+        statistic_before_crop.__name__,
+        Fidelity.EXACT,
+        statistic_before_crop,
+        span=None,
+        last=True,
+        python_us=10,
+    ),
 )

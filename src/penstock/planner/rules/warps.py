@@ -157,4 +157,4 @@ def window_of_warp(moves: Moves, sizes: Sizes) -> Moves | None:
     )
 
 
-RULES = (Rule(window_of_warp.__name__, Fidelity.EXACT, window_of_warp, free=True),)
+RULES = (Rule(window_of_warp.__name__, Fidelity.EXACT, window_of_warp, free=True, python_us=8),)
