@@ -62,6 +62,11 @@ def add_options(verb: argparse.ArgumentParser) -> None:
     verb.add_argument(
         "--quality", type=count, metavar="Q", help="LOSSY: re-encode as JPEGs of quality Q"
     )
+    verb.add_argument(
+        "--keep-jpeg",
+        action="store_true",
+        help="store JPEGs as they are: the container without the codec, slower to load",
+    )
     add_threads(verb)
     add_limits(verb)
 
@@ -93,6 +98,7 @@ def run(args: argparse.Namespace) -> int:
         on_error=args.on_error,
         short_side=args.short_side,
         quality=args.quality,
+        keep_jpeg=args.keep_jpeg,
         threads=args.threads,
         progress=False if args.json else None,
     )

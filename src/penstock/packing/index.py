@@ -35,13 +35,21 @@ _IN_MEMORY_BYTES = 1 << 20  # a column's, before it goes to a temporary file
 _CHUNK_VALUES = 1 << 16
 
 
+KEEP_JPEG = "keep_jpeg"  # the one setting that changes no image
+
+
+def change_images(settings: Iterable[str]) -> bool:
+    """Whether a pack with these settings is lossy."""
+    return bool(set(settings) - {KEEP_JPEG})
+
+
 @dataclass(frozen=True, slots=True)
 class Tables:
     """What a packed file says once for all samples."""
 
     classes: tuple[str, ...] | None
     box_classes: tuple[str, ...] | None
-    settings: tuple[str, ...]  # such as "quality=90": what was asked for that changes images
+    settings: tuple[str, ...]  # such as "quality=90": what was asked for other than the usual
     box_class_ids: tuple[int, ...] | None = None  # None where there are no labels of boxes
 
     def texts(self) -> dict[str, tuple[str, ...]]:
@@ -51,6 +59,11 @@ class Tables:
         return {name: texts for name, texts in named.items() if texts is not None} | {
             "settings": self.settings
         }
+
+    @property
+    def lossy(self) -> bool:
+        """Whether images may be changed."""
+        return change_images(self.settings)
 
     def check(self) -> None:
         """Raise PackError for what cannot be stored: they are written last, after all images."""

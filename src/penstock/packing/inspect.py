@@ -13,6 +13,7 @@ from penstock.drawing import NO_BOXES, Boxes, draw_cell, join_cells
 from penstock.errors import PackError
 from penstock.limits import Limits, obeying_limits
 from penstock.packing.format import STORAGES
+from penstock.packing.index import KEEP_JPEG
 from penstock.packing.items import Column
 from penstock.packing.read import PackFile
 from penstock.packing.records import read_image
@@ -105,8 +106,9 @@ def _kind(column: Column) -> str:
 def _odd(data: PackSet) -> dict[str, tuple[int, str]]:
     counts: Counter[str] = Counter()
     first: dict[str, str] = {}
+    kept = KEEP_JPEG in (data.table("settings") or ())
+    usual = STORAGES.index("jpeg" if kept else "dct")
     for file in data.files:
-        usual = STORAGES.index("dct")
         candidates = np.flatnonzero(
             (file.facts("storage") != usual) | (file.facts("restores") != 0)
         )

@@ -15,7 +15,7 @@ from penstock.packing import disk
 from penstock.packing.datasets.open_dataset import open_pack_source
 from penstock.packing.disk import TargetLock
 from penstock.packing.format import SUFFIX
-from penstock.packing.index import Tables
+from penstock.packing.index import KEEP_JPEG, Tables
 from penstock.packing.items import PackItem, PackSource, box_class_ids_of
 from penstock.packing.journal import (
     JOURNAL_SUFFIX,
@@ -59,6 +59,7 @@ def pack(
     on_error: str = "raise",
     short_side: int | None = None,
     quality: int | None = None,
+    keep_jpeg: bool = False,
     threads: int | None = None,
     limits: Limits | None = None,  # noqa: ARG001 (obeying_limits reads it)
     progress: bool | None = None,
@@ -83,6 +84,8 @@ def pack(
         on_error: "raise" stops at a file that is not an image; "skip" leaves it out and lists it.
         short_side: Lossy: scale larger images down to this short side, in pixels.
         quality: Lossy: re-encode all images as JPEGs of this quality.
+        keep_jpeg: Store JPEGs as they are, not as coefficient tiles: the container without the
+            codec. The file is a little smaller, written sooner, and loads as slowly as JPEGs.
         threads: None takes all cores this process may use. The file does not depend on it.
         limits: The largest inputs that are read, against files that ask for endless memory.
         progress: Show a bar; None means if stderr is a terminal.
@@ -113,6 +116,7 @@ def pack(
             stream=Stream(opened),
             remarks=Remarks(opened),
             reencoding=Reencoding(short_side, quality),
+            keep_jpeg=keep_jpeg,
             skips=on_error == "skip",
             threads=threads or usable_cores(),
             resume=resume,
@@ -135,6 +139,7 @@ class _Job:
     stream: Stream
     remarks: Remarks
     reencoding: Reencoding
+    keep_jpeg: bool
     skips: bool
     threads: int
     resume: bool
@@ -211,9 +216,13 @@ class _Job:
         return Tables(
             source.classes,
             source.box_classes,
-            self.reencoding.settings(),
+            self.settings(),
             box_class_ids_of(source),
         )
+
+    def settings(self) -> tuple[str, ...]:
+        kept = (KEEP_JPEG,) if self.keep_jpeg else ()
+        return (*self.reencoding.settings(), *kept)
 
     def _check(self, target: str, bar: ProgressBar, start_over: str) -> SourceCheck:
         def note(item: PackItem, was: Done) -> None:
@@ -248,10 +257,13 @@ class _Job:
             if self.reencoding.settings():
                 changed = reencode(data, item.columns, self.reencoding)
             if changed is None:
-                return item, encode_image(data), size, crc
+                return item, encode_image(data, keep_jpeg=self.keep_jpeg), size, crc
             smaller, columns = changed
             record = replace(
-                encode_image(smaller), restores="lossy", original_size=size, original_crc=crc
+                encode_image(smaller, keep_jpeg=self.keep_jpeg),
+                restores="lossy",
+                original_size=size,
+                original_crc=crc,
             )
             return replace(item, columns=columns), record, size, crc
         except CoreError:  # our own mistake or a wrong setting, not the file's fault
@@ -274,7 +286,7 @@ def _bytes_of(item: PackItem) -> int:
 def _check_same(path: str, job: _Job, shards: int) -> None:
     packed = open_packed(path)
     source, settings = job.source, packed.table("settings")
-    asked = (source.columns, source.classes, source.box_classes, job.reencoding.settings(), shards)
+    asked = (source.columns, source.classes, source.box_classes, job.settings(), shards)
     found = (
         *(packed.schema, packed.table("classes"), packed.table("box_classes"), settings),
         len(packed.files),

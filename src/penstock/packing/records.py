@@ -1,7 +1,8 @@
 """How an image becomes a record of a packed file, and an image or the original file again.
 
-JPEGs become `dct` records, which the core makes and reads; those that it cannot take apart are kept
-as they are. All other images become `raw` records: their RGB pixels, compressed where that pays.
+JPEGs become `dct` records, which the core makes and reads; those that it cannot take apart, and on
+request all of them, are kept as they are. All other images become `raw` records: their RGB pixels,
+compressed where that pays.
 """
 
 from __future__ import annotations
@@ -50,8 +51,11 @@ class Record:
     note: str = ""  # why the image is not stored in the usual way; empty if it is
 
 
-def encode_image(data: bytes) -> Record:
-    """Return the record of an image file; DecodeError, without its name, if it is not readable."""
+def encode_image(data: bytes, *, keep_jpeg: bool = False) -> Record:
+    """Return the record of an image file; DecodeError, without its name, if it is not readable.
+
+    With `keep_jpeg`, a JPEG stays as it is, also where the core could take it apart.
+    """
     size, crc = len(data), zlib.crc32(data)
     if not data.startswith(JPEG_START):
         with opened(data) as image:
@@ -60,21 +64,25 @@ def encode_image(data: bytes) -> Record:
             height, width, orientation = image.height, image.width, orientation_of(image)
             note = f"{image.format}, {image.mode}"
         return Record(pixels, "raw", height, width, orientation, "pixels", size, crc, flags, note)
+    if keep_jpeg:
+        return _kept_jpeg(data, size, crc)
     with room_for(*jpeg_size(data)):
         found = encode_jpeg(data)
     if found.storage == "jpeg":
-        # Kept as it is, so at least Pillow must be able to read it later.
-        with opened(data) as image:
-            height, width, orientation = image.height, image.width, orientation_of(image)
-            load_unseen(image)
-        return Record(
-            data, "jpeg", height, width, orientation, "bytes", size, crc, note=found.reason
-        )
+        return _kept_jpeg(data, size, crc, note=found.reason)
     restores = "bytes" if found.identical else "pixels"
     return Record(
         found.data, found.storage, found.height, found.width, found.orientation or 1,
         restores, size, crc, note=found.reason,
     )  # fmt: skip
+
+
+def _kept_jpeg(data: bytes, size: int, crc: int, note: str = "") -> Record:
+    # At least Pillow must be able to read it later.
+    with opened(data) as image:
+        height, width, orientation = image.height, image.width, orientation_of(image)
+        load_unseen(image)
+    return Record(data, "jpeg", height, width, orientation, "bytes", size, crc, note=note)
 
 
 class JpegRecord(NamedTuple):

@@ -14,6 +14,7 @@ import numpy as np
 from penstock.packing.datasets.layout_source import Findings
 from penstock.packing.disk import human_bytes
 from penstock.packing.format import RESTORES, STORAGES
+from penstock.packing.index import KEEP_JPEG, change_images
 from penstock.packing.items import Column, PackItem, PackSource
 from penstock.packing.shards import PackSet
 
@@ -46,7 +47,7 @@ class Summary:
     @property
     def lossy(self) -> bool:
         """Whether images were re-encoded on request."""
-        return bool(self.settings)
+        return change_images(self.settings)
 
     def to_dict(self) -> dict[str, Any]:
         """Return the figures for JSON."""
@@ -60,9 +61,10 @@ class Summary:
         ratio = f"{self.bytes / self.original_bytes:.3f} x " if self.original_bytes else ""
         size = f"{human_bytes(self.bytes)}, {ratio}the {before} of the originals"
         back = f"{restores['bytes']:,} files byte for byte, {restores['pixels']:,} with identical"
+        kept = "; JPEGs are kept as they are, as asked for" if KEEP_JPEG in self.settings else ""
         lines = [
             f"{self.samples:,} samples in {size}",
-            f"stored as: {_counts(self.storages)}",
+            f"stored as: {_counts(self.storages)}{kept}",
             f"beside the images: {', '.join(self.columns) or 'nothing, so no labels'}",
             f"unpack gives back: {back} pixels, {restores['lossy']:,} changed",
         ]

@@ -170,7 +170,7 @@ class PackWriter:
             )  # fmt: skip
             disk.write_all(self._partial, directory + padding(len(directory)) + tail.to_bytes())
             self._partial.seek(0)
-            flags = FLAG_LOSSY if self._tables.settings else 0
+            flags = FLAG_LOSSY if self._tables.lossy else 0
             disk.write_all(self._partial, Header(flags, file_id).to_bytes())
             disk.sync(self._partial)
             self._check_names()
