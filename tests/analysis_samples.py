@@ -79,6 +79,7 @@ def full():
             "All files were in the page cache: reading costs 2 %.",
         ),
         synthetic=rate(2400, 0.01),
+        fresh=rate(1700, 0.02),
         pipeline=tuple(
             CoreRate(c, rate(r, 0.05 if c <= 2 else 0), c <= 2)
             for c, r in zip(cores, pipeline, strict=True)

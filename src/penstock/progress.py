@@ -5,9 +5,10 @@ from __future__ import annotations
 import contextlib
 import sys
 import time
+from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING
 
-from penstock.printable import printable, safe_console
+from penstock.printable import in_encoding, printable, safe_console
 
 if TYPE_CHECKING:
     from rich.progress import Progress, TaskID
@@ -89,6 +90,22 @@ class ProgressBar:
         if bar is not None:
             with contextlib.suppress(RuntimeError):
                 bar.stop()
+
+
+@contextlib.contextmanager
+def shown_measurements() -> Iterator[Callable[[str, int, int], None]]:
+    """Show what is being measured: a bar on a terminal, a line for each elsewhere."""
+    with ProgressBar("measuring", total=1, quiet_for_s=0, rate=False) as bar:
+
+        def tell(what: str, number: int, planned: int) -> None:
+            if sys.stderr.isatty():
+                bar.begin(f"measuring {what}", number, planned)
+            else:
+                told = printable(f"measuring {number} of {planned}: {what}")
+                sys.stderr.write(in_encoding(told, sys.stderr.encoding) + "\n")
+                sys.stderr.flush()
+
+        yield tell
 
 
 def _rich_progress(unit: str, *, counted: bool, rate: bool) -> Progress:

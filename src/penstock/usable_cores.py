@@ -10,8 +10,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
-_CGROUPS = Path("/sys/fs/cgroup")
 _MEMBERSHIP = Path("/proc/self/cgroup")
+_MOUNTS = Path("/proc/self/mountinfo")
 _CPU_INFO = Path("/proc/cpuinfo")
 CAN_PIN = sys.platform == "linux"
 
@@ -25,14 +25,35 @@ def cpu_name() -> str:
 
 
 def usable_cores() -> int:
-    """Return the number of cores that this process may use.
+    """Return the number of cores that this process may use: as many threads make sense.
 
     It may be smaller than that of the machine, because of the process's affinity or a quota of
-    processor time, which is how containers get "two cores" of a large machine.
+    processor time, which is how containers get "two cores" of a large machine. A quota of 1.5 is
+    rounded up to 2: one thread could not use all of it, and two lose little by taking turns.
     """
-    quota = _quota(_CGROUPS, _MEMBERSHIP)
+    return max(1, math.ceil(usable_core_time()))
+
+
+def usable_core_time() -> float:
+    """Return how many cores' worth of time this process may use; a quota may be a fraction."""
     cores = _cores_by_affinity()
-    return cores if quota is None else max(1, min(cores, math.ceil(quota)))
+    quota = core_quota()
+    return float(cores) if quota is None else min(float(cores), quota)
+
+
+def core_quota() -> float | None:
+    """Return the quota of processor time in cores, as `docker --cpus` sets it; None without one."""
+    return _quota(_MEMBERSHIP, _MOUNTS)
+
+
+def describe_cores() -> str:
+    """Say how many cores are usable, and what keeps it from being all of the machine's."""
+    cores, allowed, there = usable_cores(), _cores_by_affinity(), os.cpu_count() or 1
+    quota = core_quota()
+    if quota is not None and quota < allowed:
+        rounded = "" if quota == cores else ", rounded up"
+        return f"{cores} (a quota of {quota:g}{rounded}; the machine has {there})"
+    return f"{cores} (of {there}, by affinity)" if cores < there else str(cores)
 
 
 def _cores_by_affinity() -> int:
@@ -41,7 +62,7 @@ def _cores_by_affinity() -> int:
     return os.cpu_count() or 1
 
 
-def _quota(root: Path, membership: Path) -> float | None:
+def _quota(membership: Path, mounts: Path) -> float | None:
     """The least quota of the process's control groups, in cores; None without one.
 
     Version 2 has one tree with `cpu.max` ("max 100000" or "200000 100000") in every group above
@@ -52,12 +73,33 @@ def _quota(root: Path, membership: Path) -> float | None:
         _, controllers, path = ([*line.split(":", 2), "", ""])[:3]
         if controllers and "cpu" not in controllers.split(","):
             continue
-        tree = root / "cpu" if controllers else root
-        group = tree / path.lstrip("/")
-        # In a container the path may be the host's, which cannot be seen from inside.
-        groups = [group, *group.parents] if group.is_dir() else [tree]
-        quotas += [_quota_of(each) for each in groups if each == tree or tree in each.parents]
+        for tree, begins_at in _trees(mounts, is_unified=not controllers):
+            quotas += [_quota_of(group) for group in _groups(tree, begins_at, path)]
     return min((quota for quota in quotas if quota is not None), default=None)
+
+
+def _trees(mounts: Path, *, is_unified: bool) -> Iterator[tuple[Path, str]]:
+    """Yield where trees of control groups are mounted, and the group that is seen as their root."""
+    for line in _text(mounts).splitlines():
+        before, _, after = line.partition(" - ")
+        places, kind = before.split(), after.split()
+        if len(places) < 5 or len(kind) < 3:
+            continue
+        is_v1 = kind[0] == "cgroup" and "cpu" in kind[2].split(",")
+        if is_v1 if not is_unified else kind[0] == "cgroup2":
+            yield Path(places[4].replace("\\040", " ")), places[3]
+
+
+def _groups(tree: Path, begins_at: str, path: str) -> list[Path]:
+    """Return the folders of a group and those above it, as far as they can be seen.
+
+    In a container the path may be the host's, of which only a part is mounted, or nothing.
+    """
+    inside = path.removeprefix(begins_at) if begins_at != "/" else path
+    group = tree / inside.lstrip("/")
+    if ".." in inside or not group.is_dir():
+        return [tree]
+    return [each for each in (group, *group.parents) if each == tree or tree in each.parents]
 
 
 def _quota_of(group: Path) -> float | None:
@@ -83,11 +125,13 @@ def pinned_to(cores: int) -> Iterator[None]:
     """Run on the first `cores` allowed cores: this process with all its threads and children.
 
     torch and OpenCV have as many threads meanwhile, as they would on a machine of that size. Where
-    the system cannot pin, this does nothing.
+    the system cannot pin, this does nothing. All that a quota allows need no pinning: it may be
+    used on any cores, and others may be busy with just the first.
     """
     if sys.platform == "linux":
         allowed = os.sched_getaffinity(0)
-        _pin_threads(set(sorted(allowed)[:cores]))
+        if cores < usable_cores():
+            _pin_threads(set(sorted(allowed)[:cores]))
         try:
             with library_threads(cores):
                 yield

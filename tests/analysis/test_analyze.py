@@ -115,11 +115,21 @@ def test_what_is_measured_is_told(photos):
         progress=lambda *said: told.append(said),
     )
 
+    assert told[0][2] > 1  # a bar has an end from the beginning
     assert [what for what, _, _ in told][1] == "the step alone"
     assert [number for _, number, _ in told] == list(range(1, len(told) + 1))
     assert {planned for _, number, planned in told if number > 1} == {len(told)}
     assert [rate.cores for rate in found.pipeline if rate.is_measured] == [usable_cores()]
     assert found.layers == found.slowest_files == ()
+
+
+def test_progress_can_be_shown(capsys):
+    batches = [np.zeros((4, 3, 8, 8), np.float32)] * 12
+    options = {"device": "emulated:1e5", "effort": Effort(1, 0.02), "sweeps": False}
+    penstock.analyze(batches, **options)
+    assert capsys.readouterr().err == ""
+    penstock.analyze(batches, progress=True, **options)
+    assert "measuring 2 of " in capsys.readouterr().err
 
 
 def test_command_line(photos, capsys, hurried):

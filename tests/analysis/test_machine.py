@@ -1,6 +1,9 @@
 """Others who use the cores are noticed."""
 
 import os
+import subprocess
+import sys
+from pathlib import Path
 
 import pytest
 
@@ -33,6 +36,16 @@ def test_what_is_not_ours_is_others():
     assert competing_load(before, after) == pytest.approx(0.25)
 
 
+def test_beyond_a_quota_others_take_nothing_from_us():
+    """Two of eight cores are ours: others may use six without our noticing."""
+    before = CpuSeconds(everybody=0.0, ours=0.0, passed=0.0, ours_to_use=0.25)
+    busy = CpuSeconds(everybody=70.0, ours=10.0, passed=80.0, ours_to_use=0.25)
+    busier = CpuSeconds(everybody=80.0, ours=10.0, passed=80.0, ours_to_use=0.25)
+
+    assert competing_load(before, busy) == 0.0
+    assert competing_load(before, busier) == pytest.approx(0.5)
+
+
 @pytest.mark.parametrize("after", [None, CpuSeconds(10.0, 4.0, 100.0)])
 def test_nothing_is_told_where_nothing_is_known(after):
     share = competing_load(CpuSeconds(10.0, 4.0, 100.0), after)
@@ -61,3 +74,20 @@ def test_on_a_busy_machine_there_is_one_banner_and_nothing_else():
 @pytest.mark.skipif(not os.path.exists("/proc/stat"), reason="the system shows no counters")
 def test_this_system_is_read():
     assert read_cpu_seconds().passed > 0
+
+
+@pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="needs /proc")
+def test_children_that_still_run_are_not_others():
+    """As a DataLoader's workers are, and a server that processes are forked from."""
+    burn = "import time\nwhile time.process_time() < 0.4: pass\nprint(flush=True)\ninput()"
+    before = read_cpu_seconds()
+    with subprocess.Popen(
+        [sys.executable, "-c", burn], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+    ) as child:
+        child.stdout.readline()
+        while_it_runs = read_cpu_seconds()
+        child.communicate("\n")
+    afterwards = read_cpu_seconds()
+
+    assert while_it_runs.ours - before.ours >= 0.35
+    assert afterwards.ours >= while_it_runs.ours

@@ -5,7 +5,7 @@ import pytest
 
 from penstock import AnalysisError
 from penstock.analysis.device.devices import EmulatedDevice
-from penstock.analysis.measure import Effort, core_counts, measure_step, run_loader
+from penstock.analysis.measure import Effort, measure_step, run_loader
 
 BATCH = (np.zeros((8, 3, 4, 4)), np.zeros(8))
 
@@ -72,13 +72,6 @@ def test_step_alone_has_the_rate_of_the_device():
 
     assert alone.rate.median == pytest.approx(1000, rel=0.05)
     assert alone.cpu_s < 1e-3
-
-
-@pytest.mark.parametrize(
-    ("available", "counts"), [(1, [1]), (2, [1, 2]), (6, [1, 2, 4, 6]), (8, [1, 2, 4, 8])]
-)
-def test_cores_to_measure_on(available, counts):
-    assert core_counts(available) == counts
 
 
 @pytest.mark.parametrize("images_per_s", [200, 1000])

@@ -1,7 +1,7 @@
 """What `analyze` returns can be shown, kept and read again by public names."""
 
 import json
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from pathlib import Path
 
 import pytest
@@ -20,7 +20,8 @@ def found():
 
 def test_an_analysis_of_an_earlier_version_is_read(found):
     """The names of its entries are an interface: they may be added to, never changed."""
-    assert asdict(found) == asdict(analysis_samples.full())
+    without_later_entries = replace(analysis_samples.full(), fresh=None)
+    assert asdict(found) == asdict(without_later_entries)
     check_kept(json.loads(OLD.read_text(encoding="utf-8")), json.loads(found.to_json()))
 
 

@@ -2,6 +2,7 @@ import pytest
 
 from penstock import AnalysisError
 from penstock.analysis.device.devices import open_device
+from penstock.analysis.device.models import made_up_targets, make_model
 
 torch = pytest.importorskip("torch")
 
@@ -59,3 +60,58 @@ def test_batch_without_images_is_refused():
 
     with pytest.raises(AnalysisError, match="step of your own"):
         device.submit(torch.zeros(3))
+
+
+@pytest.mark.parametrize("batch", ["tensor", "list", "with targets"])
+def test_detector_is_trained(torchvision, batch):
+    device = open_device("cpu", "ssdlite320_mobilenet_v3_large")
+    images = torch.rand(2, 3, 40, 60)
+    target = {"boxes": torch.tensor([[1.0, 2.0, 30.0, 20.0]]), "labels": torch.tensor([3])}
+    batches = {
+        "tensor": images,
+        "list": ([images[0], images[1][:, :30]], None),
+        "with targets": ((images[0], images[1]), (target, target)),
+    }
+    weights = next(device._model.parameters()).detach().clone()
+    device.submit(batches[batch])
+
+    assert device.detects
+    assert not torch.equal(weights, next(device._model.parameters()))
+
+
+@pytest.mark.parametrize("name", ["maskrcnn_resnet50_fpn", "keypointrcnn_resnet50_fpn"])
+def test_made_up_targets_have_what_the_model_learns_from(torchvision, name):
+    model = make_model(name)
+    targets = made_up_targets(model, torch.zeros(3, 50, 80))
+
+    assert ("masks" in targets) == name.startswith("mask")
+    assert ("keypoints" in targets) == name.startswith("keypoint")
+    left, top, right, bottom = targets["boxes"].T
+    assert (left < right).all()
+    assert (right < 80).all()
+    assert (top < bottom).all()
+    assert (bottom < 50).all()
+
+
+def test_detector_that_needs_compiled_operators_works_or_says_so(torchvision):
+    device = open_device("cpu", "fasterrcnn_mobilenet_v3_large_320_fpn")
+    try:
+        torch.ops.torchvision.roi_align  # noqa: B018 (whether it is there)
+    except AttributeError:
+        with pytest.raises(AnalysisError, match="belong together"):
+            device.submit(torch.rand(1, 3, 64, 64))
+    else:
+        device.submit(torch.rand(1, 3, 64, 64))
+        assert device.busy
+
+
+def test_model_of_another_kind_is_refused(torchvision):
+    with pytest.raises(AnalysisError, match="step of your own"):
+        open_device("cpu", "fcn_resnet50")
+
+
+def test_images_of_detectors_are_in_three_dimensions(torchvision):
+    device = open_device("cpu", "ssdlite320_mobilenet_v3_large")
+
+    with pytest.raises(AnalysisError, match="three dimensions"):
+        device.submit((torch.rand(2, 3), None))

@@ -1,5 +1,4 @@
 import sys
-import types
 
 import numpy as np
 import pytest
@@ -9,76 +8,8 @@ from penstock.analysis.device.utilisation import (
     cut_into_slices,
     one_after_the_other,
     watch_device,
-    watch_gpu,
 )
-
-
-class FakeNvmlError(Exception):
-    pass
-
-
-class FakeNvml(types.ModuleType):
-    """The part of pynvml that is used."""
-
-    NVMLError = FakeNvmlError
-
-    def __init__(self, fails=()):
-        super().__init__("pynvml")
-        self.fails, self.calls = fails, []
-
-    def answer(self, call, value=None):
-        self.calls.append(call)
-        if call in self.fails:
-            raise FakeNvmlError("Driver Not Loaded")
-        return value
-
-    def nvmlInit(self):  # noqa: N802 (the driver's name)
-        self.answer("init")
-
-    def nvmlShutdown(self):  # noqa: N802
-        self.answer("shutdown")
-
-    def nvmlDeviceGetHandleByIndex(self, index):  # noqa: N802
-        return self.answer("by index", index)
-
-    def nvmlDeviceGetHandleByUUID(self, uuid):  # noqa: N802
-        return self.answer("by uuid", uuid)
-
-    def nvmlDeviceGetUtilizationRates(self, handle):  # noqa: N802
-        return self.answer("rates", types.SimpleNamespace(gpu=40, memory=5))
-
-
-@pytest.mark.parametrize(("gpu", "found_by"), [("GPU-1234", "by uuid"), (1, "by index")])
-def test_gpu_is_sampled_through_its_driver(gpu, found_by, monkeypatch):
-    library = FakeNvml()
-    monkeypatch.setitem(sys.modules, "pynvml", library)
-    with watch_gpu(gpu) as watch:
-        pass
-
-    found = watch.utilisation()
-    assert watch.note is None
-    assert (found.source, found.busy[0]) == ("NVML", 0.4)
-    assert library.calls[:2] == ["init", found_by]
-    assert library.calls[-1] == "shutdown"
-
-
-@pytest.mark.parametrize("call", ["init", "by index", "rates"])
-def test_driver_that_does_not_answer_is_noted(call, monkeypatch):
-    monkeypatch.setitem(sys.modules, "pynvml", FakeNvml(fails={call}))
-    with watch_gpu(0) as watch:
-        pass
-
-    assert watch.utilisation() is None
-    assert "Driver Not Loaded" in watch.note
-
-
-def test_missing_library_is_noted(monkeypatch):
-    monkeypatch.setitem(sys.modules, "pynvml", None)
-    with watch_gpu(0) as watch:
-        pass
-
-    assert watch.utilisation() is None
-    assert "penstock[nvml]" in watch.note
+from tests.fake_nvml import FakeNvml
 
 
 def test_intervals_are_cut_into_slices():

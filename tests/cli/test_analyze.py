@@ -5,11 +5,11 @@ import json
 import pytest
 
 import analysis_samples
-from penstock.cli.analyze import shown_progress
 from penstock.cli.main import main
 from penstock.demo.sample_set import make_sample_set
 from penstock.errors import AnalysisError
-from penstock.report import html
+from penstock.progress import shown_measurements
+from penstock.report import vega
 
 
 @pytest.fixture
@@ -59,7 +59,7 @@ def test_what_is_measured_is_told_in_lines_where_there_is_no_terminal(photos, mo
 
 def test_a_terminal_shows_a_bar_with_an_end(monkeypatch, capsys):
     monkeypatch.setattr("sys.stderr.isatty", lambda: True)
-    with shown_progress() as tell:
+    with shown_measurements() as tell:
         tell("the step alone", 2, 25)
         tell("the pipeline alone", 3, 24)
 
@@ -82,7 +82,7 @@ def test_a_report_that_cannot_be_drawn_is_told_before_measuring(photos, monkeypa
     def analyze(*_, **__):
         pytest.fail("measured although the report cannot be drawn")
 
-    monkeypatch.setattr(html, "chart_script", missing)
+    monkeypatch.setattr(vega, "chart_script", missing)
     monkeypatch.setattr("penstock.analysis.analyze.analyze", analyze)
 
     assert main(["analyze", photos, "--html", "report.html"]) == 2

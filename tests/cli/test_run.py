@@ -49,6 +49,15 @@ def test_steps_and_images_are_counted(write, tmp_path):
     assert loader["where"] == "train.py:7"
 
 
+def test_a_trace_is_written(write, tmp_path):
+    run(write(LOOP.format(body="time.sleep(0.03)")), options=["--trace", tmp_path / "trace.json"])
+    events = json.loads((tmp_path / "trace.json").read_text())["traceEvents"]
+    named = [event["name"] for event in events]
+
+    assert (named.count("wait"), named.count("step")) == (10, 10)
+    assert "the training step" in named
+
+
 @pytest.mark.quiet
 def test_a_script_that_computes_is_accelerator_bound(write):
     assert "accelerator-bound" in run(write(LOOP.format(body="time.sleep(0.01)"))).stderr

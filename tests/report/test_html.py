@@ -9,7 +9,7 @@ import pytest
 import analysis_samples
 from penstock.errors import AnalysisError
 from penstock.report import write_html
-from penstock.report.html import chart_script
+from penstock.report.vega import chart_script
 from penstock.results.from_json import analysis_from_dict
 from penstock.results.records import CoreRate, OpCost, Prediction, Rate, Steps, Utilisation
 

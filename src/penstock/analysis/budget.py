@@ -24,6 +24,7 @@ from penstock.analysis.verdict import LEAST_BATCHES
 from penstock.results.records import Rate
 from penstock.watching.loader_facts import count_images
 from penstock.watching.shared_cores import CORES_OF_A_CPU_STEP
+from penstock.watching.trace import current_trace
 
 Progress = Callable[[str, int, int], None]  # what is measured, its number, and how many there are
 
@@ -56,6 +57,8 @@ class Budget:
     begun: int = 0
     left_out: list[str] = field(default_factory=list)
     _until_s: float = 0.0
+    _now: str | None = None  # what is measured
+    _since_s: float = 0.0
 
     def __post_init__(self) -> None:
         self._until_s = time.perf_counter() + self.seconds
@@ -70,6 +73,18 @@ class Budget:
         self.begun += 1
         self.planned = max(self.planned, self.begun)
         self.tell(what, self.begun, self.planned)
+        self._trace(what)
+
+    def end(self) -> None:
+        """Note that the last measurement is over."""
+        self._trace(None)
+
+    def _trace(self, what: str | None) -> None:
+        """Put the measurement that is over into the trace, if there is one."""
+        trace, now_s = current_trace(), time.perf_counter()
+        if trace is not None and self._now is not None:
+            trace.span(self._now, self._since_s, now_s, "measurements")
+        self._now, self._since_s = what, now_s
 
     def allows(self, what: str, seconds: float, measurements: int = 1) -> bool:
         """Return whether there is time; if not, note what is left out and take it off the plan."""
@@ -175,6 +190,11 @@ def _look_at_step(device: Device, batch: Any) -> tuple[float, float]:
     return image_s, 0.0 if computes_elsewhere(device) else cores
 
 
+def rough_plan(core_counts: int, others: int) -> int:
+    """Return about how many measurements there will be, before a first look shows the pace."""
+    return _EFFORTS[0].rounds * 2 * core_counts + others + 4
+
+
 def first_subject(subject: Subject, *, any_batch: bool) -> Subject:
     """Return what to look at first: small batches, where they are as good as any."""
     if not any_batch or subject.batch_size <= _FIRST_LOOK_IMAGES:
@@ -190,26 +210,28 @@ def plan_rates(
     *,
     can_shrink: bool,
     sweeps: bool,
+    all_counts: bool = False,
     extra_runs: int = 0,
 ) -> Plan:
     """Return the most thorough way to measure rates that fits.
 
     First the rounds get fewer and shorter, then rates on fewer cores are left out, and at last
-    batches get smaller. `extra_runs` are those of the pipeline with other workers in each round.
+    batches get smaller. `all_counts` leaves out no number of cores, whatever time it takes.
+    `extra_runs` are those of the pipeline with other workers in each round.
     """
     seconds *= _FOR_THE_VERDICT if sweeps else 0.9
     sizes = [batch_size]
     while can_shrink and sizes[-1] // 2 >= _LEAST_IMAGES:
         sizes.append(sizes[-1] // 2 // 2 * 2)  # even, as batches that are mixed must be
-    all_cores = core_counts[-1:]
+    least = core_counts if all_counts else core_counts[-1:]
     for size in sizes:
-        for counts in (core_counts, all_cores):
+        for counts in (core_counts, least):
             for effort in _EFFORTS:
-                if len(counts) > 1 and effort.rounds < _ROUNDS_ON_FEWER_CORES:
+                if len(counts) > len(least) and effort.rounds < _ROUNDS_ON_FEWER_CORES:
                     continue
                 if rates_s(pace, effort, counts, size, extra_runs) <= seconds:
                     return Plan(effort, counts, size)
-    return Plan(_EFFORTS[-1], all_cores, sizes[-1])
+    return Plan(_EFFORTS[-1], least, sizes[-1])
 
 
 def rates_s(

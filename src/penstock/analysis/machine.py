@@ -4,17 +4,20 @@ from __future__ import annotations
 
 import os
 import platform
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import suppress
 from dataclasses import dataclass
 from importlib import metadata
+from pathlib import Path
 
 from penstock import _core
 from penstock._version import __version__
-from penstock.usable_cores import cpu_name, usable_cores
+from penstock.usable_cores import cpu_name, describe_cores, usable_core_time
 
 _LIBRARIES = ("torch", "torchvision", "pillow", "numpy")
 _STAT = "/proc/stat"
 _IDLE_FIELDS = (3, 4)  # idle and waiting for disks, in proc(5)'s order
+_TIME_FIELDS = slice(11, 15)  # behind a process's name, in proc(5)'s order
 _GUEST_FIELD = 8  # from here on counted in earlier fields already
 WORTH_SAYING = 0.1
 TOO_BUSY = 0.2  # rates that are wrong by as much lead to wrong advice
@@ -26,7 +29,7 @@ def describe_environment() -> dict[str, str]:
         "penstock": __version__,
         "instructions": _core.active_isa(),
         "CPU": cpu_name(),
-        "cores": str(usable_cores()),
+        "cores": describe_cores(),
         "system": platform.platform(),
         "Python": platform.python_version(),
     }
@@ -40,11 +43,12 @@ def describe_environment() -> dict[str, str]:
 
 @dataclass(frozen=True, slots=True)
 class CpuSeconds:
-    """CPU time of our cores so far: of everybody, and of this process and its ended children."""
+    """CPU time of our cores so far: of everybody, and of this process and its descendants."""
 
     everybody: float
     ours: float
     passed: float  # cores times time
+    ours_to_use: float = 1.0  # share of the cores' time: a quota may allow less than all
 
 
 def read_cpu_seconds() -> CpuSeconds | None:
@@ -52,13 +56,37 @@ def read_cpu_seconds() -> CpuSeconds | None:
     try:
         with open(_STAT, encoding="ascii") as file:
             lines = file.readlines()
-        everybody, passed = sum_cores(lines, os.sched_getaffinity(0), os.sysconf("SC_CLK_TCK"))
+        cores = os.sched_getaffinity(0)
+        everybody, passed = sum_cores(lines, cores, os.sysconf("SC_CLK_TCK"))
     except (OSError, ValueError, AttributeError):
         return None
-    ours = os.times()
     return CpuSeconds(
-        everybody, ours.user + ours.system + ours.children_user + ours.children_system, passed
+        everybody,
+        sum(map(_seconds_of, process_tree(os.getpid()))),
+        passed,
+        usable_core_time() / len(cores),
     )
+
+
+def process_tree(pid: int) -> Iterator[Path]:
+    """Yield the folders in /proc of a process and of its descendants that still run."""
+    pending = [str(pid)]
+    while pending:
+        process = Path("/proc", pending.pop())
+        yield process
+        with suppress(OSError):  # it may end meanwhile
+            for children in process.glob("task/*/children"):
+                pending += children.read_text(encoding="ascii").split()
+
+
+def _seconds_of(process: Path) -> float:
+    """CPU time of a process and of its ended children; nothing if it ends meanwhile."""
+    try:
+        stat = (process / "stat").read_text(encoding="utf-8", errors="replace")
+    except OSError:
+        return 0.0
+    fields = stat.rpartition(")")[2].split()  # behind the name, which may have blanks
+    return sum(map(int, fields[_TIME_FIELDS])) / os.sysconf("SC_CLK_TCK")
 
 
 def sum_cores(lines: Iterable[str], cores: Iterable[int], ticks_a_s: int) -> tuple[float, float]:
@@ -75,11 +103,16 @@ def sum_cores(lines: Iterable[str], cores: Iterable[int], ticks_a_s: int) -> tup
 
 
 def competing_load(before: CpuSeconds | None, after: CpuSeconds | None) -> float | None:
-    """Return the share of our cores' time that other programs used; None if that is not known."""
+    """Return the share of our cores' time that other programs used; None if that is not known.
+
+    Where a quota allows us a part of the cores, others may use the rest, and take nothing from us.
+    """
     if before is None or after is None or after.passed <= before.passed:
         return None
+    passed = after.passed - before.passed
     theirs = (after.everybody - before.everybody) - (after.ours - before.ours)
-    return min(1.0, max(0.0, theirs / (after.passed - before.passed)))
+    ours = after.ours_to_use * passed
+    return min(1.0, max(0.0, (theirs - (passed - ours)) / ours))
 
 
 def caution_of_competing_load(share: float | None) -> tuple[str, ...]:

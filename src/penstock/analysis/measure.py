@@ -10,12 +10,15 @@ from statistics import median
 from typing import Any
 
 from penstock.analysis.device.devices import QUEUE_DEPTH, Device, Interval, computes_elsewhere
+from penstock.analysis.device.fresh import fresh_batch
 from penstock.analysis.subject.subject import Subject
 from penstock.errors import AnalysisError
 from penstock.results.records import Rate, Steps
 from penstock.usable_cores import pinned_to
 from penstock.watching.loader_facts import count_images
+from penstock.watching.ranges import nvtx_ranges
 from penstock.watching.shared_cores import CORES_OF_A_CPU_STEP
+from penstock.watching.trace import Trace, current_trace
 
 Say = Callable[[str], None]
 
@@ -121,7 +124,27 @@ def run_loader(
     if device is not None:
         device.synchronise()
         _note_trained(done, device.busy[steps_before:])
+    trace = current_trace()
+    if trace is not None:
+        _add_to_trace(trace, done, device, device.busy[steps_before:] if device else ())
     return _summary(done, time.perf_counter(), in_flight)
+
+
+def _add_to_trace(
+    trace: Trace, epochs: Sequence[_Epoch], device: Device | None, busy: Sequence[Interval]
+) -> None:
+    """Put the waits and steps of a run into a trace, and when the device was busy, if it tells."""
+    track = "pipeline alone" if device is None else "end to end"
+    for epoch in epochs:
+        rows = zip(epoch.done, epoch.waited, epoch.computed, epoch.images, strict=True)
+        for number, (done, waited, computed, images) in enumerate(rows):
+            args = {"batch": number, "images": images}
+            arrived = done - computed
+            trace.span("wait", arrived - waited, arrived, track, args)
+            if device is not None:
+                trace.span("step", arrived, done, track, args)
+    for begin, end in busy:
+        trace.span("step", begin, end, "device")
 
 
 def _note_trained(epochs: list[_Epoch], busy: Sequence[Interval]) -> None:
@@ -136,20 +159,29 @@ def _note_trained(epochs: list[_Epoch], busy: Sequence[Interval]) -> None:
 def _run_epoch(loader: Iterable[Any], device: Device | None, limits: _Limits) -> _Epoch:
     epoch = _Epoch(time.perf_counter())
     before = epoch.began
+    ranges = nvtx_ranges()
+    if ranges is not None:
+        ranges.asks()
     for batch in loader:
         arrived = time.perf_counter()
         epoch.waited.append(arrived - before)
         epoch.images.append(count_images(batch))
+        if ranges is not None:
+            ranges.waited(len(epoch.images), before, arrived, epoch.images[-1])
         if device is not None:
             device.submit(batch)
         before = time.perf_counter()
         epoch.computed.append(before - arrived)
         epoch.done.append(before)
+        if ranges is not None:
+            ranges.asks()
         if limits.are_reached(before, len(epoch.images)):
             break
     else:
         epoch.is_whole = True
     epoch.ended = time.perf_counter() if epoch.is_whole else before
+    if ranges is not None:
+        ranges.ends()
     return epoch
 
 
@@ -285,6 +317,29 @@ def measure_step(device: Device, batch: Any, effort: Effort) -> StepAlone:
     return StepAlone(Rate.of(*rates), cpu_s / done, batch, computes_elsewhere(device))
 
 
+def measure_fresh_step(device: Device, batch: Any, effort: Effort) -> Rate | None:
+    """Measure the step with a new random batch each time; None if none can be made of `batch`."""
+    if fresh_batch(batch) is None:
+        return None
+    images = count_images(batch)
+    rates = []
+    for _ in range(effort.rounds):
+        # The loop may be ahead of a device by what its queue holds: it is full when time begins.
+        for _ in range(QUEUE_DEPTH + 1 if device.is_emulated else 1):
+            device.submit(fresh_batch(batch))
+        if not device.is_emulated:
+            device.synchronise()
+        steps, began = 0, time.perf_counter()
+        while not _is_enough(steps, time.perf_counter() - began, effort.seconds / 2):
+            device.submit(fresh_batch(batch))
+            steps += 1
+        if not device.is_emulated:
+            device.synchronise()
+        rates.append(steps * images / (time.perf_counter() - began))
+        device.synchronise()
+    return Rate.of(*rates)
+
+
 def _is_enough(steps: int, passed_s: float, wanted_s: float) -> bool:
     """Return whether steps were measured for long enough; of long ones, a few are enough."""
     return passed_s >= wanted_s and steps >= (1 if passed_s >= 2 * wanted_s else _TIMED_STEPS)
@@ -353,11 +408,3 @@ def run_pipeline(
             epochs=epochs,
             least_batches=least_batches,
         )
-
-
-def core_counts(available: int) -> list[int]:
-    """Return the numbers of cores to measure on: doubling, up to all available ones."""
-    counts = [1]
-    while counts[-1] * 2 < available:
-        counts.append(counts[-1] * 2)
-    return counts if available == 1 else [*counts, available]

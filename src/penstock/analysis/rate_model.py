@@ -223,18 +223,21 @@ def contradiction(points: Sequence[Point], times: float = UNLIKELY) -> str:
 
 
 def core_rates(
-    runs: Mapping[int, Sequence[Run]], predicted: Callable[[int], float] | None, cores: int
+    runs: Mapping[int, Sequence[Run]],
+    predicted: Callable[[int], float] | None,
+    cores: int,
+    beyond: Sequence[int] | None = None,
 ) -> tuple[CoreRate, ...]:
     """Return measured rates, then predicted ones for more cores than this machine has.
 
-    Where nothing can be predicted, the rate on all cores stands alone.
+    `beyond` are those to predict; None is some multiples of what there is. Where nothing can be
+    predicted, the rate on all cores stands alone.
     """
     if predicted is None:
         return (CoreRate(cores, rate_of(runs[cores]), is_measured=True),)
     found = [CoreRate(count, rate_of(some), is_measured=True) for count, some in runs.items()]
-    for times in BEYOND:
-        rate = predicted(cores * times)
-        found.append(CoreRate(cores * times, Rate.of(rate), is_measured=False))
+    more = [cores * times for times in BEYOND] if beyond is None else beyond
+    found += [CoreRate(count, Rate.of(predicted(count)), is_measured=False) for count in more]
     return tuple(found)
 
 

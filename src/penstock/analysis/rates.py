@@ -7,6 +7,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from penstock.analysis.budget import Budget, Pace, Plan, first_subject, look, plan_rates
+from penstock.analysis.core_counts import CoreCounts
 from penstock.analysis.device.devices import (
     Device,
     EmulatedDevice,
@@ -20,8 +21,8 @@ from penstock.analysis.measure import (
     Run,
     RunsByCores,
     StepAlone,
-    core_counts,
     first_batch,
+    measure_fresh_step,
     measure_rates,
     measure_step,
     run_pipeline,
@@ -31,10 +32,10 @@ from penstock.analysis.subject.subject import Subject
 from penstock.analysis.verdict import LEAST_BATCHES, Measurements, gather_measurements
 from penstock.errors import AnalysisError
 from penstock.results.records import Rate, Utilisation
-from penstock.usable_cores import usable_cores
 from penstock.watching.loader_facts import count_images
 
 _COSTS_SHARE = 0.3  # of the time that is left
+_FRESH_STEPS = 6  # at most about as many, where steps are long
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,6 +49,7 @@ class Begun:
     plan: Plan
     batch: Any
     other_workers: int | None
+    title: str  # of the loader as it was given
 
     @property
     def cores(self) -> int:
@@ -69,6 +71,7 @@ class Rates:
     facts: Measurements
     model: Model
     contradiction: str  # between rates on all cores; nothing if there is none
+    fresh: Rate | None = None  # the step alone, with a new random batch each time
     utilisation: Utilisation | None = None
     notes: Sequence[str] = field(default_factory=tuple)
 
@@ -94,6 +97,7 @@ def begin(
     notes: Sequence[str],
     budget: Budget,
     effort: Effort | None,
+    wanted: CoreCounts,
     *,
     was_found: bool,
     sweeps: bool,
@@ -104,6 +108,7 @@ def begin(
     batches.
     """
     budget.begin("a first look at the loader and the step")
+    title = subject.title
     seen = first_subject(subject, any_batch=any_batch_will_do(device))
     try:
         pace, batch = look(seen, device)
@@ -112,10 +117,9 @@ def begin(
             raise
         device, notes = assumed(f"the {device.name} device does not take the batches ({error})")
         pace, batch = look(seen, device)
-    cores = usable_cores()
+    counts, cores = wanted.measured, wanted.measured[-1]
     # A data set that is loaded without workers may be impossible to send to one.
     other_workers = cores if subject.workers not in {0, cores} else None
-    counts = core_counts(cores) if sweeps else [cores]
     size = subject.batch_size or count_images(batch)
     if effort is not None:
         plan = Plan(effort, counts, size)
@@ -127,6 +131,7 @@ def begin(
             size,
             can_shrink=any_batch_will_do(device) and subject.with_batch_size(size) is not None,
             sweeps=sweeps,
+            all_counts=wanted.are_asked_for,
             extra_runs=0 if other_workers is None else 1,
         )
     if len(plan.core_counts) < len(counts):
@@ -137,14 +142,15 @@ def begin(
         notes = [*notes, f"{smaller}, so that enough of them come in this time (--seconds)"]
     if seen.batch_size != subject.batch_size:
         batch = first_batch(subject)
-    return Begun(subject, device, notes, pace, plan, batch, other_workers)
+    notes = [*notes, *wanted.notes]
+    return Begun(subject, device, notes, pace, plan, batch, other_workers, title)
 
 
 def count_planned(begun: Begun) -> int:
     """Return how many measurements `measure_all` makes."""
     runs = 3 if begun.pace.shares_cores else 2
     each_round = runs * len(begun.plan.core_counts) + (begun.other_workers is not None)
-    return begun.plan.effort.rounds * each_round + (not begun.pace.shares_cores) + 1
+    return begun.plan.effort.rounds * each_round + (not begun.pace.shares_cores) + 2
 
 
 def measure_all(begun: Begun, budget: Budget) -> Rates:
@@ -171,6 +177,7 @@ def measure_all(begun: Begun, budget: Budget) -> Rates:
     cores = begun.cores
     alone = measured.step_on(cores, alone)
     utilisation, notes = _busyness(begun, alone, measured)
+    fresh = _fresh_rate(begun, alone, budget)
     budget.begin("the cost of each op")
     costs_s = min(effort.seconds * effort.rounds, _COSTS_SHARE * budget.left_s)
     facts = gather_measurements(subject, device, alone, measured, costs_s)
@@ -188,9 +195,21 @@ def measure_all(begun: Begun, budget: Budget) -> Rates:
         facts,
         fit_model(alone, measured, facts.pipeline, begun.cores, begun.subject.workers),
         contradiction([point for point in points if point.cores == cores], IMPOSSIBLE),
+        fresh,
         utilisation,
         notes,
     )
+
+
+def _fresh_rate(begun: Begun, alone: StepAlone, budget: Budget) -> Rate | None:
+    """Measure the step on a new random batch each time, if there is time for it."""
+    what = "the step on fresh random batches"
+    effort = replace(begun.plan.effort, rounds=1)
+    step_s = count_images(alone.batch) / alone.rate.median
+    if not budget.allows(what, max(effort.seconds, _FRESH_STEPS * step_s)):
+        return None
+    budget.begin(what)
+    return measure_fresh_step(begun.device, alone.batch, effort)
 
 
 def _busyness(

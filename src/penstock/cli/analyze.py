@@ -4,16 +4,12 @@ from __future__ import annotations
 
 import argparse
 import json
-import sys
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
-from penstock.cli.shared import Verb, add_layout, count, say, seconds
+from penstock.cli.shared import Verb, add_layout, count, counts, say, seconds, whole_numbers
 from penstock.cli.user_object import BATCH_SIZE, is_object, open_loader, open_step
 from penstock.errors import AnalysisError
-from penstock.printable import in_encoding, printable
-from penstock.progress import ProgressBar
+from penstock.progress import shown_measurements
 
 if TYPE_CHECKING:
     from penstock.results.records import Analysis
@@ -35,8 +31,9 @@ def add_options(verb: argparse.ArgumentParser) -> None:
     )
     verb.add_argument(
         "--device",
-        help="cuda, mps, cpu, or emulated:IMAGES_PER_SECOND (default: the GPU that torch finds; "
-        "without one, an accelerator of 1,000 images/s is assumed)",
+        help="cuda, mps, cpu, emulated:IMAGES_PER_SECOND, or a known accelerator such as "
+        "emulated:a100/resnet50 (default: the GPU that torch finds; without one, an accelerator "
+        "of 1,000 images/s is assumed)",
     )
     verb.add_argument(
         "--model",
@@ -68,7 +65,26 @@ def add_options(verb: argparse.ArgumentParser) -> None:
         help="what to do with a file in a folder that is not an image: stop, leave it out, or take "
         "the next one (default: raise)",
     )
+    verb.add_argument(
+        "--cores",
+        type=counts,
+        metavar="N,N,...",
+        help="measure on these numbers of cores, whatever time it takes; those that the machine "
+        "lacks are predicted (default: 1, 2, 4, ... up to all)",
+    )
+    verb.add_argument(
+        "--layers",
+        type=whole_numbers,
+        metavar="N,N,...",
+        help="measure with these numbers of RandAugment layers, whatever time it takes (default: "
+        "0,1,2,3, if there is time)",
+    )
     verb.add_argument("--html", metavar="FILE", help="write a report to FILE")
+    verb.add_argument(
+        "--trace",
+        metavar="FILE",
+        help="write every wait and step to FILE, for chrome://tracing or Perfetto",
+    )
     verb.add_argument(
         "--before", metavar="FILE", help="the JSON of an earlier analysis, to show beside this one"
     )
@@ -84,10 +100,11 @@ def add_options(verb: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> int:
     """Analyze, and print or write what was found."""
     from penstock.analysis.analyze import analyze
-    from penstock.analysis.device.devices import EMULATED, find_device
+    from penstock.analysis.device.accelerators import EMULATED
+    from penstock.analysis.device.devices import find_device
     from penstock.demo.torchvision_import import import_torchvision
     from penstock.report import check_target
-    from penstock.report.html import chart_script
+    from penstock.report.vega import chart_script
     from penstock.results.from_json import read_analysis
 
     if args.step is not None and args.device is not None:
@@ -105,7 +122,7 @@ def run(args: argparse.Namespace) -> int:
         chart_script()
     before = read_analysis(args.before) if args.before else None
     loader, code = open_loader(args)
-    with shown_progress() as tell:
+    with shown_measurements() as tell:
         analysis = analyze(
             loader,
             open_step(args.step),
@@ -114,6 +131,9 @@ def run(args: argparse.Namespace) -> int:
             title=None if is_object(args.data) else args.data,
             seconds=args.seconds,
             quick=args.quick,
+            cores=args.cores,
+            layers=args.layers,
+            trace=args.trace,
             progress=tell,
             code=code,
         )
@@ -149,21 +169,6 @@ def _show(
         print_terminal(analysis, before=before)
     if args.html:
         say([f"wrote {args.html}"])
-
-
-@contextmanager
-def shown_progress() -> Iterator[Callable[[str, int, int], None]]:
-    """Show what is being measured: a bar on a terminal, a line for each elsewhere."""
-    with ProgressBar("measuring", total=1, quiet_for_s=0, rate=False) as bar:
-
-        def tell(what: str, number: int, planned: int) -> None:
-            if sys.stderr.isatty():
-                bar.begin(f"measuring {what}", number, planned)
-            else:
-                told = printable(f"measuring {number} of {planned}: {what}")
-                print(in_encoding(told, sys.stderr.encoding), file=sys.stderr, flush=True)
-
-        yield tell
 
 
 def add_report_options(verb: argparse.ArgumentParser) -> None:

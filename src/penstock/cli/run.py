@@ -5,10 +5,12 @@ from __future__ import annotations
 import argparse
 import json
 import os
+import secrets
+import shutil
 import sys
 import time
-from collections.abc import Mapping
-from contextlib import suppress
+from collections.abc import Mapping, Sequence
+from contextlib import nullcontext, suppress
 from pathlib import Path
 from types import ModuleType
 from typing import TYPE_CHECKING, Any, TextIO
@@ -19,10 +21,13 @@ from penstock.errors import PenstockError
 from penstock.printable import MOST_PER_LINE, printable, safe_console
 
 if TYPE_CHECKING:
+    from penstock.cli.run_ranks import Result
     from penstock.watching.report import WatchReport
     from penstock.watching.script import Outcome, ScriptLoader
 
 
+LAUNCHERS = {"torch.distributed.run", "torch.distributed.launch"}  # start a process per rank
+TORCHRUN = "torchrun"
 COERCED = {"C.UTF-8", "C.utf8", "UTF-8"}  # what Python sets LC_CTYPE to
 
 
@@ -30,6 +35,12 @@ def add_options(verb: argparse.ArgumentParser) -> None:
     """Add the arguments of `run`."""
     # --json names a file here: stdout is the script's.
     verb.add_argument("--json", type=Path, metavar="FILE", help="also write the result to FILE")
+    verb.add_argument(
+        "--trace",
+        type=Path,
+        metavar="FILE",
+        help="also write waits, steps and stages to FILE, for chrome://tracing or Perfetto",
+    )
     verb.add_argument("-m", dest="is_module", action="store_true", help="SCRIPT is a module's name")
     verb.add_argument("script", metavar="SCRIPT", help="the script, as for python; - is stdin")
     verb.add_argument("arguments", nargs=argparse.REMAINDER, metavar="...", help="its arguments")
@@ -37,6 +48,8 @@ def add_options(verb: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Become a Python that runs the script, with `in_script` watching it."""
+    if args.script == TORCHRUN and not args.is_module and not os.path.exists(TORCHRUN):
+        args.script = shutil.which(TORCHRUN) or TORCHRUN
     if not args.is_module and args.script != "-" and not os.path.exists(args.script):
         raise PenstockError(f"run: there is no script {args.script!r}. Check the path.")
     if sys.flags.ignore_environment or sys.flags.no_site:
@@ -96,7 +109,17 @@ def _environment(args: argparse.Namespace) -> dict[str, str]:
     environment[f"{PREFIX}COUNT"] = str(len(args.arguments))
     environment[f"{PREFIX}FOLDER"] = _script_folder(args)
     environment[f"{PREFIX}JSON"] = "" if args.json is None else str(_checked(args.json))
+    environment[f"{PREFIX}TRACE"] = "" if args.trace is None else str(_checked(args.trace))
+    if _is_launcher(args):
+        environment[f"{PREFIX}RANKS_OF"] = secrets.token_hex(8)
     return environment
+
+
+def _is_launcher(args: argparse.Namespace) -> bool:
+    """Tell whether the script is torchrun: then the scripts that it starts are watched, not it."""
+    if args.is_module:
+        return bool(args.script in LAUNCHERS)
+    return bool(os.path.basename(args.script) == TORCHRUN)
 
 
 def _forget_coerced_locale(environment: dict[str, str]) -> None:
@@ -121,7 +144,9 @@ class WatchedScript:
     """A script that runs, in its own process: from when it imports a library with loaders."""
 
     def __init__(self, asked: Mapping[str, str], started_s: float) -> None:
+        from penstock.cli.run_ranks import find_rank
         from penstock.watching.script import ScriptEnd, ScriptLoaders
+        from penstock.watching.trace import Trace
 
         main = sys.modules.get("__main__")
         self.name = asked["SCRIPT"]
@@ -129,9 +154,14 @@ class WatchedScript:
         self.arguments = sys.orig_argv[-int(asked["COUNT"]) :] if int(asked["COUNT"]) else []
         self.file: str | None = getattr(main, "__file__", None)  # no longer known at the end
         self._json_file = Path(asked["JSON"]) if asked["JSON"] else None
+        self._rank = find_rank(os.environ, asked.get("RANKS_OF", ""))
+        self._trace_file = Path(asked["TRACE"]) if asked["TRACE"] else None
+        self._trace = Trace(self.name) if self._trace_file is not None else None
         self._started_s = started_s
         self._end = ScriptEnd(self._tell)
-        self._loaders = ScriptLoaders(asked["FOLDER"], on_find=self._end.be_prepared)
+        self._loaders = ScriptLoaders(
+            asked["FOLDER"], on_find=self._end.be_prepared, trace=self._trace
+        )
 
     def watch(self, library: ModuleType) -> None:
         """Time the loaders of a library that was just imported."""
@@ -145,16 +175,81 @@ class WatchedScript:
 
     def _tell(self, outcome: Outcome) -> None:
         seconds, found = time.perf_counter() - self._started_s, self._loaders.found
+        from penstock.watching.script import later_sigterm
+
         for name in ("stdout", "stderr"):
             with suppress(Exception):  # the script may have closed it, or put in anything at all
                 getattr(sys, name).flush()
+        with later_sigterm() if self._rank is not None else nullcontext():
+            try:
+                together = self._put_together(outcome, seconds, found)
+            except OSError:  # then each rank speaks for itself
+                together = None
+            if together is None or together:
+                self._write_trace(together)
+                self._print_and_write(outcome, seconds, found, together)
+        self._loaders.close()
+
+    def _put_together(
+        self, outcome: Outcome, seconds: float, found: list[ScriptLoader]
+    ) -> Sequence[Result] | None:
+        """Return what all ranks found; none if another one speaks; None if there is one process."""
+        if self._rank is None:
+            return None
+        from penstock.cli.next_step import ScriptObjects
+        from penstock.cli.run_ranks import hand_in
+        from penstock.watching.ranks import mean_step
+
+        result = _to_dict(self, outcome, seconds, found) | {
+            "rank": self._rank.number,
+            "ending": _ending(outcome),
+        }
+        if self._trace is not None:
+            self._loaders.finish_trace()
+            result["trace"] = self._trace.events(f"rank {self._rank.number}")
+        objects = ScriptObjects(self.name, self.file, is_module=self.is_module)
+        for loader, one in zip(result["loaders"], found, strict=True):
+            report = one.report()
+            loader["mean_step"] = mean_step(one.times)
+            loader["described"] = report.loader.describe()
+            loader["inside_lines"] = report.inside_lines()
+            loader["next"] = objects.next_step(one, report)
+        return hand_in(self._rank, result) or ()
+
+    def _print_and_write(
+        self,
+        outcome: Outcome,
+        seconds: float,
+        found: list[ScriptLoader],
+        together: Sequence[Result] | None,
+    ) -> None:
+        from penstock.cli.run_ranks import print_together, together_as_dict
+
         stderr = own_stderr()
         if stderr is not None:
             with suppress(OSError), stderr:
-                _print(self, outcome, seconds, found, stderr)
+                if together is not None and self._rank is not None:
+                    print_together(together, self._rank, stderr)
+                else:
+                    _print(self, outcome, seconds, found, stderr)
         if self._json_file is not None:
-            _write(self._json_file, _to_dict(self, outcome, seconds, found))
-        self._loaders.close()
+            alone = _to_dict(self, outcome, seconds, found) if together is None else {}
+            _write(self._json_file, alone or together_as_dict(together or ()))
+
+    def _write_trace(self, together: Sequence[Result] | None) -> None:
+        if self._trace is None or self._trace_file is None:
+            return
+        from penstock.watching.trace import write_events
+
+        if together is None:
+            self._loaders.finish_trace()
+            events = self._trace.events()
+        else:
+            events = [event for result in together for event in result.pop("trace", ())]
+        try:
+            write_events(self._trace_file, events)
+        except PenstockError as error:  # too late to end with an error
+            print_last(f"penstock: {printable(str(error), MOST_PER_LINE)}\n")
 
 
 def _checked(file: Path) -> Path:

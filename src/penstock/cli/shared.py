@@ -50,6 +50,21 @@ def count(text: str) -> int:
     return int(text)
 
 
+def counts(text: str) -> list[int]:
+    """Return whole numbers of 1 or more, separated by commas."""
+    return [count(part.strip()) for part in text.split(",")]
+
+
+def whole_numbers(text: str) -> list[int]:
+    """Return whole numbers of 0 or more, separated by commas."""
+    parts = [part.strip() for part in text.split(",")]
+    if not all(part.isdecimal() for part in parts):
+        raise argparse.ArgumentTypeError(
+            f"must be whole numbers of 0 or more, as in 0,1,2, got {text!r}"
+        )
+    return [int(part) for part in parts]
+
+
 def seconds(text: str) -> float:
     """Return a time above 0."""
     try:

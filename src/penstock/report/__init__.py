@@ -9,6 +9,7 @@
 | bars.py, sweeps.py, time_series.py | the figures |
 | terminal.py | the same in a terminal |
 | summary.py, wording.py | the few figures that sum an analysis up, and figures in words |
+| vega.py | what draws the figures: a script for pages, or SVG |
 | markup.py | HTML that is safe by construction |
 """
 

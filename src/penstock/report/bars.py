@@ -9,6 +9,7 @@ from itertools import cycle
 from penstock.report import wording
 from penstock.report.figure import (
     END_TO_END,
+    FRESH,
     INK,
     PIPELINE,
     ROOM,
@@ -42,6 +43,10 @@ USUAL_COLOURS = {
 ON_BAR = {"Pillow": "var(--card)"}  # all other colours are light in both themes
 OTHER_COLOURS = ("var(--category-5)", "var(--category-6)")
 RATE_BAR_HEIGHT_PX = 36
+FRESH_CAPTION = (
+    " Fresh batches are random and new for each step, as synthetic inputs of benchmarks are; the "
+    "time to make them is part of the rate."
+)
 
 
 def draw_throughput(runs: Sequence[Run]) -> Figure | None:
@@ -79,12 +84,13 @@ def draw_throughput(runs: Sequence[Run]) -> Figure | None:
         "encoding": place | {"x": quantity("least"), "x2": {"field": "largest"}},
     }
     labels = bar_labels(place, "least", "largest")
+    any_fresh = any(run.analysis.fresh is not None for run in runs)
     return Figure(
         key="throughput",
         title="Where the images stop",
-        caption="The shorter of the two upper bars limits the lowest one: training cannot run "
-        "faster than the accelerator steps, or than the pipeline delivers. Thin lines show the "
-        "least and the largest rate seen.",
+        caption="The shorter of the two upper bars limits the third: training cannot run faster "
+        "than the accelerator steps, or than the pipeline delivers. Thin lines show the least and "
+        "the largest rate seen." + (FRESH_CAPTION if any_fresh else ""),
         charts=(
             Chart("", layered(rows, bars, spread, *labels, height=RATE_BAR_HEIGHT_PX * len(rows))),
         ),
@@ -107,6 +113,8 @@ def _rate_rows(run: Run, *, is_last: bool) -> Rows:
     for what, rate in ((PIPELINE, sums.pipeline), (END_TO_END, sums.end_to_end)):
         if rate is not None:
             rows.append(_rate_row(what, rate.rate, _cores(rate)))
+    if run.analysis.fresh is not None:
+        rows.append(_rate_row(FRESH, run.analysis.fresh, wording.UNKNOWN))
     return [
         row
         | {

@@ -18,12 +18,18 @@ Rows = list[dict[str, Any]]
 ACCELERATOR = "accelerator alone"
 ASSUMED = "accelerator, assumed"
 STEP = "step alone"
+FRESH = "step, fresh batches"
 PIPELINE = "pipeline alone"
 END_TO_END = "end to end"
 
 SERIES_SCALE: Spec = {
-    "domain": [ACCELERATOR, ASSUMED, STEP, PIPELINE, END_TO_END],
-    "range": [*["var(--accelerator)"] * 3, "var(--pipeline)", "var(--end-to-end)"],
+    "domain": [ACCELERATOR, ASSUMED, STEP, PIPELINE, END_TO_END, FRESH],
+    "range": [
+        *["var(--accelerator)"] * 3,
+        "var(--pipeline)",
+        "var(--end-to-end)",
+        "var(--accelerator)",
+    ],
 }
 INK = "var(--ink)"
 MUTED = "var(--muted)"

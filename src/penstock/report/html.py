@@ -1,12 +1,8 @@
-"""An analysis as one HTML file that needs nothing else: charts, styles and scripts are inside.
-
-The only place that knows vl-convert, which carries Vega-Lite's JavaScript.
-"""
+"""An analysis as one HTML file that needs nothing else: charts, styles and scripts are inside."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from functools import cache
 from importlib.resources import files
 from os import PathLike, fspath
 from os.path import abspath, dirname, isdir
@@ -35,6 +31,7 @@ from penstock.report.sweeps import (
     named_predictions,
 )
 from penstock.report.time_series import draw_steps, draw_utilisation, thin_for_saving
+from penstock.report.vega import chart_script
 from penstock.results.records import Analysis
 
 # Vega compiles its expressions, hence unsafe-eval. Nothing may be fetched from anywhere.
@@ -48,7 +45,6 @@ STYLES = (
     "lost_time.css",
     "small_and_print.css",
 )  # the later ones overrule
-VEGA_LITE_VERSION = "6.4"  # vl-convert carries several; one of them keeps reports the same
 LONGEST_LIST = 40  # values in the table of all figures; longer ones are for programs
 FIRST_FIGURES = (draw_throughput, draw_op_costs)
 OTHER_FIGURES = (draw_core_sweep, draw_layer_sweep, draw_utilisation, draw_steps, draw_accuracy)
@@ -190,19 +186,6 @@ def _raw(runs: list[Run]) -> Html:
 
 def _resource(name: str) -> Html:
     return Html(files("penstock.report").joinpath(name).read_text(encoding="utf-8"))
-
-
-@cache  # putting it together takes a second
-def chart_script() -> str:
-    """Return the JavaScript that draws charts, as `window.vegaEmbed`."""
-    try:
-        from vl_convert import javascript_bundle
-    except ImportError as error:
-        raise AnalysisError(
-            "HTML report: the charts need vl-convert, which is not installed. "
-            'Install it with: pip install "penstock[report]"'
-        ) from error
-    return javascript_bundle("window.vegaEmbed = vegaEmbed;", vl_version=VEGA_LITE_VERSION)
 
 
 def flatten(values: Any, name: str = "") -> Iterable[tuple[str, str]]:

@@ -88,7 +88,10 @@ def _rates(runs: Sequence[Analysis], bar: _Bar) -> Iterable[Sequence[Any]]:
         sums = headline(run)
         when = "" if len(runs) == 1 else ("before: ", "after: ")[i]
         if sums.synthetic is not None:
-            rows.append((when + accelerator_name(run), sums.synthetic, ""))
+            fresh = (
+                "" if run.fresh is None else f"{wording.number(run.fresh.median)} on fresh batches"
+            )
+            rows.append((when + accelerator_name(run), sums.synthetic, fresh))
         for name, rate in ((PIPELINE, sums.pipeline), (END_TO_END, sums.end_to_end)):
             if rate is not None:
                 where = f"on {wording.count(rate.cores, 'core')}"

@@ -167,7 +167,8 @@ class Analysis:
     verdict: Verdict
     sentence: str
     evidence: tuple[str, ...]
-    synthetic: Rate | None = None  # the step alone
+    synthetic: Rate | None = None  # the step alone, on a batch that stays in memory
+    fresh: Rate | None = None  # the step alone, on a new random batch each time
     pipeline: tuple[CoreRate, ...] = ()
     end_to_end: tuple[CoreRate, ...] = ()
     stall: float | None = None  # share of the accelerator's time that is lost

@@ -125,7 +125,7 @@ def _check_end(contents: DatasetContents, pipeline: Pipeline, collate: Collate, 
             why = f"it makes bytes of images, and each is {pipeline.stage.value} here."
             log.of("batch").refuse(collate.value, why)
         return
-    if pipeline.stage == Stage.PILLOW:
+    if pipeline.stage == Stage.PILLOW and not (pipeline.is_lost and log.has_refusals):
         _check_pillow(contents, collate, log)
     if pipeline.layout == "hwc" and collate != Collate.DEFAULT:
         why = "images stay NumPy arrays, and ours are tensors. Add ToTensorV2()."

@@ -4,6 +4,9 @@
 |---|---|
 | watch.py, step_times.py | `penstock.watch`: a loader with a clock |
 | script.py | `penstock run`: the loaders of a script, and its end |
+| ranks.py | several processes that train together: one verdict, and the straggler |
+| trace.py, ranges.py | every wait and step, for Perfetto, and as NVTX ranges |
+| nvml.py | how busy an NVIDIA GPU is |
 | frames.py | tells from a thread's stack what it is doing |
 | sampler.py, sampling.py | look at the loop and its workers some 50 times per second |
 | inside.py, shared_cores.py | shares of a loader's time; who takes the cores |

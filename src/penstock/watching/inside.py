@@ -152,6 +152,7 @@ def cpu_use(
     times: StepTimes,
     inside: Inside | None,
     cores: int,
+    quota: float | None = None,
 ) -> CpuUse | None:
     """Return what the cores were busy with; None where nothing was timed or counted.
 
@@ -189,4 +190,5 @@ def cpu_use(
         queued_s=queued * wall_s,
         receiving_s=receiving_s,
         loading_is_known=is_known,
+        quota=quota,
     )

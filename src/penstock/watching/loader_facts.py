@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -63,8 +63,8 @@ def _length(data: Any) -> int | None:
 def count_images(batch: Any) -> int:
     """Return the first length found: of a tensor, or of the first in a tuple or dictionary.
 
-    A list of tensors or arrays is a list of images, as detection models take them. 0 where nothing
-    has a length.
+    A list of tensors or arrays is a list of images, as detection models take them, and so is such
+    a tuple inside of another: `tuple(zip(*samples))` makes one. 0 where nothing has a length.
     """
     try:
         return _first_length(batch)
@@ -73,15 +73,13 @@ def count_images(batch: Any) -> int:
 
 
 def _first_length(batch: Any) -> int:
-    for _ in range(DEEPEST):
+    for depth in range(DEEPEST):
         if hasattr(batch, "shape"):
             return int(batch.shape[0]) if len(batch.shape) else 0
         if isinstance(batch, Mapping):
             batch = next(iter(batch.values()), None)
-        elif isinstance(batch, tuple) and batch:
-            batch = batch[0]
-        elif isinstance(batch, list) and batch:
-            if _is_list_of_images(batch):
+        elif isinstance(batch, (list, tuple)) and batch:
+            if (depth or isinstance(batch, list)) and is_list_of_images(batch):
                 return len(batch)
             batch = batch[0]
         else:
@@ -89,7 +87,7 @@ def _first_length(batch: Any) -> int:
     return 0
 
 
-def _is_list_of_images(batch: list[Any]) -> bool:
+def is_list_of_images(batch: Sequence[Any]) -> bool:
     """Tell a list of images from the [images, labels] that torch's collate makes."""
     first = batch[0]
     dimensions = len(getattr(first, "shape", ()))

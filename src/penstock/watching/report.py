@@ -11,9 +11,10 @@ from numpy.typing import NDArray
 
 from penstock.printable import printable_lines
 from penstock.results.records import Steps, Verdict
-from penstock.usable_cores import usable_cores
+from penstock.usable_cores import usable_core_time, usable_cores
 from penstock.watching.inside import Inside, cpu_use, look_inside, share_of_copying
 from penstock.watching.loader_facts import LoaderFacts
+from penstock.watching.nvml import GpuUse
 from penstock.watching.sampling import LoaderSamples
 from penstock.watching.shared_cores import CpuUse
 from penstock.watching.step_times import StepTimes
@@ -45,12 +46,14 @@ class WatchReport:
     inside: Inside | None = None  # None where too little was seen
     copying: float = 0.0  # share of the loop's time on lines that copy batches to a device
     cpu: CpuUse | None = None  # None where nothing was timed, or images could not be counted
+    gpu: GpuUse | None = None  # None where torch uses no GPU that NVML knows
 
     def to_dict(self) -> dict[str, Any]:
         """Return everything in types that JSON knows."""
         return asdict(self) | {
             "verdict": self.verdict.value,
             "inside": None if self.inside is None else self.inside.to_dict(),
+            "gpu": None if self.gpu is None else self.gpu.to_dict(),
         }
 
     def inside_lines(self) -> list[str]:
@@ -68,6 +71,8 @@ class WatchReport:
             share = f", {self.cpu.loading_share:.0%} of that with loading"
             known = share if self.cpu.loading_is_known else ""
             lines.append(f"  cores        {busy:.1f} of {self.cpu.cores} busy{known}")
+        if self.gpu is not None:
+            lines.append(f"  GPU          {self.gpu.describe()}")
         return lines
 
     def lines(self) -> list[str]:
@@ -103,7 +108,7 @@ def summarise(times: StepTimes, facts: LoaderFacts, samples: LoaderSamples) -> W
     share = _share(waited_s[has_ended], computed_s[has_ended])
     later_share = _share(waited_s[later], computed_s[later])
     inside = look_inside(samples, facts, times)
-    cpu = cpu_use(samples, facts, times, inside, usable_cores())
+    cpu = cpu_use(samples, facts, times, inside, usable_cores(), usable_core_time())
     judged = judge(
         Shares(times.epochs if is_first.all() else 0, int(later.sum()), share, later_share),
         facts,
@@ -130,6 +135,7 @@ def summarise(times: StepTimes, facts: LoaderFacts, samples: LoaderSamples) -> W
         inside=inside,
         copying=share_of_copying(samples),
         cpu=cpu,
+        gpu=samples.gpu,
     )
 
 

@@ -21,8 +21,11 @@ from types import FrameType
 from typing import Any
 
 from penstock.watching.frames import Doing, FrameReader, Stage
+from penstock.watching.trace import StageSpan, Stretches
 
 EVERY_S = 0.02
+TRACE_EVERY_S = 2.0  # a whole file each time
+SPANS = ".spans"
 SUMS = ("samples", "wall_s", "cpu_s", "queued_s", "process_cpu_s")  # of a Tally
 _looking = threading.Lock()
 
@@ -174,28 +177,37 @@ class WorkerSampler:
 
     WRITE_EVERY_S = 0.5
 
-    def __init__(self, file: str, folder: str) -> None:
+    def __init__(self, file: str, folder: str, *, is_traced: bool = False) -> None:
         self._file = file
+        self._stretches = Stretches() if is_traced else None
         self._reader = FrameReader(folder)
         self._ident = threading.get_ident()
         self._counters = ThreadCounters(self._ident, threading.get_native_id())
         self._began = (*self._counters.read(), time.process_time())
         self._tally = Tally()
-        self._written_s = 0.0
+        self._written_s = self._traced_s = 0.0
         self._sampler = Sampler(self._look)
 
     def stop(self) -> None:
         """End sampling, and write what was seen."""
         self._sampler.stop()
         self._write()
+        self._write_stretches()
         self._counters.close()
 
     def _look(self, seconds: float) -> None:
         frame = current_frames().get(self._ident)
-        self._tally.add(self._reader.read(frame), seconds)
+        doing, now_s = self._reader.read(frame), time.perf_counter()
+        self._tally.add(doing, seconds)
+        if self._stretches is not None:
+            self._stretches.add(doing, now_s - seconds, now_s)
         del frame
         if self._tally.wall_s - self._written_s > self.WRITE_EVERY_S:
             self._write()
+
+    def _write_stretches(self) -> None:
+        if self._stretches is not None:
+            self._save(f"{self._file}{SPANS}", [one.to_list() for one in self._stretches.spans])
 
     def _write(self) -> None:
         self._written_s = self._tally.wall_s
@@ -203,12 +215,28 @@ class WorkerSampler:
         now_cpu_s, now_queued_s = self._counters.read()
         tally.cpu_s, tally.queued_s = now_cpu_s - cpu_s, now_queued_s - queued_s
         tally.process_cpu_s = time.process_time() - process_s
+        self._save(self._file, tally.to_dict())
+        if self._stretches is not None and self._written_s - self._traced_s > TRACE_EVERY_S:
+            self._traced_s = self._written_s
+            self._write_stretches()
+
+    @staticmethod
+    def _save(path: str, content: Any) -> None:
         try:
-            with open(f"{self._file}.new", "w", encoding="utf-8") as file:
-                json.dump(tally.to_dict(), file)
-            os.replace(f"{self._file}.new", self._file)
+            with open(f"{path}.new", "w", encoding="utf-8") as file:
+                json.dump(content, file)
+            os.replace(f"{path}.new", path)
         except OSError:  # the folder is gone: nobody will ask
             return
+
+
+def read_stretches(file: str) -> list[StageSpan]:
+    """Return what a worker was seen doing, when."""
+    try:
+        with open(file, encoding="utf-8") as text:
+            return [StageSpan.of(saved) for saved in json.load(text)]
+    except (OSError, ValueError):  # the worker was killed while it wrote
+        return []
 
 
 def read_tallies(files: Iterable[str]) -> Tally:

@@ -12,21 +12,26 @@ import shutil
 import sys
 import tempfile
 import threading
+import time
 import weakref
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from types import CodeType
 from typing import Any
 
+from penstock.watching import nvml
 from penstock.watching.frames import FrameReader
 from penstock.watching.sampler import (
+    SPANS,
     Sampler,
     Tally,
     WorkerSampler,
     current_frames,
     queued_threads_s,
+    read_stretches,
     read_tallies,
 )
+from penstock.watching.trace import Stretches, Trace
 
 COUNT_QUEUES_EVERY_S = 0.5
 WORKER_MODULE = "torch.utils.data._utils.worker"
@@ -39,8 +44,9 @@ class Sampling:
     `folder` is where the user's own files are. What workers report is kept until `close`.
     """
 
-    def __init__(self, folder: str) -> None:
+    def __init__(self, folder: str, trace: Trace | None = None) -> None:
         self.folder = folder
+        self.trace = trace
         self._reader = FrameReader(folder)
         self._loops: dict[int, LoaderSamples] = {}  # by thread: the loader it asked last
         self._numbers = 0
@@ -52,6 +58,8 @@ class Sampling:
         self._is_before_forks = False
         self._queued_s: float | None = None
         self._since_counted_s = 0.0
+        self._gpu: nvml.Gpu | None = None
+        self._since_gpu_s = 0.0
 
     def loader(self) -> LoaderSamples:
         """Return a record for one more loader."""
@@ -89,7 +97,8 @@ class Sampling:
         hook_torch_workers()
         self._stop_sampler()
         outer = getattr(_starting, "target", None)
-        _starting.target = (os.path.join(self._tallies, str(number)), self.folder)
+        is_traced = self.trace is not None
+        _starting.target = (os.path.join(self._tallies, str(number)), self.folder, is_traced)
         try:
             yield
         finally:
@@ -105,6 +114,8 @@ class Sampling:
             return  # a child that the script forked: the reports are its parent's
         if self._sampler is not None:
             self._sampler.stop()
+        if self._gpu is not None:
+            self._gpu.close()
         shutil.rmtree(self._tallies, ignore_errors=True)
 
     def _stop_sampler(self) -> None:
@@ -139,7 +150,28 @@ class Sampling:
                 samples.loop.queued_s += max(0.0, queued_s - before_s)
                 samples.counted_s += seconds
 
+    def _ask_gpu(self) -> None:
+        """Note how busy the GPU is that torch uses here, if it uses one by now."""
+        self._since_gpu_s = 0.0
+        if self._gpu is None:
+            name = nvml.gpu_of_torch()
+            if name is None:
+                return
+            self._gpu = nvml.Gpu(name)
+        busy = self._gpu.busy()
+        if self.trace is not None and busy is not None:
+            self.trace.counter("GPU busy, %", time.perf_counter(), 100 * busy)
+        for samples in set(self._loops.values()):
+            samples.gpu = samples.gpu or nvml.GpuUse()
+            samples.gpu.note = self._gpu.note
+            if busy is not None:
+                samples.gpu.samples += 1
+                samples.gpu.busy_sum += busy
+
     def _look(self, seconds: float) -> None:
+        self._since_gpu_s += seconds
+        if self._since_gpu_s >= nvml.EVERY_S:
+            self._ask_gpu()
         self._since_counted_s += seconds
         if self._since_counted_s >= COUNT_QUEUES_EVERY_S:
             self._count_queues()
@@ -149,7 +181,11 @@ class Sampling:
             if frame is None:
                 self._loops.pop(thread, None)  # the thread has ended
             else:
-                samples.loop.add(self._reader.read(frame), seconds)
+                doing = self._reader.read(frame)
+                samples.loop.add(doing, seconds)
+                if self.trace is not None:
+                    now_s = time.perf_counter()
+                    samples.stretches.add(doing, now_s - seconds, now_s)
 
 
 class LoaderSamples:
@@ -157,6 +193,8 @@ class LoaderSamples:
 
     def __init__(self, sampling: Sampling, number: int) -> None:
         self.loop = Tally()
+        self.gpu: nvml.GpuUse | None = None  # None where torch uses no GPU
+        self.stretches = Stretches()  # of the loop, if there is a trace
         self.counted_s = 0.0  # during which loop.queued_s was counted
         self._sampling = sampling
         self._number = number
@@ -172,6 +210,13 @@ class LoaderSamples:
     def starting(self) -> Any:
         """Have workers that are started inside report here."""
         return self._sampling.starting(self._number)
+
+    def add_to(self, trace: Trace, loader: str) -> None:
+        """Put what the loop and the workers were seen doing into a trace."""
+        trace.stages(self.stretches.spans, f"stages of the loop over {loader}")
+        for file in self._sampling.files(self._number):
+            worker = int(file.rpartition("-")[2].removesuffix(".json"))
+            trace.stages(read_stretches(file + SPANS), f"worker of {loader}", worker)
 
     def workers(self) -> Tally:
         """Add up what the workers reported so far."""
@@ -200,7 +245,7 @@ class SampledLoop:
     def __init__(
         self,
         loop: Callable[..., None] | None = None,
-        target: tuple[str, str] | None = None,
+        target: tuple[str, str, bool] | None = None,
     ) -> None:
         self._loop = loop
         self._target = target
@@ -212,11 +257,12 @@ class SampledLoop:
         if target is None:
             loop(*arguments, **named)
             return
-        prefix, folder = target
+        prefix, folder, is_traced = target
         sampler = None
         with suppress(Exception):  # a worker that cannot be looked at works all the same
             os.makedirs(os.path.dirname(prefix), mode=0o700, exist_ok=True)
-            sampler = WorkerSampler(f"{prefix}-{os.getpid()}.json", folder)
+            file = f"{prefix}-{os.getpid()}.json"
+            sampler = WorkerSampler(file, folder, is_traced=is_traced)
         try:
             loop(*arguments, **named)
         finally:

@@ -9,14 +9,17 @@ import sys
 import threading
 import weakref
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from types import FrameType, ModuleType, TracebackType
 from typing import Any, NoReturn
 
 from penstock.watching.loader_facts import LoaderFacts, count_images, read_facts
+from penstock.watching.ranges import nvtx_ranges
 from penstock.watching.report import WatchReport, summarise
 from penstock.watching.sampling import LoaderSamples, Sampling
-from penstock.watching.step_times import Clock, StepTimes
+from penstock.watching.step_times import Clock, StepListener, StepTimes
+from penstock.watching.trace import Trace, TracedSteps
 
 Handler = Callable[[int, FrameType | None], None] | signal.Handlers
 EPOCH = "_penstock_epoch_times"  # the attribute with which an iterator is timed
@@ -50,12 +53,14 @@ class ScriptLoaders:
         folder: str,
         clock: Clock | None = None,
         on_find: Callable[[], None] = lambda: None,
+        trace: Trace | None = None,
     ) -> None:
+        self._trace = trace
         self.found: list[ScriptLoader] = []
         self._clock = clock
         self._on_find = on_find
         self._folder = os.path.realpath(folder)
-        self._sampling = Sampling(self._folder)
+        self._sampling = Sampling(self._folder, trace)
 
     def watch_library(self, module: ModuleType) -> None:
         """Time torch's DataLoader, or one of ours, whose module was just imported."""
@@ -108,6 +113,12 @@ class ScriptLoaders:
         loader_class.__iter__ = timed_iter
         iterator_class.__next__ = functools.wraps(advance)(timed_next)
 
+    def finish_trace(self) -> None:
+        """Put what threads and workers were seen doing into the trace."""
+        if self._trace is not None:
+            for number, found in enumerate(self.found, start=1):
+                found.samples.add_to(self._trace, f"{found.facts.kind} ({found.where or number})")
+
     def close(self) -> None:
         """End sampling; what was found stays, but its reports have to be made before."""
         self._sampling.close()
@@ -121,11 +132,12 @@ class ScriptLoaders:
             if (known.facts, known.where) == (facts, where) and _is_made_anew(known, loader):
                 known.loader = weakref.ref(loader)
                 return known
+        name = f"{facts.kind} ({where or len(self.found) + 1})"
         found = ScriptLoader(
             weakref.ref(loader),
             facts,
             where,
-            StepTimes(self._clock),
+            StepTimes(self._clock, listeners=step_listeners(self._trace, name)),
             self._sampling.loader(),
             _module_line(caller),
         )
@@ -140,6 +152,13 @@ class ScriptLoaders:
                 return f"{os.path.relpath(file, self._folder)}:{frame.f_lineno}"
             frame = frame.f_back
         return None
+
+
+def step_listeners(trace: Trace | None, loader: str) -> list[StepListener]:
+    """Return who is told of each step: a trace that was asked for, and NVTX where it is there."""
+    listeners: list[StepListener] = [] if trace is None else [TracedSteps(trace, loader)]
+    ranges = nvtx_ranges()
+    return listeners if ranges is None else [*listeners, ranges]
 
 
 def _without_us(traceback: TracebackType | None) -> TracebackType | None:
@@ -250,6 +269,22 @@ class ScriptEnd:
         """Replace the handler of SIGTERM; one of the script's own is left alone."""
         if _is_main_thread() and signal.getsignal(signal.SIGTERM) == present:
             signal.signal(signal.SIGTERM, wanted)
+
+
+@contextmanager
+def later_sigterm() -> Iterator[None]:
+    """Have a SIGTERM wait until the block ends: torchrun sends one once another rank fails."""
+    if not _is_main_thread():
+        yield
+        return
+    came: list[int] = []
+    handler = signal.signal(signal.SIGTERM, lambda number, _: came.append(number))
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, signal.SIG_DFL if handler is None else handler)
+        if came:
+            os.kill(os.getpid(), signal.SIGTERM)
 
 
 def _is_main_thread() -> bool:

@@ -49,16 +49,22 @@ class CpuUse:
     queued_s: float = 0.0  # of all threads of the training process: ready, but without a core
     receiving_s: float = 0.0  # part of step_s: CPU time of the loop while it waits for workers
     loading_is_known: bool = True  # else it is a part of step_s: a loader with threads of its own
+    quota: float | None = None  # cores' worth of time that may be used, if that is less than all
+
+    @property
+    def core_time(self) -> float:
+        """How many cores' worth of time there is: a quota may allow 1.5."""
+        return self.cores if self.quota is None else self.quota
 
     @property
     def busy(self) -> float:
         """Share of the cores' time that was used."""
-        return (self.loading_s + self.step_s) / (self.cores * self.wall_s)
+        return (self.loading_s + self.step_s) / (self.core_time * self.wall_s)
 
     @property
     def busy_cores(self) -> float:
         """How many cores were in use, on average."""
-        return self.busy * self.cores
+        return self.busy * self.core_time
 
     @property
     def loading_share(self) -> float:
@@ -91,8 +97,8 @@ class CpuUse:
         """Return how much faster training gets if loading needs `times` times less CPU time."""
         loading_s = self.loading_s / times
         more, less = (self._step_without_spinning_s(share) for share in _SPINNING)
-        slow_s = (loading_s + more) / (self.cores * _SLACK)
-        fast_s = (loading_s + less) / self.cores
+        slow_s = (loading_s + more) / (self.core_time * _SLACK)
+        fast_s = (loading_s + less) / self.core_time
         return Range(max(1.0, self.wall_s / slow_s), max(1.0, self.wall_s / fast_s))
 
     def most_from_loading(self, waited: float) -> float:

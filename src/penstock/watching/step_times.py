@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from array import array
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from math import isnan
 from threading import Lock, local
 from time import perf_counter, process_time
+from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,10 +17,32 @@ UNKNOWN_S = float("nan")
 _last_given = local()  # .epoch: the pass that gave this thread its last batch
 
 
+class StepListener(Protocol):
+    """Is told of each step, in the thread of the loop, at moments of the clock."""
+
+    def asks(self) -> None:
+        """The loop wants its next batch."""
+
+    def waited(self, step: int, begin_s: float, end_s: float, images: int) -> None:
+        """It got one."""
+
+    def computed(self, step: int, begin_s: float, end_s: float) -> None:
+        """It is done with one; just before it asks for the next."""
+
+    def ends(self) -> None:
+        """No batch came."""
+
+
 class StepTimes:
     """Times of the steps of one loader, over all its epochs, some of which may run side by side."""
 
-    def __init__(self, clock: Clock | None = None, cpu_clock: Clock | None = None) -> None:
+    def __init__(
+        self,
+        clock: Clock | None = None,
+        cpu_clock: Clock | None = None,
+        listeners: Sequence[StepListener] = (),
+    ) -> None:
+        self.listeners = tuple(listeners)
         self.epochs = 0
         self._clock = clock or perf_counter
         self._cpu_clock = cpu_clock or process_time
@@ -141,6 +164,10 @@ class EpochTimes:
             cpu_s = max(self._asked_cpu_s - self._given_cpu_s - self._elsewhere_cpu_s, 0.0)
             self._times.finish(self.step, computed_s, cpu_s)
             self._take_off_around(computed_s, cpu_s)
+            for listener in self._times.listeners:
+                listener.computed(self.step, self._given_s, self._asked_s)
+        for listener in self._times.listeners:
+            listener.asks()
 
     def restart_wait(self) -> None:
         """Leave the time since `ask` out of the wait: it was spent on telling others."""
@@ -162,10 +189,14 @@ class EpochTimes:
         _last_given.epoch = self
         self._given_cpu_s = given_cpu_s
         self._given_s = self._clock()
+        for listener in self._times.listeners:
+            listener.waited(self.step, self._given_s - waited_s, self._given_s, images)
 
     def end(self) -> None:
         """Note that no batch came: there was none left, or the loader failed."""
         self.step = None
+        for listener in self._times.listeners:
+            listener.ends()
 
     def _take_off_around(self, seconds: float, cpu_s: float) -> None:
         around = self._around

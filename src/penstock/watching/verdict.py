@@ -199,7 +199,7 @@ def _judge_waiting(
     now = facts.workers
     if now is None:
         return Judgement(Verdict.READ, f"{told} Reading ahead, several at a time, would help.")
-    others_s = max(use.loading_s / use.cores, _step_s(shares, use), 1e-9)
+    others_s = max(use.loading_s / use.core_time, _step_s(shares, use), 1e-9)
     enough = ceil(inside.work_s / others_s)
     most = max(2 * now, _MOST_WORKERS_PER_CORE * use.cores)
     workers = min(max(enough, 2 * now, 2), most)
@@ -249,7 +249,7 @@ def _judge_too_few_workers(
     gain = _gain_of_workers(use.cores, facts, shares, inside, use)
     if gain.high < _GAIN_THAT_COUNTS:
         return None
-    idle = max(0.0, use.cores - use.busy_cores)
+    idle = max(0.0, use.core_time - use.busy_cores)
     if now == 0:
         cause = (
             "num_workers=0 loads them in the training process itself, one after the other, "
@@ -297,7 +297,7 @@ def _gain_of_workers(
     workers: int, facts: LoaderFacts, shares: Shares, inside: Inside, use: CpuUse
 ) -> Range:
     """Return the gain of this many workers, up to the limit of the cores or the step."""
-    loading_s = max(inside.work_s / workers, (use.loading_s + use.step_s) / use.cores)
+    loading_s = max(inside.work_s / workers, (use.loading_s + use.step_s) / use.core_time)
     fast_s, slow_s = _together(loading_s, _step_s(shares, use))
     # Without workers, loading and computing take turns: workers also end that.
     most = workers / facts.workers if facts.workers else workers + 1
@@ -314,7 +314,7 @@ def _gain_without(
     step_s = _step_s(shares, use)
     if facts.workers:
         _, slow_s = _together(use.wall_s * (1 - least) / _FASTER_IS_HARDER, step_s)
-        cpu_s = (use.loading_s * (1 - most) + use.step_s) / use.cores
+        cpu_s = (use.loading_s * (1 - most) + use.step_s) / use.core_time
         fast_s, _ = _together(max(use.wall_s * (1 - most), cpu_s), step_s)
     else:  # it works in the loop itself, while that waits
         waited_s = use.wall_s - step_s

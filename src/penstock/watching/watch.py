@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import atexit
 import sys
 import weakref
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
+from os import PathLike, fspath
 from time import perf_counter
 from typing import Any, Generic, TypeVar
 
@@ -13,14 +15,19 @@ from penstock.errors import LoaderError
 from penstock.results.records import Steps
 from penstock.watching.loader_facts import count_images, read_facts
 from penstock.watching.report import WatchReport, ended_steps, summarise
-from penstock.watching.sampling import LoaderSamples, sampling_here
+from penstock.watching.sampling import LoaderSamples, Sampling, sampling_here
+from penstock.watching.script import step_listeners
 from penstock.watching.step_times import EpochTimes, StepTimes
+from penstock.watching.trace import Trace, check_file
 
 Batch = TypeVar("Batch")
 Callback = Callable[[int, dict[str, float]], object]
 REDRAW_EVERY_S = 0.25
 RECENT_STEPS = 100  # that the live line is about
-OWN_ATTRIBUTES = {"_loader", "_batch_size", "_callback", "_times", "_live", "_samples"}
+OWN_ATTRIBUTES = {
+    *("_loader", "_batch_size", "_callback", "_times", "_live", "_samples"),
+    *("_trace", "_trace_file"),
+}
 
 
 def watch(
@@ -29,6 +36,7 @@ def watch(
     batch_size: int | None = None,
     live: bool = False,
     callback: Callback | None = None,
+    trace: str | PathLike[str] | None = None,
 ) -> Watched[Batch]:
     """Return `loader` with a clock: the same batches, and `.report()` says what was waited for.
 
@@ -39,6 +47,8 @@ def watch(
     - `live`: shows one line on stderr that is updated as the loop goes.
     - `callback(step, scalars)`: called after each step with its figures, for TensorBoard and the
       like: "input/wait_ms", "input/compute_ms", "input/wait_share", "input/images_per_s".
+    - `trace`: a file for chrome://tracing or Perfetto, with every wait and step, and what the loop
+      and its workers were seen doing; written by `report()`, and when the program ends.
     """
     if not isinstance(loader, Iterable) and not hasattr(loader, "__getitem__"):
         raise LoaderError(
@@ -47,7 +57,7 @@ def watch(
         )
     if batch_size is not None and (isinstance(batch_size, bool) or batch_size < 1):
         raise LoaderError(f"watch: batch_size must be 1 or more, got {batch_size!r}.")
-    return Watched(loader, batch_size, live, callback)
+    return Watched(loader, batch_size, live, callback, None if trace is None else fspath(trace))
 
 
 class Watched(Generic[Batch]):
@@ -59,13 +69,22 @@ class Watched(Generic[Batch]):
         batch_size: int | None,
         live: bool,
         callback: Callback | None,
+        trace: str | None = None,
     ) -> None:
         self._loader = loader
         self._batch_size = batch_size
         self._callback = callback
-        self._times = StepTimes()
+        self._trace_file = trace
+        self._trace = None if trace is None else WatchTrace(trace, loader)
+        traced = None if self._trace is None else self._trace.trace
+        self._times = StepTimes(listeners=step_listeners(traced, type(loader).__name__))
         self._live = LiveLine(self._times) if live else None
-        self._samples = sampling_here().loader()
+        sampling = sampling_here() if traced is None else Sampling(sampling_here().folder, traced)
+        if traced is not None:
+            sampling.mark_next(_WatchedIterator.__next__.__code__)
+        self._samples = sampling.loader()
+        if self._trace is not None:
+            self._trace.follow(self, self._samples, sampling)
 
     def __iter__(self) -> Iterator[Batch]:
         epoch = self._times.begin_epoch()
@@ -103,7 +122,13 @@ class Watched(Generic[Batch]):
 
     def __reduce__(self) -> tuple[Any, ...]:
         """Copies, and what other processes get of it, keep times of their own."""
-        return type(self), (self._loader, self._batch_size, self._live is not None, self._callback)
+        return type(self), (
+            self._loader,
+            self._batch_size,
+            self._live is not None,
+            self._callback,
+            None,  # a copy must not write to the same file
+        )
 
     def __repr__(self) -> str:
         return f"watch({self._loader!r})"
@@ -112,6 +137,8 @@ class Watched(Generic[Batch]):
         """Say what was seen so far, over all epochs; to be printed, or `to_dict()`."""
         if self._live is not None:
             self._live.leave()  # what is printed next has a line of its own
+        if self._trace is not None:
+            self._trace.write()
         loader: Any = self._loader
         while isinstance(loader, Watched):
             loader = loader._loader  # noqa: SLF001 (of the same class)
@@ -177,6 +204,34 @@ class _WatchedIterator(Iterator[Batch]):
     def _following(self) -> Batch:
         self.samples.follow()
         return next(self.batches)
+
+
+class WatchTrace:
+    """The trace of a watched loader, and its file."""
+
+    def __init__(self, file: str, loader: Any) -> None:
+        self.trace = Trace()
+        self._file = check_file(file)
+        self._name = type(loader).__name__
+        self._samples: LoaderSamples | None = None
+
+    def follow(self, watched: Any, samples: LoaderSamples, sampling: Sampling) -> None:
+        """Write when the watched loader goes, or the program ends, whichever is first."""
+        self._samples = samples
+        last = weakref.finalize(watched, self._close, sampling)
+        last.atexit = False  # too late: what workers wrote would be gone
+        atexit.register(last)
+
+    def write(self) -> None:
+        """Write what was seen so far."""
+        seen = self.trace.copy()
+        if self._samples is not None:
+            self._samples.add_to(seen, self._name)
+        seen.write(self._file)
+
+    def _close(self, sampling: Sampling) -> None:
+        self.write()
+        sampling.close()
 
 
 class LiveLine:

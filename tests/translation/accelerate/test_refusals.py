@@ -2,6 +2,7 @@
 
 import re
 
+import PIL.Image
 import pytest
 
 import penstock
@@ -88,6 +89,46 @@ def test_resizing_numbers(make_loader, tv):
 
 def test_images_that_stay_pillows(make_loader, tv):
     refused(make_loader(transform=tv.v1.Resize(3)), "the last step: images end as Pillow images")
+
+
+class TwoViews:
+    """As SimCLR's and MoCo's code has it."""
+
+    def __init__(self, view):
+        self.view = view
+
+    def __call__(self, image):
+        return [self.view(image), self.view(image)]
+
+
+def test_a_function_that_makes_views(make_loader, tv):
+    """Whoever writes it is told about MultiView, which the loader takes as the error says."""
+    view = tv.v1.Compose([tv.v1.RandomResizedCrop(16), tv.v1.ToTensor()])
+    loader = make_loader(transform=TwoViews(view))
+    refused(loader, r"^TwoViews: it makes 2 images of one\. .*MultiView\(\[view\] \* 2\)")
+    labelled = loader.dataset.samples
+    files, labels = [path for path, _ in labelled], [label for _, label in labelled]
+    instead = penstock.transforms.MultiView([view] * 2)
+    views, _ = next(iter(penstock.Loader(files, labels=labels, transform=instead, batch_size=2)))
+    assert [tuple(images.shape) for images in views] == [(2, 3, 16, 16)] * 2
+
+
+def test_a_dataset_that_makes_views(tv, folder):
+    class Views(tv.data.Dataset):
+        def __init__(self, samples, view):
+            self.samples, self.view = samples, view
+
+        def __len__(self):
+            return len(self.samples)
+
+        def __getitem__(self, index):
+            path, label = self.samples[index]
+            image = PIL.Image.open(path).convert("RGB")
+            return [self.view(image), self.view(image)], label
+
+    samples = tv.ImageFolder(str(folder)).samples
+    loader = tv.data.DataLoader(Views(samples, tv.v1.ToTensor()), batch_size=2)
+    refused(loader, r"a sample has 2 images of one file\. .*MultiView\(\[view\] \* 2\)")
 
 
 def test_orders_that_torchvision_would_refuse(make_loader, tv):

@@ -11,18 +11,25 @@ import sys
 import time
 from abc import ABC, abstractmethod
 from collections import deque
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from importlib import import_module
 from typing import Any
 
+from penstock.analysis.device.accelerators import EMULATED, AcceleratorRate, find_accelerator
+from penstock.analysis.device.models import (
+    classification_loss,
+    detection_loss,
+    images_to_copy,
+    is_detector,
+    make_model,
+)
 from penstock.errors import AnalysisError
 from penstock.watching.loader_facts import count_images
+from penstock.watching.nvml import driver_name
 
-EMULATED = "emulated:"
 REAL = ("cuda", "mps", "cpu")
 ASSUMED_RATE = 1000.0  # images per second
 _HOW = "give your training step (--step), or --device"
-_CLASSES = 1000
 QUEUE_DEPTH = 2  # batches that a training loop may be ahead of the device
 
 Interval = tuple[float, float]
@@ -64,10 +71,18 @@ class EmulatedDevice(Device):
 
     is_emulated = True
 
-    def __init__(self, images_per_s: float, queue_depth: int = QUEUE_DEPTH) -> None:
+    def __init__(
+        self,
+        images_per_s: float,
+        queue_depth: int = QUEUE_DEPTH,
+        *,
+        known: AcceleratorRate | None = None,
+        name: str | None = None,
+    ) -> None:
         super().__init__()
-        self.name = f"{EMULATED}{images_per_s:g}"  # as `open_device` reads it
+        self.name = name or f"{EMULATED}{images_per_s:g}"  # as `open_device` reads it
         self.images_per_s = images_per_s
+        self.known = known  # the accelerator that it stands for, if it was asked for by name
         self._depth = queue_depth
         self._ends: deque[float] = deque()
 
@@ -119,6 +134,8 @@ class TorchDevice(Device):
         self._device = _checked_device(self._torch, name)
         self.model_name = model
         self._model = make_model(model).to(self._device).train()
+        self.detects = is_detector(self._model)
+        self._loss = detection_loss if self.detects else classification_loss
         self.library = type(self._model).__module__.partition(".")[0]
         self._optimiser = self._torch.optim.SGD(self._model.parameters(), lr=1e-3)
 
@@ -137,21 +154,12 @@ class TorchDevice(Device):
         """What an NVIDIA driver knows the device by: its UUID, or its number; None for others."""
         if self._device.type != "cuda":
             return None
-        number: int = self._device.index or 0
-        # The driver numbers all GPUs, torch only those that are visible to the process.
-        uuid = getattr(self._torch.cuda.get_device_properties(number), "uuid", None)
-        return number if uuid is None else f"GPU-{uuid}"
+        return driver_name(self._torch.cuda, self._device.index or 0)
 
     def submit(self, batch: Any) -> None:
-        """Train on a batch; labels that are no class indices are made up."""
-        torch = self._torch
+        """Train on a batch; labels or boxes that it lacks are made up."""
         begin = time.perf_counter()
-        images, labels = _images_and_labels(torch, batch)
-        images = images.to(self._device, non_blocking=True)
-        if not images.is_floating_point():
-            images = images.float().div_(255)
-        labels = labels.to(self._device, non_blocking=True) % _CLASSES
-        loss = torch.nn.functional.cross_entropy(self._model(images), labels)
+        loss = self._loss(self._model, self._device, batch)
         self._optimiser.zero_grad(set_to_none=True)
         loss.backward()
         self._optimiser.step()
@@ -159,15 +167,18 @@ class TorchDevice(Device):
 
     def seconds_to_copy(self, batch: Any) -> float:
         """Measure how long a batch takes from the host's memory to the device's."""
-        images, _ = _images_and_labels(self._torch, batch)
         if self._device.type == "cpu":
             return 0.0
-        images.to(self._device)
-        synchronise_all()
-        begin = time.perf_counter()
-        images.to(self._device)
-        synchronise_all()
-        return time.perf_counter() - begin
+        images = images_to_copy(batch)
+        seconds = 0.0
+        for _ in range(2):  # the first time warms up
+            synchronise_all()
+            begin = time.perf_counter()
+            for image in images:
+                image.to(self._device)
+            synchronise_all()
+            seconds = time.perf_counter() - begin
+        return seconds
 
 
 def find_device() -> str | None:
@@ -206,27 +217,28 @@ def computes_elsewhere(device: Device) -> bool:
 
 
 def open_device(name: str, model: str = "resnet18") -> Device:
-    """Open `emulated:RATE`, or `cuda`, `mps` or `cpu` with a model to train."""
+    """Open `emulated:RATE`, `emulated:ACCELERATOR/MODEL`, or a real one with a model to train."""
     if name.startswith(EMULATED):
-        return EmulatedDevice(_read_rate(name))
+        return _open_emulated(name)
     if name.split(":", maxsplit=1)[0] in REAL:
         return TorchDevice(name, model)
     raise AnalysisError(
-        f"device {name!r}: not known. Give cuda, mps, cpu, or emulated:IMAGES_PER_SECOND, as in "
-        "emulated:1000."
+        f"device {name!r}: not known. Give cuda, mps, cpu, emulated:IMAGES_PER_SECOND, as in "
+        "emulated:1000, or a known accelerator, as in emulated:a100/resnet50."
     )
 
 
-def _read_rate(name: str) -> float:
+def _open_emulated(name: str) -> EmulatedDevice:
     try:
         rate = float(name.removeprefix(EMULATED).replace(",", ""))
     except ValueError:
-        rate = 0.0
+        known = find_accelerator(name)
+        return EmulatedDevice(known.images_per_s, known=known, name=name)
     if not 0 < rate < float("inf"):
         raise AnalysisError(
             f"device {name!r}: the rate must be images per second, above 0, as in emulated:1000."
         )
-    return rate
+    return EmulatedDevice(rate)
 
 
 def _sleep_until(moment: float) -> None:
@@ -242,7 +254,9 @@ def choose_device(
     if step is not None:
         return StepDevice(step), []
     if name is not None:
-        return open_device(name, model), []
+        device = open_device(name, model)
+        known = device.known if isinstance(device, EmulatedDevice) else None
+        return device, [] if known is None else [f"the emulated accelerator: {known.describe()}"]
     found = find_device()
     if found is None:
         return assumed(f"no GPU was found here; {_HOW}")
@@ -277,38 +291,6 @@ def synchronise_all() -> None:
         torch.mps.synchronize()
 
 
-def make_model(name: str) -> Any:
-    """Make a model by its name in torchvision or timm, or by `module:callable`."""
-    module, _, attribute = name.partition(":")
-    if attribute:
-        return _by_path(module, attribute)()
-    made = _from_library("torchvision.models", "get_model", name, weights=None)
-    if made is None:
-        made = _from_library("timm", "create_model", name, pretrained=False, num_classes=_CLASSES)
-    if made is None:
-        raise AnalysisError(
-            f"model {name!r}: neither torchvision nor timm has it here. Name one of theirs, or "
-            "give module:callable for one of your own."
-        )
-    return made
-
-
-def _by_path(module: str, attribute: str) -> Callable[..., Any]:
-    try:
-        made: Callable[..., Any] = getattr(import_module(module), attribute)
-    except (ImportError, AttributeError) as error:
-        raise AnalysisError(f"model {module}:{attribute}: {error}.") from error
-    return made
-
-
-def _from_library(module: str, maker: str, name: str, **options: Any) -> Any:
-    """Return a model of a library; None if the library is not there or does not have it."""
-    try:
-        return getattr(import_module(module), maker)(name, **options)
-    except (ImportError, RuntimeError, ValueError):
-        return None
-
-
 def _import_torch(device: str) -> Any:
     try:
         return import_module("torch")
@@ -332,19 +314,3 @@ def _checked_device(torch: Any, name: str) -> Any:
             "emulated:IMAGES_PER_SECOND."
         )
     return torch.device(name)
-
-
-def _images_and_labels(torch: Any, batch: Any) -> tuple[Any, Any]:
-    if isinstance(batch, Mapping):
-        batch = tuple(batch.values())
-    images = batch[0] if isinstance(batch, (tuple, list)) else batch
-    labels = batch[1] if isinstance(batch, (tuple, list)) and len(batch) > 1 else None
-    images = torch.as_tensor(images)
-    if images.ndim != 4:
-        raise AnalysisError(
-            f"the model takes batches of images in four dimensions, got {tuple(images.shape)}. "
-            "Give a step of your own: analyze(loader, step=...) or --step."
-        )
-    if not isinstance(labels, torch.Tensor) or labels.ndim != 1 or labels.is_floating_point():
-        labels = torch.zeros(len(images), dtype=torch.int64)
-    return images, labels

@@ -20,24 +20,30 @@ LAYERS = (0, 1, 2, 3)
 _HEIGHTS_PX = (64, 96, 128, 160, 192, 224, 256, 288, 320, 384, 448, 512)
 _EACH_WAY = 2
 SIZES = 2 * _EACH_WAY  # at most
+_NO_PLACE = "this loader's transforms cannot be changed from outside"
 _STEP_EFFORT = Effort(rounds=1, seconds=0.5)
 
 
-def measure_augmentation_layers(context: SweepContext) -> tuple[LayerRate, ...]:
-    """Measure pipeline and end to end with 0 to 3 layers, and check the prediction of each.
+def measure_augmentation_layers(
+    context: SweepContext, wanted: Sequence[int], *, whatever_it_takes: bool = False
+) -> tuple[LayerRate, ...]:
+    """Measure pipeline and end to end with these layers, and check the prediction of each.
 
     Nothing comes back for a pipeline whose RandAugment cannot be changed from outside.
     """
     rates: list[LayerRate] = []
-    for done, layers in enumerate(LAYERS):
+    for done, layers in enumerate(wanted):
         what = f"{layers} layer{'' if layers == 1 else 's'} of RandAugment"
-        left = len(LAYERS) - done
+        left = len(wanted) - done
         try:
             other = context.subject.with_layers(layers)
             if other is None:
                 context.budget.drop(left)
+                if whatever_it_takes:
+                    context.results.note("layers of RandAugment", _NO_PLACE)
                 break
-            if not context.allows(f"{layers} and more layers of RandAugment", 2, left):
+            more = f"{layers} and more layers of RandAugment"
+            if not whatever_it_takes and not context.allows(more, 2, left):
                 break
             context.budget.begin(what)
             pipeline, end_to_end = context.run(other), context.run(other, context.device)

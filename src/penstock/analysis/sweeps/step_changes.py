@@ -6,16 +6,18 @@ A real accelerator cannot be made faster; for an emulated one, what was predicte
 from __future__ import annotations
 
 import time
+from collections.abc import Sequence
 from typing import Any
 
 from penstock.analysis.device.devices import EmulatedDevice, TorchDevice
 from penstock.analysis.sweeps.sweep import SweepContext
 from penstock.analysis.what_if import FASTER, Change, faster_accelerator
 from penstock.errors import AnalysisError
-from penstock.watching.loader_facts import count_images
+from penstock.watching.loader_facts import count_images, is_list_of_images
 
 # From small to large; the same networks under the names of both libraries.
 _TORCHVISION = ("mobilenet_v3_small", "resnet18", "resnet50")
+_DETECTORS = ("ssdlite320_mobilenet_v3_large", "ssd300_vgg16")
 _TIMM = ("mobilenetv3_small_100", "resnet18", "resnet50")
 _CPU_IMAGES = 8  # a batch that a CPU trains on in a second or two
 _CPU_STEPS, _GPU_STEPS = 1, 10
@@ -41,8 +43,11 @@ def measure_other_models(context: SweepContext) -> None:
     device = context.device
     if not isinstance(device, TorchDevice):
         return
-    names = _TIMM if device.library == "timm" else _TORCHVISION
-    for name in [one for one in names if one != device.model_name][:MODELS]:
+    names: Sequence[str] = _TIMM if device.library == "timm" else _TORCHVISION
+    names = _DETECTORS if device.detects else names
+    others = [one for one in names if one != device.model_name][:MODELS]
+    context.budget.drop(MODELS - len(others))
+    for name in others:
         # Larger ones take several times as long; two steps of a few images are made.
         steps_s = 8 * _CPU_IMAGES / context.alone.rate.median
         if not context.budget.allows(f"{name} as the model", steps_s):
@@ -72,4 +77,6 @@ def _measure(device_name: str, model: str, batch: Any) -> Change:
 
 
 def _first_images(batch: Any, count: int) -> Any:
-    return [part[:count] for part in batch] if isinstance(batch, (tuple, list)) else batch[:count]
+    if isinstance(batch, (tuple, list)) and not is_list_of_images(batch):
+        return [part[:count] for part in batch]
+    return batch[:count]

@@ -94,7 +94,7 @@ class Script:
         ended = how_it_ended()
         scripts, sys.path[:] = list(sys.path), self._path  # no module of the script's by mistake
         try:
-            if self._watched is None and self._asked["JSON"]:
+            if self._watched is None and (self._asked["JSON"] or "LOCAL_RANK" in os.environ):
                 from penstock.cli.run import WatchedScript
 
                 self._watched = WatchedScript(self._asked, self._started_s)
@@ -157,10 +157,39 @@ def print_last(text: str) -> None:
             return
 
 
+def own_command(arguments: "Sequence[str]") -> "dict[str, str] | None":
+    """Return which script this Python was started with; None for code of the command line."""
+    rest = list(arguments[1:])
+    is_module = False
+    while rest and rest[0].startswith("-") and rest[0] != "-":
+        option = rest.pop(0)
+        if option in {"-W", "-X", "--check-hash-based-pycs"} and rest:
+            rest.pop(0)
+        elif not option.startswith("--") and option.endswith("c"):
+            return None
+        elif not option.startswith("--") and option.endswith("m"):
+            is_module = True
+            break
+    if not rest:
+        return None
+    script, *own = rest
+    is_file = not is_module and script != "-"
+    return {
+        "SCRIPT": script,
+        "IS_MODULE": "yes" if is_module else "",
+        "COUNT": str(len(own)),
+        "FOLDER": os.path.dirname(os.path.realpath(script)) if is_file else os.getcwd(),
+    }
+
+
 def begin() -> None:
-    """Take our folder and variables away again, and wait for the script."""
+    """Take our folder and variables away again, and wait for the script.
+
+    torchrun keeps them for the processes that it starts: each of these has a rank.
+    """
+    starts_ranks = PREFIX + "RANKS_OF" in os.environ and "LOCAL_RANK" not in os.environ
     asked = {
-        name.removeprefix(PREFIX): os.environ.pop(name)
+        name.removeprefix(PREFIX): os.environ[name] if starts_ranks else os.environ.pop(name)
         for name in list(os.environ)
         if name.startswith(PREFIX)
     }
@@ -168,12 +197,17 @@ def begin() -> None:
     sys.path[:] = [path for path in sys.path if path != folder]
     sys.path_importer_cache.pop(folder, None)
     sys.modules.pop("sitecustomize", None)
-    if not asked:
+    if not asked or starts_ranks:
         return
     if "PYTHONPATH" in asked:
         os.environ["PYTHONPATH"] = asked["PYTHONPATH"]
     else:
         del os.environ["PYTHONPATH"]
+    if "RANKS_OF" in asked:
+        own = own_command(sys.orig_argv)
+        if own is None:
+            return
+        asked.update(own)
     Script(asked).begin()
 
 

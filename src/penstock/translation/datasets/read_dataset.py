@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from typing import Any
@@ -31,6 +31,7 @@ from penstock.translation.tracing.values import (
     Value,
 )
 from penstock.translation.transforms.identify import TORCH_DATA, full_name, is_exactly
+from penstock.translation.transforms.pipeline import views_are_native
 
 _TIMM_DATASET = "timm.data.dataset.ImageDataset"
 _TIMM_FOLDER = "timm.data.readers.reader_image_folder.ReaderImageFolder"
@@ -60,12 +61,19 @@ def read_dataset(dataset: Any) -> DatasetContents:
         raise UnfollowableError(f"in __getitem__, {error}") from error
 
 
+def _not_one(pictures: Sequence[Picture]) -> str:
+    said = f"a sample has {len(pictures)} images"
+    if len({id(picture.paths) for picture in pictures}) != 1:
+        return f"{said}; one is needed"
+    return f"{said} of one file. {views_are_native(len(pictures))}"
+
+
 def _read_sample(dataset: Any, sample: Value) -> DatasetContents:
     leaves = list(_leaves(sample))
     pictures = [leaf for leaf in leaves if isinstance(leaf, Picture)]
     rest = [leaf for leaf in leaves if not isinstance(leaf, Picture)]
     if len(pictures) != 1:
-        raise UnfollowableError(f"a sample has {len(pictures)} images; one is needed")
+        raise UnfollowableError(_not_one(pictures))
     picture = pictures[0]
     paths = picture.paths.values
     for path in paths:

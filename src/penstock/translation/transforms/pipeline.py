@@ -191,6 +191,25 @@ def microseconds_on_a_picture(
     return microseconds_per_call(lambda: transform(pixels.copy() if as_array else picture.copy()))
 
 
+def views_made_by(transform: Callable[[Any], Any]) -> int:
+    """How many images a user's function makes of one; 0 if it returns no list of them, or fails."""
+    with random_numbers_kept():
+        try:
+            made = transform(Image.fromarray(timed_picture()))
+        except Exception:  # noqa: BLE001  whatever a user's function raises
+            return 0
+    return len(made) if isinstance(made, (list, tuple)) else 0
+
+
+def views_are_native(count: int) -> str:
+    """What somebody who makes so many views of an image can do instead."""
+    return (
+        "Several views of an image have to be written as such, and are then made natively, with "
+        "one decode for all: penstock.Loader(files, labels=labels, transform=penstock.transforms."
+        f"MultiView([view] * {count})), where view is the transform of one of them"
+    )
+
+
 def microseconds_per_call(call: Callable[[], Any]) -> float | None:
     """Return the mean time of a few calls; None if they fail."""
     times = []

@@ -28,6 +28,8 @@ from penstock.translation.transforms.pipeline import (
     Stage,
     StageError,
     microseconds_on_a_picture,
+    views_are_native,
+    views_made_by,
 )
 from penstock.translation.transforms.read_albumentations import read_albumentations
 from penstock.translation.transforms.read_timm import read_timm_step
@@ -199,6 +201,10 @@ def _keep_in_python(step: Any, note: str, pipeline: Pipeline) -> None:
     if pipeline.for_loader and library is not None:
         raise _not_for_loader(step)
     _check_python(step, pipeline, note)
+    count = views_made_by(step)
+    if count:
+        pipeline.is_lost = True  # what comes behind it gets a list
+        raise TransformError(f"it makes {count} images of one. {views_are_native(count)}.")
     pipeline.add(T.PythonStep(RgbStep(step)))
     pipeline.log.python(describe(step), note, microseconds_on_a_picture(step), "PythonStep")
 
