@@ -20,13 +20,15 @@ def make_image(rng: np.random.Generator, height: int, width: int) -> PIL.Image.I
 def make_folder(tmp_path_factory: pytest.TempPathFactory) -> Callable[..., Path]:
     """Write `images` JPEGs into class folders."""
 
-    def make(images: int = 23, classes: int = 3, seed: int = 0) -> Path:
+    def make(
+        images: int = 23, classes: int = 3, seed: int = 0, sides: tuple[int, int] = (40, 90)
+    ) -> Path:
         root = tmp_path_factory.mktemp("images")
         rng = np.random.default_rng(seed)
         for index in range(images):
             folder = root / f"class_{index % classes}"
             folder.mkdir(exist_ok=True)
-            height, width = rng.integers(40, 90, 2).tolist()
+            height, width = rng.integers(*sides, 2).tolist()
             make_image(rng, height, width).save(
                 folder / f"{index:03}.jpg",
                 quality=int(rng.integers(60, 96)),
@@ -52,6 +54,12 @@ def make_photos(
         return root
 
     return make
+
+
+@pytest.fixture(scope="session")
+def large_folder(make_folder: Callable[..., Path]) -> Path:
+    """The same in sizes for which planning pays."""
+    return make_folder(sides=(300, 500))
 
 
 @pytest.fixture(scope="session")

@@ -1,3 +1,6 @@
+"""The examples run, and do what they say."""
+
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -6,22 +9,113 @@ import pytest
 
 from scripts_environment import environment_for
 
-EXAMPLES = sorted((Path(__file__).parent.parent / "examples").glob("*.py"))
+FOLDER = Path(__file__).parent.parent / "examples"
+EXAMPLES = sorted(FOLDER.glob("*.py"))
+
+# What keeps a training short; the other examples are short anyway.
+SMALL = {
+    "train_classifier": ["--images", "80", "--batch-size", "8", "--epochs", "2"],
+    "train_detector": ["--images", "24", "--batch-size", "4", "--epochs", "2"],
+}
+TWO_RANKS = ["-m", "torch.distributed.run", "--standalone", "--nproc-per-node", "2"]
 
 
-@pytest.mark.parametrize("example", EXAMPLES, ids=lambda path: path.stem)
-def test_example_runs(example, tmp_path):
-    """An example that a reader cannot run is worse than none."""
+def run(name, folder, *arguments, launcher=()):
+    """Return what an example prints."""
     pytest.importorskip("torch")
-
+    example = FOLDER / f"{name}.py"
     done = subprocess.run(
-        [sys.executable, example],
-        cwd=tmp_path,
+        [sys.executable, *launcher, example, *SMALL.get(name, ()), *arguments],
+        cwd=folder,
         env=environment_for(example),
         capture_output=True,
         text=True,
         check=False,
     )
-
     assert done.returncode == 0, done.stderr
-    assert done.stdout
+    return done.stdout
+
+
+def epochs_in(text):
+    return re.findall(r"^epoch .*$", text, re.MULTILINE)
+
+
+@pytest.mark.parametrize("example", EXAMPLES, ids=lambda path: path.stem)
+def test_example_runs(example, tmp_path):
+    """An example that a reader cannot run is worse than none."""
+    assert run(example.stem, tmp_path)
+
+
+@pytest.mark.parametrize("name", SMALL)
+def test_a_resumed_training_goes_on_as_if_never_stopped(name, tmp_path):
+    """Stopped in the middle of the second epoch, whose mean loss must come out the same."""
+    whole = epochs_in(run(name, tmp_path, "--precision", "bfloat16"))
+    batches = {"train_classifier": 10, "train_detector": 6}[name]
+    stop_at = str(batches + batches // 2)
+    before = run(name, tmp_path, "--precision", "bfloat16", "--stop-after", stop_at)
+    after = run(name, tmp_path, "--precision", "bfloat16", "--resume")
+
+    assert f"stopped after batch {stop_at}" in before
+    assert epochs_in(before) + epochs_in(after) == whole
+    assert len(whole) == 2
+
+
+@pytest.mark.parametrize("name", SMALL)
+def test_two_ranks_train_together(name, tmp_path):
+    """Also stopped in the middle of an epoch and resumed."""
+    whole = epochs_in(run(name, tmp_path, launcher=TWO_RANKS))
+    before = run(name, tmp_path, "--stop-after", "4", launcher=TWO_RANKS)
+    after = run(name, tmp_path, "--resume", launcher=TWO_RANKS)
+
+    assert "rank 0 of 2 (torch.distributed)" in before
+    assert epochs_in(before) + epochs_in(after) == whole
+    assert len(whole) == 2
+
+
+@pytest.fixture
+def detector(monkeypatch, torchvision):
+    monkeypatch.syspath_prepend(FOLDER)
+    monkeypatch.delitem(sys.modules, "train_detector", raising=False)
+    return pytest.importorskip("train_detector")
+
+
+def found(torch, boxes, scores, labels=None):
+    return {
+        "boxes": torch.tensor(boxes, dtype=torch.float32).reshape(-1, 4),
+        "scores": torch.tensor(scores),
+        "labels": torch.tensor(labels or [1] * len(scores), dtype=torch.int64),
+    }
+
+
+def test_average_precision(detector):
+    torch = pytest.importorskip("torch")
+    near, far = [0.0, 0, 10, 10], [50.0, 50, 60, 60]
+    truth = {"boxes": torch.tensor([near, far]), "labels": torch.tensor([1, 1])}
+    nothing = {"boxes": torch.zeros(0, 4), "labels": torch.zeros(0, dtype=torch.int64)}
+
+    def precision(*pairs):
+        return detector.mean_average_precision(list(pairs))
+
+    both = found(torch, [near, far], [0.9, 0.8])
+    assert precision((both, truth)) == 1
+    assert precision((found(torch, [near], [0.9]), truth)) == 0.5
+    assert precision((found(torch, [], []), truth)) == 0
+    # The second detection of the same object is wrong: precision 1, 1/2, 2/3 at recall 1/2, 1/2, 1.
+    twice = found(torch, [near, [0, 0, 10, 9], far], [0.9, 0.8, 0.7])
+    assert precision((twice, truth)) == pytest.approx(0.5 + 0.5 * 2 / 3)
+    # A surer one on an image without objects: precision 0, 1/2, 2/3.
+    stray = found(torch, [near], [0.95])
+    assert precision((both, truth), (stray, nothing)) == pytest.approx(2 / 3)
+    # An overlap below a half does not count, nor does another class.
+    assert precision((found(torch, [[0, 0, 10, 4.9]], [0.9]), truth)) == 0
+    assert precision((found(torch, [near], [0.9], labels=[2]), truth)) == 0
+
+
+def test_plain_nms_keeps_the_surest_of_those_that_overlap(detector):
+    torch = pytest.importorskip("torch")
+    boxes = torch.tensor([[0.0, 0, 10, 10], [1, 0, 11, 10], [30, 0, 40, 10], [0, 0, 10, 3]])
+    kept = detector.plain_nms(boxes, torch.tensor([0.5, 0.9, 0.2, 0.1]), 0.5)
+
+    assert kept.tolist() == [1, 2, 3]
+    empty = detector.plain_nms(torch.zeros(0, 4), torch.zeros(0), 0.5)
+    assert empty.tolist() == []

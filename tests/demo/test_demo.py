@@ -16,7 +16,7 @@ from penstock.demo.passes import Row
 from penstock.demo.result import STARVING, Packing, Result, duration, print_story
 from penstock.demo.story import Length, starving_rate, tell_story
 from penstock.errors import AnalysisError
-from penstock.report import html
+from penstock.report import vega
 
 SHORTEST = Length(Effort(rounds=1, seconds=0.05), passes=1, sweeps=False)
 
@@ -129,7 +129,7 @@ def test_without_the_charts_the_story_is_told_with_a_hint(
 
     untold = replace(result, report=None)
     monkeypatch.setattr(demo_story, "tell_story", lambda *_: untold)
-    monkeypatch.setattr(html, "chart_script", missing)
+    monkeypatch.setattr(vega, "chart_script", missing)
     assert main(["demo", "--images", "2", "--folder", str(tmp_path / "set")]) == 0
     printed = capsys.readouterr().out
     assert 'pip install "penstock[report]"' in printed

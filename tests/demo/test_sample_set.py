@@ -9,7 +9,8 @@ import numpy as np
 import pytest
 from PIL import Image, JpegImagePlugin
 
-from penstock.demo.sample_set import MARKER_NAME, make_sample_set
+from penstock.demo.made_set import MARKER_NAME
+from penstock.demo.sample_set import make_sample_set
 from penstock.errors import SourceError
 from penstock.sources import open_image_folder
 
@@ -86,7 +87,7 @@ def test_a_strange_marker_is_refused(tmp_path: Path, marker: str) -> None:
 
 def test_another_sample_set_is_refused(tmp_path: Path) -> None:
     make_sample_set(tmp_path / "set", images=4, classes=2)
-    with pytest.raises(SourceError, match=r"another sample set .4 images, seed 0, 2 classes"):
+    with pytest.raises(SourceError, match=r"another sample set .images 4, seed 0, classes 2"):
         make_sample_set(tmp_path / "set", images=5, classes=2)
 
 

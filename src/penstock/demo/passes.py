@@ -17,7 +17,7 @@ from functools import partial
 from multiprocessing.connection import Connection
 from statistics import median
 from types import FrameType
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 from penstock.demo.loaders import Work
 from penstock.demo.torchvision_import import import_torch_if_there
@@ -147,9 +147,15 @@ class LoaderProcess:
     Both `factory` and the arguments of calls must be picklable.
     """
 
-    def __init__(self, label: str, factory: Callable[[Any], object], argument: object) -> None:
+    def __init__(
+        self,
+        label: str,
+        factory: Callable[[Any], object],
+        argument: object,
+        start: Literal["spawn", "forkserver"] = "spawn",
+    ) -> None:
         self.label = label
-        context = multiprocessing.get_context("spawn")
+        context: Any = multiprocessing.get_context(start)
         self._connection, theirs = context.Pipe()
         self._process = context.Process(target=_serve, args=(theirs, factory, argument))
         self._theirs = theirs

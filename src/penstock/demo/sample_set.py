@@ -7,24 +7,19 @@ because they decide what decoding costs: about 0.2 megapixels and 110 KB per ima
 from __future__ import annotations
 
 import io
-import json
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
 import numpy as np
 from PIL import Image
 
+from penstock.demo.made_set import make_set
 from penstock.demo.sample_photo import Dice, Fields, make_photo
-from penstock.errors import PenstockError, SourceError
+from penstock.errors import SourceError
 from penstock.geometry import Size
-from penstock.progress import ProgressBar
-from penstock.resources import Pool
-from penstock.usable_cores import usable_cores
 from penstock.user_cache import needed_cache_folder
-
-MARKER_NAME = ".penstock-sample-set.json"
 
 # Raised by any change that alters the files, so that an older set is not taken for this one.
 RECIPE = 1
@@ -109,19 +104,15 @@ def make_sample_set(
             f"sample set: {classes} classes for {images} images. Give each class an image or more."
         )
     parameters = _Parameters(images, seed, classes)
-    target = Path(os.path.expanduser(folder))
-    photos = list(_photos(target, parameters))
-    try:
-        if _holds(target, parameters, photos):
-            return target
-        _write(target, parameters, photos, progress)
-    except PenstockError:
-        raise
-    except OSError as error:
-        raise SourceError(
-            f"{target}: the sample set cannot be written ({error.strerror}). Choose another folder."
-        ) from error
-    return target
+    photos = {photo.path: photo for photo in _photos(parameters)}
+
+    def start() -> Callable[[Path], bytes]:
+        fields = Fields.make(seed)
+        return lambda path: _encoded(photos[path], fields, parameters)
+
+    return make_set(
+        folder, asdict(parameters), list(photos), start, title="making photos", progress=progress
+    )
 
 
 def cached_folder(images: int) -> Path:
@@ -129,7 +120,7 @@ def cached_folder(images: int) -> Path:
     return needed_cache_folder() / "sample-sets" / f"{images}-images-recipe-{RECIPE}"
 
 
-def _photos(target: Path, parameters: _Parameters) -> Iterator[_Photo]:
+def _photos(parameters: _Parameters) -> Iterator[_Photo]:
     """Plan the files: every kind gets its share of them, whatever their number."""
     dice = Dice(parameters.seed, stream=1)
     count = parameters.images
@@ -145,7 +136,7 @@ def _photos(target: Path, parameters: _Parameters) -> Iterator[_Photo]:
         yield _Photo(
             index,
             label,
-            target / f"class_{label:0{digits}}" / f"{index // parameters.classes:05}.jpg",
+            Path(f"class_{label:0{digits}}") / f"{index // parameters.classes:05}.jpg",
             Size(height, width),
             sampling,
             float(np.interp((quality_ranks[index] + 0.5) / count, SHARES, quantiles)),
@@ -154,57 +145,6 @@ def _photos(target: Path, parameters: _Parameters) -> Iterator[_Photo]:
 
 def _shuffled(count: int, dice: Dice) -> list[int]:
     return sorted(range(count), key=[dice.uniform(0, 1) for _ in range(count)].__getitem__)
-
-
-def _holds(target: Path, parameters: _Parameters, photos: Sequence[_Photo]) -> bool:
-    """Tell whether the set is there and whole; refuse a folder that holds something else."""
-    if not target.is_dir() or not any(target.iterdir()):
-        return False
-    try:
-        marker = json.loads((target / MARKER_NAME).read_text(encoding="utf-8"))
-    except (FileNotFoundError, ValueError):
-        marker = None
-    if not isinstance(marker, dict) or "recipe" not in marker:
-        raise SourceError(
-            f"{target}: not empty, and not a sample set. Choose an empty or a new folder."
-        )
-    if any(marker.get(name) != value for name, value in asdict(parameters).items()):
-        raise SourceError(
-            f"{target}: holds another sample set ({marker.get('images')} images, seed "
-            f"{marker.get('seed')}, {marker.get('classes')} classes, recipe {marker['recipe']}). "
-            "Choose another folder, or delete that one."
-        )
-    sizes = [photo.path.stat().st_size for photo in photos if photo.path.is_file()]
-    return len(sizes) == len(photos) and sum(sizes) == marker.get("bytes")
-
-
-def _write(
-    target: Path, parameters: _Parameters, photos: Sequence[_Photo], progress: bool | None
-) -> None:
-    for folder in {photo.path.parent for photo in photos}:
-        folder.mkdir(parents=True, exist_ok=True)
-    marker = target / MARKER_NAME
-    # Marked before the first file, so that an interrupted set can be completed.
-    marker.write_text(json.dumps(asdict(parameters)), encoding="utf-8")
-    fields = Fields.make(parameters.seed)
-
-    def write_one(photo: _Photo) -> int:
-        return photo.path.write_bytes(_encoded(photo, fields, parameters))
-
-    title, total = "making sample photos", 0
-    with (
-        ProgressBar(title, total=len(photos), unit="images", show=progress) as bar,
-        Pool(min(32, usable_cores() + 4)) as pool,
-    ):
-        try:
-            for written in pool.map(write_one, photos):
-                total += written
-                bar.advance()
-        except BaseException:
-            pool.shutdown(cancel_futures=True)
-            raise
-    whole = {**asdict(parameters), "bytes": total}
-    marker.write_text(json.dumps(whole), encoding="utf-8")
 
 
 def _encoded(photo: _Photo, fields: Fields, parameters: _Parameters) -> bytes:
