@@ -11,11 +11,11 @@ import pytest
 
 from corpus.data_folders import DATA, OUTSIDE, folder_of
 from faulty_system import run_faulty
-from folders import broken_folder, folder, make_folder, make_photos
+from folders import broken_folder, folder, large_folder, make_folder, make_photos
 from penstock.demo.torchvision_import import import_torchvision
 
 # Fixtures from other files:
-__all__ = ["broken_folder", "folder", "make_folder", "make_photos", "run_faulty"]
+__all__ = ["broken_folder", "folder", "large_folder", "make_folder", "make_photos", "run_faulty"]
 
 ISAS = ("scalar", "avx2", "avx512")
 PHOTO_SIZE = (333, 500)

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from penstock.analysis.result import Analysis
     from penstock.data.open_data import open_data
     from penstock.demo.sample_set import make_sample_set
+    from penstock.demo.shape_sets import make_shape_scenes, make_shape_set
     from penstock.errors import (
         AnalysisError,
         CoreError,
@@ -75,6 +76,8 @@ __all__ = [
     "inspect",
     "keeps_size",
     "make_sample_set",
+    "make_shape_scenes",
+    "make_shape_set",
     "open_data",
     "open_file_list",
     "open_image_folder",
@@ -109,6 +112,8 @@ _HOME = {
     "open_image_folder": "penstock.sources",
     "open_labels_file": "penstock.sources",
     "make_sample_set": "penstock.demo.sample_set",
+    "make_shape_scenes": "penstock.demo.shape_sets",
+    "make_shape_set": "penstock.demo.shape_sets",
     "pack": "penstock.packing.pack",
     "keeps_size": "penstock.transforms.declared",
     "per_pixel": "penstock.transforms.declared",

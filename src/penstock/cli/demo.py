@@ -75,7 +75,7 @@ def run(args: argparse.Namespace) -> int:
 def _write_report(result: Result, wanted: Path | None) -> None:
     from penstock.errors import AnalysisError, OutputError
     from penstock.report import write_html
-    from penstock.report.html import chart_script
+    from penstock.report.vega import chart_script
     from penstock.user_cache import needed_cache_folder
 
     try:

@@ -16,7 +16,18 @@ from types import FrameType
 from typing import Any, NoReturn
 
 from penstock._version import __version__
-from penstock.cli import analyze, demo, explain, pack, packed, plan, profile, run, show
+from penstock.cli import (
+    analyze,
+    demo,
+    experiment,
+    explain,
+    pack,
+    packed,
+    plan,
+    profile,
+    run,
+    show,
+)
 from penstock.cli.shared import complain
 from penstock.errors import PenstockError
 from penstock.limits import limits_from_text, using
@@ -28,7 +39,7 @@ EXIT_BROKEN_PIPE = 141
 
 VERBS = tuple(
     verb
-    for module in (demo, analyze, run, profile, explain, plan, show, pack, packed)
+    for module in (demo, analyze, run, profile, explain, plan, show, pack, packed, experiment)
     for verb in module.VERBS
 )
 

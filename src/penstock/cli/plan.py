@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import argparse
+import time
+from typing import Any, NamedTuple
 
 from penstock.cli.shared import (
     Verb,
@@ -15,9 +17,6 @@ from penstock.cli.shared import (
 )
 from penstock.cli.user_object import add_pipeline, load_pipeline
 from penstock.errors import SourceError
-
-# Large enough that the loader's own work per batch does not count, small for large photos.
-_BATCH = 8
 
 
 def add_options(verb: argparse.ArgumentParser) -> None:
@@ -55,19 +54,20 @@ def add_options(verb: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Print the plan."""
-    if args.calibrate:
-        _calibrate(args)
-        if args.data is None:
-            return 0
+    calibrated = _calibrate() if args.calibrate else None
+    if args.data is None and calibrated is not None:
+        tell(args, calibrated.figures, calibrated.lines)
+        return 0
     if args.data is None:
         raise SourceError("plan: no data set given. Name a .pen file or another data set.")
     from penstock.loading.loader import Loader
+    from penstock.transforms import MultiView
 
+    transform = load_pipeline(args)
     loader = Loader(
         open_given(args, args.data),
-        transform=load_pipeline(args),
-        batch_size=_BATCH,
-        targets="none",
+        transform=transform,
+        targets="none" if isinstance(transform, MultiView) else None,
         seed=args.seed,
         fidelity=args.fidelity,
         allow=args.allow,
@@ -79,19 +79,35 @@ def run(args: argparse.Namespace) -> int:
         explained = explain_measured(loader, show_progress=None)
     else:
         explained = loader.explain()
-    tell(args, explained.to_dict(), explained.lines())
+    before = [] if calibrated is None else [*calibrated.lines, ""]
+    tell(args, explained.to_dict(), [*before, *explained.lines()])
     return 0
 
 
-def _calibrate(args: argparse.Namespace) -> None:
+class _Calibrated(NamedTuple):
+    """What a calibration did, for JSON and for people."""
+
+    figures: dict[str, Any]
+    lines: list[str]
+
+
+def _calibrate() -> _Calibrated:
     from penstock.costs.calibrate import calibrate
-    from penstock.planner.prices import remember
+    from penstock.planner.amounts import Unit
+    from penstock.planner.prices import Machine, remember
     from penstock.progress import ProgressBar
 
+    began_s = time.perf_counter()
     with ProgressBar("measuring prices", unit="rounds", rate=False) as bar:
         file = remember(calibrate(lambda done, total: bar.advance(done - bar.done, total=total)))
-    if args.data is None:
-        tell(args, {"prices": str(file)}, [f"measured this machine's prices: {file}"])
+    took_s, machine = time.perf_counter() - began_s, Machine.this()
+    figures = {"prices": str(file), "kinds_of_work": len(Unit), "seconds": took_s}
+    where = f"one core of this machine ({machine.cpu}, {machine.instructions})"
+    lines = [
+        f"measured what {len(Unit)} kinds of work cost on {where}, in {took_s:.1f} s",
+        f"remembered in {file}: from now on, plans are made with these prices",
+    ]
+    return _Calibrated(figures, lines)
 
 
 VERBS = (
