@@ -78,7 +78,9 @@ class EffectRun {
     replace(out);
   }
 
-  void operator()(const Parameters<EffectKind::affine>& p) { warp(p, warp_affine); }
+  void operator()(const Parameters<EffectKind::affine>& p) {
+    warp(p, p.rounded[0] != 0 ? warp_affine_rounded : warp_affine);
+  }
   void operator()(const Parameters<EffectKind::perspective>& p) { warp(p, warp_perspective); }
 
   void operator()(const Parameters<EffectKind::elastic>& p) {

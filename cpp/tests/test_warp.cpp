@@ -1,6 +1,8 @@
 // Warps with hostile numbers and odd sizes: every variant gives the oracle's pixels and touches
 // nothing else.
+#include <algorithm>
 #include <cmath>
+#include <cstdlib>
 #include <cstring>
 #include <limits>
 #include <memory>
@@ -157,6 +159,66 @@ TEST(every_variant_agrees_on_any_numbers) {
       warp_perspective(arguments..., filter, fill, scratch);
     });
   }
+}
+
+int largest_difference(const SlackImage& a, const SlackImage& b) {
+  int most = 0;
+  for (int c = 0; c < a.image.channels; ++c)
+    for (int y = 0; y < a.image.height; ++y)
+      for (int x = 0; x < a.image.width; ++x)
+        most = std::max(most, std::abs(a.image.row(c, y)[x] - b.image.row(c, y)[x]));
+  return most;
+}
+
+TEST(rounded_warps_agree_in_every_variant_and_are_two_levels_off_at_most) {
+  WarpScratch scratch;
+  bool any_off = false;
+  for (unsigned seed = 0; seed < 1500; ++seed) {
+    Draw draw(seed);
+    const int channels = draw.coin() ? 3 : 1;
+    const SlackImage in(RandomImage(draw, draw.between(1, 60), draw.between(1, 700), channels));
+    const int height = draw.between(1, 20);
+    const int width = draw.coin() ? draw.between(200, 530) : draw.between(1, 70);
+    const uint8_t fill[3] = {7, 7, 7};
+    double matrix[6];
+    for (int i = 0; i < 6; ++i) matrix[i] = any_number(draw, i % 3 == 2 ? 40 : i == 0 ? 1.3 : 0.1);
+    const SlackImage exact(height, width, channels), rounded(height, width, channels);
+    const WarpFrame whole = whole_frame(exact.image, in.image.view());
+    warp_affine_scalar(exact.image, in.image.view(), whole, matrix, Filter::bilinear, fill);
+    warp_affine_rounded_scalar(rounded.image, in.image.view(), whole, matrix, fill);
+    const int off = largest_difference(exact, rounded);
+    CHECK(off <= 2);
+    any_off |= off > 0;
+
+    const Region window = part_of(draw, height, width);
+    const Region source = warp_source(matrix, window, in.image.height, in.image.width);
+    const SlackImage there = cut(in.image, source);
+    const SlackImage spoilt =
+        spoilt_outside(in, warp_outline(matrix, window, in.image.height, in.image.width));
+    WarpFrame frame{window.top, window.left, height,          width,
+                    source.top, source.left, in.image.height, in.image.width};
+    const SlackImage part(window.height, window.width, channels);
+    warp_affine_rounded_scalar(part.image, there.image.view(), frame, matrix, fill);
+    in_every_variant([&] {
+      for (const Filter filter : kFilters) {
+        const SlackImage out(height, width, channels), other(height, width, channels);
+        warp_affine_rounded(out.image, in.image.view(), whole, matrix, filter, fill, scratch);
+        warp_affine(other.image, in.image.view(), whole, matrix, filter, fill, scratch);
+        const bool is_bilinear = filter == Filter::bilinear;
+        CHECK(out.samples() == (is_bilinear ? rounded : other).samples());
+      }
+      const SlackImage out(window.height, window.width, channels);
+      warp_affine_rounded(out.image, there.image.view(), frame, matrix, Filter::bilinear, fill,
+                          scratch);
+      CHECK(out.samples() == part.samples());
+      WarpFrame of_all = frame;
+      of_all.in_top = of_all.in_left = 0;
+      warp_affine_rounded(out.image, spoilt.image.view(), of_all, matrix, Filter::bilinear, fill,
+                          scratch);
+      CHECK(out.samples() == part.samples());
+    });
+  }
+  CHECK(any_off);
 }
 
 /// One window of an affine warp without a filter, where Pillow adds up rounded steps.

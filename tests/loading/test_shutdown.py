@@ -126,9 +126,11 @@ def test_ctrl_c_is_prompt(folder: Path, tmp_path: Path) -> None:
     """KeyboardInterrupt reaches the loop, and the process ends."""
     script = textwrap.dedent(
         f"""
+        import signal
         import time
         from penstock import Loader
         from penstock import transforms as T
+        signal.signal(signal.SIGINT, signal.default_int_handler)  # ignored in background jobs
         loader = Loader({str(folder)!r}, transform=T.Compose([lambda i: time.sleep(0.2) or i,
                         T.Resize((8, 8))]), threads=1, output="numpy")
         while True:

@@ -254,6 +254,13 @@ def test_a_warp_goes_over_its_source_and_its_result(number, unit):
     assert found[unit] == 20 * 30
 
 
+def test_a_rounded_warp_has_a_price_of_its_own():
+    found = amounts_of(effect(Effect.AFFINE, filter=2, rounded=1.0, **AFFINE))
+
+    assert found[Unit.AFFINE_ROUNDED_PIXEL] == 128 * 256
+    assert Unit.AFFINE_BILINEAR_PIXEL not in found
+
+
 def test_moving_whole_rows_is_a_copy():
     shear = {"matrix": (1.0, 0.2, 0.0, 0.0, 1.0, 0.0), "fill": 0, "filter": 0}
     found = amounts_of(effect(Effect.AFFINE, **shear))

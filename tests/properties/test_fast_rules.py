@@ -43,6 +43,8 @@ ELSEWHERE = {
     "reduce_in_decoder": "tests/parity/test_fast.py: only a decoder can do it",
     "compose_warps": "tests/properties/test_fast_warp_rules.py",
     "warp_then_shrink": "tests/properties/test_fast_warp_rules.py",
+    "resize_in_warp": "tests/properties/test_fast_warp_rules.py",
+    "warp_in_fixed_point": "tests/properties/test_fast_warp_rules.py",
 }
 FAST = [rule for rule in RULES if rule.fidelity == Fidelity.FAST]
 

@@ -23,6 +23,7 @@ from penstock.transforms.moves import ResizeMove
 
 EXACT = of_fidelity(Fidelity.EXACT)
 SHRINK, COMPOSE = BY_NAME["warp_then_shrink"], BY_NAME["compose_warps"]
+ENLARGE, ROUND = BY_NAME["resize_in_warp"], BY_NAME["warp_in_fixed_point"]
 seeds = st.integers(0, 2**32)
 filters = st.sampled_from(["nearest", "bilinear", "bicubic"])
 
@@ -163,6 +164,94 @@ def test_jpegs_are_decoded_smaller(tmp_path, size, crop):
     resize = next(move for move in versions[1] if isinstance(move, ResizeMove))
     assert resize.scales[0] == 2
     assert_within(SHRINK.bound, *results)
+
+
+def enlarging_ops(crop, size, jitter=None):
+    return [
+        T.RandomHorizontalFlip(),
+        T.RandomVerticalFlip(),
+        T.RandomApply([T.RandomAffine(30, (0.1, 0.1), (0.8, 1.2), 5, interpolation="bilinear")]),
+        *([jitter] if jitter else []),
+        T.CenterCrop(crop),
+        T.Resize(size),
+    ]
+
+
+@settings(max_examples=40, deadline=None)
+@given(
+    seed=seeds,
+    crop=st.sampled_from([(150, 170), (90, 200), (130, 130)]),
+    size=st.sampled_from([(200, 200), (170, 260), (400, 301)]),
+    jitter=st.sampled_from([None, T.ColorJitter(0.5), T.ColorJitter(0, 0, 0.5), T.Grayscale(3)]),
+)
+def test_a_warp_that_enlarges_stays_within_its_bound(seed, crop, size, jitter):
+    """Also beside samples without a warp, and those in which fill is seen."""
+    images = [make_photo(side, seed) for side in ((340, 410), (390, 350), (351, 402))]
+    sizes = sizes_of(images)
+    exact, fast = plan(draw(enlarging_ops(crop, size, jitter), sizes, seed), sizes, ENLARGE)
+
+    for wanted, got in zip(run_natively(images, exact), run_natively(images, fast), strict=True):
+        assert_within(ENLARGE.bound, wanted, got)
+
+
+@pytest.mark.parametrize("rule", [ENLARGE, SHRINK, ROUND], ids=lambda rule: rule.name)
+@pytest.mark.parametrize("side", [40, 260])
+def test_a_sample_does_not_depend_on_those_beside_it(rule, side):
+    """Which samples are planned together depends on threads and batch size; results must not."""
+    images = [make_photo((320, 400), number) for number in range(8)]
+    sizes = sizes_of(images)
+    moves = draw(enlarging_ops((150, 170), side, T.ColorJitter(0.5)), sizes, 3)
+    together = run_natively(images, plan(moves, sizes, rule)[1])
+    alone = Sizes(sizes.height[:1], sizes.width[:1])
+    for row, image in enumerate(images):
+        own = as_written(T.Compose(enlarging_ops((150, 170), side, T.ColorJitter(0.5))))
+        drawn = own.segments[0].sample(3, 0, np.array([row]), alone)
+        (got,) = run_natively([image], plan(drawn, alone, rule)[1])
+        np.testing.assert_array_equal(got, together[row])
+
+
+def test_one_warp_is_left_where_the_result_is_enlarged():
+    images = [make_photo((320, 400), 1)]
+    sizes = sizes_of(images)
+    ops = [
+        T.RandomHorizontalFlip(1.0),
+        T.RandomRotation((30, 30), interpolation="bilinear"),
+        T.ColorJitter((1.3, 1.3)),
+        T.CenterCrop((120, 140)),
+        T.Resize((200, 140)),
+    ]
+    moves = draw(ops, sizes, 0)
+    for filter, left in (("bilinear", 0), ("bicubic", 1)):
+        ops[-1] = T.Resize((200, 140), interpolation=filter)
+        _, fast = plan(draw(ops, sizes, 0), sizes, ENLARGE)
+        assert sum(isinstance(move, ResizeMove) for move in fast) == left
+    _, fast = plan(moves, sizes, ENLARGE)
+    expected = np.asarray(run_moves(Image.fromarray(images[0]), fast, 0))
+    np.testing.assert_array_equal(run_natively(images, fast)[0], expected)
+
+
+@settings(max_examples=40, deadline=None)
+@given(seed=seeds, channels=st.sampled_from([1, 3]), width=st.integers(1, 600))
+def test_fixed_point_is_two_levels_off_at_most(seed, channels, width):
+    photo = make_photo((151, width), seed)
+    images = [photo if channels == 3 else np.repeat(photo[:, :, :1], 3, axis=2)]
+    sizes = sizes_of(images)
+    ops = [
+        T.RandomAffine(180, (0.2, 0.2), (0.5, 2.0), 20, interpolation="bilinear", fill=99),
+        T.Grayscale(3) if channels == 1 else T.RandomInvert(1.0),
+    ]
+    exact, fast = plan(draw(ops, sizes, seed), sizes, ROUND)
+    (wanted,), (got,) = run_natively(images, exact), run_natively(images, fast)
+
+    assert_within(ROUND.bound, wanted, got)
+
+
+def test_only_bilinear_warps_are_rounded():
+    sizes = Sizes(np.array([300]), np.array([300]))
+    for filter in ("nearest", "bilinear", "bicubic"):
+        moves = draw([T.RandomRotation((10, 10), interpolation=filter)], sizes, 0)
+        _, fast = plan(moves, sizes, ROUND)
+        assert bool(fast[0].values(Effect.AFFINE, "rounded")[0]) == (filter == "bilinear")
 
 
 @settings(max_examples=40, deadline=None)

@@ -25,11 +25,15 @@ void repeat_last(Value (&values)[kPartPixels], const RowPart& part) {
   for (int i = part.count; i % kPartStep != 0; ++i) values[i] = values[part.count - 1];
 }
 
-/// `place` sets x and y of the Places of a part, as a kernel does.
-template <class Matrix, class Place>
+/// Parts that a shorter way has not done yet go the long one.
+bool never(const RowPart&, const BorderedImage&) { return false; }
+
+/// `place` sets x and y of the Places of a part, as a kernel does; not asked for parts that
+/// `shorter` does by itself.
+template <class Matrix, class Place, class Shorter>
 void warp_to_places(const PlanarTarget& out, const PlanarView& in, const WarpFrame& frame,
                     const Matrix& matrix, Filter filter, uint32_t fill, WarpScratch& scratch,
-                    Place place) {
+                    Place place, Shorter shorter) {
   const Outline needed =
       warp_outline(matrix, {frame.out_top, frame.out_left, out.height, out.width}, frame.in_height,
                    frame.in_width)
@@ -40,6 +44,7 @@ void warp_to_places(const PlanarTarget& out, const PlanarView& in, const WarpFra
   const WarpRows& kernels = warp_rows();
   Places places;
   for_each_part(out, frame, band_rows(in, matrix[3]), [&](const RowPart& part) {
+    if (shorter(part, image)) return;
     place(places, part, matrix);
     repeat_last(places.x, part);
     repeat_last(places.y, part);
@@ -242,18 +247,35 @@ void warp_affine(const PlanarTarget& out, const PlanarView& in, const WarpFrame&
   if (!has_vectors(in, frame)) return warp_affine_scalar(out, in, frame, matrix, filter, fill);
   if (filter != Filter::nearest && !moves_whole_pixels(matrix))
     return warp_to_places(out, in, frame, matrix, filter, word_of(fill), scratch,
-                          warp_rows().affine);
+                          warp_rows().affine, never);
   if (only_scales(matrix)) return warp_scaled(out, in, frame, matrix, fill, scratch);
   if (fits_fixed(matrix, frame.out_height, frame.out_width))
     return warp_fixed(out, in, frame, to_fixed(matrix), fill, scratch);
   warp_affine_scalar(out, in, frame, matrix, filter, fill);
 }
 
+void warp_affine_rounded(const PlanarTarget& out, const PlanarView& in, const WarpFrame& frame,
+                         const double (&matrix)[6], Filter filter, const uint8_t (&fill)[3],
+                         WarpScratch& scratch) {
+  if (filter != Filter::bilinear || moves_whole_pixels(matrix))
+    return warp_affine(out, in, frame, matrix, filter, fill, scratch);
+  if (!has_vectors(in, frame)) return warp_affine_rounded_scalar(out, in, frame, matrix, fill);
+  const WarpRows& kernels = warp_rows();
+  warp_to_places(out, in, frame, matrix, filter, word_of(fill), scratch, kernels.affine,
+                 [&](const RowPart& part, const BorderedImage& image) {
+                   RoundedLine line;
+                   if (!find_line(line, part, matrix, image.height, image.width)) return false;
+                   kernels.bilinear_rounded(part, image, line);
+                   return true;
+                 });
+}
+
 void warp_perspective(const PlanarTarget& out, const PlanarView& in, const WarpFrame& frame,
                       const double (&matrix)[8], Filter filter, const uint8_t (&fill)[3],
                       WarpScratch& scratch) {
   if (!has_vectors(in, frame)) return warp_perspective_scalar(out, in, frame, matrix, filter, fill);
-  warp_to_places(out, in, frame, matrix, filter, word_of(fill), scratch, warp_rows().perspective);
+  warp_to_places(out, in, frame, matrix, filter, word_of(fill), scratch, warp_rows().perspective,
+                 never);
 }
 
 }  // namespace penstock

@@ -27,6 +27,12 @@ struct WarpLaneTypes {
     Ints right;
   };
 
+  static __m128i two_pairs(const uint32_t* first, const int32_t* at) {
+    const __m128i pair = _mm_loadl_epi64(reinterpret_cast<const __m128i*>(first + at[0]));
+    return _mm_castps_si128(
+        _mm_loadh_pi(_mm_castsi128_ps(pair), reinterpret_cast<const __m64*>(first + at[1])));
+  }
+
   /// Places along one axis as pixels left of them and what remains; 0 and 0 outside.
   struct Split {
     Ints whole;
@@ -93,6 +99,27 @@ struct OwnWarpLanes : WarpLaneTypes {
   }
   static void store_low_bytes(uint8_t* to, Ints value) {
     _mm_storeu_si128(reinterpret_cast<__m128i*>(to), _mm512_cvtepi32_epi8(value));
+  }
+  static Ints in_every_128(__m128i bytes) { return _mm512_broadcast_i32x4(bytes); }
+  /// Two words side by side at each of two places, then past the next two, and so on.
+  static Ints take_pairs(const uint32_t* first, const int32_t* at) {
+    const __m256i low = _mm256_inserti128_si256(_mm256_castsi128_si256(two_pairs(first, at)),
+                                                two_pairs(first, at + 4), 1);
+    const __m256i high = _mm256_inserti128_si256(_mm256_castsi128_si256(two_pairs(first, at + 8)),
+                                                 two_pairs(first, at + 12), 1);
+    return _mm512_inserti64x4(_mm512_castsi256_si512(low), high, 1);
+  }
+  /// The planes of 16 pixels, of which each 128 bits hold four reds, greens, blues and others.
+  static void store_fours(uint8_t* const (&planes)[3], int channels, int at, Ints fours) {
+    const Ints order = _mm512_setr_epi32(0, 4, 8, 12, 1, 5, 9, 13, 2, 6, 10, 14, 3, 7, 11, 15);
+    const Ints sorted = _mm512_permutexvar_epi32(order, fours);
+    const auto store = [&](int c, __m128i plane) {
+      _mm_storeu_si128(reinterpret_cast<__m128i*>(planes[c] + at), plane);
+    };
+    store(0, _mm512_castsi512_si128(sorted));
+    if (channels == 1) return;
+    store(1, _mm512_extracti32x4_epi32(sorted, 1));
+    store(2, _mm512_extracti32x4_epi32(sorted, 2));
   }
 };
 
@@ -162,6 +189,23 @@ struct OwnWarpLanes : WarpLaneTypes {
         _mm_packus_epi32(_mm256_castsi256_si128(bytes), _mm256_extracti128_si256(bytes, 1));
     _mm_storel_epi64(reinterpret_cast<__m128i*>(to), _mm_packus_epi16(words, words));
   }
+  static Ints in_every_128(__m128i bytes) { return _mm256_broadcastsi128_si256(bytes); }
+  static Ints take_pairs(const uint32_t* first, const int32_t* at) {
+    return _mm256_inserti128_si256(_mm256_castsi128_si256(two_pairs(first, at)),
+                                   two_pairs(first, at + 4), 1);
+  }
+  static void store_fours(uint8_t* const (&planes)[3], int channels, int at, Ints fours) {
+    const Ints sorted =
+        _mm256_permutevar8x32_epi32(fours, _mm256_setr_epi32(0, 4, 1, 5, 2, 6, 3, 7));
+    const __m128i low = _mm256_castsi256_si128(sorted);
+    const auto store = [&](int c, __m128i plane) {
+      _mm_storel_epi64(reinterpret_cast<__m128i*>(planes[c] + at), plane);
+    };
+    store(0, low);
+    if (channels == 1) return;
+    store(1, _mm_unpackhi_epi64(low, low));
+    store(2, _mm256_extracti128_si256(sorted, 1));
+  }
 };
 
 #endif
@@ -217,6 +261,25 @@ struct Lanes : OwnWarpLanes {
   static Floats add(Floats a, Floats b) { return MM(add_ps)(a, b); }
   /// Ties go to even numbers.
   static Ints to_nearest(Floats value) { return MM(cvtps_epi32)(value); }
+
+  // Of four pixels, whose numbers are 32 bits each and 128 together, two at a time become 64 bits.
+
+  /// The low 16 bits of the first two pixels' numbers, or of the last two's, four times each.
+  static Ints words_of_pixels(Ints numbers, int half) {
+    const __m128i first = _mm_setr_epi8(0, 1, 0, 1, 0, 1, 0, 1, 4, 5, 4, 5, 4, 5, 4, 5);
+    const __m128i last = _mm_add_epi8(first, _mm_set1_epi8(8));
+    return MM(shuffle_epi8)(numbers, in_every_128(half == 0 ? first : last));
+  }
+  /// Red and red, green and green, blue and blue of two words side by side.
+  static Ints side_by_side(Ints pairs) {
+    return MM(shuffle_epi8)(
+        pairs, in_every_128(_mm_setr_epi8(0, 4, 1, 5, 2, 6, 3, 7, 8, 12, 9, 13, 10, 14, 11, 15)));
+  }
+  /// One channel or three of pixels that are four bytes each.
+  static void store_planes(uint8_t* const (&planes)[3], int channels, int at, Ints pixels) {
+    const __m128i order = _mm_setr_epi8(0, 4, 8, 12, 1, 5, 9, 13, 2, 6, 10, 14, 3, 7, 11, 15);
+    store_fours(planes, channels, at, MM(shuffle_epi8)(pixels, in_every_128(order)));
+  }
 
   static void store(int32_t* to, Ints value) { penstock::store(to, value); }
   static void store(float* to, Floats value) { MM(storeu_ps)(to, value); }

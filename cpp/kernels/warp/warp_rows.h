@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
+#include <limits>
 
 #include "base/dispatch.h"
 #include "kernels/warp/bordered_image.h"
@@ -35,6 +36,39 @@ struct Places {
   alignas(64) int32_t at[kPartPixels];  // words from the source's first; outside_of for the fill
 };
 
+/// Places on a line, for pixels of a part one after the other: the upper left one of the four
+/// pixels around each place, and how far it is from there, in fixed point.
+struct RoundedLine {
+  static constexpr int kBits = 15;
+  static constexpr int kWeightBits = 7;  // of neighbours side by side
+
+  int32_t x, y;    // of the first
+  int32_t dx, dy;  // to the next
+};
+
+/// Whether all four pixels around every place of a part of an affine warp lie in a source of this
+/// size, so that the line can say where they are.
+inline bool find_line(RoundedLine& line, const RowPart& part, const double (&m)[6], int height,
+                      int width) {
+  constexpr double kOne = 1 << RoundedLine::kBits;
+  constexpr double kRoom = 1.0 / 64;  // more than rounded steps can add up to
+  constexpr int kLargest = std::numeric_limits<int32_t>::max() >> RoundedLine::kBits;
+  const double centre_x = part.x + 0.5, centre_y = part.y + 0.5, steps = part.count - 1;
+  const double x = m[0] * centre_x + m[1] * centre_y + m[2] - 0.5;
+  const double y = m[3] * centre_x + m[4] * centre_y + m[5] - 0.5;
+  const auto is_within = [&](double first, double step, int size) {
+    const double last = first + steps * step;  // NaN is not within
+    return first >= kRoom && last >= kRoom && first < size - 1 - kRoom && last < size - 1 - kRoom;
+  };
+  if (height > kLargest || width > kLargest || !is_within(x, m[0], width) ||
+      !is_within(y, m[3], height))
+    return false;
+  const auto fixed = [](double value) { return static_cast<int32_t>(std::floor(value * kOne)); };
+  const auto step = [&](double value) { return part.count > 1 ? fixed(value + 0.5 / kOne) : 0; };
+  line = {fixed(x), fixed(y), step(m[0]), step(m[3])};
+  return true;
+}
+
 /// The first kernels find places, as x and y or, from these or at once, as `at`; the last write
 /// pixels, where `fill` is a word as in the bordered image.
 struct WarpRows {
@@ -54,6 +88,9 @@ struct WarpRows {
                    uint32_t fill);
   void (*bicubic)(const RowPart& part, const BorderedImage& image, const Places& places,
                   uint32_t fill);
+  /// Gives the bits of warp_affine_rounded_scalar.
+  void (*bilinear_rounded)(const RowPart& part, const BorderedImage& image,
+                           const RoundedLine& line);
 };
 
 /// Null in sets that have no vector kernels and warp pixel by pixel (warp_scalar.h).

@@ -180,6 +180,64 @@ struct WarpLoops {
     for_each_vector<2>(part, image, places, image.at(-1, -1), fill, body);
   }
 
+  /// What bilinear_rounded needs of some pixels: where their four neighbours lie, and their
+  /// weights: of the left and the right one, a byte each, and of the lower ones.
+  struct Rounded {
+    alignas(64) int32_t at[kTaken];
+    alignas(64) int32_t across[kTaken];
+    alignas(64) int32_t below[kTaken];
+  };
+
+  static void find(Rounded& found, const RoundedLine& line, int count, const BorderedImage& image) {
+    constexpr int kBits = RoundedLine::kBits, kShift = kBits - RoundedLine::kWeightBits;
+    constexpr int kOne = 1 << RoundedLine::kWeightBits, kRest = (1 << kBits) - 1;
+    const int stride = static_cast<int>(image.stride);
+    for (int i = 0; i < padded(count); ++i) {
+      // Behind the last pixel, places may be anywhere.
+      const uint32_t steps = static_cast<uint32_t>(i);
+      const int x = static_cast<int32_t>(line.x + steps * static_cast<uint32_t>(line.dx));
+      const int y = static_cast<int32_t>(line.y + steps * static_cast<uint32_t>(line.dy));
+      const int right = ((x & kRest) + (1 << (kShift - 1))) >> kShift;
+      found.at[i] = (y >> kBits) * stride + (x >> kBits);
+      found.across[i] = kOne - right + (right << 8);
+      found.below[i] = y & kRest;
+    }
+    for (int i = count; i < padded(count); ++i) found.at[i] = found.at[count - 1];
+  }
+
+  static void bilinear_rounded(const RowPart& part, const BorderedImage& image,
+                               const RoundedLine& line) {
+    Rounded found;
+    for (int start = 0; start < part.count; start += kTaken) {
+      const int rest = part.count - start, count = rest < kTaken ? rest : kTaken;
+      find(found, {line.x + start * line.dx, line.y + start * line.dy, line.dx, line.dy}, count,
+           image);
+      for (int k = 0; k < count; k += Lanes::kCount)
+        Lanes::store_planes(part.pixels, part.channels, start + k, mix(found, k, image));
+    }
+  }
+
+  /// The pixels from the k-th on, four bytes each. Two pixels and two go through it apart, and
+  /// packing both brings them together again, in order.
+  static Ints mix(const Rounded& found, int k, const BorderedImage& image) {
+    constexpr int kWeightBits = RoundedLine::kWeightBits;
+    const Ints signs = MM(set1_epi8)(-128), middle = MM(set1_epi16)(128 << kWeightBits);
+    const Ints across = Lanes::load(found.across + k), below = Lanes::load(found.below + k);
+    Ints levels[2];
+    for (int half = 0; half < 2; ++half) {
+      const Ints weights = Lanes::words_of_pixels(across, half);
+      const auto row = [&](const uint32_t* first) {
+        const Ints pairs = Lanes::take_pairs(first, found.at + k + 2 * half);
+        return MM(maddubs_epi16)(weights, Lanes::side_by_side(MM_SI(xor)(pairs, signs)));
+      };
+      const Ints top = row(image.first), low = row(image.first + image.stride);
+      const Ints moved =
+          MM(mulhrs_epi16)(MM(sub_epi16)(low, top), Lanes::words_of_pixels(below, half));
+      levels[half] = MM(srli_epi16)(MM(add_epi16)(MM(add_epi16)(top, moved), middle), kWeightBits);
+    }
+    return MM(packus_epi16)(levels[0], levels[1]);
+  }
+
   static void bicubic(const RowPart& part, const BorderedImage& image, const Places& places,
                       uint32_t fill) {
     // A weight is wrong by less than 2^-22, a row's sum so by less than 1.3 * 2^-12, and the sum of
@@ -307,9 +365,10 @@ struct WarpLoops {
   }
 };
 
-constexpr WarpRows kernels{WarpLoops::to_words,      WarpLoops::affine,  WarpLoops::perspective,
-                           WarpLoops::nearest_fixed, WarpLoops::nearest, WarpLoops::copy,
-                           WarpLoops::bilinear,      WarpLoops::bicubic};
+constexpr WarpRows kernels{
+    WarpLoops::to_words,      WarpLoops::affine,  WarpLoops::perspective,
+    WarpLoops::nearest_fixed, WarpLoops::nearest, WarpLoops::copy,
+    WarpLoops::bilinear,      WarpLoops::bicubic, WarpLoops::bilinear_rounded};
 
 }  // namespace
 

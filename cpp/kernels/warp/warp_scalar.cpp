@@ -28,6 +28,21 @@ uint8_t cut_off(double level) {
   return level <= 0.0 ? 0 : level >= 255.0 ? 255 : static_cast<uint8_t>(level);
 }
 
+/// The level at a place of a RoundedLine, in a row of which `top` and `low` are the upper left and
+/// the lower left of four pixels. All sums fit into 16 bits.
+uint8_t rounded_level(const uint8_t* top, const uint8_t* low, int32_t x, int32_t y) {
+  constexpr int kBits = RoundedLine::kBits, kWeightBits = RoundedLine::kWeightBits;
+  constexpr int kOne = 1 << kWeightBits, kMiddle = 128;  // of all levels
+  const auto rest = [](int32_t place) { return place & ((1 << kBits) - 1); };
+  const int right = (rest(x) + (1 << (kBits - kWeightBits - 1))) >> (kBits - kWeightBits);
+  const auto across = [&](const uint8_t* pixels) {
+    return (kOne - right) * (pixels[0] - kMiddle) + right * (pixels[1] - kMiddle);
+  };
+  const int above = across(top), below = across(low);
+  const int moved = ((below - above) * rest(y) + (1 << (kBits - 1))) >> kBits;
+  return static_cast<uint8_t>((above + moved + kMiddle * kOne) >> kWeightBits);
+}
+
 struct Place {
   double x;
   double y;
@@ -166,6 +181,32 @@ void warp_affine_scalar(const PlanarTarget& out_part, const PlanarView& in_part,
                  {m[2] + m[1] * 0.5 + m[0] * 0.5, m[5] + m[4] * 0.5 + m[3] * 0.5}, {m[0], m[3]},
                  {m[1], m[4]});
   }
+}
+
+void warp_affine_rounded_scalar(const PlanarTarget& out_part, const PlanarView& in_part,
+                                const WarpFrame& frame, const double (&m)[6],
+                                const uint8_t (&fill)[3]) {
+  const PlanarView in = whole_of(in_part, frame);
+  for_each_part(out_part, frame, 1, [&](const RowPart& part) {
+    RoundedLine line;
+    if (!find_line(line, part, m, in.height, in.width)) {
+      PlanarTarget row = out_part;
+      for (int c = 0; c < part.channels; ++c) row.plane[c] = part.pixels[c];
+      row.height = 1;
+      row.width = part.count;
+      WarpFrame of_row = frame;
+      of_row.out_top = part.y;
+      of_row.out_left = part.x;
+      return warp_affine_scalar(row, in_part, of_row, m, Filter::bilinear, fill);
+    }
+    for (int i = 0; i < part.count; ++i, line.x += line.dx, line.y += line.dy)
+      for (int c = 0; c < part.channels; ++c) {
+        const int channel = std::min(c, in.channels - 1);
+        const int top = line.y >> RoundedLine::kBits, left = line.x >> RoundedLine::kBits;
+        part.pixels[c][i] = rounded_level(in.row(channel, top) + left,
+                                          in.row(channel, top + 1) + left, line.x, line.y);
+      }
+  });
 }
 
 void warp_perspective_scalar(const PlanarTarget& out_part, const PlanarView& in_part,

@@ -146,6 +146,7 @@ def _warps() -> Iterator[Trial]:
                 yield Trial(pictures, (_tilt(filter_name),))
                 yield Trial(pictures, (_elastic(filter_name, 3.0),))
         yield Trial(pictures, (_shear,))
+        yield Trial(pictures, (_rotate(15, "bilinear", rounded=1.0),))
     yield Trial("large pixels", (_rotate(75, "bilinear"),))
     yield Trial("large pixels", (_tilt("bilinear"),))
     yield Trial("medium pixels", (_rotate(75, "nearest"),))
@@ -226,14 +227,15 @@ def _mix(*branches: MakeMove) -> tuple[MakeMove, ...]:
     return (*moves, _effect(Effect.MIX_END))
 
 
-def _rotate(degrees: float, filter_name: str) -> MakeMove:
+def _rotate(degrees: float, filter_name: str, *, rounded: float = 0.0) -> MakeMove:
     number = InterpolationMode(filter_name).pillow_filter
     cosine, sine = np.cos(np.radians(degrees)), np.sin(np.radians(degrees))
 
     def make(sizes: Sizes) -> Move:
         x, y = sizes.width / 2, sizes.height / 2
         matrix = [cosine, sine, x - cosine * x - sine * y, -sine, cosine, y + sine * x - cosine * y]
-        return same_effect(Effect.AFFINE, sizes, matrix=matrix, filter=number, fill=0)
+        how: dict[str, Any] = {"filter": number, "fill": 0, "rounded": rounded}
+        return same_effect(Effect.AFFINE, sizes, matrix=matrix, **how)
 
     return make
 

@@ -168,7 +168,8 @@ def _streams_of(moves: Sequence[Move], replaced: Sequence[Stage]) -> list[frozen
 
     A move that was there before keeps its streams. The others stand for what is gone: as many of a
     type as are gone, one for one; more or fewer, each for those that do what it does. What is gone
-    without a move of its type is in the last new one, as a crop in the warp that does it too.
+    without a move of its type is in the last new warp, as a crop that it does too; or in the last
+    new move.
     """
     everything = frozenset[int]().union(*(stage.streams for stage in replaced))
     if not everything:  # batches are planned without streams, which are for people
@@ -191,7 +192,8 @@ def _streams_of(moves: Sequence[Move], replaced: Sequence[Stage]) -> list[frozen
     types = {type(move) for move in new}
     if new:
         lost = [stage.streams for stage in gone if type(stage.move) not in types]
-        found[id(new[-1])] = found[id(new[-1])].union(*lost)
+        doer = ([move for move in new if Access.GATHER in accesses(move)] or new)[-1]
+        found[id(doer)] = found[id(doer)].union(*lost)
     return [found[id(move)] for move in moves]
 
 

@@ -29,7 +29,8 @@ _TABLES = (
 
 # By Pillow's numbers of filters: nearest, (lanczos), bilinear, bicubic.
 _AFFINE = np.array(
-    [Unit.AFFINE_NEAREST_PIXEL] * 2 + [Unit.AFFINE_BILINEAR_PIXEL, Unit.AFFINE_BICUBIC_PIXEL]
+    [Unit.AFFINE_NEAREST_PIXEL] * 2
+    + [Unit.AFFINE_BILINEAR_PIXEL, Unit.AFFINE_BICUBIC_PIXEL, Unit.AFFINE_ROUNDED_PIXEL]
 )
 _PERSPECTIVE = np.array(
     [Unit.PERSPECTIVE_NEAREST_PIXEL] * 2
@@ -39,7 +40,8 @@ _DISPLACED = np.array(
     [Unit.DISPLACED_NEAREST_PIXEL] * 2
     + [Unit.DISPLACED_BILINEAR_PIXEL, Unit.DISPLACED_BICUBIC_PIXEL]
 )
-_FILTER_NAME = ("nearest", "", "bilinear", "bicubic")
+_ROUNDED = 4  # bilinear, in fixed point
+_FILTER_NAME = ("nearest", "", "bilinear", "bicubic", "rounded")
 
 # A kernel of so few weights is summed all at once.
 _SMALL_KERNEL = 9
@@ -300,6 +302,9 @@ class EffectWork:
     def _warp(self, effect: Effect, rows: Ints, slot: int) -> None:
         places = self._place[rows, slot]
         numbers = self._number(effect, "filter", places).astype(np.int64)
+        if effect == Effect.AFFINE:
+            rounded = (numbers == 2) & (self._number(effect, "rounded", places) != 0)
+            numbers = np.where(rounded, _ROUNDED, numbers)
         matrix = self._number(effect, "matrix", places)
         in_part = np.asarray(self._number(effect, "frame", places).any(axis=1))
         out = Sizes(self._height[rows, slot], self._width[rows, slot])

@@ -85,8 +85,10 @@ def _warp(
     filter: float,
     fill: float,
     frame: list[float],
+    rounded: float = 0.0,
 ) -> Image.Image:
     """Pillow's transform; with a frame, the window that it gives of the transform of the whole."""
+    del rounded  # it lets the core be a little off, and obliges nobody
     out_top, out_left, out_height, out_width, in_top, in_left, in_height, in_width = map(int, frame)
     if not out_height:
         out_height, out_width = size.height, size.width

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from operator import is_
 
 import numpy as np
 
@@ -43,7 +44,7 @@ def count_while_writing(moves: Moves, sizes: Sizes) -> Moves | None:
         else:
             state.follow_step(move, ~is_idle(move, sizes))
         sizes = move.out_sizes(sizes)
-    return None if all(map(lambda a, b: a is b, planned, moves)) else tuple(planned)
+    return None if all(map(is_, planned, moves)) else tuple(planned)
 
 
 class _State:

@@ -8,6 +8,7 @@ sample's next effect then goes on from that table, and one pass over the pixels 
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from operator import is_
 
 import numpy as np
 
@@ -120,7 +121,7 @@ def _wait(moves: list[Move], position: int, rows: Bools) -> None:
 
 
 def _unless_same(planned: list[Move], moves: Moves) -> Moves | None:
-    same = len(planned) == len(moves) and all(map(lambda a, b: a is b, planned, moves))
+    same = len(planned) == len(moves) and all(map(is_, planned, moves))
     return None if same else tuple(planned)
 
 

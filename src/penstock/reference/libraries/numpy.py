@@ -145,10 +145,15 @@ _CURVES: dict[int, tuple[Callable[[Floats], Floats], float]] = {  # by Pillow's 
 
 
 def _warp_affine(
-    pixels: Pixels, size: Size, matrix: Sequence[float], filter: float, fill: float, frame: object
+    pixels: Pixels,
+    size: Size,
+    matrix: Sequence[float],
+    filter: float,
+    fill: float,
+    **planned: object,
 ) -> Pixels:
     """`matrix` leads from places in the result to places in `pixels`, as Image.transform's."""
-    del frame  # only plans have one
+    del planned  # what only plans have
     a, b, c, d, e, f = matrix
     x, y = _centres(size)
     return _sample(pixels, a * x + b * y + c, d * x + e * y + f, filter, fill)

@@ -123,10 +123,10 @@ def _resize(image: Pixels, size: Size, interpolation: int) -> Pixels:
 
 
 def _warp(
-    image: Pixels, size: Size, matrix: list[float], filter: float, fill: float, frame: object
+    image: Pixels, size: Size, matrix: list[float], filter: float, fill: float, **planned: object
 ) -> Pixels:
     """AFFINE or PERSPECTIVE; edges fade into the colour of the outside, where Pillow cuts."""
-    del frame  # only plans have one
+    del planned  # what only plans have
     is_affine = len(matrix) == 6
     square = np.array([*matrix, *([0.0, 0.0] if is_affine else []), 1.0]).reshape(3, 3)
     centred = _TO_MIDDLE @ square @ _TO_CORNER
