@@ -209,3 +209,15 @@ def test_rules_that_take_longer_than_they_save_are_left_out(large_folder, monkey
     explained = Loader(large_folder, transform=T.Compose(PIPELINES["bright"])).explain()
     assert explained.rules == ()
     assert explained.planned_us == explained.written_us
+
+
+def test_an_explanation_says_that_masks_are_not_in_it(tmp_path):
+    image, mask = tmp_path / "image.png", tmp_path / "mask.png"
+    PIL.Image.new("RGB", (40, 30)).save(image)
+    PIL.Image.new("L", (40, 30)).save(mask)
+    transform = T.Resize((16, 16))
+    with_masks = Loader([image], masks=[mask], transform=transform, output="numpy")
+    without = Loader([image], transform=transform, output="numpy")
+
+    assert any("masks follow" in note for note in with_masks.explain().notes)
+    assert without.explain().notes == ()

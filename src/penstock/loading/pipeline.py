@@ -28,6 +28,12 @@ from penstock.sources import Source
 from penstock.transforms.values import FinalSpec, Layout
 
 
+_MASKS_APART = (
+    "masks follow the images, as written and as planned alike; what that takes is not in these "
+    "costs, and may be more than the images take."
+)
+
+
 @dataclass(frozen=True, slots=True)
 class ChosenRules:
     """The rules that a plan is run with; those of views count from what they share on."""
@@ -78,6 +84,8 @@ class Pipeline:
                 "the native backend is planned."
             )
         explained, forecast = explain(self._task()), self.forecast(samples, part_images)
+        if self.beside.masks is not None:
+            explained = replace(explained, notes=(*explained.notes, _MASKS_APART))
         return explained if forecast is None else replace(explained, reuse=tuple(forecast.lines()))
 
     def forecast(self, samples: int, part_images: float) -> Forecast | None:
