@@ -27,7 +27,6 @@ from penstock.reference.libraries.library import ImageLibrary
 from penstock.sources import Source
 from penstock.transforms.values import FinalSpec, Layout
 
-
 _MASKS_APART = (
     "masks follow the images, as written and as planned alike; what that takes is not in these "
     "costs, and may be more than the images take."
