@@ -31,6 +31,7 @@ if TYPE_CHECKING:
         TranslationError,
     )
     from penstock.limits import Limits
+    from penstock.loading.decode import decode, decode_batch
     from penstock.loading.loader import Loader
     from penstock.packing.inspect import inspect
     from penstock.packing.items import Column, PackItem, PackSource
@@ -71,6 +72,8 @@ __all__ = [
     "__version__",
     "accelerate",
     "analyze",
+    "decode",
+    "decode_batch",
     "explain",
     "explain_translation",
     "inspect",
@@ -106,6 +109,8 @@ _HOME = {
     "explain": "penstock.reordering.explain",
     "explain_translation": "penstock.translation.accelerate",
     "analyze": "penstock.analysis.analyze",
+    "decode": "penstock.loading.decode",
+    "decode_batch": "penstock.loading.decode",
     "inspect": "penstock.packing.inspect",
     "open_data": "penstock.data.open_data",
     "open_file_list": "penstock.sources",

@@ -12,7 +12,7 @@ import numpy as np
 import PIL.Image
 import pytest
 
-from penstock import DecodeError, Loader
+from penstock import DecodeError, Loader, decode
 from penstock import transforms as T
 from penstock.limits import Limits
 
@@ -32,8 +32,19 @@ def pillow_pixels(path) -> np.ndarray | None:
         return None
 
 
+def by_loader(file) -> np.ndarray:
+    loader = Loader([file], output="numpy", layout="hwc", threads=1, pixel_limit=PIXEL_LIMIT)
+    (images,) = loader
+    return images[0]
+
+
+def by_decode(file) -> np.ndarray:
+    return decode(file, limits=Limits(pixels=PIXEL_LIMIT))
+
+
 @pytest.mark.filterwarnings("ignore")
-def test_every_tough_file(tough, isa) -> None:
+@pytest.mark.parametrize("read", [by_loader, by_decode])
+def test_every_tough_file(tough, isa, read) -> None:
     """One by one, whole, without a transform: the very pixels, or a DecodeError."""
     assert Limits().pixels > PIXEL_LIMIT
     outcomes = {"pixels": 0, "error": 0}
@@ -41,18 +52,15 @@ def test_every_tough_file(tough, isa) -> None:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             expected = pillow_pixels(file)
-            loader = Loader(
-                [file], output="numpy", layout="hwc", threads=1, pixel_limit=PIXEL_LIMIT
-            )
             try:
-                (images,) = loader
+                pixels = read(file)
             except DecodeError as error:
                 assert file.name in str(error)
                 assert expected is None, f"{file}: Pillow reads it, we say: {error}"
                 outcomes["error"] += 1
                 continue
         assert expected is not None, f"{file}: Pillow fails, we give pixels"
-        np.testing.assert_array_equal(images[0], expected, err_msg=str(file))
+        np.testing.assert_array_equal(pixels, expected, err_msg=str(file))
         outcomes["pixels"] += 1
 
     assert outcomes["pixels"] + outcomes["error"] == len(tough) >= 475

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from abc import ABC, abstractmethod
+from collections.abc import Sequence
 from typing import Any, Generic, TypeVar
 
 import numpy as np
@@ -83,21 +84,7 @@ class OpenedFetch(Fetch[Source]):
     def begin(self, part: Part) -> EnginePart:
         """Read the images, and let the core look at their headers."""
         images = [self._read(sample) for sample in part.samples.tolist()]
-        sizes = [_size_of(image) for image in images]
-        heights = np.array([height for height, _ in sizes], dtype=np.int32)
-        padded = [np.frombuffer(image + _SLACK, np.uint8) for image in images]
-        engine_part = self._engine.open_mapped(
-            part.rank,
-            padded,
-            np.array([image.ctypes.data for image in padded], dtype=np.int64),
-            np.array([max(1, len(image)) for image in images], dtype=np.int64),
-            np.full(len(images), Storage.JPEG, dtype=np.int32),
-            heights,
-            np.array([width for _, width in sizes], dtype=np.int32),
-        )
-        positions = np.arange(len(images), dtype=np.int32)
-        engine_part.read_mapped(positions, np.zeros(len(images), dtype=np.int32), heights)
-        return engine_part
+        return open_images(self._engine, part.rank, images)
 
     def _read(self, sample: int) -> bytes:
         try:
@@ -107,6 +94,25 @@ class OpenedFetch(Fetch[Source]):
             # With no bytes, the sample goes to Pillow, which opens it again and says what is wrong.
             raise_if_refused(error, self._source.name(sample))
             return b""
+
+
+def open_images(engine: Engine, rank: int, images: Sequence[bytes]) -> EnginePart:
+    """Let the core look at the headers of images that lie in memory, and take them as read."""
+    sizes = [_size_of(image) for image in images]
+    heights = np.array([height for height, _ in sizes], dtype=np.int32)
+    padded = [np.frombuffer(image + _SLACK, np.uint8) for image in images]
+    engine_part = engine.open_mapped(
+        rank,
+        padded,
+        np.array([image.ctypes.data for image in padded], dtype=np.int64),
+        np.array([max(1, len(image)) for image in images], dtype=np.int64),
+        np.full(len(images), Storage.JPEG, dtype=np.int32),
+        heights,
+        np.array([width for _, width in sizes], dtype=np.int32),
+    )
+    positions = np.arange(len(images), dtype=np.int32)
+    engine_part.read_mapped(positions, np.zeros(len(images), dtype=np.int32), heights)
+    return engine_part
 
 
 def _size_of(image: bytes) -> tuple[int, int]:
