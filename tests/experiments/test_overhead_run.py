@@ -1,13 +1,16 @@
 """The overhead experiment from end to end, on a few images and an emulated accelerator."""
 
 import json
+import multiprocessing
 from pathlib import Path
 
 import pytest
 
 from penstock.cli.main import main
 from penstock.experiments.overhead import photos as photos_module
+from penstock.experiments.overhead.loaders import open_loader
 from penstock.experiments.overhead.photos import choose_photos
+from penstock.experiments.overhead.settings import TORCHVISION, Pipeline
 from penstock.packing.pack import pack
 
 FEW = [
@@ -93,3 +96,13 @@ def test_wrong_choices_are_refused_before_measuring(
     assert main([*arguments, "--out", str(tmp_path), *choice]) == 2
     assert named in capsys.readouterr().err
     assert not (tmp_path / "results.json").exists()
+
+
+def test_no_worker_outlives_its_measurement(folder, torchvision):
+    """It would use the cores of the loader that comes next."""
+    del torchvision
+    photos = choose_photos(str(folder), 9)
+    with open_loader(TORCHVISION, photos, Pipeline(), 1) as loader:
+        next(iter(loader))
+        assert multiprocessing.active_children()
+    assert not multiprocessing.active_children()

@@ -170,7 +170,7 @@ def open_torchvision(
     with warnings.catch_warnings():
         # torch warns of workers beyond the cores it may use.
         warnings.filterwarnings("ignore", "This DataLoader will create", UserWarning)
-        yield data.DataLoader(
+        loader = data.DataLoader(
             dataset,
             batch_size=BATCH_SIZE,
             shuffle=True,
@@ -182,6 +182,21 @@ def open_torchvision(
             worker_init_fn=_leave_interrupts,
             collate_fn=collate,
         )
+        try:
+            yield loader
+        finally:
+            _end_workers(loader)
+
+
+def _end_workers(loader: Any) -> None:
+    """Wait until the workers have ended: they first finish what they have begun.
+
+    Otherwise they would do that on the cores of the loader that is measured next.
+    """
+    # torch has no public way: persistent workers end with their iterator, whenever that is freed.
+    iterator = loader._iterator  # noqa: SLF001
+    if iterator is not None:
+        iterator._shutdown_workers()  # noqa: SLF001
 
 
 def _leave_interrupts(worker: int) -> None:
