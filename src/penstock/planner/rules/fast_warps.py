@@ -18,6 +18,19 @@ from penstock.planner.access import Access, has_access
 from penstock.planner.draft import Moves
 from penstock.planner.rules.rule import Bound, Fidelity, Rule
 from penstock.planner.rules.smaller_first import SCALES, SMOOTH, is_even
+from penstock.planner.rules.warp_views import (
+    REACH,
+    Part,
+    View,
+    ends_of,
+    is_ordinary,
+    look_through,
+    normal,
+    part_of_side,
+    scaling,
+    stays_inside,
+    where_warped,
+)
 from penstock.planner.rules.warps import (
     Warps,
     matrices,
@@ -36,9 +49,6 @@ _BILINEAR = InterpolationMode.BILINEAR.pillow_filter
 # Reduces images that are no JPEGs: of the quick filters the one that keeps most detail.
 _REDUCING = InterpolationMode.HAMMING.pillow_filter
 
-# Pixels that a filter of a warp takes on each side of a place.
-_REACH = 2
-
 # A warp that shrinks by more skips pixels of its source, which a reduced source has in it; and what
 # a first warp has lost by shrinking, or blurred by enlarging, one warp for two would not.
 _MOST_STRETCH = 1.5
@@ -54,15 +64,8 @@ _SPARE = 1.25
 # The same where fill is seen: its edge then is off by an eighth of a pixel at most.
 _SPARE_WITH_FILL = 4
 
-# More than any place in an image.
-_LARGEST = 1e8
-
 # The least part of an image that is worth reducing, in reduced pixels.
 _LEAST = 4
-
-# Where a perspective's depth changes by more within a window, the window's corners do not tell what
-# it does between them.
-_LEAST_DEPTH = 0.25
 
 
 def warp_then_shrink(moves: Moves, sizes: Sizes) -> Moves | None:
@@ -82,7 +85,7 @@ def warp_then_shrink(moves: Moves, sizes: Sizes) -> Moves | None:
     resize = start.resize
     warped = _Warped.of(start, sizes)
     rows, window, view = warped.rows, warped.window, warped.view
-    spare = np.where(_stays_inside(view, warped.ends, room=0), _SPARE, _SPARE_WITH_FILL)
+    spare = np.where(stays_inside(view, warped.ends, room=0), _SPARE, _SPARE_WITH_FILL)
     scales = _choose_scales(resize, window, view, spare)
     strides = _choose_strides(resize, window, view, spare * scales)
     rows &= (scales > 1) | (strides[0] * strides[1] >= _WORTH_A_STRIDE)
@@ -124,7 +127,7 @@ def resize_in_warp(moves: Moves, sizes: Sizes) -> Moves | None:
     rows &= (resize.height > window.height) | (resize.width > window.width)
     rows &= warped.warps.filter == _BILINEAR
     rows &= warped.view.most <= _MOST_STRETCH
-    rows &= _stays_inside(warped.view, warped.ends, room=_REACH)
+    rows &= stays_inside(warped.view, warped.ends, room=REACH)
     for effect in start.between:
         rows &= is_even(effect) | ~effect.acts
     if not rows.any():
@@ -161,20 +164,23 @@ def compose_warps(moves: Moves, sizes: Sizes) -> Moves | None:
         return None
     inner, outer = read_warps(first, sizes), read_warps(second, first.out_sizes(sizes))
     rows &= (inner.filter == outer.filter) & (inner.filter != _NEAREST)
-    rows &= _is_ordinary(inner) & _is_ordinary(outer)
+    rows &= is_ordinary(inner) & is_ordinary(outer)
     window = CropMove(outer.window_top, outer.window_left, second.height, second.width)
     ones = np.ones(len(sizes))
-    between = _scaling(
+    between = scaling(
         *(ones, inner.window_left - outer.part_left),
         *(ones, inner.window_top - outer.part_top),
     )
-    inner_matrix, outer_matrix = _where(rows, matrices(inner)), _where(rows, matrices(outer))
-    there = _look_through(outer_matrix, window)
-    matrix = _normal(inner_matrix @ between @ outer_matrix)
-    view = _look_through(matrix, window)
-    room = _REACH * _MOST_STRETCH
+    inner_matrix, outer_matrix = (
+        where_warped(rows, matrices(inner)),
+        where_warped(rows, matrices(outer)),
+    )
+    there = look_through(outer_matrix, window)
+    matrix = normal(inner_matrix @ between @ outer_matrix)
+    view = look_through(matrix, window)
+    room = REACH * _MOST_STRETCH
     for seen, source in ((there, outer.source), (view, inner.source)):
-        rows &= _stays_inside(seen, _ends(_scaling(ones, 0 * ones, ones, 0 * ones), source), room)
+        rows &= stays_inside(seen, ends_of(scaling(ones, 0 * ones, ones, 0 * ones), source), room)
     for stretch in (there, view):
         rows &= (stretch.least >= 1 / _MOST_STRETCH) & (stretch.most <= _MOST_STRETCH)
     joined = replace(
@@ -268,7 +274,7 @@ def _read_start(moves: Moves, sizes: Sizes) -> _Start | None:
 def _to_image(start: _Start, warps: Warps) -> Floats:
     """From places in the whole source of the warps to places in the image, before the crop."""
     crop, flip = start.crop, start.flip
-    return _scaling(
+    return scaling(
         np.where(flip.horizontal, -1.0, 1.0),
         crop.left + np.where(flip.horizontal, crop.width + warps.part_left, -warps.part_left),
         np.where(flip.vertical, -1.0, 1.0),
@@ -276,39 +282,7 @@ def _to_image(start: _Start, warps: Warps) -> Floats:
     )
 
 
-@dataclass(frozen=True, slots=True)
-class _View:
-    """What a matrix does to a window."""
-
-    places: Floats  # (samples, 2, 4): across and down, of the window's corners
-    least: Floats  # by how much it stretches, at its corners: along one direction,
-    most: Floats  # and along another; infinite where that cannot be told
-
-
-def _look_through(matrix: Floats, window: CropMove) -> _View:
-    right, bottom = window.left + window.width, window.top + window.height
-    ones = np.ones(len(matrix))
-    corners = np.stack(
-        [(x, y, ones) for x in (window.left, right) for y in (window.top, bottom)], axis=2
-    )  # (3, samples, 4)
-    across, down, depth = np.einsum("nij,jnc->inc", matrix, corners)
-    is_clear = (depth >= _LEAST_DEPTH).all(axis=1) & (depth <= 1 / _LEAST_DEPTH).all(axis=1)
-    depth = np.where(is_clear[:, None], depth, 1)
-    x, y = across / depth, down / depth
-    # The derivatives of a place by x and y, and from them the lengths of the axes of the ellipse
-    # that a small circle becomes.
-    linear, to_depth = matrix[:, :2, :2, None], matrix[:, 2, :2]
-    places = np.stack([x, y], axis=1)
-    slopes = (linear - places[:, :, None] * to_depth[:, None, :, None]) / depth[:, None, None]
-    (a, b), (c, d) = slopes.transpose(1, 2, 0, 3)
-    total, area = a * a + b * b + c * c + d * d, a * d - b * c
-    root = np.sqrt(np.maximum(total * total - 4 * area * area, 0))
-    least = np.sqrt(np.maximum((total - root) / 2, 0)).min(axis=1)
-    most = np.sqrt((total + root) / 2).max(axis=1)
-    return _View(places, np.where(is_clear, least, 0), np.where(is_clear, most, np.inf))
-
-
-def _choose_scales(resize: ResizeMove, window: CropMove, view: _View, spare: Ints) -> Ints:
+def _choose_scales(resize: ResizeMove, window: CropMove, view: View, spare: Ints) -> Ints:
     reduction = np.minimum(window.height / resize.height, window.width / resize.width)
     reduction *= np.minimum(view.least, 1)
     scales = np.ones(len(reduction), dtype=np.int64)
@@ -318,7 +292,7 @@ def _choose_scales(resize: ResizeMove, window: CropMove, view: _View, spare: Int
 
 
 def _choose_strides(
-    resize: ResizeMove, window: CropMove, view: _View, spare: Ints
+    resize: ResizeMove, window: CropMove, view: View, spare: Ints
 ) -> tuple[Floats, Floats]:
     """How many reduced pixels the warp may go on for each of its own, down and across."""
     most = np.maximum(_MOST_STRETCH / np.maximum(view.most, 1), 1)
@@ -335,7 +309,7 @@ class _Warped:
     rows: Bools  # which samples have a warp that can be done otherwise
     window: CropMove  # of the warp's whole result
     matrix: Floats  # from places in that to places in the image
-    view: _View
+    view: View
     ends: Ints  # of the source of the warps, in the image
 
     @classmethod
@@ -343,17 +317,17 @@ class _Warped:
         effect = start.effect
         warps = read_warps(effect, start.crop.out_sizes(sizes))
         window = CropMove(warps.window_top, warps.window_left, effect.height, effect.width)
-        rows = has_access(effect, Access.GATHER) & _is_ordinary(warps)
+        rows = has_access(effect, Access.GATHER) & is_ordinary(warps)
         rows &= (start.late.height == effect.height) & (start.late.width == effect.width)
         to_image = _to_image(start, warps)
-        matrix = to_image @ _where(rows, matrices(warps))
-        view = _look_through(matrix, window)
-        return cls(warps, rows, window, matrix, view, _ends(to_image, warps.source))
+        matrix = to_image @ where_warped(rows, matrices(warps))
+        view = look_through(matrix, window)
+        return cls(warps, rows, window, matrix, view, ends_of(to_image, warps.source))
 
-    def parts(self, sizes: Sizes, scales: Ints) -> tuple[_Part, _Part]:
+    def parts(self, sizes: Sizes, scales: Ints) -> tuple[Part, Part]:
         """What is needed of the image, across and down, if it is reduced by these scales."""
         across, down = (
-            _part_of_side(self.view.places[:, axis], self.ends[:, axis], size, scales)
+            part_of_side(self.view.places[:, axis], self.ends[:, axis], size, scales)
             for axis, size in enumerate((sizes.width, sizes.height))
         )
         return across, down
@@ -362,7 +336,7 @@ class _Warped:
 def _warp_parts(
     start: _Start,
     warped: _Warped,
-    parts: tuple[_Part, _Part],
+    parts: tuple[Part, Part],
     height: Ints | Floats,
     width: Ints | Floats,
 ) -> Moves:
@@ -371,14 +345,14 @@ def _warp_parts(
     The first of these moves is the crop of the image.
     """
     rows, window, (across, down) = warped.rows, warped.window, parts
-    from_result = _scaling(window.width / width, window.left, window.height / height, window.top)
-    to_part = _scaling(
+    from_result = scaling(window.width / width, window.left, window.height / height, window.top)
+    to_part = scaling(
         *(1 / across.step, -across.begin / across.step),
         *(1 / down.step, -down.begin / down.step),
     )
     filters = warped.warps.filter
     smooth = replace(warped.warps, filter=np.where(filters == _NEAREST, _BILINEAR, filters))
-    matrix = _normal(to_part @ warped.matrix @ from_result)
+    matrix = normal(to_part @ warped.matrix @ from_result)
     effect = with_matrices(start.effect, rows, matrix, smooth)
 
     def either(own: Ints | Floats, others: Ints) -> Ints:
@@ -402,76 +376,6 @@ def _warp_parts(
         resized,
         replace(late, height=either(height, late.height), width=either(width, late.width)),
     )
-
-
-@dataclass(frozen=True, slots=True)
-class _Part:
-    """The part of one side of an image that is reduced."""
-
-    begin: Ints
-    end: Ints
-    pixels: Ints  # after reducing
-
-    @property
-    def step(self) -> Floats:
-        """Pixels that become one."""
-        return np.asarray(np.maximum(self.end - self.begin, 1) / np.maximum(self.pixels, 1))
-
-
-def _ends(to_image: Floats, source: Sizes) -> Ints:
-    """Where the source begins and ends in the image: (samples, 2, 2), across and down."""
-    first = to_image[:, :2, 2]
-    last = first + to_image[:, [0, 1], [0, 1]] * np.stack([source.width, source.height], axis=1)
-    return np.rint(np.sort(np.stack([first, last], axis=2), axis=2)).astype(np.int64)
-
-
-def _part_of_side(places: Floats, ends: Ints, size: Ints, scales: Ints) -> _Part:
-    """What a warp needs of a side of an image of `size`, in which its source has these ends.
-
-    It ends where the source does if places lie beyond it: there the fill begins. Otherwise it has
-    room for filters, and whole reduced pixels as the decoder makes them, unless the image itself
-    ends within one.
-    """
-    first, last = ends.T
-    least, most = places.min(axis=1), places.max(axis=1)
-    room = _REACH * scales
-    begin = np.floor(np.clip(least - room, first, last)).astype(np.int64) // scales * scales
-    end = -(np.floor(-np.clip(most + room, first, last)).astype(np.int64) // scales * scales)
-    fitting = size // scales * scales
-    end = np.where(end <= size, end, np.where(most <= fitting, fitting, size))
-    begin, end = np.where(least < first, first, begin), np.where(most > last, last, end)
-    return _Part(begin, end, (end - begin) // scales)
-
-
-def _stays_inside(view: _View, ends: Ints, room: float) -> Bools:
-    """Whether all places lie within these ends, and that far from them."""
-    first, last = ends[:, :, :1] + room, ends[:, :, 1:] - room
-    return np.asarray(((view.places >= first) & (view.places <= last)).all(axis=(1, 2)))
-
-
-def _is_ordinary(warps: Warps) -> Bools:
-    """Whether matrices have numbers that can be reckoned with: not NaN, and none too large."""
-    return np.asarray((np.abs(warps.matrix) < _LARGEST).all(axis=1))
-
-
-def _where(rows: Bools, matrix: Floats) -> Floats:
-    """Matrices that change nothing for the other samples, whose own may be no numbers."""
-    return np.where(rows[:, None, None], matrix, np.eye(3))
-
-
-def _normal(matrix: Floats) -> Floats:
-    """The same with 1 at the end, where that can be."""
-    end = matrix[:, 2:, 2:]
-    return matrix / np.where(np.abs(end) > 1e-6, end, 1)
-
-
-def _scaling(across: Floats, left: Floats | Ints, down: Floats, top: Floats | Ints) -> Floats:
-    """Matrices (samples, 3, 3) that scale along both axes, and then move."""
-    matrix = np.zeros((len(across), 3, 3))
-    matrix[:, 0, 0], matrix[:, 0, 2] = across, left
-    matrix[:, 1, 1], matrix[:, 1, 2] = down, top
-    matrix[:, 2, 2] = 1
-    return matrix
 
 
 RULES = (
