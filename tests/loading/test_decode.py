@@ -71,6 +71,13 @@ def test_a_batch_has_the_same_images(files):
         np.testing.assert_array_equal(listed[row], by_pillow(path, box, None))
 
 
+def test_one_number_in_a_list_is_the_shorter_side(files):
+    """As for torchvision: results then differ in size, and are a list."""
+    listed = penstock.decode_batch(files[:2], [None, (0, 0, 100, 300)], [50])
+
+    assert [image.shape for image in listed] == [(50, 75, 3), (150, 50, 3)]
+
+
 def test_outputs(files):
     torch = pytest.importorskip("torch")
     wanted = by_pillow(files[0], BOXES[2], (40, 60))

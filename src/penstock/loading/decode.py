@@ -149,7 +149,8 @@ class _Options:
     @property
     def is_fixed(self) -> bool:
         """Whether all results have one size."""
-        return self.resize is not None and isinstance(self.resize.size, Sequence)
+        size = None if self.resize is None else self.resize.size
+        return isinstance(size, Sequence) and len(size) == 2  # one alone is the shorter side
 
     def moves(self, crop: CropMove, sizes: Sizes) -> tuple[Move, ...]:
         """What is done to images of these sizes."""
