@@ -29,10 +29,11 @@ MAY_IMPORT = {
     "user_cache": {"errors"},
     "rng": BASE,
     "pillow_messages": BASE,
+    "pillow_order": BASE,
     "results": BASE,
     "report": BASE | {"results"},
-    "transforms": BASE | {"rng"},
-    "planner": BASE | {"rng", "transforms"},
+    "transforms": BASE | {"pillow_order", "rng"},
+    "planner": BASE | {"pillow_order", "rng", "transforms"},
     "translation.transforms": BASE | {"rng", "transforms", "planner"},
     "sources": BASE,
     "packing": BASE | {"drawing", "pillow_messages", "sources"},
@@ -40,7 +41,7 @@ MAY_IMPORT = {
     "reference": BASE | {"pillow_messages", "rng", "transforms", "planner", "sources"},
     "loading": BASE
     | {
-        *("pillow_messages", "rng", "transforms", "planner", "reference"),
+        *("pillow_messages", "pillow_order", "rng", "transforms", "planner", "reference"),
         *("translation.transforms", "sources", "packing", "data"),
     },
     "showing": BASE

@@ -1,6 +1,7 @@
 #include "kernels/copy_rows.h"
 
 #include <algorithm>
+#include <cstring>
 
 #include "kernels/final_pass/row_writer.h"
 #include "kernels/row_shuffle/row_shuffle.h"
@@ -74,8 +75,30 @@ void feed_planar(RowSink& sink, const PlanarView& image, const Region& region) {
   sink.take(band, 0);
 }
 
+void feed_foreign_planes(RowSink& sink, const PlanarView& image, const Region& region,
+                         Buffer& scratch) {
+  // Behind a row of the region lie what is right of it, and the rows below.
+  const ptrdiff_t right = image.width - region.left - region.width;
+  const ptrdiff_t rows_needed =
+      right >= kRowSlack ? 0 : (kRowSlack - right + image.stride - 1) / image.stride;
+  const ptrdiff_t safe =
+      std::clamp<ptrdiff_t>(image.height - rows_needed - region.top, 0, region.height);
+  const int direct = static_cast<int>(safe == region.height ? safe : safe / kBandRows * kBandRows);
+  if (direct > 0) feed_planar(sink, image, {region.top, region.left, direct, region.width});
+  if (direct == region.height) return;
+  const PlanarTarget rest =
+      working_image(scratch, region.height - direct, region.width, image.channels);
+  for (int c = 0; c < image.channels; ++c)
+    for (int y = 0; y < rest.height; ++y)
+      std::memcpy(rest.row(c, y), image.row(c, region.top + direct + y) + region.left,
+                  static_cast<size_t>(region.width));
+  sink.take(rest.view(), direct);
+}
+
 void feed_interleaved(RowSink& sink, const uint8_t* rgb, ptrdiff_t stride, const Region& region,
-                      Buffer& scratch) {
+                      Buffer& scratch, int pixel_bytes) {
+  const RowShuffle& shuffle = PENSTOCK_PICK(row_shuffle);
+  const auto split = pixel_bytes == 4 ? shuffle.deinterleave_rgbx : shuffle.deinterleave;
   const ptrdiff_t row_bytes = static_cast<ptrdiff_t>(region.width) + kRowSlack;
   uint8_t* rows = scratch.reserve(3 * kRowsPerFeed * row_bytes);
   PlanarTarget band{{rows, rows + kRowsPerFeed * row_bytes, rows + 2 * kRowsPerFeed * row_bytes},
@@ -86,9 +109,9 @@ void feed_interleaved(RowSink& sink, const uint8_t* rgb, ptrdiff_t stride, const
   for (int y = 0; y < region.height; y += kRowsPerFeed) {
     band.height = std::min(kRowsPerFeed, region.height - y);
     for (int r = 0; r < band.height; ++r)
-      deinterleave_row(band.row(0, r), band.row(1, r), band.row(2, r),
-                       rgb + (region.top + y + r) * stride + ptrdiff_t{3} * region.left,
-                       region.width);
+      split(band.row(0, r), band.row(1, r), band.row(2, r),
+            rgb + (region.top + y + r) * stride + ptrdiff_t{pixel_bytes} * region.left,
+            region.width);
     sink.take(band.view(), y);
   }
 }

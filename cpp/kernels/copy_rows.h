@@ -19,9 +19,15 @@ RowSink& begin_copy(CopyScratch& scratch, int in_channels, bool flip_horizontal,
 /// Sends `region` of a planar image to `sink` as one band.
 void feed_planar(RowSink& sink, const PlanarView& image, const Region& region);
 
-/// Sends `region` of an interleaved RGB image (3 bytes per pixel) to `sink`, a few rows at a time.
+/// The same for planes in somebody's array, which may end with their last pixel: the last rows are
+/// sent from a copy with slack.
+void feed_foreign_planes(RowSink& sink, const PlanarView& image, const Region& region,
+                         Buffer& scratch);
+
+/// Sends `region` of an interleaved RGB image to `sink`, a few rows at a time. Its pixels have 3
+/// bytes, or 4 of which the last is left alone.
 void feed_interleaved(RowSink& sink, const uint8_t* rgb, ptrdiff_t stride, const Region& region,
-                      Buffer& scratch);
+                      Buffer& scratch, int pixel_bytes = 3);
 
 /// Splits interleaved RGB pixels into three rows; may write up to kRowSlack bytes past each.
 void deinterleave_row(uint8_t* red, uint8_t* green, uint8_t* blue, const uint8_t* rgb, int width);

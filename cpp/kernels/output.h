@@ -9,7 +9,9 @@
 namespace penstock {
 
 enum class Element : int32_t { uint8 = 0, float16 = 1, bfloat16 = 2, float32 = 3 };
-enum class Layout : int32_t { chw = 0, hwc = 1 };
+/// Planes apart; pixels of three bytes; or of four, as Pillow keeps them: the fourth is 255, and
+/// only uint8 comes so.
+enum class Layout : int32_t { chw = 0, hwc = 1, rgbx = 2 };
 
 int size_of(Element element);
 

@@ -14,8 +14,8 @@ class GuardedOutput {
  public:
   GuardedOutput(int height, int width, int channels, Layout layout, Element element,
                 const FinalPass* pass, int row_gap_elements, bool past_cache) {
-    row_bytes_ =
-        static_cast<size_t>(width) * size_of(element) * (layout == Layout::hwc ? channels : 1);
+    const int side_by_side = layout == Layout::rgbx ? 4 : layout == Layout::hwc ? channels : 1;
+    row_bytes_ = static_cast<size_t>(width) * size_of(element) * side_by_side;
     row_stride_ = row_bytes_ + static_cast<size_t>(row_gap_elements) * size_of(element);
     rows_ = height * (layout == Layout::chw ? channels : 1);
     memory_.assign(rows_ * row_stride_ + 2 * kGuard + kAlignment, kCanary);

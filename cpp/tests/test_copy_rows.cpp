@@ -39,33 +39,99 @@ TEST(copy_mirrors_and_normalises) {
   }
 }
 
+Region draw_region(Draw& draw, int height, int width) {
+  Region region{draw.between(0, height - 1), draw.between(0, width - 1), 0, 0};
+  region.height = draw.between(1, height - region.top);
+  region.width = draw.between(1, width - region.left);
+  return region;
+}
+
+void check_planes(const std::vector<uint8_t>& planes, const RandomImage& image, int channels,
+                  const Region& region) {
+  size_t i = 0;
+  for (int c = 0; c < channels; ++c)
+    for (int y = 0; y < region.height; ++y)
+      for (int x = 0; x < region.width; ++x, ++i)
+        CHECK(planes[i] == image.at(c, region.top + y, region.left + x));
+}
+
 // The source array ends with its last pixel: nothing may be read behind it.
 TEST(interleaved_pixels_arrive_as_planes) {
-  for (unsigned seed = 0; seed < 100; ++seed) {
+  for (unsigned seed = 0; seed < 200; ++seed) {
     Draw draw(seed);
     const int height = draw.between(1, 30), width = draw.between(1, 150);
+    const int pixel_bytes = draw.coin() ? 4 : 3;
     const RandomImage image(draw, height, width, 3);
-    const auto rgb = std::make_unique<uint8_t[]>(static_cast<size_t>(height) * width * 3);
+    const auto rgb = std::make_unique<uint8_t[]>(static_cast<size_t>(height) * width * pixel_bytes);
     for (int y = 0; y < height; ++y)
       for (int x = 0; x < width; ++x)
         for (int c = 0; c < 3; ++c)
-          rgb[(static_cast<size_t>(y) * width + x) * 3 + c] = image.at(c, y, x);
-    Region region{draw.between(0, height - 1), draw.between(0, width - 1), 0, 0};
-    region.height = draw.between(1, height - region.top);
-    region.width = draw.between(1, width - region.left);
+          rgb[(static_cast<size_t>(y) * width + x) * pixel_bytes + c] = image.at(c, y, x);
+    const Region region = draw_region(draw, height, width);
     in_every_variant([&] {
       CopyScratch scratch;
       Buffer rows;
       GuardedOutput target(region.height, region.width, 3, Layout::chw, Element::uint8, nullptr, 3,
                            false);
       feed_interleaved(begin_copy(scratch, 3, false, false, target.output), rgb.get(),
-                       ptrdiff_t{3} * width, region, rows);
-      const std::vector<uint8_t> result = target.result();
-      size_t i = 0;
-      for (int c = 0; c < 3; ++c)
-        for (int y = 0; y < region.height; ++y)
-          for (int x = 0; x < region.width; ++x, ++i)
-            CHECK(result[i] == image.at(c, region.top + y, region.left + x));
+                       ptrdiff_t{pixel_bytes} * width, region, rows, pixel_bytes);
+      check_planes(target.result(), image, 3, region);
+    });
+  }
+}
+
+// The same for planes: their array ends with the last pixel of the last one.
+TEST(foreign_planes_arrive_whole) {
+  for (unsigned seed = 0; seed < 200; ++seed) {
+    Draw draw(seed);
+    const int height = draw.between(1, 30), width = draw.between(1, 150);
+    const int channels = draw.coin() ? 3 : 1;
+    const RandomImage image(draw, height, width, channels);
+    const size_t plane = static_cast<size_t>(height) * width;
+    const auto own = std::make_unique<uint8_t[]>(plane * channels);
+    PlanarView view{{}, width, height, width, channels};
+    for (int c = 0; c < channels; ++c) {
+      view.plane[c] = own.get() + c * plane;
+      for (int y = 0; y < height; ++y)
+        for (int x = 0; x < width; ++x)
+          own[c * plane + static_cast<size_t>(y) * width + x] = image.at(c, y, x);
+    }
+    const Region region = draw_region(draw, height, width);
+    in_every_variant([&] {
+      CopyScratch scratch;
+      Buffer rows;
+      GuardedOutput target(region.height, region.width, channels, Layout::chw, Element::uint8,
+                           nullptr, 3, false);
+      feed_foreign_planes(begin_copy(scratch, channels, false, false, target.output), view, region,
+                          rows);
+      check_planes(target.result(), image, channels, region);
+    });
+  }
+}
+
+// Pixels of four bytes are written to the last one, and not beyond.
+TEST(planes_become_pixels_of_four_bytes) {
+  CopyScratch scratch;
+  for (unsigned seed = 0; seed < 100; ++seed) {
+    Draw draw(seed);
+    const int height = draw.between(1, 20), width = draw.between(1, 200);
+    const int channels = draw.coin() ? 3 : 1;
+    const bool across = draw.coin(), down = draw.coin();
+    const RandomImage image(draw, height, width, channels);
+    in_every_variant([&] {
+      GuardedOutput target(height, width, 3, Layout::rgbx, Element::uint8, nullptr,
+                           draw.between(0, 9), false);
+      feed_in_bands(begin_copy(scratch, channels, across, down, target.output), image,
+                    {0, 0, height, width}, draw);
+      const std::vector<uint8_t> rows = target.result();
+      for (int y = 0; y < height; ++y)
+        for (int x = 0; x < width; ++x) {
+          const uint8_t* pixel = &rows[(static_cast<size_t>(y) * width + x) * 4];
+          for (int c = 0; c < 3; ++c)
+            CHECK(pixel[c] == image.at(channels == 1 ? 0 : c, down ? height - 1 - y : y,
+                                       across ? width - 1 - x : x));
+          CHECK(pixel[3] == 255);
+        }
     });
   }
 }

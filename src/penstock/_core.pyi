@@ -8,6 +8,7 @@ from typing import Annotated
 
 import numpy
 from numpy.typing import NDArray
+from typing_extensions import CapsuleType
 
 
 class Effect(enum.IntEnum):
@@ -363,6 +364,35 @@ class EnginePart:
         """
         Start to move the masks of every sample, of which `numbers` are wanted, into arrays.
         """
+
+class Pixels:
+    """Where the pixels of one image lie."""
+
+    @staticmethod
+    def of_pillow(array: CapsuleType, height: int, width: int, channels: int) -> Pixels:
+        """Those of a Pillow image of mode L or RGB, by its Arrow array."""
+
+    @staticmethod
+    def at(address: int, height: int, width: int, channels: int, interleaved: bool, element: Element, owner: object) -> Pixels:
+        """
+        Those of a contiguous array of gray or RGB pixels, which `owner` keeps alive.
+        """
+
+def copy_one(target: Pixels, source: Pixels, top: int, left: int, flip_horizontal: bool, flip_vertical: bool, format: Format | None = None) -> None:
+    """
+    Copy the part of an image that begins at (top, left) and has the target's size.
+    """
+
+def resize_one(target: Pixels, source: Pixels, top: int, left: int, height: int, width: int, filter: int, vertical_first: bool, format: Format | None = None) -> None:
+    """Resize a part of an image to the target's size."""
+
+def pad_one(target: Pixels, source: Pixels, left: int, top: int, mode: PadMode, fill: int) -> None:
+    """Put an image into a larger one, at (top, left)."""
+
+def effect_one(target: Pixels, source: Pixels, effect: Effect, numbers: Sequence[float]) -> None:
+    """
+    Apply one effect, with its numbers in the order of cpp/base/effects.def.
+    """
 
 class MappedFile:
     """

@@ -12,7 +12,7 @@ import pytest
 from PIL import Image
 
 from penstock import CoreError
-from penstock.planner.pillow_order import vertical_first
+from penstock.pillow_order import vertical_first
 from tests.kernels import kernels
 
 Bytes = npt.NDArray[np.uint8]

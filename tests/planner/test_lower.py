@@ -161,7 +161,7 @@ def test_pad_carries_mode_and_colour():
 
 
 def test_the_order_of_the_passes_is_pillows():
-    from penstock.planner.pillow_order import vertical_first
+    from penstock.pillow_order import vertical_first
 
     moves = [crop(10, 20, 90, 31), resize(24, 30)]
     step = lower(moves, sizes_of((100, 200))).table[0, 0]

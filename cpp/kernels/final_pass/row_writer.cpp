@@ -40,7 +40,11 @@ void RowWriter::begin(const Output& output, int in_channels) {
 
 void RowWriter::write(int y, const uint8_t* const planes[3]) {
   uint8_t* row = static_cast<uint8_t*>(output_.data) + y * output_.row_stride;
-  if (output_.layout == Layout::hwc && output_.channels == 3)
+  const bool gray = in_channels_ == 1;
+  if (output_.layout == Layout::rgbx)
+    shuffle_->interleave_rgbx(row, planes[0], planes[gray ? 0 : 1], planes[gray ? 0 : 2],
+                              output_.width);
+  else if (output_.layout == Layout::hwc && output_.channels == 3)
     write_interleaved(row, planes);
   else
     write_planar(row, planes);

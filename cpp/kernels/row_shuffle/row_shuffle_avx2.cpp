@@ -73,8 +73,45 @@ void mirror(uint8_t* target, const uint8_t* source, int width) {
   scalar::row_shuffle.mirror(target, source, left);
 }
 
+void interleave_rgbx(uint8_t* rgbx, const uint8_t* red, const uint8_t* green, const uint8_t* blue,
+                     int width) {
+  const __m128i opaque = _mm_set1_epi8(static_cast<char>(255));
+  const int whole = width / kStep * kStep;
+  for (int x = 0; x < whole; x += kStep, rgbx += 4 * kStep) {
+    const __m128i r = load(red + x), g = load(green + x), b = load(blue + x);
+    const __m128i rg[2] = {_mm_unpacklo_epi8(r, g), _mm_unpackhi_epi8(r, g)};
+    const __m128i bx[2] = {_mm_unpacklo_epi8(b, opaque), _mm_unpackhi_epi8(b, opaque)};
+    for (int half = 0; half < 2; ++half) {
+      store(rgbx + 2 * half * kStep, _mm_unpacklo_epi16(rg[half], bx[half]));
+      store(rgbx + (2 * half + 1) * kStep, _mm_unpackhi_epi16(rg[half], bx[half]));
+    }
+  }
+  scalar::row_shuffle.interleave_rgbx(rgbx, red + whole, green + whole, blue + whole,
+                                      width - whole);
+}
+
+void deinterleave_rgbx(uint8_t* red, uint8_t* green, uint8_t* blue, const uint8_t* rgbx,
+                       int width) {
+  // Four pixels: their reds, greens, blues and the rest, four bytes each.
+  const __m128i apart = _mm_setr_epi8(0, 4, 8, 12, 1, 5, 9, 13, 2, 6, 10, 14, 3, 7, 11, 15);
+  const int whole = width / kStep * kStep;
+  for (int x = 0; x < whole; x += kStep, rgbx += 4 * kStep) {
+    __m128i four[4];
+    for (int i = 0; i < 4; ++i) four[i] = _mm_shuffle_epi8(load(rgbx + i * kStep), apart);
+    const __m128i rg_low = _mm_unpacklo_epi32(four[0], four[1]);
+    const __m128i rg_high = _mm_unpacklo_epi32(four[2], four[3]);
+    const __m128i bx_low = _mm_unpackhi_epi32(four[0], four[1]);
+    const __m128i bx_high = _mm_unpackhi_epi32(four[2], four[3]);
+    store(red + x, _mm_unpacklo_epi64(rg_low, rg_high));
+    store(green + x, _mm_unpackhi_epi64(rg_low, rg_high));
+    store(blue + x, _mm_unpacklo_epi64(bx_low, bx_high));
+  }
+  scalar::row_shuffle.deinterleave_rgbx(red + whole, green + whole, blue + whole, rgbx,
+                                        width - whole);
+}
+
 }  // namespace
 
-const RowShuffle row_shuffle{interleave, deinterleave, mirror};
+const RowShuffle row_shuffle{interleave, deinterleave, mirror, interleave_rgbx, deinterleave_rgbx};
 
 }  // namespace penstock::avx2

@@ -94,8 +94,75 @@ void mirror(uint8_t* target, const uint8_t* source, int width) {
   }
 }
 
+// Bytes of two vectors, of 128: red and green of sixteen pixels, or blue and the fourth byte.
+constexpr std::array<Permutation, 2> kPairs = [] {
+  std::array<Permutation, 2> halves{};
+  for (int half = 0; half < 2; ++half)
+    for (int i = 0; i < kStep; ++i)
+      halves[half][i] = static_cast<uint8_t>((half * kStep + i) / 2 + i % 2 * kStep);
+  return halves;
+}();
+
+// 16-bit pairs of two vectors, of 64: red, green, blue and the fourth byte of sixteen pixels.
+constexpr std::array<std::array<uint16_t, kStep / 2>, 2> kPixels = [] {
+  std::array<std::array<uint16_t, kStep / 2>, 2> halves{};
+  for (int half = 0; half < 2; ++half)
+    for (int i = 0; i < kStep / 2; ++i)
+      halves[half][i] = static_cast<uint16_t>((half * kStep / 2 + i) / 2 + i % 2 * (kStep / 2));
+  return halves;
+}();
+
+void interleave_rgbx(uint8_t* rgbx, const uint8_t* red, const uint8_t* green, const uint8_t* blue,
+                     int width) {
+  const __m512i opaque = _mm512_set1_epi8(static_cast<char>(255));
+  for (int x = 0; x < width; x += kStep, rgbx += 4 * kStep) {
+    const __m512i r = _mm512_loadu_si512(red + x);
+    const __m512i g = _mm512_loadu_si512(green + x);
+    const __m512i b = _mm512_loadu_si512(blue + x);
+    const int bytes = 4 * std::min(width - x, kStep);
+    for (int half = 0; half < 2; ++half) {
+      const __m512i pairs = _mm512_loadu_si512(kPairs[half].data());
+      const __m512i rg = _mm512_permutex2var_epi8(r, pairs, g);
+      const __m512i bx = _mm512_permutex2var_epi8(b, pairs, opaque);
+      for (int part = 0; part < 2; ++part) {
+        const int begin = (2 * half + part) * kStep;
+        _mm512_mask_storeu_epi8(
+            rgbx + begin, first_bytes(bytes - begin),
+            _mm512_permutex2var_epi16(rg, _mm512_loadu_si512(kPixels[part].data()), bx));
+      }
+    }
+  }
+}
+
+// Where the four bytes of each pixel of two vectors go: reds in front, then greens, blues, others.
+constexpr std::array<Permutation, 2> kApart = [] {
+  std::array<Permutation, 2> orders{};
+  for (int i = 0; i < kStep; ++i) {
+    // 32 pixels in two vectors: first reds and greens, then blues and the fourth bytes.
+    orders[0][i] = static_cast<uint8_t>(4 * (i % 32) + i / 32);
+    orders[1][i] = static_cast<uint8_t>(4 * (i % 32) + i / 32 + 2);
+  }
+  return orders;
+}();
+
+void deinterleave_rgbx(uint8_t* red, uint8_t* green, uint8_t* blue, const uint8_t* rgbx,
+                       int width) {
+  const __m512i rg_order = _mm512_loadu_si512(kApart[0].data());
+  const __m512i bx_order = _mm512_loadu_si512(kApart[1].data());
+  for (int x = 0; x < width; x += kStep / 2, rgbx += 2 * kStep) {
+    const int bytes = 4 * std::min(width - x, kStep / 2);
+    const __m512i first = _mm512_maskz_loadu_epi8(first_bytes(bytes), rgbx);
+    const __m512i second = _mm512_maskz_loadu_epi8(first_bytes(bytes - kStep), rgbx + kStep);
+    const __m512i rg = _mm512_permutex2var_epi8(first, rg_order, second);
+    const __m512i bx = _mm512_permutex2var_epi8(first, bx_order, second);
+    _mm256_storeu_si256(reinterpret_cast<__m256i*>(red + x), _mm512_castsi512_si256(rg));
+    _mm256_storeu_si256(reinterpret_cast<__m256i*>(green + x), _mm512_extracti64x4_epi64(rg, 1));
+    _mm256_storeu_si256(reinterpret_cast<__m256i*>(blue + x), _mm512_castsi512_si256(bx));
+  }
+}
+
 }  // namespace
 
-const RowShuffle row_shuffle{interleave, deinterleave, mirror};
+const RowShuffle row_shuffle{interleave, deinterleave, mirror, interleave_rgbx, deinterleave_rgbx};
 
 }  // namespace penstock::avx512

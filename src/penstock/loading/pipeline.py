@@ -18,8 +18,8 @@ from penstock.loading.probe import PlanTask
 from penstock.loading.reuse import Reusing
 from penstock.loading.runner import PartRunner, RunSetup
 from penstock.loading.selection import Selection
+from penstock.pillow_order import check_installed_pillow
 from penstock.planner.explain import Explanation
-from penstock.planner.pillow_order import check_installed_pillow
 from penstock.planner.plan import Plan
 from penstock.planner.reuse_forecast import Forecast
 from penstock.planner.rules.rule import Rule

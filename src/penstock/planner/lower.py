@@ -24,8 +24,8 @@ import numpy.typing as npt
 from penstock._core import FINISHED, Effect, Programs, StepColumn
 from penstock.errors import PlanError
 from penstock.geometry import Bools, Ints, Sizes
+from penstock.pillow_order import vertical_first
 from penstock.planner.access import IS_COLOUR, IS_TABLE
-from penstock.planner.pillow_order import vertical_first
 from penstock.transforms.effects import EffectMove, no_numbers
 from penstock.transforms.moves import CropMove, FlipMove, Move, PadMove, ResizeMove
 

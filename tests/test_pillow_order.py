@@ -7,9 +7,9 @@ import PIL
 import pytest
 from PIL import Image
 
+from penstock import pillow_order
 from penstock.errors import LoaderError
 from penstock.geometry import Ints
-from penstock.planner import pillow_order
 
 FILTERS = [
     Image.Resampling.BOX,

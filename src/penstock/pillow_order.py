@@ -14,6 +14,7 @@ unnoticed.
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import lru_cache
 
 import numpy as np
 import PIL
@@ -22,25 +23,31 @@ from PIL import Image
 from penstock.errors import LoaderError
 from penstock.geometry import Bools, Ints, Size
 
-Rule = Callable[[Ints, Ints, Ints, Ints], Bools]
+Sides = Ints | int  # of a batch, or of one image
+Rule = Callable[[Sides, Sides, Sides, Sides], Bools | bool]
 
 
-def _never(in_height: Ints, in_width: Ints, out_height: Ints, out_width: Ints) -> Bools:
-    return np.zeros(np.broadcast(in_height, in_width, out_height, out_width).shape, dtype=np.bool_)
+def _never(in_height: Sides, in_width: Sides, out_height: Sides, out_width: Sides) -> Bools | bool:
+    del in_height, in_width, out_height, out_width
+    return False
 
 
-def _tall_images(in_height: Ints, in_width: Ints, out_height: Ints, out_width: Ints) -> Bools:
-    answer: Bools = (in_height > 100 * in_width) & (out_height < in_height)
-    return answer & np.ones_like(out_width, dtype=np.bool_)
+def _tall_images(
+    in_height: Sides, in_width: Sides, out_height: Sides, out_width: Sides
+) -> Bools | bool:
+    del out_width
+    return (in_height > 100 * in_width) & (out_height < in_height)
 
 
-def _more_rows_lost(in_height: Ints, in_width: Ints, out_height: Ints, out_width: Ints) -> Bools:
+def _more_rows_lost(
+    in_height: Sides, in_width: Sides, out_height: Sides, out_width: Sides
+) -> Bools | bool:
     rows_lost = in_height - out_height
     columns_lost = in_width - out_width
-    answer: Bools = (rows_lost > 0) & (rows_lost > 2 * columns_lost)
-    return answer
+    return (rows_lost > 0) & (rows_lost > 2 * columns_lost)
 
 
+@lru_cache
 def _rule_of(version: str) -> Rule:
     major, minor = (int(part) for part in version.split(".")[:2])
     if (major, minor) < (12, 2):
@@ -53,13 +60,15 @@ def vertical_first(in_height: Ints, in_width: Ints, out_height: Ints, out_width:
 
     Holds for every filter but NEAREST, where the order cannot be seen.
     """
-    rule = _rule_of(PIL.__version__)
-    return rule(
-        np.asarray(in_height, dtype=np.int64),
-        np.asarray(in_width, dtype=np.int64),
-        np.asarray(out_height, dtype=np.int64),
-        np.asarray(out_width, dtype=np.int64),
-    )
+    sides = np.broadcast_arrays(in_height, in_width, out_height, out_width)
+    answer = _rule_of(PIL.__version__)(*(side.astype(np.int64) for side in sides))
+    return np.broadcast_to(answer, sides[0].shape)
+
+
+def vertical_first_for(given: Size, wanted: Size) -> bool:
+    """The same for one resize."""
+    answer = _rule_of(PIL.__version__)(given.height, given.width, wanted.height, wanted.width)
+    return bool(answer)
 
 
 # One pair on each side of every known boundary: (input, output).
@@ -82,14 +91,7 @@ def check_installed_pillow() -> None:
     """
     for given, wanted in _PROBES:
         seen = _order_seen(given, wanted)
-        expected = bool(
-            vertical_first(
-                np.array(given.height),
-                np.array(given.width),
-                np.array(wanted.height),
-                np.array(wanted.width),
-            )
-        )
+        expected = vertical_first_for(given, wanted)
         if seen != expected:
             saw = "neither order" if seen is None else f"the {_name(seen)} one"
             raise LoaderError(
