@@ -4,6 +4,7 @@
 #include <nanobind/stl/vector.h>
 
 #include <algorithm>
+#include <cstring>
 #include <memory>
 #include <string>
 #include <vector>
@@ -117,11 +118,28 @@ Output output_to(const Pixels& target, const Format* format) {
 /// Beyond this a thread does not keep the memory of its last image.
 constexpr int64_t kMostKeptPixels = int64_t{4} << 20;
 
+void check_source(const Pixels& target, const Pixels& source) {
+  if (source.element != Element::uint8 || source.place.data == target.place.data)
+    throw Error("One image: the source must be uint8, and not the target itself.");
+}
+
+/// Calls `body` with memory to work in, without Python's lock.
+template <class Body>
+void with_scratch(int64_t pixels, Body body) {
+  nb::gil_scoped_release released;
+  if (pixels > kMostKeptPixels) {
+    WorkerScratch own;
+    body(own);
+  } else {
+    thread_local WorkerScratch kept;
+    body(kept);
+  }
+}
+
 void run(const Pixels& target, const Pixels& source, const Program& program,
          const Format* format = nullptr) {
   const ForeignPixels& from = source.place;
-  if (source.element != Element::uint8 || from.data == target.place.data)
-    throw Error("One image: the source must be uint8, and not the target itself.");
+  check_source(target, source);
   const Region size = size_after(program, from.height, from.width);
   if (size.height != target.place.height || size.width != target.place.width)
     throw Error("One image: the result is " + std::to_string(size.height) + "x" +
@@ -131,14 +149,7 @@ void run(const Pixels& target, const Pixels& source, const Program& program,
   const Output output = output_to(target, format);
   const int64_t pixels =
       std::max(int64_t{from.height} * from.width, int64_t{output.height} * output.width);
-  nb::gil_scoped_release released;
-  if (pixels > kMostKeptPixels) {
-    WorkerScratch own;
-    run_on_one(output, from, program, own);
-  } else {
-    thread_local WorkerScratch kept;
-    run_on_one(output, from, program, kept);
-  }
+  with_scratch(pixels, [&](WorkerScratch& scratch) { run_on_one(output, from, program, scratch); });
 }
 
 /// A step that takes this part of the image, and does nothing to it.
@@ -183,6 +194,21 @@ void pad_one(const Pixels& target, const Pixels& source, int left, int top, PadM
   run(target, source, {{&step, 1}, {}});
 }
 
+void table(const Pixels& target, const Pixels& source, const nb::bytes& levels) {
+  check_source(target, source);
+  const ForeignPixels &to = target.place, &from = source.place;
+  const bool is_same = to.height == from.height && to.width == from.width;
+  if (!is_same || to.channels != from.channels || levels.size() != size_t{256} * from.channels)
+    throw Error(
+        "One image: a table has 256 levels for each channel, and the result the image's "
+        "size and channels.");
+  Lut lut{};
+  std::memcpy(lut.value, levels.c_str(), levels.size());
+  const Output output = output_to(target, nullptr);
+  with_scratch(int64_t{from.height} * from.width,
+               [&](WorkerScratch& scratch) { look_up_on_one(output, from, lut, scratch); });
+}
+
 void effect(const Pixels& target, const Pixels& source, EffectKind kind,
             const std::vector<double>& numbers) {
   if (numbers.size() > static_cast<size_t>(kEffectNumbers))
@@ -213,6 +239,8 @@ void bind_one_image(nb::module_& m) {
         "Resize a part of an image to the target's size.");
   m.def("pad_one", &pad_one, "target"_a, "source"_a, "left"_a, "top"_a, "mode"_a, "fill"_a,
         "Put an image into a larger one, at (top, left).");
+  m.def("table_one", &table, "target"_a, "source"_a, "levels"_a,
+        "Give each level of each channel its new one: 256 bytes for each channel.");
   m.def("effect_one", &effect, "target"_a, "source"_a, "effect"_a, "numbers"_a,
         "Apply one effect, with its numbers in the order of cpp/base/effects.def.");
 }

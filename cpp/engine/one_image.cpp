@@ -1,5 +1,7 @@
 #include "engine/one_image.h"
 
+#include <algorithm>
+
 #include "kernels/copy_rows.h"
 
 namespace penstock {
@@ -34,7 +36,43 @@ class ForeignInput final : public Input {
   Buffer& memory_;
 };
 
+class LutSink final : public RowSink {
+ public:
+  LutSink(const Output& output, int channels, const Lut& table, Buffer& memory)
+      : table_(table), memory_(memory) {
+    writer_.begin(output, channels);
+  }
+
+  void take(const PlanarView& rows, int first_row) override {
+    // Few rows at a time, which stay in the core's cache.
+    for (int y = 0; y < rows.height; y += kBandRows) {
+      PlanarView band = rows;
+      band.height = std::min(kBandRows, rows.height - y);
+      for (int c = 0; c < rows.channels; ++c) band.plane[c] = rows.row(c, y);
+      const PlanarTarget out = working_image(memory_, band.height, band.width, band.channels);
+      apply_lut(out, band, table_);
+      for (int r = 0; r < band.height; ++r) {
+        const uint8_t* planes[3] = {};
+        for (int c = 0; c < band.channels; ++c) planes[c] = out.row(c, r);
+        writer_.write(first_row + y + r, planes);
+      }
+    }
+  }
+
+ private:
+  const Lut& table_;
+  Buffer& memory_;
+  RowWriter writer_;
+};
+
 }  // namespace
+
+void look_up_on_one(const Output& output, const ForeignPixels& source, const Lut& table,
+                    WorkerScratch& scratch) {
+  ForeignInput input(source, scratch.input.interleaved);
+  LutSink sink(output, source.channels, table, scratch.working[0]);
+  input.send({0, 0, source.height, source.width}, [&]() -> RowSink& { return sink; });
+}
 
 void run_on_one(const Output& output, const ForeignPixels& source, const Program& program,
                 WorkerScratch& scratch) {

@@ -3,6 +3,7 @@
 
 #include "engine/program.h"
 #include "engine/run_sample.h"
+#include "kernels/colour/lut.h"
 #include "kernels/output.h"
 
 namespace penstock {
@@ -24,5 +25,9 @@ struct ForeignPixels {
 /// result has colour.
 void run_on_one(const Output& output, const ForeignPixels& source, const Program& program,
                 WorkerScratch& scratch);
+
+/// Writes to `output` what becomes of the levels of `source`, of the same size and channels.
+void look_up_on_one(const Output& output, const ForeignPixels& source, const Lut& table,
+                    WorkerScratch& scratch);
 
 }  // namespace penstock

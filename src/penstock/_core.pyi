@@ -389,6 +389,11 @@ def resize_one(target: Pixels, source: Pixels, top: int, left: int, height: int,
 def pad_one(target: Pixels, source: Pixels, left: int, top: int, mode: PadMode, fill: int) -> None:
     """Put an image into a larger one, at (top, left)."""
 
+def table_one(target: Pixels, source: Pixels, levels: bytes) -> None:
+    """
+    Give each level of each channel its new one: 256 bytes for each channel.
+    """
+
 def effect_one(target: Pixels, source: Pixels, effect: Effect, numbers: Sequence[float]) -> None:
     """
     Apply one effect, with its numbers in the order of cpp/base/effects.def.
