@@ -11,6 +11,7 @@ import pytest
 
 from penstock import PenstockError
 from tests.outside.adapter import Adapter
+from tests.outside.functional import leave_out_scripting, private_names
 from tests.outside.skips import reason_to_skip
 
 UNTOUCHED = "judges torchvision alone: no transform of penstock's was called"
@@ -30,8 +31,15 @@ class Judge:
         pytest.raises = lambda *args, **kwargs: _ErrorOrOurs(raises(*args, **kwargs))
         pytest.warns = lambda *args, **kwargs: _ErrorOrOurs(warns(*args, **kwargs))
 
+    @pytest.hookimpl(wrapper=True)
+    def pytest_collection(self) -> Iterator[Any]:
+        with private_names():
+            return (yield)
+
     @pytest.hookimpl(trylast=True)
     def pytest_collection_modifyitems(self, items: list[pytest.Item]) -> None:
+        for module in {item.module for item in items}:
+            leave_out_scripting(module)
         for item in items:
             reason = reason_to_skip(item)
             if reason is not None:

@@ -52,12 +52,6 @@ def _has_rotated_boxes(params: Params) -> bool:
 
 # Tests by "Class::function" (those outside of classes have none); the first line that fits counts.
 _TABLE: tuple[tuple[str, Condition, str], ...] = (
-    (r".*::test_kernel.*", _always, FUNCTIONAL),
-    (r".*::test_.*functional_.*", _always, FUNCTIONAL),
-    (r".*::test_functional", _always, FUNCTIONAL),
-    (r"TestAdjust(Brightness|Contrast|Gamma|Hue|Saturation)::.*", _always, FUNCTIONAL),
-    (r"TestPermuteChannels::.*", _always, FUNCTIONAL),
-    (r".*", _is_functional, FUNCTIONAL),
     (r"Test(ToDtype|Normalize)::.*", _always, FINAL_VALUES),
     (r"Test(ShapeGetters|RegisterKernel|GetKernel|Utils|Lambda)::.*", _always, MACHINERY),
     (r"Test(ToPureTensor|ToImage|ToPILImage|ToTensor|PILToTensor)::.*", _always, MACHINERY),
