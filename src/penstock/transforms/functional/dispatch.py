@@ -121,12 +121,11 @@ class Kernels(dict[type, Kernel]):
     def _for_tv_tensor(self, suffix: str, kind: type) -> Kernel | None:
         if suffix in self._others:
             return self._others[suffix]
-        kernel = self._tensor if suffix == "image" else None
-        kernel = kernel or self._named(suffix)
+        kernel = self._named(suffix)
         if kernel is None:
             return None
         if suffix in {"image", "video"}:
-            return _unwrapping(kernel, kind)
+            return _unwrapping(self._tensor or kernel, kind)
         return _telling(kernel, self.name)
 
     def _named(self, suffix: str) -> Kernel | None:

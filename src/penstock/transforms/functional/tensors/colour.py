@@ -117,7 +117,7 @@ def adjust_hue_image(image: Tensor, hue_factor: float) -> Tensor:
 
 def _to_hsv(image: Tensor) -> tuple[Tensor, Tensor, Tensor]:
     """Hue, saturation and value of fractions, as Pillow computes them."""
-    least, most = torch.aminmax(image, dim=-3)
+    least, most = image.amin(dim=-3), image.amax(dim=-3)
     is_gray = most == least
     span = most - least
     one = torch.ones((), dtype=image.dtype, device=image.device)
@@ -148,9 +148,10 @@ def _to_rgb(hue: Tensor, saturation: Tensor, value: Tensor) -> Tensor:
     t = by_part.add_(rest).mul_(value).clamp_(0.0, 1.0)
     p = rest.mul_(value).clamp_(0.0, 1.0)
     candidates = torch.stack((value, p, q, t), dim=-3)
-    table = torch.tensor(_SIXTHS, device=hue.device)
-    chosen = table[:, sixth.to(torch.int32).remainder_(6)]
-    return candidates.gather(-3, chosen.moveaxis(0, -3))
+    sixths = sixth.to(torch.int32).remainder_(6).flatten()
+    rows = torch.tensor(_SIXTHS, device=hue.device).unbind()
+    chosen = [row.index_select(0, sixths).view(hue.shape) for row in rows]
+    return candidates.gather(-3, torch.stack(chosen, dim=-3))
 
 
 def posterize_image(image: Tensor, bits: int) -> Tensor:
@@ -193,9 +194,8 @@ def autocontrast_image(image: Tensor) -> Tensor:
     white = most_of(image.dtype)
     # torch compares bytes and fractions as they are, and not all of the other types.
     compared = image if image.dtype == torch.uint8 else image.to(dtype)
-    least, most = (
-        bound[..., None].to(dtype) for bound in compared.flatten(-2).aminmax(dim=-1, keepdim=True)
-    )
+    least = compared.amin(dim=(-2, -1), keepdim=True).to(dtype)
+    most = compared.amax(dim=(-2, -1), keepdim=True).to(dtype)
     is_flat = most == least
     scale = most.sub(least).mul_(1.0 / white).masked_fill_(is_flat, 1.0)
     least = least.masked_fill(is_flat, 0.0)

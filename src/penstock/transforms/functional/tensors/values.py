@@ -69,10 +69,10 @@ def _shift(image: Tensor, dtype: torch.dtype) -> Tensor:
     bits = value_bits(dtype) - value_bits(given)
     if bits < 0:
         if given == torch.uint16:  # torch cannot shift these
-            return (image / 2**-bits).to(dtype)
+            return torch.div(image, 2**-bits).to(dtype)
         return image.bitwise_right_shift(-bits).to(dtype)
     if dtype == torch.uint16:
-        return image.to(dtype) * 2**bits
+        return image.to(dtype).mul(2**bits)
     return image.to(dtype).bitwise_left_shift_(bits)
 
 
