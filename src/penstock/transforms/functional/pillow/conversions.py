@@ -66,15 +66,15 @@ def to_pil_image(pic: Any, mode: str | None = None) -> Image.Image:
             f"Input type {pixels.dtype} is not supported for {pic.shape} pixels. Use uint8."
         )
     height, width = pixels.shape[:2]
-    buffer = np.ascontiguousarray(pixels)
-    return Image.frombuffer(mode, (width, height), buffer.tobytes(), "raw", mode, 0, 1)
+    return Image.frombytes(mode, (width, height), np.ascontiguousarray(pixels), "raw", mode)
 
 
 def _as_array(pic: Any) -> npt.NDArray[Any]:
     """(height, width, channels)."""
     torch = sys.modules.get("torch")
     if torch is not None and isinstance(pic, torch.Tensor):
-        pic = (pic.permute((1, 2, 0)) if pic.ndim == 3 else pic).numpy(force=True)
+        # torch puts channels last in less time than NumPy does.
+        pic = (pic.permute((1, 2, 0)).contiguous() if pic.ndim == 3 else pic).numpy(force=True)
     elif not isinstance(pic, np.ndarray):
         raise TransformTypeError(f"pic should be Tensor or ndarray. Got {type(pic)}.")
     if pic.ndim not in {2, 3}:
