@@ -25,6 +25,14 @@ class TransformError(PenstockError, ValueError):
     """A transform was given parameters, or an image, it cannot work with."""
 
 
+class TransformTypeError(TransformError, TypeError):
+    """A transform was given something of a kind that it does not take."""
+
+
+class LossyError(TransformError, RuntimeError):
+    """A conversion was asked for that cannot keep what was given, or cannot be turned around."""
+
+
 class SourceError(PenstockError, ValueError):
     """A folder, a labels file or a list of files is not what it should be."""
 

@@ -11,7 +11,8 @@ import pytest
 
 from penstock import PenstockError
 from tests.outside.adapter import Adapter
-from tests.outside.skips import reason_to_skip
+from tests.outside.functional import leave_out_scripting, private_names
+from tests.outside.skips import is_functional, reason_to_skip
 
 UNTOUCHED = "judges torchvision alone: no transform of penstock's was called"
 
@@ -23,15 +24,30 @@ class Judge:
         self.passed = 0
         self.failed: list[str] = []
         self.skipped: Counter[str] = Counter()
+        self._is_strict = False
 
     def pytest_configure(self) -> None:
         """Take our errors where torchvision's tests expect theirs; see `_ErrorOrOurs`."""
         raises, warns = pytest.raises, pytest.warns
-        pytest.raises = lambda *args, **kwargs: _ErrorOrOurs(raises(*args, **kwargs))
-        pytest.warns = lambda *args, **kwargs: _ErrorOrOurs(warns(*args, **kwargs))
+        pytest.raises = lambda *args, **kwargs: self._expect(raises(*args, **kwargs))
+        pytest.warns = lambda *args, **kwargs: self._expect(warns(*args, **kwargs))
+
+    def _expect(self, theirs: Any) -> Any:
+        """Our functions, unlike our transforms, must raise errors of the same class and words."""
+        return theirs if self._is_strict else _ErrorOrOurs(theirs)
+
+    def pytest_runtest_setup(self, item: pytest.Item) -> None:
+        self._is_strict = is_functional(item)
+
+    @pytest.hookimpl(wrapper=True)
+    def pytest_collection(self) -> Iterator[Any]:
+        with private_names():
+            return (yield)
 
     @pytest.hookimpl(trylast=True)
     def pytest_collection_modifyitems(self, items: list[pytest.Item]) -> None:
+        for module in {item.module for item in items}:
+            leave_out_scripting(module)
         for item in items:
             reason = reason_to_skip(item)
             if reason is not None:

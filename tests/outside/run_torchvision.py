@@ -28,10 +28,12 @@ def main() -> int:
         return 2
     sys.dont_write_bytecode = True  # the source belongs to somebody else
     torchvision = import_torchvision()[1]
+    from tests.outside.functional import adapt_functions
     from tests.outside.judge import Judge
     from tests.outside.names import adapt
 
     adapt()
+    adapt_functions()
     judge = Judge()
     ended = pytest.main(
         [

@@ -1,0 +1,1 @@
+"""Kernels on Pillow images, by plain Pillow calls: what torchvision does, to the byte."""

@@ -1,0 +1,77 @@
+"""Tensors blurred and sharpened: each pixel from those around it."""
+
+from __future__ import annotations
+
+import math
+from functools import lru_cache
+
+import torch
+from torch import Tensor
+from torch.nn.functional import conv2d
+from torch.nn.functional import pad as pad_tensor
+
+from penstock.errors import TransformError, TransformTypeError
+from penstock.transforms.functional.arguments import Padding, Sigma, read_blur
+from penstock.transforms.functional.tensors.rename import renamed
+from penstock.transforms.functional.tensors.values import most_of
+
+
+def gaussian_blur_image(image: Tensor, kernel_size: Padding, sigma: Sigma = None) -> Tensor:
+    """Blur; `kernel_size` and `sigma` are one number, or (across, down)."""
+    (across, down), sigmas = read_blur(kernel_size, sigma)
+    if image.numel() == 0:
+        return image
+    shape, given = image.shape, image.dtype
+    dtype = given if given.is_floating_point else torch.float32
+    kernel = _bell(down, sigmas[1], dtype, image.device).unsqueeze(-1) * _bell(
+        across, sigmas[0], dtype, image.device
+    )
+    source = image.to(dtype).reshape(-1, *shape[-3:])
+    borders = [across // 2, across // 2, down // 2, down // 2]
+    padded = pad_tensor(source, borders, mode="reflect")
+    weights = kernel.expand(shape[-3], 1, down, across)
+    output = conv2d(padded, weights, groups=shape[-3]).reshape(shape)
+    return output if given.is_floating_point else output.round_().to(given)
+
+
+def _bell(side: int, sigma: float, dtype: torch.dtype, device: torch.device) -> Tensor:
+    """Weights that add up to 1."""
+    reach = (side - 1) / (2.0 * math.sqrt(2.0))
+    places = torch.linspace(-reach, reach, steps=side, dtype=dtype, device=device)
+    return torch.softmax(places.div(sigma).pow(2).neg(), dim=0)
+
+
+def adjust_sharpness_image(image: Tensor, sharpness_factor: float) -> Tensor:
+    """0 is smooth, 1 the image itself; the outermost pixels stay."""
+    channels, height, width = image.shape[-3:]
+    if channels not in {1, 3}:
+        raise TransformTypeError(
+            f"Input image tensor can have 1 or 3 channels, but found {channels}"
+        )
+    if sharpness_factor < 0:
+        raise TransformError(f"sharpness_factor ({sharpness_factor}) is not non-negative.")
+    if image.numel() == 0 or height <= 2 or width <= 2:
+        return image
+    given = image.dtype
+    dtype = given if given.is_floating_point else torch.float32
+    output = image.to(dtype=dtype, copy=True).reshape(-1, channels, height, width)
+    smooth = conv2d(
+        output, _smoothing(dtype, image.device).expand(channels, 1, 3, 3), groups=channels
+    )
+    if not given.is_floating_point:
+        smooth = smooth.round_()
+    inner = output[..., 1:-1, 1:-1]
+    inner.add_(smooth.sub_(inner), alpha=1.0 - sharpness_factor)
+    return output.clamp_(0, most_of(given)).to(given).reshape(image.shape)
+
+
+@lru_cache(maxsize=8)
+def _smoothing(dtype: torch.dtype, device: torch.device) -> Tensor:
+    """Pillow's smoothing: a pixel counts five times as much as each of its neighbours."""
+    around, middle = 1.0 / 13.0, 5.0 / 13.0
+    rows = [[around] * 3, [around, middle, around], [around] * 3]
+    return torch.tensor(rows, dtype=dtype, device=device)
+
+
+gaussian_blur_video = renamed(gaussian_blur_image, "video")
+adjust_sharpness_video = renamed(adjust_sharpness_image, "video")
