@@ -7,25 +7,27 @@ from typing import Any, TypeVar
 
 from penstock.transforms.functional.arguments import Padding, Sigma
 from penstock.transforms.functional.dispatch import Kernels
+from penstock.transforms.functional.native import blur
+from penstock.transforms.functional.native import colour as native
 from penstock.transforms.functional.pillow import colour as pillow
 
 T = TypeVar("T")
 
-_rgb_to_grayscale = Kernels("rgb_to_grayscale", pillow.rgb_to_grayscale)
+_rgb_to_grayscale = Kernels("rgb_to_grayscale", native.rgb_to_grayscale)
 _grayscale_to_rgb = Kernels("grayscale_to_rgb", pillow.grayscale_to_rgb)
-_adjust_brightness = Kernels("adjust_brightness", pillow.adjust_brightness)
-_adjust_contrast = Kernels("adjust_contrast", pillow.adjust_contrast)
-_adjust_saturation = Kernels("adjust_saturation", pillow.adjust_saturation)
-_adjust_sharpness = Kernels("adjust_sharpness", pillow.adjust_sharpness)
-_adjust_hue = Kernels("adjust_hue", pillow.adjust_hue)
+_adjust_brightness = Kernels("adjust_brightness", native.adjust_brightness)
+_adjust_contrast = Kernels("adjust_contrast", native.adjust_contrast)
+_adjust_saturation = Kernels("adjust_saturation", native.adjust_saturation)
+_adjust_sharpness = Kernels("adjust_sharpness", native.adjust_sharpness)
+_adjust_hue = Kernels("adjust_hue", native.adjust_hue)
 _adjust_gamma = Kernels("adjust_gamma", pillow.adjust_gamma)
-_posterize = Kernels("posterize", pillow.posterize)
-_solarize = Kernels("solarize", pillow.solarize)
-_invert = Kernels("invert", pillow.invert)
-_autocontrast = Kernels("autocontrast", pillow.autocontrast)
-_equalize = Kernels("equalize", pillow.equalize)
-_permute_channels = Kernels("permute_channels", pillow.permute_channels)
-_gaussian_blur = Kernels("gaussian_blur", pillow.gaussian_blur)
+_posterize = Kernels("posterize", native.posterize)
+_solarize = Kernels("solarize", native.solarize)
+_invert = Kernels("invert", native.invert)
+_autocontrast = Kernels("autocontrast", native.autocontrast)
+_equalize = Kernels("equalize", native.equalize)
+_permute_channels = Kernels("permute_channels", native.permute_channels)
+_gaussian_blur = Kernels("gaussian_blur", blur.gaussian_blur)
 _gaussian_noise = Kernels("gaussian_noise", pillow.gaussian_noise)
 _erase = Kernels("erase", pillow.erase)
 _jpeg = Kernels("jpeg", pillow.jpeg)

@@ -24,6 +24,7 @@ from PIL import Image
 
 from penstock.errors import TransformError, TransformTypeError
 from penstock.transforms.functional.arrays import by_pillow
+from penstock.transforms.functional.native.memory import NativeKernel
 from penstock.transforms.functional.tensors import MODULES
 
 Kernel = Callable[..., Any]
@@ -55,15 +56,19 @@ class Kernels(dict[type, Kernel]):
     def __init__(
         self,
         name: str,
-        pillow: Kernel | None = None,
+        pillow: Kernel | NativeKernel | None = None,
         array: Kernel | None = None,
         tensor: Kernel | None = None,
         **others: Kernel,
     ) -> None:
         super().__init__()
         self.name = name
-        self._pillow = pillow
-        self._array = array or (by_pillow(pillow) if pillow else None)
+        if isinstance(pillow, NativeKernel):
+            self._pillow: Kernel | None = pillow.on_pillow
+            self._array: Kernel | None = array or pillow.on_arrays
+        else:
+            self._pillow = pillow
+            self._array = array or (by_pillow(pillow) if pillow else None)
         self._tensor = tensor
         self._others = others  # kernels that take tv_tensors as they are, by the end of their name
         self._registered: dict[type, Kernel] = {}

@@ -16,22 +16,23 @@ from penstock.transforms.functional.arguments import (
     Sides,
 )
 from penstock.transforms.functional.dispatch import Kernels
+from penstock.transforms.functional.native import geometry as native
 from penstock.transforms.functional.pillow import geometry as pillow
 
 T = TypeVar("T")
 
-_horizontal_flip = Kernels("horizontal_flip", pillow.horizontal_flip)
+_horizontal_flip = Kernels("horizontal_flip", native.horizontal_flip)
 _vertical_flip = Kernels("vertical_flip", pillow.vertical_flip)
-_resize = Kernels("resize", pillow.resize)
+_resize = Kernels("resize", native.resize)
 _crop = Kernels("crop", pillow.crop)
 _center_crop = Kernels("center_crop", pillow.center_crop)
-_resized_crop = Kernels("resized_crop", pillow.resized_crop)
+_resized_crop = Kernels("resized_crop", native.resized_crop)
 _five_crop = Kernels("five_crop", pillow.five_crop)
 _ten_crop = Kernels("ten_crop", pillow.ten_crop)
 _pad = Kernels("pad", pillow.pad)
-_affine = Kernels("affine", pillow.affine)
-_rotate = Kernels("rotate", pillow.rotate)
-_perspective = Kernels("perspective", pillow.perspective)
+_affine = Kernels("affine", native.affine)
+_rotate = Kernels("rotate", native.rotate)
+_perspective = Kernels("perspective", native.perspective)
 _elastic = Kernels("elastic", pillow.elastic)
 
 

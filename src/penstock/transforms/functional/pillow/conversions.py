@@ -12,6 +12,8 @@ from PIL import Image
 
 from penstock.errors import TransformError, TransformTypeError
 from penstock.transforms.functional.dispatch import kernel_named
+from penstock.transforms.functional.native.conversions import to_array, to_pillow
+from penstock.transforms.functional.native.memory import CHANNELS
 
 _SIXTEEN_BITS = "I;16" if sys.byteorder == "little" else "I;16B"
 _ONE_CHANNEL = {"uint8": "L", "int16": _SIXTEEN_BITS, "int32": "I", "float32": "F"}
@@ -25,6 +27,9 @@ _MORE_CHANNELS = {
 
 def with_channels(image: Image.Image) -> npt.NDArray[Any]:
     """A copy of the pixels as (height, width, channels)."""
+    pixels = to_array(image)
+    if pixels is not None:
+        return pixels
     return np.array(image).reshape(image.height, image.width, len(image.getbands()))
 
 
@@ -65,6 +70,10 @@ def to_pil_image(pic: Any, mode: str | None = None) -> Image.Image:
         raise TransformTypeError(
             f"Input type {pixels.dtype} is not supported for {pic.shape} pixels. Use uint8."
         )
+    if pixels.dtype == np.uint8 and mode in CHANNELS:
+        image = to_pillow(pixels)
+        if image is not None:
+            return image
     height, width = pixels.shape[:2]
     return Image.frombytes(mode, (width, height), np.ascontiguousarray(pixels), "raw", mode)
 

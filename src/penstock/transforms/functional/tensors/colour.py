@@ -7,6 +7,7 @@ from collections.abc import Sequence
 import torch
 from torch import Tensor
 
+from penstock._core import Effect
 from penstock.errors import TransformError, TransformTypeError
 from penstock.transforms.functional.arguments import (
     require_gamma,
@@ -14,6 +15,7 @@ from penstock.transforms.functional.arguments import (
     require_hue,
     require_permutation,
 )
+from penstock.transforms.functional.native.tensors import by_table, run_effect
 from penstock.transforms.functional.tensors.rename import renamed
 from penstock.transforms.functional.tensors.values import most_of, to_dtype_image, value_bits
 
@@ -68,7 +70,12 @@ def _check_channels(image: Tensor) -> int:
 def adjust_brightness_image(image: Tensor, brightness_factor: float) -> Tensor:
     """0 is black, 1 the image itself."""
     _check(image, "brightness_factor", brightness_factor)
-    return image.mul(brightness_factor).clamp_(0, most_of(image.dtype)).to(image.dtype)
+
+    def change(values: Tensor) -> Tensor:
+        return values.mul(brightness_factor).clamp_(0, most_of(values.dtype)).to(values.dtype)
+
+    looked_up = by_table(image, change)
+    return change(image) if looked_up is None else looked_up
 
 
 def adjust_saturation_image(image: Tensor, saturation_factor: float) -> Tensor:
@@ -84,7 +91,9 @@ def adjust_contrast_image(image: Tensor, contrast_factor: float) -> Tensor:
         gray = _whole_gray(image)
     else:
         gray = image if image.is_floating_point() else image.to(torch.float32)
-    return _blend(image, gray.mean(dim=(-3, -2, -1), keepdim=True), contrast_factor)
+    mean = gray.mean(dim=(-3, -2, -1), keepdim=True)
+    looked_up = by_table(image, lambda levels: _blend(levels, mean, contrast_factor))
+    return _blend(image, mean, contrast_factor) if looked_up is None else looked_up
 
 
 def _blend(image: Tensor, other: Tensor, ratio: float) -> Tensor:
@@ -96,6 +105,11 @@ def _blend(image: Tensor, other: Tensor, ratio: float) -> Tensor:
 def adjust_gamma_image(image: Tensor, gamma: float, gain: float = 1) -> Tensor:
     """Each value to the power of gamma, times gain."""
     require_gamma(gamma)
+    looked_up = by_table(image, lambda levels: _adjust_gamma(levels, gamma, gain))
+    return _adjust_gamma(image, gamma, gain) if looked_up is None else looked_up
+
+
+def _adjust_gamma(image: Tensor, gamma: float, gain: float) -> Tensor:
     if image.is_floating_point():
         output = image.pow(gamma)
     else:
@@ -173,7 +187,12 @@ def solarize_image(image: Tensor, threshold: float) -> Tensor:
         raise TransformTypeError(
             f"Threshold should be less or equal the maximum value of the dtype, but got {threshold}"
         )
-    return torch.where(image >= threshold, invert_image(image), image)
+
+    def change(values: Tensor) -> Tensor:
+        return torch.where(values >= threshold, invert_image(values), values)
+
+    looked_up = by_table(image, change)
+    return change(image) if looked_up is None else looked_up
 
 
 def invert_image(image: Tensor) -> Tensor:
@@ -199,13 +218,21 @@ def autocontrast_image(image: Tensor) -> Tensor:
     is_flat = most == least
     scale = most.sub(least).mul_(1.0 / white).masked_fill_(is_flat, 1.0)
     least = least.masked_fill(is_flat, 0.0)
-    return image.sub(least).div_(scale).clamp_(0, white).to(image.dtype)
+
+    def change(values: Tensor) -> Tensor:
+        return values.sub(least).div_(scale).clamp_(0, white).to(image.dtype)
+
+    looked_up = by_table(image, change)
+    return change(image) if looked_up is None else looked_up
 
 
 def equalize_image(image: Tensor) -> Tensor:
     """Make all levels equally frequent; counted in bytes, whatever the values are."""
     if image.numel() == 0:
         return image
+    native = run_effect(image, Effect.EQUALIZE)
+    if native is not None:
+        return native
     levels = to_dtype_image(image, torch.uint8, scale=True)
     flat = levels.flatten(start_dim=-2).to(torch.int64)
     counts = _count_levels(flat)

@@ -10,17 +10,31 @@ from torch import Tensor
 from torch.nn.functional import conv2d
 from torch.nn.functional import pad as pad_tensor
 
+from penstock._core import Effect
 from penstock.errors import TransformError, TransformTypeError
 from penstock.transforms.functional.arguments import Padding, Sigma, read_blur
+from penstock.transforms.functional.native.blur import blur_numbers
+from penstock.transforms.functional.native.tensors import run_effect
 from penstock.transforms.functional.tensors.rename import renamed
 from penstock.transforms.functional.tensors.values import most_of
 
 
 def gaussian_blur_image(image: Tensor, kernel_size: Padding, sigma: Sigma = None) -> Tensor:
     """Blur; `kernel_size` and `sigma` are one number, or (across, down)."""
-    (across, down), sigmas = read_blur(kernel_size, sigma)
+    read_blur(kernel_size, sigma)
     if image.numel() == 0:
         return image
+    if image.dtype == torch.uint8 and image.ndim == 3:
+        numbers = blur_numbers((image.shape[1], image.shape[2]), kernel_size, sigma)
+        native = None if numbers is None else run_effect(image, Effect.GAUSSIAN_BLUR, *numbers)
+        if native is not None:
+            return native
+    return blur_by_torch(image, kernel_size, sigma)
+
+
+def blur_by_torch(image: Tensor, kernel_size: Padding, sigma: Sigma = None) -> Tensor:
+    """The same by torch alone."""
+    (across, down), sigmas = read_blur(kernel_size, sigma)
     shape, given = image.shape, image.dtype
     dtype = given if given.is_floating_point else torch.float32
     kernel = _bell(down, sigmas[1], dtype, image.device).unsqueeze(-1) * _bell(

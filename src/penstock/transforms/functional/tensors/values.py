@@ -13,6 +13,7 @@ from PIL import Image
 from torch import Tensor
 
 from penstock.errors import LossyError, TransformError, TransformTypeError
+from penstock.transforms.functional.native.tensors import as_fractions
 from penstock.transforms.functional.tensors.rename import renamed
 
 _VALUE_BITS = {
@@ -53,7 +54,8 @@ def to_dtype_image(image: Tensor, dtype: Any = None, scale: bool = False) -> Ten
         # Almost one more than white: so each level gets an equal share of the fractions.
         return image.mul(float(most_of(dtype)) + 1.0 - 1e-3).to(dtype)
     if dtype.is_floating_point:
-        return image.to(dtype).mul_(1.0 / most_of(given))
+        native = as_fractions(image) if dtype == torch.float32 else None
+        return image.to(dtype).mul_(1.0 / most_of(given)) if native is None else native
     return _shift(image, dtype)
 
 

@@ -1,0 +1,105 @@
+"""What values pixels have: the effects of the core that Pillow has too."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from penstock._core import Effect
+from penstock.transforms.functional.arguments import require_gray_channels, require_hue
+from penstock.transforms.functional.native.memory import channels_of, instead_of, run_effect
+from penstock.transforms.functional.pillow import colour as pillow
+
+# Beyond these, float arithmetic may go another way than Pillow's.
+_LARGEST_FACTOR = 10_000.0
+
+
+@instead_of(pillow.rgb_to_grayscale)
+def rgb_to_grayscale(image: Any, num_output_channels: int = 1) -> Any:
+    """Gray, in one channel or in three equal ones."""
+    require_gray_channels(num_output_channels)
+    if isinstance(image, np.ndarray) and image.ndim == 2:
+        return None
+    return run_effect(image, Effect.GRAYSCALE, channels=num_output_channels)
+
+
+@instead_of(pillow.adjust_brightness)
+def adjust_brightness(image: Any, brightness_factor: float) -> Any:
+    """0 is black, 1 the image itself."""
+    return _blend(image, Effect.BRIGHTNESS, brightness_factor)
+
+
+@instead_of(pillow.adjust_contrast)
+def adjust_contrast(image: Any, contrast_factor: float) -> Any:
+    """0 is the image's mean, 1 the image itself."""
+    return _blend(image, Effect.CONTRAST, contrast_factor)
+
+
+@instead_of(pillow.adjust_saturation)
+def adjust_saturation(image: Any, saturation_factor: float) -> Any:
+    """0 is gray, 1 the image itself."""
+    return _blend(image, Effect.SATURATION, saturation_factor)
+
+
+@instead_of(pillow.adjust_sharpness)
+def adjust_sharpness(image: Any, sharpness_factor: float) -> Any:
+    """0 is smooth, 1 the image itself."""
+    return _blend(image, Effect.SHARPNESS, sharpness_factor)
+
+
+def _blend(image: Any, effect: Effect, factor: float) -> Any:
+    if not 0 <= factor <= _LARGEST_FACTOR:
+        return None
+    return run_effect(image, effect, factor)
+
+
+@instead_of(pillow.adjust_hue)
+def adjust_hue(image: Any, hue_factor: float) -> Any:
+    """Turn all colours by a part of the circle."""
+    require_hue(hue_factor)
+    return run_effect(image, Effect.HUE, hue_factor)
+
+
+@instead_of(pillow.invert)
+def invert(image: Any) -> Any:
+    """White becomes black."""
+    return run_effect(image, Effect.INVERT)
+
+
+@instead_of(pillow.posterize)
+def posterize(image: Any, bits: int) -> Any:
+    """Keep the highest bits of each level."""
+    if not (isinstance(bits, int) and 1 <= bits <= 8):
+        return None
+    return run_effect(image, Effect.POSTERIZE, bits)
+
+
+@instead_of(pillow.solarize)
+def solarize(image: Any, threshold: float) -> Any:
+    """Invert the levels from `threshold` on."""
+    if not abs(threshold) <= _LARGEST_FACTOR:
+        return None
+    return run_effect(image, Effect.SOLARIZE, threshold)
+
+
+@instead_of(pillow.autocontrast)
+def autocontrast(image: Any) -> Any:
+    """Stretch the levels of each channel to the whole range."""
+    return run_effect(image, Effect.AUTOCONTRAST)
+
+
+@instead_of(pillow.equalize)
+def equalize(image: Any) -> Any:
+    """Make all levels equally frequent."""
+    return run_effect(image, Effect.EQUALIZE)
+
+
+@instead_of(pillow.permute_channels)
+def permute_channels(image: Any, permutation: Sequence[int]) -> Any:
+    """Channels in another order."""
+    order = tuple(permutation)
+    if channels_of(image) != 3 or sorted(order) != [0, 1, 2]:
+        return None
+    return run_effect(image, Effect.PERMUTE_CHANNELS, *order)

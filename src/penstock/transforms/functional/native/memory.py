@@ -1,0 +1,150 @@
+"""Where the pixels of an image lie, and room for those of the next one.
+
+A Pillow image shows its memory by the Arrow interface, which Pillow has since 11.2.1; images of
+older versions are left to the kernels in `pillow`. Nothing is copied, except that of an image of
+more than 16 MB, which Pillow keeps in pieces.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import wraps
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+from PIL import Image
+
+from penstock._core import Effect, Element, Pixels, effect_one
+from penstock.transforms.functional.arrays import by_pillow
+
+Kernel = Callable[..., Any]
+
+CHANNELS = {"L": 1, "RGB": 3}
+MODES = {channels: mode for mode, channels in CHANNELS.items()}
+
+_core: Any = vars(Image)["core"]  # makes what Image objects hold; Pillow gives it no types
+
+
+class NativeKernel:
+    """A kernel of the core, and the kernel on Pillow images that it stands for.
+
+    `attempt` returns None where that one must do it.
+    """
+
+    __slots__ = ("on_arrays", "on_pillow")
+
+    def __init__(self, attempt: Kernel, oracle: Kernel) -> None:
+        on_arrays = by_pillow(oracle)
+
+        @wraps(oracle)
+        def try_on_pillow(image: Any, *args: Any, **kwargs: Any) -> Any:
+            out = attempt(image, *args, **kwargs)
+            return oracle(image, *args, **kwargs) if out is None else out
+
+        @wraps(oracle)
+        def try_on_array(image: Any, *args: Any, **kwargs: Any) -> Any:
+            out = attempt(image, *args, **kwargs)
+            return on_arrays(image, *args, **kwargs) if out is None else out
+
+        self.on_pillow = try_on_pillow
+        self.on_arrays = try_on_array
+
+
+def instead_of(oracle: Kernel) -> Callable[[Kernel], NativeKernel]:
+    """Have a function of the core tried before the kernel `oracle`."""
+    return lambda attempt: NativeKernel(attempt, oracle)
+
+
+def pixels_of(image: Any) -> Pixels | None:
+    """The memory of a gray or RGB image; None for all others."""
+    if isinstance(image, np.ndarray):
+        return _pixels_of_array(image)
+    channels = CHANNELS.get(image.mode)
+    if channels is None or not hasattr(_core, "new_arrow"):
+        return None
+    image.load()
+    core = image.im
+    width, height = core.size
+    if not (width and height):
+        return None
+    try:
+        array = core.__arrow_c_array__()
+    except ValueError:  # it lies in several pieces
+        whole = _core.new_block(image.mode, (width, height))
+        whole.paste(core, (0, 0, width, height))
+        array = whole.__arrow_c_array__()
+    return Pixels.of_pillow(array, height, width, channels)
+
+
+def _pixels_of_array(image: npt.NDArray[Any]) -> Pixels | None:
+    channels = 1 if image.ndim == 2 else image.shape[2] if image.ndim == 3 else 0
+    if image.dtype != np.uint8 or channels not in {1, 3} or not image.size:
+        return None
+    return array_pixels(np.ascontiguousarray(image))
+
+
+def array_pixels(pixels: npt.NDArray[np.uint8]) -> Pixels:
+    """The memory of a contiguous array (height, width) or (height, width, 1 or 3)."""
+    address = pixels.__array_interface__["data"][0]
+    height, width = pixels.shape[:2]
+    channels = 1 if pixels.ndim == 2 else pixels.shape[2]
+    return Pixels.at(address, height, width, channels, True, Element.UINT8, pixels)
+
+
+class Room:
+    """Memory for a new image of the kind of `image`, which `finish` makes an image of."""
+
+    __slots__ = ("_image", "_memory", "pixels")
+
+    def __init__(self, image: Any, height: int, width: int, channels: int | None = None) -> None:
+        self._image = image
+        if isinstance(image, np.ndarray):
+            had = channels_of(image)
+            wanted = channels or had
+            is_flat = image.ndim == 2 or wanted < had  # as an array of a gray Pillow image is
+            shape = (height, width) if is_flat else (height, width, wanted)
+            self._memory: Any = np.empty(shape, np.uint8)
+            self.pixels = array_pixels(self._memory)
+            return
+        wanted = channels or CHANNELS[image.mode]
+        self._memory = _core.new_block(MODES[wanted], (width, height))
+        array = self._memory.__arrow_c_array__()
+        self.pixels = Pixels.of_pillow(array, height, width, wanted)
+
+    def finish(self) -> Any:
+        """The image, once its pixels are there."""
+        if isinstance(self._image, np.ndarray):
+            return self._memory
+        return self._image._new(self._memory)  # noqa: SLF001  # as every method of Image does
+
+
+def size_of(image: Any) -> tuple[int, int]:
+    """(height, width)."""
+    if isinstance(image, np.ndarray):
+        return image.shape[0], image.shape[1]
+    width, height = image.size
+    return height, width
+
+
+def channels_of(image: Any) -> int:
+    """How many numbers a pixel has."""
+    if isinstance(image, np.ndarray):
+        return 1 if image.ndim == 2 else int(image.shape[2])
+    return len(image.getbands())
+
+
+def run_effect(
+    image: Any,
+    effect: Effect,
+    *numbers: float,
+    size: tuple[int, int] | None = None,
+    channels: int | None = None,
+) -> Any:
+    """The image after one effect, with its numbers in their order; None if that is not for us."""
+    source = pixels_of(image)
+    if source is None:
+        return None
+    room = Room(image, *(size or size_of(image)), channels)
+    effect_one(room.pixels, source, effect, numbers)
+    return room.finish()

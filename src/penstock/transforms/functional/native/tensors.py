@@ -1,0 +1,101 @@
+"""Tensors of bytes: those effects of the core that give the bits of torchvision's tensors too.
+
+Many do not, since torchvision computes otherwise on tensors than Pillow does; those are left to
+the kernels in `tensors`. But what is done to each value on its own can be done to 256 of them, and
+then looked up. Here a function returns None for what is not for the core.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import cache
+
+import torch
+
+from penstock._core import Effect, Element, Format, Pixels, copy_one, effect_one, table_one
+
+_CHANNELS = frozenset({1, 3})
+_WORTH_A_TABLE = 4096  # values; with fewer, computing each is as quick
+
+
+def pixels_of(image: torch.Tensor, element: Element = Element.UINT8) -> Pixels | None:
+    """The memory of an image (channels, height, width), planes apart or pixels side by side."""
+    if image.ndim != 3 or image.shape[0] not in _CHANNELS or image.device.type != "cpu":
+        return None
+    channels, height, width = image.shape
+    if not (height and width):
+        return None
+    strides = image.stride()
+    if strides == (height * width, width, 1):
+        is_interleaved = False
+    elif strides == (1, channels * width, channels):
+        is_interleaved = True
+    else:
+        return None
+    address = image.data_ptr()
+    return Pixels.at(address, height, width, channels, is_interleaved, element, image)
+
+
+def run_effect(image: torch.Tensor, effect: Effect, *numbers: float) -> torch.Tensor | None:
+    """The image after one effect, in the same layout."""
+    if image.dtype is not torch.uint8:
+        return None
+    source = pixels_of(image)
+    if source is None:
+        return None
+    out = torch.empty_like(image)
+    room = pixels_of(out)
+    if room is None:
+        return None
+    effect_one(room, source, effect, numbers)
+    return out
+
+
+def by_table(
+    image: torch.Tensor, change: Callable[[torch.Tensor], torch.Tensor]
+) -> torch.Tensor | None:
+    """What `change` makes of each value, which must depend on that value and its channel alone.
+
+    It is called with all levels, of shape (channels, 1, 256).
+    """
+    if image.dtype is not torch.uint8 or image.numel() < _WORTH_A_TABLE:
+        return None
+    source = pixels_of(image)
+    if source is None:
+        return None
+    out = torch.empty_like(image)
+    room = pixels_of(out)
+    if room is None:
+        return None
+    table_one(room, source, change(_levels(image.shape[0])).numpy().tobytes())
+    return out
+
+
+@cache
+def _levels(channels: int) -> torch.Tensor:
+    return torch.arange(256, dtype=torch.uint8).repeat(channels, 1, 1)
+
+
+def as_fractions(image: torch.Tensor) -> torch.Tensor | None:
+    """Bytes as float32 from 0 to 1, by the multiplication that torchvision does."""
+    return _converted(image, _fractions())
+
+
+def _converted(image: torch.Tensor, format: Format) -> torch.Tensor | None:
+    if image.dtype is not torch.uint8:
+        return None
+    source = pixels_of(image)
+    if source is None:
+        return None
+    out = torch.empty_like(image, dtype=torch.float32)
+    room = pixels_of(out, Element.FLOAT32)
+    if room is None:
+        return None
+    copy_one(room, source, 0, 0, False, False, format)
+    return out
+
+
+@cache
+def _fractions() -> Format:
+    nothing, one = [0.0] * 3, [1.0] * 3
+    return Format(Element.FLOAT32, "chw", 1 / 255, nothing, one)
