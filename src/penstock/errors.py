@@ -25,6 +25,10 @@ class TransformError(PenstockError, ValueError):
     """A transform was given parameters, or an image, it cannot work with."""
 
 
+class InputError(TransformError, TypeError):
+    """A transform was called with something that it does not take."""
+
+
 class SourceError(PenstockError, ValueError):
     """A folder, a labels file or a list of files is not what it should be."""
 
