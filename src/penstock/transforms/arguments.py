@@ -285,7 +285,11 @@ def plain_fill(where: str, given: Any) -> Fill:
     if not isinstance(given, Mapping):
         fill: Fill = given
         return fill
-    for one in given.values():
+    for kind, one in given.items():
+        if not isinstance(kind, type) and kind != "others":
+            raise TransformError(
+                f'{where}: fill by type has types and "others" as keys, got {kind!r}.'
+            )
         read_fill(where, one)
     return 0
 

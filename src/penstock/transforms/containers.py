@@ -102,7 +102,7 @@ class MultiView(Transform):
                 "For two views of one transform, write MultiView([transform] * 2)."
             )
         self._keep(views=tuple(as_transform(view) for view in given))
-        if any(isinstance(op, MultiView) for view in self.views for op in flatten(view)):
+        if any(isinstance(op, MultiView) for view in self.views for op in _single_steps(view)):
             raise TransformError(
                 "MultiView: one of its views is a MultiView again. Write all views in one list."
             )
@@ -127,12 +127,23 @@ def flatten(transform: object) -> Iterator[Step]:
 
     TransformError for what can only be called.
     """
+    for step in _single_steps(transform):
+        require_loadable(step)
+        if not isinstance(step, CalledOnly):  # which is never loadable
+            yield step
+
+
+def require_loadable(transform: Transform) -> None:
+    """Raise TransformError for one that can only be called."""
+    if transform.refusal is not None:
+        raise TransformError(transform.refusal)
+
+
+def _single_steps(transform: object) -> Iterator[Step | CalledOnly]:
     ours = as_transform(transform)
     if isinstance(ours, Compose):
         for inner in ours.transforms:
-            yield from flatten(inner)
-    elif isinstance(ours, CalledOnly) or ours.refusal is not None:
-        raise TransformError(ours.refusal)
+            yield from _single_steps(inner)
     else:
         yield ours
 

@@ -218,7 +218,7 @@ _PILLOW_TYPES = {"I": np.int32, "I;16": np.int16, "F": np.float32, "1": np.uint8
 def _is_for_calls(dtype: Any) -> bool:
     """Whether it is a dictionary, or one of torch's dtypes that the loader does not know."""
     if isinstance(dtype, Mapping):
-        return True
+        return all(isinstance(kind, type) or kind == "others" for kind in dtype)
     of_torch = type(dtype).__module__.partition(".")[0] == "torch"
     return of_torch and str(dtype).removeprefix("torch.").upper() not in Element.__members__
 
