@@ -314,14 +314,14 @@ def test_boxes_without_objects_follow():
 @pytest.mark.parametrize(
     "inputs",
     [
-        lambda image, tensor: (image, 3),
+        lambda image, _: (image, 3),
         lambda image, tensor: (image, tensor, tensor),
-        lambda image, tensor: (tensor, tensor),
-        lambda image, tensor: [{"a": tensor}, (tensor, 4)],
-        lambda image, tensor: (image, image),
-        lambda image, tensor: {"x": tv_tensors.Image(tensor), "y": tensor},
-        lambda image, tensor: tv_tensors.Video(torch.stack([tensor, tensor])),
-        lambda image, tensor: torch.stack([tensor, tensor]),
+        lambda _, tensor: (tensor, tensor),
+        lambda _, tensor: [{"a": tensor}, (tensor, 4)],
+        lambda image, _: (image, image),
+        lambda _, tensor: {"x": tv_tensors.Image(tensor), "y": tensor},
+        lambda _, tensor: tv_tensors.Video(torch.stack([tensor, tensor])),
+        lambda _, tensor: torch.stack([tensor, tensor]),
     ],
 )
 @pytest.mark.parametrize(

@@ -251,8 +251,8 @@ def test_masks_follow_the_nearest_pixels():
         (lambda image: T.Resize(9)(image, key=(1, 2)), "key must be three whole numbers"),
         (lambda image: T.Resize(9)(image, key=(1, 2, -3)), "key must be three whole numbers"),
         (lambda image: T.Resize(9)(image, image, key=(1, 2, 3)), "needs one image in the sample"),
-        (lambda image: T.Resize(9)("text", key=(1, 2, 3)), "needs one image in the sample, got 0"),
-        (lambda image: T.Resize(9)(np.zeros((4, 4)), key=(1, 2, 3)), "to RGB images of 8 bits"),
+        (lambda _: T.Resize(9)("text", key=(1, 2, 3)), "needs one image in the sample, got 0"),
+        (lambda _: T.Resize(9)(np.zeros((4, 4)), key=(1, 2, 3)), "to RGB images of 8 bits"),
         (lambda image: T.FiveCrop(9)(image, key=(1, 2, 3)), "can be called, but not loaded"),
         (
             lambda image: T.Compose([T.ToImage(), T.Resize(9)])(image, key=(1, 2, 3)),
@@ -271,7 +271,7 @@ def test_masks_follow_the_nearest_pixels():
         (lambda image: T.RandomIoUCrop()(image, key=(1, 2, 3)), "needs boxes"),
         (lambda image: T.RandomCrop(99)(image, key=(1, 2, 3)), "sample 3 is 20x30 here"),
         (lambda image: T.MixUp(num_classes=3)(image, key=(1, 2, 3)), "mixes a batch"),
-        (lambda image: T.Resize(9)(), "called without an input"),
+        (lambda _: T.Resize(9)(), "called without an input"),
     ],
 )
 def test_what_is_refused(make, message):

@@ -137,6 +137,7 @@ class ConvertImageDtype(ToDtype):
         return F.to_dtype(inpt, dtype=as_torch_dtype(self.dtype), scale=True)
 
 
+@dataclass(frozen=True, slots=True, repr=False, init=False)
 class Lambda(PythonStep):
     """Calls `lambd(image)` with an RGB Pillow image, in Python: `PythonStep` by another name.
 
@@ -144,9 +145,7 @@ class Lambda(PythonStep):
     one if there are none. The loader has images only, and refuses types.
     """
 
-    __slots__ = ("types",)
-
-    types: tuple[type, ...]
+    types: tuple[type, ...] = ()
 
     def __init__(self, lambd: Callable[..., Any], *types: type) -> None:
         PythonStep.__init__(self, lambd)
