@@ -25,8 +25,12 @@ class TransformError(PenstockError, ValueError):
     """A transform was given parameters, or an image, it cannot work with."""
 
 
-class InputError(TransformError, TypeError):
-    """A transform was called with something that it does not take."""
+class TransformTypeError(TransformError, TypeError):
+    """A transform was given something of a kind that it does not take."""
+
+
+class LossyError(TransformError, RuntimeError):
+    """A conversion was asked for that cannot keep what was given, or cannot be turned around."""
 
 
 class SourceError(PenstockError, ValueError):

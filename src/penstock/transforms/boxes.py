@@ -11,7 +11,7 @@ from typing import Any, ClassVar, Literal
 
 import numpy as np
 
-from penstock.errors import InputError, TransformError
+from penstock.errors import TransformError, TransformTypeError
 from penstock.geometry import Bools, Floats, Ints, Sizes
 from penstock.rng import Draws
 from penstock.transforms import functional as F
@@ -229,7 +229,7 @@ class RandomIoUCrop(TargetOp):
     def check_inputs(self, flat_inputs: Sequence[Any]) -> None:
         """Raise unless there are boxes and an image."""
         if not has_any(flat_inputs, BOXES) or not has_any(flat_inputs, SINGLE_IMAGES):
-            raise InputError(
+            raise TransformTypeError(
                 "RandomIoUCrop() requires input sample to contain tensor or PIL images and "
                 "bounding boxes, as torchvision's BoundingBoxes. Sample can also contain masks."
             )

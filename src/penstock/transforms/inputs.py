@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 from PIL import Image
 
-from penstock.errors import InputError, TransformError
+from penstock.errors import TransformError, TransformTypeError
 
 # Kinds of values, as bits, so that one number says which of them a transform takes.
 PILLOW = 1
@@ -145,7 +145,7 @@ def query_size(values: Sequence[Any]) -> tuple[int, int]:
         return size_of(values[0])
     sizes = {size_of(value) for value in values if kind_of(value) & _HAVE_SIZES}
     if not sizes:
-        raise InputError(
+        raise TransformTypeError(
             "No image, video, mask, bounding box or keypoint was found in the sample. "
             "Give at least one."
         )
@@ -157,7 +157,7 @@ def query_chw(values: Sequence[Any]) -> tuple[int, int, int]:
     """(channels, height, width) of a sample, all of whose images must agree."""
     shapes = {(_channels(value), *size_of(value)) for value in values if kind_of(value) & IMAGES}
     if not shapes:
-        raise InputError("No image or video was found in the sample. Give at least one.")
+        raise TransformTypeError("No image or video was found in the sample. Give at least one.")
     channels, height, width = _only("CxHxW", shapes)
     return channels, height, width
 

@@ -17,7 +17,7 @@ import numpy as np
 from PIL import Image
 
 from penstock._core import Element
-from penstock.errors import InputError, TransformError
+from penstock.errors import TransformError, TransformTypeError
 from penstock.geometry import Ints, Sizes
 from penstock.rng import MAX_STREAMS, Draws
 from penstock.transforms.apply_moves import apply_moves, apply_to_mask, run_final
@@ -147,7 +147,7 @@ def _open(name: str, sample: Any, values: Sequence[Any]) -> Sample:
     kinds = chosen_kinds(values, EVERYTHING)
     places = [place for place, kind in enumerate(kinds) if kind & IMAGES]
     if len(places) != 1:
-        raise InputError(
+        raise TransformTypeError(
             f"{name}: a call with a key needs one image in the sample, got {len(places)}. Give one."
         )
     place = places[0]
@@ -167,7 +167,7 @@ def _to_rgb(name: str, value: Any, kind: int) -> Image.Image:
     else:
         pixels = np.zeros(0)
     if pixels.dtype != np.uint8 or pixels.ndim != 3 or pixels.shape[2] != 3 or not pixels.size:
-        raise InputError(
+        raise TransformTypeError(
             f"{name}: a call with a key does what the loader does, to RGB images of 8 bits: Pillow "
             f"images, uint8 arrays of height x width x 3, or uint8 tensors of 3 x height x width. "
             f"Got {type(value).__name__} of {getattr(value, 'dtype', 'frames')}, "

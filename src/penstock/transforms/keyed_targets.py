@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from penstock.errors import InputError, TransformError
+from penstock.errors import TransformError, TransformTypeError
 from penstock.transforms.inputs import BOXES, KEYPOINTS, MASK, TENSOR, find_labels, kind_of, plain
 from penstock.transforms.targets import Targets, read_targets
 
@@ -84,7 +84,7 @@ class KeyedTargets:
 def _only(name: str, values: Sequence[Any], kind: int) -> int | None:
     places = [place for place, value in enumerate(values) if kind_of(value) == kind]
     if len(places) > 1:
-        raise InputError(
+        raise TransformTypeError(
             f"{name}: {len(places)} values of type {type(values[places[0]]).__name__} in the "
             "sample; a call with a key takes one. Join them."
         )

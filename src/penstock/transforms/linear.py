@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
-from penstock.errors import InputError, TransformError
+from penstock.errors import TransformError, TransformTypeError
 from penstock.transforms.inputs import IMAGE, PILLOW, TENSOR, VIDEO, has_any, plain, wrap_like
 from penstock.transforms.op import CalledOnly, Params
 from penstock.transforms.torch_draws import get_torch
@@ -51,7 +51,7 @@ class LinearTransformation(CalledOnly):
     def check_inputs(self, flat_inputs: Sequence[Any]) -> None:
         """Raise for Pillow images."""
         if has_any(flat_inputs, PILLOW):
-            raise InputError(
+            raise TransformTypeError(
                 "LinearTransformation() does not support PIL images. Put ToImage before it."
             )
 

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
-from penstock.errors import InputError
+from penstock.errors import TransformTypeError
 from penstock.transforms import functional as F
 from penstock.transforms.arguments import read_size
 from penstock.transforms.inputs import BOXES, IMAGES, MASK, TARGETS, has_any, kind_of
@@ -27,7 +27,7 @@ class _SeveralCrops(CalledOnly):
     def check_inputs(self, flat_inputs: Sequence[Any]) -> None:
         """Raise for boxes and masks, which would be needed for every crop."""
         if has_any(flat_inputs, BOXES | MASK):
-            raise InputError(
+            raise TransformTypeError(
                 f"BoundingBoxes'es and Mask's are not supported by {type(self).__name__}(). "
                 "Crop once, with CenterCrop, or leave them out."
             )

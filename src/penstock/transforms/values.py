@@ -17,7 +17,7 @@ import numpy as np
 import numpy.typing as npt
 
 from penstock._core import Element
-from penstock.errors import InputError, TransformError
+from penstock.errors import TransformError, TransformTypeError
 from penstock.transforms import functional as F
 from penstock.transforms.arguments import PerChannel, read_channels, read_numbers
 from penstock.transforms.inputs import (
@@ -181,11 +181,11 @@ class Normalize(Transform):
     def check_inputs(self, flat_inputs: Sequence[Any]) -> None:
         """Raise for images that are not tensors yet."""
         if has_any(flat_inputs, PILLOW):
-            raise InputError(
+            raise TransformTypeError(
                 "Normalize() does not support PIL images. Put ToImage and ToDtype before it."
             )
         if len(flat_inputs) == 1 and has_any(flat_inputs, ARRAY):
-            raise InputError(
+            raise TransformTypeError(
                 "Normalize() does not support arrays. Put ToImage and ToDtype before it."
             )
 

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from penstock.errors import InputError
+from penstock.errors import TransformTypeError
 from penstock.geometry import Sizes
 from penstock.transforms import functional as F
 from penstock.transforms.arguments import fill_for, mode_name
@@ -53,16 +53,16 @@ class CalledPolicy(ImageOp):
         name = type(self).__name__
         for value in values:
             if kind_of(value) & TARGETS:
-                raise InputError(
+                raise TransformTypeError(
                     f"Inputs of type {type(value).__name__} are not supported by {name}(). "
                     "Leave them out of the sample."
                 )
         chosen = chosen_kinds(values, EVERYTHING)
         places = [place for place, kind in enumerate(chosen) if kind & IMAGES]
         if not places:
-            raise InputError(f"{name}: Found no image in the sample. Give one.")
+            raise TransformTypeError(f"{name}: Found no image in the sample. Give one.")
         if len(places) > 1:
-            raise InputError(
+            raise TransformTypeError(
                 f"{name}: Auto augment transformations are only properly defined for a single "
                 f"image or video, but found {len(places)}. Give one."
             )
