@@ -142,7 +142,10 @@ def test_what_erases_finished_views_is_drawn_once_if_it_stands_before():
         (lambda: T.MultiView([]), "MultiView: views must be a list of transforms"),
         (lambda: T.MultiView(FLIP), r"write MultiView\(\[transform\] \* 2\)"),
         (lambda: T.MultiView([T.MultiView([FLIP])]), "one of its views is a MultiView again"),
-        (lambda: T.RandomApply([T.MultiView([FLIP])]), "RandomApply: MultiView changes how many"),
+        (
+            lambda: as_written(T.RandomApply([T.MultiView([FLIP])])),
+            "RandomApply: MultiView changes how many",
+        ),
         (lambda: T.MultiView([T.MixUp(num_classes=2)]), "works on whole batches"),
         (lambda: as_written(T.Compose([T.MultiView([FLIP])] * 2)), "MultiView: there are two"),
         (

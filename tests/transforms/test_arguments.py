@@ -7,6 +7,7 @@ import pytest
 
 from penstock import transforms as T
 from penstock.errors import TransformError
+from penstock.planner.plan import as_written
 
 GRAY = T.Grayscale()
 
@@ -33,7 +34,9 @@ GRAY = T.Grayscale()
         (lambda: T.Pad("1"), "padding must be an integer between -16777216"),
         (lambda: T.Pad(None), "got None"),
         (lambda: T.Pad(1, fill=(1, 2)), "fill must be a number, or three"),
-        (lambda: T.Pad(1, fill={"others": 1}), "fill must be a number, or three"),
+        (lambda: T.Pad(1, fill={"others": "red"}), "fill must be"),
+        (lambda: T.Pad(1, fill={"image": 1}), "has types and \"others\" as keys, got 'image'"),
+        (lambda: T.FixedSizeCrop(1, fill={"others": 1}), "fill must be a number, or three"),
         (lambda: T.Pad(1, fill="red"), "fill must be"),
         (lambda: T.Pad(1, fill=float("nan")), "fill must be"),
         (lambda: T.Pad(1, fill=()), "fill must be"),
@@ -51,10 +54,6 @@ GRAY = T.Grayscale()
             "ratio must be two numbers (min, max) greater than 0",
         ),
         (lambda: T.RandomResizedCrop(8, ratio=(1, float("inf"))), "ratio must be"),
-        (
-            lambda: T.Normalize((0.5, 0.5), (1, 1)),
-            "mean must be one number, or one for each of red, green and blue",
-        ),
         (lambda: T.Normalize((0.5,), (1, 0, 1)), "std must not contain 0, got (1, 0, 1)"),
         (lambda: T.Normalize((0.5,), (1,), flavor="v1"), 'flavor must be "torchvision" or'),
         (lambda: T.Normalize("abc", (1,)), "mean must be a sequence of numbers"),
@@ -107,14 +106,11 @@ GRAY = T.Grayscale()
         (lambda: T.RandomErasing(value="noise"), "three numbers or \"random\", got 'noise'"),
         (lambda: T.RandomErasing(value=(1, 2)), "one for each of red, green and blue"),
         (lambda: T.RandomApply(GRAY), "transforms must be a list"),
-        (lambda: T.RandomApply([abs]), "RandomApply: abs is a function of yours"),
-        (lambda: T.RandomOrder([T.ToDtype("uint8")]), "RandomOrder: ToDtype ends a pipeline"),
         (lambda: T.RandomChoice([GRAY], p=[1, 2]), "p has 2 numbers for 1 transforms"),
         (lambda: T.RandomChoice([GRAY, GRAY], p=[0, 0]), "p must not be negative, nor all 0"),
         (lambda: T.RandAugment(magnitude=31), "less than num_magnitude_bins = 31, got 31"),
         (lambda: T.RandAugment(-1), "num_ops must be an integer"),
         (lambda: T.RandAugment(flavor="timm"), 'write RandAugment.from_timm("rand-m9'),
-        (lambda: T.RandAugment(fill={"others": 1}), "RandAugment: fill must be a number, or three"),
         (lambda: T.RandAugment.from_timm("augmix-m3"), 'config must begin with "rand"'),
         (lambda: T.RandAugment.from_timm("rand-x9"), "unknown section \"x9\" in 'rand-x9'"),
         (lambda: T.RandAugment.from_timm("rand-m9-t3a"), "needs Pillow's GaussianBlur"),
@@ -132,6 +128,38 @@ GRAY = T.Grayscale()
 def test_refused(make, message):
     with pytest.raises(TransformError, match=re.escape(message)):
         make()
+
+
+@pytest.mark.parametrize(
+    ("transform", "message"),
+    [
+        (T.Pad(1, fill={"others": 1}), "Pad: fill has one colour for each type of input"),
+        (T.RandAugment(fill={"others": 1}), "RandAugment: fill has one colour for each type"),
+        (T.RandomErasing(1.0), None),
+        (T.Normalize((0.5, 0.5), (1, 1)), "Normalize: the loader's images are red, green and blue"),
+        (T.ToDtype({"others": None}), "ToDtype: the loader gives images of uint8, float16"),
+        (T.RandomApply([abs]), "RandomApply: abs is a function of yours"),
+        (T.RandomOrder([T.ToDtype("uint8")]), "RandomOrder: ToDtype ends a pipeline"),
+        (T.RandomApply([T.RandomOrder([abs])]), "RandomOrder: abs is a function of yours"),
+        (T.FiveCrop(3), "FiveCrop: can be called, but not loaded: it gives several images"),
+        (T.TenCrop(3), "TenCrop: can be called, but not loaded"),
+        (T.JPEG(50), "JPEG: can be called, but not loaded"),
+        (T.ClampKeyPoints(), "ClampKeyPoints: can be called, but not loaded"),
+        (T.SanitizeKeyPoints(), "SanitizeKeyPoints: can be called, but not loaded"),
+        (T.SetClampingMode(None), "SetClampingMode: can be called, but not loaded"),
+        (T.UniformTemporalSubsample(3), "UniformTemporalSubsample: can be called, but not"),
+        (T.RandomChoice([T.TenCrop(3)]), "TenCrop: can be called, but not loaded"),
+    ],
+    ids=repr,
+)
+def test_what_can_be_called_but_not_loaded(transform, message):
+    """It is made, and composed; the loader's plan says what it cannot do."""
+    composed = T.Compose([T.CenterCrop(8), transform])
+    if message is None:
+        as_written(composed)
+        return
+    with pytest.raises(TransformError, match=re.escape(message)):
+        as_written(composed)
 
 
 @pytest.mark.parametrize("size", [224, 224.0, np.int64(224), [224], (224, 224)])

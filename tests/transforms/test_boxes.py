@@ -156,7 +156,7 @@ def test_box_ops_may_stand_behind_the_final_pass():
 def test_containers_refuse_what_changes_targets(container, op):
     name = type(op).__name__
     with pytest.raises(TransformError, match=f"{container.__name__}: {name} changes more than the"):
-        container([T.Compose([T.RandomHorizontalFlip(), op])])
+        as_written(container([T.Compose([T.RandomHorizontalFlip(), op])]))
 
 
 @pytest.mark.parametrize(
@@ -182,12 +182,16 @@ def test_containers_refuse_what_changes_targets(container, op):
         (lambda: T.SanitizeBoundingBoxes(0.5), "SanitizeBoundingBoxes: min_size must be a number"),
         (
             lambda: T.SanitizeBoundingBoxes(labels_getter="area"),
-            "SanitizeBoundingBoxes: labels_getter must be 'default', a function or None, got",
+            "SanitizeBoundingBoxes: labels_getter should either be 'default', a callable, or None",
         ),
         (lambda: T.ClampBoundingBoxes("firm"), "ClampBoundingBoxes: clamping_mode must be soft"),
         (
-            lambda: T.ConvertBoundingBoxFormat("XYXYXYXY"),
-            "ConvertBoundingBoxFormat: format must be XYXY, XYWH or CXCYWH, got 'XYXYXYXY'.",
+            lambda: T.ConvertBoundingBoxFormat("XXYY"),
+            "ConvertBoundingBoxFormat: format must be XYXY, XYWH or CXCYWH, got 'XXYY'.",
+        ),
+        (
+            lambda: as_written(T.ConvertBoundingBoxFormat("XYXYXYXY")),
+            "ConvertBoundingBoxFormat: the loader has upright boxes only, got XYXYXYXY.",
         ),
     ],
 )

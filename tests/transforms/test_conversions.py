@@ -96,10 +96,10 @@ def test_an_order_with_another_result_is_refused(steps, message):
 @pytest.mark.parametrize(
     ("make", "message"),
     [
-        (lambda: T.ToPILImage("L"), "images are RGB here, mode is 'L'"),
-        (lambda: T.Lambda(brighten, int), "types are given (int)"),
+        (lambda: as_written(T.ToPILImage("L")), "images of the loader are RGB, mode is 'L'"),
+        (lambda: as_written(T.Lambda(brighten, int)), "types are given (int)"),
         (lambda: T.Lambda(3), "3 is not a transform"),
-        (lambda: T.RandomApply([T.ToImage()]), "ToImage ends a pipeline. Put it after"),
+        (lambda: as_written(T.RandomApply([T.ToImage()])), "ToImage ends a pipeline. Put it after"),
         (lambda: T.RandomChoice([]), "RandomChoice: the list is empty"),
         (lambda: T.RandomOrder("flip"), "must be a list of transforms"),
     ],

@@ -6,6 +6,7 @@ import pytest
 from penstock import transforms as T
 from penstock._core import Element
 from penstock.errors import TransformError
+from penstock.planner.plan import as_written
 from penstock.transforms.values import FinalSpec, reduce_final
 
 NORMALIZE = T.Normalize((0.5, 0.25, 0.1), (0.5,))
@@ -85,5 +86,5 @@ def test_torch_dtypes_are_known():
 
     for name in ("uint8", "float16", "bfloat16", "float32"):
         assert T.ToDtype(getattr(torch, name)).element == Element[name.upper()]
-    with pytest.raises(TransformError, match=r"dtype is torch\.float64"):
-        T.ToDtype(torch.float64)
+    with pytest.raises(TransformError, match=r"got torch\.float64. Use one of them"):
+        as_written(T.ToDtype(torch.float64))

@@ -7,8 +7,9 @@ that makes no sense is a TransformError that says both.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from enum import Enum
+from functools import lru_cache
 from numbers import Integral, Real
 from typing import Any, Literal, NamedTuple
 
@@ -17,6 +18,7 @@ from penstock.errors import TransformError
 
 PaddingMode = Literal["constant", "edge", "reflect", "symmetric"]
 Fill = float | Sequence[float] | None
+Fills = Fill | Mapping[Any, Fill]  # one for all inputs, or one for each type of them and "others"
 Borders = tuple[int, int, int, int]  # left, top, right, bottom
 Colour = tuple[int, int, int]  # red, green, blue
 PerChannel = tuple[float, float, float]  # red, green, blue
@@ -276,6 +278,35 @@ def read_fill(where: str, given: Any) -> Colour:
     numbers = read_numbers(where, "fill", values)
     red, green, blue = (min(max(int(number), 0), 255) for number in numbers * (3 // len(numbers)))
     return red, green, blue
+
+
+def plain_fill(where: str, given: Any) -> Fill:
+    """A fill as `read_fill` takes it; one that differs by type is checked, and black here."""
+    if not isinstance(given, Mapping):
+        fill: Fill = given
+        return fill
+    for kind, one in given.items():
+        if not isinstance(kind, type) and kind != "others":
+            raise TransformError(
+                f'{where}: fill by type has types and "others" as keys, got {kind!r}.'
+            )
+        read_fill(where, one)
+    return 0
+
+
+def fill_for(fill: Any, value: Any) -> float | list[float] | None:
+    """The fill of a called transform for one input, by its exact type or that of "others"."""
+    if isinstance(fill, Mapping):
+        fill = fill[type(value)] if type(value) in fill else fill.get("others")
+    if fill is None or isinstance(fill, (int, float)):
+        return fill
+    return [float(number) for number in fill]
+
+
+@lru_cache(maxsize=256)
+def mode_name(given: Any) -> str:
+    """The name of an interpolation that has been read before; quick, for calls."""
+    return read_interpolation("interpolation", given).value
 
 
 def read_interpolation(where: str, given: object) -> InterpolationMode:

@@ -7,29 +7,46 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, Literal
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 
-from penstock.errors import TransformError
+from penstock.errors import TransformError, TransformTypeError
 from penstock.geometry import Bools, Floats, Ints, Sizes
 from penstock.rng import Draws
+from penstock.transforms import functional as F
 from penstock.transforms.arguments import read_integer, read_number, read_numbers
+from penstock.transforms.inputs import (
+    BOXES,
+    MASK,
+    SINGLE_IMAGES,
+    find_labels,
+    first_of,
+    flatten,
+    has_any,
+    kind_of,
+    plain,
+    query_size,
+    read_labels_getter,
+)
 from penstock.transforms.move_targets import clamp_boxes, move_targets
 from penstock.transforms.moves import CropMove
-from penstock.transforms.op import BoxOp, TargetOp
+from penstock.transforms.op import BoxOp, CalledOnly, Params, TargetOp
+from penstock.transforms.sanitize import check_labels, keep_valid
 from penstock.transforms.targets import BoxFormat, Places, Targets, read_box_format
+from penstock.transforms.torch_draws import get_torch, integer, rand
 
 _CLAMPING_MODES = ("soft", "hard", "auto", None)
+_TURNED = ("XYWHR", "CXCYWHR", "XYXYXYXY")  # formats of boxes that may be turned
 
 
 @dataclass(frozen=True, slots=True, repr=False)
 class SanitizeBoundingBoxes(BoxOp):
     """Drop objects whose box is too small, or reaches outside its image.
 
-    Too small is a side below `min_size` or an area below `min_area`, in pixels. An object is
-    dropped with its label, mask and other columns, so `labels_getter`, which tells torchvision
-    what else to drop, has no effect.
+    Too small is a side below `min_size` or an area below `min_area`, in pixels. In the loader an
+    object is dropped with its label, mask and other columns, and `labels_getter` has no effect.
+    Called, it drops boxes, masks, and the labels that `labels_getter` finds in the sample.
     """
 
     min_size: float = 1.0
@@ -39,12 +56,27 @@ class SanitizeBoundingBoxes(BoxOp):
     def __post_init__(self) -> None:
         read_number("SanitizeBoundingBoxes", "min_size", self.min_size, least=1)
         read_number("SanitizeBoundingBoxes", "min_area", self.min_area, least=1)
-        getter = self.labels_getter
-        if not (getter is None or getter == "default" or callable(getter)):
+        read_labels_getter("SanitizeBoundingBoxes", self.labels_getter)
+
+    def draw_and_do(self, inputs: tuple[Any, ...]) -> Any:
+        """Find the labels, judge the boxes, and keep what belongs to good ones."""
+        sample = inputs if len(inputs) > 1 else inputs[0]
+        labels = find_labels(self.labels_getter, sample)
+        values, rebuild = flatten(sample)
+        boxes = first_of(values, BOXES)
+        if boxes is None:
             raise TransformError(
-                f"SanitizeBoundingBoxes: labels_getter must be 'default', a function or None, "
-                f"got {getter!r}."
+                "SanitizeBoundingBoxes: No bounding boxes were found in the sample. "
+                "Give boxes as torchvision's BoundingBoxes."
             )
+        labels = check_labels("boxes", boxes, labels)
+        _, valid = F.sanitize_bounding_boxes(boxes, min_size=self.min_size, min_area=self.min_area)
+        params = {"valid": valid, "labels": labels}
+        return rebuild([self.transform(value, params) for value in values])
+
+    def transform(self, inpt: Any, params: Params) -> Any:
+        """Keep what belongs to good boxes."""
+        return keep_valid(inpt, BOXES | MASK, params)
 
     def apply(self, targets: Targets, sizes: Sizes) -> Targets:
         """Keep the objects with a good box; without boxes, all of them."""
@@ -68,6 +100,7 @@ class ClampBoundingBoxes(BoxOp):
     """
 
     clamping_mode: Literal["soft", "hard", "auto"] | None = "auto"
+    takes: ClassVar[int] = BOXES
 
     def __post_init__(self) -> None:
         if self.clamping_mode not in _CLAMPING_MODES:
@@ -75,6 +108,11 @@ class ClampBoundingBoxes(BoxOp):
                 f"ClampBoundingBoxes: clamping_mode must be soft, hard, auto or None, "
                 f"got {self.clamping_mode!r}."
             )
+
+    def transform(self, inpt: Any, params: Params) -> Any:
+        """Cut the boxes."""
+        del params
+        return F.clamp_bounding_boxes(inpt, clamping_mode=self.clamping_mode)
 
     def apply(self, targets: Targets, sizes: Sizes) -> Targets:
         """Clamp every box."""
@@ -89,15 +127,61 @@ class ConvertBoundingBoxFormat(BoxOp):
     """Deliver boxes as XYXY, XYWH or CXCYWH, whichever way the data has them."""
 
     format: BoxFormat | str
+    takes: ClassVar[int] = BOXES
     _format: BoxFormat = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
-        self._keep(_format=read_box_format("ConvertBoundingBoxFormat", self.format))
+        upright = BoxFormat.XYXY if self._turned else self.format
+        self._keep(_format=read_box_format("ConvertBoundingBoxFormat", upright))
+
+    @property
+    def _turned(self) -> str | None:
+        """The name of a format for turned boxes, which can be called only."""
+        name = getattr(self.format, "value", self.format)
+        return name.upper() if isinstance(name, str) and name.upper() in _TURNED else None
+
+    @property
+    def refusal(self) -> str | None:
+        """Turned boxes are not loaded."""
+        if self._turned is None:
+            return None
+        return (
+            f"ConvertBoundingBoxFormat: the loader has upright boxes only, got {self._turned}. "
+            "Use XYXY, XYWH or CXCYWH."
+        )
+
+    def transform(self, inpt: Any, params: Params) -> Any:
+        """Convert the boxes."""
+        del params
+        return F.convert_bounding_box_format(inpt, new_format=self._turned or self._format.value)
 
     def apply(self, targets: Targets, sizes: Sizes) -> Targets:
         """Note the format; boxes are corners until they are delivered."""
         del sizes
         return replace(targets, format=self._format)
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class SetClampingMode(CalledOnly):
+    """Set the way in which boxes are cut at the border: "soft", "hard" or None for not at all."""
+
+    clamping_mode: Literal["soft", "hard"] | None
+    takes: ClassVar[int] = BOXES
+    why_not_loaded: ClassVar[str] = "the loader's boxes are upright, and cut where a move cuts them"
+
+    def __post_init__(self) -> None:
+        if self.clamping_mode not in ("soft", "hard", None):
+            raise TransformError(
+                f"SetClampingMode: clamping_mode must be soft, hard or None, "
+                f"got {self.clamping_mode!r}."
+            )
+
+    def transform(self, inpt: Any, params: Params) -> Any:
+        """The same boxes with another mode."""
+        del params
+        output = inpt.clone()
+        output.clamping_mode = self.clamping_mode
+        return output
 
 
 _OVERLAPS = (0.0, 0.1, 0.3, 0.5, 0.7, 0.9, 1.0)
@@ -141,6 +225,63 @@ class RandomIoUCrop(TargetOp):
         if not overlaps:
             raise TransformError(f"{where}: sampler_options is empty. Give at least one number.")
         self._keep(_overlaps=np.array(overlaps))
+
+    def check_inputs(self, flat_inputs: Sequence[Any]) -> None:
+        """Raise unless there are boxes and an image."""
+        if not has_any(flat_inputs, BOXES) or not has_any(flat_inputs, SINGLE_IMAGES):
+            raise TransformTypeError(
+                "RandomIoUCrop() requires input sample to contain tensor or PIL images and "
+                "bounding boxes, as torchvision's BoundingBoxes. Sample can also contain masks."
+            )
+
+    def make_params(self, flat_inputs: list[Any]) -> Params:
+        """Search for a crop, as torchvision does; an empty dictionary leaves the image whole."""
+        height, width = query_size(flat_inputs)
+        boxes = first_of(flat_inputs, BOXES)
+        corners = F.convert_bounding_box_format(plain(boxes), boxes.format, "XYXY")
+        while True:
+            overlap = float(self._overlaps[integer(0, len(self._overlaps))])
+            if overlap >= 1:
+                return {}
+            for _ in range(int(self.trials)):
+                params = self._try_crop(height, width, corners, overlap)
+                if params is not None:
+                    return params
+
+    def _try_crop(self, height: int, width: int, corners: Any, overlap: float) -> Params | None:
+        """One try, in float32; None if it does not do."""
+        across, down = self.min_scale + (self.max_scale - self.min_scale) * rand(2)
+        new_width, new_height = int(width * across), int(height * down)
+        ratio = new_width / new_height if new_height else np.inf
+        if not self.min_aspect_ratio <= ratio <= self.max_aspect_ratio:
+            return None
+        across, down = rand(2)
+        left, top = int((width - new_width) * across), int((height - new_height) * down)
+        if not new_width or not new_height:
+            return None
+        right, bottom = left + new_width, top + new_height
+        middle_x = 0.5 * (corners[..., 0] + corners[..., 2])
+        middle_y = 0.5 * (corners[..., 1] + corners[..., 3])
+        within = (left < middle_x) & (middle_x < right) & (top < middle_y) & (middle_y < bottom)
+        if not within.any() or _most_overlap(corners[within], left, top, right, bottom) < overlap:
+            return None
+        return {
+            "top": top,
+            "left": left,
+            "height": new_height,
+            "width": new_width,
+            "is_within_crop_area": within,
+        }
+
+    def transform(self, inpt: Any, params: Params) -> Any:
+        """Crop it; boxes whose middle is outside become zeros."""
+        if not params:
+            return inpt
+        crop = {side: params[side] for side in ("top", "left", "height", "width")}
+        output = F.crop(inpt, **crop)
+        if kind_of(output) == BOXES:
+            output[~params["is_within_crop_area"]] = 0
+        return output
 
     def sample(self, draws: Draws, sizes: Sizes) -> tuple[CropMove]:
         """Raise TransformError: a crop cannot be judged without boxes."""
@@ -204,6 +345,17 @@ class RandomIoUCrop(TargetOp):
         fits = (ratio >= self.min_aspect_ratio) & (ratio <= self.max_aspect_ratio) & (width > 0)
         left, top = _cut((sizes.width - width) * drawn[2]), _cut((sizes.height - height) * drawn[3])
         return CropMove(top, left, height * fits, width)
+
+
+def _most_overlap(corners: Any, left: int, top: int, right: int, bottom: int) -> Any:
+    """The largest intersection over union of boxes with a crop, in torch's arithmetic."""
+    torch = get_torch()
+    crop = torch.tensor([left, top, right, bottom], dtype=corners.dtype, device=corners.device)
+    sides = (torch.min(corners[:, 2:], crop[2:]) - torch.max(corners[:, :2], crop[:2])).clamp(min=0)
+    shared = sides[:, 0] * sides[:, 1]
+    areas = (corners[:, 2] - corners[:, 0]) * (corners[:, 3] - corners[:, 1])
+    area = (crop[2] - crop[0]) * (crop[3] - crop[1])
+    return (shared / (areas + area - shared)).max()
 
 
 def _are_good(tries: CropMove, overlap: Floats, targets: Targets) -> Bools:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -13,6 +13,7 @@ from penstock._core import Effect
 from penstock.errors import TransformError
 from penstock.geometry import Sizes
 from penstock.rng import Draws
+from penstock.transforms import functional as F
 from penstock.transforms.arguments import read_integer, read_jitter, read_number, read_probability
 from penstock.transforms.effects import (
     EffectMove,
@@ -21,7 +22,9 @@ from penstock.transforms.effects import (
     only_where,
     same_effect,
 )
-from penstock.transforms.op import ImageOp
+from penstock.transforms.inputs import IMAGES, SINGLE_IMAGES, query_chw
+from penstock.transforms.op import ImageOp, Params
+from penstock.transforms.torch_draws import chance, order, uniform
 
 Range = tuple[float, float]
 Jitter = float | Sequence[float] | None
@@ -40,16 +43,22 @@ class Grayscale(ImageOp):
     """Make images gray.
 
     Batches have three channels, so a gray image has three equal ones, whether
-    `num_output_channels` is 1 or 3.
+    `num_output_channels` is 1 or 3. Called, it gives as many channels as it says.
     """
 
     num_output_channels: int = 1
+    changes: ClassVar[int] = SINGLE_IMAGES
 
     def __post_init__(self) -> None:
         if self.num_output_channels not in (1, 3):
             raise TransformError(
                 f"Grayscale: num_output_channels must be 1 or 3, got {self.num_output_channels!r}."
             )
+
+    def transform(self, inpt: Any, params: Params) -> Any:
+        """Make it gray."""
+        del params
+        return F.rgb_to_grayscale(inpt, num_output_channels=self.num_output_channels)
 
     def sample(self, draws: Draws, sizes: Sizes) -> tuple[EffectMove]:
         """Nothing is drawn."""
@@ -64,6 +73,8 @@ class _Sometimes(ImageOp):
 
     p: float
     effect: ClassVar[Effect]
+    has_chance: ClassVar[bool] = True
+    changes: ClassVar[int] = IMAGES
 
     def __post_init__(self) -> None:
         read_probability(type(self).__name__, self.p)
@@ -84,6 +95,15 @@ class RandomGrayscale(_Sometimes):
 
     p: float = 0.1
     effect = Effect.GRAYSCALE
+    changes: ClassVar[int] = SINGLE_IMAGES
+
+    def make_params(self, flat_inputs: list[Any]) -> Params:
+        """Nothing is drawn: as many channels as there were."""
+        return {"num_input_channels": query_chw(flat_inputs)[0]}
+
+    def transform(self, inpt: Any, params: Params) -> Any:
+        """Make it gray."""
+        return F.rgb_to_grayscale(inpt, num_output_channels=params["num_input_channels"])
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -92,6 +112,11 @@ class RandomInvert(_Sometimes):
 
     p: float = 0.5
     effect = Effect.INVERT
+
+    def transform(self, inpt: Any, params: Params) -> Any:
+        """Invert it."""
+        del params
+        return F.invert(inpt)
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -110,6 +135,11 @@ class RandomPosterize(_Sometimes):
         """The bits that are kept."""
         return {"bits": self.bits}
 
+    def transform(self, inpt: Any, params: Params) -> Any:
+        """Keep the upper bits."""
+        del params
+        return F.posterize(inpt, bits=int(self.bits))
+
 
 @dataclass(frozen=True, slots=True, repr=False)
 class RandomSolarize(_Sometimes):
@@ -127,6 +157,11 @@ class RandomSolarize(_Sometimes):
         """The threshold."""
         return {"threshold": self.threshold}
 
+    def transform(self, inpt: Any, params: Params) -> Any:
+        """Invert the upper values; the threshold is on the image's own scale."""
+        del params
+        return F.solarize(inpt, threshold=self.threshold)
+
 
 @dataclass(frozen=True, slots=True, repr=False)
 class RandomEqualize(_Sometimes):
@@ -135,6 +170,11 @@ class RandomEqualize(_Sometimes):
     p: float = 0.5
     effect = Effect.EQUALIZE
 
+    def transform(self, inpt: Any, params: Params) -> Any:
+        """Spread the values."""
+        del params
+        return F.equalize(inpt)
+
 
 @dataclass(frozen=True, slots=True, repr=False)
 class RandomAutocontrast(_Sometimes):
@@ -142,6 +182,11 @@ class RandomAutocontrast(_Sometimes):
 
     p: float = 0.5
     effect = Effect.AUTOCONTRAST
+
+    def transform(self, inpt: Any, params: Params) -> Any:
+        """Stretch the values."""
+        del params
+        return F.autocontrast(inpt)
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -161,6 +206,11 @@ class RandomAdjustSharpness(_Sometimes):
         """The factor."""
         return {"factor": self.sharpness_factor}
 
+    def transform(self, inpt: Any, params: Params) -> Any:
+        """Blur or sharpen it."""
+        del params
+        return F.adjust_sharpness(inpt, sharpness_factor=self.sharpness_factor)
+
 
 @dataclass(frozen=True, slots=True, repr=False)
 class ColorJitter(ImageOp):
@@ -174,10 +224,26 @@ class ColorJitter(ImageOp):
     contrast: Jitter = None
     saturation: Jitter = None
     hue: Jitter = None
+    changes: ClassVar[int] = IMAGES
     _ranges: dict[Effect, Range] = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
         self._keep(_ranges=_read_ranges("ColorJitter", self))
+
+    def make_params(self, flat_inputs: list[Any]) -> Params:
+        """Draw an order, then a factor for each property that changes."""
+        del flat_inputs
+        params = {"fn_idx": order(len(_ADJUSTMENTS))}
+        for name, effect, *_ in _ADJUSTMENTS:
+            limits = self._ranges.get(effect)
+            params[f"{name}_factor"] = None if limits is None else uniform(*limits)
+        return params
+
+    def transform(self, inpt: Any, params: Params) -> Any:
+        """Adjust one property after the other."""
+        for place in params["fn_idx"].tolist():
+            inpt = _adjust(inpt, _ADJUSTMENTS[place][0], params)
+        return inpt
 
     def sample(self, draws: Draws, sizes: Sizes) -> tuple[EffectMove, ...]:
         """An order for each image, and a factor for each adjustment."""
@@ -205,11 +271,32 @@ class RandomPhotometricDistort(ImageOp):
     saturation: Sequence[float] = (0.5, 1.5)
     hue: Sequence[float] = (-0.05, 0.05)
     p: float = 0.5
+    changes: ClassVar[int] = IMAGES
     _ranges: dict[Effect, Range] = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
         read_probability("RandomPhotometricDistort", self.p)
         self._keep(_ranges=_read_ranges("RandomPhotometricDistort", self))
+
+    def make_params(self, flat_inputs: list[Any]) -> Params:
+        """Draw for each change whether it is done and by what factor."""
+        channels = query_chw(flat_inputs)[0]
+        params: Params = {}
+        for name, effect, unchanged, _, _ in _ADJUSTMENTS:
+            limits = self._ranges.get(effect, (unchanged, unchanged))
+            params[f"{name}_factor"] = uniform(*limits) if chance(self.p) else None
+        params["contrast_before"] = chance(0.5)
+        params["channel_permutation"] = order(channels) if chance(self.p) else None
+        return params
+
+    def transform(self, inpt: Any, params: Params) -> Any:
+        """Do what was drawn; contrast is early or late."""
+        names = ["brightness", "saturation", "hue"]
+        names.insert(1 if params["contrast_before"] else 3, "contrast")
+        for name in names:
+            inpt = _adjust(inpt, name, params)
+        permutation = params["channel_permutation"]
+        return inpt if permutation is None else F.permute_channels(inpt, permutation)
 
     def sample(self, draws: Draws, sizes: Sizes) -> tuple[EffectMove, ...]:
         """A factor and a decision for each change, a place for contrast, an order of channels."""
@@ -231,6 +318,34 @@ class RandomPhotometricDistort(ImageOp):
             only_where(~contrast_early, contrast),
             swap,
         )
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class RandomChannelPermutation(ImageOp):
+    """Put the channels of an image into random order."""
+
+    changes: ClassVar[int] = IMAGES
+
+    def make_params(self, flat_inputs: list[Any]) -> Params:
+        """Draw the order."""
+        return {"permutation": order(query_chw(flat_inputs)[0])}
+
+    def transform(self, inpt: Any, params: Params) -> Any:
+        """Permute the channels."""
+        return F.permute_channels(inpt, params["permutation"])
+
+    def sample(self, draws: Draws, sizes: Sizes) -> tuple[EffectMove]:
+        """An order for each image."""
+        return (same_effect(Effect.PERMUTE_CHANNELS, sizes, order=draws.orders(3).T),)
+
+
+def _adjust(inpt: Any, name: str, params: Params) -> Any:
+    """Adjust a property by the factor that was drawn for it, if one was."""
+    argument = f"{name}_factor"
+    factor = params[argument]
+    if factor is None:
+        return inpt
+    return getattr(F, f"adjust_{name}")(inpt, **{argument: factor})
 
 
 def _read_ranges(where: str, transform: object) -> dict[Effect, Range]:

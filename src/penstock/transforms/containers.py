@@ -1,7 +1,8 @@
 """Transforms made of others: Compose, MultiView, RandomApply, RandomChoice and RandomOrder.
 
-What is inside RandomApply, RandomChoice and RandomOrder draws from branches of its own, and only
-for the samples that take part; the moves drawn for those are then spread over the whole batch.
+In the loader, what is inside RandomApply, RandomChoice and RandomOrder draws from branches of its
+own, and only for the samples that take part; the moves drawn for those are then spread over the
+whole batch. Called, they call what is inside, whatever it is.
 """
 
 from __future__ import annotations
@@ -20,8 +21,9 @@ from penstock.transforms.arguments import read_numbers, read_probability
 from penstock.transforms.conversions import RGB, Conversion, Identity
 from penstock.transforms.effects import EffectMove
 from penstock.transforms.moves import Move, out_sizes
-from penstock.transforms.op import ImageOp, TargetOp, Transform
+from penstock.transforms.op import CalledOnly, ImageOp, TargetOp, Transform
 from penstock.transforms.python_step import PythonStep, library_of
+from penstock.transforms.torch_draws import chance, order, weighted
 from penstock.transforms.values import FinalOp
 
 Op: TypeAlias = ImageOp | PythonStep | FinalOp | Conversion
@@ -44,6 +46,23 @@ class Compose(Transform):
         _require_list("Compose", self.transforms)
         self._keep(transforms=tuple(as_transform(given) for given in self.transforms))
 
+    @property
+    def is_random(self) -> bool:
+        """Whether one of them draws."""
+        return any_random(self.transforms)
+
+    def draw_and_do(self, inputs: tuple[Any, ...]) -> Any:
+        """Call one after the other; what follows a MultiView is called for each view."""
+        for place, transform in enumerate(self.transforms):
+            if isinstance(transform, MultiView):
+                views = transform(*inputs)
+                rest = self.transforms[place + 1 :]
+                several = len(inputs) > 1
+                return [call_in_turn(rest, view if several else (view,)) for view in views]
+            outputs = transform(*inputs)
+            inputs = outputs if len(inputs) > 1 else (outputs,)
+        return inputs if len(inputs) > 1 else inputs[0]
+
     def __repr__(self) -> str:
         if not self.transforms:
             return "Compose([])"
@@ -60,10 +79,20 @@ class MultiView(Transform):
     for all of its views.
 
     What stands before it in a Compose is drawn once for all views, and what stands after it for
-    each view on its own.
+    each view on its own. Called, it gives the list of what its views give, called one after the
+    other; each draws for itself.
     """
 
     views: Sequence[Any]
+
+    @property
+    def is_random(self) -> bool:
+        """Whether one of them draws."""
+        return any_random(self.views)
+
+    def draw_and_do(self, inputs: tuple[Any, ...]) -> Any:
+        """Call each view with the sample."""
+        return [view(*inputs) for view in self.views]
 
     def __post_init__(self) -> None:
         given = self.views
@@ -73,30 +102,62 @@ class MultiView(Transform):
                 "For two views of one transform, write MultiView([transform] * 2)."
             )
         self._keep(views=tuple(as_transform(view) for view in given))
-        if any(isinstance(op, MultiView) for view in self.views for op in flatten(view)):
+        if any(isinstance(op, MultiView) for view in self.views for op in _single_steps(view)):
             raise TransformError(
                 "MultiView: one of its views is a MultiView again. Write all views in one list."
             )
 
 
+def any_random(transforms: Iterable[Any]) -> bool:
+    """Whether one of ours among them draws; what others draw is their own affair."""
+    return any(isinstance(one, Transform) and one.is_random for one in transforms)
+
+
+def call_in_turn(transforms: Iterable[Any], inputs: Any) -> Any:
+    """Call one after the other with what the one before has given."""
+    several = len(inputs) > 1
+    for transform in transforms:
+        outputs = transform(*inputs)
+        inputs = outputs if several else (outputs,)
+    return inputs if several else inputs[0]
+
+
 def flatten(transform: object) -> Iterator[Step]:
-    """The single steps of a transform, in the order written; a MultiView is one."""
+    """The single steps of a transform for the loader, in the order written; a MultiView is one.
+
+    TransformError for what can only be called.
+    """
+    for step in _single_steps(transform):
+        require_loadable(step)
+        if not isinstance(step, CalledOnly):  # which is never loadable
+            yield step
+
+
+def require_loadable(transform: Transform) -> None:
+    """Raise TransformError for one that can only be called."""
+    if transform.refusal is not None:
+        raise TransformError(transform.refusal)
+
+
+def _single_steps(transform: object) -> Iterator[Step | CalledOnly]:
     ours = as_transform(transform)
     if isinstance(ours, Compose):
         for inner in ours.transforms:
-            yield from flatten(inner)
+            yield from _single_steps(inner)
     else:
         yield ours
 
 
-def as_transform(given: Any) -> Compose | Step:
+def as_transform(given: Any) -> Compose | Step | CalledOnly:
     """Return one of ours as it is, and anything else that can be called as a step in Python."""
     if isinstance(given, Transform) and given.works_on_batches:
         raise TransformError(
             f"{given!r} works on whole batches, not on single images. "
             "Give it as Loader(batch_transform=...)."
         )
-    if isinstance(given, (Compose, MultiView, ImageOp, PythonStep, FinalOp, Conversion)):
+    if isinstance(
+        given, (Compose, MultiView, ImageOp, PythonStep, FinalOp, Conversion, CalledOnly)
+    ):
         return given
     return PythonStep(given)
 
@@ -111,10 +172,28 @@ class RandomApply(ImageOp):
     transforms: Sequence[Any]
     p: float = 0.5
     _groups: tuple[Group, ...] = field(init=False, repr=False, compare=False)
+    _refusal: str | None = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
         read_probability("RandomApply", self.p)
-        self._keep(_groups=_read_groups("RandomApply", self.transforms))
+        groups, refusal = _read_groups("RandomApply", self.transforms)
+        self._keep(_groups=groups, _refusal=refusal)
+
+    @property
+    def is_random(self) -> bool:
+        """Always."""
+        return True
+
+    @property
+    def refusal(self) -> str | None:
+        """What is inside cannot be drawn for a batch."""
+        return self._refusal
+
+    def draw_and_do(self, inputs: tuple[Any, ...]) -> Any:
+        """Call all of them, or none."""
+        if not chance(self.p):
+            return inputs if len(inputs) > 1 else inputs[0]
+        return call_in_turn(_listed(self.transforms), inputs)
 
     def sample(self, draws: Draws, sizes: Sizes) -> tuple[Move, ...]:
         """One draw decides for each image."""
@@ -134,13 +213,34 @@ class RandomChoice(ImageOp):
     p: Sequence[float] | None = None
     limits: tuple[float, ...] = field(init=False, repr=False, compare=False)  # of draws, rising
     _groups: tuple[Group, ...] = field(init=False, repr=False, compare=False)
+    _refusal: str | None = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
-        groups = () if self.works_on_batches else _read_groups("RandomChoice", self.transforms)
-        count = len(groups or self.transforms)
+        groups: tuple[Group, ...] = ()
+        refusal: str | None = None
+        if not self.works_on_batches:
+            groups, refusal = _read_groups("RandomChoice", self.transforms)
+        count = len(_listed(self.transforms))
         weights = (1.0,) * count if self.p is None else _read_weights(self.p, count)
         limits = tuple(accumulate(weight / sum(weights) for weight in weights))
-        self._keep(_groups=groups, limits=limits)
+        self._keep(_groups=groups, _refusal=refusal, limits=limits)
+
+    @property
+    def is_random(self) -> bool:
+        """Always."""
+        return True
+
+    @property
+    def refusal(self) -> str | None:
+        """What is inside cannot be drawn for a batch."""
+        return self._refusal
+
+    def draw_and_do(self, inputs: tuple[Any, ...]) -> Any:
+        """Call one of them."""
+        transforms = _listed(self.transforms)
+        weights = [1] * len(transforms) if self.p is None else self.p
+        total = sum(weights)
+        return transforms[weighted([weight / total for weight in weights])](*inputs)
 
     @property
     def works_on_batches(self) -> bool:
@@ -164,9 +264,27 @@ class RandomOrder(ImageOp):
 
     transforms: Sequence[Any]
     _groups: tuple[Group, ...] = field(init=False, repr=False, compare=False)
+    _refusal: str | None = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
-        self._keep(_groups=_read_groups("RandomOrder", self.transforms))
+        groups, refusal = _read_groups("RandomOrder", self.transforms)
+        self._keep(_groups=groups, _refusal=refusal)
+
+    @property
+    def is_random(self) -> bool:
+        """Always."""
+        return True
+
+    @property
+    def refusal(self) -> str | None:
+        """What is inside cannot be drawn for a batch."""
+        return self._refusal
+
+    def draw_and_do(self, inputs: tuple[Any, ...]) -> Any:
+        """Call them in an order that is drawn."""
+        transforms = _listed(self.transforms)
+        turns = order(len(transforms)).tolist()
+        return call_in_turn((transforms[turn] for turn in turns), inputs)
 
     def sample(self, draws: Draws, sizes: Sizes) -> tuple[Move, ...]:
         """Every order is equally likely; what a transform draws does not depend on its turn."""
@@ -184,12 +302,27 @@ def _require_list(where: str, given: Any) -> None:
         raise TransformError(f"{where}: transforms must be a list of transforms, got {given!r}.")
 
 
-def _read_groups(where: str, given: Any) -> tuple[Group, ...]:
-    if isinstance(given, Compose):
-        given = given.transforms
+def _listed(given: Any) -> Sequence[Any]:
+    """The transforms of a list, or of a Compose in its place."""
+    listed: Sequence[Any] = given.transforms if isinstance(given, Compose) else given
+    return listed
+
+
+def _read_groups(where: str, given: Any) -> tuple[tuple[Group, ...], str | None]:
+    """What the loader does of a list, or nothing and why it cannot; raises for what is no list."""
+    given = _listed(given)
     _require_list(where, given)
     if where == "RandomChoice" and not given:
         raise TransformError("RandomChoice: the list is empty, so there is nothing to choose from.")
+    for transform in given:
+        as_transform(transform)
+    try:
+        return _group(where, given), None
+    except TransformError as error:
+        return (), str(error)
+
+
+def _group(where: str, given: Sequence[Any]) -> tuple[Group, ...]:
     groups: list[Group] = []
     branch = 0
     for transform in given:

@@ -1,28 +1,43 @@
-"""torchvision's steps between Pillow images and tensors, which change nothing here.
+"""torchvision's steps between Pillow images and tensors, which change nothing in the loader.
 
-They exist so that a list written for torchvision runs as it is. Their place in the list matters:
+They exist so that a list written for torchvision runs as it is. Called, they do what torchvision's
+do; in the loader their place in the list matters:
 after `ToImage` torchvision computes on tensors, where some steps round differently than on Pillow
-images. Results here are always Pillow's, so such a step after `ToImage` is refused.
+images. Its results are always Pillow's, so such a step after `ToImage` is refused.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, ClassVar
 
 from penstock.errors import TransformError
+from penstock.transforms import functional as F
 from penstock.transforms.filter import RandomErasing
-from penstock.transforms.op import BoxOp, Transform
+from penstock.transforms.inputs import (
+    ANYTHING,
+    ARRAY,
+    EVERYTHING,
+    IMAGE,
+    PILLOW,
+    SINGLE_IMAGES,
+    TENSOR,
+    TV_TENSORS,
+    chosen_kinds,
+    flatten,
+    plain,
+)
+from penstock.transforms.op import BoxOp, Params, Transform
 from penstock.transforms.python_step import PythonStep
-from penstock.transforms.values import FinalOp, ToDtype, ToTensor
+from penstock.transforms.values import FinalOp, ToDtype, ToTensor, as_torch_dtype
 
 # These move bytes without computing any, so a tensor and a Pillow image come out the same.
 _MOVE_BYTES = ("CenterCrop", "Pad", "RandomCrop", "RandomHorizontalFlip", "RandomVerticalFlip")
 
 
 class Conversion(Transform):
-    """Changes the type of an image in torchvision, and nothing here."""
+    """Changes the type of an image when it is called, and nothing in the loader."""
 
     __slots__ = ()
 
@@ -31,25 +46,60 @@ class Conversion(Transform):
 class Identity(Conversion):
     """Change nothing."""
 
+    def transform(self, inpt: Any, params: Params) -> Any:
+        """Nothing."""
+        del params
+        return inpt
+
 
 @dataclass(frozen=True, slots=True, repr=False)
 class RGB(Conversion):
-    """Give an image three channels, which all images have here."""
+    """Give an image three channels, which all images have in the loader."""
+
+    changes: ClassVar[int] = SINGLE_IMAGES
+
+    def transform(self, inpt: Any, params: Params) -> Any:
+        """Make three channels of a gray image."""
+        del params
+        return F.grayscale_to_rgb(inpt)
 
 
 @dataclass(frozen=True, slots=True, repr=False)
 class ToImage(Conversion):
     """Make a tensor of the image, which the loader does at the end."""
 
+    takes: ClassVar[int] = TENSOR | PILLOW | ARRAY
+    takes_every_array: ClassVar[bool] = True
+
+    def transform(self, inpt: Any, params: Params) -> Any:
+        """Make torchvision's Image of it."""
+        del params
+        return F.to_image(inpt)
+
 
 @dataclass(frozen=True, slots=True, repr=False)
 class PILToTensor(Conversion):
     """Make a tensor of the image, which the loader does at the end."""
 
+    takes: ClassVar[int] = PILLOW
+
+    def transform(self, inpt: Any, params: Params) -> Any:
+        """Make a plain tensor of it."""
+        del params
+        return F.pil_to_tensor(inpt)
+
 
 @dataclass(frozen=True, slots=True, repr=False)
 class ToPureTensor(Conversion):
     """Make a plain tensor of torchvision's Image, which is what the loader gives."""
+
+    takes: ClassVar[int] = TV_TENSORS
+    changes: ClassVar[int] = TV_TENSORS
+
+    def transform(self, inpt: Any, params: Params) -> Any:
+        """Take torchvision's class away."""
+        del params
+        return plain(inpt)
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -57,12 +107,20 @@ class ToPILImage(Conversion):
     """Make a Pillow image of a tensor, so that torchvision too computes what follows by Pillow."""
 
     mode: str | None = None
+    takes: ClassVar[int] = TENSOR | IMAGE | ARRAY
+    takes_every_array: ClassVar[bool] = True
 
-    def __post_init__(self) -> None:
-        if self.mode not in (None, "RGB"):
-            raise TransformError(
-                f"ToPILImage: images are RGB here, mode is {self.mode!r}. Leave mode out."
-            )
+    @property
+    def refusal(self) -> str | None:
+        """The loader's images are RGB."""
+        if self.mode in (None, "RGB"):
+            return None
+        return f"ToPILImage: images of the loader are RGB, mode is {self.mode!r}. Leave mode out."
+
+    def transform(self, inpt: Any, params: Params) -> Any:
+        """Make a Pillow image of it."""
+        del params
+        return F.to_pil_image(inpt, mode=self.mode)
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -71,21 +129,50 @@ class ConvertImageDtype(ToDtype):
 
     dtype: Any = "float32"
     scale: bool = field(default=True, init=False, repr=False)
+    takes: ClassVar[int] = EVERYTHING
+
+    def transform(self, inpt: Any, params: Params) -> Any:
+        """Convert whatever is a tensor."""
+        del params
+        return F.to_dtype(inpt, dtype=as_torch_dtype(self.dtype), scale=True)
 
 
+@dataclass(frozen=True, slots=True, repr=False, init=False)
 class Lambda(PythonStep):
-    """Calls `lambd(image)` with an RGB Pillow image, in Python: `PythonStep` by another name."""
+    """Calls `lambd(image)` with an RGB Pillow image, in Python: `PythonStep` by another name.
 
-    __slots__ = ()
+    Called, it calls `lambd` with each value of the sample that is of one of `types`, or with every
+    one if there are none. The loader has images only, and refuses types.
+    """
+
+    types: tuple[type, ...] = ()
 
     def __init__(self, lambd: Callable[..., Any], *types: type) -> None:
-        if types:
-            listed = ", ".join(kind.__name__ for kind in types)
-            raise TransformError(
-                f"Lambda: it is called on images only, and types are given ({listed}). "
-                "Leave them out."
-            )
         PythonStep.__init__(self, lambd)
+        self._keep(types=types)
+
+    @property
+    def refusal(self) -> str | None:
+        """The loader calls it on images only."""
+        if not self.types:
+            return None
+        listed = ", ".join(kind.__name__ for kind in self.types)
+        return (
+            f"Lambda: the loader calls it on images only, and types are given ({listed}). "
+            "Leave them out."
+        )
+
+    def draw_and_do(self, inputs: tuple[Any, ...]) -> Any:
+        """Call the function with each value of its types."""
+        values, rebuild = flatten(inputs if len(inputs) > 1 else inputs[0])
+        chosen = chosen_kinds(values, ANYTHING, every_array=True)
+        types = self.types or (object,)
+        return rebuild(
+            [
+                self.function(value) if kind and isinstance(value, types) else value
+                for value, kind in zip(values, chosen, strict=True)
+            ]
+        )
 
 
 def moves_bytes_only(step: Any) -> bool:

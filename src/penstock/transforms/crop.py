@@ -4,19 +4,25 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from typing import Any, ClassVar
 
 import numpy as np
 
 from penstock._core import PadMode
+from penstock.errors import TransformError
 from penstock.geometry import Ints, Size, Sizes
 from penstock.rng import Draws
+from penstock.transforms import functional as F
 from penstock.transforms.arguments import (
     MAX_SIDE_PX,
     BorderLook,
     Borders,
     Colour,
     Fill,
+    Fills,
     PaddingMode,
+    fill_for,
+    plain_fill,
     read_border_look,
     read_fill,
     read_padding,
@@ -24,10 +30,12 @@ from penstock.transforms.arguments import (
     read_range,
     read_size,
 )
+from penstock.transforms.inputs import query_size
 from penstock.transforms.move_targets import move_targets
 from penstock.transforms.moves import CropMove, FlipMove, Move, PadMove, out_sizes, repeat
-from penstock.transforms.op import ImageOp, TargetOp, refuse_any
+from penstock.transforms.op import ImageOp, Params, TargetOp, refuse_any
 from penstock.transforms.targets import Targets
+from penstock.transforms.torch_draws import integer, rand
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -39,6 +47,11 @@ class CenterCrop(ImageOp):
 
     def __post_init__(self) -> None:
         self._keep(_box=Size(*read_size("CenterCrop", self.size)))
+
+    def transform(self, inpt: Any, params: Params) -> Any:
+        """Keep the middle."""
+        del params
+        return F.center_crop(inpt, output_size=[self._box.height, self._box.width])
 
     def sample(self, draws: Draws, sizes: Sizes) -> tuple[Move, ...]:
         """Nothing is drawn: the box follows from the image's size."""
@@ -75,7 +88,7 @@ class RandomCrop(ImageOp):
     size: int | Sequence[int]
     padding: int | Sequence[int] | None = None
     pad_if_needed: bool = False
-    fill: Fill = 0
+    fill: Fills = 0
     padding_mode: PaddingMode = "constant"
     _box: Size = field(init=False, repr=False, compare=False)
     _borders: Borders = field(init=False, repr=False, compare=False)
@@ -86,8 +99,49 @@ class RandomCrop(ImageOp):
         self._keep(
             _box=Size(*read_size("RandomCrop", self.size)),
             _borders=read_padding("RandomCrop", padding),
-            _look=read_border_look("RandomCrop", self.padding_mode, self.fill),
+            _look=read_border_look(
+                "RandomCrop", self.padding_mode, plain_fill("RandomCrop", self.fill)
+            ),
         )
+
+    def make_params(self, flat_inputs: list[Any]) -> Params:
+        """Draw the place of the box."""
+        left, top, right, bottom = self._borders
+        height, width = query_size(flat_inputs)
+        height, width = height + top + bottom, width + left + right
+        if self.pad_if_needed:
+            lacking_height = max(self._box.height - height, 0)
+            lacking_width = max(self._box.width - width, 0)
+            top, bottom = top + lacking_height, bottom + lacking_height
+            left, right = left + lacking_width, right + lacking_width
+            height, width = height + 2 * lacking_height, width + 2 * lacking_width
+        spare_height, spare_width = height - self._box.height, width - self._box.width
+        if spare_height < 0 or spare_width < 0:
+            raise TransformError(
+                f"RandomCrop: Required crop size {(self._box.height, self._box.width)} is larger "
+                f"than {'padded ' if any(self._borders) else ''}input image size "
+                f"{(height, width)}. Resize first, or set pad_if_needed=True."
+            )
+        padding = [left, top, right, bottom]
+        return {
+            "needs_crop": spare_height > 0 or spare_width > 0,
+            "top": integer(0, spare_height + 1) if spare_height else 0,
+            "left": integer(0, spare_width + 1) if spare_width else 0,
+            "height": self._box.height,
+            "width": self._box.width,
+            "needs_pad": any(padding),
+            "padding": padding,
+        }
+
+    def transform(self, inpt: Any, params: Params) -> Any:
+        """Pad and crop, where there is anything to do."""
+        if params["needs_pad"]:
+            fill = fill_for(self.fill, inpt)
+            inpt = F.pad(inpt, padding=params["padding"], fill=fill, padding_mode=self.padding_mode)
+        if params["needs_crop"]:
+            box = {side: params[side] for side in ("top", "left", "height", "width")}
+            inpt = F.crop(inpt, **box)
+        return inpt
 
     def sample(self, draws: Draws, sizes: Sizes) -> tuple[Move, ...]:
         """Draw the place of the box in each image, padded if need be."""
@@ -129,7 +183,7 @@ class Pad(ImageOp):
     """
 
     padding: int | Sequence[int]
-    fill: Fill = 0
+    fill: Fills = 0
     padding_mode: PaddingMode = "constant"
     _borders: Borders = field(init=False, repr=False, compare=False)
     _look: BorderLook = field(init=False, repr=False, compare=False)
@@ -137,8 +191,15 @@ class Pad(ImageOp):
     def __post_init__(self) -> None:
         self._keep(
             _borders=read_padding("Pad", self.padding),
-            _look=read_border_look("Pad", self.padding_mode, self.fill),
+            _look=read_border_look("Pad", self.padding_mode, plain_fill("Pad", self.fill)),
         )
+
+    def transform(self, inpt: Any, params: Params) -> Any:
+        """Add the border."""
+        del params
+        fill = fill_for(self.fill, inpt)
+        padding = list(self._borders)
+        return F.pad(inpt, padding=padding, fill=fill, padding_mode=self.padding_mode)
 
     def sample(self, draws: Draws, sizes: Sizes) -> tuple[Move, ...]:
         """Nothing is drawn: every image gets the same border."""
@@ -171,18 +232,33 @@ class RandomZoomOut(ImageOp):
     The sides of the larger one are the image's, times a factor drawn from `side_range`.
     """
 
-    fill: Fill = 0
+    fill: Fills = 0
     side_range: Sequence[float] = (1.0, 4.0)
     p: float = 0.5
+    has_chance: ClassVar[bool] = True
     _colour: Colour = field(init=False, repr=False, compare=False)
     _factors: tuple[float, float] = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
         self._keep(
-            _colour=read_fill("RandomZoomOut", self.fill),
+            _colour=read_fill("RandomZoomOut", plain_fill("RandomZoomOut", self.fill)),
             _factors=read_range("RandomZoomOut", "side_range", self.side_range, least=1),
         )
         read_probability("RandomZoomOut", self.p)
+
+    def make_params(self, flat_inputs: list[Any]) -> Params:
+        """Draw the factor and the place, in float32."""
+        height, width = query_size(flat_inputs)
+        smallest, largest = self._factors
+        factor = smallest + rand(1) * (largest - smallest)
+        spare_width, spare_height = int(width * factor) - width, int(height * factor) - height
+        across, down = rand(2)
+        left, top = int(spare_width * across), int(spare_height * down)
+        return {"padding": [left, top, spare_width - left, spare_height - top]}
+
+    def transform(self, inpt: Any, params: Params) -> Any:
+        """Add the border."""
+        return F.pad(inpt, **params, fill=fill_for(self.fill, inpt))
 
     def sample(self, draws: Draws, sizes: Sizes) -> tuple[PadMove]:
         """Draw whether to do it, the factor and the place."""
@@ -213,7 +289,8 @@ class FixedSizeCrop(TargetOp):
     """Crop an image that is larger than `size` at random; pad a smaller one, right and below.
 
     One draw places the crop both across and down. Objects of which a crop leaves nothing are
-    dropped. This is the transform of that name in torchvision's reference training of detectors.
+    dropped. This is the transform of that name in torchvision's reference training of detectors;
+    torchvision itself has none, so a call without a key draws one from torch's generator.
     """
 
     size: int | Sequence[int]
@@ -259,6 +336,7 @@ class FixedSizeCrop(TargetOp):
 @dataclass(frozen=True, slots=True, repr=False)
 class _RandomFlip(ImageOp):
     p: float = 0.5
+    has_chance: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
         read_probability(type(self).__name__, self.p)
@@ -267,6 +345,11 @@ class _RandomFlip(ImageOp):
 @dataclass(frozen=True, slots=True, repr=False)
 class RandomHorizontalFlip(_RandomFlip):
     """Mirror an image left to right with probability `p`."""
+
+    def transform(self, inpt: Any, params: Params) -> Any:
+        """Mirror it."""
+        del params
+        return F.horizontal_flip(inpt)
 
     def sample(self, draws: Draws, sizes: Sizes) -> tuple[FlipMove]:
         """One draw decides for each image."""
@@ -278,6 +361,11 @@ class RandomHorizontalFlip(_RandomFlip):
 @dataclass(frozen=True, slots=True, repr=False)
 class RandomVerticalFlip(_RandomFlip):
     """Mirror an image top to bottom with probability `p`."""
+
+    def transform(self, inpt: Any, params: Params) -> Any:
+        """Mirror it."""
+        del params
+        return F.vertical_flip(inpt)
 
     def sample(self, draws: Draws, sizes: Sizes) -> tuple[FlipMove]:
         """One draw decides for each image."""

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import math
+import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Any, Literal
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 
@@ -12,10 +14,12 @@ from penstock._core import Effect
 from penstock.errors import TransformError
 from penstock.geometry import Sizes
 from penstock.rng import Draws
+from penstock.transforms import functional as F
 from penstock.transforms.arguments import (
     PerChannel,
     read_channels,
     read_generation,
+    read_integer,
     read_number,
     read_pair,
     read_probability,
@@ -23,7 +27,8 @@ from penstock.transforms.arguments import (
     read_size,
 )
 from penstock.transforms.effects import EffectMove, effect_where, same_effect, split_key
-from penstock.transforms.op import ImageOp, refuse_any
+from penstock.transforms.inputs import IMAGES, TARGETS, kind_of, query_chw
+from penstock.transforms.op import CalledOnly, ImageOp, Params, refuse_any
 from penstock.transforms.resize import BOX_TRIES, draw_boxes
 from penstock.transforms.torch_blur import (
     MOST_WEIGHTS,
@@ -31,6 +36,7 @@ from penstock.transforms.torch_blur import (
     torch_weights,
     weights_needed,
 )
+from penstock.transforms.torch_draws import get_torch, integer, log_uniform, uniform
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -40,12 +46,14 @@ class GaussianBlur(ImageOp):
     `kernel_size` is an odd number of pixels, or (width, height) as torchvision has it here.
     `flavor` None gives the same bytes on every machine, within a level of torchvision's.
     "torchvision" and "torchvision_v1" give the bytes of its v2 and v1 transforms, with weights from
-    the torch that is installed; a torch that blurs in an unknown way is refused.
+    the torch that is installed; a torch that blurs in an unknown way is refused. Called, it blurs
+    as torchvision's v2; with flavor "torchvision_v1", as the loader, by a key that is drawn.
     """
 
     kernel_size: int | Sequence[int]
     sigma: float | Sequence[float] = (0.1, 2.0)
     flavor: Literal["torchvision", "torchvision_v1"] | None = None
+    changes: ClassVar[int] = IMAGES
     _width: int = field(init=False, repr=False, compare=False)
     _height: int = field(init=False, repr=False, compare=False)
     _sigmas: tuple[float, float] = field(init=False, repr=False, compare=False)
@@ -73,6 +81,21 @@ class GaussianBlur(ImageOp):
                     "Use penstock.transforms.GaussianBlur without flavor, which is within a level."
                 )
             check_installed_torch(read_generation("GaussianBlur", self.flavor))
+
+    @property
+    def called_by_key(self) -> bool:
+        """True for the bytes of torchvision's older transform."""
+        return self.flavor == "torchvision_v1"
+
+    def make_params(self, flat_inputs: list[Any]) -> Params:
+        """Draw sigma."""
+        del flat_inputs
+        sigma = uniform(*self._sigmas)
+        return {"sigma": [sigma, sigma]}
+
+    def transform(self, inpt: Any, params: Params) -> Any:
+        """Blur it."""
+        return F.gaussian_blur(inpt, [self._width, self._height], **params)
 
     def sample(self, draws: Draws, sizes: Sizes) -> tuple[EffectMove]:
         """One sigma for each image, the same in both directions."""
@@ -104,16 +127,27 @@ def require_room(where: str, width: int, height: int, draws: Draws, sizes: Sizes
 class GaussianNoise(ImageOp):
     """Add normal noise to every value; `mean` and `sigma` are for values of 0 to 1.
 
-    Without `clip`, values beyond 0..255 wrap around, as in torchvision.
+    Without `clip`, values beyond 0..255 wrap around, as in torchvision. Called, it takes tensors.
     """
 
     mean: float = 0.0
     sigma: float = 0.1
     clip: bool = True
+    changes: ClassVar[int] = IMAGES
 
     def __post_init__(self) -> None:
         read_number("GaussianNoise", "mean", self.mean)
         read_number("GaussianNoise", "sigma", self.sigma, least=0)
+
+    @property
+    def is_random(self) -> bool:
+        """True: the function itself draws the noise."""
+        return True
+
+    def transform(self, inpt: Any, params: Params) -> Any:
+        """Add noise, which is drawn here."""
+        del params
+        return F.gaussian_noise(inpt, mean=self.mean, sigma=self.sigma, clip=self.clip)
 
     def sample(self, draws: Draws, sizes: Sizes) -> tuple[EffectMove]:
         """A key for each image; the noise itself is made from it, pixel by pixel, later."""
@@ -136,7 +170,8 @@ class RandomErasing(ImageOp):
     It covers a share of the image drawn from `scale`, with height / width drawn from `ratio`
     (evenly on a logarithmic scale); if ten draws do not fit, nothing is erased. `value` is a number
     or one for each of red, green and blue, on the scale that the image has at this step; "random"
-    is normal noise. `inplace` is an argument of torchvision's and changes nothing.
+    is normal noise. `inplace` is for tensors, when it is called; boxes, masks and keypoints stay as
+    they are, with a warning.
     """
 
     p: float = 0.5
@@ -144,6 +179,8 @@ class RandomErasing(ImageOp):
     ratio: Sequence[float] = (0.3, 3.3)
     value: float | Sequence[float] | str = 0.0
     inplace: bool = False
+    has_chance: ClassVar[bool] = True
+    changes: ClassVar[int] = IMAGES | TARGETS
     _shares: tuple[float, float] = field(init=False, repr=False, compare=False)
     _ratios: tuple[float, float] = field(init=False, repr=False, compare=False)
     _values: PerChannel | None = field(init=False, repr=False, compare=False)  # None is noise
@@ -156,6 +193,44 @@ class RandomErasing(ImageOp):
             _ratios=read_range(where, "ratio", self.ratio, above=0),
             _values=_read_value(self.value),
         )
+
+    def make_params(self, flat_inputs: list[Any]) -> Params:
+        """Draw up to ten rectangles, and a place for the first that fits."""
+        channels, height, width = query_chw(flat_inputs)
+        value = _listed(self.value)
+        if value is not None and len(value) not in (1, channels):
+            raise TransformError(
+                f"RandomErasing: If value is a sequence, it should have either a single value or "
+                f"{channels} (number of inpt channels), got {self.value!r}."
+            )
+        torch = get_torch()
+        for _ in range(BOX_TRIES):
+            area = height * width * uniform(*self._shares)
+            ratio = log_uniform(self._ratios)
+            box_height, box_width = round(math.sqrt(area * ratio)), round(math.sqrt(area / ratio))
+            if box_height < height and box_width < width:
+                if value is None:
+                    shape = [channels, box_height, box_width]
+                    filling = torch.empty(shape, dtype=torch.float32).normal_()
+                else:
+                    filling = torch.tensor(value)[:, None, None]
+                top = integer(0, height - box_height + 1)
+                left = integer(0, width - box_width + 1)
+                return {"i": top, "j": left, "h": box_height, "w": box_width, "v": filling}
+        return {"i": 0, "j": 0, "h": height, "w": width, "v": None}
+
+    def transform(self, inpt: Any, params: Params) -> Any:
+        """Overwrite the rectangle, if one was found."""
+        if params["v"] is None:
+            return inpt
+        if kind_of(inpt) & TARGETS:
+            warnings.warn(
+                f"RandomErasing() is currently passing through inputs of type "
+                f"{type(inpt).__name__}: they stay as they are.",
+                stacklevel=2,
+            )
+            return inpt
+        return F.erase(inpt, **params, inplace=self.inplace)
 
     def sample(self, draws: Draws, sizes: Sizes) -> tuple[EffectMove]:
         """Draw ten rectangles and a place at once; each image takes the first that fits."""
@@ -187,6 +262,36 @@ class RandomErasing(ImageOp):
         )
 
 
+@dataclass(frozen=True, slots=True, repr=False)
+class JPEG(CalledOnly):
+    """Write an image as JPEG and read it again, with a quality drawn from `quality`.
+
+    That is a number from 1 to 100, or (min, max).
+    """
+
+    quality: int | Sequence[int]
+    changes: ClassVar[int] = IMAGES
+    why_not_loaded: ClassVar[str] = "the loader does not write JPEGs"
+    _range: tuple[int, int] = field(init=False, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        given: Any = self.quality
+        several = isinstance(given, Sequence) and len(given) == 2
+        low, high = given if several else (given, given)
+        read_integer("JPEG", "quality", low, least=1, most=100)
+        read_integer("JPEG", "quality", high, least=low, most=100)
+        self._keep(_range=(low, high))
+
+    def make_params(self, flat_inputs: list[Any]) -> Params:
+        """Draw the quality."""
+        del flat_inputs
+        return {"quality": integer(self._range[0], self._range[1] + 1)}
+
+    def transform(self, inpt: Any, params: Params) -> Any:
+        """Write and read it."""
+        return F.jpeg(inpt, **params)
+
+
 def _read_value(given: float | Sequence[float] | str) -> PerChannel | None:
     if isinstance(given, str):
         if given == "random":
@@ -196,3 +301,10 @@ def _read_value(given: float | Sequence[float] | str) -> PerChannel | None:
         )
     several = given if isinstance(given, Sequence) else (given,)
     return read_channels("RandomErasing", "value", several)
+
+
+def _listed(value: float | Sequence[float] | str) -> list[float] | None:
+    """The values of a called transform, one or one for each channel; None is noise."""
+    if isinstance(value, str):
+        return None
+    return [float(one) for one in (value if isinstance(value, Sequence) else (value,))]

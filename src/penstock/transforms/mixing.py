@@ -15,10 +15,18 @@ import numpy as np
 from penstock._core import MixKind
 from penstock.errors import TransformError
 from penstock.geometry import Bools, Floats, Ints, Size
-from penstock.rng import Draws
+from penstock.rng import BATCH_STREAM, Draws
 from penstock.transforms.arguments import read_integer, read_number, read_range
-from penstock.transforms.batch_op import BatchOp, Mixing, Shares, draws_of_batch, make_mixing
-from penstock.transforms.op import told_arguments
+from penstock.transforms.batch_op import Mixing, Shares, draws_of_batch, make_mixing
+from penstock.transforms.inputs import query_size, read_labels_getter
+from penstock.transforms.mix_called import (
+    CalledOnBatches,
+    mix_by_rows,
+    roll_labels,
+    soften_by_rows,
+)
+from penstock.transforms.op import Params, told_arguments
+from penstock.transforms.torch_draws import beta, draw_key, integer
 
 _MODES = ("batch", "pair", "elem")
 _WHERE = "MixUp.timm"
@@ -27,14 +35,15 @@ _GAMMA_TRIES = 16  # each of them fits with a probability of 0.95 or more
 
 
 @dataclass(frozen=True, slots=True, repr=False)
-class TimmMixUp(BatchOp):
+class TimmMixUp(CalledOnBatches):
     """Mix the first image of a batch with the last, the second with the last but one, and so on.
 
     MixUp with shares from Beta(mixup_alpha, mixup_alpha), CutMix with Beta(cutmix_alpha,
     cutmix_alpha), or, if both are above 0, either: CutMix with `switch_prob`. `cutmix_minmax`
     draws the sides of CutMix's boxes between two shares of the image's instead. Nothing happens
     with probability 1 - `prob`. All this is drawn for each "batch", "pair" or "elem" (`mode`).
-    `correct_lam` mixes labels by what a box really covers.
+    `correct_lam` mixes labels by what a box really covers. Called with images and labels, it draws
+    a key from torch's generator, since timm draws from NumPy's.
     """
 
     mixup_alpha: float = 1.0
@@ -78,6 +87,21 @@ class TimmMixUp(BatchOp):
     def needs_even(self) -> bool:
         """True for pairs; in the other modes the image in the middle is mixed with itself."""
         return self.mode == "pair"
+
+    def make_params(self, flat_inputs: list[Any]) -> Params:
+        """Draw a key, and by it as the loader does for a batch."""
+        height, width = query_size(flat_inputs)
+        count = len(flat_inputs[0])
+        draws = Draws(draw_key(), 0, np.arange(count, dtype=np.int64), BATCH_STREAM)
+        return {"mixing": self.sample(draws, Size(height, width))}
+
+    def mix_labels(self, labels: Any, params: Params) -> Any:
+        """Smooth and mix labels."""
+        return soften_by_rows(labels, params["mixing"], self.num_classes)
+
+    def mix_images(self, images: Any, params: Params) -> Any:
+        """Mix images."""
+        return mix_by_rows(images, params["mixing"])
 
     def sample(self, draws: Draws, size: Size) -> Mixing:
         """Draw shares and boxes; a share of the whole batch is a double, others are float32."""
@@ -129,7 +153,7 @@ def _read_minmax(given: Any) -> tuple[float, float]:
 
 
 @dataclass(frozen=True, slots=True, repr=False, kw_only=True)
-class _TorchvisionMix(BatchOp):
+class _TorchvisionMix(CalledOnBatches):
     """The arguments that MixUp and CutMix share."""
 
     alpha: float = 1.0
@@ -141,6 +165,7 @@ class _TorchvisionMix(BatchOp):
         read_number(where, "alpha", self.alpha, above=0)
         if self.num_classes is not None:
             read_integer(where, "num_classes", self.num_classes, least=1)
+        read_labels_getter(where, self.labels_getter)
 
 
 @dataclass(frozen=True, slots=True, repr=False, kw_only=True)
@@ -148,7 +173,7 @@ class MixUp(_TorchvisionMix):
     """Add to each image of a batch, and to its label, some of the image before (Zhang, 2017).
 
     What it keeps of its own is drawn for the batch from Beta(alpha, alpha). Labels become float32
-    (batch, num_classes). `labels_getter` is an argument of torchvision's and changes nothing.
+    (batch, num_classes). `labels_getter` says where labels are when it is called.
     `MixUp.timm` makes timm's Mixup: MixUp, CutMix or either, for batches, pairs or single images.
     """
 
@@ -158,6 +183,20 @@ class MixUp(_TorchvisionMix):
     def blends(self) -> bool:
         """True: it adds up images."""
         return True
+
+    def make_params(self, flat_inputs: list[Any]) -> Params:
+        """Draw what is kept."""
+        del flat_inputs
+        return {"lam": beta(float(self.alpha))}
+
+    def mix_labels(self, labels: Any, params: Params) -> Any:
+        """Mix labels."""
+        return roll_labels(labels, params["lam"], self.num_classes)
+
+    def mix_images(self, images: Any, params: Params) -> Any:
+        """Mix images."""
+        own = params["lam"]
+        return images.roll(1, 0).mul_(1.0 - own).add_(images.mul(own))
 
     def sample(self, draws: Draws, size: Size) -> Mixing:
         """One share for the batch."""
@@ -172,13 +211,36 @@ class CutMix(_TorchvisionMix):
 
     The box is drawn for the batch; it covers 1 - Beta(alpha, alpha) of the image, less what sticks
     out, and labels are mixed by what it really covers. They become float32 (batch, num_classes).
-    `labels_getter` is an argument of torchvision's and changes nothing.
+    `labels_getter` says where labels are when it is called.
     """
 
     @property
     def blends(self) -> bool:
         """False: it only copies pixels."""
         return False
+
+    def make_params(self, flat_inputs: list[Any]) -> Params:
+        """Draw the box."""
+        kept = beta(float(self.alpha))
+        height, width = query_size(flat_inputs)
+        x, y = integer(0, width), integer(0, height)
+        reach = 0.5 * math.sqrt(1.0 - kept)
+        half_width, half_height = int(reach * width), int(reach * height)
+        left, right = max(x - half_width, 0), min(x + half_width, width)
+        top, bottom = max(y - half_height, 0), min(y + half_height, height)
+        left_over = 1.0 - (right - left) * (bottom - top) / (width * height)
+        return {"box": (left, top, right, bottom), "lam_adjusted": left_over}
+
+    def mix_labels(self, labels: Any, params: Params) -> Any:
+        """Mix labels by what the box covers."""
+        return roll_labels(labels, params["lam_adjusted"], self.num_classes)
+
+    def mix_images(self, images: Any, params: Params) -> Any:
+        """Paste the box."""
+        left, top, right, bottom = params["box"]
+        output = images.clone()
+        output[..., top:bottom, left:right] = images.roll(1, 0)[..., top:bottom, left:right]
+        return output
 
     def sample(self, draws: Draws, size: Size) -> Mixing:
         """One box for the batch."""

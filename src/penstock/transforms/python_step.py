@@ -16,6 +16,7 @@ from PIL import Image
 from penstock.errors import TransformError
 from penstock.transforms.declared import Declared, declared
 from penstock.transforms.op import Transform
+from penstock.transforms.torch_draws import draw_key
 
 Pixels: TypeAlias = npt.NDArray[np.uint8]
 
@@ -32,6 +33,8 @@ class PythonStep(Transform):
     only, so that its draws can be repeated. The function returns a Pillow image or a uint8 array
     of height x width x 3. With `as_array` it is given such an array too, which it may write to;
     that saves copies.
+
+    Called, it calls the function with whatever it is given, as torchvision's Compose would.
     """
 
     function: Callable[..., Any]
@@ -48,6 +51,16 @@ class PythonStep(Transform):
                 f"or a function that takes a Pillow image."
             )
         self._keep(wants_rng=_has_rng_parameter(self.function))
+
+    def draw_and_do(self, inputs: tuple[Any, ...]) -> Any:
+        """Call the function with whatever it is given."""
+        if self.as_array:
+            inputs = tuple(
+                np.array(value) if isinstance(value, Image.Image) else value for value in inputs
+            )
+        if self.wants_rng:
+            return self.function(*inputs, rng=np.random.default_rng(draw_key()))
+        return self.function(*inputs)
 
     @property
     def declared(self) -> Declared:

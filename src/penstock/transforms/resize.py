@@ -1,7 +1,7 @@
 """Resizing: to a given size, to a random one, or of a random part of the image.
 
-All of it exactly as Pillow does. Where torchvision has an argument `antialias` it is taken and
-changes nothing: Pillow always smooths when it shrinks.
+All of it exactly as Pillow does. Where torchvision has an argument `antialias` it is taken; it
+matters to tensors only: Pillow always smooths when it shrinks, and so does the loader.
 """
 
 from __future__ import annotations
@@ -9,12 +9,14 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 
 from penstock.errors import TransformError
 from penstock.geometry import Bools, Floats, Ints, Size, Sizes
 from penstock.rng import Draws
+from penstock.transforms import functional as F
 from penstock.transforms.arguments import (
     MAX_SIDE_PX,
     Interpolation,
@@ -24,8 +26,10 @@ from penstock.transforms.arguments import (
     read_range,
     read_size,
 )
+from penstock.transforms.inputs import query_size
 from penstock.transforms.moves import CropMove, ResizeMove, repeat
-from penstock.transforms.op import ImageOp, refuse_any
+from penstock.transforms.op import ImageOp, Params, refuse_any
+from penstock.transforms.torch_draws import integer, log_uniform, rand, uniform
 
 Sides = Ints | Floats  # whole numbers of pixels, whatever the type
 
@@ -51,6 +55,17 @@ class Resize(ImageOp):
         self._keep(
             _mode=read_interpolation("Resize", self.interpolation),
             _sides=_read_sides(self.size, self.max_size),
+        )
+
+    def transform(self, inpt: Any, params: Params) -> Any:
+        """Resize it."""
+        del params
+        return F.resize(
+            inpt,
+            list(self._sides) or None,
+            interpolation=self._mode.value,
+            max_size=self.max_size,
+            antialias=self.antialias,
         )
 
     def sample(self, draws: Draws, sizes: Sizes) -> tuple[ResizeMove]:
@@ -129,6 +144,37 @@ class RandomResizedCrop(ImageOp):
             _mode=read_interpolation(where, self.interpolation),
         )
 
+    def make_params(self, flat_inputs: list[Any]) -> Params:
+        """Draw up to ten boxes, and a place for the first that fits."""
+        height, width = query_size(flat_inputs)
+        for _ in range(BOX_TRIES):
+            area = height * width * uniform(*self._shares)
+            ratio = log_uniform(self._ratios)
+            box_width = round(math.sqrt(area * ratio))
+            box_height = round(math.sqrt(area / ratio))
+            if 0 < box_width <= width and 0 < box_height <= height:
+                top = integer(0, height - box_height + 1)
+                left = integer(0, width - box_width + 1)
+                return {"top": top, "left": left, "height": box_height, "width": box_width}
+        narrowest, widest = self._ratios
+        box_height, box_width = height, width
+        if width / height < narrowest:
+            box_height = round(width / narrowest)
+        elif width / height > widest:
+            box_width = round(height * widest)
+        top, left = (height - box_height) // 2, (width - box_width) // 2
+        return {"top": top, "left": left, "height": box_height, "width": box_width}
+
+    def transform(self, inpt: Any, params: Params) -> Any:
+        """Crop and resize it."""
+        return F.resized_crop(
+            inpt,
+            **params,
+            size=[self._out.height, self._out.width],
+            interpolation=self._mode.value,
+            antialias=self.antialias,
+        )
+
     def sample(self, draws: Draws, sizes: Sizes) -> tuple[CropMove, ResizeMove]:
         """Draw ten boxes and a place at once; each image takes the first box that fits."""
         draws.reserve(2 * BOX_TRIES + 2)
@@ -178,8 +224,23 @@ def draw_boxes(
     return np.rint(np.sqrt(area / ratio)), np.rint(np.sqrt(area * ratio))
 
 
+class _ToDrawnSize(ImageOp):
+    """Resizes to a size that is drawn."""
+
+    __slots__ = ()
+
+    antialias: bool | None
+    _mode: InterpolationMode
+
+    def transform(self, inpt: Any, params: Params) -> Any:
+        """Resize it."""
+        return F.resize(
+            inpt, params["size"], interpolation=self._mode.value, antialias=self.antialias
+        )
+
+
 @dataclass(frozen=True, slots=True, repr=False)
-class ScaleJitter(ImageOp):
+class ScaleJitter(_ToDrawnSize):
     """Resize so that the image would just fit into `target_size`, times a factor.
 
     The factor is drawn from `scale_range`. As in torchvision, `target_size` is (width, height),
@@ -202,6 +263,14 @@ class ScaleJitter(ImageOp):
             _mode=read_interpolation("ScaleJitter", self.interpolation),
         )
 
+    def make_params(self, flat_inputs: list[Any]) -> Params:
+        """Draw the factor, in float32."""
+        height, width = query_size(flat_inputs)
+        smallest, largest = self._factors
+        factor = smallest + rand(1) * (largest - smallest)
+        ratio = min(self._fit.height / height, self._fit.width / width) * factor
+        return {"size": (int(height * ratio), int(width * ratio))}
+
     def sample(self, draws: Draws, sizes: Sizes) -> tuple[ResizeMove]:
         """Draw the factor of each image."""
         fit = np.minimum(self._fit.height / sizes.height, self._fit.width / sizes.width)
@@ -210,7 +279,7 @@ class ScaleJitter(ImageOp):
 
 
 @dataclass(frozen=True, slots=True, repr=False)
-class RandomShortestSize(ImageOp):
+class RandomShortestSize(_ToDrawnSize):
     """Resize so that the shorter side has one of the lengths in `min_size`.
 
     If that makes the longer side longer than `max_size`, the longer side gets that length instead.
@@ -236,6 +305,15 @@ class RandomShortestSize(ImageOp):
             _mode=read_interpolation(where, self.interpolation),
         )
 
+    def make_params(self, flat_inputs: list[Any]) -> Params:
+        """Draw the length of the shorter side."""
+        height, width = query_size(flat_inputs)
+        length = int(self._lengths[integer(0, len(self._lengths))])
+        ratio = length / min(height, width)
+        if self.max_size is not None:
+            ratio = min(ratio, self.max_size / max(height, width))
+        return {"size": (int(height * ratio), int(width * ratio))}
+
     def sample(self, draws: Draws, sizes: Sizes) -> tuple[ResizeMove]:
         """Draw the length of each image's shorter side."""
         length = self._lengths[draws.integers(len(self._lengths))]
@@ -244,6 +322,40 @@ class RandomShortestSize(ImageOp):
             longest = self.max_size / np.maximum(sizes.height, sizes.width)
             ratio = np.minimum(ratio, longest)
         return (_resize_by("RandomShortestSize", draws, sizes, ratio, self._mode),)
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class RandomResize(_ToDrawnSize):
+    """Resize so that the shorter side has a length from `min_size` up to, not with, `max_size`."""
+
+    min_size: int
+    max_size: int
+    interpolation: Interpolation = InterpolationMode.BILINEAR
+    antialias: bool | None = True
+    _mode: InterpolationMode = field(init=False, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        where = "RandomResize"
+        least = read_integer(where, "min_size", self.min_size, least=1)
+        read_integer(where, "max_size", self.max_size, least=least + 1)
+        self._keep(_mode=read_interpolation(where, self.interpolation))
+
+    def make_params(self, flat_inputs: list[Any]) -> Params:
+        """Draw the length of the shorter side."""
+        del flat_inputs
+        return {"size": [integer(int(self.min_size), int(self.max_size))]}
+
+    def sample(self, draws: Draws, sizes: Sizes) -> tuple[ResizeMove]:
+        """Draw the length of each image's shorter side."""
+        new_short = int(self.min_size) + draws.integers(int(self.max_size) - int(self.min_size))
+        short = np.minimum(sizes.height, sizes.width)
+        long = np.maximum(sizes.height, sizes.width)
+        new_long = np.floor(new_short * long / short)
+        upright = sizes.width <= sizes.height
+        height = np.where(upright, new_long, new_short)
+        width = np.where(upright, new_short, new_long)
+        advice = "or ask for another size"
+        return (_resize("RandomResize", draws, sizes, height, width, self._mode, advice),)
 
 
 def _resize_by(

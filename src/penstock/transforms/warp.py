@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -14,12 +15,16 @@ from penstock._core import Effect
 from penstock.errors import TransformError
 from penstock.geometry import Bools, Floats, Ints, Sizes
 from penstock.rng import Draws
+from penstock.transforms import functional as F
 from penstock.transforms.arguments import (
     Colour,
-    Fill,
+    Fills,
     Interpolation,
     InterpolationMode,
     Look,
+    fill_for,
+    mode_name,
+    plain_fill,
     read_angles,
     read_centre,
     read_look,
@@ -38,8 +43,15 @@ from penstock.transforms.effects import (
     split_key,
 )
 from penstock.transforms.filter import require_room
-from penstock.transforms.op import ImageOp
-from penstock.transforms.warp_matrices import affine_matrix, middle, rotation
+from penstock.transforms.inputs import query_size
+from penstock.transforms.op import ImageOp, Params
+from penstock.transforms.torch_draws import get_torch, integer, uniform
+from penstock.transforms.warp_matrices import (
+    affine_matrix,
+    middle,
+    perspective_coefficients,
+    rotation,
+)
 
 Pair = tuple[float, float]
 Corners = tuple[tuple[Ints, Ints], ...]  # x and y of top left, top right, bottom right, bottom left
@@ -59,7 +71,7 @@ class RandomAffine(ImageOp):
     scale: Sequence[float] | None = None
     shear: float | Sequence[float] | None = None
     interpolation: Interpolation = InterpolationMode.NEAREST
-    fill: Fill = 0
+    fill: Fills = 0
     center: Sequence[float] | None = None
     _degrees: Pair = field(init=False, repr=False, compare=False)
     _shares: Pair = field(init=False, repr=False, compare=False)
@@ -77,9 +89,32 @@ class RandomAffine(ImageOp):
             _shares=_read_shares(self.translate),
             _scales=read_range(where, "scale", scale, above=0),
             _shears=(*read_angles(where, "shear", shear, lengths=(2, 4)), 0.0, 0.0)[:4],
-            _look=read_look(where, self.interpolation, self.fill),
+            _look=read_look(where, self.interpolation, plain_fill(where, self.fill)),
             _centre=read_centre(where, self.center),
         )
+
+    def make_params(self, flat_inputs: list[Any]) -> Params:
+        """Draw an angle, and of the rest what was asked for."""
+        height, width = query_size(flat_inputs)
+        angle = uniform(*self._degrees)
+        across, down = self._shares[0] * width, self._shares[1] * height
+        translate = (0, 0)
+        if self.translate is not None:
+            translate = (round(uniform(-across, across)), round(uniform(-down, down)))
+        scale = 1.0 if self.scale is None else uniform(*self._scales)
+        shear_x = 0.0 if self.shear is None else uniform(*self._shears[:2])
+        has_second = isinstance(self.shear, Sequence) and len(self.shear) == 4
+        shear_y = uniform(*self._shears[2:]) if has_second else 0.0
+        return {
+            "angle": angle,
+            "translate": translate,
+            "scale": scale,
+            "shear": (shear_x, shear_y),
+        }
+
+    def transform(self, inpt: Any, params: Params) -> Any:
+        """Warp it."""
+        return F.affine(inpt, **params, **_called_look(self, inpt), center=_listed(self._centre))
 
     def sample(self, draws: Draws, sizes: Sizes) -> tuple[EffectMove]:
         """Six numbers for each image, drawn whether they are used or not."""
@@ -121,7 +156,7 @@ class RandomRotation(ImageOp):
     interpolation: Interpolation = InterpolationMode.NEAREST
     expand: bool = False
     center: Sequence[float] | None = None
-    fill: Fill = 0
+    fill: Fills = 0
     _range: Pair = field(init=False, repr=False, compare=False)
     _centre: Pair | None = field(init=False, repr=False, compare=False)
     _look: Look = field(init=False, repr=False, compare=False)
@@ -131,8 +166,18 @@ class RandomRotation(ImageOp):
         self._keep(
             _range=read_angles(where, "degrees", self.degrees),
             _centre=read_centre(where, self.center),
-            _look=read_look(where, self.interpolation, self.fill),
+            _look=read_look(where, self.interpolation, plain_fill(where, self.fill)),
         )
+
+    def make_params(self, flat_inputs: list[Any]) -> Params:
+        """Draw the angle."""
+        del flat_inputs
+        return {"angle": uniform(*self._range)}
+
+    def transform(self, inpt: Any, params: Params) -> Any:
+        """Turn it."""
+        look = _called_look(self, inpt)
+        return F.rotate(inpt, **params, **look, expand=self.expand, center=_listed(self._centre))
 
     def sample(self, draws: Draws, sizes: Sizes) -> tuple[EffectMove]:
         """One angle for each image."""
@@ -169,14 +214,31 @@ class RandomPerspective(ImageOp):
     distortion_scale: float = 0.5
     p: float = 0.5
     interpolation: Interpolation = InterpolationMode.BILINEAR
-    fill: Fill = 0
+    fill: Fills = 0
+    has_chance: ClassVar[bool] = True
     _look: Look = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
         where = "RandomPerspective"
         read_number(where, "distortion_scale", self.distortion_scale, least=0, most=1)
         read_probability(where, self.p)
-        self._keep(_look=read_look(where, self.interpolation, self.fill))
+        self._keep(_look=read_look(where, self.interpolation, plain_fill(where, self.fill)))
+
+    def make_params(self, flat_inputs: list[Any]) -> Params:
+        """Draw where the corners go."""
+        height, width = query_size(flat_inputs)
+        reach_x = int(self.distortion_scale * (width // 2)) + 1
+        reach_y = int(self.distortion_scale * (height // 2)) + 1
+        near_x, near_y = (0, reach_x), (0, reach_y)
+        far_x, far_y = (width - reach_x, width), (height - reach_y, height)
+        ranges = ((near_x, near_y), (far_x, near_y), (far_x, far_y), (near_x, far_y))
+        corners = [(integer(*across), integer(*down)) for across, down in ranges]
+        own = [(0, 0), (width - 1, 0), (width - 1, height - 1), (0, height - 1)]
+        return {"coefficients": perspective_coefficients(own, corners)}
+
+    def transform(self, inpt: Any, params: Params) -> Any:
+        """Warp it."""
+        return F.perspective(inpt, None, None, **params, **_called_look(self, inpt))
 
     def sample(self, draws: Draws, sizes: Sizes) -> tuple[EffectMove]:
         """A decision and four corners for each image."""
@@ -242,7 +304,7 @@ class ElasticTransform(ImageOp):
     alpha: float | Sequence[float] = 50.0
     sigma: float | Sequence[float] = 5.0
     interpolation: Interpolation = InterpolationMode.BILINEAR
-    fill: Fill = 0
+    fill: Fills = 0
     _alphas: Pair = field(init=False, repr=False, compare=False)
     _sigmas: Pair = field(init=False, repr=False, compare=False)
     _look: Look = field(init=False, repr=False, compare=False)
@@ -252,12 +314,29 @@ class ElasticTransform(ImageOp):
         self._keep(
             _alphas=read_pair(where, "alpha", self.alpha),
             _sigmas=read_pair(where, "sigma", self.sigma, least=0),
-            _look=read_look(where, self.interpolation, self.fill),
+            _look=read_look(where, self.interpolation, plain_fill(where, self.fill)),
         )
         if 0 in self._sigmas and any(self._sigmas):
             raise TransformError(
                 f"{where}: sigma must be 0 in both directions or in neither, got {self.sigma!r}."
             )
+
+    def make_params(self, flat_inputs: list[Any]) -> Params:
+        """Draw the displacement of every pixel, as a share of the image's sides."""
+        height, width = query_size(flat_inputs)
+        torch = get_torch()
+        shares = []
+        for alpha, sigma, side in zip(self._alphas, self._sigmas, (width, height), strict=True):
+            noise = torch.rand(1, 1, height, width) * 2 - 1
+            if sigma > 0:
+                kernel = elastic_kernel_px(sigma)
+                noise = F.gaussian_blur(noise, [kernel, kernel], list(self._sigmas))
+            shares.append(noise * alpha / side)
+        return {"displacement": torch.concat(shares, 1).permute([0, 2, 3, 1])}
+
+    def transform(self, inpt: Any, params: Params) -> Any:
+        """Bend it."""
+        return F.elastic(inpt, **params, **_called_look(self, inpt))
 
     def sample(self, draws: Draws, sizes: Sizes) -> tuple[EffectMove]:
         """A key for each image; the displacements are made from it, pixel by pixel, later."""
@@ -280,6 +359,16 @@ class ElasticTransform(ImageOp):
 def elastic_kernel_px(sigma: float) -> int:
     """Width of the kernel that blurs displacements; 1 leaves them alone."""
     return int(8 * sigma + 1) | 1
+
+
+def _called_look(transform: Any, inpt: Any) -> dict[str, Any]:
+    """What functions on images take of a transform's look."""
+    interpolation = mode_name(transform.interpolation)
+    return {"interpolation": interpolation, "fill": fill_for(transform.fill, inpt)}
+
+
+def _listed(centre: Pair | None) -> list[float] | None:
+    return None if centre is None else list(centre)
 
 
 def _parameters(look: Look) -> dict[str, int]:

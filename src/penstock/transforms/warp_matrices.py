@@ -9,12 +9,13 @@ pixel at the edge of two would then come from the other one.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
 from penstock.geometry import Bools, Floats, Ints, Sizes
+from penstock.transforms.torch_draws import get_torch
 
 Centre = tuple[Floats | float, Floats | float]  # x, y
 
@@ -132,3 +133,25 @@ def _exact_turn(degrees: Floats, sizes: Sizes) -> tuple[Floats, ...]:
     offset_x = np.where((cos < 0) | (sin > 0), sizes.width, 0.0)
     offset_y = np.where((cos < 0) | (sin < 0), sizes.height, 0.0)
     return cos, -sin, offset_x, sin, cos, offset_y
+
+
+def perspective_coefficients(
+    start: Sequence[tuple[int, int]], end: Sequence[tuple[int, int]]
+) -> list[float]:
+    """The eight numbers of the perspective that takes corners (x, y) from `start` to `end`.
+
+    Solved by torch in doubles and rounded to float32, as torchvision does for a single sample.
+    """
+    torch = get_torch()
+    equations, wanted = [], []
+    for (own_x, own_y), (x, y) in zip(start, end, strict=True):
+        equations.append([x, y, 1, 0, 0, 0, -own_x * x, -own_x * y])
+        equations.append([0, 0, 0, x, y, 1, -own_y * x, -own_y * y])
+        wanted += [own_x, own_y]
+    solved = torch.linalg.lstsq(
+        torch.tensor(equations, dtype=torch.float64),
+        torch.tensor(wanted, dtype=torch.float64),
+        driver="gels",
+    )
+    coefficients: list[float] = solved.solution.to(torch.float32).tolist()
+    return coefficients

@@ -225,7 +225,7 @@ def test_an_argument_that_ours_does_not_take(make_loader, tv):
     translation = assert_same(make_loader(transform=tv.v2.Compose(steps)))
 
     assert translation.python_steps[0].theirs.startswith("Pad")
-    assert "fill must be a number" in translation.python_steps[0].note
+    assert "fill has one colour for each type" in translation.python_steps[0].note
 
 
 def test_files_of_any_mode(tv, folder):

@@ -237,11 +237,11 @@ def test_all_reasons_are_given(folder, tv):
 
 
 @pytest.mark.parametrize("container", [T.RandomApply, T.RandomChoice, T.RandomOrder])
-def test_one_of_theirs_in_a_container_of_ours_is_refused_by_name(tv, container):
+def test_one_of_theirs_in_a_container_of_ours_is_refused_by_name(folder, tv, container):
     name = container.__name__
     message = f"{name}: RandomCrop is torchvision's. Write penstock.transforms.RandomCrop"
     with pytest.raises(TransformError, match=re.escape(message)):
-        container([T.RandomVerticalFlip(), tv.v2.RandomCrop(8)])
+        penstock.Loader(folder, transform=container([T.RandomVerticalFlip(), tv.v2.RandomCrop(8)]))
 
 
 def test_their_containers_are_translated(folder, tv):

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from enum import Enum
 from functools import lru_cache
+from typing import Any
 
 import numpy as np
 
@@ -12,19 +13,22 @@ from penstock.errors import TransformError
 from penstock.geometry import Floats, Ints, Sizes
 from penstock.rng import Draws
 from penstock.transforms.arguments import (
-    Fill,
+    Fills,
     Generation,
     Interpolation,
     InterpolationMode,
     Look,
     TorchvisionFlavor,
+    plain_fill,
     read_generation,
     read_look,
 )
 from penstock.transforms.effects import EffectMove
-from penstock.transforms.op import ImageOp
+from penstock.transforms.inputs import size_of
+from penstock.transforms.policies.called import CalledPolicy
 from penstock.transforms.policies.ops import NOTHING, binned_move, draw_signs
 from penstock.transforms.policies.spaces import auto_augment_ops
+from penstock.transforms.torch_draws import chance_up_to, integer
 
 _LEVELS = tuple(map(float, range(10)))
 
@@ -50,16 +54,17 @@ class SubPolicies:
 
 
 @dataclass(frozen=True, slots=True, repr=False)
-class AutoAugment(ImageOp):
+class AutoAugment(CalledPolicy):
     """Do a random pair of ops out of those learnt on a data set (Cubuk et al., 2018).
 
     `interpolation` and `fill` (None: black) are for the ops that move pixels. `flavor`
-    "torchvision_v1" solarizes as torchvision's older transforms do.
+    "torchvision_v1" solarizes as torchvision's older transforms do; it is called by a key, which is
+    drawn if none is given.
     """
 
     policy: AutoAugmentPolicy | str = AutoAugmentPolicy.IMAGENET
     interpolation: Interpolation = InterpolationMode.NEAREST
-    fill: Fill = None
+    fill: Fills = None
     flavor: TorchvisionFlavor = "torchvision"
     _policy: AutoAugmentPolicy = field(init=False, repr=False, compare=False)
     _look: Look = field(init=False, repr=False, compare=False)
@@ -68,9 +73,27 @@ class AutoAugment(ImageOp):
     def __post_init__(self) -> None:
         self._keep(
             _policy=_read_policy(self.policy),
-            _look=read_look("AutoAugment", self.interpolation, self.fill),
+            _look=read_look(
+                "AutoAugment", self.interpolation, plain_fill("AutoAugment", self.fill)
+            ),
             _generation=read_generation("AutoAugment", self.flavor),
         )
+
+    @property
+    def called_by_key(self) -> bool:
+        """True for the older transform."""
+        return self._generation == 1
+
+    def augment(self, image: Any) -> Any:
+        """Draw a pair, and for each of its ops whether it is done, and a sign."""
+        size = size_of(image)
+        ops, pairs = auto_augment_ops(self._generation), sub_policies(self._policy)
+        pair = integer(0, len(pairs.op))
+        for turn in range(2):
+            if chance_up_to(float(pairs.probability[pair, turn])):
+                op = ops[pairs.op[pair, turn]]
+                image = self.do(op, int(pairs.bin[pair, turn]), image, size)
+        return image
 
     def sample(self, draws: Draws, sizes: Sizes) -> tuple[EffectMove, ...]:
         """A pair for each image; for each of its ops whether it is done, and a sign."""

@@ -12,22 +12,25 @@ from penstock._core import Effect
 from penstock.errors import TransformError
 from penstock.geometry import Sizes
 from penstock.rng import Draws
+from penstock.transforms import functional as F
 from penstock.transforms.arguments import (
-    Fill,
+    Fills,
     Generation,
     Interpolation,
     InterpolationMode,
     Look,
     TorchvisionFlavor,
+    plain_fill,
     read_generation,
     read_integer,
     read_look,
     read_number,
 )
 from penstock.transforms.effects import EffectMove, same_effect
+from penstock.transforms.inputs import ARRAY, PILLOW, VIDEO, kind_of, plain, size_of, wrap_like
 from penstock.transforms.mixing import draw_weights
 from penstock.transforms.moves import repeat
-from penstock.transforms.op import ImageOp
+from penstock.transforms.policies.called import CalledPolicy
 from penstock.transforms.policies.ops import (
     NOTHING,
     binned_move,
@@ -42,26 +45,28 @@ from penstock.transforms.policies.spaces import (
     trivial_augment_ops,
 )
 from penstock.transforms.policies.timm import TimmRandAugment
+from penstock.transforms.torch_draws import dirichlet, get_torch, integer
 
 _TPU_FILL = (128, 128, 128)
 
 
 @dataclass(frozen=True, slots=True, repr=False)
-class RandAugment(ImageOp):
+class RandAugment(CalledPolicy):
     """Do `num_ops` random ops, each of strength `magnitude` (Cubuk et al., 2019).
 
     `flavor` "torchvision" has fourteen ops and counts `magnitude` in `num_magnitude_bins`;
     "torchvision_v1" solarizes as torchvision's older transforms do; "tpu" has the sixteen ops of
     the TPU models, with levels to 10 and beyond and no bins; timm's is made by
     `RandAugment.from_timm`. `interpolation` and `fill` (None: black, or gray for "tpu") are for
-    the ops that move pixels.
+    the ops that move pixels. Flavors other than "torchvision" are called by a key, which is drawn
+    if none is given.
     """
 
     num_ops: int = 2
     magnitude: float = 9
     num_magnitude_bins: int = 31
     interpolation: Interpolation = InterpolationMode.NEAREST
-    fill: Fill = None
+    fill: Fills = None
     flavor: Literal["torchvision", "torchvision_v1", "tpu"] = "torchvision"
     _look: Look = field(init=False, repr=False, compare=False)
 
@@ -85,7 +90,21 @@ class RandAugment(ImageOp):
                     f'For timm\'s, write RandAugment.from_timm("rand-m9-mstd0.5-inc1").'
                 )
         fill = _TPU_FILL if self.flavor == "tpu" and self.fill is None else self.fill
-        self._keep(_look=read_look(where, self.interpolation, fill))
+        self._keep(_look=read_look(where, self.interpolation, plain_fill(where, fill)))
+
+    @property
+    def called_by_key(self) -> bool:
+        """True for what torchvision's v2 does not have."""
+        return self.flavor != "torchvision"
+
+    def augment(self, image: Any) -> Any:
+        """Draw an op and a sign for each turn."""
+        size = size_of(image)
+        ops = rand_augment_ops(int(self.num_magnitude_bins))
+        for _ in range(int(self.num_ops)):
+            op = ops[integer(0, len(ops))]
+            image = self.do(op, int(self.magnitude), image, size)
+        return image
 
     @staticmethod
     def from_timm(config: str, hparams: Mapping[str, Any] | None = None) -> TimmRandAugment:
@@ -114,16 +133,17 @@ class RandAugment(ImageOp):
 
 
 @dataclass(frozen=True, slots=True, repr=False)
-class TrivialAugmentWide(ImageOp):
+class TrivialAugmentWide(CalledPolicy):
     """Do one of fourteen ops, at one of `num_magnitude_bins` strengths (Müller and Hutter, 2021).
 
     `interpolation` and `fill` (None: black) are for the ops that move pixels. `flavor`
-    "torchvision_v1" solarizes as torchvision's older transforms do.
+    "torchvision_v1" solarizes as torchvision's older transforms do; it is called by a key, which is
+    drawn if none is given.
     """
 
     num_magnitude_bins: int = 31
     interpolation: Interpolation = InterpolationMode.NEAREST
-    fill: Fill = None
+    fill: Fills = None
     flavor: TorchvisionFlavor = "torchvision"
     _look: Look = field(init=False, repr=False, compare=False)
     _generation: Generation = field(init=False, repr=False, compare=False)
@@ -132,9 +152,21 @@ class TrivialAugmentWide(ImageOp):
         where = "TrivialAugmentWide"
         read_integer(where, "num_magnitude_bins", self.num_magnitude_bins, least=2)
         self._keep(
-            _look=read_look(where, self.interpolation, self.fill),
+            _look=read_look(where, self.interpolation, plain_fill(where, self.fill)),
             _generation=read_generation(where, self.flavor),
         )
+
+    @property
+    def called_by_key(self) -> bool:
+        """True for the older transform."""
+        return self._generation == 1
+
+    def augment(self, image: Any) -> Any:
+        """Draw an op, its strength and its sign."""
+        bins = int(self.num_magnitude_bins)
+        ops = trivial_augment_ops(bins, self._generation)
+        op = ops[integer(0, len(ops))]
+        return self.do(op, lambda: integer(0, bins), image, size_of(image))
 
     def sample(self, draws: Draws, sizes: Sizes) -> tuple[EffectMove]:
         """An op, a bin and a sign for each image."""
@@ -151,7 +183,7 @@ _MOST_RANDOM_DEPTH = 3
 
 
 @dataclass(frozen=True, slots=True, repr=False)
-class AugMix(ImageOp):
+class AugMix(CalledPolicy):
     """Mix an image with `mixture_width` chains of random ops on it (Hendrycks et al., 2019).
 
     A chain has `chain_depth` ops, or 1 to 3 if that is not positive, of strengths below `severity`
@@ -165,7 +197,7 @@ class AugMix(ImageOp):
     alpha: float = 1.0
     all_ops: bool = True
     interpolation: Interpolation = InterpolationMode.BILINEAR
-    fill: Fill = None
+    fill: Fills = None
     _look: Look = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
@@ -173,7 +205,47 @@ class AugMix(ImageOp):
         read_integer("AugMix", "mixture_width", self.mixture_width, least=1)
         read_integer("AugMix", "chain_depth", self.chain_depth, least=-1)
         read_number("AugMix", "alpha", self.alpha, above=0)
-        self._keep(_look=read_look("AugMix", self.interpolation, self.fill))
+        fill = plain_fill("AugMix", self.fill)
+        self._keep(_look=read_look("AugMix", self.interpolation, fill))
+
+    def augment(self, image: Any) -> Any:
+        """Draw weights, and for each chain its depth and its ops; the sum is float32."""
+        torch, kind = get_torch(), kind_of(image)
+        if kind == PILLOW:
+            tensor = F.pil_to_tensor(image)
+        elif kind == ARRAY:
+            tensor = torch.from_numpy(np.ascontiguousarray(np.atleast_3d(image).transpose(2, 0, 1)))
+        else:
+            tensor = image
+        mixed = self._mix(tensor, axes=5 if kind == VIDEO else 4).to(dtype=tensor.dtype)
+        if kind == PILLOW:
+            return F.to_pil_image(mixed)
+        if kind == ARRAY:
+            return np.ascontiguousarray(mixed.numpy().transpose(1, 2, 0)).reshape(image.shape)
+        return wrap_like(mixed, image)
+
+    def _mix(self, image: Any, axes: int) -> Any:
+        size, shape = size_of(image), list(image.shape)
+        batch = image.reshape([1] * max(axes - image.ndim, 0) + shape)
+        count = batch.size(0)
+        ones = [count] + [1] * (batch.ndim - 1)
+        own_and_rest = self._weights(2, count, batch.device)
+        shares = self._weights(int(self.mixture_width), count, batch.device)
+        shares = shares * own_and_rest[:, 1].reshape([count, -1])
+        mixed = own_and_rest[:, 0].reshape(ones) * batch
+        ops = augmix_ops(with_enhancements=bool(self.all_ops))
+        for chain in range(int(self.mixture_width)):
+            changed = batch
+            is_fixed = self.chain_depth > 0
+            depth = int(self.chain_depth) if is_fixed else integer(1, _MOST_RANDOM_DEPTH + 1)
+            for _ in range(depth):
+                op = ops[integer(0, len(ops))]
+                changed = self.do(op, lambda: integer(0, int(self.severity)), changed, size)
+            mixed.add_(shares[:, chain].reshape(ones) * changed)
+        return plain(mixed).reshape(shape)
+
+    def _weights(self, count: int, images: int, device: Any) -> Any:
+        return dirichlet([self.alpha] * count, images, device)
 
     def sample(self, draws: Draws, sizes: Sizes) -> tuple[EffectMove, ...]:
         """Weights, and for each chain its depth and its ops; weights are float32 as in torch."""

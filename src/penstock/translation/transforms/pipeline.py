@@ -21,6 +21,7 @@ from PIL import Image
 from penstock import transforms as T
 from penstock.errors import TransformError
 from penstock.planner.plan import as_written
+from penstock.transforms.containers import require_loadable
 from penstock.transforms.python_step import Pixels
 from penstock.translation.transforms.identify import describe, imported
 from penstock.translation.transforms.lines import Log
@@ -85,6 +86,7 @@ class Pipeline:
 
     def add(self, op: Any) -> None:
         """Append a step on pixels."""
+        require_loadable(op)
         self.ops.append(op)
 
     def take(self, step: Any, op: Any, note: str = "") -> None:
@@ -109,6 +111,7 @@ class Pipeline:
 
     def add_values(self, op: Any) -> None:
         """Append a step on values, after which an image is numbers."""
+        require_loadable(op)
         self.final.append(op)
         self.stage = Stage.NUMBERS
 

@@ -14,6 +14,7 @@ from typing import Any
 from penstock import transforms as T
 from penstock.errors import TransformError
 from penstock.transforms.conversions import moves_bytes_only
+from penstock.transforms.op import CalledOnly
 from penstock.transforms.python_step import library_of
 from penstock.translation.transforms.identify import (
     class_name,
@@ -252,7 +253,8 @@ def _not_for_loader(step: Any) -> TransformError:
         )
     if name in ("CutMix", "MixUp"):
         return TransformError("it works on whole batches. Give it as Loader(batch_transform=...).")
-    known = hasattr(T, name) and library == "torchvision"
+    ours = getattr(T, name, None)
+    known = isinstance(ours, type) and not issubclass(ours, CalledOnly) and library == "torchvision"
     return TransformError(
         (f"write penstock.transforms.{name} in its place. " if known else "there is none of ours. ")
         + f"As it is, {library}'s would run in Python, with draws that do not depend on seed. If "

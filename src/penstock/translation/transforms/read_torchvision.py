@@ -13,6 +13,7 @@ from typing import Any
 from penstock import transforms as T
 from penstock._core import Element
 from penstock.errors import TransformError
+from penstock.transforms.containers import require_loadable
 from penstock.transforms.values import read_element
 from penstock.translation.transforms.identify import class_name, torchvision_generation
 from penstock.translation.transforms.pipeline import Pipeline, Stage, StageError
@@ -33,6 +34,7 @@ _ARGUMENTS: dict[str, tuple[str, ...]] = {
     "RandomAdjustSharpness": ("sharpness_factor", "p"),
     "RandomAffine": ("degrees", "translate", "scale", "shear", "center", *_WARP),
     "RandomAutocontrast": ("p",),
+    "RandomChannelPermutation": (),
     "RandomCrop": ("size", "padding", "pad_if_needed", "fill", "padding_mode"),
     "RandomEqualize": ("p",),
     "RandomGrayscale": ("p",),
@@ -41,6 +43,7 @@ _ARGUMENTS: dict[str, tuple[str, ...]] = {
     "RandomPerspective": ("distortion_scale", "p", *_WARP),
     "RandomPhotometricDistort": ("brightness", "contrast", "saturation", "hue", "p"),
     "RandomPosterize": ("bits", "p"),
+    "RandomResize": ("min_size", "max_size", "interpolation", "antialias"),
     "RandomResizedCrop": ("size", "scale", "ratio", "interpolation", "antialias"),
     "RandomRotation": ("degrees", "expand", "center", *_WARP),
     "RandomShortestSize": ("min_size", "max_size", "interpolation", "antialias"),
@@ -108,7 +111,9 @@ def make_ours(transform: Any) -> Any:
     if name == "GaussianBlur":
         v1 = torchvision_generation(transform) == 1
         arguments["flavor"] = "torchvision_v1" if v1 else "torchvision"
-    return getattr(T, name)(**arguments)
+    ours = getattr(T, name)(**arguments)
+    require_loadable(ours)
+    return ours
 
 
 def _as_pad_takes_it(kept: Any) -> Any:
@@ -129,9 +134,10 @@ def names_within(transform: Any) -> set[str]:
 
 def _make_container(name: str, transform: Any) -> Any:
     inner = [_make_inner(name, step) for step in transform.transforms]
-    if name == "RandomApply":
-        return T.RandomApply(inner, transform.p)
-    return T.RandomChoice(inner, transform.p) if name == "RandomChoice" else T.RandomOrder(inner)
+    weighted = () if name == "RandomOrder" else (transform.p,)
+    ours = getattr(T, name)(inner, *weighted)
+    require_loadable(ours)
+    return ours
 
 
 def _make_inner(where: str, transform: Any) -> Any:
