@@ -9,6 +9,7 @@ Normalize last. A list written for torchvision's v2 runs with `v2.` replaced.
 | op.py, arguments.py | what all transforms share; reading their arguments |
 | moves.py, effects.py | what they draw |
 | resize.py, crop.py, warp.py | where pixels lie; warp_matrices.py has the arithmetic of warps |
+| buckets.py | resizing to one of several sizes, as the image's shape says |
 | colour.py, filter.py | what values they have; torch_blur.py blurs as the installed torch does |
 | policies/ | AutoAugment, RandAugment and others that choose among many ops |
 | values.py, conversions.py | the end of a pipeline; torchvision's steps that change nothing here |
@@ -25,6 +26,7 @@ from penstock.transforms.boxes import (
     RandomIoUCrop,
     SanitizeBoundingBoxes,
 )
+from penstock.transforms.buckets import ResizeToBucket, ResizeToTokens
 from penstock.transforms.colour import (
     ColorJitter,
     Grayscale,
@@ -134,6 +136,8 @@ __all__ = [
     "RandomVerticalFlip",
     "RandomZoomOut",
     "Resize",
+    "ResizeToBucket",
+    "ResizeToTokens",
     "SanitizeBoundingBoxes",
     "ScaleJitter",
     "Targets",
