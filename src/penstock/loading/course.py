@@ -74,6 +74,9 @@ class Course:
     def _stand_at_the_start(self) -> None:
         source = self.pipeline.source
         self.ledger = Ledger(len(source), source.name)
+        if isinstance(self.pipeline.selection, BatchedSelection):
+            for sample in self.pipeline.selection.unreadable.tolist():
+                self.ledger.note(sample, "skipped", "its size cannot be read")
         self._rules: ChosenRules | None = None  # chosen when the first batch is asked for
         self._runtime: Runtime | None = None
         self._beginning = threading.RLock()

@@ -87,6 +87,11 @@ class BatchedSelection(RankedSelection, Protocol):
     """A selection that also decides where batches end: its epochs are `Cuts`."""
 
     @property
+    def unreadable(self) -> Ints:
+        """Samples that are left out because their files cannot be read."""
+        ...
+
+    @property
     def batches(self) -> int:
         """How many batches each rank has in an epoch."""
         ...

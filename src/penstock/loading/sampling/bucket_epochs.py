@@ -33,7 +33,7 @@ class BucketTable:
     members: npt.NDArray[np.uint32]  # samples, those of a bucket together
     times: npt.NDArray[np.uint32] | None  # how often each was listed before; None: never
     too_small: int  # samples left out because their bucket would enlarge them
-    unreadable: int  # samples left out because their size cannot be read
+    unreadable: Ints  # samples left out because their size cannot be read
 
     @property
     def firsts(self) -> Ints:
@@ -113,6 +113,11 @@ class BucketSelection:
         return len(self.table.members)
 
     @property
+    def unreadable(self) -> Ints:
+        """Samples that are left out because their files cannot be read."""
+        return self.table.unreadable
+
+    @property
     def batches(self) -> int:
         """How many batches each rank has in an epoch."""
         return int(self.steps.sum())
@@ -160,7 +165,7 @@ class BucketSelection:
             f"{count:,} {why}"
             for count, why in (
                 (self.table.too_small, "left out as too small"),
-                (self.table.unreadable, "left out as unreadable"),
+                (len(self.table.unreadable), "left out as unreadable"),
                 (self._left_over, "left over in each epoch"),
                 (twice, "come twice, to divide among the ranks"),
             )

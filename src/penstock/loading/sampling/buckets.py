@@ -180,7 +180,7 @@ class BucketBatches(Sampling):
             members=samples[rows].astype(np.uint32),
             times=None if times is None else times[rows].astype(np.uint32),
             too_small=int((~kept).sum()),
-            unreadable=int((~is_known).sum()),
+            unreadable=np.unique(samples[~is_known]),
         )
 
     def bind(  # type: ignore[override]  # batches, not samples, and so one argument more
