@@ -24,7 +24,7 @@ from penstock.sources import Source, has_paths
 
 _HEAD_BYTES = 1 << 14  # enough for the header of most JPEGs; Pillow reads the others
 _THREADS = 16  # they wait for the disk, so they may be more than there are cores
-_FILES_AT_ONCE = 512
+_FILES_AT_ONCE = 64
 
 
 @dataclass(frozen=True, slots=True)

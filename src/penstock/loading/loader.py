@@ -348,7 +348,7 @@ class Loader:
 
         Batch size, threads and world size may differ from the loader that was saved; the samples
         that were consumed then are left out all the same. With `reuse`, another world size goes on
-        only from the start of an epoch.
+        only from the start of an epoch, and so do other batches of `BucketBatches`.
         """
         self._course.go_on_from(state)
 

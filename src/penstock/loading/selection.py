@@ -102,6 +102,11 @@ class BatchedSelection(RankedSelection, Protocol):
         ...
 
     @property
+    def most_in_batch(self) -> int:
+        """How many samples a batch may have, whatever the number of ranks."""
+        ...
+
+    @property
     def batch_shape(self) -> int:
         """A number that differs where the ranks together take other samples in a step."""
         ...

@@ -44,7 +44,7 @@ class Buckets:
     it goes to the largest that does not enlarge it, else to the smallest.
     """
 
-    sizes: tuple[tuple[int, int], ...]  # (height, width), each once, in the user's order
+    sizes: tuple[tuple[int, int], ...]  # (height, width), each once, from tall to wide
 
     def out_sizes(self, sizes: Sizes) -> Sizes:
         """The bucket of each image."""
@@ -85,7 +85,9 @@ class Buckets:
 
     def describe(self) -> str:
         """Return what decides, for errors."""
-        return f"{len(self.sizes)} buckets"
+        some = ", ".join(f"{height}x{width}" for height, width in self.sizes[:3])
+        more = ", ..." if len(self.sizes) > 3 else ""
+        return f"{len(self.sizes)} bucket{'' if len(self.sizes) == 1 else 's'} ({some}{more})"
 
 
 @dataclass(frozen=True, slots=True)
@@ -163,7 +165,12 @@ def read_buckets(where: str, given: Any) -> Buckets:
         raise TransformError(
             f"{where}: buckets must be a list of (height, width), at least one, got {given!r}."
         )
-    return Buckets(tuple(sizes))
+    return _in_order(sizes)
+
+
+def _in_order(sizes: Iterable[tuple[int, int]]) -> Buckets:
+    """The same buckets in one order, so that lists in other orders are equal."""
+    return Buckets(tuple(sorted(sorted(sizes), key=lambda size: _Ratio(*size))))
 
 
 def buckets_of_area(where: str, area_px: Any, step: Any, most_ratio: Any) -> Buckets:
@@ -185,7 +192,7 @@ def buckets_of_area(where: str, area_px: Any, step: Any, most_ratio: Any) -> Buc
             f"{where}: no size with sides in steps of {step_px} and a ratio up to {ratio:g} has an "
             f"area up to {area:,} pixels. Raise area_px or most_ratio, or lower step."
         )
-    return Buckets(tuple(sorted(found, key=lambda size: _Ratio(*size))))
+    return _in_order(found)
 
 
 def read_token_sizes(where: str, patch_size: Any, most_tokens: Any, most_factor: Any) -> TokenSizes:

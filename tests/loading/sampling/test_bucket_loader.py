@@ -190,6 +190,27 @@ def test_ranks_that_are_found_late_count(photos, monkeypatch):
     assert_same(epoch(loader), [(images.copy(), labels.copy()) for images, labels in walk])
 
 
+def test_a_budget_with_ranks_that_are_found_late(photos, monkeypatch):
+    """With more ranks no bucket may fill a whole batch."""
+    for name in ("RANK", "WORLD_SIZE"):
+        monkeypatch.delenv(name, raising=False)
+    options = {"batch_size": 1, "sampling": ps.BucketBatches(BUCKETS, pixels=48 * 48 * 12)}
+    loader = load(photos, **options)
+    monkeypatch.setenv("RANK", "1")
+    monkeypatch.setenv("WORLD_SIZE", "4")
+    expected = epoch(load(photos, rank=1, world_size=4, **options))
+
+    assert len(loader) == len(expected)
+    assert_same(epoch(loader), expected)
+    assert_same(epoch(loader.replica()), expected)
+    assert loader.batch_size == 13, "of the bucket with the fewest pixels"
+
+
+def test_the_order_of_a_list_does_not_matter(photos):
+    sampling = ps.BucketBatches(BUCKETS[::-1])
+    assert_same(epoch(load(photos, sampling=sampling)), epoch(load(photos)))
+
+
 def test_a_budget_decides_the_size_of_batches(photos):
     sampling = ps.BucketBatches(BUCKETS, pixels=48 * 48 * 5)
     loader = load(photos, batch_size=1, sampling=sampling)
@@ -216,7 +237,9 @@ def test_what_does_not_divide_is_said(photos):
 
 
 def test_another_list_is_refused(photos):
-    with pytest.raises(LoaderError, match=r"it has 3 buckets, and ResizeToBucket \(step 1\) has o"):
+    with pytest.raises(
+        LoaderError, match=r"it has 3 buckets \(64x32, .*\), and ResizeToBucket \(step 1\) has 2"
+    ):
         load(photos, transform=T.ResizeToBucket(BUCKETS[:2]))
     with pytest.raises(LoaderError, match="up to 9 tokens of 16x16 pixels"):
         load(photos, transform=T.ResizeToTokens(16, 9))
@@ -252,7 +275,7 @@ def test_a_view_for_each(photos):
     batches = list(load(photos, transform=T.MultiView([view, T.Compose([view])])))
 
     assert all(one.shape == other.shape for (one, other), _ in batches)
-    with pytest.raises(LoaderError, match="has others"):
+    with pytest.raises(LoaderError, match="has 2 buckets"):
         load(photos, transform=T.MultiView([view, T.ResizeToBucket(BUCKETS[1:])]))
 
 

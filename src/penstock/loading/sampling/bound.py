@@ -144,7 +144,7 @@ class Bound(ABC, Generic[ItemT]):
         self._ranks = found
         if changed and isinstance(self._selection, RankedSelection):
             selection = self._selection
-            size = selection.batch_counts[0] if isinstance(selection, BatchedSelection) else 1
+            size = selection.most_in_batch if isinstance(selection, BatchedSelection) else 1
             self._selection = selection.shared(size, found.world_size)
 
 

@@ -127,9 +127,12 @@ class BucketSelection:
         """How many samples batches of one rank have, each number once, the largest first."""
         full = self.batch_sizes[self.full_steps > 0]
         counts = np.unique(np.concatenate([full, self.last_counts[self.rests > 0]]))
-        if self._budget is None:  # the size that was asked for, even if no bucket fills it
-            counts = np.union1d(counts, self.batch_sizes)
         return tuple(counts[::-1].tolist())
+
+    @property
+    def most_in_batch(self) -> int:
+        """How many samples a batch may have, whatever the number of ranks."""
+        return int(self.batch_sizes.max())
 
     @property
     def batch_shape(self) -> int:
@@ -139,7 +142,7 @@ class BucketSelection:
 
     def shared(self, batch_size: int, world_size: int) -> BucketSelection:
         """Return the same buckets for batches of this size on so many ranks."""
-        if self._budget is not None and batch_size != self.batch_counts[0]:
+        if self._budget is not None and batch_size != self.most_in_batch:
             raise LoaderError(
                 f"{WHERE}: its batches have up to {self._budget.most:,} {self._budget.unit}, so "
                 f"batch_size={batch_size} cannot be asked for."

@@ -235,8 +235,8 @@ class BucketBatches(Sampling):
         name = f"{type(op).__name__} (step {stream + 1})"
         if op.sizing != self.sizing:
             raise LoaderError(
-                f"{WHERE}: it has {self.sizing.describe()}, and {name} has others: "
-                f"{op.sizing.describe()}. Give both the same ones, or batches have several sizes."
+                f"{WHERE}: it has {self.sizing.describe()}, and {name} has "
+                f"{op.sizing.describe()}. Give both the same, or batches have several sizes."
             )
         if changed is not None:
             raise LoaderError(

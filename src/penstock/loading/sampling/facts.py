@@ -25,16 +25,16 @@ class DataFacts:
     """A data set as sampling sees it; labels and sizes are read when they are asked for."""
 
     length: int
-    described: str
+    described: str  # for errors
     read_labels: Callable[[], Any]  # None: there are none
     read_sizes: Callable[[], ImageSizes] | None
 
-    def class_numbers(self, where: str) -> Ints:
+    def class_numbers(self, where: str, advice: str = "") -> Ints:
         """Return one class number per sample; LoaderError where that is not what labels are."""
         given = self.read_labels()
         if given is None:
             raise LoaderError(
-                f"{where}: needs a label for each sample, but {self.described} has none."
+                f"{where}: needs a label for each sample, but {self.described} has none.{advice}"
             )
         labels = np.asarray(given)
         if labels.ndim != 1:
@@ -84,7 +84,7 @@ def facts_of(data: Any, where: str) -> DataFacts:
     if isinstance(data, (int, np.integer)) and not isinstance(data, bool):
         if data < 1:
             raise LoaderError(f"{where}: data is the number {data}; there must be a sample.")
-        return DataFacts(int(data), f"a number of samples, {data:,},", lambda: None, None)
+        return DataFacts(int(data), f"{data:,}, a number of samples,", lambda: None, None)
     if isinstance(data, ColumnSource):  # before `Source`, whose check would ask for the labels
         return facts_of_source(data)
     if isinstance(data, (str, bytes, os.PathLike, Source)):

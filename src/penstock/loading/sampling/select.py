@@ -72,4 +72,4 @@ def select(
             f"Loader: on_error='substitute' does not go with sampling={type(sampling).__name__}"
             "(...): the sample that replaces another may have another size. Use on_error='skip'."
         )
-    return selection, replace(batching, batch_size=selection.batch_counts[0])
+    return selection, replace(batching, batch_size=selection.most_in_batch)

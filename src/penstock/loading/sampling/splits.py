@@ -15,7 +15,7 @@ import numpy as np
 from penstock.errors import LoaderError
 from penstock.geometry import Floats, Ints
 from penstock.loading.sampling.asked import read_count
-from penstock.loading.sampling.facts import facts_of
+from penstock.loading.sampling.facts import DataFacts, facts_of
 from penstock.rng import ORDER_STREAM, Draws, Words, check_key
 
 _FIRST_KEY = 1 << 61  # of these draws, apart from those of orders, which count from 0
@@ -41,7 +41,7 @@ def random_split(
     where = "random_split"
     facts = facts_of(data, where)
     sizes = _read_lengths(where, lengths, facts.length)
-    labels = facts.class_numbers(where) if stratified else np.zeros(facts.length, dtype=np.int64)
+    labels = _labels_of(where, facts, stratified=stratified)
     parts = _deal(where, sizes, labels, groups, seed)
     return [np.flatnonzero(parts == part) for part in range(len(sizes))]
 
@@ -63,7 +63,7 @@ def k_fold(
             f"{where}: {facts.length:,} samples cannot be {folds:,} folds. Lower folds."
         )
     sizes = facts.length // folds + (np.arange(folds) < facts.length % folds)
-    labels = facts.class_numbers(where) if stratified else np.zeros(facts.length, dtype=np.int64)
+    labels = _labels_of(where, facts, stratified=stratified)
     parts = _deal(where, sizes.astype(np.int64), labels, groups, seed)
     return [(np.flatnonzero(parts != fold), np.flatnonzero(parts == fold)) for fold in range(folds)]
 
@@ -90,6 +90,13 @@ def _read_lengths(where: str, given: Any, count: int) -> Ints:
             f"{count:,}, or shares that add up to 1."
         )
     return sizes
+
+
+def _labels_of(where: str, facts: DataFacts, *, stratified: bool) -> Ints:
+    """The class of each sample; one class for all where classes do not count."""
+    if not stratified:
+        return np.zeros(facts.length, dtype=np.int64)
+    return facts.class_numbers(where, advice=" Pass stratified=False, or an array of labels.")
 
 
 def _deal(where: str, sizes: Ints, labels: Ints, groups: Any, seed: int) -> Ints:
