@@ -220,8 +220,7 @@ def test_a_budget_decides_the_size_of_batches(photos):
 
     assert sizes == {(48, 48): 5, (32, 64): 5, (64, 32): 5}
     assert loader.batch_size == 5
-    with pytest.raises(LoaderError, match="cannot be asked for"):
-        loader.replica(batch_size=3)
+    assert {len(images) for images, _ in loader.replica(batch_size=3, threads=1)} <= {1, 2, 3}
 
 
 def test_what_does_not_divide_is_said(photos):

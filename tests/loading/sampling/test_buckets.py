@@ -181,6 +181,9 @@ def test_indices_restrict_and_repeat():
     flat = sorted(i for batch in bound(indices=chosen) for i in batch)
 
     assert flat == sorted(chosen)
+    picked = bound(indices=chosen)._selection.epoch(0).at(np.arange(6))
+    assert len(set(picked.keys.tolist())) == 6, "a sample that comes again is augmented anew"
+    np.testing.assert_array_equal(picked.keys & 0xFFFFFFFF, picked.samples)
 
 
 def test_a_budget_of_pixels_gives_small_buckets_larger_batches():

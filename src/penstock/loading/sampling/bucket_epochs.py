@@ -141,15 +141,13 @@ class BucketSelection:
         return zlib.crc32(in_step.tobytes(), int(self._drop_last))
 
     def shared(self, batch_size: int, world_size: int) -> BucketSelection:
-        """Return the same buckets for batches of this size on so many ranks."""
-        if self._budget is not None and batch_size != self.most_in_batch:
-            raise LoaderError(
-                f"{WHERE}: its batches have up to {self._budget.most:,} {self._budget.unit}, so "
-                f"batch_size={batch_size} cannot be asked for."
-            )
+        """Return the same buckets for batches of this size on so many ranks.
+
+        Another size than that of the largest batch replaces a budget.
+        """
         return BucketSelection(
             self.table,
-            budget=self._budget,
+            budget=self._budget if batch_size == self.most_in_batch else None,
             batch_size=batch_size,
             world_size=world_size,
             drop_last=self._drop_last,
