@@ -176,10 +176,10 @@ class BucketSelection:
         return ", ".join([f"{self.listed:,} samples in {buckets}", *left_out])
 
     def rows(self) -> list[str]:
-        """Return a line for each bucket: its size, samples, batch size and steps."""
+        """Return a line for each bucket: its size, samples, steps and batch size."""
         columns = (self.table.counts, self.batch_sizes, self.steps)
         return [
-            f"{self.table.sizes[row]}: {count:,} samples, batches of {size:,}, {steps:,} steps"
+            f"{self.table.sizes[row]}: {count:,} samples, {steps:,} steps with batches of {size:,}"
             for row, (count, size, steps) in enumerate(zip(*columns, strict=True))
         ]
 
