@@ -45,9 +45,17 @@ random_crops = st.builds(
     padding_mode=padding_modes,
 )
 resized_crops = st.builds(T.RandomResizedCrop, image_sizes, interpolation=modes)
+bucket_resizes = st.builds(
+    T.ResizeToBucket,
+    st.lists(image_sizes, min_size=1, max_size=4, unique=True),
+    st.sampled_from(["random", "center"]),
+    modes,
+)
 
 
 # No image of `image_sizes` is too small for one of these. Flips are the hardest to fuse around.
-geometric_ops = st.one_of(flips, resizes, pads, flips, center_crops, random_crops, resized_crops)
+geometric_ops = st.one_of(
+    *(flips, resizes, pads, flips, center_crops, random_crops, resized_crops, bucket_resizes)
+)
 
 pipelines = st.lists(geometric_ops, min_size=1, max_size=6).map(T.Compose)

@@ -33,6 +33,11 @@ if TYPE_CHECKING:
     from penstock.limits import Limits
     from penstock.loading.decode import decode, decode_batch
     from penstock.loading.loader import Loader
+    from penstock.loading.sampling.balanced import ClassBalanced
+    from penstock.loading.sampling.buckets import BucketBatches
+    from penstock.loading.sampling.repeated import RepeatedAugmentation
+    from penstock.loading.sampling.splits import k_fold, random_split
+    from penstock.loading.sampling.weighted import Weighted
     from penstock.packing.inspect import inspect
     from penstock.packing.items import Column, PackItem, PackSource
     from penstock.packing.pack import pack
@@ -49,6 +54,8 @@ if TYPE_CHECKING:
 __all__ = [
     "Analysis",
     "AnalysisError",
+    "BucketBatches",
+    "ClassBalanced",
     "Column",
     "CoreError",
     "DecodeError",
@@ -63,12 +70,14 @@ __all__ = [
     "PackSource",
     "PenstockError",
     "PlanError",
+    "RepeatedAugmentation",
     "ResourceError",
     "Reuse",
     "Source",
     "SourceError",
     "TransformError",
     "TranslationError",
+    "Weighted",
     "__version__",
     "accelerate",
     "analyze",
@@ -77,6 +86,7 @@ __all__ = [
     "explain",
     "explain_translation",
     "inspect",
+    "k_fold",
     "keeps_size",
     "make_sample_set",
     "make_shape_scenes",
@@ -87,6 +97,7 @@ __all__ = [
     "open_labels_file",
     "pack",
     "per_pixel",
+    "random_split",
     "read_targets",
     "transforms",
     "unpack",
@@ -96,6 +107,8 @@ __all__ = [
 
 _HOME = {
     "Analysis": "penstock.analysis.result",
+    "BucketBatches": "penstock.loading.sampling.buckets",
+    "ClassBalanced": "penstock.loading.sampling.balanced",
     "Column": "penstock.packing.items",
     "Echo": "penstock.planner.reuse",
     "Effort": "penstock.analysis.measure",
@@ -103,8 +116,10 @@ _HOME = {
     "Loader": "penstock.loading.loader",
     "PackItem": "penstock.packing.items",
     "PackSource": "penstock.packing.items",
+    "RepeatedAugmentation": "penstock.loading.sampling.repeated",
     "Reuse": "penstock.planner.reuse",
     "Source": "penstock.sources",
+    "Weighted": "penstock.loading.sampling.weighted",
     "accelerate": "penstock.translation.accelerate",
     "explain": "penstock.reordering.explain",
     "explain_translation": "penstock.translation.accelerate",
@@ -112,6 +127,8 @@ _HOME = {
     "decode": "penstock.loading.decode",
     "decode_batch": "penstock.loading.decode",
     "inspect": "penstock.packing.inspect",
+    "k_fold": "penstock.loading.sampling.splits",
+    "random_split": "penstock.loading.sampling.splits",
     "open_data": "penstock.data.open_data",
     "open_file_list": "penstock.sources",
     "open_image_folder": "penstock.sources",

@@ -20,7 +20,8 @@ from penstock.errors import DecodeError, LoaderError
 from penstock.geometry import Sizes
 from penstock.loading.options import BatchOptions
 from penstock.loading.reuse import open_reuse
-from penstock.loading.selection import select
+from penstock.loading.sampling.facts import facts_of
+from penstock.loading.sampling.select import select
 from penstock.planner.plan import as_written
 from penstock.reference.pipeline import finish, run_moves
 from target_samples import make_targets, sizes_of
@@ -208,18 +209,10 @@ def test_drop_last_and_ranks_count_echoes(folder):
 
 def whole_order(asked, samples, world_size, epoch, shuffle=True):
     """Samples and keys of an epoch, by position."""
-    selection = select(
-        samples,
-        indices=None,
-        weights=None,
-        samples_per_epoch=None,
-        replacement=True,
-        shuffle=shuffle,
-        seed=SEED,
-    )
+    batching = BatchOptions(1, shuffle, SEED, False, 0, world_size)
+    selection, _ = select(facts_of(samples, "test"), batching)
     plan = as_written(T.Compose([FIRST, LAST]))
     reusing = open_reuse(asked, plan, selection, SEED, mixes=False)
-    batching = BatchOptions(1, shuffle, SEED, False, 0, world_size)
     order = reusing.order(selection, selection.epoch(epoch), epoch, batching)
     assert len(order) == reusing.length(samples)
     return order.at(np.arange(len(order)))

@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 
 from penstock.errors import LoaderError
-from penstock.loading.sampler import Order, Shard
+from penstock.loading.sampler import Order, Shard, at_many
 
 
 @pytest.mark.parametrize("seed", [0, 2**64 - 1])
@@ -106,3 +106,19 @@ def test_impossible_shards_are_refused(arguments, message):
 def test_an_empty_order_is_refused():
     with pytest.raises(LoaderError, match="at least one sample, got 0"):
         Order(0, 0, 0, shuffle=True)
+
+
+def test_many_orders_at_once_are_the_orders_one_by_one():
+    rng = np.random.default_rng(0)
+    lengths = np.concatenate([[1, 2, 3, 4, 9, 10**9], rng.integers(1, 5000, 300)])
+    turns = rng.integers(0, 1 << 41, len(lengths))
+    positions = (rng.random(len(lengths)) * lengths).astype(np.int64)
+    found = at_many(positions, lengths, turns, seed=9, epoch=4)
+
+    expected = [
+        int(Order(length, 9, 4, True, turn).at(np.array([position]))[0])
+        for length, turn, position in zip(
+            lengths.tolist(), turns.tolist(), positions.tolist(), strict=True
+        )
+    ]
+    assert found.tolist() == expected

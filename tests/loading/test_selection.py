@@ -6,15 +6,16 @@ import pytest
 import penstock as ps
 from penstock import transforms as T
 from penstock.errors import LoaderError
-from penstock.loading.selection import select
+from penstock.loading.options import BatchOptions
+from penstock.loading.sampling.facts import facts_of
+from penstock.loading.sampling.select import select
 
 ALL = np.arange(1000)
 
 
-def selection(length=10, **options):
-    common = {"indices": None, "weights": None, "samples_per_epoch": None}
-    defaults = {**common, "replacement": True, "shuffle": False, "seed": 0}
-    return select(length, **{**defaults, **options})
+def selection(length=10, *, shuffle=False, seed=0, **options):
+    batching = BatchOptions(1, shuffle, seed, drop_last=False, rank=0, world_size=1)
+    return select(facts_of(length, "test"), batching, **options)[0]
 
 
 def epoch(chosen, number=0):

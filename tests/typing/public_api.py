@@ -22,6 +22,14 @@ loader.set_epoch(3)
 for images, labels in loader:
     assert len(images) == len(labels)
 
+buckets = ps.BucketBatches.by_area(512 * 512, pixels=2**22)
+assert_type(ps.Loader("photos", transform=pipeline, sampling=buckets), ps.Loader)
+assert_type(list(buckets.bind("photos")), list[list[int]])
+assert_type(list(ps.ClassBalanced(power=0.5).bind([0, 1, 1])), list[int])
+assert_type(list(ps.RepeatedAugmentation(3).bind(1000)), list[int])
+for train, valid in ps.k_fold("photos", 5, seed=0):
+    assert_type(len(train) + len(valid), int)
+
 mixes = T.RandomChoice([T.MixUp(alpha=0.2, num_classes=10), T.CutMix(num_classes=10)])
 assert_type(ps.Loader("photos", transform=pipeline, batch_transform=mixes), ps.Loader)
 

@@ -4,7 +4,8 @@
 |---|---|
 | loader.py, options.py | the `Loader`, and its options, checked |
 | selection.py, sampler.py, ranks.py | the samples of an epoch, their order, each rank's share |
-| epoch.py | batches in their order, prepared ahead by threads |
+| sampling/ | buckets, balanced classes, repeats, weights, folds |
+| epoch.py, cuts.py | batches in their order, prepared ahead by threads |
 | runner.py, fetch.py, native.py | a part of a batch, and its way through the core |
 | native_views.py | the same for several views of each sample |
 | library_runner.py | the same by Pillow, OpenCV or NumPy, as reference |

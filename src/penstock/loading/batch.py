@@ -142,7 +142,8 @@ class Images:
                     f"Batch {self._batch_number}: {view}sample {shared.sample} is {shared.size} "
                     f"after the transforms, {view}sample {int(samples[slots[other]])} is "
                     f"{sizes[other]}; a batch needs one size. End the transforms with "
-                    "Resize((height, width)), RandomResizedCrop or CenterCrop."
+                    "Resize((height, width)), RandomResizedCrop or CenterCrop; or with "
+                    "ResizeToBucket and sampling=BucketBatches(...)."
                 )
         return self._place_apart(sizes, slots)
 

@@ -13,6 +13,7 @@ from dataclasses import replace
 
 from penstock.data.column_source import ColumnSource
 from penstock.errors import LoaderError
+from penstock.loading.cuts import Cuts
 from penstock.loading.deliver import Delivery
 from penstock.loading.epoch import Batching, Epoch, Progress, Runtime, check_not_forked
 from penstock.loading.failures import Ledger
@@ -22,7 +23,8 @@ from penstock.loading.pipeline import ChosenRules, Pipeline
 from penstock.loading.ranks import Ranks, find_ranks, find_threads
 from penstock.loading.reuse import check_ranks
 from penstock.loading.sampler import Shard
-from penstock.loading.selection import EpochOrder
+from penstock.loading.sampling.bound import check_shape
+from penstock.loading.selection import BatchedSelection, EpochOrder, RankedSelection, Selection
 from penstock.planner.plan import Plan
 from penstock.planner.rules.rule import Rule
 
@@ -63,6 +65,7 @@ class Course:
         other.__dict__.update(self.__dict__)
         other.pipeline = self.pipeline.anew(plan, options)
         other.batching = replace(self.batching, batch_size=batch_size)
+        other._share_selection()
         other._stand_at_the_start()
         if rules is not None:
             other._rules = ChosenRules(rules, (rules,) * len(plan.views))
@@ -71,6 +74,9 @@ class Course:
     def _stand_at_the_start(self) -> None:
         source = self.pipeline.source
         self.ledger = Ledger(len(source), source.name)
+        if isinstance(self.pipeline.selection, BatchedSelection):
+            for sample in self.pipeline.selection.unreadable.tolist():
+                self.ledger.note(sample, "skipped", "its size cannot be read")
         self._rules: ChosenRules | None = None  # chosen when the first batch is asked for
         self._runtime: Runtime | None = None
         self._beginning = threading.RLock()
@@ -82,6 +88,7 @@ class Course:
         self.epoch = epoch
         self._start = 0  # samples of this rank that are left out of the next epoch
         self._ranks_of_start: int | None = None
+        self._batches_of_start: tuple[int, int] | None = None  # left out, and their shape
         self._progress: Progress | None = None
 
     def share(self, samples: int) -> Shard:
@@ -92,6 +99,8 @@ class Course:
     def batches(self) -> int:
         """Batches in a whole epoch."""
         self.ask_for_ranks()
+        if isinstance(self.pipeline.selection, BatchedSelection):
+            return self.pipeline.selection.batches
         samples, batch = len(self.share(self.pipeline.length)), self.batching.batch_size
         return samples // batch if self.batching.drop_last else -(-samples // batch)
 
@@ -114,9 +123,14 @@ class Course:
             "seed": self.batching.seed,
             "shuffle": int(self.batching.shuffle),
             "length": len(self.pipeline.source),
-            "samples_per_epoch": len(selection),
+            "samples_per_epoch": _length_on_any_ranks(selection),
             "selection": selection.fingerprint(),
         }
+        if isinstance(selection, BatchedSelection):
+            left_out = self._batches_of_start or (0, selection.batch_shape)
+            if consumed:
+                left_out = self._cuts(epoch).batch_at(consumed), selection.batch_shape
+            state["batches"], state["batch_shape"] = left_out
         if reusing is not None:
             state["reuse"] = reusing.asked.fingerprint()
             state["world_size"] = self.batching.world_size
@@ -140,6 +154,9 @@ class Course:
                 )
         self.set_epoch(int(state["epoch"]))
         self._ranks_of_start = state.get("world_size")
+        if isinstance(self.pipeline.selection, BatchedSelection):
+            self._batches_of_start = (int(state["batches"]), int(state["batch_shape"]))
+            return  # where that is depends on the ranks, which an epoch settles
         self._start = -(-int(state["consumed"]) // self.batching.world_size)
 
     def check_not_forked(self) -> None:
@@ -173,6 +190,9 @@ class Course:
 
     def _start_epoch(self, runtime: Runtime) -> Epoch:
         order, pipeline, batching = self.order(self.epoch), self.pipeline, self.batching
+        if isinstance(pipeline.selection, BatchedSelection) and self._batches_of_start is not None:
+            check_shape(pipeline.selection, *self._batches_of_start)
+            self._start = self._cuts(self.epoch).start_of_batch(self._batches_of_start[0])
         if pipeline.reusing is not None:
             if self._start:
                 check_ranks(self._ranks_of_start, batching.world_size)
@@ -192,8 +212,21 @@ class Course:
             runtime=runtime,
         )
         self._progress = epoch.progress
-        self.epoch, self._start = self.epoch + 1, 0
+        self.epoch, self._start, self._batches_of_start = self.epoch + 1, 0, None
         return epoch
+
+    def _cuts(self, epoch: int) -> Cuts:
+        order = self.order(epoch)
+        assert isinstance(order, Cuts)  # noqa: S101  as every epoch of a BatchedSelection
+        return order
+
+    def _share_selection(self) -> None:
+        """Tell a selection whose epochs depend on the ranks how many there are."""
+        selection, batching = self.pipeline.selection, self.batching
+        if isinstance(selection, RankedSelection):
+            shared = selection.shared(batching.batch_size, batching.world_size)
+            self.pipeline = replace(self.pipeline, selection=shared)
+            self.order = shared.epoch
 
     def close(self) -> None:
         """Stop the threads now; beginning an epoch starts new ones."""
@@ -226,9 +259,24 @@ class Course:
         self._start = -(-self._start * self._ranks.world_size // found.world_size)
         self._ranks = found
         self.batching = replace(self.batching, rank=found.rank, world_size=found.world_size)
+        self._share_selection()
         if self._counts_cores:
             options = replace(self.pipeline.options, threads=find_threads(found))
             self.pipeline = replace(self.pipeline, options=options)
         if self._mixer is not None:
             samples = len(self.share(self.pipeline.length))
-            self._mixer.check_counts(samples, self.batching, self.pipeline.options.on_error)
+            counts = counts_of_batches(self.pipeline.selection, samples, self.batching)
+            self._mixer.check_counts(counts, self.pipeline.options.on_error)
+
+
+def counts_of_batches(selection: Selection, samples: int, batching: BatchOptions) -> list[int]:
+    """How many images the batches of an epoch have, of which `samples` are a rank's share."""
+    if isinstance(selection, BatchedSelection):
+        return list(selection.batch_counts)
+    last = 0 if batching.drop_last else samples % batching.batch_size
+    return [batching.batch_size, last or batching.batch_size]
+
+
+def _length_on_any_ranks(selection: Selection) -> int:
+    """The length of epochs in a state, which another number of ranks may go on from."""
+    return selection.listed if isinstance(selection, RankedSelection) else len(selection)

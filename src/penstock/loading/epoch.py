@@ -20,6 +20,7 @@ import numpy as np
 from penstock.errors import LoaderError, ResourceError
 from penstock.geometry import Ints
 from penstock.loading.batch import Batch, BatchMaker, Part, parts_of
+from penstock.loading.cuts import Cuts, EvenCuts
 from penstock.loading.deliver import Delivery
 from penstock.loading.mix import Mixer
 from penstock.loading.options import OutputOptions
@@ -169,16 +170,16 @@ class Epoch(Iterator[Any]):
         batching: Batching,
         runtime: Runtime,
     ) -> None:
-        size = batching.batch_size
-        left_over = (len(shard) - start) % size if batching.drop_last else 0
-        self.progress = Progress(number, start, len(shard) - left_over)
+        even = EvenCuts(len(shard), start, batching.batch_size, batching.drop_last)
+        self._cuts: Cuts = order if isinstance(order, Cuts) else even
+        self.progress = Progress(number, start, self._cuts.total)
         self._order = order
         self._shard = shard
         self._next_start = start
         self._batching = batching
         self._runtime = runtime
         self._parts = 0
-        self._batches = start // size
+        self._batches = self._cuts.batch_at(start)
         self._under_way: deque[tuple[Batch, list[Future[None]]]] = deque()
         self._top_up()
 
@@ -234,7 +235,7 @@ class Epoch(Iterator[Any]):
     def _top_up(self) -> None:
         batching = self._batching
         while self._next_start < self.progress.total and len(self._under_way) <= batching.prefetch:
-            count = min(batching.batch_size, self.progress.total - self._next_start)
+            count = self._cuts.end_of_batch(self._next_start) - self._next_start
             picked = self._order.at(self._shard.positions(self._next_start, count))
             self._next_start += count
             batch = Batch(

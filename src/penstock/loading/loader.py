@@ -13,7 +13,7 @@ from penstock.data.open_data import open_loader_data
 from penstock.errors import LoaderError
 from penstock.limits import Limits, limits_or_in_force
 from penstock.loading.batch import images_in_part
-from penstock.loading.course import Course
+from penstock.loading.course import Course, counts_of_batches
 from penstock.loading.deliver import delivery_of
 from penstock.loading.epoch import Iteration
 from penstock.loading.failures import Ledger
@@ -29,7 +29,12 @@ from penstock.loading.pipeline import Pipeline
 from penstock.loading.ranks import find_ranks, find_threads
 from penstock.loading.reuse import ReuseCounts, open_reuse
 from penstock.loading.sampler import Shard
-from penstock.loading.selection import EpochOrder, Selection, select
+from penstock.loading.sampling.bucket_epochs import BucketSelection
+from penstock.loading.sampling.buckets import BucketBatches
+from penstock.loading.sampling.facts import facts_of_source
+from penstock.loading.sampling.sampling import Sampling
+from penstock.loading.sampling.select import select
+from penstock.loading.selection import EpochOrder
 from penstock.loading.to_torch import require_torch, torch_is_installed
 from penstock.planner.cut import Cut
 from penstock.planner.explain import Explanation
@@ -93,6 +98,8 @@ class Loader:
     - `indices`: the positions of the samples that take part; each as often as it is listed.
     - `weights`: one per sample (or per index): an epoch draws samples by weight, with
       `replacement` or without, as torch's WeightedRandomSampler.
+    - `sampling`: which samples an epoch has, where that is more: `BucketBatches`, `ClassBalanced`,
+      `RepeatedAugmentation` or `Weighted` (docs/sampling.md).
     - `samples_per_epoch`: how many samples an epoch has; None takes as many as take part.
     - `batch_transform`: MixUp, CutMix or a RandomChoice of them; labels are then float32
       (batch, classes).
@@ -154,6 +161,7 @@ class Loader:
         weights: Any = None,
         replacement: bool = True,
         samples_per_epoch: int | None = None,
+        sampling: Sampling | None = None,
         backend: str = "native",
         pixel_limit: int | None = None,
         limits: Limits | None = None,
@@ -199,22 +207,31 @@ class Loader:
                 "targets='none' to leave those out."
             )
         delivery = delivery_of(beside, as_dict=as_dict)
-        selection: Selection = select(
-            len(source),
+        selection, batching = select(
+            facts_of_source(source),
+            batching,
             indices=indices,
             weights=weights,
             samples_per_epoch=samples_per_epoch,
             replacement=replacement,
-            shuffle=shuffle,
-            seed=seed,
+            sampling=sampling,
+            on_error=running.on_error,
         )
+        if isinstance(sampling, BucketBatches):
+            sampling.check_transforms(planned)
         reusing = open_reuse(reuse, planned, selection, seed, mixes=batch_transform is not None)
         if reusing is not None:
             planned = reusing.cut.plan
         pipeline = Pipeline(beside, planned, seed, running, out, selection, reusing, other_library)
         shard = Shard(pipeline.length, ranks.rank, ranks.world_size, drop_last)
         mixer = open_mixer(
-            batch_transform, beside, delivery, out, batching, running, samples=len(shard)
+            batch_transform,
+            beside,
+            delivery,
+            out,
+            batching,
+            running,
+            counts=counts_of_batches(selection, len(shard), batching),
         )
         self._course = Course(
             pipeline, batching, ranks, delivery, mixer, counts_cores=threads is None
@@ -253,7 +270,7 @@ class Loader:
 
     @property
     def batch_size(self) -> int:
-        """Images in a batch."""
+        """Images in a batch; in the largest, where they differ."""
         return self._course.batching.batch_size
 
     @property
@@ -265,6 +282,14 @@ class Loader:
     def prefetch(self) -> int:
         """Batches under way beyond the one asked for."""
         return self._pipeline.options.prefetch
+
+    def describe_sampling(self) -> str:
+        """Return what an epoch has of the data set; with BucketBatches, a line per bucket too."""
+        self._course.ask_for_ranks()
+        selection = self._pipeline.selection
+        told = selection.describe() or f"all {len(selection):,} samples"
+        rows = selection.rows() if isinstance(selection, BucketSelection) else []
+        return "\n".join([told, *rows])
 
     @property
     def ledger(self) -> Ledger:
@@ -323,7 +348,7 @@ class Loader:
 
         Batch size, threads and world size may differ from the loader that was saved; the samples
         that were consumed then are left out all the same. With `reuse`, another world size goes on
-        only from the start of an epoch.
+        only from the start of an epoch, and so do other batches of `BucketBatches`.
         """
         self._course.go_on_from(state)
 

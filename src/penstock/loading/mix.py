@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -65,17 +65,20 @@ class Mixer:
         batch.soft_labels = soften(self._labels.at(batch.samples[slots]), mixing, self._op)
         self._mix_images(images, slots, mixing, self._output.element, layout)
 
-    def check_counts(self, samples: int, batching: BatchOptions, on_error: str) -> None:
-        """Raise if some batch of an epoch would have a number of images that cannot be mixed."""
+    def check_counts(self, counts: Sequence[int], on_error: str) -> None:
+        """Raise if some batch of an epoch would have a number of images that cannot be mixed.
+
+        `counts` are the numbers of images that batches have, those of full ones first.
+        """
         op = self._op
         if not op.needs_even:
             return
-        last = 0 if batching.drop_last else samples % batching.batch_size
-        if batching.batch_size % 2 or last % 2:
+        odd = [count for count in counts if count % 2]
+        if odd:
             raise TransformError(
                 f"{op!r}: needs an even number of images in every batch, but batch_size is "
-                f"{batching.batch_size} and the last batch has {last or batching.batch_size}. "
-                "Use an even batch_size with drop_last=True."
+                f"{counts[0]} and the last batch has {odd[-1]}. Use an even batch_size with "
+                "drop_last=True."
             )
         if on_error == "skip":
             raise TransformError(
@@ -92,11 +95,12 @@ def open_mixer(
     batching: BatchOptions,
     running: RunOptions,
     *,
-    samples: int,
+    counts: Sequence[int],
 ) -> Mixer | None:
     """Return what mixes the batches of a loader; `given` is its `batch_transform`.
 
-    Raises now what some batch would otherwise raise later. `samples` are those of an epoch.
+    Raises now what some batch would otherwise raise later. `counts` are the numbers of images that
+    batches have.
     """
     if given is None:
         return None
@@ -109,7 +113,7 @@ def open_mixer(
         )
     mix_images = mix_reference if running.backend == "pillow" else mix_native
     mixer = Mixer(op, beside.source, output, batching.seed, mix_images)
-    mixer.check_counts(samples, batching, running.on_error)
+    mixer.check_counts(counts, running.on_error)
     return mixer
 
 

@@ -15,7 +15,7 @@ from penstock.geometry import Ints, Size
 from penstock.loading.batch import Part
 from penstock.loading.options import BatchOptions
 from penstock.loading.sampler import Order
-from penstock.loading.selection import Chosen, EpochOrder, Picked, Selection
+from penstock.loading.selection import Chosen, EpochOrder, Picked, RankedSelection, Selection
 from penstock.planner.cut import Cut, cut_plan
 from penstock.planner.plan import Plan, Segment
 from penstock.planner.reuse import ENTRY_BYTES, Echo, FirstPartUse, Uses
@@ -296,12 +296,17 @@ def _check_selection(asked: FirstPartUse, selection: Selection) -> None:
     most = 1 << (REPEAT_SHIFT - 1)  # of a sample's number, and of the count of its repeats
     if (len(selection) + 1) * asked.times >= most:
         raise LoaderError(f"Loader: reuse= is for up to {most // asked.times - 2:,} samples.")
+    if isinstance(selection, RankedSelection):
+        raise LoaderError(
+            f"Loader: reuse={type(asked).__name__}(...) does not go with sampling=BucketBatches "
+            "and RepeatedAugmentation, which have an order of their own. Leave one of the two out."
+        )
     if isinstance(asked, Echo):
         return
     if not isinstance(selection, Chosen):
         raise LoaderError(
-            "Loader: reuse=Reuse(...) does not go with weights=, by which a sample may not come "
-            "back for many epochs. Use Echo(...), or leave one of the two out."
+            "Loader: reuse=Reuse(...) does not go with weights= or sampling=, by which a sample "
+            "may not come back for many epochs. Use Echo(...), or leave one of the two out."
         )
     if selection.count != selection.listed:
         raise LoaderError(

@@ -62,6 +62,33 @@ class Order:
         return permuted
 
 
+def at_many(positions: Ints, lengths: Ints, turns: Ints, seed: int, epoch: int) -> Ints:
+    """What `Order(length, seed, epoch, True, turn).at(position)` is, for many orders at once."""
+    lefts = np.sqrt(lengths - 1).astype(np.uint64) + np.uint64(1)
+    counts = lengths.astype(np.uint64)
+    rights = (counts + lefts - np.uint64(1)) // lefts
+    chosen, which = np.unique(turns, return_inverse=True)
+    rounds = (chosen[:, None] * _ROUNDS + np.arange(_ROUNDS)).reshape(-1)
+    keys = Draws(seed, epoch, rounds, ORDER_STREAM).bits()[0].reshape(-1, _ROUNDS)
+    cells = _many_grids(positions.astype(np.uint64), lefts, rights, keys[which])
+    outside = cells >= counts
+    while outside.any():
+        cells[outside] = _many_grids(
+            cells[outside], lefts[outside], rights[outside], keys[which[outside]]
+        )
+        outside = cells >= counts
+    return cells.astype(np.int64)
+
+
+def _many_grids(cells: Words, lefts: Words, rights: Words, keys: Words) -> Words:
+    left, right = cells // rights, cells % rights
+    for turn in range(0, _ROUNDS, 2):
+        left = _shift(left, right ^ keys[:, turn], lefts)
+        right = _shift(right, left ^ keys[:, turn + 1], rights)
+    permuted: Words = left * rights + right
+    return permuted
+
+
 class Shard:
     """The positions of an epoch that one of several ranks takes.
 
@@ -97,7 +124,7 @@ class Shard:
         return (self.rank + steps * self.world_size) % self.length
 
 
-def _shift(half: Words, keyed_other: Words, count: np.uint64) -> Words:
+def _shift(half: Words, keyed_other: Words, count: Words | np.uint64) -> Words:
     """Add a number in [0, count) that depends on the other half, modulo count."""
     shifted: Words = (half + multiply_high(_mix(keyed_other), count)) % count
     return shifted

@@ -9,17 +9,15 @@ from __future__ import annotations
 import zlib
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
 import numpy.typing as npt
 
 from penstock.errors import LoaderError
-from penstock.geometry import Floats, Ints
+from penstock.geometry import Ints
 from penstock.loading.sampler import Order
-from penstock.rng import ORDER_STREAM, REPEAT_SHIFT, Draws
-
-_MOST_REPEATED = 1 << REPEAT_SHIFT  # samples whose keys leave room for a count of repeats
+from penstock.rng import REPEAT_SHIFT
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,6 +65,50 @@ class Selection(Protocol):
 
     def fingerprint(self) -> int:
         """Return a number that differs for other choices; 0 for the whole data set."""
+        ...
+
+
+@runtime_checkable
+class RankedSelection(Selection, Protocol):
+    """A selection whose epochs depend on how many ranks share them."""
+
+    @property
+    def listed(self) -> int:
+        """How many samples take part, whatever the number of ranks."""
+        ...
+
+    def shared(self, batch_size: int, world_size: int) -> RankedSelection:
+        """Return the same selection for batches of this size on so many ranks."""
+        ...
+
+
+@runtime_checkable
+class BatchedSelection(RankedSelection, Protocol):
+    """A selection that also decides where batches end: its epochs are `Cuts`."""
+
+    @property
+    def unreadable(self) -> Ints:
+        """Samples that are left out because their files cannot be read."""
+        ...
+
+    @property
+    def batches(self) -> int:
+        """How many batches each rank has in an epoch."""
+        ...
+
+    @property
+    def batch_counts(self) -> tuple[int, ...]:
+        """How many samples batches of one rank have, each number once, the largest first."""
+        ...
+
+    @property
+    def most_in_batch(self) -> int:
+        """How many samples a batch may have, whatever the number of ranks."""
+        ...
+
+    @property
+    def batch_shape(self) -> int:
+        """A number that differs where the ranks together take other samples in a step."""
         ...
 
 
@@ -138,89 +180,12 @@ class _ChosenEpoch:
         return Picked(samples, samples | turns << REPEAT_SHIFT)
 
 
-@dataclass(frozen=True, slots=True)
-class Weighted:
-    """Samples drawn by weight: every position on its own, or without replacement.
-
-    Without replacement the order is that of exponential variables with the weights as rates
-    (Efraimidis and Spirakis, "Weighted random sampling with a reservoir", 2006), which is the
-    distribution of drawing one after the other.
-    """
-
-    length: int  # of the data set
-    indices: Ints | None
-    weights: Floats
-    count: int
-    replacement: bool
-    seed: int
-
-    def __len__(self) -> int:
-        return self.count
-
-    def epoch(self, number: int) -> EpochOrder:
-        """Return the draws of this epoch."""
-        return _Replaced(self, number) if self.replacement else _DrawnOnce(self, number)
-
-    def describe(self) -> str:
-        """Return how many are drawn of how many."""
-        drawn = "with" if self.replacement else "without"
-        return f"{self.count:,} of {len(self.weights):,} samples by weight, {drawn} replacement"
-
-    def allowed(self) -> Ints | None:
-        """Return the samples whose weight is above 0."""
-        return np.unique(self.sample_of(np.flatnonzero(self.weights)))
-
-    def fingerprint(self) -> int:
-        """Return a checksum of the weights and the samples they belong to."""
-        listed = b"" if self.indices is None else self.indices.tobytes()
-        return zlib.crc32(self.weights.tobytes() + listed, int(self.replacement))
-
-    def sample_of(self, places: Ints) -> Ints:
-        """Return the samples that these weights belong to."""
-        return places if self.indices is None else self.indices[places]
-
-
-class _Replaced:
-    def __init__(self, weighted: Weighted, number: int) -> None:
-        self._weighted = weighted
-        self._number = number
-        self._sums = np.cumsum(weighted.weights)
-        self._last = int(np.flatnonzero(weighted.weights)[-1])
-
-    def __len__(self) -> int:
-        return self._weighted.count
-
-    def at(self, positions: Ints) -> Picked:
-        units = Draws(self._weighted.seed, self._number, positions, ORDER_STREAM).uniform()
-        found = np.searchsorted(self._sums, units * self._sums[-1], side="right")
-        samples = self._weighted.sample_of(np.minimum(found, self._last))
-        return Picked(samples, samples | (positions + 1) << REPEAT_SHIFT)
-
-
-class _DrawnOnce:
-    def __init__(self, weighted: Weighted, number: int) -> None:
-        self._weighted = weighted
-        places = np.arange(len(weighted.weights), dtype=np.int64)
-        units = Draws(weighted.seed, number, places, ORDER_STREAM).uniform()
-        with np.errstate(divide="ignore"):
-            arrivals = -np.log1p(-units) / weighted.weights
-        arrivals[weighted.weights == 0] = np.inf
-        self._order = np.argsort(arrivals, kind="stable")[: weighted.count]
-
-    def __len__(self) -> int:
-        return self._weighted.count
-
-    def at(self, positions: Ints) -> Picked:
-        samples = self._weighted.sample_of(self._order[positions])
-        return Picked(samples, samples)
-
-
 class Listed:
     """An epoch whose samples somebody else has listed."""
 
     def __init__(self, samples: Ints) -> None:
         self._samples = samples
-        self._times = _repeats(samples)
+        self._times = repeats(samples)
 
     def __len__(self) -> int:
         return len(self._samples)
@@ -233,46 +198,8 @@ class Listed:
         return Picked(samples, samples | self._times[positions] << REPEAT_SHIFT)
 
 
-def select(
-    length: int,
-    *,
-    indices: Any,
-    weights: Any,
-    samples_per_epoch: int | None,
-    replacement: bool,
-    shuffle: bool,
-    seed: int,
-) -> Selection:
-    """Read what the user asked for; raises LoaderError where it does not fit the data set."""
-    chosen = None if indices is None else _read_indices(indices, length)
-    available = length if chosen is None else len(chosen)
-    count = available if samples_per_epoch is None else samples_per_epoch
-    if isinstance(count, bool) or not isinstance(count, int) or count < 1:
-        raise LoaderError(
-            f"Loader: samples_per_epoch must be a whole number from 1 on, got {count!r}."
-        )
-    if weights is None:
-        times = None if chosen is None else _repeats(chosen)
-        return Chosen(length, chosen, times, count, shuffle, seed)
-    rates = _read_weights(weights, available, by_index=chosen is not None)
-    possible = int(np.count_nonzero(rates))
-    if replacement and max(length, count) >= _MOST_REPEATED // 2:
-        raise LoaderError(f"Loader: weights are for up to {_MOST_REPEATED // 2:,} samples.")
-    if not replacement and chosen is not None and _repeats(chosen) is not None:
-        raise LoaderError(
-            "Loader: replacement=False draws each sample at most once, but indices name some "
-            "several times. Name each once, or use replacement=True."
-        )
-    if not replacement and count > possible:
-        raise LoaderError(
-            f"Loader: an epoch of {count:,} samples cannot be drawn without replacement from "
-            f"{possible:,} whose weight is above 0. Lower samples_per_epoch, or use "
-            "replacement=True."
-        )
-    return Weighted(length, chosen, rates, count, replacement, seed)
-
-
-def _read_indices(indices: Any, length: int) -> Ints:
+def read_indices(indices: Any, length: int) -> Ints:
+    """Read positions of samples, or one true or false value per sample."""
     if isinstance(indices, (str, bytes, AbstractSet)):
         raise LoaderError(
             f"Loader: indices must be a list or an array of positions, got a "
@@ -306,33 +233,7 @@ def _read_indices(indices: Any, length: int) -> Ints:
     return positions
 
 
-def _read_weights(weights: Any, available: int, *, by_index: bool) -> Floats:
-    if isinstance(weights, (AbstractSet, dict, str, bytes)):
-        raise LoaderError(
-            f"Loader: weights must be a list or an array, one number per sample, got a "
-            f"{type(weights).__name__}."
-        )
-    try:
-        given = np.asarray(weights if hasattr(weights, "__array__") else list(weights), np.float64)
-    except (TypeError, ValueError) as error:
-        raise LoaderError(f"Loader: weights cannot be read as numbers ({error}).") from error
-    what = "index" if by_index else "sample"
-    if given.shape != (available,):
-        raise LoaderError(
-            f"Loader: weights have shape {given.shape}, but there are {available:,} to choose "
-            f"from. Give one weight per {what}."
-        )
-    wrong = np.flatnonzero(~(np.isfinite(given) & (given >= 0)))
-    if len(wrong) or not given.any():
-        value = given[wrong[0]] if len(wrong) else 0
-        place = f"weight {wrong[0]:,} is {value}" if len(wrong) else "all weights are 0"
-        raise LoaderError(
-            f"Loader: {place}. Weights must be finite, 0 or more, and some of them above 0."
-        )
-    return given
-
-
-def _repeats(indices: Ints) -> npt.NDArray[np.int64] | None:
+def repeats(indices: Ints) -> npt.NDArray[np.int64] | None:
     """How often each entry's sample was listed before it; None if every sample is listed once."""
     order = np.argsort(indices, kind="stable")
     ordered = indices[order]

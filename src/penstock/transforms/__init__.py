@@ -14,6 +14,7 @@ called too, as torchvision's: it then draws from torch's generator, as torchvisi
 | moves.py, effects.py | what they draw |
 | resize.py, crop.py, warp.py | where pixels lie; warp_matrices.py has the arithmetic of warps |
 | several_crops.py, video.py, linear.py | for calls only: FiveCrop and TenCrop; videos; whitening |
+| buckets.py | resizing to one of several sizes, as the image's shape says |
 | colour.py, filter.py | what values they have; torch_blur.py blurs as the installed torch does |
 | policies/ | AutoAugment, RandAugment and others that choose among many ops |
 | values.py, conversions.py | the end of a pipeline; torchvision's steps that change nothing here |
@@ -32,6 +33,7 @@ from penstock.transforms.boxes import (
     SanitizeBoundingBoxes,
     SetClampingMode,
 )
+from penstock.transforms.buckets import ResizeToBucket, ResizeToTokens
 from penstock.transforms.colour import (
     ColorJitter,
     Grayscale,
@@ -158,6 +160,8 @@ __all__ = [
     "RandomVerticalFlip",
     "RandomZoomOut",
     "Resize",
+    "ResizeToBucket",
+    "ResizeToTokens",
     "SanitizeBoundingBoxes",
     "SanitizeKeyPoints",
     "ScaleJitter",

@@ -59,8 +59,8 @@ class CenterCrop(ImageOp):
         lacking_height = np.maximum(self._box.height - sizes.height, 0)
         lacking_width = np.maximum(self._box.width - sizes.width, 0)
         crop = CropMove(
-            _centred(sizes.height + lacking_height - self._box.height),
-            _centred(sizes.width + lacking_width - self._box.width),
+            centred(sizes.height + lacking_height - self._box.height),
+            centred(sizes.width + lacking_width - self._box.width),
             repeat(self._box.height, sizes),
             repeat(self._box.width, sizes),
         )
@@ -168,7 +168,7 @@ class RandomCrop(ImageOp):
         return PadMove(left, top, right, bottom, *self._look)
 
 
-def _centred(spare: Ints) -> Ints:
+def centred(spare: Ints) -> Ints:
     """Half of what is left over, rounded to the even neighbour as Python's round does."""
     return np.rint(spare / 2.0).astype(np.int64)
 

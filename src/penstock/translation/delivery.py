@@ -131,6 +131,12 @@ class AcceleratedLoader:
         other._loader = self._loader.replica(**changes)
         return other
 
+    def describe_sampling(self) -> str:
+        """Return what an epoch has of the data set, or who decides that."""
+        if self._sampler is not None:
+            return f"what your {type(self._sampler).__name__} yields"
+        return self._loader.describe_sampling()
+
     def explain(self) -> Explanation:
         """Return what is done to images as written and as planned; see `Loader.explain`."""
         return self._loader.explain()

@@ -120,6 +120,7 @@ def test_a_list_of_positions(tv, numbered):
 
     assert labels(ours) == labels(theirs) == [7, 3, 7, 20]
     assert labels(ours) == [7, 3, 7, 20]
+    assert ours.describe_sampling() == "all 4 samples"
 
 
 def test_batches_of_a_list(tv, numbered):
@@ -205,6 +206,7 @@ def test_a_sampler_of_ones_own(tv, numbered):
     sampler = Backwards(5)
     theirs = tv.data.DataLoader(numbered, sampler=sampler, batch_size=2)
     ours = penstock.accelerate(theirs)
+    assert ours.describe_sampling() == "what your Backwards yields"
     for epoch in range(3):
         sampler.set_epoch(epoch)
 
