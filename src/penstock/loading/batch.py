@@ -317,6 +317,7 @@ class Part:
     """Some samples of a batch, which are read and transformed together."""
 
     batch: Batch
+    seed: int  # of their random draws, with the epoch
     epoch: int
     slots: npt.NDArray[np.int32]  # their places in the batch
     keys: Ints  # of their random draws: the samples that the epoch's order has here
@@ -328,6 +329,7 @@ class Part:
         """Return the part that consists of these items only."""
         return Part(
             self.batch,
+            self.seed,
             self.epoch,
             self.slots[items],
             self.keys[items],

@@ -6,23 +6,21 @@ begins another one.
 
 from __future__ import annotations
 
-import os
-import threading
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 
-from penstock.data.column_source import ColumnSource
 from penstock.errors import LoaderError
 from penstock.loading.deliver import Delivery
-from penstock.loading.epoch import Batching, Epoch, Progress, Runtime, check_not_forked
+from penstock.loading.epoch import Delivering, Epoch, Progress
 from penstock.loading.failures import Ledger
 from penstock.loading.mix import Mixer
 from penstock.loading.options import BatchOptions, RunOptions
 from penstock.loading.pipeline import ChosenRules, Pipeline
 from penstock.loading.ranks import Ranks, find_ranks, find_threads
 from penstock.loading.reuse import check_ranks
+from penstock.loading.runtime import Runtime, RuntimeOwner
 from penstock.loading.sampler import Shard
-from penstock.loading.selection import EpochOrder
+from penstock.loading.selection import EpochOrder, Picked
 from penstock.planner.plan import Plan
 from penstock.planner.rules.rule import Rule
 
@@ -63,19 +61,19 @@ class Course:
         other.__dict__.update(self.__dict__)
         other.pipeline = self.pipeline.anew(plan, options)
         other.batching = replace(self.batching, batch_size=batch_size)
-        other._stand_at_the_start()
-        if rules is not None:
-            other._rules = ChosenRules(rules, (rules,) * len(plan.views))
+        chosen = None if rules is None else ChosenRules(rules, (rules,) * len(plan.views))
+        other._stand_at_the_start(chosen)
         return other
 
-    def _stand_at_the_start(self) -> None:
+    def _stand_at_the_start(self, rules: ChosenRules | None = None) -> None:
         source = self.pipeline.source
-        self.ledger = Ledger(len(source), source.name)
-        self._rules: ChosenRules | None = None  # chosen when the first batch is asked for
-        self._runtime: Runtime | None = None
-        self._beginning = threading.RLock()
-        self._owner = os.getpid()
+        self._runtimes = RuntimeOwner(Ledger(len(source), source.name), rules)
         self.set_epoch(0)
+
+    @property
+    def ledger(self) -> Ledger:
+        """What happened to which file."""
+        return self._runtimes.ledger
 
     def set_epoch(self, epoch: int) -> None:
         """Go on with `epoch` from its start."""
@@ -144,47 +142,22 @@ class Course:
 
     def check_not_forked(self) -> None:
         """Raise in a forked child."""
-        check_not_forked(self._owner)
+        self._runtimes.check_not_forked()
 
     def begin_epoch(self) -> Epoch:
         """Count an epoch and start its work; called for the first batch."""
         self.check_not_forked()
-        with self._beginning:
+        with self._runtimes.lock:
             self.ask_for_ranks(now=True)
-            if self._runtime is not None and not self._runtime.closed:
-                return self._start_epoch(self._runtime)
-            self._runtime, source = None, self.pipeline.source
-            if self._rules is None:
-                self._rules = self.pipeline.choose_rules()
-            runtime = Runtime(
-                self.pipeline.make_runner(self._rules, self.ledger),
-                self.pipeline.output,
-                self.pipeline.options.prefetch,
-                self._mixer,
-                source.check_unchanged if isinstance(source, ColumnSource) else None,
-            )
-            try:
-                epoch = self._start_epoch(runtime)
-            except BaseException:
-                runtime.close()
-                raise
-            self._runtime = runtime
-            return epoch
+            return self._runtimes.begin(self.pipeline, self._mixer, self._start_epoch)
 
     def _start_epoch(self, runtime: Runtime) -> Epoch:
-        order, pipeline, batching = self.order(self.epoch), self.pipeline, self.batching
-        if pipeline.reusing is not None:
-            if self._start:
-                check_ranks(self._ranks_of_start, batching.world_size)
-            order = pipeline.reusing.order(pipeline.selection, order, self.epoch, batching)
+        pipeline = self.pipeline
         epoch = Epoch(
-            number=self.epoch,
-            order=order,
-            shard=self.share(len(order)),
-            start=self._start,
-            batching=Batching(
-                batching.batch_size,
-                batching.drop_last,
+            batches=self.index_batches(self.epoch, self._start),
+            seed=self.batching.seed,
+            progress=Progress(self.epoch, self._start, self._start // self.batching.batch_size),
+            delivering=Delivering(
                 pipeline.options.prefetch,
                 self.delivery,
                 one_size=not pipeline.beside.follows_images,
@@ -195,17 +168,24 @@ class Course:
         self.epoch, self._start = self.epoch + 1, 0
         return epoch
 
+    def index_batches(self, number: int, start: int = 0) -> Iterator[Picked]:
+        """This rank's batches of an epoch, from its sample at local position `start` on."""
+        order, pipeline, batching = self.order(number), self.pipeline, self.batching
+        if pipeline.reusing is not None:
+            if start:
+                check_ranks(self._ranks_of_start, batching.world_size)
+            order = pipeline.reusing.order(pipeline.selection, order, number, batching)
+        shard, size = self.share(len(order)), batching.batch_size
+        left_over = (len(shard) - start) % size if batching.drop_last else 0
+        end = len(shard) - left_over
+        return (
+            order.at(shard.positions(begin, min(size, end - begin)))
+            for begin in range(start, end, size)
+        )
+
     def close(self) -> None:
         """Stop the threads now; beginning an epoch starts new ones."""
-        if os.getpid() != self._owner:
-            return  # a forked child has no threads to stop, and the lock may never be free there
-        with self._beginning:
-            runtime = self._runtime
-        if runtime is not None:
-            runtime.close()
-            with self._beginning:
-                if self._runtime is runtime:
-                    self._runtime = None
+        self._runtimes.close()
 
     def ask_for_ranks(self, *, now: bool = False) -> None:
         """Find out which share of the data is ours; it is fixed once an epoch has begun."""
@@ -214,7 +194,7 @@ class Course:
         found = find_ranks(None, None, now=now)
         if found == self._ranks:
             return
-        if self._runtime is not None:
+        if self._runtimes.has_begun:
             if now and (found.rank, found.world_size) != (self._ranks.rank, self._ranks.world_size):
                 raise LoaderError(
                     f"This loader has begun as {self._ranks.describe()}, but is now "

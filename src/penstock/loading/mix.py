@@ -40,16 +40,14 @@ class Mixer:
         op: BatchOp,
         source: Source,
         output: OutputOptions,
-        seed: int,
         mix_images: MixImages,
     ) -> None:
         self._op = op
         self._labels = _class_numbers(op, source)
         self._output = output
-        self._seed = seed
         self._mix_images = mix_images
 
-    def mix(self, batch: Batch, epoch: int) -> None:
+    def mix(self, batch: Batch, seed: int, epoch: int) -> None:
         """Mix what will be delivered of a batch.
 
         Draws are keyed by the samples, so they do not depend on where an epoch was begun, and
@@ -60,7 +58,7 @@ class Mixer:
             return
         images, layout = batch.all_images(), self._output.layout
         height, width = images.shape[2:] if layout == "chw" else images.shape[1:3]
-        draws = Draws(self._seed, epoch, batch.keys[slots], BATCH_STREAM)
+        draws = Draws(seed, epoch, batch.keys[slots], BATCH_STREAM)
         mixing = self._op.sample(draws, Size(height, width))
         batch.soft_labels = soften(self._labels.at(batch.samples[slots]), mixing, self._op)
         self._mix_images(images, slots, mixing, self._output.element, layout)
@@ -108,7 +106,7 @@ def open_mixer(
             f"Add {LABEL!r} to columns."
         )
     mix_images = mix_reference if running.backend == "pillow" else mix_native
-    mixer = Mixer(op, beside.source, output, batching.seed, mix_images)
+    mixer = Mixer(op, beside.source, output, mix_images)
     mixer.check_counts(samples, batching, running.on_error)
     return mixer
 
