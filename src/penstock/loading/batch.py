@@ -48,7 +48,8 @@ class BatchMaker:
 
     def __init__(self, output: OutputOptions, most_idle: int) -> None:
         self.output = output
-        self.pinned = PinnedMemory.where_wanted() if output.library == "torch" else None
+        pins = output.pins and output.library == "torch"
+        self.pinned = PinnedMemory.where_wanted() if pins else None
         # Views differ in size: each has its own ring, where any buffer fits.
         self._rings = [BatchRing(most_idle) for _ in range(max(output.views, 1))]
         self._mask_ring = BatchRing(most_idle)

@@ -8,41 +8,30 @@ from dataclasses import replace
 from typing import Any, NoReturn
 
 from penstock._core import active_isa
-from penstock.data.beside import open_beside
-from penstock.data.open_data import open_loader_data
 from penstock.errors import LoaderError
 from penstock.limits import Limits, limits_or_in_force
 from penstock.loading.batch import images_in_part
 from penstock.loading.course import Course
-from penstock.loading.deliver import delivery_of
 from penstock.loading.epoch import Iteration
 from penstock.loading.failures import Ledger
 from penstock.loading.mix import open_mixer
-from penstock.loading.options import (
-    BatchOptions,
-    OutputOptions,
-    RunOptions,
-    element_of_batches,
-    read_allow,
-)
+from penstock.loading.options import BatchOptions, RunOptions, read_allow
 from penstock.loading.pipeline import Pipeline
 from penstock.loading.ranks import find_ranks, find_threads
 from penstock.loading.reuse import ReuseCounts, open_reuse
 from penstock.loading.sampler import Shard
 from penstock.loading.selection import EpochOrder, Selection, select
-from penstock.loading.to_torch import require_torch, torch_is_installed
+from penstock.loading.work import Asked, open_work
 from penstock.planner.cut import Cut
 from penstock.planner.explain import Explanation
-from penstock.planner.plan import Plan, as_written
+from penstock.planner.plan import Plan
 from penstock.planner.reuse import Echo, Reuse
 from penstock.planner.reuse_forecast import Forecast
 from penstock.planner.rules.rule import Rule
-from penstock.reference.libraries import open_library
 from penstock.sources import Source
 from penstock.transforms.targets import Targets
 from penstock.transforms.values import Layout
 from penstock.translation.transforms.lines import Translation
-from penstock.translation.transforms.translate import translate
 
 HAS_NO_SAMPLES = (
     "Loader: it yields whole batches in an order of its own, and has no single samples. "
@@ -172,35 +161,14 @@ class Loader:
             plan,
             read_allow(allow),
         )
-        translated = translate(transform)
-        self._translation = translated.translation
-        written = as_written(translated.transform)
-        element = element_of_batches(written.final, dtype)
-        planned = written.with_element(element)
-        library = output or ("torch" if torch_is_installed() else "numpy")
-        out = OutputOptions(element, layout, library, len(written.views))
-        if out.library == "torch":
-            require_torch()  # here, so that neither the error nor the import waits for a batch
-        other_library = None if backend == "native" else open_library(backend)
-        source = open_loader_data(data, labels, masks, allowed)
-        beside = open_beside(
-            source,
-            targets=targets,
-            masks=masks,
-            mask_fill=mask_fill,
-            background=background,
-            columns=columns,
-            limits=replace(allowed, pixels=running.pixel_limit),
+        asked = Asked(
+            transform, targets, masks, mask_fill, background, columns, as_dict, dtype, layout
         )
-        if planned.views and beside.follows_images:
-            raise LoaderError(
-                "Loader: MultiView makes several images of a sample, and this data set has boxes, "
-                "keypoints or masks, which cannot follow all of them. Use targets='labels' or "
-                "targets='none' to leave those out."
-            )
-        delivery = delivery_of(beside, as_dict=as_dict)
+        work = open_work(data, labels, asked, running, output, allowed)
+        beside, planned, delivery, out = work.beside, work.plan, work.delivery, work.output
+        self._translation = work.translation
         selection: Selection = select(
-            len(source),
+            len(beside.source),
             indices=indices,
             weights=weights,
             samples_per_epoch=samples_per_epoch,
@@ -211,7 +179,7 @@ class Loader:
         reusing = open_reuse(reuse, planned, selection, seed, mixes=batch_transform is not None)
         if reusing is not None:
             planned = reusing.cut.plan
-        pipeline = Pipeline(beside, planned, seed, running, out, selection, reusing, other_library)
+        pipeline = Pipeline(beside, planned, seed, running, out, selection, reusing, work.library)
         shard = Shard(pipeline.length, ranks.rank, ranks.world_size, drop_last)
         mixer = open_mixer(
             batch_transform, beside, delivery, out, batching, running, samples=len(shard)
