@@ -1,0 +1,8 @@
+"""Data sets and loaders that are torch's own kinds, for frameworks that look inside them.
+
+Importing it imports torch.
+"""
+
+from penstock.torch.dataset import Dataset
+
+__all__ = ["Dataset"]
