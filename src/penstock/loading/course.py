@@ -47,7 +47,18 @@ class Course:
         self._ranks = ranks
         self._counts_cores = counts_cores  # whether the number of threads follows the ranks
         self._mixer = mixer
+        self._check_counts()
         self._stand_at_the_start()
+
+    def _check_counts(self) -> None:
+        if self._mixer is not None:
+            samples, batching = len(self.share(self.pipeline.length)), self.batching
+            self._mixer.check_counts(
+                samples,
+                batching.batch_size,
+                self.pipeline.options.on_error,
+                drop_last=batching.drop_last,
+            )
 
     def anew(
         self,
@@ -156,6 +167,7 @@ class Course:
         epoch = Epoch(
             batches=self.index_batches(self.epoch, self._start),
             seed=self.batching.seed,
+            draw_epoch=self.epoch,
             progress=Progress(self.epoch, self._start, self._start // self.batching.batch_size),
             delivering=Delivering(
                 pipeline.options.prefetch,
@@ -209,6 +221,4 @@ class Course:
         if self._counts_cores:
             options = replace(self.pipeline.options, threads=find_threads(found))
             self.pipeline = replace(self.pipeline, options=options)
-        if self._mixer is not None:
-            samples = len(self.share(self.pipeline.length))
-            self._mixer.check_counts(samples, self.batching, self.pipeline.options.on_error)
+        self._check_counts()

@@ -40,7 +40,7 @@ class Delivering:
 
 
 class Epoch(Iterator[Any]):
-    """Yields what the delivery makes of each of `batches`, which are drawn with `seed`.
+    """Yields what the delivery makes of each of `batches`, which are drawn with this seed and epoch.
 
     Parts of up to `prefetch` batches beyond the one asked for are under way; within a batch they
     finish in any order. `batches` is asked for that many in advance. If it raises an error, that
@@ -52,6 +52,7 @@ class Epoch(Iterator[Any]):
         *,
         batches: Iterator[Picked],
         seed: int,
+        draw_epoch: int,
         progress: Progress,
         delivering: Delivering,
         runtime: Runtime,
@@ -59,6 +60,7 @@ class Epoch(Iterator[Any]):
         self.progress = progress
         self._batches: Iterator[Picked] | None = batches
         self._seed = seed
+        self._draw_epoch = draw_epoch
         self._delivering = delivering
         self._runtime = runtime
         self._parts = 0
@@ -157,9 +159,7 @@ class Epoch(Iterator[Any]):
         slots = np.arange(len(batch.keys), dtype=np.int32)
         for part_slots in np.array_split(slots, parts_of(len(slots))):
             keys, samples = batch.keys[part_slots], batch.samples[part_slots]
-            yield Part(
-                batch, self._seed, self.progress.epoch, part_slots, keys, samples, self._parts
-            )
+            yield Part(batch, self._seed, self._draw_epoch, part_slots, keys, samples, self._parts)
             self._parts += 1
 
 

@@ -19,7 +19,6 @@ from penstock.loading.options import BatchOptions, RunOptions, read_allow
 from penstock.loading.pipeline import Pipeline
 from penstock.loading.ranks import find_ranks, find_threads
 from penstock.loading.reuse import ReuseCounts, open_reuse
-from penstock.loading.sampler import Shard
 from penstock.loading.selection import EpochOrder, Selection, select
 from penstock.loading.work import Asked, open_work
 from penstock.planner.cut import Cut
@@ -180,10 +179,7 @@ class Loader:
         if reusing is not None:
             planned = reusing.cut.plan
         pipeline = Pipeline(beside, planned, seed, running, out, selection, reusing, work.library)
-        shard = Shard(pipeline.length, ranks.rank, ranks.world_size, drop_last)
-        mixer = open_mixer(
-            batch_transform, beside, delivery, out, batching, running, samples=len(shard)
-        )
+        mixer = open_mixer(batch_transform, beside, delivery, out, running)
         self._course = Course(
             pipeline, batching, ranks, delivery, mixer, counts_cores=threads is None
         )

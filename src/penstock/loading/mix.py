@@ -16,7 +16,7 @@ from penstock.errors import LoaderError, TransformError
 from penstock.geometry import Ints, Size
 from penstock.loading.batch import Batch
 from penstock.loading.deliver import ColumnDelivery, Delivery
-from penstock.loading.options import BatchOptions, OutputOptions, RunOptions
+from penstock.loading.options import OutputOptions, RunOptions
 from penstock.reference.pipeline import mix_reference
 from penstock.rng import BATCH_STREAM, Draws
 from penstock.sources import Labels, Source
@@ -63,16 +63,18 @@ class Mixer:
         batch.soft_labels = soften(self._labels.at(batch.samples[slots]), mixing, self._op)
         self._mix_images(images, slots, mixing, self._output.element, layout)
 
-    def check_counts(self, samples: int, batching: BatchOptions, on_error: str) -> None:
+    def check_counts(
+        self, samples: int, batch_size: int, on_error: str, *, drop_last: bool
+    ) -> None:
         """Raise if some batch of an epoch would have a number of images that cannot be mixed."""
         op = self._op
         if not op.needs_even:
             return
-        last = 0 if batching.drop_last else samples % batching.batch_size
-        if batching.batch_size % 2 or last % 2:
+        last = 0 if drop_last else samples % batch_size
+        if batch_size % 2 or last % 2:
             raise TransformError(
                 f"{op!r}: needs an even number of images in every batch, but batch_size is "
-                f"{batching.batch_size} and the last batch has {last or batching.batch_size}. "
+                f"{batch_size} and the last batch has {last or batch_size}. "
                 "Use an even batch_size with drop_last=True."
             )
         if on_error == "skip":
@@ -87,14 +89,11 @@ def open_mixer(
     beside: Beside,
     delivery: Delivery,
     output: OutputOptions,
-    batching: BatchOptions,
     running: RunOptions,
-    *,
-    samples: int,
 ) -> Mixer | None:
     """Return what mixes the batches of a loader; `given` is its `batch_transform`.
 
-    Raises now what some batch would otherwise raise later. `samples` are those of an epoch.
+    Raises now what some batch would otherwise raise later; for their sizes, see `check_counts`.
     """
     if given is None:
         return None
@@ -106,9 +105,7 @@ def open_mixer(
             f"Add {LABEL!r} to columns."
         )
     mix_images = mix_reference if running.backend == "pillow" else mix_native
-    mixer = Mixer(op, beside.source, output, mix_images)
-    mixer.check_counts(samples, batching, running.on_error)
-    return mixer
+    return Mixer(op, beside.source, output, mix_images)
 
 
 def mix_native(

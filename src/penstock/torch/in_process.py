@@ -86,6 +86,7 @@ class Engine:
             return Epoch(
                 batches=iter([picked]),
                 seed=seed,
+                draw_epoch=epoch,
                 progress=Progress(epoch),
                 delivering=Delivering(0, self.work.delivery, one_size=False),
                 runtime=runtime,
