@@ -40,7 +40,7 @@ class Delivering:
 
 
 class Epoch(Iterator[Any]):
-    """Yields what the delivery makes of each of `batches`, which are drawn with this seed and epoch.
+    """Yields what the delivery makes of each of `batches`, drawn with this seed and epoch.
 
     Parts of up to `prefetch` batches beyond the one asked for are under way; within a batch they
     finish in any order. `batches` is asked for that many in advance. If it raises an error, that
@@ -194,9 +194,13 @@ class Iteration(Iterator[Any]):
             finally:
                 self._advancing = False
 
-    def _advance(self) -> Any:
+    def start(self) -> None:
+        """Begin now."""
         if self._begin is not None:
             self._epoch, self._begin = self._begin(), None
+
+    def _advance(self) -> Any:
+        self.start()
         if self._epoch is None:
             raise StopIteration
         return next(self._epoch)

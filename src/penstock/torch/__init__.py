@@ -3,6 +3,7 @@
 Importing it imports torch.
 """
 
+from penstock.torch.data_loader import DataLoader
 from penstock.torch.dataset import Dataset
 
-__all__ = ["Dataset"]
+__all__ = ["DataLoader", "Dataset"]

@@ -47,6 +47,11 @@ class Recipe:
         return self
 
 
+def leave_behind(thing: object) -> None:
+    """Keep what belongs to another process as it is, for as long as this one lives."""
+    _of_other_processes.append(thing)
+
+
 def pipeline_of(work: Work, running: RunOptions, *, indices: Any = None, pins: bool) -> Pipeline:
     """Return what makes the samples; only those at `indices` may replace others."""
     everything = select(
@@ -107,5 +112,5 @@ class Engine:
 
     def anew(self) -> Engine:
         """Return an engine for a child of this one's process, and leave this one as it is."""
-        _of_other_processes.append(self)
+        leave_behind(self)
         return Engine(self._recipe.opened_here(), self._find_threads)
