@@ -165,7 +165,7 @@ class Course:
     def _start_epoch(self, runtime: Runtime) -> Epoch:
         pipeline = self.pipeline
         epoch = Epoch(
-            batches=self.index_batches(self.epoch, self._start),
+            batches=self._index_batches(),
             seed=self.batching.seed,
             draw_epoch=self.epoch,
             progress=Progress(self.epoch, self._start, self._start // self.batching.batch_size),
@@ -180,19 +180,33 @@ class Course:
         self.epoch, self._start = self.epoch + 1, 0
         return epoch
 
-    def index_batches(self, number: int, start: int = 0) -> Iterator[Picked]:
-        """This rank's batches of an epoch, from its sample at local position `start` on."""
-        order, pipeline, batching = self.order(number), self.pipeline, self.batching
+    def batches_to_come(self) -> Iterator[Picked]:
+        """This rank's batches of the epoch that comes next, without beginning it."""
+        self.ask_for_ranks()
+        return self._index_batches()
+
+    def samples_to_come(self) -> int:
+        """How many samples these have."""
+        self.ask_for_ranks()
+        return max(0, self._end(len(self.share(self.pipeline.length))) - self._start)
+
+    def _end(self, samples: int) -> int:
+        """Where an epoch of so many samples of this rank ends, if it goes on from the start."""
+        left_over = (samples - self._start) % self.batching.batch_size
+        return samples - left_over if self.batching.drop_last else samples
+
+    def _index_batches(self) -> Iterator[Picked]:
+        """This rank's batches of the next epoch, from where it goes on."""
+        order, pipeline, batching = self.order(self.epoch), self.pipeline, self.batching
         if pipeline.reusing is not None:
-            if start:
+            if self._start:
                 check_ranks(self._ranks_of_start, batching.world_size)
-            order = pipeline.reusing.order(pipeline.selection, order, number, batching)
+            order = pipeline.reusing.order(pipeline.selection, order, self.epoch, batching)
         shard, size = self.share(len(order)), batching.batch_size
-        left_over = (len(shard) - start) % size if batching.drop_last else 0
-        end = len(shard) - left_over
+        end = self._end(len(shard))
         return (
             order.at(shard.positions(begin, min(size, end - begin)))
-            for begin in range(start, end, size)
+            for begin in range(self._start, end, size)
         )
 
     def close(self) -> None:

@@ -11,6 +11,7 @@ from penstock._core import active_isa
 from penstock.errors import LoaderError
 from penstock.limits import Limits, limits_or_in_force
 from penstock.loading.batch import images_in_part
+from penstock.loading.coming import ComingBatches, ComingSamples
 from penstock.loading.course import Course
 from penstock.loading.epoch import Iteration
 from penstock.loading.failures import Ledger
@@ -20,6 +21,7 @@ from penstock.loading.pipeline import Pipeline
 from penstock.loading.ranks import find_ranks, find_threads
 from penstock.loading.reuse import ReuseCounts, open_reuse
 from penstock.loading.selection import EpochOrder, Selection, select
+from penstock.loading.to_torch import PinnedMemory
 from penstock.loading.work import Asked, open_work
 from penstock.planner.cut import Cut
 from penstock.planner.explain import Explanation
@@ -229,6 +231,59 @@ class Loader:
     def prefetch(self) -> int:
         """Batches under way beyond the one asked for."""
         return self._pipeline.options.prefetch
+
+    # What frameworks look for in a torch DataLoader, as far as a Loader has it.
+
+    @property
+    def dataset(self) -> Source:
+        """The data set; `source` by the name that torch's DataLoader has for it."""
+        return self.source
+
+    @property
+    def sampler(self) -> ComingSamples:
+        """The samples of this rank's coming epoch, in their order."""
+        return ComingSamples(self._course)
+
+    @property
+    def batch_sampler(self) -> ComingBatches:
+        """The same, batch by batch."""
+        return ComingBatches(self._course)
+
+    @property
+    def drop_last(self) -> bool:
+        """Whether a last batch that is shorter than `batch_size` is left out."""
+        return self._course.batching.drop_last
+
+    @property
+    def num_workers(self) -> int:
+        """Worker processes: there are none."""
+        return 0
+
+    @property
+    def persistent_workers(self) -> bool:
+        """Whether worker processes are kept: there are none."""
+        return False
+
+    @property
+    def prefetch_factor(self) -> int:
+        """Batches under way beyond the one asked for, as `prefetch`."""
+        return self.prefetch
+
+    @property
+    def collate_fn(self) -> None:
+        """A function that makes batches of samples: there is none."""
+        return
+
+    @property
+    def generator(self) -> None:
+        """A generator of torch's: there is none, order and draws come from the seed."""
+        return
+
+    @property
+    def pin_memory(self) -> bool:
+        """Whether images lie in page-locked memory: tensors do where there is a CUDA device."""
+        is_torch = self._pipeline.output.library == "torch"
+        return is_torch and PinnedMemory.where_wanted() is not None
 
     @property
     def ledger(self) -> Ledger:

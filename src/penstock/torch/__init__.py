@@ -5,5 +5,6 @@ Importing it imports torch.
 
 from penstock.torch.data_loader import DataLoader
 from penstock.torch.dataset import Dataset
+from penstock.torch.prepared import keep_native
 
-__all__ = ["DataLoader", "Dataset"]
+__all__ = ["DataLoader", "Dataset", "keep_native"]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import os
 import warnings
 from collections.abc import Callable, Iterable, Mapping
@@ -10,7 +11,7 @@ from typing import Any
 
 import torch
 from torch.utils import data as torch_data
-from torch.utils.data import default_collate, default_convert
+from torch.utils.data import default_collate
 
 from penstock.errors import LoaderError
 from penstock.loading.epoch import Delivering, Epoch, Iteration, Progress
@@ -268,9 +269,11 @@ class DataLoader(torch_data.DataLoader[Any]):
             self._open_runtimes()
         if place is not None:
             place.start.restore(self)
-        start = RandomState.of(self)
+        start, stateful = RandomState.of(self), stateful_sampler(self)
+        sampler_state = None if stateful is None else copy.deepcopy(stateful.state_dict())
         if place is not None and place.sampler is not None:
-            listed = put_sampler_back(place, self, self._list_indices)
+            sampler_state = place.sampler
+            listed = put_sampler_back(place, stateful, self._list_indices)
         else:
             listed = self._list_indices()
         self._draw_base_seed(place)
@@ -279,14 +282,15 @@ class DataLoader(torch_data.DataLoader[Any]):
             listed,
             self._whole,
             self._within,
-            listed if is_stateful(listed) else stateful_sampler(self),
+            listed if is_stateful(listed) else stateful,
             single=self.batch_sampler is None,
+            before=sampler_state,
         )
         if place is not None and place.batches:
             if place.sampler is None:
                 indices.skip(before)
             else:
-                indices.go_on_from(place.seen, place.sampler)
+                indices.count_on(place.seen)
             torch.set_rng_state(place.now)
         progress = Progress(self._epoch, 0, before)
         self._epoch, self._pending = self._epoch + 1, None
@@ -316,8 +320,7 @@ class DataLoader(torch_data.DataLoader[Any]):
         """Begin to make batches; called for the first one."""
         work, collate = self._whole.work, self.collate_fn
         single = self.batch_sampler is None
-        usual = default_convert if single else default_collate
-        is_ours = collate is usual or isinstance(collate, OnlyOurs)
+        is_ours = not single and (collate is default_collate or isinstance(collate, OnlyOurs))
         delivery = TorchDelivery(
             work.delivery,
             None if is_ours else collate,
@@ -325,7 +328,7 @@ class DataLoader(torch_data.DataLoader[Any]):
             single,
             self.pin_memory and torch.cuda.is_available(),
         )
-        one_size = is_ours and not single and not work.beside.follows_images
+        one_size = is_ours and not work.beside.follows_images
         pipeline = self._pipeline()
         seed, draw_epoch = self._seed_here, run.progress.epoch
         if seed is None:
@@ -351,7 +354,7 @@ class DataLoader(torch_data.DataLoader[Any]):
             return self._pending
         now = RandomState.of(self)
         if run is None or run.progress.finished:
-            stateful = None if run is None else stateful_sampler(self)
+            stateful = stateful_sampler(self)
             return Place(
                 self._epoch,
                 0,

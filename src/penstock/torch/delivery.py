@@ -19,7 +19,7 @@ class TorchDelivery:
     """Hands a batch over as torch's DataLoader would."""
 
     inner: Delivery
-    collate: Callable[[Any], Any] | None  # the user's own
+    collate: Callable[[Any], Any] | None  # None: a batch as it is
     has_views: bool
     single: bool  # whether samples come alone
     pin: bool

@@ -55,7 +55,7 @@ class _Asked:
 class EpochIndices(Iterator[Picked]):
     """Reads what a sampler lists, some batches before they are delivered.
 
-    Where the sampler has a `state_dict`, that is asked for after each batch.
+    Where the sampler has a `state_dict`, that is asked for after each batch; `before` is the first.
     """
 
     def __init__(
@@ -66,6 +66,7 @@ class EpochIndices(Iterator[Picked]):
         stateful: Any,
         *,
         single: bool,
+        before: Any = None,
     ) -> None:
         self._listed = listed
         self._within = within  # None: the whole data set
@@ -75,7 +76,7 @@ class EpochIndices(Iterator[Picked]):
         self._counting = Counting(len(dataset))
         self._ahead: deque[_Asked] = deque()  # not known to be delivered
         self._delivered = 0
-        self._last_state: Any = None  # of the sampler, after what was delivered
+        self._last_state = before  # of the sampler, after what was delivered
 
     def __next__(self) -> Picked:
         listed = next(self._listed)
@@ -101,10 +102,9 @@ class EpochIndices(Iterator[Picked]):
                 )
         self._ahead.clear()
 
-    def go_on_from(self, seen: Any, sampler: Any) -> None:
-        """Count on from what had come when a state was saved."""
+    def count_on(self, seen: Any) -> None:
+        """Count on from how often each sample had come."""
         self._counting.seen[:] = np.asarray(seen)
-        self._last_state = sampler
 
     def state_after(self, batches: int) -> tuple[Any, Ints]:
         """How the sampler stood after so many batches of this iterator, and what had come then."""

@@ -162,16 +162,26 @@ class Place:
         )
 
 
-def put_sampler_back(place: Place, loader: Any, begin: Callable[[], Iterator[Any]]) -> Any:
-    """Return the iterator over indices, with its sampler standing where it was.
-
-    As torchdata's StatefulDataLoader does it, the end of an epoch is loaded into a sampler, too,
-    and its iterator thrown away for that of the next epoch.
-    """
+def put_sampler_back(
+    place: Place, sampler: Any, begin: Callable[[], Iterator[Any]]
+) -> Iterator[Any]:
+    """Return the iterator over indices, with its sampler, or itself, standing where it was."""
     listed = begin()
-    if is_stateful(listed):
+    if place.batches and is_stateful(listed):
         listed.load_state_dict(place.sampler)  # type: ignore[attr-defined]  # as was just found
-    else:
-        stateful_sampler(loader).load_state_dict(place.sampler)
-        listed = begin()
-    return listed if place.batches else begin()
+        return listed
+    sampler.load_state_dict(place.sampler)
+    return begin() if place.batches else _next_epoch(begin)
+
+
+def _next_epoch(begin: Callable[[], Iterator[Any]]) -> Iterator[Any]:
+    """List an epoch with a sampler that stands between two.
+
+    Some samplers have the end of the old one before them, and list nothing; others the new one.
+    """
+    any_left = False
+    for index in begin():
+        any_left = True
+        yield index
+    if not any_left:
+        yield from begin()
