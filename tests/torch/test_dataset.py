@@ -302,6 +302,14 @@ def test_wrong_arguments_are_refused(folder):
         Dataset(folder).set_epoch(-1)
 
 
+def test_another_transform_is_not_taken_without_effect(folder):
+    """timm's create_loader sets the transform of whatever dataset it is given."""
+    dataset = Dataset(folder, transform=RANDOM)
+    assert dataset.transform is RANDOM
+    with pytest.raises(LoaderError, match="cannot be replaced"):
+        dataset.transform = T.Resize(8)
+
+
 def test_repr_says_what_it_is(folder):
     assert "23 images in 3 classes" in repr(Dataset(folder))
     assert "draws from torch's generator" in repr(Dataset(folder))

@@ -195,6 +195,7 @@ def test_the_skipped_batches_are_not_read(folder, monkeypatch):
     next(iterator)
     other = make(dataset, "shuffled")
     other.load_state_dict(loader.state_dict())
+    loader.close()  # or it goes on to read its next batch
     read = []
     paths = type(dataset.source).paths
     monkeypatch.setattr(

@@ -204,6 +204,19 @@ class Dataset(torch_data.Dataset[Any]):
         return self.work.plan
 
     @property
+    def transform(self) -> Any:
+        """The transform that was given; another one needs another Dataset."""
+        return self._recipe.asked.transform
+
+    @transform.setter
+    def transform(self, given: Any) -> None:
+        raise LoaderError(
+            f"Dataset: its transform cannot be replaced, here by {type(given).__name__}, since all "
+            "work was planned with it. Give it to a new Dataset(..., transform=...). timm's "
+            "create_loader does so; make the loader without it."
+        )
+
+    @property
     def translation(self) -> Translation:
         """What became of each transform of torchvision's, timm's or Albumentations' given to it."""
         return self.work.translation
