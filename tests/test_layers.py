@@ -54,6 +54,11 @@ MAY_IMPORT = {
         *("rng", "transforms", "planner", "translation.transforms", "sources", "packing"),
         "loading",
     },
+    "torch": BASE
+    | {
+        *("rng", "transforms", "planner", "translation.transforms", "sources", "data"),
+        "loading",
+    },
     "watching": BASE | {"results"},
     "costs": BASE
     | {
@@ -154,18 +159,20 @@ def libraries_of(path):
     return {name.split(".")[0] for name in imported_modules(path)}
 
 
-# Optional libraries, and the one module that may import each.
+# Optional libraries, and the modules or packages that may import each.
 PLACES = {
-    "torch": "src/penstock/loading/to_torch.py",
-    "torchvision": None,
-    "cv2": "src/penstock/reference/libraries/opencv.py",
-    "vl_convert": "src/penstock/report/vega.py",
+    "torch": ("src/penstock/loading/to_torch.py", "src/penstock/torch/"),
+    "torchvision": (),
+    "cv2": ("src/penstock/reference/libraries/opencv.py",),
+    "vl_convert": ("src/penstock/report/vega.py",),
 }
 
 
 @pytest.mark.parametrize("path", PYTHON_FILES, ids=relative)
 def test_optional_libraries_have_one_place_each(path):
-    elsewhere = {library for library, place in PLACES.items() if relative(path) != place}
+    elsewhere = {
+        library for library, places in PLACES.items() if not relative(path).startswith(places)
+    }
     if path.is_relative_to(PACKAGE / "experiments"):  # which compare libraries, where installed
         elsewhere = {"vl_convert"}
 
@@ -187,6 +194,14 @@ def test_no_file_is_executed(path):
     for call in calls:
         if ast.unparse(call.func) in {"np.load", "numpy.load"}:
             assert "allow_pickle=False" in ast.unparse(call)
+
+
+def test_only_penstock_torch_needs_torch():
+    """Nothing else imports it, so that whoever has no torch never meets it."""
+    for path in PYTHON_FILES:
+        if not path.is_relative_to(PACKAGE / "torch"):
+            names = set(imported_modules(path))
+            assert not [name for name in names if f"{name}.".startswith("penstock.torch.")]
 
 
 def is_call(node):

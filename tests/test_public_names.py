@@ -1,6 +1,7 @@
-"""README, docs and examples use public names only: those of penstock and penstock.transforms."""
+"""README, docs and examples use public names only: of penstock, and of its public modules."""
 
 import ast
+import importlib.util
 import re
 from pathlib import Path
 
@@ -19,6 +20,8 @@ EXAMPLES = sorted((ROOT / "examples").glob("*.py"))
 BLOCK = re.compile(r"^```python\n(.*?)^```", re.MULTILINE | re.DOTALL)
 MENTION = re.compile(r"(?<![\w/.-])penstock((?:\.[A-Za-z_]\w*)+)(?![\w/-])")
 MODULES = {"penstock": penstock, "penstock.transforms": transforms}
+if importlib.util.find_spec("torch"):
+    MODULES["penstock.torch"] = importlib.import_module("penstock.torch")
 
 
 def is_public(name):
@@ -27,6 +30,11 @@ def is_public(name):
     value = MODULES[place]
     for part in filter(None, rest.split(".")):
         place = f"{place}.{part}"
+        if place in MODULES:
+            value = MODULES[place]
+            continue
+        if place == "penstock.torch":  # not installed here
+            return True
         is_module = value in MODULES.values()
         if not hasattr(value, part) or (is_module and part not in names_of(value)):
             return False

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
         PenstockError,
         PlanError,
         ResourceError,
+        SampleIndexError,
         SourceError,
         TransformError,
         TranslationError,
@@ -73,6 +74,7 @@ __all__ = [
     "RepeatedAugmentation",
     "ResourceError",
     "Reuse",
+    "SampleIndexError",
     "Source",
     "SourceError",
     "TransformError",
@@ -148,8 +150,8 @@ _HOME = {
 
 def __getattr__(name: str) -> Any:
     """Import a public name from where it lives."""
-    if name == "transforms":
-        return import_module("penstock.transforms")
+    if name in {"torch", "transforms"}:
+        return import_module(f"penstock.{name}")
     if name not in __all__:
         raise AttributeError(f"module 'penstock' has no attribute {name!r}")
     return getattr(import_module(_HOME.get(name, "penstock.errors")), name)

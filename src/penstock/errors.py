@@ -55,6 +55,10 @@ class LoaderError(PenstockError, RuntimeError):
     """The loader was set up or used in a way that cannot work."""
 
 
+class SampleIndexError(LoaderError, IndexError):
+    """A data set was asked for a sample that it does not have."""
+
+
 class PlanError(PenstockError, RuntimeError):
     """A plan that the planner made does not hold: a fault of penstock, not of the user."""
 

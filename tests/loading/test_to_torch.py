@@ -97,7 +97,7 @@ def test_a_refused_lock_costs_only_speed(folder, cuda) -> None:
 def test_without_torch_numpy_comes_out(folder, monkeypatch) -> None:
     """Torch is optional: not asked for, not missed."""
     monkeypatch.setitem(sys.modules, "torch", None)
-    monkeypatch.setattr("penstock.loading.loader.torch_is_installed", lambda: False)
+    monkeypatch.setattr("penstock.loading.work.torch_is_installed", lambda: False)
 
     images, labels = next(iter(Loader(folder, transform=T.Resize((8, 8)))))
 

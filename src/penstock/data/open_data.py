@@ -5,13 +5,14 @@ from __future__ import annotations
 import os
 import warnings
 from collections.abc import Iterable
+from functools import partial
 from typing import Any
 
 from penstock.data.column_source import ColumnSource
 from penstock.data.packed import PackedSource
 from penstock.data.unpacked import open_unpacked
 from penstock.errors import LoaderError, SourceError
-from penstock.limits import Limits, obeying_limits
+from penstock.limits import Limits, limits_in_force, obeying_limits
 from penstock.packing.datasets import LayoutSource
 from penstock.packing.datasets.open_dataset import how_to_pack, open_pack_source
 from penstock.packing.format import SUFFIX
@@ -66,7 +67,12 @@ def open_data(
     if isinstance(opened, FileItems):
         return _warned(opened.source)
     assert isinstance(opened, LayoutSource)  # noqa: S101  all other layouts
-    return open_unpacked(opened, how_to_pack(os.path.expanduser(os.fspath(data)), said))
+    path = os.path.expanduser(os.fspath(data))
+    source = open_unpacked(opened, how_to_pack(path, said))
+    source.opened_by = partial(
+        open_data, path, kind=kind, split=split, images=images, limits=limits_in_force()
+    )
+    return source
 
 
 def open_loader_data(data: Any, labels: Any, masks: Any, limits: Limits) -> Source:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import os
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, BinaryIO
@@ -20,7 +21,7 @@ from penstock.packing.format import HEADER_BYTES, RECORD_ZLIB, STORAGES
 from penstock.packing.items import LABEL, MASKS, Column
 from penstock.packing.read import MOST_SIDE, PackFile
 from penstock.packing.records import original_file
-from penstock.packing.shards import PackSet
+from penstock.packing.shards import PackSet, open_packed
 from penstock.printable import printable
 
 
@@ -152,6 +153,11 @@ class PackedSource(ColumnSource):
         assert isinstance(reader, VariableColumn)  # noqa: S101  as MASKS is declared
         return reader.stored(place)
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Open the files anew wherever this is unpickled or copied to."""
+        ids = [file.header.file_id for file in self.packed.files]
+        return _open_again, (os.path.abspath(self.packed.path), self.title, ids)
+
     @property
     def memory(self) -> object:
         """What must stay alive while addresses are in use."""
@@ -177,6 +183,15 @@ class PackedSource(ColumnSource):
             heights.astype(np.int32),
             widths.astype(np.int32),
         )
+
+
+def _open_again(path: str, title: str, ids: list[bytes]) -> PackedSource:
+    packed = open_packed(path)
+    if [file.header.file_id for file in packed.files] != ids:
+        raise PackError(f"{printable(path)}: was packed anew since it was opened. Open it again.")
+    source = PackedSource(packed)
+    source.title = title
+    return source
 
 
 def _look_up(file: PackFile, places: Ints) -> npt.NDArray[np.int64]:

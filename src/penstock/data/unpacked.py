@@ -9,7 +9,7 @@ from __future__ import annotations
 import io
 import os
 import threading
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, BinaryIO
 
@@ -27,6 +27,7 @@ from penstock.packing.format import element_type
 from penstock.packing.items import MASKS, Column, PackItem, box_class_ids_of
 from penstock.printable import printable
 from penstock.regular_file import open_regular
+from penstock.sources import Source
 
 # The most memory for remembered columns, so that a sample is parsed once per batch.
 _MOST_KEPT_BYTES = 1 << 26
@@ -56,6 +57,7 @@ class UnpackedSource(ColumnSource):
     def __init__(self, layout: LayoutSource) -> None:
         check_schema(layout.columns)
         self.layout = layout
+        self.opened_by: Callable[[], Source] | None = None  # what opens the same data again
         self.title = layout.title
         self._limits = limits_in_force()
         self._length = layout.length or 0
@@ -188,6 +190,24 @@ class UnpackedSource(ColumnSource):
                     "Loader."
                 )
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Open the data anew wherever this is unpickled or copied to."""
+        if self.opened_by is None:
+            raise SourceError(
+                f"{self.title}: cannot be pickled, as it is not known how to open it again. "
+                "Give the path to whoever needs the data, or pack it."
+            )
+        return _open_again, (self.opened_by, self._facts_of_all())
+
+    def _facts_of_all(self) -> tuple[Any, ...]:
+        """What is the same as long as nobody changes the data."""
+        return self._length, self._tables, self._stamps
+
+    def check_same(self, facts: tuple[Any, ...]) -> None:
+        """Raise unless this is what another process has opened."""
+        if self._facts_of_all() != facts:
+            raise SourceError(f"{self.title}: was changed since it was opened. Open it again.")
+
     def _value(self, column: Column, index: int) -> Any:
         """Return a value exactly as `pack` stores it."""
         facts = self._facts(index)
@@ -244,6 +264,13 @@ def open_unpacked(layout: LayoutSource, how_to_pack: str) -> UnpackedSource:
         )
     first = layout.at(0, masks=False).data if layout.length else b""
     return UnpackedSource(layout) if isinstance(first, bytes) else UnpackedFiles(layout)
+
+
+def _open_again(opened_by: Callable[[], Source], facts: tuple[Any, ...]) -> Source:
+    source = opened_by()
+    if isinstance(source, UnpackedSource):
+        source.check_same(facts)
+    return source
 
 
 def _stamp(file: str) -> tuple[int, ...]:

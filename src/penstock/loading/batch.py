@@ -48,7 +48,8 @@ class BatchMaker:
 
     def __init__(self, output: OutputOptions, most_idle: int) -> None:
         self.output = output
-        self.pinned = PinnedMemory.where_wanted() if output.library == "torch" else None
+        pins = output.pins and output.library == "torch"
+        self.pinned = PinnedMemory.where_wanted() if pins else None
         # Views differ in size: each has its own ring, where any buffer fits.
         self._rings = [BatchRing(most_idle) for _ in range(max(output.views, 1))]
         self._mask_ring = BatchRing(most_idle)
@@ -318,6 +319,7 @@ class Part:
     """Some samples of a batch, which are read and transformed together."""
 
     batch: Batch
+    seed: int  # of their random draws, with the epoch
     epoch: int
     slots: npt.NDArray[np.int32]  # their places in the batch
     keys: Ints  # of their random draws: the samples that the epoch's order has here
@@ -329,6 +331,7 @@ class Part:
         """Return the part that consists of these items only."""
         return Part(
             self.batch,
+            self.seed,
             self.epoch,
             self.slots[items],
             self.keys[items],

@@ -6,29 +6,63 @@ begins another one.
 
 from __future__ import annotations
 
-import os
-import threading
-from collections.abc import Callable, Mapping
-from dataclasses import replace
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, replace
 
-from penstock.data.column_source import ColumnSource
 from penstock.errors import LoaderError
-from penstock.loading.cuts import Cuts
+from penstock.loading.cuts import Cuts, EvenCuts
 from penstock.loading.deliver import Delivery
-from penstock.loading.epoch import Batching, Epoch, Progress, Runtime, check_not_forked
+from penstock.loading.epoch import Delivering, Epoch, Progress
 from penstock.loading.failures import Ledger
-from penstock.loading.mix import Mixer
+from penstock.loading.mix import Mixer, even_counts
 from penstock.loading.options import BatchOptions, RunOptions
 from penstock.loading.pipeline import ChosenRules, Pipeline
 from penstock.loading.ranks import Ranks, find_ranks, find_threads
 from penstock.loading.reuse import check_ranks
+from penstock.loading.runtime import Runtime, RuntimeOwner
 from penstock.loading.sampler import Shard
 from penstock.loading.sampling.bound import check_shape
-from penstock.loading.selection import BatchedSelection, EpochOrder, RankedSelection, Selection
+from penstock.loading.selection import (
+    BatchedSelection,
+    EpochOrder,
+    Picked,
+    RankedSelection,
+    Selection,
+)
 from penstock.planner.plan import Plan
 from penstock.planner.rules.rule import Rule
 
 _STATE_VERSION = 1
+
+
+@dataclass(frozen=True, slots=True)
+class Coming:
+    """What is left of an epoch for one rank, from its sample `start` on."""
+
+    order: EpochOrder
+    shard: Shard
+    cuts: Cuts
+    start: int
+
+    @property
+    def samples(self) -> int:
+        """How many samples there are."""
+        return max(0, self.cuts.total - self.start)
+
+    def batches(self) -> Iterator[Picked]:
+        """Yield them, batch by batch."""
+        begin = self.start
+        while begin < self.cuts.total:
+            end = self.cuts.end_of_batch(begin)
+            yield self.order.at(self.shard.positions(begin, end - begin))
+            begin = end
+
+    def batch_count(self) -> int:
+        """How many batches there are."""
+        begin, count = self.start, 0
+        while begin < self.cuts.total:
+            begin, count = self.cuts.end_of_batch(begin), count + 1
+        return count
 
 
 class Course:
@@ -51,7 +85,19 @@ class Course:
         self._ranks = ranks
         self._counts_cores = counts_cores  # whether the number of threads follows the ranks
         self._mixer = mixer
+        self._check_counts()
         self._stand_at_the_start()
+
+    def _check_counts(self) -> None:
+        if self._mixer is None:
+            return
+        selection, batching = self.pipeline.selection, self.batching
+        if isinstance(selection, BatchedSelection):
+            counts = list(selection.batch_counts)
+        else:
+            samples = len(self.share(self.pipeline.length))
+            counts = even_counts(samples, batching.batch_size, drop_last=batching.drop_last)
+        self._mixer.check_counts(counts, self.pipeline.options.on_error)
 
     def anew(
         self,
@@ -66,22 +112,22 @@ class Course:
         other.pipeline = self.pipeline.anew(plan, options)
         other.batching = replace(self.batching, batch_size=batch_size)
         other._share_selection()
-        other._stand_at_the_start()
-        if rules is not None:
-            other._rules = ChosenRules(rules, (rules,) * len(plan.views))
+        chosen = None if rules is None else ChosenRules(rules, (rules,) * len(plan.views))
+        other._stand_at_the_start(chosen)
         return other
 
-    def _stand_at_the_start(self) -> None:
+    def _stand_at_the_start(self, rules: ChosenRules | None = None) -> None:
         source = self.pipeline.source
-        self.ledger = Ledger(len(source), source.name)
+        self._runtimes = RuntimeOwner(Ledger(len(source), source.name), rules)
         if isinstance(self.pipeline.selection, BatchedSelection):
             for sample in self.pipeline.selection.unreadable.tolist():
                 self.ledger.note(sample, "skipped", "its size cannot be read")
-        self._rules: ChosenRules | None = None  # chosen when the first batch is asked for
-        self._runtime: Runtime | None = None
-        self._beginning = threading.RLock()
-        self._owner = os.getpid()
         self.set_epoch(0)
+
+    @property
+    def ledger(self) -> Ledger:
+        """What happened to which file."""
+        return self._runtimes.ledger
 
     def set_epoch(self, epoch: int) -> None:
         """Go on with `epoch` from its start."""
@@ -129,7 +175,7 @@ class Course:
         if isinstance(selection, BatchedSelection):
             left_out = self._batches_of_start or (0, selection.batch_shape)
             if consumed:
-                left_out = self._cuts(epoch).batch_at(consumed), selection.batch_shape
+                left_out = _cuts_of(self.order(epoch)).batch_at(consumed), selection.batch_shape
             state["batches"], state["batch_shape"] = left_out
         if reusing is not None:
             state["reuse"] = reusing.asked.fingerprint()
@@ -161,50 +207,23 @@ class Course:
 
     def check_not_forked(self) -> None:
         """Raise in a forked child."""
-        check_not_forked(self._owner)
+        self._runtimes.check_not_forked()
 
     def begin_epoch(self) -> Epoch:
         """Count an epoch and start its work; called for the first batch."""
         self.check_not_forked()
-        with self._beginning:
+        with self._runtimes.lock:
             self.ask_for_ranks(now=True)
-            if self._runtime is not None and not self._runtime.closed:
-                return self._start_epoch(self._runtime)
-            self._runtime, source = None, self.pipeline.source
-            if self._rules is None:
-                self._rules = self.pipeline.choose_rules()
-            runtime = Runtime(
-                self.pipeline.make_runner(self._rules, self.ledger),
-                self.pipeline.output,
-                self.pipeline.options.prefetch,
-                self._mixer,
-                source.check_unchanged if isinstance(source, ColumnSource) else None,
-            )
-            try:
-                epoch = self._start_epoch(runtime)
-            except BaseException:
-                runtime.close()
-                raise
-            self._runtime = runtime
-            return epoch
+            return self._runtimes.begin(self.pipeline, self._mixer, self._start_epoch)
 
     def _start_epoch(self, runtime: Runtime) -> Epoch:
-        order, pipeline, batching = self.order(self.epoch), self.pipeline, self.batching
-        if isinstance(pipeline.selection, BatchedSelection) and self._batches_of_start is not None:
-            check_shape(pipeline.selection, *self._batches_of_start)
-            self._start = self._cuts(self.epoch).start_of_batch(self._batches_of_start[0])
-        if pipeline.reusing is not None:
-            if self._start:
-                check_ranks(self._ranks_of_start, batching.world_size)
-            order = pipeline.reusing.order(pipeline.selection, order, self.epoch, batching)
+        pipeline, coming = self.pipeline, self._coming()
         epoch = Epoch(
-            number=self.epoch,
-            order=order,
-            shard=self.share(len(order)),
-            start=self._start,
-            batching=Batching(
-                batching.batch_size,
-                batching.drop_last,
+            batches=coming.batches(),
+            seed=self.batching.seed,
+            draw_epoch=self.epoch,
+            progress=Progress(self.epoch, coming.start, coming.cuts.batch_at(coming.start)),
+            delivering=Delivering(
                 pipeline.options.prefetch,
                 self.delivery,
                 one_size=not pipeline.beside.follows_images,
@@ -215,10 +234,24 @@ class Course:
         self.epoch, self._start, self._batches_of_start = self.epoch + 1, 0, None
         return epoch
 
-    def _cuts(self, epoch: int) -> Cuts:
-        order = self.order(epoch)
-        assert isinstance(order, Cuts)  # noqa: S101  as every epoch of a BatchedSelection
-        return order
+    def to_come(self) -> Coming:
+        """What is left for this rank of the epoch that comes next, without beginning it."""
+        self.ask_for_ranks()
+        return self._coming()
+
+    def _coming(self) -> Coming:
+        order, pipeline, batching = self.order(self.epoch), self.pipeline, self.batching
+        start = self._start
+        if isinstance(pipeline.selection, BatchedSelection) and self._batches_of_start is not None:
+            check_shape(pipeline.selection, *self._batches_of_start)
+            start = _cuts_of(order).start_of_batch(self._batches_of_start[0])
+        if pipeline.reusing is not None:
+            if start:
+                check_ranks(self._ranks_of_start, batching.world_size)
+            order = pipeline.reusing.order(pipeline.selection, order, self.epoch, batching)
+        shard = self.share(len(order))
+        even = EvenCuts(len(shard), start, batching.batch_size, batching.drop_last)
+        return Coming(order, shard, order if isinstance(order, Cuts) else even, start)
 
     def _share_selection(self) -> None:
         """Tell a selection whose epochs depend on the ranks how many there are."""
@@ -230,15 +263,7 @@ class Course:
 
     def close(self) -> None:
         """Stop the threads now; beginning an epoch starts new ones."""
-        if os.getpid() != self._owner:
-            return  # a forked child has no threads to stop, and the lock may never be free there
-        with self._beginning:
-            runtime = self._runtime
-        if runtime is not None:
-            runtime.close()
-            with self._beginning:
-                if self._runtime is runtime:
-                    self._runtime = None
+        self._runtimes.close()
 
     def ask_for_ranks(self, *, now: bool = False) -> None:
         """Find out which share of the data is ours; it is fixed once an epoch has begun."""
@@ -247,7 +272,7 @@ class Course:
         found = find_ranks(None, None, now=now)
         if found == self._ranks:
             return
-        if self._runtime is not None:
+        if self._runtimes.has_begun:
             if now and (found.rank, found.world_size) != (self._ranks.rank, self._ranks.world_size):
                 raise LoaderError(
                     f"This loader has begun as {self._ranks.describe()}, but is now "
@@ -263,18 +288,12 @@ class Course:
         if self._counts_cores:
             options = replace(self.pipeline.options, threads=find_threads(found))
             self.pipeline = replace(self.pipeline, options=options)
-        if self._mixer is not None:
-            samples = len(self.share(self.pipeline.length))
-            counts = counts_of_batches(self.pipeline.selection, samples, self.batching)
-            self._mixer.check_counts(counts, self.pipeline.options.on_error)
+        self._check_counts()
 
 
-def counts_of_batches(selection: Selection, samples: int, batching: BatchOptions) -> list[int]:
-    """How many images the batches of an epoch have, of which `samples` are a rank's share."""
-    if isinstance(selection, BatchedSelection):
-        return list(selection.batch_counts)
-    last = 0 if batching.drop_last else samples % batching.batch_size
-    return [batching.batch_size, last or batching.batch_size]
+def _cuts_of(order: EpochOrder) -> Cuts:
+    assert isinstance(order, Cuts)  # noqa: S101  as every epoch of a BatchedSelection
+    return order
 
 
 def _length_on_any_ranks(selection: Selection) -> int:

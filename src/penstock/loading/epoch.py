@@ -1,13 +1,9 @@
-"""One pass over the data: what runs in the background for it, and batches in their order.
-
-A `Runtime` has the threads and the memory of a loader that is iterated, for any number of epochs.
-"""
+"""One pass over the data: batches in their order, prepared in the background."""
 
 from __future__ import annotations
 
 import os
 import threading
-import weakref
 from collections import deque
 from collections.abc import Callable, Iterator
 from concurrent.futures import Future
@@ -18,114 +14,10 @@ from typing import Any
 import numpy as np
 
 from penstock.errors import LoaderError, ResourceError
-from penstock.geometry import Ints
-from penstock.loading.batch import Batch, BatchMaker, Part, parts_of
-from penstock.loading.cuts import Cuts, EvenCuts
+from penstock.loading.batch import Batch, Part, parts_of
 from penstock.loading.deliver import Delivery
-from penstock.loading.mix import Mixer
-from penstock.loading.options import OutputOptions
-from penstock.loading.runner import PartRunner
-from penstock.loading.sampler import Shard
-from penstock.loading.selection import EpochOrder
-from penstock.resources import Pool
-
-# Parts of batches whose files are in memory at the same time. Each has a thread that takes it
-# through its stages, asleep whenever the core is at work on it.
-_MOST_PARTS_UNDER_WAY = 4
-
-
-class Runtime:
-    """Runs parts in the background until nobody refers to it, or it is closed."""
-
-    def __init__(
-        self,
-        runner: PartRunner,
-        output: OutputOptions,
-        prefetch: int,
-        mixer: Mixer | None = None,
-        check: Callable[[Ints], None] | None = None,
-    ) -> None:
-        self.maker = BatchMaker(output, most_idle=prefetch + 2)
-        self._owner = os.getpid()
-        self._runner: PartRunner | None = runner
-        self._mixer = mixer
-        self._check = check
-        self._conductors = Pool(_MOST_PARTS_UNDER_WAY, "penstock-conductor")
-        # The last reference may be dropped while any lock is held, for example if the garbage
-        # collector runs in the middle of a submit. So nothing is shut down then: a pool that
-        # nobody refers to ends its threads by itself.
-        self._end = weakref.finalize(self, _abandon, self._owner, runner, self.maker)
-
-    def start(self, part: Part) -> Future[None]:
-        """Start a part."""
-        self.check_usable()
-        runner = self._runner
-        try:
-            if runner is not None:
-                return self._conductors.submit(_run, runner, self._mixer, part)
-        except RuntimeError as error:  # the pool was shut down since we looked
-            raise _closed() from error
-        raise _closed()
-
-    @property
-    def closed(self) -> bool:
-        """Whether it was closed."""
-        return not self._end.alive
-
-    def check_unchanged(self, samples: Ints) -> None:
-        """Raise if the data that these samples were read from has changed meanwhile."""
-        if self._check is not None:
-            self._check(samples)
-
-    def check_usable(self) -> None:
-        """Raise after a fork, or after closing."""
-        check_not_forked(self._owner)
-        if self.closed:
-            raise _closed()
-
-    def close(self) -> None:
-        """Stop now, and wait until all threads have ended; any thread but its own may call it."""
-        runner = self._runner
-        if runner is None or os.getpid() != self._owner:
-            return
-        if self._conductors.holds_this_thread() or runner.holds_this_thread():
-            raise LoaderError(
-                "Loader.close: called from a transform or another function that this loader runs, "
-                "so it would wait for itself. Close it from the loop over its batches."
-            )
-        if self._end.detach() is not None:
-            runner.close()
-            self._conductors.shutdown(wait=True, cancel_futures=True)
-            self.maker.close()
-            runner.end()
-            self._runner = None
-
-
-def _closed() -> LoaderError:
-    return LoaderError("This loader was closed while it was iterated. Iterate it again.")
-
-
-def check_not_forked(owner: int) -> None:
-    """Raise in a forked child, whose copy of a loader has no threads."""
-    if os.getpid() != owner:
-        raise LoaderError(
-            f"This loader was made in process {owner} and is used in process {os.getpid()}, after "
-            "a fork: its threads did not come along. Make the Loader in the process that uses it; "
-            "it needs no worker processes."
-        )
-
-
-def _run(runner: PartRunner, mixer: Mixer | None, part: Part) -> None:
-    """Run a part, and mix its batch if it was the last; keeps no reference to the Runtime."""
-    runner.run(part)
-    if part.batch.note_done(len(part.slots)) and mixer is not None:
-        mixer.mix(part.batch, part.epoch)
-
-
-def _abandon(owner: int, runner: PartRunner, maker: BatchMaker) -> None:
-    if os.getpid() == owner:  # a forked child has nothing to end
-        runner.abandon()
-        maker.close()
+from penstock.loading.runtime import Runtime, check_not_forked
+from penstock.loading.selection import Picked
 
 
 @dataclass(slots=True)
@@ -133,54 +25,49 @@ class Progress:
     """How far an epoch got; outlives its iterator, so that a state can be saved after `break`."""
 
     epoch: int
-    consumed: int  # samples of this rank that were delivered or left out
-    total: int
-
-    @property
-    def finished(self) -> bool:
-        """Whether nothing is left."""
-        return self.consumed >= self.total
+    consumed: int = 0  # samples of this rank that were delivered or left out
+    batches: int = 0  # the same
+    finished: bool = False  # whether nothing is left
 
 
 @dataclass(frozen=True, slots=True)
-class Batching:
-    """How an epoch is cut into batches, and what becomes of them."""
+class Delivering:
+    """How far ahead batches are prepared, and what becomes of them."""
 
-    batch_size: int
-    drop_last: bool
     prefetch: int
     delivery: Delivery
     one_size: bool
 
 
 class Epoch(Iterator[Any]):
-    """Yields what the delivery makes of each batch, from local position `start` on.
+    """Yields what the delivery makes of each of `batches`, drawn with this seed and epoch.
 
     Parts of up to `prefetch` batches beyond the one asked for are under way; within a batch they
-    finish in any order.
+    finish in any order. `batches` is asked for that many in advance. If it raises an error, that
+    error comes after the batches that were before it.
     """
 
     def __init__(
         self,
         *,
-        number: int,
-        order: EpochOrder,
-        shard: Shard,
-        start: int,
-        batching: Batching,
+        batches: Iterator[Picked],
+        seed: int,
+        draw_epoch: int,
+        progress: Progress,
+        delivering: Delivering,
         runtime: Runtime,
     ) -> None:
-        even = EvenCuts(len(shard), start, batching.batch_size, batching.drop_last)
-        self._cuts: Cuts = order if isinstance(order, Cuts) else even
-        self.progress = Progress(number, start, self._cuts.total)
-        self._order = order
-        self._shard = shard
-        self._next_start = start
-        self._batching = batching
+        self.progress = progress
+        self._batches: Iterator[Picked] | None = batches
+        self._seed = seed
+        self._draw_epoch = draw_epoch
+        self._delivering = delivering
         self._runtime = runtime
         self._parts = 0
-        self._batches = self._cuts.batch_at(start)
+        self._number = progress.batches
         self._under_way: deque[tuple[Batch, list[Future[None]]]] = deque()
+        self._ended = False  # whether `batches` has no more
+        self._broken: Exception | None = None  # what it raised
         self._top_up()
 
     def __next__(self) -> Any:
@@ -193,7 +80,7 @@ class Epoch(Iterator[Any]):
                 # the core's threads alive after `close`.
                 while futures:
                     futures.pop(0).result()
-                delivered = self._batching.delivery.deliver(batch)
+                delivered = self._delivering.delivery.deliver(batch)
                 self._runtime.check_unchanged(batch.samples)  # last: all has been read
             except BaseException as error:
                 self._fail(error, batch)
@@ -202,10 +89,15 @@ class Epoch(Iterator[Any]):
                 raise _was_closed()
             self._under_way.popleft()
             self.progress.consumed += len(batch.keys)
+            self.progress.batches += 1
             with suppress(LoaderError):  # closed just now: the next call says so
                 self._top_up()
+            self.progress.finished = self._ended and not self._under_way
             if delivered is not None:
                 return delivered
+        if self._broken is not None:
+            broken, self._broken = self._broken, None
+            raise broken
         raise StopIteration
 
     def _fail(self, error: BaseException, batch: Batch) -> None:
@@ -222,7 +114,7 @@ class Epoch(Iterator[Any]):
 
     def close(self) -> None:
         """Start nothing more; what is under way in the core ends by itself."""
-        self._next_start = self.progress.total
+        self._batches = self._broken = None
         for _, futures in self._under_way:
             for future in futures:
                 future.cancel()
@@ -233,28 +125,41 @@ class Epoch(Iterator[Any]):
             self.close()
 
     def _top_up(self) -> None:
-        batching = self._batching
-        while self._next_start < self.progress.total and len(self._under_way) <= batching.prefetch:
-            count = self._cuts.end_of_batch(self._next_start) - self._next_start
-            picked = self._order.at(self._shard.positions(self._next_start, count))
-            self._next_start += count
+        while self._batches is not None and len(self._under_way) <= self._delivering.prefetch:
+            picked = self._next_picked()
+            if picked is None:
+                return
             batch = Batch(
                 self._runtime.maker,
-                self._batches,
+                self._number,
                 picked.keys,
                 picked.samples,
-                one_size=batching.one_size,
+                one_size=self._delivering.one_size,
             )
-            self._batches += 1
+            self._number += 1
             self._under_way.append(
                 (batch, [self._runtime.start(part) for part in self._split(batch)])
             )
+
+    def _next_picked(self) -> Picked | None:
+        """The samples of the next batch; None if there is none left, or none can be had."""
+        if self._batches is None:
+            return None
+        try:
+            return next(self._batches)
+        except StopIteration:
+            self._ended = True
+            self.progress.finished = not self._under_way
+        except Exception as error:  # noqa: BLE001 (of a sampler of the user's; raised in its turn)
+            self._broken = error
+        self._batches = None
+        return None
 
     def _split(self, batch: Batch) -> Iterator[Part]:
         slots = np.arange(len(batch.keys), dtype=np.int32)
         for part_slots in np.array_split(slots, parts_of(len(slots))):
             keys, samples = batch.keys[part_slots], batch.samples[part_slots]
-            yield Part(batch, self.progress.epoch, part_slots, keys, samples, self._parts)
+            yield Part(batch, self._seed, self._draw_epoch, part_slots, keys, samples, self._parts)
             self._parts += 1
 
 
@@ -289,9 +194,13 @@ class Iteration(Iterator[Any]):
             finally:
                 self._advancing = False
 
-    def _advance(self) -> Any:
+    def start(self) -> None:
+        """Begin now."""
         if self._begin is not None:
             self._epoch, self._begin = self._begin(), None
+
+    def _advance(self) -> Any:
+        self.start()
         if self._epoch is None:
             raise StopIteration
         return next(self._epoch)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import threading
 from collections import Counter
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -145,6 +145,4 @@ class Failures:
             behind = np.searchsorted(self._allowed, part.samples, side="right")
             samples = self._allowed[behind % length]
         part.batch.samples[part.slots] = samples
-        return Part(
-            part.batch, part.epoch, part.slots, part.keys, samples, part.rank, part.attempt + 1
-        )
+        return replace(part, samples=samples, attempt=part.attempt + 1)

@@ -114,7 +114,7 @@ class LibraryRunner(PartRunner, Generic[ImageT]):
 
     def _write(self, part: Part, images: list[ImageT], plan: Plan, view: int = 0) -> None:
         sizes = self._sizes_of(images)
-        key = (self._seed, part.epoch, part.keys)
+        key = (part.seed, part.epoch, part.keys)
         finishing = plan.segments[-1].sample_finishing(*key, sizes)
         part.batch.place(sizes, part.slots, view)
         for row, (slot, image) in enumerate(zip(part.slots.tolist(), images, strict=True)):

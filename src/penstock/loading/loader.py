@@ -8,50 +8,41 @@ from dataclasses import replace
 from typing import Any, NoReturn
 
 from penstock._core import active_isa
-from penstock.data.beside import open_beside
-from penstock.data.open_data import open_loader_data
 from penstock.errors import LoaderError
 from penstock.limits import Limits, limits_or_in_force
 from penstock.loading.batch import images_in_part
-from penstock.loading.course import Course, counts_of_batches
-from penstock.loading.deliver import delivery_of
+from penstock.loading.coming import ComingBatches, ComingSamples
+from penstock.loading.course import Course
 from penstock.loading.epoch import Iteration
 from penstock.loading.failures import Ledger
 from penstock.loading.mix import open_mixer
-from penstock.loading.options import (
-    BatchOptions,
-    OutputOptions,
-    RunOptions,
-    element_of_batches,
-    read_allow,
-)
+from penstock.loading.options import BatchOptions, RunOptions, read_allow
 from penstock.loading.pipeline import Pipeline
 from penstock.loading.ranks import find_ranks, find_threads
 from penstock.loading.reuse import ReuseCounts, open_reuse
-from penstock.loading.sampler import Shard
 from penstock.loading.sampling.bucket_epochs import BucketSelection
 from penstock.loading.sampling.buckets import BucketBatches
 from penstock.loading.sampling.facts import facts_of_source
 from penstock.loading.sampling.sampling import Sampling
 from penstock.loading.sampling.select import select
 from penstock.loading.selection import EpochOrder
-from penstock.loading.to_torch import require_torch, torch_is_installed
+from penstock.loading.to_torch import PinnedMemory
+from penstock.loading.work import Asked, open_work
 from penstock.planner.cut import Cut
 from penstock.planner.explain import Explanation
-from penstock.planner.plan import Plan, as_written
+from penstock.planner.plan import Plan
 from penstock.planner.reuse import Echo, Reuse
 from penstock.planner.reuse_forecast import Forecast
 from penstock.planner.rules.rule import Rule
-from penstock.reference.libraries import open_library
 from penstock.sources import Source
 from penstock.transforms.targets import Targets
 from penstock.transforms.values import Layout
 from penstock.translation.transforms.lines import Translation
-from penstock.translation.transforms.translate import translate
 
 HAS_NO_SAMPLES = (
     "Loader: it yields whole batches in an order of its own, and has no single samples. "
-    "Iterate over it: use it instead of a torch DataLoader, not inside one."
+    "Iterate over it: use it instead of a torch DataLoader, not inside one. For inside there is "
+    "penstock.torch.Dataset."
 )
 CANNOT_BE_COPIED = (
     "Loader: it cannot be pickled or copied, since its threads and memory belong to this "
@@ -180,35 +171,14 @@ class Loader:
             plan,
             read_allow(allow),
         )
-        translated = translate(transform)
-        self._translation = translated.translation
-        written = as_written(translated.transform)
-        element = element_of_batches(written.final, dtype)
-        planned = written.with_element(element)
-        library = output or ("torch" if torch_is_installed() else "numpy")
-        out = OutputOptions(element, layout, library, len(written.views))
-        if out.library == "torch":
-            require_torch()  # here, so that neither the error nor the import waits for a batch
-        other_library = None if backend == "native" else open_library(backend)
-        source = open_loader_data(data, labels, masks, allowed)
-        beside = open_beside(
-            source,
-            targets=targets,
-            masks=masks,
-            mask_fill=mask_fill,
-            background=background,
-            columns=columns,
-            limits=replace(allowed, pixels=running.pixel_limit),
+        asked = Asked(
+            transform, targets, masks, mask_fill, background, columns, as_dict, dtype, layout
         )
-        if planned.views and beside.follows_images:
-            raise LoaderError(
-                "Loader: MultiView makes several images of a sample, and this data set has boxes, "
-                "keypoints or masks, which cannot follow all of them. Use targets='labels' or "
-                "targets='none' to leave those out."
-            )
-        delivery = delivery_of(beside, as_dict=as_dict)
+        work = open_work(data, labels, asked, running, output, allowed)
+        beside, planned, delivery, out = work.beside, work.plan, work.delivery, work.output
+        self._translation = work.translation
         selection, batching = select(
-            facts_of_source(source),
+            facts_of_source(beside.source),
             batching,
             indices=indices,
             weights=weights,
@@ -222,17 +192,8 @@ class Loader:
         reusing = open_reuse(reuse, planned, selection, seed, mixes=batch_transform is not None)
         if reusing is not None:
             planned = reusing.cut.plan
-        pipeline = Pipeline(beside, planned, seed, running, out, selection, reusing, other_library)
-        shard = Shard(pipeline.length, ranks.rank, ranks.world_size, drop_last)
-        mixer = open_mixer(
-            batch_transform,
-            beside,
-            delivery,
-            out,
-            batching,
-            running,
-            counts=counts_of_batches(selection, len(shard), batching),
-        )
+        pipeline = Pipeline(beside, planned, seed, running, out, selection, reusing, work.library)
+        mixer = open_mixer(batch_transform, beside, delivery, out, running)
         self._course = Course(
             pipeline, batching, ranks, delivery, mixer, counts_cores=threads is None
         )
@@ -270,7 +231,7 @@ class Loader:
 
     @property
     def batch_size(self) -> int:
-        """Images in a batch; in the largest, where they differ."""
+        """Images in a batch."""
         return self._course.batching.batch_size
 
     @property
@@ -290,6 +251,59 @@ class Loader:
         told = selection.describe() or f"all {len(selection):,} samples"
         rows = selection.rows() if isinstance(selection, BucketSelection) else []
         return "\n".join([told, *rows])
+
+    # What frameworks look for in a torch DataLoader, as far as a Loader has it.
+
+    @property
+    def dataset(self) -> Source:
+        """The data set; `source` by the name that torch's DataLoader has for it."""
+        return self.source
+
+    @property
+    def sampler(self) -> ComingSamples:
+        """The samples of this rank's coming epoch, in their order."""
+        return ComingSamples(self._course)
+
+    @property
+    def batch_sampler(self) -> ComingBatches:
+        """The same, batch by batch."""
+        return ComingBatches(self._course)
+
+    @property
+    def drop_last(self) -> bool:
+        """Whether a last batch that is shorter than `batch_size` is left out."""
+        return self._course.batching.drop_last
+
+    @property
+    def num_workers(self) -> int:
+        """Worker processes: there are none."""
+        return 0
+
+    @property
+    def persistent_workers(self) -> bool:
+        """Whether worker processes are kept: there are none."""
+        return False
+
+    @property
+    def prefetch_factor(self) -> int:
+        """Batches under way beyond the one asked for, as `prefetch`."""
+        return self.prefetch
+
+    @property
+    def collate_fn(self) -> None:
+        """A function that makes batches of samples: there is none."""
+        return
+
+    @property
+    def generator(self) -> None:
+        """A generator of torch's: there is none, order and draws come from the seed."""
+        return
+
+    @property
+    def pin_memory(self) -> bool:
+        """Whether images lie in page-locked memory: tensors do where there is a CUDA device."""
+        is_torch = self._pipeline.output.library == "torch"
+        return is_torch and PinnedMemory.where_wanted() is not None
 
     @property
     def ledger(self) -> Ledger:
@@ -348,7 +362,7 @@ class Loader:
 
         Batch size, threads and world size may differ from the loader that was saved; the samples
         that were consumed then are left out all the same. With `reuse`, another world size goes on
-        only from the start of an epoch, and so do other batches of `BucketBatches`.
+        only from the start of an epoch.
         """
         self._course.go_on_from(state)
 

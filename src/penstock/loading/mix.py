@@ -16,7 +16,7 @@ from penstock.errors import LoaderError, TransformError
 from penstock.geometry import Ints, Size
 from penstock.loading.batch import Batch
 from penstock.loading.deliver import ColumnDelivery, Delivery
-from penstock.loading.options import BatchOptions, OutputOptions, RunOptions
+from penstock.loading.options import OutputOptions, RunOptions
 from penstock.reference.pipeline import mix_reference
 from penstock.rng import BATCH_STREAM, Draws
 from penstock.sources import Labels, Source
@@ -40,16 +40,14 @@ class Mixer:
         op: BatchOp,
         source: Source,
         output: OutputOptions,
-        seed: int,
         mix_images: MixImages,
     ) -> None:
         self._op = op
         self._labels = _class_numbers(op, source)
         self._output = output
-        self._seed = seed
         self._mix_images = mix_images
 
-    def mix(self, batch: Batch, epoch: int) -> None:
+    def mix(self, batch: Batch, seed: int, epoch: int) -> None:
         """Mix what will be delivered of a batch.
 
         Draws are keyed by the samples, so they do not depend on where an epoch was begun, and
@@ -60,7 +58,7 @@ class Mixer:
             return
         images, layout = batch.all_images(), self._output.layout
         height, width = images.shape[2:] if layout == "chw" else images.shape[1:3]
-        draws = Draws(self._seed, epoch, batch.keys[slots], BATCH_STREAM)
+        draws = Draws(seed, epoch, batch.keys[slots], BATCH_STREAM)
         mixing = self._op.sample(draws, Size(height, width))
         batch.soft_labels = soften(self._labels.at(batch.samples[slots]), mixing, self._op)
         self._mix_images(images, slots, mixing, self._output.element, layout)
@@ -87,20 +85,22 @@ class Mixer:
             )
 
 
+def even_counts(samples: int, batch_size: int, *, drop_last: bool) -> list[int]:
+    """How many images the batches have that so many samples are cut into."""
+    last = 0 if drop_last else samples % batch_size
+    return [batch_size, last or batch_size]
+
+
 def open_mixer(
     given: Any,
     beside: Beside,
     delivery: Delivery,
     output: OutputOptions,
-    batching: BatchOptions,
     running: RunOptions,
-    *,
-    counts: Sequence[int],
 ) -> Mixer | None:
     """Return what mixes the batches of a loader; `given` is its `batch_transform`.
 
-    Raises now what some batch would otherwise raise later. `counts` are the numbers of images that
-    batches have.
+    Raises now what some batch would otherwise raise later; for their sizes, see `check_counts`.
     """
     if given is None:
         return None
@@ -112,9 +112,7 @@ def open_mixer(
             f"Add {LABEL!r} to columns."
         )
     mix_images = mix_reference if running.backend == "pillow" else mix_native
-    mixer = Mixer(op, beside.source, output, batching.seed, mix_images)
-    mixer.check_counts(counts, running.on_error)
-    return mixer
+    return Mixer(op, beside.source, output, mix_images)
 
 
 def mix_native(

@@ -194,7 +194,7 @@ class NativeRunner(CoreRunner):
 
     def _key(self, run: PartRun, positions: Positions) -> tuple[int, int, Ints]:
         """What the draws of these samples depend on."""
-        return self._seed, run.part.epoch, run.part.keys[positions]
+        return run.part.seed, run.part.epoch, run.part.keys[positions]
 
     def _start_masks(
         self, run: PartRun, positions: Positions, moves: tuple[Move, ...], sizes: Sizes

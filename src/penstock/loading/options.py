@@ -93,6 +93,7 @@ class OutputOptions:
     layout: Layout
     library: str
     views: int = 0  # of each sample, in a list; 0: one image, in no list
+    pins: bool = True  # whether memory is page-locked where there is a CUDA device
 
     def __post_init__(self) -> None:
         _one_of("layout", self.layout, ("chw", "hwc"))

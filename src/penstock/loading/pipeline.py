@@ -113,7 +113,6 @@ class Pipeline:
             self.beside,
             self.plan,
             options,
-            self.seed,
             failures,
             rules=chosen.rules,
             view_rules=chosen.of_views,

@@ -37,11 +37,8 @@ _CALLS = 2  # in a row: the training loop may happen to draw during one
 class PythonCalls:
     """Calls the Python steps of a plan with draws that depend on seed, epoch and sample only."""
 
-    def __init__(
-        self, source: Source, plan: Plan, seed: int, reusing: Reusing | None = None
-    ) -> None:
+    def __init__(self, source: Source, plan: Plan, reusing: Reusing | None = None) -> None:
         self._source = source
-        self._seed = seed
         self._reusing = reusing
         segments = [segment for one in (plan, *plan.views) for segment in one.segments]
         steps = [segment.python for segment in segments if segment.python is not None]
@@ -55,21 +52,28 @@ class PythonCalls:
     ) -> PIL.Image.Image:
         """Return what the segment's function makes of one image of a part."""
         epoch, sample, file = self._key(segment, part, position)
-        return self.call_one(segment, image, epoch=epoch, sample=sample, file=file)
+        return self.call_one(segment, image, seed=part.seed, epoch=epoch, sample=sample, file=file)
 
     def call_on_array(self, segment: Segment, pixels: Pixels, part: Part, position: int) -> Pixels:
         """The same for an array, which may be changed; returns an array."""
         epoch, sample, file = self._key(segment, part, position)
         call = _checked if self._is_to_be_checked(segment) else Segment.call_python_on_array
         with self._named(segment, file):
-            return call(segment, pixels, seed=self._seed, epoch=epoch, sample=sample)
+            return call(segment, pixels, seed=part.seed, epoch=epoch, sample=sample)
 
     def call_one(
-        self, segment: Segment, image: PIL.Image.Image, *, epoch: int, sample: int, file: int
+        self,
+        segment: Segment,
+        image: PIL.Image.Image,
+        *,
+        seed: int,
+        epoch: int,
+        sample: int,
+        file: int,
     ) -> PIL.Image.Image:
         """The same for any image; `file` is the sample it was read from."""
         with self._named(segment, file):
-            return segment.call_python(image, seed=self._seed, epoch=epoch, sample=sample)
+            return segment.call_python(image, seed=seed, epoch=epoch, sample=sample)
 
     def _key(self, segment: Segment, part: Part, position: int) -> tuple[int, int, int]:
         """Epoch and sample of the draws for one image of a part, and the sample it comes from."""

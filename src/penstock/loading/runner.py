@@ -30,7 +30,6 @@ class RunSetup:
     beside: Beside
     plan: Plan
     options: RunOptions
-    seed: int
     failures: Failures
     rules: tuple[Rule, ...] = ()
     view_rules: tuple[tuple[Rule, ...], ...] = ()  # of each view; `rules` are of what they share
@@ -48,10 +47,9 @@ class PartRunner(ABC):
         self._masks = setup.beside.masks
         self._plan = setup.plan
         self._pixel_limit = setup.options.pixel_limit
-        self._seed = setup.seed
         is_cut = any(segment.kept for segment in setup.plan.segments)
         self._reusing = setup.reusing if is_cut else None  # a replica's plan may have no first part
-        self._python = PythonCalls(self._source, setup.plan, setup.seed, self._reusing)
+        self._python = PythonCalls(self._source, setup.plan, self._reusing)
         self._failures = setup.failures
         self._ledger = setup.failures.ledger
 
@@ -85,7 +83,7 @@ class PartRunner(ABC):
         self, segment: Segment, part: Part, positions: Positions
     ) -> tuple[int, int | Ints, Ints]:
         """Seed, epoch and keys that a segment draws with for these samples of a part."""
-        return self._seed, *draw_keys(self._reusing, segment, part.epoch, part.keys[positions])
+        return part.seed, *draw_keys(self._reusing, segment, part.epoch, part.keys[positions])
 
     def _check_open(self) -> None:
         if self._closed:

@@ -164,7 +164,7 @@ class Examples:
         self._seed = seed
         # Labels as stored: only names matter here, and older files have those, too.
         self._targets = stored_targets(source)
-        self._python = PythonCalls(source, plan, seed)
+        self._python = PythonCalls(source, plan)
         self._names = None if self._targets is None else self._targets.box_classes
 
     @property
@@ -184,7 +184,9 @@ class Examples:
         for segment in plan.segments:
             moves, targets = segment.sample_targets(*key, _sizes_of(image), targets)
             image = run_moves(image, moves, row=0)
-            image = self._python.call_one(segment, image, epoch=epoch, sample=sample, file=sample)
+            image = self._python.call_one(
+                segment, image, seed=self._seed, epoch=epoch, sample=sample, file=sample
+            )
         finishing = plan.segments[-1].sample_finishing(*key, _sizes_of(image))
         if finishing:
             final = replace(plan.final, element=Element.FLOAT32)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 DEEPEST = 4  # containers in containers
@@ -38,13 +38,18 @@ def read_facts(loader: Any) -> LoaderFacts:
     batch_size = _whole(getattr(loader, "batch_size", None))
     if batch_size is None:
         batch_size = _whole(getattr(getattr(loader, "batch_sampler", None), "batch_size", None))
-    return LoaderFacts(
+    facts = LoaderFacts(
         kind=type(loader).__name__,
         batch_size=batch_size,
-        workers=_whole(getattr(loader, "num_workers", None)),
-        keeps_workers=getattr(loader, "persistent_workers", False) is True,
         samples=_length(data),
         data=None if data is None else type(data).__name__,
+    )
+    if type(loader).__module__.partition(".")[0] == "penstock":
+        return facts  # ours say num_workers for the sake of frameworks, but start no processes
+    return replace(
+        facts,
+        workers=_whole(getattr(loader, "num_workers", None)),
+        keeps_workers=getattr(loader, "persistent_workers", False) is True,
         prefetch=_whole(getattr(loader, "prefetch_factor", None)),
     )
 

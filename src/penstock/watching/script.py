@@ -66,6 +66,8 @@ class ScriptLoaders:
         """Time torch's DataLoader, or one of ours, whose module was just imported."""
         if module.__name__ == "penstock.loading.loader":
             self.time_iteration(module.Loader, module.Iteration)
+        elif module.__name__ == "penstock.torch.data_loader":
+            self.time_iteration(module.DataLoader, module.Iteration)
         elif module.__name__ == "penstock.translation.delivery":
             self.time_iteration(module.AcceleratedLoader, module.FormedBatches)
         else:
@@ -111,7 +113,8 @@ class ScriptLoaders:
 
         self._sampling.mark_next(timed_next.__code__)
         loader_class.__iter__ = timed_iter
-        iterator_class.__next__ = functools.wraps(advance)(timed_next)
+        if not hasattr(advance, "__wrapped__"):  # or it was timed for another kind of loader
+            iterator_class.__next__ = functools.wraps(advance)(timed_next)
 
     def finish_trace(self) -> None:
         """Put what threads and workers were seen doing into the trace."""

@@ -158,6 +158,9 @@ def open_subject(loader: Any) -> Subject:
     """Find out what kind of loader this is."""
     if isinstance(loader, (Loader, AcceleratedLoader)):
         return PenstockSubject(loader)
+    ours = sys.modules.get("penstock.torch")
+    if ours is not None and isinstance(loader, ours.DataLoader):
+        return Subject(loader)  # torch's kind, but with other numbers of workers nothing changes
     torch_data = sys.modules.get("torch.utils.data")
     if torch_data is not None and isinstance(loader, torch_data.DataLoader):
         from penstock.analysis.subject.torch_subject import TorchSubject

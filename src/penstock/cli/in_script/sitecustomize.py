@@ -23,6 +23,7 @@ PREFIX = "PENSTOCK_RUN_"
 LIBRARIES = (
     "torch.utils.data.dataloader",
     "penstock.loading.loader",
+    "penstock.torch.data_loader",
     "penstock.translation.delivery",  # what `accelerate` returns
 )
 

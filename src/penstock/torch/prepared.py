@@ -1,0 +1,54 @@
+"""Loaders that Accelerate has prepared, with our threads inside again."""
+
+from __future__ import annotations
+
+from typing import Any, TypeVar
+
+from penstock.errors import LoaderError
+from penstock.torch.data_loader import DataLoader
+
+PreparedT = TypeVar("PreparedT")
+
+
+def keep_native(prepared: PreparedT, loader: DataLoader) -> PreparedT:
+    """Make a loader that Accelerate has prepared from `loader` work natively, and return it.
+
+    `accelerator.prepare(loader)` puts a loader of torch's own inside what it returns. That gives
+    right samples, since the Dataset makes them, but prepares none ahead. Here its place is taken by
+    ours, with the share of the samples that Accelerate has chosen for this process and with all
+    options of `loader`.
+    """
+    inner: Any = getattr(prepared, "base_dataloader", None)
+    if inner is None:
+        raise LoaderError(
+            f"keep_native: a loader from Accelerate's prepare is needed, got a "
+            f"{type(prepared).__name__}. A penstock.torch.DataLoader works natively by itself."
+        )
+    if inner.dataset is not loader.dataset:
+        raise LoaderError(
+            "keep_native: the prepared loader has another dataset than the loader beside it. Give "
+            "the one that Accelerate has prepared."
+        )
+    listed: dict[str, Any] = {"batch_sampler": inner.batch_sampler}
+    if inner.batch_sampler is None:
+        listed = {"batch_size": None, "sampler": inner.sampler}
+    native = DataLoader(
+        loader.dataset,
+        **listed,
+        num_workers=loader.num_workers,
+        collate_fn=loader.collate_fn,
+        pin_memory=loader.pin_memory,
+        timeout=loader.timeout,
+        worker_init_fn=loader.worker_init_fn,
+        multiprocessing_context=loader.multiprocessing_context,
+        generator=inner.generator,
+        prefetch_factor=loader.prefetch_factor,
+        persistent_workers=loader.persistent_workers,
+        seed=loader.seed,
+        threads=loader.threads,
+        batch_transform=loader.batch_transform,
+    )
+    outer: Any = prepared
+    outer.base_dataloader = native
+    outer.dl_state_dict = native.state_dict()
+    return prepared

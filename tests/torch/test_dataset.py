@@ -1,0 +1,369 @@
+"""Samples of a Dataset are those of a Loader, in every process, and draw as torch does."""
+
+import copy
+import os
+import pickle
+import subprocess
+import sys
+import textwrap
+
+import numpy as np
+import PIL.Image
+import pytest
+
+from layout_samples import LAYOUTS
+from penstock import Loader, LoaderError, SourceError, pack
+from penstock import transforms as T
+from penstock.errors import PackError
+
+torch = pytest.importorskip("torch")
+
+from torch.utils.data import DataLoader as TorchLoader  # noqa: E402 (the same)
+from torch.utils.data import Subset, WeightedRandomSampler, default_collate  # noqa: E402 (optional)
+
+from penstock.torch import Dataset  # noqa: E402 (the same)
+
+RANDOM = T.Compose(
+    [T.RandomResizedCrop(24), T.RandomHorizontalFlip(), T.ToDtype("float32", scale=True)]
+)
+MANY_SIZES = T.Compose([T.RandomHorizontalFlip(0.5), T.RandomShortestSize([24, 32, 48])])
+
+
+def whole(loader):
+    """All samples of an epoch as one batch."""
+    return next(iter(loader))
+
+
+def same(one, other):
+    if isinstance(one, dict):
+        return list(one) == list(other) and all(same(one[key], other[key]) for key in one)
+    if isinstance(one, (list, tuple)):
+        return len(one) == len(other) and all(map(same, one, other))
+    if isinstance(one, torch.Tensor):
+        return one.dtype == other.dtype and torch.equal(one, other)
+    return one == other
+
+
+def images_of(samples):
+    return torch.stack([image for image, _ in samples])
+
+
+@pytest.mark.parametrize("epoch", [0, 3])
+def test_samples_are_those_of_a_loader(folder, epoch):
+    dataset = Dataset(folder, transform=RANDOM, seed=7)
+    dataset.set_epoch(epoch)
+    loader = Loader(folder, transform=RANDOM, seed=7, batch_size=23)
+    loader.set_epoch(epoch)
+    images, labels = whole(loader)
+
+    together = dataset.__getitems__(range(23))
+    assert same(default_collate(together), [images, labels])
+    assert same([dataset[i] for i in range(23)], together), "one by one as well"
+    assert all(type(label) is int for _, label in together)
+
+
+def test_samples_share_the_memory_of_their_batch(folder):
+    samples = Dataset(folder, transform=RANDOM).__getitems__([0, 5, 9])
+    storages = {image.untyped_storage().data_ptr() for image, _ in samples}
+    assert len(storages) == 1
+
+
+def test_samples_are_torchvisions(folder, torchvision):
+    from torchvision.datasets import ImageFolder
+    from torchvision.transforms import v2
+
+    theirs = ImageFolder(
+        folder,
+        v2.Compose(
+            [
+                v2.Resize(40, antialias=True),
+                v2.CenterCrop(32),
+                v2.PILToTensor(),
+                v2.ToDtype(torch.float32, scale=True),
+                v2.Normalize([0.5, 0.4, 0.3], [0.2, 0.3, 0.4]),
+            ]
+        ),
+    )
+    ours = Dataset(folder, transform=theirs.transform)
+
+    assert len(ours) == len(theirs)
+    assert ours.classes == tuple(theirs.classes)
+    assert ours.class_to_idx == theirs.class_to_idx
+    assert ours.labels.tolist() == theirs.targets
+    for (image, label), (other, other_label) in zip(ours, theirs, strict=True):
+        assert same(image, other)
+        assert label == other_label
+
+
+def test_indices_are_those_of_a_list(folder):
+    dataset = Dataset(folder, transform=RANDOM, seed=1)
+    assert same(dataset[-1], dataset[22])
+    assert same(dataset[np.int64(4)], dataset[torch.tensor(4)])
+    for index in (23, -24):
+        with pytest.raises(IndexError, match=f"sample {index} of 23"):
+            dataset[index]
+    with pytest.raises(LoaderError, match="must be a whole number, got list"):
+        dataset[[1, 2]]
+    assert len(list(dataset)) == 23, "iterating ends by the IndexError"
+
+
+def test_a_repeated_sample_is_drawn_anew_as_in_a_loader(folder):
+    samples = Dataset(folder, transform=RANDOM, seed=2).__getitems__([4, 4, 4])
+    images, _ = whole(Loader(folder, transform=RANDOM, seed=2, indices=[4, 4, 4], batch_size=3))
+    assert same(images_of(samples), images)
+    assert not same(samples[0], samples[1])
+
+
+def test_draws_come_from_torchs_generator(folder):
+    dataset = Dataset(folder, transform=RANDOM)
+    torch.manual_seed(3)
+    first, second = dataset[0], dataset[0]
+    torch.manual_seed(3)
+    again = dataset[0]
+    assert same(first, again)
+    assert not same(first, second)
+
+
+@pytest.mark.parametrize("start", ["fork", "spawn"])
+def test_worker_processes_follow_the_epoch(folder, start):
+    """Persistent ones too: the epoch lies in memory that they share."""
+    dataset = Dataset(folder, transform=RANDOM, seed=5)
+    dataset[0]  # the engine of this process is not taken along
+    theirs = TorchLoader(
+        dataset,
+        batch_size=4,
+        num_workers=2,
+        persistent_workers=True,
+        multiprocessing_context=start,
+    )
+    loader = Loader(folder, transform=RANDOM, seed=5, batch_size=4)
+    for epoch in (0, 1, 6):
+        dataset.set_epoch(epoch)
+        loader.set_epoch(epoch)
+        assert same(list(theirs), [list(batch) for batch in loader])
+
+
+def test_worker_processes_draw_by_torchs_seed(folder):
+    loader = TorchLoader(Dataset(folder, transform=RANDOM), batch_size=4, num_workers=2)
+    torch.manual_seed(11)
+    first, second = list(loader), list(loader)
+    torch.manual_seed(11)
+    assert same(list(loader), first)
+    assert not same(first, second)
+
+
+class Threads(torch.utils.data.Dataset):
+    """Says how many threads a Dataset works with, wherever it is asked."""
+
+    def __init__(self, dataset):
+        self.dataset = dataset
+
+    def __len__(self):
+        return 2
+
+    def __getitem__(self, index):
+        self.dataset[index]
+        return self.dataset._engine._pipeline.options.threads
+
+
+def test_a_worker_process_has_one_thread(folder, monkeypatch):
+    monkeypatch.setattr("penstock.loading.ranks.usable_cores", lambda: 3)
+    counting = Threads(Dataset(folder, transform=RANDOM))
+    assert counting[0] == 3
+    assert list(TorchLoader(counting, num_workers=1)) == [torch.tensor([1])] * 2
+    given = Threads(Dataset(folder, transform=RANDOM, threads=2))
+    assert list(TorchLoader(given, num_workers=1)) == [torch.tensor([2])] * 2
+
+
+def test_worker_processes_may_be_forked_while_threads_are_at_work(folder):
+    """From the first batch on, when modules are imported and engines started."""
+    script = f"""
+    import threading
+    import torch
+    from torch.utils.data import DataLoader as TorchLoader
+    from penstock import transforms as T
+    from penstock.torch import DataLoader, Dataset
+    dataset = Dataset({str(folder)!r}, transform=T.RandomResizedCrop(16), seed=1)
+    ended = threading.Event()
+    def load():
+        loader = DataLoader(dataset, 2)
+        while not ended.is_set():
+            list(loader)
+    def ask():
+        while not ended.is_set():
+            dataset[3]
+    threads = [threading.Thread(target=load), threading.Thread(target=ask)]
+    for thread in threads:
+        thread.start()
+    try:
+        for _ in range(4):
+            theirs = TorchLoader(dataset, 4, num_workers=2, timeout=40)
+            assert sum(len(labels) for _, labels in theirs) == 23
+    finally:
+        ended.set()
+    for thread in threads:
+        thread.join()
+    """
+    done = subprocess.run(
+        [sys.executable, "-c", textwrap.dedent(script)],
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+
+
+@pytest.mark.parametrize("carry", [lambda d: pickle.loads(pickle.dumps(d)), copy.deepcopy])  # noqa: S301 (our own bytes)
+def test_a_dataset_can_be_carried_elsewhere(folder, carry):
+    dataset = Dataset(folder, transform=RANDOM, seed=5, columns=["name"], as_dict=True)
+    dataset.set_epoch(2)
+    other = carry(dataset)
+    assert other.epoch == 2
+    assert same(other[3], dataset[3])
+    dataset.set_epoch(4)
+    assert other.epoch == 2, "it is another one"
+    assert other._epoch.is_shared()
+
+
+@pytest.mark.parametrize("name", LAYOUTS)
+def test_every_layout_is_read_in_other_processes(tmp_path, name):
+    """Forked while this process reads it, too; or opened anew where it is unpickled."""
+    write, library = LAYOUTS[name]
+    if library is not None:
+        pytest.importorskip(library)
+    dataset = Dataset(write(tmp_path / "data"), transform=MANY_SIZES, seed=3)
+    expected = dataset.__getitems__(range(len(dataset)))
+    theirs = TorchLoader(
+        dataset, batch_size=3, num_workers=1, multiprocessing_context="fork", collate_fn=list
+    )
+    assert same([sample for batch in theirs for sample in batch], expected)
+    carried = pickle.loads(pickle.dumps(dataset))  # noqa: S301 (our own bytes)
+    assert same(carried.__getitems__(range(len(dataset))), expected)
+
+
+def test_data_that_was_changed_is_not_taken_for_the_same(folder, tmp_path):
+    packed = tmp_path / "a.pen"
+    pack(folder, packed, progress=False)
+    carried = pickle.dumps(Dataset(packed, transform=RANDOM))
+    packed.unlink()
+    pack([folder / "class_0" / "000.jpg"], packed, labels=[0], progress=False)
+    with pytest.raises(PackError, match="packed anew"):
+        pickle.loads(carried)  # noqa: S301 (our own bytes)
+
+    path = LAYOUTS["webdataset"][0](tmp_path / "data")
+    carried = pickle.dumps(Dataset(path, transform=MANY_SIZES))
+    for file in [path, *path.rglob("*.tar")]:
+        os.utime(file, (1, 1))
+    with pytest.raises(SourceError, match="changed since it was opened"):
+        pickle.loads(carried)  # noqa: S301 (our own bytes)
+
+
+def test_packed_files_say_the_sizes_of_their_images(folder, tmp_path):
+    pack(folder, tmp_path / "a.pen", progress=False)
+    dataset = Dataset(tmp_path / "a.pen")
+    files = sorted(folder.rglob("*.jpg"))
+    opened = [PIL.Image.open(file) for file in files]
+    assert dataset.sizes().tolist() == [[image.height, image.width] for image in opened]
+    assert Dataset(folder).sizes() is None
+
+
+def test_images_of_different_sizes_are_samples_of_their_own(folder):
+    """Whoever collates them decides; a Loader would have to refuse."""
+    samples = Dataset(folder).__getitems__(range(23))
+    files = sorted(folder.rglob("*.jpg"))
+    for (image, _), file in zip(samples, files, strict=True):
+        pixels = np.asarray(PIL.Image.open(file).convert("RGB"))
+        assert same(image, torch.from_numpy(pixels.copy()).permute(2, 0, 1))
+
+
+def test_boxes_come_as_torchvisions_detectors_take_them(tmp_path):
+    path = LAYOUTS["coco"][0](tmp_path / "data")
+    for targets in ("list", "padded"):
+        options = {"transform": MANY_SIZES, "seed": 4, "targets": targets}
+        images, expected = whole(Loader(path, batch_size=7, **options))
+        samples = Dataset(path, **options).__getitems__(range(7))
+        assert same([image for image, _ in samples], list(images))
+        for row, (_, target) in enumerate(samples):
+            if targets == "list":
+                assert same(target, expected[row])
+            else:
+                assert same(
+                    {key: torch.as_tensor(value) for key, value in target.items()},
+                    {key: value[row] for key, value in expected.items()},
+                )
+
+
+def test_views_are_a_list(folder):
+    views = T.MultiView([T.RandomResizedCrop(24), T.RandomResizedCrop(16)])
+    images, labels = whole(Loader(folder, transform=views, seed=1, batch_size=5))
+    samples = Dataset(folder, transform=views, seed=1).__getitems__(range(5))
+    assert same(default_collate(samples), [images, labels])
+
+
+def test_samplers_and_subsets_of_torch(folder):
+    dataset = Dataset(folder, transform=RANDOM, seed=1)
+    weights = 1 / np.bincount(dataset.labels)[dataset.labels]
+    sampler = WeightedRandomSampler(weights, 23)
+    assert sum(len(labels) for _, labels in TorchLoader(dataset, 4, sampler=sampler)) == 23
+    subset = Subset(dataset, [7, 2])
+    assert same(subset.__getitems__([1, 0]), dataset.__getitems__([2, 7]))
+
+
+@pytest.fixture
+def one_bad(make_folder):
+    root = make_folder(images=6, classes=1)
+    (root / "class_0" / "002.jpg").write_bytes(b"no image")
+    return root
+
+
+def test_bad_files_raise_or_are_replaced(one_bad):
+    with pytest.raises(OSError, match=r"002\.jpg"):
+        Dataset(one_bad, transform=RANDOM)[2]
+    dataset = Dataset(one_bad, transform=T.Resize((8, 8)), on_error="substitute")
+    assert same(dataset[2], dataset[3])
+    assert dataset.ledger.counts() == {"substituted": 1}
+
+
+def test_bad_files_can_be_left_out_of_batches_only(one_bad):
+    dataset = Dataset(one_bad, transform=T.Resize((8, 8)), on_error="skip")
+    assert len(dataset.__getitems__([1, 2, 3])) == 2
+    assert len(dataset[1]) == 2
+    with pytest.raises(LoaderError, match=r"002\.jpg.* asked for alone.*substitute"):
+        dataset[2]
+    with pytest.raises(LoaderError, match="leaves nothing of the batch"):
+        dataset.__getitems__([2, 2])
+
+
+def test_wrong_arguments_are_refused(folder):
+    for seed in (-1, 1.5, True, 1 << 64):
+        with pytest.raises(LoaderError, match="seed"):
+            Dataset(folder, seed=seed)
+    with pytest.raises(LoaderError, match="threads must be a whole number"):
+        Dataset(folder, threads=0)
+    with pytest.raises(LoaderError, match=r"set_epoch: epoch must be .* got -1"):
+        Dataset(folder).set_epoch(-1)
+
+
+def test_another_transform_is_not_taken_without_effect(folder):
+    """timm's create_loader sets the transform of whatever dataset it is given."""
+    dataset = Dataset(folder, transform=RANDOM)
+    assert dataset.transform is RANDOM
+    with pytest.raises(LoaderError, match="cannot be replaced"):
+        dataset.transform = T.Resize(8)
+
+
+def test_repr_says_what_it_is(folder):
+    assert "23 images in 3 classes" in repr(Dataset(folder))
+    assert "draws from torch's generator" in repr(Dataset(folder))
+    assert "seed=3" in repr(Dataset(folder, seed=3))
+
+
+def test_closing_ends_the_threads(folder):
+    import threading
+
+    dataset = Dataset(folder, transform=RANDOM, seed=1)
+    first = dataset[0]
+    dataset.close()
+    assert not [t for t in threading.enumerate() if t.name.startswith("penstock-")]
+    assert same(dataset[0], first)
