@@ -22,7 +22,7 @@ from penstock.loading.failures import Ledger
 from penstock.loading.options import RunOptions
 from penstock.loading.pipeline import Pipeline
 from penstock.loading.runtime import Runtime, RuntimeOwner
-from penstock.loading.selection import Chosen, Picked
+from penstock.loading.selection import Chosen, Picked, read_indices
 from penstock.loading.work import Asked, Work, open_work
 from penstock.sources import Source
 from penstock.torch.samples import split_samples
@@ -63,7 +63,8 @@ def leave_behind(thing: object) -> None:
 def pipeline_of(work: Work, running: RunOptions, *, indices: Any = None, pins: bool) -> Pipeline:
     """Return what makes the samples; only those at `indices` may replace others."""
     length = len(work.beside.source)
-    everything = Chosen(length, None, None, length, shuffle=False, seed=0)
+    chosen = None if indices is None else read_indices(indices, length)
+    everything = Chosen(length, chosen, None, length, shuffle=False, seed=0)
     output = replace(work.output, pins=pins)
     return Pipeline(work.beside, work.plan, 0, running, output, everything, None, work.library)
 
