@@ -132,6 +132,7 @@ class Course:
     def set_epoch(self, epoch: int) -> None:
         """Go on with `epoch` from its start."""
         self.epoch = epoch
+        self._next_order: EpochOrder | None = None  # a sampler of the user's is asked only once
         self._start = 0  # samples of this rank that are left out of the next epoch
         self._ranks_of_start: int | None = None
         self._batches_of_start: tuple[int, int] | None = None  # left out, and their shape
@@ -232,6 +233,7 @@ class Course:
         )
         self._progress = epoch.progress
         self.epoch, self._start, self._batches_of_start = self.epoch + 1, 0, None
+        self._next_order = None
         return epoch
 
     def to_come(self) -> Coming:
@@ -240,7 +242,9 @@ class Course:
         return self._coming()
 
     def _coming(self) -> Coming:
-        order, pipeline, batching = self.order(self.epoch), self.pipeline, self.batching
+        if self._next_order is None:
+            self._next_order = self.order(self.epoch)
+        order, pipeline, batching = self._next_order, self.pipeline, self.batching
         start = self._start
         if isinstance(pipeline.selection, BatchedSelection) and self._batches_of_start is not None:
             check_shape(pipeline.selection, *self._batches_of_start)
@@ -282,7 +286,7 @@ class Course:
             return
         # A state that was loaded counts samples of all ranks together.
         self._start = -(-self._start * self._ranks.world_size // found.world_size)
-        self._ranks = found
+        self._ranks, self._next_order = found, None
         self.batching = replace(self.batching, rank=found.rank, world_size=found.world_size)
         self._share_selection()
         if self._counts_cores:
