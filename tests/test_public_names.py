@@ -14,6 +14,7 @@ FOR_CONTRIBUTORS = {"architecture"}  # about the inside, by its paths
 PAGES = [
     ROOT / "README.md",
     *(page for page in sorted((ROOT / "docs").glob("*.md")) if page.stem not in FOR_CONTRIBUTORS),
+    *sorted((ROOT / "docs" / "frameworks").glob("*.md")),
 ]
 EXAMPLES = sorted((ROOT / "examples").glob("*.py"))
 BLOCK = re.compile(r"^```python\n(.*?)^```", re.MULTILINE | re.DOTALL)

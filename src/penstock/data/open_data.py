@@ -8,11 +8,13 @@ from collections.abc import Iterable
 from typing import Any
 
 from penstock.data.column_source import ColumnSource
+from penstock.data.hugging_face import from_hf
 from penstock.data.packed import PackedSource
 from penstock.data.unpacked import open_unpacked
 from penstock.errors import LoaderError, SourceError
 from penstock.limits import Limits, obeying_limits
 from penstock.packing.datasets import LayoutSource
+from penstock.packing.datasets.hugging_face import is_hugging_face
 from penstock.packing.datasets.open_dataset import how_to_pack, open_pack_source
 from penstock.packing.format import SUFFIX
 from penstock.packing.items import FileItems
@@ -38,7 +40,8 @@ def open_data(
     Args:
         data: A packed file (`.pen`) or a folder of its shards; a file or folder in any layout that
             is recognised (a folder of class folders, COCO, VOC, YOLO, tar, Parquet ...); a folder
-            of images with `labels`; a list of files; or a `Source`, which is returned as it is.
+            of images with `labels`; a list of files; a `datasets.Dataset` of Hugging Face's
+            (see `from_hf`); or a `Source`, which is returned as it is.
         labels: A CSV or TSV file, one label per file, or a dictionary from path to label.
         kind: The layout, where it is not recognised: "coco", "voc", "folder" ...
         split: Which part of a data set that has several: "train", "val" ...
@@ -57,6 +60,9 @@ def open_data(
     if isinstance(data, ColumnSource):  # before `Source`, whose check would ask for the labels
         _refuse_said(data.describe(), {"labels": labels, **said})
         return data
+    if is_hugging_face(data):
+        _refuse_said("a Hugging Face data set", {"labels": labels, **said})
+        return from_hf(data)
     if isinstance(data, bytes):
         data = os.fsdecode(data)
     if not isinstance(data, (str, os.PathLike)) or labels is not None:
@@ -93,7 +99,7 @@ def _open_pairs(data: Any, masks: Any, labels: Any, said: dict[str, Any]) -> Sou
         raise LoaderError(f"masks: a folder or a list of files is needed, got {masks!r}.")
     if labels is not None:
         raise LoaderError("labels= and masks= both say what goes with the images. Leave one out.")
-    if is_packed(data) or isinstance(data, (ColumnSource, Source)):
+    if is_packed(data) or is_hugging_face(data) or isinstance(data, (ColumnSource, Source)):
         raise LoaderError(
             f"masks={masks!r} goes with a folder or a list of images. Leave it out; "
             "Loader(..., masks=True) delivers the masks that a data set has."

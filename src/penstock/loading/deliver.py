@@ -30,22 +30,55 @@ class Delivery(Protocol):
         ...
 
 
-def delivery_of(beside: Beside, *, as_dict: bool) -> Delivery:
-    """Return the delivery for images with what `beside` lists."""
+def delivery_of(beside: Beside, *, as_dict: bool | Mapping[str, str]) -> Delivery:
+    """Return the delivery for images with what `beside` lists.
+
+    `as_dict` makes dictionaries; a mapping of names gives some of their keys other names.
+    """
+    renamed = _read_names(as_dict)
     targets: TargetDelivery | LabelMapDelivery | None = None
     if beside.has_label_maps and beside.masks is not None:
         targets = LabelMapDelivery(padded=beside.padded, fill=beside.masks.fill)
     elif beside.targets is not None:
         targets = TargetDelivery(beside.targets.image_ids, padded=beside.padded)
-    if beside.columns or as_dict:
+    if beside.columns or renamed is not None:
         columns = beside.columns
-        if as_dict and beside.asked != "none":
+        if renamed is not None and beside.asked != "none":
             columns = named_columns(beside.source, columns, with_label=beside.wants_labels)
-        return ColumnDelivery(columns, as_dict, targets)
+        if renamed is not None:
+            _check_names(renamed, (IMAGE, *(() if targets is None else (targets.key,)), *columns))
+        return ColumnDelivery(columns, renamed, targets)
     if targets is not None:
         return targets
     labels = beside.labels()
     return ImageDelivery() if labels is None else LabelDelivery(labels)
+
+
+def _read_names(as_dict: object) -> Mapping[str, str] | None:
+    """Return which keys of dictionaries have other names; None if batches are no dictionaries."""
+    if isinstance(as_dict, bool):
+        return {} if as_dict else None
+    given = dict(as_dict) if isinstance(as_dict, Mapping) else {}
+    if given and all(isinstance(name, str) for pair in given.items() for name in pair):
+        return given
+    raise LoaderError(
+        "Loader: as_dict must be True, False or a dictionary from names to other names, such as "
+        f"{{'image': 'pixel_values', 'label': 'labels'}}, got {as_dict!r}."
+    )
+
+
+def _check_names(renamed: Mapping[str, str], there: tuple[str, ...]) -> None:
+    """Raise LoaderError if a new name is given to no key, or two keys would have the same one."""
+    for name in renamed:
+        if name not in there:
+            raise LoaderError(
+                f"Loader: as_dict: batches have no {name!r} to be renamed. There are "
+                f"{', '.join(there)}; further columns are asked for with columns=[...]."
+            )
+    names = [renamed.get(name, name) for name in there]
+    twice = next((name for name in names if names.count(name) > 1), None)
+    if twice is not None:
+        raise LoaderError(f"Loader: as_dict: two keys of a batch would be called {twice!r}.")
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,7 +116,7 @@ class ColumnDelivery:
     """
 
     columns: Mapping[str, ColumnValues]
-    as_dict: bool
+    renamed: Mapping[str, str] | None = None  # keys with other names; None: tuples
     targets: TargetDelivery | LabelMapDelivery | None = None
 
     def deliver(self, batch: Batch) -> Any | None:
@@ -103,7 +136,10 @@ class ColumnDelivery:
             values = {self.targets.key: targets, **values}
         else:
             images = _finish(batch.take_images(), batch)
-        return {IMAGE: images, **values} if self.as_dict else (images, *values.values())
+        if self.renamed is None:
+            return (images, *values.values())
+        named = {IMAGE: images, **values}
+        return {self.renamed.get(name, name): value for name, value in named.items()}
 
 
 @dataclass(frozen=True, slots=True)

@@ -61,8 +61,8 @@ class Loader:
     `data` is a packed file (`.pen`) or a folder of its shards; a folder with a folder per class, or
     any other layout that `pack` reads (COCO, VOC, YOLO, tar, Parquet ...); a folder of images with
     `labels` (a CSV or TSV file, or a dictionary from path to label); a list of files with `labels`
-    (one per file, or such a dictionary); or any `Source`, such as `open_data` returns to whoever
-    must say which layout or split is meant.
+    (one per file, or such a dictionary); a `datasets.Dataset` of Hugging Face's; or any `Source`,
+    such as `open_data` and `from_hf` return to whoever must say what exactly is meant.
 
     Iterating yields `(images, labels)`, or images alone where the data set has no labels. Every
     iteration is a new epoch with its own order and draws; it begins with its first batch. With
@@ -83,7 +83,8 @@ class Loader:
     - `columns`: names of columns to deliver, `(images, first, second, ...)`; "label" is one like
       the rest. In a data set with boxes they come after the targets, and a column that has a row
       for each box (such as "iscrowd") goes into the targets.
-    - `as_dict`: batches are dictionaries: "image"; "label", "targets" or "masks"; the columns.
+    - `as_dict`: batches are dictionaries: "image"; "label", "targets" or "masks"; the columns. A
+      mapping gives keys other names: {"image": "pixel_values", "label": "labels"}.
     - `masks`: True delivers the masks of objects, which are left out by default. Or, for images in
       a folder or a list, the folder or list of their masks. A data set with a mask for each image
       and no boxes yields `(images, masks)`, int64 (batch, height, width).
@@ -134,7 +135,7 @@ class Loader:
         mask_fill: int = 0,
         background: bool = True,
         columns: Sequence[str] | None = None,
-        as_dict: bool = False,
+        as_dict: bool | Mapping[str, str] = False,
         shuffle: bool = False,
         seed: int = 0,
         threads: int | None = None,

@@ -15,6 +15,7 @@ from penstock.packing.datasets.coco import COCO
 from penstock.packing.datasets.files import TF_EXTENSIONS, has_folder, is_image_name, names_in
 from penstock.packing.datasets.hdf5 import EXTENSIONS as HDF5_EXTENSIONS
 from penstock.packing.datasets.hdf5 import HDF5
+from penstock.packing.datasets.hugging_face import is_hugging_face, open_hugging_face
 from penstock.packing.datasets.imagenet import IMAGENET, IMAGENET_TXT
 from penstock.packing.datasets.kitti import KITTI
 from penstock.packing.datasets.layout_source import Asked, Layout, explaining_parsers
@@ -82,6 +83,8 @@ def open_pack_source(
             "kind, split and images: they go with a file or folder without labels, got "
             f"{type(source).__name__}{'' if labels is None else ' and labels'}. Leave them out."
         )
+    if is_hugging_face(source):
+        source = open_hugging_face(source)[0]
     if isinstance(source, PackSource):
         if labels is not None:
             raise SourceError(f"labels: {source.describe()} has its own. Leave labels out.")
