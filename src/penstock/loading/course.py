@@ -187,7 +187,7 @@ class Course:
                 batching.drop_last,
                 pipeline.options.prefetch,
                 self.delivery,
-                one_size=not pipeline.beside.follows_images,
+                one_size=not pipeline.beside.sizes_may_differ,
             ),
             runtime=runtime,
         )

@@ -74,12 +74,14 @@ class Loader:
     A data set with boxes or keypoints yields `(images, targets)`, which follow the transforms:
 
     - `targets`: "list", one dictionary per sample as torchvision's detection models take them, and
-      images of different sizes as a list; "padded", arrays over the batch; "labels", each image's
-      own label instead; "none", images alone. None is "list" where there are boxes. Or `Targets`
-      of your own, one row per sample.
+      images of different sizes as a list; "padded", arrays over the batch; "yolo", one dictionary
+      as trainers of YOLO take it (docs/frameworks/yolo.md); "labels", each image's own label
+      instead; "none", images alone. None is "list" where there are boxes. Or `Targets` of your
+      own, one row per sample.
     - `background`: in the labels of boxes 0 is the background, as torchvision's detection models
       have it, and classes have their data set's own numbers (COCO's category ids) or count from
-      1; False counts classes from 0, for models without a background. `classes` names either.
+      1; False counts classes from 0, for models without a background, as targets="yolo" always
+      does. `classes` names either.
     - `columns`: names of columns to deliver, `(images, first, second, ...)`; "label" is one like
       the rest. In a data set with boxes they come after the targets, and a column that has a row
       for each box (such as "iscrowd") goes into the targets.
@@ -199,7 +201,7 @@ class Loader:
                 "keypoints or masks, which cannot follow all of them. Use targets='labels' or "
                 "targets='none' to leave those out."
             )
-        delivery = delivery_of(beside, as_dict=as_dict)
+        delivery = delivery_of(beside, written, as_dict=as_dict)
         selection: Selection = select(
             len(source),
             indices=indices,

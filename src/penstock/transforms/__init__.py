@@ -70,7 +70,13 @@ from penstock.transforms.policies.population import PopulationBasedAugment
 from penstock.transforms.policies.rand_augment import AugMix, RandAugment, TrivialAugmentWide
 from penstock.transforms.presets import classification, classification_eval, detection, ssd
 from penstock.transforms.python_step import PythonStep
-from penstock.transforms.resize import RandomResizedCrop, RandomShortestSize, Resize, ScaleJitter
+from penstock.transforms.resize import (
+    LetterBox,
+    RandomResizedCrop,
+    RandomShortestSize,
+    Resize,
+    ScaleJitter,
+)
 from penstock.transforms.targets import BoxFormat, Targets
 from penstock.transforms.values import IMAGENET_MEAN, IMAGENET_STD, Normalize, ToDtype, ToTensor
 from penstock.transforms.warp import (
@@ -103,6 +109,7 @@ __all__ = [
     "Identity",
     "InterpolationMode",
     "Lambda",
+    "LetterBox",
     "MixUp",
     "MultiView",
     "Normalize",

@@ -1,0 +1,47 @@
+"""What is delivered, as arrays of the library that was asked for."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, Literal
+
+import numpy as np
+import numpy.typing as npt
+
+from penstock._core import Element
+from penstock.data.columns import Values
+from penstock.loading.batch import Batch
+from penstock.loading.options import OutputOptions
+from penstock.loading.to_torch import image_tensor, label_tensor
+
+Library = Literal["torch", "numpy"]
+
+
+def finish_images(images: Any, batch: Batch) -> Any:
+    """Return the images of a batch, or a list of them; they share the batch's memory."""
+    output = batch.output
+    if output.library != "torch":
+        return images
+    is_bfloat16 = output.element == Element.BFLOAT16
+    if isinstance(images, list):
+        return [image_tensor(image, batch.pinned, is_bfloat16=is_bfloat16) for image in images]
+    return image_tensor(images, batch.pinned, is_bfloat16=is_bfloat16)
+
+
+def to_library(values: npt.NDArray[Any], output: OutputOptions) -> Any:
+    """Return labels or other numbers."""
+    return label_tensor(values) if output.library == "torch" else values
+
+
+def column_to_library(values: Values, output: OutputOptions) -> Any:
+    """Return a column: texts and bytes stay as they are."""
+    if not isinstance(values, list):
+        return to_library(values, output)
+    return [
+        to_library(value, output) if isinstance(value, np.ndarray) else value for value in values
+    ]
+
+
+def finisher(library: Library) -> Callable[[npt.NDArray[Any]], Any]:
+    """Return what makes arrays of that library."""
+    return label_tensor if library == "torch" else np.ascontiguousarray
