@@ -157,6 +157,9 @@ def libraries_of(path):
 PLACES = {
     "torch": "src/penstock/loading/to_torch.py",
     "torchvision": None,
+    "jax": "src/penstock/loading/to_jax.py",
+    "ml_dtypes": "src/penstock/loading/to_jax.py",
+    "datasets": None,
     "cv2": "src/penstock/reference/libraries/opencv.py",
     "vl_convert": "src/penstock/report/vega.py",
 }

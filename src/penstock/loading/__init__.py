@@ -12,5 +12,5 @@
 | python_calls.py | functions of the user's among the transforms |
 | failures.py | damaged files: raise, skip or substitute; the ledger |
 | batch.py, mix.py, deliver.py, yolo_batch.py | a batch: its memory, MixUp, what is handed over |
-| to_library.py, to_torch.py | the same as arrays of torch or NumPy |
+| to_library.py, to_torch.py, to_jax.py | the same as arrays of torch, JAX or NumPy |
 """

@@ -14,9 +14,8 @@ from penstock.data.columns import LABEL, ColumnValues, LabelColumn, named_column
 from penstock.errors import LoaderError
 from penstock.geometry import Ints
 from penstock.loading.batch import Batch
-from penstock.loading.options import OutputOptions
+from penstock.loading.options import Library, OutputOptions
 from penstock.loading.to_library import (
-    Library,
     column_to_library,
     finish_images,
     finisher,
@@ -178,13 +177,13 @@ class TargetDelivery:
         ids, targets = self.image_ids(batch.samples[good]), batch.take_targets()
         images, masks, output = batch.take_images(), batch.take_masks(), batch.output
         if not self.padded:
-            each = list_targets(targets, ids, _library(output))
+            each = list_targets(targets, ids, output.library)
             for target, stack in zip(each, masks or (), strict=masks is not None):
                 target["masks"] = to_library(stack, output)
             return finish_images(images, batch), each
         sizes = _sizes_of(images, output)
         together = _pad(images, sizes, output) if isinstance(images, list) else images
-        columns = pad_targets(targets, ids, _library(output))
+        columns = pad_targets(targets, ids, output.library)
         columns |= {"sizes": to_library(sizes, output)}
         if masks is not None:
             columns["masks"] = to_library(_pad_masks(masks, sizes), output)
@@ -229,10 +228,6 @@ def _pad_masks(masks: list[npt.NDArray[np.uint8]], sizes: Ints) -> npt.NDArray[n
     for target, stack in zip(together, masks, strict=True):
         target[: len(stack), : stack.shape[1], : stack.shape[2]] = stack
     return together
-
-
-def _library(output: OutputOptions) -> Any:
-    return output.library
 
 
 def _sizes_of(images: npt.NDArray[Any] | list[npt.NDArray[Any]], output: OutputOptions) -> Ints:

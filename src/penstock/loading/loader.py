@@ -30,7 +30,8 @@ from penstock.loading.ranks import find_ranks, find_threads
 from penstock.loading.reuse import ReuseCounts, open_reuse
 from penstock.loading.sampler import Shard
 from penstock.loading.selection import EpochOrder, Selection, select
-from penstock.loading.to_torch import require_torch, torch_is_installed
+from penstock.loading.to_library import require_library
+from penstock.loading.to_torch import torch_is_installed
 from penstock.planner.cut import Cut
 from penstock.planner.explain import Explanation
 from penstock.planner.plan import Plan, as_written
@@ -104,7 +105,7 @@ class Loader:
     - `layout`: "chw", channels first, or "hwc".
     - `drop_last`: leave out a last batch that is shorter than `batch_size`.
     - `prefetch`: how many batches are prepared beyond the one that is asked for.
-    - `output`: "torch" or "numpy"; None takes torch if it is installed.
+    - `output`: "torch", "numpy" or "jax"; None takes torch if it is installed.
     - `plan`: order and fuse the work as its costs suggest (see `explain` and docs/planner.md);
       False does what was written, in that order. Draws, boxes and masks are the same either way.
     - `fidelity`: "exact" plans change no byte; "fast" ones may change pixels within stated bounds,
@@ -115,8 +116,8 @@ class Loader:
     - `on_error`: "raise"; "skip" leaves a bad file out of its batch, which is then shorter;
       "substitute" takes the next sample that can be read, with its label. See `ledger`.
     - `rank`, `world_size`: this process's share of every epoch, as torch's DistributedSampler.
-      None asks torch.distributed, then the variables RANK and WORLD_SIZE, until the first batch
-      settles it; `repr(loader)` says what was taken.
+      None asks torch.distributed, jax.distributed and the variables RANK and WORLD_SIZE, until
+      the first batch settles it; `repr(loader)` says what was taken.
     - `threads`: None takes the cores that this process may use, divided by LOCAL_WORLD_SIZE.
     - `backend`: "native"; or with the same draws, slowly, "pillow", which gives the same bytes,
       "opencv" or "numpy", which come near them (docs/augmentations.md says how near).
@@ -180,10 +181,9 @@ class Loader:
         written = as_written(translated.transform)
         element = element_of_batches(written.final, dtype)
         planned = written.with_element(element)
-        library = output or ("torch" if torch_is_installed() else "numpy")
+        library: Any = output or ("torch" if torch_is_installed() else "numpy")
         out = OutputOptions(element, layout, library, len(written.views))
-        if out.library == "torch":
-            require_torch()  # here, so that neither the error nor the import waits for a batch
+        require_library(out.library)
         other_library = None if backend == "native" else open_library(backend)
         source = open_loader_data(data, labels, masks, allowed)
         beside = open_beside(
