@@ -20,6 +20,7 @@ SMALL = {
 # Frameworks that an example is about.
 NEEDS = {
     "from_hugging_face": ["datasets"],
+    "grain_pipeline": ["grain", "jax"],
     "jax_two_devices": ["jax"],
 }
 TWO_RANKS = ["-m", "torch.distributed.run", "--standalone", "--nproc-per-node", "2"]

@@ -77,6 +77,8 @@ MAY_IMPORT = {
     },
 }
 
+MAY_IMPORT["grain"] = BASE | {"rng", "transforms", "planner", "loading"}
+MAY_IMPORT["webdataset"] = BASE | {"packing", "data", "loading", "transforms"}
 MAY_IMPORT["experiments"] = BASE | {
     *("rng", "transforms", "planner", "translation.transforms", "translation", "reference"),
     *("sources", "packing", "data", "loading", "results", "report", "watching", "costs"),
@@ -160,6 +162,8 @@ PLACES = {
     "jax": "src/penstock/loading/to_jax.py",
     "ml_dtypes": "src/penstock/loading/to_jax.py",
     "datasets": None,
+    "grain": "src/penstock/grain/source.py",
+    "webdataset": None,
     "cv2": "src/penstock/reference/libraries/opencv.py",
     "vl_convert": "src/penstock/report/vega.py",
 }

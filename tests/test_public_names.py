@@ -1,7 +1,9 @@
-"""README, docs and examples use public names only: those of penstock and penstock.transforms."""
+"""README, docs and examples use public names only: those of penstock and its public packages."""
 
 import ast
 import re
+from contextlib import suppress
+from importlib import import_module
 from pathlib import Path
 
 import pytest
@@ -20,6 +22,9 @@ EXAMPLES = sorted((ROOT / "examples").glob("*.py"))
 BLOCK = re.compile(r"^```python\n(.*?)^```", re.MULTILINE | re.DOTALL)
 MENTION = re.compile(r"(?<![\w/.-])penstock((?:\.[A-Za-z_]\w*)+)(?![\w/-])")
 MODULES = {"penstock": penstock, "penstock.transforms": transforms}
+for name in ("grain", "webdataset"):  # which need a library that is not always there
+    with suppress(ImportError):
+        MODULES[f"penstock.{name}"] = import_module(f"penstock.{name}")
 
 
 def is_public(name):
@@ -28,6 +33,9 @@ def is_public(name):
     value = MODULES[place]
     for part in filter(None, rest.split(".")):
         place = f"{place}.{part}"
+        if place in MODULES:
+            value = MODULES[place]
+            continue
         is_module = value in MODULES.values()
         if not hasattr(value, part) or (is_module and part not in names_of(value)):
             return False

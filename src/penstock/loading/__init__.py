@@ -5,6 +5,7 @@
 | loader.py, options.py | the `Loader`, and its options, checked |
 | selection.py, sampler.py, ranks.py | the samples of an epoch, their order, each rank's share |
 | epoch.py | batches in their order, prepared ahead by threads |
+| random_access.py | samples that somebody else chooses, one by one or in batches |
 | runner.py, fetch.py, native.py | a part of a batch, and its way through the core |
 | native_views.py | the same for several views of each sample |
 | library_runner.py | the same by Pillow, OpenCV or NumPy, as reference |

@@ -26,6 +26,7 @@ from penstock.loading.options import (
     read_allow,
 )
 from penstock.loading.pipeline import Pipeline
+from penstock.loading.random_access import RandomAccess
 from penstock.loading.ranks import find_ranks, find_threads
 from penstock.loading.reuse import ReuseCounts, open_reuse
 from penstock.loading.sampler import Shard
@@ -316,6 +317,13 @@ class Loader:
     def follow_order(self, order: Callable[[int], EpochOrder]) -> None:
         """Take the samples of every epoch, of all ranks together, from `order(epoch)`."""
         self._course.order = order
+
+    def random_access(self) -> RandomAccess:
+        """Return the way to any samples, as this loader would deliver them in a batch.
+
+        It is for data sources of other frameworks, which decide on order and batches themselves.
+        """
+        return RandomAccess(self._pipeline, self._course.delivery)
 
     def state_dict(self) -> dict[str, int]:
         """Where the loader stands: after the batches delivered so far, in a few integers."""
