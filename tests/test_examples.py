@@ -22,6 +22,7 @@ NEEDS = {
     "from_hugging_face": ["datasets"],
     "grain_pipeline": ["grain", "jax"],
     "jax_two_devices": ["jax"],
+    "webdataset_tars": ["webdataset"],
 }
 TWO_RANKS = ["-m", "torch.distributed.run", "--standalone", "--nproc-per-node", "2"]
 

@@ -16,6 +16,7 @@ from penstock.limits import Limits, obeying_limits
 from penstock.packing.datasets import LayoutSource
 from penstock.packing.datasets.hugging_face import is_hugging_face
 from penstock.packing.datasets.open_dataset import how_to_pack, open_pack_source
+from penstock.packing.datasets.shard_list import tar_list
 from penstock.packing.format import SUFFIX
 from penstock.packing.items import FileItems
 from penstock.packing.shards import MANIFEST, open_packed
@@ -39,8 +40,9 @@ def open_data(
 
     Args:
         data: A packed file (`.pen`) or a folder of its shards; a file or folder in any layout that
-            is recognised (a folder of class folders, COCO, VOC, YOLO, tar, Parquet ...); a folder
-            of images with `labels`; a list of files; a `datasets.Dataset` of Hugging Face's
+            is recognised (a folder of class folders, COCO, VOC, YOLO, tar, Parquet ...); several
+            tar archives, in a list or as "train-{000..009}.tar"; a folder of images with `labels`;
+            a list of files; a `datasets.Dataset` of Hugging Face's
             (see `from_hf`); or a `Source`, which is returned as it is.
         labels: A CSV or TSV file, one label per file, or a dictionary from path to label.
         kind: The layout, where it is not recognised: "coco", "voc", "folder" ...
@@ -65,14 +67,16 @@ def open_data(
         return from_hf(data)
     if isinstance(data, bytes):
         data = os.fsdecode(data)
-    if not isinstance(data, (str, os.PathLike)) or labels is not None:
+    names_tars = labels is None and tar_list(data) is not None
+    if not (isinstance(data, (str, os.PathLike)) or names_tars) or labels is not None:
         _refuse_said("kind, split and images", said)
         return _warned(open_source(data, labels))
     opened = open_pack_source(data, kind=kind, split=split, images=images)
     if isinstance(opened, FileItems):
         return _warned(opened.source)
     assert isinstance(opened, LayoutSource)  # noqa: S101  all other layouts
-    return open_unpacked(opened, how_to_pack(os.path.expanduser(os.fspath(data)), said))
+    path = "archives" if names_tars else os.path.expanduser(os.fspath(data))
+    return open_unpacked(opened, how_to_pack(path, said))
 
 
 def open_loader_data(data: Any, labels: Any, masks: Any, limits: Limits) -> Source:
