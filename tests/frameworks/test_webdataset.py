@@ -229,6 +229,15 @@ def test_wrong_keys(shards, tmp_path):
             pw.loader(path, keys=keys)
 
 
+@pytest.mark.parametrize(
+    ("extension", "content"), [("id", b"many"), ("jsn", b"{"), ("txt", b"\xff"), ("id", b"9" * 30)]
+)
+def test_files_with_something_else_are_named(tmp_path, extension, content):
+    path = write(tmp_path / "a.tar", {"0": {"jpg": encoded(0), extension: content}})
+    with pytest.raises(SourceError, match=f"a file .{extension} cannot be read"):
+        batches(path, keys=("jpg", extension))
+
+
 def test_compressed_archives_are_refused(tmp_path):
     with tarfile.open(tmp_path / "a.tar.gz", "w:gz") as tar:
         info = tarfile.TarInfo("0.jpg")

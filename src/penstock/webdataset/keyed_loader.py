@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from penstock.errors import LoaderError
+from penstock.errors import LoaderError, SourceError
 from penstock.loading.loader import Loader
 from penstock.loading.to_library import finisher
 from penstock.loading.to_torch import torch_is_installed
@@ -35,6 +35,7 @@ class KeyedLoader:
         self._fields = fields
         self._to_library = finisher(library)
         self._as_dict = as_dict
+        self._title = loader.source.describe()
 
     def __len__(self) -> int:
         """Batches in an epoch."""
@@ -46,7 +47,14 @@ class KeyedLoader:
             yield values if self._as_dict else tuple(values.values())
 
     def _value(self, field: Field, batch: Mapping[str, Any]) -> Any:
-        value = field.finish(batch["image" if field.column is None else field.column])
+        column = "image" if field.column is None else field.column
+        try:
+            value = field.finish(batch[column])
+        except (ValueError, OverflowError) as error:
+            raise SourceError(
+                f"{self._title}: a file .{field.key} cannot be read ({error}). Correct it, or "
+                "leave the key out."
+            ) from error
         return self._to_library(value) if isinstance(value, np.ndarray) else value
 
     def set_epoch(self, epoch: int) -> None:
