@@ -72,7 +72,7 @@ $(STAMPS)/tools: requirements/build.txt requirements/tools.txt $(STAMPS)/torch
 	@touch $@
 
 $(STAMPS)/frameworks: requirements/frameworks.txt $(STAMPS)/tools
-	@echo "setup: installing the frameworks to try out (some 300 MB)"
+	@echo "setup: installing the frameworks to try out"
 	@$(PIP) install -c requirements/torch.txt -c requirements/tools.txt \
 	  -r requirements/frameworks.txt \
 	  || echo "setup: NOTE: the pinned frameworks cannot be had for this Python or platform; their" \
