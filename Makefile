@@ -71,6 +71,14 @@ $(STAMPS)/tools: requirements/build.txt requirements/tools.txt $(STAMPS)/torch
 	@$(PIP) install -r requirements/build.txt -r requirements/tools.txt
 	@touch $@
 
+$(STAMPS)/frameworks: requirements/frameworks.txt $(STAMPS)/tools
+	@echo "setup: installing the frameworks to try out"
+	@$(PIP) install -c requirements/torch.txt -c requirements/tools.txt \
+	  -r requirements/frameworks.txt \
+	  || echo "setup: NOTE: the pinned frameworks cannot be had for this Python or platform; their" \
+	    "tests will be skipped. To try again: rm $@"
+	@touch $@
+
 $(STAMPS)/peers: requirements/peers.txt $(STAMPS)/tools
 	@echo "setup: installing the libraries to compare with"
 	@$(PIP) install -r requirements/peers.txt
@@ -152,7 +160,7 @@ docs: setup ## check the links and write the API pages to build/docs
 
 # A file's tests stay in one process, since they share what is dear to make.
 PARALLEL = -n $(JOBS) --dist loadfile
-python-test: setup browser
+python-test: setup $(STAMPS)/frameworks browser
 	$(BIN)/python -m pytest $(PARALLEL) $(if $(SLOW),,-m "not slow") $(ARGS)
 
 # Without a sanitizer the tests link the library that the extension was built from.

@@ -17,12 +17,20 @@ SMALL = {
     "train_classifier": ["--images", "80", "--batch-size", "8", "--epochs", "2"],
     "train_detector": ["--images", "24", "--batch-size", "4", "--epochs", "2"],
 }
+# Frameworks that an example is about.
+NEEDS = {
+    "from_hugging_face": ["datasets"],
+    "grain_pipeline": ["grain", "jax"],
+    "jax_two_devices": ["jax"],
+    "webdataset_tars": ["webdataset"],
+}
 TWO_RANKS = ["-m", "torch.distributed.run", "--standalone", "--nproc-per-node", "2"]
 
 
 def run(name, folder, *arguments, launcher=()):
     """Return what an example prints."""
-    pytest.importorskip("torch")
+    for framework in ("torch", *NEEDS.get(name, ())):
+        pytest.importorskip(framework, reason=f"{framework} is not installed")
     example = FOLDER / f"{name}.py"
     done = subprocess.run(
         [sys.executable, *launcher, example, *SMALL.get(name, ()), *arguments],

@@ -83,6 +83,8 @@ MAY_IMPORT = {
     },
 }
 
+MAY_IMPORT["grain"] = BASE | {"rng", "transforms", "planner", "loading"}
+MAY_IMPORT["webdataset"] = BASE | {"packing", "data", "loading", "transforms"}
 MAY_IMPORT["experiments"] = BASE | {
     *("rng", "transforms", "planner", "translation.transforms", "translation", "reference"),
     *("sources", "packing", "data", "loading", "results", "report", "watching", "costs"),
@@ -161,8 +163,18 @@ def libraries_of(path):
 
 # Optional libraries, and the modules or packages that may import each.
 PLACES = {
-    "torch": ("src/penstock/loading/to_torch.py", "src/penstock/torch/"),
+    "torch": (
+        "src/penstock/loading/to_torch.py",
+        "src/penstock/torch/",
+        "src/penstock/transforms/functional/native/tensors.py",
+        "src/penstock/transforms/functional/tensors/",
+    ),
     "torchvision": (),
+    "jax": ("src/penstock/loading/to_jax.py",),
+    "ml_dtypes": ("src/penstock/loading/to_jax.py",),
+    "datasets": (),
+    "grain": ("src/penstock/grain/source.py",),
+    "webdataset": (),
     "cv2": ("src/penstock/reference/libraries/opencv.py",),
     "vl_convert": ("src/penstock/report/vega.py",),
 }

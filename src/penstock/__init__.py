@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from penstock.analysis.analyze import analyze
     from penstock.analysis.measure import Effort
     from penstock.analysis.result import Analysis
+    from penstock.data.hugging_face import from_hf
     from penstock.data.open_data import open_data
     from penstock.demo.sample_set import make_sample_set
     from penstock.demo.shape_sets import make_shape_scenes, make_shape_set
@@ -87,6 +88,7 @@ __all__ = [
     "decode_batch",
     "explain",
     "explain_translation",
+    "from_hf",
     "inspect",
     "k_fold",
     "keeps_size",
@@ -128,6 +130,7 @@ _HOME = {
     "analyze": "penstock.analysis.analyze",
     "decode": "penstock.loading.decode",
     "decode_batch": "penstock.loading.decode",
+    "from_hf": "penstock.data.hugging_face",
     "inspect": "penstock.packing.inspect",
     "k_fold": "penstock.loading.sampling.splits",
     "random_split": "penstock.loading.sampling.splits",

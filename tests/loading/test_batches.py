@@ -158,7 +158,7 @@ def test_ranks_share_an_epoch(folder: Path) -> None:
         ({"rank": 2, "world_size": 2}, "rank must be below world_size"),
         ({"on_error": "ignore"}, "on_error must be one of 'raise', 'skip', 'substitute'"),
         ({"layout": "nchw"}, "layout must be one of"),
-        ({"output": "jax"}, "output must be one of"),
+        ({"output": "tensorflow"}, "output must be one of"),
         ({"dtype": "float32"}, "Add ToDtype"),
         ({"dtype": "float32", "transform": T.ToDtype("bfloat16"), "output": "numpy"}, None),
         ({"dtype": "uint8", "transform": TRAINING}, "Leave out ToDtype and Normalize"),

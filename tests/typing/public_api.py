@@ -79,3 +79,9 @@ assert_type(ps.pack(Orders(), "orders.pen").samples, int)
 
 assert_type(ps.__version__, str)
 error: ps.PenstockError = ps.PenstockError("where: what was got. What to do.")
+
+hugging = ps.from_hf(object(), label=False, columns=["caption"], box_format="xywh")
+assert_type(len(hugging), int)
+names = {"image": "pixel_values", "label": "labels"}
+assert_type(ps.Loader(hugging, as_dict=names, output="jax"), ps.Loader)
+assert_type(T.LetterBox(640, fill=114), T.LetterBox)

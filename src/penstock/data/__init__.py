@@ -7,6 +7,7 @@
 | column_source.py | a data set with columns: the base class of the next two |
 | packed.py | a packed file, or a folder of its shards |
 | unpacked.py | a data set in any other layout that `pack` reads, without packing it |
+| hugging_face.py | a data set of the library `datasets` |
 | columns.py | the values beside images: labels, names, and what else a data set has |
 | targets.py | boxes, their labels and keypoints |
 | masks.py | masks of objects, and of whole images |

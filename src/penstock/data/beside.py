@@ -41,6 +41,16 @@ class Beside:
         return self.asked == "padded"
 
     @property
+    def flat(self) -> bool:
+        """Whether targets come in flat arrays over the batch, as trainers of YOLO take them."""
+        return self.asked == "yolo"
+
+    @property
+    def sizes_may_differ(self) -> bool:
+        """Whether the images of a batch may have different sizes."""
+        return self.follows_images and not self.flat
+
+    @property
     def wants_labels(self) -> bool:
         """Whether labels are delivered where no columns are asked for."""
         return self.targets is None and not self.has_label_maps and self.asked != "none"
@@ -59,7 +69,7 @@ class Beside:
 
     @property
     def follows_images(self) -> bool:
-        """Whether anything but labels is delivered, so that images may have different sizes."""
+        """Whether anything but labels is delivered, which follows the transforms."""
         return self.targets is not None or self.masks is not None
 
     @property
@@ -82,6 +92,11 @@ def open_beside(
     used_masks = open_masks(source, masks, mask_fill, targets, limits)
     has_maps = used_masks is not None and used_masks.kind is MaskKind.LABELS
     asked = open_columns(source, columns)
+    if targets == "yolo" and asked:
+        raise LoaderError(
+            "Loader: targets='yolo' makes batches that have no columns. Leave out columns, or use "
+            "targets='list' or 'padded'."
+        )
     own_targets = isinstance(targets, Targets)
     per_box = () if own_targets else per_box_columns(source, asked)
     # For masks of whole images, "list" and "padded" say in which form they are delivered.

@@ -172,10 +172,11 @@ def open_masks(
             f"Loader: masks=True, but {source.describe()} has no masks. Leave it out; or pack a "
             "data set that has masks, or give their folder: masks='path/to/masks'."
         )
-    others = targets in ("labels", "none") if isinstance(targets, str) else targets is not None
+    unmasked = ("labels", "none", "yolo")
+    others = targets in unmasked if isinstance(targets, str) else targets is not None
     wanted = reader is not None and asked is not False
     if reader is not None and asked is None:
-        wanted = reader.kind is MaskKind.LABELS and targets not in ("labels", "none")
+        wanted = reader.kind is MaskKind.LABELS and targets not in unmasked
     if wanted and others:
         got = repr(targets) if isinstance(targets, str) else "Targets"
         raise LoaderError(

@@ -9,12 +9,15 @@ from functools import partial
 from typing import Any
 
 from penstock.data.column_source import ColumnSource
+from penstock.data.hugging_face import from_hf
 from penstock.data.packed import PackedSource
 from penstock.data.unpacked import open_unpacked
 from penstock.errors import LoaderError, SourceError
 from penstock.limits import Limits, limits_in_force, obeying_limits
 from penstock.packing.datasets import LayoutSource
+from penstock.packing.datasets.hugging_face import is_hugging_face
 from penstock.packing.datasets.open_dataset import how_to_pack, open_pack_source
+from penstock.packing.datasets.shard_list import tar_list
 from penstock.packing.format import SUFFIX
 from penstock.packing.items import FileItems
 from penstock.packing.shards import MANIFEST, open_packed
@@ -38,8 +41,10 @@ def open_data(
 
     Args:
         data: A packed file (`.pen`) or a folder of its shards; a file or folder in any layout that
-            is recognised (a folder of class folders, COCO, VOC, YOLO, tar, Parquet ...); a folder
-            of images with `labels`; a list of files; or a `Source`, which is returned as it is.
+            is recognised (a folder of class folders, COCO, VOC, YOLO, tar, Parquet ...); several
+            tar archives, in a list or as "train-{000..009}.tar"; a folder of images with `labels`;
+            a list of files; a `datasets.Dataset` of Hugging Face's
+            (see `from_hf`); or a `Source`, which is returned as it is.
         labels: A CSV or TSV file, one label per file, or a dictionary from path to label.
         kind: The layout, where it is not recognised: "coco", "voc", "folder" ...
         split: Which part of a data set that has several: "train", "val" ...
@@ -58,19 +63,28 @@ def open_data(
     if isinstance(data, ColumnSource):  # before `Source`, whose check would ask for the labels
         _refuse_said(data.describe(), {"labels": labels, **said})
         return data
+    if is_hugging_face(data):
+        _refuse_said("a Hugging Face data set", {"labels": labels, **said})
+        return from_hf(data)
     if isinstance(data, bytes):
         data = os.fsdecode(data)
-    if not isinstance(data, (str, os.PathLike)) or labels is not None:
+    names_tars = labels is None and tar_list(data) is not None
+    if not (isinstance(data, (str, os.PathLike)) or names_tars) or labels is not None:
         _refuse_said("kind, split and images", said)
         return _warned(open_source(data, labels))
     opened = open_pack_source(data, kind=kind, split=split, images=images)
     if isinstance(opened, FileItems):
         return _warned(opened.source)
     assert isinstance(opened, LayoutSource)  # noqa: S101  all other layouts
-    path = os.path.expanduser(os.fspath(data))
+    path = "archives" if names_tars else os.path.expanduser(os.fspath(data))
     source = open_unpacked(opened, how_to_pack(path, said))
     source.opened_by = partial(
-        open_data, path, kind=kind, split=split, images=images, limits=limits_in_force()
+        open_data,
+        data if names_tars else path,
+        kind=kind,
+        split=split,
+        images=images,
+        limits=limits_in_force(),
     )
     return source
 
@@ -99,7 +113,7 @@ def _open_pairs(data: Any, masks: Any, labels: Any, said: dict[str, Any]) -> Sou
         raise LoaderError(f"masks: a folder or a list of files is needed, got {masks!r}.")
     if labels is not None:
         raise LoaderError("labels= and masks= both say what goes with the images. Leave one out.")
-    if is_packed(data) or isinstance(data, (ColumnSource, Source)):
+    if is_packed(data) or is_hugging_face(data) or isinstance(data, (ColumnSource, Source)):
         raise LoaderError(
             f"masks={masks!r} goes with a folder or a list of images. Leave it out; "
             "Loader(..., masks=True) delivers the masks that a data set has."

@@ -235,15 +235,17 @@ def open_targets(
                 f"{len(source):,}. Give one row for each."
             )
         return GivenTargets(asked)
-    if asked not in (None, "list", "padded", "labels", "none"):
+    if asked not in (None, "list", "padded", "yolo", "labels", "none"):
         raise LoaderError(
-            f"Loader: targets must be 'list', 'padded', 'labels', 'none' or Targets, got {asked!r}."
+            "Loader: targets must be 'list', 'padded', 'yolo', 'labels', 'none' or Targets, got "
+            f"{asked!r}."
         )
     if asked in ("labels", "none"):
         return None
     stored = stored_targets(source)
     if stored is not None:
-        return DetectionTargets(stored, background=background, extras=extras)
+        counts_from_1 = background and asked != "yolo"
+        return DetectionTargets(stored, background=counts_from_1, extras=extras)
     if asked is not None:
         raise LoaderError(
             f"Loader: {source.describe()} has no boxes or keypoints. Take a data set that has, or "

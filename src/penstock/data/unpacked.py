@@ -35,7 +35,7 @@ _BYTES_PER_SAMPLE = 512  # what an entry takes beside its values
 
 
 @dataclass(frozen=True, slots=True)
-class _Kept:
+class KeptFacts:
     """What is remembered of a sample: all but its image and masks."""
 
     name: str
@@ -68,7 +68,7 @@ class UnpackedSource(ColumnSource):
             "box_class_ids": None if ids is None else tuple(map(str, ids)),
         }
         self._lock = threading.Lock()
-        self._kept: dict[int, _Kept] = {}  # the oldest first
+        self._kept: dict[int, KeptFacts] = {}  # the oldest first
         self._kept_bytes = 0
         self._stamps = [_stamp(file) for file in layout.files]
 
@@ -222,7 +222,7 @@ class UnpackedSource(ColumnSource):
         values = np.frombuffer(stored, element_type(column)).copy()
         return values.reshape(column.shape if column.kind == "fixed" else (-1, *column.shape))
 
-    def _facts(self, index: int) -> _Kept:
+    def _facts(self, index: int) -> KeptFacts:
         with self._lock:
             kept = self._kept.get(index)
         return self._keep(index, self._read(index)) if kept is None else kept
@@ -233,10 +233,10 @@ class UnpackedSource(ColumnSource):
         self._keep(index, item)
         return item
 
-    def _keep(self, index: int, item: PackItem) -> _Kept:
+    def _keep(self, index: int, item: PackItem) -> KeptFacts:
         path = None if isinstance(item.data, bytes) else os.fspath(item.data)
         columns = {name: value for name, value in item.columns.items() if name != MASKS.name}
-        kept = _Kept(item.name, path, columns)
+        kept = KeptFacts(item.name, path, columns)
         with self._lock:
             before = self._kept.pop(index, None)
             self._kept_bytes += kept.size_bytes - (0 if before is None else before.size_bytes)

@@ -217,6 +217,8 @@ class Batch:
         self.soft_labels: npt.NDArray[np.float32] | None = None  # of the good slots, once mixed
         self._done = 0  # slots
         self._maker = maker
+        # Of the images in their files, once they are known.
+        self.sizes = Sizes(np.zeros(len(keys), np.int64), np.zeros(len(keys), np.int64))
         self._targets: list[tuple[npt.NDArray[np.int32], Targets]] = []
         self._masks: dict[int, npt.NDArray[np.uint8]] = {}  # by slot
         self._label_maps: npt.NDArray[np.int64] | None = None  # those of the first one's size
@@ -231,6 +233,10 @@ class Batch:
     def place(self, sizes: Sizes, slots: npt.NDArray[np.int32], view: int = 0) -> Place:
         """Return memory for these slots' images, or for one view of them."""
         return self._images[view].place(sizes, slots, self.samples)
+
+    def note_sizes(self, slots: npt.NDArray[np.int32], sizes: Sizes) -> None:
+        """Keep the sizes that the images in these slots have in their files."""
+        self.sizes.height[slots], self.sizes.width[slots] = sizes.height, sizes.width
 
     def put_targets(
         self,

@@ -227,7 +227,7 @@ class Course:
             delivering=Delivering(
                 pipeline.options.prefetch,
                 self.delivery,
-                one_size=not pipeline.beside.follows_images,
+                one_size=not pipeline.beside.sizes_may_differ,
             ),
             runtime=runtime,
         )

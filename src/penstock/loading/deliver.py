@@ -4,19 +4,25 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Any, ClassVar, Literal, Protocol
+from typing import Any, ClassVar, Protocol
 
 import numpy as np
 import numpy.typing as npt
 
-from penstock._core import Element
 from penstock.data.beside import Beside
-from penstock.data.columns import LABEL, ColumnValues, LabelColumn, Values, named_columns
+from penstock.data.columns import LABEL, ColumnValues, LabelColumn, named_columns
 from penstock.errors import LoaderError
 from penstock.geometry import Ints
 from penstock.loading.batch import Batch
-from penstock.loading.options import OutputOptions
-from penstock.loading.to_torch import image_tensor, label_tensor
+from penstock.loading.options import Library, OutputOptions
+from penstock.loading.to_library import (
+    column_to_library,
+    finish_images,
+    finisher,
+    to_library,
+)
+from penstock.loading.yolo_batch import open_yolo
+from penstock.planner.plan import Plan
 from penstock.transforms.targets import Targets
 
 IMAGE = "image"  # the key of images in a batch that is a dictionary
@@ -30,22 +36,62 @@ class Delivery(Protocol):
         ...
 
 
-def delivery_of(beside: Beside, *, as_dict: bool) -> Delivery:
-    """Return the delivery for images with what `beside` lists."""
+def delivery_of(beside: Beside, plan: Plan, *, as_dict: bool | Mapping[str, str]) -> Delivery:
+    """Return the delivery for images with what `beside` lists.
+
+    `as_dict` makes dictionaries; a mapping of names gives some of their keys other names.
+    """
+    renamed = _read_names(as_dict)
+    if beside.flat:
+        if renamed is not None:
+            raise LoaderError(
+                "Loader: targets='yolo' makes dictionaries with keys of their own. Leave out "
+                "as_dict, or use targets='list' or 'padded'."
+            )
+        return open_yolo(beside.source, beside.targets, plan)
     targets: TargetDelivery | LabelMapDelivery | None = None
     if beside.has_label_maps and beside.masks is not None:
         targets = LabelMapDelivery(padded=beside.padded, fill=beside.masks.fill)
     elif beside.targets is not None:
         targets = TargetDelivery(beside.targets.image_ids, padded=beside.padded)
-    if beside.columns or as_dict:
+    if beside.columns or renamed is not None:
         columns = beside.columns
-        if as_dict and beside.asked != "none":
+        if renamed is not None and beside.asked != "none":
             columns = named_columns(beside.source, columns, with_label=beside.wants_labels)
-        return ColumnDelivery(columns, as_dict, targets)
+        if renamed is not None:
+            _check_names(renamed, (IMAGE, *(() if targets is None else (targets.key,)), *columns))
+        return ColumnDelivery(columns, renamed, targets)
     if targets is not None:
         return targets
     labels = beside.labels()
     return ImageDelivery() if labels is None else LabelDelivery(labels)
+
+
+def _read_names(as_dict: object) -> Mapping[str, str] | None:
+    """Return which keys of dictionaries have other names; None if batches are no dictionaries."""
+    if isinstance(as_dict, bool):
+        return {} if as_dict else None
+    given = dict(as_dict) if isinstance(as_dict, Mapping) else {}
+    if given and all(isinstance(name, str) for pair in given.items() for name in pair):
+        return given
+    raise LoaderError(
+        "Loader: as_dict must be True, False or a dictionary from names to other names, such as "
+        f"{{'image': 'pixel_values', 'label': 'labels'}}, got {as_dict!r}."
+    )
+
+
+def _check_names(renamed: Mapping[str, str], there: tuple[str, ...]) -> None:
+    """Raise LoaderError if a new name is given to no key, or two keys would have the same one."""
+    for name in renamed:
+        if name not in there:
+            raise LoaderError(
+                f"Loader: as_dict: batches have no {name!r} to be renamed. There are "
+                f"{', '.join(there)}; further columns are asked for with columns=[...]."
+            )
+    names = [renamed.get(name, name) for name in there]
+    twice = next((name for name in names if names.count(name) > 1), None)
+    if twice is not None:
+        raise LoaderError(f"Loader: as_dict: two keys of a batch would be called {twice!r}.")
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,7 +100,7 @@ class ImageDelivery:
 
     def deliver(self, batch: Batch) -> Any:
         """Return images."""
-        return _finish(batch.take_images(), batch) if len(batch.good) else None
+        return finish_images(batch.take_images(), batch) if len(batch.good) else None
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,8 +116,8 @@ class LabelDelivery:
             return None
         mixed = batch.soft_labels
         labels = self.labels.at(batch.samples[good]) if mixed is None else mixed
-        images = _finish(batch.take_images(), batch)
-        return images, _to_library(labels, batch.output)
+        images = finish_images(batch.take_images(), batch)
+        return images, to_library(labels, batch.output)
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,7 +129,7 @@ class ColumnDelivery:
     """
 
     columns: Mapping[str, ColumnValues]
-    as_dict: bool
+    renamed: Mapping[str, str] | None = None  # keys with other names; None: tuples
     targets: TargetDelivery | LabelMapDelivery | None = None
 
     def deliver(self, batch: Batch) -> Any | None:
@@ -92,18 +138,21 @@ class ColumnDelivery:
         if not len(good):
             return None
         values = {
-            name: _column_to_library(column.at(batch.samples[good]), batch.output)
+            name: column_to_library(column.at(batch.samples[good]), batch.output)
             for name, column in self.columns.items()
         }
         if batch.soft_labels is not None:
-            values[LABEL] = _to_library(batch.soft_labels, batch.output)
+            values[LABEL] = to_library(batch.soft_labels, batch.output)
         delivered = None if self.targets is None else self.targets.deliver(batch)
         if self.targets is not None and delivered is not None:
             images, targets = delivered
             values = {self.targets.key: targets, **values}
         else:
-            images = _finish(batch.take_images(), batch)
-        return {IMAGE: images, **values} if self.as_dict else (images, *values.values())
+            images = finish_images(batch.take_images(), batch)
+        if self.renamed is None:
+            return (images, *values.values())
+        named = {IMAGE: images, **values}
+        return {self.renamed.get(name, name): value for name, value in named.items()}
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,17 +177,17 @@ class TargetDelivery:
         ids, targets = self.image_ids(batch.samples[good]), batch.take_targets()
         images, masks, output = batch.take_images(), batch.take_masks(), batch.output
         if not self.padded:
-            each = list_targets(targets, ids, _library(output))
+            each = list_targets(targets, ids, output.library)
             for target, stack in zip(each, masks or (), strict=masks is not None):
-                target["masks"] = _to_library(stack, output)
-            return _finish(images, batch), each
+                target["masks"] = to_library(stack, output)
+            return finish_images(images, batch), each
         sizes = _sizes_of(images, output)
         together = _pad(images, sizes, output) if isinstance(images, list) else images
-        columns = pad_targets(targets, ids, _library(output))
-        columns |= {"sizes": _to_library(sizes, output)}
+        columns = pad_targets(targets, ids, output.library)
+        columns |= {"sizes": to_library(sizes, output)}
         if masks is not None:
-            columns["masks"] = _to_library(_pad_masks(masks, sizes), output)
-        return _finish(together, batch), columns
+            columns["masks"] = to_library(_pad_masks(masks, sizes), output)
+        return finish_images(together, batch), columns
 
 
 @dataclass(frozen=True, slots=True)
@@ -167,21 +216,9 @@ class LabelMapDelivery:
                 target[: mask.shape[0], : mask.shape[1]] = mask
             masks = together
         if isinstance(images, list):
-            return _finish(images, batch), [_to_library(mask, output) for mask in masks]
+            return finish_images(images, batch), [to_library(mask, output) for mask in masks]
         together = np.stack(masks) if isinstance(masks, list) else masks
-        return _finish(images, batch), _to_library(together, output)
-
-
-def _to_library(values: npt.NDArray[Any], output: OutputOptions) -> Any:
-    return label_tensor(values) if output.library == "torch" else values
-
-
-def _column_to_library(values: Values, output: OutputOptions) -> Any:
-    if not isinstance(values, list):
-        return _to_library(values, output)
-    return [
-        _to_library(value, output) if isinstance(value, np.ndarray) else value for value in values
-    ]
+        return finish_images(images, batch), to_library(together, output)
 
 
 def _pad_masks(masks: list[npt.NDArray[np.uint8]], sizes: Ints) -> npt.NDArray[np.uint8]:
@@ -191,20 +228,6 @@ def _pad_masks(masks: list[npt.NDArray[np.uint8]], sizes: Ints) -> npt.NDArray[n
     for target, stack in zip(together, masks, strict=True):
         target[: len(stack), : stack.shape[1], : stack.shape[2]] = stack
     return together
-
-
-def _library(output: OutputOptions) -> Any:
-    return output.library
-
-
-def _finish(images: Any, batch: Batch) -> Any:
-    output = batch.output
-    if output.library != "torch":
-        return images
-    is_bfloat16 = output.element == Element.BFLOAT16
-    if isinstance(images, list):
-        return [image_tensor(image, batch.pinned, is_bfloat16=is_bfloat16) for image in images]
-    return image_tensor(images, batch.pinned, is_bfloat16=is_bfloat16)
 
 
 def _sizes_of(images: npt.NDArray[Any] | list[npt.NDArray[Any]], output: OutputOptions) -> Ints:
@@ -224,8 +247,6 @@ def _pad(images: list[npt.NDArray[Any]], sizes: Ints, output: OutputOptions) -> 
     return together
 
 
-Library = Literal["torch", "numpy"]
-
 NO_LABEL = -1  # in the places of a padded batch that no object takes
 
 
@@ -236,7 +257,7 @@ def list_targets(targets: Targets, image_ids: Ints, library: Library) -> list[di
     (objects,), `keypoints` float32 (objects, points, 3), extra columns go by their names, and
     `image_id` is a Python int.
     """
-    finish = _finish_for(library)
+    finish = finisher(library)
     columns = _columns(targets)
     bounds = zip(targets.offsets[:-1].tolist(), targets.offsets[1:].tolist(), strict=True)
     listed = [
@@ -275,7 +296,7 @@ def pad_targets(
         blank = NO_LABEL if name == "labels" else 0
         padded[name] = np.full((len(targets), room, *column.shape[1:]), blank, dtype=column.dtype)
         padded[name][owners, places] = column
-    finish = _finish_for(library)
+    finish = finisher(library)
     return {name: finish(column) for name, column in padded.items()}
 
 
@@ -288,7 +309,3 @@ def _columns(targets: Targets) -> dict[str, npt.NDArray[Any]]:
         **targets.extras,
     }
     return {name: column for name, column in named.items() if column is not None}
-
-
-def _finish_for(library: Library) -> Callable[[npt.NDArray[Any]], Any]:
-    return label_tensor if library == "torch" else np.ascontiguousarray

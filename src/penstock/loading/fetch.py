@@ -16,7 +16,7 @@ from penstock.loading.batch import Part
 from penstock.packing.records import jpeg_size
 from penstock.planner.lower import Regions
 from penstock.resources import raise_if_refused
-from penstock.sources import PathSource, Source, has_paths
+from penstock.sources import PathSource, Source, has_paths, lends
 
 Positions = npt.NDArray[np.int32]
 SourceT = TypeVar("SourceT")
@@ -79,15 +79,17 @@ class RecordFetch(Fetch[PackedSource]):
 
 
 class OpenedFetch(Fetch[Source]):
-    """Images that a source opens for us, such as files in archives: read whole, in Python."""
+    """Images that a source opens or lends us, such as files in archives: read whole, in Python."""
 
     def begin(self, part: Part) -> EnginePart:
         """Read the images, and let the core look at their headers."""
         images = [self._read(sample) for sample in part.samples.tolist()]
         return open_images(self._engine, part.rank, images)
 
-    def _read(self, sample: int) -> bytes:
+    def _read(self, sample: int) -> bytes | memoryview:
         try:
+            if lends(self._source):
+                return self._source.content(sample)
             with self._source.open(sample) as file:
                 return file.read()
         except Exception as error:  # noqa: BLE001 (a source may be the user's own)
@@ -96,11 +98,12 @@ class OpenedFetch(Fetch[Source]):
             return b""
 
 
-def open_images(engine: Engine, rank: int, images: Sequence[bytes]) -> EnginePart:
+def open_images(engine: Engine, rank: int, images: Sequence[bytes | memoryview]) -> EnginePart:
     """Let the core look at the headers of images that lie in memory, and take them as read."""
-    sizes = [_size_of(image) for image in images]
+    files = [b"".join((image, _SLACK)) for image in images]
+    sizes = [_size_of(file) for file in files]
     heights = np.array([height for height, _ in sizes], dtype=np.int32)
-    padded = [np.frombuffer(image + _SLACK, np.uint8) for image in images]
+    padded = [np.frombuffer(file, np.uint8) for file in files]
     engine_part = engine.open_mapped(
         rank,
         padded,

@@ -75,6 +75,7 @@ class LibraryRunner(PartRunner, Generic[ImageT]):
 
     def _fill(self, part: Part, images: list[ImageT], masks: dict[int, Masks]) -> None:
         beside = PartTargets(self._targets, part, masks)
+        part.batch.note_sizes(part.slots, self._sizes_of(images))
         images = self._run_segments(part, images, self._plan.segments, beside)
         if not self._plan.views:
             self._write(part, images, self._plan)

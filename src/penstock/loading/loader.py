@@ -18,6 +18,7 @@ from penstock.loading.failures import Ledger
 from penstock.loading.mix import open_mixer
 from penstock.loading.options import BatchOptions, RunOptions, read_allow
 from penstock.loading.pipeline import Pipeline
+from penstock.loading.random_access import RandomAccess
 from penstock.loading.ranks import find_ranks, find_threads
 from penstock.loading.reuse import ReuseCounts, open_reuse
 from penstock.loading.sampling.bucket_epochs import BucketSelection
@@ -57,8 +58,8 @@ class Loader:
     `data` is a packed file (`.pen`) or a folder of its shards; a folder with a folder per class, or
     any other layout that `pack` reads (COCO, VOC, YOLO, tar, Parquet ...); a folder of images with
     `labels` (a CSV or TSV file, or a dictionary from path to label); a list of files with `labels`
-    (one per file, or such a dictionary); or any `Source`, such as `open_data` returns to whoever
-    must say which layout or split is meant.
+    (one per file, or such a dictionary); a `datasets.Dataset` of Hugging Face's; or any `Source`,
+    such as `open_data` and `from_hf` return to whoever must say what exactly is meant.
 
     Iterating yields `(images, labels)`, or images alone where the data set has no labels. Every
     iteration is a new epoch with its own order and draws; it begins with its first batch. With
@@ -70,16 +71,19 @@ class Loader:
     A data set with boxes or keypoints yields `(images, targets)`, which follow the transforms:
 
     - `targets`: "list", one dictionary per sample as torchvision's detection models take them, and
-      images of different sizes as a list; "padded", arrays over the batch; "labels", each image's
-      own label instead; "none", images alone. None is "list" where there are boxes. Or `Targets`
-      of your own, one row per sample.
+      images of different sizes as a list; "padded", arrays over the batch; "yolo", one dictionary
+      as trainers of YOLO take it (docs/frameworks/yolo.md); "labels", each image's own label
+      instead; "none", images alone. None is "list" where there are boxes. Or `Targets` of your
+      own, one row per sample.
     - `background`: in the labels of boxes 0 is the background, as torchvision's detection models
       have it, and classes have their data set's own numbers (COCO's category ids) or count from
-      1; False counts classes from 0, for models without a background. `classes` names either.
+      1; False counts classes from 0, for models without a background, as targets="yolo" always
+      does. `classes` names either.
     - `columns`: names of columns to deliver, `(images, first, second, ...)`; "label" is one like
       the rest. In a data set with boxes they come after the targets, and a column that has a row
       for each box (such as "iscrowd") goes into the targets.
-    - `as_dict`: batches are dictionaries: "image"; "label", "targets" or "masks"; the columns.
+    - `as_dict`: batches are dictionaries: "image"; "label", "targets" or "masks"; the columns. A
+      mapping gives keys other names: {"image": "pixel_values", "label": "labels"}.
     - `masks`: True delivers the masks of objects, which are left out by default. Or, for images in
       a folder or a list, the folder or list of their masks. A data set with a mask for each image
       and no boxes yields `(images, masks)`, int64 (batch, height, width).
@@ -99,7 +103,7 @@ class Loader:
     - `layout`: "chw", channels first, or "hwc".
     - `drop_last`: leave out a last batch that is shorter than `batch_size`.
     - `prefetch`: how many batches are prepared beyond the one that is asked for.
-    - `output`: "torch" or "numpy"; None takes torch if it is installed.
+    - `output`: "torch", "numpy" or "jax"; None takes torch if it is installed.
     - `plan`: order and fuse the work as its costs suggest (see `explain` and docs/planner.md);
       False does what was written, in that order. Draws, boxes and masks are the same either way.
     - `fidelity`: "exact" plans change no byte; "fast" ones may change pixels within stated bounds,
@@ -110,8 +114,8 @@ class Loader:
     - `on_error`: "raise"; "skip" leaves a bad file out of its batch, which is then shorter;
       "substitute" takes the next sample that can be read, with its label. See `ledger`.
     - `rank`, `world_size`: this process's share of every epoch, as torch's DistributedSampler.
-      None asks torch.distributed, then the variables RANK and WORLD_SIZE, until the first batch
-      settles it; `repr(loader)` says what was taken.
+      None asks torch.distributed, jax.distributed and the variables RANK and WORLD_SIZE, until
+      the first batch settles it; `repr(loader)` says what was taken.
     - `threads`: None takes the cores that this process may use, divided by LOCAL_WORLD_SIZE.
     - `backend`: "native"; or with the same draws, slowly, "pillow", which gives the same bytes,
       "opencv" or "numpy", which come near them (docs/augmentations.md says how near).
@@ -132,7 +136,7 @@ class Loader:
         mask_fill: int = 0,
         background: bool = True,
         columns: Sequence[str] | None = None,
-        as_dict: bool = False,
+        as_dict: bool | Mapping[str, str] = False,
         shuffle: bool = False,
         seed: int = 0,
         threads: int | None = None,
@@ -352,6 +356,13 @@ class Loader:
     def follow_order(self, order: Callable[[int], EpochOrder]) -> None:
         """Take the samples of every epoch, of all ranks together, from `order(epoch)`."""
         self._course.order = order
+
+    def random_access(self) -> RandomAccess:
+        """Return the way to any samples, as this loader would deliver them in a batch.
+
+        It is for data sources of other frameworks, which decide on order and batches themselves.
+        """
+        return RandomAccess(self._pipeline, self._course.delivery)
 
     def state_dict(self) -> dict[str, int]:
         """Where the loader stands: after the batches delivered so far, in a few integers."""

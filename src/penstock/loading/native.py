@@ -65,6 +65,7 @@ class NativeRunner(CoreRunner):
         if self._fetch.reads_first:
             self._settle_sources(run)
         self._check_sizes(run)
+        part.batch.note_sizes(part.slots, run.sizes(np.arange(len(part.slots), dtype=np.int32)))
         for segment, following in pairwise(self._plan.segments):
             self._run_to_pixels(run, segment, following)
         if self._reusing is not None:
@@ -78,6 +79,7 @@ class NativeRunner(CoreRunner):
         for position, kept in enumerate(found):
             run.engine_part.set_pixels(position, kept.pixels)
         whole = Sizes.of(kept.sizes[0] for kept in found)
+        part.batch.note_sizes(part.slots, whole)
         for position, reason in misfits(run.beside.masks, whole).items():
             run.failed.setdefault(position, reason)
         for number, (segment, following) in enumerate(pairwise(self._plan.segments)):

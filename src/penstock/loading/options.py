@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal
 
 from penstock._core import Element
 from penstock.errors import LoaderError
 from penstock.planner.rules import RULES
 from penstock.reference.libraries import LIBRARIES
 from penstock.transforms.values import FinalSpec, Layout, read_element
+
+Library = Literal["torch", "numpy", "jax"]
 
 
 def _one_of(name: str, value: object, allowed: tuple[str, ...]) -> None:
@@ -91,16 +93,16 @@ class OutputOptions:
 
     element: Element
     layout: Layout
-    library: str
+    library: Library
     views: int = 0  # of each sample, in a list; 0: one image, in no list
     pins: bool = True  # whether memory is page-locked where there is a CUDA device
 
     def __post_init__(self) -> None:
         _one_of("layout", self.layout, ("chw", "hwc"))
-        _one_of("output", self.library, ("torch", "numpy"))
+        _one_of("output", self.library, ("torch", "numpy", "jax"))
         if self.library == "numpy" and self.element == Element.BFLOAT16:
             raise LoaderError(
-                "Loader: NumPy has no bfloat16. Use output='torch', or dtype='float16'."
+                "Loader: NumPy has no bfloat16. Use output='torch' or 'jax', or dtype='float16'."
             )
 
 

@@ -1,10 +1,10 @@
 """Which share of the data this process takes, and how many threads it may use.
 
-It comes from the user, else from torch.distributed, else from the variables RANK and WORLD_SIZE,
-which torchrun and similar launchers set. If the last two disagree, the user must decide.
+It comes from the user, else from torch.distributed or jax.distributed, else from the variables RANK
+and WORLD_SIZE, which torchrun and similar launchers set. If these disagree, the user must decide.
 
-Scripts may create a loader before or after they set up torch.distributed, so the rank is looked up
-again until the first batch, and is fixed from then on.
+Scripts may create a loader before or after they set these up, so the rank is looked up again until
+the first batch, and is fixed from then on.
 """
 
 from __future__ import annotations
@@ -51,37 +51,39 @@ def find_ranks(rank: int | None, world_size: int | None, *, now: bool = False) -
         raise LoaderError(f"Loader: {got} alone. Give both rank and world_size, or neither.")
     if rank is not None and world_size is not None:
         return _checked(Ranks(rank, world_size, _GIVEN))
-    torch_says = _from_torch()
-    variables_say = _from_variables(now=now and torch_says is None)
-    if torch_says is not None and variables_say is not None:
-        pairs = {(found.rank, found.world_size) for found in (torch_says, variables_say)}
-        if len(pairs) > 1:
+    found = _from_libraries()
+    variables_say = _from_variables(now=now and not found)
+    if variables_say is not None:
+        found.append(variables_say)
+    for other in found[1:]:
+        first = found[0]
+        if (first.rank, first.world_size) != (other.rank, other.world_size):
+            who = "the variables RANK and WORLD_SIZE say" if other is variables_say else None
             raise LoaderError(
-                f"Loader: torch.distributed says rank {torch_says.rank} of "
-                f"{torch_says.world_size}, the variables RANK and WORLD_SIZE say rank "
-                f"{variables_say.rank} of {variables_say.world_size}. Correct them, or "
-                f"{_BE_EXPLICIT}"
+                f"Loader: {first.said_by} says rank {first.rank} of {first.world_size}, "
+                f"{who or f'{other.said_by} says'} rank {other.rank} of {other.world_size}. "
+                f"Correct them, or {_BE_EXPLICIT}"
             )
-    return torch_says or variables_say or Ranks(0, 1, "one process")
+    return found[0] if found else Ranks(0, 1, "one process")
 
 
 def _checked(given: Ranks) -> Ranks:
-    """Raise if torch.distributed has the same world size but another rank.
+    """Raise if torch.distributed or jax.distributed has the same world size but another rank.
 
     Another world size is allowed: groups of processes may share the data.
     """
-    torch_says = _from_torch()
-    if (
-        torch_says is not None
-        and torch_says.world_size == given.world_size
-        and torch_says.rank != given.rank
-    ):
-        raise LoaderError(
-            f"Loader: rank={given.rank} of {given.world_size}, but torch.distributed says that "
-            f"this process is rank {torch_says.rank} of {torch_says.world_size}. Leave out rank "
-            "and world_size, or give those of this process."
-        )
+    for says in _from_libraries():
+        if says.world_size == given.world_size and says.rank != given.rank:
+            raise LoaderError(
+                f"Loader: rank={given.rank} of {given.world_size}, but {says.said_by} says that "
+                f"this process is rank {says.rank} of {says.world_size}. Leave out rank "
+                "and world_size, or give those of this process."
+            )
     return given
+
+
+def _from_libraries() -> list[Ranks]:
+    return [says for says in (_from_torch(), _from_jax()) if says is not None]
 
 
 def find_threads(ranks: Ranks) -> int:
@@ -105,6 +107,15 @@ def _from_torch() -> Ranks | None:
     return Ranks(
         int(distributed.get_rank()), int(distributed.get_world_size()), "torch.distributed"
     )
+
+
+def _from_jax() -> Ranks | None:
+    """What jax.distributed says; asked only once it is set up, since asking fixes the devices."""
+    jax: Any = sys.modules.get("jax")
+    distributed = getattr(jax, "distributed", None)  # not there while JAX is being imported
+    if distributed is None or not distributed.is_initialized():
+        return None
+    return Ranks(int(jax.process_index()), int(jax.process_count()), "jax.distributed")
 
 
 def _from_variables(*, now: bool) -> Ranks | None:

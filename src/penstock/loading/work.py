@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -12,7 +12,8 @@ from penstock.errors import LoaderError
 from penstock.limits import Limits
 from penstock.loading.deliver import Delivery, delivery_of
 from penstock.loading.options import OutputOptions, RunOptions, element_of_batches
-from penstock.loading.to_torch import require_torch, torch_is_installed
+from penstock.loading.to_library import require_library
+from penstock.loading.to_torch import torch_is_installed
 from penstock.planner.plan import Plan, as_written
 from penstock.reference.libraries import open_library
 from penstock.reference.libraries.library import ImageLibrary
@@ -32,7 +33,7 @@ class Asked:
     mask_fill: int = 0
     background: bool = True
     columns: Sequence[str] | None = None
-    as_dict: bool = False
+    as_dict: bool | Mapping[str, str] = False
     dtype: Any = None
     layout: Layout = "chw"
 
@@ -60,10 +61,9 @@ def open_work(
     written = as_written(translated.transform)
     element = element_of_batches(written.final, asked.dtype)
     planned = written.with_element(element)
-    library = library or ("torch" if torch_is_installed() else "numpy")
-    output = OutputOptions(element, asked.layout, library, len(written.views))
-    if output.library == "torch":
-        require_torch()  # here, so that neither the error nor the import waits for a batch
+    chosen: Any = library or ("torch" if torch_is_installed() else "numpy")
+    output = OutputOptions(element, asked.layout, chosen, len(written.views))
+    require_library(output.library)
     other_library = None if running.backend == "native" else open_library(running.backend)
     beside = open_beside(
         open_loader_data(data, labels, asked.masks, limits),
@@ -80,5 +80,5 @@ def open_work(
             "keypoints or masks, which cannot follow all of them. Use targets='labels' or "
             "targets='none' to leave those out."
         )
-    delivery = delivery_of(beside, as_dict=asked.as_dict)
+    delivery = delivery_of(beside, written, as_dict=asked.as_dict)
     return Work(beside, planned, output, delivery, translated.translation, other_library)

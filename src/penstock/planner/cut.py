@@ -137,13 +137,41 @@ def _best(
     )
 
 
+def follows_epochs(plan: Plan) -> bool:
+    """Whether a step follows a schedule of epochs."""
+    plans = plan.views or (plan,)
+    return any(_has_schedule(node) for one in plans for node in _nodes(one))
+
+
+def _has_schedule(node: AnyNode) -> bool:
+    return isinstance(node.op, PopulationBasedAugment)
+
+
 def _refuse_schedules(nodes: Sequence[AnyNode]) -> None:
     for node in nodes:
-        if isinstance(node.op, PopulationBasedAugment):
+        if _has_schedule(node):
             raise TransformError(
                 f"{_told(node)}: follows a schedule of epochs, but Reuse would use its images in "
                 "later ones, too. Name an earlier step in Reuse(after=...), or use Echo."
             )
+
+
+def is_random(plan: Plan) -> bool:
+    """Whether a sample may come out differently if it is drawn again.
+
+    A function of the user's may draw if it asks for a generator.
+    """
+    for one in plan.views or (plan,):
+        nodes: list[AnyNode] = [node for segment in one.segments for node in segment.ops]
+        asks = _Asks(nodes)
+        calls = [segment.python for segment in one.segments if segment.python is not None]
+        if (
+            any(asks.draws(node) for node in nodes)
+            or any(call.op.wants_rng for call in calls)
+            or one.segments[-1].finishing
+        ):
+            return True
+    return False
 
 
 def _split(plan: Plan, last: AnyNode) -> Plan:

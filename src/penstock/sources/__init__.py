@@ -14,15 +14,25 @@ from penstock.sources.image_folder import open_image_folder
 from penstock.sources.labels_file import open_labels_file
 from penstock.sources.mask_pairs import MaskPairs, open_mask_pairs, read_label_map
 from penstock.sources.open_source import open_file_list, open_source
-from penstock.sources.source import FileSource, Labels, PathSource, Source, has_paths
+from penstock.sources.source import (
+    FileSource,
+    Labels,
+    LendingSource,
+    PathSource,
+    Source,
+    has_paths,
+    lends,
+)
 
 __all__ = [
     "FileSource",
     "Labels",
+    "LendingSource",
     "MaskPairs",
     "PathSource",
     "Source",
     "has_paths",
+    "lends",
     "open_file_list",
     "open_image_folder",
     "open_labels_file",

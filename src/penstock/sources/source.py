@@ -75,6 +75,20 @@ def has_paths(source: Source) -> TypeIs[PathSource]:
     return hasattr(type(source), "paths")
 
 
+@runtime_checkable
+class LendingSource(Source, Protocol):
+    """A source whose samples lie in memory, where they can be read without a copy."""
+
+    def content(self, index: int) -> bytes | memoryview:
+        """Return the bytes of one sample's image file."""
+        ...
+
+
+def lends(source: Source) -> TypeIs[LendingSource]:
+    """Whether a source is a LendingSource; unlike `isinstance`, reads none of its labels."""
+    return hasattr(type(source), "content")
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class PathTable:
     """An immutable list of paths: path i is `blob[offsets[i]:offsets[i + 1]]`."""

@@ -324,7 +324,7 @@ class DataLoader(torch_data.DataLoader[Any]):
             single,
             self.pin_memory and torch.cuda.is_available(),
         )
-        one_size = is_ours and not work.beside.follows_images
+        one_size = is_ours and not work.beside.sizes_may_differ
         pipeline = self._pipeline()
         seed, draw_epoch = self._seed_here, run.progress.epoch
         if seed is None:

@@ -65,7 +65,7 @@ class Dataset(torch_data.Dataset[Any]):
         mask_fill: int = 0,
         background: bool = True,
         columns: Sequence[str] | None = None,
-        as_dict: bool = False,
+        as_dict: bool | Mapping[str, str] = False,
         dtype: Any = None,
         layout: Layout = "chw",
         seed: int | None = None,

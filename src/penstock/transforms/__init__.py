@@ -83,6 +83,7 @@ from penstock.transforms.policies.rand_augment import AugMix, RandAugment, Trivi
 from penstock.transforms.presets import classification, classification_eval, detection, ssd
 from penstock.transforms.python_step import PythonStep
 from penstock.transforms.resize import (
+    LetterBox,
     RandomResize,
     RandomResizedCrop,
     RandomShortestSize,
@@ -126,6 +127,7 @@ __all__ = [
     "Identity",
     "InterpolationMode",
     "Lambda",
+    "LetterBox",
     "LinearTransformation",
     "MixUp",
     "MultiView",

@@ -1,4 +1,4 @@
-"""Resizing: to a given size, to a random one, or of a random part of the image.
+"""Resizing: to a given size, into one, to a random one, or of a random part of the image.
 
 All of it exactly as Pillow does. Where torchvision has an argument `antialias` it is taken; it
 matters to tensors only: Pillow always smooths when it shrinks, and so does the loader.
@@ -13,21 +13,25 @@ from typing import Any
 
 import numpy as np
 
+from penstock._core import PadMode
 from penstock.errors import TransformError
 from penstock.geometry import Bools, Floats, Ints, Size, Sizes
 from penstock.rng import Draws
 from penstock.transforms import functional as F
 from penstock.transforms.arguments import (
     MAX_SIDE_PX,
+    Colour,
+    Fill,
     Interpolation,
     InterpolationMode,
+    read_fill,
     read_integer,
     read_interpolation,
     read_range,
     read_size,
 )
 from penstock.transforms.inputs import query_size
-from penstock.transforms.moves import CropMove, ResizeMove, repeat
+from penstock.transforms.moves import CropMove, PadMove, ResizeMove, repeat
 from penstock.transforms.op import ImageOp, Params, refuse_any
 from penstock.transforms.torch_draws import integer, log_uniform, rand, uniform
 
@@ -237,6 +241,44 @@ class _ToDrawnSize(ImageOp):
         return F.resize(
             inpt, params["size"], interpolation=self._mode.value, antialias=self.antialias
         )
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class LetterBox(ImageOp):
+    """Resize so that the whole image fits into `size`, and fill the rest with the colour `fill`.
+
+    Height and width are multiplied by one factor and rounded to whole pixels, half to even; at
+    least one pixel is left. The border is even on both sides; an odd pixel goes to the right and
+    below. Detectors such as YOLO are given images like this.
+    """
+
+    size: int | Sequence[int]
+    fill: Fill = 114
+    interpolation: Interpolation = InterpolationMode.BILINEAR
+    _out: Size = field(init=False, repr=False, compare=False)
+    _colour: Colour = field(init=False, repr=False, compare=False)
+    _mode: InterpolationMode = field(init=False, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        self._keep(
+            _out=Size(*read_size("LetterBox", self.size)),
+            _colour=read_fill("LetterBox", self.fill),
+            _mode=read_interpolation("LetterBox", self.interpolation),
+        )
+
+    def sample(self, draws: Draws, sizes: Sizes) -> tuple[ResizeMove] | tuple[ResizeMove, PadMove]:
+        """Nothing is drawn: the place of the image follows from its size."""
+        del draws
+        ratio = np.minimum(self._out.height / sizes.height, self._out.width / sizes.width)
+        height = np.maximum(np.rint(sizes.height * ratio), 1).astype(np.int64)
+        width = np.maximum(np.rint(sizes.width * ratio), 1).astype(np.int64)
+        resize = ResizeMove(height, width, self._mode.pillow_filter)
+        spare_height, spare_width = self._out.height - height, self._out.width - width
+        if not (spare_height.any() or spare_width.any()):
+            return (resize,)
+        top, left = spare_height // 2, spare_width // 2
+        right, bottom = spare_width - left, spare_height - top
+        return resize, PadMove(left, top, right, bottom, PadMode.CONSTANT, self._colour)
 
 
 @dataclass(frozen=True, slots=True, repr=False)

@@ -15,6 +15,7 @@ from penstock.packing.datasets.coco import COCO
 from penstock.packing.datasets.files import TF_EXTENSIONS, has_folder, is_image_name, names_in
 from penstock.packing.datasets.hdf5 import EXTENSIONS as HDF5_EXTENSIONS
 from penstock.packing.datasets.hdf5 import HDF5
+from penstock.packing.datasets.hugging_face import is_hugging_face, open_hugging_face
 from penstock.packing.datasets.imagenet import IMAGENET, IMAGENET_TXT
 from penstock.packing.datasets.kitti import KITTI
 from penstock.packing.datasets.layout_source import Asked, Layout, explaining_parsers
@@ -22,9 +23,10 @@ from penstock.packing.datasets.lmdb import LMDB
 from penstock.packing.datasets.parquet import PARQUET
 from penstock.packing.datasets.recordio import RECORDIO
 from penstock.packing.datasets.segmentation import SEGMENTATION, VOC_SEGMENTATION, pairs_to_pack
+from penstock.packing.datasets.shard_list import tar_list
 from penstock.packing.datasets.tfrecord import TFRECORD
 from penstock.packing.datasets.voc import VOC
-from penstock.packing.datasets.webdataset import WEBDATASET
+from penstock.packing.datasets.webdataset import WEBDATASET, open_tars
 from penstock.packing.datasets.widerface import WIDERFACE
 from penstock.packing.datasets.yolo import YOLO
 from penstock.packing.items import FileItems, PackSource
@@ -74,6 +76,15 @@ def open_pack_source(
         if any(given is not None for given in (labels, kind, split, images)):
             raise SourceError("masks: labels, kind, split and images do not go with it.")
         return pairs_to_pack(open_mask_pairs(source, masks))
+    tars = None if labels is not None or kind not in {None, WEBDATASET.kind} else tar_list(source)
+    if tars is not None:
+        if split is not None or images is not None:
+            raise SourceError(
+                "split and images: a pattern or list of archives has none. Leave them out."
+            )
+        named = printable(source) if isinstance(source, (str, os.PathLike)) else "list of archives"
+        with explaining_parsers(named):
+            return open_tars(tars, named)[0]
     is_path = isinstance(source, (str, os.PathLike))
     if is_path and labels is None:
         return open_dataset(source, kind, split=split, images=images)
@@ -82,6 +93,8 @@ def open_pack_source(
             "kind, split and images: they go with a file or folder without labels, got "
             f"{type(source).__name__}{'' if labels is None else ' and labels'}. Leave them out."
         )
+    if is_hugging_face(source):
+        source = open_hugging_face(source)[0]
     if isinstance(source, PackSource):
         if labels is not None:
             raise SourceError(f"labels: {source.describe()} has its own. Leave labels out.")

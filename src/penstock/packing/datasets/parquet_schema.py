@@ -37,12 +37,22 @@ class ParquetSchema:
     user: dict[str, Column]
 
 
+@dataclass(frozen=True, slots=True)
+class Chosen:
+    """What columns are for, where that is known."""
+
+    image: str
+    label: str | None
+    columns: tuple[str, ...]  # of the others, those that are wanted
+
+
 def read_schema(
     schema: Any,
     types: Any,
     has_nulls: Callable[[str], bool],
     one_length: Callable[[str], int | None],
     title: str,
+    chosen: Chosen | None = None,
 ) -> ParquetSchema:
     """Work out the use of each column.
 
@@ -52,16 +62,27 @@ def read_schema(
         has_nulls: Tells whether a value is missing anywhere in a column.
         one_length: Tells how long all lists in a column are, or None if they differ.
         title: What errors call the file.
+        chosen: The columns of image and label, and which others are wanted; None finds them.
     """
-    features = _hugging_face_features(schema.metadata or {}, title)
+    features = hugging_face_features(schema.metadata or {}, title)
     forms = {f.name: form for f in schema if (form := _image_form(f, types)) is not None}
-    image = _choose_image(forms, features, title, schema.names)
-    label = _find_label(schema, features, types)
+    if chosen is None:
+        image = _choose_image(forms, features, title, schema.names)
+        label = _find_label(schema, features, types)
+        vectors: tuple[str, ...] = LABEL_NAMES if label is None else ()
+    else:
+        image, label, vectors = chosen.image, chosen.label, ()
+        if label is not None and not _is_scalar(schema.field(label).type, types):
+            vectors, label = (label,), None
     objects = _is_objects(schema, types)
     taken = {image, label, OBJECTS_NAME if objects else None}
-    user = {f.name: _user_column(f, forms, types, has_nulls) for f in schema if f.name not in taken}
-    if label is None:
-        user |= _vector_label(schema, features, types, one_length)
+    wanted = schema.names if chosen is None else chosen.columns
+    user = {
+        f.name: _user_column(f, forms, types, has_nulls)
+        for f in schema
+        if f.name in wanted and f.name not in taken
+    }
+    user |= _vector_label(vectors, schema, features, types, one_length)
     return ParquetSchema(
         image=image,
         image_form=forms[image],
@@ -75,7 +96,8 @@ def read_schema(
     )
 
 
-def _hugging_face_features(metadata: Mapping[bytes, bytes], title: str) -> dict[str, Any]:
+def hugging_face_features(metadata: Mapping[bytes, bytes], title: str) -> dict[str, Any]:
+    """Return what Hugging Face's metadata says of each column; empty where there is none."""
     if b"huggingface" not in metadata:
         return {}
     try:
@@ -100,7 +122,7 @@ def _image_form(field: Any, types: Any) -> ImageForm | None:
 def _choose_image(
     forms: dict[str, ImageForm], features: dict[str, Any], title: str, names: list[str]
 ) -> str:
-    declared = [name for name in forms if _type(features.get(name)) == "Image"]
+    declared = [name for name in forms if type_of(features.get(name)) == "Image"]
     structs = [name for name, form in forms.items() if form != "binary"]
     for candidates in (declared, structs, list(forms)):
         named = [name for name in IMAGE_NAMES if name in candidates]
@@ -117,7 +139,7 @@ def _find_label(schema: Any, features: dict[str, Any], types: Any) -> str | None
     named = [name for name in LABEL_NAMES if name in scalar]
     if named:
         return named[0]
-    declared = [name for name in scalar if _type(features.get(name)) == "ClassLabel"]
+    declared = [name for name in scalar if type_of(features.get(name)) == "ClassLabel"]
     return declared[0] if len(declared) == 1 else None
 
 
@@ -128,13 +150,17 @@ def _is_scalar(kind: Any, types: Any) -> bool:
 
 
 def _vector_label(
-    schema: Any, features: dict[str, Any], types: Any, one_length: Callable[[str], int | None]
+    names: tuple[str, ...],
+    schema: Any,
+    features: dict[str, Any],
+    types: Any,
+    one_length: Callable[[str], int | None],
 ) -> dict[str, Column]:
     """Find the label that is a vector for each row, such as a multi-hot one; lists of ids are not.
 
     Lists of different lengths stay a column of their own name.
     """
-    for name in LABEL_NAMES:
+    for name in names:
         kind = schema.field(name).type if name in schema.names else None
         if kind is None or not (types.is_list(kind) or types.is_fixed_size_list(kind)):
             continue
@@ -199,12 +225,13 @@ def _dtype(kind: Any) -> str:
     )
 
 
-def _type(feature: Any) -> str | None:
+def type_of(feature: Any) -> str | None:
+    """Return the name of a feature's type."""
     return feature.get("_type") if isinstance(feature, dict) else None
 
 
 def _names(feature: Any) -> tuple[str, ...] | None:
-    if _type(feature) != "ClassLabel" or not isinstance(feature.get("names"), list):
+    if type_of(feature) != "ClassLabel" or not isinstance(feature.get("names"), list):
         return None
     return tuple(str(name) for name in feature["names"])
 
@@ -215,7 +242,7 @@ def _category_names(feature: Any) -> tuple[str, ...] | None:
         feature = feature[0] if feature else None
     if not isinstance(feature, dict):
         return None
-    if _type(feature) == "ClassLabel":
+    if type_of(feature) == "ClassLabel":
         return _names(feature)
     for inner in ("category", "feature"):
         if inner in feature:

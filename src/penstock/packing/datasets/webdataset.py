@@ -18,7 +18,7 @@ import re
 from array import array
 from bisect import bisect_right
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -75,6 +75,27 @@ def open_webdataset(path: str, asked: Asked) -> LayoutSource:
             "Leave it out."
         )
     shards = [path] if os.path.isfile(path) else _chosen_shards(path, asked)
+    return open_tars(shards, printable(path))[0]
+
+
+@dataclass(frozen=True, slots=True)
+class TarFacts:
+    """Which files the samples of some archives have."""
+
+    shards: tuple[str, ...]
+    ends: tuple[int, ...]  # the number of samples up to the end of each archive
+    images: Mapping[str, int]  # in how many samples the image has this extension
+    fields: Mapping[str, int]  # in how many samples there is another file with this extension
+    columns: Mapping[str, Column]  # the columns that those files become, but for the label's
+
+    def shard_of(self, index: int) -> str:
+        """Return the archive that a sample is in."""
+        return self.shards[bisect_right(self.ends, index)]
+
+
+def open_tars(shards: Sequence[str], title: str) -> tuple[LayoutSource, TarFacts]:
+    """Open archives, in this order; `title` is what errors call them."""
+    shards = list(shards)
     survey, starts, ends = _Survey(), array("q"), []
     for shard in shards:
         # Labels are small and decide on the classes; the rest need not be read yet.
@@ -83,7 +104,7 @@ def open_webdataset(path: str, asked: Asked) -> LayoutSource:
             starts.append(sample.start)
         ends.append(len(starts))
     if not survey.count:
-        raise SourceError(f"{printable(path)}: no sample in it.")
+        raise SourceError(f"{title}: no sample in it.")
     survey.labels.finish()
     findings = Findings()
     columns = survey.columns()
@@ -91,9 +112,10 @@ def open_webdataset(path: str, asked: Asked) -> LayoutSource:
     labels = survey.labels if label == LABEL else None
     reader = _Reader(shards, starts, ends, columns, label, labels, findings)
     in_folders = label is None and len(survey.folders) > 1
-    return LayoutSource(
+    facts = TarFacts(tuple(shards), tuple(ends), survey.images, survey.fields, columns)
+    layout = LayoutSource(
         kind="webdataset",
-        title=printable(path),
+        title=title,
         columns=(*((label,) if label else ()), *columns.values()),
         read=lambda index: next(reader.stream(index)),
         length=survey.count,
@@ -105,6 +127,7 @@ def open_webdataset(path: str, asked: Asked) -> LayoutSource:
         files=tuple(shards),
         sequential=why_sequential(shards),
     )
+    return layout, facts
 
 
 WEBDATASET = Layout(
@@ -186,6 +209,7 @@ class _Survey:
 
     count: int = 0
     labelled: bool = False
+    images: Counter[str] = field(default_factory=Counter)  # in how many samples each is the image
     fields: Counter[str] = field(default_factory=Counter)  # in how many samples each is
     folders: set[str] = field(default_factory=set)
     labels: LabelNames = field(default_factory=LabelNames)
@@ -196,6 +220,7 @@ class _Survey:
     def add(self, sample: _Sample) -> None:
         image = _image_field(sample)
         self.folders.add(os.path.dirname(sample.key))
+        self.images[image] += 1
         self.fields.update(name for name in sample.fields if name != image)
         check_limit(
             "columns",
