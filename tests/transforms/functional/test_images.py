@@ -21,7 +21,7 @@ from penstock.transforms import functional as F
 @pytest.mark.parametrize("dtype", DTYPES)
 @pytest.mark.parametrize("name", IMAGE_CALLS)
 def test_tensors(theirs, name, dtype):
-    for shape in SHAPES if dtype in {"uint8", "float32"} else SHAPES[:5] + SHAPES[7:]:
+    for shape in SHAPES if dtype in {"uint8", "float32"} else (SHAPES[0], SHAPES[1], SHAPES[7]):
         for args, kwargs in IMAGE_CALLS[name]:
             assert_as_torchvision(theirs, name, make_tensor(shape, dtype), args, kwargs)
 
