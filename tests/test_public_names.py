@@ -1,4 +1,4 @@
-"""README, docs and examples use public names only: those of penstock and penstock.transforms."""
+"""README, docs and examples use public names only: of penstock, its transforms and functional."""
 
 import ast
 import re
@@ -8,6 +8,7 @@ import pytest
 
 import penstock
 from penstock import transforms
+from penstock.transforms import functional
 
 ROOT = Path(__file__).parents[1]
 FOR_CONTRIBUTORS = {"architecture"}  # about the inside, by its paths
@@ -18,7 +19,11 @@ PAGES = [
 EXAMPLES = sorted((ROOT / "examples").glob("*.py"))
 BLOCK = re.compile(r"^```python\n(.*?)^```", re.MULTILINE | re.DOTALL)
 MENTION = re.compile(r"(?<![\w/.-])penstock((?:\.[A-Za-z_]\w*)+)(?![\w/-])")
-MODULES = {"penstock": penstock, "penstock.transforms": transforms}
+MODULES = {
+    "penstock": penstock,
+    "penstock.transforms": transforms,
+    "penstock.transforms.functional": functional,
+}
 
 
 def is_public(name):

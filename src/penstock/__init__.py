@@ -21,6 +21,7 @@ if TYPE_CHECKING:
         CoreError,
         DecodeError,
         LoaderError,
+        LossyError,
         OutputError,
         PackError,
         PenstockError,
@@ -28,6 +29,7 @@ if TYPE_CHECKING:
         ResourceError,
         SourceError,
         TransformError,
+        TransformTypeError,
         TranslationError,
     )
     from penstock.limits import Limits
@@ -57,6 +59,7 @@ __all__ = [
     "Limits",
     "Loader",
     "LoaderError",
+    "LossyError",
     "OutputError",
     "PackError",
     "PackItem",
@@ -68,6 +71,7 @@ __all__ = [
     "Source",
     "SourceError",
     "TransformError",
+    "TransformTypeError",
     "TranslationError",
     "__version__",
     "accelerate",

@@ -40,7 +40,8 @@ def _always(params: Params) -> bool:
 
 
 def _is_cubic(params: Params) -> bool:
-    return params["interpolation"].value in {"bicubic", "lanczos"} and not params["use_max_size"]
+    mode = getattr(params["interpolation"], "value", params["interpolation"])
+    return mode in {"bicubic", "lanczos"} and not params["use_max_size"]
 
 
 def _is_compose(params: Params) -> bool:

@@ -16,7 +16,11 @@ Normalize last. A list written for torchvision's v2 runs with `v2.` replaced.
 | targets.py, move_targets.py, boxes.py | boxes, labels and keypoints; how they follow the image |
 | batch_op.py, mixing.py | MixUp and CutMix, which work on whole batches |
 | presets.py | whole pipelines |
+| functional/ | single functions, on images, arrays, tensors and targets |
 """
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
 
 from penstock.transforms.arguments import InterpolationMode
 from penstock.transforms.boxes import (
@@ -79,6 +83,9 @@ from penstock.transforms.warp import (
     RandomPerspective,
     RandomRotation,
 )
+
+if TYPE_CHECKING:
+    from penstock.transforms import functional
 
 __all__ = [
     "IMAGENET_MEAN",
@@ -146,8 +153,16 @@ __all__ = [
     "classification",
     "classification_eval",
     "detection",
+    "functional",
     "ssd",
 ]
+
+
+def __getattr__(name: str) -> Any:
+    """Import `functional` when it is asked for: a loader does not need it."""
+    if name == "functional":
+        return import_module("penstock.transforms.functional")
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 
 def __dir__() -> list[str]:

@@ -55,7 +55,8 @@ def test_subclasses_are_what_they_derive_from(tv_tensors):
 def test_a_class_can_say_how_it_is_wrapped(tv_tensors):
     class Noted(tv_tensors.Image):
         @classmethod
-        def wrap(cls, tensor, like, **kwargs):
+        def wrap(cls, tensor, like, **changes):
+            assert not changes
             wrapped = tensor.as_subclass(cls)
             wrapped.note = like.note
             return wrapped

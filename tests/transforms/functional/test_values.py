@@ -74,7 +74,11 @@ def test_arrays_to_tensors(theirs):
 
 
 def test_tensors_stay_tensors(theirs, tv_tensors):
-    for tensor in (torch.zeros(3, 4, 5), torch.zeros(4, 5), tv_tensors.Video(torch.zeros(2, 3, 4, 5))):
+    for tensor in (
+        torch.zeros(3, 4, 5),
+        torch.zeros(4, 5),
+        tv_tensors.Video(torch.zeros(2, 3, 4, 5)),
+    ):
         assert_as_torchvision(theirs, "to_image", tensor)
         assert_as_torchvision(theirs, "get_image_size", tensor)
 
