@@ -3,6 +3,9 @@
 from collections.abc import Iterator
 from pathlib import Path
 
+import numpy as np
+import numpy.typing as npt
+from PIL import Image
 from typing_extensions import assert_type
 
 import penstock as ps
@@ -60,3 +63,9 @@ assert_type(ps.pack(Orders(), "orders.pen").samples, int)
 
 assert_type(ps.__version__, str)
 error: ps.PenstockError = ps.PenstockError("where: what was got. What to do.")
+
+photo = Image.new("RGB", (8, 8))
+pixels: npt.NDArray[np.uint8] = np.zeros((8, 8, 3), dtype=np.uint8)
+assert_type(T.functional.resize(photo, (4, 4), interpolation="bicubic"), Image.Image)
+assert_type(T.functional.rotate(pixels, 30, fill=(1, 2, 3)), npt.NDArray[np.uint8])
+assert_type(T.functional.get_size(photo), list[int])

@@ -174,7 +174,7 @@ def test_the_same_error_is_found_by_its_kind():
         with pytest.raises(kind, match=re.escape("[0, 8], got 9 instead")):
             F.posterize(IMAGE, 9)
     for kind in (LossyError, TransformError, RuntimeError):
-        with pytest.raises(kind, match="torch.float32 to torch.int64"):
+        with pytest.raises(kind, match=r"torch\.float32 to torch\.int64"):
             F.to_dtype(FLOATS, torch.int64, scale=True)
 
 

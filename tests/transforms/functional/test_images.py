@@ -105,6 +105,27 @@ def test_noise_is_torchs(theirs, dtype, clip):
         assert torch.equal(*results)
 
 
+@pytest.mark.parametrize("name", IMAGE_CALLS)
+def test_gradients(theirs, name):
+    """Where torchvision's functions can be trained through, so can ours."""
+    for args, kwargs in IMAGE_CALLS[name]:
+        expected = gradient(getattr(theirs, name), args, kwargs)
+        if expected is not None:
+            got = gradient(getattr(F, name), args, kwargs)
+            torch.testing.assert_close(got, expected, equal_nan=True)
+
+
+def gradient(function, args, kwargs):
+    image = make_tensor((3, 17, 23), "float32").mul(0.9).add(0.05).requires_grad_()
+    try:
+        out = function(image, *args, **kwargs)
+        out = torch.stack(out) if isinstance(out, tuple) else out
+        out.square().sum().backward()
+    except (ValueError, TypeError, RuntimeError, AttributeError):
+        return None
+    return image.grad
+
+
 def test_a_given_image_stays_as_it_is():
     for name, calls in IMAGE_CALLS.items():
         for dtype in ("uint8", "float32"):
