@@ -139,6 +139,20 @@ def test_a_given_image_stays_as_it_is():
                 assert torch.equal(image, before), name
 
 
+def test_functions_can_be_compiled():
+    """Into one graph, after a first call has found the kernels; this backend needs no compiler."""
+    image = make_tensor((3, 9, 8), "uint8")
+
+    def augment(image):
+        turned = F.rotate(F.horizontal_flip(image), 30, fill=3)
+        return F.normalize(F.to_dtype(F.resize(turned, [6, 6]), scale=True), [0.5], [0.2])
+
+    expected = augment(image)
+    compiled = torch.compile(augment, backend="eager", fullgraph=True)
+
+    assert torch.equal(compiled(image), expected)
+
+
 def test_erasing_in_place():
     image = torch.ones(3, 4, 5)
 
