@@ -126,6 +126,11 @@ def is_functional(item: Any) -> bool:
     return is_function or any(re.fullmatch(pattern, _name(item)) for pattern in _FUNCTIONAL)
 
 
+def judges_arguments(item: Any) -> bool:
+    """Whether a test looks at the arguments of our functions, without calling them."""
+    return bool(item.originalname == "test_functional_signature")
+
+
 def _name(item: Any) -> str:
     owner = "" if item.cls is None else item.cls.__name__
     return f"{owner}::{item.originalname}"
