@@ -181,7 +181,7 @@ PLACES = {
 
 
 @pytest.mark.parametrize("path", PYTHON_FILES, ids=relative)
-def test_optional_libraries_have_one_place_each(path):
+def test_optional_libraries_have_their_places(path):
     elsewhere = {
         library for library, places in PLACES.items() if not relative(path).startswith(places)
     }

@@ -10,6 +10,7 @@ import pytest
 
 import penstock
 from penstock import transforms
+from penstock.transforms import functional
 
 ROOT = Path(__file__).parents[1]
 FOR_CONTRIBUTORS = {"architecture"}  # about the inside, by its paths
@@ -21,7 +22,11 @@ PAGES = [
 EXAMPLES = sorted((ROOT / "examples").glob("*.py"))
 BLOCK = re.compile(r"^```python\n(.*?)^```", re.MULTILINE | re.DOTALL)
 MENTION = re.compile(r"(?<![\w/.-])penstock((?:\.[A-Za-z_]\w*)+)(?![\w/-])")
-MODULES = {"penstock": penstock, "penstock.transforms": transforms}
+MODULES = {
+    "penstock": penstock,
+    "penstock.transforms": transforms,
+    "penstock.transforms.functional": functional,
+}
 # Those that need a library that is not always there.
 OPTIONAL = [f"penstock.{name}" for name in ("torch", "grain", "webdataset")]
 for name in OPTIONAL:

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
         CoreError,
         DecodeError,
         LoaderError,
+        LossyError,
         OutputError,
         PackError,
         PenstockError,
@@ -30,6 +31,7 @@ if TYPE_CHECKING:
         SampleIndexError,
         SourceError,
         TransformError,
+        TransformTypeError,
         TranslationError,
     )
     from penstock.limits import Limits
@@ -66,6 +68,7 @@ __all__ = [
     "Limits",
     "Loader",
     "LoaderError",
+    "LossyError",
     "OutputError",
     "PackError",
     "PackItem",
@@ -79,6 +82,7 @@ __all__ = [
     "Source",
     "SourceError",
     "TransformError",
+    "TransformTypeError",
     "TranslationError",
     "Weighted",
     "__version__",

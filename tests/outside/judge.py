@@ -12,7 +12,7 @@ import pytest
 from penstock import PenstockError
 from tests.outside.adapter import Adapter
 from tests.outside.functional import leave_out_scripting, private_names
-from tests.outside.skips import is_functional, reason_to_skip
+from tests.outside.skips import is_functional, judges_arguments, reason_to_skip
 
 UNTOUCHED = "judges torchvision alone: no transform of penstock's was called"
 
@@ -59,7 +59,8 @@ class Judge:
         if call.when == "setup":
             item.stash[_USES] = Adapter.uses
         report = yield
-        if call.when == "call" and report.passed and item.stash[_USES] == Adapter.uses:
+        is_untouched = item.stash[_USES] == Adapter.uses and not judges_arguments(item)
+        if call.when == "call" and report.passed and is_untouched:
             report.outcome = "skipped"
             report.longrepr = (str(item.path), 0, f"Skipped: {UNTOUCHED}")
         self._count(report)

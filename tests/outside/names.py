@@ -11,10 +11,10 @@ from tests.outside.mixing import Mixing
 from tests.outside.policies import AutoAugment
 from tests.outside.sanitize import SanitizeBoundingBoxes
 
-# Left as they are: enums, conversions to tensors, what takes functions, and Compose, since
-# torchvision's tests mix in torchvision's own conversions.
+# Left as they are: enums, functions (see functional.py), conversions to tensors, what takes
+# functions, and Compose, since torchvision's tests mix in torchvision's own conversions.
 NOT_ADAPTED = {
-    *("AutoAugmentPolicy", "InterpolationMode"),
+    *("AutoAugmentPolicy", "InterpolationMode", "functional"),
     *("ConvertImageDtype", "PILToTensor", "RGB", "ToDtype", "ToImage", "ToPILImage"),
     *("ToPureTensor", "ToTensor", "Normalize", "Identity", "Lambda", "Compose"),
 }

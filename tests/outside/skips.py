@@ -40,7 +40,8 @@ def _always(params: Params) -> bool:
 
 
 def _is_cubic(params: Params) -> bool:
-    return params["interpolation"].value in {"bicubic", "lanczos"} and not params["use_max_size"]
+    mode = getattr(params["interpolation"], "value", params["interpolation"])
+    return mode in {"bicubic", "lanczos"} and not params["use_max_size"]
 
 
 def _is_compose(params: Params) -> bool:
@@ -123,6 +124,11 @@ def is_functional(item: Any) -> bool:
     is_function = (getattr(params.get("fn"), "__module__", None) or "").startswith("penstock.")
     is_function = is_function or params.get("fn_type") == "functional"
     return is_function or any(re.fullmatch(pattern, _name(item)) for pattern in _FUNCTIONAL)
+
+
+def judges_arguments(item: Any) -> bool:
+    """Whether a test looks at the arguments of our functions, without calling them."""
+    return bool(item.originalname == "test_functional_signature")
 
 
 def _name(item: Any) -> str:

@@ -3,6 +3,9 @@
 from collections.abc import Iterator
 from pathlib import Path
 
+import numpy as np
+import numpy.typing as npt
+from PIL import Image
 from typing_extensions import assert_type
 
 import penstock as ps
@@ -85,3 +88,8 @@ assert_type(len(hugging), int)
 names = {"image": "pixel_values", "label": "labels"}
 assert_type(ps.Loader(hugging, as_dict=names, output="jax"), ps.Loader)
 assert_type(T.LetterBox(640, fill=114), T.LetterBox)
+photo = Image.new("RGB", (8, 8))
+pixels: npt.NDArray[np.uint8] = np.zeros((8, 8, 3), dtype=np.uint8)
+assert_type(T.functional.resize(photo, (4, 4), interpolation="bicubic"), Image.Image)
+assert_type(T.functional.rotate(pixels, 30, fill=(1, 2, 3)), npt.NDArray[np.uint8])
+assert_type(T.functional.get_size(photo), list[int])

@@ -23,7 +23,11 @@ called too, as torchvision's: it then draws from torch's generator, as torchvisi
 | keypoints.py, sanitize.py | for calls: keypoints alone; which objects are dropped |
 | batch_op.py, mixing.py, mix_called.py | MixUp and CutMix, which work on whole batches |
 | presets.py | whole pipelines |
+| functional/ | single functions, on images, arrays, tensors and targets |
 """
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
 
 from penstock.transforms.arguments import InterpolationMode
 from penstock.transforms.boxes import (
@@ -100,6 +104,9 @@ from penstock.transforms.warp import (
     RandomPerspective,
     RandomRotation,
 )
+
+if TYPE_CHECKING:
+    from penstock.transforms import functional
 
 __all__ = [
     "IMAGENET_MEAN",
@@ -180,8 +187,16 @@ __all__ = [
     "classification",
     "classification_eval",
     "detection",
+    "functional",
     "ssd",
 ]
+
+
+def __getattr__(name: str) -> Any:
+    """Import `functional` when it is asked for: a loader does not need it."""
+    if name == "functional":
+        return import_module("penstock.transforms.functional")
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 
 def __dir__() -> list[str]:

@@ -49,8 +49,9 @@ class Kernels(dict[type, Kernel]):
     """The kernels of one function, by the exact type of the input.
 
     Those on tensors are found by their names: `resize_image` works on tensors, and on Image after
-    unwrapping it, `resize_mask` on Mask. `pillow` works on Pillow images and, unless there is an
-    `array` for them, on arrays. What is given by name goes before what is found by name.
+    unwrapping it, `resize_mask` on Mask. A `tensor` that is given takes the places of the kernels
+    on tensors, Image and Video. `pillow` works on Pillow images and, unless there is an `array`
+    for them, on arrays.
     """
 
     def __init__(
@@ -200,8 +201,6 @@ def _unwrapping(kernel: Kernel, kind: type) -> Kernel:
         out = kernel(inpt.as_subclass(plain), *args, **arguments)
         if type(out) is tuple:
             return tuple(wrap(part, inpt) for part in out)
-        if type(out) is not plain:
-            return out  # a size or another number
         return out.as_subclass(kind) if is_simple else wrap(out, inpt)
 
     return call

@@ -11,7 +11,7 @@ import numpy as np
 from PIL import Image
 
 from penstock.errors import TransformError, TransformTypeError
-from penstock.transforms.functional.dispatch import Kernels, is_pure_tensor, tv_tensors
+from penstock.transforms.functional.dispatch import Kernels, tv_tensors
 from penstock.transforms.functional.pillow.conversions import (
     import_torch,
     pil_to_tensor,
@@ -76,7 +76,7 @@ def to_image(inpt: Any) -> Any:
     elif isinstance(inpt, np.ndarray):
         torch = import_torch("to_image")
         tensor = torch.from_numpy(np.atleast_3d(inpt)).permute((2, 0, 1)).contiguous()
-    elif is_pure_tensor(inpt) or _is_tensor(inpt):
+    elif _is_tensor(inpt):
         tensor = inpt
     else:
         raise TransformTypeError(

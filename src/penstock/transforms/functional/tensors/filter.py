@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from functools import lru_cache
 
 import torch
 from torch import Tensor
@@ -79,7 +78,6 @@ def adjust_sharpness_image(image: Tensor, sharpness_factor: float) -> Tensor:
     return output.clamp_(0, most_of(given)).to(given).reshape(image.shape)
 
 
-@lru_cache(maxsize=8)
 def _smoothing(dtype: torch.dtype, device: torch.device) -> Tensor:
     """Pillow's smoothing: a pixel counts five times as much as each of its neighbours."""
     around, middle = 1.0 / 13.0, 5.0 / 13.0

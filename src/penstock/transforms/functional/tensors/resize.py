@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import platform
-from functools import cache
 
 import torch
 from torch import Tensor
@@ -24,6 +23,11 @@ _NEAREST = (InterpolationMode.NEAREST, InterpolationMode.NEAREST_EXACT)
 _SMOOTH = (InterpolationMode.BILINEAR, InterpolationMode.BICUBIC, InterpolationMode.LANCZOS)
 _CUBIC = (InterpolationMode.BICUBIC, InterpolationMode.LANCZOS)
 _ROUNDED = (torch.uint8, torch.int8, torch.int16, torch.int32, torch.int64)
+
+# Whether torch's bilinear resizing of bytes is quicker on this CPU than that of floats.
+_HAS_FAST_BYTES = torch.backends.cpu.get_cpu_capability() in {"AVX2", "AVX512"} or (
+    platform.machine() in {"aarch64", "arm64"}
+)
 
 
 def resize_image(
@@ -83,14 +87,8 @@ def _is_taken(dtype: torch.dtype, mode: InterpolationMode, device: str) -> bool:
         return False
     if mode in _NEAREST:
         return True
-    return device == "cpu" and (mode in _CUBIC or (mode in _SMOOTH and _has_fast_bytes()))
-
-
-@cache
-def _has_fast_bytes() -> bool:
-    """Whether torch's bilinear resizing of bytes is quicker on this CPU than that of floats."""
-    vectors = torch.backends.cpu.get_cpu_capability() in {"AVX2", "AVX512"}
-    return vectors or platform.machine() in {"aarch64", "arm64"}
+    is_quick = _HAS_FAST_BYTES or torch.compiler.is_compiling()
+    return device == "cpu" and (mode in _CUBIC or (mode in _SMOOTH and is_quick))
 
 
 def _cast_back(image: Tensor, dtype: torch.dtype, mode: InterpolationMode) -> Tensor:

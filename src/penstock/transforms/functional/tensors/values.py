@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import io
 from collections.abc import Sequence
-from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -111,16 +110,8 @@ def _has_zero(std: Any) -> bool:
 
 
 def _per_channel(numbers: Any, dtype: torch.dtype, device: torch.device) -> Tensor:
-    """Numbers that are the same for every image are made a tensor once."""
-    if isinstance(numbers, (list, tuple)) and all(type(n) in {int, float} for n in numbers):
-        return _constants(tuple(numbers), dtype, device)
     tensor = torch.as_tensor(numbers, dtype=dtype, device=device)
     return tensor.view(-1, 1, 1) if tensor.ndim == 1 else tensor
-
-
-@lru_cache(maxsize=32)
-def _constants(numbers: tuple[float, ...], dtype: torch.dtype, device: torch.device) -> Tensor:
-    return torch.as_tensor(numbers, dtype=dtype, device=device).view(-1, 1, 1)
 
 
 def gaussian_noise_image(
