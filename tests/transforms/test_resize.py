@@ -50,3 +50,12 @@ def test_resized_crop_without_any_possible_box_is_an_error():
     op = T.RandomResizedCrop(8, ratio=(50.0, 60.0))
     with pytest.raises(TransformError, match=r"sample 0 is 5x1 here and no box with ratio .* fits"):
         op.sample(draws_for(1), sizes_of((5, 1)))
+
+
+def test_random_resize_gives_the_shorter_side_each_length_below_its_limit():
+    count = 400
+    sizes = Sizes(np.full(count, 40), np.full(count, 60))
+    (move,) = T.RandomResize(10, 14).sample(Draws(0, 0, np.arange(count), 0), sizes)
+
+    assert sorted(set(move.height.tolist())) == [10, 11, 12, 13]
+    assert (move.width == move.height * 60 // 40).all()

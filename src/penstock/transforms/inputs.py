@@ -47,10 +47,11 @@ _KINDS: dict[type, int] = {}
 def kind_of(value: Any) -> int:
     """Which kind of input a value is."""
     known = _KINDS.get(type(value))
-    return _classify(type(value)) if known is None else known
+    return kind_of_type(type(value)) if known is None else known
 
 
-def _classify(cls: type) -> int:
+def kind_of_type(cls: type) -> int:
+    """Which kind of input the values of a type are."""
     # What is found stays true: a class cannot be derived from one of a module that comes later.
     kind = OTHER
     torch, tv_tensors = sys.modules.get("torch"), sys.modules.get("torchvision.tv_tensors")

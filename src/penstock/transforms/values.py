@@ -30,6 +30,7 @@ from penstock.transforms.inputs import (
     VIDEO,
     has_any,
     kind_of,
+    kind_of_type,
     plain,
     wrap_like,
 )
@@ -61,6 +62,14 @@ class ToDtype(Transform):
     def __post_init__(self) -> None:
         loaded = "float32" if _is_for_calls(self.dtype) else self.dtype
         self._keep(element=read_element("ToDtype", loaded))
+        if isinstance(self.dtype, Mapping):
+            kinds = {kind_of_type(one) for one in self.dtype if isinstance(one, type)}
+            if TENSOR in kinds and kinds & {IMAGE, VIDEO}:
+                warnings.warn(
+                    "ToDtype: Got `dtype` values for `torch.Tensor` and either `tv_tensors.Image` "
+                    "or `tv_tensors.Video`. A plain tensor is not transformed beside one of them.",
+                    stacklevel=3,
+                )
 
     @property
     def refusal(self) -> str | None:
