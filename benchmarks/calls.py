@@ -15,6 +15,7 @@ import sys
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -160,31 +161,20 @@ def contests(only: Sequence[str] = ()) -> list[Contest]:
         for name, call in {**FUNCTIONS, **extra}.items():
             if on == "float32" and name == "to_image":
                 continue
-            add(
-                name,
-                on,
-                lambda call=call, x=image: call(ours, x),
-                lambda call=call, x=image: call(v2.functional, x),
-            )
+            add(name, on, partial(call, ours, image), partial(call, v2.functional, image))
         for name, make in TRANSFORMS.items():
             if on == "float32" and name == "Compose of training":
                 continue
-            mine, theirs = make(T), make(v2)
-            add(name, on, lambda t=mine, x=image: t(x), lambda t=theirs, x=image: t(x))
+            add(name, on, partial(make(T), image), partial(make(v2), image))
     for on, image in _images((1, 1)).items():
         add(
             "one pixel: invert",
             on,
-            lambda x=image: ours.invert(x),
-            lambda x=image: v2.functional.invert(x),
+            partial(ours.invert, image),
+            partial(v2.functional.invert, image),
         )
         flips = T.RandomHorizontalFlip(1.0), v2.RandomHorizontalFlip(1.0)
-        add(
-            "one pixel: flip drawn",
-            on,
-            lambda x=image, t=flips[0]: t(x),
-            lambda x=image, t=flips[1]: t(x),
-        )
+        add("one pixel: flip drawn", on, partial(flips[0], image), partial(flips[1], image))
     return found
 
 

@@ -24,6 +24,7 @@ CHANNELS = {"L": 1, "RGB": 3}
 MODES = {channels: mode for mode, channels in CHANNELS.items()}
 
 _core: Any = vars(Image)["core"]  # makes what Image objects hold; Pillow gives it no types
+_SHOWS_MEMORY = hasattr(_core, "new_arrow")
 
 
 class NativeKernel:
@@ -44,7 +45,7 @@ class NativeKernel:
 
         @wraps(oracle)
         def try_on_array(image: Any, *args: Any, **kwargs: Any) -> Any:
-            out = attempt(image, *args, **kwargs)
+            out = attempt(image, *args, **kwargs) if _is_image(image) else None
             return on_arrays(image, *args, **kwargs) if out is None else out
 
         self.on_pillow = try_on_pillow
@@ -59,11 +60,12 @@ def instead_of(oracle: Kernel) -> Callable[[Kernel], NativeKernel]:
 def pixels_of(image: Any) -> Pixels | None:
     """The memory of a gray or RGB image; None for all others."""
     if isinstance(image, np.ndarray):
-        return _pixels_of_array(image)
+        return array_pixels(np.ascontiguousarray(image)) if _is_image(image) else None
     channels = CHANNELS.get(image.mode)
-    if channels is None or not hasattr(_core, "new_arrow"):
+    if channels is None or not _SHOWS_MEMORY:
         return None
-    image.load()
+    if type(image) is not Image.Image:  # one of a file, which may not have been read yet
+        image.load()
     core = image.im
     width, height = core.size
     if not (width and height):
@@ -77,11 +79,9 @@ def pixels_of(image: Any) -> Pixels | None:
     return Pixels.of_pillow(array, height, width, channels)
 
 
-def _pixels_of_array(image: npt.NDArray[Any]) -> Pixels | None:
-    channels = 1 if image.ndim == 2 else image.shape[2] if image.ndim == 3 else 0
-    if image.dtype != np.uint8 or channels not in {1, 3} or not image.size:
-        return None
-    return array_pixels(np.ascontiguousarray(image))
+def _is_image(pixels: npt.NDArray[Any]) -> bool:
+    is_gray_or_rgb = pixels.ndim == 2 or (pixels.ndim == 3 and pixels.shape[2] in MODES)
+    return is_gray_or_rgb and pixels.dtype == np.uint8 and pixels.size > 0
 
 
 def array_pixels(pixels: npt.NDArray[np.uint8]) -> Pixels:

@@ -36,9 +36,15 @@ def pixels_of(image: torch.Tensor, element: Element = Element.UINT8) -> Pixels |
     return Pixels.at(address, height, width, channels, is_interleaved, element, image)
 
 
+def _has_bytes(image: torch.Tensor) -> bool:
+    """Whether there is memory with bytes in it: torch.compile and others only look on."""
+    is_plain = type(image) is torch.Tensor and not torch.compiler.is_compiling()
+    return is_plain and image.dtype is torch.uint8
+
+
 def run_effect(image: torch.Tensor, effect: Effect, *numbers: float) -> torch.Tensor | None:
     """The image after one effect, in the same layout."""
-    if image.dtype is not torch.uint8:
+    if not _has_bytes(image):
         return None
     source = pixels_of(image)
     if source is None:
@@ -58,7 +64,7 @@ def by_table(
 
     It is called with all levels, of shape (channels, 1, 256).
     """
-    if image.dtype is not torch.uint8 or image.numel() < _WORTH_A_TABLE:
+    if not _has_bytes(image) or image.numel() < _WORTH_A_TABLE:
         return None
     source = pixels_of(image)
     if source is None:
@@ -78,11 +84,7 @@ def _levels(channels: int) -> torch.Tensor:
 
 def as_fractions(image: torch.Tensor) -> torch.Tensor | None:
     """Bytes as float32 from 0 to 1, by the multiplication that torchvision does."""
-    return _converted(image, _fractions())
-
-
-def _converted(image: torch.Tensor, format: Format) -> torch.Tensor | None:
-    if image.dtype is not torch.uint8:
+    if not _has_bytes(image):
         return None
     source = pixels_of(image)
     if source is None:
@@ -91,7 +93,7 @@ def _converted(image: torch.Tensor, format: Format) -> torch.Tensor | None:
     room = pixels_of(out, Element.FLOAT32)
     if room is None:
         return None
-    copy_one(room, source, 0, 0, False, False, format)
+    copy_one(room, source, 0, 0, False, False, _fractions())
     return out
 
 

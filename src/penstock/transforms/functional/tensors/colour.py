@@ -230,10 +230,10 @@ def equalize_image(image: Tensor) -> Tensor:
     """Make all levels equally frequent; counted in bytes, whatever the values are."""
     if image.numel() == 0:
         return image
-    native = run_effect(image, Effect.EQUALIZE)
-    if native is not None:
-        return native
     levels = to_dtype_image(image, torch.uint8, scale=True)
+    native = run_effect(levels, Effect.EQUALIZE)
+    if native is not None:
+        return to_dtype_image(native, image.dtype, scale=True)
     flat = levels.flatten(start_dim=-2).to(torch.int64)
     counts = _count_levels(flat)
     up_to = counts.cumsum(dim=-1)
@@ -261,7 +261,9 @@ def permute_channels_image(image: Tensor, permutation: Sequence[int]) -> Tensor:
     require_permutation(permutation, image.shape[-3])
     if image.numel() == 0:
         return image
-    return image[..., list(permutation), :, :]
+    channels = image.shape[-3]
+    order = [place + channels if place < 0 else place for place in permutation]
+    return image.index_select(-3, torch.tensor(order, device=image.device))
 
 
 adjust_brightness_video = renamed(adjust_brightness_image, "video")
