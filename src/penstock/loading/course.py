@@ -21,6 +21,7 @@ from penstock.loading.reuse import check_ranks
 from penstock.loading.runtime import Runtime, RuntimeOwner
 from penstock.loading.sampler import Shard
 from penstock.loading.selection import EpochOrder, Picked
+from penstock.loading.told import Told
 from penstock.planner.plan import Plan
 from penstock.planner.rules.rule import Rule
 
@@ -88,6 +89,18 @@ class Course:
 
     def set_epoch(self, epoch: int) -> None:
         """Go on with `epoch` from its start."""
+        self._told = Told()
+        self._stand_before(epoch)
+
+    def tell(self, told: int) -> None:
+        """Go on with the epoch that a framework told a sampler, or from the place within it."""
+        if self._start and not self._told.leaves(told, self.epoch):
+            self._told = Told(told, self.epoch)
+            return
+        counted = self.epoch + 1 if self._start else self.epoch
+        self._stand_before(self._told.begin(told, counted))
+
+    def _stand_before(self, epoch: int) -> None:
         self.epoch = epoch
         self._start = 0  # samples of this rank that are left out of the next epoch
         self._ranks_of_start: int | None = None
@@ -115,6 +128,7 @@ class Course:
         epoch, consumed = self.epoch, self._start
         if self._progress is not None and not self._progress.finished:
             epoch, consumed = self._progress.epoch, self._progress.consumed
+        told = self._told.epoch
         selection, reusing = self.pipeline.selection, self.pipeline.reusing
         state = {
             "version": _STATE_VERSION,
@@ -126,6 +140,8 @@ class Course:
             "samples_per_epoch": len(selection),
             "selection": selection.fingerprint(),
         }
+        if told is not None and consumed:
+            state["told"] = told
         if reusing is not None:
             state["reuse"] = reusing.asked.fingerprint()
             state["world_size"] = self.batching.world_size
@@ -150,6 +166,8 @@ class Course:
         self.set_epoch(int(state["epoch"]))
         self._ranks_of_start = state.get("world_size")
         self._start = -(-int(state["consumed"]) // self.batching.world_size)
+        if "told" in state:
+            self._told = Told(int(state["told"]), self.epoch)
 
     def check_not_forked(self) -> None:
         """Raise in a forked child."""

@@ -21,8 +21,9 @@ from penstock.loading.options import RunOptions
 from penstock.loading.pipeline import Pipeline
 from penstock.loading.ranks import find_ranks, find_threads
 from penstock.loading.runtime import Runtime, RuntimeOwner
+from penstock.rng import check_epoch
 from penstock.sources import Source
-from penstock.torch.dataset import Dataset, check_epoch, check_seed, draw_key
+from penstock.torch.dataset import Dataset, check_seed, draw_key
 from penstock.torch.delivery import OnlyOurs, TorchDelivery
 from penstock.torch.in_process import leave_behind, pipeline_of
 from penstock.torch.indices import EpochIndices, unwrap
