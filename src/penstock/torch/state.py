@@ -119,6 +119,7 @@ class Place:
     restarts: int
     sampler: Any = None  # its own state, if it has one
     seen: torch.Tensor | None = None  # how often each sample had come, for such a sampler
+    told: int | None = None  # the epoch that a framework had told the samplers
 
     def as_dict(self, described: Mapping[str, Any]) -> dict[str, Any]:
         """Return the state of a loader, which is `described` by what must stay the same."""
@@ -133,6 +134,7 @@ class Place:
             "now": self.now,
             "sampler_state": self.sampler,
             "seen": self.seen,
+            "told": self.told,
         }
 
     @staticmethod
@@ -159,6 +161,7 @@ class Place:
             int(state["restarts"]),
             state["sampler_state"],
             state["seen"],
+            state["told"],
         )
 
 
