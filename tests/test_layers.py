@@ -58,6 +58,7 @@ MAY_IMPORT = {
         *("rng", "transforms", "planner", "translation.transforms", "sources", "data"),
         "loading",
     },
+    "lightning": BASE | {"loading", "torch"},
     "watching": BASE | {"results"},
     "costs": BASE
     | {
@@ -160,7 +161,11 @@ def libraries_of(path):
 
 # Optional libraries, and the modules or packages that may import each.
 PLACES = {
-    "torch": ("src/penstock/loading/to_torch.py", "src/penstock/torch/"),
+    "torch": (
+        *("src/penstock/loading/to_torch.py", "src/penstock/torch/", "src/penstock/lightning/"),
+    ),
+    "lightning": ("src/penstock/lightning/base.py",),
+    "pytorch_lightning": ("src/penstock/lightning/base.py",),
     "torchvision": (),
     "cv2": ("src/penstock/reference/libraries/opencv.py",),
     "vl_convert": ("src/penstock/report/vega.py",),
