@@ -41,7 +41,7 @@ def make_loader(kind, folder, *, batch_size=4, shuffle=True, **options):
     )
 
 
-def make_model(lightning, folder=None, kind=None, *, validates=False, **options):
+def make_model(lightning, folder=None, kind=None, **options):
     """A model with loaders of one kind; or without, for a data module."""
 
     class Model(lightning.LightningModule):
@@ -57,7 +57,7 @@ def make_model(lightning, folder=None, kind=None, *, validates=False, **options)
             return self.layer(batches[0][0].flatten(1)).mean()
 
         def validation_step(self, batch, index):
-            if validates and not self.trainer.sanity_checking:
+            if not self.trainer.sanity_checking:
                 images, labels = batch
                 self.validated.append((self.current_epoch, labels.tolist(), images.clone()))
 
@@ -71,10 +71,14 @@ def make_model(lightning, folder=None, kind=None, *, validates=False, **options)
             return torch.optim.SGD(self.parameters(), 0.01)
 
     if kind in {"torch", "loader"}:
-        Model.train_dataloader = lambda self: make_loader(kind, folder, **options)
-        if validates:
-            Model.val_dataloader = lambda self: make_loader(kind, folder, shuffle=False)
+        _offer_loaders(Model, kind, folder, **options)
     return Model()
+
+
+def _offer_loaders(model_class, kind, folder, *, validates=False, **options):
+    model_class.train_dataloader = lambda _: make_loader(kind, folder, **options)
+    if validates:
+        model_class.val_dataloader = lambda _: make_loader(kind, folder, shuffle=False)
 
 
 def make_data(folder, *, validates=False, batch_size=4, shuffle=True, **options):

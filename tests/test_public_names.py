@@ -15,13 +15,16 @@ FOR_CONTRIBUTORS = {"architecture"}  # about the inside, by its paths
 PAGES = [
     ROOT / "README.md",
     *(page for page in sorted((ROOT / "docs").glob("*.md")) if page.stem not in FOR_CONTRIBUTORS),
+    *sorted((ROOT / "docs" / "frameworks").glob("*.md")),
 ]
 EXAMPLES = sorted((ROOT / "examples").glob("*.py"))
 BLOCK = re.compile(r"^```python\n(.*?)^```", re.MULTILINE | re.DOTALL)
 MENTION = re.compile(r"(?<![\w/.-])penstock((?:\.[A-Za-z_]\w*)+)(?![\w/-])")
 MODULES = {"penstock": penstock, "penstock.transforms": transforms}
-if importlib.util.find_spec("torch"):
-    MODULES["penstock.torch"] = importlib.import_module("penstock.torch")
+OPTIONAL = {"penstock.torch": "torch", "penstock.lightning": "lightning"}
+for optional, needed in OPTIONAL.items():
+    if importlib.util.find_spec(needed):
+        MODULES[optional] = importlib.import_module(optional)
 
 
 def is_public(name):
@@ -33,7 +36,7 @@ def is_public(name):
         if place in MODULES:
             value = MODULES[place]
             continue
-        if place == "penstock.torch":  # not installed here
+        if place in OPTIONAL:  # not installed here
             return True
         is_module = value in MODULES.values()
         if not hasattr(value, part) or (is_module and part not in names_of(value)):

@@ -6,9 +6,9 @@ from pathlib import Path
 
 import torch
 from accelerate import skip_first_batches
-from accelerate_training import make_accelerator, make_dataset, noted, prepare
 
 import penstock as ps
+from accelerate_training import make_accelerator, make_dataset, noted, prepare
 from penstock import transforms as T
 from penstock.torch import keep_native
 
@@ -52,7 +52,7 @@ torch.manual_seed(5)
 accelerator = make_accelerator(target)
 prepared, _ = prepare(accelerator, make_dataset(folder), native=True)
 whole = []
-for epoch in range(2):
+for _ in range(2):
     for batch in prepared:
         whole += noted([batch])
         if len(whole) == 5:  # in the second epoch

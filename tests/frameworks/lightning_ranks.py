@@ -6,8 +6,8 @@ from pathlib import Path
 
 import lightning
 import torch
-from lightning_training import KINDS, files_in, fit, make_model, make_trainer, save_at
 
+from lightning_training import KINDS, files_in, fit, make_model, make_trainer, save_at
 from penstock import transforms as T
 from penstock.lightning import DataModule
 

@@ -164,7 +164,7 @@ def test_batches_that_one_process_makes_for_all_are_not_made_natively(folder):
     accelerator = make_accelerator(dispatch_batches=True)
     loader = DataLoader(make_dataset(folder), batch_size=2)
     prepared = accelerator.prepare(loader)
-    with pytest.raises(LoaderError, match="dispatch_batches=True .* Leave dispatch_batches out"):
+    with pytest.raises(LoaderError, match=r"dispatch_batches=True .* Leave dispatch_batches out"):
         keep_native(prepared, loader)
     assert noted(prepared) == epoch_of(folder, 0)
 
