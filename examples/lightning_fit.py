@@ -25,7 +25,7 @@ BATCH_SIZE = 16
 CHECKPOINTS = Path("checkpoints")
 
 
-class Classifier(L.LightningModule):
+class Classifier(L.LightningModule):  # type: ignore[misc]  # its types are not looked at
     """A small convolutional network, which notes its losses."""
 
     def __init__(self, classes: int) -> None:

@@ -276,3 +276,21 @@ def test_samplers_of_torchdata(dataset):
         other.load_state_dict(end)
         assert same(list(other), expected)
         assert len(expected) > 2
+
+
+def test_another_number_of_ranks_is_refused_within_an_epoch(dataset):
+    """Their shares are others, so that samples would come twice, and others not at all."""
+
+    def make(ranks):
+        sampler = torch.utils.data.DistributedSampler(dataset, num_replicas=ranks, rank=0)
+        return DataLoader(dataset, 4, sampler=sampler)
+
+    saved = make(2)
+    iterator = iter(saved)
+    next(iterator)
+    with pytest.raises(LoaderError, match=r"saved with ranks=2, this loader has ranks=3"):
+        make(3).load_state_dict(saved.state_dict())
+    list(iterator)
+    other = make(3)
+    other.load_state_dict(saved.state_dict())
+    assert other.epoch == 1

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import copy
 import os
-import warnings
 from collections.abc import Callable, Iterable, Mapping, Sized
 from dataclasses import dataclass, replace
 from typing import Any
@@ -28,6 +27,7 @@ from penstock.torch.dataset import Dataset, check_seed, draw_key
 from penstock.torch.delivery import OnlyOurs, TorchDelivery
 from penstock.torch.in_process import leave_behind, pipeline_of
 from penstock.torch.indices import EpochIndices, unwrap
+from penstock.torch.ranks import ranks_of, warn_of_ranks
 from penstock.torch.samplers import (
     RandomSampler,
     SequentialSampler,
@@ -46,8 +46,6 @@ from penstock.torch.state import (
 from penstock.transforms.policies.population import PopulationBasedAugment
 
 _PREFETCH = 2  # batches beyond the one asked for, where prefetch_factor says nothing
-# By these, a sampler shows that it takes the share of one of several processes.
-_SHARES = ("num_replicas", "num_processes", "world_size", "num_shards")
 
 
 @dataclass(slots=True)
@@ -192,7 +190,8 @@ class DataLoader(torch_data.DataLoader[Any]):
 
     def __iter__(self) -> Any:
         """Begin an epoch, with the draws from torch's generators that torch's loader makes."""
-        self._warn_of_ranks()
+        if not self._warned:
+            self._warned = warn_of_ranks(self)
         run = self._begin()
         self._run = run
         iteration = Iteration(lambda: self._start(run))
@@ -446,25 +445,8 @@ class DataLoader(torch_data.DataLoader[Any]):
             "batch_size": self.batch_size or getattr(sampler, "batch_size", None),
             "drop_last": bool(getattr(sampler, "drop_last", False)),
             "sampler": [type(one).__name__ for _, one in samplers_of(self)],
+            "ranks": ranks_of(self) or 1,
         }
-
-    def _warn_of_ranks(self) -> None:
-        distributed = torch.distributed
-        if self._warned or not distributed.is_available() or not distributed.is_initialized():
-            return
-        self._warned = True
-        samplers = [sampler for _, sampler in samplers_of(self)]
-        if distributed.get_world_size() == 1 or any(
-            hasattr(sampler, name) for sampler in samplers for name in _SHARES
-        ):
-            return
-        warnings.warn(
-            f"DataLoader: this is rank {distributed.get_rank()} of "
-            f"{distributed.get_world_size()}, but {type(self.sampler).__name__} lists the same "
-            "samples on all of them. Give sampler=torch.utils.data.DistributedSampler(dataset), or "
-            "let Lightning or Accelerate prepare the loader.",
-            stacklevel=3,
-        )
 
 
 _OF_A_PROCESS = frozenset({"_runtimes", "_run", "_mixer", "_process"})
