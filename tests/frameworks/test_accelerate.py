@@ -76,6 +76,17 @@ def test_set_epoch_is_followed(folder, native):
 
 
 @HOW
+def test_an_epoch_that_was_left_is_begun_again(folder, native):
+    """Accelerate counts an epoch when it is finished."""
+    prepared, _ = prepare(make_accelerator(), make_dataset(folder), native=native, shuffle=False)
+    list(prepared)
+    for _ in prepared:
+        break
+    assert noted(prepared) == epoch_of(folder, 1)
+    assert noted(prepared) == epoch_of(folder, 2)
+
+
+@HOW
 def test_first_batches_are_skipped(folder, native):
     """Without being read; in the epoch that the loader is in."""
     prepared, loader = prepare(

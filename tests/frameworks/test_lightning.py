@@ -1,7 +1,9 @@
 """Lightning's Trainer with a data module of ours, with our DataLoader and with a Loader."""
 
+import os
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
@@ -311,16 +313,23 @@ def test_overfitting_is_refused_for_a_loader_and_done_for_others(folder, tmp_pat
 
 
 @pytest.mark.slow  # importing it takes longer than all the rest
-def test_the_other_package_of_lightning_is_taken_where_it_was_imported():
+def test_the_other_package_of_lightning_is_taken_where_it_was_imported(folder, tmp_path):
     pytest.importorskip("pytorch_lightning", reason="pytorch_lightning is not installed")
     script = (
         "import sys, pytorch_lightning\n"
+        "from lightning_training import fit, samples_of\n"
         "from penstock.lightning import DataModule\n"
         "assert issubclass(DataModule, pytorch_lightning.LightningDataModule)\n"
+        "trained = fit(pytorch_lightning, 'module', *sys.argv[1:]).trained\n"
+        "assert sorted(samples_of(trained, 1)) == list(range(18))\n"
         "assert 'lightning.pytorch' not in sys.modules\n"
     )
     done = subprocess.run(
-        [sys.executable, "-c", script], capture_output=True, text=True, check=False
+        [sys.executable, "-c", script, folder, tmp_path],
+        capture_output=True,
+        text=True,
+        env={**os.environ, "PYTHONPATH": str(Path(__file__).parents[1])},
+        check=False,
     )
     assert done.returncode == 0, done.stderr
 
