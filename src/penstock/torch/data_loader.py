@@ -27,7 +27,7 @@ from penstock.torch.dataset import Dataset, check_seed, draw_key
 from penstock.torch.delivery import OnlyOurs, TorchDelivery
 from penstock.torch.in_process import leave_behind, pipeline_of
 from penstock.torch.indices import EpochIndices, unwrap
-from penstock.torch.ranks import ranks_of, warn_of_ranks
+from penstock.torch.ranks import rank_of, ranks_of, warn_of_ranks
 from penstock.torch.samplers import (
     RandomSampler,
     SequentialSampler,
@@ -314,8 +314,9 @@ class DataLoader(torch_data.DataLoader[Any]):
         if self._process != os.getpid():
             leave_behind(self._runtimes)
             self._open_runtimes()
+        is_own = place is not None and place.rank == rank_of(self)
         if place is not None:
-            place.start.restore(self)
+            place.start.restore(self, is_own=is_own)
             if told is not None and not place.batches:
                 self._tell_samplers(told)  # again: they stand as in the epoch before
         self._heard = told_so_far(self)
@@ -341,7 +342,8 @@ class DataLoader(torch_data.DataLoader[Any]):
                 indices.skip(before)
             else:
                 indices.count_on(place.seen)
-            torch.set_rng_state(place.now)
+            if is_own:
+                torch.set_rng_state(place.now)
         progress = Progress(self._epoch, 0, before)
         self._epoch, self._pending = self._epoch + 1, None
         return _Run(start, self._base_seed or 0, self._restarts, before, indices, progress)
@@ -419,6 +421,7 @@ class DataLoader(torch_data.DataLoader[Any]):
                 self._base_seed,
                 self._next_restarts(),
                 None if stateful is None else stateful.state_dict(),
+                rank=rank_of(self),
             )
         sampler, seen = None, None
         if run.indices.is_stateful:
@@ -434,6 +437,7 @@ class DataLoader(torch_data.DataLoader[Any]):
             sampler,
             seen,
             self._told.epoch,
+            rank_of(self),
         )
 
     def _described(self) -> dict[str, Any]:
