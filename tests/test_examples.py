@@ -19,9 +19,11 @@ SMALL = {
 }
 # Frameworks that an example is about.
 NEEDS = {
+    "accelerate_loop": ["accelerate"],
     "from_hugging_face": ["datasets"],
     "grain_pipeline": ["grain", "jax"],
     "jax_two_devices": ["jax"],
+    "lightning_fit": ["lightning"],
     "webdataset_tars": ["webdataset"],
 }
 TWO_RANKS = ["-m", "torch.distributed.run", "--standalone", "--nproc-per-node", "2"]
@@ -84,6 +86,16 @@ def test_two_ranks_of_torchrun_see_half_of_every_epoch_each(tmp_path):
     told = run("torchrun", tmp_path, launcher=TWO_RANKS)
     seen = set(re.findall(r"epoch \d: rank \d of 2 saw 32", told))
     assert seen == {f"epoch {e}: rank {rank} of 2 saw 32" for e in (0, 1) for rank in (0, 1)}
+
+
+def test_the_examples_of_frameworks_go_on_from_the_middle_of_an_epoch(tmp_path):
+    """With the batches that an uninterrupted training has; on two ranks, too."""
+    assert "resumed after 4 steps: the same losses" in run("lightning_fit", tmp_path)
+    alone = run("accelerate_loop", tmp_path)
+    assert "rank 0: resumed, the same batches" in alone
+    both = run("accelerate_loop", tmp_path, launcher=TWO_RANKS)
+    assert "rank 0: resumed, the same batches" in both
+    assert "rank 1: resumed, the same batches" in both
 
 
 @pytest.fixture

@@ -59,6 +59,7 @@ MAY_IMPORT = {
         *("rng", "transforms", "planner", "translation.transforms", "sources", "data"),
         "loading",
     },
+    "lightning": BASE | {"loading", "torch"},
     "watching": BASE | {"results"},
     "costs": BASE
     | {
@@ -164,11 +165,14 @@ def libraries_of(path):
 # Optional libraries, and the modules or packages that may import each.
 PLACES = {
     "torch": (
+        "src/penstock/lightning/",
         "src/penstock/loading/to_torch.py",
         "src/penstock/torch/",
         "src/penstock/transforms/functional/native/tensors.py",
         "src/penstock/transforms/functional/tensors/",
     ),
+    "lightning": ("src/penstock/lightning/base.py",),
+    "pytorch_lightning": ("src/penstock/lightning/base.py",),
     "torchvision": (),
     "jax": ("src/penstock/loading/to_jax.py",),
     "ml_dtypes": ("src/penstock/loading/to_jax.py",),
@@ -209,9 +213,9 @@ def test_no_file_is_executed(path):
 
 
 def test_only_penstock_torch_needs_torch():
-    """Nothing else imports it, so that whoever has no torch never meets it."""
+    """And what is built on it; so that whoever has no torch never meets it."""
     for path in PYTHON_FILES:
-        if not path.is_relative_to(PACKAGE / "torch"):
+        if path.relative_to(PACKAGE).parts[0] not in {"torch", "lightning"}:
             names = set(imported_modules(path))
             assert not [name for name in names if f"{name}.".startswith("penstock.torch.")]
 

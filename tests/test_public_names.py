@@ -28,7 +28,7 @@ MODULES = {
     "penstock.transforms.functional": functional,
 }
 # Those that need a library that is not always there.
-OPTIONAL = [f"penstock.{name}" for name in ("torch", "grain", "webdataset")]
+OPTIONAL = [f"penstock.{name}" for name in ("torch", "lightning", "grain", "webdataset")]
 for name in OPTIONAL:
     with suppress(ImportError):
         MODULES[name] = import_module(name)

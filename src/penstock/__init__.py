@@ -157,7 +157,7 @@ _HOME = {
 
 def __getattr__(name: str) -> Any:
     """Import a public name from where it lives."""
-    if name in {"torch", "transforms"}:
+    if name in {"lightning", "torch", "transforms"}:
         return import_module(f"penstock.{name}")
     if name not in __all__:
         raise AttributeError(f"module 'penstock' has no attribute {name!r}")

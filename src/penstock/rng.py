@@ -16,6 +16,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import lru_cache
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -69,6 +70,14 @@ def check_key(seed: int, epoch: int | Ints) -> None:
     for one in np.unique(epoch).tolist() if isinstance(epoch, np.ndarray) else (epoch,):
         if not 0 <= one < 1 << 32:
             raise LoaderError(f"epoch must be between 0 and 2**32 - 1, got {one}.")
+
+
+def check_epoch(where: str, epoch: Any) -> int:
+    """Return the epoch given to a `set_epoch`; raise unless it is a whole number from 0 on."""
+    if isinstance(epoch, bool) or not isinstance(epoch, int) or epoch < 0:
+        raise LoaderError(f"{where}.set_epoch: epoch must be a whole number from 0, got {epoch!r}.")
+    check_key(0, epoch)
+    return epoch
 
 
 class Draws:

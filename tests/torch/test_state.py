@@ -276,3 +276,49 @@ def test_samplers_of_torchdata(dataset):
         other.load_state_dict(end)
         assert same(list(other), expected)
         assert len(expected) > 2
+
+
+def test_another_number_of_ranks_is_refused_within_an_epoch(dataset):
+    """Their shares are others, so that samples would come twice, and others not at all."""
+
+    def make(ranks):
+        sampler = torch.utils.data.DistributedSampler(dataset, num_replicas=ranks, rank=0)
+        return DataLoader(dataset, 4, sampler=sampler)
+
+    saved = make(2)
+    iterator = iter(saved)
+    next(iterator)
+    with pytest.raises(LoaderError, match=r"saved with ranks=2, this loader has ranks=3"):
+        make(3).load_state_dict(saved.state_dict())
+    list(iterator)
+    other = make(3)
+    other.load_state_dict(saved.state_dict())
+    assert other.epoch == 1
+
+
+def test_the_state_of_another_rank_leaves_torchs_generator_alone(dataset):
+    """Frameworks load what rank 0 saved on all ranks; these must not draw the same from then on."""
+
+    def make(rank):
+        sampler = torch.utils.data.DistributedSampler(dataset, num_replicas=2, rank=rank)
+        return DataLoader(dataset, 4, sampler=sampler, seed=3)
+
+    loaders = [make(rank) for rank in (0, 1)]
+    iterators = [iter(loader) for loader in loaders]
+    for iterator in iterators:
+        next(iterator)
+    state = loaders[0].state_dict()
+    rests = [list(iterator) for iterator in iterators]
+    for rank in (0, 1):
+        torch.manual_seed(40)
+        resumed = make(rank)
+        resumed.load_state_dict(state)
+        came = list(resumed)
+        assert len(came) == len(rests[rank]) == 2
+        assert all(
+            torch.equal(a, b)
+            for mine, other in zip(came, rests[rank], strict=True)
+            for a, b in zip(mine, other, strict=True)
+        )
+        is_put_back = torch.equal(torch.get_rng_state(), state["now"])
+        assert is_put_back == (rank == 0)

@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from penstock.loading.course import Course
+from penstock.rng import check_epoch
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -45,6 +46,13 @@ class ComingSamples:
     """Lists the samples of this rank's coming epoch, one by one."""
 
     course: Course
+
+    def set_epoch(self, epoch: int) -> None:
+        """Make the loader run this epoch next; where frameworks tell which one they begin.
+
+        A place within the epoch, from a state that was loaded, is kept.
+        """
+        self.course.tell(check_epoch("Loader.sampler", epoch))
 
     def __len__(self) -> int:
         return self.course.to_come().samples

@@ -29,6 +29,7 @@ from penstock.loading.selection import (
     RankedSelection,
     Selection,
 )
+from penstock.loading.told import Told
 from penstock.planner.plan import Plan
 from penstock.planner.rules.rule import Rule
 
@@ -131,6 +132,23 @@ class Course:
 
     def set_epoch(self, epoch: int) -> None:
         """Go on with `epoch` from its start."""
+        self._told = Told()
+        self._stand_before(epoch)
+
+    def tell(self, told: int) -> None:
+        """Go on with the epoch that a framework told a sampler, or from the place within it."""
+        within = self._stands_within
+        if within and not self._told.leaves(told, self.epoch):
+            self._told = Told(told, self.epoch)
+            return
+        self._stand_before(self._told.begin(told, self.epoch + 1 if within else self.epoch))
+
+    @property
+    def _stands_within(self) -> bool:
+        """Whether the next epoch goes on from a place within it."""
+        return bool(self._start or (self._batches_of_start or (0,))[0])
+
+    def _stand_before(self, epoch: int) -> None:
         self.epoch = epoch
         self._next_order: EpochOrder | None = None  # a sampler of the user's is asked only once
         self._start = 0  # samples of this rank that are left out of the next epoch
@@ -162,6 +180,7 @@ class Course:
         epoch, consumed = self.epoch, self._start
         if self._progress is not None and not self._progress.finished:
             epoch, consumed = self._progress.epoch, self._progress.consumed
+        told = self._told.epoch
         selection, reusing = self.pipeline.selection, self.pipeline.reusing
         state = {
             "version": _STATE_VERSION,
@@ -178,6 +197,8 @@ class Course:
             if consumed:
                 left_out = _cuts_of(self.order(epoch)).batch_at(consumed), selection.batch_shape
             state["batches"], state["batch_shape"] = left_out
+        if told is not None and (consumed or self._stands_within):
+            state["told"] = told
         if reusing is not None:
             state["reuse"] = reusing.asked.fingerprint()
             state["world_size"] = self.batching.world_size
@@ -201,10 +222,13 @@ class Course:
                 )
         self.set_epoch(int(state["epoch"]))
         self._ranks_of_start = state.get("world_size")
+        if "told" in state:
+            self._told = Told(int(state["told"]), self.epoch)
         if isinstance(self.pipeline.selection, BatchedSelection):
+            # Where that is depends on the ranks, which an epoch settles.
             self._batches_of_start = (int(state["batches"]), int(state["batch_shape"]))
-            return  # where that is depends on the ranks, which an epoch settles
-        self._start = -(-int(state["consumed"]) // self.batching.world_size)
+        else:
+            self._start = -(-int(state["consumed"]) // self.batching.world_size)
 
     def check_not_forked(self) -> None:
         """Raise in a forked child."""

@@ -35,6 +35,7 @@ from penstock.planner.plan import Plan
 from penstock.planner.reuse import Echo, Reuse
 from penstock.planner.reuse_forecast import Forecast
 from penstock.planner.rules.rule import Rule
+from penstock.rng import check_epoch
 from penstock.sources import Source
 from penstock.transforms.targets import Targets
 from penstock.transforms.values import Layout
@@ -335,11 +336,7 @@ class Loader:
 
     def set_epoch(self, epoch: int) -> None:
         """Make the next iteration run `epoch` from its start."""
-        if isinstance(epoch, bool) or not isinstance(epoch, int) or epoch < 0:
-            raise LoaderError(
-                f"Loader.set_epoch: epoch must be a whole number from 0, got {epoch!r}."
-            )
-        self._course.set_epoch(epoch)
+        self._course.set_epoch(check_epoch("Loader", epoch))
 
     def __len__(self) -> int:
         """Batches in a whole epoch."""

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import copy
 import os
-import warnings
 from collections.abc import Callable, Iterable, Mapping, Sized
 from dataclasses import dataclass, replace
 from typing import Any
@@ -21,11 +20,21 @@ from penstock.loading.options import RunOptions
 from penstock.loading.pipeline import Pipeline
 from penstock.loading.ranks import find_ranks, find_threads
 from penstock.loading.runtime import Runtime, RuntimeOwner
+from penstock.loading.told import Told
+from penstock.rng import check_epoch
 from penstock.sources import Source
-from penstock.torch.dataset import Dataset, check_epoch, check_seed, draw_key
+from penstock.torch.dataset import Dataset, check_seed, draw_key
 from penstock.torch.delivery import OnlyOurs, TorchDelivery
 from penstock.torch.in_process import leave_behind, pipeline_of
 from penstock.torch.indices import EpochIndices, unwrap
+from penstock.torch.ranks import rank_of, ranks_of, warn_of_ranks
+from penstock.torch.samplers import (
+    RandomSampler,
+    SequentialSampler,
+    lists_at_leisure,
+    told_since,
+    told_so_far,
+)
 from penstock.torch.state import (
     Place,
     RandomState,
@@ -37,8 +46,6 @@ from penstock.torch.state import (
 from penstock.transforms.policies.population import PopulationBasedAugment
 
 _PREFETCH = 2  # batches beyond the one asked for, where prefetch_factor says nothing
-# By these, a sampler shows that it takes the share of one of several processes.
-_SHARES = ("num_replicas", "num_processes", "world_size", "num_shards")
 
 
 @dataclass(slots=True)
@@ -107,6 +114,13 @@ class DataLoader(torch_data.DataLoader[Any]):
         self._whole, self._within = unwrap(dataset)
         if isinstance(collate_fn, OnlyOurs):  # a framework makes this loader anew
             collate_fn = None
+        if sampler is None and batch_sampler is None:
+            sampler = (
+                RandomSampler(dataset, generator=generator)
+                if shuffle
+                else SequentialSampler(dataset)
+            )
+            shuffle = None
         super().__init__(
             dataset,
             batch_size,
@@ -133,6 +147,8 @@ class DataLoader(torch_data.DataLoader[Any]):
         if self._mixer is not None and self.collate_fn is default_collate:
             self.collate_fn = OnlyOurs(batch_transform)
         self._epoch = 0  # that the next iteration runs
+        self._told = Told()
+        self._heard = told_so_far(self)
         self._pending: Place | None = None  # where it goes on
         self._run: _Run | None = None
         self._base_seed: int | None = None
@@ -169,18 +185,21 @@ class DataLoader(torch_data.DataLoader[Any]):
         self._epoch = check_epoch("DataLoader", epoch)
         if self._pending is not None and self._pending.epoch != epoch:
             self._pending = None
-        for _, sampler in samplers_of(self):
-            if callable(getattr(sampler, "set_epoch", None)):
-                sampler.set_epoch(epoch)
+        self._tell_samplers(epoch)
+        self._told = Told()
 
     def __iter__(self) -> Any:
         """Begin an epoch, with the draws from torch's generators that torch's loader makes."""
-        self._warn_of_ranks()
+        if not self._warned:
+            self._warned = warn_of_ranks(self)
         run = self._begin()
         self._run = run
         iteration = Iteration(lambda: self._start(run))
-        if self.num_workers > 0:
-            iteration.start()  # torch asks the sampler at once where it has worker processes
+        if self.num_workers > 0:  # torch asks the sampler at once where it has worker processes
+            if not self._heard:
+                iteration.start()
+            elif not lists_at_leisure(self):
+                run.indices.ask_first()
         return iteration
 
     def check_worker_number_rationality(self) -> None:
@@ -200,6 +219,9 @@ class DataLoader(torch_data.DataLoader[Any]):
         """
         self._pending = Place.from_dict(state, self._described())
         self._epoch = self._pending.epoch
+        self._told = Told()
+        if self._pending.batches:
+            self._told = Told(self._pending.told, self._pending.epoch)
         self._run = None
 
     def close(self) -> None:
@@ -258,13 +280,42 @@ class DataLoader(torch_data.DataLoader[Any]):
         )
 
     def _begin(self) -> _Run:
+        """Begin the epoch that comes next, as far as it is known before the first batch."""
+        told = told_since(self._heard, told_so_far(self))
+        return self._follow(told, self._begin_where_it_stands(told))
+
+    def _follow(self, told: int | None, run: _Run) -> _Run:
+        """Run the epoch that a framework told the samplers, if it did."""
+        if told is None:
+            return run
+        if run.before:
+            if not self._told.leaves(told, run.progress.epoch):
+                self._told = Told(told, run.progress.epoch)
+                return run
+            self._tell_samplers(told)
+            run = self._begin_where_it_stands(None)
+        run.progress.epoch = self._told.begin(told, run.progress.epoch)
+        self._epoch = run.progress.epoch + 1
+        return run
+
+    def _tell_samplers(self, epoch: int) -> None:
+        for _, sampler in samplers_of(self):
+            if callable(getattr(sampler, "set_epoch", None)):
+                sampler.set_epoch(epoch)
+        self._heard = told_so_far(self)
+
+    def _begin_where_it_stands(self, told: int | None) -> _Run:
         """Ask generators and samplers, in the order in which torch's loader does."""
         place = self._pending
         if self._process != os.getpid():
             leave_behind(self._runtimes)
             self._open_runtimes()
+        is_own = place is not None and place.rank == rank_of(self)
         if place is not None:
-            place.start.restore(self)
+            place.start.restore(self, is_own=is_own)
+            if told is not None and not place.batches:
+                self._tell_samplers(told)  # again: they stand as in the epoch before
+        self._heard = told_so_far(self)
         start, stateful = RandomState.of(self), stateful_sampler(self)
         sampler_state = None if stateful is None else copy.deepcopy(stateful.state_dict())
         if place is not None and place.sampler is not None:
@@ -287,7 +338,8 @@ class DataLoader(torch_data.DataLoader[Any]):
                 indices.skip(before)
             else:
                 indices.count_on(place.seen)
-            torch.set_rng_state(place.now)
+            if is_own:
+                torch.set_rng_state(place.now)
         progress = Progress(self._epoch, 0, before)
         self._epoch, self._pending = self._epoch + 1, None
         return _Run(start, self._base_seed or 0, self._restarts, before, indices, progress)
@@ -314,6 +366,12 @@ class DataLoader(torch_data.DataLoader[Any]):
 
     def _start(self, run: _Run) -> Epoch:
         """Begin to make batches; called for the first one."""
+        told = told_since(self._heard, told_so_far(self))
+        self._heard = told_so_far(self)
+        followed = self._follow(told, run)
+        if self._run is run:
+            self._run = followed
+        run = followed
         work, collate = self._whole.work, self.collate_fn
         single = self.batch_sampler is None
         is_ours = not single and (collate is default_collate or isinstance(collate, OnlyOurs))
@@ -359,6 +417,7 @@ class DataLoader(torch_data.DataLoader[Any]):
                 self._base_seed,
                 self._next_restarts(),
                 None if stateful is None else stateful.state_dict(),
+                rank=rank_of(self),
             )
         sampler, seen = None, None
         if run.indices.is_stateful:
@@ -373,6 +432,8 @@ class DataLoader(torch_data.DataLoader[Any]):
             run.restarts,
             sampler,
             seen,
+            self._told.epoch,
+            rank_of(self),
         )
 
     def _described(self) -> dict[str, Any]:
@@ -384,25 +445,8 @@ class DataLoader(torch_data.DataLoader[Any]):
             "batch_size": self.batch_size or getattr(sampler, "batch_size", None),
             "drop_last": bool(getattr(sampler, "drop_last", False)),
             "sampler": [type(one).__name__ for _, one in samplers_of(self)],
+            "ranks": ranks_of(self) or 1,
         }
-
-    def _warn_of_ranks(self) -> None:
-        distributed = torch.distributed
-        if self._warned or not distributed.is_available() or not distributed.is_initialized():
-            return
-        self._warned = True
-        samplers = [sampler for _, sampler in samplers_of(self)]
-        if distributed.get_world_size() == 1 or any(
-            hasattr(sampler, name) for sampler in samplers for name in _SHARES
-        ):
-            return
-        warnings.warn(
-            f"DataLoader: this is rank {distributed.get_rank()} of "
-            f"{distributed.get_world_size()}, but {type(self.sampler).__name__} lists the same "
-            "samples on all of them. Give sampler=torch.utils.data.DistributedSampler(dataset), or "
-            "let Lightning or Accelerate prepare the loader.",
-            stacklevel=3,
-        )
 
 
 _OF_A_PROCESS = frozenset({"_runtimes", "_run", "_mixer", "_process"})

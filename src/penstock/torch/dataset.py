@@ -25,7 +25,7 @@ from penstock.loading.ranks import find_ranks, find_threads
 from penstock.loading.selection import Listed
 from penstock.loading.work import Asked, Work
 from penstock.planner.plan import Plan
-from penstock.rng import check_key
+from penstock.rng import check_epoch, check_key
 from penstock.sources import Labels, Source
 from penstock.torch.in_process import Engine, Recipe
 from penstock.transforms.targets import Targets
@@ -289,11 +289,3 @@ def check_seed(where: str, seed: Any) -> None:
     if isinstance(seed, bool) or not isinstance(seed, int):
         raise LoaderError(f"{where}: seed must be None or a whole number, got {seed!r}.")
     check_key(seed, 0)
-
-
-def check_epoch(where: str, epoch: Any) -> int:
-    """Return the epoch; raise unless it is a whole number from 0 on."""
-    if isinstance(epoch, bool) or not isinstance(epoch, int) or epoch < 0:
-        raise LoaderError(f"{where}.set_epoch: epoch must be a whole number from 0, got {epoch!r}.")
-    check_key(0, epoch)
-    return epoch

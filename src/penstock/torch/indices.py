@@ -76,9 +76,20 @@ class EpochIndices(Iterator[Picked]):
         self._counting = Counting(len(dataset))
         self._ahead: deque[_Asked] = deque()  # not known to be delivered
         self._delivered = 0
+        self._first: Picked | None = None  # asked for already
         self._last_state = before  # of the sampler, after what was delivered
 
     def __next__(self) -> Picked:
+        if self._first is not None:
+            first, self._first = self._first, None
+            return first
+        return self._ask()
+
+    def ask_first(self) -> None:
+        """Ask for the first batch now; it comes in its turn."""
+        self._first = next(self, None)
+
+    def _ask(self) -> Picked:
         listed = next(self._listed)
         picked = self._counting.pick(self._read([listed] if self._single else listed))
         if self._stateful is not None:

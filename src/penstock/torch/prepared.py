@@ -16,13 +16,22 @@ def keep_native(prepared: PreparedT, loader: DataLoader) -> PreparedT:
     `accelerator.prepare(loader)` puts a loader of torch's own inside what it returns. That gives
     right samples, since the Dataset makes them, but prepares none ahead. Here its place is taken by
     ours, with the share of the samples that Accelerate has chosen for this process and with all
-    options of `loader`.
+    options of `loader`. `accelerator.save_state` then saves where it stands.
+
+    What `accelerate.skip_first_batches` returns is another loader, and needs the same.
     """
     inner: Any = getattr(prepared, "base_dataloader", None)
     if inner is None:
         raise LoaderError(
             f"keep_native: a loader from Accelerate's prepare is needed, got a "
             f"{type(prepared).__name__}. A penstock.torch.DataLoader works natively by itself."
+        )
+    if hasattr(prepared, "slice_fn"):  # that of a DataLoaderDispatcher
+        raise LoaderError(
+            "keep_native: with dispatch_batches=True one process makes the batches of all, and "
+            "Accelerate corrects the states of torch's loaders only for those that it reads ahead. "
+            "Leave dispatch_batches out, so that each process makes its own; or use the prepared "
+            "loader as it is."
         )
     if inner.dataset is not loader.dataset:
         raise LoaderError(
@@ -49,6 +58,9 @@ def keep_native(prepared: PreparedT, loader: DataLoader) -> PreparedT:
         batch_transform=loader.batch_transform,
     )
     outer: Any = prepared
+    if outer.iteration:
+        native.set_epoch(outer.iteration)
     outer.base_dataloader = native
     outer.dl_state_dict = native.state_dict()
+    outer.use_stateful_dataloader = True  # or `save_state` leaves it out
     return prepared

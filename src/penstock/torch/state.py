@@ -66,8 +66,12 @@ class RandomState:
         }
         return RandomState(torch.get_rng_state(), generators, epochs)
 
-    def restore(self, loader: Any) -> None:
-        """Put them back there; LoaderError if the loader has others."""
+    def restore(self, loader: Any, *, is_own: bool) -> None:
+        """Put them back there; LoaderError if the loader has others.
+
+        Frameworks save the state of one rank, and load it on all. torch's own generator is left
+        alone where the state is not that of this rank, or all would draw the same from then on.
+        """
         generators, samplers = _generators_of(loader), dict(samplers_of(loader))
         if set(generators) != set(self.of_others):
             raise LoaderError(
@@ -81,7 +85,8 @@ class RandomState:
         for name, epoch in self.epochs.items():
             if name in samplers:
                 samplers[name].set_epoch(epoch)
-        torch.set_rng_state(self.of_torch)
+        if is_own:
+            torch.set_rng_state(self.of_torch)
 
     def as_dict(self) -> dict[str, Any]:
         """Return what can be saved."""
@@ -119,6 +124,8 @@ class Place:
     restarts: int
     sampler: Any = None  # its own state, if it has one
     seen: torch.Tensor | None = None  # how often each sample had come, for such a sampler
+    told: int | None = None  # the epoch that a framework had told the samplers
+    rank: int = 0  # of the process that saved it
 
     def as_dict(self, described: Mapping[str, Any]) -> dict[str, Any]:
         """Return the state of a loader, which is `described` by what must stay the same."""
@@ -133,6 +140,8 @@ class Place:
             "now": self.now,
             "sampler_state": self.sampler,
             "seen": self.seen,
+            "told": self.told,
+            "rank": self.rank,
         }
 
     @staticmethod
@@ -144,6 +153,8 @@ class Place:
                 f"reads {_VERSION}. Give what penstock.torch.DataLoader.state_dict() returned."
             )
         for key, mine in described.items():
+            if key == "ranks" and not state["batches"]:
+                continue  # between epochs, any number may go on
             if state.get(key) != mine:
                 raise LoaderError(
                     f"DataLoader.load_state_dict: the state was saved with {key}="
@@ -159,6 +170,8 @@ class Place:
             int(state["restarts"]),
             state["sampler_state"],
             state["seen"],
+            state["told"],
+            int(state["rank"]),
         )
 
 
