@@ -58,6 +58,8 @@ MAY_IMPORT = {
         *("rng", "transforms", "planner", "translation.transforms", "sources", "data"),
         "loading",
     },
+    "timm": BASE | {"loading", "torch", "translation", "translation.transforms"},
+    "transformers": BASE | {"torch"},
     "watching": BASE | {"results"},
     "costs": BASE
     | {
@@ -160,7 +162,12 @@ def libraries_of(path):
 
 # Optional libraries, and the modules or packages that may import each.
 PLACES = {
-    "torch": ("src/penstock/loading/to_torch.py", "src/penstock/torch/"),
+    "torch": (
+        "src/penstock/loading/to_torch.py",
+        *("src/penstock/torch/", "src/penstock/timm/", "src/penstock/transformers/"),
+    ),
+    "timm": ("src/penstock/timm/",),
+    "transformers": ("src/penstock/transformers/",),
     "torchvision": (),
     "cv2": ("src/penstock/reference/libraries/opencv.py",),
     "vl_convert": ("src/penstock/report/vega.py",),
@@ -196,9 +203,9 @@ def test_no_file_is_executed(path):
 
 
 def test_only_penstock_torch_needs_torch():
-    """Nothing else imports it, so that whoever has no torch never meets it."""
+    """Nothing but frameworks on torch imports it, so whoever has no torch never meets it."""
     for path in PYTHON_FILES:
-        if not path.is_relative_to(PACKAGE / "torch"):
+        if path.relative_to(PACKAGE).parts[0] not in {"torch", "timm", "transformers"}:
             names = set(imported_modules(path))
             assert not [name for name in names if f"{name}.".startswith("penstock.torch.")]
 

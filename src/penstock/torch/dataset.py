@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import copy
 import operator
 import os
 from collections.abc import Iterable, Mapping, Sequence
@@ -286,7 +285,8 @@ class Dataset(torch_data.Dataset[Any]):
 
 def _shared_zero() -> torch.Tensor:
     """A number that worker processes, which may live for many epochs, see change."""
-    return torch.zeros(1, dtype=torch.int64).share_memory_()
+    zero: torch.Tensor = torch.zeros(1, dtype=torch.int64).share_memory_()
+    return zero
 
 
 def _threads_here(asked: int | None) -> int:
