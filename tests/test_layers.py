@@ -59,7 +59,7 @@ MAY_IMPORT = {
         "loading",
     },
     "timm": BASE | {"loading", "torch", "translation", "translation.transforms"},
-    "transformers": BASE | {"torch"},
+    "transformers": BASE | {"data", "loading", "torch"},
     "watching": BASE | {"results"},
     "costs": BASE
     | {
