@@ -72,6 +72,12 @@ def test_two_ranks_train_together(name, tmp_path):
     assert len(whole) == 2
 
 
+def test_two_ranks_of_torchrun_see_half_of_every_epoch_each(tmp_path):
+    told = run("torchrun", tmp_path, launcher=TWO_RANKS)
+    seen = set(re.findall(r"epoch \d: rank \d of 2 saw 32", told))
+    assert seen == {f"epoch {e}: rank {rank} of 2 saw 32" for e in (0, 1) for rank in (0, 1)}
+
+
 @pytest.fixture
 def detector(monkeypatch, torchvision):
     monkeypatch.syspath_prepend(FOLDER)

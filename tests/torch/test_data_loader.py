@@ -451,4 +451,4 @@ def test_set_epoch_tells_the_samplers(dataset):
 
 def test_repr_says_what_it_is(dataset):
     said = repr(DataLoader(dataset, 4, shuffle=True, threads=3))
-    assert "6 batches, RandomSampler, threads=3, draws from seed=5" in said
+    assert "batch_size=4, RandomSampler, threads=3, draws from seed=5" in said

@@ -3,6 +3,9 @@
 import copy
 import os
 import pickle
+import subprocess
+import sys
+import textwrap
 
 import numpy as np
 import PIL.Image
@@ -172,6 +175,45 @@ def test_a_worker_process_has_one_thread(folder, monkeypatch):
     assert list(TorchLoader(given, num_workers=1)) == [torch.tensor([2])] * 2
 
 
+def test_worker_processes_may_be_forked_while_threads_are_at_work(folder):
+    """From the first batch on, when modules are imported and engines started."""
+    script = f"""
+    import threading
+    import torch
+    from torch.utils.data import DataLoader as TorchLoader
+    from penstock import transforms as T
+    from penstock.torch import DataLoader, Dataset
+    dataset = Dataset({str(folder)!r}, transform=T.RandomResizedCrop(16), seed=1)
+    ended = threading.Event()
+    def load():
+        loader = DataLoader(dataset, 2)
+        while not ended.is_set():
+            list(loader)
+    def ask():
+        while not ended.is_set():
+            dataset[3]
+    threads = [threading.Thread(target=load), threading.Thread(target=ask)]
+    for thread in threads:
+        thread.start()
+    try:
+        for _ in range(4):
+            theirs = TorchLoader(dataset, 4, num_workers=2, timeout=40)
+            assert sum(len(labels) for _, labels in theirs) == 23
+    finally:
+        ended.set()
+    for thread in threads:
+        thread.join()
+    """
+    done = subprocess.run(
+        [sys.executable, "-c", textwrap.dedent(script)],
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+
+
 @pytest.mark.parametrize("carry", [lambda d: pickle.loads(pickle.dumps(d)), copy.deepcopy])  # noqa: S301 (our own bytes)
 def test_a_dataset_can_be_carried_elsewhere(folder, carry):
     dataset = Dataset(folder, transform=RANDOM, seed=5, columns=["name"], as_dict=True)
@@ -181,6 +223,7 @@ def test_a_dataset_can_be_carried_elsewhere(folder, carry):
     assert same(other[3], dataset[3])
     dataset.set_epoch(4)
     assert other.epoch == 2, "it is another one"
+    assert other._epoch.is_shared()
 
 
 @pytest.mark.parametrize("name", LAYOUTS)

@@ -7,6 +7,7 @@ from typing_extensions import assert_type
 
 import penstock as ps
 from penstock import transforms as T
+from penstock.torch import DataLoader, Dataset, keep_native
 
 pipeline = T.Compose([T.RandomResizedCrop(224), T.Normalize(T.IMAGENET_MEAN, T.IMAGENET_STD)])
 assert_type(pipeline, T.Compose)
@@ -37,6 +38,16 @@ found = ps.analyze(loader, device="emulated:1000", effort=ps.Effort(rounds=1, se
 assert_type(found, ps.Analysis)
 assert_type(found.to_html(), str)
 found.to_html("report.html", before=ps.Analysis.from_json("before.json"))
+
+
+samples = Dataset("photos", transform=pipeline, seed=1)
+assert_type(len(samples), int)
+assert_type(samples.classes, tuple[str, ...] | None)
+torch_loader = DataLoader(samples, batch_size=8, shuffle=True, seed=2)
+for images, labels in torch_loader:
+    assert len(images) == len(labels)
+torch_loader.load_state_dict(torch_loader.state_dict())
+assert_type(keep_native(torch_loader, torch_loader), DataLoader)
 
 
 class Orders:

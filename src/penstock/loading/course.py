@@ -89,6 +89,7 @@ class Course:
     def set_epoch(self, epoch: int) -> None:
         """Go on with `epoch` from its start."""
         self.epoch = epoch
+        self._coming: EpochOrder | None = None  # what is known of it
         self._start = 0  # samples of this rank that are left out of the next epoch
         self._ranks_of_start: int | None = None
         self._progress: Progress | None = None
@@ -177,7 +178,7 @@ class Course:
             runtime=runtime,
         )
         self._progress = epoch.progress
-        self.epoch, self._start = self.epoch + 1, 0
+        self.epoch, self._start, self._coming = self.epoch + 1, 0, None
         return epoch
 
     def batches_to_come(self) -> Iterator[Picked]:
@@ -188,22 +189,29 @@ class Course:
     def samples_to_come(self) -> int:
         """How many samples these have."""
         self.ask_for_ranks()
-        return max(0, self._end(len(self.share(self.pipeline.length))) - self._start)
+        return max(0, self._end(self.share(len(self._next_order()))) - self._start)
 
-    def _end(self, samples: int) -> int:
-        """Where an epoch of so many samples of this rank ends, if it goes on from the start."""
-        left_over = (samples - self._start) % self.batching.batch_size
-        return samples - left_over if self.batching.drop_last else samples
+    def _next_order(self) -> EpochOrder:
+        """The order of the epoch that comes next; a sampler of the user's is asked only once."""
+        if self._coming is None:
+            order, pipeline, batching = self.order(self.epoch), self.pipeline, self.batching
+            if pipeline.reusing is not None:
+                if self._start:
+                    check_ranks(self._ranks_of_start, batching.world_size)
+                order = pipeline.reusing.order(pipeline.selection, order, self.epoch, batching)
+            self._coming = order
+        return self._coming
+
+    def _end(self, shard: Shard) -> int:
+        """Where the next epoch ends in this rank's share of it."""
+        left_over = (len(shard) - self._start) % self.batching.batch_size
+        return len(shard) - left_over if self.batching.drop_last else len(shard)
 
     def _index_batches(self) -> Iterator[Picked]:
         """This rank's batches of the next epoch, from where it goes on."""
-        order, pipeline, batching = self.order(self.epoch), self.pipeline, self.batching
-        if pipeline.reusing is not None:
-            if self._start:
-                check_ranks(self._ranks_of_start, batching.world_size)
-            order = pipeline.reusing.order(pipeline.selection, order, self.epoch, batching)
-        shard, size = self.share(len(order)), batching.batch_size
-        end = self._end(len(shard))
+        order, size = self._next_order(), self.batching.batch_size
+        shard = self.share(len(order))
+        end = self._end(shard)
         return (
             order.at(shard.positions(begin, min(size, end - begin)))
             for begin in range(self._start, end, size)
@@ -230,7 +238,7 @@ class Course:
             return
         # A state that was loaded counts samples of all ranks together.
         self._start = -(-self._start * self._ranks.world_size // found.world_size)
-        self._ranks = found
+        self._ranks, self._coming = found, None
         self.batching = replace(self.batching, rank=found.rank, world_size=found.world_size)
         if self._counts_cores:
             options = replace(self.pipeline.options, threads=find_threads(found))

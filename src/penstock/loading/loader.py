@@ -36,7 +36,8 @@ from penstock.translation.transforms.lines import Translation
 
 HAS_NO_SAMPLES = (
     "Loader: it yields whole batches in an order of its own, and has no single samples. "
-    "Iterate over it: use it instead of a torch DataLoader, not inside one."
+    "Iterate over it: use it instead of a torch DataLoader, not inside one. For inside there is "
+    "penstock.torch.Dataset."
 )
 CANNOT_BE_COPIED = (
     "Loader: it cannot be pickled or copied, since its threads and memory belong to this "

@@ -5,7 +5,7 @@ from __future__ import annotations
 import copy
 import os
 import warnings
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sized
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -218,9 +218,9 @@ class DataLoader(torch_data.DataLoader[Any]):
 
     def __repr__(self) -> str:
         draws = "torch's generator" if self._seed_here is None else f"seed={self._seed_here}"
+        size = self.batch_size or type(self.batch_sampler).__name__
         return (
-            f"DataLoader({self.source.describe()}, {len(self._index_sampler):,} "
-            f"{'samples' if self.batch_sampler is None else 'batches'}, "
+            f"DataLoader({self.source.describe()}, batch_size={size}, "
             f"{type(self.sampler).__name__}, threads={self._running().threads}, draws from {draws})"
         )
 
@@ -242,9 +242,9 @@ class DataLoader(torch_data.DataLoader[Any]):
                 f"DataLoader: {self.batch_transform!r} mixes batches, but batch_size=None yields "
                 "single samples. Give a batch_size."
             )
-        if self.batch_size is not None:
+        if self.batch_size is not None and isinstance(self.sampler, Sized):
             mixer.check_counts(
-                len(self.sampler),  # type: ignore[arg-type]  # samplers have a length
+                len(self.sampler),
                 self.batch_size,
                 running.on_error,
                 drop_last=self.drop_last,

@@ -262,6 +262,8 @@ class Dataset(torch_data.Dataset[Any]):
 
     def __setstate__(self, state: Mapping[str, Any]) -> None:
         vars(self).update(state)
+        if not self._epoch.is_shared():  # it was copied, and has workers of its own now
+            self._epoch.share_memory_()
         self._engine = Engine(self._recipe, partial(_threads_here, self._threads))
 
     def __repr__(self) -> str:

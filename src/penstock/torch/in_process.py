@@ -7,10 +7,13 @@ bytes of one to the other. So whatever is of another process is left alone, and 
 from __future__ import annotations
 
 import copy
+import importlib
 import os
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any
+
+import PIL.Image
 
 from penstock.data.unpacked import UnpackedSource
 from penstock.limits import Limits
@@ -23,6 +26,11 @@ from penstock.loading.selection import Picked, select
 from penstock.loading.work import Asked, Work, open_work
 from penstock.sources import Source
 from penstock.torch.samples import Names, check_names, split_samples
+
+# Imported now, and not by the first thread that needs them: a process that is forked in the middle
+# of an import waits for its end forever, and torch's workers begin with numpy.random.
+importlib.import_module("numpy.random")
+PIL.Image.preinit()
 
 _of_other_processes: list[object] = []  # kept, since letting go of it would end threads not there
 

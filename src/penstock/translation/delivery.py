@@ -17,6 +17,7 @@ import numpy.typing as npt
 import PIL.Image
 
 from penstock.errors import LoaderError
+from penstock.loading.coming import ComingBatches, ComingSamples
 from penstock.loading.failures import Ledger
 from penstock.loading.loader import CANNOT_BE_COPIED, HAS_NO_SAMPLES, Loader
 from penstock.loading.selection import Listed
@@ -57,6 +58,16 @@ class AcceleratedLoader:
     prefetch: int = _asked_of_loader("prefetch")
     ledger: Ledger = _asked_of_loader("ledger")
     epoch: int = _asked_of_loader("epoch")
+    dataset: Source = _asked_of_loader("dataset")
+    sampler: ComingSamples = _asked_of_loader("sampler")
+    batch_sampler: ComingBatches = _asked_of_loader("batch_sampler")
+    drop_last: bool = _asked_of_loader("drop_last")
+    num_workers: int = _asked_of_loader("num_workers")
+    persistent_workers: bool = _asked_of_loader("persistent_workers")
+    prefetch_factor: int = _asked_of_loader("prefetch_factor")
+    collate_fn: None = _asked_of_loader("collate_fn")
+    generator: None = _asked_of_loader("generator")
+    pin_memory: bool = _asked_of_loader("pin_memory")
 
     def __init__(
         self, parts: Parts, translation: Translation, *, seed: int, threads: int | None

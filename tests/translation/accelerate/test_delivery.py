@@ -89,3 +89,28 @@ def test_run_finds_it_once_by_its_name(tv, folder, tmp_path):
 
     assert found["loader"]["kind"] == "AcceleratedLoader"
     assert found["images"] == 23
+
+
+def test_a_sampler_that_is_looked_at_lists_what_comes(folder, torchvision):
+    """A sampler of the user's own draws anew each time it is asked: that is once per epoch."""
+    torch = pytest.importorskip("torch")
+    from torchvision.datasets import ImageFolder
+    from torchvision.transforms import v2
+
+    class Own:
+        def __len__(self):
+            return 9
+
+        def __iter__(self):
+            return iter(torch.randperm(23)[:9].tolist())
+
+    transform = v2.Compose([v2.Resize((8, 8)), v2.PILToTensor()])
+    dataset = ImageFolder(folder, transform, target_transform=None)
+    dataset.samples = [(path, number) for number, (path, _) in enumerate(dataset.samples)]
+    theirs = torch.utils.data.DataLoader(dataset, batch_size=4, sampler=Own())
+    loader = penstock.accelerate(theirs)
+    for _ in range(2):
+        listed, count = list(loader.sampler), len(loader.batch_sampler)
+        came = [labels.tolist() for _, labels in loader]
+        assert [label for labels in came for label in labels] == listed
+        assert len(came) == count == 3
