@@ -389,6 +389,12 @@ class DataLoader(torch_data.DataLoader[Any]):
             "batch_size": self.batch_size or getattr(sampler, "batch_size", None),
             "drop_last": bool(getattr(sampler, "drop_last", False)),
             "sampler": [type(one).__name__ for _, one in samplers_of(self)],
+            "ranks": [
+                int(getattr(one, name))
+                for _, one in samplers_of(self)
+                for name in _SHARES
+                if isinstance(getattr(one, name, None), int)
+            ],
         }
 
     def _warn_of_ranks(self) -> None:
