@@ -17,12 +17,18 @@ SMALL = {
     "train_classifier": ["--images", "80", "--batch-size", "8", "--epochs", "2"],
     "train_detector": ["--images", "24", "--batch-size", "4", "--epochs", "2"],
 }
+# Frameworks that an example is about.
+NEEDS = {
+    "hf_trainer": ["transformers", "accelerate"],
+    "timm_loop": ["timm"],
+}
 TWO_RANKS = ["-m", "torch.distributed.run", "--standalone", "--nproc-per-node", "2"]
 
 
 def run(name, folder, *arguments, launcher=()):
     """Return what an example prints."""
-    pytest.importorskip("torch")
+    for framework in ("torch", *NEEDS.get(name, ())):
+        pytest.importorskip(framework, reason=f"{framework} is not installed")
     example = FOLDER / f"{name}.py"
     done = subprocess.run(
         [sys.executable, *launcher, example, *SMALL.get(name, ()), *arguments],
@@ -76,6 +82,11 @@ def test_two_ranks_of_torchrun_see_half_of_every_epoch_each(tmp_path):
     told = run("torchrun", tmp_path, launcher=TWO_RANKS)
     seen = set(re.findall(r"epoch \d: rank \d of 2 saw 32", told))
     assert seen == {f"epoch {e}: rank {rank} of 2 saw 32" for e in (0, 1) for rank in (0, 1)}
+
+
+def test_two_ranks_of_a_trainer_evaluate_every_sample_once(tmp_path):
+    told = run("hf_trainer", tmp_path, launcher=TWO_RANKS)
+    assert re.findall(r"^epoch 2: \d+ of 64 right$", told, re.MULTILINE)
 
 
 @pytest.fixture

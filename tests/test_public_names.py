@@ -1,8 +1,9 @@
 """README, docs and examples use public names only: of penstock, and of its public modules."""
 
 import ast
-import importlib.util
 import re
+from contextlib import suppress
+from importlib import import_module
 from pathlib import Path
 
 import pytest
@@ -15,13 +16,17 @@ FOR_CONTRIBUTORS = {"architecture"}  # about the inside, by its paths
 PAGES = [
     ROOT / "README.md",
     *(page for page in sorted((ROOT / "docs").glob("*.md")) if page.stem not in FOR_CONTRIBUTORS),
+    *sorted((ROOT / "docs" / "frameworks").glob("*.md")),
 ]
 EXAMPLES = sorted((ROOT / "examples").glob("*.py"))
 BLOCK = re.compile(r"^```python\n(.*?)^```", re.MULTILINE | re.DOTALL)
 MENTION = re.compile(r"(?<![\w/.-])penstock((?:\.[A-Za-z_]\w*)+)(?![\w/-])")
 MODULES = {"penstock": penstock, "penstock.transforms": transforms}
-if importlib.util.find_spec("torch"):
-    MODULES["penstock.torch"] = importlib.import_module("penstock.torch")
+# Those that need a library that is not always there.
+OPTIONAL = [f"penstock.{name}" for name in ("torch", "timm", "transformers")]
+for name in OPTIONAL:
+    with suppress(ImportError):
+        MODULES[name] = import_module(name)
 
 
 def is_public(name):
@@ -33,7 +38,7 @@ def is_public(name):
         if place in MODULES:
             value = MODULES[place]
             continue
-        if place == "penstock.torch":  # not installed here
+        if place in OPTIONAL:  # not installed here
             return True
         is_module = value in MODULES.values()
         if not hasattr(value, part) or (is_module and part not in names_of(value)):

@@ -97,7 +97,7 @@ def _is_default(collate: Any, dataset: Dataset) -> bool:
     delivery = dataset.work.delivery
     if not isinstance(delivery, ColumnDelivery) or delivery.targets or dataset.work.output.views:
         return False
-    if not delivery.as_dict or not set(delivery.columns) <= {LABEL}:
+    if not dataset.names or not set(delivery.columns) <= {LABEL}:
         return False
     keys = {dataset.names.get(name, name) for name in (IMAGE, *delivery.columns)}
     if keys & set(_RENAMED_BY_TRAINER):
