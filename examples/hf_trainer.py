@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import argparse
 import importlib.util
-import os
 import sys
 import tempfile
 from pathlib import Path
@@ -86,9 +85,6 @@ def main() -> None:
         found = trainer.evaluate()
         if trainer.is_world_process_zero():
             print(f"epoch {trainer.state.epoch:g}: {found['eval_right']} of {len(held)} right")
-    sys.stdout.flush()
-    if "RANK" in os.environ:
-        torch.distributed.destroy_process_group()
 
 
 def _count_right(predicted: tuple[Tensor, Tensor]) -> dict[str, int]:
