@@ -183,6 +183,22 @@ def test_a_training_goes_on_with_the_samples_that_would_have_come(
     assert made.state.epoch == 2
 
 
+def test_worker_processes_of_the_arguments_change_nothing(folder, tmp_path):
+    """Ours starts none, except for the rest of an epoch after a checkpoint."""
+    more = {"save_strategy": "steps", "save_steps": 8, "held": data(folder, STILL)}
+    workers = {"dataloader_num_workers": 1, "dataloader_persistent_workers": True}
+    plain, _ = train(tmp_path, data(folder, seed=5), **more)
+    whole, made = train(tmp_path, data(folder, seed=5), **more, **workers)
+    assert whole.trained == plain.trained
+    assert all(map(torch.equal, whole.pixels, plain.pixels))
+    assert made.get_eval_dataloader() is made.get_eval_dataloader(), "kept, and native"
+    assert isinstance(made.get_eval_dataloader().base_dataloader, DataLoader)
+    checkpoint = tmp_path / "checkpoint-8"
+    resumed, _ = train(tmp_path, data(folder, seed=5), Trainer, checkpoint, **more, **workers)
+    assert resumed.trained == whole.trained[8:]
+    assert all(map(torch.equal, resumed.pixels, whole.pixels[-len(resumed.pixels) :]))
+
+
 @pytest.mark.parametrize("seed", [None, 5])
 def test_every_epoch_draws_anew(folder, tmp_path, seed):
     model, _ = train(tmp_path, data(folder, seed=seed))
