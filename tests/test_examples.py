@@ -22,8 +22,10 @@ NEEDS = {
     "accelerate_loop": ["accelerate"],
     "from_hugging_face": ["datasets"],
     "grain_pipeline": ["grain", "jax"],
+    "hf_trainer": ["transformers", "accelerate"],
     "jax_two_devices": ["jax"],
     "lightning_fit": ["lightning"],
+    "timm_loop": ["timm"],
     "webdataset_tars": ["webdataset"],
 }
 TWO_RANKS = ["-m", "torch.distributed.run", "--standalone", "--nproc-per-node", "2"]
@@ -96,6 +98,11 @@ def test_the_examples_of_frameworks_go_on_from_the_middle_of_an_epoch(tmp_path):
     both = run("accelerate_loop", tmp_path, launcher=TWO_RANKS)
     assert "rank 0: resumed, the same batches" in both
     assert "rank 1: resumed, the same batches" in both
+
+
+def test_two_ranks_of_a_trainer_evaluate_every_sample_once(tmp_path):
+    told = run("hf_trainer", tmp_path, launcher=TWO_RANKS)
+    assert re.findall(r"^epoch 2: \d+ of 64 right$", told, re.MULTILINE)
 
 
 @pytest.fixture

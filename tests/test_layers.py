@@ -60,6 +60,8 @@ MAY_IMPORT = {
         "loading",
     },
     "lightning": BASE | {"loading", "torch"},
+    "timm": BASE | {"loading", "torch", "translation", "translation.transforms"},
+    "transformers": BASE | {"data", "loading", "torch"},
     "watching": BASE | {"results"},
     "costs": BASE
     | {
@@ -167,12 +169,16 @@ PLACES = {
     "torch": (
         "src/penstock/lightning/",
         "src/penstock/loading/to_torch.py",
+        "src/penstock/timm/",
         "src/penstock/torch/",
+        "src/penstock/transformers/",
         "src/penstock/transforms/functional/native/tensors.py",
         "src/penstock/transforms/functional/tensors/",
     ),
     "lightning": ("src/penstock/lightning/base.py",),
     "pytorch_lightning": ("src/penstock/lightning/base.py",),
+    "timm": ("src/penstock/timm/",),
+    "transformers": ("src/penstock/transformers/",),
     "torchvision": (),
     "jax": ("src/penstock/loading/to_jax.py",),
     "ml_dtypes": ("src/penstock/loading/to_jax.py",),
@@ -214,8 +220,9 @@ def test_no_file_is_executed(path):
 
 def test_only_penstock_torch_needs_torch():
     """And what is built on it; so that whoever has no torch never meets it."""
+    on_torch = {"torch", "lightning", "timm", "transformers"}
     for path in PYTHON_FILES:
-        if path.relative_to(PACKAGE).parts[0] not in {"torch", "lightning"}:
+        if path.relative_to(PACKAGE).parts[0] not in on_torch:
             names = set(imported_modules(path))
             assert not [name for name in names if f"{name}.".startswith("penstock.torch.")]
 

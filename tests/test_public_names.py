@@ -28,7 +28,8 @@ MODULES = {
     "penstock.transforms.functional": functional,
 }
 # Those that need a library that is not always there.
-OPTIONAL = [f"penstock.{name}" for name in ("torch", "lightning", "grain", "webdataset")]
+NEED_OTHERS = ("torch", "lightning", "timm", "transformers", "grain", "webdataset")
+OPTIONAL = [f"penstock.{name}" for name in NEED_OTHERS]
 for name in OPTIONAL:
     with suppress(ImportError):
         MODULES[name] = import_module(name)

@@ -21,7 +21,7 @@ torch = pytest.importorskip("torch")
 from torch.utils.data import DataLoader as TorchLoader  # noqa: E402 (the same)
 from torch.utils.data import Subset, WeightedRandomSampler, default_collate  # noqa: E402 (optional)
 
-from penstock.torch import Dataset  # noqa: E402 (the same)
+from penstock.torch import DataLoader, Dataset  # noqa: E402 (the same)
 
 RANDOM = T.Compose(
     [T.RandomResizedCrop(24), T.RandomHorizontalFlip(), T.ToDtype("float32", scale=True)]
@@ -367,3 +367,55 @@ def test_closing_ends_the_threads(folder):
     dataset.close()
     assert not [t for t in threading.enumerate() if t.name.startswith("penstock-")]
     assert same(dataset[0], first)
+
+
+NAMES = {"image": "pixel_values", "label": "labels"}
+
+
+def test_keys_have_other_names(folder):
+    plain = Dataset(folder, transform=RANDOM, seed=5)
+    dataset = Dataset(folder, transform=RANDOM, seed=5, columns=["name"], as_dict=NAMES)
+    image, label = plain[3]
+    assert list(dataset[3]) == ["pixel_values", "labels", "name"]
+    assert same(dataset[3]["pixel_values"], image)
+    assert dataset[3]["labels"] == label
+
+    batch = next(iter(DataLoader(dataset, 4)))
+    together = default_collate(dataset.__getitems__(range(4)))
+    assert same(batch, together)
+    assert list(batch) == ["pixel_values", "labels", "name"]
+    called = next(iter(DataLoader(dataset, 4, collate_fn=lambda samples: samples)))
+    assert same(called, dataset.__getitems__(range(4)))
+
+
+def test_views_have_other_names(folder):
+    two = T.MultiView([T.Resize((8, 8)), T.Resize((6, 6))])
+    sample = Dataset(folder, transform=two, as_dict={"image": "views"})[0]
+    assert [tuple(view.shape) for view in sample["views"]] == [(3, 8, 8), (3, 6, 6)]
+
+
+@pytest.mark.parametrize(
+    ("names", "told"),
+    [
+        ({"picture": "pixel_values"}, r"no 'picture' to be renamed. There are image, label;"),
+        ({"image": "label"}, r"two keys of a sample would be called 'label'"),
+        ({}, r"as_dict must be True, False or a dictionary"),
+        ({"image": 3}, r"as_dict must be True, False or a dictionary"),
+        ("labels", r"as_dict must be True, False or a dictionary"),
+    ],
+)
+def test_names_that_cannot_be_given(folder, names, told):
+    with pytest.raises(LoaderError, match=told):
+        Dataset(folder, as_dict=names)
+
+
+def test_another_transform_needs_another_dataset(folder):
+    dataset = Dataset(folder, seed=5, as_dict=NAMES)
+    dataset.set_epoch(2)
+    before = dataset[3]
+    other = dataset.with_transform(RANDOM)
+    assert same(other[3], Dataset(folder, transform=RANDOM, seed=5, as_dict=NAMES)[3])
+    assert same(dataset[3], before)
+    assert (dataset.epoch, other.epoch) == (2, 0)
+    with pytest.raises(LoaderError, match=r"Use dataset.with_transform"):
+        dataset.transform = RANDOM

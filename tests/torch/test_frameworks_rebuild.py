@@ -206,6 +206,31 @@ def test_a_prepared_loader_goes_on_from_its_state(dataset, accelerator):
     assert len(rest) == 4
 
 
+def test_the_epochs_of_a_prepared_loader_are_accelerates(dataset, accelerator):
+    """Also those that were set, and those that come after a state that was loaded."""
+
+    def make():
+        loader = DataLoader(dataset, 4, seed=8)
+        return keep_native(accelerator.prepare(loader), loader)
+
+    def by_hand(epoch):
+        direct = DataLoader(dataset, 4, seed=8)
+        direct.set_epoch(epoch)
+        return list(direct)
+
+    prepared = make()
+    prepared.set_epoch(3)
+    state = None
+    for number, batch in enumerate(prepared):
+        assert same([batch], by_hand(3)[number : number + 1])
+        state = prepared.state_dict() if number == 1 else state
+    assert same(list(prepared), by_hand(4))
+    resumed = make()
+    resumed.load_state_dict(state)
+    assert same(list(resumed), by_hand(3)[2:])
+    assert same(list(resumed), by_hand(4))
+
+
 def test_keep_native_refuses_what_it_cannot_keep(dataset, folder, accelerator):
     loader = DataLoader(dataset, 4)
     with pytest.raises(LoaderError, match="works natively by itself"):

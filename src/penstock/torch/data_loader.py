@@ -377,6 +377,7 @@ class DataLoader(torch_data.DataLoader[Any]):
         is_ours = not single and (collate is default_collate or isinstance(collate, OnlyOurs))
         delivery = TorchDelivery(
             work.delivery,
+            self._whole.names,
             None if is_ours else collate,
             bool(work.output.views),
             single,

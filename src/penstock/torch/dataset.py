@@ -5,6 +5,7 @@ from __future__ import annotations
 import operator
 import os
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
@@ -28,6 +29,7 @@ from penstock.planner.plan import Plan
 from penstock.rng import check_epoch, check_key
 from penstock.sources import Labels, Source
 from penstock.torch.in_process import Engine, Recipe
+from penstock.torch.samples import read_names
 from penstock.transforms.targets import Targets
 from penstock.transforms.values import Layout
 from penstock.translation.transforms.lines import Translation
@@ -44,6 +46,7 @@ class Dataset(torch_data.Dataset[Any]):
     transformed together. `penstock.torch.DataLoader` also prepares batches ahead, without worker
     processes (docs/torch.md).
 
+    - `as_dict`: a mapping gives keys other names: {"image": "pixel_values", "label": "labels"}.
     - `seed`: None draws from torch's own generator, so that `torch.manual_seed` repeats what was
       drawn. A number draws as `Loader(seed=...)` does: the same image for the same epoch and
       sample. The epoch is then the one last given to `set_epoch`, in worker processes, too.
@@ -100,16 +103,23 @@ class Dataset(torch_data.Dataset[Any]):
             mask_fill,
             background,
             columns,
-            as_dict,
+            as_dict is not False,
             dtype,
             layout,
         )
         self.seed = seed
         self._threads = threads
-        self._recipe = Recipe(source, asked, running, allowed)
+        self._recipe = Recipe(source, asked, read_names(as_dict), running, allowed)
         self._engine = Engine(self._recipe, partial(_threads_here, self._threads))
-        # Shared with worker processes, which may live for many epochs.
-        self._epoch = torch.zeros(1, dtype=torch.int64).share_memory_()
+        self._epoch = _shared_zero()
+
+    def with_transform(self, transform: Any) -> Dataset:
+        """Return a Dataset of the same samples with another transform; this one stays as it is."""
+        asked = replace(self._recipe.asked, transform=transform)
+        recipe = replace(self._recipe, asked=asked)
+        other = type(self).__new__(type(self))
+        other.__setstate__({**self.__getstate__(), "_recipe": recipe, "_epoch": _shared_zero()})
+        return other
 
     def __len__(self) -> int:
         """Samples in the data set."""
@@ -212,8 +222,8 @@ class Dataset(torch_data.Dataset[Any]):
     def transform(self, given: Any) -> None:
         raise LoaderError(
             f"Dataset: its transform cannot be replaced, here by {type(given).__name__}, since all "
-            "work was planned with it. Give it to a new Dataset(..., transform=...). timm's "
-            "create_loader does so; make the loader without it."
+            "work was planned with it. Use dataset.with_transform(...). timm's create_loader puts "
+            "in a transform; penstock.timm.create_loader takes this Dataset."
         )
 
     @property
@@ -235,6 +245,11 @@ class Dataset(torch_data.Dataset[Any]):
     def running(self) -> RunOptions:
         """How it is done, for the same."""
         return self._recipe.running
+
+    @property
+    def names(self) -> Mapping[str, str]:
+        """What the keys of samples are called instead, for the same."""
+        return self._recipe.names
 
     def close(self) -> None:
         """Stop the threads now; asking for a sample starts new ones."""
@@ -268,6 +283,12 @@ class Dataset(torch_data.Dataset[Any]):
         if self._engine.process != os.getpid():
             self._engine = self._engine.anew()
         return self._engine
+
+
+def _shared_zero() -> torch.Tensor:
+    """A number that worker processes, which may live for many epochs, see change."""
+    zero: torch.Tensor = torch.zeros(1, dtype=torch.int64).share_memory_()
+    return zero
 
 
 def _threads_here(asked: int | None) -> int:

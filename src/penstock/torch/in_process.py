@@ -25,7 +25,7 @@ from penstock.loading.runtime import Runtime, RuntimeOwner
 from penstock.loading.selection import Chosen, Picked, read_indices
 from penstock.loading.work import Asked, Work, open_work
 from penstock.sources import Source
-from penstock.torch.samples import split_samples
+from penstock.torch.samples import Names, check_names, split_samples
 
 # Imported now, and not by the first thread that needs them: a process that is forked in the middle
 # of an import waits for its end forever, and torch's workers begin with numpy.random.
@@ -41,12 +41,15 @@ class Recipe:
 
     source: Source
     asked: Asked
+    names: Names  # of keys, where samples are dictionaries
     running: RunOptions
     limits: Limits
 
     def work(self) -> Work:
         """Return the same, read and checked."""
-        return open_work(self.source, None, self.asked, self.running, "torch", self.limits)
+        work = open_work(self.source, None, self.asked, self.running, "torch", self.limits)
+        check_names(self.names, work.delivery)
+        return work
 
     def opened_here(self) -> Recipe:
         """Return the same for a child of the process that has opened the data set."""
@@ -106,7 +109,8 @@ class Engine:
         delivered = next(self._runtimes.begin(self._pipeline, None, start), None)
         if delivered is None:  # all of them were left out
             return []
-        return split_samples(delivered, has_views=bool(self.work.output.views))
+        has_views = bool(self.work.output.views)
+        return split_samples(delivered, self._recipe.names, has_views=has_views)
 
     def close(self) -> None:
         """Stop the threads; the next samples start new ones."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
 from typing import Any, TypeVar
 
 from penstock.errors import LoaderError
@@ -10,13 +11,30 @@ from penstock.torch.data_loader import DataLoader
 PreparedT = TypeVar("PreparedT")
 
 
+class _Inside(DataLoader):
+    """Ours inside of what Accelerate returns, which counts the epochs of both."""
+
+    outside: Any
+
+    def __iter__(self) -> Any:
+        if self._pending is None:
+            self._epoch = int(self.outside.iteration)
+        return super().__iter__()
+
+    def load_state_dict(self, state: Mapping[str, Any]) -> None:
+        """Make the next iteration go on from a `state_dict`, with the epochs that follow it."""
+        super().load_state_dict(state)
+        self.outside.iteration = self.epoch
+
+
 def keep_native(prepared: PreparedT, loader: DataLoader) -> PreparedT:
     """Make a loader that Accelerate has prepared from `loader` work natively, and return it.
 
     `accelerator.prepare(loader)` puts a loader of torch's own inside what it returns. That gives
     right samples, since the Dataset makes them, but prepares none ahead. Here its place is taken by
     ours, with the share of the samples that Accelerate has chosen for this process and with all
-    options of `loader`. `accelerator.save_state` then saves where it stands.
+    options of `loader`. Its epochs are those of `prepared`, which `prepared.set_epoch` sets, and
+    `accelerator.save_state` saves where it stands.
 
     What `accelerate.skip_first_batches` returns is another loader, and needs the same.
     """
@@ -38,28 +56,39 @@ def keep_native(prepared: PreparedT, loader: DataLoader) -> PreparedT:
             "keep_native: the prepared loader has another dataset than the loader beside it. Give "
             "the one that Accelerate has prepared."
         )
-    listed: dict[str, Any] = {"batch_sampler": inner.batch_sampler}
-    if inner.batch_sampler is None:
-        listed = {"batch_size": None, "sampler": inner.sampler}
-    native = DataLoader(
-        loader.dataset,
-        **listed,
-        num_workers=loader.num_workers,
-        collate_fn=loader.collate_fn,
-        pin_memory=loader.pin_memory,
-        timeout=loader.timeout,
-        worker_init_fn=loader.worker_init_fn,
-        multiprocessing_context=loader.multiprocessing_context,
-        generator=inner.generator,
-        prefetch_factor=loader.prefetch_factor,
-        persistent_workers=loader.persistent_workers,
+    return put_inside(
+        prepared,
+        loader.collate_fn,
         seed=loader.seed,
         threads=loader.threads,
         batch_transform=loader.batch_transform,
     )
+
+
+def put_inside(
+    prepared: PreparedT, collate_fn: Callable[[Any], Any] | None, **options: Any
+) -> PreparedT:
+    """Put a loader of ours in the place of torch's own, which has a Dataset of ours."""
     outer: Any = prepared
-    if outer.iteration:
-        native.set_epoch(outer.iteration)
+    inner = outer.base_dataloader
+    listed: dict[str, Any] = {"batch_sampler": inner.batch_sampler}
+    if inner.batch_sampler is None:
+        listed = {"batch_size": None, "sampler": inner.sampler}
+    native = _Inside(
+        inner.dataset,
+        **listed,
+        num_workers=inner.num_workers,
+        collate_fn=collate_fn,
+        pin_memory=inner.pin_memory,
+        timeout=inner.timeout,
+        worker_init_fn=inner.worker_init_fn,
+        multiprocessing_context=inner.multiprocessing_context,
+        generator=inner.generator,
+        prefetch_factor=inner.prefetch_factor,
+        persistent_workers=inner.persistent_workers,
+        **options,
+    )
+    native.outside = outer
     outer.base_dataloader = native
     outer.dl_state_dict = native.state_dict()
     outer.use_stateful_dataloader = True  # or `save_state` leaves it out
