@@ -16,9 +16,10 @@ def keep_native(prepared: PreparedT, loader: DataLoader) -> PreparedT:
     `accelerator.prepare(loader)` puts a loader of torch's own inside what it returns. That gives
     right samples, since the Dataset makes them, but prepares none ahead. Here its place is taken by
     ours, with the share of the samples that Accelerate has chosen for this process and with all
-    options of `loader`. `accelerator.save_state` then saves where it stands.
+    options of `loader`.
 
-    What `accelerate.skip_first_batches` returns is another loader, and needs the same.
+    To save where it stands with the rest, call `accelerator.register_for_checkpointing(prepared)`.
+    What `accelerate.skip_first_batches` returns is another loader, and needs `keep_native` again.
     """
     inner: Any = getattr(prepared, "base_dataloader", None)
     if inner is None:
@@ -62,5 +63,4 @@ def keep_native(prepared: PreparedT, loader: DataLoader) -> PreparedT:
         native.set_epoch(outer.iteration)
     outer.base_dataloader = native
     outer.dl_state_dict = native.state_dict()
-    outer.use_stateful_dataloader = True  # or `save_state` leaves it out
     return prepared
