@@ -45,6 +45,7 @@ def train(folder: Path, *, save_after: int = 0, resume: bool = False) -> list[st
     optimizer: Any = torch.optim.SGD(model.parameters(), lr=0.01)
     prepared, model, optimizer = accelerator.prepare(loader, model, optimizer)
     prepared = keep_native(prepared, loader)
+    accelerator.register_for_checkpointing(prepared)  # so that states contain where it stands
     epochs = range(EPOCHS)
     if resume:
         accelerator.load_state("state")
@@ -62,6 +63,7 @@ def train(folder: Path, *, save_after: int = 0, resume: bool = False) -> list[st
             seen.append(f"{loss.item():.5f} {accelerator.gather_for_metrics(labels).tolist()}")
             if steps == save_after and not resume:
                 accelerator.save_state("state")
+                accelerator.wait_for_everyone()
     if accelerator.is_main_process and not resume:
         print(f"{accelerator.num_processes} processes, {steps} steps in {EPOCHS} epochs")
     return seen

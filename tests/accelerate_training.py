@@ -28,7 +28,10 @@ def prepare(accelerator, dataset, *, native, batch_size=2, shuffle=True, **optio
     """A prepared loader, with our threads inside or as Accelerate leaves it; and the loader."""
     loader = DataLoader(dataset, batch_size=batch_size, shuffle=shuffle, **options)
     prepared = accelerator.prepare(loader)
-    return (keep_native(prepared, loader) if native else prepared), loader
+    if native:
+        keep_native(prepared, loader)
+        accelerator.register_for_checkpointing(prepared)
+    return prepared, loader
 
 
 def noted(batches):

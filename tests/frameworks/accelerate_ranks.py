@@ -56,8 +56,8 @@ for _ in range(2):
     for batch in prepared:
         whole += noted([batch])
         if len(whole) == 5:  # in the second epoch
-            accelerator.wait_for_everyone()
             accelerator.save_state(target / "state")
+            accelerator.wait_for_everyone()
 torch.manual_seed(6)
 accelerator = make_accelerator(target)
 prepared, _ = prepare(accelerator, make_dataset(folder), native=True)

@@ -33,10 +33,10 @@ def keep_native(prepared: PreparedT, loader: DataLoader) -> PreparedT:
     `accelerator.prepare(loader)` puts a loader of torch's own inside what it returns. That gives
     right samples, since the Dataset makes them, but prepares none ahead. Here its place is taken by
     ours, with the share of the samples that Accelerate has chosen for this process and with all
-    options of `loader`. Its epochs are those of `prepared`, which `prepared.set_epoch` sets, and
-    `accelerator.save_state` saves where it stands.
+    options of `loader`. Its epochs are those of `prepared`, which `prepared.set_epoch` sets.
 
-    What `accelerate.skip_first_batches` returns is another loader, and needs the same.
+    To save where it stands with the rest, call `accelerator.register_for_checkpointing(prepared)`.
+    What `accelerate.skip_first_batches` returns is another loader, and needs `keep_native` again.
     """
     inner: Any = getattr(prepared, "base_dataloader", None)
     if inner is None:
@@ -91,5 +91,4 @@ def put_inside(
     native.outside = outer
     outer.base_dataloader = native
     outer.dl_state_dict = native.state_dict()
-    outer.use_stateful_dataloader = True  # or `save_state` leaves it out
     return prepared
