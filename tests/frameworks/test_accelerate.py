@@ -165,7 +165,7 @@ def test_options_of_the_loader_are_kept(folder):
         batch_size=3, drop_last=True,
     )  # fmt: skip
     inner = prepared.base_dataloader
-    assert type(inner) is DataLoader
+    assert isinstance(inner, DataLoader)
     assert (inner.seed, inner.threads, inner.batch_transform) == (9, 1, mixing)
     assert len(prepared) == len(loader) == 3
     assert next(iter(prepared))[1].shape == (3, 11)

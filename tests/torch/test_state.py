@@ -237,18 +237,6 @@ def test_states_of_other_loaders_are_refused_by_name(dataset):
         iter(other)
 
 
-def test_another_number_of_ranks_is_refused(dataset):
-    """The samples that were delivered lie elsewhere in the shares of other ranks."""
-
-    def make(ranks):
-        return DataLoader(dataset, 3, sampler=DistributedSampler(dataset, ranks, 0))
-
-    state = make(2).state_dict()
-    make(2).load_state_dict(state)
-    with pytest.raises(LoaderError, match=r"saved with ranks=\[2\], this loader has ranks=\[4\]"):
-        make(4).load_state_dict(state)
-
-
 def test_a_sampler_that_became_shorter_is_refused(dataset):
     loader = DataLoader(dataset, batch_sampler=[[1], [2], [3]])
     iterator = iter(loader)

@@ -59,6 +59,7 @@ def keep_native(prepared: PreparedT, loader: DataLoader) -> PreparedT:
     return put_inside(
         prepared,
         loader.collate_fn,
+        like=loader,
         seed=loader.seed,
         threads=loader.threads,
         batch_transform=loader.batch_transform,
@@ -66,27 +67,35 @@ def keep_native(prepared: PreparedT, loader: DataLoader) -> PreparedT:
 
 
 def put_inside(
-    prepared: PreparedT, collate_fn: Callable[[Any], Any] | None, **options: Any
+    prepared: PreparedT,
+    collate_fn: Callable[[Any], Any] | None,
+    *,
+    like: DataLoader | None = None,
+    **own_options: Any,
 ) -> PreparedT:
-    """Put a loader of ours in the place of torch's own, which has a Dataset of ours."""
+    """Put a loader of ours in the place of torch's own, which has a Dataset of ours.
+
+    Its other options are those of `like`, else those of the one that it replaces.
+    """
     outer: Any = prepared
     inner = outer.base_dataloader
+    options = inner if like is None else like
     listed: dict[str, Any] = {"batch_sampler": inner.batch_sampler}
     if inner.batch_sampler is None:
         listed = {"batch_size": None, "sampler": inner.sampler}
     native = _Inside(
         inner.dataset,
         **listed,
-        num_workers=inner.num_workers,
+        num_workers=options.num_workers,
         collate_fn=collate_fn,
-        pin_memory=inner.pin_memory,
-        timeout=inner.timeout,
-        worker_init_fn=inner.worker_init_fn,
-        multiprocessing_context=inner.multiprocessing_context,
+        pin_memory=options.pin_memory,
+        timeout=options.timeout,
+        worker_init_fn=options.worker_init_fn,
+        multiprocessing_context=options.multiprocessing_context,
         generator=inner.generator,
-        prefetch_factor=inner.prefetch_factor,
-        persistent_workers=inner.persistent_workers,
-        **options,
+        prefetch_factor=options.prefetch_factor,
+        persistent_workers=options.persistent_workers,
+        **own_options,
     )
     native.outside = outer
     outer.base_dataloader = native

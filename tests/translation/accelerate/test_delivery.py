@@ -13,7 +13,7 @@ from penstock.analysis.subject.subject import PenstockSubject, open_subject
 from penstock.errors import LoaderError
 from penstock.translation.delivery import AcceleratedLoader
 
-FOR_ITS_HOLDER = {"follow_order", "iteration"}  # of Loader's methods
+FOR_ITS_HOLDER = {"follow_order", "iteration", "random_access"}  # of Loader's methods
 ABOUT_REUSE = {"reuse_counts", "reuse_cut", "reuse_forecast"}  # which `accelerate` does not offer
 
 SCRIPT = """
