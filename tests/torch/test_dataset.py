@@ -398,7 +398,7 @@ def test_views_have_other_names(folder):
     ("names", "told"),
     [
         ({"picture": "pixel_values"}, r"no 'picture' to be renamed. There are image, label;"),
-        ({"image": "label"}, r"two keys of a sample would be called 'label'"),
+        ({"image": "label"}, r"two keys of a batch would be called 'label'"),
         ({}, r"as_dict must be True, False or a dictionary"),
         ({"image": 3}, r"as_dict must be True, False or a dictionary"),
         ("labels", r"as_dict must be True, False or a dictionary"),
@@ -419,3 +419,9 @@ def test_another_transform_needs_another_dataset(folder):
     assert (dataset.epoch, other.epoch) == (2, 0)
     with pytest.raises(LoaderError, match=r"Use dataset.with_transform"):
         dataset.transform = RANDOM
+
+
+def test_flat_targets_are_for_batches(folder):
+    """They would be cut into samples by boxes, not by images."""
+    with pytest.raises(LoaderError, match=r"targets='yolo' puts the boxes of a whole batch"):
+        Dataset(folder, targets="yolo")

@@ -13,6 +13,7 @@ from torch.utils import data as torch_data
 from torch.utils.data import default_collate
 
 from penstock.errors import LoaderError
+from penstock.loading.deliver import IMAGE
 from penstock.loading.epoch import Delivering, Epoch, Iteration, Progress
 from penstock.loading.failures import Ledger
 from penstock.loading.mix import Mixer, even_counts, open_mixer
@@ -377,7 +378,7 @@ class DataLoader(torch_data.DataLoader[Any]):
         is_ours = not single and (collate is default_collate or isinstance(collate, OnlyOurs))
         delivery = TorchDelivery(
             work.delivery,
-            self._whole.names,
+            self._whole.names.get(IMAGE, IMAGE),
             None if is_ours else collate,
             bool(work.output.views),
             single,

@@ -29,7 +29,6 @@ from penstock.planner.plan import Plan
 from penstock.rng import check_epoch, check_key
 from penstock.sources import Labels, Source
 from penstock.torch.in_process import Engine, Recipe
-from penstock.torch.samples import read_names
 from penstock.transforms.targets import Targets
 from penstock.transforms.values import Layout
 from penstock.translation.transforms.lines import Translation
@@ -93,6 +92,11 @@ class Dataset(torch_data.Dataset[Any]):
             read_allow(allow),
         )
         check_seed("Dataset", seed)
+        if targets == "yolo":
+            raise LoaderError(
+                "Dataset: targets='yolo' puts the boxes of a whole batch into flat arrays, which "
+                "single samples have not. Use penstock.Loader, or targets='list'."
+            )
         source = open_loader_data(data, labels, masks, allowed)
         # The source has the masks by now, wherever they were given.
         wants_masks = masks if masks is None or isinstance(masks, bool) else True
@@ -103,13 +107,13 @@ class Dataset(torch_data.Dataset[Any]):
             mask_fill,
             background,
             columns,
-            as_dict is not False,
+            as_dict,
             dtype,
             layout,
         )
         self.seed = seed
         self._threads = threads
-        self._recipe = Recipe(source, asked, read_names(as_dict), running, allowed)
+        self._recipe = Recipe(source, asked, running, allowed)
         self._engine = Engine(self._recipe, partial(_threads_here, self._threads))
         self._epoch = _shared_zero()
 

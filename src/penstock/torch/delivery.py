@@ -11,7 +11,7 @@ import torch
 from penstock.errors import LoaderError
 from penstock.loading.batch import Batch
 from penstock.loading.deliver import Delivery
-from penstock.torch.samples import Names, as_torch_batches, split_samples
+from penstock.torch.samples import as_torch_batches, split_samples
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,7 +19,7 @@ class TorchDelivery:
     """Hands a batch over as torch's DataLoader would."""
 
     inner: Delivery
-    names: Names
+    image_key: str  # in dictionaries
     collate: Callable[[Any], Any] | None  # None: a batch as it is
     has_views: bool
     single: bool  # whether samples come alone
@@ -32,13 +32,13 @@ class TorchDelivery:
             return None
         formed: Any
         if self.single or self.collate is not None:
-            formed = split_samples(delivered, self.names, has_views=self.has_views)
+            formed = split_samples(delivered, self.image_key, has_views=self.has_views)
             if self.single:
                 (formed,) = formed
             if self.collate is not None:
                 formed = self.collate(formed)
         else:
-            formed = as_torch_batches(delivered, self.names)
+            formed = as_torch_batches(delivered)
         return pinned(formed) if self.pin else formed
 
 

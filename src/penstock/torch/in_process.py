@@ -9,7 +9,7 @@ from __future__ import annotations
 import copy
 import importlib
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -17,6 +17,7 @@ import PIL.Image
 
 from penstock.data.unpacked import UnpackedSource
 from penstock.limits import Limits
+from penstock.loading.deliver import IMAGE
 from penstock.loading.epoch import Delivering, Epoch, Progress
 from penstock.loading.failures import Ledger
 from penstock.loading.options import RunOptions
@@ -25,7 +26,7 @@ from penstock.loading.runtime import Runtime, RuntimeOwner
 from penstock.loading.selection import Chosen, Picked, read_indices
 from penstock.loading.work import Asked, Work, open_work
 from penstock.sources import Source
-from penstock.torch.samples import Names, check_names, split_samples
+from penstock.torch.samples import split_samples
 
 # Imported now, and not by the first thread that needs them: a process that is forked in the middle
 # of an import waits for its end forever, and torch's workers begin with numpy.random.
@@ -41,15 +42,18 @@ class Recipe:
 
     source: Source
     asked: Asked
-    names: Names  # of keys, where samples are dictionaries
     running: RunOptions
     limits: Limits
 
     def work(self) -> Work:
         """Return the same, read and checked."""
-        work = open_work(self.source, None, self.asked, self.running, "torch", self.limits)
-        check_names(self.names, work.delivery)
-        return work
+        return open_work(self.source, None, self.asked, self.running, "torch", self.limits)
+
+    @property
+    def names(self) -> Mapping[str, str]:
+        """Other names for the keys of samples that are dictionaries."""
+        as_dict = self.asked.as_dict
+        return as_dict if isinstance(as_dict, Mapping) else {}
 
     def opened_here(self) -> Recipe:
         """Return the same for a child of the process that has opened the data set."""
@@ -110,7 +114,8 @@ class Engine:
         if delivered is None:  # all of them were left out
             return []
         has_views = bool(self.work.output.views)
-        return split_samples(delivered, self._recipe.names, has_views=has_views)
+        image_key = self._recipe.names.get(IMAGE, IMAGE)
+        return split_samples(delivered, image_key, has_views=has_views)
 
     def close(self) -> None:
         """Stop the threads; the next samples start new ones."""
