@@ -69,6 +69,19 @@ def test_colours_are_pillows(case, mode):
 
 
 @pytest.mark.usefixtures("isa")
+@pytest.mark.parametrize("mode", MODES)
+def test_mirrored_images_are_pillows(mode):
+    for size in [*SIZES, (64, 64), (65, 63), (131, 97)]:
+        image = picture(size, mode)
+        expected = pillow_geometry.horizontal_flip(image)
+
+        assert_same_image(geometry.horizontal_flip.on_pillow(image), expected)
+        np.testing.assert_array_equal(
+            geometry.horizontal_flip.on_arrays(np.asarray(image)), np.asarray(expected)
+        )
+
+
+@pytest.mark.usefixtures("isa")
 def test_channels_change_places():
     image = picture((37, 53))
     assert_same_image(

@@ -38,15 +38,17 @@ Box = tuple[int, int, int, int]  # top, left, height, width
 Matrix = tuple[float, ...]  # six numbers
 
 _LARGEST_SIDE = 1 << 24
+_WORTH_A_FLIP_PX = 4096  # smaller images are mirrored by Pillow before the core is called
 
 
 @instead_of(pillow.horizontal_flip)
 def horizontal_flip(image: Any) -> Any:
     """Left to right."""
-    source = pixels_of(image)
+    height, width = size_of(image)
+    source = pixels_of(image) if height * width >= _WORTH_A_FLIP_PX else None
     if source is None:
         return None
-    room = Room(image, *size_of(image))
+    room = Room(image, height, width)
     copy_one(room.pixels, source, 0, 0, True, False)
     return room.finish()
 
