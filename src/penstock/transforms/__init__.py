@@ -18,6 +18,7 @@ called too, as torchvision's: it then draws from torch's generator, as torchvisi
 | colour.py, filter.py | what values they have; torch_blur.py blurs as the installed torch does |
 | policies/ | AutoAugment, RandAugment and others that choose among many ops |
 | values.py, conversions.py | the end of a pipeline; torchvision's steps that change nothing here |
+| ending.py | the end of a list in one pass, when it is called |
 | containers.py, python_step.py | Compose, RandomApply and others; the user's own functions |
 | targets.py, move_targets.py, boxes.py | boxes, labels and keypoints; how they follow the image |
 | keypoints.py, sanitize.py | for calls: keypoints alone; which objects are dropped |

@@ -20,6 +20,7 @@ from penstock.rng import Draws
 from penstock.transforms.arguments import read_numbers, read_probability
 from penstock.transforms.conversions import RGB, Conversion, Identity
 from penstock.transforms.effects import EffectMove
+from penstock.transforms.ending import STEPS, Ending, find_ending, finish
 from penstock.transforms.moves import Move, out_sizes
 from penstock.transforms.op import CalledOnly, ImageOp, TargetOp, Transform
 from penstock.transforms.python_step import PythonStep, library_of
@@ -41,10 +42,12 @@ class Compose(Transform):
     """
 
     transforms: Sequence[Any]
+    _ending: Ending | None = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
         _require_list("Compose", self.transforms)
-        self._keep(transforms=tuple(as_transform(given) for given in self.transforms))
+        ours = tuple(as_transform(given) for given in self.transforms)
+        self._keep(transforms=ours, _ending=find_ending(ours))
 
     @property
     def is_random(self) -> bool:
@@ -53,7 +56,12 @@ class Compose(Transform):
 
     def draw_and_do(self, inputs: tuple[Any, ...]) -> Any:
         """Call one after the other; what follows a MultiView is called for each view."""
+        last = len(self.transforms) - STEPS
         for place, transform in enumerate(self.transforms):
+            if place == last and self._ending is not None and len(inputs) == 1:
+                finished = finish(inputs[0], self._ending)
+                if finished is not None:
+                    return finished
             if isinstance(transform, MultiView):
                 views = transform(*inputs)
                 rest = self.transforms[place + 1 :]
