@@ -29,6 +29,10 @@ COLOUR = {
         for factor in FACTORS
     },
     **{f"adjust_hue({turn})": ("adjust_hue", (turn,)) for turn in (-0.5, -0.1, 0, 0.2, 0.5)},
+    **{
+        f"adjust_gamma{numbers}": ("adjust_gamma", numbers)
+        for numbers in ((0.0,), (0.5, 0.9), (1.0,), (2.2, 1.0), (3, 2.5), (1.0, -1.0))
+    },
     **{f"posterize({bits})": ("posterize", (bits,)) for bits in range(1, 9)},
     **{
         f"solarize({level})": ("solarize", (level,))

@@ -7,9 +7,20 @@ from typing import Any
 
 import numpy as np
 
-from penstock._core import Effect
-from penstock.transforms.functional.arguments import require_gray_channels, require_hue
-from penstock.transforms.functional.native.memory import channels_of, instead_of, run_effect
+from penstock._core import Effect, table_one
+from penstock.transforms.functional.arguments import (
+    require_gamma,
+    require_gray_channels,
+    require_hue,
+)
+from penstock.transforms.functional.native.memory import (
+    Room,
+    channels_of,
+    instead_of,
+    pixels_of,
+    run_effect,
+    size_of,
+)
 from penstock.transforms.functional.pillow import colour as pillow
 
 # Beyond these, float arithmetic may go another way than Pillow's.
@@ -60,6 +71,19 @@ def adjust_hue(image: Any, hue_factor: float) -> Any:
     """Turn all colours by a part of the circle."""
     require_hue(hue_factor)
     return run_effect(image, Effect.HUE, hue_factor)
+
+
+@instead_of(pillow.adjust_gamma)
+def adjust_gamma(image: Any, gamma: float, gain: float = 1) -> Any:
+    """Each level to the power of gamma, times gain."""
+    require_gamma(gamma)
+    table = pillow.gamma_table(gamma, gain)
+    source = pixels_of(image)
+    if source is None or not (min(table) >= 0 and max(table) <= 255):
+        return None
+    room = Room(image, *size_of(image))
+    table_one(room.pixels, source, bytes(table) * channels_of(image))
+    return room.finish()
 
 
 @instead_of(pillow.invert)

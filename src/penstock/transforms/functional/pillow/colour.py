@@ -72,8 +72,12 @@ def adjust_hue(image: Image.Image, hue_factor: float) -> Image.Image:
 def adjust_gamma(image: Image.Image, gamma: float, gain: float = 1) -> Image.Image:
     """Each level to the power of gamma, times gain."""
     require_gamma(gamma)
-    table = [int((255 + 1 - 1e-3) * gain * pow(level / 255.0, gamma)) for level in range(256)]
-    return image.convert("RGB").point(table * 3).convert(image.mode)
+    return image.convert("RGB").point(gamma_table(gamma, gain) * 3).convert(image.mode)
+
+
+def gamma_table(gamma: float, gain: float) -> list[int]:
+    """What becomes of each level; it may lie beyond 255, where Pillow cuts it off."""
+    return [int((255 + 1 - 1e-3) * gain * pow(level / 255.0, gamma)) for level in range(256)]
 
 
 def invert(image: Image.Image) -> Image.Image:
