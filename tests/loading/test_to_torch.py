@@ -41,7 +41,9 @@ def cuda(monkeypatch):
     torch = pytest.importorskip("torch")
     allocator = FakeAllocator()
     monkeypatch.setattr(torch.cuda, "is_available", lambda: True)
-    monkeypatch.setattr("penstock.loading.to_torch._pinned_bytes", allocator)
+    monkeypatch.setattr(
+        "penstock.loading.to_torch.PinnedMemory.allocate", lambda _, size: allocator(size)
+    )
     return allocator
 
 

@@ -350,8 +350,8 @@ def test_page_locked_memory_where_it_is_asked_for(dataset, monkeypatch):
     asked = []
     monkeypatch.setattr(torch.Tensor, "pin_memory", lambda t: asked.append(t.shape) or t)
     monkeypatch.setattr(
-        "penstock.loading.to_torch._pinned_bytes",
-        lambda size: torch.empty(size, dtype=torch.uint8),
+        "penstock.loading.to_torch.PinnedMemory.allocate",
+        lambda _, size: torch.empty(size, dtype=torch.uint8),
     )
     next(iter(DataLoader(dataset, 4, pin_memory=True)))
     assert asked == [(4, 3, 24, 24), (4,)]

@@ -425,3 +425,41 @@ def test_flat_targets_are_for_batches(folder):
     """They would be cut into samples by boxes, not by images."""
     with pytest.raises(LoaderError, match=r"targets='yolo' puts the boxes of a whole batch"):
         Dataset(folder, targets="yolo")
+
+
+def test_torchs_collate_function_need_not_copy(folder):
+    """It gives the batch that the samples lie in, and a copy of them if they were changed."""
+    dataset = Dataset(folder, transform=T.Resize((8, 9)))
+    samples = dataset.__getitems__([3, 1, 4])
+    images, labels = torch.utils.data.default_collate(samples)
+    assert images.data_ptr() == samples[0][0].data_ptr()
+    expected = torch.utils.data.default_collate([tuple(sample) for sample in samples])
+    assert torch.equal(images, expected[0])
+    assert torch.equal(labels, expected[1])
+    assert labels.dtype == expected[1].dtype
+
+    changed = dataset.__getitems__([3, 1, 4])
+    changed[1] = (torch.zeros_like(changed[1][0]), 7)
+    del changed[2]
+    images, labels = torch.utils.data.default_collate(changed)
+    assert images.shape == (2, 3, 8, 9)
+    assert not images[1].any()
+    assert labels.tolist() == [samples[0][1], 7]
+
+
+@pytest.mark.parametrize("context", ["fork", "spawn"])
+def test_batches_of_workers_lie_in_shared_memory(folder, context):
+    dataset = Dataset(folder, transform=T.Resize((8, 9)))
+    loader = torch.utils.data.DataLoader(dataset, 4, num_workers=2, multiprocessing_context=context)
+    alone = torch.utils.data.DataLoader(dataset, 4)
+    for (images, labels), (expected, numbers) in zip(loader, alone, strict=True):
+        assert images.is_shared()
+        assert torch.equal(images, expected)
+        assert torch.equal(labels, numbers)
+
+
+def test_samples_travel_as_lists(folder):
+    samples = Dataset(folder, transform=T.Resize((8, 9))).__getitems__([0, 1])
+    carried = pickle.loads(pickle.dumps(samples))  # noqa: S301  our own bytes
+    assert type(carried) is list
+    assert [label for _, label in carried] == [label for _, label in samples]

@@ -13,7 +13,7 @@ from penstock._core import BatchBuffer, BatchRing, Element
 from penstock.errors import LoaderError
 from penstock.geometry import Ints, Size, Sizes
 from penstock.loading.options import OutputOptions
-from penstock.loading.to_torch import PinnedMemory
+from penstock.loading.to_torch import PinnedMemory, SharedMemory, TorchMemory
 from penstock.transforms.targets import Targets
 
 # NumPy lacks bfloat16; its bits travel as int16, which torch can view for what they are.
@@ -43,13 +43,21 @@ def images_in_part(batch_size: int) -> float:
     return batch_size / parts_of(batch_size)
 
 
+def _lender(output: OutputOptions) -> TorchMemory | None:
+    """Who allocates the memory of batches, where that is not ourselves."""
+    if output.library != "torch":
+        return None
+    if output.shares:
+        return SharedMemory()
+    return PinnedMemory.where_wanted() if output.pins else None
+
+
 class BatchMaker:
     """Makes the batches of one loader, and reuses their memory."""
 
     def __init__(self, output: OutputOptions, most_idle: int) -> None:
         self.output = output
-        pins = output.pins and output.library == "torch"
-        self.pinned = PinnedMemory.where_wanted() if pins else None
+        self.lender = _lender(output)
         # Views differ in size: each has its own ring, where any buffer fits.
         self._rings = [BatchRing(most_idle) for _ in range(max(output.views, 1))]
         self._mask_ring = BatchRing(most_idle)
@@ -61,7 +69,7 @@ class BatchMaker:
 
     def memory(self, size_bytes: int, view: int) -> BatchBuffer:
         """Take memory: page-locked where there is a CUDA device, else from our own rings."""
-        lent = None if self.pinned is None else self.pinned.take(size_bytes)
+        lent = None if self.lender is None else self.lender.take(size_bytes)
         return self._rings[view].take(size_bytes) if lent is None else BatchBuffer.borrow(lent)
 
     def label_maps(self, count: int, size: Size) -> npt.NDArray[np.int64]:
@@ -212,7 +220,7 @@ class Batch:
         # The samples that are really used: a substitute takes the place of a bad sample.
         self.samples = (keys if samples is None else samples).copy()
         self.output = maker.output
-        self.pinned = maker.pinned
+        self.lender = maker.lender
         self._good = np.ones(len(keys), dtype=np.bool_)
         self.soft_labels: npt.NDArray[np.float32] | None = None  # of the good slots, once mixed
         self._done = 0  # slots

@@ -96,6 +96,7 @@ class OutputOptions:
     library: Library
     views: int = 0  # of each sample, in a list; 0: one image, in no list
     pins: bool = True  # whether memory is page-locked where there is a CUDA device
+    shares: bool = False  # whether memory is such that other processes see it
 
     def __post_init__(self) -> None:
         _one_of("layout", self.layout, ("chw", "hwc"))

@@ -34,7 +34,7 @@ def finish_images(images: Any, batch: Batch) -> Any:
     is_bfloat16 = output.element == Element.BFLOAT16
     if output.library == "jax":
         return jax_images(images, is_bfloat16=is_bfloat16)
-    return image_tensor(images, batch.pinned, is_bfloat16=is_bfloat16)
+    return image_tensor(images, batch.lender, is_bfloat16=is_bfloat16)
 
 
 def to_library(values: npt.NDArray[Any], output: OutputOptions) -> Any:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib.util
 import weakref
+from abc import ABC, abstractmethod
 from typing import Any
 
 import numpy as np
@@ -29,12 +30,10 @@ def require_torch() -> Any:
     return torch
 
 
-def image_tensor(
-    images: npt.NDArray[Any], pinned: PinnedMemory | None, *, is_bfloat16: bool
-) -> Any:
+def image_tensor(images: npt.NDArray[Any], lender: TorchMemory | None, *, is_bfloat16: bool) -> Any:
     """Share the batch's memory with a tensor; bfloat16 arrives as its bits in int16."""
     torch = require_torch()
-    tensor = None if pinned is None else pinned.tensor_over(images)
+    tensor = None if lender is None else lender.tensor_over(images)
     if tensor is None:
         tensor = torch.from_numpy(images)
     return tensor.view(torch.bfloat16) if is_bfloat16 else tensor
@@ -45,26 +44,20 @@ def label_tensor(labels: npt.NDArray[Any]) -> Any:
     return require_torch().from_numpy(np.ascontiguousarray(labels))
 
 
-class PinnedMemory:
-    """Page-locked batch memory, so that copies to a CUDA device run beside the training step.
-
-    It comes from torch's own allocator, which knows of every copy from its memory that is still
-    under way and hands the memory out again only after that. Memory of our own would be written
-    anew while a `non_blocking` copy of the last batch still reads it.
-    """
+class TorchMemory(ABC):
+    """Batch memory that torch has allocated, and knows again in the tensors made of it."""
 
     def __init__(self) -> None:
         self._lent: dict[int, weakref.ref[npt.NDArray[np.uint8]]] = {}  # by address
         self._refused = False
 
-    @staticmethod
-    def where_wanted() -> PinnedMemory | None:
-        """Return an allocator where torch sees a CUDA device."""
-        return PinnedMemory() if require_torch().cuda.is_available() else None
+    @abstractmethod
+    def allocate(self, size_bytes: int) -> Any:
+        """Return a tensor of bytes, or None if torch cannot."""
 
     def take(self, size_bytes: int) -> npt.NDArray[np.uint8] | None:
-        """Return memory, or None where none can be locked: that costs speed, nothing else."""
-        tensor = None if self._refused else _pinned_bytes(size_bytes)
+        """Return memory, or None where none is to be had: that costs speed, nothing else."""
+        tensor = None if self._refused else self.allocate(size_bytes)
         if tensor is None:
             self._refused = True
             return None
@@ -76,10 +69,7 @@ class PinnedMemory:
         return lent
 
     def tensor_over(self, images: npt.NDArray[Any]) -> Any:
-        """Return torch's own tensor over images in its memory; None for others.
-
-        torch's allocator only knows of copies that are made from such a tensor.
-        """
+        """Return torch's own tensor over images in its memory; None for others."""
         begin = images.__array_interface__["data"][0]
         for address, reference in list(self._lent.items()):
             lent = reference()
@@ -96,9 +86,37 @@ def _tensor_behind(lent: npt.NDArray[np.uint8]) -> Any:
     return lent.base
 
 
-def _pinned_bytes(size_bytes: int) -> Any:
-    torch = require_torch()
-    try:
-        return torch.empty(size_bytes, dtype=torch.uint8, pin_memory=True)
-    except RuntimeError:  # a limit on locked memory, or none left
-        return None
+class PinnedMemory(TorchMemory):
+    """Page-locked batch memory, so that copies to a CUDA device run beside the training step.
+
+    It comes from torch's own allocator, which knows of every copy from its memory that is still
+    under way and hands the memory out again only after that; it only knows of copies from its own
+    tensors. Memory of our own would be written anew while a `non_blocking` copy of the last batch
+    still reads it.
+    """
+
+    @staticmethod
+    def where_wanted() -> PinnedMemory | None:
+        """Return an allocator where torch sees a CUDA device."""
+        return PinnedMemory() if require_torch().cuda.is_available() else None
+
+    def allocate(self, size_bytes: int) -> Any:
+        """Return locked memory."""
+        torch = require_torch()
+        try:
+            return torch.empty(size_bytes, dtype=torch.uint8, pin_memory=True)
+        except RuntimeError:  # a limit on locked memory, or none left
+            return None
+
+
+class SharedMemory(TorchMemory):
+    """Batch memory that other processes see, so that a worker's batch is handed over uncopied."""
+
+    def allocate(self, size_bytes: int) -> Any:
+        """Return shared memory, as torch's own collate function takes it in a worker."""
+        torch = require_torch()
+        try:
+            storage = torch.UntypedStorage._new_shared(size_bytes)  # noqa: SLF001
+        except RuntimeError:  # none left; torch's own attempt will say so
+            return None
+        return torch.empty(0, dtype=torch.uint8).set_(storage)

@@ -138,7 +138,7 @@ class Dataset(torch_data.Dataset[Any]):
                 f"Dataset: sample {index} cannot be used: {reason}. on_error='skip' leaves it out "
                 "of a batch, but it was asked for alone. Use on_error='substitute'."
             )
-        return made[0]
+        return tuple(made[0]) if isinstance(made[0], tuple) else made[0]
 
     def __getitems__(self, indices: Sequence[int]) -> list[Any]:
         """Return several samples, which are made together; torch's DataLoader asks for them so.

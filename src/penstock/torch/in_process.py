@@ -14,6 +14,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import PIL.Image
+from torch.utils import data as torch_data
 
 from penstock.data.unpacked import UnpackedSource
 from penstock.limits import Limits
@@ -26,7 +27,7 @@ from penstock.loading.runtime import Runtime, RuntimeOwner
 from penstock.loading.selection import Chosen, Picked, read_indices
 from penstock.loading.work import Asked, Work, open_work
 from penstock.sources import Source
-from penstock.torch.samples import split_samples
+from penstock.torch.samples import as_samples
 
 # Imported now, and not by the first thread that needs them: a process that is forked in the middle
 # of an import waits for its end forever, and torch's workers begin with numpy.random.
@@ -67,12 +68,19 @@ def leave_behind(thing: object) -> None:
     _of_other_processes.append(thing)
 
 
-def pipeline_of(work: Work, running: RunOptions, *, indices: Any = None, pins: bool) -> Pipeline:
+def pipeline_of(
+    work: Work,
+    running: RunOptions,
+    *,
+    indices: Any = None,
+    pins: bool = False,
+    shares: bool = False,
+) -> Pipeline:
     """Return what makes the samples; only those at `indices` may replace others."""
     length = len(work.beside.source)
     chosen = None if indices is None else read_indices(indices, length)
     everything = Chosen(length, chosen, None, length, shuffle=False, seed=0)
-    output = replace(work.output, pins=pins)
+    output = replace(work.output, pins=pins, shares=shares)
     return Pipeline(work.beside, work.plan, 0, running, output, everything, None, work.library)
 
 
@@ -109,13 +117,14 @@ class Engine:
         if self._pipeline is None:
             running = replace(self._recipe.running, threads=self._find_threads())
             # Memory is not page-locked: in worker processes that would open the device in each.
-            self._pipeline = pipeline_of(self.work, running, pins=False)
+            is_worker = torch_data.get_worker_info() is not None
+            self._pipeline = pipeline_of(self.work, running, shares=is_worker)
         delivered = next(self._runtimes.begin(self._pipeline, None, start), None)
         if delivered is None:  # all of them were left out
             return []
         has_views = bool(self.work.output.views)
         image_key = self._recipe.names.get(IMAGE, IMAGE)
-        return split_samples(delivered, image_key, has_views=has_views)
+        return as_samples(delivered, image_key, has_views=has_views)
 
     def close(self) -> None:
         """Stop the threads; the next samples start new ones."""

@@ -2,9 +2,54 @@
 
 from __future__ import annotations
 
+import operator
 from typing import Any
 
 import torch
+from torch.utils.data._utils.collate import collate, default_collate_fn_map
+
+
+class Sample(tuple[Any, ...]):
+    """A tuple that torch's `default_collate` knows as one of ours."""
+
+    __slots__ = ()
+
+
+class Samples(list[Any]):
+    """The samples of a batch, which torch's `default_collate` need not copy into one again."""
+
+    def __init__(self, samples: list[Any], whole: tuple[torch.Tensor, ...]) -> None:
+        super().__init__(map(Sample, samples))
+        self._made = tuple(self)
+        self._whole = whole
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Travel as a list: whoever gets it has left collating to somebody else."""
+        return list, (list(self),)
+
+    @property
+    def whole(self) -> tuple[torch.Tensor, ...] | None:
+        """The tensors that they lie in; None if the list was changed since."""
+        is_whole = len(self) == len(self._made) and all(map(operator.is_, self, self._made))
+        return self._whole if is_whole else None
+
+
+def as_samples(delivered: Any, image_key: str, *, has_views: bool) -> list[Any]:
+    """Return what a loader delivers, sample by sample, for torch's loader to collate."""
+    samples = split_samples(delivered, image_key, has_views=has_views)
+    is_plain = isinstance(delivered, tuple) and all(isinstance(x, torch.Tensor) for x in delivered)
+    return Samples(samples, delivered) if is_plain else samples  # torch collates others otherwise
+
+
+def _collate(batch: Any, *, collate_fn_map: Any = None) -> Any:
+    """Collate `Sample`s as tuples are collated: into a list."""
+    whole = batch.whole if isinstance(batch, Samples) else None
+    if whole is not None:
+        return as_torch_batches(whole)
+    return collate([tuple(sample) for sample in batch], collate_fn_map=collate_fn_map)
+
+
+default_collate_fn_map[Sample] = _collate
 
 
 def split_samples(delivered: Any, image_key: str, *, has_views: bool) -> list[Any]:
