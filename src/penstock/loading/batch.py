@@ -13,7 +13,7 @@ from penstock._core import BatchBuffer, BatchRing, Element
 from penstock.errors import LoaderError
 from penstock.geometry import Ints, Size, Sizes
 from penstock.loading.options import OutputOptions
-from penstock.loading.to_torch import PinnedMemory, SharedMemory, TorchMemory
+from penstock.loading.to_torch import PinnedMemory, TorchMemory
 from penstock.transforms.targets import Targets
 
 # NumPy lacks bfloat16; its bits travel as int16, which torch can view for what they are.
@@ -47,8 +47,8 @@ def _lender(output: OutputOptions) -> TorchMemory | None:
     """Who allocates the memory of batches, where that is not ourselves."""
     if output.library != "torch":
         return None
-    if output.shares:
-        return SharedMemory()
+    if output.lender is not None:
+        return output.lender()
     return PinnedMemory.where_wanted() if output.pins else None
 
 

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Any, Literal
 
 from penstock._core import Element
 from penstock.errors import LoaderError
+from penstock.loading.to_torch import TorchMemory
 from penstock.planner.rules import RULES
 from penstock.reference.libraries import LIBRARIES
 from penstock.transforms.values import FinalSpec, Layout, read_element
@@ -96,7 +97,7 @@ class OutputOptions:
     library: Library
     views: int = 0  # of each sample, in a list; 0: one image, in no list
     pins: bool = True  # whether memory is page-locked where there is a CUDA device
-    shares: bool = False  # whether memory is such that other processes see it
+    lender: Callable[[], TorchMemory] | None = None  # makes who allocates memory, if not ourselves
 
     def __post_init__(self) -> None:
         _one_of("layout", self.layout, ("chw", "hwc"))

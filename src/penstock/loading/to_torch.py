@@ -107,16 +107,3 @@ class PinnedMemory(TorchMemory):
             return torch.empty(size_bytes, dtype=torch.uint8, pin_memory=True)
         except RuntimeError:  # a limit on locked memory, or none left
             return None
-
-
-class SharedMemory(TorchMemory):
-    """Batch memory that other processes see, so that a worker's batch is handed over uncopied."""
-
-    def allocate(self, size_bytes: int) -> Any:
-        """Return shared memory, as torch's own collate function takes it in a worker."""
-        torch = require_torch()
-        try:
-            storage = torch.UntypedStorage._new_shared(size_bytes)  # noqa: SLF001
-        except RuntimeError:  # none left; torch's own attempt will say so
-            return None
-        return torch.empty(0, dtype=torch.uint8).set_(storage)

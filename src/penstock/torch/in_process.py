@@ -25,9 +25,11 @@ from penstock.loading.options import RunOptions
 from penstock.loading.pipeline import Pipeline
 from penstock.loading.runtime import Runtime, RuntimeOwner
 from penstock.loading.selection import Chosen, Picked, read_indices
+from penstock.loading.to_torch import TorchMemory
 from penstock.loading.work import Asked, Work, open_work
 from penstock.sources import Source
 from penstock.torch.samples import as_samples
+from penstock.torch.segments import SegmentMemory
 
 # Imported now, and not by the first thread that needs them: a process that is forked in the middle
 # of an import waits for its end forever, and torch's workers begin with numpy.random.
@@ -74,13 +76,13 @@ def pipeline_of(
     *,
     indices: Any = None,
     pins: bool = False,
-    shares: bool = False,
+    lender: Callable[[], TorchMemory] | None = None,
 ) -> Pipeline:
     """Return what makes the samples; only those at `indices` may replace others."""
     length = len(work.beside.source)
     chosen = None if indices is None else read_indices(indices, length)
     everything = Chosen(length, chosen, None, length, shuffle=False, seed=0)
-    output = replace(work.output, pins=pins, shares=shares)
+    output = replace(work.output, pins=pins, lender=lender)
     return Pipeline(work.beside, work.plan, 0, running, output, everything, None, work.library)
 
 
@@ -118,7 +120,8 @@ class Engine:
             running = replace(self._recipe.running, threads=self._find_threads())
             # Memory is not page-locked: in worker processes that would open the device in each.
             is_worker = torch_data.get_worker_info() is not None
-            self._pipeline = pipeline_of(self.work, running, shares=is_worker)
+            lender = SegmentMemory if is_worker else None
+            self._pipeline = pipeline_of(self.work, running, lender=lender)
         delivered = next(self._runtimes.begin(self._pipeline, None, start), None)
         if delivered is None:  # all of them were left out
             return []

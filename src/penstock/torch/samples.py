@@ -8,6 +8,8 @@ from typing import Any
 import torch
 from torch.utils.data._utils.collate import collate, default_collate_fn_map
 
+from penstock.torch.segments import ready_to_send
+
 
 class Sample(tuple[Any, ...]):
     """A tuple that torch's `default_collate` knows as one of ours."""
@@ -15,11 +17,18 @@ class Sample(tuple[Any, ...]):
     __slots__ = ()
 
 
+class NamedSample(dict[str, Any]):
+    """The same as a dictionary."""
+
+    __slots__ = ()
+
+
 class Samples(list[Any]):
     """The samples of a batch, which torch's `default_collate` need not copy into one again."""
 
-    def __init__(self, samples: list[Any], whole: tuple[torch.Tensor, ...]) -> None:
-        super().__init__(map(Sample, samples))
+    def __init__(self, samples: list[Any], whole: Any) -> None:
+        kind = NamedSample if isinstance(whole, dict) else Sample
+        super().__init__(map(kind, samples))
         self._made = tuple(self)
         self._whole = whole
 
@@ -28,8 +37,8 @@ class Samples(list[Any]):
         return list, (list(self),)
 
     @property
-    def whole(self) -> tuple[torch.Tensor, ...] | None:
-        """The tensors that they lie in; None if the list was changed since."""
+    def whole(self) -> Any:
+        """The batch that they lie in; None if the list was changed since."""
         is_whole = len(self) == len(self._made) and all(map(operator.is_, self, self._made))
         return self._whole if is_whole else None
 
@@ -37,19 +46,38 @@ class Samples(list[Any]):
 def as_samples(delivered: Any, image_key: str, *, has_views: bool) -> list[Any]:
     """Return what a loader delivers, sample by sample, for torch's loader to collate."""
     samples = split_samples(delivered, image_key, has_views=has_views)
-    is_plain = isinstance(delivered, tuple) and all(isinstance(x, torch.Tensor) for x in delivered)
-    return Samples(samples, delivered) if is_plain else samples  # torch collates others otherwise
+    is_known = isinstance(delivered, (tuple, dict)) and _is_collated(delivered)
+    return Samples(samples, delivered) if is_known else samples
+
+
+def _is_collated(delivered: Any) -> bool:
+    """Whether torch would make nothing else of the samples: it only stacks tensors."""
+    if isinstance(delivered, dict):
+        return all(map(_is_collated, delivered.values()))
+    if isinstance(delivered, (tuple, list)):
+        return all(map(_is_collated, delivered))
+    return isinstance(delivered, torch.Tensor)
 
 
 def _collate(batch: Any, *, collate_fn_map: Any = None) -> Any:
-    """Collate `Sample`s as tuples are collated: into a list."""
+    """Collate samples as the tuples or dictionaries that they are."""
     whole = batch.whole if isinstance(batch, Samples) else None
     if whole is not None:
-        return as_torch_batches(whole)
-    return collate([tuple(sample) for sample in batch], collate_fn_map=collate_fn_map)
+        return _to_send(as_torch_batches(whole))
+    kind = dict if isinstance(batch[0], dict) else tuple
+    return collate([kind(sample) for sample in batch], collate_fn_map=collate_fn_map)
 
 
-default_collate_fn_map[Sample] = _collate
+def _to_send(collated: Any) -> Any:
+    """Return the batch so that another process gets it uncopied."""
+    if isinstance(collated, dict):
+        return {name: _to_send(value) for name, value in collated.items()}
+    if isinstance(collated, list):
+        return [_to_send(value) for value in collated]
+    return ready_to_send(collated)
+
+
+default_collate_fn_map[Sample] = default_collate_fn_map[NamedSample] = _collate
 
 
 def split_samples(delivered: Any, image_key: str, *, has_views: bool) -> list[Any]:
