@@ -68,7 +68,7 @@ def resize(
     wanted = resized_size(canvas, size, max_size)
     if wanted == canvas:
         return image
-    return _resized(image, (0, 0, height, width), wanted, read_mode(interpolation).pillow_filter)
+    return resized(image, (0, 0, height, width), wanted, read_mode(interpolation).pillow_filter)
 
 
 @instead_of(pillow.resized_crop)
@@ -91,10 +91,11 @@ def resized_crop(
     filter = read_mode(interpolation).pillow_filter
     if wanted == (height, width):
         return None  # a crop alone
-    return _resized(image, (top, left, height, width), wanted, filter)
+    return resized(image, (top, left, height, width), wanted, filter)
 
 
-def _resized(image: Any, box: Box, wanted: tuple[int, int], filter: int) -> Any:
+def resized(image: Any, box: Box, wanted: tuple[int, int], filter: int) -> Any:
+    """A part of an image in another size; None where Pillow must do it."""
     height, width = wanted
     if not (0 < height <= _LARGEST_SIDE and 0 < width <= _LARGEST_SIDE) or not _order_is_known():
         return None

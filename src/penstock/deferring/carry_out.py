@@ -1,0 +1,135 @@
+"""Many chains at once, in the core. What the core is not sure of, Pillow decodes."""
+
+from __future__ import annotations
+
+import io
+import os
+from collections import defaultdict
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+
+import numpy as np
+from PIL import Image
+
+from penstock._core import BatchBuffer, Engine, EnginePart, Format, Status
+from penstock.deferring.chain import Chain, JpegFile, Pixels, moves_of
+from penstock.errors import CoreError, DecodeError
+from penstock.geometry import Sizes
+from penstock.loading.fetch import open_images
+from penstock.planner.lower import lower
+
+open_with_pillow = Image.open  # as it is before anybody puts something else in its place
+
+_READERS = 1
+_WAIT_S = 0.25  # so that Ctrl-C is heard
+
+
+@dataclass(frozen=True, slots=True)
+class InBatch:
+    """Where finished values go: a place in the memory of a batch."""
+
+    buffer: BatchBuffer
+    offset: int  # in bytes
+    format: Format
+
+
+@dataclass(frozen=True, slots=True)
+class Job:
+    """A chain, and where its pixels go: an array of its size, or a batch."""
+
+    chain: Chain
+    target: Pixels | InBatch
+
+
+def pixels_of(chain: Chain) -> Pixels:
+    """Compute one chain alone."""
+    if chain.pixels is not None:
+        return chain.pixels
+    pixels = np.empty((chain.height, chain.width, 3), dtype=np.uint8)
+    carry_out([Job(chain, pixels)], threads=1)
+    return pixels
+
+
+def carry_out(jobs: Sequence[Job], threads: int) -> None:
+    """Compute all of them; DecodeError if a file turns out to be damaged."""
+    engine = _engine(os.getpid(), threads)
+    doubtful = _run(engine, jobs)
+    if not doubtful:
+        return
+    # A file may have several jobs; Pillow decodes it once.
+    decoded = {job.chain.source: _decode(job.chain) for job in doubtful}
+    again = []
+    for job in doubtful:
+        chain = job.chain
+        pixels = decoded[chain.source]
+        again.append(Job(Chain(pixels, chain.steps, chain.height, chain.width), job.target))
+    _run(engine, again)
+
+
+def _run(engine: Engine, jobs: Sequence[Job]) -> list[Job]:
+    """Run all jobs, those alike together; returns those that the core leaves to Pillow."""
+    groups: dict[tuple[object, ...], list[Job]] = defaultdict(list)
+    for job in jobs:
+        target = job.target
+        place = (id(target.buffer), id(target.format)) if isinstance(target, InBatch) else ()
+        is_file = isinstance(job.chain.source, JpegFile)
+        groups[(is_file, *job.chain.kinds, *place)].append(job)
+    started = [_start(engine, members) for members in groups.values()]
+    doubtful: list[Job] = []
+    for part, members in zip(started, groups.values(), strict=True):
+        _wait(part)
+        for position in np.flatnonzero(part.status != Status.OK).tolist():
+            if not isinstance(members[position].chain.source, JpegFile):
+                raise CoreError(f"The core failed on an image: {part.message(position)}.")
+            doubtful.append(members[position])
+    return doubtful
+
+
+def _start(engine: Engine, jobs: Sequence[Job]) -> EnginePart:
+    """Start jobs whose chains are of the same kinds, and whose targets are in the same memory."""
+    sources = [job.chain.source for job in jobs]
+    if isinstance(sources[0], JpegFile):
+        part = open_images(engine, 0, [source.data for source in sources])  # type: ignore[union-attr]
+        _wait(part)
+    else:
+        part = engine.begin(0, len(jobs))
+        for position, pixels in enumerate(sources):
+            part.set_pixels(position, pixels)  # type: ignore[arg-type]  # none is a file
+    sizes = Sizes(part.height.astype(np.int64), part.width.astype(np.int64))
+    programs = lower(moves_of([job.chain for job in jobs]), sizes).programs()
+    every = np.arange(len(jobs), dtype=np.int32)
+    first = jobs[0].target
+    if isinstance(first, InBatch):
+        offsets = np.array([job.target.offset for job in jobs], dtype=np.int64)  # type: ignore[union-attr]
+        part.run(every, programs, first.buffer, offsets, first.format)
+    else:
+        part.run_to_arrays(every, programs, [job.target for job in jobs])  # type: ignore[misc]
+    return part
+
+
+def _decode(chain: Chain) -> Pixels:
+    file = chain.source
+    assert isinstance(file, JpegFile)
+    if not file.by_pillow:
+        raise DecodeError(f"{file.name}: it is damaged.")
+    try:
+        with open_with_pillow(io.BytesIO(file.data)) as image:
+            pixels = np.array(image.convert("RGB"))
+    except Exception as error:
+        raise DecodeError(f"{file.name}: {error}") from error
+    if pixels.shape[:2] != (file.height, file.width):
+        raise DecodeError(f"{file.name}: its header says another size than Pillow finds.")
+    return pixels
+
+
+def _wait(part: EnginePart) -> None:
+    while not part.wait(_WAIT_S):
+        pass
+
+
+@lru_cache(maxsize=4)
+def _engine(process: int, threads: int) -> Engine:
+    """Threads that stay for later calls; a forked process gets its own."""
+    del process
+    return Engine(threads, _READERS)

@@ -1,0 +1,124 @@
+"""An image, and what is to be done with it: a value that nothing is computed for yet."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import NamedTuple, TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+
+from penstock.transforms.moves import CropMove, FlipMove, Move, ResizeMove
+
+Pixels = npt.NDArray[np.uint8]  # (height, width, 3)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class JpegFile:
+    """A whole file in memory, whose header the core has read."""
+
+    data: bytes
+    name: str
+    height: int
+    width: int
+    orientation: int = 1  # as EXIF counts them
+    by_pillow: bool = True  # whether Pillow decides about it, if it turns out to be damaged
+
+
+class Crop(NamedTuple):
+    """Keep a box that lies within the image."""
+
+    top: int
+    left: int
+    height: int
+    width: int
+
+
+class Resize(NamedTuple):
+    """Resize by one of Pillow's filters."""
+
+    height: int
+    width: int
+    filter: int
+
+
+class Flip(NamedTuple):
+    """Mirror left to right, top to bottom, or both."""
+
+    horizontal: bool
+    vertical: bool
+
+
+Step: TypeAlias = Crop | Resize | Flip
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Chain:
+    """Where pixels come from, the steps after that, and the size that they lead to."""
+
+    source: JpegFile | Pixels
+    steps: tuple[Step, ...]
+    height: int
+    width: int
+
+    @staticmethod
+    def of_file(file: JpegFile) -> Chain:
+        """All of a file."""
+        return Chain(file, (), file.height, file.width)
+
+    @staticmethod
+    def of_pixels(pixels: Pixels) -> Chain:
+        """What is computed already."""
+        return Chain(pixels, (), *pixels.shape[:2])
+
+    @property
+    def pixels(self) -> Pixels | None:
+        """The pixels, if they are there."""
+        is_there = isinstance(self.source, np.ndarray) and not self.steps
+        return self.source if is_there else None  # type: ignore[return-value]  # is_there says so
+
+    def crop(self, top: int, left: int, height: int, width: int) -> Chain:
+        """Return the chain with a crop, which must lie within the image."""
+        steps = self.steps
+        if steps and isinstance(steps[-1], Crop):  # a box in a box is one
+            top, left = top + steps[-1].top, left + steps[-1].left
+            steps = steps[:-1]
+        return Chain(self.source, (*steps, Crop(top, left, height, width)), height, width)
+
+    def resize(self, height: int, width: int, number: int) -> Chain:
+        """Return the chain with a resize by the filter of this number."""
+        return Chain(self.source, (*self.steps, Resize(height, width, number)), height, width)
+
+    def flip(self, *, horizontal: bool, vertical: bool) -> Chain:
+        """Return the chain with a mirror."""
+        steps = self.steps
+        if steps and isinstance(steps[-1], Flip):
+            horizontal ^= steps[-1].horizontal
+            vertical ^= steps[-1].vertical
+            steps = steps[:-1]
+        if horizontal or vertical:
+            steps = (*steps, Flip(horizontal, vertical))
+        return Chain(self.source, steps, self.height, self.width)
+
+    @property
+    def kinds(self) -> tuple[object, ...]:
+        """What kinds of steps it has; chains of the same kinds are computed together."""
+        return tuple(
+            step.filter if isinstance(step, Resize) else type(step).__name__ for step in self.steps
+        )
+
+
+def moves_of(chains: Sequence[Chain]) -> tuple[Move, ...]:
+    """Return the steps of chains of the same kinds, as moves with a row for each chain."""
+    return tuple(_move(steps) for steps in zip(*(chain.steps for chain in chains), strict=True))
+
+
+def _move(steps: Sequence[Step]) -> Move:
+    first = steps[0]
+    if isinstance(first, Flip):
+        return FlipMove(*np.array(steps, dtype=np.bool_).T)
+    columns = np.array(steps, dtype=np.int64).T
+    if isinstance(first, Crop):
+        return CropMove(*columns)
+    return ResizeMove(columns[0], columns[1], first.filter)

@@ -1,0 +1,73 @@
+"""Who asked for the pixels of an image before the whole batch was ready, and how often."""
+
+from __future__ import annotations
+
+import sys
+import threading
+from collections import Counter
+from dataclasses import dataclass, field
+from types import FrameType
+
+_OURS = "penstock."
+_LOADER = "torch.utils.data."  # beyond that are those who ask for samples
+_LIBRARIES = ("PIL.", "torchvision.", "torch.", "numpy.", "albumentations.", "timm.", "cv2.")
+
+
+@dataclass(slots=True)
+class Counts:
+    """What happened to the images of one Dataset in this process."""
+
+    deferred: int = 0  # images that were opened and not decoded
+    ordinary: Counter[str] = field(default_factory=Counter)  # files of other kinds, by why
+    early: Counter[str] = field(default_factory=Counter)  # pixels computed on request, by whom
+    error: BaseException | None = None  # what went wrong within our own code
+    again: int = 0  # batches that were asked for a second time, with ordinary images
+
+
+class _State(threading.local):
+    counts: Counts | None = None
+
+
+_state = _State()
+
+
+class deferring:  # noqa: N801 (it is used as a function: with deferring(counts))
+    """While it lasts, images that this thread opens are not decoded."""
+
+    def __init__(self, counts: Counts) -> None:
+        self._counts = counts
+        self._before: Counts | None = None
+
+    def __enter__(self) -> None:
+        self._before, _state.counts = _state.counts, self._counts
+
+    def __exit__(self, *_error: object) -> None:
+        _state.counts = self._before
+
+
+def counts_here() -> Counts | None:
+    """The counts of the Dataset that this thread is asking; None if images are to be ordinary."""
+    return _state.counts
+
+
+def note_early() -> None:
+    """Count whoever asked for pixels just now."""
+    if _state.counts is not None:
+        _state.counts.early[_asker()] += 1
+
+
+def _asker() -> str:
+    """The function of a library that asked, and the line of the user's that called it."""
+    frame: FrameType | None = sys._getframe(2)  # noqa: SLF001 (who called is the question)
+    called = ""
+    while frame is not None:
+        module = frame.f_globals.get("__name__", "")
+        if module.startswith(_LOADER):
+            break
+        if module.startswith(_LIBRARIES):
+            called = called or f"{module.partition('.')[0]}'s {frame.f_code.co_name}"
+        elif not module.startswith(_OURS):
+            place = f"{frame.f_code.co_name}, line {frame.f_lineno}"
+            return f"{called} (in {place})" if called else place
+        frame = frame.f_back
+    return called or "somebody"

@@ -1,0 +1,76 @@
+"""How others come to ask us: wrappers in the places of functions that open images.
+
+Wrappers do what they wrap, unless this thread is asking a Dataset (`deferring`), or is given an
+image or tensor of ours. So they stay once they are there.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable
+from typing import Any
+
+from PIL import ImageOps
+
+from penstock.deferring.carry_out import open_with_pillow
+from penstock.deferring.image import DeferredImage
+from penstock.deferring.opening import open_image
+
+Function = Callable[..., Any]
+
+_UPRIGHT = 1
+_done: set[str] = set()
+
+
+def install() -> None:
+    """Put the wrappers in their places, for all libraries that are imported by now."""
+    once("PIL", _wrap_pillow)
+    if "torchvision" in sys.modules:
+        from penstock.deferring.torchvision_hooks import wrap_torchvision
+
+        once("torchvision", wrap_torchvision)
+    if "cv2" in sys.modules:
+        from penstock.deferring.opencv_hooks import wrap_opencv
+
+        once("cv2", wrap_opencv)
+
+
+def once(name: str, wrap: Callable[[], dict[Function, Function]]) -> None:
+    """Replace functions of a library, unless that was done before."""
+    if name in _done:
+        return
+    _done.add(name)
+    replace_everywhere(wrap())
+
+
+def replace_everywhere(wrappers: dict[Function, Function]) -> None:
+    """Put wrappers in the places of functions, also where modules have imported them by name."""
+    known = {id(original): wrapper for original, wrapper in wrappers.items()}
+    for name, module in list(sys.modules.items()):
+        if name.startswith("penstock."):
+            continue
+        for attribute, value in list(getattr(module, "__dict__", {}).items()):
+            wrapper = known.get(id(value))
+            if wrapper is not None:
+                setattr(module, attribute, wrapper)
+
+
+def _wrap_pillow() -> dict[Function, Function]:
+    return {open_with_pillow: open_image, ImageOps.exif_transpose: _exif_transpose}
+
+
+_turn_by_pillow = ImageOps.exif_transpose
+
+
+def _exif_transpose(image: Any, *, in_place: bool = False) -> Any:
+    """Turn an image as its EXIF data say; those that are upright need no second look at it."""
+    if isinstance(image, DeferredImage) and not in_place and image.orientation == _UPRIGHT:
+        return image.copy()
+    return _turn_by_pillow(image, in_place=in_place)
+
+
+def is_ours(image: Any) -> bool:
+    """Whether an image is one of ours; for wrappers, which are asked about everything."""
+    return type(image) is DeferredImage
+
+

@@ -1,0 +1,131 @@
+"""Finds the deferred images and tensors in the samples of a batch, and has them made together."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import numpy as np
+import torch
+
+from penstock._core import BatchBuffer
+from penstock.deferring.carry_out import InBatch, Job, carry_out
+from penstock.deferring.image import DeferredImage
+from penstock.deferring.rows import split_rows
+from penstock.deferring.tensor import Deferred
+from penstock.loading.to_torch import TorchMemory
+
+_Path = tuple[object, ...]  # how a value is reached within a sample
+_Key = tuple[object, ...]  # what tensors of one batch have in common
+
+
+def make_samples(samples: list[Any], lender: TorchMemory | None, threads: int) -> list[Any]:
+    """Return the samples with ordinary images and tensors, computed together.
+
+    Tensors of one shape at one place of the samples lie in one batch. Memory comes from `lender`,
+    if there is one.
+    """
+    images: list[DeferredImage] = []
+    groups: dict[_Key, list[Any]] = defaultdict(list)
+    seen: set[int] = set()
+    for sample in samples:
+        for path, value in _walk(sample, ()):
+            if id(value) in seen:
+                continue
+            seen.add(id(value))
+            if isinstance(value, DeferredImage):
+                images.append(value)
+            elif value.is_open:
+                key = (path, value.chain.height, value.chain.width, value.spec, type(value))
+                groups[key].append(value)
+    jobs = [job for image in images for job in _image_job(image)]
+    made: dict[int, Any] = {}
+    for members in groups.values():
+        jobs += _batch_jobs(members, lender, made)
+    if jobs:
+        carry_out(jobs, threads)
+    for image in images:
+        made[id(image)] = image.plain()
+    for members in groups.values():
+        for value in members:
+            value.settle(made[id(value)])
+    return [_rebuilt(sample, made.get) for sample in samples]
+
+
+def _walk(value: Any, path: _Path) -> Iterator[tuple[_Path, Any]]:
+    """All deferred values in a sample; within containers of Python's own, that is."""
+    if isinstance(value, (DeferredImage, Deferred)):
+        yield path, value
+    elif isinstance(value, (tuple, list)):
+        for number, inner in enumerate(value):
+            yield from _walk(inner, (*path, number))
+    elif isinstance(value, dict):
+        for name, inner in value.items():
+            yield from _walk(inner, (*path, name))
+
+
+def _rebuilt(value: Any, find: Callable[[int], Any]) -> Any:
+    """The sample with what was made in the place of what was deferred."""
+    if isinstance(value, DeferredImage):
+        return find(id(value))
+    if isinstance(value, Deferred):
+        found = find(id(value))
+        return value.values() if found is None else found
+    if isinstance(value, (tuple, list)):
+        inner = [_rebuilt(one, find) for one in value]
+        if all(new is old for new, old in zip(inner, value, strict=True)):
+            return value
+        if hasattr(value, "_fields"):  # a named tuple
+            return type(value)(*inner)
+        return _of_type(value, inner)
+    if isinstance(value, dict):
+        rebuilt = {name: _rebuilt(one, find) for name, one in value.items()}
+        if all(rebuilt[name] is value[name] for name in value):
+            return value
+        return rebuilt if type(value) is dict else _changed(value, rebuilt)
+    return value
+
+
+def _of_type(value: Any, inner: list[Any]) -> Any:
+    if type(value) in (list, tuple):
+        return type(value)(inner)
+    if isinstance(value, list):
+        return _changed(value, dict(enumerate(inner)))
+    return tuple(inner)
+
+
+def _changed(value: Any, inner: dict[Any, Any]) -> Any:
+    """A container of a class of somebody's, with other values in it."""
+    for name, one in inner.items():
+        value[name] = one
+    return value
+
+
+def _image_job(image: DeferredImage) -> Iterator[Job]:
+    chain = image.chain
+    if chain is None or chain.pixels is not None:
+        return
+    pixels = np.empty((chain.height, chain.width, 3), dtype=np.uint8)
+    yield Job(chain, pixels)
+    image.settle(pixels)
+
+
+def _batch_jobs(
+    members: list[Any], lender: TorchMemory | None, made: dict[int, Any]
+) -> Iterator[Job]:
+    first = members[0]
+    shape = (len(members), 3, first.chain.height, first.chain.width)
+    dtype = np.dtype(np.float32 if first.spec.is_float else np.uint8)
+    each = dtype.itemsize * 3 * first.chain.height * first.chain.width
+    lent = None if lender is None else lender.take(each * len(members))
+    stored = np.empty(each * len(members), np.uint8) if lent is None else lent
+    whole = None if lent is None or lender is None else lender.tensor_over(stored)
+    if whole is None:
+        whole = torch.from_numpy(stored)
+    whole = whole.view(first.spec.dtype).view(shape)
+    buffer = BatchBuffer.borrow(stored)
+    rows = split_rows(whole, type(first).plain_class)
+    for number, (value, row) in enumerate(zip(members, rows, strict=True)):
+        made[id(value)] = row
+        yield Job(value.chain, InBatch(buffer, number * each, first.spec.format))

@@ -1,0 +1,247 @@
+"""What torchvision asks of images and tensors that are not computed yet.
+
+Its crops, resizes and mirrors of Pillow images are calls of Pillow's, which such images remember.
+Colours and turns are computed at once, by our functions with the same results. The end of a list
+(tensors, floats, Normalize) is remembered.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import wraps
+from typing import Any
+
+import numpy as np
+import torch
+from torchvision import tv_tensors
+from torchvision.io import image as tv_io
+from torchvision.transforms import _functional_pil, functional
+from torchvision.transforms.v2 import functional as v2
+from torchvision.transforms.v2.functional import _utils
+
+from penstock.deferring.chain import Chain
+from penstock.deferring.counts import counts_here
+from penstock.deferring.image import DeferredImage
+from penstock.deferring.opening import as_jpeg, read_bytes
+from penstock.deferring.same_decoder import decodes_as_pillow
+from penstock.deferring.spec import Spec
+from penstock.deferring.tensor import Deferred, DeferredTensor, make
+from penstock.transforms import functional as F
+
+Function = Callable[..., Any]
+
+_AT_ONCE = (
+    *("adjust_brightness", "adjust_contrast", "adjust_saturation", "adjust_hue", "adjust_gamma"),
+    *("adjust_sharpness", "autocontrast", "equalize", "invert", "posterize", "solarize"),
+    *("pad", "rotate"),
+)
+_ONLY_V2 = ("affine", "perspective", "gaussian_blur", "rgb_to_grayscale", "permute_channels")
+_CHANNELS = 3
+
+
+class DeferredTvImage(Deferred, tv_tensors.Image):  # type: ignore[misc]  # no types
+    """A deferred tensor that is torchvision's Image to everybody."""
+
+    plain_class = tv_tensors.Image
+
+
+def wrap_torchvision() -> dict[Function, Function]:
+    """Give v2 its kernels for our classes; return wrappers for the functions of v1 and io."""
+    for name in (*_AT_ONCE, *_ONLY_V2):
+        _register(getattr(v2, name), DeferredImage, getattr(F, name))
+    for kind in (DeferredTensor, DeferredTvImage):
+        for name, kernel in _ON_TENSORS.items():
+            _register(getattr(v2, name), kind, _or_else(getattr(v2, name), kind, kernel))
+    wrappers = {getattr(_functional_pil, name): name for name in _AT_ONCE}
+    found = {original: _for_images(original, getattr(F, name)) for original, name in wrappers.items()}
+    found[_functional_pil.to_grayscale] = _for_images(
+        _functional_pil.to_grayscale, F.rgb_to_grayscale
+    )
+    found[functional.gaussian_blur] = _for_images(functional.gaussian_blur, F.gaussian_blur)
+    found[functional.to_tensor] = _wrap_to_tensor(functional.to_tensor)
+    found[functional.pil_to_tensor] = _wrap_conversion(functional.pil_to_tensor, DeferredTensor)
+    found[v2.to_image] = _wrap_conversion(v2.to_image, DeferredTvImage)
+    found[functional.normalize] = _wrap_on_tensors(functional.normalize, _normalize)
+    found[functional.convert_image_dtype] = _wrap_on_tensors(
+        functional.convert_image_dtype, _convert_image_dtype
+    )
+    if _has_same_decoder():
+        for original in (tv_io.read_image, tv_io.decode_image, tv_io.decode_jpeg):
+            found[original] = _wrap_decoding(original)
+    return found
+
+
+def _register(function: Function, kind: type, kernel: Function) -> None:
+    _utils._KERNEL_REGISTRY[function][kind] = kernel  # noqa: SLF001 (its public way takes tv_tensors only)
+
+
+def _for_images(original: Function, ours: Function) -> Function:
+    """A function of v1's on Pillow images, computed by ours where the image is one of ours."""
+
+    @wraps(original)
+    def wrapper(img: Any, *args: Any, **kwargs: Any) -> Any:
+        chosen = ours if type(img) is DeferredImage else original
+        return chosen(img, *args, **kwargs)
+
+    return wrapper
+
+
+# ---- from images to tensors ----
+
+
+def _chain_of(image: Any) -> Chain | None:
+    """How an RGB image is made; None for what is no such image of ours."""
+    if type(image) is not DeferredImage or image.mode != "RGB":
+        return None
+    if image.chain is None:
+        return Chain.of_pixels(np.array(image.plain()))
+    return image.chain  # type: ignore[no-any-return]
+
+
+def _wrap_to_tensor(original: Function) -> Function:
+    @wraps(original)
+    def to_tensor(pic: Any) -> Any:
+        chain = _chain_of(pic) if torch.get_default_dtype() == torch.float32 else None
+        if chain is None:
+            return original(pic)
+        return DeferredTensor.of(chain, Spec().divided())
+
+    return to_tensor
+
+
+def _wrap_conversion(original: Function, kind: type) -> Function:
+    @wraps(original)
+    def convert(given: Any) -> Any:
+        if isinstance(given, Deferred) and given.is_open and kind is DeferredTvImage:
+            return make(kind, given.chain, given.spec)
+        chain = _chain_of(given)
+        return original(given) if chain is None else make(kind, chain, Spec())
+
+    return convert
+
+
+# ---- on tensors ----
+
+
+def _or_else(function: Function, kind: Any, kernel: Function) -> Function:
+    """A kernel of ours; where it returns None, the one that torchvision has."""
+    registry = _utils._KERNEL_REGISTRY[function]  # noqa: SLF001 (as above)
+    usual = registry[kind.plain_class]
+
+    def either(given: Any, *args: Any, **kwargs: Any) -> Any:
+        done = kernel(given, *args, **kwargs) if given.is_open else None
+        return usual(given.values(), *args, **kwargs) if done is None else done
+
+    return either
+
+
+def _wrap_on_tensors(original: Function, kernel: Function) -> Function:
+    @wraps(original)
+    def either(given: Any, *args: Any, **kwargs: Any) -> Any:
+        is_open = isinstance(given, Deferred) and given.is_open
+        done = kernel(given, *args, **kwargs) if is_open else None
+        return original(given, *args, **kwargs) if done is None else done
+
+    return either
+
+
+def _to_dtype(given: Any, dtype: torch.dtype = torch.float32, scale: bool = False) -> Any:
+    if dtype == given.spec.dtype:
+        return given
+    if given.spec.is_float or dtype != torch.float32:
+        return None
+    return make(type(given), given.chain, given.spec.as_float(scale=scale))
+
+
+def _convert_image_dtype(given: Any, dtype: torch.dtype = torch.float32) -> Any:
+    if given.spec.is_float or dtype != torch.float32:
+        return None
+    return make(type(given), given.chain, given.spec.divided())
+
+
+def _normalize(given: Any, mean: Any, std: Any, inplace: bool = False) -> Any:
+    numbers = [_numbers(mean), _numbers(std)]
+    spec: Spec = given.spec
+    if None in numbers or not spec.is_float or spec.is_normalised:
+        return None
+    changed = spec.normalised(*numbers)  # type: ignore[arg-type]  # none is None
+    if 0.0 in changed.std:
+        return None  # torchvision says what it thinks of that
+    if inplace:
+        given.change(changed)
+        return given
+    return make(type(given), given.chain, changed)
+
+
+def _numbers(given: Any) -> tuple[float, ...] | None:
+    if not isinstance(given, (list, tuple)) or len(given) not in (1, _CHANNELS):
+        return None
+    are_numbers = all(isinstance(one, (int, float)) for one in given)
+    return tuple(map(float, given)) if are_numbers else None
+
+
+def _crop(given: Any, top: int, left: int, height: int, width: int) -> Any:
+    chain: Chain = given.chain
+    inside = 0 <= top < top + height <= chain.height and 0 <= left < left + width <= chain.width
+    if not inside:
+        return None
+    return make(type(given), chain.crop(top, left, height, width), given.spec)
+
+
+def _horizontal_flip(given: Any) -> Any:
+    return make(type(given), given.chain.flip(horizontal=True, vertical=False), given.spec)
+
+
+def _vertical_flip(given: Any) -> Any:
+    return make(type(given), given.chain.flip(horizontal=False, vertical=True), given.spec)
+
+
+_ON_TENSORS: dict[str, Function] = {
+    "to_dtype": _to_dtype,
+    "normalize": _normalize,
+    "crop": _crop,
+    "horizontal_flip": _horizontal_flip,
+    "vertical_flip": _vertical_flip,
+}
+
+
+# ---- files as tensors ----
+
+
+def _wrap_decoding(original: Function) -> Function:
+    """Files and bytes that torchvision decodes to tensors, not decoded yet."""
+
+    @wraps(original)
+    def decode(given: Any, *args: Any, **kwargs: Any) -> Any:
+        counts = counts_here()
+        mode = args[0] if args else kwargs.get("mode", tv_io.ImageReadMode.UNCHANGED)
+        is_plain = len(args) <= 1 and not kwargs.keys() - {"mode"}
+        known = {tv_io.ImageReadMode.UNCHANGED: (3,), tv_io.ImageReadMode.RGB: (1, 3)}
+        if counts is None or not is_plain or mode not in known:
+            return original(given, *args, **kwargs)
+        data, name = _bytes_of(given)
+        found = None if data is None else as_jpeg(data, name, counts, by_pillow=False)
+        if found is None or (found[1] == "L" and mode == tv_io.ImageReadMode.UNCHANGED):
+            return original(given, *args, **kwargs)
+        return DeferredTensor.of(Chain.of_file(found[0]), Spec())
+
+    return decode
+
+
+def _bytes_of(given: Any) -> tuple[bytes | None, str]:
+    if isinstance(given, torch.Tensor):
+        is_bytes = given.dtype == torch.uint8 and given.ndim == 1
+        return (given.numpy().tobytes() if is_bytes else None), "bytes"
+    return read_bytes(given)
+
+
+def _decode_alone(data: bytes) -> Any:
+    coded = torch.frombuffer(bytearray(data), dtype=torch.uint8)
+    return tv_io.decode_jpeg(coded).permute(1, 2, 0).numpy()
+
+
+def _has_same_decoder() -> bool:
+    try:
+        return decodes_as_pillow(_decode_alone)
+    except RuntimeError:  # built without one
+        return False
