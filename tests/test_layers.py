@@ -52,13 +52,14 @@ MAY_IMPORT = {
     "translation": BASE
     | {
         *("rng", "transforms", "planner", "translation.transforms", "sources", "packing"),
-        "loading",
+        *("loading", "deferring"),
     },
     "torch": BASE
     | {
         *("rng", "transforms", "planner", "translation.transforms", "sources", "data"),
         "loading",
     },
+    "deferring": BASE | {"transforms", "planner", "loading", "torch"},
     "lightning": BASE | {"loading", "torch"},
     "timm": BASE | {"loading", "torch", "translation", "translation.transforms"},
     "transformers": BASE | {"data", "loading", "torch"},
@@ -167,6 +168,7 @@ def libraries_of(path):
 # Optional libraries, and the modules or packages that may import each.
 PLACES = {
     "torch": (
+        "src/penstock/deferring/",
         "src/penstock/lightning/",
         "src/penstock/loading/to_torch.py",
         "src/penstock/timm/",
@@ -179,13 +181,16 @@ PLACES = {
     "pytorch_lightning": ("src/penstock/lightning/base.py",),
     "timm": ("src/penstock/timm/",),
     "transformers": ("src/penstock/transformers/",),
-    "torchvision": (),
+    "torchvision": ("src/penstock/deferring/torchvision_hooks.py",),
     "jax": ("src/penstock/loading/to_jax.py",),
     "ml_dtypes": ("src/penstock/loading/to_jax.py",),
     "datasets": (),
     "grain": ("src/penstock/grain/source.py",),
     "webdataset": (),
-    "cv2": ("src/penstock/reference/libraries/opencv.py",),
+    "cv2": (
+        "src/penstock/deferring/opencv_hooks.py",
+        "src/penstock/reference/libraries/opencv.py",
+    ),
     "vl_convert": ("src/penstock/report/vega.py",),
 }
 

@@ -9,7 +9,10 @@ from dataclasses import dataclass, field
 from types import FrameType
 
 _OURS = "penstock."
+_OUR_KERNELS = "penstock.transforms.functional."
 _LOADER = "torch.utils.data."  # beyond that are those who ask for samples
+_CALLS = frozenset({"forward", "transform", "__call__"})
+_NOT_THEMSELVES = ("torch.", "torchvision.transforms.v2._utils")  # they call for others
 _LIBRARIES = ("PIL.", "torchvision.", "torch.", "numpy.", "albumentations.", "timm.", "cv2.")
 
 
@@ -19,7 +22,8 @@ class Counts:
 
     deferred: int = 0  # images that were opened and not decoded
     ordinary: Counter[str] = field(default_factory=Counter)  # files of other kinds, by why
-    early: Counter[str] = field(default_factory=Counter)  # pixels computed on request, by whom
+    early: Counter[str] = field(default_factory=Counter)  # pixels asked for at once, by whom
+    steps: Counter[str] = field(default_factory=Counter)  # the same, by steps that the core does
     error: BaseException | None = None  # what went wrong within our own code
     again: int = 0  # batches that were asked for a second time, with ordinary images
 
@@ -52,22 +56,38 @@ def counts_here() -> Counts | None:
 
 def note_early() -> None:
     """Count whoever asked for pixels just now."""
-    if _state.counts is not None:
-        _state.counts.early[_asker()] += 1
+    counts = _state.counts
+    if counts is not None:
+        who, is_ours = _asker()
+        (counts.steps if is_ours else counts.early)[who] += 1
 
 
-def _asker() -> str:
-    """The function of a library that asked, and the line of the user's that called it."""
+def _asker() -> tuple[str, bool]:
+    """The function of a library that asked, with the line of the user's that called it.
+
+    Also whether that function is done by one of ours.
+    """
     frame: FrameType | None = sys._getframe(2)  # noqa: SLF001 (who called is the question)
-    called = ""
+    called, is_ours = "", False
     while frame is not None:
         module = frame.f_globals.get("__name__", "")
         if module.startswith(_LOADER):
             break
+        is_ours |= module.startswith(_OUR_KERNELS)
         if module.startswith(_LIBRARIES):
-            called = called or f"{module.partition('.')[0]}'s {frame.f_code.co_name}"
+            called = called or _name_in_library(module, frame)
         elif not module.startswith(_OURS):
             place = f"{frame.f_code.co_name}, line {frame.f_lineno}"
-            return f"{called} (in {place})" if called else place
+            return (f"{called} (in {place})" if called else place), is_ours
         frame = frame.f_back
-    return called or "somebody"
+    return called or "somebody", is_ours
+
+
+def _name_in_library(module: str, frame: FrameType) -> str:
+    """What users call the function of this frame; nothing for what they do not know."""
+    name = frame.f_code.co_name
+    if name in _CALLS and "self" in frame.f_locals:
+        name = type(frame.f_locals["self"]).__name__
+    if name.startswith("_") or module.startswith(_NOT_THEMSELVES):
+        return ""
+    return f"{module.partition('.')[0]}'s {name}"

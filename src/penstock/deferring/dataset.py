@@ -8,8 +8,9 @@ images.
 from __future__ import annotations
 
 import os
+import time
 import warnings
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from torch.utils import data as torch_data
@@ -17,12 +18,28 @@ from torch.utils import data as torch_data
 from penstock.deferring.counts import Counts, deferring
 from penstock.deferring.hooks import install
 from penstock.deferring.random_state import RandomState, generators_in
-from penstock.deferring.samples import make_samples
+from penstock.deferring.samples import make_samples, plain_samples
 from penstock.errors import PenstockError
 from penstock.torch.segments import SegmentMemory
 from penstock.usable_cores import usable_cores
 
 _MOST_FAILURES = 3  # of ours, after which images stay ordinary
+
+
+class PlainCollate:
+    """A collate function of the user's; single tensors in its batches are ordinary ones then."""
+
+    def __init__(self, collate_fn: Callable[[Any], Any]) -> None:
+        self.collate_fn = collate_fn
+
+    def __call__(self, samples: Any) -> Any:
+        batch = self.collate_fn(samples)
+        if torch_data.get_worker_info() is not None:
+            return batch  # rows travel in their batch, and arrive as ordinary tensors
+        return plain_samples([batch])[0]
+
+    def __repr__(self) -> str:
+        return repr(self.collate_fn)
 
 
 class DeferredDataset(torch_data.Dataset[Any]):
@@ -40,6 +57,7 @@ class DeferredDataset(torch_data.Dataset[Any]):
         self._lender: SegmentMemory | None = None
         self._process = os.getpid()
         self._failures = 0
+        self.python_s = 0.0  # that the user's own code took for the last batch
 
     def __len__(self) -> int:
         return len(self.dataset)
@@ -63,8 +81,10 @@ class DeferredDataset(torch_data.Dataset[Any]):
 
     def _defer(self, indices: Sequence[Any]) -> list[Any]:
         self.counts.error = None
+        started = time.perf_counter()
         with deferring(self.counts):
             samples = self._ask(indices)
+        self.python_s = time.perf_counter() - started
         if self.counts.error is not None:  # which the user's code has caught
             raise self.counts.error
         return make_samples(samples, self._memory(), self._threads_here())
@@ -90,9 +110,9 @@ class DeferredDataset(torch_data.Dataset[Any]):
         return self._lender
 
     def _threads_here(self) -> int:
-        if torch_data.get_worker_info() is not None:
-            return 1
-        return self._threads or usable_cores()
+        if self._threads is not None:
+            return self._threads
+        return usable_cores() if torch_data.get_worker_info() is None else 1
 
     def __getattr__(self, name: str) -> Any:
         if name.startswith("__") or name == "dataset":
@@ -108,4 +128,3 @@ class DeferredDataset(torch_data.Dataset[Any]):
 
     def __repr__(self) -> str:
         return f"DeferredDataset({self.dataset!r})"
-

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable
+from functools import wraps
 from typing import Any
 
 from PIL import ImageOps
@@ -62,6 +63,7 @@ def _wrap_pillow() -> dict[Function, Function]:
 _turn_by_pillow = ImageOps.exif_transpose
 
 
+@wraps(_turn_by_pillow)
 def _exif_transpose(image: Any, *, in_place: bool = False) -> Any:
     """Turn an image as its EXIF data say; those that are upright need no second look at it."""
     if isinstance(image, DeferredImage) and not in_place and image.orientation == _UPRIGHT:
@@ -72,5 +74,3 @@ def _exif_transpose(image: Any, *, in_place: bool = False) -> Any:
 def is_ours(image: Any) -> bool:
     """Whether an image is one of ours; for wrappers, which are asked about everything."""
     return type(image) is DeferredImage
-
-

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from functools import wraps
 from typing import Any
 
 from penstock._core import jpeg_header
@@ -21,6 +22,7 @@ _MODES = {1: "L", 3: "RGB"}
 _SIMPLE = frozenset({"BMP", "PNG", "PPM", "WEBP"})
 
 
+@wraps(open_with_pillow)
 def open_image(fp: Any, mode: Any = "r", formats: Any = None) -> Any:
     """Open an image as Pillow does; while a Dataset is asked, without decoding it."""
     counts = counts_here()

@@ -23,9 +23,7 @@ class Row:
     plain_class: ClassVar[type[torch.Tensor]] = torch.Tensor
 
     @classmethod
-    def __torch_function__(
-        cls, func: Any, types: Any, args: Any = (), kwargs: Any = None
-    ) -> Any:
+    def __torch_function__(cls, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
         del types
         if func is torch.stack:
             together = _stacked(*args, **(kwargs or {}))
@@ -111,4 +109,3 @@ def _register(kind: Any) -> None:
 
 
 _register(RowTensor)
-

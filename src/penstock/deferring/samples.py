@@ -12,9 +12,11 @@ import torch
 from penstock._core import BatchBuffer
 from penstock.deferring.carry_out import InBatch, Job, carry_out
 from penstock.deferring.image import DeferredImage
-from penstock.deferring.rows import split_rows
+from penstock.deferring.rows import Row, split_rows
 from penstock.deferring.tensor import Deferred
 from penstock.loading.to_torch import TorchMemory
+
+OURS = (DeferredImage, Deferred)
 
 _Path = tuple[object, ...]  # how a value is reached within a sample
 _Key = tuple[object, ...]  # what tensors of one batch have in common
@@ -53,38 +55,46 @@ def make_samples(samples: list[Any], lender: TorchMemory | None, threads: int) -
     return [_rebuilt(sample, made.get) for sample in samples]
 
 
-def _walk(value: Any, path: _Path) -> Iterator[tuple[_Path, Any]]:
-    """All deferred values in a sample; within containers of Python's own, that is."""
-    if isinstance(value, (DeferredImage, Deferred)):
+def plain_samples(samples: list[Any]) -> list[Any]:
+    """The same samples with tensors that know nothing of a batch."""
+    rows = {id(row): row.plain() for sample in samples for _, row in _walk(sample, (), Row)}
+    return [_rebuilt(sample, rows.get, Row) for sample in samples]
+
+
+def _walk(value: Any, path: _Path, wanted: Any = OURS) -> Iterator[tuple[_Path, Any]]:
+    """All values of these classes in a sample; within containers of Python's own, that is."""
+    if isinstance(value, wanted):
         yield path, value
     elif isinstance(value, (tuple, list)):
         for number, inner in enumerate(value):
-            yield from _walk(inner, (*path, number))
+            yield from _walk(inner, (*path, number), wanted)
     elif isinstance(value, dict):
         for name, inner in value.items():
-            yield from _walk(inner, (*path, name))
+            yield from _walk(inner, (*path, name), wanted)
 
 
-def _rebuilt(value: Any, find: Callable[[int], Any]) -> Any:
+def _rebuilt(value: Any, find: Callable[[int], Any], wanted: Any = OURS) -> Any:
     """The sample with what was made in the place of what was deferred."""
-    if isinstance(value, DeferredImage):
-        return find(id(value))
-    if isinstance(value, Deferred):
+    if isinstance(value, wanted):
         found = find(id(value))
-        return value.values() if found is None else found
+        return _as_ordinary(value) if found is None else found
     if isinstance(value, (tuple, list)):
-        inner = [_rebuilt(one, find) for one in value]
+        inner = [_rebuilt(one, find, wanted) for one in value]
         if all(new is old for new, old in zip(inner, value, strict=True)):
             return value
         if hasattr(value, "_fields"):  # a named tuple
             return type(value)(*inner)
         return _of_type(value, inner)
     if isinstance(value, dict):
-        rebuilt = {name: _rebuilt(one, find) for name, one in value.items()}
+        rebuilt = {name: _rebuilt(one, find, wanted) for name, one in value.items()}
         if all(rebuilt[name] is value[name] for name in value):
             return value
         return rebuilt if type(value) is dict else _changed(value, rebuilt)
     return value
+
+
+def _as_ordinary(value: Any) -> Any:
+    return value.values() if isinstance(value, Deferred) else value.plain()
 
 
 def _of_type(value: Any, inner: list[Any]) -> Any:

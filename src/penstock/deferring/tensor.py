@@ -83,9 +83,7 @@ class Deferred:
         self.spec = spec
 
     @classmethod
-    def __torch_function__(
-        cls, func: Any, types: Any, args: Any = (), kwargs: Any = None
-    ) -> Any:
+    def __torch_function__(cls, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
         del types
         if func in _ABOUT:
             with torch._C.DisableTorchFunctionSubclass():  # noqa: SLF001 (as torch documents it)

@@ -19,14 +19,18 @@ from torchvision.transforms import _functional_pil, functional
 from torchvision.transforms.v2 import functional as v2
 from torchvision.transforms.v2.functional import _utils
 
+from penstock._core import Effect
 from penstock.deferring.chain import Chain
 from penstock.deferring.counts import counts_here
 from penstock.deferring.image import DeferredImage
 from penstock.deferring.opening import as_jpeg, read_bytes
+from penstock.deferring.rows import Row
 from penstock.deferring.same_decoder import decodes_as_pillow
 from penstock.deferring.spec import Spec
 from penstock.deferring.tensor import Deferred, DeferredTensor, make
 from penstock.transforms import functional as F
+from penstock.transforms.functional.native.blur import blur_numbers
+from penstock.transforms.functional.native.memory import CHANNELS, run_effect
 
 Function = Callable[..., Any]
 
@@ -53,13 +57,16 @@ def wrap_torchvision() -> dict[Function, Function]:
         for name, kernel in _ON_TENSORS.items():
             _register(getattr(v2, name), kind, _or_else(getattr(v2, name), kind, kernel))
     wrappers = {getattr(_functional_pil, name): name for name in _AT_ONCE}
-    found = {original: _for_images(original, getattr(F, name)) for original, name in wrappers.items()}
+    found = {
+        original: _for_images(original, getattr(F, name)) for original, name in wrappers.items()
+    }
     found[_functional_pil.to_grayscale] = _for_images(
         _functional_pil.to_grayscale, F.rgb_to_grayscale
     )
-    found[functional.gaussian_blur] = _for_images(functional.gaussian_blur, F.gaussian_blur)
+    found[functional.gaussian_blur] = _wrap_blur(functional.gaussian_blur)
     found[functional.to_tensor] = _wrap_to_tensor(functional.to_tensor)
     found[functional.pil_to_tensor] = _wrap_conversion(functional.pil_to_tensor, DeferredTensor)
+    found[tv_tensors.wrap] = _wrap_wrapping(tv_tensors.wrap)
     found[v2.to_image] = _wrap_conversion(v2.to_image, DeferredTvImage)
     found[functional.normalize] = _wrap_on_tensors(functional.normalize, _normalize)
     found[functional.convert_image_dtype] = _wrap_on_tensors(
@@ -84,6 +91,21 @@ def _for_images(original: Function, ours: Function) -> Function:
         return chosen(img, *args, **kwargs)
 
     return wrapper
+
+
+def _wrap_blur(original: Function) -> Function:
+    """v1's blur, whose kernel has other last bits than v2's."""
+
+    @wraps(original)
+    def gaussian_blur(img: Any, kernel_size: Any, sigma: Any = None) -> Any:
+        numbers = None
+        if type(img) is DeferredImage and img.mode in CHANNELS:
+            numbers = blur_numbers((img.height, img.width), kernel_size, sigma, generation=1)
+        if numbers is None:
+            return original(img, kernel_size, sigma)
+        return run_effect(img, Effect.GAUSSIAN_BLUR, *numbers)
+
+    return gaussian_blur
 
 
 # ---- from images to tensors ----
@@ -118,6 +140,18 @@ def _wrap_conversion(original: Function, kind: type) -> Function:
         return original(given) if chain is None else make(kind, chain, Spec())
 
     return convert
+
+
+def _wrap_wrapping(original: Function) -> Function:
+    """Results of torchvision's own kernels are of the class that ours stand for."""
+
+    @wraps(original)
+    def wrap(wrappee: Any, *, like: Any, **kwargs: Any) -> Any:
+        if isinstance(like, (Deferred, Row)):
+            return wrappee.as_subclass(type(like).plain_class)
+        return original(wrappee, like=like, **kwargs)
+
+    return wrap
 
 
 # ---- on tensors ----

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any
+from dataclasses import replace
+from typing import Any, Literal, TypeAlias
 
 import numpy as np
 
@@ -23,30 +24,108 @@ from penstock.translation.tracing.values import UnfollowableError
 from penstock.translation.transforms.lines import Log, Translation
 from penstock.translation.transforms.pipeline import Pipeline, Stage, microseconds_per_call
 
+Way: TypeAlias = Literal["read", "deferred"]
+
 
 def accelerate(
-    dataloader: Any, *, seed: int = 0, threads: int | None = None, strict: bool = True
-) -> AcceleratedLoader:
+    dataloader: Any,
+    *,
+    way: Way | None = None,
+    seed: int | None = None,
+    threads: int | None = None,
+    strict: bool = True,
+) -> Any:
     """Return a loader with the same samples, batches and pixels as a torch DataLoader.
 
-    Its `translation` says what became of each part. Random parameters have the same distribution
-    but are drawn from `seed`; for the same parameters pixels are the same. `strict=False` also
-    translates transforms whose pixels then differ by a level here and there.
+    There are two ways. "read": the code of the Dataset is read, and not run any more; that is
+    fastest. Random parameters have the same distribution but are drawn from `seed`; for the same
+    parameters pixels are the same. "deferred": the DataLoader stays what it is and runs the
+    Dataset's own code, with images that are not decoded until a whole batch of them can be
+    computed; batches are those that the DataLoader gave, seed for seed. Unless `way` says which,
+    it is the first of the two that is possible.
 
-    Raises TranslationError, with all reasons, if anything has no equivalent.
+    Its `translation` says what became of each part, which way was taken, and why. `strict=False`
+    also reads transforms whose pixels then differ by a level here and there.
+
+    Raises TranslationError, with all reasons, if neither way is possible.
     """
-    translation, found = _read(dataloader, strict=strict)
-    if found is None:
+    _check_way(way)
+    if way == "deferred" and seed is not None:
+        raise TranslationError(
+            f"accelerate: seed={seed}, but with way='deferred' all draws are the DataLoader's own. "
+            "Leave seed out, and call torch.manual_seed.",
+            (),
+        )
+    translation, found = _choose(dataloader, way, strict=strict)
+    if found is not None:
+        return AcceleratedLoader(found, translation, seed=seed or 0, threads=threads)
+    if translation.way == "none":
         listed = "".join(f"\n- {reason}" for reason in translation.reasons)
         raise TranslationError(
             f"This DataLoader cannot be accelerated:{listed}", translation.reasons
         )
-    return AcceleratedLoader(found, translation, seed=seed, threads=threads)
+    if seed is not None:
+        listed = "".join(f"\n- {reason}" for reason in translation.not_read)
+        raise TranslationError(
+            f"accelerate: seed={seed} is for Datasets whose code can be read. This one's cannot:"
+            f"{listed}\nLeave seed out, and draws are the DataLoader's own.",
+            translation.not_read,
+        )
+    from penstock.translation.deferred import deferred_loader  # it needs torch, which is there
+
+    loader = deferred_loader(dataloader, threads)
+    loader.translation = translation
+    return loader
 
 
-def explain_translation(dataloader: Any, *, strict: bool = True) -> Translation:
+def explain_translation(
+    dataloader: Any, *, way: Way | None = None, strict: bool = True
+) -> Translation:
     """Return what `accelerate` would do with each part of a DataLoader, including refusals."""
-    return _read(dataloader, strict=strict)[0]
+    _check_way(way)
+    return _choose(dataloader, way, strict=strict)[0]
+
+
+def _check_way(way: object) -> None:
+    if way not in (None, "read", "deferred"):
+        raise TranslationError(
+            f"accelerate: way must be 'read', 'deferred' or None, got {way!r}.", ()
+        )
+
+
+def _choose(dataloader: Any, way: Way | None, *, strict: bool) -> tuple[Translation, Parts | None]:
+    """Return what becomes of a DataLoader, and what is needed if its code is read."""
+    read, found = _read(dataloader, strict=strict) if way != "deferred" else (None, None)
+    if read is not None and (found is not None or way == "read"):
+        return read, found
+    if is_prefetch_loader(dataloader):
+        return read or _refuse_prefetching(), None
+    _require_data_loader(dataloader)
+    from penstock.translation.deferred import read_deferred  # the same
+
+    log = Log()
+    if not read_deferred(dataloader, log) or log.has_refusals:
+        refused = log.translation()
+        lines = refused.lines if read is None else (*read.lines, *refused.refusals)
+        return Translation(lines, "none"), None
+    deferred = log.translation()
+    needs_pixels = any(line.part == "transform" for line in deferred.python_steps)
+    reasons = () if read is None else read.reasons
+    return replace(deferred, way="mixed" if needs_pixels else "deferred", not_read=reasons), None
+
+
+def _refuse_prefetching() -> Translation:
+    log = Log("batch")
+    why = "it changes batches after the DataLoader. Give the DataLoader in it, .loader."
+    log.refuse("PrefetchLoader", why)
+    return log.translation()
+
+
+def _require_data_loader(thing: Any) -> None:
+    if not is_data_loader(thing):
+        raise TranslationError(
+            f"accelerate: a torch DataLoader is needed, got {type(thing).__name__}.", ()
+        )
 
 
 def _read(dataloader: Any, *, strict: bool) -> tuple[Translation, Parts | None]:
@@ -54,10 +133,7 @@ def _read(dataloader: Any, *, strict: bool) -> tuple[Translation, Parts | None]:
     given = dataloader
     if is_prefetch_loader(given):
         dataloader = given.loader
-    if not is_data_loader(dataloader):
-        raise TranslationError(
-            f"accelerate: a torch DataLoader is needed, got {type(dataloader).__name__}.", ()
-        )
+    _require_data_loader(dataloader)
     log = Log()
     contents = _read_contents(dataloader.dataset, log.of("data"))
     batching = read_batching(dataloader, log.of("batch"))

@@ -8,17 +8,16 @@ orientation, and converts CMYK and 16-bit files its own way.
 
 from __future__ import annotations
 
-import io
 import os
 import time
 from collections.abc import Sequence
 from typing import Any, TypeAlias
 
 import numpy as np
-from PIL import Image
 
 from penstock import transforms as T
 from penstock._core import Engine, jpeg_header
+from penstock.deferring.same_decoder import opencv_decodes_as_pillow
 from penstock.errors import PenstockError, TransformError
 from penstock.geometry import Sizes
 from penstock.planner.lower import lower
@@ -36,7 +35,6 @@ Path: TypeAlias = str | bytes | os.PathLike[str]
 _HEADER_BYTES = 1 << 16  # holds the header of nearly all files
 _CUT_IN_HEADER = "ends in its header"  # cpp/codec/jpeg_header.cpp
 _UPRIGHT = 1
-_IMREAD_COLOR = 1
 _TIMED_IMAGES = 8  # whose draws differ
 _TIMED_RUNS = 4
 _TIMEOUT_S = 10.0
@@ -100,7 +98,7 @@ def _read_array_step(
 
 def find_difference(cv2: Any, paths: Sequence[Path]) -> str:
     """Return why pixels would differ, with the first such file; nothing if they are the same."""
-    if not _decodes_alike(cv2):
+    if not opencv_decodes_as_pillow(cv2):
         return "the OpenCV that is installed decodes JPEGs to other pixels than Pillow"
     for path in paths:
         try:
@@ -110,19 +108,6 @@ def find_difference(cv2: Any, paths: Sequence[Path]) -> str:
         if why:
             return f"{os.fsdecode(path)} {why}"
     return ""
-
-
-def _decodes_alike(cv2: Any) -> bool:
-    """Compare both on JPEGs of each chroma sampling: they may be built on other libraries."""
-    noise = np.random.default_rng(0).integers(0, 256, (11, 13, 3), dtype=np.uint8)
-    picture = Image.fromarray(noise).resize((61, 47))
-    for subsampling in (0, 1, 2):
-        file = io.BytesIO()
-        picture.save(file, "JPEG", quality=90, subsampling=subsampling)
-        theirs = cv2.imdecode(np.frombuffer(file.getvalue(), np.uint8), _IMREAD_COLOR)
-        if not np.array_equal(theirs[:, :, ::-1], np.asarray(Image.open(file))):
-            return False
-    return True
 
 
 def _find_in_header(path: Path) -> str:

@@ -7,6 +7,7 @@ from PIL import Image
 import penstock
 from forced_draws import drawn_by
 from penstock.loading.sampler import Order
+from tests.translation.accelerate.reading import accelerate
 
 cv2 = pytest.importorskip("cv2")
 A = pytest.importorskip("albumentations")
@@ -16,7 +17,7 @@ SEED = 3
 def assert_same(theirs, **options):
     import torch
 
-    ours = penstock.accelerate(theirs, **options)
+    ours = accelerate(theirs, **options)
     assert len(ours) == len(theirs)
     for batch, expected in zip(ours, theirs, strict=True):
         for mine, other in zip(_parts(batch), _parts(expected), strict=True):
@@ -89,13 +90,13 @@ def test_the_recipes_of_the_benchmark(tv, folder):
     from benchmarks.accelerate.recipes import Setting
 
     for make in ALBUMENTATIONS_RECIPES.values():
-        images, labels = next(iter(penstock.accelerate(make(Setting(folder, side_px=24)))))
+        images, labels = next(iter(accelerate(make(Setting(folder, side_px=24)))))
         assert images.shape == (23, 3, 24, 24)
         assert sorted(labels.tolist()) == sorted(index % 10 for index in range(23))
 
 
 def test_steps_in_a_row_are_one_call(load_arrays):
-    loader = penstock.accelerate(load_arrays(*PYTHON["in a row"]()))
+    loader = accelerate(load_arrays(*PYTHON["in a row"]()))
 
     assert len(loader.translation.python_steps) == 4
     assert len(loader.plan.segments) == 2
@@ -141,7 +142,7 @@ def test_a_lambda_in_between(tv, folder):
 def test_random_crops_and_flips(tv, load_arrays):
     """For the places and flips that were drawn here, theirs are the same pixels."""
     theirs = load_arrays(A.RandomCrop(30, 33), A.HorizontalFlip(), A.Normalize(), shuffle=True)
-    ours = penstock.accelerate(theirs, seed=SEED)
+    ours = accelerate(theirs, seed=SEED)
     assert not ours.translation.python_steps
     for sample, image, drawn in _drawn(tv, theirs, ours):
         crop, flip = drawn["RandomCrop"].moves[-1], drawn["RandomHorizontalFlip"].moves[0]
@@ -155,7 +156,7 @@ def test_boxes_resized(tv, load_arrays):
     """The core cuts the box out of the file, and Albumentations resizes it."""
     resized = A.RandomResizedCrop((20, 24), scale=(0.2, 1.0))
     theirs = load_arrays(resized, A.VerticalFlip(), shuffle=True)
-    ours = penstock.accelerate(theirs, seed=SEED)
+    ours = accelerate(theirs, seed=SEED)
     (line,) = ours.translation.python_steps
     assert "the box is drawn and decoded natively" in line.note
     for sample, image, drawn in _drawn(tv, theirs, ours):
@@ -194,6 +195,6 @@ def test_a_users_own_transform(load_arrays):
             return img / np.float32(2)
 
     assert assert_same(load_arrays(A.CenterCrop(8, 8), Darker(p=1))).python_steps[0].theirs
-    loader = penstock.accelerate(load_arrays(A.CenterCrop(8, 8), Halves(p=1)))
+    loader = accelerate(load_arrays(A.CenterCrop(8, 8), Halves(p=1)))
     with pytest.raises(penstock.TransformError, match=r"Halves: returned a float32 array of shape"):
         next(iter(loader))

@@ -6,9 +6,9 @@ import threading
 import numpy as np
 import pytest
 
-import penstock
 from penstock.errors import TranslationError
 from penstock.translation.transforms.lines import How
+from tests.translation.accelerate.reading import accelerate, explain_translation
 
 cv2 = pytest.importorskip("cv2")
 A = pytest.importorskip("albumentations")
@@ -16,7 +16,7 @@ A = pytest.importorskip("albumentations")
 
 def refused(loader, reason, **options):
     with pytest.raises(TranslationError) as raised:
-        penstock.accelerate(loader, **options)
+        accelerate(loader, **options)
     assert len(raised.value.reasons) == 1, raised.value
     assert re.search(reason, raised.value.reasons[0]), raised.value
 
@@ -78,10 +78,10 @@ def test_seeds_that_tie_transforms_together(load_arrays):
     refused(
         load_arrays(crop, *flips, compose=seeded), "Compose: seed=5 gives all of its transforms the"
     )
-    penstock.accelerate(load_arrays(crop, flips[0], compose=seeded))
+    accelerate(load_arrays(crop, flips[0], compose=seeded))
     chosen = A.OneOf([A.NoOp(p=1), A.VerticalFlip(p=1)], p=1)
     refused(load_arrays(crop, chosen, flips[0], compose=seeded), "Compose: seed=5 gives all of its")
-    loader = penstock.accelerate(load_arrays(crop, *flips, compose=seeded), strict=False)
+    loader = accelerate(load_arrays(crop, *flips, compose=seeded), strict=False)
     assert any(
         line.how == How.NOT_NEEDED and "seed=5" in str(line) for line in loader.translation.lines
     )
@@ -99,7 +99,7 @@ def test_other_ways_to_call_it(load_arrays):
         ("BlueFirst", r"^cv2\.imread\(path\): blue stays before red"),
     ):
         loader = load_arrays(A.NoOp(), kind=kind, end=False)
-        assert re.search(reason, penstock.explain_translation(loader).reasons[0])
+        assert re.search(reason, explain_translation(loader).reasons[0])
 
 
 def test_arrays_side_by_side(load_arrays):
@@ -108,7 +108,7 @@ def test_arrays_side_by_side(load_arrays):
         return tuple(zip(*batch))  # noqa: B905  as users write it
 
     steps = (A.CenterCrop(8, 8),)
-    penstock.accelerate(load_arrays(*steps, collate_fn=zipped))
+    accelerate(load_arrays(*steps, collate_fn=zipped))
     refused(
         load_arrays(*steps, collate_fn=zipped, end=False), "images stay NumPy arrays, and ours are"
     )
@@ -125,5 +125,5 @@ def test_a_transform_that_cannot_be_copied(load_arrays):
 
 def test_other_versions(load_arrays, monkeypatch):
     monkeypatch.setattr(A, "__version__", "1.4.24")
-    reasons = penstock.explain_translation(load_arrays(A.NoOp())).reasons
+    reasons = explain_translation(load_arrays(A.NoOp())).reasons
     assert "it comes from Albumentations 1.4.24; known is 2.0.8." in reasons[0]

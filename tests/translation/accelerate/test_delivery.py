@@ -12,6 +12,7 @@ import penstock
 from penstock.analysis.subject.subject import PenstockSubject, open_subject
 from penstock.errors import LoaderError
 from penstock.translation.delivery import AcceleratedLoader
+from tests.translation.accelerate.reading import accelerate
 
 FOR_ITS_HOLDER = {"follow_order", "iteration", "random_access"}  # of Loader's methods
 ABOUT_REUSE = {"reuse_counts", "reuse_cut", "reuse_forecast"}  # which `accelerate` does not offer
@@ -48,11 +49,11 @@ def test_it_has_all_that_a_loader_has():
 
 
 def test_it_holds_a_loader_and_is_none(make_loader):
-    assert not isinstance(penstock.accelerate(make_loader()), penstock.Loader)
+    assert not isinstance(accelerate(make_loader()), penstock.Loader)
 
 
 def test_a_replica_gives_the_same_batches(make_loader):
-    loader = penstock.accelerate(make_loader())
+    loader = accelerate(make_loader())
     batches, again = list(loader), list(loader.replica(threads=1))
 
     for (images, labels), (same_images, same_labels) in zip(batches, again, strict=True):
@@ -61,7 +62,7 @@ def test_a_replica_gives_the_same_batches(make_loader):
 
 
 def test_analyze_takes_it_for_ours(make_loader):
-    subject = open_subject(penstock.accelerate(make_loader(), threads=2))
+    subject = open_subject(accelerate(make_loader(), threads=2))
 
     assert isinstance(subject, PenstockSubject)
     assert (subject.batch_size, subject.images, subject.workers) == (4, 23, 2)
@@ -69,7 +70,7 @@ def test_analyze_takes_it_for_ours(make_loader):
 
 
 def test_it_is_neither_copied_nor_indexed(make_loader):
-    loader = penstock.accelerate(make_loader())
+    loader = accelerate(make_loader())
 
     with pytest.raises(LoaderError, match="cannot be pickled or copied"):
         copy.copy(loader)
@@ -108,7 +109,7 @@ def test_a_sampler_that_is_looked_at_lists_what_comes(folder, torchvision):
     dataset = ImageFolder(folder, transform, target_transform=None)
     dataset.samples = [(path, number) for number, (path, _) in enumerate(dataset.samples)]
     theirs = torch.utils.data.DataLoader(dataset, batch_size=4, sampler=Own())
-    loader = penstock.accelerate(theirs)
+    loader = accelerate(theirs)
     for _ in range(2):
         listed, count = list(loader.sampler), len(loader.batch_sampler)
         came = [labels.tolist() for _, labels in loader]

@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-import penstock
 from penstock.errors import TranslationError
+from tests.translation.accelerate.reading import accelerate
 from tests.translation.accelerate.same_targets import assert_same_batches
 
 WITH_OBJECTS = [number for number in range(23) if number % 4]
@@ -20,7 +20,7 @@ def test_the_same_images_and_boxes(tv, coco):
     steps = [v2.RandomHorizontalFlip(1.0), v2.Resize(48), v2.CenterCrop((40, 33)), v2.Pad((3, 1))]
     boxes = [v2.ClampBoundingBoxes(), v2.SanitizeBoundingBoxes(min_size=2)]
     theirs = coco(v2.Compose([*steps, *ends(tv), *boxes]), only=WITH_OBJECTS)
-    ours = penstock.accelerate(theirs)
+    ours = accelerate(theirs)
 
     assert assert_same_batches(ours, theirs) > 15
     types = {target["boxes"].dtype for _, targets in ours for target in targets}
@@ -31,13 +31,13 @@ def test_the_same_images_and_boxes(tv, coco):
 def test_resized_boxes_are_the_same_to_the_bit(tv, coco, size):
     theirs = coco(tv.v2.Compose([tv.v2.Resize(size), *ends(tv)]))
 
-    assert assert_same_batches(penstock.accelerate(theirs), theirs) > 15
+    assert assert_same_batches(accelerate(theirs), theirs) > 15
 
 
 def test_images_without_objects(tv, coco):
     """The wrapper gives them nothing but their number."""
     theirs = coco(tv.v2.Compose(ends(tv)), only=[0, 4, 8])
-    ours = penstock.accelerate(theirs)
+    ours = accelerate(theirs)
     assert_same_batches(ours, theirs)
     ((_, targets),) = ours
 
@@ -49,7 +49,7 @@ def test_all_objects_sanitized_away(tv, coco):
     sanitize = tv.v2.SanitizeBoundingBoxes(min_size=1000)
     theirs = coco(tv.v2.Compose([*ends(tv), sanitize]), only=WITH_OBJECTS)
 
-    assert assert_same_batches(penstock.accelerate(theirs), theirs) == 0
+    assert assert_same_batches(accelerate(theirs), theirs) == 0
 
 
 def test_other_keys(tv, coco):
@@ -57,7 +57,7 @@ def test_other_keys(tv, coco):
     keys = ("boxes", "labels", "area", "iscrowd", "bbox")
     theirs = coco(tv.v2.Compose([tv.v2.Resize(20), *ends(tv)]), keys=keys)
 
-    assert_same_batches(penstock.accelerate(theirs), theirs)
+    assert_same_batches(accelerate(theirs), theirs)
 
 
 def test_the_transforms_of_ssd(tv, coco):
@@ -65,7 +65,7 @@ def test_the_transforms_of_ssd(tv, coco):
     steps = [v2.RandomPhotometricDistort(), v2.RandomZoomOut(fill=(123, 117, 104))]
     more = [v2.RandomIoUCrop(), v2.RandomHorizontalFlip(), v2.Resize((30, 30))]
     transforms = v2.Compose([*steps, *more, *ends(tv), v2.SanitizeBoundingBoxes()])
-    loader = penstock.accelerate(coco(transforms, shuffle=True))
+    loader = accelerate(coco(transforms, shuffle=True))
     seen = [target["image_id"] for _, targets in loader for target in targets]
 
     assert sorted(seen) == [7 * number for number in range(23)]
@@ -74,17 +74,17 @@ def test_the_transforms_of_ssd(tv, coco):
 
 def test_a_subset_keeps_its_boxes(tv, coco):
     theirs = coco(tv.v2.Compose(ends(tv)), only=[5, 2])
-    ((_, targets),) = penstock.accelerate(theirs)
+    ((_, targets),) = accelerate(theirs)
 
     assert [target["image_id"] for target in targets] == [35, 14]
-    assert_same_batches(penstock.accelerate(theirs), theirs)
+    assert_same_batches(accelerate(theirs), theirs)
 
 
 def test_turned_boxes(tv, coco):
     """Not to the bit: torchvision turns corners in float32. Whole numbers are refused."""
     fractional = [number for number in WITH_OBJECTS if number % 3]
     theirs = coco(tv.v2.Compose([tv.v2.RandomRotation((30, 30)), *ends(tv)]), only=fractional)
-    for batch, expected in zip(penstock.accelerate(theirs), theirs, strict=True):
+    for batch, expected in zip(accelerate(theirs), theirs, strict=True):
         for target, other in zip(batch[1], expected[1], strict=True):
             np.testing.assert_allclose(target["boxes"], other["boxes"], atol=1e-3)
 
@@ -104,7 +104,7 @@ def test_what_is_refused(tv, coco):
         (coco(v2.Compose(ends(tv)), only=[2, -1]), "sample -1 is asked for; they count from 0"),
     ):
         with pytest.raises(TranslationError, match=reason):
-            penstock.accelerate(loader)
+            accelerate(loader)
 
 
 def test_types_of_boxes_stay(tv, coco):
@@ -114,10 +114,10 @@ def test_types_of_boxes_stay(tv, coco):
     images_only = {tv_tensors.Image: tv.torch.float32, "others": None}
     images = tv.v2.ToDtype(images_only, scale=True)
     theirs = coco(tv.v2.Compose([tv.v2.ToImage(), images]))
-    assert_same_batches(penstock.accelerate(theirs), theirs)
+    assert_same_batches(accelerate(theirs), theirs)
     both = tv.v2.ToDtype({**images_only, tv_tensors.BoundingBoxes: tv.torch.float32})
     with pytest.raises(TranslationError, match="it gives boxes another type too"):
-        penstock.accelerate(coco(tv.v2.Compose([tv.v2.ToImage(), both])))
+        accelerate(coco(tv.v2.Compose([tv.v2.ToImage(), both])))
 
 
 def test_labels_zipped(tv, make_loader):
@@ -130,7 +130,7 @@ def test_labels_zipped(tv, make_loader):
     for steps in ([tv.v1.Resize((9, 9))], []):
         transform = tv.v1.Compose([*steps, tv.v1.ToTensor()])
         theirs = make_loader(transform=transform, collate_fn=zipped)
-        for batch, expected in zip(penstock.accelerate(theirs), theirs, strict=True):
+        for batch, expected in zip(accelerate(theirs), theirs, strict=True):
             assert isinstance(batch, list)
             assert batch[1] == expected[1]
             assert all(map(tv.torch.equal, batch[0], expected[0]))
@@ -149,4 +149,4 @@ def test_photos(tv, coco_folder):
         collate_fn=lambda batch: tuple(zip(*batch)),  # noqa: B905
     )
 
-    assert assert_same_batches(penstock.accelerate(theirs), theirs) > 100
+    assert assert_same_batches(accelerate(theirs), theirs) > 100

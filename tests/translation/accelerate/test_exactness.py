@@ -6,10 +6,10 @@ import numpy as np
 import PIL.Image
 import pytest
 
-import penstock
 from corpus.data_folders import DATA, folder_of
 from forced_draws import drawn_by, forced
 from penstock.loading.sampler import Order
+from tests.translation.accelerate.reading import accelerate, explain_translation
 
 DETERMINISTIC = ["validate v1", "validate v2", "list of files", "Subset", "batches of 7"]
 RANDOM = [
@@ -52,7 +52,7 @@ def test_the_same_batches(recipes, setting, name):
     import torch
 
     theirs = recipes.RECIPES[name](setting)
-    ours = penstock.accelerate(theirs)
+    ours = accelerate(theirs)
 
     assert len(ours) == len(theirs)
     for batch, expected in zip(ours, theirs, strict=True):
@@ -67,7 +67,7 @@ def test_the_same_pixels_for_the_same_parameters(recipes, setting, name):
     import torch
 
     theirs = recipes.RECIPES[name](setting)
-    ours = penstock.accelerate(theirs, seed=SEED)
+    ours = accelerate(theirs, seed=SEED)
     dataset = theirs.dataset
     order = Order(len(dataset), SEED, 0, shuffle=True).at(np.arange(len(dataset)))
     batches = list(ours)
@@ -87,6 +87,6 @@ def test_the_same_pixels_for_the_same_parameters(recipes, setting, name):
 
 def test_nothing_runs_as_python(recipes, setting):
     for name, make in recipes.RECIPES.items():
-        translation = penstock.explain_translation(make(setting))
+        translation = explain_translation(make(setting))
         assert not translation.python_steps, name
         assert not translation.refusals, name

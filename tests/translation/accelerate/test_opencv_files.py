@@ -6,6 +6,7 @@ from PIL import Image
 
 import penstock
 from penstock.translation.pipeline_builder import find_difference
+from tests.translation.accelerate.reading import accelerate
 
 cv2 = pytest.importorskip("cv2")
 
@@ -24,7 +25,7 @@ def test_plain_files(load_arrays):
     import torch
 
     theirs = load_arrays(kind="ByOpenCV", batch_size=1)
-    ours = penstock.accelerate(theirs)
+    ours = accelerate(theirs)
     for (image, label), (expected, expected_label) in zip(ours, theirs, strict=True):
         assert torch.equal(image, expected)
         assert torch.equal(label, expected_label)
@@ -34,8 +35,8 @@ def test_a_turned_file(load_arrays, turned):
     theirs = load_arrays(kind="ByOpenCV", files=[turned])
     why = r"photo\.jpg has EXIF orientation 6, by which OpenCV turns it; ours has Pillow's pixels"
     with pytest.raises(penstock.TranslationError, match=why):
-        penstock.accelerate(theirs)
-    loader = penstock.accelerate(theirs, strict=False)
+        accelerate(theirs)
+    loader = accelerate(theirs, strict=False)
     assert "photo.jpg has EXIF orientation 6" in str(loader.translation)
     assert next(iter(loader))[0].shape == (1, 3, 20, 30)
 

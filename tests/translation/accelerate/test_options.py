@@ -1,7 +1,7 @@
 """Options of a DataLoader that are about worker processes: each is told, none changes a batch."""
 
-import penstock
 from penstock.translation.transforms.lines import How
+from tests.translation.accelerate.reading import accelerate, explain_translation
 
 
 def start_worker(number):
@@ -9,7 +9,7 @@ def start_worker(number):
 
 
 def told(loader):
-    lines = penstock.explain_translation(loader).lines
+    lines = explain_translation(loader).lines
     return {
         line.theirs: line.note
         for line in lines
@@ -47,7 +47,7 @@ def test_batches_are_the_same(make_loader, tv):
     transform = v1.Compose([v1.Resize((8, 8)), v1.ToTensor()])
     options = {"num_workers": 1, "worker_init_fn": start_worker, "timeout": 9}
     plain = make_loader(transform=transform)
-    ours = penstock.accelerate(make_loader(transform=transform, **options))
+    ours = accelerate(make_loader(transform=transform, **options))
     for batch, expected in zip(ours, plain, strict=True):
         assert tv.torch.equal(batch[0], expected[0])
         assert tv.torch.equal(batch[1], expected[1])

@@ -2,9 +2,9 @@
 
 import pytest
 
-import penstock
 from penstock.errors import TranslationError
 from penstock.translation.transforms.lines import How
+from tests.translation.accelerate.reading import accelerate, explain_translation
 
 
 @pytest.fixture(params=["coco", "voc"])
@@ -34,13 +34,13 @@ def assert_same(tv, ours, theirs):
 def test_annotations_as_they_are(tv, make):
     """Images keep their different sizes; some have no annotations."""
     theirs = make(transform=tv.v1.ToTensor())
-    assert_same(tv, penstock.accelerate(theirs), theirs)
+    assert_same(tv, accelerate(theirs), theirs)
 
 
 def test_a_target_transform(tv, make):
     resize = tv.v1.Compose([tv.v1.Resize((12, 14)), tv.v1.ToTensor()])
     theirs = make(transform=resize, target_transform=count_objects)
-    ours = penstock.accelerate(theirs)
+    ours = accelerate(theirs)
     assert_same(tv, ours, theirs)
     (line,) = ours.translation.python_steps
 
@@ -53,7 +53,7 @@ def test_a_target_transform_and_the_default_collate(tv, make):
     """Targets are batched by torch itself."""
     resize = tv.v1.Compose([tv.v1.Resize((12, 14)), tv.v1.ToTensor()])
     theirs = make(transform=resize, target_transform=count_objects, collate_fn=None, shuffle=False)
-    for batch, expected in zip(penstock.accelerate(theirs), theirs, strict=True):
+    for batch, expected in zip(accelerate(theirs), theirs, strict=True):
         assert type(batch) is type(expected)
         assert tv.torch.equal(batch[0], expected[0])
         assert tv.torch.equal(batch[1], expected[1])
@@ -62,7 +62,7 @@ def test_a_target_transform_and_the_default_collate(tv, make):
 def test_shuffled_subsets_keep_images_and_annotations_together(tv, make):
     resize = tv.v1.Compose([tv.v1.Resize((12, 14)), tv.v1.ToTensor()])
     theirs = make(transform=resize, only=[9, 3, 17, 5], shuffle=True)
-    ((images, targets),) = penstock.accelerate(theirs)
+    ((images, targets),) = accelerate(theirs)
     known = [theirs.dataset[place] for place in range(4)]
     for image, target in zip(images, targets, strict=True):
         (match,) = [other for pixels, other in known if tv.torch.equal(pixels, image)]
@@ -73,7 +73,7 @@ def test_python_steps_on_images(tv, make):
     """Boxes do not follow here, so a function of the user's may run."""
     transform = tv.v1.Compose([lambda image: image.transpose(0), tv.v1.ToTensor()])
     theirs = make(transform=transform)
-    assert_same(tv, penstock.accelerate(theirs), theirs)
+    assert_same(tv, accelerate(theirs), theirs)
 
 
 @pytest.mark.parametrize("transform", [None, "Grayscale", "CenterCrop"])
@@ -81,7 +81,7 @@ def test_pillow_images(tv, make, transform):
     """Nobody made tensors of them."""
     steps = {"Grayscale": tv.v1.Grayscale(), "CenterCrop": tv.v1.CenterCrop(20)}
     theirs = make(transform=steps.get(transform))
-    for batch, expected in zip(penstock.accelerate(theirs), theirs, strict=True):
+    for batch, expected in zip(accelerate(theirs), theirs, strict=True):
         assert [image.mode for image in batch[0]] == [image.mode for image in expected[0]]
         assert [image.size for image in batch[0]] == [image.size for image in expected[0]]
         assert [image.tobytes() for image in batch[0]] == [image.tobytes() for image in expected[0]]
@@ -94,7 +94,7 @@ def test_what_is_refused(tv, make):
         (make(transforms=lambda image, target: (image, target)), "what transforms= makes of an"),
     ):
         with pytest.raises(TranslationError, match=reason):
-            penstock.accelerate(loader)
+            accelerate(loader)
 
 
 def test_annotations_of_cells(tv, voc_folder, tmp_path):
@@ -105,8 +105,8 @@ def test_annotations_of_cells(tv, voc_folder, tmp_path):
     (tmp_path / "VOCdevkit" / "VOC2012").symlink_to(voc_folder)
     dataset = VOCDetection(str(tmp_path), "2012", "val", transform=tv.v1.ToTensor())
     theirs = tv.data.DataLoader(dataset, 8, collate_fn=lambda b: tuple(zip(*b)))  # noqa: B905
-    assert_same(tv, penstock.accelerate(theirs), theirs)
+    assert_same(tv, accelerate(theirs), theirs)
     wrapped = tv.data.DataLoader(
         wrap_dataset_for_transforms_v2(VOCDetection(str(tmp_path), "2012", "val"))
     )
-    assert "wrapper stops at KeyError" in penstock.explain_translation(wrapped).reasons[0]
+    assert "wrapper stops at KeyError" in explain_translation(wrapped).reasons[0]

@@ -7,6 +7,7 @@ import pytest
 
 import penstock
 from penstock.errors import TranslationError
+from tests.translation.accelerate.reading import accelerate, explain_translation
 
 
 class Rotate:
@@ -19,12 +20,12 @@ class Rotate:
 def refused(loader, *reasons, **options):
     """The error, which must give these reasons and no others."""
     with pytest.raises(TranslationError) as raised:
-        penstock.accelerate(loader, **options)
+        accelerate(loader, **options)
     assert len(raised.value.reasons) == len(reasons), raised.value
     for reason, got in zip(reasons, raised.value.reasons, strict=True):
         assert re.search(reason, got), got
         assert got in str(raised.value)
-    assert penstock.explain_translation(loader, **options).reasons == raised.value.reasons
+    assert explain_translation(loader, **options).reasons == raised.value.reasons
 
 
 def first(batch):
@@ -76,7 +77,7 @@ def test_computing_on_tensors_is_not_pillows(make_loader, tv):
         make_loader(transform=transform),
         r"^RandomResizedCrop.*: it meets a tensor here.* Put ToImage\(\) .* after it, or pass",
     )
-    loader = penstock.accelerate(make_loader(transform=transform), strict=False)
+    loader = accelerate(make_loader(transform=transform), strict=False)
     assert "by a level at times" in str(loader.translation)
 
 
@@ -167,7 +168,7 @@ def test_all_reasons_are_given(make_loader, tv):
 
 def test_a_target_transform_that_cannot_be_followed(tv, folder):
     dataset = tv.ImageFolder(str(folder), tv.v1.ToTensor(), target_transform=tv.torch.tensor)
-    penstock.accelerate(tv.data.DataLoader(dataset))
+    accelerate(tv.data.DataLoader(dataset))
     dataset = tv.ImageFolder(str(folder), tv.v1.ToTensor(), target_transform=tv.torch.zeros)
     refused(
         tv.data.DataLoader(dataset),
@@ -177,7 +178,7 @@ def test_a_target_transform_that_cannot_be_followed(tv, folder):
 
 def test_something_else():
     with pytest.raises(TranslationError, match="a torch DataLoader is needed, got list"):
-        penstock.accelerate([1, 2])
+        accelerate([1, 2])
 
 
 def test_a_data_loader_that_iterates_otherwise(tv, folder):

@@ -6,8 +6,8 @@ import numpy as np
 import PIL.ImageOps
 import pytest
 
-import penstock
 from penstock.errors import TranslationError
+from tests.translation.accelerate.reading import accelerate, explain_translation
 
 
 @pytest.fixture(scope="module")
@@ -39,7 +39,7 @@ def all_images(loader):
 
 
 def same_batches(tv, theirs):
-    ours = penstock.accelerate(theirs)
+    ours = accelerate(theirs)
     assert not ours.translation.python_steps
     count = 0
     for one, other in zip(ours, theirs, strict=True):
@@ -68,7 +68,7 @@ def test_other_shapes_and_borders(tv, create):
 
 def test_training_without_augmentation(tv, create):
     loader = create(is_training=True, no_aug=True)
-    ours = penstock.accelerate(loader)
+    ours = accelerate(loader)
     images, labels = next(iter(ours))
 
     assert images.shape == (4, 3, 32, 32)
@@ -94,10 +94,10 @@ def test_training(tv, create, use_prefetcher, given, monkeypatch):
     random.seed(3)
     tv.torch.manual_seed(3)
     theirs = create(is_training=True, use_prefetcher=use_prefetcher, **given)
-    ours = penstock.accelerate(theirs, seed=1)
+    ours = accelerate(theirs, seed=1)
     assert not ours.translation.python_steps
     images, expected = all_images(ours), all_images(theirs)
-    again = all_images(penstock.accelerate(theirs, seed=1))
+    again = all_images(accelerate(theirs, seed=1))
 
     np.testing.assert_array_equal(images, again)
     assert images.shape == expected.shape
@@ -108,7 +108,7 @@ def test_training(tv, create, use_prefetcher, given, monkeypatch):
 
 def test_a_loader_that_goes_on_from_epoch_to_epoch(tv, create):
     loader = create(use_multi_epochs_loader=True)
-    ours = penstock.accelerate(loader)
+    ours = accelerate(loader)
     plain = create()
     for (images, labels), (expected, expected_labels) in zip(ours, plain, strict=True):
         assert tv.torch.equal(images, expected)
@@ -135,7 +135,7 @@ def test_what_is_refused(tv, create, name):
     if "img_dtype" in given:
         given = {"img_dtype": getattr(tv.torch, given["img_dtype"])}
     with pytest.raises(TranslationError, match=message) as raised:
-        penstock.accelerate(create(**given))
+        accelerate(create(**given))
     assert len(raised.value.reasons) == 1
 
 
@@ -144,17 +144,17 @@ def test_mixing_is_refused_with_the_way_on(tv, create, timm_data):
 
     mixing = FastCollateMixup(mixup_alpha=0.2, num_classes=3)
     with pytest.raises(TranslationError, match=r"batch_transform=MixUp\.timm"):
-        penstock.accelerate(create(is_training=True, collate_fn=mixing))
+        accelerate(create(is_training=True, collate_fn=mixing))
 
 
 def test_a_dataset_that_is_not_followed(tv, create, timm_data, folder):
     dataset = timm_data.ImageDataset(str(folder), target_transform=str)
     with pytest.raises(TranslationError, match="target_transform is given, and what comes of it"):
-        penstock.accelerate(create(dataset))
+        accelerate(create(dataset))
 
 
 def test_what_stays_in_python(tv, create):
-    translation = penstock.explain_translation(
+    translation = explain_translation(
         create(is_training=True, auto_augment="augmix-m3", use_prefetcher=False)
     )
 

@@ -6,6 +6,7 @@ import pytest
 
 import penstock
 from penstock.translation.transforms.lines import How
+from tests.translation.accelerate.reading import accelerate, explain_translation
 
 
 class Mirror:
@@ -23,7 +24,7 @@ def assert_same(loader, **options):
     """Batch for batch the same, and return the translation."""
     import torch
 
-    ours = penstock.accelerate(loader, **options)
+    ours = accelerate(loader, **options)
     for (images, labels), (expected, expected_labels) in zip(ours, loader, strict=True):
         assert images.dtype == expected.dtype
         assert torch.equal(images, expected)
@@ -132,7 +133,7 @@ def test_erasing_before_normalize_is_normalised(make_loader, tv, value):
     mean, std = (0.485, 0.456, 0.406), (0.229, 0.224, 0.225)
     steps = [v1.Resize((40, 44)), v1.ToTensor(), v1.RandomErasing(1.0, value=value)]
     loader = make_loader(transform=v1.Compose([*steps, v1.Normalize(mean, std)]))
-    ours = penstock.accelerate(loader)
+    ours = accelerate(loader)
     plain = make_loader(transform=v1.Compose([steps[0], steps[1], v1.Normalize(mean, std)]))
     wanted = tv.torch.full((3, 1, 1), 0.0) + tv.torch.tensor(value).reshape(-1, 1, 1)
     wanted = v1.Normalize(mean, std)(wanted)
@@ -146,10 +147,10 @@ def test_erasing_with_noise(make_loader, tv):
     v1 = tv.v1
     noise = v1.RandomErasing(value="random")
     fine = v1.Compose([v1.Resize((9, 9)), v1.ToTensor(), noise])
-    assert next(iter(penstock.accelerate(make_loader(transform=fine))))[0].shape == (4, 3, 9, 9)
+    assert next(iter(accelerate(make_loader(transform=fine))))[0].shape == (4, 3, 9, 9)
     early = v1.Compose([fine, v1.Normalize((0.1,), (0.2,))])
     with pytest.raises(penstock.TranslationError, match="noise is erased with before it is norm"):
-        penstock.accelerate(make_loader(transform=early))
+        accelerate(make_loader(transform=early))
 
 
 @pytest.mark.parametrize("generation", ["v1", "v2"])
@@ -195,7 +196,7 @@ def test_what_ours_are_near_to_is_within_a_level(make_loader, tv):
     step = tv.v1.RandomPerspective(0.0, 1.0)
     transform = tv.v1.Compose([tv.v1.Resize((40, 44)), step, tv.v1.PILToTensor()])
     loader = make_loader(transform=transform)
-    ours = penstock.accelerate(loader, strict=False)
+    ours = accelerate(loader, strict=False)
     assert not ours.translation.python_steps
     for (images, _), (expected, _) in zip(ours, loader, strict=True):
         assert (images.int() - expected.int()).abs().max() <= 1
@@ -205,7 +206,7 @@ def test_a_function_that_changes_the_mode(make_loader, tv):
     def to_gray(image):
         return image.convert("L")
 
-    loader = penstock.accelerate(make_loader(to_gray))
+    loader = accelerate(make_loader(to_gray))
     with pytest.raises(penstock.TransformError, match=r"to_gray: returned .* mode L; a step"):
         next(iter(loader))
 
@@ -214,7 +215,7 @@ def test_timing_a_step_draws_nothing(make_loader, tv):
     tv.torch.manual_seed(0)
     expected = tv.torch.rand(3)
     tv.torch.manual_seed(0)
-    penstock.explain_translation(make_loader(tv.v1.GaussianBlur(5)))
+    explain_translation(make_loader(tv.v1.GaussianBlur(5)))
 
     assert tv.torch.equal(tv.torch.rand(3), expected)
 
@@ -245,12 +246,12 @@ def test_files_of_any_mode(tv, folder):
 
     loader = tv.data.DataLoader(Files(), batch_size=5)
     with pytest.raises(penstock.TranslationError, match="images keep the mode of their file"):
-        penstock.accelerate(loader)
+        accelerate(loader)
     assert_same(loader, strict=False)
 
 
 def test_lines_say_what_became_of_each_part(make_loader, tv):
-    translation = penstock.explain_translation(
+    translation = explain_translation(
         make_loader(Mirror(), shuffle=True, num_workers=2, worker_init_fn=print, pin_memory=True)
     )
 

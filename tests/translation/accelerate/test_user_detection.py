@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 from PIL import Image
 
-import penstock
 from penstock.errors import TranslationError
+from tests.translation.accelerate.reading import accelerate
 from tests.translation.accelerate.same_targets import assert_same_batches, assert_same_target
 
 
@@ -21,7 +21,7 @@ def together(batch):
 def reason(tv, dataset):
     loader = tv.data.DataLoader(dataset, batch_size=4, collate_fn=together)
     with pytest.raises(TranslationError) as caught:
-        penstock.accelerate(loader)
+        accelerate(loader)
     return str(caught.value)
 
 
@@ -57,7 +57,7 @@ def test_a_dictionary_of_tensors(tv, files):
     """Transforms are for the image, so boxes are what the Dataset says."""
     dataset = make_boxes(tv, files, image_only=tv.v1.ToTensor())
     theirs = tv.data.DataLoader(dataset, batch_size=4, collate_fn=together)
-    ours = penstock.accelerate(theirs)
+    ours = accelerate(theirs)
 
     assert_same_batches(ours, theirs)
     assert not ours.translation.python_steps
@@ -68,12 +68,12 @@ def test_dictionaries_in_the_default_collate(tv, files):
     resize = tv.v1.Compose([tv.v1.Resize((9, 9)), tv.v1.ToTensor()])
     dataset = make_boxes(tv, files, image_only=resize)
     theirs = tv.data.DataLoader(tv.data.Subset(dataset, [1, 4, 7, 10]), batch_size=2)
-    for batch, expected in zip(penstock.accelerate(theirs), theirs, strict=True):
+    for batch, expected in zip(accelerate(theirs), theirs, strict=True):
         assert type(batch) is type(expected)
         assert tv.torch.equal(batch[0], expected[0])
         assert_same_target(batch[1], expected[1])
     with pytest.raises(RuntimeError, match="stack expects each tensor to be equal size"):
-        next(iter(penstock.accelerate(tv.data.DataLoader(dataset, batch_size=2))))
+        next(iter(accelerate(tv.data.DataLoader(dataset, batch_size=2))))
 
 
 def test_transforms_for_both(tv, files):
@@ -98,7 +98,7 @@ def test_labels_of_another_type(tv, files):
             return image, tv.torch.tensor(idx, dtype=tv.torch.float32)
 
     theirs = tv.data.DataLoader(Scores(), batch_size=5)
-    for batch, expected in zip(penstock.accelerate(theirs), theirs, strict=True):
+    for batch, expected in zip(accelerate(theirs), theirs, strict=True):
         assert batch[1].dtype == expected[1].dtype == tv.torch.float32
         assert tv.torch.equal(batch[0], expected[0])
         assert tv.torch.equal(batch[1], expected[1])

@@ -2,8 +2,8 @@
 
 import pytest
 
-import penstock
 from penstock.errors import TranslationError
+from tests.translation.accelerate.reading import accelerate
 from tests.translation.accelerate.same_targets import assert_same_batches
 
 
@@ -17,7 +17,7 @@ def test_the_same_images_and_boxes(tv, voc):
     steps = [v2.Resize(51), v2.RandomHorizontalFlip(1.0), v2.Resize((37, 44)), v2.Pad(2)]
     more = [v2.CenterCrop((30, 33)), v2.Resize((64, 96)), v2.RandomVerticalFlip(1.0)]
     theirs = voc(v2.Compose([*steps, *more, *ends(tv), v2.SanitizeBoundingBoxes()]))
-    ours = penstock.accelerate(theirs)
+    ours = accelerate(theirs)
 
     assert assert_same_batches(ours, theirs) > 20
     assert {target["boxes"].dtype for _, batch in ours for target in batch} == {tv.torch.int64}
@@ -27,13 +27,13 @@ def test_the_same_images_and_boxes(tv, voc):
 def test_resized_boxes(tv, voc, size):
     theirs = voc(tv.v2.Compose([tv.v2.Resize(size), *ends(tv)]))
 
-    assert assert_same_batches(penstock.accelerate(theirs), theirs) > 20
+    assert assert_same_batches(accelerate(theirs), theirs) > 20
 
 
 @pytest.mark.parametrize("keys", ["all", ("labels",), ("boxes", "annotation")])
 def test_other_keys(tv, voc, keys):
     theirs = voc(tv.v2.Compose([tv.v2.Resize(20), *ends(tv)]), keys=keys)
-    ours = penstock.accelerate(theirs)
+    ours = accelerate(theirs)
     assert_same_batches(ours, theirs)
 
     assert bool(ours.translation.python_steps) == ("annotation" in keys or keys == "all")
@@ -43,7 +43,7 @@ def test_the_transforms_of_ssd(tv, voc):
     v2 = tv.v2
     steps = [v2.RandomPhotometricDistort(), v2.RandomZoomOut(), v2.RandomIoUCrop()]
     more = [v2.RandomHorizontalFlip(), v2.Resize((30, 30)), *ends(tv), v2.SanitizeBoundingBoxes()]
-    loader = penstock.accelerate(voc(v2.Compose([*steps, *more]), shuffle=True))
+    loader = accelerate(voc(v2.Compose([*steps, *more]), shuffle=True))
     for _, targets in loader:
         for target in targets:
             assert target["boxes"].dtype == tv.torch.int64
@@ -61,7 +61,7 @@ def test_what_is_refused(tv, voc):
         ([v2.SanitizeBoundingBoxes(labels_getter=None)], "leaves labels without a box"),
     ):
         with pytest.raises(TranslationError, match=reason):
-            penstock.accelerate(voc(v2.Compose([*steps, *ends(tv)])))
+            accelerate(voc(v2.Compose([*steps, *ends(tv)])))
 
 
 def test_annotations_that_the_wrapper_stops_at(tv, voc):
@@ -77,7 +77,7 @@ def test_annotations_that_the_wrapper_stops_at(tv, voc):
             with open(path, "w", encoding="utf-8") as file:
                 file.write(broken)
             with pytest.raises(TranslationError, match=reason):
-                penstock.accelerate(loader)
+                accelerate(loader)
             with pytest.raises(KeyError):
                 loader.dataset[3]
         finally:

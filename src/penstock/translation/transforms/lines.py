@@ -41,6 +41,8 @@ class Translation:
     """All lines, in the order in which a sample meets the parts."""
 
     lines: tuple[Line, ...]
+    way: str = "read"  # "read", "deferred", "mixed" (deferred, with pixels needed at once), "none"
+    not_read: tuple[str, ...] = ()  # why its code was not read instead, which is faster
 
     @property
     def refusals(self) -> tuple[Line, ...]:
@@ -58,7 +60,11 @@ class Translation:
         return tuple(f"{line.theirs}: {line.note}" for line in self.refusals)
 
     def __str__(self) -> str:
-        return "\n".join(str(line) for line in self.lines)
+        listed = [str(line) for line in self.lines]
+        if self.not_read and self.way != "none":
+            listed.append("It would be faster if the Dataset's code could be read. To change:")
+            listed += [f"- {reason}" for reason in self.not_read]
+        return "\n".join(listed)
 
 
 class Log:
@@ -104,4 +110,4 @@ class Log:
 
     def translation(self) -> Translation:
         """Return what was collected."""
-        return Translation(tuple(self._lines))
+        return Translation(tuple(self._lines), "none" if self.has_refusals else "read")

@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from penstock._core import Effect
+from penstock.transforms.arguments import Generation
 from penstock.transforms.functional.arguments import Padding, Sigma, read_blur
 from penstock.transforms.functional.native.memory import instead_of, run_effect, size_of
 from penstock.transforms.functional.pillow import colour as pillow
@@ -30,14 +31,16 @@ def gaussian_blur(image: Any, kernel_size: Padding, sigma: Sigma = None) -> Any:
     return None if numbers is None else run_effect(image, Effect.GAUSSIAN_BLUR, *numbers)
 
 
-def blur_numbers(size: tuple[int, int], kernel_size: Padding, sigma: Sigma) -> Numbers | None:
+def blur_numbers(
+    size: tuple[int, int], kernel_size: Padding, sigma: Sigma, generation: Generation = 2
+) -> Numbers | None:
     """The numbers of the effect; None for a blur that the core does not do as torch does."""
     (width, height), (across, down) = read_blur(kernel_size, sigma)
     fits = size[0] > height // 2 and size[1] > width // 2
     is_usual = across == down and weights_needed(width, height) <= MOST_WEIGHTS
     if not (fits and is_usual and _agrees()):
         return None
-    weights = torch_weights(width, height, np.array([across]), generation=2)[0]
+    weights = torch_weights(width, height, np.array([across]), generation)[0]
     return (width, height, across, down, *weights.tolist())
 
 

@@ -1,0 +1,98 @@
+"""Some samples of a Dataset, asked for as usual and deferred: are they the same, what do they cost?
+
+Generators are put back where they were. What else a Dataset changes in itself when it is asked, it
+changes.
+"""
+
+from __future__ import annotations
+
+import time
+import warnings
+from collections import Counter
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from penstock.deferring.dataset import DeferredDataset
+from penstock.deferring.random_state import RandomState, generators_in
+from penstock.deferring.same import first_difference
+from penstock.deferring.samples import plain_samples
+
+_MOST_SAMPLES = 8
+
+
+@dataclass(frozen=True, slots=True)
+class Trial:
+    """What was found; times are microseconds a sample."""
+
+    samples: int
+    usual_us: float
+    python_us: float  # of the user's own code, with images that are not decoded
+    whole_us: float  # of that, and of what the core does then
+    deferred: int  # images that were not decoded until the batch was whole
+    ordinary: Counter[str]
+    early: Counter[str]
+    steps: Counter[str]
+    refusal: str = ""
+
+
+def try_dataset(dataset: Any) -> Trial:
+    """Ask for a few samples, spread over the Dataset, three times."""
+    count = min(_MOST_SAMPLES, len(dataset))
+    indices = np.linspace(0, len(dataset) - 1, count).round().astype(int).tolist()
+    deferred = DeferredDataset(dataset, threads=1)
+    before = RandomState.now(generators_in(dataset))
+    try:
+        return _try(dataset, deferred, indices, before)
+    finally:
+        before.restore()
+
+
+def _try(dataset: Any, deferred: DeferredDataset, indices: list[int], before: RandomState) -> Trial:
+    usual, _ = _asked(dataset, indices, before)
+    again, usual_us = _asked(dataset, indices, before)
+    difference = first_difference(usual, again, "the list of samples")
+    if difference:
+        return _refused(
+            f"when its samples {indices} are asked for twice, from the same state of all "
+            f"generators, {difference}. So it depends on something else: a counter, a clock, a "
+            "generator that is not among its attributes"
+        )
+    _asked_deferred(deferred, indices, before)  # warms up
+    samples, whole_us = _asked_deferred(deferred, indices, before)
+    python_us = deferred.python_s / len(indices) * 1e6
+    difference = first_difference(usual, samples, "the list of samples")
+    if difference:
+        return _refused(f"with images that are not decoded yet, {difference}")
+    each = len(indices)
+    counts = deferred.counts
+    counted = [_half(counter) for counter in (counts.ordinary, counts.early, counts.steps)]
+    return Trial(each, usual_us, python_us, whole_us, counts.deferred // 2, *counted)
+
+
+def _half(counter: Counter[str]) -> Counter[str]:
+    """What was counted in one of two equal runs."""
+    return Counter({name: -(-times // 2) for name, times in counter.items()})
+
+
+def _asked(dataset: Any, indices: list[int], before: RandomState) -> tuple[list[Any], float]:
+    before.restore()
+    started = time.perf_counter()
+    samples = [dataset[index] for index in indices]
+    return samples, (time.perf_counter() - started) / len(indices) * 1e6
+
+
+def _asked_deferred(
+    deferred: DeferredDataset, indices: list[int], before: RandomState
+) -> tuple[list[Any], float]:
+    before.restore()
+    started = time.perf_counter()
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # of damaged files: it is told when they come
+        samples = deferred.__getitems__(indices)
+    return plain_samples(samples), (time.perf_counter() - started) / len(indices) * 1e6
+
+
+def _refused(why: str) -> Trial:
+    return Trial(0, 0.0, 0.0, 0.0, 0, Counter(), Counter(), Counter(), why)
