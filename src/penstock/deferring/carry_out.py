@@ -8,6 +8,7 @@ from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from typing import Any
 
 import numpy as np
 from PIL import Image
@@ -74,7 +75,8 @@ def _run(engine: Engine, jobs: Sequence[Job]) -> list[Job]:
         target = job.target
         place = (id(target.buffer), id(target.format)) if isinstance(target, InBatch) else ()
         is_file = isinstance(job.chain.source, JpegFile)
-        groups[(is_file, *job.chain.kinds, *place)].append(job)
+        key = (is_file, *job.chain.kinds, *place)
+        groups[key].append(job)
     started = [_start(engine, members) for members in groups.values()]
     doubtful: list[Job] = []
     for part, members in zip(started, groups.values(), strict=True):
@@ -88,14 +90,14 @@ def _run(engine: Engine, jobs: Sequence[Job]) -> list[Job]:
 
 def _start(engine: Engine, jobs: Sequence[Job]) -> EnginePart:
     """Start jobs whose chains are of the same kinds, and whose targets are in the same memory."""
-    sources = [job.chain.source for job in jobs]
+    sources: list[Any] = [job.chain.source for job in jobs]
     if isinstance(sources[0], JpegFile):
-        part = open_images(engine, 0, [source.data for source in sources])  # type: ignore[union-attr]
+        part = open_images(engine, 0, [source.data for source in sources])
         _wait(part)
     else:
         part = engine.begin(0, len(jobs))
         for position, pixels in enumerate(sources):
-            part.set_pixels(position, pixels)  # type: ignore[arg-type]  # none is a file
+            part.set_pixels(position, pixels)
     sizes = Sizes(part.height.astype(np.int64), part.width.astype(np.int64))
     programs = lower(moves_of([job.chain for job in jobs]), sizes).programs()
     every = np.arange(len(jobs), dtype=np.int32)
@@ -109,8 +111,7 @@ def _start(engine: Engine, jobs: Sequence[Job]) -> EnginePart:
 
 
 def _decode(chain: Chain) -> Pixels:
-    file = chain.source
-    assert isinstance(file, JpegFile)
+    file: Any = chain.source
     if not file.by_pillow:
         raise DecodeError(f"{file.name}: it is damaged.")
     try:

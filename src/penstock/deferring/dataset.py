@@ -33,6 +33,7 @@ class PlainCollate:
         self.collate_fn = collate_fn
 
     def __call__(self, samples: Any) -> Any:
+        """Return the batch."""
         batch = self.collate_fn(samples)
         if torch_data.get_worker_info() is not None:
             return batch  # rows travel in their batch, and arrive as ordinary tensors

@@ -60,7 +60,7 @@ def _wrap_pillow() -> dict[Function, Function]:
     return {open_with_pillow: open_image, ImageOps.exif_transpose: _exif_transpose}
 
 
-_turn_by_pillow = ImageOps.exif_transpose
+_turn_by_pillow: Any = ImageOps.exif_transpose
 
 
 @wraps(_turn_by_pillow)

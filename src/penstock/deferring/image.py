@@ -62,6 +62,7 @@ class DeferredImage(Image.Image):
     _about: About | None = None
     _adopted: Any = None  # a file of Pillow's that stands for it
     _info: dict[Any, Any] | None = None
+    filename: str = ""
 
     @staticmethod
     def of_chain(chain: Chain, mode: str, about: About | None) -> DeferredImage:
@@ -84,7 +85,7 @@ class DeferredImage(Image.Image):
     # ---- what is known without pixels ----
 
     @property
-    def info(self) -> dict[Any, Any]:  # type: ignore[override]  # Pillow has a plain attribute
+    def info(self) -> dict[Any, Any]:
         """What the file says, read when asked for."""
         if self._info is None:
             opened = None if self._about is None else self._about.opened
@@ -162,7 +163,8 @@ class DeferredImage(Image.Image):
         if pixels is None:
             return
         gray = pixels[:, :, :1] if self._mode == "L" else pixels
-        room = Room(_Blank(self._mode), *pixels.shape[:2], CHANNELS[self._mode])
+        height, width = pixels.shape[:2]
+        room = Room(_Blank(self._mode), height, width, CHANNELS[self._mode])
         copy_one(room.pixels, array_pixels(np.ascontiguousarray(gray)), 0, 0, False, False)
         self.im = room.finish()
 
@@ -261,7 +263,7 @@ class DeferredImage(Image.Image):
     def _with(self, chain: Chain) -> DeferredImage:
         made = DeferredImage.of_chain(chain, self._mode, self._about)
         if self._info is not None:
-            made._info = self._copy_info()
+            made.info = self._copy_info()
         return made
 
     # ---- what others make of it ----

@@ -38,7 +38,7 @@ class Row:
             return self.as_subclass(self.plain_class)  # type: ignore[attr-defined,no-any-return]
 
     def __reduce_ex__(self, protocol: Any) -> Any:
-        return self.plain().clone().__reduce_ex__(protocol)
+        return self.plain().clone().__reduce_ex__(protocol)  # type: ignore[no-untyped-call]
 
 
 class RowTensor(Row, torch.Tensor):
@@ -94,7 +94,7 @@ def _as_plain(value: Any) -> Any:
 def _send(row: Any) -> Any:
     """Send the batch once, and rows as places in it."""
     if type(row.whole) is torch.Tensor:
-        return reduce_tensor(row.plain())
+        return reduce_tensor(row.plain())  # type: ignore[no-untyped-call]
     return _receive, (row.whole, row.number, type(row).plain_class)
 
 

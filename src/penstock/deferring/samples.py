@@ -28,6 +28,23 @@ def make_samples(samples: list[Any], lender: TorchMemory | None, threads: int) -
     Tensors of one shape at one place of the samples lie in one batch. Memory comes from `lender`,
     if there is one.
     """
+    images, groups = _found_in(samples)
+    jobs = [job for image in images for job in _image_job(image)]
+    made: dict[int, Any] = {}
+    for members in groups.values():
+        jobs += _batch_jobs(members, lender, made)
+    if jobs:
+        carry_out(jobs, threads)
+    for image in images:
+        made[id(image)] = image.plain()
+    for members in groups.values():
+        for value in members:
+            value.settle(made[id(value)])
+    return [_rebuilt(sample, made.get) for sample in samples]
+
+
+def _found_in(samples: list[Any]) -> tuple[list[DeferredImage], dict[_Key, list[Any]]]:
+    """All deferred images, and the tensors of each batch that they make; each of them once."""
     images: list[DeferredImage] = []
     groups: dict[_Key, list[Any]] = defaultdict(list)
     seen: set[int] = set()
@@ -41,18 +58,7 @@ def make_samples(samples: list[Any], lender: TorchMemory | None, threads: int) -
             elif value.is_open:
                 key = (path, value.chain.height, value.chain.width, value.spec, type(value))
                 groups[key].append(value)
-    jobs = [job for image in images for job in _image_job(image)]
-    made: dict[int, Any] = {}
-    for members in groups.values():
-        jobs += _batch_jobs(members, lender, made)
-    if jobs:
-        carry_out(jobs, threads)
-    for image in images:
-        made[id(image)] = image.plain()
-    for members in groups.values():
-        for value in members:
-            value.settle(made[id(value)])
-    return [_rebuilt(sample, made.get) for sample in samples]
+    return images, groups
 
 
 def plain_samples(samples: list[Any]) -> list[Any]:

@@ -18,30 +18,21 @@ from penstock.deferring.chain import Chain
 from penstock.deferring.counts import counts_here, note_early
 from penstock.deferring.spec import Spec
 
+_ATTRIBUTES = (
+    *("shape", "dtype", "device", "ndim", "layout", "requires_grad"),
+    *("is_cuda", "is_mps", "is_nested", "is_quantized", "is_sparse"),
+)
+_METHODS = (
+    *("size", "dim", "numel", "nelement", "__len__", "element_size", "get_device"),
+    "is_floating_point",
+)
 _ABOUT = frozenset(
-    {
-        torch.Tensor.shape.__get__,  # type: ignore[attr-defined]
-        torch.Tensor.dtype.__get__,  # type: ignore[attr-defined]
-        torch.Tensor.device.__get__,  # type: ignore[attr-defined]
-        torch.Tensor.ndim.__get__,  # type: ignore[attr-defined]
-        torch.Tensor.layout.__get__,  # type: ignore[attr-defined]
-        torch.Tensor.requires_grad.__get__,  # type: ignore[attr-defined]
-        torch.Tensor.is_cuda.__get__,  # type: ignore[attr-defined]
-        torch.Tensor.is_sparse.__get__,  # type: ignore[attr-defined]
-        torch.Tensor.is_quantized.__get__,  # type: ignore[attr-defined]
-        torch.Tensor.is_mps.__get__,  # type: ignore[attr-defined]
-        torch.Tensor.is_nested.__get__,  # type: ignore[attr-defined]
-        torch.Tensor.size,
-        torch.Tensor.dim,
-        torch.Tensor.numel,
-        torch.Tensor.nelement,
-        torch.Tensor.__len__,
-        torch.Tensor.is_floating_point,
+    [
+        *(getattr(torch.Tensor, name).__get__ for name in _ATTRIBUTES),
+        *(getattr(torch.Tensor, name) for name in _METHODS),
         torch.is_floating_point,
-        torch.Tensor.element_size,
-        torch.Tensor.get_device,
         torch.numel,
-    }
+    ]
 )
 
 
@@ -51,16 +42,16 @@ class Deferred:
     chain: Chain
     spec: Spec
     plain_class: ClassVar[type[torch.Tensor]] = torch.Tensor
-    _values: torch.Tensor | None = None
+    _had: torch.Tensor | None = None
 
     @property
     def is_open(self) -> bool:
         """Whether nobody has had its values yet."""
-        return self._values is None
+        return self._had is None
 
     def values(self) -> torch.Tensor:
         """The tensor itself, of the class that it stands for, computed now at the latest."""
-        if self._values is None:
+        if self._had is None:
             note_early()
             try:
                 self.settle(_compute(self.chain, self.spec))
@@ -69,14 +60,13 @@ class Deferred:
                 if counts is not None:
                     counts.error = error  # not for the user's code to swallow unseen
                 raise
-        assert self._values is not None
-        return self._values
+        return self._had  # type: ignore[return-value]  # settled by now
 
     def settle(self, values: torch.Tensor) -> torch.Tensor:
         """Be these values from now on."""
         is_plain = type(values) is self.plain_class or self.plain_class is torch.Tensor
-        self._values = values if is_plain else values.as_subclass(self.plain_class)
-        return self._values
+        self._had = values if is_plain else values.as_subclass(self.plain_class)
+        return self._had
 
     def change(self, spec: Spec) -> None:
         """Have other values of the same type, for functions that work in place."""
@@ -103,21 +93,21 @@ class Deferred:
         return func(*args, **kwargs)
 
     def __reduce_ex__(self, protocol: Any) -> Any:
-        return self.values().__reduce_ex__(protocol)
+        return self.values().__reduce_ex__(protocol)  # type: ignore[no-untyped-call]
 
 
-class DeferredTensor(Deferred, torch.Tensor):
+class DeferredTensor(Deferred, torch.Tensor):  # type: ignore[misc]  # torch says less of types
     """A plain tensor (3, height, width)."""
 
     @staticmethod
     def of(chain: Chain, spec: Spec) -> DeferredTensor:
         """The tensor of what a chain leads to."""
-        return make(DeferredTensor, chain, spec)
+        return make(DeferredTensor, chain, spec)  # type: ignore[no-any-return]
 
 
 def make(kind: Any, chain: Chain, spec: Spec) -> Any:
     """A deferred tensor of a class."""
-    made = torch.Tensor._make_wrapper_subclass(  # type: ignore[attr-defined]  # noqa: SLF001 (as torch documents it)
+    made = torch.Tensor._make_wrapper_subclass(  # noqa: SLF001 (as torch documents it)
         kind, (3, chain.height, chain.width), dtype=spec.dtype
     )
     made.chain, made.spec = chain, spec

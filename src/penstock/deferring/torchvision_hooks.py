@@ -117,7 +117,7 @@ def _chain_of(image: Any) -> Chain | None:
         return None
     if image.chain is None:
         return Chain.of_pixels(np.array(image.plain()))
-    return image.chain  # type: ignore[no-any-return]
+    return image.chain
 
 
 def _wrap_to_tensor(original: Function) -> Function:

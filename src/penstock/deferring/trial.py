@@ -67,8 +67,9 @@ def _try(dataset: Any, deferred: DeferredDataset, indices: list[int], before: Ra
         return _refused(f"with images that are not decoded yet, {difference}")
     each = len(indices)
     counts = deferred.counts
-    counted = [_half(counter) for counter in (counts.ordinary, counts.early, counts.steps)]
-    return Trial(each, usual_us, python_us, whole_us, counts.deferred // 2, *counted)
+    ordinary, early, steps = map(_half, (counts.ordinary, counts.early, counts.steps))
+    images = counts.deferred // 2
+    return Trial(each, usual_us, python_us, whole_us, images, ordinary, early, steps)
 
 
 def _half(counter: Counter[str]) -> Counter[str]:

@@ -80,7 +80,7 @@ def _log_rest(dataloader: Any, log: Log) -> None:
 
 
 def deferred_loader(dataloader: Any, threads: int | None) -> Any:
-    """Return the same DataLoader over the same Dataset, with images that are computed in batches."""
+    """Return the DataLoader over the same Dataset, with images that are computed in batches."""
     made = copy.copy(dataloader)
     made.__dict__["dataset"] = DeferredDataset(dataloader.dataset, threads)
     made.__dict__["_iterator"] = None  # of workers that persist, with the Dataset as it was
