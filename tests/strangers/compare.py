@@ -24,6 +24,8 @@ def has_way() -> bool:
 
 def accelerated(loader: Any) -> Any:
     """Return what becomes of a DataLoader; TranslationError if nothing does."""
+    if not has_way():
+        raise penstock.TranslationError(f"{NO_WAY}.", (NO_WAY,))
     options: dict[str, Any] = {"way": "deferred"}
     return penstock.accelerate(loader, **options)
 

@@ -21,6 +21,7 @@ import tarfile
 from collections.abc import Sequence
 from importlib.util import find_spec
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import PIL.Image
@@ -32,7 +33,7 @@ WORDS = ("a", "the", "two", "red", "small", "dark", "dog", "boat", "tree", "near
 SHAPES = ((1.0, 1.33), (1.4, 1.0), (1.0, 1.0), (0.95, 1.71), (1.13, 1.27))  # height, width
 ORIENTATION = 0x0112  # the tag of EXIF
 # How a photo is made and saved, in turn; sizes take other turns, so that kinds meet sizes.
-KINDS: tuple[tuple[str, dict[str, object], int], ...] = (
+KINDS: tuple[tuple[str, dict[str, Any], int], ...] = (
     ("RGB", {"subsampling": "4:2:0"}, 1),
     ("RGB", {"progressive": True}, 1),
     ("L", {}, 1),
@@ -175,7 +176,8 @@ def _instances(
     paths: Sequence[Path], names: Sequence[str], rng: np.random.Generator
 ) -> dict[str, object]:
     """Return boxes as COCO has them: left, top, width and height, in pixels."""
-    images, annotations = [], []
+    images: list[dict[str, Any]] = []
+    annotations: list[dict[str, Any]] = []
     for number, (path, name) in enumerate(zip(paths, names, strict=True)):
         with PIL.Image.open(path) as opened:
             width, height = opened.size
@@ -209,7 +211,7 @@ def _write_archives(folder: Path, paths: Sequence[Path]) -> None:
             for number, content in enumerate(contents):
                 transaction.put(f"{number:08}".encode(), content)
     if find_spec("h5py"):
-        import h5py
+        import h5py  # type: ignore[import-untyped]  # it has no types
 
         with h5py.File(folder / "photos.h5", "w") as file:
             images = file.create_dataset("images", len(contents), h5py.vlen_dtype(np.uint8))
@@ -218,7 +220,7 @@ def _write_archives(folder: Path, paths: Sequence[Path]) -> None:
             file["labels"] = [number % CLASSES for number in range(len(contents))]
 
 
-def _save(image: PIL.Image.Image, path: Path, **options: object) -> None:
+def _save(image: PIL.Image.Image, path: Path, **options: Any) -> None:
     _inside(path.parent)
     if path.suffix == ".png":
         options["compress_level"] = 1

@@ -29,8 +29,8 @@ def decoders() -> Iterator[None]:
     """Let torchvision.io use them, until the end: other code sees torchvision as it was."""
     import torchvision.io.image as module
 
-    before = module._has_image_ops
-    module._has_image_ops = can_decode
+    before, works = module._has_image_ops, can_decode()
+    module._has_image_ops = lambda: works
     try:
         yield
     finally:

@@ -68,6 +68,8 @@ class ImageioDataset(Dataset):
         if im.shape[-1] == 4:
             alpha = im[..., 3:].astype(np.float32) / 255
             im = (im[..., :3] * alpha + 255 * (1 - alpha)).astype(np.uint8)
+        short = [(0, max(0, self.size - side)) for side in im.shape[:2]]
+        im = np.pad(im, [*short, (0, 0)], mode="edge")
         y = np.random.randint(0, im.shape[0] - self.size + 1)
         x = np.random.randint(0, im.shape[1] - self.size + 1)
         im = im[y : y + self.size, x : x + self.size]
