@@ -14,7 +14,6 @@ import platform
 import sys
 import tempfile
 import time
-from collections import Counter
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 from statistics import median
@@ -71,22 +70,12 @@ def in_turns(loaders: Sequence[Iterable[Any]], samples: int, rounds: int) -> lis
     return [list(rates) for rates in zip(*turns[1:], strict=True)]
 
 
-def way_of(translation: Any) -> str:
-    """Say how many parts of a DataLoader became what."""
-    counts = Counter(line.how.value for line in translation.lines)
-    return ", ".join(f"{count} {how}" for how, count in counts.items())
-
-
 def compare(stranger: Stranger, data: Path) -> str:
     """Say whether both give the same batches; if not, where the first difference is."""
     if not stranger.reproducible:
         return "differ from run to run"
     args = Args(str(data), IMG_SIZE, batch_size=8, workers=CORES)
-    ours = accelerated(stranger.make(args))
-    try:
-        given = batches(ours, 0, EPOCHS)
-    finally:
-        ours.close()
+    given = batches(accelerated(stranger.make(args)), 0, EPOCHS)
     found = difference(batches(stranger.make(args), 0, EPOCHS), given)
     return "yes" if found is None else f"no: {found}"
 
@@ -107,15 +96,12 @@ def measure(
         cells = [_spread(Spread.of(each), 0) for each in rates] or [NOT_KNOWN]
         row = (stranger.name, pixels, f"refused: {reason}", *cells, *[NOT_KNOWN] * 3)
         return row, None
-    try:
-        if samples is None:
-            raise ValueError(f"{stranger.name}: a stream was taken; its samples are not counted.")
-        before, after = in_turns([theirs, ours], samples, rounds)
-    finally:
-        ours.close()
+    if samples is None:
+        raise ValueError(f"{stranger.name}: a stream was taken; its samples are not counted.")
+    before, after = in_turns([theirs, ours], samples, rounds)
     times = ratio_in_each_round(after, before)
     cells = [_spread(Spread.of(before), 0), _spread(Spread.of(after), 0), _spread(times, 2)]
-    row = (stranger.name, pixels, way_of(ours.translation), *cells, compare(stranger, compared))
+    row = (stranger.name, pixels, ours.translation.way, *cells, compare(stranger, compared))
     return row, times.median
 
 

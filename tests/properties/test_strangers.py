@@ -58,10 +58,7 @@ def test_generated_datasets_are_the_same_accelerated_or_refused(
         except TranslationError as refused:
             note(str(refused))
             return
-        try:
-            ours = batches(loader, seed, EPOCHS)
-        finally:
-            loader.close()
+        ours = batches(loader, seed, EPOCHS)
         same(batches(module.make_loader(chosen, workers), seed, EPOCHS), ours)
 
 

@@ -48,8 +48,8 @@ def same(first: Any, second: Any) -> None:
 def difference(first: Any, second: Any, where: str = "batches") -> str | None:
     """Return where two values differ first and how, or None if they are the same to the bit.
 
-    Types, nesting, the order of keys, data types and the layout of tensors count; so does the sign
-    of a zero. Two values that are not numbers are the same.
+    Types, nesting, the order of keys and data types count; so does the sign of a zero. Two values
+    that are not numbers are the same. How the values of a tensor lie in memory does not count.
     """
     if type(first) is not type(second):
         return f"{where}: {_named(type(first))}, and {_named(type(second))} in the second."
@@ -78,8 +78,6 @@ def _tensors(first: torch.Tensor, second: torch.Tensor, where: str) -> str | Non
         if one != other:
             return f"{where}: {name} {one}, and {other} in the second."
     found = difference(vars(first), vars(second), f"{where}, what the tensor carries")
-    if found is None and first.numel() and first.stride() != second.stride():
-        found = f"{where}: strides {first.stride()}, and {second.stride()} in the second."
     return found or _arrays(_as_array(first), _as_array(second), where)
 
 

@@ -236,15 +236,15 @@ STRANGERS = (
     _one(
         *("counts_calls", "states", "A global counter of calls decides about crops."),
         *("pillow torchvision", "torch"),
-        expect="said",
-        reason="SEEN",
+        expect="refused",
+        reason="a counter",
         reproducible=False,
     ),
     _one(
         *("seeded_by_clock", "states", "Each sample is seeded by the clock."),
         *("pillow torchvision", "torch own"),
-        expect="said",
-        reason="time",
+        expect="refused",
+        reason="a clock",
         reproducible=False,
     ),
 )

@@ -32,9 +32,7 @@ class Stranger:
     pixels: tuple[str, ...]  # the libraries that touch them
     randomness: tuple[str, ...] = ()  # torch, random, numpy, own
     needs: tuple[str, ...] = ()  # libraries that not everybody has
-    expect: str = (
-        "taken"  # or "refused"; or "said": refused, or taken with a line that says why not
-    )
+    expect: str = "taken"  # or "refused"
     reason: str = ""  # a part of it, where not simply taken
     reproducible: bool = True  # whether two runs from a seed give the same batches
 

@@ -50,7 +50,6 @@ DIFFERENT = {
     "last_bit": (0.1 + 0.2, 0.3, "0.30000000000000004"),
     "tensor_dtype": (RAMP, RAMP.double(), "dtype torch.float32, and torch.float64"),
     "tensor_shape": (RAMP, RAMP[:2], "shape torch.Size([3, 4]), and torch.Size([2, 4])"),
-    "tensor_strides": (RAMP, RAMP.T.contiguous().T, "strides (4, 1), and (1, 3)"),
     "tensor_gradient": (RAMP, RAMP.clone().requires_grad_(), "requires_grad False, and True"),
     "tensor_value": (RAMP, RAMP.clone().index_fill(1, torch.tensor(2), 9), "at [0, 2], and"),
     "sign_of_zero": (torch.tensor([1, 0.0]), torch.tensor([1, -0.0]), "1 of 2 values differ"),

@@ -1,11 +1,12 @@
 """Some samples of a Dataset, asked for as usual and deferred: are they the same, what do they cost?
 
-Generators are put back where they were. What else a Dataset changes in itself when it is asked, it
-changes.
+Asking may change a Dataset: files and data bases stay open, counters count. So it is done in a child
+process, of which nothing but the answer comes back.
 """
 
 from __future__ import annotations
 
+import multiprocessing
 import time
 import warnings
 from collections import Counter
@@ -20,6 +21,8 @@ from penstock.deferring.same import first_difference
 from penstock.deferring.samples import plain_samples
 
 _MOST_SAMPLES = 8
+_OUT_OF_STEP = 11  # samples between two equal runs: a prime, or a counter may stand where it stood
+_MOST_S = 120.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,26 +41,57 @@ class Trial:
 
 
 def try_dataset(dataset: Any) -> Trial:
-    """Ask for a few samples, spread over the Dataset, three times."""
+    """Ask for a few samples, spread over the Dataset; what it raises is the reason of a refusal."""
+    if "fork" not in multiprocessing.get_all_start_methods():
+        return _try_here(dataset)
+    context = multiprocessing.get_context("fork")
+    ours, childs = context.Pipe(duplex=False)
+    child = context.Process(target=_tell, args=(dataset, childs), daemon=True)
+    child.start()
+    childs.close()
+    try:
+        if not ours.poll(_MOST_S):
+            return _refused(f"it has not given {_MOST_SAMPLES} samples within {_MOST_S:.0f} s")
+        told: Trial = ours.recv()
+    except EOFError:
+        child.join()
+        return _refused(f"asked for a few samples, its process ended (code {child.exitcode})")
+    finally:
+        child.kill()
+        child.join()
+        ours.close()
+    return told
+
+
+def _tell(dataset: Any, pipe: Any) -> None:
+    pipe.send(_try_here(dataset))
+
+
+def _try_here(dataset: Any) -> Trial:
     count = min(_MOST_SAMPLES, len(dataset))
     indices = np.linspace(0, len(dataset) - 1, count).round().astype(int).tolist()
     deferred = DeferredDataset(dataset, threads=1)
     before = RandomState.now(generators_in(dataset))
     try:
         return _try(dataset, deferred, indices, before)
+    except Exception as error:  # noqa: BLE001 (whatever the user's code raises)
+        return _refused(f"asked for a few samples, it raises {type(error).__name__}: {error}")
     finally:
         before.restore()
 
 
 def _try(dataset: Any, deferred: DeferredDataset, indices: list[int], before: RandomState) -> Trial:
     usual, _ = _asked(dataset, indices, before)
+    for index in indices[: _OUT_OF_STEP - len(indices)]:
+        dataset[index]
     again, usual_us = _asked(dataset, indices, before)
     difference = first_difference(usual, again, "the list of samples")
     if difference:
         return _refused(
             f"when its samples {indices} are asked for twice, from the same state of all "
             f"generators, {difference}. So it depends on something else: a counter, a clock, a "
-            "generator that is not among its attributes"
+            "generator that is not among its attributes. Then nobody can say what the same "
+            "batches would be"
         )
     _asked_deferred(deferred, indices, before)  # warms up
     samples, whole_us = _asked_deferred(deferred, indices, before)
@@ -65,11 +99,10 @@ def _try(dataset: Any, deferred: DeferredDataset, indices: list[int], before: Ra
     difference = first_difference(usual, samples, "the list of samples")
     if difference:
         return _refused(f"with images that are not decoded yet, {difference}")
-    each = len(indices)
     counts = deferred.counts
     ordinary, early, steps = map(_half, (counts.ordinary, counts.early, counts.steps))
     images = counts.deferred // 2
-    return Trial(each, usual_us, python_us, whole_us, images, ordinary, early, steps)
+    return Trial(len(indices), usual_us, python_us, whole_us, images, ordinary, early, steps)
 
 
 def _half(counter: Counter[str]) -> Counter[str]:

@@ -16,7 +16,6 @@ _OWNERS = (
     "torchdata.stateful_dataloader.stateful_dataloader.StatefulDataLoader",
 )
 _DEFAULT_COLLATE = f"{TORCH_DATA}._utils.collate.default_collate"
-_WAY_OUT = "Give the Dataset what it depends on, or take it as it is"
 
 
 def read_deferred(dataloader: Any, log: Log) -> bool:
@@ -35,13 +34,9 @@ def read_deferred(dataloader: Any, log: Log) -> bool:
     if not hasattr(dataset, "__len__") or not len(dataset):
         data.refuse(name, "it is empty, or has no length.")
         return False
-    try:
-        found = try_dataset(dataset)
-    except Exception as error:  # noqa: BLE001 (whatever the user's code raises)
-        data.refuse(name, f"asked for a few samples, it raises {type(error).__name__}: {error}")
-        return False
+    found = try_dataset(dataset)
     if found.refusal:
-        data.refuse(name, f"{found.refusal}. {_WAY_OUT}.")
+        data.refuse(name, f"{found.refusal}.")
         return False
     _log_trial(name, found, log)
     _log_rest(dataloader, log)
