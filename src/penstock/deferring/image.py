@@ -213,7 +213,7 @@ class DeferredImage(Image.Image):
     def convert(self, mode: str | None = None, *args: Any, **kwargs: Any) -> Image.Image:
         """Remember gray as colours; other modes are Pillow's business."""
         if self._chain is not None and mode == "RGB" and not (args or kwargs):
-            return DeferredImage.of_chain(self._chain, mode, self._about)
+            return self._with(self._chain, mode)
         return super().convert(mode, *args, **kwargs)
 
     def crop(self, box: Any = None) -> Image.Image:
@@ -260,8 +260,8 @@ class DeferredImage(Image.Image):
             self._mode, self._size = adopted.mode, adopted.size
         return found
 
-    def _with(self, chain: Chain) -> DeferredImage:
-        made = DeferredImage.of_chain(chain, self._mode, self._about)
+    def _with(self, chain: Chain, mode: str = "") -> DeferredImage:
+        made = DeferredImage.of_chain(chain, mode or self._mode, self._about)
         if self._info is not None:
             made.info = self._copy_info()
         return made
