@@ -6,11 +6,11 @@ begins another one.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Mapping
+from dataclasses import replace
 
 from penstock.errors import LoaderError
-from penstock.loading.cuts import Cuts, EvenCuts
+from penstock.loading.cuts import Cuts
 from penstock.loading.deliver import Delivery
 from penstock.loading.epoch import Delivering, Epoch, Progress
 from penstock.loading.failures import Ledger
@@ -25,45 +25,15 @@ from penstock.loading.sampling.bound import check_shape
 from penstock.loading.selection import (
     BatchedSelection,
     EpochOrder,
-    Picked,
     RankedSelection,
     Selection,
 )
+from penstock.loading.share import Coming, share_of
 from penstock.loading.told import Told
 from penstock.planner.plan import Plan
 from penstock.planner.rules.rule import Rule
 
 _STATE_VERSION = 1
-
-
-@dataclass(frozen=True, slots=True)
-class Coming:
-    """What is left of an epoch for one rank, from its sample `start` on."""
-
-    order: EpochOrder
-    shard: Shard
-    cuts: Cuts
-    start: int
-
-    @property
-    def samples(self) -> int:
-        """How many samples there are."""
-        return max(0, self.cuts.total - self.start)
-
-    def batches(self) -> Iterator[Picked]:
-        """Yield them, batch by batch."""
-        begin = self.start
-        while begin < self.cuts.total:
-            end = self.cuts.end_of_batch(begin)
-            yield self.order.at(self.shard.positions(begin, end - begin))
-            begin = end
-
-    def batch_count(self) -> int:
-        """How many batches there are."""
-        begin, count = self.start, 0
-        while begin < self.cuts.total:
-            begin, count = self.cuts.end_of_batch(begin), count + 1
-        return count
 
 
 class Course:
@@ -273,13 +243,9 @@ class Course:
         if isinstance(pipeline.selection, BatchedSelection) and self._batches_of_start is not None:
             check_shape(pipeline.selection, *self._batches_of_start)
             start = _cuts_of(order).start_of_batch(self._batches_of_start[0])
-        if pipeline.reusing is not None:
-            if start:
-                check_ranks(self._ranks_of_start, batching.world_size)
-            order = pipeline.reusing.order(pipeline.selection, order, self.epoch, batching)
-        shard = self.share(len(order))
-        even = EvenCuts(len(shard), start, batching.batch_size, batching.drop_last)
-        return Coming(order, shard, order if isinstance(order, Cuts) else even, start)
+        if pipeline.reusing is not None and start:
+            check_ranks(self._ranks_of_start, batching.world_size)
+        return share_of(pipeline, batching, order, self.epoch, start)
 
     def _share_selection(self) -> None:
         """Tell a selection whose epochs depend on the ranks how many there are."""
