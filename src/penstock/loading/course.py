@@ -10,12 +10,14 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 
 from penstock.errors import LoaderError
+from penstock.loading.again import Again, read_place
 from penstock.loading.cuts import Cuts
 from penstock.loading.deliver import Delivery
 from penstock.loading.epoch import Delivering, Epoch, Progress
 from penstock.loading.failures import Ledger
 from penstock.loading.mix import Mixer, even_counts
 from penstock.loading.options import BatchOptions, RunOptions
+from penstock.loading.past_batch import PastBatch, Where
 from penstock.loading.pipeline import ChosenRules, Pipeline
 from penstock.loading.ranks import Ranks, find_ranks, find_threads
 from penstock.loading.reuse import check_ranks
@@ -56,8 +58,13 @@ class Course:
         self._ranks = ranks
         self._counts_cores = counts_cores  # whether the number of threads follows the ranks
         self._mixer = mixer
+        self._follows_others = False  # whether somebody else lists the samples of epochs
         self._check_counts()
         self._stand_at_the_start()
+
+    def follow(self, order: Callable[[int], EpochOrder]) -> None:
+        """Take the samples of every epoch, of all ranks together, from `order(epoch)`."""
+        self.order, self._follows_others = order, True
 
     def _check_counts(self) -> None:
         if self._mixer is None:
@@ -93,6 +100,7 @@ class Course:
         if isinstance(self.pipeline.selection, BatchedSelection):
             for sample in self.pipeline.selection.unreadable.tolist():
                 self.ledger.note(sample, "skipped", "its size cannot be read")
+        self._gone_on: dict[int, int] = {}  # epochs that were gone on with, and from which sample
         self.set_epoch(0)
 
     @property
@@ -226,9 +234,45 @@ class Course:
             runtime=runtime,
         )
         self._progress = epoch.progress
+        self._gone_on[self.epoch] = self._start
         self.epoch, self._start, self._batches_of_start = self.epoch + 1, 0, None
         self._next_order = None
         return epoch
+
+    def past_batch(
+        self, epoch: int, step: int, rank: int | None, world_size: int | None
+    ) -> PastBatch:
+        """Make a batch of any epoch again; rank and world size are this one's unless given."""
+        self.check_not_forked()
+        read_place(epoch, step)
+        if rank is None and world_size is not None:
+            raise LoaderError(f"batch_at: world_size={world_size} alone. Give rank, too.")
+        with self._runtimes.lock:
+            self.ask_for_ranks()
+            if self._follows_others:
+                raise LoaderError(
+                    "batch_at: the order of samples is that of a sampler, which cannot be asked "
+                    "again for an epoch that is over. Leave the sampler out, and use shuffle=True "
+                    "or the loader's weights= or sampling=."
+                )
+            own, pipeline = self.batching, self.pipeline
+            batching = replace(
+                own,
+                rank=own.rank if rank is None else rank,
+                world_size=own.world_size if world_size is None else world_size,
+            )
+            start = 0
+            if batching.world_size == own.world_size:
+                start = self._start if epoch == self.epoch else self._gone_on.get(epoch, 0)
+            elif isinstance(pipeline.selection, RankedSelection):
+                shared = pipeline.selection.shared(own.batch_size, batching.world_size)
+                pipeline = replace(pipeline, selection=shared)
+            rules = self._runtimes.rules_for(pipeline)
+        order = pipeline.selection.epoch(epoch)
+        picked = share_of(pipeline, batching, order, epoch, start).batch(epoch, step)
+        one_size = not pipeline.beside.sizes_may_differ
+        again = Again(pipeline, rules, self._mixer, self.delivery, own.seed, one_size)
+        return again.make(picked, Where(epoch, step, batching.rank, batching.world_size))
 
     def to_come(self) -> Coming:
         """What is left for this rank of the epoch that comes next, without beginning it."""

@@ -44,13 +44,16 @@ class DrawnOp:
     @property
     def words(self) -> str:
         """What happened, on one line."""
-        told = list(self._say_drawn())
-        moved = [said for move in self.moves if (said := say_move(move, brief=bool(self.drawn)))]
-        if any(isinstance(one, DrawnOp) for one in self.drawn):
-            moved = []  # it is said by those
-        elif not (told or moved):
-            moved = [f"{name} {say_number(value)}" for name, value in self._quiet()]
-        return "; ".join([*told, *moved]) or self.note or "nothing"
+        return "; ".join(self._said()) or self.note or "nothing"
+
+    @property
+    def call(self) -> str:
+        """The same with the name of the transform, as a call is written."""
+        name = self.op.lower()
+        said = [one.removeprefix(f"{name} ") for one in self._said() if one != name]
+        if said or not self._said():
+            return f"{self.op}({', '.join(said) or self.note or 'nothing'})"
+        return self.op
 
     def to_dict(self) -> dict[str, Any]:
         """For JSON."""
@@ -62,23 +65,26 @@ class DrawnOp:
         ]
         return found | {"moves": list(self.moves), "words": self.words}
 
+    def _said(self) -> list[str]:
+        told = list(self._say_drawn())
+        if any(isinstance(one, DrawnOp) for one in self.drawn):
+            return told  # which says what the moves are
+        moved = [said for move in self.moves if (said := say_move(move, brief=bool(self.drawn)))]
+        if told or moved:
+            return [*told, *moved]
+        plain = [one for one in self.drawn if not isinstance(one, DrawnOp)]
+        return [say_number(one["magnitude"]) for one in plain if "magnitude" in one]
+
     def _say_drawn(self) -> Iterator[str]:
         for one in self.drawn:
             if isinstance(one, DrawnOp):
-                told = one.words
-                same = told.lower().startswith(one.op.lower())
-                yield told if same else f"{one.op}: {told}"
+                yield one.call
             elif said := ", ".join(
                 f"{name.replace('_', ' ')} {say_number(value)}"
                 for name, value in one.items()
                 if name not in _QUIET
             ):
                 yield said
-
-    def _quiet(self) -> Iterator[tuple[str, Any]]:
-        for one in self.drawn:
-            if not isinstance(one, DrawnOp):
-                yield from ((name, one[name]) for name in one if name == "magnitude")
 
 
 Drawn: TypeAlias = "dict[str, Any] | DrawnOp"

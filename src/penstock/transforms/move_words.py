@@ -86,7 +86,7 @@ def say_move(told: Told, *, brief: bool) -> str:
 def say_number(value: Any) -> str:
     """Numbers in few digits; lists of them in brackets."""
     if isinstance(value, float):
-        return f"{value:.4g}"
+        return f"{value + 0.0:.4g}"  # + 0.0: zero has no sign
     if isinstance(value, (list, tuple)):
         return f"({', '.join(map(say_number, value))})"
     return str(value)
@@ -129,7 +129,7 @@ def _say_erase(told: Told) -> str:
 
 def _say_blur(told: Told) -> str:
     kernel = f"{told['kernel_height']}x{told['kernel_width']}"
-    return f"blur: sigma {say_number(told['sigma_across'])}, kernel {kernel}"
+    return f"sigma {say_number(told['sigma_across'])}, kernel {kernel}"
 
 
 def _say_factor(told: Told) -> str:
