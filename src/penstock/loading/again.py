@@ -102,6 +102,7 @@ class Again:
             classes=source.classes,
             box_classes=None if pipeline.beside.targets is None else pipeline.beside.classes,
             levels=Levels(images, tuple(plan.final for plan in plans), layout),
+            objects=targets,
             batch=self.delivery.deliver(batch),
         )
 

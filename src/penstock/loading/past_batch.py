@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -15,6 +15,7 @@ from penstock.loading.levels import Levels
 from penstock.printable import printable
 from penstock.sources import Labels
 from penstock.transforms.drawn import DrawnOp
+from penstock.transforms.targets import Targets
 
 _MOST_NUMBERS = 6  # of a label that is a vector, in words
 
@@ -61,7 +62,8 @@ class PastBatch:
     left_out: tuple[LedgerEntry, ...]
     classes: tuple[str, ...] | None  # names of labels
     box_classes: tuple[str, ...] | None  # names of the labels of boxes
-    levels: Levels = field(repr=False)
+    levels: Levels
+    objects: Targets | None  # what `targets` are made of
 
     @property
     def epoch(self) -> int:
@@ -93,6 +95,13 @@ class PastBatch:
         of `batch`: whoever writes there changes it.
         """
         return self.levels.of(position, view)
+
+    def corners(self, position: int) -> npt.NDArray[np.float32]:
+        """Return the boxes of an image: (boxes, 4), left, top, right, bottom in its pixels."""
+        if self.objects is None or self.objects.boxes is None:
+            return np.zeros((0, 4), dtype=np.float32)
+        start, end = self.objects.offsets[position : position + 2].tolist()
+        return self.objects.boxes[start:end]
 
     def label_words(self, position: int) -> str:
         """Return the label of an image in words; empty if it has none."""

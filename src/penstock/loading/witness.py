@@ -47,14 +47,14 @@ class Witness:
         for node in segment.ops:
             draws = ToldDraws(*key, node.stream)
             moves, targets = sample_op(node.op, draws, sizes, targets)
-            name, view = type(node.op).__name__, self._view_of.get(node.stream)
-            self._note(slots, drawn_ops(name, draws, moves, sizes, view))
+            view = self._view_of.get(node.stream)
+            self._note(slots, drawn_ops(node.op, draws, moves, sizes, view))
             sizes = out_sizes(moves, sizes)
         for last in segment.finishing:
             draws = ToldDraws(*key, last.stream)
             drawn = last.op.sample(draws, sizes)
             view = self._view_of.get(last.stream)
-            self._note(slots, drawn_ops(type(last.op).__name__, draws, drawn, sizes, view))
+            self._note(slots, drawn_ops(last.op, draws, drawn, sizes, view))
         if segment.python is not None:
             step, stream = segment.python.op, segment.python.stream
             call = DrawnOp(

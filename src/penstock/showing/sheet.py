@@ -101,7 +101,7 @@ def make_sheet(
         rows.append(row)
         cells += drawn
     footer = f"original, then epochs 0 to {repeats - 1} of seed {seed}; {PIXELS}"
-    _save(join_cells(cells, columns, footer), target)
+    save_sheet(join_cells(cells, columns, footer), target)
     return Sheet(os.fspath(target), seed, PIXELS, rows)
 
 
@@ -137,7 +137,8 @@ def _name(source: Source, sample: int) -> str:
     return source.classes[int(labels.at(np.array([sample]))[0])]
 
 
-def _save(sheet: Image.Image, target: str | os.PathLike[str]) -> None:
+def save_sheet(sheet: Image.Image, target: str | os.PathLike[str]) -> None:
+    """Write a PNG."""
     try:
         sheet.save(target, "PNG")
     except OSError as error:

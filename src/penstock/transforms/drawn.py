@@ -17,6 +17,7 @@ from penstock.geometry import Ints, Size, Sizes
 from penstock.rng import Draws
 from penstock.transforms.move_words import move_as_data, say_move, say_number
 from penstock.transforms.moves import Move, out_sizes
+from penstock.transforms.op import BoxOp, Transform
 
 # Said in words only where the moves cannot be.
 _QUIET = frozenset({"level", "magnitude"})
@@ -137,19 +138,21 @@ class ToldDraws(Draws):
 
 
 def drawn_ops(
-    name: str, draws: ToldDraws, moves: Sequence[Move], sizes: Sizes, view: int | None
+    op: Transform, draws: ToldDraws, moves: Sequence[Move], sizes: Sizes, view: int | None
 ) -> list[DrawnOp]:
     """What a step of a pipeline drew for each image of a batch, after it has drawn."""
+    note = "changes targets, not images" if isinstance(op, BoxOp) else ""
     after = out_sizes(moves, sizes)
     return [
         DrawnOp(
-            name,
+            type(op).__name__,
             sizes[row],
             after[row],
             tuple(notes),
             tuple(_moves_of(moves, row, sizes)),
             draws.stream + 1,
             view,
+            note,
         )
         for row, notes in enumerate(draws.notes)
     ]
