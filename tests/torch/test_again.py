@@ -41,7 +41,7 @@ WAYS = {
     "listed": {"batch_sampler": [[3, 1], [3, 3, 2]]},
     "balanced": {"batch_size": 4, "sampler": balanced},
     "buckets": {"batch_sampler": buckets},
-    "single": {"batch_size": None},
+    "single": {"batch_size": None, "subset": [3, 9, 3]},
     "collated": {"batch_size": 3, "collate_fn": list},
     "workers": {"batch_size": 3, "num_workers": 2, "seed": 8},
 }
