@@ -27,6 +27,8 @@ def move_as_data(move: Move, row: int, size: Size) -> Told | None:
         case PadMove():
             sides = (move.left, move.top, move.right, move.bottom)
             left, top, right, bottom = (int(side[row]) for side in sides)
+            if not (left or top or right or bottom):
+                return None  # there only because other images of the batch get a border
             told: Told = {"move": "pad", "left": left, "top": top, "right": right, "bottom": bottom}
             return told | {"mode": move.mode.name.lower(), "fill": list(move.fill)}
         case CropMove():
@@ -105,8 +107,6 @@ def _say_resize(told: Told) -> str:
 
 def _say_pad(told: Told) -> str:
     sides = [told[side] for side in ("left", "top", "right", "bottom")]
-    if not any(sides):
-        return "no border"
     return "border: left {}, top {}, right {}, bottom {}".format(*sides)
 
 
