@@ -37,6 +37,7 @@ if TYPE_CHECKING:
     from penstock.limits import Limits
     from penstock.loading.decode import decode, decode_batch
     from penstock.loading.loader import Loader
+    from penstock.loading.past_batch import PastBatch
     from penstock.loading.sampling.balanced import ClassBalanced
     from penstock.loading.sampling.buckets import BucketBatches
     from penstock.loading.sampling.repeated import RepeatedAugmentation
@@ -73,6 +74,7 @@ __all__ = [
     "PackError",
     "PackItem",
     "PackSource",
+    "PastBatch",
     "PenstockError",
     "PlanError",
     "RepeatedAugmentation",
@@ -124,6 +126,7 @@ _HOME = {
     "Loader": "penstock.loading.loader",
     "PackItem": "penstock.packing.items",
     "PackSource": "penstock.packing.items",
+    "PastBatch": "penstock.loading.past_batch",
     "RepeatedAugmentation": "penstock.loading.sampling.repeated",
     "Reuse": "penstock.planner.reuse",
     "Source": "penstock.sources",

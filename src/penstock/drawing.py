@@ -12,7 +12,7 @@ from PIL import Image, ImageDraw
 
 TEXT_PX = 14
 GAP_PX = 6
-_GROUND = (24, 24, 24)
+GROUND = (24, 24, 24)
 _INK = (220, 220, 220)
 _GOLDEN = 0.61803398875  # steps of this around the colour wheel keep neighbours apart
 
@@ -33,14 +33,21 @@ def draw_cell(
     image: Image.Image, caption: str, boxes: Boxes = NO_BOXES, *, side_px: int
 ) -> Image.Image:
     """A square with the whole image in it, and words below."""
-    cell = Image.new("RGB", (side_px, side_px + TEXT_PX), _GROUND)
+    cell = Image.new("RGB", (side_px, side_px + TEXT_PX), GROUND)
+    cell.paste(draw_picture(image, boxes, side_px=side_px), (0, 0))
+    ImageDraw.Draw(cell).text((2, side_px + 1), to_ascii(caption), fill=_INK)
+    return cell
+
+
+def draw_picture(image: Image.Image, boxes: Boxes = NO_BOXES, *, side_px: int) -> Image.Image:
+    """A square with the whole image in it, and its boxes."""
+    square = Image.new("RGB", (side_px, side_px), GROUND)
     scale = side_px / max(image.height, image.width)
     width, height = (max(1, round(side * scale)) for side in (image.width, image.height))
     small = image.resize((width, height))
     _draw_boxes(small, boxes, scale)
-    cell.paste(small, ((side_px - width) // 2, (side_px - height) // 2))
-    ImageDraw.Draw(cell).text((2, side_px + 1), to_ascii(caption), fill=_INK)
-    return cell
+    square.paste(small, ((side_px - width) // 2, (side_px - height) // 2))
+    return square
 
 
 def join_cells(cells: Iterable[Image.Image], columns: int, footer: str = "") -> Image.Image:
@@ -50,7 +57,7 @@ def join_cells(cells: Iterable[Image.Image], columns: int, footer: str = "") -> 
     rows = -(-len(listed) // columns)
     across, down = listed[0].width + GAP_PX, listed[0].height + GAP_PX
     height = rows * down - GAP_PX + (GAP_PX + TEXT_PX if footer else 0)
-    sheet = Image.new("RGB", (columns * across - GAP_PX, height), _GROUND)
+    sheet = Image.new("RGB", (columns * across - GAP_PX, height), GROUND)
     for number, cell in enumerate(listed):
         row, column = divmod(number, columns)
         sheet.paste(cell, (column * across, row * down))
@@ -83,7 +90,7 @@ def _draw_tag(
 ) -> None:
     place = (corner[0] + 2, corner[1] + 1)
     draw.rectangle(draw.textbbox(place, text), fill=colour)
-    draw.text(place, text, fill=_GROUND)
+    draw.text(place, text, fill=GROUND)
 
 
 def _colour(label: int) -> tuple[int, int, int]:

@@ -16,14 +16,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import lru_cache
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 import numpy.typing as npt
 
 from penstock._core import draw_words
 from penstock.errors import LoaderError
-from penstock.geometry import Floats, Ints
+from penstock.geometry import Floats, Ints, Sizes
 
 Words = npt.NDArray[np.uint64]
 
@@ -90,6 +90,10 @@ class Draws:
 
     __slots__ = ("_epoch", "_ready", "_slot", "samples", "seed", "stream")
 
+    listens: ClassVar[bool] = (
+        False  # whether what is told is kept, as for a batch that is looked at
+    )
+
     def __init__(self, seed: int, epoch: int | Ints, samples: Ints, stream: int) -> None:
         check_key(seed, epoch)
         if not 0 <= stream <= ORDER_STREAM:
@@ -111,6 +115,27 @@ class Draws:
     def sample_at(self, row: int) -> int:
         """The sample in a row, for messages: its key without the count of repeats."""
         return int(self.samples[row]) & 0xFFFFFFFF
+
+    def tell(self, rows: Ints | None = None, **drawn: Any) -> None:
+        """Say by name what was drawn, where that is not plain from the moves; None: of all rows.
+
+        A value has an entry for each of these rows, or is one for all.
+        """
+
+    def tell_op(
+        self,
+        name: str,
+        rows: Ints,
+        moves: Sequence[Any],
+        sizes: Sizes,
+        *,
+        within: Draws | None = None,
+        **drawn: Any,
+    ) -> None:
+        """Say that some rows were given to an op inside this one, which drew from `within`.
+
+        `moves`, `sizes` and `drawn` are those of these rows alone.
+        """
 
     def reserve(self, count: int) -> None:
         """Compute the next `count` numbers of every sample together, which is cheaper."""
@@ -149,9 +174,12 @@ class Draws:
 
         They depend on nothing that was drawn here, nor on which samples take part.
         """
+        return Draws(*self._branch_key(index, rows))
+
+    def _branch_key(self, index: int, rows: Ints | slice) -> tuple[int, int | Ints, Ints, int]:
         seed = _branch_seed(self.seed, self.stream, index)
         epoch = self._epoch[rows] if isinstance(self._epoch, np.ndarray) else self._epoch
-        return Draws(seed, epoch, self.samples[rows], self.stream)
+        return seed, epoch, self.samples[rows], self.stream
 
     def generator(self, index: int) -> np.random.Generator:
         """A NumPy generator for the sample in row `index`, keyed as the draws but apart from them.

@@ -26,6 +26,12 @@ loader.set_epoch(3)
 for images, labels in loader:
     assert len(images) == len(labels)
 
+past = loader.batch_at(3, 1207, rank=1, world_size=8)
+assert_type(past, ps.PastBatch)
+assert_type(past.names, tuple[str, ...])
+assert_type(past.drawn[0][0].words, str)
+assert_type(past.describe(), str)
+
 buckets = ps.BucketBatches.by_area(512 * 512, pixels=2**22)
 assert_type(ps.Loader("photos", transform=pipeline, sampling=buckets), ps.Loader)
 assert_type(list(buckets.bind("photos")), list[list[int]])
@@ -58,6 +64,7 @@ torch_loader = DataLoader(samples, batch_size=8, shuffle=True, seed=2)
 for images, labels in torch_loader:
     assert len(images) == len(labels)
 torch_loader.load_state_dict(torch_loader.state_dict())
+assert_type(torch_loader.batch_at(0, 1), ps.PastBatch)
 assert_type(keep_native(torch_loader, torch_loader), DataLoader)
 
 

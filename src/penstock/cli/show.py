@@ -16,16 +16,21 @@ from penstock.cli.shared import (
     whole,
     wholes,
 )
+from penstock.cli.show_batch import add_batch_options, is_asked_for, show_batch
 from penstock.cli.user_object import add_pipeline, load_pipeline
 from penstock.errors import SourceError
 
+_IMAGES, _REPEATS, _OUT = 6, 5, "sheet.png"
 _EXAMPLE_SCHEDULE = ""  # what --schedule without a file means
 
 
 def add_options(verb: argparse.ArgumentParser) -> None:
     """Add the arguments of `show`."""
     verb.add_argument(
-        "data", nargs="?", help="a .pen file, or a data set in any layout that pack reads"
+        "data",
+        nargs="?",
+        help="a .pen file, or a data set in any layout that pack reads; with --epoch and --step "
+        "also FILE.py:LOADER",
     )
     add_labels(verb)
     add_layout(verb)
@@ -37,16 +42,16 @@ def add_options(verb: argparse.ArgumentParser) -> None:
         metavar="FILE",
         help="describe a schedule in words instead (default: the one that comes with penstock)",
     )
-    for name, kind, default, meaning in (
-        ("--images", count, 6, "images to show"),
-        ("--repeats", count, 5, "results per image"),
-        ("--seed", whole, 0, "the seed of the draws"),
+    for name, kind, meaning in (
+        ("--images", count, f"images to show (default: {_IMAGES}, or all of a batch)"),
+        ("--repeats", count, f"results per image (default: {_REPEATS})"),
+        ("--seed", whole, "the seed of the draws (default: 0)"),
     ):
-        verb.add_argument(
-            name, type=kind, default=default, metavar="N", help=f"{meaning} (default: %(default)s)"
-        )
+        verb.add_argument(name, type=kind, metavar="N", help=meaning)
     verb.add_argument(
-        "--out", default="sheet.png", metavar="PNG", help="picture to write (default: %(default)s)"
+        "--out",
+        metavar="PNG",
+        help=f"picture to write (default: {_OUT}, or batch.png for one batch)",
     )
     verb.add_argument(
         "--epochs",
@@ -54,6 +59,7 @@ def add_options(verb: argparse.ArgumentParser) -> None:
         metavar="N,N",
         help="epochs to show with --schedule (default: those in which it changes)",
     )
+    add_batch_options(verb)
     add_limits(verb)
 
 
@@ -63,17 +69,20 @@ def run(args: argparse.Namespace) -> int:
         return _tell_schedule(args)
     if args.data is None:
         raise SourceError("show: no data set given. Name a .pen file or another data set.")
+    if is_asked_for(args):
+        return show_batch(args)
     from penstock.showing.sheet import make_sheet
 
+    repeats = args.repeats or _REPEATS
     sheet = make_sheet(
         open_given(args, args.data),
         load_pipeline(args),
-        args.out,
-        images=args.images,
-        repeats=args.repeats,
-        seed=args.seed,
+        args.out or _OUT,
+        images=args.images or _IMAGES,
+        repeats=repeats,
+        seed=args.seed or 0,
     )
-    results = f"{args.repeats} result{'' if args.repeats == 1 else 's'}"
+    results = f"{repeats} result{'' if repeats == 1 else 's'}"
     images = f"{len(sheet.rows)} image{'' if len(sheet.rows) == 1 else 's'}"
     written = f"wrote {sheet.file}: {images}, each with {results} ({sheet.pixels})"
     tell(args, sheet.to_dict(), [written])
@@ -102,6 +111,7 @@ VERBS = (
         "draw what a pipeline does to some images",
         "Writes a picture with one row per image: the original, then what the pipeline "
         "makes of it with different draws, as uint8 before ToDtype and Normalize, with boxes. "
+        "With --epoch and --step, shows that batch of a training, and what was drawn for it. "
         "With --schedule, describes a schedule of PopulationBasedAugment in words instead.",
         add_options,
         run,

@@ -36,9 +36,8 @@ def add_pipeline(verb: argparse.ArgumentParser) -> argparse._MutuallyExclusiveGr
     group.add_argument(
         "--preset",
         choices=PRESETS,
-        default=DEFAULT,
         metavar="NAME",
-        help=f"a pipeline by name: {', '.join(PRESETS)} (default: %(default)s)",
+        help=f"a pipeline by name: {', '.join(PRESETS)} (default: {DEFAULT})",
     )
     return group
 
@@ -48,7 +47,7 @@ def load_pipeline(args: argparse.Namespace) -> Any:
     if args.transform is None:
         from penstock.showing.presets import make_preset
 
-        return make_preset(args.preset)
+        return make_preset(args.preset or DEFAULT)
     from penstock.planner.plan import as_written
     from penstock.translation.transforms.translate import translate
 

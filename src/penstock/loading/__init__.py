@@ -6,6 +6,9 @@
 | selection.py, sampler.py, ranks.py | the samples of an epoch, their order, each rank's share |
 | sampling/ | buckets, balanced classes, repeats, weights, folds |
 | epoch.py, cuts.py | batches in their order, prepared ahead by threads |
+| share.py | one rank's batches of an epoch, all that are left or one by its number |
+| again.py, past_batch.py | any batch made again, with what was drawn for it |
+| witness.py, levels.py | what runners tell of draws; finished values as levels |
 | random_access.py | samples that somebody else chooses, one by one or in batches |
 | runner.py, fetch.py, native.py | a part of a batch, and its way through the core |
 | native_views.py | the same for several views of each sample |

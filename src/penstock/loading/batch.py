@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -302,14 +303,23 @@ class Batch:
         taken = [images.take(self.good.tolist()) for images in self._images]
         return list[Any](taken) if self.output.views else taken[0]
 
-    def take_targets(self) -> Targets:
-        """Hand over the targets of the good samples, in their order."""
+    def targets(self) -> Targets | None:
+        """Return the targets of the good samples, in their order; None if there are none."""
+        if not self._targets:
+            return None
         slots = np.concatenate([slots for slots, _ in self._targets])
         targets = Targets.join([targets for _, targets in self._targets])
-        self._targets = []
         order = np.empty(len(self.keys), dtype=np.int64)
         order[slots] = np.arange(len(slots))
         return targets.pick(order[self.good])
+
+    def take_targets(self) -> Targets:
+        """Hand the same over."""
+        targets = self.targets()
+        if targets is None:
+            raise LoaderError(f"Batch {self.number}: no targets have been put into it yet.")
+        self._targets = []
+        return targets
 
     def take_masks(self) -> list[npt.NDArray[np.uint8]] | None:
         """Hand over the masks of the good samples, if there are any in the data set."""
@@ -353,3 +363,11 @@ class Part:
             self.rank,
             self.attempt,
         )
+
+
+def cut_into_parts(batch: Batch, seed: int, epoch: int, ranks: Iterator[int]) -> Iterator[Part]:
+    """Cut a batch into parts, which take their ranks from `ranks`."""
+    slots = np.arange(len(batch.keys), dtype=np.int32)
+    for some in np.array_split(slots, parts_of(len(slots))):
+        keys, samples = batch.keys[some], batch.samples[some]
+        yield Part(batch, seed, epoch, some, keys, samples, next(ranks))

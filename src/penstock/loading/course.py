@@ -6,16 +6,18 @@ begins another one.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Mapping
+from dataclasses import replace
 
 from penstock.errors import LoaderError
-from penstock.loading.cuts import Cuts, EvenCuts
+from penstock.loading.again import Again, read_place
+from penstock.loading.cuts import Cuts
 from penstock.loading.deliver import Delivery
 from penstock.loading.epoch import Delivering, Epoch, Progress
 from penstock.loading.failures import Ledger
 from penstock.loading.mix import Mixer, even_counts
 from penstock.loading.options import BatchOptions, RunOptions
+from penstock.loading.past_batch import PastBatch, Where
 from penstock.loading.pipeline import ChosenRules, Pipeline
 from penstock.loading.ranks import Ranks, find_ranks, find_threads
 from penstock.loading.reuse import check_ranks
@@ -25,45 +27,15 @@ from penstock.loading.sampling.bound import check_shape
 from penstock.loading.selection import (
     BatchedSelection,
     EpochOrder,
-    Picked,
     RankedSelection,
     Selection,
 )
+from penstock.loading.share import Coming, share_of
 from penstock.loading.told import Told
 from penstock.planner.plan import Plan
 from penstock.planner.rules.rule import Rule
 
 _STATE_VERSION = 1
-
-
-@dataclass(frozen=True, slots=True)
-class Coming:
-    """What is left of an epoch for one rank, from its sample `start` on."""
-
-    order: EpochOrder
-    shard: Shard
-    cuts: Cuts
-    start: int
-
-    @property
-    def samples(self) -> int:
-        """How many samples there are."""
-        return max(0, self.cuts.total - self.start)
-
-    def batches(self) -> Iterator[Picked]:
-        """Yield them, batch by batch."""
-        begin = self.start
-        while begin < self.cuts.total:
-            end = self.cuts.end_of_batch(begin)
-            yield self.order.at(self.shard.positions(begin, end - begin))
-            begin = end
-
-    def batch_count(self) -> int:
-        """How many batches there are."""
-        begin, count = self.start, 0
-        while begin < self.cuts.total:
-            begin, count = self.cuts.end_of_batch(begin), count + 1
-        return count
 
 
 class Course:
@@ -86,8 +58,13 @@ class Course:
         self._ranks = ranks
         self._counts_cores = counts_cores  # whether the number of threads follows the ranks
         self._mixer = mixer
+        self._follows_others = False  # whether somebody else lists the samples of epochs
         self._check_counts()
         self._stand_at_the_start()
+
+    def follow(self, order: Callable[[int], EpochOrder]) -> None:
+        """Take the samples of every epoch, of all ranks together, from `order(epoch)`."""
+        self.order, self._follows_others = order, True
 
     def _check_counts(self) -> None:
         if self._mixer is None:
@@ -123,6 +100,7 @@ class Course:
         if isinstance(self.pipeline.selection, BatchedSelection):
             for sample in self.pipeline.selection.unreadable.tolist():
                 self.ledger.note(sample, "skipped", "its size cannot be read")
+        self._gone_on: dict[int, int] = {}  # epochs that were gone on with, and from which sample
         self.set_epoch(0)
 
     @property
@@ -256,9 +234,45 @@ class Course:
             runtime=runtime,
         )
         self._progress = epoch.progress
+        self._gone_on[self.epoch] = self._start
         self.epoch, self._start, self._batches_of_start = self.epoch + 1, 0, None
         self._next_order = None
         return epoch
+
+    def past_batch(
+        self, epoch: int, step: int, rank: int | None, world_size: int | None
+    ) -> PastBatch:
+        """Make a batch of any epoch again; rank and world size are this one's unless given."""
+        self.check_not_forked()
+        read_place(epoch, step)
+        if rank is None and world_size is not None:
+            raise LoaderError(f"batch_at: world_size={world_size} alone. Give rank, too.")
+        with self._runtimes.lock:
+            self.ask_for_ranks()
+            if self._follows_others:
+                raise LoaderError(
+                    "batch_at: the order of samples is that of a sampler, which cannot be asked "
+                    "again for an epoch that is over. Leave the sampler out, and use shuffle=True "
+                    "or the loader's weights= or sampling=."
+                )
+            own, pipeline = self.batching, self.pipeline
+            batching = replace(
+                own,
+                rank=own.rank if rank is None else rank,
+                world_size=own.world_size if world_size is None else world_size,
+            )
+            start = 0
+            if batching.world_size == own.world_size:
+                start = self._start if epoch == self.epoch else self._gone_on.get(epoch, 0)
+            elif isinstance(pipeline.selection, RankedSelection):
+                shared = pipeline.selection.shared(own.batch_size, batching.world_size)
+                pipeline = replace(pipeline, selection=shared)
+            rules = self._runtimes.rules_for(pipeline)
+        order = pipeline.selection.epoch(epoch)
+        picked = share_of(pipeline, batching, order, epoch, start).batch(epoch, step)
+        one_size = not pipeline.beside.sizes_may_differ
+        again = Again(pipeline, rules, self._mixer, self.delivery, own.seed, one_size)
+        return again.make(picked, Where(epoch, step, batching.rank, batching.world_size))
 
     def to_come(self) -> Coming:
         """What is left for this rank of the epoch that comes next, without beginning it."""
@@ -273,13 +287,9 @@ class Course:
         if isinstance(pipeline.selection, BatchedSelection) and self._batches_of_start is not None:
             check_shape(pipeline.selection, *self._batches_of_start)
             start = _cuts_of(order).start_of_batch(self._batches_of_start[0])
-        if pipeline.reusing is not None:
-            if start:
-                check_ranks(self._ranks_of_start, batching.world_size)
-            order = pipeline.reusing.order(pipeline.selection, order, self.epoch, batching)
-        shard = self.share(len(order))
-        even = EvenCuts(len(shard), start, batching.batch_size, batching.drop_last)
-        return Coming(order, shard, order if isinstance(order, Cuts) else even, start)
+        if pipeline.reusing is not None and start:
+            check_ranks(self._ranks_of_start, batching.world_size)
+        return share_of(pipeline, batching, order, self.epoch, start)
 
     def _share_selection(self) -> None:
         """Tell a selection whose epochs depend on the ranks how many there are."""

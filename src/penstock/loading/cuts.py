@@ -18,6 +18,11 @@ class Cuts(Protocol):
         """This rank's samples in all batches together."""
         ...
 
+    @property
+    def batches(self) -> int:
+        """How many batches there are."""
+        ...
+
     def batch_at(self, start: int) -> int:
         """Return how many batches end at or before this sample."""
         ...
@@ -46,13 +51,18 @@ class EvenCuts:
         left_over = (self.samples - self.first) % self.batch_size if self.drop_last else 0
         return self.samples - left_over
 
+    @property
+    def batches(self) -> int:
+        """How many batches there are."""
+        return -(-(self.total - self.first % self.batch_size) // self.batch_size)
+
     def batch_at(self, start: int) -> int:
         """Return how many batches end at or before this sample."""
         return start // self.batch_size
 
     def start_of_batch(self, batch: int) -> int:
         """Return how many samples come before this batch."""
-        return batch * self.batch_size
+        return self.first % self.batch_size + batch * self.batch_size
 
     def end_of_batch(self, start: int) -> int:
         """Return where the batch that begins with this sample ends."""

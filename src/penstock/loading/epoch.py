@@ -9,12 +9,11 @@ from collections.abc import Callable, Iterator
 from concurrent.futures import Future
 from contextlib import suppress
 from dataclasses import dataclass
+from itertools import count
 from typing import Any
 
-import numpy as np
-
 from penstock.errors import LoaderError, ResourceError
-from penstock.loading.batch import Batch, Part, parts_of
+from penstock.loading.batch import Batch, cut_into_parts
 from penstock.loading.deliver import Delivery
 from penstock.loading.runtime import Runtime, check_not_forked
 from penstock.loading.selection import Picked
@@ -63,7 +62,7 @@ class Epoch(Iterator[Any]):
         self._draw_epoch = draw_epoch
         self._delivering = delivering
         self._runtime = runtime
-        self._parts = 0
+        self._ranks = count()  # of parts
         self._number = progress.batches
         self._under_way: deque[tuple[Batch, list[Future[None]]]] = deque()
         self._ended = False  # whether `batches` has no more
@@ -137,9 +136,8 @@ class Epoch(Iterator[Any]):
                 one_size=self._delivering.one_size,
             )
             self._number += 1
-            self._under_way.append(
-                (batch, [self._runtime.start(part) for part in self._split(batch)])
-            )
+            parts = cut_into_parts(batch, self._seed, self._draw_epoch, self._ranks)
+            self._under_way.append((batch, [self._runtime.start(part) for part in parts]))
 
     def _next_picked(self) -> Picked | None:
         """The samples of the next batch; None if there is none left, or none can be had."""
@@ -154,13 +152,6 @@ class Epoch(Iterator[Any]):
             self._broken = error
         self._batches = None
         return None
-
-    def _split(self, batch: Batch) -> Iterator[Part]:
-        slots = np.arange(len(batch.keys), dtype=np.int32)
-        for part_slots in np.array_split(slots, parts_of(len(slots))):
-            keys, samples = batch.keys[part_slots], batch.samples[part_slots]
-            yield Part(batch, self._seed, self._draw_epoch, part_slots, keys, samples, self._parts)
-            self._parts += 1
 
 
 def _was_closed() -> LoaderError:

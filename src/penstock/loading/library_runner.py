@@ -92,6 +92,8 @@ class LibraryRunner(PartRunner, Generic[ImageT]):
             self._check_open()
             sizes = self._sizes_of(images)
             key = self._draw_keys(segment, part, every)
+            if self._witness is not None:
+                self._witness.saw(segment, key, part.slots, sizes, beside.at(every))
             moves, targets = segment.sample_targets(*key, sizes, beside.at(every))
             beside.keep(every, targets)
             if self._masks is not None:

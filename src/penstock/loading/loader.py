@@ -17,6 +17,7 @@ from penstock.loading.epoch import Iteration
 from penstock.loading.failures import Ledger
 from penstock.loading.mix import open_mixer
 from penstock.loading.options import BatchOptions, RunOptions, read_allow
+from penstock.loading.past_batch import PastBatch
 from penstock.loading.pipeline import Pipeline
 from penstock.loading.random_access import RandomAccess
 from penstock.loading.ranks import find_ranks, find_threads
@@ -352,7 +353,7 @@ class Loader:
 
     def follow_order(self, order: Callable[[int], EpochOrder]) -> None:
         """Take the samples of every epoch, of all ranks together, from `order(epoch)`."""
-        self._course.order = order
+        self._course.follow(order)
 
     def random_access(self) -> RandomAccess:
         """Return the way to any samples, as this loader would deliver them in a batch.
@@ -360,6 +361,18 @@ class Loader:
         It is for data sources of other frameworks, which decide on order and batches themselves.
         """
         return RandomAccess(self._pipeline, self._course.delivery)
+
+    def batch_at(
+        self, epoch: int, step: int, *, rank: int | None = None, world_size: int | None = None
+    ) -> PastBatch:
+        """Make a batch again that was delivered before, or comes later: number `step` of `epoch`.
+
+        Print the result to see which samples it has, and what each transform drew for them. Steps
+        count from 0 at the beginning of the epoch, also if the loader went on from a state.
+        `rank` and `world_size` look at the batches of other ranks. It takes as long as one batch,
+        and nothing of the loader changes: any thread may ask while another one iterates.
+        """
+        return self._course.past_batch(epoch, step, rank, world_size)
 
     def state_dict(self) -> dict[str, int]:
         """Where the loader stands: after the batches delivered so far, in a few integers."""

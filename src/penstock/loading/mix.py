@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from penstock import _core
-from penstock._core import Element
+from penstock._core import Element, MixKind
 from penstock.data.beside import Beside
 from penstock.data.columns import LABEL, LabelColumn, label_column
 from penstock.errors import LoaderError, TransformError
@@ -21,7 +21,8 @@ from penstock.reference.pipeline import mix_reference
 from penstock.rng import BATCH_STREAM, Draws
 from penstock.sources import Labels, Source
 from penstock.sources.source import describe_labels
-from penstock.transforms.batch_op import BatchOp, Mixing, read_batch_op
+from penstock.transforms.batch_op import BatchChoice, BatchOp, Mixing, read_batch_op
+from penstock.transforms.drawn import DrawnOp
 from penstock.transforms.values import Layout
 from penstock.translation.transforms.translate import translate_batch
 
@@ -30,6 +31,9 @@ SoftLabels = npt.NDArray[np.float32]
 # Mixes the images of a batch in place: images, which of them take part, how, element, layout.
 # bfloat16 comes as its bits.
 MixImages = Callable[[npt.NDArray[Any], Ints, Mixing, Element, Layout], None]
+
+
+_MIXED_BY = {MixKind.BLEND: "MixUp", MixKind.PASTE: "CutMix"}
 
 
 class Mixer:
@@ -42,33 +46,34 @@ class Mixer:
         output: OutputOptions,
         mix_images: MixImages,
     ) -> None:
-        self._op = op
+        self.op = op
         self._labels = _class_numbers(op, source)
         self._output = output
         self._mix_images = mix_images
 
-    def mix(self, batch: Batch, seed: int, epoch: int) -> None:
-        """Mix what will be delivered of a batch.
+    def mix(self, batch: Batch, seed: int, epoch: int) -> Mixing | None:
+        """Mix what will be delivered of a batch; returns how, or None if nothing will be.
 
         Draws are keyed by the samples, so they do not depend on where an epoch was begun, and
         ranks draw for themselves.
         """
         slots = batch.good
         if not len(slots):
-            return
+            return None
         images, layout = batch.all_images(), self._output.layout
         height, width = images.shape[2:] if layout == "chw" else images.shape[1:3]
         draws = Draws(seed, epoch, batch.keys[slots], BATCH_STREAM)
-        mixing = self._op.sample(draws, Size(height, width))
-        batch.soft_labels = soften(self._labels.at(batch.samples[slots]), mixing, self._op)
+        mixing = self.op.sample(draws, Size(height, width))
+        batch.soft_labels = soften(self._labels.at(batch.samples[slots]), mixing, self.op)
         self._mix_images(images, slots, mixing, self._output.element, layout)
+        return mixing
 
     def check_counts(self, counts: Sequence[int], on_error: str) -> None:
         """Raise if some batch of an epoch would have a number of images that cannot be mixed.
 
         `counts` are the numbers of images that batches have, those of full ones first.
         """
-        op = self._op
+        op = self.op
         if not op.needs_even:
             return
         odd = [count for count in counts if count % 2]
@@ -130,6 +135,20 @@ def mix_native(
     columns = (column.tolist() for column in (partner, kind, own, other, box))
     bits = images.view(np.uint16) if element == Element.BFLOAT16 else images
     _core.mix_batch(bits, list(zip(*columns, strict=True)), layout)
+
+
+def drawn_mixing(op: BatchOp, mixing: Mixing, row: int, samples: Ints, size: Size) -> DrawnOp:
+    """What was drawn for one image of a batch, which has these samples."""
+    kind, partner = MixKind(int(mixing.kind[row])), int(mixing.partner[row])
+    name = _MIXED_BY.get(kind, "mixing") if isinstance(op, BatchChoice) else type(op).__name__
+    if kind == MixKind.NONE:
+        return DrawnOp(name, size, size, note="not mixed")
+    drawn: dict[str, Any] = {"partner": partner, "partner_sample": int(samples[partner])}
+    drawn["own_share"] = float(mixing.own[row])
+    if kind == MixKind.PASTE:
+        top, left, height, width = mixing.box[row].tolist()
+        drawn["pasted_box"] = [left, top, left + width, top + height]
+    return DrawnOp(name, size, size, (drawn,))
 
 
 def soften(labels: Labels, mixing: Mixing, op: BatchOp) -> SoftLabels:

@@ -37,7 +37,7 @@ class NativeRunner(CoreRunner):
 
     def run(self, part: Part) -> None:
         """Fill the part's slots; samples whose first part is kept, apart from the others."""
-        if self._reusing is None:
+        if self._reusing is None or not self._reusing.keeps:
             super().run(part)
             return
         store = self._reusing.store
@@ -190,6 +190,9 @@ class NativeRunner(CoreRunner):
     ) -> tuple[tuple[Move, ...], MovingMasks | None]:
         """Draw the moves of images of these sizes; targets follow at once, masks begin to."""
         key = self._draw_keys(segment, run.part, positions)
+        if self._witness is not None:
+            slots = run.part.slots[positions]
+            self._witness.saw(segment, key, slots, sizes, run.beside.at(positions))
         moves, targets = segment.sample_targets(*key, sizes, run.beside.at(positions))
         run.beside.keep(positions, targets)
         return moves, self._start_masks(run, positions, moves, sizes)

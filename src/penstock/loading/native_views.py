@@ -21,7 +21,7 @@ from penstock.planner.plan import Segment
 from penstock.planner.rules.rule import rewrite_moves
 from penstock.planner.views import ViewSteps, draw_equal, is_equal, repeat_sizes, share
 from penstock.transforms.effects import EffectMove
-from penstock.transforms.moves import CropMove, FlipMove
+from penstock.transforms.moves import CropMove, FlipMove, out_sizes
 
 _PIXELS = Format(Element.UINT8, "hwc", 1.0, [0.0] * 3, [1.0] * 3)
 
@@ -82,6 +82,10 @@ class ViewRunner(NativeRunner):
     ) -> ViewSteps:
         """The steps of all views, up to the first function of the user's."""
         key = self._key(run, positions)
+        if self._witness is not None:
+            here = out_sizes(before, sizes)
+            for segments in self._views:
+                self._witness.saw(segments[0], key, run.part.slots[positions], here, None)
         views: dict[int, Steps] = {}
         for numbers in self._equal:
             drawn = self._draw_equal(numbers, before, key, sizes)

@@ -18,6 +18,7 @@ from penstock.loading.probe import PlanTask
 from penstock.loading.reuse import Reusing
 from penstock.loading.runner import PartRunner, RunSetup
 from penstock.loading.selection import Selection
+from penstock.loading.witness import Witness
 from penstock.pillow_order import check_installed_pillow
 from penstock.planner.explain import Explanation
 from penstock.planner.plan import Plan
@@ -98,6 +99,16 @@ class Pipeline:
         costs, image_bytes = part_costs(self._task(), reusing.plain)
         return Forecast(reusing.asked, reusing.cut, samples, image_bytes, costs, part_images)
 
+    @property
+    def rules_change_no_byte(self) -> bool:
+        """Whether batches are the same whichever rules are chosen."""
+        options = self.options
+        return options.fidelity == "exact" and not options.allow
+
+    def no_rules(self) -> ChosenRules:
+        """Do what was written; nothing is looked at for that."""
+        return ChosenRules((), ((),) * len(self.plan.views))
+
     def choose_rules(self) -> ChosenRules:
         """Plan: look at some samples, and choose the rules that pay."""
         if self.library is not None:
@@ -105,8 +116,10 @@ class Pipeline:
         task = self._task()
         return ChosenRules(choose_rules(task), choose_view_rules(task))
 
-    def make_runner(self, chosen: ChosenRules, ledger: Ledger) -> PartRunner:
-        """Start the threads that run parts of batches."""
+    def make_runner(
+        self, chosen: ChosenRules, ledger: Ledger, witness: Witness | None = None
+    ) -> PartRunner:
+        """Start the threads that run parts of batches; a witness is told what is drawn."""
         options = self.options
         failures = Failures(options.on_error, self.source, ledger, self.selection.allowed())
         setup = RunSetup(
@@ -117,6 +130,7 @@ class Pipeline:
             rules=chosen.rules,
             view_rules=chosen.of_views,
             reusing=self.reusing,
+            witness=witness,
         )
         layout = self.output.layout
         if self.library is not None:

@@ -199,16 +199,19 @@ def _bytes_of(kept: Kept) -> int:
 class Reusing:
     """What a runner needs to know: how first parts are drawn, and where they are kept."""
 
-    def __init__(self, asked: FirstPartUse, plain: Plan, cut: Cut, seed: int) -> None:
+    def __init__(
+        self, asked: FirstPartUse, plain: Plan, cut: Cut, seed: int, *, keeps: bool = True
+    ) -> None:
+        self.keeps = keeps  # else first parts are computed anew for each use, with the same draws
         self.asked = asked
         self.plain = plain  # the plan without the cut
         self.cut = cut
         self.store = Store(asked.memory_bytes)
         self._seed = seed
 
-    def anew(self) -> Reusing:
+    def anew(self, *, keeps: bool = True) -> Reusing:
         """The same with nothing kept, for another loader."""
-        return Reusing(self.asked, self.plain, self.cut, self._seed)
+        return Reusing(self.asked, self.plain, self.cut, self._seed, keeps=keeps)
 
     def length(self, samples: int) -> int:
         """How many images an epoch over so many samples has."""

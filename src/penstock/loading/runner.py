@@ -14,6 +14,7 @@ from penstock.loading.fetch import Positions
 from penstock.loading.options import RunOptions
 from penstock.loading.python_calls import PythonCalls
 from penstock.loading.reuse import Reusing, draw_keys
+from penstock.loading.witness import Witness
 from penstock.planner.plan import Plan, Segment
 from penstock.planner.rules.rule import Rule
 from penstock.resources import Pool
@@ -24,7 +25,8 @@ class RunSetup:
     """What a runner needs: the source, what is delivered beside its images, and the plan.
 
     `rules` rewrite what the plan draws; only the native runner takes any. `reusing` has the keys of
-    the plan's first part, and what is kept of it, if that is used again.
+    the plan's first part, and what is kept of it, if that is used again. A `witness` is told
+    whenever something is drawn.
     """
 
     beside: Beside
@@ -34,6 +36,7 @@ class RunSetup:
     rules: tuple[Rule, ...] = ()
     view_rules: tuple[tuple[Rule, ...], ...] = ()  # of each view; `rules` are of what they share
     reusing: Reusing | None = None
+    witness: Witness | None = None
 
 
 class PartRunner(ABC):
@@ -50,6 +53,7 @@ class PartRunner(ABC):
         is_cut = any(segment.kept for segment in setup.plan.segments)
         self._reusing = setup.reusing if is_cut else None  # a replica's plan may have no first part
         self._python = PythonCalls(self._source, setup.plan, self._reusing)
+        self._witness = setup.witness
         self._failures = setup.failures
         self._ledger = setup.failures.ledger
 

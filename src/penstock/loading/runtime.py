@@ -143,6 +143,18 @@ class RuntimeOwner:
         """Raise in a forked child."""
         check_not_forked(self._owner)
 
+    def rules_for(self, pipeline: Pipeline) -> ChosenRules:
+        """Return the rules that batches are made with, or others that give the same batches."""
+        with self.lock:
+            if self._rules is None and pipeline.rules_change_no_byte:
+                return pipeline.no_rules()
+            return self._chosen(pipeline)
+
+    def _chosen(self, pipeline: Pipeline) -> ChosenRules:
+        if self._rules is None:
+            self._rules = pipeline.choose_rules()
+        return self._rules
+
     def begin(
         self, pipeline: Pipeline, mixer: Mixer | None, start: Callable[[Runtime], BegunT]
     ) -> BegunT:
@@ -152,10 +164,8 @@ class RuntimeOwner:
             if self._runtime is not None and not self._runtime.closed:
                 return start(self._runtime)
             self._runtime, source = None, pipeline.source
-            if self._rules is None:
-                self._rules = pipeline.choose_rules()
             runtime = Runtime(
-                pipeline.make_runner(self._rules, self.ledger),
+                pipeline.make_runner(self._chosen(pipeline), self.ledger),
                 pipeline.output,
                 pipeline.options.prefetch,
                 mixer,

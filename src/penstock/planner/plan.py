@@ -56,7 +56,7 @@ class Segment:
         moves: tuple[Move, ...] = ()
         for node in self.ops:
             draws = Draws(seed, epoch, samples, node.stream)
-            drawn, targets = _sample(node.op, draws, sizes, targets)
+            drawn, targets = sample_op(node.op, draws, sizes, targets)
             sizes = out_sizes(drawn, sizes)
             moves += drawn
         return moves, targets
@@ -68,7 +68,7 @@ class Segment:
         start, stages = sizes, list[Stage]()
         for node in self.ops:
             draws = Draws(seed, epoch, samples, node.stream)
-            drawn, targets = _sample(node.op, draws, sizes, targets)
+            drawn, targets = sample_op(node.op, draws, sizes, targets)
             stages += [Stage(move, frozenset({node.stream})) for move in drawn]
             sizes = out_sizes(drawn, sizes)
         return Draft(tuple(stages), start), targets
@@ -129,9 +129,10 @@ def _generator(node: Node[PythonStep], seed: int, epoch: int, sample: int) -> np
     return Draws(seed, epoch, np.array([sample], dtype=np.int64), node.stream).generator(0)
 
 
-def _sample(
+def sample_op(
     op: ImageOp, draws: Draws, sizes: Sizes, targets: Targets | None
 ) -> tuple[tuple[Move, ...], Targets | None]:
+    """Draw the moves of one op; returns the targets after it, too."""
     if targets is None:
         return op.sample(draws, sizes), targets
     if isinstance(op, TargetOp):

@@ -10,7 +10,6 @@ from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 from PIL import Image
 
 from penstock._core import Element
@@ -21,13 +20,13 @@ from penstock.drawing import NO_BOXES, Boxes, draw_cell, join_cells
 from penstock.errors import DecodeError, OutputError, SourceError
 from penstock.geometry import Sizes
 from penstock.limits import limits_in_force
+from penstock.loading.levels import before_final
 from penstock.loading.python_calls import PythonCalls
 from penstock.planner.plan import Plan, as_written
 from penstock.reference.libraries.pillow import open_listening, open_rgb
 from penstock.reference.pipeline import erase_finished, finish, run_moves
 from penstock.sources import Source
 from penstock.transforms.targets import Targets
-from penstock.transforms.values import FinalSpec
 from penstock.translation.transforms.translate import translate
 
 CELL_PX = 224
@@ -102,7 +101,7 @@ def make_sheet(
         rows.append(row)
         cells += drawn
     footer = f"original, then epochs 0 to {repeats - 1} of seed {seed}; {PIXELS}"
-    _save(join_cells(cells, columns, footer), target)
+    save_sheet(join_cells(cells, columns, footer), target)
     return Sheet(os.fspath(target), seed, PIXELS, rows)
 
 
@@ -138,7 +137,8 @@ def _name(source: Source, sample: int) -> str:
     return source.classes[int(labels.at(np.array([sample]))[0])]
 
 
-def _save(sheet: Image.Image, target: str | os.PathLike[str]) -> None:
+def save_sheet(sheet: Image.Image, target: str | os.PathLike[str]) -> None:
+    """Write a PNG."""
     try:
         sheet.save(target, "PNG")
     except OSError as error:
@@ -193,7 +193,7 @@ class Examples:
             finished = finish(image, final, "hwc")
             for move in finishing:
                 erase_finished(finished, move, 0, "hwc")
-            image = _before_final(finished, final)
+            image = Image.fromarray(before_final(finished, final))
         return Example(image, self._boxes(targets))
 
     def _open(self, sample: int) -> Image.Image:
@@ -216,10 +216,3 @@ class Examples:
 
 def _sizes_of(image: Image.Image) -> Sizes:
     return Sizes(np.array([image.height]), np.array([image.width]))
-
-
-def _before_final(finished: npt.NDArray[np.float32], final: FinalSpec) -> Image.Image:
-    """The image that the final pass would turn into `finished`, as far as levels can say."""
-    centred = finished / np.array(final.gain) * np.array(final.std)
-    levels = (centred + np.array(final.mean)) * final.divisor / final.scale
-    return Image.fromarray(np.rint(levels).clip(0, 255).astype(np.uint8))

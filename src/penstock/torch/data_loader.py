@@ -13,19 +13,22 @@ from torch.utils import data as torch_data
 from torch.utils.data import default_collate
 
 from penstock.errors import LoaderError
+from penstock.loading.again import Again, read_place
 from penstock.loading.deliver import IMAGE
 from penstock.loading.epoch import Delivering, Epoch, Iteration, Progress
 from penstock.loading.failures import Ledger
 from penstock.loading.mix import Mixer, even_counts, open_mixer
 from penstock.loading.options import RunOptions
+from penstock.loading.past_batch import PastBatch, Where
 from penstock.loading.pipeline import Pipeline
 from penstock.loading.ranks import find_ranks, find_threads
 from penstock.loading.runtime import Runtime, RuntimeOwner
 from penstock.loading.told import Told
 from penstock.rng import check_epoch
 from penstock.sources import Source
+from penstock.torch.again import epoch_of_samplers, list_again, pick
 from penstock.torch.dataset import Dataset, check_seed, draw_key
-from penstock.torch.delivery import OnlyOurs, TorchDelivery
+from penstock.torch.delivery import OnlyOurs, TorchDelivery, open_delivery
 from penstock.torch.in_process import leave_behind, pipeline_of
 from penstock.torch.indices import EpochIndices, unwrap
 from penstock.torch.ranks import rank_of, ranks_of, warn_of_ranks
@@ -154,6 +157,7 @@ class DataLoader(torch_data.DataLoader[Any]):
         self._run: _Run | None = None
         self._base_seed: int | None = None
         self._restarts = 0
+        self._listed: dict[int, int | None] = {}  # epochs, and what samplers were told of them
         self._warned = False
         self._open_runtimes()
 
@@ -225,6 +229,34 @@ class DataLoader(torch_data.DataLoader[Any]):
             self._told = Told(self._pending.told, self._pending.epoch)
         self._run = None
 
+    def batch_at(
+        self, epoch: int, step: int, *, rank: int | None = None, world_size: int | None = None
+    ) -> PastBatch:
+        """Make a batch again that was delivered before, as `penstock.Loader.batch_at` does.
+
+        It needs a `seed`, and an order that can be listed again: `shuffle=False`, torch's
+        DistributedSampler, or one of penstock's samplings with `bind`. Samplers list the epoch as
+        this loader ran it or, if it has not, as after `set_epoch(epoch)`.
+        """
+        read_place(epoch, step)
+        self._leave_other_processes()
+        if self._seed_here is None:
+            raise LoaderError(
+                "batch_at: random draws are keyed by what torch's generator gave when the epoch "
+                "began, which is not known any more. Give the DataLoader a seed=."
+            )
+        told = self._listed.get(epoch)
+        order = list_again(self, epoch if told is None else told, rank, world_size)
+        indices = EpochIndices(
+            iter(order.sampler), self._whole, self._within, None, single=self.batch_sampler is None
+        )
+        picked = pick(indices, epoch, step)
+        delivery, one_size = self._delivery()
+        pipeline = self._pipeline()
+        rules = self._runtimes.rules_for(pipeline)
+        again = Again(pipeline, rules, self._mixer, delivery, self._seed_here, one_size)
+        return again.make(picked, Where(epoch, step, order.rank, order.world_size))
+
     def close(self) -> None:
         """Stop the threads now; iterating again starts new ones."""
         self._runtimes.close()
@@ -254,6 +286,12 @@ class DataLoader(torch_data.DataLoader[Any]):
     def _open_runtimes(self) -> None:
         self._process = os.getpid()
         self._runtimes = RuntimeOwner(Ledger(len(self.source), self.source.name))
+
+    def _leave_other_processes(self) -> None:
+        """Take nothing over from a process that this one was forked from."""
+        if self._process != os.getpid():
+            leave_behind(self._runtimes)
+            self._open_runtimes()
 
     def _open_mixer(self) -> Mixer | None:
         work, running = self._whole.work, self._whole.running
@@ -308,9 +346,7 @@ class DataLoader(torch_data.DataLoader[Any]):
     def _begin_where_it_stands(self, told: int | None) -> _Run:
         """Ask generators and samplers, in the order in which torch's loader does."""
         place = self._pending
-        if self._process != os.getpid():
-            leave_behind(self._runtimes)
-            self._open_runtimes()
+        self._leave_other_processes()
         is_own = place is not None and place.rank == rank_of(self)
         if place is not None:
             place.start.restore(self, is_own=is_own)
@@ -373,23 +409,12 @@ class DataLoader(torch_data.DataLoader[Any]):
         if self._run is run:
             self._run = followed
         run = followed
-        work, collate = self._whole.work, self.collate_fn
-        single = self.batch_sampler is None
-        is_ours = not single and (collate is default_collate or isinstance(collate, OnlyOurs))
-        delivery = TorchDelivery(
-            work.delivery,
-            self._whole.names.get(IMAGE, IMAGE),
-            None if is_ours else collate,
-            bool(work.output.views),
-            single,
-            self.pin_memory and torch.cuda.is_available(),
-        )
-        one_size = is_ours and not work.beside.sizes_may_differ
+        delivery, one_size = self._delivery()
         pipeline = self._pipeline()
         seed, draw_epoch = self._seed_here, run.progress.epoch
         if seed is None:
             seed = run.base_seed
-            if not _follows_epochs(work.plan):
+            if not _follows_epochs(self._whole.work.plan):
                 draw_epoch = run.restarts
 
         def start(runtime: Runtime) -> Epoch:
@@ -402,7 +427,19 @@ class DataLoader(torch_data.DataLoader[Any]):
                 runtime=runtime,
             )
 
-        return self._runtimes.begin(pipeline, self._mixer, start)
+        epoch = self._runtimes.begin(pipeline, self._mixer, start)
+        self._listed[run.progress.epoch] = epoch_of_samplers(self)
+        return epoch
+
+    def _delivery(self) -> tuple[TorchDelivery, bool]:
+        """Return what hands batches over, and whether images of several sizes are an error."""
+        return open_delivery(
+            self._whole.work,
+            self._whole.names.get(IMAGE, IMAGE),
+            self.collate_fn,
+            single=self.batch_sampler is None,
+            pin=self.pin_memory and torch.cuda.is_available(),
+        )
 
     def _place(self) -> Place:
         run = self._run

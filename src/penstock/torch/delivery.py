@@ -7,10 +7,12 @@ from dataclasses import dataclass
 from typing import Any
 
 import torch
+from torch.utils.data import default_collate
 
 from penstock.errors import LoaderError
 from penstock.loading.batch import Batch
 from penstock.loading.deliver import Delivery
+from penstock.loading.work import Work
 from penstock.torch.samples import as_torch_batches, split_samples
 
 
@@ -40,6 +42,17 @@ class TorchDelivery:
         else:
             formed = as_torch_batches(delivered)
         return pinned(formed) if self.pin else formed
+
+
+def open_delivery(
+    work: Work, image_key: str, collate: Any, *, single: bool, pin: bool
+) -> tuple[TorchDelivery, bool]:
+    """Return what hands batches over, and whether images of several sizes are an error."""
+    is_ours = not single and (collate is default_collate or isinstance(collate, OnlyOurs))
+    given = None if is_ours else collate
+    has_views = bool(work.output.views)
+    delivery = TorchDelivery(work.delivery, image_key, given, has_views, single, pin)
+    return delivery, is_ours and not work.beside.sizes_may_differ
 
 
 def pinned(thing: Any) -> Any:

@@ -399,7 +399,10 @@ def _sample_rows(
         return ()
     moves: tuple[Move, ...] = ()
     for branch, op in ops:
-        for move in op.sample(draws.branch(branch, rows), sizes.at(rows)):
+        inner, before = draws.branch(branch, rows), sizes.at(rows)
+        drawn = op.sample(inner, before)
+        draws.tell_op(type(op).__name__, rows, drawn, before, within=inner)
+        for move in drawn:
             spread = _spread(move, rows, sizes)
             sizes = spread.out_sizes(sizes)
             moves += (spread,)

@@ -97,6 +97,12 @@ class EffectMove:
         """A parameter of all samples, as `effect` has it; meaningless for those with another."""
         return self.numbers[:, place_of(effect, name)]
 
+    def at(self, rows: Ints) -> EffectMove:
+        """The effects of some samples; not for moves of a plan."""
+        return EffectMove(
+            self.effect[rows], self.numbers[rows], self.height[rows], self.width[rows]
+        )
+
     def parameters(self, row: int) -> dict[str, Any]:
         """The parameters of one sample's effect: numbers, and lists of numbers."""
         return read_parameters(Effect(self.effect[row]), self.numbers[row])

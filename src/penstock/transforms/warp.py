@@ -127,6 +127,14 @@ class RandomAffine(ImageOp):
         )
         scale = draws.uniform(*self._scales)
         shears = draws.uniform(*self._shears[:2]), draws.uniform(*self._shears[2:])
+        draws.tell(
+            angle=degrees,
+            translate_x=translate[0],
+            translate_y=translate[1],
+            scale=scale,
+            shear_x=shears[0],
+            shear_y=shears[1],
+        )
         centre = middle(sizes) if self._centre is None else self._centre
         matrix = affine_matrix(centre, degrees, translate, scale, shears)
         return (same_effect(Effect.AFFINE, sizes, matrix=matrix, **_parameters(self._look)),)
@@ -182,6 +190,7 @@ class RandomRotation(ImageOp):
     def sample(self, draws: Draws, sizes: Sizes) -> tuple[EffectMove]:
         """One angle for each image."""
         degrees = draws.uniform(*self._range)
+        draws.tell(angle=degrees)
         return (rotate(degrees, sizes, self._centre, *self._look, self.expand),)
 
 
@@ -249,6 +258,8 @@ class RandomPerspective(ImageOp):
         coefficients = np.zeros((len(sizes), 8))
         rows = np.flatnonzero(chosen)
         coefficients[rows] = _solve(corners, sizes, rows)
+        if draws.listens:
+            draws.tell(rows, corners=np.array(corners).transpose(2, 0, 1)[rows])
         look = _parameters(self._look)
         return (effect_where(chosen, Effect.PERSPECTIVE, sizes, matrix=coefficients, **look),)
 

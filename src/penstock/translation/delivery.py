@@ -8,7 +8,7 @@ and in the order of samples where that comes from a sampler of the user's own.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import islice
 from typing import Any, NoReturn
 
@@ -20,6 +20,7 @@ from penstock.errors import LoaderError
 from penstock.loading.coming import ComingBatches, ComingSamples
 from penstock.loading.failures import Ledger
 from penstock.loading.loader import CANNOT_BE_COPIED, HAS_NO_SAMPLES, Loader
+from penstock.loading.past_batch import PastBatch
 from penstock.loading.selection import Listed
 from penstock.planner.explain import Explanation
 from penstock.planner.plan import Plan
@@ -119,6 +120,13 @@ class AcceleratedLoader:
 
     def __iter__(self) -> Iterator[Any]:
         return FormedBatches(self._loader.iteration(), self._form)
+
+    def batch_at(
+        self, epoch: int, step: int, *, rank: int | None = None, world_size: int | None = None
+    ) -> PastBatch:
+        """Make a batch again, as `Loader.batch_at`; not where a sampler of yours orders samples."""
+        past = self._loader.batch_at(epoch, step, rank=rank, world_size=world_size)
+        return past if past.batch is None else replace(past, batch=self._form(past.batch))
 
     def state_dict(self) -> dict[str, int]:
         """Where the loader stands: after the batches delivered so far, in a few integers."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
-from typing import Generic, TypeVar
+from typing import TYPE_CHECKING, Generic, TypeVar
 
 from penstock.errors import LoaderError
 from penstock.loading.cuts import Cuts
@@ -18,6 +18,9 @@ from penstock.loading.selection import (
     RankedSelection,
     Selection,
 )
+
+if TYPE_CHECKING:
+    from typing_extensions import Self
 
 ItemT = TypeVar("ItemT")
 
@@ -45,6 +48,7 @@ class Bound(ABC, Generic[ItemT]):
         self._asked = asked
         self._selection = select(replace(asked, world_size=self._ranks.world_size))
         self._begun = False
+        self.listed: int | None = None  # the epoch that was begun last
         self.set_epoch(0)
 
     @property
@@ -59,6 +63,28 @@ class Bound(ABC, Generic[ItemT]):
         self._epoch = epoch
         self._now: tuple[int, int] | None = None  # the epoch under way, and its items so far
         self._resume: tuple[int, int] | None = None  # items of all ranks, and their batch shape
+
+    @property
+    def share(self) -> tuple[int, int]:
+        """Which rank this is, and of how many."""
+        self._find_ranks()
+        return self._ranks.rank, self._ranks.world_size
+
+    def again(self, epoch: int, rank: int | None = None, world_size: int | None = None) -> Self:
+        """Return the same for an epoch that may be over, perhaps of another rank.
+
+        This one stays where it is.
+        """
+        other = object.__new__(type(self))
+        other.__dict__.update(self.__dict__)
+        other.set_epoch(epoch)
+        if (rank, world_size) != (None, None):
+            own_rank, own_count = self.share
+            rank = own_rank if rank is None else rank
+            world_size = own_count if world_size is None else world_size
+            other._take_ranks(Ranks(rank, world_size, "batch_at"))
+            other._begun = True  # the ranks are settled
+        return other
 
     @abstractmethod
     def __len__(self) -> int:
@@ -85,6 +111,7 @@ class Bound(ABC, Generic[ItemT]):
         self._begun = True
         start = 0 if self._resume is None else self._of_this_rank(*self._resume)
         epoch, self._resume = self._epoch, None
+        self.listed = epoch
         self._epoch += 1
         order = self._selection.epoch(epoch)
         done = start

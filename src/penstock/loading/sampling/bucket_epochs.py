@@ -219,6 +219,11 @@ class BucketEpoch:
         """This rank's samples in all batches together."""
         return int(self.starts[-1])
 
+    @property
+    def batches(self) -> int:
+        """How many batches there are."""
+        return len(self.starts) - 1
+
     def start_of_batch(self, batch: int) -> int:
         """Return how many samples come before this batch."""
         return int(self.starts[batch])

@@ -26,7 +26,7 @@ from penstock.transforms.arguments import (
 from penstock.transforms.effects import EffectMove
 from penstock.transforms.inputs import size_of
 from penstock.transforms.policies.called import CalledPolicy
-from penstock.transforms.policies.ops import NOTHING, binned_move, draw_signs
+from penstock.transforms.policies.ops import NOTHING, binned_move, draw_signs, tell_ops
 from penstock.transforms.policies.spaces import auto_augment_ops
 from penstock.transforms.torch_draws import chance_up_to, integer
 
@@ -100,12 +100,14 @@ class AutoAugment(CalledPolicy):
         draws.reserve(5)
         ops, pairs = auto_augment_ops(self._generation), sub_policies(self._policy)
         pair = draws.integers(len(pairs.op))
+        draws.tell(sub_policy=pair)
         moves = []
         for turn in range(2):
             done = draws.uniform() < pairs.probability[pair, turn]
             chosen = np.where(done, pairs.op[pair, turn], NOTHING)
             bins, signs = pairs.bin[pair, turn], draw_signs(draws)
-            moves.append(binned_move(ops, _LEVELS, chosen, bins, signs, sizes, self._look))
+            move = binned_move(ops, _LEVELS, chosen, bins, signs, sizes, self._look)
+            moves.append(tell_ops(draws, ops, chosen, bins, signs, sizes, move))
         return tuple(moves)
 
 

@@ -11,7 +11,7 @@ import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
 
@@ -117,6 +117,32 @@ def binned_move(
     entry = (chosen * len(levels) + bins) * len(_SIGNS) + (signs > 0)
     entry = np.where(chosen == NOTHING, len(effect) - 1, entry)
     return EffectMove(effect[entry], numbers[entry], sizes.height, sizes.width)
+
+
+def tell_ops(
+    draws: Draws,
+    ops: Sequence[PolicyOp],
+    chosen: Ints,
+    levels: Floats | Ints,
+    signs: Floats,
+    sizes: Sizes,
+    move: EffectMove,
+) -> EffectMove:
+    """Say which op each sample got, and by what argument; returns `move`, what became of it."""
+    if not draws.listens:
+        return move
+    for number, op in enumerate(ops):
+        rows = np.flatnonzero(chosen == number)
+        if not len(rows):
+            continue
+        here = sizes.at(rows)
+        drawn: dict[str, Any] = {}
+        if op.argument is not None:
+            drawn["level"] = levels[rows]
+            argument = op.argument(levels[rows].astype(np.float64), here)
+            drawn["magnitude"] = argument * signs[rows] if op.signed else argument
+        draws.tell_op(op.name, rows, (move.at(rows),), here, **drawn)
+    return move
 
 
 @lru_cache(maxsize=64)

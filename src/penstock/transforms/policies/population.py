@@ -35,7 +35,7 @@ from penstock.transforms.arguments import (
 )
 from penstock.transforms.effects import EffectMove
 from penstock.transforms.op import ImageOp
-from penstock.transforms.policies.ops import NOTHING, draw_signs, make_scene, policy_move
+from penstock.transforms.policies.ops import NOTHING, draw_signs, make_scene, policy_move, tell_ops
 from penstock.transforms.policies.spaces import MOST_LEVEL, population_ops
 
 _WHERE = "PopulationBasedAugment"
@@ -115,7 +115,8 @@ class PopulationBasedAugment(ImageOp):
             levels = level_of[entry] if len(op_of) else np.zeros(len(sizes))
             signs = draw_signs(draws)
             scene = make_scene(sizes, *self._look, draws.units(2))
-            moves.append(policy_move(ops, chosen, levels, signs, scene))
+            move = policy_move(ops, chosen, levels, signs, scene)
+            moves.append(tell_ops(draws, ops, chosen, levels, signs, sizes, move))
         return tuple(moves)
 
     def _draw_entries(self, draws: Draws, stage: Stage) -> list[Ints]:

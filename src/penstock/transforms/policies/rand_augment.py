@@ -37,6 +37,7 @@ from penstock.transforms.policies.ops import (
     draw_signs,
     make_scene,
     policy_move,
+    tell_ops,
 )
 from penstock.transforms.policies.spaces import (
     augmix_ops,
@@ -123,13 +124,17 @@ class RandAugment(CalledPolicy):
         )
         chosen, signs = draws.integers(len(ops)), draw_signs(draws)
         levels, only = (float(self.magnitude),), repeat(0, sizes)
-        return binned_move(ops, levels, chosen, only, signs, sizes, self._look)
+        move = binned_move(ops, levels, chosen, only, signs, sizes, self._look)
+        magnitude = repeat(int(self.magnitude), sizes)
+        return tell_ops(draws, ops, chosen, magnitude, signs, sizes, move)
 
     def _draw_tpu(self, draws: Draws, sizes: Sizes) -> EffectMove:
         ops = tpu_ops()
         chosen, signs, place = draws.integers(len(ops)), draw_signs(draws), draws.units(2)
         scene = make_scene(sizes, *self._look, place)
-        return policy_move(ops, chosen, np.full(len(sizes), float(self.magnitude)), signs, scene)
+        levels = np.full(len(sizes), float(self.magnitude))
+        move = policy_move(ops, chosen, levels, signs, scene)
+        return tell_ops(draws, ops, chosen, levels, signs, sizes, move)
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -175,7 +180,8 @@ class TrivialAugmentWide(CalledPolicy):
         ops = trivial_augment_ops(count, self._generation)
         levels = tuple(map(float, range(count)))
         chosen, bins, signs = draws.integers(len(ops)), draws.integers(count), draw_signs(draws)
-        return (binned_move(ops, levels, chosen, bins, signs, sizes, self._look),)
+        move = binned_move(ops, levels, chosen, bins, signs, sizes, self._look)
+        return (tell_ops(draws, ops, chosen, bins, signs, sizes, move),)
 
 
 _MOST_SEVERITY = 10
@@ -252,9 +258,11 @@ class AugMix(CalledPolicy):
         own, mixed = draw_weights(draws, self.alpha, 2).astype(np.float32)
         shares = draw_weights(draws, self.alpha, int(self.mixture_width)).astype(np.float32)
         moves = [same_effect(Effect.MIX_BEGIN, sizes, weight=own.astype(np.float64))]
-        for share in shares:
-            moves += self._draw_chain(draws, sizes)
+        draws.tell(own_share=own)
+        for chain, share in enumerate(shares, start=1):
             weight = (share * mixed).astype(np.float64)
+            draws.tell(chain=chain, share=weight)
+            moves += self._draw_chain(draws, sizes)
             moves.append(same_effect(Effect.MIX_ADD, sizes, weight=weight))
         moves.append(same_effect(Effect.MIX_END, sizes))
         return tuple(moves)
@@ -270,5 +278,6 @@ class AugMix(CalledPolicy):
         for turn in range(most_depth):
             chosen = np.where(turn < depth, draws.integers(len(ops)), NOTHING)
             bins, signs = draws.integers(len(levels)), draw_signs(draws)
-            moves.append(binned_move(ops, levels, chosen, bins, signs, sizes, self._look))
+            move = binned_move(ops, levels, chosen, bins, signs, sizes, self._look)
+            moves.append(tell_ops(draws, ops, chosen, bins, signs, sizes, move))
         return moves

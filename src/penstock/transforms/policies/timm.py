@@ -30,6 +30,7 @@ from penstock.transforms.policies.ops import (
     make_scene,
     policy_move,
     posterize,
+    tell_ops,
 )
 from penstock.transforms.policies.spaces import MOST_LEVEL, timm_ops
 
@@ -74,7 +75,9 @@ class Turn:
         signs = draw_signs(draws)
         filters = np.array(self.filters)[draws.integers(len(self.filters))]
         scene = make_scene(sizes, filters, self.colour)
-        return policy_move(ops, np.where(done, chosen, NOTHING), levels, signs, scene)
+        really = np.where(done, chosen, NOTHING)
+        move = policy_move(ops, really, levels, signs, scene)
+        return tell_ops(draws, ops, really, levels, signs, sizes, move)
 
     def _draw_levels(self, draws: Draws, magnitude: Floats) -> Floats:
         first, second = draws.units(2)
@@ -276,6 +279,7 @@ class TimmAutoAugment(ImageOp):
                 probability[row, turn], magnitude[row, turn] = odds_and_strength
         draws.reserve(1 + 5 * turns)
         chosen = draws.integers(len(self.policies))
+        draws.tell(sub_policy=chosen)
         moves = []
         for turn in range(turns):
             which, chance = op[chosen, turn], probability[chosen, turn]
