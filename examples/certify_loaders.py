@@ -77,7 +77,7 @@ def dali() -> Iterator[tuple[Any, Any]]:
 
     listed = ImageFolder(photos()).samples
 
-    @pipeline_def(batch_size=BATCH_SIZE, num_threads=2, device_id=None)  # type: ignore[untyped-decorator]  # DALI has no types
+    @pipeline_def(batch_size=BATCH_SIZE, num_threads=2, device_id=None)
     def pipeline() -> tuple[Any, Any]:
         files, labels = fn.readers.file(
             files=[path for path, _ in listed], labels=[label for _, label in listed], name="files"

@@ -13,9 +13,10 @@ from penstock.certifying.comparison import Comparison, ImageResult
 from penstock.certifying.environment import cpu_in_use, versions_in_use
 from penstock.certifying.images import Item
 from penstock.certifying.matching import NameMatcher, match_by_position
-from penstock.certifying.notes import how_matched, name_notes, side_notes
+from penstock.certifying.notes import how_matched, name_notes, nan_notes, side_notes
 from penstock.certifying.pixel_file import PixelWriter
 from penstock.certifying.result import Certification, Peak
+from penstock.certifying.roots import find_roots
 from penstock.certifying.sides import LiveSide, Settings
 from penstock.certifying.subjects import (
     BATCH_SIZE,
@@ -23,12 +24,15 @@ from penstock.certifying.subjects import (
     CertificateSide,
     Side,
     live_side,
+    names_of,
     stored_side,
     subject_of,
 )
 from penstock.errors import CertifyError
 from penstock.limits import Limits, obeying_limits
+from penstock.loading.loader import Loader
 from penstock.progress import ProgressBar
+from penstock.translation.delivery import AcceleratedLoader
 
 MATCHES = ("name", "position")
 
@@ -83,6 +87,7 @@ def certify(
     asked = Asked(images, seed, epoch, labels, match != "position", batch_size)
     with ExitStack() as opened:
         subjects = subject_of(a, "A", transform), subject_of(b, "B", transform_b or transform)
+        _check_apart(subjects[0].value, subjects[1].value)
         stored = [stored_side(subject, opened) for subject in subjects]
         settings = asked.settings([side.certificate for side in stored if side is not None])
         sides = [
@@ -122,6 +127,16 @@ def make_certificate(
             bar.advance(total=side.total)
         side.check_reproducible()
         return kept.certificate(side)
+
+
+def _check_apart(a: Any, b: Any) -> None:
+    """Refuse one loader as both sides: they take turns, and would take each other's batches."""
+    is_loader = hasattr(a, "__iter__") and not hasattr(a, "__getitem__")
+    if a is b and is_loader and not isinstance(a, (Loader, AcceleratedLoader)):
+        raise CertifyError(
+            f"certify: A and B are the same {type(a).__name__}, which cannot run twice at a time. "
+            "Give a function that makes one, or compare it with a certificate of itself."
+        )
 
 
 def _check_numbers(tolerance: float | None, peak: float | None) -> None:
@@ -186,6 +201,8 @@ def _compare(
             for one, side in zip(kept, (a, b), strict=True)
         ]
         by_name, how = how_matched(a, b, match)
+        if by_name:
+            a.root, b.root = find_roots(names_of(a), names_of(b))
         pairs = matcher.match(*streams) if by_name else match_by_position(*streams)
         total = max((side.total or 0 for side in (a, b) if isinstance(side, LiveSide)), default=0)
         bar = opened.enter_context(ProgressBar("comparing", unit="images", show=progress))
@@ -200,7 +217,7 @@ def _compare(
             for one, side in zip(kept, (a, b), strict=True)
         ]
     notes = [*side_notes(a, "A", settings), *side_notes(b, "B", settings)]
-    notes += name_notes(matcher, comparison.results)
+    notes += [*name_notes(matcher, comparison.results), *nan_notes(comparison.results)]
     return Certification(
         a.title,
         b.title,

@@ -11,7 +11,7 @@ from penstock.certifying.bins import Distribution
 from penstock.certifying.differences import Difference, compare
 from penstock.certifying.images import FLOATS, Item, Pixels, channel_axis, shape_text
 
-WORST_KEPT = 8
+WORST_KEPT = 6
 
 
 class Status(str, Enum):

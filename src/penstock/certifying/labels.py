@@ -48,7 +48,7 @@ def _pieces(label: Any, where: str) -> Iterator[bytes]:
     elif isinstance(label, int):
         yield f"whole {label}\n".encode("ascii")
     elif isinstance(label, float):
-        yield from _pieces(np.float64(label), where)
+        yield from _array_pieces(np.asarray(label, np.float64), where)
     elif isinstance(label, (str, bytes)):
         content = label.encode("utf-8", "surrogatepass") if isinstance(label, str) else label
         yield b"%s %d\n" % (type(label).__name__.encode("ascii"), len(content))

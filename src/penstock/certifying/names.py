@@ -24,6 +24,10 @@ class Names:
     batches: tuple[tuple[str, ...], ...] | None  # at least as many as are needed
     why: str = ""  # there are none
 
+    def listed(self) -> list[str]:
+        """Return all names; none if there are none."""
+        return [name for batch in self.batches or () for name in batch]
+
 
 NO_NAMES = Names(None, "its images have no names")
 NOT_ASKED = Names(None, "you asked for positions")
@@ -53,11 +57,11 @@ def names_of_torch_loader(loader: Any, most: int | None) -> Names:
         return Names(None, f"its order is that of a {type(sampler).__name__}")
     if not getattr(loader, "in_order", True):
         return Names(None, "its batches come in any order (in_order=False)")
-    found = names_of_dataset(loader.dataset, None)
-    if batches is None or found.batches is None:
+    size: int = 1 if batches is None else batches.batch_size
+    found = names_of_dataset(loader.dataset, None if most is None else most + size)
+    flat = found.listed()
+    if found.batches is None:
         return found
-    size: int = batches.batch_size
-    flat = [name for (name,) in found.batches[: None if most is None else most + size]]
     return Names(tuple(tuple(flat[begin : begin + size]) for begin in range(0, len(flat), size)))
 
 

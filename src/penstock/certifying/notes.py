@@ -8,6 +8,7 @@ from penstock.certifying.comparison import ImageResult, Status
 from penstock.certifying.matching import NameMatcher
 from penstock.certifying.sides import Settings
 from penstock.certifying.subjects import CertificateSide, Side
+from penstock.certifying.wording import named
 from penstock.errors import CertifyError
 
 
@@ -41,6 +42,8 @@ def side_notes(side: Side, letter: str, settings: Settings) -> Iterator[str]:
         is_reproducible, why = side.certificate.reproducible, ""
     else:
         is_reproducible, why = side.is_reproducible, side.unknown
+    if side.root:
+        yield f"The names of {letter} were taken from the folder {side.root} on."
     if is_reproducible is None:
         reason = f": {why}" if why else ""
         yield f"Whether {letter} gives the same the second time is not known{reason}."
@@ -86,3 +89,15 @@ def name_notes(matcher: NameMatcher, results: Sequence[ImageResult]) -> Iterator
             f"No name is in both (such as {results[0].name} and {results[-1].name}). If the order "
             "is the same, match images by position (--match position)."
         )
+
+
+def nan_notes(results: Sequence[ImageResult]) -> Iterator[str]:
+    """Yield which images have values that are not numbers, equal or not."""
+    for side, letter in enumerate("AB"):
+        those = [result for result in results if result.nans[side]]
+        if those:
+            values = sum(result.nans[side] for result in those)
+            what = (
+                f"1 value of {letter} is" if values == 1 else f"{values:,} values of {letter} are"
+            )
+            yield f"{what} NaN ({named(those)})."

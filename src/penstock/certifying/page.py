@@ -42,7 +42,8 @@ def write_page(found: Certification, path: str | os.PathLike[str]) -> None:
 
 def draw_page(found: Certification) -> str:
     """Return the report as a page of HTML."""
-    title = f"{found.title_a} and {found.title_b}"
+    sides = found.certificate, found.certificate_b
+    title = " and ".join(side.subject.rpartition("/")[2] for side in sides)
     head = element(
         "head",
         element("meta", charset="utf-8"),
@@ -64,8 +65,8 @@ def draw_page(found: Certification) -> str:
     main = element(
         "main",
         _opening(found),
-        _worst(found),
         _distribution(found),
+        _worst(found),
         _different(found),
         _ran(found),
     )
@@ -83,7 +84,7 @@ def _opening(found: Certification) -> Html:
     first, _, rest = found.verdict.partition(". ")
     first = f"{first}." if rest else first
     is_long = {"class_": "long"} if len(first) > LONG_VERDICT else {}
-    notes = [found.matched, *found.notes]
+    notes = [f"A: {found.title_a}", f"B: {found.title_b}", found.matched, *found.notes]
     return element(
         "section",
         element("p", *pills, class_="pills"),
@@ -123,28 +124,34 @@ def _trio(found: Certification, image: WorstImage) -> Html:
         element("figure", element("img", src=uri, alt=words), element("figcaption", caption))
         for uri, caption, words in shown
     ]
+    figures = [
+        element("tr", element("th", title, scope="row"), element("td", value, class_="number"))
+        for title, value in _figures(found, image.result)
+    ]
+    words = [wording.where(image.result), pictures.scaled]
     return element(
         "article",
-        element("h3", name),
         element("div", *trio, class_="trio"),
-        element("p", *_figures(found, image.result), class_="figures-line"),
-        element("p", wording.where(image.result), class_="caption"),
-        element("p", pictures.scaled, class_="caption") if pictures.scaled else Html(),
-        class_="card",
+        element(
+            "div",
+            element("h3", name),
+            element("table", element("tbody", *figures)),
+            *(element("p", text, class_="caption") for text in words if text),
+        ),
+        class_="card pair",
     )
 
 
-def _figures(found: Certification, result: ImageResult) -> Iterator[Html]:
+def _figures(found: Certification, result: ImageResult) -> Iterator[tuple[str, str]]:
     difference = result.difference
     if difference is None:
         return
-    for name, value in (
-        ("largest", f"{difference.largest:.4g}"),
-        ("mean", f"{difference.mean:.3g}"),
-        ("values that differ", wording.percent(difference.share)),
-        ("PSNR", wording.decibels(found.psnr(result))),
-    ):
-        yield element("span", f"{name} ", element("b", value))
+    yield "largest", f"{difference.largest:.4g}"
+    yield "mean", f"{difference.mean:.3g}"
+    yield "values that differ", wording.percent(difference.share)
+    yield "PSNR", wording.decibels(found.psnr(result))
+    if difference.not_finite:
+        yield "NaN or infinite on one side", f"{difference.not_finite:,}"
 
 
 def _distribution(found: Certification) -> Html:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 import os
 import zipfile
+import zlib
 from collections.abc import Callable
 from contextlib import suppress
 from functools import partial
@@ -26,6 +27,11 @@ from penstock.regular_file import require_regular
 if TYPE_CHECKING:
     from typing_extensions import Self
 
+# What zipfile and zlib raise on damaged files; encrypted ones are RuntimeErrors.
+_DAMAGE = (
+    *(OSError, ValueError, EOFError, RuntimeError, NotImplementedError),
+    *(zipfile.BadZipFile, zlib.error),
+)
 _LONG_AGO = (1980, 1, 1, 0, 0, 0)  # the same pixels give the same file
 _HEADER_BYTES = 1 << 12  # of an array; far more than it takes
 
@@ -88,7 +94,7 @@ class PixelFile:
         try:
             require_regular(self._path)
             self._zip = zipfile.ZipFile(self._path)
-        except (OSError, zipfile.BadZipFile) as error:
+        except _DAMAGE as error:
             raise CertifyError(
                 f"{self._path}: the pixels cannot be read ({error}). Make them anew with --pixels, "
                 "or move the file away to compare hashes alone."
@@ -118,10 +124,9 @@ class PixelFile:
                 stored = _read_array(file, image.shape, bits, size)
         except KeyError as error:
             raise self._damaged(where, "it is missing") from error
-        # zipfile and zlib raise all of these on damaged files.
-        except (OSError, ValueError, EOFError, NotImplementedError, RuntimeError) as error:
-            if isinstance(error, CertifyError):
-                raise
+        except CertifyError:
+            raise
+        except _DAMAGE as error:
             raise self._damaged(where, f"{error}") from error
         found = Pixels(stored, image.dtype)
         if found.digest() != image.digest:

@@ -68,12 +68,16 @@ class LiveSide:
     names: Names = field(default=NO_NAMES)
     total: int | None = None
     kind: str = ""
+    root: str = ""  # what names begin with that the other side's do not
     _first: list[str] = field(default_factory=list)  # hashes of the first batch
 
     def open(self) -> Iterator[Item]:
         """Make the pipeline and seed it; return its images, which then come one by one."""
         opened, generators = self._begin(self.settings.images)
-        self.names, self.total = opened.names, opened.total
+        self.names = opened.names
+        total = opened.total if opened.names.batches is None else len(opened.names.listed())
+        most = self.settings.images
+        self.total = total if total is None or most is None else min(total, most)
         return self._items(opened, generators)
 
     def check_reproducible(self) -> None:
@@ -135,7 +139,9 @@ class LiveSide:
         label = given.label if self.settings.labels else None
         digest, shown = hash_label(label, where), show_label(label)
         for number, view in enumerate(given.views):
-            named = f"{name}, view {number + 1}" if name and len(given.views) > 1 else name
+            named = name if name is None else name.removeprefix(self.root)
+            if named is not None and len(given.views) > 1:
+                named = f"{named}, view {number + 1}"
             yield Item(
                 position + number,
                 named,
@@ -203,15 +209,13 @@ def open_pipeline(value: Any, title: str, epoch: int, most: int | None) -> Opene
     if isinstance(value, (Loader, AcceleratedLoader)):
         value.set_epoch(epoch)
         names = names_of_loader(value, most)
-        total = None if names.batches is None else sum(map(len, names.batches))
         check = functools.partial(_check_ledger, value, title)
-        return Opened(iter(value), split_batch, "batch", names, total, check)
+        return Opened(iter(value), split_batch, "batch", names, None, check)
     if torch_data is not None and isinstance(value, torch_data.DataLoader):
         _tell_epoch(value, epoch)
-        names = names_of_torch_loader(value, most)
+        has_positions = not isinstance(value.dataset, torch_data.IterableDataset)
+        names = names_of_torch_loader(value, most) if has_positions else NO_NAMES
         is_single = value.batch_sampler is None and value.batch_size is None
-        if isinstance(value.dataset, torch_data.IterableDataset):
-            names = Names(None, "its data set has no positions")
         split, unit = (split_sample, "sample") if is_single else (split_batch, "batch")
         return Opened(iter(value), split, unit, names, None)
     if torch_data is not None and isinstance(value, torch_data.IterableDataset):

@@ -37,25 +37,34 @@ class Subject:
     transform_title: str | None = None
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(slots=True, eq=False)
 class CertificateSide:
     """A side that ran before."""
 
     certificate: Certificate
     title: str
     pixels: PixelFile | None
+    root: str = ""  # what names begin with that the other side's do not
 
     def open(self, settings: Settings) -> Iterator[Item]:
         """Return its images, with their pixels if these are there."""
         for image in islice(self.certificate.images, settings.images):
             yield replace(
                 image,
+                name=None if image.name is None else image.name.removeprefix(self.root),
                 label=image.label if settings.labels else None,
                 load=None if self.pixels is None else self.pixels.loader(image),
             )
 
 
 Side = LiveSide | CertificateSide
+
+
+def names_of(side: Side) -> list[str]:
+    """Return the names of a side's images, which are known once it is open."""
+    if isinstance(side, LiveSide):
+        return side.names.listed()
+    return [image.name for image in side.certificate.images if image.name is not None]
 
 
 @dataclass(frozen=True, slots=True)
@@ -145,6 +154,8 @@ def live_side(subject: Subject, settings: Settings, batch_size: int, opened: Exi
         transform=subject.transform,
         seed=settings.seed,
         output="numpy",
+        rank=0,  # the whole of it, whatever started this process
+        world_size=1,
     )
     opened.callback(loader.close)
     return LiveSide(loader, subject.title, settings, subject.transform_title)

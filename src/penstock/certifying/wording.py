@@ -184,8 +184,9 @@ def told_lines(found: Certification) -> Iterator[str]:
         yield from _aligned([("difference", "images, by their largest", "values"), *rows])
     yield ""
     same = found.certificate.content == found.certificate_b.content
+    order = ", in another order" if found.equal else ""
     yield f"content of A  {found.certificate.content}"
-    yield f"content of B  {'the same' if same else found.certificate_b.content}"
+    yield f"content of B  {'the same' if same else found.certificate_b.content + order}"
 
 
 def _table(found: Certification, worst: Sequence[ImageResult]) -> Iterator[str]:

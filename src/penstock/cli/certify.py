@@ -7,7 +7,7 @@ import os
 from typing import Any
 
 from penstock.cli.shared import Verb, add_limits, count, say, tell, whole
-from penstock.cli.user_object import is_object, load_as_is
+from penstock.cli.user_object import is_object, load_as_is, load_several
 from penstock.errors import CertifyError, TransformError
 from penstock.showing.presets import PRESETS
 
@@ -110,7 +110,8 @@ def run(args: argparse.Namespace) -> int:
 def _certify_one(args: argparse.Namespace, options: dict[str, Any]) -> int:
     from penstock.certifying.certify import make_certificate
 
-    certificate = make_certificate(_subject(args, "a"), **options)
+    objects = {args.a: load_as_is(args.a)} if is_object(args.a) else {}
+    certificate = make_certificate(_subject(args, "a", objects), **options)
     certificate.save(args.save)
     told = {
         "certificate": args.save,
@@ -135,9 +136,11 @@ def _certify_one(args: argparse.Namespace, options: dict[str, Any]) -> int:
 def _certify_both(args: argparse.Namespace, options: dict[str, Any]) -> int:
     from penstock.certifying.certify import certify
 
+    named = [side for side in (args.a, args.b) if is_object(side)]
+    objects = dict(zip(named, load_several(named), strict=True))
     found = certify(
-        _subject(args, "a"),
-        _subject(args, "b"),
+        _subject(args, "a", objects),
+        _subject(args, "b", objects),
         tolerance=args.tolerance,
         match=args.match,
         peak=args.peak,
@@ -158,14 +161,14 @@ def _certify_both(args: argparse.Namespace, options: dict[str, Any]) -> int:
     return 0 if found.passed else EXIT_DIFFERENT
 
 
-def _subject(args: argparse.Namespace, side: str) -> Any:
+def _subject(args: argparse.Namespace, side: str, objects: dict[str, Any]) -> Any:
     """Return a side with the name that the user gave it."""
     from penstock.certifying.certificate import is_certificate
     from penstock.certifying.subjects import Subject
 
     given: str = getattr(args, side)
-    if is_object(given):
-        return Subject(load_as_is(given), given)
+    if given in objects:
+        return Subject(objects[given], given)
     if is_certificate(given):
         return Subject(given, given)
     own = side == "b" and (args.preset_b or args.transform_b)
@@ -193,8 +196,8 @@ def _transform(place: str) -> Any:
 def _check(args: argparse.Namespace) -> None:
     """Refuse what contradicts itself, before anything runs."""
     if args.b is None:
-        needless = [name for name in ("out", "tolerance", "match", "peak") if getattr(args, name)]
-        needless += [name for name in ("preset_b", "transform_b") if getattr(args, name)]
+        for_two = ("out", "tolerance", "match", "peak", "preset_b", "transform_b")
+        needless = [name for name in for_two if getattr(args, name) is not None]
         if needless:
             option = needless[0].replace("_", "-")
             raise CertifyError(f"--{option}: needs two sides to compare. Name a second one.")
