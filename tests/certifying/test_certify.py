@@ -171,8 +171,13 @@ def test_nan():
     other[2, 0, 0, 0] = np.inf
     found = ps.certify(batches(images), batches(other), tolerance=1e9)
     assert not found.passed
-    assert "2 of them differ in values that are NaN or infinite on one side" in found.verdict
+    assert found.verdict.startswith(
+        "2 of 4 images differ in values that are NaN or infinite on one side (image 1, image 2)."
+    )
     assert found.psnr(found.images[1]) is None
+    other[3, 0, 0, 0] += 1
+    told = ps.certify(batches(images), batches(other)).verdict
+    assert told.startswith("3 of 4 images differ, by at most 1 in 0.952% of their values. 2 differ")
     assert json.loads(json.dumps(found.to_dict(), allow_nan=False))["different"]
 
 

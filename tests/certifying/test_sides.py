@@ -377,7 +377,7 @@ def test_the_check_is_of_the_first_batch_alone():
                 begun[-1] += 1
                 yield batch
 
-    side = LiveSide(Counted(), "here", Settings(0, 0, None))
+    side = LiveSide(Counted(), "here", "A", Settings(0, 0, None))
     assert len(list(side.open())) == 10
     side.check_reproducible()
     assert begun == [3, 1]

@@ -86,7 +86,8 @@ def certify(
         raise CertifyError(f"certify: match must be 'name' or 'position', got {match!r}.")
     asked = Asked(images, seed, epoch, labels, match != "position", batch_size)
     with ExitStack() as opened:
-        subjects = subject_of(a, "A", transform), subject_of(b, "B", transform_b or transform)
+        other = transform if transform_b is None else transform_b
+        subjects = subject_of(a, "A", transform), subject_of(b, "B", other)
         _check_apart(subjects[0].value, subjects[1].value)
         stored = [stored_side(subject, opened) for subject in subjects]
         settings = asked.settings([side.certificate for side in stored if side is not None])
@@ -165,7 +166,7 @@ class _Kept:
     def certificate(self, side: LiveSide) -> Certificate:
         """Return the certificate of a side that has run."""
         if not self._images:
-            raise CertifyError(f"{side.title}: gives no images, so there is nothing to certify.")
+            raise CertifyError(f"{side.called}: gives no images, so there is nothing to certify.")
         settings = side.settings
         return Certificate(
             side.title,

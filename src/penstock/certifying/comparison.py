@@ -52,7 +52,10 @@ class ImageResult:
             return False
         if self.status == Status.EQUAL:
             return True
-        return self.difference is not None and self.difference.largest <= tolerance
+        difference = self.difference
+        if difference is None or difference.not_finite:
+            return False
+        return difference.largest <= tolerance
 
 
 @dataclass(frozen=True, slots=True)

@@ -28,13 +28,13 @@ class Place:
 class Difference:
     """Figures of two images of one shape and type whose bytes differ."""
 
-    largest: float  # of all |a - b|; infinite where a value is not finite on one side only
-    mean: float  # of all |a - b| that are finite
+    largest: float  # of all |a - b| where both are finite
+    mean: float  # of the same
     squares: float  # the mean of their squares
     share: float  # of the values that differ
     box: tuple[int, int, int, int] | None  # around these: left, top, right, bottom (exclusive)
     worst: Place | None  # None if only bits differ, as of -0.0 and 0.0
-    not_finite: int  # values that differ and are NaN or infinite on either side
+    not_finite: int  # values that differ and are NaN or infinite on either side or on both
     low: float  # the smallest and the largest finite value of both
     high: float
 
@@ -53,7 +53,7 @@ def compare(a: Pixels, b: Pixels) -> tuple[Difference, Distances]:
     counted = distances[finite]
     seen = np.concatenate([one[np.isfinite(one)], other[np.isfinite(other)]])
     difference = Difference(
-        largest=float(distances.max()),
+        largest=float(counted.max()) if counted.size else 0.0,
         mean=float(counted.mean()) if counted.size else 0.0,
         squares=float(np.square(counted).mean()) if counted.size else 0.0,
         share=int((~same).sum()) / same.size,

@@ -41,7 +41,7 @@ def versions_in_use() -> Mapping[str, str]:
 
 def cpu_in_use() -> Mapping[str, str]:
     """Return the instruction sets that may decide about the last bit of a sum."""
-    found = {"architecture": platform.machine(), "penstock": _core.active_isa()}
+    found = {"Python": platform.machine(), "penstock": _core.active_isa()}
     torch: Any = sys.modules.get("torch")
     if torch is not None:
         found["torch"] = f"{torch.backends.cpu.get_cpu_capability()}"

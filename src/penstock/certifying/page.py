@@ -223,7 +223,8 @@ def _different(found: Certification) -> Html:
 def _ran(found: Certification) -> Html:
     sides = found.certificate, found.certificate_b
     rows: list[list[str]] = [
-        ["what", *(f"{side.subject} ({side.kind})" for side in sides)],
+        ["what", *(side.subject for side in sides)],
+        ["class", *(side.kind for side in sides)],
         ["transform", *(side.transform or "" for side in sides)],
         ["seed, epoch", *(f"{side.seed}, {side.epoch}" for side in sides)],
         ["images", *(f"{len(side.images):,}" for side in sides)],
@@ -231,8 +232,8 @@ def _ran(found: Certification) -> Html:
     for part in ("versions", "cpu"):
         tables = [getattr(side, part) for side in sides]
         names = dict.fromkeys(name for entries in tables for name in entries)
-        title = "instructions of " if part == "cpu" else ""
-        rows += [[f"{title}{name}", *(entry.get(name, "") for entry in tables)] for name in names]
+        cpu = "CPU, as used by " if part == "cpu" else ""
+        rows += [[f"{cpu}{name}", *(entry.get(name, "") for entry in tables)] for name in names]
     rows.append(["content", *(element("code", side.content, class_="hash") for side in sides)])
     kept = [row for row in rows if any(row[1:])]
     return element(

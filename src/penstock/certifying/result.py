@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 from collections import Counter
 from collections.abc import Sequence
@@ -130,10 +131,14 @@ class Certification:
 
     def _image_dict(self, result: ImageResult) -> dict[str, Any]:
         found = asdict(result) | {"status": result.status.value, "psnr_db": self.psnr(result)}
-        if result.difference is not None and result.difference.not_finite:
-            found["difference"]["largest"] = None  # infinite, for which JSON has no word
-            found["difference"]["worst"] = None
-        return found
+        return {name: _finite(value) for name, value in found.items()}
+
+
+def _finite(given: Any) -> Any:
+    """Return the same with None for NaN and infinity, for which JSON has no words."""
+    if isinstance(given, dict):
+        return {name: _finite(value) for name, value in given.items()}
+    return None if isinstance(given, float) and not math.isfinite(given) else given
 
 
 def _rank(result: ImageResult) -> tuple[bool, float, float, int]:

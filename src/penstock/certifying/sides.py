@@ -61,6 +61,7 @@ class LiveSide:
 
     value: Any
     title: str  # what the user calls it
+    letter: str  # which side it is
     settings: Settings
     transform: str | None = None  # said in the certificate, where data was given with one
     is_reproducible: bool | None = None  # None: not looked at, `unknown` says why
@@ -70,6 +71,11 @@ class LiveSide:
     kind: str = ""
     root: str = ""  # what names begin with that the other side's do not
     _first: list[str] = field(default_factory=list)  # hashes of the first batch
+
+    @property
+    def called(self) -> str:
+        """What errors call it."""
+        return f"{self.letter} ({self.title})"
 
     def open(self) -> Iterator[Item]:
         """Make the pipeline and seed it; return its images, which then come one by one."""
@@ -90,7 +96,7 @@ class LiveSide:
         opened, generators = self._begin(self.settings.images)
         with generators.in_force():
             group = self._next(opened, 0)
-        given = [] if group is _END else opened.split(group, self.title)
+        given = [] if group is _END else opened.split(group, self.called)
         again = [view.digest() for one in given for view in one.views]
         shared = min(len(again), len(self._first))
         self.is_reproducible = bool(shared) and again[:shared] == self._first[:shared]
@@ -101,7 +107,7 @@ class LiveSide:
         self.kind = type(value).__name__
         generators = Generators(self.settings.seed)  # torch may have been imported just now
         with generators.in_force(), self._explained("cannot be begun"):
-            opened = open_pipeline(value, self.title, self.settings.epoch, most)
+            opened = open_pipeline(value, self.called, self.settings.epoch, most)
         if not self.settings.named:
             opened = replace(opened, names=NOT_ASKED, check=_nothing_to_check)
         return opened, generators
@@ -120,7 +126,7 @@ class LiveSide:
                 group = self._next(opened, number)
             if group is _END:
                 break
-            where = f"{self.title}: {opened.unit} {number:,}"
+            where = f"{self.called}: {opened.unit} {number:,}"
             given = opened.split(group, where)
             names = self._names_of(opened.names, number, len(given), where)
             for one, name in zip(given, names, strict=True):
@@ -172,7 +178,7 @@ class LiveSide:
         return listed
 
     def _explained(self, what: str) -> _Explained:
-        return _Explained(f"{self.title}: {what}")
+        return _Explained(f"{self.called}: {what}")
 
 
 @dataclass(frozen=True, slots=True)

@@ -33,6 +33,7 @@ class Subject:
 
     value: Any
     title: str
+    letter: str  # which side it is: A or B
     transform: Any = None
     transform_title: str | None = None
 
@@ -114,10 +115,9 @@ def subject_of(given: Any, letter: str, transform: Any) -> Subject:
     elif isinstance(given, Certificate):
         title = given.subject
     else:
-        name = getattr(given, "__qualname__", type(given).__qualname__)
-        title = f"{letter} ({name})"
+        title = getattr(given, "__qualname__", type(given).__qualname__)
     said = None if transform is None else _told(transform)
-    return Subject(given, printable(title), transform, said)
+    return Subject(given, printable(title), letter, transform, said)
 
 
 def _told(transform: Any) -> str:
@@ -146,7 +146,7 @@ def live_side(subject: Subject, settings: Settings, batch_size: int, opened: Exi
     """Return a side that runs here; of data, with a loader of ours."""
     value = subject.value
     if not _is_data(value):
-        return LiveSide(value, subject.title, settings)
+        return LiveSide(value, subject.title, subject.letter, settings)
     loader = Loader(
         open_data(value),
         # Images as they are stored have sizes of their own.
@@ -158,7 +158,9 @@ def live_side(subject: Subject, settings: Settings, batch_size: int, opened: Exi
         world_size=1,
     )
     opened.callback(loader.close)
-    return LiveSide(loader, subject.title, settings, subject.transform_title)
+    return LiveSide(
+        loader, subject.title, subject.letter, settings, transform=subject.transform_title
+    )
 
 
 def _is_data(value: Any) -> bool:

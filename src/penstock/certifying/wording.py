@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
@@ -44,7 +43,6 @@ def verdict(found: Certification) -> str:
         *_differing(results, images),
         *_incomparable(results, images),
         *_labels(results, images),
-        *_not_numbers(results),
         *_tolerance(found),
     ]
     return " ".join(sentences)
@@ -63,12 +61,18 @@ def _differing(results: Sequence[ImageResult], images: str) -> Iterator[str]:
     which = "The one image differs" if len(results) == 1 else which
     largest = max(figure.largest for figure in figures)
     share = sum(figure.share for figure in figures) / len(figures)
+    not_finite = [one for one in differing if one.difference and one.difference.not_finite]
+    odd = f"values that are NaN or infinite on one side ({named(not_finite)})"
     if largest == 0:
-        yield f"{which} in bits alone, not in values (as -0.0 does from 0.0)."
+        why = odd if not_finite else "bits alone, not in values (as -0.0 from 0.0)"
+        yield f"{which} in {why}."
         return
     kinds = {result.dtype for result in differing}
     far = amount(largest, whole=kinds <= set(INTEGERS))
     yield f"{which}, by at most {far} in {percent(share)} of their values."
+    if not_finite:
+        those = "One of them differs" if len(not_finite) == 1 else f"{len(not_finite):,} differ"
+        yield f"{those} in {odd}."
 
 
 def _incomparable(results: Sequence[ImageResult], images: str) -> Iterator[str]:
@@ -92,15 +96,6 @@ def _labels(results: Sequence[ImageResult], images: str) -> Iterator[str]:
         yield (
             f"The labels of {len(those):,} of {len(results):,} {images} differ "
             f"({those[0].name}: {first})."
-        )
-
-
-def _not_numbers(results: Sequence[ImageResult]) -> Iterator[str]:
-    those = [r for r in results if r.difference is not None and r.difference.not_finite]
-    if those:
-        yield (
-            f"{len(those):,} of them differ in values that are NaN or infinite on one side "
-            f"({named(those)})."
         )
 
 
@@ -128,8 +123,6 @@ def amount(value: float, *, whole: bool) -> str:
     """Return a difference of values."""
     if not whole:
         return f"{value:.3g}"
-    if not math.isfinite(value):
-        return "infinity"
     return "one level" if value == 1 else f"{value:,.0f} levels"
 
 

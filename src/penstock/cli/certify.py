@@ -167,18 +167,19 @@ def _subject(args: argparse.Namespace, side: str, objects: dict[str, Any]) -> An
     from penstock.certifying.subjects import Subject
 
     given: str = getattr(args, side)
+    letter = side.upper()
     if given in objects:
-        return Subject(objects[given], given)
+        return Subject(objects[given], given, letter)
     if is_certificate(given):
-        return Subject(given, given)
+        return Subject(given, given, letter)
     own = side == "b" and (args.preset_b or args.transform_b)
     preset = args.preset_b if own else args.preset
     place = args.transform_b if own else args.transform
     if preset is not None:
         from penstock.showing.presets import make_preset
 
-        return Subject(given, given, make_preset(preset), f"preset {preset}")
-    return Subject(given, given, None if place is None else _transform(place), place)
+        return Subject(given, given, letter, make_preset(preset), f"preset {preset}")
+    return Subject(given, given, letter, None if place is None else _transform(place), place)
 
 
 def _transform(place: str) -> Any:
