@@ -110,7 +110,13 @@ def test_names():
 
     assert found.counts == {"equal": 4, "only in A": 4}
     assert "(2.png, 4.png, 5.png and 1 more)" in found.verdict
-    assert ps.certify(a, b, match="position").counts["differs"] == 3
+    placed = ps.certify(a, b, match="position")
+    assert placed.counts == {"differs": 3, "equal": 1, "only in A": 4}
+    assert placed.images[0].name == "image 0"
+    half = ps.certify(a, batches(IMAGES[order], np.array(order)))
+    assert half.images[0].name == "image 0 (0.png in A)"
+    both = ps.certify(ps.make_certificate(a), ps.make_certificate(b), match="position")
+    assert both.images[0].name == "image 0 (0.png in A, 3.png in B)"
 
 
 def test_no_name_in_common():

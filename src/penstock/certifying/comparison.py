@@ -92,7 +92,7 @@ class Comparison:
             finite = distances[distances < math.inf]
             self.distribution.add(finite, difference.largest, whole=a.dtype not in FLOATS)
         result = ImageResult(
-            a.called if b.name is None else a.name or b.name,
+            _name(a, b),
             a.position,
             b.position,
             status,
@@ -142,6 +142,14 @@ class Comparison:
 
 def _rank(entry: tuple[tuple[float, float, int], WorstImage]) -> tuple[float, float, int]:
     return entry[0]
+
+
+def _name(a: Item, b: Item) -> str:
+    """Return what a pair is called; matched by position, it may be of two different files."""
+    if a.name == b.name:
+        return a.called
+    named = [f"{one.name} in {side}" for one, side in ((a, "A"), (b, "B")) if one.name is not None]
+    return f"image {a.position:,} ({', '.join(named)})"
 
 
 def _judge(a: Item, b: Item) -> tuple[Status, str]:
