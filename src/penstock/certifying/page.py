@@ -42,8 +42,8 @@ def write_page(found: Certification, path: str | os.PathLike[str]) -> None:
 
 def draw_page(found: Certification) -> str:
     """Return the report as a page of HTML."""
-    sides = found.certificate, found.certificate_b
-    title = " and ".join(side.subject.rpartition("/")[2] for side in sides)
+    sides = found.title_a, found.title_b
+    title = " and ".join(side.partition(" (")[0].rpartition("/")[2] for side in sides)
     head = element(
         "head",
         element("meta", charset="utf-8"),
