@@ -87,6 +87,9 @@ MAY_IMPORT = {
     },
 }
 
+MAY_IMPORT["certifying"] = BASE | {
+    *("rng", "sources", "packing", "data", "loading", "translation", "results", "report"),
+}
 MAY_IMPORT["grain"] = BASE | {"rng", "transforms", "planner", "loading"}
 MAY_IMPORT["webdataset"] = BASE | {"packing", "data", "loading", "transforms"}
 MAY_IMPORT["experiments"] = BASE | {

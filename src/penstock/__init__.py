@@ -13,12 +13,16 @@ if TYPE_CHECKING:
     from penstock.analysis.analyze import analyze
     from penstock.analysis.measure import Effort
     from penstock.analysis.result import Analysis
+    from penstock.certifying.certificate import Certificate
+    from penstock.certifying.certify import certify, make_certificate
+    from penstock.certifying.result import Certification
     from penstock.data.hugging_face import from_hf
     from penstock.data.open_data import open_data
     from penstock.demo.sample_set import make_sample_set
     from penstock.demo.shape_sets import make_shape_scenes, make_shape_set
     from penstock.errors import (
         AnalysisError,
+        CertifyError,
         CoreError,
         DecodeError,
         LoaderError,
@@ -60,6 +64,9 @@ __all__ = [
     "Analysis",
     "AnalysisError",
     "BucketBatches",
+    "Certificate",
+    "Certification",
+    "CertifyError",
     "ClassBalanced",
     "Column",
     "CoreError",
@@ -90,6 +97,7 @@ __all__ = [
     "__version__",
     "accelerate",
     "analyze",
+    "certify",
     "decode",
     "decode_batch",
     "explain",
@@ -98,6 +106,7 @@ __all__ = [
     "inspect",
     "k_fold",
     "keeps_size",
+    "make_certificate",
     "make_sample_set",
     "make_shape_scenes",
     "make_shape_set",
@@ -118,6 +127,8 @@ __all__ = [
 _HOME = {
     "Analysis": "penstock.analysis.result",
     "BucketBatches": "penstock.loading.sampling.buckets",
+    "Certificate": "penstock.certifying.certificate",
+    "Certification": "penstock.certifying.result",
     "ClassBalanced": "penstock.loading.sampling.balanced",
     "Column": "penstock.packing.items",
     "Echo": "penstock.planner.reuse",
@@ -135,6 +146,7 @@ _HOME = {
     "explain": "penstock.reordering.explain",
     "explain_translation": "penstock.translation.accelerate",
     "analyze": "penstock.analysis.analyze",
+    "certify": "penstock.certifying.certify",
     "decode": "penstock.loading.decode",
     "decode_batch": "penstock.loading.decode",
     "from_hf": "penstock.data.hugging_face",
@@ -145,6 +157,7 @@ _HOME = {
     "open_file_list": "penstock.sources",
     "open_image_folder": "penstock.sources",
     "open_labels_file": "penstock.sources",
+    "make_certificate": "penstock.certifying.certify",
     "make_sample_set": "penstock.demo.sample_set",
     "make_shape_scenes": "penstock.demo.shape_sets",
     "make_shape_set": "penstock.demo.shape_sets",

@@ -82,6 +82,12 @@ class AnalysisError(PenstockError, ValueError):
     """An analysis cannot be made, read or drawn, or was asked for what cannot be measured."""
 
 
+class CertifyError(PenstockError, ValueError):
+    """Images cannot be compared as asked, or a certificate is damaged or of an unknown version."""
+
+    _one_line = True
+
+
 class TranslationError(PenstockError, ValueError):
     """A DataLoader has no equivalent; `reasons` says what in it."""
 

@@ -57,6 +57,14 @@ assert_type(found.to_html(), str)
 found.to_html("report.html", before=ps.Analysis.from_json("before.json"))
 
 
+certified = ps.certify(loader, "photos.pen", transform_b=pipeline, images="all", tolerance=1)
+assert_type(certified, ps.Certification)
+assert_type(certified.equal, bool)
+assert_type(certified.verdict, str)
+assert_type(certified.certificate, ps.Certificate)
+assert_type(ps.make_certificate("photos", transform=pipeline).content, str)
+ps.Certificate.read("a.json").save("b.json")
+
 samples = Dataset("photos", transform=pipeline, seed=1)
 assert_type(len(samples), int)
 assert_type(samples.classes, tuple[str, ...] | None)

@@ -18,6 +18,7 @@ from typing import Any, NoReturn
 from penstock._version import __version__
 from penstock.cli import (
     analyze,
+    certify,
     demo,
     experiment,
     explain,
@@ -39,7 +40,10 @@ EXIT_BROKEN_PIPE = 141
 
 VERBS = tuple(
     verb
-    for module in (demo, analyze, run, profile, explain, plan, show, pack, packed, experiment)
+    for module in (
+        *(demo, analyze, run, profile, explain, plan, show, certify, pack, packed),
+        experiment,
+    )
     for verb in module.VERBS
 )
 

@@ -11,6 +11,7 @@ import importlib.util
 import inspect
 import os
 import sys
+from collections.abc import Sequence
 from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
@@ -75,12 +76,24 @@ def load_object(name: str) -> Any:
 
 def load_as_is(name: str) -> Any:
     """Import `package.module:object` or `file.py:object`, and call nothing."""
+    return load_several([name])[0]
+
+
+def load_several(names: Sequence[str]) -> list[Any]:
+    """Import several objects; a file that has more than one of them runs once."""
+    homes: dict[str, ModuleType] = {}
+    return [_load(name, homes) for name in names]
+
+
+def _load(name: str, homes: dict[str, ModuleType]) -> Any:
     home, _, attributes = name.rpartition(":")
     if not home or not attributes:
         raise PenstockError(
             f"{name}: names no object. Write FILE.py:OBJECT or PACKAGE.MODULE:OBJECT."
         )
-    value: Any = _import(home)
+    if home not in homes:
+        homes[home] = _import(home)
+    value: Any = homes[home]
     for attribute in attributes.split("."):
         if not hasattr(value, attribute):
             raise PenstockError(f"{name}: {home} has no {attributes}. Check the name.")

@@ -7,7 +7,7 @@ import json
 from collections.abc import Iterable
 from typing import Any
 
-VOID_TAGS = frozenset({"br", "col", "hr", "input", "meta"})
+VOID_TAGS = frozenset({"br", "col", "hr", "img", "input", "meta"})
 
 
 class Html(str):

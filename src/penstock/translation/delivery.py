@@ -103,6 +103,11 @@ class AcceleratedLoader:
             self._loader.follow_order(lambda _: _ask_sampler(sampler, available))
 
     @property
+    def order_is_ours(self) -> bool:
+        """Whether `sampler` lists what will come; asking somebody else's may change its order."""
+        return self._sampler is None
+
+    @property
     def translation(self) -> Translation:
         """What became of each part of the DataLoader."""
         return self._translation
