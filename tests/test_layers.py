@@ -190,10 +190,7 @@ PLACES = {
     "datasets": (),
     "grain": ("src/penstock/grain/source.py",),
     "webdataset": (),
-    "cv2": (
-        "src/penstock/deferring/opencv_hooks.py",
-        "src/penstock/reference/libraries/opencv.py",
-    ),
+    "cv2": ("src/penstock/reference/libraries/opencv.py",),
     "vl_convert": ("src/penstock/report/vega.py",),
 }
 

@@ -9,7 +9,7 @@
 | rows.py | tensors that lie in one batch already, and how they are collated |
 | samples.py | finds both in the samples of a batch, and has them made |
 | opening.py | what `Image.open` and its like give while a Dataset is asked |
-| hooks.py, torchvision_hooks.py, opencv_hooks.py | how others come to ask us |
+| hooks.py, torchvision_hooks.py | how others come to ask us |
 | random_state.py | all generators that a Dataset draws from, put back where they were |
 | dataset.py | a Dataset around the user's, which does all that for a whole batch |
 | counts.py | who asked for pixels too early |

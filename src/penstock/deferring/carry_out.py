@@ -14,7 +14,8 @@ import numpy as np
 from PIL import Image
 
 from penstock._core import BatchBuffer, Engine, EnginePart, Format, Status
-from penstock.deferring.chain import Chain, JpegFile, Pixels, moves_of
+from penstock.deferring.chain import Chain, JpegFile, Pixels, moves_of, same_steps
+from penstock.deferring.counts import counts_here
 from penstock.errors import CoreError, DecodeError
 from penstock.geometry import Sizes
 from penstock.loading.fetch import open_images
@@ -23,6 +24,7 @@ from penstock.planner.lower import lower
 open_with_pillow = Image.open  # as it is before anybody puts something else in its place
 
 _READERS = 1
+_WORTH_ALL = 1.25  # times its pixels asked for: then a file is decoded whole, once
 _WAIT_S = 0.25  # so that Ctrl-C is heard
 
 
@@ -47,14 +49,35 @@ def pixels_of(chain: Chain) -> Pixels:
     """Compute one chain alone."""
     if chain.pixels is not None:
         return chain.pixels
+    chain = _from_whole(chain)
     pixels = np.empty((chain.height, chain.width, 3), dtype=np.uint8)
     carry_out([Job(chain, pixels)], threads=1)
     return pixels
 
 
+def _from_whole(chain: Chain) -> Chain:
+    """The chain from decoded pixels, if more of its file is asked for than it has."""
+    file, counts = chain.source, counts_here()
+    if counts is None or not isinstance(file, JpegFile):
+        return chain
+    if file.whole is None:
+        size_px = file.height * file.width
+        again = file.asked_px > 0
+        file.asked_px += chain.needed_px
+        if not again or file.asked_px < _WORTH_ALL * size_px:
+            return chain
+        file.whole = np.empty((file.height, file.width, 3), dtype=np.uint8)
+        carry_out([Job(Chain.of_file(file), file.whole)], threads=1)
+        counts.kept.append(file)
+    return chain.after(0, file.whole)
+
+
 def carry_out(jobs: Sequence[Job], threads: int) -> None:
     """Compute all of them; DecodeError if a file turns out to be damaged."""
     engine = _engine(os.getpid(), threads)
+    first, jobs = _share(jobs)
+    if first:
+        carry_out(first, threads)
     doubtful = _run(engine, jobs)
     if not doubtful:
         return
@@ -66,6 +89,29 @@ def carry_out(jobs: Sequence[Job], threads: int) -> None:
         pixels = decoded[chain.source]
         again.append(Job(Chain(pixels, chain.steps, chain.height, chain.width), job.target))
     _run(engine, again)
+
+
+def _share(jobs: Sequence[Job]) -> tuple[list[Job], Sequence[Job]]:
+    """What several jobs have in common, to be computed first; and the jobs after that."""
+    of_files: dict[JpegFile, list[int]] = defaultdict(list)
+    for number, job in enumerate(jobs):
+        if isinstance(job.chain.source, JpegFile):
+            of_files[job.chain.source].append(number)
+    first: list[Job] = []
+    after = list(jobs)
+    for file, numbers in of_files.items():
+        chains = [jobs[number].chain for number in numbers]
+        steps = same_steps(chains) if len(chains) > 1 else 0
+        needed_px = sum(chain.needed_px for chain in chains)
+        is_worth_it = steps > 0 or needed_px > _WORTH_ALL * file.height * file.width
+        if len(chains) == 1 or not is_worth_it:
+            continue
+        begun = chains[0].upto(steps)
+        pixels = np.empty((begun.height, begun.width, 3), dtype=np.uint8)
+        first.append(Job(begun, pixels))
+        for number, chain in zip(numbers, chains, strict=True):
+            after[number] = Job(chain.after(steps, pixels), jobs[number].target)
+    return first, after
 
 
 def _run(engine: Engine, jobs: Sequence[Job]) -> list[Job]:

@@ -9,12 +9,15 @@ from typing import NamedTuple, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
+from penstock._core import Effect
+from penstock.geometry import Sizes
+from penstock.transforms.effects import same_effect
 from penstock.transforms.moves import CropMove, FlipMove, Move, ResizeMove
 
 Pixels = npt.NDArray[np.uint8]  # (height, width, 3)
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(slots=True, eq=False)
 class JpegFile:
     """A whole file in memory, whose header the core has read."""
 
@@ -24,6 +27,8 @@ class JpegFile:
     width: int
     orientation: int = 1  # as EXIF counts them
     by_pillow: bool = True  # whether Pillow decides about it, if it turns out to be damaged
+    asked_px: int = 0  # pixels of it that were decoded one by one
+    whole: Pixels | None = None  # all of it, for a while, if more was asked for than it has
 
 
 class Crop(NamedTuple):
@@ -50,7 +55,14 @@ class Flip(NamedTuple):
     vertical: bool
 
 
-Step: TypeAlias = Crop | Resize | Flip
+class Gray(NamedTuple):
+    """Make an image of this size gray, in three equal channels."""
+
+    height: int
+    width: int
+
+
+Step: TypeAlias = Crop | Resize | Flip | Gray
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -101,12 +113,50 @@ class Chain:
             steps = (*steps, Flip(horizontal, vertical))
         return Chain(self.source, steps, self.height, self.width)
 
+    def gray(self) -> Chain:
+        """Return the chain with Pillow's conversion to gray."""
+        steps = (*self.steps, Gray(self.height, self.width))
+        return Chain(self.source, steps, self.height, self.width)
+
+    @property
+    def needed_px(self) -> int:
+        """How many pixels of its source are needed, at most."""
+        first = self.steps[0] if self.steps else None
+        if isinstance(first, Crop):
+            return first.height * first.width
+        source = self.source
+        return source.size // 3 if isinstance(source, np.ndarray) else source.height * source.width
+
+    def upto(self, steps: int) -> Chain:
+        """The first steps of it."""
+        source = self.source
+        is_there = isinstance(source, np.ndarray)
+        height, width = source.shape[:2] if is_there else (source.height, source.width)
+        for step in self.steps[:steps]:
+            if not isinstance(step, Flip):
+                height, width = step.height, step.width
+        return Chain(source, self.steps[:steps], height, width)
+
+    def after(self, steps: int, pixels: Pixels) -> Chain:
+        """The steps after the first ones, from the pixels that these lead to."""
+        return Chain(pixels, self.steps[steps:], self.height, self.width)
+
     @property
     def kinds(self) -> tuple[object, ...]:
         """What kinds of steps it has; chains of the same kinds are computed together."""
         return tuple(
             step.filter if isinstance(step, Resize) else type(step).__name__ for step in self.steps
         )
+
+
+def same_steps(chains: Sequence[Chain]) -> int:
+    """With how many steps they all begin."""
+    count = 0
+    for steps in zip(*(chain.steps for chain in chains), strict=False):
+        if any(step != steps[0] or type(step) is not type(steps[0]) for step in steps):
+            break
+        count += 1
+    return count
 
 
 def moves_of(chains: Sequence[Chain]) -> tuple[Move, ...]:
@@ -119,6 +169,8 @@ def _move(steps: Sequence[Step]) -> Move:
     if isinstance(first, Flip):
         return FlipMove(*np.array(steps, dtype=np.bool_).T)
     columns = np.array(steps, dtype=np.int64).T
+    if isinstance(first, Gray):
+        return same_effect(Effect.GRAYSCALE, Sizes(columns[0], columns[1]))
     if isinstance(first, Crop):
         return CropMove(*columns)
     return ResizeMove(columns[0], columns[1], first.filter)

@@ -7,6 +7,7 @@ import threading
 from collections import Counter
 from dataclasses import dataclass, field
 from types import FrameType
+from typing import Any
 
 _OURS = "penstock."
 _OUR_KERNELS = "penstock.transforms.functional."
@@ -24,6 +25,7 @@ class Counts:
     ordinary: Counter[str] = field(default_factory=Counter)  # files of other kinds, by why
     early: Counter[str] = field(default_factory=Counter)  # pixels asked for at once, by whom
     steps: Counter[str] = field(default_factory=Counter)  # the same, by steps that the core does
+    kept: list[Any] = field(default_factory=list)  # files whose pixels are kept for a while
     error: BaseException | None = None  # what went wrong within our own code
     again: int = 0  # batches that were asked for a second time, with ordinary images
 
@@ -46,6 +48,9 @@ class deferring:  # noqa: N801 (it is used as a function: with deferring(counts)
         self._before, _state.counts = _state.counts, self._counts
 
     def __exit__(self, *_error: object) -> None:
+        for file in self._counts.kept:
+            file.whole = None
+        self._counts.kept.clear()
         _state.counts = self._before
 
 
@@ -86,7 +91,7 @@ def _asker() -> tuple[str, bool]:
 def _name_in_library(module: str, frame: FrameType) -> str:
     """What users call the function of this frame; nothing for what they do not know."""
     name = frame.f_code.co_name
-    if name in _CALLS and "self" in frame.f_locals:
+    if name in _CALLS and "self" in frame.f_locals and not module.startswith("PIL."):
         name = type(frame.f_locals["self"]).__name__
     if name.startswith("_") or module.startswith(_NOT_THEMSELVES):
         return ""

@@ -30,10 +30,6 @@ def install() -> None:
         from penstock.deferring.torchvision_hooks import wrap_torchvision
 
         once("torchvision", wrap_torchvision)
-    if "cv2" in sys.modules:
-        from penstock.deferring.opencv_hooks import wrap_opencv
-
-        once("cv2", wrap_opencv)
 
 
 def once(name: str, wrap: Callable[[], dict[Function, Function]]) -> None:

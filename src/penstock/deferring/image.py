@@ -13,11 +13,11 @@ from typing import Any, TypeVar
 import numpy as np
 from PIL import Image
 
-from penstock._core import copy_one
+from penstock._core import Effect, copy_one
 from penstock.deferring.carry_out import open_with_pillow, pixels_of
 from penstock.deferring.chain import Chain, JpegFile, Pixels
 from penstock.deferring.counts import counts_here, note_early
-from penstock.transforms.functional.native.geometry import resized
+from penstock.transforms.functional.native.geometry import resized, warp
 from penstock.transforms.functional.native.memory import CHANNELS, Room, array_pixels
 
 FunctionT = TypeVar("FunctionT", bound=Callable[..., Any])
@@ -29,6 +29,10 @@ _MIRRORS = {
     Image.Transpose.ROTATE_180: (True, True),
 }
 _LARGEST_SIDE = 1 << 15
+_WARPS = {
+    Image.Transform.AFFINE: (Effect.AFFINE, 6),
+    Image.Transform.PERSPECTIVE: (Effect.PERSPECTIVE, 8),
+}
 
 
 class About:
@@ -211,9 +215,12 @@ class DeferredImage(Image.Image):
     __copy__ = copy
 
     def convert(self, mode: str | None = None, *args: Any, **kwargs: Any) -> Image.Image:
-        """Remember gray as colours; other modes are Pillow's business."""
-        if self._chain is not None and mode == "RGB" and not (args or kwargs):
-            return self._with(self._chain, mode)
+        """Remember gray and colours; other modes are Pillow's business."""
+        if self._chain is not None and not (args or kwargs):
+            if mode == "RGB" or mode == self._mode:
+                return self._with(self._chain, mode)
+            if mode == "L":
+                return self._with(self._chain.gray(), mode)
         return super().convert(mode, *args, **kwargs)
 
     def crop(self, box: Any = None) -> Image.Image:
@@ -248,6 +255,24 @@ class DeferredImage(Image.Image):
             return super().transpose(method)
         horizontal, vertical = _MIRRORS[method]
         return self._with(self._chain.flip(horizontal=horizontal, vertical=vertical))
+
+    def transform(  # noqa: PLR0913, PLR0917 (as Pillow has it)
+        self,
+        size: Any,
+        method: Any,
+        data: Any = None,
+        resample: Any = Image.Resampling.NEAREST,
+        fill: Any = 1,
+        fillcolor: Any = None,
+    ) -> Image.Image:
+        """Have the core do the warps that torchvision asks for."""
+        effect = _WARPS.get(method) if isinstance(method, int) else None
+        if effect and tuple(size) == self.size and fill == 1 and self.mode in CHANNELS:
+            numbers = tuple(map(float, data))
+            done = warp(self, effect[0], numbers, int(resample), fillcolor)
+            if done is not None and len(numbers) == effect[1]:
+                return done  # type: ignore[no-any-return]
+        return super().transform(size, method, data, resample, fill, fillcolor)
 
     def draft(self, mode: Any, size: Any) -> Any:
         """Let Pillow decode the file smaller, if it is one that nothing was done with."""

@@ -7,13 +7,11 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
-import torch
 
-from penstock._core import BatchBuffer
-from penstock.deferring.carry_out import InBatch, Job, carry_out
+from penstock.deferring.carry_out import Job, carry_out
 from penstock.deferring.image import DeferredImage
 from penstock.deferring.rows import Row, split_rows
-from penstock.deferring.tensor import Deferred
+from penstock.deferring.tensor import Batch, Deferred
 from penstock.loading.to_torch import TorchMemory
 
 OURS = (DeferredImage, Deferred)
@@ -30,16 +28,17 @@ def make_samples(samples: list[Any], lender: TorchMemory | None, threads: int) -
     """
     images, groups = _found_in(samples)
     jobs = [job for image in images for job in _image_job(image)]
-    made: dict[int, Any] = {}
-    for members in groups.values():
-        jobs += _batch_jobs(members, lender, made)
+    batches = [(members, Batch(members, lender)) for members in groups.values()]
+    for _, batch in batches:
+        jobs += batch.jobs()
     if jobs:
         carry_out(jobs, threads)
-    for image in images:
-        made[id(image)] = image.plain()
-    for members in groups.values():
-        for value in members:
-            value.settle(made[id(value)])
+    made: dict[int, Any] = {id(image): image.plain() for image in images}
+    for members, batch in batches:
+        rows = split_rows(batch.tensor(), type(members[0]).plain_class)
+        for value, row in zip(members, rows, strict=True):
+            made[id(value)] = row
+            value.settle(row)
     return [_rebuilt(sample, made.get) for sample in samples]
 
 
@@ -56,7 +55,7 @@ def _found_in(samples: list[Any]) -> tuple[list[DeferredImage], dict[_Key, list[
             if isinstance(value, DeferredImage):
                 images.append(value)
             elif value.is_open:
-                key = (path, value.chain.height, value.chain.width, value.spec, type(value))
+                key = (path, *value.key)
                 groups[key].append(value)
     return images, groups
 
@@ -125,23 +124,3 @@ def _image_job(image: DeferredImage) -> Iterator[Job]:
     pixels = np.empty((chain.height, chain.width, 3), dtype=np.uint8)
     yield Job(chain, pixels)
     image.settle(pixels)
-
-
-def _batch_jobs(
-    members: list[Any], lender: TorchMemory | None, made: dict[int, Any]
-) -> Iterator[Job]:
-    first = members[0]
-    shape = (len(members), 3, first.chain.height, first.chain.width)
-    dtype = np.dtype(np.float32 if first.spec.is_float else np.uint8)
-    each = dtype.itemsize * 3 * first.chain.height * first.chain.width
-    lent = None if lender is None else lender.take(each * len(members))
-    stored = np.empty(each * len(members), np.uint8) if lent is None else lent
-    whole = None if lent is None or lender is None else lender.tensor_over(stored)
-    if whole is None:
-        whole = torch.from_numpy(stored)
-    whole = whole.view(first.spec.dtype).view(shape)
-    buffer = BatchBuffer.borrow(stored)
-    rows = split_rows(whole, type(first).plain_class)
-    for number, (value, row) in enumerate(zip(members, rows, strict=True)):
-        made[id(value)] = row
-        yield Job(value.chain, InBatch(buffer, number * each, first.spec.format))

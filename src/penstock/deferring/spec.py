@@ -23,6 +23,7 @@ class Spec(NamedTuple):
     mean: tuple[float, ...] = _NO_MEAN
     std: tuple[float, ...] = _NO_STD
     is_normalised: bool = False
+    channels: int = 3  # or 1: the first of three equal ones
 
     @property
     def dtype(self) -> torch.dtype:

@@ -6,6 +6,9 @@ answered; all else gets the values, computed then.
 
 from __future__ import annotations
 
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
@@ -17,6 +20,9 @@ from penstock.deferring.carry_out import InBatch, Job, carry_out
 from penstock.deferring.chain import Chain
 from penstock.deferring.counts import counts_here, note_early
 from penstock.deferring.spec import Spec
+from penstock.loading.to_torch import TorchMemory
+
+_IMAGE_AXES = 3
 
 _ATTRIBUTES = (
     *("shape", "dtype", "device", "ndim", "layout", "requires_grad"),
@@ -36,11 +42,26 @@ _ABOUT = frozenset(
 )
 
 
-class Deferred:
-    """What deferred tensors of all classes have in common."""
+@dataclass(frozen=True, slots=True)
+class Patch:
+    """Values that take the places of others in the end, as RandomErasing puts them there."""
 
-    chain: Chain
+    top: int
+    left: int
+    values: torch.Tensor  # (..., height, width)
+
+    def put_into(self, image: torch.Tensor) -> None:
+        """Write them."""
+        height, width = self.values.shape[-2:]
+        image[..., self.top : self.top + height, self.left : self.left + width] = self.values
+
+
+class Deferred:
+    """What deferred tensors of all classes have in common: one image, or several in a stack."""
+
+    chains: tuple[Chain, ...]
     spec: Spec
+    patches: tuple[Patch, ...] = ()
     plain_class: ClassVar[type[torch.Tensor]] = torch.Tensor
     _had: torch.Tensor | None = None
 
@@ -49,12 +70,23 @@ class Deferred:
         """Whether nobody has had its values yet."""
         return self._had is None
 
+    @property
+    def chain(self) -> Chain | None:
+        """How it is made, if it is one image that nobody has put values into."""
+        is_one = self.ndim == _IMAGE_AXES and not self.patches  # type: ignore[attr-defined]
+        return self.chains[0] if self.is_open and is_one else None
+
+    @property
+    def key(self) -> tuple[object, ...]:
+        """What tensors that lie in one batch have in common."""
+        return (tuple(self.shape), self.spec, type(self))  # type: ignore[attr-defined]
+
     def values(self) -> torch.Tensor:
         """The tensor itself, of the class that it stands for, computed now at the latest."""
         if self._had is None:
             note_early()
             try:
-                self.settle(_compute(self.chain, self.spec))
+                self.settle(_compute(self))
             except Exception as error:
                 counts = counts_here()
                 if counts is not None:
@@ -64,6 +96,8 @@ class Deferred:
 
     def settle(self, values: torch.Tensor) -> torch.Tensor:
         """Be these values from now on."""
+        for patch in self.patches:
+            patch.put_into(values.as_subclass(torch.Tensor))
         is_plain = type(values) is self.plain_class or self.plain_class is torch.Tensor
         self._had = values if is_plain else values.as_subclass(self.plain_class)
         return self._had
@@ -71,6 +105,10 @@ class Deferred:
     def change(self, spec: Spec) -> None:
         """Have other values of the same type, for functions that work in place."""
         self.spec = spec
+
+    def put(self, patch: Patch) -> None:
+        """Have these values in a place, in the end."""
+        self.patches = (*self.patches, patch)
 
     @classmethod
     def __torch_function__(cls, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
@@ -80,8 +118,12 @@ class Deferred:
                 return func(*args, **(kwargs or {}))
         if func is torch.Tensor.as_subclass and args[1] is torch.Tensor:
             given = args[0]
-            if isinstance(given, Deferred) and given.is_open:
-                return DeferredTensor.of(given.chain, given.spec)
+            if isinstance(given, Deferred) and given.chain is not None:
+                return make(DeferredTensor, given.chain, given.spec)
+        if func is torch.stack and not kwargs and len(args) == 1:
+            together = _stacked(args[0])
+            if together is not None:
+                return together
         args, kwargs = _pytree.tree_map(_settled, (args, kwargs or {}))
         return func(*args, **kwargs)
 
@@ -97,30 +139,73 @@ class Deferred:
 
 
 class DeferredTensor(Deferred, torch.Tensor):  # type: ignore[misc]  # torch says less of types
-    """A plain tensor (3, height, width)."""
-
-    @staticmethod
-    def of(chain: Chain, spec: Spec) -> DeferredTensor:
-        """The tensor of what a chain leads to."""
-        return make(DeferredTensor, chain, spec)  # type: ignore[no-any-return]
+    """A plain tensor."""
 
 
 def make(kind: Any, chain: Chain, spec: Spec) -> Any:
-    """A deferred tensor of a class."""
-    made = torch.Tensor._make_wrapper_subclass(  # noqa: SLF001 (as torch documents it)
-        kind, (3, chain.height, chain.width), dtype=spec.dtype
-    )
-    made.chain, made.spec = chain, spec
+    """A deferred tensor (channels, height, width) of a class."""
+    return _made(kind, (chain,), spec, (spec.channels, chain.height, chain.width))
+
+
+def _made(kind: Any, chains: tuple[Chain, ...], spec: Spec, shape: tuple[int, ...]) -> Any:
+    made = torch.Tensor._make_wrapper_subclass(kind, shape, dtype=spec.dtype)  # noqa: SLF001 (as torch documents it)
+    made.chains, made.spec = chains, spec
     return made
+
+
+def _stacked(tensors: Any) -> Any:
+    """The stack of deferred images of one shape, which is then deferred as well; None of others."""
+    if not isinstance(tensors, (list, tuple)) or len({type(one) for one in tensors}) != 1:
+        return None
+    if not isinstance(tensors[0], Deferred) or any(one.chain is None for one in tensors):
+        return None
+    first = tensors[0]
+    if any(one.key != first.key for one in tensors):
+        return None
+    chains = tuple(one.chains[0] for one in tensors)
+    return _made(DeferredTensor, chains, first.spec, (len(chains), *first.shape))
 
 
 def _settled(value: Any) -> Any:
     return value.values() if isinstance(value, Deferred) else value
 
 
-def _compute(chain: Chain, spec: Spec) -> torch.Tensor:
-    dtype = np.float32 if spec.is_float else np.uint8
-    stored = np.empty((3, chain.height, chain.width), dtype)
-    buffer = BatchBuffer.borrow(stored.reshape(-1).view(np.uint8))
-    carry_out([Job(chain, InBatch(buffer, 0, spec.format))], threads=1)
-    return torch.from_numpy(stored)
+def _compute(one: Any) -> torch.Tensor:
+    batch = Batch([one], None)
+    carry_out(list(batch.jobs()), threads=1)
+    return batch.tensor()[0]
+
+
+class Batch:
+    """Memory for tensors that are alike, and how it is filled."""
+
+    def __init__(self, members: Sequence[Any], lender: TorchMemory | None) -> None:
+        first = members[0]
+        self._members = members
+        self._spec: Spec = first.spec
+        self._shape = (len(members), *first.shape)
+        three = (*self._shape[:-3], 3, *self._shape[-2:])
+        size_bytes = math.prod(three) * self._spec.dtype.itemsize
+        lent = None if lender is None or self._is_gray else lender.take(size_bytes)
+        self._stored = np.empty(size_bytes, np.uint8) if lent is None else lent
+        found = None if lent is None or lender is None else lender.tensor_over(lent)
+        whole = torch.from_numpy(self._stored) if found is None else found
+        self._whole: torch.Tensor = whole.view(self._spec.dtype).view(three)
+
+    @property
+    def _is_gray(self) -> bool:
+        return self._spec.channels == 1
+
+    def jobs(self) -> Iterator[Job]:
+        """What is to be computed."""
+        buffer = BatchBuffer.borrow(self._stored)
+        chains = [chain for one in self._members for chain in one.chains]
+        each = len(self._stored) // len(chains)
+        for number, chain in enumerate(chains):
+            yield Job(chain, InBatch(buffer, number * each, self._spec.format))
+
+    def tensor(self) -> torch.Tensor:
+        """The batch, once it is computed."""
+        if not self._is_gray:
+            return self._whole
+        return self._whole[..., :1, :, :].contiguous()

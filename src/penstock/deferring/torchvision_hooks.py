@@ -27,7 +27,7 @@ from penstock.deferring.opening import as_jpeg, read_bytes
 from penstock.deferring.rows import Row
 from penstock.deferring.same_decoder import decodes_as_pillow
 from penstock.deferring.spec import Spec
-from penstock.deferring.tensor import Deferred, DeferredTensor, make
+from penstock.deferring.tensor import Deferred, DeferredTensor, Patch, make
 from penstock.transforms import functional as F
 from penstock.transforms.functional.native.blur import blur_numbers
 from penstock.transforms.functional.native.memory import CHANNELS, run_effect
@@ -54,6 +54,8 @@ def wrap_torchvision() -> dict[Function, Function]:
     for name in (*_AT_ONCE, *_ONLY_V2):
         _register(getattr(v2, name), DeferredImage, getattr(F, name))
     for kind in (DeferredTensor, DeferredTvImage):
+        for name in (*_AT_ONCE, *_ONLY_V2):
+            _register(getattr(v2, name), kind, _on_values(getattr(F, name)))
         for name, kernel in _ON_TENSORS.items():
             _register(getattr(v2, name), kind, _or_else(getattr(v2, name), kind, kernel))
     wrappers = {getattr(_functional_pil, name): name for name in _AT_ONCE}
@@ -69,6 +71,7 @@ def wrap_torchvision() -> dict[Function, Function]:
     found[tv_tensors.wrap] = _wrap_wrapping(tv_tensors.wrap)
     found[v2.to_image] = _wrap_conversion(v2.to_image, DeferredTvImage)
     found[functional.normalize] = _wrap_on_tensors(functional.normalize, _normalize)
+    found[functional.erase] = _wrap_on_tensors(functional.erase, _erase)
     found[functional.convert_image_dtype] = _wrap_on_tensors(
         functional.convert_image_dtype, _convert_image_dtype
     )
@@ -113,10 +116,10 @@ def _wrap_blur(original: Function) -> Function:
 
 def _chain_of(image: Any) -> Chain | None:
     """How an RGB image is made; None for what is no such image of ours."""
-    if type(image) is not DeferredImage or image.mode != "RGB":
+    if type(image) is not DeferredImage or image.mode not in CHANNELS:
         return None
     if image.chain is None:
-        return Chain.of_pixels(np.array(image.plain()))
+        return Chain.of_pixels(np.array(image.plain().convert("RGB")))
     return image.chain
 
 
@@ -126,7 +129,7 @@ def _wrap_to_tensor(original: Function) -> Function:
         chain = _chain_of(pic) if torch.get_default_dtype() == torch.float32 else None
         if chain is None:
             return original(pic)
-        return DeferredTensor.of(chain, Spec().divided())
+        return make(DeferredTensor, chain, Spec(channels=CHANNELS[pic.mode]).divided())
 
     return to_tensor
 
@@ -134,10 +137,12 @@ def _wrap_to_tensor(original: Function) -> Function:
 def _wrap_conversion(original: Function, kind: type) -> Function:
     @wraps(original)
     def convert(given: Any) -> Any:
-        if isinstance(given, Deferred) and given.is_open and kind is DeferredTvImage:
+        if isinstance(given, Deferred) and given.chain is not None and kind is DeferredTvImage:
             return make(kind, given.chain, given.spec)
         chain = _chain_of(given)
-        return original(given) if chain is None else make(kind, chain, Spec())
+        if chain is None:
+            return original(given)
+        return make(kind, chain, Spec(channels=CHANNELS[given.mode]))
 
     return convert
 
@@ -163,16 +168,25 @@ def _or_else(function: Function, kind: Any, kernel: Function) -> Function:
     usual = registry[kind.plain_class]
 
     def either(given: Any, *args: Any, **kwargs: Any) -> Any:
-        done = kernel(given, *args, **kwargs) if given.is_open else None
+        done = kernel(given, *args, **kwargs) if given.chain is not None else None
         return usual(given.values(), *args, **kwargs) if done is None else done
 
     return either
 
 
+def _on_values(ours: Function) -> Function:
+    """A function of ours on the values, which has the bits of torchvision's."""
+
+    def kernel(given: Any, *args: Any, **kwargs: Any) -> Any:
+        return ours(given.values(), *args, **kwargs)
+
+    return kernel
+
+
 def _wrap_on_tensors(original: Function, kernel: Function) -> Function:
     @wraps(original)
     def either(given: Any, *args: Any, **kwargs: Any) -> Any:
-        is_open = isinstance(given, Deferred) and given.is_open
+        is_open = isinstance(given, Deferred) and given.chain is not None
         done = kernel(given, *args, **kwargs) if is_open else None
         return original(given, *args, **kwargs) if done is None else done
 
@@ -230,7 +244,42 @@ def _vertical_flip(given: Any) -> Any:
     return make(type(given), given.chain.flip(horizontal=False, vertical=True), given.spec)
 
 
+def _erase(  # noqa: PLR0913, PLR0917 (as torchvision has it)
+    given: Any, i: int, j: int, h: int, w: int, v: Any, inplace: bool = False
+) -> Any:
+    height, width = given.shape[-2:]
+    is_tensor = isinstance(v, torch.Tensor) and not isinstance(v, Deferred)
+    if not is_tensor or not (0 <= i < i + h <= height and 0 <= j < j + w <= width):
+        return None
+    target = given if inplace else make(type(given), given.chain, given.spec)
+    target.put(Patch(i, j, v.expand(*v.shape[:-2], h, w)))
+    return target
+
+
+def _resized_crop(
+    given: Any, top: int, left: int, height: int, width: int, *args: Any, **kwargs: Any
+) -> Any:
+    cropped = _crop(given, top, left, height, width)
+    return None if cropped is None else _resize(cropped, *args, **kwargs)
+
+
+def _resize(given: Any, *args: Any, **kwargs: Any) -> Any:
+    """Resized now, of bytes; what follows is done when the batch is whole."""
+    if given.spec.is_float:
+        return None
+    resized = F.resize(given.values(), *args, **kwargs)
+    return make(type(given), Chain.of_pixels(_channels_last(resized)), given.spec)
+
+
+def _channels_last(tensor: torch.Tensor) -> Any:
+    plain = tensor.as_subclass(torch.Tensor)
+    return np.ascontiguousarray(plain.expand(_CHANNELS, -1, -1).permute(1, 2, 0).numpy())
+
+
 _ON_TENSORS: dict[str, Function] = {
+    "erase": _erase,
+    "resize": _resize,
+    "resized_crop": _resized_crop,
     "to_dtype": _to_dtype,
     "normalize": _normalize,
     "crop": _crop,
@@ -257,7 +306,7 @@ def _wrap_decoding(original: Function) -> Function:
         found = None if data is None else as_jpeg(data, name, counts, by_pillow=False)
         if found is None or (found[1] == "L" and mode == tv_io.ImageReadMode.UNCHANGED):
             return original(given, *args, **kwargs)
-        return DeferredTensor.of(Chain.of_file(found[0]), Spec())
+        return make(DeferredTensor, Chain.of_file(found[0]), Spec())
 
     return decode
 

@@ -135,7 +135,7 @@ def affine(
     height, width = size_of(image)
     centre = turn.centre or (width * 0.5, height * 0.5)
     matrix = affine_matrix(centre, turn.angle, turn.translate, scale, turn.shear)
-    return _warp(image, Effect.AFFINE, tuple(matrix), filter, fill)
+    return warp(image, Effect.AFFINE, tuple(matrix), filter, fill)
 
 
 @instead_of(pillow.rotate)
@@ -153,7 +153,7 @@ def rotate(
     if center is None and degrees in {0.0, 90.0, 180.0, 270.0}:
         return None  # Pillow only changes places, or copies
     matrix, size = _rotation(degrees, size_of(image), center, expand=expand)
-    return _warp(image, Effect.AFFINE, matrix, filter, fill, size)
+    return warp(image, Effect.AFFINE, matrix, filter, fill, size)
 
 
 def _rotation(
@@ -191,13 +191,13 @@ def perspective(
     """As seen from another place: four corners go elsewhere."""
     numbers = perspective_coefficients(startpoints, endpoints, coefficients)
     filter = read_mode(interpolation).pillow_filter
-    return _warp(image, Effect.PERSPECTIVE, tuple(numbers), filter, fill)
+    return warp(image, Effect.PERSPECTIVE, tuple(numbers), filter, fill)
 
 
 _WARP_FILTERS = {0, 2, 3}  # nearest, bilinear, bicubic
 
 
-def _warp(
+def warp(
     image: Any,
     effect: Effect,
     matrix: Matrix,
@@ -205,6 +205,7 @@ def _warp(
     fill: Fill,
     size: tuple[int, int] | None = None,
 ) -> Any:
+    """An image seen through a matrix; None where Pillow must do it."""
     colour = _packed_fill(fill, channels_of(image))
     is_usual = filter in _WARP_FILTERS and all(map(math.isfinite, matrix))
     if colour is None or not is_usual:
