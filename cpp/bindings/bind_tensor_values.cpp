@@ -97,7 +97,7 @@ void turn_hue(size_t target, size_t source, Element element, size_t pixels, bool
               float turn) {
   with_type(element, [&](auto kind) {
     using T = decltype(kind);
-    const auto to = colours_at<T>(target, pixels, interleaved);
+    const auto to = colours_at<T>(target, pixels, false);
     const auto from = colours_at<const T>(source, pixels, interleaved);
     if constexpr (std::is_same_v<T, float>)
       PENSTOCK_PICK(turn_hue_of_floats)(to, from, pixels, turn);
@@ -106,17 +106,15 @@ void turn_hue(size_t target, size_t source, Element element, size_t pixels, bool
   });
 }
 
-std::optional<std::pair<float, float>> extremes(size_t source, size_t count) {
-  const float* values = memory_at<const float>(source);
-  if (count == 0) throw Error("Tensor values: none of no values is the least.");
-  float least = 0, largest = 0;
-  bool are_numbers = false;
-  {
-    nb::gil_scoped_release released;
-    are_numbers = PENSTOCK_PICK(find_extremes)(least, largest, values, count);
-  }
-  if (!are_numbers) return std::nullopt;
-  return std::pair{least, largest};
+bool stretch(size_t target, size_t source, size_t planes, size_t count) {
+  float* to = memory_at<float>(target);
+  const float* from = memory_at<const float>(source);
+  if (count == 0) throw Error("Tensor values: an empty plane has no range to be stretched.");
+  nb::gil_scoped_release released;
+  for (size_t plane = 0; plane < planes; ++plane)
+    if (!PENSTOCK_PICK(stretch_plane)(to + plane * count, from + plane * count, count))
+      return false;
+  return true;
 }
 
 constexpr int kLargestSampled = 1 << 14;
@@ -198,9 +196,7 @@ void bind_tensor_values(nb::module_& m) {
       .value("BLEND", ValueMap::blend)
       .value("SOLARIZE", ValueMap::solarize)
       .value("POSTERIZE", ValueMap::posterize)
-      .value("STRETCH", ValueMap::stretch)
-      .value("NORMALIZE", ValueMap::normalize)
-      .value("INVERT", ValueMap::invert);
+      .value("NORMALIZE", ValueMap::normalize);
   m.def("map_floats", &map, "target"_a, "source"_a, "count"_a, "map"_a, "a"_a = 0.0f, "b"_a = 0.0f,
         "c"_a = 0.0f, "Change `count` floats, each by itself.");
   m.def("gray_values", &gray, "target"_a, "written"_a, "source"_a, "element"_a, "pixels"_a,
@@ -208,14 +204,14 @@ void bind_tensor_values(nb::module_& m) {
   m.def("saturate_values", &saturate, "target"_a, "source"_a, "element"_a, "pixels"_a,
         "interleaved"_a, "factor"_a, "rest"_a, "Mix each pixel with its gray.");
   m.def("turn_hue_values", &turn_hue, "target"_a, "source"_a, "element"_a, "pixels"_a,
-        "interleaved"_a, "turn"_a, "Turn all colours by a part of the circle.");
+        "interleaved"_a, "turn"_a, "Turn all colours by a part of the circle; planes are written.");
   m.def("sample_values", &sample, "target"_a, "source"_a, "element"_a, "channels"_a, "strides"_a,
         "in_size"_a, "out_size"_a, "across"_a, "down"_a, "depth"_a.none(), "fused"_a, "bilinear"_a,
         "fill"_a.none(),
         "Look an image up at the places that three numbers a side lead to; `depth` is for "
         "perspective. Strides are those of channels, rows and pixels, in elements.");
-  m.def("find_extremes", &extremes, "source"_a, "count"_a,
-        "The least and the largest of some floats; None if one of them is not a number.");
+  m.def("stretch_values", &stretch, "target"_a, "source"_a, "planes"_a, "count"_a,
+        "Stretch each plane of `count` floats to 0 and 1; False if one of them is not a number.");
 }
 
 }  // namespace penstock

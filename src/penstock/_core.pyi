@@ -415,11 +415,7 @@ class ValueMap(enum.Enum):
 
     POSTERIZE = 3
 
-    STRETCH = 4
-
-    NORMALIZE = 5
-
-    INVERT = 6
+    NORMALIZE = 4
 
 def map_floats(target: int, source: int, count: int, map: ValueMap, a: float = 0.0, b: float = 0.0, c: float = 0.0) -> None:
     """Change `count` floats, each by itself."""
@@ -431,16 +427,16 @@ def saturate_values(target: int, source: int, element: Element, pixels: int, int
     """Mix each pixel with its gray."""
 
 def turn_hue_values(target: int, source: int, element: Element, pixels: int, interleaved: bool, turn: float) -> None:
-    """Turn all colours by a part of the circle."""
+    """Turn all colours by a part of the circle; planes are written."""
 
 def sample_values(target: int, source: int, element: Element, channels: int, strides: Sequence[int], in_size: tuple[int, int], out_size: tuple[int, int], across: Sequence[float], down: Sequence[float], depth: Sequence[float] | None, fused: bool, bilinear: bool, fill: Sequence[float] | None) -> None:
     """
     Look an image up at the places that three numbers a side lead to; `depth` is for perspective. Strides are those of channels, rows and pixels, in elements.
     """
 
-def find_extremes(source: int, count: int) -> tuple[float, float] | None:
+def stretch_values(target: int, source: int, planes: int, count: int) -> bool:
     """
-    The least and the largest of some floats; None if one of them is not a number.
+    Stretch each plane of `count` floats to 0 and 1; False if one of them is not a number.
     """
 
 class MappedFile:

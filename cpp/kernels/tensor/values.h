@@ -17,9 +17,7 @@ enum class ValueMap : int32_t {
   blend = 1,      // a x + b c, kept within 0 and 1
   solarize = 2,   // 1 - x from a on
   posterize = 3,  // the lower end of its part, where 0 to 1 has a parts of length b
-  stretch = 4,    // (x - a) / b, kept within 0 and 1
-  normalize = 5,  // (x - a) / b
-  invert = 6,     // 1 - x
+  normalize = 4,  // (x - a) / b
 };
 
 struct MapNumbers {
@@ -28,7 +26,7 @@ struct MapNumbers {
   float c = 0;
 };
 
-/// The colours of `count` pixels: colour c of pixel i is at first[c][i * step].
+/// The colours of pixels: colour c of pixel i is at first[c][i * step].
 template <class T>
 struct Colours {
   T* first[3] = {};
@@ -63,8 +61,8 @@ PENSTOCK_VARIANTS(void turn_hue_of_levels(const Colours<uint8_t>& target,
                                           const Colours<const uint8_t>& source, size_t count,
                                           float turn))
 
-/// The least and the largest of `count` > 0 values. False if some value is not a number.
-PENSTOCK_VARIANTS(bool find_extremes(float& least, float& largest, const float* values,
-                                     size_t count))
+/// Maps the least of `count` > 0 values to 0 and the largest to 1; values that are all the same are
+/// only kept within 0 and 1. Writes nothing and returns false if some value is not a number.
+PENSTOCK_VARIANTS(bool stretch_plane(float* target, const float* source, size_t count))
 
 }  // namespace penstock

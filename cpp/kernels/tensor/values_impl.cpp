@@ -62,25 +62,29 @@ inline void store_block(const Colours<T>& target, const Block& block, size_t beg
   for (int i = 0; i < count; ++i) blue[i * kStep] = stored<T>(block.blue[i]);
 }
 
-template <class T, int kStep, class Change>
+template <class T, int kTo, int kFrom, class Change>
 void change_blocks(const Colours<T>& target, const Colours<const T>& source, size_t count,
                    Change change) {
   Block block;
   for (size_t begin = 0; begin < count; begin += kBlock) {
     const int some = static_cast<int>(count - begin < kBlock ? count - begin : kBlock);
-    load_block<T, kStep>(block, source, begin, some);
+    load_block<T, kFrom>(block, source, begin, some);
     change(block, some);
-    store_block<T, kStep>(target, block, begin, some);
+    store_block<T, kTo>(target, block, begin, some);
   }
 }
 
 template <class T, class Change>
 void change_pixels(const Colours<T>& target, const Colours<const T>& source, size_t count,
                    Change change) {
-  if (source.step == 3)
-    change_blocks<T, 3>(target, source, count, change);
+  if (source.step == 1 && target.step == 1)
+    change_blocks<T, 1, 1>(target, source, count, change);
+  else if (source.step == 1)
+    change_blocks<T, 3, 1>(target, source, count, change);
+  else if (target.step == 1)
+    change_blocks<T, 1, 3>(target, source, count, change);
   else
-    change_blocks<T, 1>(target, source, count, change);
+    change_blocks<T, 3, 3>(target, source, count, change);
 }
 
 template <class To, class T, int kStep, class Finish>
@@ -188,13 +192,8 @@ void map_values(float* target, const float* source, size_t count, ValueMap map,
       return map_each(target, source, count, [=](float x) {
         return within(__builtin_floorf(x * a), 0.0f, a - 1.0f) * b;
       });
-    case ValueMap::stretch:
-      return map_each(target, source, count,
-                      [=](float x) { return within((x - a) / b, 0.0f, 1.0f); });
     case ValueMap::normalize:
       return map_each(target, source, count, [=](float x) { return (x - a) / b; });
-    case ValueMap::invert:
-      return map_each(target, source, count, [](float x) { return 1.0f - x; });
   }
 }
 
@@ -232,32 +231,34 @@ void turn_hue_of_levels(const Colours<uint8_t>& target, const Colours<const uint
   change_pixels(target, source, count, TurnHue{turn, static_cast<float>(1.0 / 255), kLevels});
 }
 
-bool find_extremes(float& least, float& largest, const float* values, size_t count) {
+bool stretch_plane(float* target, const float* source, size_t count) {
   constexpr int kWays = 64;  // as many at once as vectors like
   float low[kWays], high[kWays];
   int bad = 0;
-  for (int i = 0; i < kWays; ++i) low[i] = high[i] = values[0];
+  for (int w = 0; w < kWays; ++w) low[w] = high[w] = source[0];
   size_t i = 0;
   for (; i + kWays <= count; i += kWays)
     for (int w = 0; w < kWays; ++w) {
-      const float value = values[i + w];
+      const float value = source[i + w];
       low[w] = value < low[w] ? value : low[w];
       high[w] = value > high[w] ? value : high[w];
       bad |= value != value;
     }
   for (; i < count; ++i) {
-    const float value = values[i];
-    low[0] = value < low[0] ? value : low[0];
-    high[0] = value > high[0] ? value : high[0];
-    bad |= value != value;
+    low[0] = source[i] < low[0] ? source[i] : low[0];
+    high[0] = source[i] > high[0] ? source[i] : high[0];
+    bad |= source[i] != source[i];
   }
-  least = low[0];
-  largest = high[0];
+  if (bad != 0) return false;
   for (int w = 1; w < kWays; ++w) {
-    least = low[w] < least ? low[w] : least;
-    largest = high[w] > largest ? high[w] : largest;
+    low[0] = low[w] < low[0] ? low[w] : low[0];
+    high[0] = high[w] > high[0] ? high[w] : high[0];
   }
-  return bad == 0;
+  const bool is_flat = low[0] == high[0];
+  const float least = is_flat ? 0.0f : low[0], span = is_flat ? 1.0f : high[0] - low[0];
+  map_each(target, source, count,
+           [=](float x) { return within((x - least) / span, 0.0f, 1.0f); });
+  return true;
 }
 
 }  // namespace penstock::PENSTOCK_ISA
