@@ -75,8 +75,8 @@ Pixels of_pillow(const nb::capsule& array, int height, int width, int channels) 
   return found;
 }
 
-/// A gray image is one plane, whatever its array calls its layout. A row stride of 0 is that of rows
-/// without gaps, and so for planes.
+/// A gray image is one plane, whatever its array calls its layout. A row stride of 0 is that of
+/// rows without gaps, and so for planes.
 Pixels at(size_t address, int height, int width, int channels, bool interleaved, Element element,
           nb::object owner, ptrdiff_t row_stride, ptrdiff_t plane_stride) {
   check_sides(height, width);

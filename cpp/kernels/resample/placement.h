@@ -46,7 +46,8 @@ class Placement {
   double support_;
 };
 
-/// torch's geometry without antialiasing: two samples for a bilinear resize, four for a bicubic one.
+/// torch's geometry without antialiasing: two samples for a bilinear resize, four for a bicubic
+/// one.
 class DirectPlacement {
  public:
   explicit DirectPlacement(const Axis& axis);

@@ -98,8 +98,8 @@ const Taps& TapBuilder::build(const Axis& axis, Alignment alignment) {
     fill_like_torch(lists, longest, axis);
 
   const bool has_negative_lobes = axis.filter == Filter::bicubic || axis.filter == Filter::lanczos;
-  taps_.may_overshoot = has_negative_lobes || axis.weights != Weights::pillow ||
-                        longest > kMostTapsWithoutOvershoot;
+  taps_.may_overshoot =
+      has_negative_lobes || axis.weights != Weights::pillow || longest > kMostTapsWithoutOvershoot;
   return taps_;
 }
 
@@ -194,8 +194,7 @@ void TapBuilder::fill_like_torch(const Span* lists, int longest, const Axis& axi
   int32_t* fixed = fixed_.reserve<int32_t>(all);
   PENSTOCK_PICK(round_weights)(fixed, weights, static_cast<int>(all), 1 << bits);
   for (int i = 0; i < axis.count; ++i) {
-    const int32_t* own = fixed +
-                         static_cast<size_t>(i / kBlockOutputs) * kBlockOutputs * longest +
+    const int32_t* own = fixed + static_cast<size_t>(i / kBlockOutputs) * kBlockOutputs * longest +
                          i % kBlockOutputs;
     int32_t* target = coefficients_of(i, lists[i], axis);
     for (int t = 0; t < length_of(lists[i]); ++t)

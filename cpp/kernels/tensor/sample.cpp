@@ -70,8 +70,7 @@ BorderedPixels<Pixel> with_border(Buffer& memory, const SampleSource<T>& source,
 template <class Pixel, class T>
 void sample_with(T* target, const SampleSource<T>& source, const SampleGrid& grid, bool bilinear,
                  const SampleFill& fill, SampleScratch& scratch) {
-  const auto pixels =
-      with_border(scratch.pixels, source, grid, outside(Pixel{}, fill, bilinear));
+  const auto pixels = with_border(scratch.pixels, source, grid, outside(Pixel{}, fill, bilinear));
   const ptrdiff_t plane = static_cast<ptrdiff_t>(grid.out_height) * grid.out_width;
   SampleBlock<T> block;
   block.channels = source.channels;

@@ -96,8 +96,7 @@ inline void find_corners(Corners& corners, const SampleBlock<T>& block, const Sa
     corners.weight[1][i] = to_bottom * to_left;
     corners.weight[2][i] = to_top * to_right;
     corners.weight[3][i] = to_top * to_left;
-    corners.index[i] =
-        whole_place(top, grid.in_height) * across + whole_place(left, grid.in_width);
+    corners.index[i] = whole_place(top, grid.in_height) * across + whole_place(left, grid.in_width);
   }
 }
 
@@ -131,8 +130,7 @@ inline uint8_t rounded(float value) {
 inline LanePixel multiply_add(const LanePixel& a, float b, const LanePixel& c) {
   LanePixel out;
 #if defined(__FMA__)
-  _mm_storeu_ps(out.lane,
-                _mm_fmadd_ps(_mm_loadu_ps(a.lane), _mm_set1_ps(b), _mm_loadu_ps(c.lane)));
+  _mm_storeu_ps(out.lane, _mm_fmadd_ps(_mm_loadu_ps(a.lane), _mm_set1_ps(b), _mm_loadu_ps(c.lane)));
 #else
   for (int i = 0; i < 4; ++i) out.lane[i] = __builtin_fmaf(a.lane[i], b, c.lane[i]);
 #endif

@@ -134,8 +134,7 @@ struct TurnHue {
   float turn, scale_in, scale_out;
 
   void operator()(Block& block, int count) const {
-    for (int i = 0; i < count; ++i)
-      turn_pixel(block.red[i], block.green[i], block.blue[i]);
+    for (int i = 0; i < count; ++i) turn_pixel(block.red[i], block.green[i], block.blue[i]);
   }
 
   void turn_pixel(float& red, float& green, float& blue) const {
@@ -183,15 +182,13 @@ void map_values(float* target, const float* source, size_t count, ValueMap map,
     case ValueMap::scale:
       return map_each(target, source, count, [=](float x) { return within(x * a, 0.0f, 1.0f); });
     case ValueMap::blend:
-      return map_each(target, source, count, [=](float x) {
-        return within(__builtin_fmaf(b, c, x * a), 0.0f, 1.0f);
-      });
+      return map_each(target, source, count,
+                      [=](float x) { return within(__builtin_fmaf(b, c, x * a), 0.0f, 1.0f); });
     case ValueMap::solarize:
       return map_each(target, source, count, [=](float x) { return x >= a ? 1.0f - x : x; });
     case ValueMap::posterize:
-      return map_each(target, source, count, [=](float x) {
-        return within(__builtin_floorf(x * a), 0.0f, a - 1.0f) * b;
-      });
+      return map_each(target, source, count,
+                      [=](float x) { return within(__builtin_floorf(x * a), 0.0f, a - 1.0f) * b; });
     case ValueMap::normalize:
       return map_each(target, source, count, [=](float x) { return (x - a) / b; });
   }
@@ -256,8 +253,7 @@ bool stretch_plane(float* target, const float* source, size_t count) {
   }
   const bool is_flat = low[0] == high[0];
   const float least = is_flat ? 0.0f : low[0], span = is_flat ? 1.0f : high[0] - low[0];
-  map_each(target, source, count,
-           [=](float x) { return within((x - least) / span, 0.0f, 1.0f); });
+  map_each(target, source, count, [=](float x) { return within((x - least) / span, 0.0f, 1.0f); });
   return true;
 }
 

@@ -12,6 +12,7 @@ from typing import Any
 
 import torch
 from torch import Tensor
+from torch.autograd import forward_ad
 
 Attempt = Callable[..., Tensor | None]
 Oracle = Callable[..., Tensor]
@@ -31,12 +32,15 @@ def is_plain(image: Tensor) -> bool:
         and image.layout is torch.strided
         and not (image.requires_grad and torch.is_grad_enabled())
         and not image.is_neg()
-        and not torch.jit.is_tracing()
+        and not _is_tracing()
         and not _is_wrapped(image)
+        and forward_ad._current_level < 0  # noqa: SLF001  # nothing public says whether one is open
     )
 
 
-_is_wrapped: Callable[[Tensor], bool] = torch._C._functorch.is_functorch_wrapped_tensor  # noqa: SLF001  # torch.func has no other way to ask
+# torch.jit and torch.func have no cheaper way to ask.
+_is_tracing: Callable[[], bool] = torch._C._is_tracing  # noqa: SLF001
+_is_wrapped: Callable[[Tensor], bool] = torch._C._functorch.is_functorch_wrapped_tensor  # noqa: SLF001
 
 
 class Tried:

@@ -21,6 +21,8 @@ from penstock.transforms.functional.native.tried import Tried
 from penstock.transforms.functional.tensors.rename import renamed
 from penstock.transforms.functional.tensors.values import most_of, to_dtype_image, value_bits
 
+_ONE = torch.ones(())  # whatever fractions it meets become the type; a number takes torch longer
+
 
 def rgb_to_grayscale_image(image: Tensor, num_output_channels: int = 1) -> Tensor:
     """Gray, in one channel or in three equal ones."""
@@ -240,10 +242,10 @@ _solarize = Tried(native.solarize, _solarize_by_torch, [(0.1,), (0.5,)])
 
 def invert_image(image: Tensor) -> Tensor:
     """White becomes black."""
-    if image.is_floating_point():
-        return 1.0 - image
     if image.dtype == torch.uint8:
         return image.bitwise_not()
+    if image.is_floating_point():
+        return _ONE - image if type(image) is Tensor else 1.0 - image
     return image.bitwise_xor((1 << value_bits(image.dtype)) - 1)
 
 
