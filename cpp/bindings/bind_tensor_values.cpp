@@ -15,6 +15,7 @@
 #include "base/error.h"
 #include "bindings/bind.h"
 #include "kernels/output.h"
+#include "kernels/tensor/convolve.h"
 #include "kernels/tensor/sample.h"
 #include "kernels/tensor/values.h"
 
@@ -117,6 +118,22 @@ bool stretch(size_t target, size_t source, size_t planes, size_t count) {
   return true;
 }
 
+void convolve(size_t target, size_t source, size_t planes, int height, int width, size_t weights,
+              int kernel_height, int kernel_width) {
+  if (kernel_height < 1 || kernel_width < 1 || height < kernel_height || width < kernel_width)
+    throw Error("Tensor values: a kernel of " + std::to_string(kernel_height) + "x" +
+                std::to_string(kernel_width) + " does not fit into " + std::to_string(height) +
+                "x" + std::to_string(width) + ".");
+  float* to = memory_at<float>(target);
+  const float* from = memory_at<const float>(source);
+  const ConvolutionKernel kernel{memory_at<const float>(weights), kernel_height, kernel_width};
+  const size_t in = static_cast<size_t>(height) * width;
+  const size_t out = static_cast<size_t>(height - kernel_height + 1) * (width - kernel_width + 1);
+  nb::gil_scoped_release released;
+  for (size_t plane = 0; plane < planes; ++plane)
+    PENSTOCK_PICK(convolve_plane)(to + plane * out, from + plane * in, height, width, kernel);
+}
+
 constexpr int kLargestSampled = 1 << 14;
 
 void require_sampled_side(int side) {
@@ -210,6 +227,9 @@ void bind_tensor_values(nb::module_& m) {
         "fill"_a.none(),
         "Look an image up at the places that three numbers a side lead to; `depth` is for "
         "perspective. Strides are those of channels, rows and pixels, in elements.");
+  m.def("convolve_values", &convolve, "target"_a, "source"_a, "planes"_a, "height"_a, "width"_a,
+        "weights"_a, "kernel_height"_a, "kernel_width"_a,
+        "Sum up each plane of floats under a kernel, which stays within it.");
   m.def("stretch_values", &stretch, "target"_a, "source"_a, "planes"_a, "count"_a,
         "Stretch each plane of `count` floats to 0 and 1; False if one of them is not a number.");
 }

@@ -7,6 +7,7 @@
 
 #include "base/cpu.h"
 #include "check.h"
+#include "kernels/tensor/convolve.h"
 #include "kernels/tensor/sample.h"
 #include "kernels/tensor/values.h"
 #include "random_image.h"
@@ -125,6 +126,21 @@ TEST(colours_change_alike) {
         PENSTOCK_PICK(turn_hue_of_levels)(target, of_levels, pixels, 0.2f);
       });
     }
+  }
+}
+
+TEST(planes_are_convolved_alike) {
+  for (unsigned seed = 0; seed < 60; ++seed) {
+    Draw draw(seed);
+    const int sides[2] = {draw.between(1, 9), draw.between(1, 9)};
+    const int height = sides[0] + draw.between(0, 9), width = sides[1] + draw.between(0, 150);
+    const auto weights = random_floats(draw, static_cast<size_t>(sides[0]) * sides[1]);
+    const auto values = random_floats(draw, static_cast<size_t>(height) * width);
+    const size_t count = static_cast<size_t>(height - sides[0] + 1) * (width - sides[1] + 1);
+    check_variants<float>(count, [&](float* to) {
+      PENSTOCK_PICK(convolve_plane)
+      (to, values.data(), height, width, {weights.data(), sides[0], sides[1]});
+    });
   }
 }
 

@@ -434,6 +434,9 @@ def sample_values(target: int, source: int, element: Element, channels: int, str
     Look an image up at the places that three numbers a side lead to; `depth` is for perspective. Strides are those of channels, rows and pixels, in elements.
     """
 
+def convolve_values(target: int, source: int, planes: int, height: int, width: int, weights: int, kernel_height: int, kernel_width: int) -> None:
+    """Sum up each plane of floats under a kernel, which stays within it."""
+
 def stretch_values(target: int, source: int, planes: int, count: int) -> bool:
     """
     Stretch each plane of `count` floats to 0 and 1; False if one of them is not a number.

@@ -14,6 +14,7 @@ from torch import Tensor
 from penstock._core import (
     Element,
     ValueMap,
+    convolve_values,
     gray_values,
     map_floats,
     saturate_values,
@@ -164,4 +165,33 @@ def turn_hue(image: Tensor, turn: float) -> Tensor | None:
     target, source = out.data_ptr(), image.data_ptr()
     for at in range(0, images * step, step):
         turn_hue_values(target + at, source + at, element, pixels, is_interleaved, turn)
+    return out
+
+
+def convolve(image: Tensor, kernel: Tensor) -> Tensor | None:
+    """Three channels, each summed up under a kernel (height, width); borders fall away.
+
+    For other numbers of channels, torch has other orders of its sums.
+    """
+    down, across = kernel.shape
+    if image.dtype is not torch.float32 or image.shape[-3] != 3 or not image.is_contiguous():
+        return None
+    if kernel.dtype is not torch.float32 or not kernel.is_contiguous():
+        return None
+    height, width = image.shape[-2:]
+    if height < down or width < across:
+        return None
+    out = torch.empty(
+        (*image.shape[:-2], height - down + 1, width - across + 1), dtype=torch.float32
+    )
+    convolve_values(
+        out.data_ptr(),
+        image.data_ptr(),
+        image.numel() // (height * width),
+        height,
+        width,
+        kernel.data_ptr(),
+        down,
+        across,
+    )
     return out
