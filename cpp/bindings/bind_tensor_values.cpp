@@ -5,6 +5,7 @@
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/pair.h>
 
+#include <algorithm>
 #include <array>
 #include <optional>
 #include <string>
@@ -13,9 +14,11 @@
 #include <utility>
 
 #include "base/error.h"
+#include "bindings/arguments.h"
 #include "bindings/bind.h"
 #include "kernels/output.h"
 #include "kernels/tensor/convolve.h"
+#include "kernels/tensor/resize.h"
 #include "kernels/tensor/sample.h"
 #include "kernels/tensor/values.h"
 
@@ -38,6 +41,9 @@ Colours<T> colours_at(size_t address, size_t pixels, bool interleaved) {
   const size_t next = interleaved ? 1 : pixels;
   return {{first, first + next, first + 2 * next}, interleaved ? 3 : 1};
 }
+
+/// Beyond this a thread does not keep the memory of its last image.
+constexpr int64_t kMostKeptPixels = int64_t{4} << 20;
 
 [[noreturn]] void refuse_element() {
   throw Error("Tensor values: only uint8 and float32 are known here.");
@@ -134,6 +140,35 @@ void convolve(size_t target, size_t source, size_t planes, int height, int width
     PENSTOCK_PICK(convolve_plane)(to + plane * out, from + plane * in, height, width, kernel);
 }
 
+void resize(size_t target, size_t source, int channels, const std::array<ptrdiff_t, 3>& strides,
+            std::pair<int, int> in_size, std::pair<int, int> out_size, int filter) {
+  for (const int side : {in_size.first, in_size.second, out_size.first, out_size.second})
+    if (side < 1 || side > kLargestSide)
+      throw Error("Tensor values: sides of a resize are 1 to " + std::to_string(kLargestSide) +
+                  ", got " + std::to_string(side) + ".");
+  const auto kind = static_cast<Filter>(filter);
+  if (kind != Filter::bilinear && kind != Filter::bicubic)
+    throw Error("Tensor values: floats are resized by bilinear and bicubic filters.");
+  float* to = memory_at<float>(target);
+  const float* from = memory_at<const float>(source);
+  const auto run = [&](FloatResizeScratch& scratch) {
+    const FloatResize resized(in_size.first, in_size.second, out_size.first, out_size.second, kind,
+                              scratch);
+    const ptrdiff_t plane = static_cast<ptrdiff_t>(out_size.first) * out_size.second;
+    for (int c = 0; c < channels; ++c)
+      resized.run(to + c * plane,
+                  {from + c * strides[0], in_size.first, in_size.second, strides[1], strides[2]});
+  };
+  nb::gil_scoped_release released;
+  if (int64_t{in_size.first} * std::max(in_size.second, out_size.second) > kMostKeptPixels) {
+    FloatResizeScratch own;
+    run(own);
+  } else {
+    thread_local FloatResizeScratch kept;
+    run(kept);
+  }
+}
+
 constexpr int kLargestSampled = 1 << 14;
 
 void require_sampled_side(int side) {
@@ -176,9 +211,6 @@ SampleFill fill_of(const std::optional<Three>& colour, Element element) {
   }
   return fill;
 }
-
-/// Beyond this a thread does not keep the memory of its last image.
-constexpr int64_t kMostKeptPixels = int64_t{4} << 20;
 
 void sample(size_t target, size_t source, Element element, int channels,
             const std::array<ptrdiff_t, 3>& strides, std::pair<int, int> in_size,
@@ -230,6 +262,10 @@ void bind_tensor_values(nb::module_& m) {
   m.def("convolve_values", &convolve, "target"_a, "source"_a, "planes"_a, "height"_a, "width"_a,
         "weights"_a, "kernel_height"_a, "kernel_width"_a,
         "Sum up each plane of floats under a kernel, which stays within it.");
+  m.def("resize_values", &resize, "target"_a, "source"_a, "channels"_a, "strides"_a, "in_size"_a,
+        "out_size"_a, "filter"_a,
+        "Resize planes of floats with antialiasing. Strides are those of channels, rows and "
+        "pixels, in elements.");
   m.def("stretch_values", &stretch, "target"_a, "source"_a, "planes"_a, "count"_a,
         "Stretch each plane of `count` floats to 0 and 1; False if one of them is not a number.");
 }

@@ -8,6 +8,7 @@
 #include "base/cpu.h"
 #include "check.h"
 #include "kernels/tensor/convolve.h"
+#include "kernels/tensor/resize.h"
 #include "kernels/tensor/sample.h"
 #include "kernels/tensor/values.h"
 #include "random_image.h"
@@ -140,6 +141,24 @@ TEST(planes_are_convolved_alike) {
     check_variants<float>(count, [&](float* to) {
       PENSTOCK_PICK(convolve_plane)
       (to, values.data(), height, width, {weights.data(), sides[0], sides[1]});
+    });
+  }
+}
+
+TEST(floats_are_resized_alike) {
+  FloatResizeScratch scratch;  // shared, so that what one image leaves behind meets the next
+  for (unsigned seed = 0; seed < 120; ++seed) {
+    Draw draw(seed);
+    const int height = draw.between(1, 60), width = draw.between(1, 60);
+    const int out_height = draw.between(0, 5) ? draw.between(1, 60) : height;
+    const int out_width = draw.between(0, 5) ? draw.between(1, 60) : width;
+    const auto values = random_floats(draw, static_cast<size_t>(height) * width);
+    const bool by_columns = draw.coin();
+    const PlaneSource source{values.data(), height, width, by_columns ? 1 : width,
+                             by_columns ? height : 1};
+    const Filter filter = draw.coin() ? Filter::bilinear : Filter::bicubic;
+    check_variants<float>(static_cast<size_t>(out_height) * out_width, [&](float* to) {
+      FloatResize(height, width, out_height, out_width, filter, scratch).run(to, source);
     });
   }
 }

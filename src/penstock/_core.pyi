@@ -437,6 +437,11 @@ def sample_values(target: int, source: int, element: Element, channels: int, str
 def convolve_values(target: int, source: int, planes: int, height: int, width: int, weights: int, kernel_height: int, kernel_width: int) -> None:
     """Sum up each plane of floats under a kernel, which stays within it."""
 
+def resize_values(target: int, source: int, channels: int, strides: Sequence[int], in_size: tuple[int, int], out_size: tuple[int, int], filter: int) -> None:
+    """
+    Resize planes of floats with antialiasing. Strides are those of channels, rows and pixels, in elements.
+    """
+
 def stretch_values(target: int, source: int, planes: int, count: int) -> bool:
     """
     Stretch each plane of `count` floats to 0 and 1; False if one of them is not a number.

@@ -26,6 +26,8 @@ FLOAT_CALLS = {
     "solarize": [(0.0,), (0.1,), (1.0,)],
     "autocontrast": [()],
     "invert": [()],
+    "adjust_sharpness": [(0.0,), (1.7,)],
+    "gaussian_blur": [([5, 3], [0.5, 2.0]), ([3, 3], [1.1, 1.1])],
     "normalize": [([0.485, 0.456, 0.406], [0.229, 0.224, 0.225]), ([0.5], [0.25])],
 }
 QUAD = [[0, 0], [52, 0], [52, 36], [0, 36]]
@@ -119,11 +121,21 @@ def test_what_is_no_number(theirs, name):
 
 
 @pytest.mark.usefixtures("isa")
+def test_infinite_values_are_resized(theirs):
+    image = noise((3, 30, 40), torch.float32)
+    image[1, 6, 6] = math.inf
+    image[2, 7, 9] = math.nan
+    for size in ((30, 55), (13, 40), (13, 55)):
+        check(theirs, "resize", image, (size,))
+
+
+@pytest.mark.usefixtures("isa")
+@pytest.mark.parametrize("dtype", [torch.uint8, torch.float32], ids=["uint8", "float32"])
 @pytest.mark.parametrize("channels", [1, 3, 2, 4])
 @pytest.mark.parametrize("mode", ["bilinear", "bicubic"])
-def test_resized_bytes(theirs, mode, channels):
+def test_resizes(theirs, mode, channels, dtype):
     for size in SIZES:
-        for image in layouts(torch.uint8, size, channels):
+        for image in layouts(dtype, size, channels):
             for new in [(7, 9), (224, 64), (image.shape[-2] - 1, 2), (image.shape[-2], 90)]:
                 for antialias in (True, False):
                     check(theirs, "resize", image, (new,), interpolation=mode, antialias=antialias)
@@ -176,7 +188,9 @@ def test_the_core_does_what_it_is_there_for():
         assert tensor_sampling.resize(image, (20, 30), 2, True) is not None
     for image in list(layouts(torch.float32, (37, 53)))[:2]:
         assert tensor_values.scale(image, 0.5) is not None
-    for tried in (colour._turn_hue, colour._saturate, resize._resize_bytes, values._normalize):
+    assert tensor_sampling.resize(image.contiguous(), (20, 30), 2, True) is not None
+    assert tensor_values.convolve(image.contiguous(), torch.ones(3, 5)) is not None
+    for tried in (colour._turn_hue, colour._saturate, resize._resize, values._normalize):
         assert isinstance(tried, Tried)
 
 

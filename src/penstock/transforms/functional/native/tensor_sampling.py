@@ -1,4 +1,4 @@
-"""Tensors resized and warped by the core: bytes with torch's weights, and look-ups in grids.
+"""Tensors resized and warped by the core, with torch's weights and grids.
 
 Images are plain ones of bytes or float32 (see `tried`). A function returns None for those that it
 does not take.
@@ -13,7 +13,7 @@ from functools import cache
 import torch
 from torch import Tensor
 
-from penstock._core import Element, Pixels, resize_like_torch, sample_values
+from penstock._core import Element, Pixels, resize_like_torch, resize_values, sample_values
 from penstock.transforms.functional.arguments import Canvas, Fill
 
 _ELEMENTS = {torch.uint8: Element.UINT8, torch.float32: Element.FLOAT32}
@@ -23,9 +23,9 @@ _MOST_SAMPLED = 1 << 23  # pixels, of which the core makes a copy
 
 
 def resize(image: Tensor, size: Canvas, filter_number: int, antialias: bool) -> Tensor | None:
-    """Bytes in another size; `filter_number` is Pillow's."""
-    if image.dtype is not torch.uint8:
-        return None
+    """Images in another size; `filter_number` is Pillow's."""
+    if image.dtype is torch.float32:
+        return _resize_floats(image, size, filter_number) if antialias else None
     channels, height, width = image.shape[-3:]
     # torch takes an image with a side of one pixel for one of another layout, and may refuse it.
     if channels not in _CHANNELS or min(height, width, *size) < 2:
@@ -41,6 +41,27 @@ def resize(image: Tensor, size: Canvas, filter_number: int, antialias: bool) -> 
         if source is None or target is None:
             return None
         resize_like_torch(target, source, filter_number, antialias)
+    return out
+
+
+def _resize_floats(image: Tensor, size: Canvas, filter_number: int) -> Tensor | None:
+    channels, height, width = image.shape[-3:]
+    if channels not in _CHANNELS or min(height, width, *size) < 2 or image.stride(-1) != 1:
+        return None
+    out = torch.empty((*image.shape[:-2], *size), dtype=torch.float32)
+    frames = (image,) if image.ndim == 3 else image.reshape(-1, channels, height, width)
+    step = 4 * channels * size[0] * size[1]
+    target = out.data_ptr()
+    for number, frame in enumerate(frames):
+        resize_values(
+            target + number * step,
+            frame.data_ptr(),
+            channels,
+            frame.stride(),
+            (height, width),
+            size,
+            filter_number,
+        )
     return out
 
 

@@ -55,7 +55,7 @@ def resize_image(
     if not image.numel():
         return image.reshape((*shape[:-3], channels, *new))
     if mode in _FILTERS and _is_taken(image.dtype, mode, image.device.type):
-        return _resize_bytes(image, new, _FILTERS[mode], bool(antialias))
+        return _resize(image, new, _FILTERS[mode], bool(antialias))
     return _resize_by_torch(image, new, mode, bool(antialias) and is_smooth)
 
 
@@ -81,7 +81,7 @@ def _resize_by_torch(
 _FILTERS = {InterpolationMode.BILINEAR: 2, InterpolationMode.BICUBIC: 3}
 _MODES = {number: mode for mode, number in _FILTERS.items()}
 
-_resize_bytes = Tried(
+_resize = Tried(
     resize,
     lambda image, size, number, antialias: _resize_by_torch(image, size, _MODES[number], antialias),
     [
