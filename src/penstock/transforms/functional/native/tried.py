@@ -46,31 +46,38 @@ _is_wrapped: Callable[[Tensor], bool] = torch._C._functorch.is_functorch_wrapped
 class Tried:
     """A kernel of the core before that of torch which it stands for.
 
-    `attempt` is called with plain images of bytes and float32, and returns None for what is not for
-    the core; `oracle` does the rest. `trials` are arguments to try both with.
+    `attempt` is called with plain images of `dtypes`, and returns None for what is not for the
+    core; `oracle` does the rest. `trials` are arguments to try both with, on images of all these
+    types: what bytes are rounded from is seen in floats only.
     """
 
-    __slots__ = ("_attempt", "_is_equal", "_oracle", "_trials")
+    __slots__ = ("_attempt", "_dtypes", "_is_equal", "_oracle", "_trials")
 
-    def __init__(self, attempt: Attempt, oracle: Oracle, trials: Sequence[tuple[Any, ...]]) -> None:
+    def __init__(
+        self,
+        attempt: Attempt,
+        oracle: Oracle,
+        trials: Sequence[tuple[Any, ...]],
+        dtypes: Sequence[torch.dtype] = (torch.uint8, torch.float32),
+    ) -> None:
         self._attempt = attempt
         self._oracle = oracle
         self._trials = trials
-        self._is_equal: dict[torch.dtype, bool | None] = {torch.uint8: None, torch.float32: None}
+        self._dtypes = frozenset(dtypes)
+        self._is_equal: bool | None = None
 
     def __call__(self, image: Tensor, *args: Any) -> Tensor:
         """Change the image, by whichever."""
-        if is_plain(image):
-            is_equal = self._is_equal.get(image.dtype, False)
-            if is_equal is None:
-                is_equal = self._is_equal[image.dtype] = self._try(image.dtype)
-            if is_equal:
+        if image.dtype in self._dtypes and is_plain(image):
+            if self._is_equal is None:
+                self._is_equal = all(map(self._agree, self._dtypes))
+            if self._is_equal:
                 out = self._attempt(image, *args)
                 if out is not None:
                     return out
         return self._oracle(image, *args)
 
-    def _try(self, dtype: torch.dtype) -> bool:
+    def _agree(self, dtype: torch.dtype) -> bool:
         for image in trial_images(dtype):
             for args in self._trials:
                 ours = self._attempt(image, *args)

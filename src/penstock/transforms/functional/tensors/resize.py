@@ -54,8 +54,12 @@ def resize_image(
         return image
     if not image.numel():
         return image.reshape((*shape[:-3], channels, *new))
-    if mode in _FILTERS and _is_taken(image.dtype, mode, image.device.type):
-        return _resize(image, new, _FILTERS[mode], bool(antialias))
+    if (
+        mode in _FILTERS
+        and image.dtype in _RESIZES
+        and _is_taken(image.dtype, mode, image.device.type)
+    ):
+        return _RESIZES[image.dtype](image, new, _FILTERS[mode], bool(antialias))
     return _resize_by_torch(image, new, mode, bool(antialias) and is_smooth)
 
 
@@ -81,16 +85,22 @@ def _resize_by_torch(
 _FILTERS = {InterpolationMode.BILINEAR: 2, InterpolationMode.BICUBIC: 3}
 _MODES = {number: mode for mode, number in _FILTERS.items()}
 
-_resize = Tried(
-    resize,
-    lambda image, size, number, antialias: _resize_by_torch(image, size, _MODES[number], antialias),
-    [
-        (size, number, antialias)
-        for size in ((7, 12), (23, 40))
-        for number in _MODES
-        for antialias in (True, False)
-    ],
-)
+_TRIALS = [
+    (size, number, antialias)
+    for size in ((7, 12), (23, 40), (3, 5))
+    for number in _MODES
+    for antialias in (True, False)
+]
+
+
+def _resize_as(image: Tensor, size: Canvas, number: int, antialias: bool) -> Tensor:
+    return _resize_by_torch(image, size, _MODES[number], antialias)
+
+
+# Bytes are resized in whole numbers, floats are not: one may agree where the other does not.
+_RESIZES = {
+    dtype: Tried(resize, _resize_as, _TRIALS, (dtype,)) for dtype in (torch.uint8, torch.float32)
+}
 
 
 def _as_batch(image: Tensor) -> Tensor:
