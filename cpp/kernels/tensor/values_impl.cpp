@@ -100,10 +100,15 @@ void write_gray_blocks(To* target, const Colours<const T>& source, size_t count,
 
 template <class To, class T, class Finish>
 void write_gray(To* target, const Colours<const T>& source, size_t count, Finish finish) {
-  if (source.step == 3)
+  if (source.step == 3) {
     write_gray_blocks<To, T, 3>(target, source, count, finish);
-  else
-    write_gray_blocks<To, T, 1>(target, source, count, finish);
+    return;
+  }
+  const T *red = source.first[0], *green = source.first[1], *blue = source.first[2];
+  To* __restrict to = target;
+  for (size_t i = 0; i < count; ++i)
+    to[i] = finish(gray_value(static_cast<float>(red[i]), static_cast<float>(green[i]),
+                              static_cast<float>(blue[i])));
 }
 
 template <bool kCut>

@@ -8,8 +8,9 @@ import torch
 from torch.autograd import forward_ad
 
 from penstock.transforms import functional as F
-from penstock.transforms.functional.native import tensor_sampling, tensor_values
-from penstock.transforms.functional.native.tried import Tried, is_plain
+from penstock.transforms.functional.native.tensors import sampling
+from penstock.transforms.functional.native.tensors import values as native_values
+from penstock.transforms.functional.native.tensors.tried import Tried, is_plain
 from penstock.transforms.functional.tensors import colour, resize, values, warp
 
 SIZES = [(37, 53), (21, 40), (300, 5), (5, 300), (64, 64)]
@@ -179,17 +180,17 @@ def test_the_core_does_what_it_is_there_for():
     """These tests would pass, too, if torch did everything."""
     for dtype in (torch.uint8, torch.float32):
         for image in list(layouts(dtype, (37, 53)))[:2]:
-            assert tensor_values.gray(image, torch.float32) is not None
-            assert tensor_values.saturate(image, 1.2) is not None
-            assert tensor_values.turn_hue(image, 0.2) is not None
+            assert native_values.gray(image, torch.float32) is not None
+            assert native_values.saturate(image, 1.2) is not None
+            assert native_values.turn_hue(image, 0.2) is not None
             for grid in warp._TRIED_GRIDS:
-                assert tensor_sampling.sample(image, grid, True, None) is not None
+                assert sampling.sample(image, grid, True, None) is not None
     for image in list(layouts(torch.uint8, (37, 53)))[:5]:
-        assert tensor_sampling.resize(image, (20, 30), 2, True) is not None
+        assert sampling.resize(image, (20, 30), 2, True) is not None
     for image in list(layouts(torch.float32, (37, 53)))[:2]:
-        assert tensor_values.scale(image, 0.5) is not None
-    assert tensor_sampling.resize(image.contiguous(), (20, 30), 2, True) is not None
-    assert tensor_values.convolve(image.contiguous(), torch.ones(3, 5)) is not None
+        assert native_values.scale(image, 0.5) is not None
+    assert sampling.resize(image.contiguous(), (20, 30), 2, True) is not None
+    assert native_values.convolve(image.contiguous(), torch.ones(3, 5)) is not None
     for tried in (colour._turn_hue, colour._saturate, *resize._RESIZES.values(), values._normalize):
         assert isinstance(tried, Tried)
 

@@ -8,8 +8,5 @@ arguments out of the ordinary.
 |---|---|
 | memory.py | where pixels lie, for Pillow images and arrays |
 | colour.py, geometry.py, blur.py, conversions.py | kernels on these |
-| tried.py | kernels on tensors, tried beside torch's before they are trusted |
-| tensors.py | tensors of bytes, by effects and tables |
-| tensor_values.py | values and colours of tensors |
-| tensor_sampling.py | resizes and warps of tensors |
+| tensors/ | kernels on tensors |
 """

@@ -15,9 +15,9 @@ from penstock.transforms.functional.arguments import (
     require_hue,
     require_permutation,
 )
-from penstock.transforms.functional.native import tensor_values as native
-from penstock.transforms.functional.native.tensors import by_table, run_effect
-from penstock.transforms.functional.native.tried import Tried
+from penstock.transforms.functional.native.tensors import values as native
+from penstock.transforms.functional.native.tensors.tables import by_table, run_effect
+from penstock.transforms.functional.native.tensors.tried import Tried
 from penstock.transforms.functional.tensors.rename import renamed
 from penstock.transforms.functional.tensors.values import most_of, to_dtype_image, value_bits
 

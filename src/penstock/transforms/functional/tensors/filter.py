@@ -13,9 +13,9 @@ from penstock._core import Effect
 from penstock.errors import TransformError, TransformTypeError
 from penstock.transforms.functional.arguments import Padding, Sigma, read_blur
 from penstock.transforms.functional.native.blur import blur_numbers
-from penstock.transforms.functional.native.tensor_values import convolve
-from penstock.transforms.functional.native.tensors import run_effect
-from penstock.transforms.functional.native.tried import Tried
+from penstock.transforms.functional.native.tensors.tables import run_effect
+from penstock.transforms.functional.native.tensors.tried import Tried
+from penstock.transforms.functional.native.tensors.values import convolve
 from penstock.transforms.functional.tensors.rename import renamed
 from penstock.transforms.functional.tensors.values import most_of
 

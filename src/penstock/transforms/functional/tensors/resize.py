@@ -17,8 +17,8 @@ from penstock.transforms.functional.arguments import (
     read_mode,
     resized_size,
 )
-from penstock.transforms.functional.native.tensor_sampling import resize
-from penstock.transforms.functional.native.tried import Tried
+from penstock.transforms.functional.native.tensors.sampling import resize
+from penstock.transforms.functional.native.tensors.tried import Tried
 from penstock.transforms.functional.tensors.geometry import crop_image
 from penstock.transforms.functional.tensors.rename import renamed
 

@@ -12,9 +12,9 @@ from PIL import Image
 from torch import Tensor
 
 from penstock.errors import LossyError, TransformError, TransformTypeError
-from penstock.transforms.functional.native.tensor_values import normalize
-from penstock.transforms.functional.native.tensors import as_fractions
-from penstock.transforms.functional.native.tried import Tried
+from penstock.transforms.functional.native.tensors.tables import as_fractions
+from penstock.transforms.functional.native.tensors.tried import Tried
+from penstock.transforms.functional.native.tensors.values import normalize
 from penstock.transforms.functional.tensors.rename import renamed
 
 _VALUE_BITS = {

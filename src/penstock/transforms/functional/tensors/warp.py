@@ -26,8 +26,8 @@ from penstock.transforms.functional.matrices import (
     affine_matrix,
     perspective_coefficients,
 )
-from penstock.transforms.functional.native.tensor_sampling import Grid, sample
-from penstock.transforms.functional.native.tried import Tried
+from penstock.transforms.functional.native.tensors.sampling import Grid, sample
+from penstock.transforms.functional.native.tensors.tried import Tried
 from penstock.transforms.functional.tensors.rename import renamed
 
 _MODES = (InterpolationMode.NEAREST, InterpolationMode.BILINEAR)

@@ -13,7 +13,7 @@ from functools import cache
 import torch
 
 from penstock._core import Effect, Element, Format, Pixels, copy_one, effect_one, table_one
-from penstock.transforms.functional.native.tried import is_plain
+from penstock.transforms.functional.native.tensors.tried import is_plain
 
 _CHANNELS = frozenset({1, 3})
 _WORTH_A_TABLE = 4096  # values; with fewer, computing each is as quick
