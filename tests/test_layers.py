@@ -177,7 +177,7 @@ PLACES = {
         "src/penstock/timm/",
         "src/penstock/torch/",
         "src/penstock/transformers/",
-        "src/penstock/transforms/functional/native/tensors.py",
+        "src/penstock/transforms/functional/native/tensors/",
         "src/penstock/transforms/functional/tensors/",
     ),
     "lightning": ("src/penstock/lightning/base.py",),

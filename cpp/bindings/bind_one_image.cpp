@@ -75,9 +75,10 @@ Pixels of_pillow(const nb::capsule& array, int height, int width, int channels) 
   return found;
 }
 
-/// A gray image is one plane, whatever its array calls its layout.
+/// A gray image is one plane, whatever its array calls its layout. A row stride of 0 is that of
+/// rows without gaps, and so for planes.
 Pixels at(size_t address, int height, int width, int channels, bool interleaved, Element element,
-          nb::object owner) {
+          nb::object owner, ptrdiff_t row_stride, ptrdiff_t plane_stride) {
   check_sides(height, width);
   if (address == 0 || (channels != 1 && channels != 3))
     throw Error("Pixels.at: an image needs memory and 1 or 3 channels, got " +
@@ -85,9 +86,13 @@ Pixels at(size_t address, int height, int width, int channels, bool interleaved,
   Pixels found;
   const ptrdiff_t row = ptrdiff_t{width} * size_of(element);
   const bool side_by_side = interleaved && channels == 3;
+  const ptrdiff_t least = side_by_side ? 3 * row : row;
+  if ((row_stride != 0 && row_stride < least) || plane_stride < 0)
+    throw Error("Pixels.at: rows of " + std::to_string(least) + " bytes cannot lie " +
+                std::to_string(row_stride) + " bytes apart.");
   found.place = {reinterpret_cast<uint8_t*>(address),
-                 side_by_side ? 3 * row : row,
-                 row * height,
+                 row_stride == 0 ? least : row_stride,
+                 plane_stride == 0 ? row * height : plane_stride,
                  height,
                  width,
                  channels,
@@ -182,6 +187,22 @@ void resize(const Pixels& target, const Pixels& source, int top, int left, int h
   run(target, source, {{&step, 1}, {}}, format);
 }
 
+void resize_like_torch(const Pixels& target, const Pixels& source, int filter, bool antialias) {
+  check_source(target, source);
+  const ForeignPixels &to = target.place, &from = source.place;
+  const auto kind = static_cast<Filter>(filter);
+  if (to.channels != from.channels || (kind != Filter::bilinear && kind != Filter::bicubic))
+    throw Error(
+        "One image: torch's weights are for bilinear and bicubic filters, and the result has the "
+        "image's channels.");
+  const Output output = output_to(target, nullptr);
+  const int64_t pixels =
+      std::max(int64_t{from.height} * from.width, int64_t{output.height} * output.width);
+  with_scratch(pixels, [&](WorkerScratch& scratch) {
+    resize_one_like_torch(output, from, kind, antialias, scratch);
+  });
+}
+
 void pad_one(const Pixels& target, const Pixels& source, int left, int top, PadMode mode,
              uint32_t fill) {
   Step step = step_of(0, 0, target.place.height, target.place.width);
@@ -229,14 +250,17 @@ void bind_one_image(nb::module_& m) {
       .def_static("of_pillow", &of_pillow, "array"_a, "height"_a, "width"_a, "channels"_a,
                   "Those of a Pillow image of mode L or RGB, by its Arrow array.")
       .def_static("at", &at, "address"_a, "height"_a, "width"_a, "channels"_a, "interleaved"_a,
-                  "element"_a, "owner"_a,
-                  "Those of a contiguous array of gray or RGB pixels, which `owner` keeps alive.");
+                  "element"_a, "owner"_a, "row_stride"_a = 0, "plane_stride"_a = 0,
+                  "Those of an array of gray or RGB pixels, which `owner` keeps alive. Strides are "
+                  "in bytes; 0 stands for rows and planes without gaps between them.");
   m.def("copy_one", &copy, "target"_a, "source"_a, "top"_a, "left"_a, "flip_horizontal"_a,
         "flip_vertical"_a, "format"_a.none() = nb::none(),
         "Copy the part of an image that begins at (top, left) and has the target's size.");
   m.def("resize_one", &resize, "target"_a, "source"_a, "top"_a, "left"_a, "height"_a, "width"_a,
         "filter"_a, "vertical_first"_a, "format"_a.none() = nb::none(),
         "Resize a part of an image to the target's size.");
+  m.def("resize_like_torch", &resize_like_torch, "target"_a, "source"_a, "filter"_a, "antialias"_a,
+        "Resize an image of bytes to the target's size, with the weights that torch has for them.");
   m.def("pad_one", &pad_one, "target"_a, "source"_a, "left"_a, "top"_a, "mode"_a, "fill"_a,
         "Put an image into a larger one, at (top, left).");
   m.def("table_one", &table, "target"_a, "source"_a, "levels"_a,

@@ -74,6 +74,22 @@ void look_up_on_one(const Output& output, const ForeignPixels& source, const Lut
   input.send({0, 0, source.height, source.width}, [&]() -> RowSink& { return sink; });
 }
 
+void resize_one_like_torch(const Output& output, const ForeignPixels& source, Filter filter,
+                           bool antialias, WorkerScratch& scratch) {
+  ResizeSpec spec;
+  spec.in_height = source.height;
+  spec.in_width = source.width;
+  spec.in_channels = source.channels;
+  spec.out_height = output.height;
+  spec.out_width = output.width;
+  spec.window = {0, 0, output.height, output.width};
+  spec.filter = filter;
+  spec.weights = antialias ? Weights::torch_antialiased : Weights::torch_direct;
+  ForeignInput input(source, scratch.input.interleaved);
+  input.send(needed_input(spec),
+             [&]() -> RowSink& { return begin_resample(scratch.resample, spec, output); });
+}
+
 void run_on_one(const Output& output, const ForeignPixels& source, const Program& program,
                 WorkerScratch& scratch) {
   ForeignInput input(source, scratch.input.interleaved);

@@ -5,6 +5,7 @@
 #include "engine/run_sample.h"
 #include "kernels/colour/lut.h"
 #include "kernels/output.h"
+#include "kernels/resample.h"
 
 namespace penstock {
 
@@ -25,6 +26,10 @@ struct ForeignPixels {
 /// result has colour.
 void run_on_one(const Output& output, const ForeignPixels& source, const Program& program,
                 WorkerScratch& scratch);
+
+/// Resizes `source` into `output`, which has as many channels, with torch's weights.
+void resize_one_like_torch(const Output& output, const ForeignPixels& source, Filter filter,
+                           bool antialias, WorkerScratch& scratch);
 
 /// Writes to `output` what becomes of the levels of `source`, of the same size and channels.
 void look_up_on_one(const Output& output, const ForeignPixels& source, const Lut& table,

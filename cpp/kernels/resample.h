@@ -1,4 +1,5 @@
-// Crop window, resize, mirror and final pass in one go, bit-identical to Pillow's resize.
+// Crop window, resize, mirror and final pass in one go, bit-identical to Pillow's resize, or to
+// torch's resize of bytes.
 #pragma once
 
 #include <optional>
@@ -18,6 +19,11 @@ enum class Filter : int32_t {
   box = 4,
   hamming = 5
 };
+
+/// Whose weights a resize has. torch has Pillow's places and filters, but keeps fewer bits of its
+/// weights; `torch_direct` is without antialiasing: two or four samples, however much it shrinks.
+/// Those of torch are for Filter::bilinear and Filter::bicubic, and go without a box.
+enum class Weights : int32_t { pillow = 0, torch_antialiased = 1, torch_direct = 2 };
 
 /// A part of an image, in pixels and fractions of them. Single precision, as Pillow takes it.
 struct SourceBox {
@@ -44,6 +50,8 @@ struct ResizeSpec {
   /// Only this part of the input is resized, but filters read past its edges as far as the input
   /// reaches (Pillow's `resize(box=)`). Must lie inside the input. Not for Filter::nearest.
   std::optional<SourceBox> box = {};
+
+  Weights weights = Weights::pillow;
 };
 
 /// A worker's recycled tables and row buffers for resampling.

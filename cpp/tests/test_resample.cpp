@@ -50,6 +50,8 @@ ResizeSpec draw_spec(Draw& draw) {
   spec.vertical_first = draw.coin();
   spec.flip_horizontal = draw.coin();
   spec.flip_vertical = draw.coin();
+  if (spec.filter == Filter::bilinear || spec.filter == Filter::bicubic)
+    spec.weights = static_cast<Weights>(draw.between(0, 2));
   return spec;
 }
 

@@ -373,9 +373,9 @@ class Pixels:
         """Those of a Pillow image of mode L or RGB, by its Arrow array."""
 
     @staticmethod
-    def at(address: int, height: int, width: int, channels: int, interleaved: bool, element: Element, owner: object) -> Pixels:
+    def at(address: int, height: int, width: int, channels: int, interleaved: bool, element: Element, owner: object, row_stride: int = 0, plane_stride: int = 0) -> Pixels:
         """
-        Those of a contiguous array of gray or RGB pixels, which `owner` keeps alive.
+        Those of an array of gray or RGB pixels, which `owner` keeps alive. Strides are in bytes; 0 stands for rows and planes without gaps between them.
         """
 
 def copy_one(target: Pixels, source: Pixels, top: int, left: int, flip_horizontal: bool, flip_vertical: bool, format: Format | None = None) -> None:
@@ -385,6 +385,11 @@ def copy_one(target: Pixels, source: Pixels, top: int, left: int, flip_horizonta
 
 def resize_one(target: Pixels, source: Pixels, top: int, left: int, height: int, width: int, filter: int, vertical_first: bool, format: Format | None = None) -> None:
     """Resize a part of an image to the target's size."""
+
+def resize_like_torch(target: Pixels, source: Pixels, filter: int, antialias: bool) -> None:
+    """
+    Resize an image of bytes to the target's size, with the weights that torch has for them.
+    """
 
 def pad_one(target: Pixels, source: Pixels, left: int, top: int, mode: PadMode, fill: int) -> None:
     """Put an image into a larger one, at (top, left)."""
@@ -397,6 +402,49 @@ def table_one(target: Pixels, source: Pixels, levels: bytes) -> None:
 def effect_one(target: Pixels, source: Pixels, effect: Effect, numbers: Sequence[float]) -> None:
     """
     Apply one effect, with its numbers in the order of cpp/base/effects.def.
+    """
+
+class ValueMap(enum.Enum):
+    """What is done to each float by itself."""
+
+    SCALE = 0
+
+    BLEND = 1
+
+    SOLARIZE = 2
+
+    POSTERIZE = 3
+
+    NORMALIZE = 4
+
+def map_floats(target: int, source: int, count: int, map: ValueMap, a: float = 0.0, b: float = 0.0, c: float = 0.0) -> None:
+    """Change `count` floats, each by itself."""
+
+def gray_values(target: int, written: Element, source: int, element: Element, pixels: int, interleaved: bool) -> None:
+    """Write the gray of each pixel; that of bytes is whole."""
+
+def saturate_values(target: int, source: int, element: Element, pixels: int, interleaved: bool, factor: float, rest: float) -> None:
+    """Mix each pixel with its gray."""
+
+def turn_hue_values(target: int, source: int, element: Element, pixels: int, interleaved: bool, turn: float) -> None:
+    """Turn all colours by a part of the circle; planes are written."""
+
+def sample_values(target: int, source: int, element: Element, channels: int, strides: Sequence[int], in_size: tuple[int, int], out_size: tuple[int, int], across: Sequence[float], down: Sequence[float], depth: Sequence[float] | None, fused: bool, bilinear: bool, fill: Sequence[float] | None) -> None:
+    """
+    Look an image up at the places that three numbers a side lead to; `depth` is for perspective. Strides are those of channels, rows and pixels, in elements.
+    """
+
+def convolve_values(target: int, source: int, planes: int, height: int, width: int, weights: int, kernel_height: int, kernel_width: int) -> None:
+    """Sum up each plane of floats under a kernel, which stays within it."""
+
+def resize_values(target: int, source: int, channels: int, strides: Sequence[int], in_size: tuple[int, int], out_size: tuple[int, int], filter: int) -> None:
+    """
+    Resize planes of floats with antialiasing. Strides are those of channels, rows and pixels, in elements.
+    """
+
+def stretch_values(target: int, source: int, planes: int, count: int) -> bool:
+    """
+    Stretch each plane of `count` floats to 0 and 1; False if one of them is not a number.
     """
 
 class MappedFile:

@@ -91,8 +91,8 @@ Vector load_vector(const T* address) {
 }
 
 template <class F>
-void compute_vector(int32_t* fixed, double* weights, const OutputBlock& block, int first,
-                    int longest, double inverse_filter_scale) {
+void weigh_vector(double* weights, const OutputBlock& block, int first, int longest,
+                  double inverse_filter_scale) {
   const auto center = load_vector<Doubles>(block.center + first);
   const auto begin = load_vector<Ints>(block.begin + first);
   const auto length = __builtin_convertvector(load_vector<Ints>(block.length + first), Doubles);
@@ -108,37 +108,46 @@ void compute_vector(int32_t* fixed, double* weights, const OutputBlock& block, i
   }
   const Doubles divisor = sum != 0.0 ? sum : one;
   for (int t = 0; t < longest; ++t) {
-    const Doubles weight = load_vector<Doubles>(weights + t * kBlockOutputs + first) / divisor;
-    const Doubles half = weight < 0.0 ? one * -0.5 : one * 0.5;
-    const Ints rounded = __builtin_convertvector(half + weight * (1 << kCoefficientBits), Ints);
-    std::memcpy(fixed + t * kBlockOutputs + first, &rounded, sizeof rounded);
+    double* place = weights + t * kBlockOutputs + first;
+    const Doubles weight = load_vector<Doubles>(place) / divisor;
+    std::memcpy(place, &weight, sizeof weight);
   }
 }
 
 template <class F>
-void compute_block(int32_t* fixed, double* weights, const OutputBlock& block, int longest,
-                   double inverse_filter_scale) {
+void weigh_block(double* weights, const OutputBlock& block, int longest,
+                 double inverse_filter_scale) {
   for (int first = 0; first < kBlockOutputs; first += kVector)
-    compute_vector<F>(fixed, weights, block, first, longest, inverse_filter_scale);
+    weigh_vector<F>(weights, block, first, longest, inverse_filter_scale);
 }
 
 }  // namespace
 
-ComputeBlock compute_block_for(Filter filter) {
+WeighBlock weigh_block_for(Filter filter) {
   switch (filter) {
     case Filter::box:
-      return compute_block<BoxFilter>;
+      return weigh_block<BoxFilter>;
     case Filter::hamming:
-      return compute_block<HammingFilter>;
+      return weigh_block<HammingFilter>;
     case Filter::bicubic:
-      return compute_block<BicubicFilter>;
+      return weigh_block<BicubicFilter>;
     case Filter::lanczos:
-      return compute_block<LanczosFilter>;
+      return weigh_block<LanczosFilter>;
     case Filter::bilinear:
     case Filter::nearest:
       break;
   }
-  return compute_block<BilinearFilter>;
+  return weigh_block<BilinearFilter>;
+}
+
+void round_weights(int32_t* fixed, const double* weights, int count, double one) {
+  const Doubles up = Doubles{} + 0.5;
+  for (int n = 0; n < count; n += kVector) {
+    const auto weight = load_vector<Doubles>(weights + n);
+    const Doubles half = weight < 0.0 ? -up : up;
+    const Ints rounded = __builtin_convertvector(half + weight * one, Ints);
+    std::memcpy(fixed + n, &rounded, sizeof rounded);
+  }
 }
 
 }  // namespace penstock::PENSTOCK_ISA

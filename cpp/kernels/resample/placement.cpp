@@ -1,6 +1,7 @@
 #include "kernels/resample/placement.h"
 
 #include <algorithm>
+#include <cmath>
 
 namespace penstock {
 namespace {
@@ -55,6 +56,24 @@ Span Placement::list(double center_of_output) const {
   return {safe_begin, std::max(end, safe_begin + 1)};
 }
 
+DirectPlacement::DirectPlacement(const Axis& axis)
+    : in_size_(axis.in_size),
+      scale_(static_cast<double>(axis.in_size) / axis.out_size),
+      support_(axis.filter == Filter::bicubic ? 2 : 1) {}
+
+DirectPlacement::Place DirectPlacement::place(int output) const {
+  const double centre = scale_ * (output + 0.5) - 0.5;
+  const double position = support_ == 1 ? std::max(centre, 0.0) : centre;
+  const int sample = std::min(static_cast<int>(std::floor(position)), in_size_ - 1);
+  return {sample, std::clamp(position - sample, 0.0, 1.0)};
+}
+
+Span DirectPlacement::list(int output) const {
+  const int first = first_tap(place(output));
+  const int begin = std::clamp(first, 0, in_size_ - 1);
+  return {begin, std::clamp(first + taps(), begin + 1, in_size_)};
+}
+
 bool is_copy(const Axis& axis) { return axis.filter == Filter::nearest || is_identity(axis); }
 
 void place_lists(Span* lists, const Axis& axis) {
@@ -62,6 +81,9 @@ void place_lists(Span* lists, const Axis& axis) {
     for (int i = 0; i < axis.count; ++i) lists[i] = {axis.first + i, axis.first + i + 1};
   } else if (axis.filter == Filter::nearest) {
     visit_nearest(axis, [lists](int i, int sample) { lists[i] = {sample, sample + 1}; });
+  } else if (axis.weights == Weights::torch_direct) {
+    const DirectPlacement placement(axis);
+    for (int i = 0; i < axis.count; ++i) lists[i] = placement.list(axis.first + i);
   } else {
     const Placement placement(axis);
     for (int i = 0; i < axis.count; ++i)
@@ -77,6 +99,10 @@ Span needed_span(const Axis& axis) {
       span = {std::min(span.begin, sample), std::max(span.end, sample + 1)};
     });
     return span;
+  }
+  if (axis.weights == Weights::torch_direct) {
+    const DirectPlacement placement(axis);
+    return {placement.list(axis.first).begin, placement.list(axis.first + axis.count - 1).end};
   }
   const Placement placement(axis);
   return {placement.list(placement.center(axis.first)).begin,

@@ -1,4 +1,4 @@
-// Where the samples lie that an output is made of, along one axis, as Pillow places them.
+// Where the samples lie that an output is made of, along one axis, as Pillow places them, or torch.
 #pragma once
 
 #include "kernels/resample.h"
@@ -15,6 +15,7 @@ struct Axis {
   int count = 0;
   Filter filter = Filter::bilinear;
   bool mirrored = false;  // the wanted outputs are listed from the last one to the first
+  Weights weights = Weights::pillow;
 
   friend bool operator==(const Axis&, const Axis&) = default;
 };
@@ -43,6 +44,33 @@ class Placement {
   double scale_;
   double filter_scale_;
   double support_;
+};
+
+/// torch's geometry without antialiasing: two samples for a bilinear resize, four for a bicubic
+/// one.
+class DirectPlacement {
+ public:
+  explicit DirectPlacement(const Axis& axis);
+
+  struct Place {
+    int sample;       // at or before the output's centre
+    double fraction;  // how far the centre is on the way to the next sample
+  };
+  Place place(int output) const;
+
+  /// How many samples the filter wants before those past the edges are left out.
+  int taps() const { return 2 * support_; }
+
+  /// The first sample that the filter wants, which may lie before the edge.
+  int first_tap(const Place& place) const { return place.sample - support_ + 1; }
+
+  /// The samples under the filter that exist; at least one.
+  Span list(int output) const;
+
+ private:
+  int in_size_;
+  double scale_;
+  int support_;
 };
 
 /// Each output is one sample: no filter applies, or Pillow skips the pass.

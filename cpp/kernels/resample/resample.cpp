@@ -14,14 +14,15 @@ SourceBox box_of(const ResizeSpec& spec) {
 Axis column_axis(const ResizeSpec& spec) {
   const SourceBox box = box_of(spec);
   return {spec.in_width,    box.left,          box.right,   spec.out_width,
-          spec.window.left, spec.window.width, spec.filter, spec.flip_horizontal};
+          spec.window.left, spec.window.width, spec.filter, spec.flip_horizontal,
+          spec.weights};
 }
 
 // Mirroring from top to bottom is left to the addresses of the output rows.
 Axis row_axis(const ResizeSpec& spec) {
   const SourceBox box = box_of(spec);
   return {spec.in_height,     box.top,     box.bottom, spec.out_height, spec.window.top,
-          spec.window.height, spec.filter, false};
+          spec.window.height, spec.filter, false,      spec.weights};
 }
 
 void prepare_tables(ResampleJob& job, const TableKey& key) {

@@ -50,6 +50,10 @@ class TapBuilder {
   void align(const Span* lists, const Axis& axis, Alignment alignment);
   void fill_with_ones(const Span* lists, const Axis& axis);
   void fill_with_coefficients(const Span* lists, int longest, const Axis& axis);
+  void fill_like_torch(const Span* lists, int longest, const Axis& axis);
+  /// These set the weights of all outputs, and return the largest one.
+  double weigh_all(const Span* lists, int longest, const Axis& axis);
+  double weigh_directly(const Span* lists, int longest, const Axis& axis);
   int32_t* coefficients_of(int i, const Span& list, const Axis& axis);
 
   Taps taps_;
@@ -72,12 +76,15 @@ struct OutputBlock {
   int32_t length[kBlockOutputs];
 };
 
-/// Sets fixed[t * kBlockOutputs + i] to coefficient t of output i, for t < longest, the longest
-/// length of the block; past an output's own length it is 0.
-/// `weights` is scratch of the same size.
-using ComputeBlock = void (*)(int32_t* fixed, double* weights, const OutputBlock& block,
-                              int longest, double inverse_filter_scale);
+/// Sets weights[t * kBlockOutputs + i] to weight t of output i, for t < longest, the longest length
+/// of the block; past an output's own length it is 0. An output's weights add up to 1.
+using WeighBlock = void (*)(double* weights, const OutputBlock& block, int longest,
+                            double inverse_filter_scale);
 
-PENSTOCK_VARIANTS(ComputeBlock compute_block_for(Filter filter))
+PENSTOCK_VARIANTS(WeighBlock weigh_block_for(Filter filter))
+
+/// Sets fixed[n] to weights[n] in units of 1 / one, rounded to the nearest, halves away from zero.
+/// `count` is a multiple of kBlockOutputs.
+PENSTOCK_VARIANTS(void round_weights(int32_t* fixed, const double* weights, int count, double one))
 
 }  // namespace penstock

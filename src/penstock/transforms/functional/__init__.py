@@ -10,7 +10,7 @@ only when a tensor comes or has to be made.
 | geometry.py, colour.py, values.py, sizes.py, targets.py | the functions |
 | dispatch.py | which kernel works on which kind of input |
 | arguments.py, matrices.py, box_format.py | reading arguments; the numbers of warps |
-| native/ | kernels of the core, for images of bytes; the rest is left to those below |
+| native/ | kernels of the core; the rest is left to those below |
 | pillow/ | kernels on Pillow images, by Pillow's own calls; arrays.py lends them to arrays |
 | tensors/ | kernels on tensors, among them boxes, keypoints and masks |
 """

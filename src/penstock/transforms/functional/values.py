@@ -84,7 +84,11 @@ def to_image(inpt: Any) -> Any:
             f"but got {type(inpt)} instead."
         )
     wrapped = tv_tensors()
-    return tensor if wrapped is None else wrapped.Image(tensor)
+    if wrapped is None:
+        return tensor
+    if tensor.ndim >= 3 and not tensor.requires_grad:  # the class would check no more than this
+        return tensor.as_subclass(wrapped.Image)
+    return wrapped.Image(tensor)
 
 
 def _is_tensor(inpt: Any) -> bool:

@@ -1,5 +1,12 @@
-"""Kernels of the core for images of bytes: the same results as those in `pillow`, sooner.
+"""Kernels of the core: the same results as those in `pillow` and `tensors`, sooner.
 
-Each is named as the one that it stands for, takes the same arguments, and hands over to it
-whatever the core does not do: other modes than L and RGB, and arguments out of the ordinary.
+Those on Pillow images and arrays are named as the ones that they stand for, take the same
+arguments, and hand over to them whatever the core does not do: other modes than L and RGB, and
+arguments out of the ordinary.
+
+| file | holds |
+|---|---|
+| memory.py | where pixels lie, for Pillow images and arrays |
+| colour.py, geometry.py, blur.py, conversions.py | kernels on these |
+| tensors/ | kernels on tensors |
 """

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import wraps
+from inspect import signature
 from typing import Any
 
 import numpy as np
@@ -48,7 +49,13 @@ class NativeKernel:
             out = attempt(image, *args, **kwargs) if _is_image(image) else None
             return on_arrays(image, *args, **kwargs) if out is None else out
 
-        self.on_pillow = try_on_pillow
+        @wraps(oracle)
+        def try_image_alone(image: Any) -> Any:
+            out = attempt(image)
+            return oracle(image) if out is None else out
+
+        has_arguments = len(signature(oracle).parameters) > 1
+        self.on_pillow = try_on_pillow if has_arguments else try_image_alone
         self.on_arrays = try_on_array
 
 

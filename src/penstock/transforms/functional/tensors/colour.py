@@ -15,9 +15,13 @@ from penstock.transforms.functional.arguments import (
     require_hue,
     require_permutation,
 )
-from penstock.transforms.functional.native.tensors import by_table, run_effect
+from penstock.transforms.functional.native.tensors import values as native
+from penstock.transforms.functional.native.tensors.tables import by_table, run_effect
+from penstock.transforms.functional.native.tensors.tried import Tried
 from penstock.transforms.functional.tensors.rename import renamed
 from penstock.transforms.functional.tensors.values import most_of, to_dtype_image, value_bits
+
+_ONE = torch.ones(())  # whatever fractions it meets become the type; a number takes torch longer
 
 
 def rgb_to_grayscale_image(image: Tensor, num_output_channels: int = 1) -> Tensor:
@@ -36,7 +40,7 @@ def _gray_channels(image: Tensor, channels: int) -> Tensor:
         if channels == 1:
             return image.clone()
         return image.repeat((*[1] * (image.ndim - 3), channels, 1, 1))
-    gray = _gray(image).to(image.dtype)
+    gray = _whole_gray(image, image.dtype)
     return gray.expand(image.shape) if channels == 3 else gray
 
 
@@ -46,9 +50,19 @@ def _gray(image: Tensor) -> Tensor:
     return red.mul(0.2989).add_(green, alpha=0.587).add_(blue, alpha=0.114).unsqueeze(dim=-3)
 
 
-def _whole_gray(image: Tensor) -> Tensor:
-    """Gray, of integers in whole numbers, still counted as fractions."""
-    return _gray(image) if image.is_floating_point() else _gray(image).floor_()
+def _whole_gray_by_torch(image: Tensor, dtype: torch.dtype) -> Tensor:
+    if image.is_floating_point():
+        return _gray(image)
+    return _gray(image).to(dtype) if dtype == image.dtype else _gray(image).floor_()
+
+
+# Gray, of integers in whole numbers: of the image's type, or counted as fractions.
+_whole_gray = Tried(native.gray, _whole_gray_by_torch, [(torch.float32,)])
+
+
+def _fractions_of(image: Tensor) -> torch.dtype:
+    """The type that computes with the values of an image."""
+    return image.dtype if image.is_floating_point() else torch.float32
 
 
 def _check(image: Tensor, name: str, factor: float) -> int:
@@ -70,36 +84,51 @@ def _check_channels(image: Tensor) -> int:
 def adjust_brightness_image(image: Tensor, brightness_factor: float) -> Tensor:
     """0 is black, 1 the image itself."""
     _check(image, "brightness_factor", brightness_factor)
+    looked_up = by_table(image, lambda levels: _scale_by_torch(levels, brightness_factor))
+    return _scale(image, brightness_factor) if looked_up is None else looked_up
 
-    def change(values: Tensor) -> Tensor:
-        return values.mul(brightness_factor).clamp_(0, most_of(values.dtype)).to(values.dtype)
 
-    looked_up = by_table(image, change)
-    return change(image) if looked_up is None else looked_up
+def _scale_by_torch(image: Tensor, factor: float) -> Tensor:
+    return image.mul(factor).clamp_(0, most_of(image.dtype)).to(image.dtype)
+
+
+_scale = Tried(native.scale, _scale_by_torch, [(1.3,), (0.7,)])
 
 
 def adjust_saturation_image(image: Tensor, saturation_factor: float) -> Tensor:
     """0 is gray, 1 the image itself."""
     if _check(image, "saturation_factor", saturation_factor) == 1:
         return image
-    return _blend(image, _whole_gray(image), saturation_factor)
+    return _saturate(image, float(saturation_factor))
+
+
+def _saturate_by_torch(image: Tensor, factor: float) -> Tensor:
+    return _blend(image, _whole_gray_by_torch(image, _fractions_of(image)), factor)
+
+
+_saturate = Tried(native.saturate, _saturate_by_torch, [(1.3,), (0.7,)])
 
 
 def adjust_contrast_image(image: Tensor, contrast_factor: float) -> Tensor:
     """0 is the image's mean, 1 the image itself."""
     if _check(image, "contrast_factor", contrast_factor) == 3:
-        gray = _whole_gray(image)
+        gray = _whole_gray(image, _fractions_of(image))
     else:
-        gray = image if image.is_floating_point() else image.to(torch.float32)
+        gray = image.to(_fractions_of(image))
     mean = gray.mean(dim=(-3, -2, -1), keepdim=True)
-    looked_up = by_table(image, lambda levels: _blend(levels, mean, contrast_factor))
-    return _blend(image, mean, contrast_factor) if looked_up is None else looked_up
+    ratio = float(contrast_factor)
+    looked_up = by_table(image, lambda levels: _blend(levels, mean, ratio))
+    return _blend_level(image, mean, ratio) if looked_up is None else looked_up
 
 
 def _blend(image: Tensor, other: Tensor, ratio: float) -> Tensor:
-    ratio = float(ratio)
     blended = image.mul(ratio).add_(other, alpha=1.0 - ratio)
     return blended.clamp_(0, most_of(image.dtype)).to(image.dtype)
+
+
+_blend_level = Tried(
+    native.blend_level, _blend, [(torch.tensor(0.4375), 1.3), (torch.tensor(0.7), 0.6)]
+)
 
 
 def adjust_gamma_image(image: Tensor, gamma: float, gain: float = 1) -> Tensor:
@@ -124,9 +153,16 @@ def adjust_hue_image(image: Tensor, hue_factor: float) -> Tensor:
     require_hue(hue_factor)
     if _check_channels(image) == 1 or image.numel() == 0:
         return image
+    return _turn_hue(image, hue_factor)
+
+
+def _turn_hue_by_torch(image: Tensor, hue_factor: float) -> Tensor:
     hue, saturation, value = _to_hsv(to_dtype_image(image, torch.float32, scale=True))
     hue = hue.add_(hue_factor).remainder_(1.0)
     return to_dtype_image(_to_rgb(hue, saturation, value), image.dtype, scale=True)
+
+
+_turn_hue = Tried(native.turn_hue, _turn_hue_by_torch, [(0.1,), (-0.4,), (0.5,)])
 
 
 def _to_hsv(image: Tensor) -> tuple[Tensor, Tensor, Tensor]:
@@ -175,10 +211,16 @@ def posterize_image(image: Tensor, bits: int) -> Tensor:
             f"bits must be a positive integer in the range [0, 8], got {bits} instead."
         )
     if image.is_floating_point():
-        levels = 1 << bits
-        return image.mul(levels).floor_().clamp_(0, levels - 1).mul_(1.0 / levels)
+        return _posterize(image, 1 << bits)
     dropped = value_bits(image.dtype) - bits
     return image if dropped <= 0 else image & (((1 << bits) - 1) << dropped)
+
+
+def _posterize_by_torch(image: Tensor, levels: int) -> Tensor:
+    return image.mul(levels).floor_().clamp_(0, levels - 1).mul_(1.0 / levels)
+
+
+_posterize = Tried(native.posterize, _posterize_by_torch, [(16,), (1,), (256,)])
 
 
 def solarize_image(image: Tensor, threshold: float) -> Tensor:
@@ -187,29 +229,34 @@ def solarize_image(image: Tensor, threshold: float) -> Tensor:
         raise TransformTypeError(
             f"Threshold should be less or equal the maximum value of the dtype, but got {threshold}"
         )
+    looked_up = by_table(image, lambda levels: _solarize_by_torch(levels, threshold))
+    return _solarize(image, threshold) if looked_up is None else looked_up
 
-    def change(values: Tensor) -> Tensor:
-        return torch.where(values >= threshold, invert_image(values), values)
 
-    looked_up = by_table(image, change)
-    return change(image) if looked_up is None else looked_up
+def _solarize_by_torch(image: Tensor, threshold: float) -> Tensor:
+    return torch.where(image >= threshold, invert_image(image), image)
+
+
+_solarize = Tried(native.solarize, _solarize_by_torch, [(0.1,), (0.5,)])
 
 
 def invert_image(image: Tensor) -> Tensor:
     """White becomes black."""
-    if image.is_floating_point():
-        return 1.0 - image
     if image.dtype == torch.uint8:
         return image.bitwise_not()
+    if image.is_floating_point():
+        return _ONE - image if type(image) is Tensor else 1.0 - image
     return image.bitwise_xor((1 << value_bits(image.dtype)) - 1)
 
 
 def autocontrast_image(image: Tensor) -> Tensor:
     """Stretch the values of each channel to the whole range."""
     _check_channels(image)
-    if image.numel() == 0:
-        return image
-    dtype = image.dtype if image.is_floating_point() else torch.float32
+    return image if image.numel() == 0 else _autocontrast(image)
+
+
+def _autocontrast_by_torch(image: Tensor) -> Tensor:
+    dtype = _fractions_of(image)
     white = most_of(image.dtype)
     # torch compares bytes and fractions as they are, and not all of the other types.
     compared = image if image.dtype == torch.uint8 else image.to(dtype)
@@ -224,6 +271,9 @@ def autocontrast_image(image: Tensor) -> Tensor:
 
     looked_up = by_table(image, change)
     return change(image) if looked_up is None else looked_up
+
+
+_autocontrast = Tried(native.autocontrast, _autocontrast_by_torch, [()])
 
 
 def equalize_image(image: Tensor) -> Tensor:

@@ -13,7 +13,9 @@ from penstock._core import Effect
 from penstock.errors import TransformError, TransformTypeError
 from penstock.transforms.functional.arguments import Padding, Sigma, read_blur
 from penstock.transforms.functional.native.blur import blur_numbers
-from penstock.transforms.functional.native.tensors import run_effect
+from penstock.transforms.functional.native.tensors.tables import run_effect
+from penstock.transforms.functional.native.tensors.tried import Tried
+from penstock.transforms.functional.native.tensors.values import convolve
 from penstock.transforms.functional.tensors.rename import renamed
 from penstock.transforms.functional.tensors.values import most_of
 
@@ -42,9 +44,21 @@ def blur_by_torch(image: Tensor, kernel_size: Padding, sigma: Sigma = None) -> T
     source = image.to(dtype).reshape(-1, *shape[-3:])
     borders = [across // 2, across // 2, down // 2, down // 2]
     padded = pad_tensor(source, borders, mode="reflect")
-    weights = kernel.expand(shape[-3], 1, down, across)
-    output = conv2d(padded, weights, groups=shape[-3]).reshape(shape)
+    output = _convolve(padded, kernel).reshape(shape)
     return output if given.is_floating_point else output.round_().to(given)
+
+
+def _convolve_by_torch(image: Tensor, kernel: Tensor) -> Tensor:
+    channels = image.shape[-3]
+    return conv2d(image, kernel.expand(channels, 1, *kernel.shape), groups=channels)
+
+
+def _tried_kernels() -> list[tuple[Tensor]]:
+    generator = torch.Generator().manual_seed(0)
+    return [(torch.rand(sides, generator=generator),) for sides in ((3, 3), (5, 5), (3, 7))]
+
+
+_convolve = Tried(convolve, _convolve_by_torch, _tried_kernels())
 
 
 def _bell(side: int, sigma: float, dtype: torch.dtype, device: torch.device) -> Tensor:
@@ -73,8 +87,7 @@ def adjust_sharpness_image(image: Tensor, sharpness_factor: float) -> Tensor:
     if native is not None:
         smooth = native[..., 1:-1, 1:-1].to(dtype).unsqueeze(0)
     else:
-        weights = _smoothing(dtype, image.device).expand(channels, 1, 3, 3)
-        smooth = conv2d(output, weights, groups=channels)
+        smooth = _convolve(output, _smoothing(dtype, image.device))
         smooth = smooth if given.is_floating_point else smooth.round_()
     inner = output[..., 1:-1, 1:-1]
     inner.add_(smooth.sub_(inner), alpha=1.0 - sharpness_factor)

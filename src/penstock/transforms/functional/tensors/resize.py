@@ -11,11 +11,14 @@ from torch.nn.functional import interpolate
 from penstock.errors import TransformError
 from penstock.transforms.arguments import InterpolationMode
 from penstock.transforms.functional.arguments import (
+    Canvas,
     Interpolation,
     Sides,
     read_mode,
     resized_size,
 )
+from penstock.transforms.functional.native.tensors.sampling import resize
+from penstock.transforms.functional.native.tensors.tried import Tried
 from penstock.transforms.functional.tensors.geometry import crop_image
 from penstock.transforms.functional.tensors.rename import renamed
 
@@ -49,20 +52,55 @@ def resize_image(
     new = resized_size((height, width), size, max_size)
     if new == (height, width):
         return image
-    if image.numel():
-        dtype = image.dtype
-        flat = _as_batch(image)
-        is_taken = _is_taken(dtype, mode, image.device.type)
-        image = interpolate(
-            flat if is_taken else flat.to(dtype=torch.float32),
-            size=list(new),
-            mode=mode.value,
-            align_corners=False if is_smooth else None,
-            antialias=bool(antialias) and is_smooth,
-        )
-        if not is_taken:
-            image = _cast_back(image, dtype, mode)
-    return image.reshape((*shape[:-3], channels, *new))
+    if not image.numel():
+        return image.reshape((*shape[:-3], channels, *new))
+    if (
+        mode in _FILTERS
+        and image.dtype in _RESIZES
+        and _is_taken(image.dtype, mode, image.device.type)
+    ):
+        return _RESIZES[image.dtype](image, new, _FILTERS[mode], bool(antialias))
+    return _resize_by_torch(image, new, mode, bool(antialias) and is_smooth)
+
+
+def _resize_by_torch(
+    image: Tensor, size: Canvas, mode: InterpolationMode, antialias: bool
+) -> Tensor:
+    dtype = image.dtype
+    flat = _as_batch(image)
+    is_taken = _is_taken(dtype, mode, image.device.type)
+    out = interpolate(
+        flat if is_taken else flat.to(dtype=torch.float32),
+        size=list(size),
+        mode=mode.value,
+        align_corners=False if mode in _SMOOTH else None,
+        antialias=antialias,
+    )
+    if not is_taken:
+        out = _cast_back(out, dtype, mode)
+    return out.reshape((*image.shape[:-2], *size))
+
+
+# Pillow's numbers of those that the core resizes as torch does.
+_FILTERS = {InterpolationMode.BILINEAR: 2, InterpolationMode.BICUBIC: 3}
+_MODES = {number: mode for mode, number in _FILTERS.items()}
+
+_TRIALS = [
+    (size, number, antialias)
+    for size in ((7, 12), (23, 40), (3, 5))
+    for number in _MODES
+    for antialias in (True, False)
+]
+
+
+def _resize_as(image: Tensor, size: Canvas, number: int, antialias: bool) -> Tensor:
+    return _resize_by_torch(image, size, _MODES[number], antialias)
+
+
+# Bytes are resized in whole numbers, floats are not: one may agree where the other does not.
+_RESIZES = {
+    dtype: Tried(resize, _resize_as, _TRIALS, (dtype,)) for dtype in (torch.uint8, torch.float32)
+}
 
 
 def _as_batch(image: Tensor) -> Tensor:

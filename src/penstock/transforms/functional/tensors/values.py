@@ -12,7 +12,9 @@ from PIL import Image
 from torch import Tensor
 
 from penstock.errors import LossyError, TransformError, TransformTypeError
-from penstock.transforms.functional.native.tensors import as_fractions
+from penstock.transforms.functional.native.tensors.tables import as_fractions
+from penstock.transforms.functional.native.tensors.tried import Tried
+from penstock.transforms.functional.native.tensors.values import normalize
 from penstock.transforms.functional.tensors.rename import renamed
 
 _VALUE_BITS = {
@@ -99,8 +101,18 @@ def normalize_image(
         raise TransformError(
             f"std evaluated to zero, leading to division by zero. Got std={std!r}."
         )
+    if inplace:
+        means, stds = (_per_channel(numbers, image.dtype, image.device) for numbers in (mean, std))
+        return image.sub_(means).div_(stds)
+    return _normalize(image, mean, std)
+
+
+def _normalize_by_torch(image: Tensor, mean: Sequence[float], std: Sequence[float]) -> Tensor:
     means, stds = (_per_channel(numbers, image.dtype, image.device) for numbers in (mean, std))
-    return (image.sub_(means) if inplace else image.sub(means)).div_(stds)
+    return image.sub(means).div_(stds)
+
+
+_normalize = Tried(normalize, _normalize_by_torch, [([0.485, 0.456, 0.406], [0.229, 0.224, 0.225])])
 
 
 def _has_zero(std: Any) -> bool:

@@ -26,6 +26,8 @@ from penstock.transforms.functional.matrices import (
     affine_matrix,
     perspective_coefficients,
 )
+from penstock.transforms.functional.native.tensors.sampling import Grid, sample
+from penstock.transforms.functional.native.tensors.tried import Tried
 from penstock.transforms.functional.tensors.rename import renamed
 
 _MODES = (InterpolationMode.NEAREST, InterpolationMode.BILINEAR)
@@ -48,9 +50,7 @@ def affine_image(
     centre = _from_middle(turn.centre, height, width)
     moved = float(turn.translate[0]), float(turn.translate[1])
     matrix = affine_matrix(centre, turn.angle, moved, scale, turn.shear)
-    _check_look(image, mode, fill)
-    grid = _affine_grid(image, matrix, (height, width))
-    return _look_up(image, grid, mode, fill)
+    return _warp(image, Grid((height, width), matrix[:3], matrix[3:]), mode, fill)
 
 
 def rotate_image(
@@ -73,9 +73,8 @@ def rotate_image(
             return torch.rot90(image, k=int(angle) // 90, dims=(-2, -1))
     mode = read_mode(interpolation)
     matrix = affine_matrix(_from_middle(center, height, width), -angle, NO_MOVE, 1.0, NO_MOVE)
-    _check_look(image, mode, fill)
     out = expanded_size(matrix, (height, width)) if expand else (height, width)
-    return _look_up(image, _affine_grid(image, matrix, out), mode, fill)
+    return _warp(image, Grid(out, matrix[:3], matrix[3:]), mode, fill)
 
 
 def _from_middle(center: Centre, height: int, width: int) -> tuple[float, float]:
@@ -113,9 +112,9 @@ def perspective_image(
 ) -> Tensor:
     """As seen from another place: four corners go elsewhere."""
     numbers = perspective_coefficients(startpoints, endpoints, coefficients)
-    mode = read_mode(interpolation)
-    _check_look(image, mode, fill)
-    return _look_up(image, _perspective_grid(image, numbers), mode, fill)
+    height, width = image.shape[-2:]
+    grid = Grid((height, width), numbers[0:3], numbers[3:6], (numbers[6], numbers[7], 1.0))
+    return _warp(image, grid, read_mode(interpolation), fill)
 
 
 def elastic_image(
@@ -135,7 +134,8 @@ def elastic_image(
     dtype = _grid_dtype(image)
     grid = identity_grid((height, width), dtype, image.device)
     grid.add_(displacement.to(dtype=dtype, device=image.device))
-    return _look_up(image, grid, mode, fill).to(given)
+    colour = None if _is_black(fill, mode) else fill
+    return _look_up(image, grid, mode, colour).to(given)
 
 
 def require_displacement(displacement: Any, canvas: Canvas) -> None:
@@ -167,35 +167,62 @@ def _grid_dtype(image: Tensor) -> torch.dtype:
     return image.dtype if image.is_floating_point() else torch.float32
 
 
-def _affine_grid(image: Tensor, matrix: list[float], out: Canvas) -> Tensor:
+def _warp(image: Tensor, grid: Grid, mode: InterpolationMode, fill: Fill) -> Tensor:
+    """Looked up at the places of a grid, natively where that gives torch's bits."""
+    _check_look(image, mode, fill)
+    colour = None if _is_black(fill, mode) else fill
+    return _sample_grid(image, grid, mode is InterpolationMode.BILINEAR, colour)
+
+
+def _sample_by_torch(image: Tensor, grid: Grid, is_bilinear: bool, fill: Fill) -> Tensor:
+    mode = InterpolationMode.BILINEAR if is_bilinear else InterpolationMode.NEAREST
+    places = _affine_grid(image, grid) if grid.depth is None else _perspective_grid(image, grid)
+    return _look_up(image, places, mode, fill)
+
+
+_TRIED_GRIDS = (
+    Grid((17, 23), (0.9, 0.3, 1.7), (-0.2, 1.1, 0.4)),
+    Grid((15, 18), (1.1, 0.1, 2.0), (0.05, 0.9, 1.0), (0.001, 0.002, 1.0)),
+)
+_sample_grid = Tried(
+    sample,
+    _sample_by_torch,
+    [
+        (grid, is_bilinear, fill)
+        for grid in _TRIED_GRIDS
+        for is_bilinear in (False, True)
+        for fill in (None, 7.0)
+    ],
+)
+
+
+def _affine_grid(image: Tensor, grid: Grid) -> Tensor:
     """Where each pixel of the result lies in the image, whose sides go from -1 to 1."""
     height, width = image.shape[-2:]
     dtype, device = _grid_dtype(image), image.device
     xs, ys = (
         # In float32 whatever the image is: doubles are made of these.
         torch.linspace((1.0 - side) * 0.5, (side - 1.0) * 0.5, steps=side, device=device)
-        for side in (out[1], out[0])
+        for side in (grid.size[1], grid.size[0])
     )
-    rows = torch.tensor(matrix, dtype=dtype, device=device).reshape(1, 2, 3)
+    rows = torch.tensor([[grid.across, grid.down]], dtype=dtype, device=device)
     halves = torch.tensor([0.5 * width, 0.5 * height], dtype=dtype, device=device)
-    return _places(xs, ys, dtype).bmm(rows.transpose(1, 2).div_(halves)).view(1, *out, 2)
+    return _places(xs, ys, dtype).bmm(rows.transpose(1, 2).div_(halves)).view(1, *grid.size, 2)
 
 
-def _perspective_grid(image: Tensor, numbers: Sequence[float]) -> Tensor:
+def _perspective_grid(image: Tensor, grid: Grid) -> Tensor:
     height, width = image.shape[-2:]
     dtype, device = _grid_dtype(image), image.device
     xs, ys = (
         torch.linspace(0.5, side + 0.5 - 1.0, steps=side, dtype=dtype, device=device)
-        for side in (width, height)
+        for side in (grid.size[1], grid.size[0])
     )
     places = _places(xs, ys, dtype)
-    rows = torch.tensor([[numbers[0:3], numbers[3:6]]], dtype=dtype, device=device)
-    depth = [*numbers[6:8], 1.0]
-    depths = torch.tensor([[depth, depth]], dtype=dtype, device=device)
+    rows = torch.tensor([[grid.across, grid.down]], dtype=dtype, device=device)
+    depths = torch.tensor([[grid.depth, grid.depth]], dtype=dtype, device=device)
     halves = torch.tensor([0.5 * width, 0.5 * height], dtype=dtype, device=device)
     seen = places.bmm(rows.transpose(1, 2).div_(halves))
-    grid = seen.div_(places.bmm(depths.transpose(1, 2))).sub_(1.0)
-    return grid.view(1, height, width, 2)
+    return seen.div_(places.bmm(depths.transpose(1, 2))).sub_(1.0).view(1, *grid.size, 2)
 
 
 def _places(xs: Tensor, ys: Tensor, dtype: torch.dtype) -> Tensor:
@@ -217,11 +244,10 @@ def _look_up(image: Tensor, grid: Tensor, mode: InterpolationMode, fill: Fill) -
     is_same_type = flat.dtype == grid.dtype
     source = flat if is_same_type else flat.to(grid.dtype)
     grid = grid.expand(flat.shape[0], -1, -1, -1)
-    colour = None if _is_black(fill, mode) else fill
-    if colour is None:
+    if fill is None:
         output = _sample(source, grid, mode)
     else:
-        output = _sample_on_colour(source, grid, mode, colour)
+        output = _sample_on_colour(source, grid, mode, fill)
     if not is_same_type:
         output = output.round_().to(flat.dtype)
     return output.reshape(out_shape)

@@ -13,6 +13,7 @@ from functools import cache
 import torch
 
 from penstock._core import Effect, Element, Format, Pixels, copy_one, effect_one, table_one
+from penstock.transforms.functional.native.tensors.tried import is_plain
 
 _CHANNELS = frozenset({1, 3})
 _WORTH_A_TABLE = 4096  # values; with fewer, computing each is as quick
@@ -37,9 +38,8 @@ def pixels_of(image: torch.Tensor, element: Element = Element.UINT8) -> Pixels |
 
 
 def _has_bytes(image: torch.Tensor) -> bool:
-    """Whether there is memory with bytes in it: torch.compile and others only look on."""
-    is_plain = type(image) is torch.Tensor and not torch.compiler.is_compiling()
-    return is_plain and image.dtype is torch.uint8
+    """Whether there is memory with bytes in it."""
+    return image.dtype is torch.uint8 and is_plain(image)
 
 
 def run_effect(image: torch.Tensor, effect: Effect, *numbers: float) -> torch.Tensor | None:
