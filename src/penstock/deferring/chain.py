@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import NamedTuple, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 
 from penstock._core import Effect
-from penstock.geometry import Sizes
-from penstock.transforms.effects import same_effect
+from penstock.transforms.effects import EffectMove, no_numbers
 from penstock.transforms.moves import CropMove, FlipMove, Move, ResizeMove
 
 Pixels = npt.NDArray[np.uint8]  # (height, width, 3)
@@ -55,14 +54,16 @@ class Flip(NamedTuple):
     vertical: bool
 
 
-class Gray(NamedTuple):
-    """Make an image of this size gray, in three equal channels."""
+class Applied(NamedTuple):
+    """An effect of the core's, after which the image has this size."""
 
     height: int
     width: int
+    effect: int
+    numbers: tuple[float, ...]
 
 
-Step: TypeAlias = Crop | Resize | Flip | Gray
+Step: TypeAlias = Crop | Resize | Flip | Applied
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -113,10 +114,13 @@ class Chain:
             steps = (*steps, Flip(horizontal, vertical))
         return Chain(self.source, steps, self.height, self.width)
 
-    def gray(self) -> Chain:
-        """Return the chain with Pillow's conversion to gray."""
-        steps = (*self.steps, Gray(self.height, self.width))
-        return Chain(self.source, steps, self.height, self.width)
+    def apply(
+        self, effect: Effect, numbers: tuple[float, ...] = (), size: tuple[int, int] | None = None
+    ) -> Chain:
+        """Return the chain with an effect, which may change the size."""
+        height, width = size or (self.height, self.width)
+        steps = (*self.steps, Applied(height, width, int(effect), numbers))
+        return Chain(self.source, steps, height, width)
 
     @property
     def needed_px(self) -> int:
@@ -130,8 +134,10 @@ class Chain:
     def upto(self, steps: int) -> Chain:
         """The first steps of it."""
         source = self.source
-        is_there = isinstance(source, np.ndarray)
-        height, width = source.shape[:2] if is_there else (source.height, source.width)
+        if isinstance(source, np.ndarray):
+            height, width = source.shape[:2]
+        else:
+            height, width = source.height, source.width
         for step in self.steps[:steps]:
             if not isinstance(step, Flip):
                 height, width = step.height, step.width
@@ -168,9 +174,19 @@ def _move(steps: Sequence[Step]) -> Move:
     first = steps[0]
     if isinstance(first, Flip):
         return FlipMove(*np.array(steps, dtype=np.bool_).T)
+    if isinstance(first, Applied):
+        return _effects(steps)
     columns = np.array(steps, dtype=np.int64).T
-    if isinstance(first, Gray):
-        return same_effect(Effect.GRAYSCALE, Sizes(columns[0], columns[1]))
     if isinstance(first, Crop):
         return CropMove(*columns)
     return ResizeMove(columns[0], columns[1], first.filter)
+
+
+def _effects(steps: Sequence[Any]) -> EffectMove:
+    """The effects of several chains, which need not be the same."""
+    numbers = no_numbers(len(steps))
+    for row, step in enumerate(steps):
+        numbers[row, : len(step.numbers)] = step.numbers
+    rows = [(step.height, step.width, step.effect) for step in steps]
+    height, width, effect = np.array(rows, dtype=np.int64).T
+    return EffectMove(effect, numbers, height, width)

@@ -19,6 +19,7 @@ from penstock.deferring.chain import Chain, JpegFile, Pixels
 from penstock.deferring.counts import counts_here, note_early
 from penstock.transforms.functional.native.geometry import resized, warp
 from penstock.transforms.functional.native.memory import CHANNELS, Room, array_pixels
+from penstock.transforms.functional.native.memory import pixels_of as stored_pixels
 
 FunctionT = TypeVar("FunctionT", bound=Callable[..., Any])
 
@@ -29,7 +30,9 @@ _MIRRORS = {
     Image.Transpose.ROTATE_180: (True, True),
 }
 _LARGEST_SIDE = 1 << 15
-_WARPS = {
+_MODES = {1: "L", 3: "RGB"}
+_OF_COLOURS = (Effect.SATURATION, Effect.HUE, Effect.PERMUTE_CHANNELS)
+_WARPS: dict[int, tuple[Effect, int]] = {
     Image.Transform.AFFINE: (Effect.AFFINE, 6),
     Image.Transform.PERSPECTIVE: (Effect.PERSPECTIVE, 8),
 }
@@ -217,10 +220,10 @@ class DeferredImage(Image.Image):
     def convert(self, mode: str | None = None, *args: Any, **kwargs: Any) -> Image.Image:
         """Remember gray and colours; other modes are Pillow's business."""
         if self._chain is not None and not (args or kwargs):
-            if mode == "RGB" or mode == self._mode:
+            if mode in ("RGB", self._mode):
                 return self._with(self._chain, mode)
             if mode == "L":
-                return self._with(self._chain.gray(), mode)
+                return self._with(self._chain.apply(Effect.GRAYSCALE), mode)
         return super().convert(mode, *args, **kwargs)
 
     def crop(self, box: Any = None) -> Image.Image:
@@ -256,7 +259,7 @@ class DeferredImage(Image.Image):
         horizontal, vertical = _MIRRORS[method]
         return self._with(self._chain.flip(horizontal=horizontal, vertical=vertical))
 
-    def transform(  # noqa: PLR0913, PLR0917 (as Pillow has it)
+    def transform(
         self,
         size: Any,
         method: Any,
@@ -273,6 +276,31 @@ class DeferredImage(Image.Image):
             if done is not None and len(numbers) == effect[1]:
                 return done  # type: ignore[no-any-return]
         return super().transform(size, method, data, resample, fill, fillcolor)
+
+    def after_effect(
+        self,
+        effect: Effect,
+        numbers: tuple[float, ...],
+        size: tuple[int, int] | None,
+        channels: int | None,
+    ) -> DeferredImage | None:
+        """Remember an effect of the core's, which one of our functions is about to run."""
+        if self._chain is None or (self._mode == "L" and effect in _OF_COLOURS):
+            return None
+        chain = self._chain.apply(effect, tuple(map(float, numbers)), size)
+        mode = self._mode if channels is None else _MODES[channels]
+        return self._with(chain, mode)
+
+    def as_chain(self) -> Chain:
+        """How an RGB or gray image is made, from its pixels if somebody has had those."""
+        if self._chain is not None:
+            return self._chain
+        width, height = self._size
+        found = np.empty((height, width, CHANNELS[self._mode]), dtype=np.uint8)
+        stored: Any = stored_pixels(self)  # there are, of these modes
+        copy_one(array_pixels(found), stored, 0, 0, False, False)
+        three = np.broadcast_to(found, (height, width, 3))
+        return Chain.of_pixels(np.ascontiguousarray(three))
 
     def draft(self, mode: Any, size: Any) -> Any:
         """Let Pillow decode the file smaller, if it is one that nothing was done with."""

@@ -22,8 +22,6 @@ from penstock.deferring.counts import counts_here, note_early
 from penstock.deferring.spec import Spec
 from penstock.loading.to_torch import TorchMemory
 
-_IMAGE_AXES = 3
-
 _ATTRIBUTES = (
     *("shape", "dtype", "device", "ndim", "layout", "requires_grad"),
     *("is_cuda", "is_mps", "is_nested", "is_quantized", "is_sparse"),
@@ -40,6 +38,9 @@ _ABOUT = frozenset(
         torch.numel,
     ]
 )
+
+
+_ONE_BY_ONE = frozenset([torch.Tensor.unbind, torch.unbind])  # loops over a tensor, too
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,6 +62,7 @@ class Deferred:
 
     chains: tuple[Chain, ...]
     spec: Spec
+    axis: int | None = None  # along which images are stacked
     patches: tuple[Patch, ...] = ()
     plain_class: ClassVar[type[torch.Tensor]] = torch.Tensor
     _had: torch.Tensor | None = None
@@ -73,13 +75,13 @@ class Deferred:
     @property
     def chain(self) -> Chain | None:
         """How it is made, if it is one image that nobody has put values into."""
-        is_one = self.ndim == _IMAGE_AXES and not self.patches  # type: ignore[attr-defined]
+        is_one = self.axis is None and not self.patches
         return self.chains[0] if self.is_open and is_one else None
 
     @property
     def key(self) -> tuple[object, ...]:
         """What tensors that lie in one batch have in common."""
-        return (tuple(self.shape), self.spec, type(self))  # type: ignore[attr-defined]
+        return (tuple(self.shape), self.axis, self.spec, type(self))  # type: ignore[attr-defined]
 
     def values(self) -> torch.Tensor:
         """The tensor itself, of the class that it stands for, computed now at the latest."""
@@ -106,6 +108,18 @@ class Deferred:
         """Have other values of the same type, for functions that work in place."""
         self.spec = spec
 
+    def with_spec(self, spec: Spec) -> Any:
+        """The same images with other values; None if somebody has had these or put some in."""
+        if not self.is_open or self.patches:
+            return None
+        return _made(type(self), self.chains, spec, self.shape, self.axis)  # type: ignore[attr-defined]
+
+    def images(self) -> list[Any] | None:
+        """The images of a stack; None if it is none, or was computed."""
+        if not self.is_open or self.patches or self.axis != 0:
+            return None
+        return [make(DeferredTensor, chain, self.spec) for chain in self.chains]
+
     def put(self, patch: Patch) -> None:
         """Have these values in a place, in the end."""
         self.patches = (*self.patches, patch)
@@ -120,10 +134,14 @@ class Deferred:
             given = args[0]
             if isinstance(given, Deferred) and given.chain is not None:
                 return make(DeferredTensor, given.chain, given.spec)
-        if func is torch.stack and not kwargs and len(args) == 1:
-            together = _stacked(args[0])
+        if func is torch.stack:
+            together = _stacked(*args, **(kwargs or {}))
             if together is not None:
                 return together
+        if func in _ONE_BY_ONE and args[1:] in ((), (0,)) and not kwargs:
+            images = args[0].images()
+            if images is not None:
+                return tuple(images)
         args, kwargs = _pytree.tree_map(_settled, (args, kwargs or {}))
         return func(*args, **kwargs)
 
@@ -144,26 +162,35 @@ class DeferredTensor(Deferred, torch.Tensor):  # type: ignore[misc]  # torch say
 
 def make(kind: Any, chain: Chain, spec: Spec) -> Any:
     """A deferred tensor (channels, height, width) of a class."""
-    return _made(kind, (chain,), spec, (spec.channels, chain.height, chain.width))
+    return _made(kind, (chain,), spec, (spec.channels, chain.height, chain.width), None)
 
 
-def _made(kind: Any, chains: tuple[Chain, ...], spec: Spec, shape: tuple[int, ...]) -> Any:
+def _made(kind: Any, chains: tuple[Chain, ...], spec: Spec, shape: Any, axis: int | None) -> Any:
     made = torch.Tensor._make_wrapper_subclass(kind, shape, dtype=spec.dtype)  # noqa: SLF001 (as torch documents it)
-    made.chains, made.spec = chains, spec
+    made.chains, made.spec, made.axis = chains, spec, axis
     return made
 
 
-def _stacked(tensors: Any) -> Any:
+def settled(kind: Any, values: torch.Tensor) -> Any:
+    """A tensor of bytes that is computed, of a class by which others come to us with it."""
+    made = _made(kind, (), Spec(channels=values.shape[-3]), values.shape, None)
+    made.settle(values)
+    return made
+
+
+def _stacked(tensors: Any, dim: int = 0, *, out: Any = None) -> Any:
     """The stack of deferred images of one shape, which is then deferred as well; None of others."""
-    if not isinstance(tensors, (list, tuple)) or len({type(one) for one in tensors}) != 1:
+    if out is not None or dim not in (0, 1) or not isinstance(tensors, (list, tuple)):
         return None
-    if not isinstance(tensors[0], Deferred) or any(one.chain is None for one in tensors):
+    if any(not isinstance(one, Deferred) or one.chain is None for one in tensors):
         return None
     first = tensors[0]
     if any(one.key != first.key for one in tensors):
         return None
     chains = tuple(one.chains[0] for one in tensors)
-    return _made(DeferredTensor, chains, first.spec, (len(chains), *first.shape))
+    shape = list(first.shape)
+    shape.insert(dim, len(chains))
+    return _made(DeferredTensor, chains, first.spec, shape, dim)
 
 
 def _settled(value: Any) -> Any:
@@ -183,10 +210,12 @@ class Batch:
         first = members[0]
         self._members = members
         self._spec: Spec = first.spec
-        self._shape = (len(members), *first.shape)
-        three = (*self._shape[:-3], 3, *self._shape[-2:])
+        self._axis: int | None = first.axis
+        together = () if self._axis is None else (len(first.chains),)
+        three = (len(members), *together, 3, *first.shape[-2:])
         size_bytes = math.prod(three) * self._spec.dtype.itemsize
-        lent = None if lender is None or self._is_gray else lender.take(size_bytes)
+        is_final = self._axis != 1 and not self._is_gray
+        lent = lender.take(size_bytes) if lender is not None and is_final else None
         self._stored = np.empty(size_bytes, np.uint8) if lent is None else lent
         found = None if lent is None or lender is None else lender.tensor_over(lent)
         whole = torch.from_numpy(self._stored) if found is None else found
@@ -206,6 +235,5 @@ class Batch:
 
     def tensor(self) -> torch.Tensor:
         """The batch, once it is computed."""
-        if not self._is_gray:
-            return self._whole
-        return self._whole[..., :1, :, :].contiguous()
+        whole = self._whole[..., :1, :, :] if self._is_gray else self._whole
+        return whole.transpose(1, 2).contiguous() if self._axis == 1 else whole.contiguous()

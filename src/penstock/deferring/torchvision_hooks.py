@@ -13,9 +13,12 @@ from typing import Any
 
 import numpy as np
 import torch
+from PIL import Image
 from torchvision import tv_tensors
 from torchvision.io import image as tv_io
 from torchvision.transforms import _functional_pil, functional
+from torchvision.transforms import v2 as v2_transforms
+from torchvision.transforms.v2 import _utils as v2_utils
 from torchvision.transforms.v2 import functional as v2
 from torchvision.transforms.v2.functional import _utils
 
@@ -27,7 +30,7 @@ from penstock.deferring.opening import as_jpeg, read_bytes
 from penstock.deferring.rows import Row
 from penstock.deferring.same_decoder import decodes_as_pillow
 from penstock.deferring.spec import Spec
-from penstock.deferring.tensor import Deferred, DeferredTensor, Patch, make
+from penstock.deferring.tensor import Deferred, DeferredTensor, Patch, make, settled
 from penstock.transforms import functional as F
 from penstock.transforms.functional.native.blur import blur_numbers
 from penstock.transforms.functional.native.memory import CHANNELS, run_effect
@@ -41,6 +44,8 @@ _AT_ONCE = (
 )
 _ONLY_V2 = ("affine", "perspective", "gaussian_blur", "rgb_to_grayscale", "permute_channels")
 _CHANNELS = 3
+_AXES = 3
+_MODES = (1, 3)
 
 
 class DeferredTvImage(Deferred, tv_tensors.Image):  # type: ignore[misc]  # no types
@@ -68,6 +73,8 @@ def wrap_torchvision() -> dict[Function, Function]:
     found[functional.gaussian_blur] = _wrap_blur(functional.gaussian_blur)
     found[functional.to_tensor] = _wrap_to_tensor(functional.to_tensor)
     found[functional.pil_to_tensor] = _wrap_conversion(functional.pil_to_tensor, DeferredTensor)
+    found[v2_utils._get_fill] = _wrap_fill(v2_utils._get_fill)  # noqa: SLF001 (it asks for the exact class)
+    v2_transforms.ToDtype.transform = _wrap_to_dtype(v2_transforms.ToDtype.transform)
     found[tv_tensors.wrap] = _wrap_wrapping(tv_tensors.wrap)
     found[v2.to_image] = _wrap_conversion(v2.to_image, DeferredTvImage)
     found[functional.normalize] = _wrap_on_tensors(functional.normalize, _normalize)
@@ -118,9 +125,7 @@ def _chain_of(image: Any) -> Chain | None:
     """How an RGB image is made; None for what is no such image of ours."""
     if type(image) is not DeferredImage or image.mode not in CHANNELS:
         return None
-    if image.chain is None:
-        return Chain.of_pixels(np.array(image.plain().convert("RGB")))
-    return image.chain
+    return image.as_chain()
 
 
 def _wrap_to_tensor(original: Function) -> Function:
@@ -159,6 +164,29 @@ def _wrap_wrapping(original: Function) -> Function:
     return wrap
 
 
+def _wrap_fill(original: Function) -> Function:
+    """Colours of borders may be given by class: ours are looked up as what they stand for."""
+    stand_for = {DeferredImage: Image.Image}
+
+    @wraps(original)
+    def get_fill(fill_dict: Any, inpt_type: Any) -> Any:
+        plain = getattr(inpt_type, "plain_class", inpt_type)
+        return original(fill_dict, stand_for.get(plain, plain))
+
+    return get_fill
+
+
+def _wrap_to_dtype(original: Function) -> Function:
+    """The same holds for types of values."""
+
+    @wraps(original)
+    def transform(self: Any, inpt: Any, params: Any) -> Any:
+        is_by_class = isinstance(inpt, Deferred) and isinstance(self.dtype, dict)
+        return original(self, inpt.values() if is_by_class else inpt, params)
+
+    return transform
+
+
 # ---- on tensors ----
 
 
@@ -168,7 +196,7 @@ def _or_else(function: Function, kind: Any, kernel: Function) -> Function:
     usual = registry[kind.plain_class]
 
     def either(given: Any, *args: Any, **kwargs: Any) -> Any:
-        done = kernel(given, *args, **kwargs) if given.chain is not None else None
+        done = kernel(given, *args, **kwargs)
         return usual(given.values(), *args, **kwargs) if done is None else done
 
     return either
@@ -178,7 +206,9 @@ def _on_values(ours: Function) -> Function:
     """A function of ours on the values, which has the bits of torchvision's."""
 
     def kernel(given: Any, *args: Any, **kwargs: Any) -> Any:
-        return ours(given.values(), *args, **kwargs)
+        done = ours(given.values(), *args, **kwargs)
+        is_image = done.ndim == _AXES and done.shape[0] in _MODES and done.dtype == torch.uint8
+        return settled(type(given), done) if is_image else done
 
     return kernel
 
@@ -186,8 +216,7 @@ def _on_values(ours: Function) -> Function:
 def _wrap_on_tensors(original: Function, kernel: Function) -> Function:
     @wraps(original)
     def either(given: Any, *args: Any, **kwargs: Any) -> Any:
-        is_open = isinstance(given, Deferred) and given.chain is not None
-        done = kernel(given, *args, **kwargs) if is_open else None
+        done = kernel(given, *args, **kwargs) if isinstance(given, Deferred) else None
         return original(given, *args, **kwargs) if done is None else done
 
     return either
@@ -198,13 +227,20 @@ def _to_dtype(given: Any, dtype: torch.dtype = torch.float32, scale: bool = Fals
         return given
     if given.spec.is_float or dtype != torch.float32:
         return None
-    return make(type(given), given.chain, given.spec.as_float(scale=scale))
+    return _reopened(given).with_spec(given.spec.as_float(scale=scale))
+
+
+def _reopened(given: Any) -> Any:
+    """An image of bytes that was computed, as one to which more is done when the batch is whole."""
+    if given.is_open or given.ndim != _AXES or given.shape[0] not in _MODES:
+        return given
+    return make(type(given), Chain.of_pixels(_channels_last(given.values())), given.spec)
 
 
 def _convert_image_dtype(given: Any, dtype: torch.dtype = torch.float32) -> Any:
     if given.spec.is_float or dtype != torch.float32:
         return None
-    return make(type(given), given.chain, given.spec.divided())
+    return _reopened(given).with_spec(given.spec.divided())
 
 
 def _normalize(given: Any, mean: Any, std: Any, inplace: bool = False) -> Any:
@@ -215,10 +251,12 @@ def _normalize(given: Any, mean: Any, std: Any, inplace: bool = False) -> Any:
     changed = spec.normalised(*numbers)  # type: ignore[arg-type]  # none is None
     if 0.0 in changed.std:
         return None  # torchvision says what it thinks of that
-    if inplace:
-        given.change(changed)
-        return given
-    return make(type(given), given.chain, changed)
+    if not inplace:
+        return given.with_spec(changed)
+    if not given.is_open or given.patches:
+        return None
+    given.change(changed)
+    return given
 
 
 def _numbers(given: Any) -> tuple[float, ...] | None:
@@ -229,7 +267,9 @@ def _numbers(given: Any) -> tuple[float, ...] | None:
 
 
 def _crop(given: Any, top: int, left: int, height: int, width: int) -> Any:
-    chain: Chain = given.chain
+    chain: Chain | None = given.chain
+    if chain is None:
+        return None
     inside = 0 <= top < top + height <= chain.height and 0 <= left < left + width <= chain.width
     if not inside:
         return None
@@ -237,16 +277,20 @@ def _crop(given: Any, top: int, left: int, height: int, width: int) -> Any:
 
 
 def _horizontal_flip(given: Any) -> Any:
+    if given.chain is None:
+        return None
     return make(type(given), given.chain.flip(horizontal=True, vertical=False), given.spec)
 
 
 def _vertical_flip(given: Any) -> Any:
+    if given.chain is None:
+        return None
     return make(type(given), given.chain.flip(horizontal=False, vertical=True), given.spec)
 
 
-def _erase(  # noqa: PLR0913, PLR0917 (as torchvision has it)
-    given: Any, i: int, j: int, h: int, w: int, v: Any, inplace: bool = False
-) -> Any:
+def _erase(given: Any, i: int, j: int, h: int, w: int, v: Any, inplace: bool = False) -> Any:
+    if given.chain is None:
+        return None
     height, width = given.shape[-2:]
     is_tensor = isinstance(v, torch.Tensor) and not isinstance(v, Deferred)
     if not is_tensor or not (0 <= i < i + h <= height and 0 <= j < j + w <= width):
@@ -265,10 +309,7 @@ def _resized_crop(
 
 def _resize(given: Any, *args: Any, **kwargs: Any) -> Any:
     """Resized now, of bytes; what follows is done when the batch is whole."""
-    if given.spec.is_float:
-        return None
-    resized = F.resize(given.values(), *args, **kwargs)
-    return make(type(given), Chain.of_pixels(_channels_last(resized)), given.spec)
+    return _on_values(F.resize)(given, *args, **kwargs)
 
 
 def _channels_last(tensor: torch.Tensor) -> Any:

@@ -1,7 +1,7 @@
 """Some samples of a Dataset, asked for as usual and deferred: are they the same, what do they cost?
 
-Asking may change a Dataset: files and data bases stay open, counters count. So it is done in a child
-process, of which nothing but the answer comes back.
+Asking may change a Dataset: files and data bases stay open, counters count. So it is done in a
+child process, of which nothing but the answer comes back.
 """
 
 from __future__ import annotations
@@ -23,6 +23,7 @@ from penstock.deferring.samples import plain_samples
 _MOST_SAMPLES = 8
 _OUT_OF_STEP = 11  # samples between two equal runs: a prime, or a counter may stand where it stood
 _MOST_S = 120.0
+_LIST = "the list of samples"
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,24 +86,31 @@ def _try(dataset: Any, deferred: DeferredDataset, indices: list[int], before: Ra
     for index in indices[: _OUT_OF_STEP - len(indices)]:
         dataset[index]
     again, usual_us = _asked(dataset, indices, before)
-    difference = first_difference(usual, again, "the list of samples")
+    difference = first_difference(usual, again, _LIST)
     if difference:
-        return _refused(
-            f"when its samples {indices} are asked for twice, from the same state of all "
-            f"generators, {difference}. So it depends on something else: a counter, a clock, a "
-            "generator that is not among its attributes. Then nobody can say what the same "
-            "batches would be"
-        )
+        return _depends(indices, difference)
     _asked_deferred(deferred, indices, before)  # warms up
     samples, whole_us = _asked_deferred(deferred, indices, before)
     python_us = deferred.python_s / len(indices) * 1e6
-    difference = first_difference(usual, samples, "the list of samples")
+    difference = first_difference(usual, samples, _LIST)
     if difference:
+        again, _ = _asked(dataset, indices, before)
+        by_itself = first_difference(usual, again, _LIST)
+        if by_itself:
+            return _depends(indices, by_itself)
         return _refused(f"with images that are not decoded yet, {difference}")
     counts = deferred.counts
     ordinary, early, steps = map(_half, (counts.ordinary, counts.early, counts.steps))
     images = counts.deferred // 2
     return Trial(len(indices), usual_us, python_us, whole_us, images, ordinary, early, steps)
+
+
+def _depends(indices: list[int], difference: str) -> Trial:
+    return _refused(
+        f"when its samples {indices} are asked for twice, from the same state of all generators, "
+        f"{difference}. So it depends on something else: a counter, a clock, a generator that is "
+        "not among its attributes. Then nobody can say what the same batches would be"
+    )
 
 
 def _half(counter: Counter[str]) -> Counter[str]:

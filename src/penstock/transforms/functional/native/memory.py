@@ -148,7 +148,14 @@ def run_effect(
     size: tuple[int, int] | None = None,
     channels: int | None = None,
 ) -> Any:
-    """The image after one effect, with its numbers in their order; None if that is not for us."""
+    """The image after one effect, with its numbers in their order; None if that is not for us.
+
+    An image may say that it remembers the effect, to have it done later with all others.
+    """
+    if type(image) is not Image.Image and hasattr(image, "after_effect"):
+        later = image.after_effect(effect, numbers, size, channels)
+        if later is not None:
+            return later
     source = pixels_of(image)
     if source is None:
         return None
