@@ -242,3 +242,9 @@ def test_set_epoch_tells_the_samplers(dataset):
 def test_repr_says_what_it_is(dataset):
     said = repr(DataLoader(dataset, 4, shuffle=True, threads=3))
     assert "batch_size=4, RandomSampler, threads=3, draws from seed=5" in said
+
+
+@pytest.mark.parametrize("threads", [0, -1, 1.5, True])
+def test_what_is_no_number_of_threads_is_refused(dataset, threads):
+    with pytest.raises(LoaderError, match="threads must be a whole number from 1 on"):
+        DataLoader(dataset, 4, threads=threads)

@@ -278,3 +278,12 @@ def test_torchs_collate_function_need_not_copy(folder):
     assert images.shape == (2, 3, 8, 9)
     assert not images[1].any()
     assert labels.tolist() == [samples[0][1], 7]
+
+
+@pytest.mark.parametrize("as_dict", [False, True])
+@pytest.mark.parametrize("views", [None, T.MultiView([T.RandomResizedCrop(9), T.Resize(8)])])
+def test_torchs_collate_function_refuses_several_sizes(folder, as_dict, views):
+    """A list in the place of a tensor would only be noticed by the model."""
+    samples = Dataset(folder, transform=views, as_dict=as_dict).__getitems__(range(23))
+    with pytest.raises(RuntimeError, match="stack expects each tensor to be equal size"):
+        default_collate(samples)

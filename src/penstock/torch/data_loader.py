@@ -123,6 +123,8 @@ class DataLoader(Standing):
         )
         self.seed = seed
         self.threads = threads
+        if threads is not None:
+            replace(self._whole.running, threads=threads)  # refuses what is no number of threads
         self.batch_transform = batch_transform
         self._mixer = self._open_mixer()
         if self._mixer is not None and self.collate_fn is default_collate:
@@ -241,7 +243,9 @@ class DataLoader(Standing):
         return mixer
 
     def _running(self) -> RunOptions:
-        threads = self.threads or self._whole.threads or find_threads(find_ranks(None, None))
+        threads = self._whole.threads if self.threads is None else self.threads
+        if threads is None:
+            threads = find_threads(find_ranks(None, None))
         ahead = _PREFETCH if self.prefetch_factor is None else self.prefetch_factor
         return replace(self._whole.running, threads=threads, prefetch=ahead)
 
