@@ -70,12 +70,20 @@ def in_turns(loaders: Sequence[Iterable[Any]], samples: int, rounds: int) -> lis
     return [list(rates) for rates in zip(*turns[1:], strict=True)]
 
 
+def close(loader: Any) -> None:
+    """End the threads of a loader that has some; one that defers has the DataLoader's workers."""
+    if hasattr(loader, "close"):
+        loader.close()
+
+
 def compare(stranger: Stranger, data: Path) -> str:
     """Say whether both give the same batches; if not, where the first difference is."""
     if not stranger.reproducible:
         return "differ from run to run"
     args = Args(str(data), IMG_SIZE, batch_size=8, workers=CORES)
-    given = batches(accelerated(stranger.make(args)), 0, EPOCHS)
+    ours = accelerated(stranger.make(args))
+    given = batches(ours, 0, EPOCHS)
+    close(ours)
     found = difference(batches(stranger.make(args), 0, EPOCHS), given)
     return "yes" if found is None else f"no: {found}"
 
@@ -99,6 +107,7 @@ def measure(
     if samples is None:
         raise ValueError(f"{stranger.name}: a stream was taken; its samples are not counted.")
     before, after = in_turns([theirs, ours], samples, rounds)
+    close(ours)
     times = ratio_in_each_round(after, before)
     cells = [_spread(Spread.of(before), 0), _spread(Spread.of(after), 0), _spread(times, 2)]
     row = (stranger.name, pixels, ours.translation.way, *cells, compare(stranger, compared))

@@ -29,6 +29,14 @@ class TransformTypeError(TransformError, TypeError):
     """A transform was given something of a kind that it does not take."""
 
 
+class NoKernelError(TransformTypeError):
+    """A function has no kernel for the class `kind`, which may be one of the user's own."""
+
+    def __init__(self, message: str, kind: type | None = None) -> None:
+        super().__init__(message)  # torch raises errors of workers anew, from the message alone
+        self.kind = kind
+
+
 class LossyError(TransformError, RuntimeError):
     """A conversion was asked for that cannot keep what was given, or cannot be turned around."""
 

@@ -141,6 +141,19 @@ def test_what_works_natively(folder, tmp_path):
     assert type(other.base_dataloader) is TorchLoader
 
 
+@pytest.mark.parametrize(
+    ("as_dict", "told"),
+    [
+        (False, r"samples of the Dataset are tuples.*as_dict=.*data_collator"),
+        (True, r"images are called 'image'.* left out, since the model takes pixel_values, labels"),
+        ({"image": "x"}, r"images are called 'x' .*remove_unused_columns=False"),
+    ],
+)
+def test_samples_of_which_nothing_would_be_left_are_refused(folder, tmp_path, as_dict, told):
+    with pytest.raises(LoaderError, match=told):
+        train(tmp_path, data(folder, as_dict=as_dict))
+
+
 def test_collate_functions_that_make_something_else_are_called(folder, tmp_path):
     """Names that the Trainer changes, columns that the model does not take, or the user's own."""
     for more in (

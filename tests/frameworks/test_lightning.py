@@ -27,6 +27,7 @@ from lightning_training import (  # noqa: E402 (needs torch)
     save_at,
 )
 from penstock.lightning import DataModule  # noqa: E402 (needs Lightning)
+from penstock.lightning.base import find_lightning  # noqa: E402 (the same)
 from penstock.torch import DataLoader, Dataset  # noqa: E402 (needs torch)
 
 pytestmark = pytest.mark.filterwarnings("ignore")
@@ -342,3 +343,10 @@ def test_lightning_is_needed(monkeypatch):
         monkeypatch.delitem(sys.modules, module, raising=False)
     with pytest.raises(LoaderError, match="neither lightning nor pytorch_lightning"):
         base.find_lightning()
+
+
+def test_without_lightning_it_says_what_to_install(monkeypatch):
+    for name in ("lightning", "lightning.pytorch", "pytorch_lightning"):
+        monkeypatch.setitem(sys.modules, name, None)
+    with pytest.raises(LoaderError, match="neither lightning nor pytorch_lightning is installed"):
+        find_lightning()

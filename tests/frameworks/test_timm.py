@@ -313,6 +313,12 @@ def test_other_data_sets_are_timms_own(squares):
         assert mine.transform is None, "the user's own stays as it is"
 
 
+def test_a_path_that_is_not_there_is_named(tmp_path):
+    """timm has an assertion without words for it."""
+    with pytest.raises(SourceError, match=r"nowhere: no such file or folder. Check the path"):
+        ours.create_dataset("", root=tmp_path / "nowhere", split="train")
+
+
 def test_a_folder_goes_before_a_packed_file(tmp_path, squares, packed):
     (tmp_path / "train").symlink_to(squares)
     (tmp_path / "train.pen").symlink_to(packed / "train.pen")

@@ -171,6 +171,11 @@ def nodes_of(segments):
             Reuse(2),
             r"PopulationBasedAugment \(step 1\): follows a schedule",
         ),
+        (
+            [T.RandomApply([T.PopulationBasedAugment()]), T.RandomResizedCrop(9), FLIP],
+            Reuse(2),
+            r"RandomApply \(step 1\): follows a schedule",
+        ),
     ],
 )
 def test_what_would_repeat_images_or_is_unclear_is_refused(steps, asked, says):

@@ -1,21 +1,13 @@
-"""Samples of a Dataset are those of a Loader, in every process, and draw as torch does."""
-
-import copy
-import os
-import pickle
-import subprocess
-import sys
-import textwrap
-import threading
+"""Samples of a Dataset are those of a Loader, and draw as torch does."""
 
 import numpy as np
 import PIL.Image
 import pytest
 
 from layout_samples import LAYOUTS
-from penstock import Loader, LoaderError, SourceError, pack
+from penstock import Loader, LoaderError, pack
 from penstock import transforms as T
-from penstock.errors import PackError
+from torch_samples import MANY_SIZES, RANDOM, same
 
 torch = pytest.importorskip("torch")
 
@@ -24,25 +16,10 @@ from torch.utils.data import Subset, WeightedRandomSampler, default_collate  # n
 
 from penstock.torch import DataLoader, Dataset  # noqa: E402 (the same)
 
-RANDOM = T.Compose(
-    [T.RandomResizedCrop(24), T.RandomHorizontalFlip(), T.ToDtype("float32", scale=True)]
-)
-MANY_SIZES = T.Compose([T.RandomHorizontalFlip(0.5), T.RandomShortestSize([24, 32, 48])])
-
 
 def whole(loader):
     """All samples of an epoch as one batch."""
     return next(iter(loader))
-
-
-def same(one, other):
-    if isinstance(one, dict):
-        return list(one) == list(other) and all(same(one[key], other[key]) for key in one)
-    if isinstance(one, (list, tuple)):
-        return len(one) == len(other) and all(map(same, one, other))
-    if isinstance(one, torch.Tensor):
-        return one.dtype == other.dtype and torch.equal(one, other)
-    return one == other
 
 
 def images_of(samples):
@@ -123,141 +100,6 @@ def test_draws_come_from_torchs_generator(folder):
     again = dataset[0]
     assert same(first, again)
     assert not same(first, second)
-
-
-@pytest.mark.parametrize("start", ["fork", "spawn"])
-def test_worker_processes_follow_the_epoch(folder, start):
-    """Persistent ones too: the epoch lies in memory that they share."""
-    dataset = Dataset(folder, transform=RANDOM, seed=5)
-    dataset[0]  # the engine of this process is not taken along
-    theirs = TorchLoader(
-        dataset,
-        batch_size=4,
-        num_workers=2,
-        persistent_workers=True,
-        multiprocessing_context=start,
-    )
-    loader = Loader(folder, transform=RANDOM, seed=5, batch_size=4)
-    for epoch in (0, 1, 6):
-        dataset.set_epoch(epoch)
-        loader.set_epoch(epoch)
-        assert same(list(theirs), [list(batch) for batch in loader])
-
-
-def test_worker_processes_draw_by_torchs_seed(folder):
-    loader = TorchLoader(Dataset(folder, transform=RANDOM), batch_size=4, num_workers=2)
-    torch.manual_seed(11)
-    first, second = list(loader), list(loader)
-    torch.manual_seed(11)
-    assert same(list(loader), first)
-    assert not same(first, second)
-
-
-class Threads(torch.utils.data.Dataset):
-    """Says how many threads a Dataset works with, wherever it is asked."""
-
-    def __init__(self, dataset):
-        self.dataset = dataset
-
-    def __len__(self):
-        return 2
-
-    def __getitem__(self, index):
-        self.dataset[index]
-        return self.dataset._engine._pipeline.options.threads
-
-
-def test_a_worker_process_has_one_thread(folder, monkeypatch):
-    monkeypatch.setattr("penstock.loading.ranks.usable_cores", lambda: 3)
-    counting = Threads(Dataset(folder, transform=RANDOM))
-    assert counting[0] == 3
-    assert list(TorchLoader(counting, num_workers=1)) == [torch.tensor([1])] * 2
-    given = Threads(Dataset(folder, transform=RANDOM, threads=2))
-    assert list(TorchLoader(given, num_workers=1)) == [torch.tensor([2])] * 2
-
-
-def test_worker_processes_may_be_forked_while_threads_are_at_work(folder):
-    """From the first batch on, when modules are imported and engines started."""
-    script = f"""
-    import threading
-    import torch
-    from torch.utils.data import DataLoader as TorchLoader
-    from penstock import transforms as T
-    from penstock.torch import DataLoader, Dataset
-    dataset = Dataset({str(folder)!r}, transform=T.RandomResizedCrop(16), seed=1)
-    ended = threading.Event()
-    def load():
-        loader = DataLoader(dataset, 2)
-        while not ended.is_set():
-            list(loader)
-    def ask():
-        while not ended.is_set():
-            dataset[3]
-    threads = [threading.Thread(target=load), threading.Thread(target=ask)]
-    for thread in threads:
-        thread.start()
-    try:
-        for _ in range(4):
-            theirs = TorchLoader(dataset, 4, num_workers=2, timeout=40)
-            assert sum(len(labels) for _, labels in theirs) == 23
-    finally:
-        ended.set()
-    for thread in threads:
-        thread.join()
-    """
-    done = subprocess.run(
-        [sys.executable, "-c", textwrap.dedent(script)],
-        capture_output=True,
-        text=True,
-        timeout=120,
-        check=False,
-    )
-    assert done.returncode == 0, done.stderr
-
-
-@pytest.mark.parametrize("carry", [lambda d: pickle.loads(pickle.dumps(d)), copy.deepcopy])  # noqa: S301 (our own bytes)
-def test_a_dataset_can_be_carried_elsewhere(folder, carry):
-    dataset = Dataset(folder, transform=RANDOM, seed=5, columns=["name"], as_dict=True)
-    dataset.set_epoch(2)
-    other = carry(dataset)
-    assert other.epoch == 2
-    assert same(other[3], dataset[3])
-    dataset.set_epoch(4)
-    assert other.epoch == 2, "it is another one"
-    assert other._epoch.is_shared()
-
-
-@pytest.mark.parametrize("name", LAYOUTS)
-def test_every_layout_is_read_in_other_processes(tmp_path, name):
-    """Forked while this process reads it, too; or opened anew where it is unpickled."""
-    write, library = LAYOUTS[name]
-    if library is not None:
-        pytest.importorskip(library)
-    dataset = Dataset(write(tmp_path / "data"), transform=MANY_SIZES, seed=3)
-    expected = dataset.__getitems__(range(len(dataset)))
-    theirs = TorchLoader(
-        dataset, batch_size=3, num_workers=1, multiprocessing_context="fork", collate_fn=list
-    )
-    assert same([sample for batch in theirs for sample in batch], expected)
-    carried = pickle.loads(pickle.dumps(dataset))  # noqa: S301 (our own bytes)
-    assert same(carried.__getitems__(range(len(dataset))), expected)
-
-
-def test_data_that_was_changed_is_not_taken_for_the_same(folder, tmp_path):
-    packed = tmp_path / "a.pen"
-    pack(folder, packed, progress=False)
-    carried = pickle.dumps(Dataset(packed, transform=RANDOM))
-    packed.unlink()
-    pack([folder / "class_0" / "000.jpg"], packed, labels=[0], progress=False)
-    with pytest.raises(PackError, match="packed anew"):
-        pickle.loads(carried)  # noqa: S301 (our own bytes)
-
-    path = LAYOUTS["webdataset"][0](tmp_path / "data")
-    carried = pickle.dumps(Dataset(path, transform=MANY_SIZES))
-    for file in [path, *path.rglob("*.tar")]:
-        os.utime(file, (1, 1))
-    with pytest.raises(SourceError, match="changed since it was opened"):
-        pickle.loads(carried)  # noqa: S301 (our own bytes)
 
 
 def test_packed_files_say_the_sizes_of_their_images(folder, tmp_path):
@@ -360,16 +202,6 @@ def test_repr_says_what_it_is(folder):
     assert "seed=3" in repr(Dataset(folder, seed=3))
 
 
-def test_closing_ends_the_threads(folder):
-    before = set(threading.enumerate())  # those of other tests may be on their way out
-    dataset = Dataset(folder, transform=RANDOM, seed=1)
-    first = dataset[0]
-    assert set(threading.enumerate()) - before
-    dataset.close()
-    assert not set(threading.enumerate()) - before
-    assert same(dataset[0], first)
-
-
 NAMES = {"image": "pixel_values", "label": "labels"}
 
 
@@ -448,8 +280,10 @@ def test_torchs_collate_function_need_not_copy(folder):
     assert labels.tolist() == [samples[0][1], 7]
 
 
-def test_samples_travel_as_lists(folder):
-    samples = Dataset(folder, transform=T.Resize((8, 9))).__getitems__([0, 1])
-    carried = pickle.loads(pickle.dumps(samples))  # noqa: S301  our own bytes
-    assert type(carried) is list
-    assert [label for _, label in carried] == [label for _, label in samples]
+@pytest.mark.parametrize("as_dict", [False, True])
+@pytest.mark.parametrize("views", [None, T.MultiView([T.RandomResizedCrop(9), T.Resize(8)])])
+def test_torchs_collate_function_refuses_several_sizes(folder, as_dict, views):
+    """A list in the place of a tensor would only be noticed by the model."""
+    samples = Dataset(folder, transform=views, as_dict=as_dict).__getitems__(range(23))
+    with pytest.raises(RuntimeError, match="stack expects each tensor to be equal size"):
+        default_collate(samples)

@@ -236,6 +236,8 @@ def test_keep_native_refuses_what_it_cannot_keep(dataset, folder, accelerator):
     with pytest.raises(LoaderError, match="works natively by itself"):
         keep_native(loader, loader)
     other = accelerator.prepare(DataLoader(Dataset(folder), 4))
+    with pytest.raises(LoaderError, match=r"a penstock\.torch\.DataLoader .* got a Dataset"):
+        keep_native(other, dataset)
     with pytest.raises(LoaderError, match="another dataset"):
         keep_native(other, loader)
 

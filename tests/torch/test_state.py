@@ -229,6 +229,8 @@ def test_states_of_other_loaders_are_refused_by_name(dataset):
     for name, other in others.items():
         with pytest.raises(LoaderError, match=f"saved with {name}=.*would not go on"):
             other.load_state_dict(state)
+    with pytest.raises(LoaderError, match="a dictionary is needed, got NoneType"):
+        other.load_state_dict(None)
     with pytest.raises(LoaderError, match="state version None"):
         make(dataset, "shuffled").load_state_dict({})
     other = make(dataset, "by a generator")

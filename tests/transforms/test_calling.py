@@ -11,6 +11,8 @@ from PIL import Image
 
 from penstock import TransformError
 from penstock import transforms as T
+from penstock.errors import NoKernelError
+from penstock.transforms import functional as F
 from penstock.transforms import inputs
 from penstock.transforms.op import CalledOnly
 from strategies import make_image
@@ -119,6 +121,34 @@ def test_a_class_of_the_users_own_passes_through():
         image, same = transform(IMAGE, depth)
         assert same is depth
         assert image != IMAGE
+
+
+def test_errors_within_a_users_own_function_are_not_hidden():
+    """Only the class that has no function passes through, whatever words an error has."""
+    tv_tensors = pytest.importorskip("torchvision.tv_tensors")
+
+    class Depth(tv_tensors.TVTensor):
+        pass
+
+    class Flow(tv_tensors.TVTensor):
+        pass
+
+    def meets_another_class(inpt):
+        return F.vertical_flip(inpt.as_subclass(Flow))
+
+    def has_the_words(inpt, **_):
+        raise TypeError("supports inputs of type Depth only")
+
+    F.register_kernel(F.horizontal_flip, Depth)(meets_another_class)
+    F.register_kernel(F.resize, Depth)(has_the_words)
+    depth = torch.rand(1, 24, 30).as_subclass(Depth)
+
+    with pytest.raises(NoKernelError, match="Flow") as raised:
+        T.RandomHorizontalFlip(1.0)(IMAGE, depth)
+    assert raised.value.kind is Flow
+    with pytest.raises(TypeError, match="Depth only"):
+        T.Resize(9)(IMAGE, depth)
+    assert T.RandomVerticalFlip(1.0)(IMAGE, depth)[1] is depth
 
 
 def test_functions_get_what_a_compose_of_torchvision_would_give():

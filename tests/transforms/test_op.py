@@ -1,10 +1,13 @@
-"""Every transform prints as the call that makes it."""
+"""Every transform prints as the call that makes it, and none can be made that lacks a step."""
 
 import pickle
 
 import pytest
 
 from penstock import transforms as T
+from penstock.transforms.mix_called import CalledOnBatches
+from penstock.transforms.policies.called import CalledPolicy
+from penstock.transforms.several_crops import _SeveralCrops
 
 
 @pytest.mark.parametrize(
@@ -61,3 +64,14 @@ def test_an_augmentation_prints_as_the_call_that_makes_it(text):
 
     assert repr(transform) == text
     assert pickle.loads(pickle.dumps(transform)) == transform  # noqa: S301
+
+
+@pytest.mark.parametrize(
+    ("base", "lacking"),
+    [(CalledPolicy, "augment"), (_SeveralCrops, "_crops"), (CalledOnBatches, "mix_images")],
+)
+def test_what_lacks_a_step_cannot_be_made(base, lacking):
+    incomplete = type("Incomplete", (base,), {})
+
+    with pytest.raises(TypeError, match=rf"abstract.*{lacking}"):
+        incomplete()

@@ -18,8 +18,9 @@ def find_lightning() -> ModuleType:
     A Trainer of one does not know data modules of the other.
     """
     for module in _PACKAGES.values():
-        if module in sys.modules:
-            return sys.modules[module]
+        imported = sys.modules.get(module)  # None also where somebody forbids to import it
+        if imported is not None:
+            return imported
     for package, module in _PACKAGES.items():
         if find_spec(package) is not None:
             return import_module(module)

@@ -287,6 +287,11 @@ def _open_map(path: str) -> tuple[MappedFile, tuple[int, int]]:
                 return MappedFile(file.fileno()), stamp
     except OSError as error:
         raise_if_refused(error, printable(path))
+        if isinstance(error, FileNotFoundError):
+            raise PackError(
+                f"{path}: no such file. Check the path, or make it from your data with "
+                "penstock.pack."
+            ) from error
         raise PackError(f"{path}: cannot be opened ({error.strerror or error}).") from error
     raise PackError(
         f"{path}: 0 bytes, too short for a packed file. It was probably cut short while copying."

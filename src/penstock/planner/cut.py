@@ -13,6 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, fields, replace
+from typing import Any
 
 import numpy as np
 
@@ -144,7 +145,12 @@ def follows_epochs(plan: Plan) -> bool:
 
 
 def _has_schedule(node: AnyNode) -> bool:
-    return isinstance(node.op, PopulationBasedAugment)
+    return _is_scheduled(node.op)
+
+
+def _is_scheduled(op: Any) -> bool:
+    inner = getattr(op, "transforms", ())  # of containers
+    return isinstance(op, PopulationBasedAugment) or any(_is_scheduled(one) for one in inner)
 
 
 def _refuse_schedules(nodes: Sequence[AnyNode]) -> None:

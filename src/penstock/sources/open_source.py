@@ -41,7 +41,8 @@ def open_source(data: Data, labels: PathLike | Iterable[object] | None = None) -
         return _open_path(data, labels)
     if not isinstance(data, Iterable) or isinstance(data, Mapping):
         raise SourceError(
-            f"data: a folder, a list of paths or a Source is needed, got {type(data).__name__}."
+            f"data: a path, a list of paths or a Source is needed, got {type(data).__name__}. Give "
+            "the path of a folder, a packed file or an archive, for example."
         )
     if isinstance(labels, (str, bytes, os.PathLike)):
         raise SourceError(

@@ -8,7 +8,7 @@ from typing import Any
 from timm.data.dataset_factory import create_dataset as create_timm_dataset
 from timm.utils.misc import natural_key
 
-from penstock.errors import LoaderError
+from penstock.errors import LoaderError, SourceError
 from penstock.torch.dataset import Dataset
 
 _SUFFIX = ".pen"
@@ -26,6 +26,10 @@ def create_dataset(
     """
     packed = None if name else _find_packed(root, split, search=others.get("search_split", True))
     if packed is None:
+        if not name and root is not None and not os.path.exists(root):  # timm only asserts it
+            raise SourceError(
+                f"create_dataset: {os.fspath(root)}: no such file or folder. Check the path."
+            )
         return create_timm_dataset(name, root=root, split=split, **others)
     _refuse_what_a_folder_takes(packed, others)
     dataset = Dataset(packed)

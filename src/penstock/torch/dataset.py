@@ -25,9 +25,11 @@ from penstock.loading.options import RunOptions, read_allow
 from penstock.loading.ranks import find_ranks, find_threads
 from penstock.loading.selection import Listed
 from penstock.loading.work import Asked, Work
+from penstock.planner.cut import is_random
 from penstock.planner.plan import Plan
 from penstock.rng import check_epoch, check_key
 from penstock.sources import Labels, Source
+from penstock.torch.drawn_epoch import DrawnEpoch
 from penstock.torch.in_process import Engine, Recipe
 from penstock.transforms.targets import Targets
 from penstock.transforms.values import Layout
@@ -115,14 +117,14 @@ class Dataset(torch_data.Dataset[Any]):
         self._threads = threads
         self._recipe = Recipe(source, asked, running, allowed)
         self._engine = Engine(self._recipe, partial(_threads_here, self._threads))
-        self._epoch = _shared_zero()
+        self._epoch = DrawnEpoch()
 
     def with_transform(self, transform: Any) -> Dataset:
         """Return a Dataset of the same samples with another transform; this one stays as it is."""
         asked = replace(self._recipe.asked, transform=transform)
         recipe = replace(self._recipe, asked=asked)
         other = type(self).__new__(type(self))
-        other.__setstate__({**self.__getstate__(), "_recipe": recipe, "_epoch": _shared_zero()})
+        other.__setstate__({**self.__getstate__(), "_recipe": recipe, "_epoch": DrawnEpoch()})
         return other
 
     def __len__(self) -> int:
@@ -152,6 +154,8 @@ class Dataset(torch_data.Dataset[Any]):
                 "on_error='skip' leaves nothing of the batch. Use on_error='substitute', or larger "
                 "batches."
             )
+        if self.seed is not None:
+            self._epoch.count(len(set(indices)), len(self), lambda: is_random(self.plan))
         return made
 
     def position(self, index: Any) -> int:
@@ -170,11 +174,11 @@ class Dataset(torch_data.Dataset[Any]):
     @property
     def epoch(self) -> int:
         """The epoch whose draws are made with a `seed`."""
-        return int(self._epoch[0])
+        return self._epoch.number
 
     def set_epoch(self, epoch: int) -> None:
         """Make samples with the draws of `epoch` from now on, in worker processes, too."""
-        self._epoch[0] = check_epoch("Dataset", epoch)
+        self._epoch.set(check_epoch("Dataset", epoch))
 
     @property
     def source(self) -> Source:
@@ -266,8 +270,6 @@ class Dataset(torch_data.Dataset[Any]):
 
     def __setstate__(self, state: Mapping[str, Any]) -> None:
         vars(self).update(state)
-        if not self._epoch.is_shared():  # it was copied, and has workers of its own now
-            self._epoch.share_memory_()
         self._engine = Engine(self._recipe, partial(_threads_here, self._threads))
 
     def __repr__(self) -> str:
@@ -287,12 +289,6 @@ class Dataset(torch_data.Dataset[Any]):
         if self._engine.process != os.getpid():
             self._engine = self._engine.anew()
         return self._engine
-
-
-def _shared_zero() -> torch.Tensor:
-    """A number that worker processes, which may live for many epochs, see change."""
-    zero: torch.Tensor = torch.zeros(1, dtype=torch.int64).share_memory_()
-    return zero
 
 
 def _threads_here(asked: int | None) -> int:

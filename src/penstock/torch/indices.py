@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import copy
 import operator
+import os
 from collections import deque
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from torch.utils import data as torch_data
 from torch.utils.data import Subset
 
 from penstock.errors import LoaderError, SampleIndexError
@@ -22,6 +24,15 @@ _OTHER_DATASET = (
     "penstock.accelerate(torch.utils.data.DataLoader(...)) translates a whole loader; or stay with "
     "torch's DataLoader."
 )
+
+
+def is_data(dataset: Any) -> bool:
+    """Whether it is a data set as `penstock.Loader` takes it: a path, a list of files, a Source."""
+    if isinstance(dataset, torch_data.Dataset):
+        return False
+    return isinstance(dataset, (str, bytes, os.PathLike, list, tuple)) or hasattr(
+        dataset, "describe"
+    )
 
 
 def unwrap(dataset: Any) -> tuple[Dataset, Ints | None]:

@@ -51,6 +51,11 @@ def keep_native(prepared: PreparedT, loader: DataLoader) -> PreparedT:
             "Leave dispatch_batches out, so that each process makes its own; or use the prepared "
             "loader as it is."
         )
+    if not isinstance(loader, DataLoader):
+        raise LoaderError(
+            f"keep_native: a penstock.torch.DataLoader is needed beside the prepared loader, got a "
+            f"{type(loader).__name__}. Give the one that Accelerate has prepared."
+        )
     if inner.dataset is not loader.dataset:
         raise LoaderError(
             "keep_native: the prepared loader has another dataset than the loader beside it. Give "

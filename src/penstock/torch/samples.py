@@ -46,8 +46,12 @@ class Samples(list[Any]):
 def as_samples(delivered: Any, image_key: str, *, has_views: bool) -> list[Any]:
     """Return what a loader delivers, sample by sample, for torch's loader to collate."""
     samples = split_samples(delivered, image_key, has_views=has_views)
-    is_known = isinstance(delivered, (tuple, dict)) and _is_collated(delivered)
-    return Samples(samples, delivered) if is_known else samples
+    if not isinstance(delivered, (tuple, dict)):
+        return samples
+    images = delivered[image_key] if isinstance(delivered, dict) else delivered[0]
+    # Images of several sizes are in lists; torch says so when it is to collate them.
+    is_stacked = all(isinstance(one, torch.Tensor) for one in (images if has_views else [images]))
+    return Samples(samples, delivered) if is_stacked and _is_collated(delivered) else samples
 
 
 def _is_collated(delivered: Any) -> bool:

@@ -147,6 +147,11 @@ class Place:
     @staticmethod
     def from_dict(state: Mapping[str, Any], described: Mapping[str, Any]) -> Place:
         """Read a state; LoaderError if it is that of another loader."""
+        if not isinstance(state, Mapping):
+            raise LoaderError(
+                f"DataLoader.load_state_dict: a dictionary is needed, got {type(state).__name__}. "
+                "Give what penstock.torch.DataLoader.state_dict() returned."
+            )
         if state.get("version") != _VERSION or "start" not in state:
             raise LoaderError(
                 f"DataLoader.load_state_dict: state version {state.get('version')!r}; this version "

@@ -89,7 +89,30 @@ def _native(loader: Any) -> Any:
             "NativeBatches."
         )
     collate = loader.collate_fn
+    _check_names(collate, dataset)
     return put_inside(loader, None if _is_default(collate, dataset) else collate)
+
+
+def _check_names(collate: Any, dataset: Dataset) -> None:
+    """Refuse samples of which a collate function of the Trainer's would make nothing."""
+    how = "Give Dataset(..., as_dict={'image': 'pixel_values', 'label': 'labels'}), with the names "
+    how += "that the model's forward takes."
+    inner = collate.data_collator if isinstance(collate, RemoveColumnsCollator) else collate
+    delivery = dataset.work.delivery
+    if not isinstance(delivery, ColumnDelivery) or delivery.renamed is None:
+        if inner is transformers.default_data_collator:
+            raise LoaderError(
+                "Trainer: samples of the Dataset are tuples, and the Trainer's collate function "
+                f"needs dictionaries. {how} Or give a data_collator."
+            )
+        return
+    image = dataset.names.get(IMAGE, IMAGE)
+    if isinstance(collate, RemoveColumnsCollator) and image not in collate.signature_columns:
+        raise LoaderError(
+            f"Trainer: images are called {image!r} in the samples, and would be left out, since "
+            f"the model takes {', '.join(collate.signature_columns)}. {how} Or set "
+            "remove_unused_columns=False."
+        )
 
 
 def _is_default(collate: Any, dataset: Dataset) -> bool:

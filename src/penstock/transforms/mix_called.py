@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from typing import Any
 
 import numpy as np
@@ -83,13 +84,13 @@ class CalledOnBatches(BatchOp):
             )
         return wrap_like(self.mix_images(plain(inpt), params), inpt)
 
+    @abstractmethod
     def mix_labels(self, labels: Any, params: Params) -> Any:
         """Labels as probabilities, each mixed with its partner's."""
-        raise NotImplementedError
 
+    @abstractmethod
     def mix_images(self, images: Any, params: Params) -> Any:
         """Images, each mixed with its partner."""
-        raise NotImplementedError
 
     def _check_labels(self, labels: Any) -> None:
         where = type(self).__name__

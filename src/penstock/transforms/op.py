@@ -12,7 +12,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import MISSING, fields
 from typing import TYPE_CHECKING, Any, ClassVar, TypeAlias
 
-from penstock.errors import TransformError
+from penstock.errors import NoKernelError, TransformError
 from penstock.transforms.inputs import (
     EVERYTHING,
     OWN_CLASS,
@@ -140,8 +140,8 @@ class Transform:
         """Users' own classes have functions if they registered some, else they pass through."""
         try:
             return self.transform(value, params)
-        except TypeError as error:
-            if "supports inputs of type" not in str(error):
+        except NoKernelError as error:
+            if error.kind is not type(value):  # a function that they registered met another class
                 raise
             return value
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any, ClassVar
@@ -14,7 +15,7 @@ from penstock.transforms.inputs import BOXES, IMAGES, MASK, TARGETS, has_any, ki
 from penstock.transforms.op import CalledOnly, Params
 
 
-class _SeveralCrops(CalledOnly):
+class _SeveralCrops(CalledOnly, ABC):
     """Gives a tuple of images for each image."""
 
     __slots__ = ()
@@ -44,8 +45,9 @@ class _SeveralCrops(CalledOnly):
             return inpt
         return self._crops(inpt)
 
+    @abstractmethod
     def _crops(self, inpt: Any) -> Any:
-        raise NotImplementedError
+        """Return the crops of one image."""
 
 
 @dataclass(frozen=True, slots=True, repr=False)

@@ -138,7 +138,7 @@ def test_in_a_loader(folder):
     loader, batches = run(threads=1)
     labels = np.concatenate([labels for _, labels in batches])
     assert np.bincount(labels).tolist() == [10, 10, 10]
-    assert "30 samples in an epoch, 10 to 10 of each of 3 classes" in repr(loader)
+    assert "30 samples in an epoch, 10 of each of 3 classes" in repr(loader)
     for (images, labels), (others, other_labels) in zip(batches, run(threads=3)[1], strict=True):
         np.testing.assert_array_equal(images, others)
         np.testing.assert_array_equal(labels, other_labels)

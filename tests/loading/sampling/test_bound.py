@@ -33,6 +33,16 @@ def one_process(monkeypatch):
         monkeypatch.delenv(name, raising=False)
 
 
+def test_repr_says_what_an_epoch_has(make):
+    sampler = make(seed=2)
+    sampler.set_epoch(3)
+
+    said = repr(sampler)
+    assert said.startswith(f"{type(sampler).__name__}(")
+    assert sampler.describe() in said
+    assert "epoch 3 comes next" in said
+
+
 def test_an_iteration_is_an_epoch(make):
     sampler = make(seed=2)
     first, second = list(sampler), list(sampler)

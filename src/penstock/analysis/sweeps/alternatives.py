@@ -72,7 +72,7 @@ def _listed(lines: list[Line]) -> str:
 
 def _translated(loader: Any, context: SweepContext, *, strict: bool) -> Any:
     try:
-        return accelerate(loader, strict=strict)
+        return accelerate(loader, way="read", strict=strict)
     except TranslationError as error:
         why = "; ".join(error.reasons)
     except PenstockError as error:

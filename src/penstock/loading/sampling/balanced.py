@@ -84,9 +84,10 @@ class BalancedSelection:
 
     def describe(self) -> str:
         """Return how many samples of how many classes."""
+        least, most = f"{self.quotas.min():,.4g}", f"{self.quotas.max():,.4g}"
+        times = most if least == most else f"{least} to {most}"
         return (
-            f"{self.count:,} samples in an epoch, {self.quotas.min():,.4g} to "
-            f"{self.quotas.max():,.4g} of each of {len(self.sizes):,} classes"
+            f"{self.count:,} samples in an epoch, {times} of each of {len(self.sizes):,} classes"
         )
 
     def allowed(self) -> Ints | None:

@@ -147,6 +147,9 @@ class Bound(ABC, Generic[ItemT]):
         told = self._selection.describe() or f"{len(self._selection):,} samples"
         return f"{told}; {self._ranks.describe()}"
 
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({self.describe()}; epoch {self.epoch:,} comes next)"
+
     def _identity(self) -> dict[str, int]:
         return {
             "version": _STATE_VERSION,

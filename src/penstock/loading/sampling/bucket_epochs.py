@@ -172,14 +172,15 @@ class BucketSelection:
             )
             if count
         ]
-        buckets = f"{len(self.table.counts):,} bucket{'' if len(self.table.counts) == 1 else 's'}"
-        return ", ".join([f"{self.listed:,} samples in {buckets}", *left_out])
+        buckets = _told(len(self.table.counts), "bucket")
+        return ", ".join([f"{_told(self.listed, 'sample')} in {buckets}", *left_out])
 
     def rows(self) -> list[str]:
         """Return a line for each bucket: its size, samples, steps and batch size."""
         columns = (self.table.counts, self.batch_sizes, self.steps)
         return [
-            f"{self.table.sizes[row]}: {count:,} samples, {steps:,} steps with batches of {size:,}"
+            f"{self.table.sizes[row]}: {_told(count, 'sample')}, {_told(steps, 'step')} with "
+            f"batches of {size:,}"
             for row, (count, size, steps) in enumerate(zip(*columns, strict=True))
         ]
 
@@ -252,3 +253,7 @@ class BucketEpoch:
         if table.times is None:
             return Picked(samples, samples)
         return Picked(samples, samples | table.times[members].astype(np.int64) << REPEAT_SHIFT)
+
+
+def _told(count: int, what: str) -> str:
+    return f"{count:,} {what}{'' if count == 1 else 's'}"

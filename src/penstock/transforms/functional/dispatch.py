@@ -22,7 +22,7 @@ from typing import Any
 import numpy as np
 from PIL import Image
 
-from penstock.errors import TransformError, TransformTypeError
+from penstock.errors import NoKernelError, TransformError
 from penstock.transforms.functional.arrays import by_pillow
 from penstock.transforms.functional.native.memory import NativeKernel
 from penstock.transforms.functional.tensors import MODULES
@@ -78,9 +78,10 @@ class Kernels(dict[type, Kernel]):
     def __missing__(self, kind: type) -> Kernel:
         kernel = self.find(kind)
         if kernel is None:
-            raise TransformTypeError(
+            raise NoKernelError(
                 f"Functional F.{self.name} supports inputs of type {self._known_types()}, "
-                f"but got {kind} instead."
+                f"but got {kind} instead.",
+                kind,
             )
         self[kind] = kernel
         return kernel

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from abc import abstractmethod
 from collections.abc import Callable
 from functools import lru_cache
 from typing import Any
@@ -41,9 +42,9 @@ class CalledPolicy(ImageOp):
         """Always."""
         return True
 
+    @abstractmethod
     def augment(self, image: Any) -> Any:
         """Draw ops, and do them to an image."""
-        raise NotImplementedError
 
     def draw_and_do(self, inputs: tuple[Any, ...]) -> Any:
         """Find the one image of a sample, and augment it."""
