@@ -6,24 +6,27 @@ libraries around it, reach them by the attribute `im`, by `tobytes` or by the ar
 
 from __future__ import annotations
 
-import io
 from collections.abc import Callable
+from math import isfinite
 from typing import Any, TypeVar
 
 import numpy as np
 from PIL import Image
 
 from penstock._core import Effect, copy_one
-from penstock.deferring.carry_out import open_with_pillow, pixels_of
-from penstock.deferring.chain import Chain, JpegFile, Pixels
+from penstock.deferring.carry_out import pixels_of
+from penstock.deferring.chain import Chain, Pixels
 from penstock.deferring.counts import counts_here, note_early
+from penstock.deferring.file_image import About, FileImage
+from penstock.deferring.pixel_access import Access, kept_by_pillow
+from penstock.transforms.arguments import InterpolationMode
 from penstock.transforms.functional.native.geometry import resized, warp
-from penstock.transforms.functional.native.memory import CHANNELS, Room, array_pixels
+from penstock.transforms.functional.native.memory import CHANNELS, array_pixels
 from penstock.transforms.functional.native.memory import pixels_of as stored_pixels
 
 FunctionT = TypeVar("FunctionT", bound=Callable[..., Any])
 
-_FILTERS = frozenset(Image.Resampling)
+_FILTERS = frozenset(mode.pillow_filter for mode in InterpolationMode)  # Pillow may have more
 _MIRRORS = {
     Image.Transpose.FLIP_LEFT_RIGHT: (True, False),
     Image.Transpose.FLIP_TOP_BOTTOM: (False, True),
@@ -36,40 +39,21 @@ _WARPS: dict[int, tuple[Effect, int]] = {
     Image.Transform.AFFINE: (Effect.AFFINE, 6),
     Image.Transform.PERSPECTIVE: (Effect.PERSPECTIVE, 8),
 }
+_SIDES = 4
+_WITH_PALETTE = frozenset({"L", "LA", "P", "PA"})  # at least after it is put
+_OURS = frozenset(
+    {
+        *("_im", "_mode", "_size", "palette", "_info", "_readonly"),  # known to every image
+        *("_chain", "_adopted", "_about", "_is_file", "_is_loaded"),
+    }
+)
 
 
-class About:
-    """What a file says beside its pixels, read by Pillow if somebody asks."""
-
-    __slots__ = ("_file", "_opened")
-
-    def __init__(self, file: JpegFile | None, opened: Any = None) -> None:
-        self._file = file
-        self._opened = opened
-
-    @property
-    def opened(self) -> Any:
-        """The file as Pillow opens it."""
-        if self._opened is None:
-            self._opened = self.open_again()
-        return self._opened
-
-    def open_again(self) -> Any:
-        """The same, apart from all others."""
-        return self._opened if self._file is None else open_with_pillow(io.BytesIO(self._file.data))
-
-
-class DeferredImage(Image.Image):
+class DeferredImage(FileImage):
     """An image of mode RGB or L that is a chain, until somebody needs its pixels.
 
     After that it is what Pillow makes of it, and of any mode.
     """
-
-    _chain: Chain | None = None
-    _about: About | None = None
-    _adopted: Any = None  # a file of Pillow's that stands for it
-    _info: dict[Any, Any] | None = None
-    filename: str = ""
 
     @staticmethod
     def of_chain(chain: Chain, mode: str, about: About | None) -> DeferredImage:
@@ -80,46 +64,30 @@ class DeferredImage(Image.Image):
         return made
 
     @staticmethod
+    def of_file(chain: Chain, mode: str, about: About, filename: str | bytes) -> DeferredImage:
+        """The image of a JPEG, as it is when it has just been opened."""
+        made = DeferredImage.of_chain(chain, mode, about)
+        made._is_file = True  # noqa: SLF001 (it is one of these)
+        made.format, made.format_description = "JPEG", "JPEG (ISO 10918)"
+        made.filename = filename
+        return made
+
+    @staticmethod
     def of_opened(opened: Any) -> DeferredImage:
         """A file that Pillow decodes; what follows is computed by the core where it can."""
         made = DeferredImage()
+        made._is_file = True
         made._adopted, made._about = opened, About(None, opened)
         made._info, made.palette = opened.info, opened.palette
         made._mode, made._size = opened.mode, opened.size
         made.format, made.format_description = opened.format, opened.format_description
+        made.filename = opened.filename
         return made
-
-    # ---- what is known without pixels ----
-
-    @property
-    def info(self) -> dict[Any, Any]:
-        """What the file says, read when asked for."""
-        if self._info is None:
-            opened = None if self._about is None else self._about.opened
-            self._info = {} if opened is None else opened._copy_info()  # noqa: SLF001 (as copies do)
-        return self._info
-
-    @info.setter
-    def info(self, info: dict[Any, Any]) -> None:
-        self._info = info
 
     @property
     def chain(self) -> Chain | None:
         """How it is made, unless somebody has had its pixels as Pillow keeps them."""
         return self._chain
-
-    @property
-    def orientation(self) -> int | None:
-        """The EXIF orientation of an untouched file; None if that has to be looked up."""
-        chain = self._chain
-        if chain is None or self.format is None or not isinstance(chain.source, JpegFile):
-            return None
-        return chain.source.orientation
-
-    def __getattr__(self, name: str) -> Any:
-        if name.startswith("__") or self.format is None or self._about is None:
-            raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
-        return getattr(self._about.opened, name)
 
     # ---- pixels ----
 
@@ -137,8 +105,9 @@ class DeferredImage(Image.Image):
 
     def load(self) -> Any:
         """Return access to single pixels; nothing is computed until one is asked for."""
+        self._is_loaded = True
         if self._im is None and self._chain is not None:
-            return _Access(self)
+            return Access(self)
         self.im  # noqa: B018 (it is made)
         return super().load()
 
@@ -146,6 +115,7 @@ class DeferredImage(Image.Image):
         """The pixels as an array that nobody may change; None for images of other modes."""
         if self._chain is None:
             return None
+        self._is_loaded = True
         found = self._chain.pixels
         if found is None:
             note_early()
@@ -169,11 +139,7 @@ class DeferredImage(Image.Image):
         pixels = self.pixels()
         if pixels is None:
             return
-        gray = pixels[:, :, :1] if self._mode == "L" else pixels
-        height, width = pixels.shape[:2]
-        room = Room(_Blank(self._mode), height, width, CHANNELS[self._mode])
-        copy_one(room.pixels, array_pixels(np.ascontiguousarray(gray)), 0, 0, False, False)
-        self.im = room.finish()
+        self.im = kept_by_pillow(pixels, self._mode)
 
     def _new(self, im: Any) -> DeferredImage:
         """Return another image with these pixels; Pillow's methods end in it."""
@@ -192,17 +158,6 @@ class DeferredImage(Image.Image):
         self._chain = self._adopted = None
         super().close()
 
-    @property
-    def __array_interface__(self) -> dict[str, Any]:
-        pixels = self.pixels()
-        if pixels is None:
-            return super().__array_interface__
-        shown = pixels[:, :, 0] if self._mode == "L" else pixels
-        shown = np.ascontiguousarray(shown)
-        self._shown = shown  # whoever uses the interface keeps this image, and it its memory
-        address = shown.__array_interface__["data"][0]
-        return {"shape": shown.shape, "typestr": "|u1", "version": 3, "data": (address, True)}
-
     def tobytes(self, encoder_name: str = "raw", *args: Any) -> bytes:
         """Return the pixels, as Pillow packs them."""
         if encoder_name == "raw" and not args and (pixels := self.pixels()) is not None:
@@ -219,7 +174,8 @@ class DeferredImage(Image.Image):
 
     def convert(self, mode: str | None = None, *args: Any, **kwargs: Any) -> Image.Image:
         """Remember gray and colours; other modes are Pillow's business."""
-        if self._chain is not None and not (args or kwargs):
+        is_plain = not (args or kwargs) and "transparency" not in (self._info or {})
+        if self._chain is not None and is_plain:
             if mode in ("RGB", self._mode):
                 return self._with(self._chain, mode)
             if mode == "L":
@@ -228,7 +184,7 @@ class DeferredImage(Image.Image):
 
     def crop(self, box: Any = None) -> Image.Image:
         """Remember a crop that lies within the image."""
-        if self._chain is None or box is None:
+        if self._chain is None or not _is_box(box):
             return super().crop(box)
         left, top, right, bottom = (round(side) for side in box)
         width, height = self._size
@@ -242,12 +198,13 @@ class DeferredImage(Image.Image):
         """Remember a resize of the whole image."""
         width, height = size if isinstance(size, (tuple, list)) and len(size) == 2 else (0, 0)
         number = Image.Resampling.BICUBIC if resample is None else resample
-        is_plain = box is None and reducing_gap is None and number in _FILTERS
+        is_filter = isinstance(number, int) and number in _FILTERS
+        is_plain = is_filter and box is None and reducing_gap is None
         is_size = all(isinstance(s, int) and 0 < s < _LARGEST_SIDE for s in (width, height))
         if not (is_plain and is_size) or (width, height) == self._size:
             return super().resize(size, resample, box, reducing_gap)
         if self._chain is not None:
-            return self._with(self._chain.resize(height, width, int(number)))
+            return self._with(self._chain.resize(int(height), int(width), int(number)))
         whole = (0, 0, self._size[1], self._size[0])
         done = resized(self, whole, (height, width), int(number)) if self.mode in CHANNELS else None
         return super().resize(size, resample) if done is None else done
@@ -304,16 +261,31 @@ class DeferredImage(Image.Image):
 
     def draft(self, mode: Any, size: Any) -> Any:
         """Let Pillow decode the file smaller, if it is one that nothing was done with."""
-        if self.format is None or self._about is None or self._im is not None:
+        if not self._is_file or self._about is None or self._is_loaded:
             return super().draft(mode, size)
-        adopted = self._about.open_again()
+        adopted = self._adopted or self._about.open_again()
         found = adopted.draft(mode, size)
         if found is not None:
             self._chain, self._adopted = None, adopted
             self._mode, self._size = adopted.mode, adopted.size
         return found
 
+    def putpalette(self, data: Any, rawmode: str = "RGB") -> None:
+        """Have a palette; the mode changes with it, so pixels are made before."""
+        self._make_for_palette()
+        super().putpalette(data, rawmode)
+
+    def remap_palette(self, dest_map: Any, source_palette: Any = None) -> Image.Image:
+        """Return it with another order of its palette."""
+        self._make_for_palette()
+        return super().remap_palette(dest_map, source_palette)
+
+    def _make_for_palette(self) -> None:
+        if self._mode in _WITH_PALETTE and self._im is None:
+            self._make()
+
     def _with(self, chain: Chain, mode: str = "") -> DeferredImage:
+        self._is_loaded = True  # Pillow would have needed pixels
         made = DeferredImage.of_chain(chain, mode or self._mode, self._about)
         if self._info is not None:
             made.info = self._copy_info()
@@ -322,55 +294,35 @@ class DeferredImage(Image.Image):
     # ---- what others make of it ----
 
     def plain(self) -> Image.Image:
-        """Return it as an ordinary image."""
+        """Return it as an ordinary image, with what its user has added to it."""
         made: Image.Image = Image.Image._new(self, self.im)  # noqa: SLF001 (as its methods do)
+        vars(made).update({name: one for name, one in vars(self).items() if name not in _OURS})
         return made
 
     def __eq__(self, other: object) -> bool:
         if isinstance(other, DeferredImage):
+            if self._is_file != other._is_file:
+                return False  # as of other classes
             other = other.plain()
+        elif self._is_file:
+            return False  # the same
         return bool(self.plain() == other)
 
     __hash__ = None  # type: ignore[assignment]  # as Pillow's
 
     def __reduce_ex__(self, protocol: Any) -> Any:
         """Be an ordinary image to whoever pickles or copies it."""
-        return self.plain().__reduce_ex__(protocol)
+        return _itself, (self.plain(),)
 
 
-class _Access:
-    """What `load` returns: single pixels, from when one is asked for."""
-
-    __slots__ = ("_access", "_image")
-
-    def __init__(self, image: DeferredImage) -> None:
-        self._image = image
-        self._access: Any = None
-
-    def _found(self) -> Any:
-        if self._access is None:
-            image = self._image
-            image.im  # noqa: B018 (it is made)
-            self._access = Image.Image.load(image)
-        return self._access
-
-    def __getitem__(self, place: Any) -> Any:
-        return self._found()[place]
-
-    def __setitem__(self, place: Any, value: Any) -> None:
-        self._found()[place] = value
+def _itself(image: Image.Image) -> Image.Image:
+    """What an image is pickled as a call of."""
+    return image
 
 
-class _Blank:
-    """Stands for an image of a mode, where only memory is wanted."""
-
-    __slots__ = ("mode",)
-
-    def __init__(self, mode: str) -> None:
-        self.mode = mode
-
-    def _new(self, memory: Any) -> Any:
-        return memory
+def _is_box(box: Any) -> bool:
+    is_four = isinstance(box, (tuple, list)) and len(box) == _SIDES
+    return is_four and all(isinstance(side, (int, float)) and isfinite(side) for side in box)
 
 
 def _guarded(function: Callable[..., Any], *arguments: Any) -> Any:

@@ -6,18 +6,20 @@ import os
 from functools import wraps
 from typing import Any
 
+from PIL import Image
+
 from penstock._core import jpeg_header
 from penstock.deferring.carry_out import open_with_pillow
 from penstock.deferring.chain import Chain, JpegFile
 from penstock.deferring.counts import Counts, counts_here
-from penstock.deferring.image import About, DeferredImage
+from penstock.deferring.file_image import About
+from penstock.deferring.image import DeferredImage
 
 _START = b"\xff\xd8\xff"
 _END = b"\xff\xd9"
 _SEVERAL_IMAGES = b"MPF\0"  # which Pillow opens as another format
-_HEADER_BYTES = 1 << 16
 _TAIL_BYTES = 64
-_LARGEST_PX = 1 << 26  # Pillow warns of more, or refuses
+_LARGEST_PX = 1 << 26
 _MODES = {1: "L", 3: "RGB"}
 _SIMPLE = frozenset({"BMP", "PNG", "PPM", "WEBP"})
 
@@ -32,10 +34,8 @@ def open_image(fp: Any, mode: Any = "r", formats: Any = None) -> Any:
     file = None if data is None else as_jpeg(data, name, counts)
     if file is None:
         return _open_other(fp)
-    image = DeferredImage.of_chain(Chain.of_file(file[0]), file[1], About(file[0]))
-    image.format, image.format_description = "JPEG", "JPEG (ISO 10918)"
-    image.filename = name if isinstance(fp, (str, bytes, os.PathLike)) else ""
-    return image
+    filename = os.fspath(fp) if isinstance(fp, (str, bytes, os.PathLike)) else ""
+    return DeferredImage.of_file(Chain.of_file(file[0]), file[1], About(file[0]), filename)
 
 
 def as_jpeg(
@@ -61,7 +61,7 @@ def as_jpeg(
 def _refusal(data: bytes) -> str:
     if not data.startswith(_START):
         return "no JPEG"
-    if _SEVERAL_IMAGES in data[:_HEADER_BYTES]:
+    if _SEVERAL_IMAGES in data:
         return "a file of several images"
     return "" if _END in data[-_TAIL_BYTES:] else "a JPEG that is cut short"
 
@@ -69,7 +69,8 @@ def _refusal(data: bytes) -> str:
 def _refusal_of_header(facts: dict[str, Any]) -> str:
     if facts["route"] == "pillow" or facts["components"] not in _MODES or facts["precision"] != 8:
         return "a JPEG of a rare kind"
-    if not 0 < facts["height"] * facts["width"] <= _LARGEST_PX:
+    most_px = min(_LARGEST_PX, Image.MAX_IMAGE_PIXELS or _LARGEST_PX)  # of more, Pillow warns
+    if not 0 < facts["height"] * facts["width"] <= most_px:
         return "a very large JPEG"
     return ""
 

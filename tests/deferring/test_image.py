@@ -1,0 +1,247 @@
+import copy
+import io
+import pickle
+import warnings
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from PIL import (
+    Image,
+    ImageChops,
+    ImageDraw,
+    ImageEnhance,
+    ImageFilter,
+    ImageOps,
+    ImageSequence,
+    ImageStat,
+)
+
+pytest.importorskip("torch")
+
+from penstock.deferring.counts import Counts, deferring
+from penstock.deferring.image import DeferredImage
+from penstock.deferring.opening import open_image
+from penstock.errors import DecodeError
+from tests.deferring.pictures import FILES, as_value, coded, opened, outcomes, undecodable
+
+MATRIX = (0.3, 0.5, 0.2, 1, 0.1, 0.7, 0.2, 3, 0.2, 0.2, 0.6, 5)
+MODES = ("1", "L", "P", "RGB", "RGBA", "CMYK", "YCbCr", "HSV", "I", "F", "LA", "RGBX", "I;16", "XY")
+SHADE = Image.new("L", (500, 500), 100)
+
+
+def shade(image):
+    return SHADE.crop((0, 0, *image.size))
+
+
+READ = {
+    "getbands": lambda image: image.getbands(),
+    "getbbox": lambda image: image.getbbox(),
+    "getcolors": lambda image: image.getcolors(9999),
+    "getextrema": lambda image: image.getextrema(),
+    "getpixel": lambda image: image.getpixel((0, 0)),
+    "getpixel outside": lambda image: image.getpixel((500, 0)),
+    "getprojection": lambda image: image.getprojection(),
+    "histogram": lambda image: image.histogram(),
+    "entropy": lambda image: image.entropy(),
+    "split": lambda image: image.split(),
+    "getchannel": lambda image: image.getchannel("R"),
+    "merge": lambda image: Image.merge(image.mode, image.split()),
+    "tobytes": lambda image: image.tobytes(),
+    "tobytes, packed otherwise": lambda image: image.tobytes("raw", "BGR"),
+    "access": lambda image: image.load()[0, 0],
+    "asarray": np.asarray,
+    "array": np.array,
+    "array of floats": lambda image: np.asarray(image, np.float32),
+    "arrays of both": lambda image: [np.asarray(image), np.asarray(image), np.array(image)],
+    "statistics": lambda image: ImageStat.Stat(image).var,
+    "frames": lambda image: [one.copy() for one in ImageSequence.Iterator(image)],
+    "saved": lambda image: coded(image, "PNG"),
+    "saved as JPEG": coded,
+    "saved with its settings": lambda image: coded(image, quality="keep"),
+    "shown": lambda image: image._repr_png_(),
+    "equal": lambda image: [image == image.copy(), image.copy() == image.copy(), image == 3],
+    "length": len,
+    "pickle": lambda image: pickle.loads(pickle.dumps(image)).tobytes(),  # noqa: S301 (our own)
+    "deepcopy": lambda image: copy.deepcopy(image).tobytes(),
+}
+NEW = {
+    "copy": lambda image: image.copy(),
+    "copy.copy": copy.copy,
+    **{f"convert {mode}": lambda image, mode=mode: image.convert(mode) for mode in MODES},
+    "convert": lambda image: image.convert(),
+    "convert by a matrix": lambda image: image.convert("RGB", MATRIX),
+    "convert without dither": lambda image: image.convert("1", dither=0),
+    "convert to few colours": lambda image: image.convert("P", palette=1, colors=5),
+    **{
+        f"transpose {way}": lambda image, way=way: image.transpose(way) for way in (*range(8), None)
+    },
+    **{f"resize {f}": lambda image, f=f: image.resize((11, 6), f) for f in (*range(7), 2.0, "2")},
+    "resize twice": lambda image: image.resize((9, 5)).resize((20, 20), 0),
+    "resize to its size": lambda image: image.resize(image.size),
+    "resize a box": lambda image: image.resize((9, 5), box=(0, 0, 1, 1)),
+    "resize by steps": lambda image: image.resize((3, 2), reducing_gap=2.0),
+    **{
+        f"resize to {size}": lambda image, size=size: image.resize(size)
+        for size in ((0, 5), (-1, 5), (3.0, 5), (True, 2), (3,), [3, 4], 3, "ab", None)
+    },
+    "resize to NumPy's": lambda image: image.resize((np.int64(3), np.int32(5))),
+    "resize to an array": lambda image: image.resize(np.array([3, 5])),
+    "resize by names": lambda image: image.resize(size=(4, 4), resample=Image.Resampling.BOX),
+    **{
+        f"crop {box}": lambda image, box=box: image.crop(box)
+        for box in (
+            *(None, (0, 0, 1, 1), (-3, -2, 5, 7), (2, 2, 2, 5), (5, 5, 2, 2), [0, 0, 1, 1]),
+            *((0.4, 0.6, 3.5, 4.5), (1, 2, 3), (0, 0, 1, 1, 9), "abcd", (0, 0, None, 1)),
+            (float("nan"), 0, 1, 1),
+        )
+    },
+    "crop an array": lambda image: image.crop(np.array([0, 0, 1, 1])),
+    "crop all": lambda image: image.crop((0, 0, *image.size)),
+    "rotate": lambda image: image.rotate(17),
+    "rotate, larger": lambda image: image.rotate(33, resample=3, expand=True, fillcolor=1),
+    "rotate by nothing": lambda image: image.rotate(0),
+    "transform": lambda image: image.transform((8, 8), 0, (1, 0.2, 0, 0.1, 1, 0), 2),
+    "reduce": lambda image: image.reduce(2),
+    "point": lambda image: image.point(lambda level: 255 - level),
+    "quantize": lambda image: image.quantize(4),
+    "remap": lambda image: image.remap_palette([0, 1]),
+    "filter": lambda image: image.filter(ImageFilter.BLUR),
+    "blend": lambda image: Image.blend(image, image.copy(), 0.3),
+    "composite": lambda image: Image.composite(image, image.copy(), shade(image)),
+    "difference": lambda image: ImageChops.difference(image, image.copy()),
+    "autocontrast": ImageOps.autocontrast,
+    "equalize": ImageOps.equalize,
+    "grayscale": ImageOps.grayscale,
+    "fit": lambda image: ImageOps.fit(image, (6, 7)),
+    "contain": lambda image: ImageOps.contain(image, (6, 7)),
+    "pad": lambda image: ImageOps.pad(image, (6, 7)),
+    "expand": lambda image: ImageOps.expand(image, 2),
+    "mirror": ImageOps.mirror,
+    "sharpness": lambda image: ImageEnhance.Sharpness(image).enhance(1.3),
+    "fromarray": lambda image: Image.fromarray(np.asarray(image)),
+}
+
+
+def changing(step):
+    def change(image):
+        step(image)
+
+    return change
+
+
+CHANGED = {
+    name: changing(step)
+    for name, step in {
+        "putpixel": lambda image: image.putpixel((0, 0), 0),
+        "putalpha": lambda image: image.putalpha(7),
+        "putdata": lambda image: image.putdata([0, 0]),
+        "putpalette": lambda image: image.putpalette([1, 2, 3] * 256),
+        "paste": lambda image: image.paste(0, (0, 0, 2, 2)),
+        "paste itself": lambda image: image.paste(image, (1, 1)),
+        "paste by a mask": lambda image: image.paste(image.copy(), None, shade(image)),
+        "thumbnail": lambda image: image.thumbnail((7, 5)),
+        "thumbnail, large": lambda image: image.thumbnail((700, 500)),
+        "frombytes": lambda image: image.frombytes(bytes(len(image.tobytes()))),
+        "access": lambda image: image.load().__setitem__((0, 0), 0),
+        "draw": lambda image: ImageDraw.Draw(image).line((0, 0, 5, 5), fill=1),
+        "close": lambda image: image.close(),
+        "load": lambda image: image.load(),
+    }.items()
+}
+EVERYTHING = READ | NEW | CHANGED
+# Every step directly on a few files; chains below meet the others.
+DIRECTLY = ("rgb", "gray", "png", "png palette", "one pixel", "exif 6")
+
+
+@pytest.mark.parametrize("name", EVERYTHING)
+def test_an_image_that_is_not_decoded_does_as_one_that_is(name):
+    for file in DIRECTLY:
+        pillows, ours = outcomes(FILES[file], EVERYTHING[name])
+
+        assert ours == pillows, file
+
+
+@settings(max_examples=250, deadline=None)
+@given(
+    file=st.sampled_from(sorted(FILES)),
+    before=st.lists(st.sampled_from(sorted(NEW | CHANGED)), max_size=3),
+    last=st.sampled_from(sorted(EVERYTHING)),
+)
+def test_chains_of_steps_lead_to_the_same(file, before, last):
+    steps = [EVERYTHING[name] for name in (*before, last)]
+    pillows, ours = outcomes(FILES[file], *steps)
+
+    assert ours == pillows
+
+
+def test_both_of_two_images_are_the_same_when_one_is_changed():
+    """Neither changes with the other."""
+
+    def both(image):
+        first = image.convert("RGB")
+        second = first.copy()
+        third = first.crop((0, 0, 9, 9))
+        first.paste((1, 2, 3), (0, 0, 4, 4))
+        fourth = first.resize((7, 7))
+        third.putpixel((0, 0), (9, 9, 9))
+        return [first, second, third, fourth, image]
+
+    pillows, ours = outcomes(FILES["rgb"], both)
+
+    assert ours == pillows
+
+
+@pytest.mark.parametrize("mode", ["RGB", "L"])
+def test_arrays_of_an_image_have_memory_of_their_own(mode):
+    """Also if somebody writes into one against NumPy's will, as torch.from_numpy allows."""
+    torch = pytest.importorskip("torch")
+    image = opened(FILES["rgb"], deferred=True).convert(mode)
+    first = np.asarray(image)
+    kept = first.copy()
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # that it is not writable
+        torch.from_numpy(np.asarray(image)).fill_(7)
+    others = [np.asarray(image) for _ in range(20)]
+
+    assert type(image) is DeferredImage
+    assert all(np.array_equal(one, kept) for one in (first, image, *others))
+
+
+def test_what_a_user_adds_to_an_image_goes_along():
+    image = opened(FILES["rgb"], deferred=True).convert("RGB")
+    image.label = 3
+    image.filename = "here.jpg"
+
+    assert (image.plain().label, image.plain().filename) == (3, "here.jpg")
+    assert not hasattr(image.copy(), "label")
+
+
+def test_a_converted_image_is_no_file_whatever_it_says():
+    """Some set its format again."""
+    image = opened(FILES["rgb"], deferred=True).convert("RGB")
+    image.format = "JPEG"
+
+    assert not hasattr(image, "quantization")
+    assert image.draft("L", (5, 5)) is None
+    assert image.mode == "RGB"
+
+
+@pytest.mark.parametrize("name", EVERYTHING)
+def test_a_damaged_file_never_passes_for_a_good_one(name):
+    """Where Pillow raises an error, ours does at the latest when pixels are asked for."""
+    pillows, _ = outcomes(undecodable(), EVERYTHING[name])
+    counts = Counts()
+    with deferring(counts):
+        image = open_image(io.BytesIO(undecodable()))
+        try:
+            done = EVERYTHING[name](image)
+            as_value(image if done is None else done)
+        except Exception as error:
+            raised = error
+        else:
+            raised = None
+
+    if isinstance(pillows[0], tuple) and pillows[0][0] is OSError:
+        assert isinstance(counts.error, DecodeError) or isinstance(raised, OSError)
