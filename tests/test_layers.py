@@ -184,7 +184,7 @@ PLACES = {
     "pytorch_lightning": ("src/penstock/lightning/base.py",),
     "timm": ("src/penstock/timm/",),
     "transformers": ("src/penstock/transformers/",),
-    "torchvision": ("src/penstock/deferring/torchvision_hooks.py",),
+    "torchvision": ("src/penstock/deferring/torchvision_",),
     "jax": ("src/penstock/loading/to_jax.py",),
     "ml_dtypes": ("src/penstock/loading/to_jax.py",),
     "datasets": (),

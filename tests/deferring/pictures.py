@@ -136,8 +136,8 @@ def as_value(found: Any) -> Any:
         return found.dtype, tuple(found.shape), found.detach().numpy().tobytes()
     if isinstance(found, list | tuple):
         return [as_value(one) for one in found]
-    if isinstance(found, PIL.Image.Exif):
-        return dict(found)
+    if isinstance(found, dict | PIL.Image.Exif):
+        return {name: as_value(one) for name, one in dict(found).items()}
     return repr(found) if isinstance(found, float) else found  # some are not a number
 
 

@@ -61,6 +61,11 @@ class FileImage(Image.Image):
             self._adopted.info = info
 
     @property
+    def has_transparency(self) -> bool:
+        """Whether a level or colour of it stands for nothing; JPEGs have none."""
+        return "transparency" in (self._info or {})
+
+    @property
     def orientation(self) -> int | None:
         """The EXIF orientation of an untouched file; None if that has to be looked up."""
         source = None if self._chain is None else self._chain.source

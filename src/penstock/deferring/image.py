@@ -174,7 +174,7 @@ class DeferredImage(FileImage):
 
     def convert(self, mode: str | None = None, *args: Any, **kwargs: Any) -> Image.Image:
         """Remember gray and colours; other modes are Pillow's business."""
-        is_plain = not (args or kwargs) and "transparency" not in (self._info or {})
+        is_plain = not (args or kwargs) and not self.has_transparency
         if self._chain is not None and is_plain:
             if mode in ("RGB", self._mode):
                 return self._with(self._chain, mode)

@@ -6,21 +6,22 @@ answered; all else gets the values, computed then.
 
 from __future__ import annotations
 
-import math
-from collections.abc import Iterator, Sequence
+import operator
+import weakref
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any, ClassVar, TypeAlias
 
-import numpy as np
 import torch
 from torch.utils import _pytree
 
-from penstock._core import BatchBuffer
-from penstock.deferring.carry_out import InBatch, Job, carry_out
+from penstock.deferring.batches import Batch
+from penstock.deferring.carry_out import carry_out
 from penstock.deferring.chain import Chain
 from penstock.deferring.counts import counts_here, note_early
 from penstock.deferring.spec import Spec
-from penstock.loading.to_torch import TorchMemory
+
+View: TypeAlias = Callable[[torch.Tensor], torch.Tensor]
 
 _ATTRIBUTES = (
     *("shape", "dtype", "device", "ndim", "layout", "requires_grad"),
@@ -30,7 +31,7 @@ _METHODS = (
     *("size", "dim", "numel", "nelement", "__len__", "element_size", "get_device"),
     "is_floating_point",
 )
-_ABOUT = frozenset(
+ABOUT = frozenset(  # what is known of a tensor without its values
     [
         *(getattr(torch.Tensor, name).__get__ for name in _ATTRIBUTES),
         *(getattr(torch.Tensor, name) for name in _METHODS),
@@ -38,9 +39,10 @@ _ABOUT = frozenset(
         torch.numel,
     ]
 )
-
+OURS = frozenset({"chains", "spec", "axis", "patches", "_had", "_family", "_view"})
 
 _ONE_BY_ONE = frozenset([torch.Tensor.unbind, torch.unbind])  # loops over a tensor, too
+_STACKED_ALONG = (0, 1)
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,6 +59,34 @@ class Patch:
         image[..., self.top : self.top + height, self.left : self.left + width] = self.values
 
 
+class Family:
+    """Tensors that would share memory: one, and views of it. They are computed together."""
+
+    def __init__(self, first: Deferred) -> None:
+        self._first = first.again()
+        self._members: list[weakref.ref[Deferred]] = []
+        self.add(first)
+
+    def add(self, member: Deferred) -> None:
+        """Let a tensor be one of them."""
+        self._members.append(weakref.ref(member))
+        member._family = self  # noqa: SLF001 (of this file)
+
+    def _alive(self) -> Iterator[Deferred]:
+        return (one for ref in self._members if (one := ref()) is not None)
+
+    @property
+    def is_alone(self) -> bool:
+        """Whether nobody has another one of them any more."""
+        return sum(1 for _ in self._alive()) == 1
+
+    def settle(self) -> None:
+        """Compute the first one, and be views of it."""
+        values = self._first.settle(_compute(self._first))
+        for member in self._alive():
+            member.settle(member._view(values))  # noqa: SLF001 (of this file)
+
+
 class Deferred:
     """What deferred tensors of all classes have in common: one image, or several in a stack."""
 
@@ -66,6 +96,8 @@ class Deferred:
     patches: tuple[Patch, ...] = ()
     plain_class: ClassVar[type[torch.Tensor]] = torch.Tensor
     _had: torch.Tensor | None = None
+    _family: Family | None = None
+    _view: View = staticmethod(lambda values: values)
 
     @property
     def is_open(self) -> bool:
@@ -83,12 +115,17 @@ class Deferred:
         """What tensors that lie in one batch have in common."""
         return (tuple(self.shape), self.axis, self.spec, type(self))  # type: ignore[attr-defined]
 
+    @property
+    def is_alone(self) -> bool:
+        """Whether it shares its memory with no other tensor."""
+        return self._family is None or self._family.is_alone
+
     def values(self) -> torch.Tensor:
         """The tensor itself, of the class that it stands for, computed now at the latest."""
         if self._had is None:
             note_early()
             try:
-                self.settle(_compute(self))
+                self._settle_all()
             except Exception as error:
                 counts = counts_here()
                 if counts is not None:
@@ -96,17 +133,41 @@ class Deferred:
                 raise
         return self._had  # type: ignore[return-value]  # settled by now
 
+    def _settle_all(self) -> None:
+        if self._family is None or self._family.is_alone:
+            self.settle(_compute(self))
+        else:
+            self._family.settle()
+
     def settle(self, values: torch.Tensor) -> torch.Tensor:
         """Be these values from now on."""
-        for patch in self.patches:
-            patch.put_into(values.as_subclass(torch.Tensor))
+        self.put_patches(values)
         is_plain = type(values) is self.plain_class or self.plain_class is torch.Tensor
         self._had = values if is_plain else values.as_subclass(self.plain_class)
         return self._had
 
+    def ordinary(self) -> torch.Tensor:
+        """The tensor itself, with what its user has added to it."""
+        return with_added(self.values(), self, OURS)
+
+    def put_patches(self, values: torch.Tensor) -> None:
+        """Write what was put in into its values."""
+        for patch in self.patches:
+            patch.put_into(values.as_subclass(torch.Tensor))
+
     def change(self, spec: Spec) -> None:
         """Have other values of the same type, for functions that work in place."""
         self.spec = spec
+
+    def put(self, patch: Patch) -> None:
+        """Have these values in a place, in the end."""
+        self.patches = (*self.patches, patch)
+
+    def again(self) -> Any:
+        """The same in other memory."""
+        made = _made(type(self), self.chains, self.spec, self.shape, self.axis)  # type: ignore[attr-defined]
+        made.patches = self.patches
+        return made
 
     def with_spec(self, spec: Spec) -> Any:
         """The same images with other values; None if somebody has had these or put some in."""
@@ -114,34 +175,33 @@ class Deferred:
             return None
         return _made(type(self), self.chains, spec, self.shape, self.axis)  # type: ignore[attr-defined]
 
-    def images(self) -> list[Any] | None:
-        """The images of a stack; None if it is none, or was computed."""
+    def images(self) -> tuple[Any, ...] | None:
+        """The images of a stack, which share its memory; None if it is none, or was computed."""
         if not self.is_open or self.patches or self.axis != 0:
             return None
-        return [make(DeferredTensor, chain, self.spec) for chain in self.chains]
-
-    def put(self, patch: Patch) -> None:
-        """Have these values in a place, in the end."""
-        self.patches = (*self.patches, patch)
+        return tuple(
+            view_of(self, DeferredTensor, chain, operator.itemgetter(number))
+            for number, chain in enumerate(self.chains)
+        )
 
     @classmethod
     def __torch_function__(cls, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
         del types
-        if func in _ABOUT:
-            with torch._C.DisableTorchFunctionSubclass():  # noqa: SLF001 (as torch documents it)
-                return func(*args, **(kwargs or {}))
-        if func is torch.Tensor.as_subclass and args[1] is torch.Tensor:
-            given = args[0]
-            if isinstance(given, Deferred) and given.chain is not None:
-                return make(DeferredTensor, given.chain, given.spec)
+        given = args[0] if args else None
+        if isinstance(given, Deferred) and given.is_open:
+            if func in ABOUT:
+                with torch._C.DisableTorchFunctionSubclass():  # noqa: SLF001 (as torch documents it)
+                    return func(*args, **(kwargs or {}))
+            if func is torch.Tensor.as_subclass and args[1] is torch.Tensor and given.chain:
+                return view_of(given, DeferredTensor, given.chain, as_plain)
+            if func in _ONE_BY_ONE and args[1:] in ((), (0,)) and not kwargs:
+                images = given.images()
+                if images is not None:
+                    return images
         if func is torch.stack:
             together = _stacked(*args, **(kwargs or {}))
             if together is not None:
                 return together
-        if func in _ONE_BY_ONE and args[1:] in ((), (0,)) and not kwargs:
-            images = args[0].images()
-            if images is not None:
-                return tuple(images)
         args, kwargs = _pytree.tree_map(_settled, (args, kwargs or {}))
         return func(*args, **kwargs)
 
@@ -180,7 +240,7 @@ def settled(kind: Any, values: torch.Tensor) -> Any:
 
 def _stacked(tensors: Any, dim: int = 0, *, out: Any = None) -> Any:
     """The stack of deferred images of one shape, which is then deferred as well; None of others."""
-    if out is not None or dim not in (0, 1) or not isinstance(tensors, (list, tuple)):
+    if out is not None or dim not in _STACKED_ALONG or not isinstance(tensors, (list, tuple)):
         return None
     if any(not isinstance(one, Deferred) or one.chain is None for one in tensors):
         return None
@@ -193,6 +253,29 @@ def _stacked(tensors: Any, dim: int = 0, *, out: Any = None) -> Any:
     return _made(DeferredTensor, chains, first.spec, shape, dim)
 
 
+def view_of(given: Deferred, kind: Any, chain: Chain, view: View) -> Any:
+    """A deferred tensor that shares the memory of an open one; `view` makes it of the values."""
+    made = make(kind, chain, given.spec)
+    before = given._view  # noqa: SLF001 (of this file)
+    made._view = lambda values: view(before(values))  # noqa: SLF001 (the same)
+    family = given._family or Family(given)  # noqa: SLF001 (the same)
+    family.add(made)
+    return made
+
+
+def as_plain(values: torch.Tensor) -> torch.Tensor:
+    """Return an ordinary tensor in the same memory."""
+    return values.as_subclass(torch.Tensor)
+
+
+def with_added(made: torch.Tensor, given: Any, ours: frozenset[str]) -> torch.Tensor:
+    """Add to a tensor the attributes that users have given to the one it stands for."""
+    for name, value in vars(given).items():
+        if name not in ours:
+            setattr(made, name, value)
+    return made
+
+
 def _settled(value: Any) -> Any:
     return value.values() if isinstance(value, Deferred) else value
 
@@ -201,39 +284,3 @@ def _compute(one: Any) -> torch.Tensor:
     batch = Batch([one], None)
     carry_out(list(batch.jobs()), threads=1)
     return batch.tensor()[0]
-
-
-class Batch:
-    """Memory for tensors that are alike, and how it is filled."""
-
-    def __init__(self, members: Sequence[Any], lender: TorchMemory | None) -> None:
-        first = members[0]
-        self._members = members
-        self._spec: Spec = first.spec
-        self._axis: int | None = first.axis
-        together = () if self._axis is None else (len(first.chains),)
-        three = (len(members), *together, 3, *first.shape[-2:])
-        size_bytes = math.prod(three) * self._spec.dtype.itemsize
-        is_final = self._axis != 1 and not self._is_gray
-        lent = lender.take(size_bytes) if lender is not None and is_final else None
-        self._stored = np.empty(size_bytes, np.uint8) if lent is None else lent
-        found = None if lent is None or lender is None else lender.tensor_over(lent)
-        whole = torch.from_numpy(self._stored) if found is None else found
-        self._whole: torch.Tensor = whole.view(self._spec.dtype).view(three)
-
-    @property
-    def _is_gray(self) -> bool:
-        return self._spec.channels == 1
-
-    def jobs(self) -> Iterator[Job]:
-        """What is to be computed."""
-        buffer = BatchBuffer.borrow(self._stored)
-        chains = [chain for one in self._members for chain in one.chains]
-        each = len(self._stored) // len(chains)
-        for number, chain in enumerate(chains):
-            yield Job(chain, InBatch(buffer, number * each, self._spec.format))
-
-    def tensor(self) -> torch.Tensor:
-        """The batch, once it is computed."""
-        whole = self._whole[..., :1, :, :] if self._is_gray else self._whole
-        return whole.transpose(1, 2).contiguous() if self._axis == 1 else whole.contiguous()

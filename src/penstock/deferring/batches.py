@@ -1,0 +1,51 @@
+"""Memory for deferred tensors that are alike, and how it is filled."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import numpy as np
+import torch
+
+from penstock._core import BatchBuffer
+from penstock.deferring.carry_out import InBatch, Job
+from penstock.deferring.spec import Spec
+from penstock.loading.to_torch import TorchMemory
+
+
+class Batch:
+    """Tensors of one shape, side by side."""
+
+    def __init__(self, members: Sequence[Any], lender: TorchMemory | None) -> None:
+        first = members[0]
+        self._members = members
+        self._spec: Spec = first.spec
+        self._axis: int | None = first.axis
+        together = () if self._axis is None else (len(first.chains),)
+        three = (len(members), *together, 3, *first.shape[-2:])
+        size_bytes = math.prod(three) * self._spec.dtype.itemsize
+        is_final = self._axis != 1 and not self._is_gray
+        lent = lender.take(size_bytes) if lender is not None and is_final else None
+        self._stored = np.empty(size_bytes, np.uint8) if lent is None else lent
+        found = None if lent is None or lender is None else lender.tensor_over(lent)
+        whole = torch.from_numpy(self._stored) if found is None else found
+        self._whole: torch.Tensor = whole.view(self._spec.dtype).view(three)
+
+    @property
+    def _is_gray(self) -> bool:
+        return self._spec.channels == 1
+
+    def jobs(self) -> Iterator[Job]:
+        """What is to be computed."""
+        buffer = BatchBuffer.borrow(self._stored)
+        chains = [chain for one in self._members for chain in one.chains]
+        each = len(self._stored) // len(chains)
+        for number, chain in enumerate(chains):
+            yield Job(chain, InBatch(buffer, number * each, self._spec.format))
+
+    def tensor(self) -> torch.Tensor:
+        """The batch, once it is computed."""
+        whole = self._whole[..., :1, :, :] if self._is_gray else self._whole
+        return whole.transpose(1, 2).contiguous() if self._axis == 1 else whole.contiguous()

@@ -1,0 +1,179 @@
+"""What torchvision's functions do to tensors that are not computed yet: remembered where they can.
+
+A crop shares the memory of the tensor that it is of, as a slice does.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import wraps
+from typing import Any
+
+import numpy as np
+import torch
+from torchvision import tv_tensors
+from torchvision.transforms.v2.functional import _utils
+
+from penstock.deferring.chain import Chain
+from penstock.deferring.spec import Spec
+from penstock.deferring.tensor import Deferred, DeferredTensor, Patch, make, settled, view_of
+from penstock.transforms import functional as F
+
+Function = Callable[..., Any]
+
+_CHANNELS = 3
+_AXES = 3
+_PLANES = (1, 3)
+
+
+class DeferredTvImage(Deferred, tv_tensors.Image):  # type: ignore[misc]  # no types
+    """A deferred tensor that is torchvision's Image to everybody."""
+
+    plain_class = tv_tensors.Image
+
+
+def or_else(function: Function, kind: Any, kernel: Function) -> Function:
+    """A kernel of ours; where it returns None, the one that torchvision has."""
+    registry = _utils._KERNEL_REGISTRY[function]  # noqa: SLF001 (as above)
+    usual = registry[kind.plain_class]
+
+    def either(given: Any, *args: Any, **kwargs: Any) -> Any:
+        done = kernel(given, *args, **kwargs)
+        return usual(given.values(), *args, **kwargs) if done is None else done
+
+    return either
+
+
+def wrap_on_tensors(original: Function, kernel: Function) -> Function:
+    """A function of v1's, which returns plain tensors whatever it is given."""
+
+    @wraps(original)
+    def either(given: Any, *args: Any, **kwargs: Any) -> Any:
+        is_known = type(given) is DeferredTensor
+        done = kernel(given, *args, **kwargs) if is_known else None
+        return original(given, *args, **kwargs) if done is None else done
+
+    return either
+
+
+def _to_dtype(given: Any, dtype: torch.dtype = torch.float32, scale: bool = False) -> Any:
+    if dtype == given.spec.dtype:
+        return given
+    if given.spec.is_float or dtype != torch.float32:
+        return None
+    return _reopened(given).with_spec(given.spec.as_float(scale=scale))
+
+
+def _reopened(given: Any) -> Any:
+    """An image of bytes that was computed, as one to which more is done when the batch is whole."""
+    if given.is_open or given.ndim != _AXES or given.shape[0] not in _PLANES:
+        return given
+    return make(type(given), Chain.of_pixels(_channels_last(given.values())), given.spec)
+
+
+def _channels_last(tensor: torch.Tensor) -> Any:
+    plain = tensor.as_subclass(torch.Tensor)
+    return np.ascontiguousarray(plain.expand(_CHANNELS, -1, -1).permute(1, 2, 0).numpy())
+
+
+def convert_image_dtype(given: Any, dtype: torch.dtype = torch.float32) -> Any:
+    """Remember bytes as fractions of 255."""
+    if given.spec.is_float or dtype != torch.float32:
+        return None
+    return _reopened(given).with_spec(given.spec.divided())
+
+
+def normalize(given: Any, mean: Any, std: Any, inplace: bool = False) -> Any:
+    """Remember the means and deviations."""
+    numbers = [_numbers(mean), _numbers(std)]
+    spec: Spec = given.spec
+    if None in numbers or not spec.is_float or spec.is_normalised:
+        return None
+    if inplace and not (given.is_open and given.is_alone and not given.patches):
+        return None  # others change with it
+    changed = spec.normalised(*numbers)  # type: ignore[arg-type]  # none is None
+    if 0.0 in changed.std:
+        return None  # torchvision says what it thinks of that
+    if inplace:
+        given.change(changed)
+        return given
+    return given.with_spec(changed)
+
+
+def _numbers(given: Any) -> tuple[float, ...] | None:
+    if not isinstance(given, (list, tuple)) or len(given) not in (1, _CHANNELS):
+        return None
+    are_numbers = all(isinstance(one, (int, float)) for one in given)
+    return tuple(map(float, given)) if are_numbers else None
+
+
+def _crop(given: Any, top: int, left: int, height: int, width: int) -> Any:
+    chain: Chain | None = given.chain
+    if chain is None:
+        return None
+    inside = 0 <= top < top + height <= chain.height and 0 <= left < left + width <= chain.width
+    if not inside:
+        return None
+    return view_of(
+        given,
+        type(given),
+        chain.crop(top, left, height, width),
+        lambda values: values[..., top : top + height, left : left + width],
+    )
+
+
+def _horizontal_flip(given: Any) -> Any:
+    if given.chain is None:
+        return None
+    return make(type(given), given.chain.flip(horizontal=True, vertical=False), given.spec)
+
+
+def _vertical_flip(given: Any) -> Any:
+    if given.chain is None:
+        return None
+    return make(type(given), given.chain.flip(horizontal=False, vertical=True), given.spec)
+
+
+def erase(given: Any, i: int, j: int, h: int, w: int, v: Any, inplace: bool = False) -> Any:
+    """Remember values that are put in."""
+    height, width = given.shape[-2:]
+    is_tensor = isinstance(v, torch.Tensor) and not isinstance(v, Deferred)
+    fits = is_tensor and 0 <= i < i + h <= height and 0 <= j < j + w <= width
+    if not fits or given.chain is None or (inplace and not given.is_alone):
+        return None
+    target = given if inplace else given.again()
+    target.put(Patch(i, j, v.expand(*v.shape[:-2], h, w).clone()))
+    return target
+
+
+def on_values(ours: Function) -> Function:
+    """A function of ours on the values, which has the bits of torchvision's."""
+
+    def kernel(given: Any, *args: Any, **kwargs: Any) -> Any:
+        done = ours(given.values(), *args, **kwargs)
+        is_image = done.ndim == _AXES and done.shape[0] in _PLANES and done.dtype == torch.uint8
+        return settled(type(given), done) if is_image else done
+
+    return kernel
+
+
+_resize = on_values(F.resize)
+
+
+def _resized_crop(
+    given: Any, top: int, left: int, height: int, width: int, *args: Any, **kwargs: Any
+) -> Any:
+    cropped = _crop(given, top, left, height, width)
+    return None if cropped is None else _resize(cropped.again(), *args, **kwargs)
+
+
+ON_TENSORS: dict[str, Function] = {
+    "erase": erase,
+    "resize": _resize,
+    "resized_crop": _resized_crop,
+    "to_dtype": _to_dtype,
+    "normalize": normalize,
+    "crop": _crop,
+    "horizontal_flip": _horizontal_flip,
+    "vertical_flip": _vertical_flip,
+}
