@@ -86,9 +86,7 @@ class BalancedSelection:
         """Return how many samples of how many classes."""
         least, most = f"{self.quotas.min():,.4g}", f"{self.quotas.max():,.4g}"
         times = most if least == most else f"{least} to {most}"
-        return (
-            f"{self.count:,} samples in an epoch, {times} of each of {len(self.sizes):,} classes"
-        )
+        return f"{self.count:,} samples in an epoch, {times} of each of {len(self.sizes):,} classes"
 
     def allowed(self) -> Ints | None:
         """Return the samples of all classes."""
