@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from penstock.cli.main import main
+from penstock.experiments.overhead import loaders, settings, tasks
 from penstock.experiments.overhead import photos as photos_module
 from penstock.experiments.overhead.loaders import open_loader
 from penstock.experiments.overhead.photos import choose_photos
@@ -28,6 +29,8 @@ def cache(monkeypatch, tmp_path_factory):
 def test_a_small_run_is_kept_and_drawn_again(folder, tmp_path, torchvision, capsys, monkeypatch):
     pytest.importorskip("vl_convert")
     del torchvision
+    for module in (settings, loaders, tasks):
+        monkeypatch.setattr(module, "BATCH_SIZE", 4)  # no figure is looked at
     arguments = ["experiment", "overhead", "--data", str(folder), *FEW]
     arguments += ["--out", str(tmp_path), "--json"]
 

@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+import torch
 
 from penstock.deferring.dataset import DeferredDataset
 from penstock.deferring.random_state import RandomState, generators_in
@@ -65,6 +66,9 @@ def try_dataset(dataset: Any) -> Trial:
 
 
 def _tell(dataset: Any, pipe: Any) -> None:
+    # OpenMP's threads stay behind in a fork, and whoever asks for several waits for them forever.
+    # torch's own workers set one thread for the same reason.
+    torch.set_num_threads(1)
     pipe.send(_try_here(dataset))
 
 

@@ -2,7 +2,7 @@
 
 import itertools
 import json
-from dataclasses import asdict
+from dataclasses import asdict, replace
 
 import pytest
 
@@ -115,12 +115,12 @@ def test_without_torchvision_its_trainings_are_missing(tmp_path, monkeypatch):
     monkeypatch.setitem(
         study._VARIANTS, "torchvision", lambda lesson: study._theirs(lesson, refuse)
     )
-    found = run(study.make_experiment(SMALL), tmp_path / "out")
+    found = run(study.make_experiment(replace(SMALL, seeds=1)), tmp_path / "out")
 
     assert {claim.judgement for claim in found.claims} == {Judgement.UNTESTED}
     assert any("no torchvision here" in note for note in found.notes)
     assert [table.title for table in found.tables] == [
-        "Accuracy on the test images in per cent, 2 seeds"
+        "Accuracy on the test images in per cent, 1 seeds"
     ]
 
 
