@@ -14,7 +14,6 @@ from penstock.deferring.chain import Chain
 from penstock.deferring.counts import counts_here
 from penstock.deferring.opening import as_jpeg, read_bytes
 from penstock.deferring.same_decoder import opencv_decodes_as_pillow
-from penstock.errors import DecodeError
 
 Function = Callable[..., Any]
 
@@ -26,15 +25,22 @@ def wrap_opencv() -> dict[Function, Function]:
     if not opencv_decodes_as_pillow(cv2):
         return {}
     return {
-        cv2.imread: _wrap(cv2.imread, read_bytes),
-        cv2.imdecode: _wrap(cv2.imdecode, _bytes_of),
+        cv2.imread: _wrap(cv2.imread, read_bytes, arguments=(1, 2)),
+        cv2.imdecode: _wrap(cv2.imdecode, _bytes_of, arguments=(2,)),
     }
 
 
-def _wrap(original: Function, read: Callable[[Any], tuple[bytes | None, str]]) -> Function:
+def _wrap(
+    original: Function,
+    read: Callable[[Any], tuple[bytes | None, str]],
+    arguments: tuple[int, ...],
+) -> Function:
+    """A function that decodes, where it has one of these numbers of arguments."""
+
     @wraps(original)
     def wrapper(*args: Any, **kwargs: Any) -> Any:
-        done = _decode(read, *args) if counts_here() is not None and not kwargs else None
+        is_known = counts_here() is not None and len(args) in arguments and not kwargs
+        done = _decode(read, *args) if is_known else None
         return original(*args, **kwargs) if done is None else done
 
     return wrapper
@@ -50,7 +56,7 @@ def _decode(
         return None
     try:
         pixels = pixels_of(Chain.of_file(found[0]))
-    except DecodeError:
+    except Exception:  # noqa: BLE001 (the user's code must not take it for the file's fault)
         return None  # OpenCV says what it thinks of it
     return cv2.cvtColor(pixels, cv2.COLOR_RGB2BGR)
 

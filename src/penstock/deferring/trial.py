@@ -1,11 +1,12 @@
 """Some samples of a Dataset, asked for as usual and deferred: are they the same, what do they cost?
 
-Asking may change a Dataset: files and data bases stay open, counters count. So it is done in a child
-process, of which nothing but the answer comes back.
+Asking may change a Dataset: files and data bases stay open, counters count. So it is done in a
+child process, of which nothing but the answer comes back.
 """
 
 from __future__ import annotations
 
+import gc
 import multiprocessing
 import time
 import warnings
@@ -15,7 +16,7 @@ from typing import Any
 
 import numpy as np
 
-from penstock.deferring.dataset import DeferredDataset
+from penstock.deferring.dataset import DeferredDataset, deferral_of
 from penstock.deferring.random_state import RandomState, generators_in
 from penstock.deferring.same import first_difference
 from penstock.deferring.samples import plain_samples
@@ -64,6 +65,7 @@ def try_dataset(dataset: Any) -> Trial:
 
 
 def _tell(dataset: Any, pipe: Any) -> None:
+    gc.freeze()  # or iterators that the parent has done with would close workers of the parent
     pipe.send(_try_here(dataset))
 
 
@@ -95,11 +97,11 @@ def _try(dataset: Any, deferred: DeferredDataset, indices: list[int], before: Ra
         )
     _asked_deferred(deferred, indices, before)  # warms up
     samples, whole_us = _asked_deferred(deferred, indices, before)
-    python_us = deferred.python_s / len(indices) * 1e6
+    python_us = deferral_of(deferred).python_s / len(indices) * 1e6
     difference = first_difference(usual, samples, "the list of samples")
     if difference:
         return _refused(f"with images that are not decoded yet, {difference}")
-    counts = deferred.counts
+    counts = deferral_of(deferred).counts
     ordinary, early, steps = map(_half, (counts.ordinary, counts.early, counts.steps))
     images = counts.deferred // 2
     return Trial(len(indices), usual_us, python_us, whole_us, images, ordinary, early, steps)
