@@ -17,8 +17,9 @@ def cleared(batch):
     """What a batch is, for a training that then changes it in place."""
     inner = list(batch.values()) if isinstance(batch, dict) else batch
     tensors = [inner] if isinstance(inner, torch.Tensor) else [*inner]
-    copies = [one.clone() if isinstance(one, torch.Tensor) else one for one in tensors]
+    copies = []
     for one in tensors:
+        copies.append(one.clone() if isinstance(one, torch.Tensor) else one)
         if isinstance(one, torch.Tensor):
             one.zero_()
     return copies
