@@ -1,5 +1,4 @@
 import copy
-import gc
 import io
 import pickle
 import weakref
@@ -204,7 +203,6 @@ def test_parts_share_memory_when_the_whole_is_gone():
     for whole in both(SPECS["floats"]):
         one, other = crop_of(whole), crop_of(whole)
         del whole
-        gc.collect()
         one.add_(1)
         results.append(as_value([one, other]))
 
@@ -217,7 +215,6 @@ def test_a_part_is_computed_alone_when_nobody_has_the_whole():
     seen = weakref.ref(whole)
     assert not part.is_alone
     del whole
-    gc.collect()
 
     assert seen() is None
     assert part.is_alone

@@ -73,7 +73,8 @@ def _find(thing: Any, levels: int, seen: set[int]) -> Iterator[Any]:
         return
     seen.add(id(thing))
     if isinstance(thing, _GENERATORS):
-        yield thing
+        if not isinstance(thing, random.SystemRandom):  # which has no state
+            yield thing
         return
     if levels == 0:
         return

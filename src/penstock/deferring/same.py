@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import fields, is_dataclass
 from typing import Any
 
 import numpy as np
@@ -44,6 +45,9 @@ def _differences(one: Any, other: Any, where: str) -> Iterator[str]:  # noqa: C9
             return
         for number, (left, right) in enumerate(zip(one, other, strict=True)):
             yield from _differences(left, right, f"{where}[{number}]")
+    elif is_dataclass(one) and not isinstance(one, type):
+        for name in (field.name for field in fields(one)):
+            yield from _differences(getattr(one, name), getattr(other, name), f"{where}.{name}")
     elif hasattr(one, "__dict__") and vars(type(one)).get("__eq__") is None:
         yield from _differences(vars(one), vars(other), where)
     elif not _are_equal(one, other):

@@ -6,6 +6,7 @@ child process, of which nothing but the answer comes back.
 
 from __future__ import annotations
 
+import gc
 import multiprocessing
 import time
 import warnings
@@ -16,7 +17,7 @@ from typing import Any
 import numpy as np
 import torch
 
-from penstock.deferring.dataset import DeferredDataset
+from penstock.deferring.dataset import DeferredDataset, deferral_of
 from penstock.deferring.random_state import RandomState, generators_in
 from penstock.deferring.same import first_difference
 from penstock.deferring.samples import plain_samples
@@ -69,6 +70,7 @@ def _tell(dataset: Any, pipe: Any) -> None:
     # OpenMP's threads stay behind in a fork, and whoever asks for several waits for them forever.
     # torch's own workers set one thread for the same reason.
     torch.set_num_threads(1)
+    gc.freeze()  # or iterators that the parent has done with would close workers of the parent
     pipe.send(_try_here(dataset))
 
 
@@ -95,7 +97,7 @@ def _try(dataset: Any, deferred: DeferredDataset, indices: list[int], before: Ra
         return _depends(indices, difference)
     _asked_deferred(deferred, indices, before)  # warms up
     samples, whole_us = _asked_deferred(deferred, indices, before)
-    python_us = deferred.python_s / len(indices) * 1e6
+    python_us = deferral_of(deferred).python_s / len(indices) * 1e6
     difference = first_difference(usual, samples, _LIST)
     if difference:
         again, _ = _asked(dataset, indices, before)
@@ -103,7 +105,7 @@ def _try(dataset: Any, deferred: DeferredDataset, indices: list[int], before: Ra
         if by_itself:
             return _depends(indices, by_itself)
         return _refused(f"with images that are not decoded yet, {difference}")
-    counts = deferred.counts
+    counts = deferral_of(deferred).counts
     ordinary, early, steps = map(_half, (counts.ordinary, counts.early, counts.steps))
     images = counts.deferred // 2
     return Trial(len(indices), usual_us, python_us, whole_us, images, ordinary, early, steps)
