@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import io
-import os
 from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -19,13 +17,12 @@ from penstock.deferring.counts import counts_here
 from penstock.errors import CoreError, DecodeError
 from penstock.geometry import Sizes
 from penstock.loading.fetch import open_images
+from penstock.loading.shared_engine import shared_engine, wait_for
 from penstock.planner.lower import lower
 
 open_with_pillow = Image.open  # as it is before anybody puts something else in its place
 
-_READERS = 1
 _WORTH_ALL = 1.25  # times its pixels asked for: then a file is decoded whole, once
-_WAIT_S = 0.25  # so that Ctrl-C is heard
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,7 +71,7 @@ def _from_whole(chain: Chain) -> Chain:
 
 def carry_out(jobs: Sequence[Job], threads: int) -> None:
     """Compute all of them; DecodeError if a file turns out to be damaged."""
-    engine = _engine(os.getpid(), threads)
+    engine = shared_engine(threads)
     first, jobs = _share(jobs)
     if first:
         carry_out(first, threads)
@@ -126,7 +123,7 @@ def _run(engine: Engine, jobs: Sequence[Job]) -> list[Job]:
     started = [_start(engine, members) for members in groups.values()]
     doubtful: list[Job] = []
     for part, members in zip(started, groups.values(), strict=True):
-        _wait(part)
+        wait_for(part)
         for position in np.flatnonzero(part.status != Status.OK).tolist():
             if not isinstance(members[position].chain.source, JpegFile):
                 raise CoreError(f"The core failed on an image: {part.message(position)}.")
@@ -139,7 +136,7 @@ def _start(engine: Engine, jobs: Sequence[Job]) -> EnginePart:
     sources: list[Any] = [job.chain.source for job in jobs]
     if isinstance(sources[0], JpegFile):
         part = open_images(engine, 0, [source.data for source in sources])
-        _wait(part)
+        wait_for(part)
     else:
         part = engine.begin(0, len(jobs))
         for position, pixels in enumerate(sources):
@@ -168,15 +165,3 @@ def _decode(chain: Chain) -> Pixels:
     if pixels.shape[:2] != (file.height, file.width):
         raise DecodeError(f"{file.name}: its header says another size than Pillow finds.")
     return pixels
-
-
-def _wait(part: EnginePart) -> None:
-    while not part.wait(_WAIT_S):
-        pass
-
-
-@lru_cache(maxsize=4)
-def _engine(process: int, threads: int) -> Engine:
-    """Threads that stay for later calls; a forked process gets its own."""
-    del process
-    return Engine(threads, _READERS)

@@ -11,18 +11,18 @@ import io
 import os
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
 from typing import Any, BinaryIO, Literal, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 import PIL.Image
 
-from penstock._core import Engine, EnginePart, Route, Status
+from penstock._core import EnginePart, Route, Status
 from penstock.errors import CoreError, DecodeError, LoaderError
 from penstock.geometry import Ints, Sizes
 from penstock.limits import Limits
 from penstock.loading.fetch import Positions, open_images
+from penstock.loading.shared_engine import shared_engine, wait_for
 from penstock.loading.to_torch import require_torch
 from penstock.planner.lower import lower
 from penstock.planner.rules import BY_NAME
@@ -45,8 +45,6 @@ Pixels = npt.NDArray[np.uint8]
 _LIBRARIES = ("numpy", "pillow", "torch")
 _FIDELITIES = ("exact", "fast")
 _REDUCE = BY_NAME["reduce_in_decoder"]
-_READERS = 1
-_WAIT_S = 0.25  # so that Ctrl-C is heard
 
 
 def decode(
@@ -231,8 +229,8 @@ def _decode(
     if not given:
         return []
     images = _Images(options.where, given, options.limits)
-    part = open_images(_engine(os.getpid(), threads), 0, images.files)
-    _wait(part)
+    part = open_images(shared_engine(threads), 0, images.files)
+    wait_for(part)
     for position in np.flatnonzero(part.unreadable).tolist():
         raise DecodeError(f"{images.name(position)}: {part.problem(position)}.")
     by_pillow = np.flatnonzero(part.route == Route.PILLOW)
@@ -249,7 +247,7 @@ def _decode(
     after = steps.out_sizes
     results = [np.empty((*_side_pair(after, row), 3), dtype=np.uint8) for row in every.tolist()]
     part.run_to_arrays(every, steps.programs(), results)
-    _wait(part)
+    wait_for(part)
     doubtful = every[part.status != Status.OK]
     if len(doubtful):
         # What the core is not sure of, Pillow decides.
@@ -265,7 +263,7 @@ def _decode(
         part.run_to_arrays(
             doubtful, steps.pick(doubtful).programs(), [results[row] for row in doubtful.tolist()]
         )
-        _wait(part)
+        wait_for(part)
         for position in doubtful[part.status[doubtful] != Status.OK].tolist():
             said = part.message(position)
             name = images.name(position)
@@ -313,15 +311,3 @@ def _read_boxes(images: _Images, boxes: Sequence[Box | None], sizes: Sizes) -> C
 
 def _side_pair(sizes: Sizes, row: int) -> tuple[int, int]:
     return int(sizes.height[row]), int(sizes.width[row])
-
-
-def _wait(part: EnginePart) -> None:
-    while not part.wait(_WAIT_S):
-        pass
-
-
-@lru_cache(maxsize=4)
-def _engine(process: int, threads: int) -> Engine:
-    """Threads that stay for later calls; a forked process gets its own."""
-    del process
-    return Engine(threads, _READERS)
