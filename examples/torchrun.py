@@ -68,6 +68,7 @@ def main() -> None:
             optimizer.step()
             seen += len(labels)
         print(f"epoch {epoch}: rank {dist.get_rank()} of {dist.get_world_size()} saw {seen}")
+    dist.barrier()  # whoever leaves first would cut off the others
     dist.destroy_process_group()
 
 
