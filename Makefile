@@ -30,8 +30,8 @@ NATIVE_SOURCES := CMakeLists.txt $(shell find cpp -not -path 'cpp/tests/*')
 CPP_FILES = $(shell git ls-files -co --exclude-standard 'cpp/*.cpp' 'cpp/*.h' 'fuzz/*.cpp' 'fuzz/*.h')
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test full-test quiet-test lint format bench fuzz fuzz-packed soak docs \
-  python-test cpp-test stub stub-check wheel-test clean system-packages browser
+.PHONY: help setup demo test full-test quiet-test property-test lint format bench fuzz fuzz-packed \
+  soak docs python-test cpp-test stub stub-check wheel-test clean system-packages browser
 
 help: ## say what each verb does
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -112,6 +112,11 @@ full-test: python-test cpp-test ## run all tests: the slow ones and those of out
 
 quiet-test: setup ## run the tests that judge timings, on a machine that does nothing else
 	$(BIN)/python -m pytest -m quiet --quiet-machine $(ARGS)
+
+# The other tests have the same examples each time: see tests/conftest.py.
+property-test: setup $(STAMPS)/frameworks ## look for new examples that break a property
+	$(BIN)/python -m pytest $(PARALLEL) --hypothesis-profile=search \
+	  $$(git grep -l "^from hypothesis import" -- 'tests/*.py') $(ARGS)
 
 lint: setup ## check style, types and layers
 	$(BIN)/ruff check .

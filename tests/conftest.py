@@ -8,6 +8,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from hypothesis import settings
 
 from corpus.data_folders import DATA, OUTSIDE, folder_of
 from faulty_system import run_faulty
@@ -20,6 +21,11 @@ __all__ = ["broken_folder", "folder", "large_folder", "make_folder", "make_photo
 ISAS = ("scalar", "avx2", "avx512")
 PHOTO_SIZE = (333, 500)
 NOT_IMAGES = {"MANIFEST.tsv", "ORIGIN.md"}
+
+# The same examples each time, so that a change is judged by what it changes; nightly looks for new.
+settings.register_profile("same", derandomize=True)
+settings.register_profile("search", print_blob=True)
+settings.load_profile("same")
 
 os.environ["NO_ALBUMENTATIONS_UPDATE"] = "1"  # or importing it asks the network for a newer one
 

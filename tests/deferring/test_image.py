@@ -152,7 +152,7 @@ CHANGED = {
 }
 EVERYTHING = READ | NEW | CHANGED
 # Every step directly on a few files; chains below meet the others.
-DIRECTLY = ("rgb", "gray", "png", "png palette", "one pixel", "exif 6")
+DIRECTLY = ("rgb", "gray", "png", "png palette", "one pixel", "exif 6", "webp")
 
 
 @pytest.mark.parametrize("name", EVERYTHING)

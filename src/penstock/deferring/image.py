@@ -229,8 +229,12 @@ class DeferredImage(FileImage):
         effect = _WARPS.get(method) if isinstance(method, int) else None
         if effect and tuple(size) == self.size and fill == 1 and self.mode in CHANNELS:
             numbers = tuple(map(float, data))
+            # As Pillow has it: some files say more once they are decoded.
+            info = None if self._info is None else self._copy_info()
             done = warp(self, effect[0], numbers, int(resample), fillcolor)
             if done is not None and len(numbers) == effect[1]:
+                if info is not None:
+                    done.info = info
                 return done  # type: ignore[no-any-return]
         return super().transform(size, method, data, resample, fill, fillcolor)
 
