@@ -1,19 +1,26 @@
 // One image of the user's, changed in the calling thread: what transforms that are called run on.
 #include <nanobind/nanobind.h>
+#include <nanobind/stl/array.h>
+#include <nanobind/stl/pair.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
 
 #include <algorithm>
+#include <array>
 #include <cstring>
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "base/error.h"
 #include "bindings/arguments.h"
 #include "bindings/bind.h"
 #include "bindings/contract.h"
+#include "bindings/held_image.h"
+#include "bindings/pixels.h"
 #include "engine/one_image.h"
+#include "kernels/elements.h"
 #include "kernels/pad.h"
 
 namespace nb = nanobind;
@@ -21,86 +28,6 @@ using namespace nb::literals;
 
 namespace penstock {
 namespace {
-
-/// An array of the Arrow C data interface, which says how libraries hand memory to each other
-/// (https://arrow.apache.org/docs/format/CDataInterface.html).
-struct ArrowArray {
-  int64_t length;
-  int64_t null_count;
-  int64_t offset;
-  int64_t n_buffers;
-  int64_t n_children;
-  const void** buffers;
-  ArrowArray** children;
-  ArrowArray* dictionary;
-  void (*release)(ArrowArray*);
-  void* private_data;
-};
-
-/// The pixels of an image and whoever keeps them alive.
-struct Pixels {
-  ForeignPixels place;
-  Element element = Element::uint8;
-  nb::object owner;
-};
-
-void check_sides(int height, int width) {
-  for (const int side : {height, width}) checked_side("Pixels", static_cast<size_t>(side));
-}
-
-/// Pillow keeps images with one band in bytes, and RGB in pixels of four.
-Pixels of_pillow(const nb::capsule& array, int height, int width, int channels) {
-  check_sides(height, width);
-  const auto* whole =
-      static_cast<const ArrowArray*>(PyCapsule_GetPointer(array.ptr(), "arrow_array"));
-  if (whole == nullptr) throw nb::python_error();
-  const ArrowArray* bytes = whole;
-  const int64_t pixels = int64_t{height} * width;
-  if (channels == 3 && whole->n_children == 1) bytes = whole->children[0];
-  const int64_t expected = channels == 3 ? 4 * pixels : pixels;
-  if ((channels != 1 && channels != 3) || bytes->n_buffers != 2 || bytes->length != expected ||
-      bytes->offset != 0 || whole->offset != 0 || bytes->buffers[1] == nullptr)
-    throw Error("Pixels.of_pillow: the memory is not that of an image of " +
-                std::to_string(height) + "x" + std::to_string(width) + " pixels with " +
-                std::to_string(channels) + " channels.");
-  Pixels found;
-  // An image that we have just made is ours to write, although Arrow has only constant memory.
-  found.place.data = static_cast<uint8_t*>(const_cast<void*>(bytes->buffers[1]));
-  found.place.row_stride = ptrdiff_t{width} * (channels == 3 ? 4 : 1);
-  found.place.height = height;
-  found.place.width = width;
-  found.place.channels = channels;
-  found.place.layout = channels == 3 ? Layout::rgbx : Layout::chw;
-  found.owner = array;
-  return found;
-}
-
-/// A gray image is one plane, whatever its array calls its layout. A row stride of 0 is that of
-/// rows without gaps, and so for planes.
-Pixels at(size_t address, int height, int width, int channels, bool interleaved, Element element,
-          nb::object owner, ptrdiff_t row_stride, ptrdiff_t plane_stride) {
-  check_sides(height, width);
-  if (address == 0 || (channels != 1 && channels != 3))
-    throw Error("Pixels.at: an image needs memory and 1 or 3 channels, got " +
-                std::to_string(channels) + ".");
-  Pixels found;
-  const ptrdiff_t row = ptrdiff_t{width} * size_of(element);
-  const bool side_by_side = interleaved && channels == 3;
-  const ptrdiff_t least = side_by_side ? 3 * row : row;
-  if ((row_stride != 0 && row_stride < least) || plane_stride < 0)
-    throw Error("Pixels.at: rows of " + std::to_string(least) + " bytes cannot lie " +
-                std::to_string(row_stride) + " bytes apart.");
-  found.place = {reinterpret_cast<uint8_t*>(address),
-                 row_stride == 0 ? least : row_stride,
-                 plane_stride == 0 ? row * height : plane_stride,
-                 height,
-                 width,
-                 channels,
-                 side_by_side ? Layout::hwc : Layout::chw};
-  found.element = element;
-  found.owner = std::move(owner);
-  return found;
-}
 
 Output output_to(const Pixels& target, const Format* format) {
   const ForeignPixels& place = target.place;
@@ -243,13 +170,87 @@ void effect(const Pixels& target, const Pixels& source, EffectKind kind,
   run(target, source, {{&step, 1}, {&effect, 1}});
 }
 
+// ---- new images of the kind of one that Python holds ----
+
+/// What `write` makes of an image, in new memory of its kind; None for images that are not for us.
+template <class Write>
+nb::object anew(nb::handle memory, int height, int width, int channels, Write write) {
+  const auto image = held_image(memory);
+  if (!image) return nb::none();
+  Room room = room_like(*image, height, width, channels);
+  write(room.pixels, image->pixels);
+  return std::move(room.memory);
+}
+
+nb::object effect_anew(nb::handle memory, EffectKind kind, const std::vector<double>& numbers,
+                       int height, int width, int channels) {
+  return anew(memory, height, width, channels, [&](const Pixels& target, const Pixels& source) {
+    effect(target, source, kind, numbers);
+  });
+}
+
+template <class Byte>
+ElementRows<Byte> elements_of(const Pixels& pixels) {
+  const ForeignPixels& place = pixels.place;
+  const int bytes = place.layout == Layout::rgbx ? 4 : place.layout == Layout::hwc ? 3 : 1;
+  return {place.data, place.row_stride, place.height, place.width, bytes};
+}
+
+nb::object copy_anew(nb::handle memory, int top, int left, int height, int width, bool across,
+                     bool down) {
+  return anew(memory, height, width, 0, [&](const Pixels& target, const Pixels& source) {
+    auto part = elements_of<const uint8_t>(source);
+    const Region box = region_in("copy_anew", {top, left, height, width}, part.height, part.width);
+    part.data += box.top * part.stride + ptrdiff_t{box.left} * part.bytes;
+    part.height = box.height;
+    part.width = box.width;
+    nb::gil_scoped_release released;
+    copy_elements(elements_of<uint8_t>(target), part, across, down);
+  });
+}
+
+nb::object pad_anew(nb::handle memory, const std::array<int, 4>& borders, PadMode mode,
+                    uint32_t fill) {
+  const auto image = held_image(memory);
+  if (!image) return nb::none();
+  for (const int border : borders)
+    if (border < 0 || border > kLargestSide)
+      throw Error("pad_anew: borders are 0 to " + std::to_string(kLargestSide) + ", got " +
+                  std::to_string(border) + ".");
+  const auto [left, top, right, bottom] = borders;
+  const auto source = elements_of<const uint8_t>(image->pixels);
+  Room room = room_like(*image, top + source.height + bottom, left + source.width + right, 0);
+  const uint8_t element[4] = {static_cast<uint8_t>(fill), static_cast<uint8_t>(fill >> 8),
+                              static_cast<uint8_t>(fill >> 16), 255};
+  {
+    nb::gil_scoped_release released;
+    pad_elements(elements_of<uint8_t>(room.pixels), source, top, left, mode, element);
+  }
+  return std::move(room.memory);
+}
+
+nb::object resize_anew(nb::handle memory, const std::array<int, 4>& box,
+                       std::pair<int, int> size, int filter, bool vertical_first) {
+  return anew(memory, size.first, size.second, 0,
+              [&](const Pixels& target, const Pixels& source) {
+                resize(target, source, box[0], box[1], box[2], box[3], filter, vertical_first,
+                       nullptr);
+              });
+}
+
+nb::object table_anew(nb::handle memory, const nb::bytes& levels) {
+  return anew(memory, 0, 0, 0, [&](const Pixels& target, const Pixels& source) {
+    table(target, source, levels);
+  });
+}
+
 }  // namespace
 
 void bind_one_image(nb::module_& m) {
   nb::class_<Pixels>(m, "Pixels", "Where the pixels of one image lie.")
-      .def_static("of_pillow", &of_pillow, "array"_a, "height"_a, "width"_a, "channels"_a,
+      .def_static("of_pillow", &pixels_of_pillow, "array"_a, "height"_a, "width"_a, "channels"_a,
                   "Those of a Pillow image of mode L or RGB, by its Arrow array.")
-      .def_static("at", &at, "address"_a, "height"_a, "width"_a, "channels"_a, "interleaved"_a,
+      .def_static("at", &pixels_at, "address"_a, "height"_a, "width"_a, "channels"_a, "interleaved"_a,
                   "element"_a, "owner"_a, "row_stride"_a = 0, "plane_stride"_a = 0,
                   "Those of an array of gray or RGB pixels, which `owner` keeps alive. Strides are "
                   "in bytes; 0 stands for rows and planes without gaps between them.");
@@ -267,6 +268,20 @@ void bind_one_image(nb::module_& m) {
         "Give each level of each channel its new one: 256 bytes for each channel.");
   m.def("effect_one", &effect, "target"_a, "source"_a, "effect"_a, "numbers"_a,
         "Apply one effect, with its numbers in the order of cpp/base/effects.def.");
+  constexpr const char* kAnew =
+      " `memory` is the `im` of a Pillow image, or an array; the result is of that kind, or None "
+      "for images that are neither gray nor RGB.";
+  const auto doc = [&](const char* what) { return std::string(what) + kAnew; };
+  m.def("effect_anew", &effect_anew, "memory"_a, "effect"_a, "numbers"_a, "height"_a = 0,
+        "width"_a = 0, "channels"_a = 0, doc("Apply one effect.").c_str());
+  m.def("copy_anew", &copy_anew, "memory"_a, "top"_a, "left"_a, "height"_a, "width"_a,
+        "flip_horizontal"_a, "flip_vertical"_a, doc("Copy a part.").c_str());
+  m.def("pad_anew", &pad_anew, "memory"_a, "borders"_a, "mode"_a, "fill"_a,
+        doc("Add borders: left, top, right, bottom.").c_str());
+  m.def("resize_anew", &resize_anew, "memory"_a, "box"_a, "size"_a, "filter"_a,
+        "vertical_first"_a, doc("Resize a part: (top, left, height, width).").c_str());
+  m.def("table_anew", &table_anew, "memory"_a, "levels"_a,
+        doc("Give each level of each channel its new one.").c_str());
 }
 
 }  // namespace penstock

@@ -16,6 +16,7 @@
 #include "base/error.h"
 #include "bindings/arguments.h"
 #include "bindings/bind.h"
+#include "kernels/elements.h"
 #include "kernels/output.h"
 #include "kernels/tensor/convolve.h"
 #include "kernels/tensor/resize.h"
@@ -111,6 +112,51 @@ void turn_hue(size_t target, size_t source, Element element, size_t pixels, bool
     else
       PENSTOCK_PICK(turn_hue_of_levels)(to, from, pixels, turn);
   });
+}
+
+int checked_bytes(int bytes) {
+  if (bytes != 1 && bytes != 2 && bytes != 4 && bytes != 8)
+    throw Error("Tensor values: a value has 1, 2, 4 or 8 bytes, got " + std::to_string(bytes) +
+                ".");
+  return bytes;
+}
+
+void mirror(size_t target, size_t source, size_t planes, std::pair<int, int> size, int bytes,
+            bool across, bool down) {
+  const auto [height, width] = size;
+  const ptrdiff_t stride = ptrdiff_t{width} * checked_bytes(bytes);
+  ElementTarget to{memory_at<uint8_t>(target), stride, height, width, bytes};
+  ElementSource from{memory_at<const uint8_t>(source), stride, height, width, bytes};
+  nb::gil_scoped_release released;
+  for (size_t plane = 0; plane < planes; ++plane) {
+    copy_elements(to, from, across, down);
+    to.data += height * stride;
+    from.data += height * stride;
+  }
+}
+
+void pad_planes(size_t target, size_t source, size_t planes, std::pair<int, int> size, int bytes,
+                const std::array<int, 4>& borders, PadMode mode, const nb::bytes& fill) {
+  const auto [height, width] = size;
+  const auto [left, top, right, bottom] = borders;
+  for (const int side : {height, width, left + 1, top + 1, right + 1, bottom + 1})
+    if (side < 1 || side > kLargestSide)
+      throw Error("Tensor values: sides are 1 to " + std::to_string(kLargestSide) +
+                  ", and borders not negative, got " + std::to_string(side) + ".");
+  if (fill.size() != static_cast<size_t>(checked_bytes(bytes)))
+    throw Error("Tensor values: a border is filled with one value.");
+  const auto* element = reinterpret_cast<const uint8_t*>(fill.c_str());
+  const int out_height = top + height + bottom, out_width = left + width + right;
+  ElementTarget to{memory_at<uint8_t>(target), ptrdiff_t{out_width} * bytes, out_height, out_width,
+                   bytes};
+  ElementSource from{memory_at<const uint8_t>(source), ptrdiff_t{width} * bytes, height, width,
+                     bytes};
+  nb::gil_scoped_release released;
+  for (size_t plane = 0; plane < planes; ++plane) {
+    pad_elements(to, from, top, left, mode, element);
+    to.data += out_height * to.stride;
+    from.data += height * from.stride;
+  }
 }
 
 bool stretch(size_t target, size_t source, size_t planes, size_t count) {
@@ -266,6 +312,12 @@ void bind_tensor_values(nb::module_& m) {
         "out_size"_a, "filter"_a,
         "Resize planes of floats with antialiasing. Strides are those of channels, rows and "
         "pixels, in elements.");
+  m.def("mirror_values", &mirror, "target"_a, "source"_a, "planes"_a, "size"_a, "bytes"_a,
+        "across"_a, "down"_a,
+        "Mirror planes of (height, width) values, which have that many bytes.");
+  m.def("pad_values", &pad_planes, "target"_a, "source"_a, "planes"_a, "size"_a, "bytes"_a, "borders"_a,
+        "mode"_a, "fill"_a,
+        "Add borders (left, top, right, bottom) to planes; `fill` has the bytes of one value.");
   m.def("stretch_values", &stretch, "target"_a, "source"_a, "planes"_a, "count"_a,
         "Stretch each plane of `count` floats to 0 and 1; False if one of them is not a number.");
 }

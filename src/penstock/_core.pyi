@@ -404,6 +404,31 @@ def effect_one(target: Pixels, source: Pixels, effect: Effect, numbers: Sequence
     Apply one effect, with its numbers in the order of cpp/base/effects.def.
     """
 
+def effect_anew(memory: object, effect: Effect, numbers: Sequence[float], height: int = 0, width: int = 0, channels: int = 0) -> object:
+    """
+    Apply one effect. `memory` is the `im` of a Pillow image, or an array; the result is of that kind, or None for images that are neither gray nor RGB.
+    """
+
+def copy_anew(memory: object, top: int, left: int, height: int, width: int, flip_horizontal: bool, flip_vertical: bool) -> object:
+    """
+    Copy a part. `memory` is the `im` of a Pillow image, or an array; the result is of that kind, or None for images that are neither gray nor RGB.
+    """
+
+def pad_anew(memory: object, borders: Sequence[int], mode: PadMode, fill: int) -> object:
+    """
+    Add borders: left, top, right, bottom. `memory` is the `im` of a Pillow image, or an array; the result is of that kind, or None for images that are neither gray nor RGB.
+    """
+
+def resize_anew(memory: object, box: Sequence[int], size: tuple[int, int], filter: int, vertical_first: bool) -> object:
+    """
+    Resize a part: (top, left, height, width). `memory` is the `im` of a Pillow image, or an array; the result is of that kind, or None for images that are neither gray nor RGB.
+    """
+
+def table_anew(memory: object, levels: bytes) -> object:
+    """
+    Give each level of each channel its new one. `memory` is the `im` of a Pillow image, or an array; the result is of that kind, or None for images that are neither gray nor RGB.
+    """
+
 class ValueMap(enum.Enum):
     """What is done to each float by itself."""
 
@@ -440,6 +465,14 @@ def convolve_values(target: int, source: int, planes: int, height: int, width: i
 def resize_values(target: int, source: int, channels: int, strides: Sequence[int], in_size: tuple[int, int], out_size: tuple[int, int], filter: int) -> None:
     """
     Resize planes of floats with antialiasing. Strides are those of channels, rows and pixels, in elements.
+    """
+
+def mirror_values(target: int, source: int, planes: int, size: tuple[int, int], bytes: int, across: bool, down: bool) -> None:
+    """Mirror planes of (height, width) values, which have that many bytes."""
+
+def pad_values(target: int, source: int, planes: int, size: tuple[int, int], bytes: int, borders: Sequence[int], mode: PadMode, fill: bytes) -> None:
+    """
+    Add borders (left, top, right, bottom) to planes; `fill` has the bytes of one value.
     """
 
 def stretch_values(target: int, source: int, planes: int, count: int) -> bool:

@@ -67,8 +67,12 @@ def vertical_first(in_height: Ints, in_width: Ints, out_height: Ints, out_width:
 
 def vertical_first_for(given: Size, wanted: Size) -> bool:
     """The same for one resize."""
-    answer = _rule_of(PIL.__version__)(given.height, given.width, wanted.height, wanted.width)
-    return bool(answer)
+    return vertical_first_in(given.height, given.width, wanted.height, wanted.width)
+
+
+def vertical_first_in(in_height: int, in_width: int, out_height: int, out_width: int) -> bool:
+    """The same by its numbers alone."""
+    return bool(_rule_of(PIL.__version__)(in_height, in_width, out_height, out_width))
 
 
 # One pair on each side of every known boundary: (input, output).

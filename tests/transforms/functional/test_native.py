@@ -10,7 +10,7 @@ from PIL import Image
 
 from penstock._core import Effect, Element, Pixels, effect_one
 from penstock.errors import PenstockError
-from penstock.transforms.functional.native import colour, conversions, geometry
+from penstock.transforms.functional.native import colour, conversions, geometry, placing
 from penstock.transforms.functional.native.memory import pixels_of
 from penstock.transforms.functional.pillow import colour as pillow_colour
 from penstock.transforms.functional.pillow import geometry as pillow_geometry
@@ -79,9 +79,9 @@ def test_mirrored_images_are_pillows(mode):
         image = picture(size, mode)
         expected = pillow_geometry.horizontal_flip(image)
 
-        assert_same_image(geometry.horizontal_flip.on_pillow(image), expected)
+        assert_same_image(placing.horizontal_flip.on_pillow(image), expected)
         np.testing.assert_array_equal(
-            geometry.horizontal_flip.on_arrays(np.asarray(image)), np.asarray(expected)
+            placing.horizontal_flip.on_arrays(np.asarray(image)), np.asarray(expected)
         )
 
 

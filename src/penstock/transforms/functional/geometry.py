@@ -17,19 +17,20 @@ from penstock.transforms.functional.arguments import (
 )
 from penstock.transforms.functional.dispatch import Kernels
 from penstock.transforms.functional.native import geometry as native
+from penstock.transforms.functional.native import placing
 from penstock.transforms.functional.pillow import geometry as pillow
 
 T = TypeVar("T")
 
-_horizontal_flip = Kernels("horizontal_flip", native.horizontal_flip)
-_vertical_flip = Kernels("vertical_flip", pillow.vertical_flip)
+_horizontal_flip = Kernels("horizontal_flip", placing.horizontal_flip)
+_vertical_flip = Kernels("vertical_flip", placing.vertical_flip)
 _resize = Kernels("resize", native.resize)
-_crop = Kernels("crop", pillow.crop)
-_center_crop = Kernels("center_crop", pillow.center_crop)
+_crop = Kernels("crop", placing.crop)
+_center_crop = Kernels("center_crop", placing.center_crop)
 _resized_crop = Kernels("resized_crop", native.resized_crop)
-_five_crop = Kernels("five_crop", pillow.five_crop)
-_ten_crop = Kernels("ten_crop", pillow.ten_crop)
-_pad = Kernels("pad", pillow.pad)
+_five_crop = Kernels("five_crop", placing.five_crop)
+_ten_crop = Kernels("ten_crop", placing.ten_crop)
+_pad = Kernels("pad", placing.pad)
 _affine = Kernels("affine", native.affine)
 _rotate = Kernels("rotate", native.rotate)
 _perspective = Kernels("perspective", native.perspective)

@@ -7,6 +7,6 @@ arguments out of the ordinary.
 | file | holds |
 |---|---|
 | memory.py | where pixels lie, for Pillow images and arrays |
-| colour.py, geometry.py, blur.py, conversions.py | kernels on these |
+| placing.py, geometry.py, colour.py, blur.py, conversions.py | kernels on these |
 | tensors/ | kernels on tensors |
 """

@@ -7,19 +7,18 @@ from typing import Any
 
 import numpy as np
 
-from penstock._core import Effect, table_one
+from penstock._core import Effect, table_anew
 from penstock.transforms.functional.arguments import (
     require_gamma,
     require_gray_channels,
     require_hue,
 )
 from penstock.transforms.functional.native.memory import (
-    Room,
     channels_of,
+    image_of,
     instead_of,
-    pixels_of,
+    memory_of,
     run_effect,
-    size_of,
 )
 from penstock.transforms.functional.pillow import colour as pillow
 
@@ -78,12 +77,10 @@ def adjust_gamma(image: Any, gamma: float, gain: float = 1) -> Any:
     """Each level to the power of gamma, times gain."""
     require_gamma(gamma)
     table = pillow.gamma_table(gamma, gain)
-    source = pixels_of(image)
-    if source is None or not (min(table) >= 0 and max(table) <= 255):
+    if not (min(table) >= 0 and max(table) <= 255):
         return None
-    room = Room(image, *size_of(image))
-    table_one(room.pixels, source, bytes(table) * channels_of(image))
-    return room.finish()
+    levels = bytes(table) * channels_of(image)
+    return image_of(table_anew(memory_of(image), levels), image)
 
 
 @instead_of(pillow.invert)

@@ -6,10 +6,9 @@ import math
 from functools import cache
 from typing import Any
 
-from penstock._core import Effect, copy_one, resize_one
+from penstock._core import Effect, resize_anew
 from penstock.errors import LoaderError
-from penstock.geometry import Size
-from penstock.pillow_order import check_installed_pillow, vertical_first_for
+from penstock.pillow_order import check_installed_pillow, vertical_first_in
 from penstock.transforms.arguments import InterpolationMode
 from penstock.transforms.effects import pack_colour
 from penstock.transforms.functional.arguments import (
@@ -25,10 +24,10 @@ from penstock.transforms.functional.arguments import (
 )
 from penstock.transforms.functional.matrices import affine_matrix, perspective_coefficients
 from penstock.transforms.functional.native.memory import (
-    Room,
     channels_of,
+    image_of,
     instead_of,
-    pixels_of,
+    memory_of,
     run_effect,
     size_of,
 )
@@ -38,19 +37,6 @@ Box = tuple[int, int, int, int]  # top, left, height, width
 Matrix = tuple[float, ...]  # six numbers
 
 _LARGEST_SIDE = 1 << 24
-_WORTH_A_FLIP_PX = 4096  # smaller images are mirrored by Pillow before the core is called
-
-
-@instead_of(pillow.horizontal_flip)
-def horizontal_flip(image: Any) -> Any:
-    """Left to right."""
-    height, width = size_of(image)
-    source = pixels_of(image) if height * width >= _WORTH_A_FLIP_PX else None
-    if source is None:
-        return None
-    room = Room(image, height, width)
-    copy_one(room.pixels, source, 0, 0, True, False)
-    return room.finish()
 
 
 @instead_of(pillow.resize)
@@ -99,13 +85,8 @@ def resized(image: Any, box: Box, wanted: tuple[int, int], filter: int) -> Any:
     height, width = wanted
     if not (0 < height <= _LARGEST_SIDE and 0 < width <= _LARGEST_SIDE) or not _order_is_known():
         return None
-    source = pixels_of(image)
-    if source is None:
-        return None
-    room = Room(image, height, width)
-    vertical_first = vertical_first_for(Size(*box[2:]), Size(height, width))
-    resize_one(room.pixels, source, *box, filter, vertical_first)
-    return room.finish()
+    vertical_first = vertical_first_in(*box[2:], height, width)
+    return image_of(resize_anew(memory_of(image), box, wanted, filter, vertical_first), image)
 
 
 @cache
@@ -203,17 +184,17 @@ def warp(
     matrix: Matrix,
     filter: int,
     fill: Fill,
-    size: tuple[int, int] | None = None,
+    size: tuple[int, int] = (0, 0),
 ) -> Any:
     """An image seen through a matrix; None where Pillow must do it."""
-    colour = _packed_fill(fill, channels_of(image))
+    colour = packed_fill(fill, channels_of(image))
     is_usual = filter in _WARP_FILTERS and all(map(math.isfinite, matrix))
     if colour is None or not is_usual:
         return None
     return run_effect(image, effect, *matrix, filter, colour, size=size)
 
 
-def _packed_fill(fill: Fill, channels: int) -> int | None:
+def packed_fill(fill: Fill, channels: int) -> int | None:
     """One colour as the core has it; None for fills that are not levels, which Pillow knows."""
     if fill is None:
         return 0

@@ -16,7 +16,7 @@ import numpy as np
 import numpy.typing as npt
 from PIL import Image
 
-from penstock._core import Effect, Element, Pixels, effect_one
+from penstock._core import Effect, Element, Pixels, effect_anew
 from penstock.transforms.functional.arrays import by_pillow
 
 Kernel = Callable[..., Any]
@@ -24,6 +24,7 @@ Kernel = Callable[..., Any]
 CHANNELS = {"L": 1, "RGB": 3}
 MODES = {channels: mode for mode, channels in CHANNELS.items()}
 
+_BYTES = np.dtype(np.uint8)
 _core: Any = vars(Image)["core"]  # makes what Image objects hold; Pillow gives it no types
 _SHOWS_MEMORY = hasattr(_core, "new_arrow")
 
@@ -34,7 +35,7 @@ class NativeKernel:
     `attempt` returns None where that one must do it.
     """
 
-    __slots__ = ("on_arrays", "on_pillow")
+    __slots__ = ("attempt", "on_arrays", "on_pillow")
 
     def __init__(self, attempt: Kernel, oracle: Kernel) -> None:
         on_arrays = by_pillow(oracle)
@@ -54,6 +55,7 @@ class NativeKernel:
             out = attempt(image)
             return oracle(image) if out is None else out
 
+        self.attempt = attempt
         has_arguments = len(signature(oracle).parameters) > 1
         self.on_pillow = try_on_pillow if has_arguments else try_image_alone
         self.on_arrays = try_on_array
@@ -87,8 +89,9 @@ def pixels_of(image: Any) -> Pixels | None:
 
 
 def _is_image(pixels: npt.NDArray[Any]) -> bool:
-    is_gray_or_rgb = pixels.ndim == 2 or (pixels.ndim == 3 and pixels.shape[2] in MODES)
-    return is_gray_or_rgb and pixels.dtype == np.uint8 and pixels.size > 0
+    if pixels.dtype is not _BYTES or not pixels.size:
+        return False
+    return pixels.ndim == 2 or (pixels.ndim == 3 and pixels.shape[2] in MODES)
 
 
 def array_pixels(pixels: npt.NDArray[np.uint8]) -> Pixels:
@@ -141,24 +144,46 @@ def channels_of(image: Any) -> int:
     return len(image.getbands())
 
 
+def memory_of(image: Any) -> Any:
+    """What holds the pixels of an image, as the core takes it: an array, or Pillow's memory."""
+    if type(image) is Image.Image:
+        return image.im
+    if isinstance(image, np.ndarray):
+        return image
+    image.load()  # one of a file may not have been read yet
+    return image.im
+
+
+def image_of(memory: Any, like: Any) -> Any:
+    """An image of new memory, with what the image `like` knows of itself."""
+    if memory is None or type(memory) is np.ndarray:
+        return memory
+    mode = memory.mode
+    if type(like) is not Image.Image or like.info or mode not in CHANNELS:
+        return like._new(memory)  # noqa: SLF001  # as every method of Image does
+    new = Image.Image()
+    new.im = memory
+    new._mode = mode  # noqa: SLF001  # what `_new` does for images without a palette
+    new._size = memory.size  # noqa: SLF001
+    return new
+
+
 def run_effect(
     image: Any,
     effect: Effect,
     *numbers: float,
-    size: tuple[int, int] | None = None,
-    channels: int | None = None,
+    size: tuple[int, int] = (0, 0),
+    channels: int = 0,
 ) -> Any:
     """The image after one effect, with its numbers in their order; None if that is not for us.
 
-    An image may say that it remembers the effect, to have it done later with all others.
+    A size or number of channels of 0 is the image's own. An image may say that it remembers the
+    effect, to have it done later with all others.
     """
     if type(image) is not Image.Image and hasattr(image, "after_effect"):
-        later = image.after_effect(effect, numbers, size, channels)
+        later = image.after_effect(
+            effect, numbers, None if size == (0, 0) else size, channels or None
+        )
         if later is not None:
             return later
-    source = pixels_of(image)
-    if source is None:
-        return None
-    room = Room(image, *(size or size_of(image)), channels)
-    effect_one(room.pixels, source, effect, numbers)
-    return room.finish()
+    return image_of(effect_anew(memory_of(image), effect, numbers, *size, channels), image)
