@@ -1,9 +1,9 @@
-// Values of the user's tensors, changed in the calling thread. Memory is told by its address, which
-// costs less than any protocol; whoever calls has checked the tensor and keeps it alive.
+// Values of the user's tensors, changed in the calling thread.
 #include <nanobind/nanobind.h>
 #include <nanobind/stl/array.h>
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/pair.h>
+#include <nanobind/stl/vector.h>
 
 #include <algorithm>
 #include <array>
@@ -12,11 +12,12 @@
 #include <tuple>
 #include <type_traits>
 #include <utility>
+#include <vector>
 
 #include "base/error.h"
 #include "bindings/arguments.h"
 #include "bindings/bind.h"
-#include "kernels/elements.h"
+#include "bindings/tensor_memory.h"
 #include "kernels/output.h"
 #include "kernels/tensor/convolve.h"
 #include "kernels/tensor/resize.h"
@@ -28,20 +29,6 @@ using namespace nb::literals;
 
 namespace penstock {
 namespace {
-
-template <class T>
-T* memory_at(size_t address) {
-  if (address == 0) throw Error("Tensor values: there is no memory at address 0.");
-  return reinterpret_cast<T*>(address);
-}
-
-/// Colours of `pixels` pixels, in planes without gaps or side by side.
-template <class T>
-Colours<T> colours_at(size_t address, size_t pixels, bool interleaved) {
-  T* first = memory_at<T>(address);
-  const size_t next = interleaved ? 1 : pixels;
-  return {{first, first + next, first + 2 * next}, interleaved ? 3 : 1};
-}
 
 /// Beyond this a thread does not keep the memory of its last image.
 constexpr int64_t kMostKeptPixels = int64_t{4} << 20;
@@ -66,6 +53,20 @@ void map(size_t target, size_t source, size_t count, ValueMap kind, float a, flo
   const float* from = memory_at<const float>(source);
   nb::gil_scoped_release released;
   PENSTOCK_PICK(map_values)(to, from, count, kind, {a, b, c});
+}
+
+void normalize(size_t target, size_t source, size_t images, size_t count,
+               const std::vector<float>& means, const std::vector<float>& stds) {
+  if (means.size() != stds.size())
+    throw Error("Tensor values: there are " + std::to_string(means.size()) + " means and " +
+                std::to_string(stds.size()) + " deviations.");
+  float* to = memory_at<float>(target);
+  const float* from = memory_at<const float>(source);
+  nb::gil_scoped_release released;
+  for (size_t image = 0; image < images; ++image)
+    for (size_t c = 0; c < means.size(); ++c, to += count, from += count)
+      PENSTOCK_PICK(map_values)
+      (to, from, count, ValueMap::normalize, {means[c], stds[c], 0});
 }
 
 void gray(size_t target, Element written, size_t source, Element element, size_t pixels,
@@ -112,51 +113,6 @@ void turn_hue(size_t target, size_t source, Element element, size_t pixels, bool
     else
       PENSTOCK_PICK(turn_hue_of_levels)(to, from, pixels, turn);
   });
-}
-
-int checked_bytes(int bytes) {
-  if (bytes != 1 && bytes != 2 && bytes != 4 && bytes != 8)
-    throw Error("Tensor values: a value has 1, 2, 4 or 8 bytes, got " + std::to_string(bytes) +
-                ".");
-  return bytes;
-}
-
-void mirror(size_t target, size_t source, size_t planes, std::pair<int, int> size, int bytes,
-            bool across, bool down) {
-  const auto [height, width] = size;
-  const ptrdiff_t stride = ptrdiff_t{width} * checked_bytes(bytes);
-  ElementTarget to{memory_at<uint8_t>(target), stride, height, width, bytes};
-  ElementSource from{memory_at<const uint8_t>(source), stride, height, width, bytes};
-  nb::gil_scoped_release released;
-  for (size_t plane = 0; plane < planes; ++plane) {
-    copy_elements(to, from, across, down);
-    to.data += height * stride;
-    from.data += height * stride;
-  }
-}
-
-void pad_planes(size_t target, size_t source, size_t planes, std::pair<int, int> size, int bytes,
-                const std::array<int, 4>& borders, PadMode mode, const nb::bytes& fill) {
-  const auto [height, width] = size;
-  const auto [left, top, right, bottom] = borders;
-  for (const int side : {height, width, left + 1, top + 1, right + 1, bottom + 1})
-    if (side < 1 || side > kLargestSide)
-      throw Error("Tensor values: sides are 1 to " + std::to_string(kLargestSide) +
-                  ", and borders not negative, got " + std::to_string(side) + ".");
-  if (fill.size() != static_cast<size_t>(checked_bytes(bytes)))
-    throw Error("Tensor values: a border is filled with one value.");
-  const auto* element = reinterpret_cast<const uint8_t*>(fill.c_str());
-  const int out_height = top + height + bottom, out_width = left + width + right;
-  ElementTarget to{memory_at<uint8_t>(target), ptrdiff_t{out_width} * bytes, out_height, out_width,
-                   bytes};
-  ElementSource from{memory_at<const uint8_t>(source), ptrdiff_t{width} * bytes, height, width,
-                     bytes};
-  nb::gil_scoped_release released;
-  for (size_t plane = 0; plane < planes; ++plane) {
-    pad_elements(to, from, top, left, mode, element);
-    to.data += out_height * to.stride;
-    from.data += height * from.stride;
-  }
 }
 
 bool stretch(size_t target, size_t source, size_t planes, size_t count) {
@@ -294,6 +250,8 @@ void bind_tensor_values(nb::module_& m) {
       .value("NORMALIZE", ValueMap::normalize);
   m.def("map_floats", &map, "target"_a, "source"_a, "count"_a, "map"_a, "a"_a = 0.0f, "b"_a = 0.0f,
         "c"_a = 0.0f, "Change `count` floats, each by itself.");
+  m.def("normalize_values", &normalize, "target"_a, "source"_a, "images"_a, "count"_a, "means"_a,
+        "stds"_a, "Normalize the channels of each image, planes of `count` floats.");
   m.def("gray_values", &gray, "target"_a, "written"_a, "source"_a, "element"_a, "pixels"_a,
         "interleaved"_a, "Write the gray of each pixel; that of bytes is whole.");
   m.def("saturate_values", &saturate, "target"_a, "source"_a, "element"_a, "pixels"_a,
@@ -312,12 +270,6 @@ void bind_tensor_values(nb::module_& m) {
         "out_size"_a, "filter"_a,
         "Resize planes of floats with antialiasing. Strides are those of channels, rows and "
         "pixels, in elements.");
-  m.def("mirror_values", &mirror, "target"_a, "source"_a, "planes"_a, "size"_a, "bytes"_a,
-        "across"_a, "down"_a,
-        "Mirror planes of (height, width) values, which have that many bytes.");
-  m.def("pad_values", &pad_planes, "target"_a, "source"_a, "planes"_a, "size"_a, "bytes"_a, "borders"_a,
-        "mode"_a, "fill"_a,
-        "Add borders (left, top, right, bottom) to planes; `fill` has the bytes of one value.");
   m.def("stretch_values", &stretch, "target"_a, "source"_a, "planes"_a, "count"_a,
         "Stretch each plane of `count` floats to 0 and 1; False if one of them is not a number.");
 }

@@ -15,6 +15,7 @@ NB_MODULE(_core, m) {
   penstock::bind_engine(m);
   penstock::bind_one_image(m);
   penstock::bind_tensor_values(m);
+  penstock::bind_tensor_levels(m);
   penstock::bind_mapped_file(m);
   penstock::bind_records(m);
   penstock::bind_random(m);

@@ -8,6 +8,7 @@ import torch
 from torch.autograd import forward_ad
 
 from penstock.transforms import functional as F
+from penstock.transforms.functional.native.tensors import colours as native_colours
 from penstock.transforms.functional.native.tensors import sampling
 from penstock.transforms.functional.native.tensors import values as native_values
 from penstock.transforms.functional.native.tensors.tried import Tried, is_plain
@@ -180,9 +181,9 @@ def test_the_core_does_what_it_is_there_for():
     """These tests would pass, too, if torch did everything."""
     for dtype in (torch.uint8, torch.float32):
         for image in list(layouts(dtype, (37, 53)))[:2]:
-            assert native_values.gray(image, torch.float32) is not None
-            assert native_values.saturate(image, 1.2) is not None
-            assert native_values.turn_hue(image, 0.2) is not None
+            assert native_colours.gray(image, torch.float32) is not None
+            assert native_colours.saturate(image, 1.2) is not None
+            assert native_colours.turn_hue(image, 0.2) is not None
             for grid in warp._TRIED_GRIDS:
                 assert sampling.sample(image, grid, True, None) is not None
     for image in list(layouts(torch.uint8, (37, 53)))[:5]:

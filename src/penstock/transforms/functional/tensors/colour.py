@@ -15,9 +15,10 @@ from penstock.transforms.functional.arguments import (
     require_hue,
     require_permutation,
 )
+from penstock.transforms.functional.native.tensors import colours
 from penstock.transforms.functional.native.tensors import values as native
-from penstock.transforms.functional.native.tensors.tables import by_table, run_effect
-from penstock.transforms.functional.native.tensors.tried import Tried
+from penstock.transforms.functional.native.tensors.tables import run_effect
+from penstock.transforms.functional.native.tensors.tried import Tried, is_plain
 from penstock.transforms.functional.tensors.rename import renamed
 from penstock.transforms.functional.tensors.values import most_of, to_dtype_image, value_bits
 
@@ -57,7 +58,7 @@ def _whole_gray_by_torch(image: Tensor, dtype: torch.dtype) -> Tensor:
 
 
 # Gray, of integers in whole numbers: of the image's type, or counted as fractions.
-_whole_gray = Tried(native.gray, _whole_gray_by_torch, [(torch.float32,)])
+_whole_gray = Tried(colours.gray, _whole_gray_by_torch, [(torch.float32,)])
 
 
 def _fractions_of(image: Tensor) -> torch.dtype:
@@ -84,8 +85,7 @@ def _check_channels(image: Tensor) -> int:
 def adjust_brightness_image(image: Tensor, brightness_factor: float) -> Tensor:
     """0 is black, 1 the image itself."""
     _check(image, "brightness_factor", brightness_factor)
-    looked_up = by_table(image, lambda levels: _scale_by_torch(levels, brightness_factor))
-    return _scale(image, brightness_factor) if looked_up is None else looked_up
+    return _scale(image, brightness_factor)
 
 
 def _scale_by_torch(image: Tensor, factor: float) -> Tensor:
@@ -106,19 +106,22 @@ def _saturate_by_torch(image: Tensor, factor: float) -> Tensor:
     return _blend(image, _whole_gray_by_torch(image, _fractions_of(image)), factor)
 
 
-_saturate = Tried(native.saturate, _saturate_by_torch, [(1.3,), (0.7,)])
+_saturate = Tried(colours.saturate, _saturate_by_torch, [(1.3,), (0.7,)])
 
 
 def adjust_contrast_image(image: Tensor, contrast_factor: float) -> Tensor:
     """0 is the image's mean, 1 the image itself."""
-    if _check(image, "contrast_factor", contrast_factor) == 3:
+    _check(image, "contrast_factor", contrast_factor)
+    return _adjust_contrast(image, float(contrast_factor))
+
+
+def _adjust_contrast_by_torch(image: Tensor, ratio: float) -> Tensor:
+    """The mean is torch's; the rest may be the core's."""
+    if image.shape[-3] == 3:
         gray = _whole_gray(image, _fractions_of(image))
     else:
         gray = image.to(_fractions_of(image))
-    mean = gray.mean(dim=(-3, -2, -1), keepdim=True)
-    ratio = float(contrast_factor)
-    looked_up = by_table(image, lambda levels: _blend(levels, mean, ratio))
-    return _blend_level(image, mean, ratio) if looked_up is None else looked_up
+    return _blend_level(image, gray.mean(dim=(-3, -2, -1), keepdim=True), ratio)
 
 
 def _blend(image: Tensor, other: Tensor, ratio: float) -> Tensor:
@@ -131,14 +134,18 @@ _blend_level = Tried(
 )
 
 
+_adjust_contrast = Tried(
+    colours.adjust_contrast, _adjust_contrast_by_torch, [(1.3,), (0.6,)], (torch.uint8,)
+)
+
+
 def adjust_gamma_image(image: Tensor, gamma: float, gain: float = 1) -> Tensor:
     """Each value to the power of gamma, times gain."""
     require_gamma(gamma)
-    looked_up = by_table(image, lambda levels: _adjust_gamma(levels, gamma, gain))
-    return _adjust_gamma(image, gamma, gain) if looked_up is None else looked_up
+    return _adjust_gamma(image, gamma, gain)
 
 
-def _adjust_gamma(image: Tensor, gamma: float, gain: float) -> Tensor:
+def _adjust_gamma_by_torch(image: Tensor, gamma: float, gain: float) -> Tensor:
     if image.is_floating_point():
         output = image.pow(gamma)
     else:
@@ -146,6 +153,9 @@ def _adjust_gamma(image: Tensor, gamma: float, gain: float) -> Tensor:
     if gain != 1.0:
         output = output.mul_(gain).clamp_(0.0, 1.0)
     return to_dtype_image(output, image.dtype, scale=True)
+
+
+_adjust_gamma = Tried(native.adjust_gamma, _adjust_gamma_by_torch, [(1.2, 1.0), (0.7, 1.1)])
 
 
 def adjust_hue_image(image: Tensor, hue_factor: float) -> Tensor:
@@ -162,7 +172,7 @@ def _turn_hue_by_torch(image: Tensor, hue_factor: float) -> Tensor:
     return to_dtype_image(_to_rgb(hue, saturation, value), image.dtype, scale=True)
 
 
-_turn_hue = Tried(native.turn_hue, _turn_hue_by_torch, [(0.1,), (-0.4,), (0.5,)])
+_turn_hue = Tried(colours.turn_hue, _turn_hue_by_torch, [(0.1,), (-0.4,), (0.5,)])
 
 
 def _to_hsv(image: Tensor) -> tuple[Tensor, Tensor, Tensor]:
@@ -210,17 +220,20 @@ def posterize_image(image: Tensor, bits: int) -> Tensor:
         raise TransformTypeError(
             f"bits must be a positive integer in the range [0, 8], got {bits} instead."
         )
+    if bits == 8 and image.dtype == torch.uint8:
+        return image
+    return _posterize(image, bits)
+
+
+def _posterize_by_torch(image: Tensor, bits: int) -> Tensor:
     if image.is_floating_point():
-        return _posterize(image, 1 << bits)
+        levels = 1 << bits
+        return image.mul(levels).floor_().clamp_(0, levels - 1).mul_(1.0 / levels)
     dropped = value_bits(image.dtype) - bits
     return image if dropped <= 0 else image & (((1 << bits) - 1) << dropped)
 
 
-def _posterize_by_torch(image: Tensor, levels: int) -> Tensor:
-    return image.mul(levels).floor_().clamp_(0, levels - 1).mul_(1.0 / levels)
-
-
-_posterize = Tried(native.posterize, _posterize_by_torch, [(16,), (1,), (256,)])
+_posterize = Tried(native.posterize, _posterize_by_torch, [(4,), (1,), (8,)])
 
 
 def solarize_image(image: Tensor, threshold: float) -> Tensor:
@@ -229,8 +242,7 @@ def solarize_image(image: Tensor, threshold: float) -> Tensor:
         raise TransformTypeError(
             f"Threshold should be less or equal the maximum value of the dtype, but got {threshold}"
         )
-    looked_up = by_table(image, lambda levels: _solarize_by_torch(levels, threshold))
-    return _solarize(image, threshold) if looked_up is None else looked_up
+    return _solarize(image, threshold)
 
 
 def _solarize_by_torch(image: Tensor, threshold: float) -> Tensor:
@@ -265,12 +277,7 @@ def _autocontrast_by_torch(image: Tensor) -> Tensor:
     is_flat = most == least
     scale = most.sub(least).mul_(1.0 / white).masked_fill_(is_flat, 1.0)
     least = least.masked_fill(is_flat, 0.0)
-
-    def change(values: Tensor) -> Tensor:
-        return values.sub(least).div_(scale).clamp_(0, white).to(image.dtype)
-
-    looked_up = by_table(image, change)
-    return change(image) if looked_up is None else looked_up
+    return image.sub(least).div_(scale).clamp_(0, white).to(image.dtype)
 
 
 _autocontrast = Tried(native.autocontrast, _autocontrast_by_torch, [()])
@@ -313,6 +320,9 @@ def permute_channels_image(image: Tensor, permutation: Sequence[int]) -> Tensor:
         return image
     channels = image.shape[-3]
     order = [place + channels if place < 0 else place for place in permutation]
+    native = colours.permute_channels(image, order) if is_plain(image) else None
+    if native is not None:
+        return native
     return image.index_select(-3, torch.tensor(order, device=image.device))
 
 

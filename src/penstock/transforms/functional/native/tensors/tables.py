@@ -7,16 +7,14 @@ then looked up. Here a function returns None for what is not for the core.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from functools import cache
 
 import torch
 
-from penstock._core import Effect, Element, Format, Pixels, copy_one, effect_one, table_one
+from penstock._core import Effect, Element, Format, Pixels, copy_one, effect_one
 from penstock.transforms.functional.native.tensors.tried import is_plain
 
 _CHANNELS = frozenset({1, 3})
-_WORTH_A_TABLE = 4096  # values; with fewer, computing each is as quick
 
 
 def pixels_of(image: torch.Tensor, element: Element = Element.UINT8) -> Pixels | None:
@@ -55,31 +53,6 @@ def run_effect(image: torch.Tensor, effect: Effect, *numbers: float) -> torch.Te
         return None
     effect_one(room, source, effect, numbers)
     return out
-
-
-def by_table(
-    image: torch.Tensor, change: Callable[[torch.Tensor], torch.Tensor]
-) -> torch.Tensor | None:
-    """What `change` makes of each value, which must depend on that value and its channel alone.
-
-    It is called with all levels, of shape (channels, 1, 256).
-    """
-    if not _has_bytes(image) or image.numel() < _WORTH_A_TABLE:
-        return None
-    source = pixels_of(image)
-    if source is None:
-        return None
-    out = torch.empty_like(image)
-    room = pixels_of(out)
-    if room is None:
-        return None
-    table_one(room, source, change(_levels(image.shape[0])).numpy().tobytes())
-    return out
-
-
-@cache
-def _levels(channels: int) -> torch.Tensor:
-    return torch.arange(256, dtype=torch.uint8).repeat(channels, 1, 1)
 
 
 def as_fractions(image: torch.Tensor) -> torch.Tensor | None:
