@@ -66,6 +66,26 @@ void pad_row(uint8_t* to, int to_width, const uint8_t* from, int width, int byte
   for (int x = left + width; x < to_width; ++x) look_up(x);
 }
 
+/// Rows without gaps: the border behind one row and that before the next are one.
+void pad_constant(const ElementTarget& target, const ElementSource& source, int top, int left,
+                  const uint8_t* fill) {
+  const int bytes = source.bytes;
+  const size_t length = row_bytes(source);
+  const size_t between = static_cast<size_t>(target.width - source.width);
+  const size_t before = static_cast<size_t>(top) * target.width + left;
+  repeat_element(target.data, fill, before, bytes);
+  uint8_t* to = target.data + before * bytes;
+  for (int y = 0; y < source.height; ++y) {
+    std::memcpy(to, source.row(y), length);
+    to += length;
+    if (y + 1 == source.height) break;
+    repeat_element(to, fill, between, bytes);
+    to += between * bytes;
+  }
+  const uint8_t* end = target.data + row_bytes(target) * target.height;
+  repeat_element(to, fill, static_cast<size_t>(end - to) / bytes, bytes);
+}
+
 }  // namespace
 
 void copy_elements(const ElementTarget& target, const ElementSource& source, bool flip_horizontal,
@@ -83,19 +103,19 @@ void copy_elements(const ElementTarget& target, const ElementSource& source, boo
 
 void pad_elements(const ElementTarget& target, const ElementSource& source, int top, int left,
                   PadMode mode, const uint8_t* fill) {
+  const auto width = static_cast<ptrdiff_t>(row_bytes(target));
+  if (mode == PadMode::constant && target.stride == width) {
+    pad_constant(target, source, top, left, fill);
+    return;
+  }
   const Padding padding{left, mode, fill};
-  const int bottom = top + source.height;
-  const auto border = [&](int y) {
+  for (int y = 0; y < target.height; ++y) {
     const int row = padded_source(y - top, source.height, mode);
     if (row == kPadOutside)
       repeat_element(target.row(y), fill, target.width, target.bytes);
     else
       pad_row(target.row(y), target.width, source.row(row), source.width, source.bytes, padding);
-  };
-  for (int y = 0; y < top; ++y) border(y);
-  for (int y = top; y < bottom; ++y)
-    pad_row(target.row(y), target.width, source.row(y - top), source.width, source.bytes, padding);
-  for (int y = bottom; y < target.height; ++y) border(y);
+  }
 }
 
 }  // namespace penstock

@@ -51,7 +51,7 @@ def finish(image: Any, ending: Ending) -> Any:
         return None
     torch = get_torch()
     width, height = image.size
-    out = torch.empty((height, width, 3), dtype=torch.float32)
+    out = torch.empty((height, width, 3), dtype=torch.float32, device="cpu")
     room = Pixels.at(out.data_ptr(), height, width, 3, True, Element.FLOAT32, out)
     copy_one(room, source, 0, 0, False, False, _format(ending))
     tensor = out.permute(2, 0, 1)

@@ -22,7 +22,7 @@ from penstock.transforms.functional.native.tensors.tried import Tried, is_plain
 from penstock.transforms.functional.tensors.rename import renamed
 from penstock.transforms.functional.tensors.values import most_of, to_dtype_image, value_bits
 
-_ONE = torch.ones(())  # whatever fractions it meets become the type; a number takes torch longer
+_ONE = torch.ones((), device="cpu")  # whatever fractions it meets become the type; a number takes torch longer
 
 
 def rgb_to_grayscale_image(image: Tensor, num_output_channels: int = 1) -> Tensor:
@@ -130,7 +130,9 @@ def _blend(image: Tensor, other: Tensor, ratio: float) -> Tensor:
 
 
 _blend_level = Tried(
-    native.blend_level, _blend, [(torch.tensor(0.4375), 1.3), (torch.tensor(0.7), 0.6)]
+    native.blend_level,
+    _blend,
+    [(torch.tensor(level, device="cpu"), ratio) for level, ratio in ((0.4375, 1.3), (0.7, 0.6))],
 )
 
 

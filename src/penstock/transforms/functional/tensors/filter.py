@@ -55,7 +55,8 @@ def _convolve_by_torch(image: Tensor, kernel: Tensor) -> Tensor:
 
 def _tried_kernels() -> list[tuple[Tensor]]:
     generator = torch.Generator().manual_seed(0)
-    return [(torch.rand(sides, generator=generator),) for sides in ((3, 3), (5, 5), (3, 7))]
+    sizes = ((3, 3), (5, 5), (3, 7))
+    return [(torch.rand(sides, generator=generator, device="cpu"),) for sides in sizes]
 
 
 _convolve = Tried(convolve, _convolve_by_torch, _tried_kernels())

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import torch
 from torch import Tensor
 from torch.nn.functional import pad as pad_tensor
@@ -19,6 +21,8 @@ from penstock.transforms.functional.arguments import (
     read_five_crop_size,
     require_room,
 )
+from penstock.transforms.functional.native.tensors import placing
+from penstock.transforms.functional.native.tensors.tried import is_plain
 from penstock.transforms.functional.tensors.rename import renamed
 
 _TORCH_MODES = {"edge": "replicate", "reflect": "reflect"}
@@ -58,7 +62,7 @@ def center_crop_image(image: Tensor, output_size: Padding) -> Tensor:
     height, width = image.shape[-2:]
     if wanted[0] > height or wanted[1] > width:
         left, top, right, bottom = centre_borders((height, width), wanted)
-        image = pad_tensor(image, [left, right, top, bottom], value=0.0)
+        image = _pad(image, Borders(left, top, right, bottom), 0, "constant")
         height, width = image.shape[-2:]
         if (height, width) == wanted:
             return image
@@ -71,8 +75,11 @@ def five_crop_image(image: Tensor, size: Padding) -> tuple[Tensor, ...]:
     height, width = image.shape[-2:]
     canvas, wanted = (height, width), read_five_crop_size(size)
     require_room(canvas, wanted, size)
-    crops = [crop_image(image, *corner, *wanted) for corner in corners_of_crops(canvas, wanted)]
-    return *crops, center_crop_image(image, wanted)
+    places = *corners_of_crops(canvas, wanted), centre_corner(canvas, wanted)
+    if not (image.numel() and is_plain(image) and type(wanted[0] + wanted[1]) is int):
+        crops = [crop_image(image, *place, *wanted) for place in places[:-1]]
+        return *crops, center_crop_image(image, wanted)
+    return placing.parts(image, places, wanted)
 
 
 def ten_crop_image(image: Tensor, size: Padding, vertical_flip: bool = False) -> tuple[Tensor, ...]:
@@ -106,6 +113,14 @@ def pad_image(
 
 def _pad(image: Tensor, borders: Borders, fill: float, padding_mode: str) -> Tensor:
     left, top, right, bottom = borders
+    if is_plain(image):
+        native = (
+            placing.pad(image, borders, fill)
+            if padding_mode == "constant"
+            else placing.pad_by_repeating(image, borders, padding_mode)
+        )
+        if native is not None:
+            return native
     if padding_mode == "constant":
         return pad_tensor(image, [left, right, top, bottom], value=float(fill))
     shape = image.shape
@@ -150,7 +165,10 @@ def _mirrored(side: int, before: int, after: int, device: torch.device) -> Tenso
     return torch.tensor(mirrored + inner + behind, dtype=torch.int64, device=device)
 
 
-def _pad_with_colour(image: Tensor, borders: Borders, fill: object) -> Tensor:
+def _pad_with_colour(image: Tensor, borders: Borders, fill: Sequence[float]) -> Tensor:
+    native = placing.pad_with_colour(image, borders, fill) if is_plain(image) else None
+    if native is not None:
+        return native
     output = _pad(image, borders, 0, "constant")
     # By way of the numbers' own type: a tensor of bytes would refuse fractions.
     colour = torch.tensor(fill, device=image.device).to(dtype=image.dtype).reshape(-1, 1, 1)

@@ -17,7 +17,7 @@ from penstock._core import (
     saturate_values,
     turn_hue_values,
 )
-from penstock.transforms.functional.native.tensors.values import CPU, is_counted_in_float32
+from penstock.transforms.functional.native.tensors.values import is_counted_in_float32
 
 _ELEMENTS = {torch.uint8: Element.UINT8, torch.float32: Element.FLOAT32}
 
@@ -42,7 +42,7 @@ def gray(image: Tensor, dtype: torch.dtype) -> Tensor | None:
         return None
     images, pixels, is_interleaved = colours
     shape = (*image.shape[:-3], 1, *image.shape[-2:])
-    out = torch.empty(shape, dtype=dtype, device=CPU)
+    out = image.new_empty(shape, dtype=dtype)
     written, element = _ELEMENTS[dtype], _ELEMENTS[image.dtype]
     target, source = out.data_ptr(), image.data_ptr()
     steps = pixels * out.element_size(), 3 * pixels * image.element_size()
@@ -82,7 +82,7 @@ def turn_hue(image: Tensor, turn: float) -> Tensor | None:
         return None
     images, pixels, is_interleaved = colours
     # torch puts planes apart here.
-    out = torch.empty(image.shape, dtype=image.dtype, device=CPU)
+    out = image.new_empty(image.shape) if is_interleaved else torch.empty_like(image)
     element = _ELEMENTS[image.dtype]
     step = 3 * pixels * image.element_size()
     target, source = out.data_ptr(), image.data_ptr()

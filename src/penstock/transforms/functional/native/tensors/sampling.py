@@ -34,7 +34,7 @@ def resize(image: Tensor, size: Canvas, filter_number: int, antialias: bool) -> 
         return _resize_one(image, size, filter_number, antialias)
     if not image.is_contiguous():
         return None
-    out = torch.empty((*image.shape[:-2], *size), dtype=torch.uint8)
+    out = image.new_empty((*image.shape[:-2], *size))
     rooms = out.view(-1, channels, *size)
     for frame, room in zip(image.view(-1, channels, height, width), rooms, strict=True):
         source, target = _pixels_of(frame), _pixels_of(room)
@@ -48,7 +48,7 @@ def _resize_floats(image: Tensor, size: Canvas, filter_number: int) -> Tensor | 
     channels, height, width = image.shape[-3:]
     if channels not in _CHANNELS or min(height, width, *size) < 2 or image.stride(-1) != 1:
         return None
-    out = torch.empty((*image.shape[:-2], *size), dtype=torch.float32)
+    out = image.new_empty((*image.shape[:-2], *size))
     frames = (image,) if image.ndim == 3 else image.reshape(-1, channels, height, width)
     step = 4 * channels * size[0] * size[1]
     target = out.data_ptr()
@@ -71,9 +71,9 @@ def _resize_one(image: Tensor, size: Canvas, filter_number: int, antialias: bool
         return None
     channels, _, width = image.shape
     if channels == 3 and image.stride() == (1, 3 * width, 3):
-        out = torch.empty((*size, 3), dtype=torch.uint8).permute(2, 0, 1)
+        out = image.new_empty((*size, 3)).permute(2, 0, 1)
     else:
-        out = torch.empty((channels, *size), dtype=torch.uint8)
+        out = image.new_empty((channels, *size))
     target = _pixels_of(out)
     if target is None:
         return None
@@ -118,7 +118,7 @@ def sample(image: Tensor, grid: Grid, is_bilinear: bool, fill: Fill) -> Tensor |
     colour = None if fill is None else _colour_of(fill, image.dtype)
     if fill is not None and colour is None:
         return None
-    out = torch.empty((*image.shape[:-2], *grid.size), dtype=image.dtype)
+    out = image.new_empty((*image.shape[:-2], *grid.size))
     element = _ELEMENTS[image.dtype]
     frames = (image,) if image.ndim == 3 else image.reshape(-1, channels, height, width)
     step = channels * grid.size[0] * grid.size[1] * out.element_size()
@@ -159,10 +159,10 @@ def _is_fused() -> bool | None:
     generator = torch.Generator().manual_seed(0)
     ways = {True, False}
     for height, width in _TRIED_MATRICES:
-        rows = torch.rand(3, 2, generator=generator).sub_(0.5)
-        places = torch.ones(1, height, width, 3)
-        places[..., 0].copy_(torch.arange(width) + 0.5)
-        places[..., 1].copy_((torch.arange(height) + 0.5).unsqueeze_(-1))
+        rows = torch.rand(3, 2, generator=generator, device="cpu").sub_(0.5)
+        places = torch.ones(1, height, width, 3, device="cpu")
+        places[..., 0].copy_(torch.arange(width, device="cpu") + 0.5)
+        places[..., 1].copy_((torch.arange(height, device="cpu") + 0.5).unsqueeze_(-1))
         theirs = places.view(1, -1, 3).bmm(rows.unsqueeze(0))[0]
         x, y = places.view(-1, 3)[:, :1], places.view(-1, 3)[:, 1:2]
         apart = (x * rows[0]).add_(y * rows[1]).add_(rows[2])

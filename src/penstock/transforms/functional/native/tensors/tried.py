@@ -91,7 +91,9 @@ def trial_images(dtype: torch.dtype) -> list[Tensor]:
     generator = torch.Generator().manual_seed(0)
     images = []
     for channels, height, width in _TRIED_SIZES:
-        levels = torch.randint(0, 256, (channels, height, width), generator=generator)
+        shape = (channels, height, width)
+        # Whatever device a user has as default: it is the CPU's arithmetic that is tried.
+        levels = torch.randint(0, 256, shape, generator=generator, device="cpu")
         levels[:, :3] = levels[0, :3]
         image = levels.to(dtype)
         if dtype.is_floating_point:

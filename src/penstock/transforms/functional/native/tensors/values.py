@@ -24,8 +24,6 @@ from penstock._core import (
     stretch_values,
 )
 
-CPU = torch.device("cpu")  # said where memory is made, since a user may have another default
-
 _LISTS = frozenset({list, tuple})
 _CHANGES = {torch.uint8: map_levels, torch.float32: map_floats}
 _MOST = 1e30  # a factor that makes no level infinite
@@ -90,7 +88,7 @@ def adjust_gamma(image: Tensor, gamma: float, gain: float) -> Tensor | None:
 @cache
 def _fractions() -> Tensor:
     """All levels as fractions of white, as torchvision computes them."""
-    return torch.arange(256, dtype=torch.float32, device=CPU).mul_(1.0 / 255)
+    return torch.arange(256, dtype=torch.float32, device="cpu").mul_(1.0 / 255)
 
 
 def normalize(image: Tensor, means: Sequence[float], stds: Sequence[float]) -> Tensor | None:
@@ -139,7 +137,7 @@ def convolve(image: Tensor, kernel: Tensor) -> Tensor | None:
     if height < down or width < across or not math.prod(image.shape[:-2]):
         return None
     shape = (*image.shape[:-2], height - down + 1, width - across + 1)
-    out = torch.empty(shape, dtype=torch.float32, device=CPU)
+    out = image.new_empty(shape)
     convolve_values(
         out.data_ptr(),
         image.data_ptr(),
