@@ -58,6 +58,8 @@ class InterpolationMode(Enum):
     HAMMING = "hamming"
     LANCZOS = "lanczos"
 
+    __hash__ = object.__hash__  # there is one of each; an Enum's own hash is computed in Python
+
     def __repr__(self) -> str:
         return f"InterpolationMode.{self.name}"
 

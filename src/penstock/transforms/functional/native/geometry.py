@@ -187,8 +187,9 @@ def warp(
     size: tuple[int, int] = (0, 0),
 ) -> Any:
     """An image seen through a matrix; None where Pillow must do it."""
-    colour = packed_fill(fill, channels_of(image))
-    is_usual = filter in _WARP_FILTERS and all(map(math.isfinite, matrix))
+    colour = 0 if fill is None else packed_fill(fill, channels_of(image))
+    # The sum of finite numbers is, but for enormous ones.
+    is_usual = filter in _WARP_FILTERS and math.isfinite(sum(matrix))
     if colour is None or not is_usual:
         return None
     return run_effect(image, effect, *matrix, filter, colour, size=size)

@@ -96,9 +96,12 @@ def five_crop(image: Any, size: Padding) -> Any:
     """The four corners and the middle."""
     canvas, wanted = size_of(image), read_five_crop_size(size)
     require_room(canvas, wanted, size)
+    height, width = wanted
+    if not (height > 0 and width > 0 and type(height + width) is int):
+        return None
     places = *corners_of_crops(canvas, wanted), centre_corner(canvas, wanted)
-    crops = tuple(crop.attempt(image, *place, *wanted) for place in places)
-    return None if any(one is None for one in crops) else crops
+    crops = [_part(image, top, left, top + height, left + width) for top, left in places]
+    return None if crops[0] is None else tuple(crops)
 
 
 @instead_of(pillow.ten_crop)
