@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <cstring>
 #include <memory>
 #include <string>
@@ -142,6 +143,13 @@ void pad_one(const Pixels& target, const Pixels& source, int left, int top, PadM
   run(target, source, {{&step, 1}, {}});
 }
 
+void look_up(const Pixels& target, const Pixels& source, const Lut& lut) {
+  const Output output = output_to(target, nullptr);
+  const ForeignPixels& from = source.place;
+  with_scratch(int64_t{from.height} * from.width,
+               [&](WorkerScratch& scratch) { look_up_on_one(output, from, lut, scratch); });
+}
+
 void table(const Pixels& target, const Pixels& source, const nb::bytes& levels) {
   check_source(target, source);
   const ForeignPixels &to = target.place, &from = source.place;
@@ -152,9 +160,7 @@ void table(const Pixels& target, const Pixels& source, const nb::bytes& levels) 
         "size and channels.");
   Lut lut{};
   std::memcpy(lut.value, levels.c_str(), levels.size());
-  const Output output = output_to(target, nullptr);
-  with_scratch(int64_t{from.height} * from.width,
-               [&](WorkerScratch& scratch) { look_up_on_one(output, from, lut, scratch); });
+  look_up(target, source, lut);
 }
 
 void effect(const Pixels& target, const Pixels& source, EffectKind kind,
@@ -238,6 +244,56 @@ nb::object resize_anew(nb::handle memory, const std::array<int, 4>& box,
               });
 }
 
+/// A copy as an array (height, width, channels).
+nb::object to_array(nb::handle memory) {
+  auto image = held_image(memory);
+  if (!image) return nb::none();
+  image->is_array = true;
+  image->is_flat = false;
+  Room room = room_like(*image, 0, 0, 0);
+  copy(room.pixels, image->pixels, 0, 0, false, false, nullptr);
+  return std::move(room.memory);
+}
+
+/// A copy as the memory of a Pillow image.
+nb::object to_pillow(const Pixels& pixels) {
+  Room room = room_like({pixels, false, false}, 0, 0, 0);
+  copy(room.pixels, pixels, 0, 0, false, false, nullptr);
+  return std::move(room.memory);
+}
+
+nb::object array_to_pillow(nb::handle array) {
+  const auto image = held_image(array);
+  return image ? to_pillow(image->pixels) : nb::none();
+}
+
+/// Which levels an image has; of a large one, all are expected.
+std::array<bool, 256> levels_in(const Pixels& image) {
+  const auto rows = elements_of<const uint8_t>(image);
+  std::array<bool, 256> found{};
+  const int64_t values = int64_t{rows.height} * rows.width * rows.bytes;
+  if (values >= 256) found.fill(true);
+  for (int y = 0; y < rows.height && values < 256; ++y)
+    for (int x = 0; x < rows.width * rows.bytes; ++x) found[rows.row(y)[x]] = true;
+  return found;
+}
+
+/// As torchvision computes each level for Pillow images, in doubles.
+nb::object gamma_anew(nb::handle memory, double gamma, double gain) {
+  if (!(gamma >= 0 && gain >= 0 && gain <= 1))
+    throw Error("gamma_anew: gamma is not negative, and gain 0 to 1.");
+  return anew(memory, 0, 0, 0, [&](const Pixels& target, const Pixels& source) {
+    const auto needed = levels_in(source);
+    Lut lut{};
+    for (int level = 0; level < 256; ++level) {
+      if (!needed[level]) continue;
+      const double value = (255 + 1 - 1e-3) * gain * std::pow(level / 255.0, gamma);
+      for (auto& channel : lut.value) channel[level] = static_cast<uint8_t>(value);
+    }
+    look_up(target, source, lut);
+  });
+}
+
 nb::object table_anew(nb::handle memory, const nb::bytes& levels) {
   return anew(memory, 0, 0, 0, [&](const Pixels& target, const Pixels& source) {
     table(target, source, levels);
@@ -280,6 +336,14 @@ void bind_one_image(nb::module_& m) {
         doc("Add borders: left, top, right, bottom.").c_str());
   m.def("resize_anew", &resize_anew, "memory"_a, "box"_a, "size"_a, "filter"_a,
         "vertical_first"_a, doc("Resize a part: (top, left, height, width).").c_str());
+  m.def("to_array", &to_array, "memory"_a,
+        "Copy the pixels of `memory`, the `im` of a Pillow image or an array, to an array (height, "
+        "width, channels); None for images that are neither gray nor RGB.");
+  m.def("to_pillow", &to_pillow, "pixels"_a, "Copy pixels to the memory of a Pillow image.");
+  m.def("array_to_pillow", &array_to_pillow, "array"_a,
+        "The same for an array; None for what is neither gray nor RGB.");
+  m.def("gamma_anew", &gamma_anew, "memory"_a, "gamma"_a, "gain"_a,
+        doc("Each level to the power of gamma, times gain.").c_str());
   m.def("table_anew", &table_anew, "memory"_a, "levels"_a,
         doc("Give each level of each channel its new one.").c_str());
 }

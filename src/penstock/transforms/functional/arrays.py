@@ -33,8 +33,8 @@ def by_pillow(kernel: Callable[..., Any]) -> Callable[..., Any]:
     return on_array
 
 
-def to_pillow(where: str, pixels: npt.NDArray[Any]) -> Image.Image:
-    """An image of the array's pixels, in the mode that its channels say."""
+def channels_of_array(where: str, pixels: npt.NDArray[Any]) -> int:
+    """How many channels an array has; what cannot be an image is refused."""
     is_image = pixels.ndim == 2 or (pixels.ndim == 3 and pixels.shape[2] in _CHANNELS)
     if pixels.dtype != np.uint8 or not is_image:
         raise TransformTypeError(
@@ -42,7 +42,13 @@ def to_pillow(where: str, pixels: npt.NDArray[Any]) -> Image.Image:
             f"channels) with 1 to 4 channels, got {pixels.dtype} of shape {pixels.shape}. "
             "Convert it, or make it a tensor of shape (channels, height, width)."
         )
-    return Image.fromarray(pixels[:, :, 0] if pixels.ndim == 3 and pixels.shape[2] == 1 else pixels)
+    return 1 if pixels.ndim == 2 else pixels.shape[2]
+
+
+def to_pillow(where: str, pixels: npt.NDArray[Any]) -> Image.Image:
+    """An image of the array's pixels, in the mode that its channels say."""
+    channels = channels_of_array(where, pixels)
+    return Image.fromarray(pixels[:, :, 0] if channels == 1 and pixels.ndim == 3 else pixels)
 
 
 def _to_array(out: Any, has_one_channel: bool) -> Any:

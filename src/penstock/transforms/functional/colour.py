@@ -14,7 +14,7 @@ from penstock.transforms.functional.pillow import colour as pillow
 T = TypeVar("T")
 
 _rgb_to_grayscale = Kernels("rgb_to_grayscale", native.rgb_to_grayscale)
-_grayscale_to_rgb = Kernels("grayscale_to_rgb", pillow.grayscale_to_rgb)
+_grayscale_to_rgb = Kernels("grayscale_to_rgb", native.grayscale_to_rgb)
 _adjust_brightness = Kernels("adjust_brightness", native.adjust_brightness)
 _adjust_contrast = Kernels("adjust_contrast", native.adjust_contrast)
 _adjust_saturation = Kernels("adjust_saturation", native.adjust_saturation)

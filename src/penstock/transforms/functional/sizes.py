@@ -9,6 +9,7 @@ from typing import Any
 from PIL import Image
 
 from penstock.errors import TransformTypeError
+from penstock.transforms.functional.arrays import channels_of_array
 from penstock.transforms.functional.dispatch import Kernels
 
 
@@ -87,9 +88,24 @@ def _pillow_size(image: Image.Image) -> list[int]:
     return [image.height, image.width]
 
 
+def _array_dimensions(pixels: Any) -> list[int]:
+    channels = channels_of_array("get_dimensions", pixels)
+    return [channels, pixels.shape[0], pixels.shape[1]]
+
+
+def _array_channels(pixels: Any) -> int:
+    return channels_of_array("get_num_channels", pixels)
+
+
+def _array_size(pixels: Any) -> list[int]:
+    channels_of_array("get_size", pixels)
+    return [pixels.shape[0], pixels.shape[1]]
+
+
 _get_dimensions = Kernels(
     "get_dimensions",
     _pillow_dimensions,
+    array=_array_dimensions,
     tensor=get_dimensions_image,
     image=get_dimensions_image,
     video=get_dimensions_video,
@@ -97,6 +113,7 @@ _get_dimensions = Kernels(
 _get_num_channels = Kernels(
     "get_num_channels",
     _pillow_channels,
+    array=_array_channels,
     tensor=get_num_channels_image,
     image=get_num_channels_image,
     video=get_num_channels_video,
@@ -104,6 +121,7 @@ _get_num_channels = Kernels(
 _get_size = Kernels(
     "get_size",
     _pillow_size,
+    array=_array_size,
     tensor=get_size_image,
     image=get_size_image,
     video=get_size_video,

@@ -6,8 +6,9 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
+from PIL import Image
 
-from penstock._core import Effect, table_anew
+from penstock._core import Effect, gamma_anew, table_anew
 from penstock.transforms.functional.arguments import (
     require_gamma,
     require_gray_channels,
@@ -33,6 +34,20 @@ def rgb_to_grayscale(image: Any, num_output_channels: int = 1) -> Any:
     if isinstance(image, np.ndarray) and image.ndim == 2:
         return None
     return run_effect(image, Effect.GRAYSCALE, channels=num_output_channels)
+
+
+@instead_of(pillow.grayscale_to_rgb)
+def grayscale_to_rgb(image: Any) -> Any:
+    """Three channels, whatever the image had."""
+    if not isinstance(image, np.ndarray):
+        return image_of(image.im.copy(), image) if _is_plain_rgb(image) else None
+    if image.shape[2:] == (3,):
+        return image.copy()
+    return np.repeat(image.reshape(*image.shape[:2], 1), 3, axis=2)
+
+
+def _is_plain_rgb(image: Any) -> bool:
+    return type(image) is Image.Image and image.mode == "RGB"
 
 
 @instead_of(pillow.adjust_brightness)
@@ -76,6 +91,8 @@ def adjust_hue(image: Any, hue_factor: float) -> Any:
 def adjust_gamma(image: Any, gamma: float, gain: float = 1) -> Any:
     """Each level to the power of gamma, times gain."""
     require_gamma(gamma)
+    if 0 <= gain <= 1:  # nothing is brighter than white
+        return image_of(gamma_anew(memory_of(image), gamma, gain), image)
     table = pillow.gamma_table(gamma, gain)
     if not (min(table) >= 0 and max(table) <= 255):
         return None

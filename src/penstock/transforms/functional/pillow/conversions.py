@@ -37,8 +37,8 @@ def pil_to_tensor(pic: Any) -> Any:
     """A Pillow image as a tensor (channels, height, width) of the same numbers."""
     if not isinstance(pic, Image.Image):
         raise TransformTypeError(f"pic should be PIL Image. Got {type(pic)}")
-    torch = import_torch("pil_to_tensor")
-    return torch.as_tensor(with_channels(pic)).permute((2, 0, 1))
+    torch = sys.modules.get("torch") or import_torch("pil_to_tensor")
+    return torch.from_numpy(with_channels(pic)).permute(2, 0, 1)
 
 
 def to_pil_image(pic: Any, mode: str | None = None) -> Image.Image:
@@ -47,6 +47,9 @@ def to_pil_image(pic: Any, mode: str | None = None) -> Image.Image:
     Fractions count from 0 to 1, unless `mode` is "F". `mode` is only needed where the number of
     channels does not say it all, as for HSV and CMYK.
     """
+    quick = _to_pillow_of_bytes(pic) if mode is None else None
+    if quick is not None:
+        return quick
     pixels = _as_array(pic)
     if np.issubdtype(pixels.dtype, np.floating) and mode != "F":
         pixels = (pixels * 255).astype(np.uint8)
@@ -76,6 +79,19 @@ def to_pil_image(pic: Any, mode: str | None = None) -> Image.Image:
             return image
     height, width = pixels.shape[:2]
     return Image.frombytes(mode, (width, height), np.ascontiguousarray(pixels), "raw", mode)
+
+
+def _to_pillow_of_bytes(pic: Any) -> Image.Image | None:
+    """A gray or RGB image of bytes, by the core; None for all others."""
+    if isinstance(pic, np.ndarray):
+        return to_pillow(pic)
+    torch = sys.modules.get("torch")
+    if torch is None or not isinstance(pic, torch.Tensor):
+        return None
+    from penstock.transforms.functional.native.tensors.tables import pixels_of
+
+    pixels = pixels_of(pic.as_subclass(torch.Tensor))
+    return None if pixels is None else to_pillow(pixels)
 
 
 def _as_array(pic: Any) -> npt.NDArray[Any]:

@@ -42,7 +42,7 @@ def _gray_channels(image: Tensor, channels: int) -> Tensor:
             return image.clone()
         return image.repeat((*[1] * (image.ndim - 3), channels, 1, 1))
     gray = _whole_gray(image, image.dtype)
-    return gray.expand(image.shape) if channels == 3 else gray
+    return gray.expand(*[-1] * (image.ndim - 3), 3, -1, -1) if channels == 3 else gray
 
 
 def _gray(image: Tensor) -> Tensor:

@@ -41,20 +41,15 @@ def gray(image: Tensor, dtype: torch.dtype) -> Tensor | None:
     if colours is None:
         return None
     images, pixels, is_interleaved = colours
-    shape = (*image.shape[:-3], 1, *image.shape[-2:])
+    shape = list(image.shape)
+    shape[-3] = 1
     out = image.new_empty(shape, dtype=dtype)
     written, element = _ELEMENTS[dtype], _ELEMENTS[image.dtype]
     target, source = out.data_ptr(), image.data_ptr()
-    steps = pixels * out.element_size(), 3 * pixels * image.element_size()
-    for number in range(images):
-        gray_values(
-            target + number * steps[0],
-            written,
-            source + number * steps[1],
-            element,
-            pixels,
-            is_interleaved,
-        )
+    for _ in range(images):
+        gray_values(target, written, source, element, pixels, is_interleaved)
+        target += pixels * out.element_size()
+        source += 3 * pixels * image.element_size()
     return out
 
 

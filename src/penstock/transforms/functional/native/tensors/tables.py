@@ -1,8 +1,7 @@
 """Tensors of bytes: those effects of the core that give the bits of torchvision's tensors too.
 
 Many do not, since torchvision computes otherwise on tensors than Pillow does; those are left to
-the kernels in `tensors`. But what is done to each value on its own can be done to 256 of them, and
-then looked up. Here a function returns None for what is not for the core.
+the kernels in `tensors`. Here a function returns None for what is not for the core.
 """
 
 from __future__ import annotations
@@ -10,6 +9,7 @@ from __future__ import annotations
 from functools import cache
 
 import torch
+from torch import Tensor
 
 from penstock._core import Effect, Element, Format, Pixels, copy_one, effect_one
 from penstock.transforms.functional.native.tensors.tried import is_plain
@@ -17,55 +17,45 @@ from penstock.transforms.functional.native.tensors.tried import is_plain
 _CHANNELS = frozenset({1, 3})
 
 
-def pixels_of(image: torch.Tensor, element: Element = Element.UINT8) -> Pixels | None:
-    """The memory of an image (channels, height, width), planes apart or pixels side by side."""
-    if image.ndim != 3 or image.shape[0] not in _CHANNELS or image.device.type != "cpu":
+def pixels_of(image: Tensor) -> Pixels | None:
+    """The memory of bytes (channels, height, width), planes apart or pixels side by side."""
+    place = _place_of(image)
+    return None if place is None else Pixels.at(image.data_ptr(), *place, Element.UINT8, image)
+
+
+def _place_of(image: Tensor) -> tuple[int, int, int, bool] | None:
+    """Height, width, channels, and whether these lie side by side; None for what is not for us."""
+    if image.ndim != 3 or image.dtype is not torch.uint8 or not is_plain(image):
         return None
     channels, height, width = image.shape
-    if not (height and width):
+    if channels not in _CHANNELS or not (height and width):
         return None
-    strides = image.stride()
-    if strides == (height * width, width, 1):
-        is_interleaved = False
-    elif strides == (1, channels * width, channels):
-        is_interleaved = True
-    else:
-        return None
-    address = image.data_ptr()
-    return Pixels.at(address, height, width, channels, is_interleaved, element, image)
+    if image.is_contiguous():
+        return height, width, channels, False
+    if image.stride() == (1, channels * width, channels):
+        return height, width, channels, True
+    return None
 
 
-def _has_bytes(image: torch.Tensor) -> bool:
-    """Whether there is memory with bytes in it."""
-    return image.dtype is torch.uint8 and is_plain(image)
-
-
-def run_effect(image: torch.Tensor, effect: Effect, *numbers: float) -> torch.Tensor | None:
+def run_effect(image: Tensor, effect: Effect, *numbers: float) -> Tensor | None:
     """The image after one effect, in the same layout."""
-    if not _has_bytes(image):
+    place = _place_of(image)
+    if place is None:
         return None
-    source = pixels_of(image)
-    if source is None:
-        return None
+    source = Pixels.at(image.data_ptr(), *place, Element.UINT8, image)
     out = torch.empty_like(image)
-    room = pixels_of(out)
-    if room is None:
-        return None
-    effect_one(room, source, effect, numbers)
+    effect_one(Pixels.at(out.data_ptr(), *place, Element.UINT8, out), source, effect, numbers)
     return out
 
 
-def as_fractions(image: torch.Tensor) -> torch.Tensor | None:
+def as_fractions(image: Tensor) -> Tensor | None:
     """Bytes as float32 from 0 to 1, by the multiplication that torchvision does."""
-    if not _has_bytes(image):
+    place = _place_of(image)
+    if place is None:
         return None
-    source = pixels_of(image)
-    if source is None:
-        return None
+    source = Pixels.at(image.data_ptr(), *place, Element.UINT8, image)
     out = torch.empty_like(image, dtype=torch.float32)
-    room = pixels_of(out, Element.FLOAT32)
-    if room is None:
-        return None
+    room = Pixels.at(out.data_ptr(), *place, Element.FLOAT32, out)
     copy_one(room, source, 0, 0, False, False, _fractions())
     return out
 

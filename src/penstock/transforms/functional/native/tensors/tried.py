@@ -13,10 +13,12 @@ from typing import Any
 import torch
 from torch import Tensor
 from torch.autograd import forward_ad
+from torch.compiler import is_compiling
 
 Attempt = Callable[..., Tensor | None]
 Oracle = Callable[..., Tensor]
 
+_STRIDED = torch.strided
 _TRIED_SIZES = ((3, 19, 37), (3, 8, 21))
 
 
@@ -26,10 +28,10 @@ def is_plain(image: Tensor) -> bool:
     torch.compile, torch.jit.trace and torch.func follow what torch does, and gradients need it.
     """
     return (
-        not torch.compiler.is_compiling()
+        not is_compiling()
         and type(image) is Tensor
         and image.is_cpu
-        and image.layout is torch.strided
+        and image.layout is _STRIDED
         and not (image.requires_grad and torch.is_grad_enabled())
         and not image.is_neg()
         and not _is_tracing()
