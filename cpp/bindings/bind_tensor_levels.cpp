@@ -36,6 +36,15 @@ void curve(size_t target, size_t source, size_t count, size_t levels, float gain
   look_up_levels(to, from, count, curve_table(values, gain));
 }
 
+bool curve_floats(size_t target, size_t source, size_t count, size_t fractions, size_t values) {
+  float* to = memory_at<float>(target);
+  const float* from = memory_at<const float>(source);
+  const float* known = memory_at<const float>(fractions);
+  const float* become = memory_at<const float>(values);
+  nb::gil_scoped_release released;
+  return look_up_fractions(to, from, count, FractionCurve(known, become));
+}
+
 void stretch(size_t target, size_t source, size_t planes, size_t count) {
   if (count == 0) throw Error("Tensor values: an empty plane has no range to be stretched.");
   uint8_t* to = memory_at<uint8_t>(target);
@@ -112,6 +121,10 @@ void bind_tensor_levels(nb::module_& m) {
         "b"_a = 0.0f, "c"_a = 0.0f, "Change `count` bytes, each by itself.");
   m.def("curve_levels", &curve, "target"_a, "source"_a, "count"_a, "curve"_a, "gain"_a,
         "Give each level the fraction of white that 256 floats say, times gain.");
+  m.def("curve_floats", &curve_floats, "target"_a, "source"_a, "count"_a, "fractions"_a,
+        "values"_a,
+        "Replace floats that are among the fractions, two times 256, by their values; False if "
+        "one of them is not.");
   m.def("stretch_levels", &stretch, "target"_a, "source"_a, "planes"_a, "count"_a,
         "Stretch each plane of `count` bytes to 0 and 255.");
   m.def("contrast_levels", &contrast, "target"_a, "source"_a, "pixels"_a, "channels"_a,

@@ -1,6 +1,7 @@
 #include "kernels/tensor/levels.h"
 
 #include <algorithm>
+#include <cstring>
 #include <iterator>
 
 #include "base/image.h"
@@ -28,6 +29,21 @@ LevelTable table_of(Change change) {
 
 /// Planes of one row; what is no multiple of a vector is left out.
 size_t whole_vectors(size_t count) { return count / kVectorBytes * kVectorBytes; }
+
+constexpr size_t kCurveBlock = 1024;
+
+bool look_up_block(float* target, const float* source, size_t count, const uint8_t* levels,
+                   const FractionCurve::Known* known) {
+  uint32_t differences = 0;
+  for (size_t i = 0; i < count; ++i) {
+    const FractionCurve::Known& one = known[levels[i]];
+    uint32_t bits;
+    std::memcpy(&bits, source + i, sizeof bits);
+    differences |= bits ^ one.bits;
+    target[i] = one.value;
+  }
+  return differences == 0;
+}
 
 PlanarView row_of(const uint8_t* levels, size_t count) {
   PlanarView row;
@@ -80,6 +96,31 @@ LevelTable stretch_table(uint8_t least, uint8_t most) {
                           : (static_cast<float>(most) - static_cast<float>(least)) *
                                 static_cast<float>(1.0 / 255);
   return table_of([=](uint8_t, float x) { return level_of((x - low) / scale); });
+}
+
+FractionCurve::FractionCurve(const float* fractions, const float* values) {
+  for (int way = 0; way < kWays; ++way)
+    for (int level = 0; level < 256; ++level) {
+      Known& one = known[way][level];
+      std::memcpy(&one.bits, fractions + 256 * way + level, sizeof one.bits);
+      one.value = values[256 * way + level];
+    }
+}
+
+bool look_up_fractions(float* target, const float* source, size_t count,
+                       const FractionCurve& curve) {
+  uint8_t levels[kCurveBlock];
+  int way = 0;  // that of the last block: all of an image is mostly made in one way
+  for (size_t begin = 0; begin < count; begin += kCurveBlock) {
+    const size_t some = std::min(count - begin, kCurveBlock);
+    PENSTOCK_PICK(nearest_levels)(levels, source + begin, some);
+    int tries = 0;
+    while (!look_up_block(target + begin, source + begin, some, levels, curve.known[way])) {
+      if (++tries == FractionCurve::kWays) return false;
+      way = 1 - way;
+    }
+  }
+  return true;
 }
 
 void look_up_levels(uint8_t* target, const uint8_t* source, size_t count, const LevelTable& table) {

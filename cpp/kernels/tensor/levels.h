@@ -24,6 +24,23 @@ LevelTable curve_table(const float* curve, float gain);
 /// Maps `least` to 0 and `most` to 255; if they are the same, levels stay.
 LevelTable stretch_table(uint8_t least, uint8_t most);
 
+/// What becomes of some floats, each found by the level that it is nearest to.
+struct FractionCurve {
+  static constexpr int kWays = 2;  // in which fractions may have been rounded
+  struct Known {
+    uint32_t bits;
+    float value;
+  };
+  Known known[kWays][256];
+
+  /// For each way, 256 fractions, and what becomes of them.
+  FractionCurve(const float* fractions, const float* values);
+};
+
+/// Looks `count` floats up; false, and some may have been written, if one of them is not known.
+bool look_up_fractions(float* target, const float* source, size_t count,
+                       const FractionCurve& curve);
+
 /// Looks `count` levels up, in memory without slack. Requires that target and source are the same,
 /// or do not overlap.
 void look_up_levels(uint8_t* target, const uint8_t* source, size_t count, const LevelTable& table);

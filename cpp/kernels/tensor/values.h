@@ -61,6 +61,9 @@ PENSTOCK_VARIANTS(void turn_hue_of_levels(const Colours<uint8_t>& target,
                                           const Colours<const uint8_t>& source, size_t count,
                                           float turn))
 
+/// The level that each fraction of white is nearest to, kept within 0 and 255; that of NaN is 0.
+PENSTOCK_VARIANTS(void nearest_levels(uint8_t* target, const float* source, size_t count))
+
 /// Maps the least of `count` > 0 values to 0 and the largest to 1; values that are all the same are
 /// only kept within 0 and 1. Writes nothing and returns false if some value is not a number.
 PENSTOCK_VARIANTS(bool stretch_plane(float* target, const float* source, size_t count))

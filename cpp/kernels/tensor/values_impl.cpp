@@ -233,6 +233,15 @@ void turn_hue_of_levels(const Colours<uint8_t>& target, const Colours<const uint
   change_pixels(target, source, count, TurnHue{turn, static_cast<float>(1.0 / 255), kLevels});
 }
 
+void nearest_levels(uint8_t* target, const float* source, size_t count) {
+  uint8_t* __restrict to = target;
+  for (size_t i = 0; i < count; ++i) {
+    const float place = source[i] * 255.0f + 0.5f;
+    const float above = place > 0.0f ? place : 0.0f;
+    to[i] = stored<uint8_t>(above < 255.0f ? above : 255.0f);
+  }
+}
+
 bool stretch_plane(float* target, const float* source, size_t count) {
   constexpr int kWays = 64;  // as many at once as vectors like
   float low[kWays], high[kWays];

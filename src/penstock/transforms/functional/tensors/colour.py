@@ -144,6 +144,8 @@ _adjust_contrast = Tried(
 def adjust_gamma_image(image: Tensor, gamma: float, gain: float = 1) -> Tensor:
     """Each value to the power of gamma, times gain."""
     require_gamma(gamma)
+    if image.is_floating_point() and image.numel() < native.WORTH_A_CURVE:
+        return _adjust_gamma_by_torch(image, gamma, gain)
     return _adjust_gamma(image, gamma, gain)
 
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from functools import cache
+from typing import NamedTuple
 
 import torch
 from torch import Tensor
@@ -16,6 +17,7 @@ from torch import Tensor
 from penstock._core import (
     ValueMap,
     convolve_values,
+    curve_floats,
     curve_levels,
     map_floats,
     map_levels,
@@ -26,6 +28,9 @@ from penstock._core import (
 
 _LISTS = frozenset({list, tuple})
 _CHANGES = {torch.uint8: map_levels, torch.float32: map_floats}
+WORTH_A_CURVE = 4096  # floats; with fewer, torch's powers are as quick
+_WORTH_THREADS = 32768  # floats, from which on torch shares them among its threads
+_MOST_AT_ONCE = 64  # floats that torch computes in one go are this many, or a part of it
 _MOST = 1e30  # a factor that makes no level infinite
 
 
@@ -73,22 +78,58 @@ def blend_level(image: Tensor, level: Tensor, ratio: float) -> Tensor | None:
 
 
 def adjust_gamma(image: Tensor, gamma: float, gain: float) -> Tensor | None:
-    """Bytes to a power, as fractions of white, by torch's powers of the 256 that there are."""
-    if image.dtype is not torch.uint8 or not (gamma < _MOST and abs(gain) < _MOST):
+    """Fractions of white to a power, by torch's powers of the 256 that bytes can be.
+
+    So it is for bytes, and for floats that were bytes before.
+    """
+    if not (gamma < _MOST and abs(gain) < _MOST):
         return None
+    if image.dtype is not torch.uint8:
+        return _adjust_gamma_of_floats(image, gamma, gain)
     count = image.numel()
     out = torch.empty_like(image)
     if not count or out.stride() != image.stride():
         return None
-    curve = _fractions().pow(gamma)
+    curve = _fractions().multiplied.pow(gamma)
     curve_levels(out.data_ptr(), image.data_ptr(), count, curve.data_ptr(), gain)
     return out
 
 
+class _Fractions(NamedTuple):
+    """All levels as fractions of white, in the two ways in which they are rounded."""
+
+    both: Tensor  # 256 that were divided, and 256 that were multiplied
+    multiplied: Tensor  # as torchvision does it
+
+
 @cache
-def _fractions() -> Tensor:
-    """All levels as fractions of white, as torchvision computes them."""
-    return torch.arange(256, dtype=torch.float32, device="cpu").mul_(1.0 / 255)
+def _fractions() -> _Fractions:
+    levels = torch.arange(256, dtype=torch.float32, device="cpu")
+    multiplied = levels * (1.0 / 255)
+    return _Fractions(torch.cat((levels / 255, multiplied)), multiplied)
+
+
+def _adjust_gamma_of_floats(image: Tensor, gamma: float, gain: float) -> Tensor | None:
+    count = image.numel()
+    is_alone = count < _WORTH_THREADS or torch.get_num_threads() == 1
+    if count < WORTH_A_CURVE or not (is_alone and image.is_contiguous()):
+        return None
+    out = torch.empty_like(image)
+    fractions = _fractions().both
+    curve = _powers(fractions, gamma, gain)
+    known = fractions.data_ptr(), curve.data_ptr()
+    if not curve_floats(out.data_ptr(), image.data_ptr(), count, *known):
+        return None
+    # What fills no vector, at the end, torch computes in another way.
+    last = count - count % _MOST_AT_ONCE
+    if last < count:
+        out.view(-1)[last:] = _powers(image.view(-1)[last:], gamma, gain)
+    return out
+
+
+def _powers(values: Tensor, gamma: float, gain: float) -> Tensor:
+    powers = values.pow(gamma)
+    return powers if gain == 1.0 else powers.mul_(gain).clamp_(0.0, 1.0)
 
 
 def normalize(image: Tensor, means: Sequence[float], stds: Sequence[float]) -> Tensor | None:
