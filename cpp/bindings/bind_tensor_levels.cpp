@@ -21,11 +21,13 @@ using namespace nb::literals;
 namespace penstock {
 namespace {
 
-void map(size_t target, size_t source, size_t count, ValueMap kind, float a, float b, float c) {
+bool map(size_t target, size_t source, size_t count, ValueMap kind, float a, float b, float c) {
   uint8_t* to = memory_at<uint8_t>(target);
   const uint8_t* from = memory_at<const uint8_t>(source);
   nb::gil_scoped_release released;
+  if (kind == ValueMap::blend && !is_blend_sure({a, b, c})) return false;
   look_up_levels(to, from, count, level_table(kind, {a, b, c}));
+  return true;
 }
 
 void curve(size_t target, size_t source, size_t count, size_t levels, float gain) {
@@ -69,7 +71,9 @@ bool contrast(size_t target, size_t source, size_t pixels, int channels, bool in
   const float mean = channels == 1
                          ? mean_level(from, pixels)
                          : mean_gray(colours_at<const uint8_t>(source, pixels, interleaved), pixels);
-  look_up_levels(to, from, pixels * channels, level_table(ValueMap::blend, {ratio, mean, rest}));
+  const MapNumbers numbers{ratio, mean, rest};
+  if (!is_blend_sure(numbers)) return false;
+  look_up_levels(to, from, pixels * channels, level_table(ValueMap::blend, numbers));
   return true;
 }
 
@@ -118,7 +122,7 @@ void permute(size_t target, size_t source, size_t images, size_t plane_bytes,
 
 void bind_tensor_levels(nb::module_& m) {
   m.def("map_levels", &map, "target"_a, "source"_a, "count"_a, "map"_a, "a"_a = 0.0f,
-        "b"_a = 0.0f, "c"_a = 0.0f, "Change `count` bytes, each by itself.");
+        "b"_a = 0.0f, "c"_a = 0.0f, "Change `count` bytes, each by itself; False if torch may differ in some.");
   m.def("curve_levels", &curve, "target"_a, "source"_a, "count"_a, "curve"_a, "gain"_a,
         "Give each level the fraction of white that 256 floats say, times gain.");
   m.def("curve_floats", &curve_floats, "target"_a, "source"_a, "count"_a, "fractions"_a,
@@ -129,7 +133,7 @@ void bind_tensor_levels(nb::module_& m) {
         "Stretch each plane of `count` bytes to 0 and 255.");
   m.def("contrast_levels", &contrast, "target"_a, "source"_a, "pixels"_a, "channels"_a,
         "interleaved"_a, "ratio"_a, "rest"_a,
-        "Mix an image with the mean of its gray; False if it is too large to be sure of that.");
+        "Mix an image with the mean of its gray; False if torch may differ in some byte.");
   m.def("pad_values", &pad_planes, "target"_a, "source"_a, "planes"_a, "size"_a, "bytes"_a, "borders"_a,
         "mode"_a, "fill"_a,
         "Add borders (left, top, right, bottom) to planes of (height, width) values; `fill` has "

@@ -48,11 +48,12 @@ void with_type(Element element, Body body) {
     body(float{});
 }
 
-void map(size_t target, size_t source, size_t count, ValueMap kind, float a, float b, float c) {
+bool map(size_t target, size_t source, size_t count, ValueMap kind, float a, float b, float c) {
   float* to = memory_at<float>(target);
   const float* from = memory_at<const float>(source);
   nb::gil_scoped_release released;
   PENSTOCK_PICK(map_values)(to, from, count, kind, {a, b, c});
+  return true;
 }
 
 void normalize(size_t target, size_t source, size_t images, size_t count,
@@ -249,7 +250,7 @@ void bind_tensor_values(nb::module_& m) {
       .value("POSTERIZE", ValueMap::posterize)
       .value("NORMALIZE", ValueMap::normalize);
   m.def("map_floats", &map, "target"_a, "source"_a, "count"_a, "map"_a, "a"_a = 0.0f, "b"_a = 0.0f,
-        "c"_a = 0.0f, "Change `count` floats, each by itself.");
+        "c"_a = 0.0f, "Change `count` floats, each by itself; True, as it can be done.");
   m.def("normalize_values", &normalize, "target"_a, "source"_a, "images"_a, "count"_a, "means"_a,
         "stds"_a, "Normalize the channels of each image, planes of `count` floats.");
   m.def("gray_values", &gray, "target"_a, "written"_a, "source"_a, "element"_a, "pixels"_a,

@@ -10,23 +10,31 @@ size_t row_bytes(const ElementRows<Byte>& rows) {
   return static_cast<size_t>(rows.width) * rows.bytes;
 }
 
-constexpr size_t kFew = 8;
+template <size_t kBytes>
+void repeat_as(uint8_t* target, const uint8_t* element, size_t count) {
+  uint8_t one[kBytes];
+  std::memcpy(one, element, kBytes);
+  for (size_t i = 0; i < count; ++i) std::memcpy(target + i * kBytes, one, kBytes);
+}
 
-/// Writes `count` times the same element, each time doubling what is there.
+/// Writes `count` times the same element.
 void repeat_element(uint8_t* target, const uint8_t* element, size_t count, int bytes) {
-  if (count == 0) return;
-  if (bytes == 1) {
-    std::memset(target, *element, count);
-    return;
+  switch (bytes) {
+    case 1:
+      std::memset(target, *element, count);
+      return;
+    case 2:
+      return repeat_as<2>(target, element, count);
+    case 3:
+      return repeat_as<3>(target, element, count);
+    case 4:
+      return repeat_as<4>(target, element, count);
+    case 8:
+      return repeat_as<8>(target, element, count);
+    default:
+      for (size_t i = 0; i < count; ++i)
+        std::memcpy(target + i * bytes, element, static_cast<size_t>(bytes));
   }
-  if (count <= kFew) {
-    for (size_t i = 0; i < count; ++i) std::memcpy(target + i * bytes, element, bytes);
-    return;
-  }
-  const size_t all = count * bytes;
-  std::memcpy(target, element, bytes);
-  for (size_t there = bytes; there < all; there *= 2)
-    std::memcpy(target + there, target, there < all - there ? there : all - there);
 }
 
 struct Padding {

@@ -68,14 +68,19 @@ LevelTable level_table(ValueMap map, const MapNumbers& numbers) {
       return table_of([=](uint8_t level, float x) {
         return static_cast<uint8_t>(x >= a ? 255 - level : level);
       });
-    case ValueMap::posterize: {
-      const auto kept = static_cast<uint8_t>(a);
-      return table_of([=](uint8_t level, float) { return static_cast<uint8_t>(level & kept); });
-    }
+    case ValueMap::posterize:
     case ValueMap::normalize:
       break;
   }
   return table_of([](uint8_t level, float) { return level; });
+}
+
+bool is_blend_sure(const MapNumbers& numbers) {
+  const LevelTable once = level_table(ValueMap::blend, numbers);
+  const float added = numbers.b * numbers.c;
+  const LevelTable twice =
+      table_of([&](uint8_t, float x) { return level_of(x * numbers.a + added); });
+  return std::equal(std::begin(once.value), std::end(once.value), std::begin(twice.value));
 }
 
 LevelTable curve_table(const float* curve, float gain) {

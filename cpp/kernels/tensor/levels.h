@@ -14,9 +14,13 @@ struct LevelTable {
   alignas(64) uint8_t value[256];
 };
 
-/// Maps are those of floats, from 0 to 255 instead of 0 to 1: `posterize` keeps the bits of a,
-/// and `normalize` is not one of them.
+/// Maps are those of floats, from 0 to 255 instead of 0 to 1; `posterize` and `normalize` are not
+/// for levels, and leave them as they are.
 LevelTable level_table(ValueMap map, const MapNumbers& numbers);
+
+/// Whether a blend gives the same levels if it rounds once as if it rounds twice. torch does the
+/// one where values fill its vectors, and may do the other where they do not.
+bool is_blend_sure(const MapNumbers& numbers);
 
 /// To fractions of white by `curve`, times gain; 1 stands for none, and does not cut either.
 LevelTable curve_table(const float* curve, float gain);

@@ -22,7 +22,9 @@ from penstock.transforms.functional.native.tensors.tried import Tried, is_plain
 from penstock.transforms.functional.tensors.rename import renamed
 from penstock.transforms.functional.tensors.values import most_of, to_dtype_image, value_bits
 
-_ONE = torch.ones((), device="cpu")  # whatever fractions it meets become the type; a number takes torch longer
+# A number takes torch longer than a tensor of one, which becomes the type of whatever it meets.
+_ONE = torch.ones((), device="cpu")
+_KEPT_BITS = torch.tensor([256 - (256 >> bits) for bits in range(9)], device="cpu").byte().unbind()
 
 
 def rgb_to_grayscale_image(image: Tensor, num_output_channels: int = 1) -> Tensor:
@@ -129,10 +131,12 @@ def _blend(image: Tensor, other: Tensor, ratio: float) -> Tensor:
     return blended.clamp_(0, most_of(image.dtype)).to(image.dtype)
 
 
+_TRIED_BLENDS = ((0.4375, 1.3), (0.7, 0.6), (0.337, 0.21))
+
 _blend_level = Tried(
     native.blend_level,
     _blend,
-    [(torch.tensor(level, device="cpu"), ratio) for level, ratio in ((0.4375, 1.3), (0.7, 0.6))],
+    [(torch.full((1, 1, 1), level, device="cpu"), ratio) for level, ratio in _TRIED_BLENDS],
 )
 
 
@@ -224,20 +228,22 @@ def posterize_image(image: Tensor, bits: int) -> Tensor:
         raise TransformTypeError(
             f"bits must be a positive integer in the range [0, 8], got {bits} instead."
         )
-    if bits == 8 and image.dtype == torch.uint8:
+    if image.is_floating_point():
+        return _posterize(image, bits)
+    dropped = value_bits(image.dtype) - bits
+    if dropped <= 0:
         return image
-    return _posterize(image, bits)
+    if image.dtype == torch.uint8 and type(image) is Tensor:
+        return image & _KEPT_BITS[bits]
+    return image & (((1 << bits) - 1) << dropped)
 
 
 def _posterize_by_torch(image: Tensor, bits: int) -> Tensor:
-    if image.is_floating_point():
-        levels = 1 << bits
-        return image.mul(levels).floor_().clamp_(0, levels - 1).mul_(1.0 / levels)
-    dropped = value_bits(image.dtype) - bits
-    return image if dropped <= 0 else image & (((1 << bits) - 1) << dropped)
+    levels = 1 << bits
+    return image.mul(levels).floor_().clamp_(0, levels - 1).mul_(1.0 / levels)
 
 
-_posterize = Tried(native.posterize, _posterize_by_torch, [(4,), (1,), (8,)])
+_posterize = Tried(native.posterize, _posterize_by_torch, [(4,), (1,), (8,)], (torch.float32,))
 
 
 def solarize_image(image: Tensor, threshold: float) -> Tensor:

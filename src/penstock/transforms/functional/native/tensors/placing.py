@@ -27,8 +27,9 @@ _BYTES = {
     torch.int64: 8,
     torch.float64: 8,
 }
-# torch repeats values by way of float32, which has all numbers of these.
-_REPEATED = frozenset({torch.uint8, torch.int8, torch.int16, torch.float32, torch.float64})
+# torch repeats these by way of float32, which has all their numbers; floats it repeats as quickly.
+_REPEATED = frozenset({torch.uint8, torch.int8, torch.int16})
+_REPEATED_BY_INDEX = _REPEATED | {torch.float32, torch.float64}  # as symmetric borders are
 _MODES = {
     "edge": PadMode.EDGE,
     "reflect": PadMode.REFLECT,
@@ -67,7 +68,8 @@ def pad_with_colour(image: Tensor, borders: Borders, fill: Sequence[float]) -> T
 
 def pad_by_repeating(image: Tensor, borders: Borders, padding_mode: str) -> Tensor | None:
     """Borders that repeat the image."""
-    if image.dtype not in _REPEATED or image.ndim < 3:
+    repeated = _REPEATED_BY_INDEX if padding_mode == "symmetric" else _REPEATED
+    if image.dtype not in repeated or image.ndim < 3:
         return None
     height, width = image.shape[-2:]
     # torch refuses those that the image cannot fill at once.

@@ -28,9 +28,10 @@ from penstock._core import (
 
 _LISTS = frozenset({list, tuple})
 _CHANGES = {torch.uint8: map_levels, torch.float32: map_floats}
+_WORTH_A_BLEND = 1024  # floats; with fewer, torch is as quick
 WORTH_A_CURVE = 4096  # floats; with fewer, torch's powers are as quick
 _WORTH_THREADS = 32768  # floats, from which on torch shares them among its threads
-_MOST_AT_ONCE = 64  # floats that torch computes in one go are this many, or a part of it
+_VECTORS = 64  # floats that fill some of torch's vectors, however wide they are
 _MOST = 1e30  # a factor that makes no level infinite
 
 
@@ -41,8 +42,8 @@ def map_image(image: Tensor, map: ValueMap, *numbers: float) -> Tensor | None:  
     # Other strides say that there are gaps between values, or that some are the same.
     if not count or out.stride() != image.stride():
         return None
-    _CHANGES[image.dtype](out.data_ptr(), image.data_ptr(), count, map, *numbers)
-    return out
+    is_done = _CHANGES[image.dtype](out.data_ptr(), image.data_ptr(), count, map, *numbers)
+    return out if is_done else None
 
 
 def is_counted_in_float32(image: Tensor) -> bool:
@@ -64,8 +65,6 @@ def solarize(image: Tensor, threshold: float) -> Tensor | None:
 
 def posterize(image: Tensor, bits: int) -> Tensor | None:
     """The lower end of its part, for each value."""
-    if image.dtype is torch.uint8:
-        return map_image(image, ValueMap.POSTERIZE, 256 - (256 >> bits))
     levels = 1 << bits
     return map_image(image, ValueMap.POSTERIZE, levels, 1.0 / levels)
 
@@ -74,7 +73,43 @@ def blend_level(image: Tensor, level: Tensor, ratio: float) -> Tensor | None:
     """Each value mixed with one level; of one image, with one such level."""
     if level.numel() != 1 or not (ratio < _MOST and is_counted_in_float32(image)):
         return None
-    return map_image(image, ValueMap.BLEND, ratio, level.item(), 1.0 - ratio)
+    numbers = ratio, level.item(), 1.0 - ratio
+    if image.dtype is not torch.float32:
+        return map_image(image, ValueMap.BLEND, *numbers)
+    if image.numel() < _WORTH_A_BLEND or not _is_in_one_row(image):
+        return None
+    out = map_image(image, ValueMap.BLEND, *numbers)
+    ends = None if out is None else _ends(image, out)
+    if ends is not None:
+        rest = ends.given.mul(ratio).add_(level.view(1), alpha=1.0 - ratio)
+        torch.clamp(rest, 0, 1, out=ends.made)
+    return out
+
+
+def _is_in_one_row(image: Tensor) -> bool:
+    """Whether torch computes an image from its first value to its last, in one thread."""
+    is_alone = image.numel() < _WORTH_THREADS or torch.get_num_threads() == 1
+    return is_alone and image.is_contiguous()
+
+
+class _Ends(NamedTuple):
+    given: Tensor
+    made: Tensor
+
+
+def _ends(image: Tensor, out: Tensor) -> _Ends | None:
+    """The last values of an image and of what was made of it, if some fill no vector of torch's.
+
+    torch computes those in another way, and may round otherwise: so it is to compute them here.
+    Before them lie whole vectors, of whatever width torch has.
+    """
+    count = image.numel()
+    rest = count % _VECTORS
+    if not rest:
+        return None
+    first = count - rest
+    given = image.as_strided((rest,), (1,), image.storage_offset() + first)
+    return _Ends(given, out.as_strided((rest,), (1,), first))
 
 
 def adjust_gamma(image: Tensor, gamma: float, gain: float) -> Tensor | None:
@@ -110,21 +145,35 @@ def _fractions() -> _Fractions:
 
 
 def _adjust_gamma_of_floats(image: Tensor, gamma: float, gain: float) -> Tensor | None:
-    count = image.numel()
-    is_alone = count < _WORTH_THREADS or torch.get_num_threads() == 1
-    if count < WORTH_A_CURVE or not (is_alone and image.is_contiguous()):
+    if image.numel() < WORTH_A_CURVE or not (_is_in_one_row(image) and _powers_agree()):
         return None
+    return _look_powers_up(image, gamma, gain)
+
+
+def _look_powers_up(image: Tensor, gamma: float, gain: float) -> Tensor | None:
+    """None if one of the floats was no byte before."""
     out = torch.empty_like(image)
     fractions = _fractions().both
     curve = _powers(fractions, gamma, gain)
     known = fractions.data_ptr(), curve.data_ptr()
-    if not curve_floats(out.data_ptr(), image.data_ptr(), count, *known):
+    if not curve_floats(out.data_ptr(), image.data_ptr(), image.numel(), *known):
         return None
-    # What fills no vector, at the end, torch computes in another way.
-    last = count - count % _MOST_AT_ONCE
-    if last < count:
-        out.view(-1)[last:] = _powers(image.view(-1)[last:], gamma, gain)
+    ends = _ends(image, out)
+    if ends is not None:
+        ends.made.copy_(_powers(ends.given, gamma, gain))
     return out
+
+
+@cache
+def _powers_agree() -> bool:
+    """Whether the powers of floats do not depend on where they lie, but for the last ones."""
+    fractions = _fractions().both
+    image = torch.cat((fractions[3:], fractions, fractions[:250]))
+    for gamma in (1.2, 0.45, 3):
+        found = _look_powers_up(image, gamma, 1.0)
+        if found is None or not torch.equal(found, image.pow(gamma)):
+            return False
+    return True
 
 
 def _powers(values: Tensor, gamma: float, gain: float) -> Tensor:
