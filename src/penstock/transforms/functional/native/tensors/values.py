@@ -167,7 +167,7 @@ def _look_powers_up(image: Tensor, gamma: float, gain: float) -> Tensor | None:
 @cache
 def _powers_agree() -> bool:
     """Whether the powers of floats do not depend on where they lie, but for the last ones."""
-    fractions = _fractions().both
+    fractions = _fractions().multiplied
     image = torch.cat((fractions[3:], fractions, fractions[:250]))
     for gamma in (1.2, 0.45, 3):
         found = _look_powers_up(image, gamma, 1.0)
