@@ -1,6 +1,7 @@
 """Which kernel works on which kind of input.
 
-Each function has one `Kernels`: a dictionary from the exact type of an input to what is called.
+Each function has one `Kernels`: a dictionary from the exact type of an input to what is called,
+with the function's arguments in their order.
 It begins empty. The first input of a type asks `__missing__`, which walks up the type's bases to
 one that is known; from then on the look-up is a plain one.
 
@@ -14,7 +15,7 @@ from __future__ import annotations
 import inspect
 import sys
 from collections.abc import Callable
-from functools import partial
+from functools import partial, wraps
 from importlib import import_module
 from types import ModuleType
 from typing import Any
@@ -101,7 +102,7 @@ class Kernels(dict[type, Kernel]):
 
     def register(self, kind: type, kernel: Kernel) -> None:
         """Have a user's kernel work on a type and what derives from it."""
-        self._registered[kind] = kernel
+        self._registered[kind] = _called_by_names(kernel, self.name)
         self.clear()
 
     def require_free(self, kind: type) -> None:
@@ -221,8 +222,7 @@ def _telling(kernel: Kernel, function: str) -> Kernel:
     parameters = list(inspect.signature(kernel).parameters)[1:]
     told = [name for name in parameters if name in _METADATA]
     taken = [name for name in parameters if name not in told]
-
-    names = list(inspect.signature(getattr(sys.modules[PACKAGE], function)).parameters)[1:]
+    names = _parameters_of(function)
 
     def call(inpt: Any, *args: Any, **arguments: Any) -> Any:
         arguments.update(zip(names, args, strict=False))
@@ -233,6 +233,22 @@ def _telling(kernel: Kernel, function: str) -> Kernel:
         if type(out) is tuple:
             return wrap(out[0], inpt, canvas_size=out[1])
         return wrap(out, inpt)
+
+    return call
+
+
+def _parameters_of(function: str) -> list[str]:
+    """The names of what a function takes besides its input."""
+    return list(inspect.signature(getattr(sys.modules[PACKAGE], function)).parameters)[1:]
+
+
+def _called_by_names(kernel: Kernel, function: str) -> Kernel:
+    """A user's kernel, which may have its arguments in another order than the function."""
+    names = _parameters_of(function)
+
+    @wraps(kernel)
+    def call(inpt: Any, *args: Any, **arguments: Any) -> Any:
+        return kernel(inpt, **dict(zip(names, args, strict=False)), **arguments)
 
     return call
 

@@ -61,21 +61,19 @@ def resize(
     That is (height, width); one number for the shorter side, the other following in proportion, at
     most `max_size`; or None, with `max_size` for the longer side.
     """
-    resized: T = _resize[type(inpt)](
-        inpt, size=size, interpolation=interpolation, max_size=max_size, antialias=antialias
-    )
+    resized: T = _resize[type(inpt)](inpt, size, interpolation, max_size, antialias)
     return resized
 
 
 def crop(inpt: T, top: int, left: int, height: int, width: int) -> T:
     """Keep a rectangle; what lies outside of the image is black."""
-    cropped: T = _crop[type(inpt)](inpt, top=top, left=left, height=height, width=width)
+    cropped: T = _crop[type(inpt)](inpt, top, left, height, width)
     return cropped
 
 
 def center_crop(inpt: T, output_size: Padding) -> T:
     """Keep the middle; what the image lacks is black."""
-    cropped: T = _center_crop[type(inpt)](inpt, output_size=output_size)
+    cropped: T = _center_crop[type(inpt)](inpt, output_size)
     return cropped
 
 
@@ -92,26 +90,26 @@ def resized_crop(
     """Crop, then resize."""
     resized: T = _resized_crop[type(inpt)](
         inpt,
-        top=top,
-        left=left,
-        height=height,
-        width=width,
-        size=size,
-        interpolation=interpolation,
-        antialias=antialias,
+        top,
+        left,
+        height,
+        width,
+        size,
+        interpolation,
+        antialias,
     )
     return resized
 
 
 def five_crop(inpt: T, size: Padding) -> tuple[T, T, T, T, T]:
     """The corners (top left, top right, bottom left, bottom right), and the middle."""
-    crops: tuple[T, T, T, T, T] = _five_crop[type(inpt)](inpt, size=size)
+    crops: tuple[T, T, T, T, T] = _five_crop[type(inpt)](inpt, size)
     return crops
 
 
 def ten_crop(inpt: T, size: Padding, vertical_flip: bool = False) -> tuple[T, ...]:
     """Five crops of the image, and five of the mirrored one."""
-    crops: tuple[T, ...] = _ten_crop[type(inpt)](inpt, size=size, vertical_flip=vertical_flip)
+    crops: tuple[T, ...] = _ten_crop[type(inpt)](inpt, size, vertical_flip)
     return crops
 
 
@@ -121,7 +119,7 @@ def pad(inpt: T, padding: Padding, fill: Fill = None, padding_mode: str = "const
     They are of one colour ("constant"), repeat the last pixels ("edge"), or mirror the image
     ("reflect", and "symmetric" with the last pixels twice). Negative borders cut.
     """
-    padded: T = _pad[type(inpt)](inpt, padding=padding, fill=fill, padding_mode=padding_mode)
+    padded: T = _pad[type(inpt)](inpt, padding, fill, padding_mode)
     return padded
 
 
@@ -138,13 +136,13 @@ def affine(
     """Shear, scale, turn clockwise around `center`, then move by `translate` (x, y)."""
     warped: T = _affine[type(inpt)](
         inpt,
-        angle=angle,
-        translate=translate,
-        scale=scale,
-        shear=shear,
-        interpolation=interpolation,
-        fill=fill,
-        center=center,
+        angle,
+        translate,
+        scale,
+        shear,
+        interpolation,
+        fill,
+        center,
     )
     return warped
 
@@ -158,9 +156,7 @@ def rotate(
     fill: Fill = None,
 ) -> T:
     """Turn counterclockwise, in degrees; `expand` makes room for all of the image."""
-    turned: T = _rotate[type(inpt)](
-        inpt, angle=angle, interpolation=interpolation, expand=expand, center=center, fill=fill
-    )
+    turned: T = _rotate[type(inpt)](inpt, angle, interpolation, expand, center, fill)
     return turned
 
 
@@ -178,11 +174,11 @@ def perspective(
     """
     warped: T = _perspective[type(inpt)](
         inpt,
-        startpoints=startpoints,
-        endpoints=endpoints,
-        interpolation=interpolation,
-        fill=fill,
-        coefficients=coefficients,
+        startpoints,
+        endpoints,
+        interpolation,
+        fill,
+        coefficients,
     )
     return warped
 
@@ -197,9 +193,7 @@ def elastic(
 
     `displacement` is a tensor (1, height, width, 2) of x and y, where the image's sides are 2 long.
     """
-    moved: T = _elastic[type(inpt)](
-        inpt, displacement=displacement, interpolation=interpolation, fill=fill
-    )
+    moved: T = _elastic[type(inpt)](inpt, displacement, interpolation, fill)
     return moved
 
 

@@ -50,19 +50,19 @@ _uniform_temporal_subsample = Kernels("uniform_temporal_subsample")
 
 def normalize(inpt: T, mean: Sequence[float], std: Sequence[float], inplace: bool = False) -> T:
     """Subtract the mean of each channel, and divide by its deviation; for tensors of fractions."""
-    normalized: T = _normalize[type(inpt)](inpt, mean=mean, std=std, inplace=inplace)
+    normalized: T = _normalize[type(inpt)](inpt, mean, std, inplace)
     return normalized
 
 
 def to_dtype(inpt: T, dtype: Any = None, scale: bool = False) -> T:
     """Numbers of another type, torch.float32 unless told; `scale` maps white to white."""
-    converted: T = _to_dtype[type(inpt)](inpt, dtype=dtype, scale=scale)
+    converted: T = _to_dtype[type(inpt)](inpt, dtype, scale)
     return converted
 
 
 def uniform_temporal_subsample(inpt: T, num_samples: int) -> T:
     """Frames of a video at equal distances, the first and the last among them."""
-    sampled: T = _uniform_temporal_subsample[type(inpt)](inpt, num_samples=num_samples)
+    sampled: T = _uniform_temporal_subsample[type(inpt)](inpt, num_samples)
     return sampled
 
 

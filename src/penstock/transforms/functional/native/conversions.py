@@ -12,9 +12,7 @@ from penstock._core import Pixels
 from penstock._core import array_to_pillow as core_array_to_pillow
 from penstock._core import to_array as core_to_array
 from penstock._core import to_pillow as core_to_pillow
-from penstock.transforms.functional.native.memory import image_of, memory_of
-
-_ANY = Image.new("L", (1, 1))  # whose kind new images have
+from penstock.transforms.functional.native.memory import PLAIN, image_of, memory_of
 
 
 def to_array(image: Image.Image) -> npt.NDArray[np.uint8] | None:
@@ -26,5 +24,5 @@ def to_array(image: Image.Image) -> npt.NDArray[np.uint8] | None:
 def to_pillow(pixels: npt.NDArray[Any] | Pixels) -> Image.Image | None:
     """An image of mode L or RGB with these pixels; None for what is neither."""
     copy = core_to_pillow if type(pixels) is Pixels else core_array_to_pillow
-    image: Image.Image | None = image_of(copy(pixels), _ANY)
+    image: Image.Image | None = image_of(copy(pixels), PLAIN)
     return image

@@ -154,6 +154,9 @@ def memory_of(image: Any) -> Any:
     return image.im
 
 
+PLAIN = Image.new("L", (1, 1))  # knows nothing of itself
+
+
 def image_of(memory: Any, like: Any) -> Any:
     """An image of new memory, with what the image `like` knows of itself."""
     if memory is None or type(memory) is np.ndarray:

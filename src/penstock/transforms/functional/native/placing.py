@@ -25,6 +25,7 @@ from penstock.transforms.functional.arguments import (
 from penstock.transforms.functional.native.geometry import packed_fill
 from penstock.transforms.functional.native.memory import (
     CHANNELS,
+    PLAIN,
     channels_of,
     image_of,
     instead_of,
@@ -119,12 +120,17 @@ _flip_down = vertical_flip
 @instead_of(pillow.pad)
 def pad(image: Any, padding: Padding, fill: Fill = None, padding_mode: str = "constant") -> Any:
     """Borders of one colour, or that repeat the image."""
+    if not (_is_pillows(image) or isinstance(image, np.ndarray)):
+        return None
     mode = _MODES.get(padding_mode)
     colour = packed_fill(fill, channels_of(image))
-    is_known = type(padding) is int or (type(padding) in {list, tuple} and len(padding) in {1, 2, 4})
+    is_known = type(padding) is int or (
+        type(padding) in {list, tuple} and len(padding) in {1, 2, 4}
+    )
     if mode is None or colour is None or not is_known:
         return None
     borders = read_borders(padding)
     if not all(type(border) is int and 0 <= border <= _WIDEST for border in borders):
         return None
-    return image_of(pad_anew(memory_of(image), borders, mode, colour), image)
+    # What Pillow knew of the image is gone then: it makes a new one.
+    return image_of(pad_anew(memory_of(image), borders, mode, colour), PLAIN)

@@ -113,14 +113,13 @@ def pad_image(
 
 def _pad(image: Tensor, borders: Borders, fill: float, padding_mode: str) -> Tensor:
     left, top, right, bottom = borders
-    if is_plain(image):
-        native = (
-            placing.pad(image, borders, fill)
-            if padding_mode == "constant"
-            else placing.pad_by_repeating(image, borders, padding_mode)
-        )
-        if native is not None:
-            return native
+    native: Tensor | None = None
+    if padding_mode == "constant":
+        native = placing.pad(image, borders, fill) if is_plain(image) else None
+    elif placing.is_repeated(image, padding_mode) and is_plain(image):
+        native = placing.pad_by_repeating(image, borders, padding_mode)
+    if native is not None:
+        return native
     if padding_mode == "constant":
         return pad_tensor(image, [left, right, top, bottom], value=float(fill))
     shape = image.shape

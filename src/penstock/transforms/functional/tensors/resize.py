@@ -57,6 +57,7 @@ def resize_image(
     if (
         mode in _FILTERS
         and image.dtype in _RESIZES
+        and min(height, width, *new) > 1  # as the core wants it
         and _is_taken(image.dtype, mode, image.device.type)
     ):
         return _RESIZES[image.dtype](image, new, _FILTERS[mode], bool(antialias))

@@ -110,7 +110,5 @@ def permute_channels(image: Tensor, order: list[int]) -> Tensor | None:
     out = torch.empty_like(image)
     plane = image.shape[-1] * image.shape[-2]
     images = image.numel() // (plane * len(order))
-    permute_values(
-        out.data_ptr(), image.data_ptr(), images, plane * image.element_size(), order
-    )
+    permute_values(out.data_ptr(), image.data_ptr(), images, plane * image.element_size(), order)
     return out

@@ -66,11 +66,14 @@ def pad_with_colour(image: Tensor, borders: Borders, fill: Sequence[float]) -> T
     return _pad(image, borders, PadMode.CONSTANT, known) if len(known) == len(values) else None
 
 
+def is_repeated(image: Tensor, padding_mode: str) -> bool:
+    """Whether borders that repeat an image may be for `pad_by_repeating`."""
+    repeated = _REPEATED_BY_INDEX if padding_mode == "symmetric" else _REPEATED
+    return image.dtype in repeated and image.ndim >= 3
+
+
 def pad_by_repeating(image: Tensor, borders: Borders, padding_mode: str) -> Tensor | None:
     """Borders that repeat the image."""
-    repeated = _REPEATED_BY_INDEX if padding_mode == "symmetric" else _REPEATED
-    if image.dtype not in repeated or image.ndim < 3:
-        return None
     height, width = image.shape[-2:]
     # torch refuses those that the image cannot fill at once.
     lacking = 1 if padding_mode == "reflect" else 0

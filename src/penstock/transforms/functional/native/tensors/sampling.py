@@ -7,8 +7,8 @@ does not take.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from functools import cache
+from typing import NamedTuple
 
 import torch
 from torch import Tensor
@@ -94,8 +94,7 @@ def _pixels_of(image: Tensor) -> Pixels | None:
     return None
 
 
-@dataclass(frozen=True, slots=True)
-class Grid:
+class Grid(NamedTuple):
     """Where the pixels of a result lie in an image, by the numbers of its matrix.
 
     Without a depth they are counted from the middle of the image; with one, from its corner.
@@ -118,7 +117,10 @@ def sample(image: Tensor, grid: Grid, is_bilinear: bool, fill: Fill) -> Tensor |
     colour = None if fill is None else _colour_of(fill, image.dtype)
     if fill is not None and colour is None:
         return None
-    out = image.new_empty((*image.shape[:-2], *grid.size))
+    if grid.size == (height, width) and image.is_contiguous():
+        out = torch.empty_like(image)
+    else:
+        out = image.new_empty((*image.shape[:-2], *grid.size))
     element = _ELEMENTS[image.dtype]
     frames = (image,) if image.ndim == 3 else image.reshape(-1, channels, height, width)
     step = channels * grid.size[0] * grid.size[1] * out.element_size()
