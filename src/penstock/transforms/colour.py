@@ -332,7 +332,7 @@ class RandomChannelPermutation(ImageOp):
 
     def transform(self, inpt: Any, params: Params) -> Any:
         """Permute the channels."""
-        return F.permute_channels(inpt, params["permutation"])
+        return F.permute_channels(inpt, params["permutation"].tolist())
 
     def sample(self, draws: Draws, sizes: Sizes) -> tuple[EffectMove]:
         """An order for each image."""

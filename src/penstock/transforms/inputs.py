@@ -156,6 +156,8 @@ def query_size(values: Sequence[Any]) -> tuple[int, int]:
 
 def query_chw(values: Sequence[Any]) -> tuple[int, int, int]:
     """(channels, height, width) of a sample, all of whose images must agree."""
+    if len(values) == 1 and kind_of(values[0]) & IMAGES:
+        return (_channels(values[0]), *size_of(values[0]))
     shapes = {(_channels(value), *size_of(value)) for value in values if kind_of(value) & IMAGES}
     if not shapes:
         raise TransformTypeError("No image or video was found in the sample. Give at least one.")
