@@ -155,6 +155,15 @@ class EffectCheck {
             });
     require(weights_fit(spec), "the weights do not fit the kernel");
   }
+  void operator()(const Parameters<EffectKind::box_blur>& p) const {
+    require_numbers();
+    const BoxBlurSpec spec = box_blur_spec_of(p);
+    for (const float radius : {spec.radius_across, spec.radius_down})
+      require(radius >= 0 && radius < kLargestBoxRadius + 1,
+              [&] { return "a box cannot have a radius of " + std::to_string(radius); });
+    require(spec.passes >= 1 && spec.passes <= kMostBoxPasses,
+            [&] { return std::to_string(spec.passes) + " passes are out of range"; });
+  }
   void operator()(const Parameters<EffectKind::erase>& p) const {
     require_numbers();
     require(p.top >= 0 && p.left >= 0 && p.height >= 0 && p.width >= 0 &&

@@ -62,6 +62,8 @@ class Effect(enum.IntEnum):
 
     APPLY = 23
 
+    BOX_BLUR = 24
+
 class EffectFamily(enum.IntEnum):
     """What kind of thing an effect does."""
 

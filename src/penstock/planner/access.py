@@ -52,6 +52,7 @@ ACCESS = {
     Effect.MIX_ADD: Access.PLACE,
     Effect.MIX_END: Access.PLACE,
     Effect.APPLY: Access.PLACE,  # what waits must not be carried on beyond it
+    Effect.BOX_BLUR: Access.NEIGHBOURHOOD,
 }
 
 
@@ -86,7 +87,15 @@ def reach(move: EffectMove) -> tuple[Ints, Ints]:
     sharpens = move.does(Effect.SHARPNESS).astype(np.int64)
     width = np.where(blurs, move.values(Effect.GAUSSIAN_BLUR, "kernel_width"), 0).astype(np.int64)
     height = np.where(blurs, move.values(Effect.GAUSSIAN_BLUR, "kernel_height"), 0).astype(np.int64)
-    return sharpens + width // 2, sharpens + height // 2
+    across, down = sharpens + width // 2, sharpens + height // 2
+    boxes = move.does(Effect.BOX_BLUR)
+    if not boxes.any():
+        return across, down
+    passes = move.values(Effect.BOX_BLUR, "passes").astype(np.int64)
+    for side, name in ((across, "radius_across"), (down, "radius_down")):
+        radius = move.values(Effect.BOX_BLUR, name)
+        side += np.where(boxes & (radius > 0), passes * (radius.astype(np.int64) + 1), 0)
+    return across, down
 
 
 def lookup(kinds: Iterable[Effect]) -> Bools:
