@@ -35,6 +35,11 @@ def shade(image):
     return SHADE.crop((0, 0, *image.size))
 
 
+class OwnBlur(ImageFilter.GaussianBlur):
+    def filter(self, image):
+        return image.copy()
+
+
 READ = {
     "getbands": lambda image: image.getbands(),
     "getbbox": lambda image: image.getbbox(),
@@ -108,6 +113,27 @@ NEW = {
     "quantize": lambda image: image.quantize(4),
     "remap": lambda image: image.remap_palette([0, 1]),
     "filter": lambda image: image.filter(ImageFilter.BLUR),
+    "filter, a class": lambda image: image.filter(ImageFilter.GaussianBlur),
+    "unsharp": lambda image: image.filter(ImageFilter.UnsharpMask(1, 50, 2)),
+    **{
+        f"blur {radius}": lambda image, radius=radius: image.filter(
+            ImageFilter.GaussianBlur(radius)
+        )
+        for radius in (
+            *(0, 0.3, 1.7, True, 70, (0, 0), (0, 1.5), (2.2, 0), [1, 2], -1, -0.0),
+            *(float("nan"), float("inf"), None, "1", (1, 2, 3), (1,), 1 + 1j),
+        )
+    },
+    "blur by NumPy's": lambda image: image.filter(ImageFilter.GaussianBlur(np.float64(0.7))),
+    "blur by a pair of NumPy's": lambda image: image.filter(
+        ImageFilter.GaussianBlur((np.float64(0.7), np.float64(1.1)))
+    ),
+    "blur by a small float": lambda image: image.filter(ImageFilter.GaussianBlur(np.float32(0.7))),
+    **{
+        f"box blur {radius}": lambda image, radius=radius: image.filter(ImageFilter.BoxBlur(radius))
+        for radius in (0, 0.5, 2, 40, 64, 1000, (0.0, 0), (3.3, 0), (0, 0.2), [1, 2], -1, "1")
+    },
+    "blur of their own": lambda image: image.filter(OwnBlur(1.5)),
     "blend": lambda image: Image.blend(image, image.copy(), 0.3),
     "composite": lambda image: Image.composite(image, image.copy(), shade(image)),
     "difference": lambda image: ImageChops.difference(image, image.copy()),

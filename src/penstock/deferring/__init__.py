@@ -4,7 +4,8 @@
 | --- | --- |
 | chain.py | an image file and what is to be done with it, as a value |
 | carry_out.py | many chains at once, in the core |
-| image.py, file_image.py | a chain that is a Pillow image to everybody, and what its file says |
+| image.py | a chain that is a Pillow image to everybody, and what is remembered of it |
+| pixel_image.py, file_image.py | how its pixels come to be, and what its file says |
 | pixel_access.py | pixels as Pillow keeps them |
 | tensor.py, spec.py | one that is a tensor to everybody, and how its values are made |
 | rows.py | tensors that lie in one batch already, and how they are collated |

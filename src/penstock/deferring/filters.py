@@ -20,6 +20,7 @@ from penstock.transforms.functional.native.memory import run_effect
 Numbers = tuple[float, float, float]  # radius across, radius down, passes
 
 _PASSES: dict[type, int] = {ImageFilter.BoxBlur: 1, ImageFilter.GaussianBlur: 3}
+_NUMBERS = (int, float)  # Pillow has doubts about a single number of NumPy's
 _LARGEST = 64  # sigmas and radii below it are the core's
 _PROBED = (0.1, 0.6, 1.1, 1.45, 1.9, 3.3, 7.7, 29.0)
 _PROBED_SIDE = 64
@@ -31,15 +32,19 @@ def blur_numbers(filter: Any) -> Numbers | None:
     if passes is None:
         return None
     radius = filter.radius
-    across, down = radius if isinstance(radius, tuple) and len(radius) == 2 else (radius, radius)
-    for one in (across, down):
-        if not (isinstance(one, (int, float)) and 0 <= one < _LARGEST):
-            return None
+    pair = (radius, radius) if type(radius) in _NUMBERS else radius
+    if not (isinstance(pair, tuple) and len(pair) == 2 and all(map(_is_known, pair))):
+        return None
     if not _are_pillows():
         return None
+    across, down = pair
     if passes > 1:
         across, down = box_radius(across), box_radius(down)
     return float(across), float(down), float(passes)
+
+
+def _is_known(radius: Any) -> bool:
+    return isinstance(radius, _NUMBERS) and 0 <= radius < _LARGEST
 
 
 def box_radius(sigma: float) -> float:
