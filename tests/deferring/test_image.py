@@ -21,10 +21,13 @@ from PIL import (
 pytest.importorskip("torch")
 
 from penstock.deferring.counts import Counts, deferring
+from penstock.deferring.hooks import install
 from penstock.deferring.image import DeferredImage
 from penstock.deferring.opening import open_image
 from penstock.errors import DecodeError
 from tests.deferring.pictures import FILES, as_value, coded, opened, outcomes, undecodable
+
+install()
 
 MATRIX = (0.3, 0.5, 0.2, 1, 0.1, 0.7, 0.2, 3, 0.2, 0.2, 0.6, 5)
 MODES = ("1", "L", "P", "RGB", "RGBA", "CMYK", "YCbCr", "HSV", "I", "F", "LA", "RGBX", "I;16", "XY")
@@ -38,6 +41,34 @@ def shade(image):
 class OwnBlur(ImageFilter.GaussianBlur):
     def filter(self, image):
         return image.copy()
+
+
+ENHANCERS = (
+    *(ImageEnhance.Brightness, ImageEnhance.Contrast, ImageEnhance.Color),
+    ImageEnhance.Sharpness,
+)
+
+
+class OwnEnhancer(ImageEnhance.Contrast):
+    def enhance(self, factor):
+        return Image.blend(self.image, self.degenerate, factor)
+
+
+def degenerate(enhancer):
+    made = enhancer.enhance(0.5)
+    enhancer.degenerate.putpixel((0, 0), 0)
+    return [made, enhancer.degenerate, enhancer.image, enhancer.enhance(0.5)]
+
+
+def enhanced_later(kind, image):
+    """What an enhancer prepares is of the image as it was."""
+    image = image.copy()
+    enhancer = kind(image)
+    image.paste(200, (0, 0, 5, 5))
+    first = enhancer.enhance(0.6)
+    enhancer.image = image.copy()
+    second = pickle.loads(pickle.dumps(kind(image.copy()))).enhance(0.3)  # noqa: S301 (our own)
+    return [first, enhancer.enhance(0.6), second, copy.copy(kind(image)).enhance(0.6)]
 
 
 READ = {
@@ -138,14 +169,45 @@ NEW = {
     "composite": lambda image: Image.composite(image, image.copy(), shade(image)),
     "difference": lambda image: ImageChops.difference(image, image.copy()),
     "autocontrast": ImageOps.autocontrast,
+    "autocontrast, cut": lambda image: ImageOps.autocontrast(image, cutoff=(2, 5)),
     "equalize": ImageOps.equalize,
+    "equalize by a mask": lambda image: ImageOps.equalize(image, mask=shade(image)),
+    "invert": ImageOps.invert,
+    **{
+        f"posterize {bits}": lambda image, bits=bits: ImageOps.posterize(image, bits)
+        for bits in (0, 1, 5, 8, 9, 2.0, True)
+    },
+    **{
+        f"solarize {level}": lambda image, level=level: ImageOps.solarize(image, level)
+        for level in (0, 77, 130.5, 256, -3, 1e9, float("nan"), "5")
+    },
+    "solarize": ImageOps.solarize,
+    "solarize by name": lambda image: ImageOps.solarize(image=image, threshold=9),
     "grayscale": ImageOps.grayscale,
     "fit": lambda image: ImageOps.fit(image, (6, 7)),
     "contain": lambda image: ImageOps.contain(image, (6, 7)),
     "pad": lambda image: ImageOps.pad(image, (6, 7)),
     "expand": lambda image: ImageOps.expand(image, 2),
     "mirror": ImageOps.mirror,
-    "sharpness": lambda image: ImageEnhance.Sharpness(image).enhance(1.3),
+    **{
+        f"{kind.__name__} {factor}": lambda image, kind=kind, factor=factor: kind(image).enhance(
+            factor
+        )
+        for kind in ENHANCERS
+        for factor in (0, 0.6, 1, 1.3, 7, -0.5, 1e6, True, "1")
+    },
+    **{
+        f"{kind.__name__} looked into": lambda image, kind=kind: degenerate(kind(image))
+        for kind in ENHANCERS
+    },
+    **{
+        f"{kind.__name__} of what was changed": lambda image, kind=kind: enhanced_later(kind, image)
+        for kind in ENHANCERS
+    },
+    "enhanced by all": lambda image: ImageEnhance.Color(
+        ImageEnhance.Contrast(ImageEnhance.Brightness(image).enhance(1.2)).enhance(0.7)
+    ).enhance(1.1),
+    "enhanced by their own": lambda image: OwnEnhancer(image).enhance(0.4),
     "fromarray": lambda image: Image.fromarray(np.asarray(image)),
 }
 
