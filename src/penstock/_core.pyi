@@ -126,6 +126,14 @@ class StepColumn(enum.IntEnum):
 
     GRAY = 22
 
+    BOX_LEFT = 23
+
+    BOX_TOP = 24
+
+    BOX_RIGHT = 25
+
+    BOX_BOTTOM = 26
+
 class PadMode(enum.IntEnum):
     """How a border is filled."""
 

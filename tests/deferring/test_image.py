@@ -71,8 +71,18 @@ def enhanced_later(kind, image):
     return [first, enhancer.enhance(0.6), second, copy.copy(kind(image)).enhance(0.6)]
 
 
+MIDDLE = (0.15, 0.2, 0.9, 0.8)
+
+
+def box_of(image, part):
+    """A box in pixels, from shares of an image."""
+    return tuple(share * side for share, side in zip(part, image.size * 2, strict=False))
+
+
 READ = {
     "getbands": lambda image: image.getbands(),
+    "draft": lambda image: [image.draft(None, (15, 15)), image.draft(None, (2, 2)), image.size],
+    "draft of half": lambda image: [image.draft("RGB", (5, 5)), image.size, image.mode],
     "getbbox": lambda image: image.getbbox(),
     "getcolors": lambda image: image.getcolors(9999),
     "getextrema": lambda image: image.getextrema(),
@@ -116,8 +126,36 @@ NEW = {
     **{f"resize {f}": lambda image, f=f: image.resize((11, 6), f) for f in (*range(7), 2.0, "2")},
     "resize twice": lambda image: image.resize((9, 5)).resize((20, 20), 0),
     "resize to its size": lambda image: image.resize(image.size),
-    "resize a box": lambda image: image.resize((9, 5), box=(0, 0, 1, 1)),
-    "resize by steps": lambda image: image.resize((3, 2), reducing_gap=2.0),
+    **{
+        f"resize a box {f}": lambda image, f=f: image.resize((9, 5), f, box=(0, 0, 1, 1))
+        for f in range(6)
+    },
+    **{
+        f"resize {part}": lambda image, part=part: image.resize((4, 5), 2, box_of(image, part))
+        for part in (
+            *((0, 0, 1, 1), (0.1, 0.3, 0.9, 1.0), (0.25, 0, 0.75, 1), (0.5, 0.2, 0.51, 0.3)),
+            *((0.2, 0.2, 0.2, 0.5), (0.5, 0.5, 0.2, 0.2), (-0.1, 0, 1, 1), (0, 0, 1.1, 1)),
+            *((0, 0, 1 + 1e-9, 1), (0, 0, float("nan"), 1), (0, 0, 1), (-0.0, 0, 1, 0.9)),
+        )
+    },
+    "resize a list of sides": lambda image: image.resize((4, 5), box=list(box_of(image, MIDDLE))),
+    "resize an array of sides": lambda image: image.resize((4, 5), box=np.array([0, 0, 1, 1])),
+    "resize a part to the same": lambda image: image.resize(image.size, 3, box_of(image, MIDDLE)),
+    "resize two parts": lambda image: image.resize((9, 8), 3, box_of(image, MIDDLE)).resize(
+        (5, 5), 1, (0.5, 0.2, 7.7, 8)
+    ),
+    "resize a part of a crop": lambda image: image.crop((0, 0, 1, 1)).resize(
+        (5, 3), 2, (0.1, 0, 1, 0.7)
+    ),
+    **{
+        f"resize by steps of {gap}": lambda image, gap=gap: image.resize((5, 5), reducing_gap=gap)
+        for gap in (1, 1.0, 2.0, 3, 0.5, float("inf"), "2")
+    },
+    "resize by steps, to little": lambda image: image.resize((3, 2), reducing_gap=2.0),
+    "resize a part by steps": lambda image: image.resize(
+        (3, 2), 2, box_of(image, MIDDLE), reducing_gap=2.0
+    ),
+    "resize by steps, to the nearest": lambda image: image.resize((2, 2), 0, reducing_gap=1.0),
     **{
         f"resize to {size}": lambda image, size=size: image.resize(size)
         for size in ((0, 5), (-1, 5), (3.0, 5), (True, 2), (3,), [3, 4], 3, "ab", None)
@@ -185,6 +223,8 @@ NEW = {
     "solarize by name": lambda image: ImageOps.solarize(image=image, threshold=9),
     "grayscale": ImageOps.grayscale,
     "fit": lambda image: ImageOps.fit(image, (6, 7)),
+    "fit elsewhere": lambda image: ImageOps.fit(image, (6, 7), 1, 0.1, (0.3, 0.9)),
+    "cover": lambda image: ImageOps.cover(image, (6, 7)),
     "contain": lambda image: ImageOps.contain(image, (6, 7)),
     "pad": lambda image: ImageOps.pad(image, (6, 7)),
     "expand": lambda image: ImageOps.expand(image, 2),
@@ -231,6 +271,20 @@ CHANGED = {
         "paste by a mask": lambda image: image.paste(image.copy(), None, shade(image)),
         "thumbnail": lambda image: image.thumbnail((7, 5)),
         "thumbnail, large": lambda image: image.thumbnail((700, 500)),
+        "thumbnail, a little": lambda image: image.thumbnail((16, 100), Image.Resampling.LANCZOS),
+        "thumbnail by names": lambda image: image.thumbnail(size=(8.7, 8.2), resample=2),
+        "thumbnail at once": lambda image: image.thumbnail((7, 5), reducing_gap=None),
+        "thumbnail by steps": lambda image: image.thumbnail((3, 3), reducing_gap=1.0),
+        "thumbnail of nothing": lambda image: image.thumbnail((0, 5)),
+        "thumbnail of a word": lambda image: image.thumbnail("ab"),
+        "thumbnail twice": lambda image: [image.thumbnail((15, 15)), image.thumbnail((9, 12))],
+        **{
+            f"draft {mode} {size}": lambda image, mode=mode, size=size: image.draft(mode, size)
+            for mode in (None, "L", "RGB", "YCbCr", "CMYK")
+            for size in (None, (15, 12), (4, 4), (1, 1), [9, 9])
+        },
+        "draft twice": lambda image: [image.draft("RGB", (20, 20)), image.draft("RGB", (5, 5))],
+        "draft after a look": lambda image: [image.getpixel((0, 0)), image.draft("L", (2, 2))],
         "frombytes": lambda image: image.frombytes(bytes(len(image.tobytes()))),
         "access": lambda image: image.load().__setitem__((0, 0), 0),
         "draw": lambda image: ImageDraw.Draw(image).line((0, 0, 5, 5), fill=1),

@@ -6,7 +6,6 @@ batch is whole, or when somebody needs pixels.
 
 from __future__ import annotations
 
-from math import isfinite
 from typing import Any
 
 import numpy as np
@@ -16,25 +15,22 @@ from penstock._core import Effect, copy_one
 from penstock.deferring.chain import Chain
 from penstock.deferring.filters import blur_numbers
 from penstock.deferring.pixel_image import PixelImage
-from penstock.transforms.arguments import InterpolationMode
+from penstock.deferring.resizing import is_box, read_resize, thumbnail_of
 from penstock.transforms.functional.native.geometry import resized, warp
 from penstock.transforms.functional.native.memory import CHANNELS, array_pixels, run_effect
 from penstock.transforms.functional.native.memory import pixels_of as stored_pixels
 
-_FILTERS = frozenset(mode.pillow_filter for mode in InterpolationMode)  # Pillow may have more
 _MIRRORS = {
     Image.Transpose.FLIP_LEFT_RIGHT: (True, False),
     Image.Transpose.FLIP_TOP_BOTTOM: (False, True),
     Image.Transpose.ROTATE_180: (True, True),
 }
-_LARGEST_SIDE = 1 << 15
 _MODES = {1: "L", 3: "RGB"}
 _OF_COLOURS = (Effect.SATURATION, Effect.HUE, Effect.PERMUTE_CHANNELS)
 _WARPS: dict[int, tuple[Effect, int]] = {
     Image.Transform.AFFINE: (Effect.AFFINE, 6),
     Image.Transform.PERSPECTIVE: (Effect.PERSPECTIVE, 8),
 }
-_SIDES = 4
 _WITH_PALETTE = frozenset({"L", "LA", "P", "PA"})  # at least after it is put
 
 
@@ -59,7 +55,7 @@ class DeferredImage(PixelImage):
 
     def crop(self, box: Any = None) -> Image.Image:
         """Remember a crop that lies within the image."""
-        if self._chain is None or not _is_box(box):
+        if self._chain is None or not is_box(box):
             return super().crop(box)
         left, top, right, bottom = (round(side) for side in box)
         width, height = self._size
@@ -70,19 +66,38 @@ class DeferredImage(PixelImage):
     def resize(
         self, size: Any, resample: Any = None, box: Any = None, reducing_gap: Any = None
     ) -> Image.Image:
-        """Remember a resize of the whole image."""
-        width, height = size if isinstance(size, (tuple, list)) and len(size) == 2 else (0, 0)
-        number = Image.Resampling.BICUBIC if resample is None else resample
-        is_filter = isinstance(number, int) and number in _FILTERS
-        is_plain = is_filter and box is None and reducing_gap is None
-        is_size = all(isinstance(s, int) and 0 < s < _LARGEST_SIDE for s in (width, height))
-        if not (is_plain and is_size) or (width, height) == self._size:
+        """Remember a resize, also of a part."""
+        wanted = read_resize(self._size, size, resample, box, reducing_gap)
+        if wanted is None or (wanted.box is None and (wanted.width, wanted.height) == self._size):
             return super().resize(size, resample, box, reducing_gap)
+        height, width, number, part = wanted
+        if self._chain is not None and part is not None:
+            return self._with(self._chain.resize_box(height, width, number, part))
         if self._chain is not None:
-            return self._with(self._chain.resize(int(height), int(width), int(number)))
-        whole = (0, 0, self._size[1], self._size[0])
-        done = resized(self, whole, (height, width), int(number)) if self.mode in CHANNELS else None
-        return super().resize(size, resample) if done is None else done
+            return self._with(self._chain.resize(height, width, number))
+        done = None
+        if part is None and self.mode in CHANNELS:
+            whole = (0, 0, self._size[1], self._size[0])
+            done = resized(self, whole, (height, width), number)
+        return super().resize(size, resample, box, reducing_gap) if done is None else done
+
+    def thumbnail(self, size: Any, *args: Any, **kwargs: Any) -> None:
+        """Remember that this image becomes smaller."""
+        if self._chain is None:
+            super().thumbnail(size, *args, **kwargs)
+            return
+        made: Any = thumbnail_of(self, size, *args, **kwargs)
+        if made is not None:
+            self._become(made)
+
+    def _become(self, made: DeferredImage) -> None:
+        """Have the pixels of another image of the same file."""
+        if made.chain is None:
+            self.im = made.im
+        else:
+            self._chain, self._adopted = made.chain, None
+        self._mode, self._size = made.mode, made.size
+        self._is_loaded = True
 
     def transpose(self, method: Any) -> Image.Image:
         """Remember a mirror; turns are done at once."""
@@ -152,12 +167,28 @@ class DeferredImage(PixelImage):
         """Let Pillow decode the file smaller, if it is one that nothing was done with."""
         if not self._is_file or self._about is None or self._is_loaded:
             return super().draft(mode, size)
+        if self._chain is not None and self._keeps_size(mode, size):
+            is_first, self._is_drafted = not self._is_drafted, True
+            return (self._mode, (0, 0, *map(float, self._size))) if is_first else None
+        if self._is_drafted:
+            return None  # there is one chance
         adopted = self._adopted or self._about.open_again()
         found = adopted.draft(mode, size)
         if found is not None:
             self._chain, self._adopted = None, adopted
             self._mode, self._size = adopted.mode, adopted.size
         return found
+
+    def _keeps_size(self, mode: Any, size: Any) -> bool:
+        """Whether a JPEG is decoded as it is, since half of it would be too small."""
+        if mode not in (None, "RGB", self._mode):
+            return False
+        if size is None:
+            return True
+        is_pair = isinstance(size, (tuple, list)) and len(size) == 2
+        if not is_pair or not all(isinstance(side, int) and side > 0 for side in size):
+            return False
+        return min(self._size[0] // size[0], self._size[1] // size[1]) < 2
 
     def putpalette(self, data: Any, rawmode: str = "RGB") -> None:
         """Have a palette; the mode changes with it, so pixels are made before."""
@@ -179,8 +210,3 @@ class DeferredImage(PixelImage):
         if self._info is not None:
             made.info = self._copy_info()
         return made
-
-
-def _is_box(box: Any) -> bool:
-    is_four = isinstance(box, (tuple, list)) and len(box) == _SIDES
-    return is_four and all(isinstance(side, (int, float)) and isfinite(side) for side in box)

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 _OURS = frozenset(
     {
         *("_im", "_mode", "_size", "palette", "_info", "_readonly"),  # known to every image
-        *("_chain", "_adopted", "_about", "_is_file", "_is_loaded"),
+        *("_chain", "_adopted", "_about", "_is_file", "_is_loaded", "_is_drafted"),
     }
 )
 

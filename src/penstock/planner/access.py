@@ -88,14 +88,16 @@ def reach(move: EffectMove) -> tuple[Ints, Ints]:
     width = np.where(blurs, move.values(Effect.GAUSSIAN_BLUR, "kernel_width"), 0).astype(np.int64)
     height = np.where(blurs, move.values(Effect.GAUSSIAN_BLUR, "kernel_height"), 0).astype(np.int64)
     across, down = sharpens + width // 2, sharpens + height // 2
-    boxes = move.does(Effect.BOX_BLUR)
-    if not boxes.any():
+    if not move.does(Effect.BOX_BLUR).any():
         return across, down
-    passes = move.values(Effect.BOX_BLUR, "passes").astype(np.int64)
-    for side, name in ((across, "radius_across"), (down, "radius_down")):
-        radius = move.values(Effect.BOX_BLUR, name)
-        side += np.where(boxes & (radius > 0), passes * (radius.astype(np.int64) + 1), 0)
-    return across, down
+    return across + _box_reach(move, "radius_across"), down + _box_reach(move, "radius_down")
+
+
+def _box_reach(move: EffectMove, name: str) -> Ints:
+    """How far the passes of box blurs look together."""
+    radius, passes = move.values(Effect.BOX_BLUR, name), move.values(Effect.BOX_BLUR, "passes")
+    has_box = move.does(Effect.BOX_BLUR) & (radius > 0)
+    return np.where(has_box, passes * (np.trunc(radius) + 1), 0).astype(np.int64)
 
 
 def lookup(kinds: Iterable[Effect]) -> Bools:
