@@ -1,11 +1,16 @@
 // One image of the user's, changed in the calling thread: what transforms that are called run on.
 #include <nanobind/nanobind.h>
+#include <nanobind/stl/array.h>
+#include <nanobind/stl/optional.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
 
 #include <algorithm>
+#include <array>
+#include <bit>
 #include <cstring>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -178,9 +183,16 @@ void copy(const Pixels& target, const Pixels& source, int top, int left, bool ac
 }
 
 void resize(const Pixels& target, const Pixels& source, int top, int left, int height, int width,
-            int filter, bool vertical_first, const Format* format) {
+            int filter, bool vertical_first, const Format* format,
+            const std::optional<std::array<float, 4>>& box) {
   Step step = step_of(top, left, height, width);
   step.filter = filter;
+  if (box) {
+    step.box_left = std::bit_cast<int32_t>((*box)[0]);
+    step.box_top = std::bit_cast<int32_t>((*box)[1]);
+    step.box_right = std::bit_cast<int32_t>((*box)[2]);
+    step.box_bottom = std::bit_cast<int32_t>((*box)[3]);
+  }
   step.vertical_first = vertical_first;
   step.resize_height = step.window_height = target.place.height;
   step.resize_width = step.window_width = target.place.width;
@@ -257,8 +269,9 @@ void bind_one_image(nb::module_& m) {
         "flip_vertical"_a, "format"_a.none() = nb::none(),
         "Copy the part of an image that begins at (top, left) and has the target's size.");
   m.def("resize_one", &resize, "target"_a, "source"_a, "top"_a, "left"_a, "height"_a, "width"_a,
-        "filter"_a, "vertical_first"_a, "format"_a.none() = nb::none(),
-        "Resize a part of an image to the target's size.");
+        "filter"_a, "vertical_first"_a, "format"_a.none() = nb::none(), "box"_a = nb::none(),
+        "Resize a part of an image to the target's size; of that part only a box (left, top, "
+        "right, bottom), if there is one.");
   m.def("resize_like_torch", &resize_like_torch, "target"_a, "source"_a, "filter"_a, "antialias"_a,
         "Resize an image of bytes to the target's size, with the weights that torch has for them.");
   m.def("pad_one", &pad_one, "target"_a, "source"_a, "left"_a, "top"_a, "mode"_a, "fill"_a,

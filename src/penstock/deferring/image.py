@@ -76,9 +76,9 @@ class DeferredImage(PixelImage):
         if self._chain is not None:
             return self._with(self._chain.resize(height, width, number))
         done = None
-        if part is None and self.mode in CHANNELS:
+        if self.mode in CHANNELS:
             whole = (0, 0, self._size[1], self._size[0])
-            done = resized(self, whole, (height, width), number)
+            done = resized(self, whole, (height, width), number, part)
         return super().resize(size, resample, box, reducing_gap) if done is None else done
 
     def thumbnail(self, size: Any, *args: Any, **kwargs: Any) -> None:

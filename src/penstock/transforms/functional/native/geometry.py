@@ -35,6 +35,7 @@ from penstock.transforms.functional.native.memory import (
 from penstock.transforms.functional.pillow import geometry as pillow
 
 Box = tuple[int, int, int, int]  # top, left, height, width
+Part = tuple[float, float, float, float]  # left, top, right, bottom
 Matrix = tuple[float, ...]  # six numbers
 
 _LARGEST_SIDE = 1 << 24
@@ -94,8 +95,13 @@ def resized_crop(
     return resized(image, (top, left, height, width), wanted, filter)
 
 
-def resized(image: Any, box: Box, wanted: tuple[int, int], filter: int) -> Any:
-    """A part of an image in another size; None where Pillow must do it."""
+def resized(
+    image: Any, box: Box, wanted: tuple[int, int], filter: int, part: Part | None = None
+) -> Any:
+    """A part of an image in another size; None where Pillow must do it.
+
+    `part` is within the box, and filters read past its edges, as in Pillow's `resize(box=)`.
+    """
     height, width = wanted
     if not (0 < height <= _LARGEST_SIDE and 0 < width <= _LARGEST_SIDE) or not _order_is_known():
         return None
@@ -104,7 +110,7 @@ def resized(image: Any, box: Box, wanted: tuple[int, int], filter: int) -> Any:
         return None
     room = Room(image, height, width)
     vertical_first = vertical_first_for(Size(*box[2:]), Size(height, width))
-    resize_one(room.pixels, source, *box, filter, vertical_first)
+    resize_one(room.pixels, source, *box, filter, vertical_first, None, part)
     return room.finish()
 
 
