@@ -20,6 +20,7 @@ from PIL import (
 
 pytest.importorskip("torch")
 
+from penstock.deferring import filters
 from penstock.deferring.counts import Counts, deferring
 from penstock.deferring.hooks import install
 from penstock.deferring.image import DeferredImage
@@ -123,7 +124,7 @@ NEW = {
     **{
         f"transpose {way}": lambda image, way=way: image.transpose(way) for way in (*range(8), None)
     },
-    **{f"resize {f}": lambda image, f=f: image.resize((11, 6), f) for f in (*range(7), 2.0, "2")},
+    **{f"resize {f!r}": lambda image, f=f: image.resize((11, 6), f) for f in (*range(7), 2.0, "2")},
     "resize twice": lambda image: image.resize((9, 5)).resize((20, 20), 0),
     "resize to its size": lambda image: image.resize(image.size),
     **{
@@ -148,7 +149,7 @@ NEW = {
         (5, 3), 2, (0.1, 0, 1, 0.7)
     ),
     **{
-        f"resize by steps of {gap}": lambda image, gap=gap: image.resize((5, 5), reducing_gap=gap)
+        f"resize by steps of {gap!r}": lambda image, gap=gap: image.resize((5, 5), reducing_gap=gap)
         for gap in (1, 1.0, 2.0, 3, 0.5, float("inf"), "2")
     },
     "resize by steps, to little": lambda image: image.resize((3, 2), reducing_gap=2.0),
@@ -185,7 +186,7 @@ NEW = {
     "filter, a class": lambda image: image.filter(ImageFilter.GaussianBlur),
     "unsharp": lambda image: image.filter(ImageFilter.UnsharpMask(1, 50, 2)),
     **{
-        f"blur {radius}": lambda image, radius=radius: image.filter(
+        f"blur {radius!r}": lambda image, radius=radius: image.filter(
             ImageFilter.GaussianBlur(radius)
         )
         for radius in (
@@ -199,7 +200,9 @@ NEW = {
     ),
     "blur by a small float": lambda image: image.filter(ImageFilter.GaussianBlur(np.float32(0.7))),
     **{
-        f"box blur {radius}": lambda image, radius=radius: image.filter(ImageFilter.BoxBlur(radius))
+        f"box blur {radius!r}": lambda image, radius=radius: image.filter(
+            ImageFilter.BoxBlur(radius)
+        )
         for radius in (0, 0.5, 2, 40, 64, 1000, (0.0, 0), (3.3, 0), (0, 0.2), [1, 2], -1, "1")
     },
     "blur of their own": lambda image: image.filter(OwnBlur(1.5)),
@@ -216,7 +219,7 @@ NEW = {
         for bits in (0, 1, 5, 8, 9, 2.0, True)
     },
     **{
-        f"solarize {level}": lambda image, level=level: ImageOps.solarize(image, level)
+        f"solarize {level!r}": lambda image, level=level: ImageOps.solarize(image, level)
         for level in (0, 77, 130.5, 256, -3, 1e9, float("nan"), "5")
     },
     "solarize": ImageOps.solarize,
@@ -230,7 +233,7 @@ NEW = {
     "expand": lambda image: ImageOps.expand(image, 2),
     "mirror": ImageOps.mirror,
     **{
-        f"{kind.__name__} {factor}": lambda image, kind=kind, factor=factor: kind(image).enhance(
+        f"{kind.__name__} {factor!r}": lambda image, kind=kind, factor=factor: kind(image).enhance(
             factor
         )
         for kind in ENHANCERS
@@ -303,6 +306,42 @@ def test_an_image_that_is_not_decoded_does_as_one_that_is(name):
         pillows, ours = outcomes(FILES[file], EVERYTHING[name])
 
         assert ours == pillows, file
+
+
+REMEMBERED = (
+    *("copy", "convert L", "convert RGB", "transpose 0", "resize 2", "resize twice", "crop all"),
+    *("resize (0.1, 0.3, 0.9, 1.0)", "resize a part to the same", "resize by steps of 3"),
+    *("blur 0", "blur 1.7", "blur (2.2, 0)", "box blur 2", "fit", "cover", "contain", "mirror"),
+    *("autocontrast", "equalize", "invert", "posterize 5", "solarize 77", "solarize", "grayscale"),
+    *(f"{kind.__name__} {factor}" for kind in ENHANCERS for factor in (0, 0.6, 1, 7)),
+    *("enhanced by all", "thumbnail", "thumbnail, a little", "thumbnail at once", "draft RGB None"),
+)
+
+
+@pytest.mark.parametrize("name", REMEMBERED)
+def test_what_is_remembered_needs_no_pixels(name):
+    counts = Counts()
+    with deferring(counts):
+        image = open_image(io.BytesIO(FILES["rgb"]))
+        done = EVERYTHING[name](image) or image
+        chain = done.chain
+
+    assert not counts.early
+    assert not counts.steps
+    assert chain.pixels is None
+    assert (chain.width, chain.height) == done.size
+
+
+def test_blurs_are_pillows_if_it_rounds_otherwise(monkeypatch):
+    filters._are_pillows.cache_clear()
+    monkeypatch.setattr(filters, "_PROBED", (1.0,))
+    monkeypatch.setattr(filters, "box_radius", lambda sigma: sigma)
+    try:
+        pillows, ours = outcomes(FILES["rgb"], EVERYTHING["blur 1.7"])
+    finally:
+        filters._are_pillows.cache_clear()
+
+    assert ours == pillows
 
 
 @settings(max_examples=250, deadline=None)

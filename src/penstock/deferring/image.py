@@ -188,7 +188,7 @@ class DeferredImage(PixelImage):
         is_pair = isinstance(size, (tuple, list)) and len(size) == 2
         if not is_pair or not all(isinstance(side, int) and side > 0 for side in size):
             return False
-        return min(self._size[0] // size[0], self._size[1] // size[1]) < 2
+        return bool(min(self._size[0] // size[0], self._size[1] // size[1]) < 2)
 
     def putpalette(self, data: Any, rawmode: str = "RGB") -> None:
         """Have a palette; the mode changes with it, so pixels are made before."""
