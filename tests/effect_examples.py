@@ -40,4 +40,5 @@ EXAMPLES: dict[Effect, dict[str, Any]] = {
     Effect.MIX_ADD: {"weight": 0.5},
     Effect.MIX_END: {},
     Effect.APPLY: {},
+    Effect.BOX_BLUR: {"radius_across": 1.3, "radius_down": 0.4, "passes": 3},
 }

@@ -1,15 +1,18 @@
 // One image of the user's, changed in the calling thread: what transforms that are called run on.
 #include <nanobind/nanobind.h>
 #include <nanobind/stl/array.h>
+#include <nanobind/stl/optional.h>
 #include <nanobind/stl/pair.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
 
 #include <algorithm>
 #include <array>
+#include <bit>
 #include <cmath>
 #include <cstring>
 #include <memory>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -106,9 +109,16 @@ void copy(const Pixels& target, const Pixels& source, int top, int left, bool ac
 }
 
 void resize(const Pixels& target, const Pixels& source, int top, int left, int height, int width,
-            int filter, bool vertical_first, const Format* format) {
+            int filter, bool vertical_first, const Format* format,
+            const std::optional<std::array<float, 4>>& box) {
   Step step = step_of(top, left, height, width);
   step.filter = filter;
+  if (box) {
+    step.box_left = std::bit_cast<int32_t>((*box)[0]);
+    step.box_top = std::bit_cast<int32_t>((*box)[1]);
+    step.box_right = std::bit_cast<int32_t>((*box)[2]);
+    step.box_bottom = std::bit_cast<int32_t>((*box)[3]);
+  }
   step.vertical_first = vertical_first;
   step.resize_height = step.window_height = target.place.height;
   step.resize_width = step.window_width = target.place.width;
@@ -236,11 +246,12 @@ nb::object pad_anew(nb::handle memory, const std::array<int, 4>& borders, PadMod
 }
 
 nb::object resize_anew(nb::handle memory, const std::array<int, 4>& box,
-                       std::pair<int, int> size, int filter, bool vertical_first) {
+                       std::pair<int, int> size, int filter, bool vertical_first,
+                       const std::optional<std::array<float, 4>>& part) {
   return anew(memory, size.first, size.second, 0,
               [&](const Pixels& target, const Pixels& source) {
                 resize(target, source, box[0], box[1], box[2], box[3], filter, vertical_first,
-                       nullptr);
+                       nullptr, part);
               });
 }
 
@@ -314,8 +325,9 @@ void bind_one_image(nb::module_& m) {
         "flip_vertical"_a, "format"_a.none() = nb::none(),
         "Copy the part of an image that begins at (top, left) and has the target's size.");
   m.def("resize_one", &resize, "target"_a, "source"_a, "top"_a, "left"_a, "height"_a, "width"_a,
-        "filter"_a, "vertical_first"_a, "format"_a.none() = nb::none(),
-        "Resize a part of an image to the target's size.");
+        "filter"_a, "vertical_first"_a, "format"_a.none() = nb::none(), "box"_a = nb::none(),
+        "Resize a part of an image to the target's size; of that part only a box (left, top, "
+        "right, bottom), if there is one.");
   m.def("resize_like_torch", &resize_like_torch, "target"_a, "source"_a, "filter"_a, "antialias"_a,
         "Resize an image of bytes to the target's size, with the weights that torch has for them.");
   m.def("pad_one", &pad_one, "target"_a, "source"_a, "left"_a, "top"_a, "mode"_a, "fill"_a,
@@ -335,7 +347,10 @@ void bind_one_image(nb::module_& m) {
   m.def("pad_anew", &pad_anew, "memory"_a, "borders"_a, "mode"_a, "fill"_a,
         doc("Add borders: left, top, right, bottom.").c_str());
   m.def("resize_anew", &resize_anew, "memory"_a, "box"_a, "size"_a, "filter"_a,
-        "vertical_first"_a, doc("Resize a part: (top, left, height, width).").c_str());
+        "vertical_first"_a, "part"_a = nb::none(),
+        doc("Resize a box: (top, left, height, width); of it only a part (left, top, right, "
+            "bottom), if there is one.")
+            .c_str());
   m.def("to_array", &to_array, "memory"_a,
         "Copy the pixels of `memory`, the `im` of a Pillow image or an array, to an array (height, "
         "width, channels); None for images that are neither gray nor RGB.");

@@ -78,6 +78,12 @@ class EffectRun {
     replace(out);
   }
 
+  void operator()(const Parameters<EffectKind::box_blur>& p) {
+    const PlanarTarget out = next(image_.height, image_.width, image_.channels);
+    box_blur(out, image_.view(), box_blur_spec_of(p), scratch_.box_blur);
+    replace(out);
+  }
+
   void operator()(const Parameters<EffectKind::affine>& p) {
     warp(p, p.rounded[0] != 0 ? warp_affine_rounded : warp_affine);
   }
@@ -231,6 +237,11 @@ BlurSpec blur_spec_of(const Parameters<EffectKind::gaussian_blur>& p) {
   static_assert(std::extent_v<decltype(p.weights)> == kMostGivenWeights);
   for (int i = 0; i < kMostGivenWeights; ++i) spec.weights[i] = static_cast<float>(p.weights[i]);
   return spec;
+}
+
+BoxBlurSpec box_blur_spec_of(const Parameters<EffectKind::box_blur>& p) {
+  return {static_cast<float>(p.radius_across), static_cast<float>(p.radius_down),
+          static_cast<int>(p.passes)};
 }
 
 PlanarTarget run_effects(const PlanarTarget& image, Buffer& memory, std::span<const Effect> effects,

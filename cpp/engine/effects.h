@@ -10,6 +10,7 @@
 #include "kernels/colour/mix.h"
 #include "kernels/colour/pending_tables.h"
 #include "kernels/filter/blur.h"
+#include "kernels/filter/box_blur.h"
 #include "kernels/output.h"
 #include "kernels/warp/warp.h"
 
@@ -48,14 +49,17 @@ struct EffectScratch {
   PendingTables tables;
   MixBranches mix;
   BlurScratch blur;
+  BoxBlurScratch box_blur;
   WarpScratch warp;
   Buffer field;  // displacements of an elastic effect
   Buffer smoothing;
   Buffer spare;  // for results of effects that do not work in place
 };
 
-/// The arguments of the blur kernel.
+/// The arguments of the blur kernels.
 BlurSpec blur_spec_of(const Parameters<EffectKind::gaussian_blur>& parameters);
+
+BoxBlurSpec box_blur_spec_of(const Parameters<EffectKind::box_blur>& parameters);
 
 /// Whether these effects want extremes to be found while the image before them is written.
 inline bool count_early(std::span<const Effect> effects) {

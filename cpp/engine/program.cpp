@@ -48,6 +48,22 @@ void require_reducible(const Step& s, size_t step) {
           });
 }
 
+/// See PENSTOCK_STEP_FIELDS on boxes.
+void require_box(const Step& s, size_t step) {
+  const SourceBox box = s.box();
+  require(s.resizes() && static_cast<Filter>(s.filter) != Filter::nearest && s.dct_scale == 1, step,
+          [&] { return "a box is only for a smooth resize of the whole image"; });
+  require(box.top >= 0 && box.left >= 0 && box.top < box.bottom && box.left < box.right &&
+              box.bottom <= static_cast<float>(s.crop_height) &&
+              box.right <= static_cast<float>(s.crop_width),
+          step, [&] {
+            const auto number = [](float side) { return std::to_string(side); };
+            return "the box from (" + number(box.left) + ", " + number(box.top) + ") to (" +
+                   number(box.right) + ", " + number(box.bottom) + ") does not lie in " +
+                   text(s.crop_height, s.crop_width) + " pixels";
+          });
+}
+
 Region size_after_step(const Step& s, size_t i, int height, int width) {
   for (const int32_t border : {s.pad_left, s.pad_top, s.pad_right, s.pad_bottom})
     require(border >= 0 && border <= kLargestSide, i,
@@ -74,6 +90,7 @@ Region size_after_step(const Step& s, size_t i, int height, int width) {
            text(out_height, out_width);
   });
   if (s.dct_scale != 1) require_reducible(s, i);
+  if (s.has_box()) require_box(s, i);
   require(s.dc_alone == 0 || (s.dc_alone == 1 && s.dct_scale == 8), i, [&] {
     return "dc_alone is " + std::to_string(s.dc_alone) +
            ", which must be 0, or 1 with a DCT scale of 8";
@@ -154,6 +171,15 @@ class EffectCheck {
                      " does not fit the image";
             });
     require(weights_fit(spec), "the weights do not fit the kernel");
+  }
+  void operator()(const Parameters<EffectKind::box_blur>& p) const {
+    require_numbers();
+    const BoxBlurSpec spec = box_blur_spec_of(p);
+    for (const float radius : {spec.radius_across, spec.radius_down})
+      require(radius >= 0 && radius < kLargestBoxRadius + 1,
+              [&] { return "a box cannot have a radius of " + std::to_string(radius); });
+    require(spec.passes >= 1 && spec.passes <= kMostBoxPasses,
+            [&] { return std::to_string(spec.passes) + " passes are out of range"; });
   }
   void operator()(const Parameters<EffectKind::erase>& p) const {
     require_numbers();

@@ -2,12 +2,14 @@
 // and the effects that follow them.
 #pragma once
 
+#include <bit>
 #include <cstdint>
 #include <span>
 
 #include "base/effects.h"
 #include "base/image.h"
 #include "codec/frame.h"
+#include "kernels/resample.h"
 
 namespace penstock {
 
@@ -21,7 +23,11 @@ namespace penstock {
 ///   that does not pad and resizes with a filter other than nearest;
 /// - where `dc_alone` is 1, only the first coefficient of each block is looked at. With a dct_scale
 ///   of 8 only;
-/// - where `gray` is 1, the image is turned gray before all else. In a first step only.
+/// - where `gray` is 1, the image is turned gray before all else. In a first step only;
+/// - only a part of the crop may be resized, though filters read past its edges as far as the crop
+///   reaches (Pillow's `resize(box=)`): box_left and so on are its sides in pixels of the crop, as
+///   the bits of floats; four zeros stand for all of it. Not with a dct_scale, nor with the filter
+///   nearest.
 // clang-format off
 #define PENSTOCK_STEP_FIELDS(FIELD)                                              \
   FIELD(pad_left) FIELD(pad_top) FIELD(pad_right) FIELD(pad_bottom)              \
@@ -30,7 +36,8 @@ namespace penstock {
   FIELD(resize_height) FIELD(resize_width) FIELD(filter) FIELD(vertical_first)   \
   FIELD(window_top) FIELD(window_left) FIELD(window_height) FIELD(window_width)  \
   FIELD(flip_horizontal) FIELD(flip_vertical)                                    \
-  FIELD(dct_scale) FIELD(dc_alone) FIELD(gray)
+  FIELD(dct_scale) FIELD(dc_alone) FIELD(gray)                                   \
+  FIELD(box_left) FIELD(box_top) FIELD(box_right) FIELD(box_bottom)
 // clang-format on
 
 /// One geometric step, done in this order: pad the input, take a box of it, resize that box,
@@ -48,6 +55,11 @@ struct Step {
   bool pads() const { return (pad_left | pad_top | pad_right | pad_bottom) != 0; }
   bool resizes() const { return filter >= 0; }
   Reduction reduction() const { return {dct_scale, dc_alone != 0}; }
+  bool has_box() const { return (box_left | box_top | box_right | box_bottom) != 0; }
+  SourceBox box() const {
+    return {std::bit_cast<float>(box_top), std::bit_cast<float>(box_left),
+            std::bit_cast<float>(box_bottom), std::bit_cast<float>(box_right)};
+  }
 };
 
 inline constexpr int kStepFields = sizeof(Step) / sizeof(int32_t);

@@ -44,6 +44,7 @@ ResizeSpec resize_spec(const Step& step, const Region& crop, const Input& input)
   spec.in_height = pixels.height;
   spec.in_width = pixels.width;
   if (input.scale != 1) spec.box = box_within(pixels, crop, input.scale);
+  if (step.has_box()) spec.box = step.box();
   spec.in_channels = input.channels;
   spec.out_height = step.resize_height;
   spec.out_width = step.resize_width;
@@ -122,7 +123,7 @@ DecodeResult run_step(const Output& output, Input& input, const Step& step,
 /// Whether a first step's result has the very pixels of the image, reduced by `scale`, that it
 /// takes.
 bool keeps_pixels(const Step& step, int scale) {
-  if (step.pads()) return false;
+  if (step.pads() || step.has_box()) return false;
   if (!step.resizes()) return scale == 1;
   const Region crop = step.crop(), pixels = reduced(crop, scale);
   return (crop.top | crop.left | crop.height | crop.width) % scale == 0 &&

@@ -3,7 +3,9 @@
 #include <unistd.h>
 
 #include <atomic>
+#include <bit>
 #include <cerrno>
+#include <cmath>
 #include <cstdio>
 #include <cstdlib>
 #include <memory>
@@ -226,6 +228,38 @@ TEST(steps_that_do_not_fit_are_refused) {
   step.dct_scale = 2;
   step.filter = 0;
   CHECK(refused(step));
+}
+
+TEST(boxes_lie_in_what_is_resized) {
+  const auto refused = [](float left, float top, float right, float bottom, int filter = 2,
+                          int dct_scale = 1) {
+    Step step = whole(10, 20);
+    step.filter = filter;
+    step.dct_scale = dct_scale;
+    step.resize_height = step.window_height = 7;
+    step.resize_width = step.window_width = 5;
+    step.box_left = std::bit_cast<int32_t>(left);
+    step.box_top = std::bit_cast<int32_t>(top);
+    step.box_right = std::bit_cast<int32_t>(right);
+    step.box_bottom = std::bit_cast<int32_t>(bottom);
+    try {
+      size_after({{&step, 1}, {}}, 10, 20);
+    } catch (const Error&) {
+      return true;
+    }
+    return false;
+  };
+  CHECK(!refused(0, 0, 20, 10));
+  CHECK(!refused(0.5f, 1.25f, 19.75f, 1.5f));
+  CHECK(refused(0, 0, 20, 10.001f));
+  CHECK(refused(0, 0, 20.001f, 10));
+  CHECK(refused(-0.001f, 0, 20, 10));
+  CHECK(refused(3, 0, 3, 10));
+  CHECK(refused(0, 8, 20, 7));
+  CHECK(refused(0, 0, std::nanf(""), 10));
+  CHECK(refused(0, 0, 20, 10, -1));    // nothing is resized
+  CHECK(refused(0, 0, 20, 10, 0));     // nearest
+  CHECK(refused(0, 0, 20, 10, 2, 2));  // reduced
 }
 
 }  // namespace

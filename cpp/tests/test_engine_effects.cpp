@@ -57,6 +57,7 @@ std::vector<Effect> one_of_each(std::mt19937& random, int height, int width) {
   add(EffectKind::affine, {1 + unit(), unit(), -5 * unit(), unit(), 1, 3, filter(), fill});
   add(EffectKind::perspective, {1, unit(), 0, 0, 1, 0, unit() / 50, unit() / 50, filter(), fill});
   add(EffectKind::gaussian_blur, {kernel(width), kernel(height), 0.1 + unit(), 0.1 + unit()});
+  add(EffectKind::box_blur, {3 * unit(), 3 * unit(), 1.0 + static_cast<double>(random() % 3)});
   add(EffectKind::gaussian_noise, {0, unit() / 5, 1, key, key});
   const double rows = static_cast<double>(random() % static_cast<unsigned>(height + 1));
   const double columns = static_cast<double>(random() % static_cast<unsigned>(width + 1));
@@ -393,6 +394,11 @@ TEST(effects_that_do_not_fit_are_refused) {
   CHECK(one(EffectKind::gaussian_blur, {2, 3, 1, 1}));
   CHECK(one(EffectKind::gaussian_blur, {3, 21, 1, 1}));
   CHECK(one(EffectKind::gaussian_blur, {1e9, 3, 1, 1}));
+  CHECK(!one(EffectKind::box_blur, {63.9, 0, 3}));
+  CHECK(one(EffectKind::box_blur, {64, 0, 3}));
+  CHECK(one(EffectKind::box_blur, {1, -0.5, 3}));
+  CHECK(one(EffectKind::box_blur, {1, 1, 0.5}));
+  CHECK(one(EffectKind::box_blur, {1, 1, 4}));
   CHECK(one(EffectKind::erase, {5, 5, 6, 1}));
   CHECK(one(EffectKind::erase, {-1, 0, 1, 1}));
   CHECK(one(EffectKind::elastic, {1, 1, 1e6, 1, 2, 0}));

@@ -10,6 +10,7 @@
 #include "check.h"
 #include "guarded_output.h"
 #include "kernels/filter/blur.h"
+#include "kernels/filter/box_blur.h"
 #include "kernels/filter/erase.h"
 #include "kernels/filter/noise.h"
 #include "kernels/filter/sharpen.h"
@@ -132,6 +133,61 @@ TEST(blur_needs_something_to_reflect) {
   CHECK(!blur_fits({1, 3, 1, 1}, 1, 5));
   CHECK(blur_fits({9, 9, 1, 1}, 5, 5));
   CHECK(!blur_fits({11, 9, 1, 1}, 5, 5));
+}
+
+/// One pass of a box blur over one line of pixels, with nothing to make it fast.
+std::vector<int> plain_box(const std::vector<int>& line, float radius) {
+  const int last = static_cast<int>(line.size()) - 1, whole = static_cast<int>(radius);
+  const auto inside = static_cast<int64_t>(16777216.0f / (radius * 2 + 1));
+  const int64_t ends = (16777216 - (2 * whole + 1) * inside) / 2;
+  std::vector<int> mean(line.size());
+  for (int x = 0; x <= last; ++x) {
+    int64_t sum = 1 << 23;
+    for (int i = x - whole - 1; i <= x + whole + 1; ++i)
+      sum += line[std::clamp(i, 0, last)] * (std::abs(i - x) > whole ? ends : inside);
+    mean[x] = static_cast<int>(sum >> 24);
+  }
+  return mean;
+}
+
+/// The same over a channel: all passes across, then all down.
+std::vector<int> plain_box_blur(const PlanarView& in, int channel, const BoxBlurSpec& spec) {
+  std::vector<int> pixels;
+  for (int y = 0; y < in.height; ++y)
+    pixels.insert(pixels.end(), in.row(channel, y), in.row(channel, y) + in.width);
+  const auto blur = [&](int lines, int line_step, int count, int step, float radius) {
+    if (radius == 0) return;
+    for (int n = 0; n < lines; ++n) {
+      std::vector<int> line;
+      for (int i = 0; i < count; ++i) line.push_back(pixels[n * line_step + i * step]);
+      for (int pass = 0; pass < spec.passes; ++pass) line = plain_box(line, radius);
+      for (int i = 0; i < count; ++i) pixels[n * line_step + i * step] = line[i];
+    }
+  };
+  blur(in.height, in.width, in.width, 1, spec.radius_across);
+  blur(in.width, 1, in.height, in.width, spec.radius_down);
+  return pixels;
+}
+
+TEST(box_blur_is_the_plain_mean) {
+  Draw draw(8);
+  const float radii[] = {0, 1e-9f, 0.01f, 0.4f, 0.999f, 1, 1.3f, 2, 5.5f, 20, 63.9f};
+  const auto radius = [&] { return radii[draw.between(0, std::size(radii) - 1)]; };
+  for (const int width : kWidths)
+    for (const int height : {1, 2, 3, 9, 40}) {
+      const SlackImage in(RandomImage(draw, height, width, draw.coin() ? 1 : 3));
+      const BoxBlurSpec spec{radius(), radius(), draw.between(1, kMostBoxPasses)};
+      std::vector<uint8_t> expected;
+      for (int c = 0; c < in.image.channels; ++c)
+        for (const int level : plain_box_blur(in.image.view(), c, spec))
+          expected.push_back(static_cast<uint8_t>(level));
+      in_every_variant([&] {
+        const SlackImage out(height, width, in.image.channels);
+        BoxBlurScratch scratch;
+        box_blur(out.image, in.image.view(), spec, scratch);
+        CHECK(out.samples() == expected);
+      });
+    }
 }
 
 TEST(noise_works_in_place) {

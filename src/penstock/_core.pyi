@@ -62,6 +62,8 @@ class Effect(enum.IntEnum):
 
     APPLY = 23
 
+    BOX_BLUR = 24
+
 class EffectFamily(enum.IntEnum):
     """What kind of thing an effect does."""
 
@@ -123,6 +125,14 @@ class StepColumn(enum.IntEnum):
     DC_ALONE = 21
 
     GRAY = 22
+
+    BOX_LEFT = 23
+
+    BOX_TOP = 24
+
+    BOX_RIGHT = 25
+
+    BOX_BOTTOM = 26
 
 class PadMode(enum.IntEnum):
     """How a border is filled."""
@@ -383,8 +393,10 @@ def copy_one(target: Pixels, source: Pixels, top: int, left: int, flip_horizonta
     Copy the part of an image that begins at (top, left) and has the target's size.
     """
 
-def resize_one(target: Pixels, source: Pixels, top: int, left: int, height: int, width: int, filter: int, vertical_first: bool, format: Format | None = None) -> None:
-    """Resize a part of an image to the target's size."""
+def resize_one(target: Pixels, source: Pixels, top: int, left: int, height: int, width: int, filter: int, vertical_first: bool, format: Format | None = None, box: Sequence[float] | None = None) -> None:
+    """
+    Resize a part of an image to the target's size; of that part only a box (left, top, right, bottom), if there is one.
+    """
 
 def resize_like_torch(target: Pixels, source: Pixels, filter: int, antialias: bool) -> None:
     """

@@ -88,6 +88,21 @@ def test_tables_wait_for_an_effect_on_colour_but_for_no_other():
     assert plan(turn, brightness(), blur())[0] == ["hue", "brightness", "gaussian_blur"]
 
 
+@pytest.mark.parametrize("radius", [(0.0, 0.2), (1.0, 0.0), (2.7, 1.3)])
+@pytest.mark.parametrize("passes", [1, 3])
+def test_a_box_blur_needs_what_all_of_its_passes_reach(radius, passes):
+    numbers = {"radius_across": radius[0], "radius_down": radius[1], "passes": passes}
+    written = same_effect(Effect.BOX_BLUR, SIZES, **numbers), crop()
+    names, planned = plan(*written)
+    pixels = some_pixels()
+
+    assert names[-2:] == ["box_blur", "crop"]
+    for got, expected in zip(
+        run_natively(pixels, planned), run_natively(pixels, written), strict=True
+    ):
+        np.testing.assert_array_equal(got, expected)
+
+
 def test_tables_of_other_samples_are_skipped():
     """The second sample has no inversion, and its brightness waits for the one behind."""
     first_only = effect_where(np.array([True, False]), Effect.INVERT, SIZES)
@@ -192,6 +207,7 @@ IDLE = {
     "blur": same_effect(
         Effect.GAUSSIAN_BLUR, SIZES, kernel_width=1, kernel_height=1, sigma_across=3, sigma_down=3
     ),
+    "box blur": same_effect(Effect.BOX_BLUR, SIZES, radius_across=0, radius_down=0, passes=3),
     "erase": same_effect(
         Effect.ERASE, SIZES, top=1, left=2, height=0, width=5, value=(1, 2, 3), by_noise=False
     ),

@@ -17,6 +17,7 @@
 #include "bindings/bind.h"
 #include "bindings/for_tests/image_array.h"
 #include "kernels/filter/blur.h"
+#include "kernels/filter/box_blur.h"
 #include "kernels/filter/erase.h"
 #include "kernels/filter/noise.h"
 #include "kernels/filter/sharpen.h"
@@ -79,6 +80,21 @@ Array blur_image(const PixelArray& pixels, const std::array<int, 2>& kernel_size
   const ImageArray out(in.image.height, in.image.width, in.image.channels);
   BlurScratch scratch;
   gaussian_blur(out.image, in.image.view(), spec, scratch);
+  return Array(out.to_array());
+}
+
+Array box_blur_image(const PixelArray& pixels, const std::array<float, 2>& radius, int passes) {
+  for (const float one : radius)
+    if (!(one >= 0 && one < kLargestBoxRadius + 1))
+      throw Error("box_blur: a radius must be at least 0 and below " +
+                  std::to_string(kLargestBoxRadius + 1) + ", got " + std::to_string(one) + ".");
+  if (passes < 1 || passes > kMostBoxPasses)
+    throw Error("box_blur: passes must be 1 to " + std::to_string(kMostBoxPasses) + ", got " +
+                std::to_string(passes) + ".");
+  const ImageArray in("box_blur", pixels);
+  const ImageArray out(in.image.height, in.image.width, in.image.channels);
+  BoxBlurScratch scratch;
+  box_blur(out.image, in.image.view(), {radius[0], radius[1], passes}, scratch);
   return Array(out.to_array());
 }
 
@@ -152,6 +168,9 @@ void bind_filter(nb::module_& m) {
         "torchvision's gaussian_blur on an HxWxC image; sizes and sigmas are (across, down). "
         "Weights, from the middle outwards, across and then down unless the kernel is square, are "
         "taken instead of those that the sigmas give.");
+  m.def("box_blur", &box_blur_image, "image"_a, "radius"_a, "passes"_a,
+        "PIL.ImageFilter.BoxBlur on an HxWxC image, `passes` times across and then as often down; "
+        "the radius is (across, down).");
   m.def("add_gaussian_noise", &add_noise, "image"_a, "mean"_a, "sigma"_a, "clip"_a, "key"_a,
         "torchvision's gaussian_noise on an HxWxC image, mean and sigma in levels, with the "
         "numbers of `key`. Gray becomes RGB.");

@@ -4,13 +4,15 @@
 | --- | --- |
 | chain.py | an image file and what is to be done with it, as a value |
 | carry_out.py | many chains at once, in the core |
-| image.py, file_image.py | a chain that is a Pillow image to everybody, and what its file says |
+| image.py | a chain that is a Pillow image to everybody, and what is remembered of it |
+| pixel_image.py, file_image.py | how its pixels come to be, and what its file says |
+| resizing.py, filters.py | what calls of Pillow's `resize` and `filter` ask for |
 | pixel_access.py | pixels as Pillow keeps them |
 | tensor.py, spec.py | one that is a tensor to everybody, and how its values are made |
 | rows.py | tensors that lie in one batch already, and how they are collated |
 | samples.py | finds both in the samples of a batch, and has them made |
 | opening.py | what `Image.open` and its like give while a Dataset is asked |
-| hooks.py, torchvision_hooks.py | how others come to ask us |
+| hooks.py, pillow_hooks.py, torchvision_hooks.py | how others come to ask us |
 | torchvision_tensors.py | what torchvision does to such tensors |
 | random_state.py | all generators that a Dataset draws from, put back where they were |
 | dataset.py | a Dataset around the user's, which does all that for a whole batch |

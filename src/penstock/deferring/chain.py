@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 from penstock._core import Effect
 from penstock.transforms.effects import EffectMove, no_numbers
-from penstock.transforms.moves import CropMove, FlipMove, Move, ResizeMove
+from penstock.transforms.moves import BoxResizeMove, CropMove, FlipMove, Move, ResizeMove
 
 Pixels = npt.NDArray[np.uint8]  # (height, width, 3)
 
@@ -47,6 +47,15 @@ class Resize(NamedTuple):
     filter: int
 
 
+class ResizeBox(NamedTuple):
+    """Resize a part, by one of Pillow's filters other than nearest."""
+
+    height: int
+    width: int
+    filter: int
+    box: tuple[float, float, float, float]  # left, top, right, bottom
+
+
 class Flip(NamedTuple):
     """Mirror left to right, top to bottom, or both."""
 
@@ -63,7 +72,7 @@ class Applied(NamedTuple):
     numbers: tuple[float, ...]
 
 
-Step: TypeAlias = Crop | Resize | Flip | Applied
+Step: TypeAlias = Crop | Resize | ResizeBox | Flip | Applied
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -102,6 +111,13 @@ class Chain:
     def resize(self, height: int, width: int, number: int) -> Chain:
         """Return the chain with a resize by the filter of this number."""
         return Chain(self.source, (*self.steps, Resize(height, width, number)), height, width)
+
+    def resize_box(
+        self, height: int, width: int, number: int, box: tuple[float, float, float, float]
+    ) -> Chain:
+        """Return the chain with a resize of a part, which must lie within the image."""
+        step = ResizeBox(height, width, number, box)
+        return Chain(self.source, (*self.steps, step), height, width)
 
     def flip(self, *, horizontal: bool, vertical: bool) -> Chain:
         """Return the chain with a mirror."""
@@ -151,7 +167,10 @@ class Chain:
     def kinds(self) -> tuple[object, ...]:
         """What kinds of steps it has; chains of the same kinds are computed together."""
         return tuple(
-            step.filter if isinstance(step, Resize) else type(step).__name__ for step in self.steps
+            (type(step).__name__, step.filter)
+            if isinstance(step, (Resize, ResizeBox))
+            else type(step).__name__
+            for step in self.steps
         )
 
 
@@ -165,21 +184,29 @@ def same_steps(chains: Sequence[Chain]) -> int:
     return count
 
 
-def moves_of(chains: Sequence[Chain]) -> tuple[Move, ...]:
+def moves_of(chains: Sequence[Chain]) -> tuple[Move | BoxResizeMove, ...]:
     """Return the steps of chains of the same kinds, as moves with a row for each chain."""
     return tuple(_move(steps) for steps in zip(*(chain.steps for chain in chains), strict=True))
 
 
-def _move(steps: Sequence[Step]) -> Move:
+def _move(steps: Sequence[Step]) -> Move | BoxResizeMove:
     first = steps[0]
     if isinstance(first, Flip):
         return FlipMove(*np.array(steps, dtype=np.bool_).T)
     if isinstance(first, Applied):
         return _effects(steps)
+    if isinstance(first, ResizeBox):
+        return _resizes_of_boxes(steps)
     columns = np.array(steps, dtype=np.int64).T
     if isinstance(first, Crop):
         return CropMove(*columns)
     return ResizeMove(columns[0], columns[1], first.filter)
+
+
+def _resizes_of_boxes(steps: Sequence[Any]) -> BoxResizeMove:
+    sides = np.array([step[:2] for step in steps], dtype=np.int64).T
+    boxes = np.array([step.box for step in steps], dtype=np.float64)
+    return BoxResizeMove(sides[0], sides[1], steps[0].filter, boxes)
 
 
 def _effects(steps: Sequence[Any]) -> EffectMove:

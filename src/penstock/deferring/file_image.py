@@ -45,6 +45,7 @@ class FileImage(Image.Image):
     filename: str | bytes  # of a file only
     _is_file = False  # as `Image.open` gives it, rather than made of one
     _is_loaded = False  # whether Pillow would have decoded it by now
+    _is_drafted = False  # whether it was asked to be decoded smaller
 
     @property
     def info(self) -> dict[Any, Any]:

@@ -8,24 +8,19 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable
-from functools import wraps
 from typing import Any
 
-from PIL import ImageOps
-
-from penstock.deferring.carry_out import open_with_pillow
 from penstock.deferring.image import DeferredImage
-from penstock.deferring.opening import open_image
+from penstock.deferring.pillow_hooks import wrap_pillow
 
 Function = Callable[..., Any]
 
-_UPRIGHT = 1
 _done: set[str] = set()
 
 
 def install() -> None:
     """Put the wrappers in their places, for all libraries that are imported by now."""
-    once("PIL", _wrap_pillow)
+    once("PIL", wrap_pillow)
     if "torchvision" in sys.modules:
         from penstock.deferring.torchvision_hooks import wrap_torchvision
 
@@ -50,21 +45,6 @@ def replace_everywhere(wrappers: dict[Function, Function]) -> None:
             wrapper = known.get(id(value))
             if wrapper is not None:
                 setattr(module, attribute, wrapper)
-
-
-def _wrap_pillow() -> dict[Function, Function]:
-    return {open_with_pillow: open_image, ImageOps.exif_transpose: _exif_transpose}
-
-
-_turn_by_pillow: Any = ImageOps.exif_transpose
-
-
-@wraps(_turn_by_pillow)
-def _exif_transpose(image: Any, *, in_place: bool = False) -> Any:
-    """Turn an image as its EXIF data say; those that are upright need no second look at it."""
-    if isinstance(image, DeferredImage) and not in_place and image.orientation == _UPRIGHT:
-        return image.copy()
-    return _turn_by_pillow(image, in_place=in_place)
 
 
 def is_ours(image: Any) -> bool:

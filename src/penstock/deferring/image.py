@@ -1,170 +1,41 @@
-"""A Pillow image to everybody, whose pixels nobody has computed yet.
+"""A Pillow image to everybody, which remembers what is done with it.
 
-Crops, resizes and mirrors are remembered. Whoever needs pixels gets them: all of Pillow, and the
-libraries around it, reach them by the attribute `im`, by `tobytes` or by the array interface.
+Crops, resizes, mirrors and some filters are remembered. What they lead to is computed when the
+batch is whole, or when somebody needs pixels.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from math import isfinite
-from typing import Any, TypeVar
+from typing import Any
 
 import numpy as np
 from PIL import Image
 
 from penstock._core import Effect, copy_one
-from penstock.deferring.carry_out import pixels_of
-from penstock.deferring.chain import Chain, Pixels
-from penstock.deferring.counts import counts_here, note_early
-from penstock.deferring.file_image import About, FileImage
-from penstock.deferring.pixel_access import Access, kept_by_pillow
-from penstock.transforms.arguments import InterpolationMode
+from penstock.deferring.chain import Chain
+from penstock.deferring.filters import blur_numbers
+from penstock.deferring.pixel_image import PixelImage
+from penstock.deferring.resizing import is_box, read_resize, thumbnail_of
 from penstock.transforms.functional.native.geometry import resized, warp
-from penstock.transforms.functional.native.memory import CHANNELS, array_pixels
+from penstock.transforms.functional.native.memory import CHANNELS, array_pixels, run_effect
 from penstock.transforms.functional.native.memory import pixels_of as stored_pixels
 
-FunctionT = TypeVar("FunctionT", bound=Callable[..., Any])
-
-_FILTERS = frozenset(mode.pillow_filter for mode in InterpolationMode)  # Pillow may have more
 _MIRRORS = {
     Image.Transpose.FLIP_LEFT_RIGHT: (True, False),
     Image.Transpose.FLIP_TOP_BOTTOM: (False, True),
     Image.Transpose.ROTATE_180: (True, True),
 }
-_LARGEST_SIDE = 1 << 15
 _MODES = {1: "L", 3: "RGB"}
 _OF_COLOURS = (Effect.SATURATION, Effect.HUE, Effect.PERMUTE_CHANNELS)
 _WARPS: dict[int, tuple[Effect, int]] = {
     Image.Transform.AFFINE: (Effect.AFFINE, 6),
     Image.Transform.PERSPECTIVE: (Effect.PERSPECTIVE, 8),
 }
-_SIDES = 4
 _WITH_PALETTE = frozenset({"L", "LA", "P", "PA"})  # at least after it is put
-_OURS = frozenset(
-    {
-        *("_im", "_mode", "_size", "palette", "_info", "_readonly"),  # known to every image
-        *("_chain", "_adopted", "_about", "_is_file", "_is_loaded"),
-    }
-)
 
 
-class DeferredImage(FileImage):
-    """An image of mode RGB or L that is a chain, until somebody needs its pixels.
-
-    After that it is what Pillow makes of it, and of any mode.
-    """
-
-    @staticmethod
-    def of_chain(chain: Chain, mode: str, about: About | None) -> DeferredImage:
-        """An image that is not computed yet; `about` the file it comes from."""
-        made = DeferredImage()
-        made._chain, made._about, made._info = chain, about, None
-        made._mode, made._size = mode, (chain.width, chain.height)
-        return made
-
-    @staticmethod
-    def of_file(chain: Chain, mode: str, about: About, filename: str | bytes) -> DeferredImage:
-        """The image of a JPEG, as it is when it has just been opened."""
-        made = DeferredImage.of_chain(chain, mode, about)
-        made._is_file = True  # noqa: SLF001 (it is one of these)
-        made.format, made.format_description = "JPEG", "JPEG (ISO 10918)"
-        made.filename = filename
-        return made
-
-    @staticmethod
-    def of_opened(opened: Any) -> DeferredImage:
-        """A file that Pillow decodes; what follows is computed by the core where it can."""
-        made = DeferredImage()
-        made._is_file = True
-        made._adopted, made._about = opened, About(None, opened)
-        made._info, made.palette = opened.info, opened.palette
-        made._mode, made._size = opened.mode, opened.size
-        made.format, made.format_description = opened.format, opened.format_description
-        made.filename = opened.filename
-        return made
-
-    @property
-    def chain(self) -> Chain | None:
-        """How it is made, unless somebody has had its pixels as Pillow keeps them."""
-        return self._chain
-
-    # ---- pixels ----
-
-    @property
-    def im(self) -> Any:
-        """The pixels as Pillow keeps them, computed now at the latest."""
-        if self._im is None:
-            self._make()
-        return super().im
-
-    @im.setter
-    def im(self, im: Any) -> None:
-        self._im = im
-        self._chain = self._adopted = None
-
-    def load(self) -> Any:
-        """Return access to single pixels; nothing is computed until one is asked for."""
-        self._is_loaded = True
-        if self._im is None and self._chain is not None:
-            return Access(self)
-        self.im  # noqa: B018 (it is made)
-        return super().load()
-
-    def pixels(self) -> Pixels | None:
-        """The pixels as an array that nobody may change; None for images of other modes."""
-        if self._chain is None:
-            return None
-        self._is_loaded = True
-        found = self._chain.pixels
-        if found is None:
-            note_early()
-            found = _guarded(pixels_of, self._chain)
-            found.setflags(write=False)
-            self._chain = Chain.of_pixels(found)
-        return found
-
-    def settle(self, pixels: Pixels) -> None:
-        """Have these pixels from now on, which whoever computes them fills in."""
-        self._chain = Chain.of_pixels(pixels)
-
-    def _make(self) -> None:
-        if self._adopted is not None:
-            adopted = self._adopted
-            adopted.load()
-            self.im = adopted.im
-            self._mode, self._size = adopted.mode, adopted.size
-            self._info, self.palette = adopted.info, adopted.palette
-            return
-        pixels = self.pixels()
-        if pixels is None:
-            return
-        self.im = kept_by_pillow(pixels, self._mode)
-
-    def _new(self, im: Any) -> DeferredImage:
-        """Return another image with these pixels; Pillow's methods end in it."""
-        made = DeferredImage()
-        made.im = im
-        made._mode, made._size = im.mode, im.size
-        made._about, made._info = self._about, None
-        if im.mode in ("P", "PA"):
-            made.palette = super()._new(im).palette
-        if self._info is not None or self._about is None:
-            made._info = self._copy_info()
-        return made
-
-    def close(self) -> None:
-        """Let go of it."""
-        self._chain = self._adopted = None
-        super().close()
-
-    def tobytes(self, encoder_name: str = "raw", *args: Any) -> bytes:
-        """Return the pixels, as Pillow packs them."""
-        if encoder_name == "raw" and not args and (pixels := self.pixels()) is not None:
-            return (pixels[:, :, 0] if self._mode == "L" else pixels).tobytes()
-        return super().tobytes(encoder_name, *args)
-
-    # ---- what is remembered ----
+class DeferredImage(PixelImage):
+    """An image that remembers steps as long as it is a chain."""
 
     def copy(self) -> Image.Image:
         """Return the same image; neither changes with the other."""
@@ -184,7 +55,7 @@ class DeferredImage(FileImage):
 
     def crop(self, box: Any = None) -> Image.Image:
         """Remember a crop that lies within the image."""
-        if self._chain is None or not _is_box(box):
+        if self._chain is None or not is_box(box):
             return super().crop(box)
         left, top, right, bottom = (round(side) for side in box)
         width, height = self._size
@@ -195,19 +66,38 @@ class DeferredImage(FileImage):
     def resize(
         self, size: Any, resample: Any = None, box: Any = None, reducing_gap: Any = None
     ) -> Image.Image:
-        """Remember a resize of the whole image."""
-        width, height = size if isinstance(size, (tuple, list)) and len(size) == 2 else (0, 0)
-        number = Image.Resampling.BICUBIC if resample is None else resample
-        is_filter = isinstance(number, int) and number in _FILTERS
-        is_plain = is_filter and box is None and reducing_gap is None
-        is_size = all(isinstance(s, int) and 0 < s < _LARGEST_SIDE for s in (width, height))
-        if not (is_plain and is_size) or (width, height) == self._size:
+        """Remember a resize, also of a part."""
+        wanted = read_resize(self._size, size, resample, box, reducing_gap)
+        if wanted is None or (wanted.box is None and (wanted.width, wanted.height) == self._size):
             return super().resize(size, resample, box, reducing_gap)
+        height, width, number, part = wanted
+        if self._chain is not None and part is not None:
+            return self._with(self._chain.resize_box(height, width, number, part))
         if self._chain is not None:
-            return self._with(self._chain.resize(int(height), int(width), int(number)))
-        whole = (0, 0, self._size[1], self._size[0])
-        done = resized(self, whole, (height, width), int(number)) if self.mode in CHANNELS else None
-        return super().resize(size, resample) if done is None else done
+            return self._with(self._chain.resize(height, width, number))
+        done = None
+        if self.mode in CHANNELS:
+            whole = (0, 0, self._size[1], self._size[0])
+            done = resized(self, whole, (height, width), number, part)
+        return super().resize(size, resample, box, reducing_gap) if done is None else done
+
+    def thumbnail(self, size: Any, *args: Any, **kwargs: Any) -> None:
+        """Remember that this image becomes smaller."""
+        if self._chain is None:
+            super().thumbnail(size, *args, **kwargs)
+            return
+        made: Any = thumbnail_of(self, size, *args, **kwargs)
+        if made is not None:
+            self._become(made)
+
+    def _become(self, made: DeferredImage) -> None:
+        """Have the pixels of another image of the same file."""
+        if made.chain is None:
+            self.im = made.im
+        else:
+            self._chain, self._adopted = made.chain, None
+        self._mode, self._size = made.mode, made.size
+        self._is_loaded = True
 
     def transpose(self, method: Any) -> Image.Image:
         """Remember a mirror; turns are done at once."""
@@ -238,6 +128,16 @@ class DeferredImage(FileImage):
                 return done  # type: ignore[no-any-return]
         return super().transform(size, method, data, resample, fill, fillcolor)
 
+    def filter(self, filter: Any) -> Image.Image:
+        """Have the core do Pillow's own blurs."""
+        numbers = blur_numbers(filter) if self.mode in CHANNELS else None
+        if numbers is None:
+            return super().filter(filter)
+        if not any(numbers[:2]):
+            return self.copy()
+        blurred: Image.Image = run_effect(self, Effect.BOX_BLUR, *numbers)
+        return blurred
+
     def after_effect(
         self,
         effect: Effect,
@@ -267,12 +167,28 @@ class DeferredImage(FileImage):
         """Let Pillow decode the file smaller, if it is one that nothing was done with."""
         if not self._is_file or self._about is None or self._is_loaded:
             return super().draft(mode, size)
+        if self._chain is not None and self._keeps_size(mode, size):
+            is_first, self._is_drafted = not self._is_drafted, True
+            return (self._mode, (0, 0, *map(float, self._size))) if is_first else None
+        if self._is_drafted:
+            return None  # there is one chance
         adopted = self._adopted or self._about.open_again()
         found = adopted.draft(mode, size)
         if found is not None:
             self._chain, self._adopted = None, adopted
             self._mode, self._size = adopted.mode, adopted.size
         return found
+
+    def _keeps_size(self, mode: Any, size: Any) -> bool:
+        """Whether a JPEG is decoded as it is, since half of it would be too small."""
+        if mode not in (None, "RGB", self._mode):
+            return False
+        if size is None:
+            return True
+        is_pair = isinstance(size, (tuple, list)) and len(size) == 2
+        if not is_pair or not all(isinstance(side, int) and side > 0 for side in size):
+            return False
+        return bool(min(self._size[0] // size[0], self._size[1] // size[1]) < 2)
 
     def putpalette(self, data: Any, rawmode: str = "RGB") -> None:
         """Have a palette; the mode changes with it, so pixels are made before."""
@@ -294,47 +210,3 @@ class DeferredImage(FileImage):
         if self._info is not None:
             made.info = self._copy_info()
         return made
-
-    # ---- what others make of it ----
-
-    def plain(self) -> Image.Image:
-        """Return it as an ordinary image, with what its user has added to it."""
-        made: Image.Image = Image.Image._new(self, self.im)  # noqa: SLF001 (as its methods do)
-        vars(made).update({name: one for name, one in vars(self).items() if name not in _OURS})
-        return made
-
-    def __eq__(self, other: object) -> bool:
-        if isinstance(other, DeferredImage):
-            if self._is_file != other._is_file:
-                return False  # as of other classes
-            other = other.plain()
-        elif self._is_file:
-            return False  # the same
-        return bool(self.plain() == other)
-
-    __hash__ = None  # type: ignore[assignment]  # as Pillow's
-
-    def __reduce_ex__(self, protocol: Any) -> Any:
-        """Be an ordinary image to whoever pickles or copies it."""
-        return _itself, (self.plain(),)
-
-
-def _itself(image: Image.Image) -> Image.Image:
-    """What an image is pickled as a call of."""
-    return image
-
-
-def _is_box(box: Any) -> bool:
-    is_four = isinstance(box, (tuple, list)) and len(box) == _SIDES
-    return is_four and all(isinstance(side, (int, float)) and isfinite(side) for side in box)
-
-
-def _guarded(function: Callable[..., Any], *arguments: Any) -> Any:
-    """Call a function of ours; what it raises is not for the user's code to swallow unseen."""
-    try:
-        return function(*arguments)
-    except Exception as error:
-        counts = counts_here()
-        if counts is not None:
-            counts.error = error
-        raise

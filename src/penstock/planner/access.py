@@ -52,6 +52,7 @@ ACCESS = {
     Effect.MIX_ADD: Access.PLACE,
     Effect.MIX_END: Access.PLACE,
     Effect.APPLY: Access.PLACE,  # what waits must not be carried on beyond it
+    Effect.BOX_BLUR: Access.NEIGHBOURHOOD,
 }
 
 
@@ -86,7 +87,17 @@ def reach(move: EffectMove) -> tuple[Ints, Ints]:
     sharpens = move.does(Effect.SHARPNESS).astype(np.int64)
     width = np.where(blurs, move.values(Effect.GAUSSIAN_BLUR, "kernel_width"), 0).astype(np.int64)
     height = np.where(blurs, move.values(Effect.GAUSSIAN_BLUR, "kernel_height"), 0).astype(np.int64)
-    return sharpens + width // 2, sharpens + height // 2
+    across, down = sharpens + width // 2, sharpens + height // 2
+    if not move.does(Effect.BOX_BLUR).any():
+        return across, down
+    return across + _box_reach(move, "radius_across"), down + _box_reach(move, "radius_down")
+
+
+def _box_reach(move: EffectMove, name: str) -> Ints:
+    """How far the passes of box blurs look together."""
+    radius, passes = move.values(Effect.BOX_BLUR, name), move.values(Effect.BOX_BLUR, "passes")
+    has_box = move.does(Effect.BOX_BLUR) & (radius > 0)
+    return np.where(has_box, passes * (np.trunc(radius) + 1), 0).astype(np.int64)
 
 
 def lookup(kinds: Iterable[Effect]) -> Bools:

@@ -156,6 +156,7 @@ class EffectWork:
             Effect.GRAYSCALE: self._grayscale,
             Effect.SHARPNESS: self._sharpness,
             Effect.GAUSSIAN_BLUR: self._blur,
+            Effect.BOX_BLUR: self._box_blur,
             Effect.GAUSSIAN_NOISE: self._noise,
             Effect.ERASE: self._erase_between,
             Effect.ELASTIC: self._elastic,
@@ -278,6 +279,15 @@ class EffectWork:
             (Unit.BLUR_DOUBT, large * weights**2 * 1e-5),
             passes=2,
         )
+        self._remembered[rows] = False
+
+    def _box_blur(self, rows: Ints, places: Ints) -> None:
+        """Each pass costs about what a blur does that reaches as far."""
+        names = ("radius_across", "radius_down", "passes")
+        across, down, passes = (self._number(Effect.BOX_BLUR, name, places) for name in names)
+        values, taps = self._values(rows) * passes, 2 * (np.trunc(across) + np.trunc(down)) + 6
+        amounts = (Unit.BLURRED_VALUE, values), (Unit.BLUR_TAP, values * taps)
+        self._add(Effect.BOX_BLUR, rows, *amounts, passes=2)
         self._remembered[rows] = False
 
     def _noise(self, rows: Ints, places: Ints) -> None:

@@ -4,8 +4,8 @@ A step pads, crops, resizes, takes a window and mirrors, in that order. Moves ar
 steps as give the same bytes, for each sample on its own:
 
 - a crop shrinks the box, or the window once there is a resize; after a mirror it is mirrored;
-- a resize to the same size is nothing; one after another resize, or after a mirror (Pillow's
-  rounding is not mirror-symmetric), starts a new step;
+- a resize to the same size is nothing, unless it is of a part; one after another resize, or after
+  a mirror (Pillow's rounding is not mirror-symmetric), starts a new step;
 - mirrors cancel out;
 - a border starts a new step unless nothing has happened in the present one;
 - an effect on pixels follows a step, which it ends; but gray before all else is made while the
@@ -27,7 +27,14 @@ from penstock.geometry import Bools, Ints, Sizes
 from penstock.pillow_order import vertical_first
 from penstock.planner.access import IS_COLOUR, IS_TABLE
 from penstock.transforms.effects import EffectMove, no_numbers
-from penstock.transforms.moves import CropMove, FlipMove, Move, PadMove, ResizeMove
+from penstock.transforms.moves import (
+    BoxResizeMove,
+    CropMove,
+    FlipMove,
+    Move,
+    PadMove,
+    ResizeMove,
+)
 
 # The scale at which the first coefficient of each block can be enough.
 _EIGHTH = 8
@@ -38,6 +45,7 @@ NO_RESIZE = -1
 _HEAD = 6
 
 _BOX = slice(StepColumn.CROP_TOP, StepColumn.CROP_WIDTH + 1)
+_PART = slice(StepColumn.BOX_LEFT, StepColumn.BOX_BOTTOM + 1)
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,7 +139,9 @@ def regions_of(first: npt.NDArray[np.int32], sizes: Sizes) -> Regions:
     )
 
 
-def lower(moves: Sequence[Move], sizes: Sizes, finishing: Sequence[EffectMove] = ()) -> Steps:
+def lower(
+    moves: Sequence[Move | BoxResizeMove], sizes: Sizes, finishing: Sequence[EffectMove] = ()
+) -> Steps:
     """Fit `moves`, in their order, into steps for images of `sizes`.
 
     `finishing` are effects on the finished images.
@@ -145,6 +155,8 @@ def lower(moves: Sequence[Move], sizes: Sizes, finishing: Sequence[EffectMove] =
                 builder.crop(move)
             case ResizeMove():
                 builder.resize(move)
+            case BoxResizeMove():
+                builder.resize_box(move)
             case FlipMove():
                 builder.flip(move)
             case EffectMove():
@@ -204,8 +216,17 @@ class _Builder:
         self._set_box(unresized, move.height, move.width)
 
     def resize(self, move: ResizeMove) -> None:
-        step = self._step
         resized = self._changes_size(move)
+        self._resize(move, resized)
+        if move.scales is not None:
+            self._reduce(move.scales, resized, dc_alone=move.dc_alone)
+
+    def resize_box(self, move: BoxResizeMove) -> None:
+        self._resize(move, np.ones(len(move.height), dtype=np.bool_))
+        self._step[_PART] = move.box.astype(np.float32).view(np.int32).T
+
+    def _resize(self, move: ResizeMove | BoxResizeMove, resized: Bools) -> None:
+        step = self._step
         taken = (step[StepColumn.FILTER] != NO_RESIZE) | self._is_flipped()
         self._start_new_step(resized & taken)
         self._touched |= resized
@@ -214,8 +235,6 @@ class _Builder:
         )
         step[StepColumn.FILTER, resized] = move.filter
         np.copyto(step[StepColumn.VERTICAL_FIRST], order, where=resized)
-        if move.scales is not None:
-            self._reduce(move.scales, resized, dc_alone=move.dc_alone)
         for column, side in (
             (StepColumn.RESIZE_HEIGHT, move.height),
             (StepColumn.RESIZE_WIDTH, move.width),

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-from PIL import Image, ImageEnhance, ImageOps
+from PIL import Image, ImageEnhance, ImageFilter, ImageOps
 
 from penstock._core import Effect
 from penstock.errors import CoreError
@@ -124,6 +124,15 @@ def _posterize(image: Image.Image, bits: float) -> Image.Image:
     return ImageOps.posterize(image, int(bits)) if int(bits) else image.point([0] * 768)
 
 
+def _box_blur(
+    image: Image.Image, radius_across: float, radius_down: float, passes: float
+) -> Image.Image:
+    for radius in ((radius_across, 0.0), (0.0, radius_down)):
+        for _ in range(int(passes)):
+            image = image.filter(ImageFilter.BoxBlur(radius))
+    return image
+
+
 def _solarize_add(image: Image.Image, amount: float, threshold: float) -> Image.Image:
     table = [min(255, level + int(amount)) if level < threshold else level for level in range(256)]
     return image.point(table * 3)
@@ -200,6 +209,7 @@ _ON_IMAGES: dict[Effect, Callable[..., Image.Image]] = {
     Effect.AUTOCONTRAST: ImageOps.autocontrast,
     Effect.EQUALIZE: ImageOps.equalize,
     Effect.GRAYSCALE: lambda image: image.convert("L").convert("RGB"),
+    Effect.BOX_BLUR: _box_blur,
 }
 
 ON_ARRAYS: dict[Effect, Callable[..., Pixels]] = {

@@ -13,7 +13,7 @@ from typing import TypeAlias
 import numpy as np
 
 from penstock._core import PadMode
-from penstock.geometry import Bools, Ints, Sizes
+from penstock.geometry import Bools, Floats, Ints, Sizes
 from penstock.transforms.effects import EffectMove
 
 
@@ -89,6 +89,20 @@ class FlipMove:
 
 
 Move: TypeAlias = PadMove | CropMove | ResizeMove | FlipMove | EffectMove
+
+
+@dataclass(frozen=True, slots=True)
+class BoxResizeMove:
+    """Resize parts of images, in pixels and fractions of them, by a filter other than nearest.
+
+    Filters read past the edges of a part, as in Pillow's `resize(box=)`. No transform draws one, so
+    no rule has to know it: it comes from users' own calls.
+    """
+
+    height: Ints
+    width: Ints
+    filter: int
+    box: Floats  # (images, 4): left, top, right and bottom
 
 
 def out_sizes(moves: Iterable[Move], sizes: Sizes) -> Sizes:

@@ -37,6 +37,9 @@ _IDLE: dict[Effect, Callable[..., Bools]] = {
     Effect.GAUSSIAN_BLUR: lambda kernel_width, kernel_height, **_: (
         (kernel_width == 1) & (kernel_height == 1)
     ),
+    Effect.BOX_BLUR: lambda radius_across, radius_down, **_: (
+        (radius_across == 0) & (radius_down == 0)
+    ),
 }
 _IS_OTHER = lookup((*_IDENTITY, *_IDLE))
 
@@ -48,8 +51,8 @@ def drop_idle(moves: Moves, sizes: Sizes) -> Moves | None:
 
     Exact, kind by kind. Blends (brightness, contrast, saturation, sharpness) by a float32 factor of
     1 are copies in Pillow. All 8 bits are kept, all levels are below a threshold above 255, nothing
-    is added, channels stay in order, a rectangle or a kernel has no extent. The identity matrix at
-    the same size reads every pixel at its centre, where all filters have one weight of 1 and the
+    is added, channels stay in order, a rectangle, kernel or box has no extent. The identity matrix
+    at the same size reads every pixel at its centre, where all filters have one weight of 1 and the
     others 0. A resize to the same size is a copy, and crops of the whole, borders of 0 pixels and
     flips along no axis are nothing.
     """

@@ -33,7 +33,7 @@ _BILINEAR = InterpolationMode.BILINEAR.pillow_filter
 _NEAREST = InterpolationMode.NEAREST.pillow_filter
 
 # Effects that hardly change a mean, and are left out where only the mean is wanted.
-_KEEPS_MEAN = lookup((Effect.SHARPNESS, Effect.GAUSSIAN_BLUR))
+_KEEPS_MEAN = lookup((Effect.SHARPNESS, Effect.GAUSSIAN_BLUR, Effect.BOX_BLUR))
 
 # Effects whose result on a reduced version says little about that on the image.
 _IS_UNLIKE = lookup(

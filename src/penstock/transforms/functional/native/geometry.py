@@ -34,6 +34,7 @@ from penstock.transforms.functional.native.memory import (
 from penstock.transforms.functional.pillow import geometry as pillow
 
 Box = tuple[int, int, int, int]  # top, left, height, width
+Part = tuple[float, float, float, float]  # left, top, right, bottom
 Matrix = tuple[float, ...]  # six numbers
 
 _LARGEST_SIDE = 1 << 24
@@ -80,13 +81,19 @@ def resized_crop(
     return resized(image, (top, left, height, width), wanted, filter)
 
 
-def resized(image: Any, box: Box, wanted: tuple[int, int], filter: int) -> Any:
-    """A part of an image in another size; None where Pillow must do it."""
+def resized(
+    image: Any, box: Box, wanted: tuple[int, int], filter: int, part: Part | None = None
+) -> Any:
+    """A part of an image in another size; None where Pillow must do it.
+
+    `part` is within the box, and filters read past its edges, as in Pillow's `resize(box=)`.
+    """
     height, width = wanted
     if not (0 < height <= _LARGEST_SIDE and 0 < width <= _LARGEST_SIDE) or not _order_is_known():
         return None
     vertical_first = vertical_first_in(*box[2:], height, width)
-    return image_of(resize_anew(memory_of(image), box, wanted, filter, vertical_first), image)
+    memory = memory_of(image)
+    return image_of(resize_anew(memory, box, wanted, filter, vertical_first, part), image)
 
 
 @cache
