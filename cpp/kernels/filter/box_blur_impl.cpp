@@ -76,8 +76,7 @@ void mean_of_sums(uint16_t* out, const uint16_t* sums, const uint16_t* first, co
 
 void slide(uint16_t* sums, const uint16_t* add, const uint16_t* remove, int width) {
   for (int x = 0; x < width; x += kWords)
-    store(sums + x,
-          MM(sub_epi16)(MM(add_epi16)(load(sums + x), load(add + x)), load(remove + x)));
+    store(sums + x, MM(sub_epi16)(MM(add_epi16)(load(sums + x), load(add + x)), load(remove + x)));
 }
 
 #if defined(PENSTOCK_ISA_AVX512)
