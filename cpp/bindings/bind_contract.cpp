@@ -18,6 +18,8 @@
 #include "bindings/names.h"
 #include "engine/part.h"
 #include "kernels/mix/mix_batch.h"
+#include "kernels/resample.h"
+#include "kernels/tensor/levels.h"
 
 namespace nb = nanobind;
 using namespace nb::literals;
@@ -43,7 +45,11 @@ constexpr Named<EffectFamily> kFamilies[] = {{"none", EffectFamily::none},
                                              {"colour", EffectFamily::colour},
                                              {"filter", EffectFamily::filter},
                                              {"warp", EffectFamily::warp},
-                                             {"mix", EffectFamily::mix}};
+                                             {"mix", EffectFamily::mix},
+                                             {"tensor", EffectFamily::tensor}};
+constexpr Named<Weights> kWeights[] = {{"pillow", Weights::pillow},
+                                       {"torch_antialiased", Weights::torch_antialiased},
+                                       {"torch_direct", Weights::torch_direct}};
 constexpr Named<MixKind> kMixKinds[] = {
     {"none", MixKind::none}, {"blend", MixKind::blend}, {"paste", MixKind::paste}};
 constexpr Named<Storage> kStorages[] = {{"jpeg", Storage::jpeg},
@@ -124,6 +130,7 @@ void bind_enums(nb::module_& m) {
 #define FIELD(name) column.value(upper(#name).c_str(), StepColumn::name);
   PENSTOCK_STEP_FIELDS(FIELD)
 #undef FIELD
+  bind_enum<Weights>(m, "Weights", "Whose weights a resize has.", kWeights);
   bind_enum<PadMode>(m, "PadMode", "How a border is filled.", kPadModes);
   bind_enum<Element>(m, "Element", "The type of one value of a batch.", kElements);
   bind_enum<MixKind>(m, "MixKind", "How an image takes part of another.", kMixKinds);
@@ -171,6 +178,7 @@ void bind_contract(nb::module_& m) {
   bind_enums(m);
   m.attr("EFFECT_NUMBERS") = kEffectNumbers;
   m.attr("FINISHED") = kFinished;
+  m.attr("MOST_MEAN_PIXELS") = kMostMeanPixels;
   m.def("effect_table", &table_of_effects,
         "All effects: each with its family, and the name and count of its parameters and whether "
         "they may be left out.");

@@ -21,7 +21,8 @@ namespace penstock {
 ///   that does not pad and resizes with a filter other than nearest;
 /// - where `dc_alone` is 1, only the first coefficient of each block is looked at. With a dct_scale
 ///   of 8 only;
-/// - where `gray` is 1, the image is turned gray before all else. In a first step only.
+/// - where `gray` is 1, the image is turned gray before all else. In a first step only;
+/// - weights is a Weights. Those of torch are for a bilinear or bicubic filter, and a dct_scale of 1.
 // clang-format off
 #define PENSTOCK_STEP_FIELDS(FIELD)                                              \
   FIELD(pad_left) FIELD(pad_top) FIELD(pad_right) FIELD(pad_bottom)              \
@@ -30,7 +31,7 @@ namespace penstock {
   FIELD(resize_height) FIELD(resize_width) FIELD(filter) FIELD(vertical_first)   \
   FIELD(window_top) FIELD(window_left) FIELD(window_height) FIELD(window_width)  \
   FIELD(flip_horizontal) FIELD(flip_vertical)                                    \
-  FIELD(dct_scale) FIELD(dc_alone) FIELD(gray)
+  FIELD(dct_scale) FIELD(dc_alone) FIELD(gray) FIELD(weights)
 // clang-format on
 
 /// One geometric step, done in this order: pad the input, take a box of it, resize that box,

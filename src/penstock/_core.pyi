@@ -62,6 +62,16 @@ class Effect(enum.IntEnum):
 
     APPLY = 23
 
+    TENSOR_BRIGHTNESS = 24
+
+    TENSOR_CONTRAST = 25
+
+    TENSOR_SATURATION = 26
+
+    TENSOR_HUE = 27
+
+    TENSOR_GRAYSCALE = 28
+
 class EffectFamily(enum.IntEnum):
     """What kind of thing an effect does."""
 
@@ -74,6 +84,8 @@ class EffectFamily(enum.IntEnum):
     WARP = 3
 
     MIX = 4
+
+    TENSOR = 5
 
 class StepColumn(enum.IntEnum):
     """The fields of a step; cpp/engine/program.h tells more."""
@@ -123,6 +135,17 @@ class StepColumn(enum.IntEnum):
     DC_ALONE = 21
 
     GRAY = 22
+
+    WEIGHTS = 23
+
+class Weights(enum.IntEnum):
+    """Whose weights a resize has."""
+
+    PILLOW = 0
+
+    TORCH_ANTIALIASED = 1
+
+    TORCH_DIRECT = 2
 
 class PadMode(enum.IntEnum):
     """How a border is filled."""
@@ -191,6 +214,8 @@ class Status(enum.IntEnum):
 EFFECT_NUMBERS: int = 32
 
 FINISHED: int = -1
+
+MOST_MEAN_PIXELS: int = 65793
 
 def effect_table() -> list[tuple[Effect, EffectFamily, list[tuple[str, int, bool]]]]:
     """

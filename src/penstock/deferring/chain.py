@@ -9,7 +9,7 @@ from typing import Any, NamedTuple, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from penstock._core import Effect
+from penstock._core import Effect, Weights
 from penstock.transforms.effects import EffectMove, no_numbers
 from penstock.transforms.moves import CropMove, FlipMove, Move, ResizeMove
 
@@ -40,11 +40,12 @@ class Crop(NamedTuple):
 
 
 class Resize(NamedTuple):
-    """Resize by one of Pillow's filters."""
+    """Resize by one of Pillow's filters, with Pillow's weights or with torch's."""
 
     height: int
     width: int
     filter: int
+    weights: int = 0  # a number of Weights
 
 
 class Flip(NamedTuple):
@@ -99,9 +100,10 @@ class Chain:
             steps = steps[:-1]
         return Chain(self.source, (*steps, Crop(top, left, height, width)), height, width)
 
-    def resize(self, height: int, width: int, number: int) -> Chain:
+    def resize(self, height: int, width: int, number: int, weights: int = 0) -> Chain:
         """Return the chain with a resize by the filter of this number."""
-        return Chain(self.source, (*self.steps, Resize(height, width, number)), height, width)
+        step = Resize(height, width, number, weights)
+        return Chain(self.source, (*self.steps, step), height, width)
 
     def flip(self, *, horizontal: bool, vertical: bool) -> Chain:
         """Return the chain with a mirror."""
@@ -151,7 +153,7 @@ class Chain:
     def kinds(self) -> tuple[object, ...]:
         """What kinds of steps it has; chains of the same kinds are computed together."""
         return tuple(
-            step.filter if isinstance(step, Resize) else type(step).__name__ for step in self.steps
+            step[2:] if isinstance(step, Resize) else type(step).__name__ for step in self.steps
         )
 
 
@@ -179,7 +181,7 @@ def _move(steps: Sequence[Step]) -> Move:
     columns = np.array(steps, dtype=np.int64).T
     if isinstance(first, Crop):
         return CropMove(*columns)
-    return ResizeMove(columns[0], columns[1], first.filter)
+    return ResizeMove(columns[0], columns[1], first.filter, weights=Weights(first.weights))
 
 
 def _effects(steps: Sequence[Any]) -> EffectMove:

@@ -21,7 +21,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from penstock._core import FINISHED, Effect, Programs, StepColumn
+from penstock._core import FINISHED, Effect, Programs, StepColumn, Weights
 from penstock.errors import PlanError
 from penstock.geometry import Bools, Ints, Sizes
 from penstock.pillow_order import vertical_first
@@ -213,7 +213,9 @@ class _Builder:
             step[StepColumn.CROP_HEIGHT], step[StepColumn.CROP_WIDTH], move.height, move.width
         )
         step[StepColumn.FILTER, resized] = move.filter
-        np.copyto(step[StepColumn.VERTICAL_FIRST], order, where=resized)
+        step[StepColumn.WEIGHTS, resized] = move.weights
+        across_first = move.weights != Weights.PILLOW  # torch always has this order
+        np.copyto(step[StepColumn.VERTICAL_FIRST], order & (not across_first), where=resized)
         if move.scales is not None:
             self._reduce(move.scales, resized, dc_alone=move.dc_alone)
         for column, side in (
