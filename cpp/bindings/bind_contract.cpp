@@ -68,7 +68,7 @@ constexpr size_t kEffectHead = 6;
 
 Format make_format(Element element, const std::string& layout, float scale,
                    const std::vector<float>& mean, const std::vector<float>& std, float divisor,
-                   const std::vector<float>& gain) {
+                   const std::vector<float>& gain, int channels) {
   Format format;
   format.element = element;
   if (layout != "chw" && layout != "hwc")
@@ -76,6 +76,10 @@ Format make_format(Element element, const std::string& layout, float scale,
   format.layout = layout == "chw" ? Layout::chw : Layout::hwc;
   if (mean.size() != 3 || std.size() != 3 || gain.size() != 3)
     throw Error("Format: mean, std and gain take three values.");
+  if (channels != 3 && (channels != 1 || format.layout != Layout::chw))
+    throw Error("Format: there are 3 channels, or 1 with the layout 'chw', got " +
+                std::to_string(channels) + " with '" + layout + "'.");
+  format.channels = channels;
   format.pass = make_final_pass(scale, mean.data(), std.data(), divisor, gain.data());
   return format;
 }
@@ -185,7 +189,8 @@ void bind_contract(nb::module_& m) {
 
   nb::class_<Format>(m, "Format", "How batch slots are written.")
       .def(nb::new_(&make_format), "element"_a, "layout"_a, "scale"_a, "mean"_a, "std"_a,
-           "divisor"_a = 1.0f, "gain"_a = std::vector<float>{1.0f, 1.0f, 1.0f});
+           "divisor"_a = 1.0f, "gain"_a = std::vector<float>{1.0f, 1.0f, 1.0f},
+           "channels"_a = 3);
 
   nb::class_<Programs>(m, "Programs", "What is done to some samples.")
       .def(nb::new_(&make_programs), "steps"_a, "step_counts"_a, "effect_heads"_a,

@@ -225,7 +225,7 @@ def effect_table() -> list[tuple[Effect, EffectFamily, list[tuple[str, int, bool
 class Format:
     """How batch slots are written."""
 
-    def __init__(self, element: Element, layout: str, scale: float, mean: Sequence[float], std: Sequence[float], divisor: float = 1.0, gain: Sequence[float] = [1.0, 1.0, 1.0]) -> None: ...
+    def __init__(self, element: Element, layout: str, scale: float, mean: Sequence[float], std: Sequence[float], divisor: float = 1.0, gain: Sequence[float] = [1.0, 1.0, 1.0], channels: int = 3) -> None: ...
 
 class Programs:
     """What is done to some samples."""
@@ -384,6 +384,11 @@ class EnginePart:
 
     def run_to_arrays(self, samples: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], programs: Programs, arrays: Sequence[Annotated[NDArray[numpy.uint8], dict(shape=(None, None, None), order='C', device='cpu')]]) -> None:
         """Start these samples' programs into uint8 HxWx3 arrays."""
+
+    def run_each(self, samples: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], programs: Programs, targets: Sequence[Annotated[NDArray[numpy.uint8], dict(shape=(None, None, None), order='C', device='cpu')] | tuple[BatchBuffer, int, Format]]) -> None:
+        """
+        Start these samples' programs, each into an array as `run_to_arrays` takes it, or into (buffer, offset, format). Buffers and formats have to live until that is done.
+        """
 
     def run_masks(self, sources: Sequence[Annotated[NDArray, dict(order='C', device='cpu', writable=False)]], numbers: Sequence[Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)]], programs: Programs, targets: Sequence[Annotated[NDArray, dict(shape=(None, None, None), order='C', device='cpu')]], fill: int = 0) -> None:
         """

@@ -6,13 +6,14 @@ import io
 from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from PIL import Image
 
 from penstock._core import BatchBuffer, Engine, EnginePart, Format, Status
-from penstock.deferring.chain import Chain, JpegFile, Pixels, moves_of, same_steps
+from penstock.deferring.chain import Chain, JpegFile, Pixels, same_steps
+from penstock.deferring.chain_moves import moves_of
 from penstock.deferring.counts import counts_here
 from penstock.errors import CoreError, DecodeError
 from penstock.geometry import Sizes
@@ -25,8 +26,7 @@ open_with_pillow = Image.open  # as it is before anybody puts something else in 
 _WORTH_ALL = 1.25  # times its pixels asked for: then a file is decoded whole, once
 
 
-@dataclass(frozen=True, slots=True)
-class InBatch:
+class InBatch(NamedTuple):
     """Where finished values go: a place in the memory of a batch."""
 
     buffer: BatchBuffer
@@ -112,17 +112,13 @@ def _share(jobs: Sequence[Job]) -> tuple[list[Job], Sequence[Job]]:
 
 
 def _run(engine: Engine, jobs: Sequence[Job]) -> list[Job]:
-    """Run all jobs, those alike together; returns those that the core leaves to Pillow."""
-    groups: dict[tuple[object, ...], list[Job]] = defaultdict(list)
-    for job in jobs:
-        target = job.target
-        place = (id(target.buffer), id(target.format)) if isinstance(target, InBatch) else ()
-        is_file = isinstance(job.chain.source, JpegFile)
-        key = (is_file, *job.chain.kinds, *place)
-        groups[key].append(job)
-    started = [_start(engine, members) for members in groups.values()]
+    """Run all jobs, those of files together; returns those that the core leaves to Pillow."""
+    of_files = [job for job in jobs if isinstance(job.chain.source, JpegFile)]
+    of_pixels = [job for job in jobs if not isinstance(job.chain.source, JpegFile)]
+    groups = [group for group in (of_files, of_pixels) if group]
+    started = [_start(engine, group) for group in groups]
     doubtful: list[Job] = []
-    for part, members in zip(started, groups.values(), strict=True):
+    for part, members in zip(started, groups, strict=True):
         wait_for(part)
         for position in np.flatnonzero(part.status != Status.OK).tolist():
             if not isinstance(members[position].chain.source, JpegFile):
@@ -132,8 +128,9 @@ def _run(engine: Engine, jobs: Sequence[Job]) -> list[Job]:
 
 
 def _start(engine: Engine, jobs: Sequence[Job]) -> EnginePart:
-    """Start jobs whose chains are of the same kinds, and whose targets are in the same memory."""
-    sources: list[Any] = [job.chain.source for job in jobs]
+    """Start jobs that all begin with files, or all with pixels."""
+    chains = [job.chain for job in jobs]
+    sources: list[Any] = [chain.source for chain in chains]
     if isinstance(sources[0], JpegFile):
         part = open_images(engine, 0, [source.data for source in sources])
         wait_for(part)
@@ -142,14 +139,9 @@ def _start(engine: Engine, jobs: Sequence[Job]) -> EnginePart:
         for position, pixels in enumerate(sources):
             part.set_pixels(position, pixels)
     sizes = Sizes(part.height.astype(np.int64), part.width.astype(np.int64))
-    programs = lower(moves_of([job.chain for job in jobs]), sizes).programs()
+    programs = lower(moves_of(chains, sizes), sizes).programs()
     every = np.arange(len(jobs), dtype=np.int32)
-    first = jobs[0].target
-    if isinstance(first, InBatch):
-        offsets = np.array([job.target.offset for job in jobs], dtype=np.int64)  # type: ignore[union-attr]
-        part.run(every, programs, first.buffer, offsets, first.format)
-    else:
-        part.run_to_arrays(every, programs, [job.target for job in jobs])  # type: ignore[misc]
+    part.run_each(every, programs, [job.target for job in jobs])
     return part
 
 

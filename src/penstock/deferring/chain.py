@@ -4,14 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple, TypeAlias
+from typing import NamedTuple, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 
-from penstock._core import Effect, Weights
-from penstock.transforms.effects import EffectMove, no_numbers
-from penstock.transforms.moves import CropMove, FlipMove, Move, ResizeMove
+from penstock._core import Effect
 
 Pixels = npt.NDArray[np.uint8]  # (height, width, 3)
 
@@ -131,31 +129,28 @@ class Chain:
         first = self.steps[0] if self.steps else None
         if isinstance(first, Crop):
             return first.height * first.width
+        height, width = self.source_size
+        return height * width
+
+    @property
+    def source_size(self) -> tuple[int, int]:
+        """Height and width of where pixels come from."""
         source = self.source
-        return source.size // 3 if isinstance(source, np.ndarray) else source.height * source.width
+        if isinstance(source, np.ndarray):
+            return source.shape[0], source.shape[1]
+        return source.height, source.width
 
     def upto(self, steps: int) -> Chain:
         """The first steps of it."""
-        source = self.source
-        if isinstance(source, np.ndarray):
-            height, width = source.shape[:2]
-        else:
-            height, width = source.height, source.width
+        height, width = self.source_size
         for step in self.steps[:steps]:
             if not isinstance(step, Flip):
                 height, width = step.height, step.width
-        return Chain(source, self.steps[:steps], height, width)
+        return Chain(self.source, self.steps[:steps], height, width)
 
     def after(self, steps: int, pixels: Pixels) -> Chain:
         """The steps after the first ones, from the pixels that these lead to."""
         return Chain(pixels, self.steps[steps:], self.height, self.width)
-
-    @property
-    def kinds(self) -> tuple[object, ...]:
-        """What kinds of steps it has; chains of the same kinds are computed together."""
-        return tuple(
-            step[2:] if isinstance(step, Resize) else type(step).__name__ for step in self.steps
-        )
 
 
 def same_steps(chains: Sequence[Chain]) -> int:
@@ -166,30 +161,3 @@ def same_steps(chains: Sequence[Chain]) -> int:
             break
         count += 1
     return count
-
-
-def moves_of(chains: Sequence[Chain]) -> tuple[Move, ...]:
-    """Return the steps of chains of the same kinds, as moves with a row for each chain."""
-    return tuple(_move(steps) for steps in zip(*(chain.steps for chain in chains), strict=True))
-
-
-def _move(steps: Sequence[Step]) -> Move:
-    first = steps[0]
-    if isinstance(first, Flip):
-        return FlipMove(*np.array(steps, dtype=np.bool_).T)
-    if isinstance(first, Applied):
-        return _effects(steps)
-    columns = np.array(steps, dtype=np.int64).T
-    if isinstance(first, Crop):
-        return CropMove(*columns)
-    return ResizeMove(columns[0], columns[1], first.filter, weights=Weights(first.weights))
-
-
-def _effects(steps: Sequence[Any]) -> EffectMove:
-    """The effects of several chains, which need not be the same."""
-    numbers = no_numbers(len(steps))
-    for row, step in enumerate(steps):
-        numbers[row, : len(step.numbers)] = step.numbers
-    rows = [(step.height, step.width, step.effect) for step in steps]
-    height, width, effect = np.array(rows, dtype=np.int64).T
-    return EffectMove(effect, numbers, height, width)
