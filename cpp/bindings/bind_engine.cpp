@@ -11,9 +11,9 @@
 #include <variant>
 
 #include "base/error.h"
-#include "bindings/batch_buffer.h"
 #include "bindings/bind.h"
 #include "bindings/contract.h"
+#include "bindings/targets.h"
 #include "engine/engine.h"
 
 namespace nb = nanobind;
@@ -25,17 +25,9 @@ namespace {
 using Pixels = nb::ndarray<nb::numpy, const uint8_t, nb::ndim<3>, nb::c_contig, nb::device::cpu>;
 using MaskArray = nb::ndarray<nb::numpy, nb::ro, nb::c_contig, nb::device::cpu>;
 using WritableMasks = nb::ndarray<nb::numpy, nb::ndim<3>, nb::c_contig, nb::device::cpu>;
-using WritablePixels = nb::ndarray<nb::numpy, uint8_t, nb::ndim<3>, nb::c_contig, nb::device::cpu>;
 
 /// What `run` takes besides the samples.
 using ViewRun = std::tuple<const Programs*, const BatchBuffer*, Longs, const Format*>;
-
-/// A batch's memory, a byte offset in it, and how an image is written there. Or an array.
-using Place = std::tuple<const BatchBuffer*, int64_t, const Format*>;
-using Target = std::variant<WritablePixels, Place>;
-
-/// Batches larger than this leave a core's cache before anybody reads them.
-constexpr size_t kCacheBytes = size_t{4} << 20;
 
 /// A forked child has the engine's memory but none of its threads: it must neither use nor join
 /// them.
@@ -92,48 +84,6 @@ MaskSource mask_source(const MaskArray& array) {
   source.width = static_cast<int>(array.shape(2));
   source.value_bytes = is_wide ? 2 : 1;
   return source;
-}
-
-/// A place for an image of this size in a batch's memory.
-Output output_in(const BatchBuffer& buffer, int64_t offset, const Format& format,
-                 const FinalPass& pass, const Region& size, bool past_cache) {
-  const auto element = static_cast<size_t>(size_of(format.element));
-  const size_t bytes = static_cast<size_t>(size.height) * static_cast<size_t>(size.width) *
-                       static_cast<size_t>(format.channels) * element;
-  if (offset < 0 || static_cast<size_t>(offset) > buffer.bytes ||
-      bytes > buffer.bytes - static_cast<size_t>(offset))
-    throw Error("EnginePart.run: an image of " + std::to_string(size.height) + "x" +
-                std::to_string(size.width) + " at byte " + std::to_string(offset) +
-                " lies outside the batch.");
-  if (static_cast<size_t>(offset) % element != 0)
-    throw Error("EnginePart.run: byte " + std::to_string(offset) + " is not aligned.");
-  Output output;
-  output.data = buffer.memory->data() + offset;
-  output.height = size.height;
-  output.width = size.width;
-  output.channels = format.channels;
-  output.layout = format.layout;
-  output.element = format.element;
-  output.pass = &pass;
-  output.past_cache = past_cache;
-  const auto row = static_cast<ptrdiff_t>(static_cast<size_t>(size.width) * element);
-  output.row_stride = format.layout == Layout::chw ? row : 3 * row;
-  output.plane_stride = row * size.height;
-  return output;
-}
-
-/// An array as a place for an image of this size; `i` is its number.
-Output output_to(const WritablePixels& array, size_t i, const Region& size) {
-  if (array.shape(0) != static_cast<size_t>(size.height) ||
-      array.shape(1) != static_cast<size_t>(size.width) || array.shape(2) != 3)
-    throw Error("EnginePart.run_to_arrays: array " + std::to_string(i) + " has the wrong shape.");
-  Output output;
-  output.data = array.data();
-  output.height = size.height;
-  output.width = size.width;
-  output.layout = Layout::hwc;
-  output.row_stride = static_cast<ptrdiff_t>(size.width) * 3;
-  return output;
 }
 
 class PartHandle {
@@ -258,7 +208,7 @@ class PartHandle {
     if (targets.size() != sizes.size())
       throw Error("EnginePart.run_to_arrays: one array for each sample.");
     for (size_t i = 0; i < sizes.size(); ++i)
-      part_->views[i].output = output_to(targets[i], i, sizes[i]);
+      part_->views[i].output = output_to(targets[i], sizes[i]);
     targets_ = std::move(targets);
     start();
   }
@@ -269,22 +219,9 @@ class PartHandle {
     const std::vector<Region> sizes = load(0, programs);
     if (targets.size() != sizes.size())
       throw Error("EnginePart.run_each: one target for each sample.");
-    size_t bytes = 0;
-    const BatchBuffer* before = nullptr;
-    for (const Target& target : targets)
-      if (const auto* place = std::get_if<Place>(&target)) {
-        const BatchBuffer* buffer = std::get<0>(*place);
-        if (buffer != before) bytes += buffer->bytes;
-        before = buffer;
-      }
+    const bool past_cache = bytes_behind(targets) > kCacheBytes;
     for (size_t i = 0; i < sizes.size(); ++i)
-      if (const auto* place = std::get_if<Place>(&targets[i])) {
-        const auto [buffer, offset, format] = *place;
-        part_->views[i].output =
-            output_in(*buffer, offset, *format, format->pass, sizes[i], bytes > kCacheBytes);
-      } else {
-        part_->views[i].output = output_to(std::get<WritablePixels>(targets[i]), i, sizes[i]);
-      }
+      part_->views[i].output = output_for(targets[i], sizes[i], past_cache);
     each_ = std::move(targets);
     start();
   }

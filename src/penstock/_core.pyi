@@ -434,6 +434,13 @@ def effect_one(target: Pixels, source: Pixels, effect: Effect, numbers: Sequence
     Apply one effect, with its numbers in the order of cpp/base/effects.def.
     """
 
+FILE_SLACK: int = 64
+
+def run_here(targets: Sequence[Annotated[NDArray[numpy.uint8], dict(shape=(None, None, None), order='C', device='cpu')] | tuple[BatchBuffer, int, Format]], sources: Sequence[bytes | Annotated[NDArray[numpy.uint8], dict(shape=(None, None, None), order='C', device='cpu', writable=False)]], programs: Programs) -> list[Status]:
+    """
+    Run programs in this thread, each on HxWx3 pixels, or on a JPEG file with FILE_SLACK bytes behind it. Other files than `jpeg_header` says the core decodes are an error.
+    """
+
 class ValueMap(enum.Enum):
     """What is done to each float by itself."""
 

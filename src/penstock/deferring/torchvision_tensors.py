@@ -116,17 +116,21 @@ def _numbers(given: Any) -> tuple[float, ...] | None:
     return tuple(map(float, given)) if are_numbers else None
 
 
-def _crop(given: Any, top: int, left: int, height: int, width: int) -> Any:
-    chain: Chain | None = given.chain
+def _cropped(chain: Chain | None, top: int, left: int, height: int, width: int) -> Chain | None:
     if chain is None:
         return None
     inside = 0 <= top < top + height <= chain.height and 0 <= left < left + width <= chain.width
-    if not inside:
+    return chain.crop(top, left, height, width) if inside else None
+
+
+def _crop(given: Any, top: int, left: int, height: int, width: int) -> Any:
+    cropped = _cropped(given.chain, top, left, height, width)
+    if cropped is None:
         return None
     return view_of(
         given,
         type(given),
-        chain.crop(top, left, height, width),
+        cropped,
         lambda values: values[..., top : top + height, left : left + width],
     )
 
@@ -178,11 +182,15 @@ def on_values(ours: Function) -> Function:
 def _resized_crop(
     given: Any, top: int, left: int, height: int, width: int, *args: Any, **kwargs: Any
 ) -> Any:
-    cropped = _crop(given, top, left, height, width)
-    if cropped is None:
+    chain = _cropped(given.chain, top, left, height, width)
+    if chain is None:
         return None
-    resized = resize(cropped.again(), *args, **kwargs)
-    return _resize_values(cropped, *args, **kwargs) if resized is None else resized
+    cropped = make(type(given), chain, given.spec)
+    resized = resize(cropped, *args, **kwargs)
+    if resized is None:
+        return _resize_values(cropped, *args, **kwargs)
+    # One that has its size already is a crop, and shares memory.
+    return _crop(given, top, left, height, width) if resized is cropped else resized
 
 
 _resize_values = on_values(F.resize)
