@@ -41,4 +41,9 @@ EXAMPLES: dict[Effect, dict[str, Any]] = {
     Effect.MIX_END: {},
     Effect.APPLY: {},
     Effect.BOX_BLUR: {"radius_across": 1.3, "radius_down": 0.4, "passes": 3},
+    Effect.TENSOR_BRIGHTNESS: {"factor": 1.3},
+    Effect.TENSOR_CONTRAST: {"factor": 0.7},
+    Effect.TENSOR_SATURATION: {"factor": 1.4},
+    Effect.TENSOR_HUE: {"factor": -0.2},
+    Effect.TENSOR_GRAYSCALE: {},
 }

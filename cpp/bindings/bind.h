@@ -14,6 +14,7 @@ void bind_contract(nanobind::module_& m);
 void bind_batch_buffer(nanobind::module_& m);
 void bind_engine(nanobind::module_& m);
 void bind_one_image(nanobind::module_& m);
+void bind_run_here(nanobind::module_& m);
 void bind_tensor_values(nanobind::module_& m);
 void bind_tensor_levels(nanobind::module_& m);
 void bind_mapped_file(nanobind::module_& m);

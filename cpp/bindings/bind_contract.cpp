@@ -18,6 +18,8 @@
 #include "bindings/names.h"
 #include "engine/part.h"
 #include "kernels/mix/mix_batch.h"
+#include "kernels/resample.h"
+#include "kernels/tensor/image_levels.h"
 
 namespace nb = nanobind;
 using namespace nb::literals;
@@ -43,7 +45,11 @@ constexpr Named<EffectFamily> kFamilies[] = {{"none", EffectFamily::none},
                                              {"colour", EffectFamily::colour},
                                              {"filter", EffectFamily::filter},
                                              {"warp", EffectFamily::warp},
-                                             {"mix", EffectFamily::mix}};
+                                             {"mix", EffectFamily::mix},
+                                             {"tensor", EffectFamily::tensor}};
+constexpr Named<Weights> kWeights[] = {{"pillow", Weights::pillow},
+                                       {"torch_antialiased", Weights::torch_antialiased},
+                                       {"torch_direct", Weights::torch_direct}};
 constexpr Named<MixKind> kMixKinds[] = {
     {"none", MixKind::none}, {"blend", MixKind::blend}, {"paste", MixKind::paste}};
 constexpr Named<Storage> kStorages[] = {{"jpeg", Storage::jpeg},
@@ -62,7 +68,7 @@ constexpr size_t kEffectHead = 6;
 
 Format make_format(Element element, const std::string& layout, float scale,
                    const std::vector<float>& mean, const std::vector<float>& std, float divisor,
-                   const std::vector<float>& gain) {
+                   const std::vector<float>& gain, int channels) {
   Format format;
   format.element = element;
   if (layout != "chw" && layout != "hwc")
@@ -70,6 +76,10 @@ Format make_format(Element element, const std::string& layout, float scale,
   format.layout = layout == "chw" ? Layout::chw : Layout::hwc;
   if (mean.size() != 3 || std.size() != 3 || gain.size() != 3)
     throw Error("Format: mean, std and gain take three values.");
+  if (channels != 3 && (channels != 1 || format.layout != Layout::chw))
+    throw Error("Format: there are 3 channels, or 1 with the layout 'chw', got " +
+                std::to_string(channels) + " with '" + layout + "'.");
+  format.channels = channels;
   format.pass = make_final_pass(scale, mean.data(), std.data(), divisor, gain.data());
   return format;
 }
@@ -124,6 +134,7 @@ void bind_enums(nb::module_& m) {
 #define FIELD(name) column.value(upper(#name).c_str(), StepColumn::name);
   PENSTOCK_STEP_FIELDS(FIELD)
 #undef FIELD
+  bind_enum<Weights>(m, "Weights", "Whose weights a resize has.", kWeights);
   bind_enum<PadMode>(m, "PadMode", "How a border is filled.", kPadModes);
   bind_enum<Element>(m, "Element", "The type of one value of a batch.", kElements);
   bind_enum<MixKind>(m, "MixKind", "How an image takes part of another.", kMixKinds);
@@ -171,13 +182,15 @@ void bind_contract(nb::module_& m) {
   bind_enums(m);
   m.attr("EFFECT_NUMBERS") = kEffectNumbers;
   m.attr("FINISHED") = kFinished;
+  m.attr("MOST_MEAN_PIXELS") = kMostMeanPixels;
   m.def("effect_table", &table_of_effects,
         "All effects: each with its family, and the name and count of its parameters and whether "
         "they may be left out.");
 
   nb::class_<Format>(m, "Format", "How batch slots are written.")
       .def(nb::new_(&make_format), "element"_a, "layout"_a, "scale"_a, "mean"_a, "std"_a,
-           "divisor"_a = 1.0f, "gain"_a = std::vector<float>{1.0f, 1.0f, 1.0f});
+           "divisor"_a = 1.0f, "gain"_a = std::vector<float>{1.0f, 1.0f, 1.0f},
+           "channels"_a = 3);
 
   nb::class_<Programs>(m, "Programs", "What is done to some samples.")
       .def(nb::new_(&make_programs), "steps"_a, "step_counts"_a, "effect_heads"_a,

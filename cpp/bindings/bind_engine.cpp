@@ -2,16 +2,18 @@
 #include <nanobind/ndarray.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/tuple.h>
+#include <nanobind/stl/variant.h>
 #include <nanobind/stl/vector.h>
 #include <unistd.h>
 
 #include <cstring>
 #include <optional>
+#include <variant>
 
 #include "base/error.h"
-#include "bindings/batch_buffer.h"
 #include "bindings/bind.h"
 #include "bindings/contract.h"
+#include "bindings/targets.h"
 #include "engine/engine.h"
 
 namespace nb = nanobind;
@@ -23,13 +25,9 @@ namespace {
 using Pixels = nb::ndarray<nb::numpy, const uint8_t, nb::ndim<3>, nb::c_contig, nb::device::cpu>;
 using MaskArray = nb::ndarray<nb::numpy, nb::ro, nb::c_contig, nb::device::cpu>;
 using WritableMasks = nb::ndarray<nb::numpy, nb::ndim<3>, nb::c_contig, nb::device::cpu>;
-using WritablePixels = nb::ndarray<nb::numpy, uint8_t, nb::ndim<3>, nb::c_contig, nb::device::cpu>;
 
 /// What `run` takes besides the samples.
 using ViewRun = std::tuple<const Programs*, const BatchBuffer*, Longs, const Format*>;
-
-/// Batches larger than this leave a core's cache before anybody reads them.
-constexpr size_t kCacheBytes = size_t{4} << 20;
 
 /// A forked child has the engine's memory but none of its threads: it must neither use nor join
 /// them.
@@ -209,20 +207,22 @@ class PartHandle {
     const std::vector<Region> sizes = load(0, programs);
     if (targets.size() != sizes.size())
       throw Error("EnginePart.run_to_arrays: one array for each sample.");
-    for (size_t i = 0; i < sizes.size(); ++i) {
-      if (targets[i].shape(0) != static_cast<size_t>(sizes[i].height) ||
-          targets[i].shape(1) != static_cast<size_t>(sizes[i].width) || targets[i].shape(2) != 3)
-        throw Error("EnginePart.run_to_arrays: array " + std::to_string(i) +
-                    " has the wrong shape.");
-      Output output;
-      output.data = targets[i].data();
-      output.height = sizes[i].height;
-      output.width = sizes[i].width;
-      output.layout = Layout::hwc;
-      output.row_stride = static_cast<ptrdiff_t>(sizes[i].width) * 3;
-      part_->views[i].output = output;
-    }
+    for (size_t i = 0; i < sizes.size(); ++i)
+      part_->views[i].output = output_to(targets[i], sizes[i]);
     targets_ = std::move(targets);
+    start();
+  }
+
+  /// As `run` and `run_to_arrays`, with a target for each sample.
+  void run_each(const Ints& samples, const Programs& programs, std::vector<Target> targets) {
+    begin(samples, 1);
+    const std::vector<Region> sizes = load(0, programs);
+    if (targets.size() != sizes.size())
+      throw Error("EnginePart.run_each: one target for each sample.");
+    const bool past_cache = bytes_behind(targets) > kCacheBytes;
+    for (size_t i = 0; i < sizes.size(); ++i)
+      part_->views[i].output = output_for(targets[i], sizes[i], past_cache);
+    each_ = std::move(targets);
     start();
   }
 
@@ -267,30 +267,9 @@ class PartHandle {
     Load& own = part_->loads[view];
     own.pass = format.pass;
     own.keeps_alive = buffer.memory;
-    for (size_t i = 0; i < sizes.size(); ++i) {
-      const auto [top, left, height, width] = sizes[i];
-      const size_t bytes = static_cast<size_t>(height) * static_cast<size_t>(width) * 3 * element;
-      const int64_t offset = offsets.data()[i];
-      if (offset < 0 || static_cast<size_t>(offset) > buffer.bytes ||
-          bytes > buffer.bytes - static_cast<size_t>(offset))
-        throw Error("EnginePart.run: an image of " + std::to_string(height) + "x" +
-                    std::to_string(width) + " at byte " + std::to_string(offset) +
-                    " lies outside the batch.");
-      if (static_cast<size_t>(offset) % element != 0)
-        throw Error("EnginePart.run: byte " + std::to_string(offset) + " is not aligned.");
-      Output output;
-      output.data = buffer.memory->data() + offset;
-      output.height = height;
-      output.width = width;
-      output.layout = format.layout;
-      output.element = format.element;
-      output.pass = &own.pass;
-      output.past_cache = past_cache;
-      const auto row = static_cast<ptrdiff_t>(static_cast<size_t>(width) * element);
-      output.row_stride = format.layout == Layout::chw ? row : 3 * row;
-      output.plane_stride = row * height;
-      view_of(i, view).output = output;
-    }
+    for (size_t i = 0; i < sizes.size(); ++i)
+      view_of(i, view).output =
+          output_in(buffer, offsets.data()[i], format, own.pass, sizes[i], past_cache);
   }
 
   /// Views that share what is decoded must want it at the same scale.
@@ -314,6 +293,7 @@ class PartHandle {
   std::shared_ptr<Part> part_;
   std::vector<Pixels> pixels_;
   std::vector<WritablePixels> targets_;
+  std::vector<Target> each_;
   std::vector<MaskArray> mask_sources_;
   std::vector<WritableMasks> mask_targets_;
 };
@@ -451,6 +431,9 @@ void penstock::bind_engine(nb::module_& m) {
           "x views, which ones read one decoded region together; ALONE for none.")
       .def("run_to_arrays", &PartHandle::run_to_arrays, "samples"_a, "programs"_a, "arrays"_a,
            "Start these samples' programs into uint8 HxWx3 arrays.")
+      .def("run_each", &PartHandle::run_each, "samples"_a, "programs"_a, "targets"_a,
+           "Start these samples' programs, each into an array as `run_to_arrays` takes it, or into "
+           "(buffer, offset, format). Buffers and formats have to live until that is done.")
       .def("run_masks", &PartHandle::run_masks, "sources"_a, "numbers"_a, "programs"_a, "targets"_a,
            "fill"_a = 0,
            "Start to move the masks of every sample, of which `numbers` are wanted, into arrays.");

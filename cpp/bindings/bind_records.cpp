@@ -35,6 +35,7 @@ nb::dict header_facts(const nb::bytes& data) {
   facts["precision"] = header.precision;
   facts["orientation"] = header.orientation;
   facts["restart_interval"] = header.restart_interval;
+  facts["entropy_offset"] = header.entropy_offset;
   nb::list sampling;
   for (int c = 0; c < header.components && c < 4; ++c)
     sampling.append(nb::make_tuple(header.component[c].horizontal, header.component[c].vertical));

@@ -18,11 +18,13 @@ using Table = nanobind::ndarray<nanobind::numpy, const Value, nanobind::ndim<kSi
 using Ints = Table<int32_t, 1>;
 using Longs = Table<int64_t, 1>;
 
-/// How batch slots are written: element, layout, and the arithmetic of the final pass.
+/// How batch slots are written: element, layout, and the arithmetic of the final pass. Of an image
+/// of equal channels one may be enough; only planes come so.
 struct Format {
   Element element;
   Layout layout;
   FinalPass pass;
+  int channels = 3;  // or 1
 };
 
 /// What is done to some samples: steps x fields for each, and one sample's effects after another's.

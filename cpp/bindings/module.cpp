@@ -14,6 +14,7 @@ NB_MODULE(_core, m) {
   penstock::bind_batch_buffer(m);
   penstock::bind_engine(m);
   penstock::bind_one_image(m);
+  penstock::bind_run_here(m);
   penstock::bind_tensor_values(m);
   penstock::bind_tensor_levels(m);
   penstock::bind_mapped_file(m);

@@ -6,6 +6,7 @@
 #include "kernels/filter/erase.h"
 #include "kernels/filter/noise.h"
 #include "kernels/filter/sharpen.h"
+#include "kernels/tensor/image_levels.h"
 #include "kernels/warp/elastic.h"
 
 namespace penstock {
@@ -149,7 +150,37 @@ class EffectRun {
     replace(sum);
   }
 
+  void operator()(const Parameters<EffectKind::tensor_brightness>& p) {
+    make_own();
+    scale_levels(image_, p.factor);
+    scratch_.tables.forget_counts();
+  }
+  void operator()(const Parameters<EffectKind::tensor_contrast>& p) {
+    begin_tensor();
+    stretch_levels_from_mean(image_, p.factor);
+  }
+  void operator()(const Parameters<EffectKind::tensor_saturation>& p) {
+    begin_tensor();
+    saturate_levels_of(image_, p.factor);
+  }
+  void operator()(const Parameters<EffectKind::tensor_hue>& p) {
+    begin_tensor();
+    turn_hue_of(image_, p.factor);
+  }
+  void operator()(const Parameters<EffectKind::tensor_grayscale>&) {
+    begin_tensor();
+    turn_gray(image_);
+    image_.channels = 1;
+  }
+
  private:
+  /// Colours of tensors are changed in place, and three equal ones are not one: gray is rounded.
+  void begin_tensor() {
+    give_colour();
+    make_own();
+    scratch_.tables.forget_counts();
+  }
+
   void flush() {
     if (!scratch_.tables.pending()) return;
     const bool apart = scratch_.mix.remembers(image_);

@@ -7,6 +7,7 @@
 #include "engine/effects.h"
 #include "kernels/pad.h"
 #include "kernels/resample.h"
+#include "kernels/tensor/image_levels.h"
 #include "kernels/warp/elastic.h"
 #include "kernels/warp/warp.h"
 
@@ -64,6 +65,21 @@ void require_box(const Step& s, size_t step) {
           });
 }
 
+/// See PENSTOCK_STEP_FIELDS on weights.
+void require_torch_weights(const Step& s, size_t step) {
+  const auto weights = [&] { return "weights " + std::to_string(s.weights); };
+  require(s.weights == static_cast<int>(Weights::torch_antialiased) ||
+              s.weights == static_cast<int>(Weights::torch_direct),
+          step, [&] { return weights() + " are unknown"; });
+  const auto filter = static_cast<Filter>(s.filter);
+  require(s.resizes() && (filter == Filter::bilinear || filter == Filter::bicubic) &&
+              s.dct_scale == 1 && s.vertical_first == 0,
+          step, [&] {
+            return weights() +
+                   " are only for a bilinear or bicubic resize at full size, across first";
+          });
+}
+
 Region size_after_step(const Step& s, size_t i, int height, int width) {
   for (const int32_t border : {s.pad_left, s.pad_top, s.pad_right, s.pad_bottom})
     require(border >= 0 && border <= kLargestSide, i,
@@ -85,6 +101,7 @@ Region size_after_step(const Step& s, size_t i, int height, int width) {
     out_height = s.resize_height;
     out_width = s.resize_width;
   }
+  if (s.weights != static_cast<int>(Weights::pillow)) require_torch_weights(s, i);
   require(inside(s.window(), out_height, out_width), i, [&] {
     return "window " + text(s.window()) + " does not lie in an image of " +
            text(out_height, out_width);
@@ -149,6 +166,13 @@ class EffectCheck {
     require_numbers();
     require(p.mean[0] >= 0 && p.mean[0] <= 255,
             [&] { return "a mean of " + std::to_string(p.mean[0]) + " is not a level"; });
+  }
+  void operator()(const Parameters<EffectKind::tensor_contrast>&) const {
+    require_numbers();
+    require(int64_t{height_} * width_ <= kMostMeanPixels, [&] {
+      return "the mean of " + text(height_, width_) + " pixels depends on torch; at most " +
+             std::to_string(kMostMeanPixels) + " can be taken";
+    });
   }
   void operator()(const Parameters<EffectKind::affine>& p) const { require_warp(p); }
   void operator()(const Parameters<EffectKind::perspective>& p) const { require_warp(p); }

@@ -27,7 +27,9 @@ namespace penstock {
 /// - only a part of the crop may be resized, though filters read past its edges as far as the crop
 ///   reaches (Pillow's `resize(box=)`): box_left and so on are its sides in pixels of the crop, as
 ///   the bits of floats; four zeros stand for all of it. Not with a dct_scale, nor with the filter
-///   nearest.
+///   nearest;
+/// - weights is a Weights. Those of torch are for a bilinear or bicubic filter, and a dct_scale of 1,
+///   and not with a box.
 // clang-format off
 #define PENSTOCK_STEP_FIELDS(FIELD)                                              \
   FIELD(pad_left) FIELD(pad_top) FIELD(pad_right) FIELD(pad_bottom)              \
@@ -36,7 +38,7 @@ namespace penstock {
   FIELD(resize_height) FIELD(resize_width) FIELD(filter) FIELD(vertical_first)   \
   FIELD(window_top) FIELD(window_left) FIELD(window_height) FIELD(window_width)  \
   FIELD(flip_horizontal) FIELD(flip_vertical)                                    \
-  FIELD(dct_scale) FIELD(dc_alone) FIELD(gray)                                   \
+  FIELD(dct_scale) FIELD(dc_alone) FIELD(gray) FIELD(weights)                    \
   FIELD(box_left) FIELD(box_top) FIELD(box_right) FIELD(box_bottom)
 // clang-format on
 

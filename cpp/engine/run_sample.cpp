@@ -50,6 +50,7 @@ ResizeSpec resize_spec(const Step& step, const Region& crop, const Input& input)
   spec.out_width = step.resize_width;
   spec.window = step.window();
   spec.filter = static_cast<Filter>(step.filter);
+  spec.weights = static_cast<Weights>(step.weights);
   spec.vertical_first = step.vertical_first != 0;
   spec.flip_horizontal = step.flip_horizontal != 0;
   spec.flip_vertical = step.flip_vertical != 0;

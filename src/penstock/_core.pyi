@@ -63,6 +63,15 @@ class Effect(enum.IntEnum):
     APPLY = 23
 
     BOX_BLUR = 24
+    TENSOR_BRIGHTNESS = 24
+
+    TENSOR_CONTRAST = 25
+
+    TENSOR_SATURATION = 26
+
+    TENSOR_HUE = 27
+
+    TENSOR_GRAYSCALE = 28
 
 class EffectFamily(enum.IntEnum):
     """What kind of thing an effect does."""
@@ -76,6 +85,8 @@ class EffectFamily(enum.IntEnum):
     WARP = 3
 
     MIX = 4
+
+    TENSOR = 5
 
 class StepColumn(enum.IntEnum):
     """The fields of a step; cpp/engine/program.h tells more."""
@@ -133,6 +144,16 @@ class StepColumn(enum.IntEnum):
     BOX_RIGHT = 25
 
     BOX_BOTTOM = 26
+    WEIGHTS = 23
+
+class Weights(enum.IntEnum):
+    """Whose weights a resize has."""
+
+    PILLOW = 0
+
+    TORCH_ANTIALIASED = 1
+
+    TORCH_DIRECT = 2
 
 class PadMode(enum.IntEnum):
     """How a border is filled."""
@@ -202,6 +223,8 @@ EFFECT_NUMBERS: int = 32
 
 FINISHED: int = -1
 
+MOST_MEAN_PIXELS: int = 65793
+
 def effect_table() -> list[tuple[Effect, EffectFamily, list[tuple[str, int, bool]]]]:
     """
     All effects: each with its family, and the name and count of its parameters and whether they may be left out.
@@ -210,7 +233,7 @@ def effect_table() -> list[tuple[Effect, EffectFamily, list[tuple[str, int, bool
 class Format:
     """How batch slots are written."""
 
-    def __init__(self, element: Element, layout: str, scale: float, mean: Sequence[float], std: Sequence[float], divisor: float = 1.0, gain: Sequence[float] = [1.0, 1.0, 1.0]) -> None: ...
+    def __init__(self, element: Element, layout: str, scale: float, mean: Sequence[float], std: Sequence[float], divisor: float = 1.0, gain: Sequence[float] = [1.0, 1.0, 1.0], channels: int = 3) -> None: ...
 
 class Programs:
     """What is done to some samples."""
@@ -370,6 +393,11 @@ class EnginePart:
     def run_to_arrays(self, samples: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], programs: Programs, arrays: Sequence[Annotated[NDArray[numpy.uint8], dict(shape=(None, None, None), order='C', device='cpu')]]) -> None:
         """Start these samples' programs into uint8 HxWx3 arrays."""
 
+    def run_each(self, samples: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], programs: Programs, targets: Sequence[Annotated[NDArray[numpy.uint8], dict(shape=(None, None, None), order='C', device='cpu')] | tuple[BatchBuffer, int, Format]]) -> None:
+        """
+        Start these samples' programs, each into an array as `run_to_arrays` takes it, or into (buffer, offset, format). Buffers and formats have to live until that is done.
+        """
+
     def run_masks(self, sources: Sequence[Annotated[NDArray, dict(order='C', device='cpu', writable=False)]], numbers: Sequence[Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)]], programs: Programs, targets: Sequence[Annotated[NDArray, dict(shape=(None, None, None), order='C', device='cpu')]], fill: int = 0) -> None:
         """
         Start to move the masks of every sample, of which `numbers` are wanted, into arrays.
@@ -439,6 +467,11 @@ def resize_anew(memory: object, box: Sequence[int], size: tuple[int, int], filte
 def table_anew(memory: object, levels: bytes) -> object:
     """
     Give each level of each channel its new one. `memory` is the `im` of a Pillow image, or an array; the result is of that kind, or None for images that are neither gray nor RGB.
+FILE_SLACK: int = 64
+
+def run_here(targets: Sequence[Annotated[NDArray[numpy.uint8], dict(shape=(None, None, None), order='C', device='cpu')] | tuple[BatchBuffer, int, Format]], sources: Sequence[bytes | Annotated[NDArray[numpy.uint8], dict(shape=(None, None, None), order='C', device='cpu', writable=False)]], programs: Programs) -> list[Status]:
+    """
+    Run programs in this thread, each on HxWx3 pixels, or on a JPEG file with FILE_SLACK bytes behind it. Other files than `jpeg_header` says the core decodes are an error.
     """
 
 class ValueMap(enum.Enum):

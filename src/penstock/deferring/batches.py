@@ -24,18 +24,14 @@ class Batch:
         self._spec: Spec = first.spec
         self._axis: int | None = first.axis
         together = () if self._axis is None else (len(first.chains),)
-        three = (len(members), *together, 3, *first.shape[-2:])
-        size_bytes = math.prod(three) * self._spec.dtype.itemsize
-        is_final = self._axis != 1 and not self._is_gray
+        shape = (len(members), *together, self._spec.channels, *first.shape[-2:])
+        size_bytes = math.prod(shape) * self._spec.dtype.itemsize
+        is_final = self._axis != 1
         lent = lender.take(size_bytes) if lender is not None and is_final else None
         self._stored = np.empty(size_bytes, np.uint8) if lent is None else lent
         found = None if lent is None or lender is None else lender.tensor_over(lent)
         whole = torch.from_numpy(self._stored) if found is None else found
-        self._whole: torch.Tensor = whole.view(self._spec.dtype).view(three)
-
-    @property
-    def _is_gray(self) -> bool:
-        return self._spec.channels == 1
+        self._whole: torch.Tensor = whole.view(self._spec.dtype).view(shape)
 
     def jobs(self) -> Iterator[Job]:
         """What is to be computed."""
@@ -47,5 +43,5 @@ class Batch:
 
     def tensor(self) -> torch.Tensor:
         """The batch, once it is computed."""
-        whole = self._whole[..., :1, :, :] if self._is_gray else self._whole
-        return whole.transpose(1, 2).contiguous() if self._axis == 1 else whole.contiguous()
+        whole = self._whole
+        return whole.transpose(1, 2).contiguous() if self._axis == 1 else whole

@@ -6,27 +6,27 @@ import io
 from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
+import numpy.typing as npt
 from PIL import Image
 
-from penstock._core import BatchBuffer, Engine, EnginePart, Format, Status
-from penstock.deferring.chain import Chain, JpegFile, Pixels, moves_of, same_steps
+from penstock._core import FILE_SLACK, BatchBuffer, Engine, EnginePart, Format, Status, run_here
+from penstock.deferring.chain import Chain, JpegFile, Pixels, same_steps
 from penstock.deferring.counts import counts_here
+from penstock.deferring.programs import programs_of
 from penstock.errors import CoreError, DecodeError
-from penstock.geometry import Sizes
 from penstock.loading.fetch import open_images
 from penstock.loading.shared_engine import shared_engine, wait_for
-from penstock.planner.lower import lower
 
 open_with_pillow = Image.open  # as it is before anybody puts something else in its place
 
+_SLACK = bytes(FILE_SLACK)
 _WORTH_ALL = 1.25  # times its pixels asked for: then a file is decoded whole, once
 
 
-@dataclass(frozen=True, slots=True)
-class InBatch:
+class InBatch(NamedTuple):
     """Where finished values go: a place in the memory of a batch."""
 
     buffer: BatchBuffer
@@ -71,21 +71,15 @@ def _from_whole(chain: Chain) -> Chain:
 
 def carry_out(jobs: Sequence[Job], threads: int) -> None:
     """Compute all of them; DecodeError if a file turns out to be damaged."""
-    engine = shared_engine(threads)
     first, jobs = _share(jobs)
     if first:
         carry_out(first, threads)
-    doubtful = _run(engine, jobs)
+    doubtful = _run(jobs, threads)
     if not doubtful:
         return
     # A file may have several jobs; Pillow decodes it once.
     decoded = {job.chain.source: _decode(job.chain) for job in doubtful}
-    again = []
-    for job in doubtful:
-        chain = job.chain
-        pixels = decoded[chain.source]
-        again.append(Job(Chain(pixels, chain.steps, chain.height, chain.width), job.target))
-    _run(engine, again)
+    _run([Job(job.chain.after(0, decoded[job.chain.source]), job.target) for job in doubtful], threads)
 
 
 def _share(jobs: Sequence[Job]) -> tuple[list[Job], Sequence[Job]]:
@@ -111,28 +105,41 @@ def _share(jobs: Sequence[Job]) -> tuple[list[Job], Sequence[Job]]:
     return first, after
 
 
-def _run(engine: Engine, jobs: Sequence[Job]) -> list[Job]:
-    """Run all jobs, those alike together; returns those that the core leaves to Pillow."""
-    groups: dict[tuple[object, ...], list[Job]] = defaultdict(list)
-    for job in jobs:
-        target = job.target
-        place = (id(target.buffer), id(target.format)) if isinstance(target, InBatch) else ()
-        is_file = isinstance(job.chain.source, JpegFile)
-        key = (is_file, *job.chain.kinds, *place)
-        groups[key].append(job)
-    started = [_start(engine, members) for members in groups.values()]
+def _run(jobs: Sequence[Job], threads: int) -> list[Job]:
+    """Run all jobs; returns those that the core leaves to Pillow."""
+    if threads == 1 or len(jobs) == 1:
+        return _run_here(jobs)
+    of_files = [job for job in jobs if isinstance(job.chain.source, JpegFile)]
+    of_pixels = [job for job in jobs if not isinstance(job.chain.source, JpegFile)]
+    groups = [group for group in (of_files, of_pixels) if group]
+    started = [_start(shared_engine(threads), group) for group in groups]
     doubtful: list[Job] = []
-    for part, members in zip(started, groups.values(), strict=True):
+    for part, members in zip(started, groups, strict=True):
         wait_for(part)
-        for position in np.flatnonzero(part.status != Status.OK).tolist():
-            if not isinstance(members[position].chain.source, JpegFile):
-                raise CoreError(f"The core failed on an image: {part.message(position)}.")
-            doubtful.append(members[position])
+        doubtful += _doubtful(members, part.status != Status.OK)
     return doubtful
 
 
+def _doubtful(jobs: Sequence[Job], failed: npt.NDArray[np.bool_]) -> list[Job]:
+    found = [jobs[position] for position in np.flatnonzero(failed).tolist()]
+    if any(not isinstance(job.chain.source, JpegFile) for job in found):
+        raise CoreError("The core failed on pixels that are there.")
+    return found
+
+
+def _run_here(jobs: Sequence[Job]) -> list[Job]:
+    """Run jobs in this thread."""
+    chains = [job.chain for job in jobs]
+    sources: list[Any] = [
+        b"".join((chain.source.data, _SLACK)) if isinstance(chain.source, JpegFile) else chain.source
+        for chain in chains
+    ]
+    status = run_here([job.target for job in jobs], sources, programs_of(chains))
+    return _doubtful(jobs, np.array(status) != Status.OK)
+
+
 def _start(engine: Engine, jobs: Sequence[Job]) -> EnginePart:
-    """Start jobs whose chains are of the same kinds, and whose targets are in the same memory."""
+    """Start jobs that all begin with files, or all with pixels."""
     sources: list[Any] = [job.chain.source for job in jobs]
     if isinstance(sources[0], JpegFile):
         part = open_images(engine, 0, [source.data for source in sources])
@@ -141,15 +148,8 @@ def _start(engine: Engine, jobs: Sequence[Job]) -> EnginePart:
         part = engine.begin(0, len(jobs))
         for position, pixels in enumerate(sources):
             part.set_pixels(position, pixels)
-    sizes = Sizes(part.height.astype(np.int64), part.width.astype(np.int64))
-    programs = lower(moves_of([job.chain for job in jobs]), sizes).programs()
     every = np.arange(len(jobs), dtype=np.int32)
-    first = jobs[0].target
-    if isinstance(first, InBatch):
-        offsets = np.array([job.target.offset for job in jobs], dtype=np.int64)  # type: ignore[union-attr]
-        part.run(every, programs, first.buffer, offsets, first.format)
-    else:
-        part.run_to_arrays(every, programs, [job.target for job in jobs])  # type: ignore[misc]
+    part.run_each(every, programs_of([job.chain for job in jobs]), [job.target for job in jobs])
     return part
 
 

@@ -4,14 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple, TypeAlias
+from typing import NamedTuple, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 
 from penstock._core import Effect
-from penstock.transforms.effects import EffectMove, no_numbers
-from penstock.transforms.moves import BoxResizeMove, CropMove, FlipMove, Move, ResizeMove
 
 Pixels = npt.NDArray[np.uint8]  # (height, width, 3)
 
@@ -25,6 +23,7 @@ class JpegFile:
     height: int
     width: int
     orientation: int = 1  # as EXIF counts them
+    header_bytes: int = 0  # before its pixels
     by_pillow: bool = True  # whether Pillow decides about it, if it turns out to be damaged
     asked_px: int = 0  # pixels of it that were decoded one by one
     whole: Pixels | None = None  # all of it, for a while, if more was asked for than it has
@@ -40,11 +39,12 @@ class Crop(NamedTuple):
 
 
 class Resize(NamedTuple):
-    """Resize by one of Pillow's filters."""
+    """Resize by one of Pillow's filters, with Pillow's weights or with torch's."""
 
     height: int
     width: int
     filter: int
+    weights: int = 0  # a number of Weights
 
 
 class ResizeBox(NamedTuple):
@@ -108,9 +108,10 @@ class Chain:
             steps = steps[:-1]
         return Chain(self.source, (*steps, Crop(top, left, height, width)), height, width)
 
-    def resize(self, height: int, width: int, number: int) -> Chain:
+    def resize(self, height: int, width: int, number: int, weights: int = 0) -> Chain:
         """Return the chain with a resize by the filter of this number."""
-        return Chain(self.source, (*self.steps, Resize(height, width, number)), height, width)
+        step = Resize(height, width, number, weights)
+        return Chain(self.source, (*self.steps, step), height, width)
 
     def resize_box(
         self, height: int, width: int, number: int, box: tuple[float, float, float, float]
@@ -144,34 +145,28 @@ class Chain:
         first = self.steps[0] if self.steps else None
         if isinstance(first, Crop):
             return first.height * first.width
+        height, width = self.source_size
+        return height * width
+
+    @property
+    def source_size(self) -> tuple[int, int]:
+        """Height and width of where pixels come from."""
         source = self.source
-        return source.size // 3 if isinstance(source, np.ndarray) else source.height * source.width
+        if isinstance(source, np.ndarray):
+            return source.shape[0], source.shape[1]
+        return source.height, source.width
 
     def upto(self, steps: int) -> Chain:
         """The first steps of it."""
-        source = self.source
-        if isinstance(source, np.ndarray):
-            height, width = source.shape[:2]
-        else:
-            height, width = source.height, source.width
+        height, width = self.source_size
         for step in self.steps[:steps]:
             if not isinstance(step, Flip):
                 height, width = step.height, step.width
-        return Chain(source, self.steps[:steps], height, width)
+        return Chain(self.source, self.steps[:steps], height, width)
 
     def after(self, steps: int, pixels: Pixels) -> Chain:
         """The steps after the first ones, from the pixels that these lead to."""
         return Chain(pixels, self.steps[steps:], self.height, self.width)
-
-    @property
-    def kinds(self) -> tuple[object, ...]:
-        """What kinds of steps it has; chains of the same kinds are computed together."""
-        return tuple(
-            (type(step).__name__, step.filter)
-            if isinstance(step, (Resize, ResizeBox))
-            else type(step).__name__
-            for step in self.steps
-        )
 
 
 def same_steps(chains: Sequence[Chain]) -> int:
@@ -182,38 +177,3 @@ def same_steps(chains: Sequence[Chain]) -> int:
             break
         count += 1
     return count
-
-
-def moves_of(chains: Sequence[Chain]) -> tuple[Move | BoxResizeMove, ...]:
-    """Return the steps of chains of the same kinds, as moves with a row for each chain."""
-    return tuple(_move(steps) for steps in zip(*(chain.steps for chain in chains), strict=True))
-
-
-def _move(steps: Sequence[Step]) -> Move | BoxResizeMove:
-    first = steps[0]
-    if isinstance(first, Flip):
-        return FlipMove(*np.array(steps, dtype=np.bool_).T)
-    if isinstance(first, Applied):
-        return _effects(steps)
-    if isinstance(first, ResizeBox):
-        return _resizes_of_boxes(steps)
-    columns = np.array(steps, dtype=np.int64).T
-    if isinstance(first, Crop):
-        return CropMove(*columns)
-    return ResizeMove(columns[0], columns[1], first.filter)
-
-
-def _resizes_of_boxes(steps: Sequence[Any]) -> BoxResizeMove:
-    sides = np.array([step[:2] for step in steps], dtype=np.int64).T
-    boxes = np.array([step.box for step in steps], dtype=np.float64)
-    return BoxResizeMove(sides[0], sides[1], steps[0].filter, boxes)
-
-
-def _effects(steps: Sequence[Any]) -> EffectMove:
-    """The effects of several chains, which need not be the same."""
-    numbers = no_numbers(len(steps))
-    for row, step in enumerate(steps):
-        numbers[row, : len(step.numbers)] = step.numbers
-    rows = [(step.height, step.width, step.effect) for step in steps]
-    height, width, effect = np.array(rows, dtype=np.int64).T
-    return EffectMove(effect, numbers, height, width)

@@ -57,6 +57,7 @@ class Deferral:
         self._lender: SegmentMemory | None = None
         self._process = os.getpid()
         self._failures = 0
+        self._cores: int | None = None  # looked up once, in files
         self.python_s = 0.0  # that the user's own code took for the last batch
 
     def samples(self, ask: Callable[[], list[Any]]) -> list[Any]:
@@ -106,7 +107,9 @@ class Deferral:
     def _threads_here(self) -> int:
         if self.threads is not None:
             return self.threads
-        return usable_cores() if torch_data.get_worker_info() is None else 1
+        if self._cores is None:
+            self._cores = usable_cores() if torch_data.get_worker_info() is None else 1
+        return self._cores
 
 
 def _refuse_new_generators(dataset: Any, before: tuple[Any, ...], error: Exception) -> None:

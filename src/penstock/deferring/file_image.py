@@ -73,7 +73,8 @@ class FileImage(Image.Image):
         if not self._is_file or not isinstance(source, JpegFile):
             return None
         was_asked = self._exif is not None or self._info is not None  # and perhaps changed
-        return None if was_asked or _TURNED_BY_XMP in source.data else source.orientation
+        is_turned_by_xmp = source.data.find(_TURNED_BY_XMP, 0, source.header_bytes) >= 0
+        return None if was_asked or is_turned_by_xmp else source.orientation
 
     def getexif(self) -> Image.Exif:
         """Return the EXIF data, in some formats found behind the pixels."""

@@ -48,25 +48,25 @@ def as_jpeg(
     why = _refusal(data)
     facts = {} if why else jpeg_header(data)
     if not why:
-        why = _refusal_of_header(facts)
+        why = _refusal_of_header(data, facts)
     if why:
         counts.ordinary[why] += 1
         return None
     counts.deferred += 1
     sides = facts["height"], facts["width"]
-    file = JpegFile(data, name, *sides, facts["orientation"], by_pillow)
+    file = JpegFile(data, name, *sides, facts["orientation"], facts["entropy_offset"], by_pillow)
     return file, _MODES[facts["components"]]
 
 
 def _refusal(data: bytes) -> str:
     if not data.startswith(_START):
         return "no JPEG"
-    if _SEVERAL_IMAGES in data:
-        return "a file of several images"
     return "" if _END in data[-_TAIL_BYTES:] else "a JPEG that is cut short"
 
 
-def _refusal_of_header(facts: dict[str, Any]) -> str:
+def _refusal_of_header(data: bytes, facts: dict[str, Any]) -> str:
+    if data.find(_SEVERAL_IMAGES, 0, facts["entropy_offset"]) >= 0:
+        return "a file of several images"
     if facts["route"] == "pillow" or facts["components"] not in _MODES or facts["precision"] != 8:
         return "a JPEG of a rare kind"
     most_px = min(_LARGEST_PX, Image.MAX_IMAGE_PIXELS or _LARGEST_PX)  # of more, Pillow warns

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Iterator
+from collections.abc import Iterable
 from dataclasses import dataclass
+from enum import Enum
 from typing import Any
 
 import numpy as np
 import torch
+from PIL import Image
 
 _DEEPEST = 4  # levels of attributes and containers that are looked into
 _MOST_MEMBERS = 64  # of a container; longer ones hold data
@@ -60,29 +62,66 @@ def _put_back(generator: Any, state: Any) -> None:
 
 
 _GENERATORS = (random.Random, np.random.RandomState, np.random.Generator, torch.Generator)
+_LEAVES = (str, bytes, int, float, torch.Tensor, np.ndarray, Image.Image)
+_STATELESS = random.SystemRandom
+_CONTAINERS = (list, tuple, set)
+
+
+class _Kind(Enum):
+    """What becomes of a value while generators are looked for."""
+
+    LEAF = "leaf"
+    GENERATOR = "generator"
+    CONTAINER = "container"
+    MAPPING = "mapping"
+    OBJECT = "object"
+
+
+class _Kinds(dict[type, _Kind]):
+    """The kinds of classes. Some take their time to be asked, and all are asked for every batch."""
+
+    def __missing__(self, type_: type) -> _Kind:
+        self[type_] = kind = _kind_of(type_)
+        return kind
+
+
+def _kind_of(type_: type) -> _Kind:
+    if issubclass(type_, (*_LEAVES, _STATELESS)):
+        return _Kind.LEAF
+    if issubclass(type_, _GENERATORS):
+        return _Kind.GENERATOR
+    if issubclass(type_, _CONTAINERS):
+        return _Kind.CONTAINER
+    return _Kind.MAPPING if issubclass(type_, dict) else _Kind.OBJECT
+
+
+_kinds = _Kinds()
 
 
 def generators_in(thing: Any) -> tuple[Any, ...]:
     """The generators among the attributes of a Dataset, of its transforms, and so on."""
+    found: list[Any] = []
     seen: set[int] = set()
-    return tuple(_find(thing, _DEEPEST, seen))
+    level: list[Any] = [thing]
+    for _ in range(_DEEPEST + 1):
+        inner: list[Any] = []
+        for one in level:
+            if id(one) in seen:
+                continue
+            seen.add(id(one))
+            kind = _kinds[type(one)]
+            if kind is _Kind.GENERATOR:
+                found.append(one)
+            elif kind is not _Kind.LEAF:
+                members = _members(one, kind)
+                inner += [member for member in members if _kinds[type(member)] is not _Kind.LEAF]
+        level = inner
+    return tuple(found)
 
 
-def _find(thing: Any, levels: int, seen: set[int]) -> Iterator[Any]:
-    if id(thing) in seen or isinstance(thing, (str, bytes, int, float, torch.Tensor, np.ndarray)):
-        return
-    seen.add(id(thing))
-    if isinstance(thing, _GENERATORS):
-        if not isinstance(thing, random.SystemRandom):  # which has no state
-            yield thing
-        return
-    if levels == 0:
-        return
-    if isinstance(thing, (list, tuple, set)):
-        members = list(thing) if len(thing) <= _MOST_MEMBERS else []
-    elif isinstance(thing, dict):
-        members = list(thing.values()) if len(thing) <= _MOST_MEMBERS else []
-    else:
-        members = list(getattr(thing, "__dict__", {}).values())
-    for member in members:
-        yield from _find(member, levels - 1, seen)
+def _members(thing: Any, kind: _Kind) -> Iterable[Any]:
+    if kind is _Kind.OBJECT:
+        return getattr(thing, "__dict__", {}).values()
+    if len(thing) > _MOST_MEMBERS:
+        return ()
+    return thing.values() if kind is _Kind.MAPPING else thing

@@ -56,4 +56,12 @@ def _singles(numbers: tuple[float, ...]) -> tuple[float, ...]:
 @lru_cache(maxsize=64)
 def _format(spec: Spec) -> Format:
     element = Element.FLOAT32 if spec.is_float else Element.UINT8
-    return Format(element, "chw", spec.scale, spec.mean, spec.std, spec.divisor)
+    return Format(
+        element,
+        "chw",
+        spec.scale,
+        spec.mean,
+        spec.std,
+        spec.divisor,
+        channels=spec.channels,
+    )

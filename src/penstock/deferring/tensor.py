@@ -82,7 +82,7 @@ class Family:
 
     def settle(self) -> None:
         """Compute the first one, and be views of it."""
-        values = self._first.settle(_compute(self._first))
+        values = self._first.settle(computed(self._first))
         for member in self._alive():
             member.settle(member._view(values))  # noqa: SLF001 (of this file)
 
@@ -135,7 +135,7 @@ class Deferred:
 
     def _settle_all(self) -> None:
         if self._family is None or self._family.is_alone:
-            self.settle(_compute(self))
+            self.settle(computed(self))
         else:
             self._family.settle()
 
@@ -280,7 +280,8 @@ def _settled(value: Any) -> Any:
     return value.values() if isinstance(value, Deferred) else value
 
 
-def _compute(one: Any) -> torch.Tensor:
+def computed(one: Any) -> torch.Tensor:
+    """The values of a deferred tensor, which stays as it is."""
     batch = Batch([one], None)
     carry_out(list(batch.jobs()), threads=1)
     return batch.tensor()[0]

@@ -30,9 +30,11 @@ from penstock.deferring.rows import Row
 from penstock.deferring.same_decoder import decodes_as_pillow
 from penstock.deferring.spec import Spec
 from penstock.deferring.tensor import Deferred, DeferredTensor, as_plain, make, view_of
+from penstock.deferring.torchvision_draws import wrap_draws
 from penstock.deferring.torchvision_tensors import (
     ON_TENSORS,
     DeferredTvImage,
+    by_torchvision,
     convert_image_dtype,
     erase,
     normalize,
@@ -67,10 +69,12 @@ def wrap_torchvision() -> dict[Function, Function]:
     for name in (*_AT_ONCE, *_ONLY_V2):
         _register(getattr(v2, name), DeferredImage, _kernel(name))
     for kind in (DeferredTensor, DeferredTvImage):
-        for name in (*_AT_ONCE, *_ONLY_V2):
-            _register(getattr(v2, name), kind, on_values(getattr(F, name)))
+        ours = {name: on_values(getattr(F, name)) for name in (*_AT_ONCE, *_ONLY_V2, "resize")}
         for name, kernel in ON_TENSORS.items():
-            _register(getattr(v2, name), kind, or_else(getattr(v2, name), kind, kernel))
+            ours[name] = or_else(kernel, ours.get(name) or by_torchvision(name, kind))
+        for name, kernel in ours.items():
+            _register(getattr(v2, name), kind, kernel)
+    wrap_draws()
     wrappers = {getattr(_functional_pil, name): name for name in _AT_ONCE}
     found = {original: _for_images(original, _kernel(name)) for original, name in wrappers.items()}
     found[_functional_pil.to_grayscale] = _for_images(

@@ -12,12 +12,13 @@ from typing import Any
 import numpy as np
 import torch
 from torchvision import tv_tensors
-from torchvision.transforms.v2.functional import _utils
 
 from penstock.deferring.chain import Chain
 from penstock.deferring.spec import Spec
 from penstock.deferring.tensor import Deferred, DeferredTensor, Patch, make, settled, view_of
+from penstock.deferring.tensor_changes import CHANGES, kernel_of, resize
 from penstock.transforms import functional as F
+from penstock.transforms.functional.arguments import centre_corner, read_crop_size
 
 Function = Callable[..., Any]
 
@@ -32,16 +33,24 @@ class DeferredTvImage(Deferred, tv_tensors.Image):  # type: ignore[misc]  # no t
     plain_class = tv_tensors.Image
 
 
-def or_else(function: Function, kind: Any, kernel: Function) -> Function:
-    """A kernel of ours; where it returns None, the one that torchvision has."""
-    registry = _utils._KERNEL_REGISTRY[function]  # noqa: SLF001 (as above)
-    usual = registry[kind.plain_class]
+def or_else(kernel: Function, otherwise: Function) -> Function:
+    """A kernel of ours; where it returns None, another one."""
 
     def either(given: Any, *args: Any, **kwargs: Any) -> Any:
         done = kernel(given, *args, **kwargs)
-        return usual(given.values(), *args, **kwargs) if done is None else done
+        return otherwise(given, *args, **kwargs) if done is None else done
 
     return either
+
+
+def by_torchvision(name: str, kind: Any) -> Function:
+    """What torchvision does to the values."""
+    usual = kernel_of(name, kind.plain_class)
+
+    def kernel(given: Any, *args: Any, **kwargs: Any) -> Any:
+        return usual(given.values(), *args, **kwargs)
+
+    return kernel
 
 
 def wrap_on_tensors(original: Function, kernel: Function) -> Function:
@@ -107,19 +116,32 @@ def _numbers(given: Any) -> tuple[float, ...] | None:
     return tuple(map(float, given)) if are_numbers else None
 
 
-def _crop(given: Any, top: int, left: int, height: int, width: int) -> Any:
-    chain: Chain | None = given.chain
+def _cropped(chain: Chain | None, top: int, left: int, height: int, width: int) -> Chain | None:
     if chain is None:
         return None
     inside = 0 <= top < top + height <= chain.height and 0 <= left < left + width <= chain.width
-    if not inside:
+    return chain.crop(top, left, height, width) if inside else None
+
+
+def _crop(given: Any, top: int, left: int, height: int, width: int) -> Any:
+    cropped = _cropped(given.chain, top, left, height, width)
+    if cropped is None:
         return None
     return view_of(
         given,
         type(given),
-        chain.crop(top, left, height, width),
+        cropped,
         lambda values: values[..., top : top + height, left : left + width],
     )
+
+
+def _center_crop(given: Any, output_size: Any) -> Any:
+    sides = output_size if isinstance(output_size, (list, tuple)) else [output_size]
+    if len(sides) not in (1, 2) or any(type(side) is not int for side in sides):
+        return None
+    height, width = read_crop_size(sides)
+    top, left = centre_corner(tuple(given.shape[-2:]), (height, width))
+    return _crop(given, top, left, height, width)
 
 
 def _horizontal_flip(given: Any) -> Any:
@@ -157,23 +179,30 @@ def on_values(ours: Function) -> Function:
     return kernel
 
 
-_resize = on_values(F.resize)
-
-
 def _resized_crop(
     given: Any, top: int, left: int, height: int, width: int, *args: Any, **kwargs: Any
 ) -> Any:
-    cropped = _crop(given, top, left, height, width)
-    return None if cropped is None else _resize(cropped.again(), *args, **kwargs)
+    chain = _cropped(given.chain, top, left, height, width)
+    if chain is None:
+        return None
+    cropped = make(type(given), chain, given.spec)
+    resized = resize(cropped, *args, **kwargs)
+    if resized is None:
+        return _resize_values(cropped, *args, **kwargs)
+    # One that has its size already is a crop, and shares memory.
+    return _crop(given, top, left, height, width) if resized is cropped else resized
 
+
+_resize_values = on_values(F.resize)
 
 ON_TENSORS: dict[str, Function] = {
+    **CHANGES,
     "erase": erase,
-    "resize": _resize,
     "resized_crop": _resized_crop,
     "to_dtype": _to_dtype,
     "normalize": normalize,
     "crop": _crop,
+    "center_crop": _center_crop,
     "horizontal_flip": _horizontal_flip,
     "vertical_flip": _vertical_flip,
 }

@@ -53,6 +53,11 @@ ACCESS = {
     Effect.MIX_END: Access.PLACE,
     Effect.APPLY: Access.PLACE,  # what waits must not be carried on beyond it
     Effect.BOX_BLUR: Access.NEIGHBOURHOOD,
+    Effect.TENSOR_BRIGHTNESS: Access.PIXEL,  # of no transform, so no rule is made for these
+    Effect.TENSOR_CONTRAST: Access.PLACE,
+    Effect.TENSOR_SATURATION: Access.PIXEL,
+    Effect.TENSOR_HUE: Access.PIXEL,
+    Effect.TENSOR_GRAYSCALE: Access.PIXEL,
 }
 
 

@@ -21,7 +21,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from penstock._core import FINISHED, Effect, Programs, StepColumn
+from penstock._core import FINISHED, Effect, Programs, StepColumn, Weights
 from penstock.errors import PlanError
 from penstock.geometry import Bools, Ints, Sizes
 from penstock.pillow_order import vertical_first
@@ -234,7 +234,10 @@ class _Builder:
             step[StepColumn.CROP_HEIGHT], step[StepColumn.CROP_WIDTH], move.height, move.width
         )
         step[StepColumn.FILTER, resized] = move.filter
-        np.copyto(step[StepColumn.VERTICAL_FIRST], order, where=resized)
+        weights = move.weights if isinstance(move, ResizeMove) else Weights.PILLOW
+        step[StepColumn.WEIGHTS, resized] = weights
+        across_first = weights != Weights.PILLOW  # torch always has this order
+        np.copyto(step[StepColumn.VERTICAL_FIRST], order & (not across_first), where=resized)
         for column, side in (
             (StepColumn.RESIZE_HEIGHT, move.height),
             (StepColumn.RESIZE_WIDTH, move.width),

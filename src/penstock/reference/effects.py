@@ -17,6 +17,7 @@ from PIL import Image, ImageEnhance, ImageFilter, ImageOps
 from penstock._core import Effect
 from penstock.errors import CoreError
 from penstock.geometry import Floats, Size
+from penstock.reference import tensor_effects
 from penstock.reference.filters import (
     add_noise,
     blur,
@@ -218,4 +219,9 @@ ON_ARRAYS: dict[Effect, Callable[..., Pixels]] = {
     Effect.GAUSSIAN_NOISE: _noise,
     Effect.ERASE: _erase,
     Effect.ELASTIC: _bend,
+    Effect.TENSOR_BRIGHTNESS: tensor_effects.scale_levels,
+    Effect.TENSOR_CONTRAST: tensor_effects.stretch_levels_from_mean,
+    Effect.TENSOR_SATURATION: tensor_effects.saturate_levels,
+    Effect.TENSOR_HUE: tensor_effects.turn_hue,
+    Effect.TENSOR_GRAYSCALE: tensor_effects.turn_gray,
 }

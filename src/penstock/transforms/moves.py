@@ -12,7 +12,7 @@ from typing import TypeAlias
 
 import numpy as np
 
-from penstock._core import PadMode
+from penstock._core import PadMode, Weights
 from penstock.geometry import Bools, Floats, Ints, Sizes
 from penstock.transforms.effects import EffectMove
 
@@ -67,6 +67,8 @@ class ResizeMove(_ToSize):
     With `scales`, a plan lets the decoder do a part of it: it decodes at 1/2, 1/4 or 1/8 of the
     size (1: whole), and the resize starts from there. With `dc_alone`, an eighth is made of the
     first coefficient of each block: colours are coarser, which means do not show.
+
+    `weights` other than Pillow's are those of torch's resizes of bytes.
     """
 
     height: Ints
@@ -74,6 +76,7 @@ class ResizeMove(_ToSize):
     filter: int
     scales: Ints | None = None
     dc_alone: bool = False
+    weights: Weights = Weights.PILLOW
 
 
 @dataclass(frozen=True, slots=True)
