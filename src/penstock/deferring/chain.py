@@ -54,6 +54,17 @@ class Flip(NamedTuple):
     vertical: bool
 
 
+class Pad(NamedTuple):
+    """Add a border, after which the image has this size."""
+
+    height: int
+    width: int
+    top: int
+    left: int
+    mode: int  # a number of PadMode
+    fill: tuple[int, int, int]  # red, green, blue
+
+
 class Applied(NamedTuple):
     """An effect of the core's, after which the image has this size."""
 
@@ -63,7 +74,7 @@ class Applied(NamedTuple):
     numbers: tuple[float, ...]
 
 
-Step: TypeAlias = Crop | Resize | Flip | Applied
+Step: TypeAlias = Crop | Resize | Flip | Pad | Applied
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -103,6 +114,12 @@ class Chain:
         """Return the chain with a resize by the filter of this number."""
         step = Resize(height, width, number, weights)
         return Chain(self.source, (*self.steps, step), height, width)
+
+    def pad(
+        self, top: int, left: int, size: tuple[int, int], mode: int, fill: tuple[int, int, int]
+    ) -> Chain:
+        """Return the chain within a larger image, from this row and column on."""
+        return Chain(self.source, (*self.steps, Pad(*size, top, left, mode, fill)), *size)
 
     def flip(self, *, horizontal: bool, vertical: bool) -> Chain:
         """Return the chain with a mirror."""

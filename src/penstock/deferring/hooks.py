@@ -11,9 +11,12 @@ from collections.abc import Callable
 from functools import wraps
 from typing import Any
 
-from PIL import ImageOps
+import numpy as np
+from PIL import Image, ImageOps
 
 from penstock.deferring.carry_out import open_with_pillow
+from penstock.deferring.chain import Chain
+from penstock.deferring.counts import counts_here
 from penstock.deferring.image import DeferredImage
 from penstock.deferring.opening import open_image
 
@@ -53,7 +56,25 @@ def replace_everywhere(wrappers: dict[Function, Function]) -> None:
 
 
 def _wrap_pillow() -> dict[Function, Function]:
-    return {open_with_pillow: open_image, ImageOps.exif_transpose: _exif_transpose}
+    return {
+        open_with_pillow: open_image,
+        _from_array_by_pillow: _from_array,
+        ImageOps.exif_transpose: _exif_transpose,
+    }
+
+
+_from_array_by_pillow: Any = Image.fromarray
+
+
+@wraps(_from_array_by_pillow)
+def _from_array(obj: Any, *args: Any, **kwargs: Any) -> Any:
+    """Make an image of RGB pixels, of which Pillow makes a copy as well."""
+    is_known = type(obj) is np.ndarray and obj.dtype == np.uint8 and not (args or kwargs)
+    if counts_here() is None or not is_known or obj.shape[2:] != (3,) or not obj.size:
+        return _from_array_by_pillow(obj, *args, **kwargs)
+    pixels = np.array(obj, order="C")
+    pixels.setflags(write=False)
+    return DeferredImage.of_chain(Chain.of_pixels(pixels), "RGB", None)
 
 
 _turn_by_pillow: Any = ImageOps.exif_transpose
