@@ -63,6 +63,17 @@ class Flip(NamedTuple):
     vertical: bool
 
 
+class Pad(NamedTuple):
+    """Add a border, after which the image has this size."""
+
+    height: int
+    width: int
+    top: int
+    left: int
+    mode: int  # a number of PadMode
+    fill: tuple[int, int, int]  # red, green, blue
+
+
 class Applied(NamedTuple):
     """An effect of the core's, after which the image has this size."""
 
@@ -72,7 +83,7 @@ class Applied(NamedTuple):
     numbers: tuple[float, ...]
 
 
-Step: TypeAlias = Crop | Resize | ResizeBox | Flip | Applied
+Step: TypeAlias = Crop | Resize | ResizeBox | Flip | Pad | Applied
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -119,6 +130,12 @@ class Chain:
         """Return the chain with a resize of a part, which must lie within the image."""
         step = ResizeBox(height, width, number, box)
         return Chain(self.source, (*self.steps, step), height, width)
+
+    def pad(
+        self, top: int, left: int, size: tuple[int, int], mode: int, fill: tuple[int, int, int]
+    ) -> Chain:
+        """Return the chain within a larger image, from this row and column on."""
+        return Chain(self.source, (*self.steps, Pad(*size, top, left, mode, fill)), *size)
 
     def flip(self, *, horizontal: bool, vertical: bool) -> Chain:
         """Return the chain with a mirror."""

@@ -12,33 +12,49 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from penstock._core import Effect, Weights
-from penstock.deferring.chain import Applied, Chain, Crop, Flip, Resize, Step
+from penstock._core import Effect, PadMode, Weights
+from penstock.deferring.chain import Applied, Chain, Crop, Flip, Pad, Resize, ResizeBox, Step
 from penstock.geometry import Sizes
 from penstock.planner.rules import of_fidelity
 from penstock.planner.rules.rule import Fidelity, rewrite_moves
 from penstock.transforms.effects import EffectMove, no_numbers
-from penstock.transforms.moves import CropMove, FlipMove, Move, ResizeMove
+from penstock.transforms.moves import (
+    BoxResizeMove,
+    CropMove,
+    FlipMove,
+    Move,
+    PadMove,
+    ResizeMove,
+)
 
-# What steps are done in one move: those of a class; of resizes, those with a filter and weights.
-Kind: TypeAlias = type | tuple[int, int]
+# What steps are done in one move: those of a class that have these numbers in common.
+Kind: TypeAlias = tuple[Any, ...]
 Kinds: TypeAlias = tuple[Kind, ...]
 
 _RULES = tuple(rule for rule in of_fidelity(Fidelity.EXACT) if rule.free)
 _NONE = int(Effect.NONE)
 
 
-def moves_of(chains: Sequence[Chain], sizes: Sizes) -> tuple[Move, ...]:
+def moves_of(chains: Sequence[Chain], sizes: Sizes) -> tuple[Move | BoxResizeMove, ...]:
     """Return what is done to all of them, in an order that costs less; `sizes` are the sources'."""
-    every = [_kinds_of(chain.steps) for chain in chains]
+    every = [tuple(map(_kind_of, chain.steps)) for chain in chains]
     kinds = _joined_all(every)
     rows = [_filled(chain, kinds) for chain in chains]
-    moves = tuple(map(_move, kinds, zip(*rows, strict=True)))
+    moves: tuple[Any, ...] = ()
+    before = sizes
+    for kind, steps in zip(kinds, zip(*rows, strict=True), strict=True):
+        move = _move(kind, steps, before)
+        moves += (move,)
+        before = move.out_sizes(before)
     return rewrite_moves(moves, sizes, _RULES) if _is_worth_planning(kinds) else moves
 
 
-def _kinds_of(steps: tuple[Step, ...]) -> Kinds:
-    return tuple(step[2:] if isinstance(step, Resize) else type(step) for step in steps)
+def _kind_of(step: Step) -> Kind:
+    if isinstance(step, Resize):
+        return Resize, step.filter, step.weights
+    if isinstance(step, ResizeBox):
+        return ResizeBox, step.filter
+    return (Pad, step.mode, step.fill) if isinstance(step, Pad) else (type(step),)
 
 
 def _joined_all(every: Sequence[Kinds]) -> Kinds:
@@ -67,7 +83,7 @@ def _filled(chain: Chain, kinds: Kinds) -> list[Step]:
     step = next(own, None)
     filled: list[Step] = []
     for kind in kinds:
-        if step is not None and (step[2:] if isinstance(step, Resize) else type(step)) == kind:
+        if step is not None and _kind_of(step) == kind:
             filled.append(step)
             if not isinstance(step, Flip):
                 height, width = step.height, step.width
@@ -78,31 +94,49 @@ def _filled(chain: Chain, kinds: Kinds) -> list[Step]:
 
 
 def _nothing(kind: Kind, height: int, width: int) -> Step:
-    if kind is Crop:
+    made, *numbers = kind
+    if made is Crop:
         return Crop(0, 0, height, width)
-    if kind is Flip:
+    if made is Flip:
         return Flip(horizontal=False, vertical=False)
-    if kind is Applied:
+    if made is Pad:
+        return Pad(height, width, 0, 0, *numbers)
+    if made is Applied:
         return Applied(height, width, _NONE, ())
-    filter_, weights = kind  # type: ignore[misc]  # it is no class
-    return Resize(height, width, filter_, weights)
+    if made is ResizeBox:
+        return ResizeBox(height, width, *numbers, (0, 0, width, height))
+    return Resize(height, width, *numbers)
 
 
 def _is_worth_planning(kinds: Kinds) -> bool:
-    """Whether a crop may come before an effect, or effects may be done together."""
-    effects = [place for place, kind in enumerate(kinds) if kind is Applied]
-    return len(effects) > 1 or (bool(effects) and Crop in kinds[effects[0] :])
+    """Whether a crop may come before an effect or a border, or effects may be done together."""
+    classes = [made for made, *_ in kinds]
+    if ResizeBox in classes:  # which rules do not know
+        return False
+    firsts = [place for place, made in enumerate(classes) if made in (Applied, Pad)]
+    return classes.count(Applied) > 1 or (bool(firsts) and Crop in classes[firsts[0] :])
 
 
-def _move(kind: Kind, steps: Sequence[Any]) -> Move:
-    if kind is Flip:
+def _move(kind: Kind, steps: Sequence[Any], sizes: Sizes) -> Move | BoxResizeMove:
+    """The steps of one kind of all chains, whose images have these sizes before it."""
+    made, *numbers = kind
+    if made is Flip:
         return FlipMove(*np.array(steps, dtype=np.bool_).T)
-    if kind is Applied:
+    if made is Applied:
         return _effects(steps)
+    if made is Pad:
+        height, width, top, left = np.array([step[:4] for step in steps], dtype=np.int64).T
+        right, bottom = width - left - sizes.width, height - top - sizes.height
+        mode, fill = numbers
+        return PadMove(left, top, right, bottom, PadMode(mode), fill)
+    if made is ResizeBox:
+        height, width = np.array([step[:2] for step in steps], dtype=np.int64).T
+        boxes = np.array([step.box for step in steps], dtype=np.float64)
+        return BoxResizeMove(height, width, *numbers, boxes)
     columns = np.array(steps, dtype=np.int64).T
-    if kind is Crop:
+    if made is Crop:
         return CropMove(*columns)
-    filter_, weights = kind  # type: ignore[misc]  # it is no class
+    filter_, weights = numbers
     return ResizeMove(columns[0], columns[1], filter_, weights=Weights(weights))
 
 

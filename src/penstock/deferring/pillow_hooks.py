@@ -11,10 +11,13 @@ from collections.abc import Callable
 from functools import wraps
 from typing import Any
 
+import numpy as np
 from PIL import Image, ImageEnhance, ImageOps
 
 from penstock._core import Effect
 from penstock.deferring.carry_out import open_with_pillow
+from penstock.deferring.chain import Chain
+from penstock.deferring.counts import counts_here
 from penstock.deferring.image import DeferredImage
 from penstock.deferring.opening import open_image
 from penstock.transforms.functional.native.memory import CHANNELS, run_effect
@@ -44,6 +47,7 @@ def wrap_pillow() -> dict[Function, Function]:
     base.__getattr__ = _missing
     return {
         open_with_pillow: open_image,
+        Image.fromarray: _wrap_making_of_arrays(Image.fromarray),
         ImageOps.exif_transpose: _wrap_turning(ImageOps.exif_transpose),
         ImageOps.autocontrast: _or_pillow(ImageOps.autocontrast, _autocontrast),
         ImageOps.equalize: _or_pillow(ImageOps.equalize, _equalize),
@@ -63,6 +67,21 @@ def _wrap_turning(original: Function) -> Function:
         return original(image, in_place=in_place)
 
     return exif_transpose
+
+
+def _wrap_making_of_arrays(original: Function) -> Function:
+    """Make images of RGB pixels, of which Pillow makes a copy as well."""
+
+    @wraps(original)
+    def fromarray(obj: Any, *args: Any, **kwargs: Any) -> Any:
+        is_known = type(obj) is np.ndarray and obj.dtype == np.uint8 and not (args or kwargs)
+        if counts_here() is None or not is_known or obj.shape[2:] != (3,) or not obj.size:
+            return original(obj, *args, **kwargs)
+        pixels = np.array(obj, order="C")
+        pixels.setflags(write=False)
+        return DeferredImage.of_chain(Chain.of_pixels(pixels), "RGB", None)
+
+    return fromarray
 
 
 # ---- ImageOps ----

@@ -14,6 +14,7 @@ from torchvision.transforms.v2 import functional as v2
 from torchvision.transforms.v2.functional import _utils
 
 from penstock._core import MOST_MEAN_PIXELS, Effect, Weights
+from penstock.deferring.borders import bordered
 from penstock.deferring.chain import Chain
 from penstock.deferring.spec import Spec
 from penstock.deferring.tensor import DeferredTensor, computed, make
@@ -93,6 +94,11 @@ def _resize(
     weights = Weights.TORCH_ANTIALIASED if antialias else Weights.TORCH_DIRECT
     resized = chain.resize(*wanted, mode.pillow_filter, int(weights))
     return make(type(given), resized, given.spec)
+
+
+def _pad(given: Any, padding: Any, fill: Any = None, padding_mode: Any = "constant") -> Any:
+    chain = bordered(given.chain, given.spec.channels, padding, fill, padding_mode)
+    return None if chain is None else make(type(given), chain, given.spec)
 
 
 def _after(given: Any, effect: Effect, *numbers: float, channels: int | None = None) -> Any:
@@ -187,10 +193,17 @@ _RESIZES = [
     for antialias in (True, False)
 ]
 
+_PADS: list[tuple[Any, ...]] = [
+    ([3, 1, 0, 2], (9.0, 80, 7)),
+    (2, 5),
+    *(([5, 2], None, mode) for mode in ("edge", "reflect", "symmetric")),
+]
+
 resize = Change("resize", _resize, _RESIZES)
 
 CHANGES: dict[str, Function] = {
     "resize": resize,
+    "pad": Change("pad", _pad, _PADS),
     "adjust_brightness": Change("adjust_brightness", _adjust_brightness, [(1.3,), (0.7,)]),
     "adjust_contrast": Change("adjust_contrast", _adjust_contrast, [(1.3,), (0.6,)]),
     "adjust_saturation": Change("adjust_saturation", _adjust_saturation, [(1.3,), (0.7,)]),

@@ -22,6 +22,7 @@ from torchvision.transforms.v2 import functional as v2
 from torchvision.transforms.v2.functional import _utils
 
 from penstock._core import Effect
+from penstock.deferring.borders import bordered
 from penstock.deferring.chain import Chain
 from penstock.deferring.counts import counts_here
 from penstock.deferring.image import DeferredImage
@@ -110,6 +111,8 @@ def _kernel(name: str) -> Function:
     def kernel(image: Any, *args: Any, **kwargs: Any) -> Any:
         if name == "adjust_saturation" and image.has_transparency:
             return theirs(image, *args, **kwargs)  # its gray version has another transparency
+        if name == "pad" and (bordered_image := _pad(image, *args, **kwargs)) is not None:
+            return bordered_image
         made = ours(image, *args, **kwargs)
         if name == "adjust_hue" and image.mode in _WITHOUT_HUE:
             return image
@@ -119,6 +122,17 @@ def _kernel(name: str) -> Function:
         return made
 
     return kernel
+
+
+def _pad(image: Any, *args: Any, **kwargs: Any) -> DeferredImage | None:
+    """An image with a border, which has nothing of what the file says; None for unusual ones."""
+    if image.chain is None:
+        return None
+    chain = bordered(image.chain, CHANNELS[image.mode], *args, **kwargs)
+    if chain is None:
+        return None
+    image.load()  # as Pillow has by then
+    return DeferredImage.of_chain(chain, image.mode, None)
 
 
 def _for_images(original: Function, ours: Function) -> Function:

@@ -45,12 +45,7 @@ def or_else(kernel: Function, otherwise: Function) -> Function:
 
 def by_torchvision(name: str, kind: Any) -> Function:
     """What torchvision does to the values."""
-    usual = kernel_of(name, kind.plain_class)
-
-    def kernel(given: Any, *args: Any, **kwargs: Any) -> Any:
-        return usual(given.values(), *args, **kwargs)
-
-    return kernel
+    return on_values(kernel_of(name, kind.plain_class))
 
 
 def wrap_on_tensors(original: Function, kernel: Function) -> Function:
@@ -169,7 +164,7 @@ def erase(given: Any, i: int, j: int, h: int, w: int, v: Any, inplace: bool = Fa
 
 
 def on_values(ours: Function) -> Function:
-    """A function of ours on the values, which has the bits of torchvision's."""
+    """A function on the values, which has the bits of torchvision's."""
 
     def kernel(given: Any, *args: Any, **kwargs: Any) -> Any:
         done = ours(given.values(), *args, **kwargs)

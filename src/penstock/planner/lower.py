@@ -222,8 +222,12 @@ class _Builder:
             self._reduce(move.scales, resized, dc_alone=move.dc_alone)
 
     def resize_box(self, move: BoxResizeMove) -> None:
-        self._resize(move, np.ones(len(move.height), dtype=np.bool_))
-        self._step[_PART] = move.box.astype(np.float32).view(np.int32).T
+        width, height = self._step[StepColumn.WINDOW_WIDTH], self._step[StepColumn.WINDOW_HEIGHT]
+        zero = np.zeros(len(width))
+        is_part = (move.box != np.stack([zero, zero, width, height], axis=1)).any(axis=1)
+        resized = is_part | (move.height != height) | (move.width != width)
+        self._resize(move, resized)
+        self._step[_PART, resized] = move.box[resized].astype(np.float32).view(np.int32).T
 
     def _resize(self, move: ResizeMove | BoxResizeMove, resized: Bools) -> None:
         step = self._step

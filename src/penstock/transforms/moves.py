@@ -107,6 +107,11 @@ class BoxResizeMove:
     filter: int
     box: Floats  # (images, 4): left, top, right and bottom
 
+    def out_sizes(self, sizes: Sizes) -> Sizes:
+        """The sizes that are asked for."""
+        del sizes
+        return Sizes(self.height, self.width)
+
 
 def out_sizes(moves: Iterable[Move], sizes: Sizes) -> Sizes:
     """The sizes after all of `moves`."""
