@@ -138,7 +138,7 @@ def test_the_core_does_what_it_is_there_for():
         values.solarize(image, 3),
         values.autocontrast(image),
         values.adjust_gamma(image, 1.3, 1.0),
-        colours.adjust_contrast(image, 1.3),
+        colours.adjust_contrast(image, 1.3137),
         colours.permute_channels(image, [2, 0, 1]),
         tables.as_fractions(image),
     ):
