@@ -41,15 +41,6 @@ WARPS = {
 }
 
 
-@pytest.fixture(autouse=True)
-def _one_thread():
-    """Threads of torch's would wait for those of other tests."""
-    threads = torch.get_num_threads()
-    torch.set_num_threads(1)
-    yield
-    torch.set_num_threads(threads)
-
-
 def noise(shape, dtype, seed=0):
     """With gray and flat parts; floats leave 0 to 1 on both sides."""
     generator = torch.Generator().manual_seed(seed)

@@ -120,11 +120,13 @@ def _pad(image: Tensor, borders: Borders, fill: float, padding_mode: str) -> Ten
         native = placing.pad_by_repeating(image, borders, padding_mode)
     if native is not None:
         return native
-    if padding_mode == "constant":
-        return pad_tensor(image, [left, right, top, bottom], value=float(fill))
     shape = image.shape
+    if padding_mode == "constant" and image.ndim < 3:
+        return pad_tensor(image, [left, right, top, bottom], value=float(fill))
     flat = image.reshape(-1 if image.numel() else _count(shape[:-3]), *shape[-3:])
-    if padding_mode == "symmetric":
+    if padding_mode == "constant":
+        padded = pad_tensor(flat, [left, right, top, bottom], value=float(fill))
+    elif padding_mode == "symmetric":
         padded = _pad_symmetric(flat, borders)
     else:
         # torch repeats fractions only.

@@ -101,13 +101,16 @@ def _pad(image: Tensor, borders: Borders, mode: PadMode, fills: list[bytes]) -> 
     left, top, right, bottom = borders
     if not (
         min(borders) >= 0
-        and max(borders) <= _WIDEST
+        and 0 < max(borders) <= _WIDEST  # without any, torch only copies
         and type(left + top + right + bottom) is int
         and image.is_contiguous()
         and image.numel()
     ):
         return None
     *others, height, width = image.shape
+    # Sides of one pixel may have any strides, of which torch makes a layout of its own.
+    if image.stride()[-3:] != (height * width, width, 1)[-image.ndim :]:
+        return None
     out_height, out_width = top + height + bottom, left + width + right
     out = image.new_empty((*others, out_height, out_width))
     size, bytes_each = (height, width), len(fills[0])

@@ -60,7 +60,9 @@ def scale(image: Tensor, factor: float) -> Tensor | None:
 
 def solarize(image: Tensor, threshold: float) -> Tensor | None:
     """Inverted from the threshold on."""
-    return map_image(image, ValueMap.SOLARIZE, threshold) if is_counted_in_float32(image) else None
+    # torch takes a whole number below 0 for a byte, which is far above it.
+    is_usual = is_counted_in_float32(image) and (threshold >= 0 or image.dtype is torch.float32)
+    return map_image(image, ValueMap.SOLARIZE, threshold) if is_usual else None
 
 
 def posterize(image: Tensor, bits: int) -> Tensor | None:
