@@ -63,8 +63,9 @@ def _from_whole(chain: Chain) -> Chain:
         file.asked_px += chain.needed_px
         if not again or file.asked_px < _WORTH_ALL * size_px:
             return chain
-        file.whole = np.empty((file.height, file.width, 3), dtype=np.uint8)
-        carry_out([Job(Chain.of_file(file), file.whole)], threads=1)
+        whole = np.empty((file.height, file.width, 3), dtype=np.uint8)
+        carry_out([Job(Chain.of_file(file), whole)], threads=1)
+        file.whole = whole
         counts.kept.append(file)
     return chain.after(0, file.whole)
 
@@ -74,6 +75,10 @@ def carry_out(jobs: Sequence[Job], threads: int) -> None:
     first, jobs = _share(jobs)
     if first:
         carry_out(first, threads)
+        for job in first:
+            file = job.chain.source
+            if isinstance(file, JpegFile) and file.batches > 1 and not job.chain.steps:
+                file.whole = job.target  # type: ignore[assignment]  # it is an array
     doubtful = _run(jobs, threads)
     if not doubtful:
         return
@@ -83,6 +88,17 @@ def carry_out(jobs: Sequence[Job], threads: int) -> None:
         [Job(job.chain.after(0, decoded[job.chain.source]), job.target) for job in doubtful],
         threads,
     )
+
+
+def note_batch(jobs: Sequence[Job]) -> None:
+    """Count in how many batches files are found: in a second one, a Dataset has kept the image.
+
+    Pillow's would have its pixels by then, and would keep them.
+    """
+    sources = {id(job.chain.source): job.chain.source for job in jobs}
+    for source in sources.values():
+        if isinstance(source, JpegFile):
+            source.batches += 1
 
 
 def _share(jobs: Sequence[Job]) -> tuple[list[Job], Sequence[Job]]:
@@ -95,17 +111,29 @@ def _share(jobs: Sequence[Job]) -> tuple[list[Job], Sequence[Job]]:
     after = list(jobs)
     for file, numbers in of_files.items():
         chains = [jobs[number].chain for number in numbers]
-        steps = same_steps(chains) if len(chains) > 1 else 0
-        needed_px = sum(chain.needed_px for chain in chains)
-        is_worth_it = steps > 0 or needed_px > _WORTH_ALL * file.height * file.width
-        if len(chains) == 1 or not is_worth_it:
+        steps = _steps_in_common(file, chains)
+        if steps is None:
             continue
-        begun = chains[0].upto(steps)
-        pixels = np.empty((begun.height, begun.width, 3), dtype=np.uint8)
-        first.append(Job(begun, pixels))
+        pixels = file.whole if steps == 0 else None
+        if pixels is None:
+            begun = chains[0].upto(steps)
+            pixels = np.empty((begun.height, begun.width, 3), dtype=np.uint8)
+            first.append(Job(begun, pixels))
         for number, chain in zip(numbers, chains, strict=True):
             after[number] = Job(chain.after(steps, pixels), jobs[number].target)
     return first, after
+
+
+def _steps_in_common(file: JpegFile, chains: Sequence[Chain]) -> int | None:
+    """How many steps of a file's chains are to be done once, for all; None for none at all."""
+    if file.whole is not None or (file.batches > 1 and chains[0].steps):
+        return 0
+    if len(chains) == 1:
+        return None
+    steps = same_steps(chains)
+    needed_px = sum(chain.needed_px for chain in chains)
+    is_worth_it = steps > 0 or needed_px > _WORTH_ALL * file.height * file.width
+    return steps if is_worth_it else None
 
 
 def _run(jobs: Sequence[Job], threads: int) -> list[Job]:

@@ -26,6 +26,7 @@ class JpegFile:
     header_bytes: int = 0  # before its pixels
     by_pillow: bool = True  # whether Pillow decides about it, if it turns out to be damaged
     asked_px: int = 0  # pixels of it that were decoded one by one
+    batches: int = 0  # in which it was found
     whole: Pixels | None = None  # all of it, for a while, if more was asked for than it has
 
 

@@ -15,8 +15,8 @@ import numpy as np
 from penstock._core import Effect, PadMode, Weights
 from penstock.deferring.chain import Applied, Chain, Crop, Flip, Pad, Resize, ResizeBox, Step
 from penstock.geometry import Sizes
-from penstock.planner.rules import of_fidelity
-from penstock.planner.rules.rule import Fidelity, rewrite_moves
+from penstock.planner.rules import BY_NAME
+from penstock.planner.rules.rule import Rule, rewrite_moves
 from penstock.transforms.effects import EffectMove, no_numbers
 from penstock.transforms.moves import (
     BoxResizeMove,
@@ -31,7 +31,15 @@ from penstock.transforms.moves import (
 Kind: TypeAlias = tuple[Any, ...]
 Kinds: TypeAlias = tuple[Kind, ...]
 
-_RULES = tuple(rule for rule in of_fidelity(Fidelity.EXACT) if rule.free)
+# Those exact rules that bring more here than it takes to apply them.
+_CROPS_FIRST = tuple(
+    BY_NAME[name]
+    for name in (
+        *("join_crops", "crop_before_flip", "crop_before_per_pixel"),
+        *("window_of_neighbourhood", "crop_before_padding", "window_of_warp"),
+    )
+)
+_TABLES = (BY_NAME["merge_tables"],)
 _NONE = int(Effect.NONE)
 
 
@@ -46,7 +54,8 @@ def moves_of(chains: Sequence[Chain], sizes: Sizes) -> tuple[Move | BoxResizeMov
         move = _move(kind, steps, before)
         moves += (move,)
         before = move.out_sizes(before)
-    return rewrite_moves(moves, sizes, _RULES) if _is_worth_planning(kinds) else moves
+    rules = _rules_for(kinds)
+    return rewrite_moves(moves, sizes, rules) if rules else moves
 
 
 def _kind_of(step: Step) -> Kind:
@@ -108,13 +117,15 @@ def _nothing(kind: Kind, height: int, width: int) -> Step:
     return Resize(height, width, *numbers)
 
 
-def _is_worth_planning(kinds: Kinds) -> bool:
-    """Whether a crop may come before an effect or a border, or effects may be done together."""
+def _rules_for(kinds: Kinds) -> tuple[Rule, ...]:
+    """Rules for crops after effects or borders, and for effects that may be done together."""
     classes = [made for made, *_ in kinds]
     if ResizeBox in classes:  # which rules do not know
         return False
     firsts = [place for place, made in enumerate(classes) if made in (Applied, Pad)]
-    return classes.count(Applied) > 1 or (bool(firsts) and Crop in classes[firsts[0] :])
+    has_late_crops = bool(firsts) and Crop in classes[firsts[0] :]
+    has_several_effects = classes.count(Applied) > 1
+    return _CROPS_FIRST * has_late_crops + _TABLES * has_several_effects
 
 
 def _move(kind: Kind, steps: Sequence[Any], sizes: Sizes) -> Move | BoxResizeMove:

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from penstock.deferring.batches import Batch
-from penstock.deferring.carry_out import Job, carry_out
+from penstock.deferring.carry_out import Job, carry_out, note_batch
 from penstock.deferring.chain import Pixels
 from penstock.deferring.image import DeferredImage
 from penstock.deferring.rows import Row, split_rows
@@ -48,6 +48,7 @@ def _made_of(
     for _, batch in batches:
         jobs += batch.jobs()
     if jobs:
+        note_batch(jobs)
         carry_out(jobs, threads)
     for image, room in rooms:  # not before: whoever keeps one would have it half made
         image.settle(room)
