@@ -123,17 +123,19 @@ def _pad(image: Tensor, borders: Borders, fill: float, padding_mode: str) -> Ten
     shape = image.shape
     if padding_mode == "constant" and image.ndim < 3:
         return pad_tensor(image, [left, right, top, bottom], value=float(fill))
-    flat = image.reshape(-1 if image.numel() else _count(shape[:-3]), *shape[-3:])
+    is_one = image.ndim == 3
+    flat = image.reshape(1, *shape) if is_one else image.reshape(_count(shape[:-3]), *shape[-3:])
     if padding_mode == "constant":
         padded = pad_tensor(flat, [left, right, top, bottom], value=float(fill))
     elif padding_mode == "symmetric":
         padded = _pad_symmetric(flat, borders)
     else:
-        # torch repeats fractions only.
-        source = flat if flat.is_floating_point() else flat.to(torch.float32)
+        is_float = flat.is_floating_point()  # torch repeats fractions only
+        source = flat if is_float else flat.to(torch.float32)
         mode = _TORCH_MODES[padding_mode]
-        padded = pad_tensor(source, [left, right, top, bottom], mode=mode).to(flat.dtype)
-    return padded.reshape(shape[:-3] + padded.shape[-3:])
+        padded = pad_tensor(source, [left, right, top, bottom], mode=mode)
+        padded = padded if is_float else padded.to(flat.dtype)
+    return padded.squeeze(0) if is_one else padded.reshape(shape[:-3] + padded.shape[-3:])
 
 
 def _count(shape: tuple[int, ...]) -> int:
