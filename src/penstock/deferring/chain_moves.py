@@ -113,7 +113,7 @@ def _nothing(kind: Kind, height: int, width: int) -> Step:
     if made is Applied:
         return Applied(height, width, _NONE, ())
     if made is ResizeBox:
-        return ResizeBox(height, width, *numbers, (0, 0, width, height))
+        return ResizeBox(height, width, numbers[0], (0, 0, width, height))
     return Resize(height, width, *numbers)
 
 
@@ -121,7 +121,7 @@ def _rules_for(kinds: Kinds) -> tuple[Rule, ...]:
     """Rules for crops after effects or borders, and for effects that may be done together."""
     classes = [made for made, *_ in kinds]
     if ResizeBox in classes:  # which rules do not know
-        return False
+        return ()
     firsts = [place for place, made in enumerate(classes) if made in (Applied, Pad)]
     has_late_crops = bool(firsts) and Crop in classes[firsts[0] :]
     has_several_effects = classes.count(Applied) > 1
@@ -143,7 +143,7 @@ def _move(kind: Kind, steps: Sequence[Any], sizes: Sizes) -> Move | BoxResizeMov
     if made is ResizeBox:
         height, width = np.array([step[:2] for step in steps], dtype=np.int64).T
         boxes = np.array([step.box for step in steps], dtype=np.float64)
-        return BoxResizeMove(height, width, *numbers, boxes)
+        return BoxResizeMove(height, width, numbers[0], boxes)
     columns = np.array(steps, dtype=np.int64).T
     if made is Crop:
         return CropMove(*columns)

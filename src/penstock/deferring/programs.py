@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import cache
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -40,8 +40,17 @@ def _nothing_else() -> tuple[Any, ...]:
     return one, np.zeros((0, 6), dtype=np.int32), no_numbers(0), np.zeros(1, dtype=np.int32)
 
 
-def _one_step(chain: Chain) -> list[int] | None:
-    """The fields of the only step; None if there have to be more, or effects."""
+class _Read(NamedTuple):
+    """A crop, a resize, a window of its result and a mirror."""
+
+    crop: Crop
+    resized: Resize | None
+    window: Crop
+    flip: Flip
+
+
+def _read(chain: Chain) -> _Read | None:
+    """The only step; None if there have to be more, or effects."""
     top, left = 0, 0
     height, width = chain.source_size
     resized: Resize | None = None
@@ -68,12 +77,19 @@ def _one_step(chain: Chain) -> list[int] | None:
             flip = step
         else:
             return None
+    window = Crop(window_top, window_left, window_height, window_width)
+    return _Read(Crop(top, left, height, width), resized, window, flip)
+
+
+def _one_step(chain: Chain) -> list[int] | None:
+    """The fields of the only step, if there is only one."""
+    found = _read(chain)
+    if found is None:
+        return None
+    (_, _, height, width), resized, _, flip = found
     row = [0] * len(StepColumn)
-    row[StepColumn.CROP_TOP : StepColumn.CROP_WIDTH + 1] = top, left, height, width
-    row[StepColumn.WINDOW_TOP : StepColumn.WINDOW_WIDTH + 1] = (
-        *(window_top, window_left),
-        *(window_height, window_width),
-    )
+    row[StepColumn.CROP_TOP : StepColumn.CROP_WIDTH + 1] = found.crop
+    row[StepColumn.WINDOW_TOP : StepColumn.WINDOW_WIDTH + 1] = found.window
     row[StepColumn.FLIP_HORIZONTAL] = int(flip.horizontal)
     row[StepColumn.FLIP_VERTICAL] = int(flip.vertical)
     row[StepColumn.DCT_SCALE] = 1

@@ -121,7 +121,8 @@ def generators_in(thing: Any) -> tuple[Any, ...]:
 
 def _members(thing: Any, kind: _Kind) -> Iterable[Any]:
     if kind is _Kind.OBJECT:
-        return getattr(thing, "__dict__", {}).values()
+        members: dict[str, Any] = getattr(thing, "__dict__", {})
+        return members.values()
     if len(thing) > _MOST_MEMBERS:
         return ()
     return thing.values() if kind is _Kind.MAPPING else thing
