@@ -4,6 +4,7 @@
 | --- | --- |
 | chain.py | an image file and what is to be done with it, as a value |
 | carry_out.py | many chains at once, in the core |
+| chain_moves.py, programs.py | what the core is asked to do for them |
 | image.py | a chain that is a Pillow image to everybody, and what is remembered of it |
 | pixel_image.py, file_image.py | how its pixels come to be, and what its file says |
 | resizing.py, filters.py | what calls of Pillow's `resize` and `filter` ask for |
@@ -13,7 +14,9 @@
 | samples.py | finds both in the samples of a batch, and has them made |
 | opening.py | what `Image.open` and its like give while a Dataset is asked |
 | hooks.py, pillow_hooks.py, torchvision_hooks.py | how others come to ask us |
-| torchvision_tensors.py | what torchvision does to such tensors |
+| torchvision_tensors.py, torchvision_changes.py | what torchvision does to such tensors |
+| torchvision_draws.py | what its transforms draw, sooner |
+| borders.py | what borders are remembered |
 | random_state.py | all generators that a Dataset draws from, put back where they were |
 | dataset.py | a Dataset around the user's, which does all that for a whole batch |
 | counts.py | who asked for pixels too early |

@@ -125,4 +125,5 @@ def _members(thing: Any, kind: _Kind) -> Iterable[Any]:
         return members.values()
     if len(thing) > _MOST_MEMBERS:
         return ()
-    return thing.values() if kind is _Kind.MAPPING else thing
+    found: Iterable[Any] = thing.values() if kind is _Kind.MAPPING else thing
+    return found
