@@ -16,6 +16,20 @@ Call = Callable[[Any, Any], Any]  # of a module's functions and an image
 CORNERS = [[0, 0], [499, 0], [499, 374], [0, 374]]
 MOVED = [[20, 10], [480, 25], [490, 360], [5, 350]]
 
+
+def torch_module() -> Any:
+    """torch, which is imported when it is first needed."""
+    import torch
+
+    return torch
+
+
+@cache
+def black() -> Any:
+    """A value to erase with."""
+    return torch_module().zeros(())
+
+
 FUNCTIONS: dict[str, Call] = {
     "resize": lambda f, x: f.resize(x, [224, 224]),
     "resize up": lambda f, x: f.resize(x, [600, 800]),
@@ -110,16 +124,3 @@ def make_images(size: tuple[int, int]) -> dict[str, Any]:
 def is_float(image: Any) -> bool:
     """Whether it is a tensor of fractions."""
     return getattr(getattr(image, "dtype", None), "is_floating_point", False)
-
-
-def torch_module() -> Any:
-    """torch, which is imported when it is first needed."""
-    import torch
-
-    return torch
-
-
-@cache
-def black() -> Any:
-    """A value to erase with."""
-    return torch_module().zeros(())
