@@ -16,6 +16,13 @@ Call = Callable[[Any, Any], Any]  # of a module's functions and an image
 CORNERS = [[0, 0], [499, 0], [499, 374], [0, 374]]
 MOVED = [[20, 10], [480, 25], [490, 360], [5, 350]]
 
+
+@cache
+def black() -> Any:
+    """A value to erase with."""
+    return torch_module().zeros(())
+
+
 FUNCTIONS: dict[str, Call] = {
     "resize": lambda f, x: f.resize(x, [224, 224]),
     "resize up": lambda f, x: f.resize(x, [600, 800]),
@@ -117,9 +124,3 @@ def torch_module() -> Any:
     import torch
 
     return torch
-
-
-@cache
-def black() -> Any:
-    """A value to erase with."""
-    return torch_module().zeros(())

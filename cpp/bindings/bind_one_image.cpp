@@ -235,13 +235,11 @@ nb::object pad_anew(nb::handle memory, const std::array<int, 4>& borders, PadMod
   return std::move(room.memory);
 }
 
-nb::object resize_anew(nb::handle memory, const std::array<int, 4>& box,
-                       std::pair<int, int> size, int filter, bool vertical_first) {
-  return anew(memory, size.first, size.second, 0,
-              [&](const Pixels& target, const Pixels& source) {
-                resize(target, source, box[0], box[1], box[2], box[3], filter, vertical_first,
-                       nullptr);
-              });
+nb::object resize_anew(nb::handle memory, const std::array<int, 4>& box, std::pair<int, int> size,
+                       int filter, bool vertical_first) {
+  return anew(memory, size.first, size.second, 0, [&](const Pixels& target, const Pixels& source) {
+    resize(target, source, box[0], box[1], box[2], box[3], filter, vertical_first, nullptr);
+  });
 }
 
 /// A copy as an array (height, width, channels).
@@ -295,9 +293,8 @@ nb::object gamma_anew(nb::handle memory, double gamma, double gain) {
 }
 
 nb::object table_anew(nb::handle memory, const nb::bytes& levels) {
-  return anew(memory, 0, 0, 0, [&](const Pixels& target, const Pixels& source) {
-    table(target, source, levels);
-  });
+  return anew(memory, 0, 0, 0,
+              [&](const Pixels& target, const Pixels& source) { table(target, source, levels); });
 }
 
 }  // namespace
@@ -306,8 +303,8 @@ void bind_one_image(nb::module_& m) {
   nb::class_<Pixels>(m, "Pixels", "Where the pixels of one image lie.")
       .def_static("of_pillow", &pixels_of_pillow, "array"_a, "height"_a, "width"_a, "channels"_a,
                   "Those of a Pillow image of mode L or RGB, by its Arrow array.")
-      .def_static("at", &pixels_at, "address"_a, "height"_a, "width"_a, "channels"_a, "interleaved"_a,
-                  "element"_a, "owner"_a, "row_stride"_a = 0, "plane_stride"_a = 0,
+      .def_static("at", &pixels_at, "address"_a, "height"_a, "width"_a, "channels"_a,
+                  "interleaved"_a, "element"_a, "owner"_a, "row_stride"_a = 0, "plane_stride"_a = 0,
                   "Those of an array of gray or RGB pixels, which `owner` keeps alive. Strides are "
                   "in bytes; 0 stands for rows and planes without gaps between them.");
   m.def("copy_one", &copy, "target"_a, "source"_a, "top"_a, "left"_a, "flip_horizontal"_a,
@@ -334,8 +331,8 @@ void bind_one_image(nb::module_& m) {
         "flip_horizontal"_a, "flip_vertical"_a, doc("Copy a part.").c_str());
   m.def("pad_anew", &pad_anew, "memory"_a, "borders"_a, "mode"_a, "fill"_a,
         doc("Add borders: left, top, right, bottom.").c_str());
-  m.def("resize_anew", &resize_anew, "memory"_a, "box"_a, "size"_a, "filter"_a,
-        "vertical_first"_a, doc("Resize a part: (top, left, height, width).").c_str());
+  m.def("resize_anew", &resize_anew, "memory"_a, "box"_a, "size"_a, "filter"_a, "vertical_first"_a,
+        doc("Resize a part: (top, left, height, width).").c_str());
   m.def("to_array", &to_array, "memory"_a,
         "Copy the pixels of `memory`, the `im` of a Pillow image or an array, to an array (height, "
         "width, channels); None for images that are neither gray nor RGB.");

@@ -68,9 +68,9 @@ bool contrast(size_t target, size_t source, size_t pixels, int channels, bool in
   uint8_t* to = memory_at<uint8_t>(target);
   const uint8_t* from = memory_at<const uint8_t>(source);
   nb::gil_scoped_release released;
-  const float mean = channels == 1
-                         ? mean_level(from, pixels)
-                         : mean_gray(colours_at<const uint8_t>(source, pixels, interleaved), pixels);
+  const float mean =
+      channels == 1 ? mean_level(from, pixels)
+                    : mean_gray(colours_at<const uint8_t>(source, pixels, interleaved), pixels);
   const MapNumbers numbers{ratio, mean, rest};
   if (!is_blend_sure(numbers)) return false;
   look_up_levels(to, from, pixels * channels, level_table(ValueMap::blend, numbers));
@@ -121,12 +121,11 @@ void permute(size_t target, size_t source, size_t images, size_t plane_bytes,
 }  // namespace
 
 void bind_tensor_levels(nb::module_& m) {
-  m.def("map_levels", &map, "target"_a, "source"_a, "count"_a, "map"_a, "a"_a = 0.0f,
-        "b"_a = 0.0f, "c"_a = 0.0f, "Change `count` bytes, each by itself; False if torch may differ in some.");
+  m.def("map_levels", &map, "target"_a, "source"_a, "count"_a, "map"_a, "a"_a = 0.0f, "b"_a = 0.0f,
+        "c"_a = 0.0f, "Change `count` bytes, each by itself; False if torch may differ in some.");
   m.def("curve_levels", &curve, "target"_a, "source"_a, "count"_a, "curve"_a, "gain"_a,
         "Give each level the fraction of white that 256 floats say, times gain.");
-  m.def("curve_floats", &curve_floats, "target"_a, "source"_a, "count"_a, "fractions"_a,
-        "values"_a,
+  m.def("curve_floats", &curve_floats, "target"_a, "source"_a, "count"_a, "fractions"_a, "values"_a,
         "Replace floats that are among the fractions, two times 256, by their values; False if "
         "one of them is not.");
   m.def("stretch_levels", &stretch, "target"_a, "source"_a, "planes"_a, "count"_a,
@@ -134,8 +133,8 @@ void bind_tensor_levels(nb::module_& m) {
   m.def("contrast_levels", &contrast, "target"_a, "source"_a, "pixels"_a, "channels"_a,
         "interleaved"_a, "ratio"_a, "rest"_a,
         "Mix an image with the mean of its gray; False if torch may differ in some byte.");
-  m.def("pad_values", &pad_planes, "target"_a, "source"_a, "planes"_a, "size"_a, "bytes"_a, "borders"_a,
-        "mode"_a, "fill"_a,
+  m.def("pad_values", &pad_planes, "target"_a, "source"_a, "planes"_a, "size"_a, "bytes"_a,
+        "borders"_a, "mode"_a, "fill"_a,
         "Add borders (left, top, right, bottom) to planes of (height, width) values; `fill` has "
         "the bytes of one value.");
   m.def("permute_values", &permute, "target"_a, "source"_a, "images"_a, "plane_bytes"_a, "order"_a,

@@ -65,9 +65,8 @@ void normalize(size_t target, size_t source, size_t images, size_t count,
   const float* from = memory_at<const float>(source);
   nb::gil_scoped_release released;
   for (size_t image = 0; image < images; ++image)
-    for (size_t c = 0; c < means.size(); ++c, to += count, from += count)
-      PENSTOCK_PICK(map_values)
-      (to, from, count, ValueMap::normalize, {means[c], stds[c], 0});
+    for (size_t c = 0; c < means.size(); ++c, to += count, from += count) PENSTOCK_PICK(map_values)
+  (to, from, count, ValueMap::normalize, {means[c], stds[c], 0});
 }
 
 void gray(size_t target, Element written, size_t source, Element element, size_t pixels,

@@ -49,8 +49,8 @@ int channels_of_mode(nb::handle mode) {
 
 nb::object shown(nb::handle memory) {
   PyObject* arguments[] = {memory.ptr()};
-  return nb::steal(PyObject_VectorcallMethod(
-      names().show.ptr(), arguments, 1 | PY_VECTORCALL_ARGUMENTS_OFFSET, nullptr));
+  return nb::steal(PyObject_VectorcallMethod(names().show.ptr(), arguments,
+                                             1 | PY_VECTORCALL_ARGUMENTS_OFFSET, nullptr));
 }
 
 Pixels pixels_of_shown(nb::object array, int height, int width, int channels) {

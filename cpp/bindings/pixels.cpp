@@ -58,8 +58,8 @@ Pixels pixels_of_pillow(const nb::capsule& array, int height, int width, int cha
   return found;
 }
 
-Pixels pixels_at(size_t address, int height, int width, int channels, bool interleaved, Element element,
-          nb::object owner, ptrdiff_t row_stride, ptrdiff_t plane_stride) {
+Pixels pixels_at(size_t address, int height, int width, int channels, bool interleaved,
+                 Element element, nb::object owner, ptrdiff_t row_stride, ptrdiff_t plane_stride) {
   check_sides(height, width);
   if (address == 0 || (channels != 1 && channels != 3))
     throw Error("Pixels.at: an image needs memory and 1 or 3 channels, got " +

@@ -29,7 +29,8 @@ void mirror_as(uint8_t* target, const uint8_t* source, size_t count) {
     mirror_block<T, kBlock>(target + (count - kBlock) * kSize, source);
     return;
   }
-  for (; done < count; ++done) mirror_block<T, 1>(target + done * kSize, source + (count - 1 - done) * kSize);
+  for (; done < count; ++done)
+    mirror_block<T, 1>(target + done * kSize, source + (count - 1 - done) * kSize);
 }
 
 /// Pixels of three bytes, five at a time where the set can shuffle bytes.
@@ -45,8 +46,7 @@ void mirror_threes(uint8_t* target, const uint8_t* source, size_t count) {
                      _mm_shuffle_epi8(_mm_loadu_si128(five), order));
   }
 #endif
-  for (; done < count; ++done)
-    std::memcpy(target + done * 3, source + (count - 1 - done) * 3, 3);
+  for (; done < count; ++done) std::memcpy(target + done * 3, source + (count - 1 - done) * 3, 3);
 }
 
 }  // namespace

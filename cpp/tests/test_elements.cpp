@@ -20,7 +20,8 @@ struct Rows {
         stride(static_cast<ptrdiff_t>(columns) * element + gap),
         memory(static_cast<size_t>(stride * (rows - 1)) + static_cast<size_t>(columns) * element) {}
 
-  Rows(Draw& draw, int rows, int columns, int element, int gap) : Rows(rows, columns, element, gap) {
+  Rows(Draw& draw, int rows, int columns, int element, int gap)
+      : Rows(rows, columns, element, gap) {
     for (uint8_t& byte : memory) byte = static_cast<uint8_t>(draw.between(0, 255));
   }
 

@@ -54,8 +54,7 @@ TEST_EACH_ISA(the_mean_is_that_of_whole_levels) {
     double sum = 0, red_sum = 0;
     for (size_t i = 0; i < pixels; ++i) {
       const auto of = [&](size_t c) { return static_cast<float>(levels[c * next + i * step]); };
-      sum += std::floor(
-          std::fmaf(of(2), 0.114f, std::fmaf(of(1), 0.587f, of(0) * 0.2989f)));
+      sum += std::floor(std::fmaf(of(2), 0.114f, std::fmaf(of(1), 0.587f, of(0) * 0.2989f)));
       red_sum += levels[i];
     }
     const uint8_t* first = levels.data();
@@ -126,9 +125,9 @@ TEST_EACH_ISA(fractions_are_looked_up) {
 TEST_EACH_ISA(other_floats_are_not_looked_up) {
   const Curve known;
   const FractionCurve curve(known.fractions, known.values);
-  for (const float other : {0.5f, -0.0f, 2.0f, -3.0f, 1e30f, std::numeric_limits<float>::infinity(),
-                            -std::numeric_limits<float>::infinity(),
-                            std::numeric_limits<float>::quiet_NaN()}) {
+  for (const float other :
+       {0.5f, -0.0f, 2.0f, -3.0f, 1e30f, std::numeric_limits<float>::infinity(),
+        -std::numeric_limits<float>::infinity(), std::numeric_limits<float>::quiet_NaN()}) {
     std::vector<float> given(1500, known.fractions[7]), got(given.size());
     CHECK(look_up_fractions(got.data(), given.data(), given.size(), curve));
     given[1400] = other;

@@ -424,6 +424,22 @@ def resize_anew(memory: object, box: Sequence[int], size: tuple[int, int], filte
     Resize a part: (top, left, height, width). `memory` is the `im` of a Pillow image, or an array; the result is of that kind, or None for images that are neither gray nor RGB.
     """
 
+def to_array(memory: object) -> object:
+    """
+    Copy the pixels of `memory`, the `im` of a Pillow image or an array, to an array (height, width, channels); None for images that are neither gray nor RGB.
+    """
+
+def to_pillow(pixels: Pixels) -> object:
+    """Copy pixels to the memory of a Pillow image."""
+
+def array_to_pillow(array: object) -> object:
+    """The same for an array; None for what is neither gray nor RGB."""
+
+def gamma_anew(memory: object, gamma: float, gain: float) -> object:
+    """
+    Each level to the power of gamma, times gain. `memory` is the `im` of a Pillow image, or an array; the result is of that kind, or None for images that are neither gray nor RGB.
+    """
+
 def table_anew(memory: object, levels: bytes) -> object:
     """
     Give each level of each channel its new one. `memory` is the `im` of a Pillow image, or an array; the result is of that kind, or None for images that are neither gray nor RGB.
@@ -442,8 +458,11 @@ class ValueMap(enum.Enum):
 
     NORMALIZE = 4
 
-def map_floats(target: int, source: int, count: int, map: ValueMap, a: float = 0.0, b: float = 0.0, c: float = 0.0) -> None:
-    """Change `count` floats, each by itself."""
+def map_floats(target: int, source: int, count: int, map: ValueMap, a: float = 0.0, b: float = 0.0, c: float = 0.0) -> bool:
+    """Change `count` floats, each by itself; True, as it can be done."""
+
+def normalize_values(target: int, source: int, images: int, count: int, means: Sequence[float], stds: Sequence[float]) -> None:
+    """Normalize the channels of each image, planes of `count` floats."""
 
 def gray_values(target: int, written: Element, source: int, element: Element, pixels: int, interleaved: bool) -> None:
     """Write the gray of each pixel; that of bytes is whole."""
@@ -467,18 +486,39 @@ def resize_values(target: int, source: int, channels: int, strides: Sequence[int
     Resize planes of floats with antialiasing. Strides are those of channels, rows and pixels, in elements.
     """
 
-def mirror_values(target: int, source: int, planes: int, size: tuple[int, int], bytes: int, across: bool, down: bool) -> None:
-    """Mirror planes of (height, width) values, which have that many bytes."""
-
-def pad_values(target: int, source: int, planes: int, size: tuple[int, int], bytes: int, borders: Sequence[int], mode: PadMode, fill: bytes) -> None:
-    """
-    Add borders (left, top, right, bottom) to planes; `fill` has the bytes of one value.
-    """
-
 def stretch_values(target: int, source: int, planes: int, count: int) -> bool:
     """
     Stretch each plane of `count` floats to 0 and 1; False if one of them is not a number.
     """
+
+def map_levels(target: int, source: int, count: int, map: ValueMap, a: float = 0.0, b: float = 0.0, c: float = 0.0) -> bool:
+    """
+    Change `count` bytes, each by itself; False if torch may differ in some.
+    """
+
+def curve_levels(target: int, source: int, count: int, curve: int, gain: float) -> None:
+    """Give each level the fraction of white that 256 floats say, times gain."""
+
+def curve_floats(target: int, source: int, count: int, fractions: int, values: int) -> bool:
+    """
+    Replace floats that are among the fractions, two times 256, by their values; False if one of them is not.
+    """
+
+def stretch_levels(target: int, source: int, planes: int, count: int) -> None:
+    """Stretch each plane of `count` bytes to 0 and 255."""
+
+def contrast_levels(target: int, source: int, pixels: int, channels: int, interleaved: bool, ratio: float, rest: float) -> bool:
+    """
+    Mix an image with the mean of its gray; False if torch may differ in some byte.
+    """
+
+def pad_values(target: int, source: int, planes: int, size: tuple[int, int], bytes: int, borders: Sequence[int], mode: PadMode, fill: bytes) -> None:
+    """
+    Add borders (left, top, right, bottom) to planes of (height, width) values; `fill` has the bytes of one value.
+    """
+
+def permute_values(target: int, source: int, images: int, plane_bytes: int, order: Sequence[int]) -> None:
+    """Put the planes of each image into another order."""
 
 class MappedFile:
     """

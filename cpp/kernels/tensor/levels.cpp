@@ -87,8 +87,7 @@ LevelTable curve_table(const float* curve, float gain) {
   // torchvision's own number: almost 256, so that each level gets an equal share.
   constexpr float kLevels = static_cast<float>(255.0 + 1.0 - 1e-3);
   return table_of([=](uint8_t level, float) {
-    const float value =
-        gain == 1.0f ? curve[level] : std::clamp(curve[level] * gain, 0.0f, 1.0f);
+    const float value = gain == 1.0f ? curve[level] : std::clamp(curve[level] * gain, 0.0f, 1.0f);
     return level_of(value * kLevels);
   });
 }
@@ -96,10 +95,9 @@ LevelTable curve_table(const float* curve, float gain) {
 LevelTable stretch_table(uint8_t least, uint8_t most) {
   const bool is_flat = least == most;
   const float low = is_flat ? 0.0f : static_cast<float>(least);
-  const float scale = is_flat
-                          ? 1.0f
-                          : (static_cast<float>(most) - static_cast<float>(least)) *
-                                static_cast<float>(1.0 / 255);
+  const float scale = is_flat ? 1.0f
+                              : (static_cast<float>(most) - static_cast<float>(least)) *
+                                    static_cast<float>(1.0 / 255);
   return table_of([=](uint8_t, float x) { return level_of((x - low) / scale); });
 }
 
@@ -150,9 +148,8 @@ void find_extremes(uint8_t& least, uint8_t& most, const uint8_t* source, size_t 
   std::fill(std::begin(lanes.least), std::end(lanes.least), source[0]);
   std::fill(std::begin(lanes.greatest), std::end(lanes.greatest), source[0]);
   const size_t whole = whole_vectors(count);
-  for (size_t begin = 0; begin < whole; begin += kMostInRow)
-    PENSTOCK_PICK(widen_extremes)
-    (lanes, row_of(source + begin, std::min(whole - begin, kMostInRow)), 0, nullptr);
+  for (size_t begin = 0; begin < whole; begin += kMostInRow) PENSTOCK_PICK(widen_extremes)
+  (lanes, row_of(source + begin, std::min(whole - begin, kMostInRow)), 0, nullptr);
   least = *std::min_element(std::begin(lanes.least), std::end(lanes.least));
   most = *std::max_element(std::begin(lanes.greatest), std::end(lanes.greatest));
   for (size_t i = whole; i < count; ++i) {

@@ -17,12 +17,13 @@ from penstock.transforms.functional.native.memory import PLAIN, image_of, memory
 
 def to_array(image: Image.Image) -> npt.NDArray[np.uint8] | None:
     """A copy of the pixels as (height, width, channels); None for other modes than L and RGB."""
-    pixels: npt.NDArray[np.uint8] | None = core_to_array(memory_of(image))
-    return pixels
+    pixels: Any = core_to_array(memory_of(image))
+    copy: npt.NDArray[np.uint8] | None = pixels
+    return copy
 
 
 def to_pillow(pixels: npt.NDArray[Any] | Pixels) -> Image.Image | None:
     """An image of mode L or RGB with these pixels; None for what is neither."""
-    copy = core_to_pillow if type(pixels) is Pixels else core_array_to_pillow
-    image: Image.Image | None = image_of(copy(pixels), PLAIN)
+    memory = core_to_pillow(pixels) if isinstance(pixels, Pixels) else core_array_to_pillow(pixels)
+    image: Image.Image | None = image_of(memory, PLAIN)
     return image

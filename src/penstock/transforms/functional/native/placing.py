@@ -125,7 +125,7 @@ def pad(image: Any, padding: Padding, fill: Fill = None, padding_mode: str = "co
     mode = _MODES.get(padding_mode)
     colour = packed_fill(fill, channels_of(image))
     is_known = type(padding) is int or (
-        type(padding) in {list, tuple} and len(padding) in {1, 2, 4}
+        isinstance(padding, (list, tuple)) and len(padding) in {1, 2, 4}
     )
     if mode is None or colour is None or not is_known:
         return None
