@@ -105,14 +105,15 @@ void copy(const Pixels& target, const Pixels& source, int top, int left, bool ac
   run(target, source, {{&step, 1}, {}}, format);
 }
 
-void resize(const Pixels& target, const Pixels& source, int top, int left, int height, int width,
-            int filter, bool vertical_first, const Format* format) {
+void resize(const Pixels& target, const Pixels& source, const std::array<int, 4>& box, int filter,
+            bool vertical_first) {
+  const auto [top, left, height, width] = box;
   Step step = step_of(top, left, height, width);
   step.filter = filter;
   step.vertical_first = vertical_first;
   step.resize_height = step.window_height = target.place.height;
   step.resize_width = step.window_width = target.place.width;
-  run(target, source, {{&step, 1}, {}}, format);
+  run(target, source, {{&step, 1}, {}});
 }
 
 void resize_like_torch(const Pixels& target, const Pixels& source, int filter, bool antialias) {
@@ -129,18 +130,6 @@ void resize_like_torch(const Pixels& target, const Pixels& source, int filter, b
   with_scratch(pixels, [&](WorkerScratch& scratch) {
     resize_one_like_torch(output, from, kind, antialias, scratch);
   });
-}
-
-void pad_one(const Pixels& target, const Pixels& source, int left, int top, PadMode mode,
-             uint32_t fill) {
-  Step step = step_of(0, 0, target.place.height, target.place.width);
-  step.pad_left = left;
-  step.pad_top = top;
-  step.pad_right = target.place.width - source.place.width - left;
-  step.pad_bottom = target.place.height - source.place.height - top;
-  step.pad_mode = static_cast<int32_t>(mode);
-  step.pad_fill = static_cast<int32_t>(fill);
-  run(target, source, {{&step, 1}, {}});
 }
 
 void look_up(const Pixels& target, const Pixels& source, const Lut& lut) {
@@ -238,7 +227,7 @@ nb::object pad_anew(nb::handle memory, const std::array<int, 4>& borders, PadMod
 nb::object resize_anew(nb::handle memory, const std::array<int, 4>& box, std::pair<int, int> size,
                        int filter, bool vertical_first) {
   return anew(memory, size.first, size.second, 0, [&](const Pixels& target, const Pixels& source) {
-    resize(target, source, box[0], box[1], box[2], box[3], filter, vertical_first, nullptr);
+    resize(target, source, box, filter, vertical_first);
   });
 }
 
@@ -310,15 +299,8 @@ void bind_one_image(nb::module_& m) {
   m.def("copy_one", &copy, "target"_a, "source"_a, "top"_a, "left"_a, "flip_horizontal"_a,
         "flip_vertical"_a, "format"_a.none() = nb::none(),
         "Copy the part of an image that begins at (top, left) and has the target's size.");
-  m.def("resize_one", &resize, "target"_a, "source"_a, "top"_a, "left"_a, "height"_a, "width"_a,
-        "filter"_a, "vertical_first"_a, "format"_a.none() = nb::none(),
-        "Resize a part of an image to the target's size.");
   m.def("resize_like_torch", &resize_like_torch, "target"_a, "source"_a, "filter"_a, "antialias"_a,
         "Resize an image of bytes to the target's size, with the weights that torch has for them.");
-  m.def("pad_one", &pad_one, "target"_a, "source"_a, "left"_a, "top"_a, "mode"_a, "fill"_a,
-        "Put an image into a larger one, at (top, left).");
-  m.def("table_one", &table, "target"_a, "source"_a, "levels"_a,
-        "Give each level of each channel its new one: 256 bytes for each channel.");
   m.def("effect_one", &effect, "target"_a, "source"_a, "effect"_a, "numbers"_a,
         "Apply one effect, with its numbers in the order of cpp/base/effects.def.");
   constexpr const char* kAnew =

@@ -383,20 +383,9 @@ def copy_one(target: Pixels, source: Pixels, top: int, left: int, flip_horizonta
     Copy the part of an image that begins at (top, left) and has the target's size.
     """
 
-def resize_one(target: Pixels, source: Pixels, top: int, left: int, height: int, width: int, filter: int, vertical_first: bool, format: Format | None = None) -> None:
-    """Resize a part of an image to the target's size."""
-
 def resize_like_torch(target: Pixels, source: Pixels, filter: int, antialias: bool) -> None:
     """
     Resize an image of bytes to the target's size, with the weights that torch has for them.
-    """
-
-def pad_one(target: Pixels, source: Pixels, left: int, top: int, mode: PadMode, fill: int) -> None:
-    """Put an image into a larger one, at (top, left)."""
-
-def table_one(target: Pixels, source: Pixels, levels: bytes) -> None:
-    """
-    Give each level of each channel its new one: 256 bytes for each channel.
     """
 
 def effect_one(target: Pixels, source: Pixels, effect: Effect, numbers: Sequence[float]) -> None:
