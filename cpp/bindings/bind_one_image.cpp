@@ -108,21 +108,21 @@ void copy(const Pixels& target, const Pixels& source, int top, int left, bool ac
   run(target, source, {{&step, 1}, {}}, format);
 }
 
-void resize(const Pixels& target, const Pixels& source, int top, int left, int height, int width,
-            int filter, bool vertical_first, const Format* format,
-            const std::optional<std::array<float, 4>>& box) {
+void resize(const Pixels& target, const Pixels& source, const std::array<int, 4>& box, int filter,
+            bool vertical_first, const std::optional<std::array<float, 4>>& part) {
+  const auto [top, left, height, width] = box;
   Step step = step_of(top, left, height, width);
   step.filter = filter;
-  if (box) {
-    step.box_left = std::bit_cast<int32_t>((*box)[0]);
-    step.box_top = std::bit_cast<int32_t>((*box)[1]);
-    step.box_right = std::bit_cast<int32_t>((*box)[2]);
-    step.box_bottom = std::bit_cast<int32_t>((*box)[3]);
+  if (part) {
+    step.box_left = std::bit_cast<int32_t>((*part)[0]);
+    step.box_top = std::bit_cast<int32_t>((*part)[1]);
+    step.box_right = std::bit_cast<int32_t>((*part)[2]);
+    step.box_bottom = std::bit_cast<int32_t>((*part)[3]);
   }
   step.vertical_first = vertical_first;
   step.resize_height = step.window_height = target.place.height;
   step.resize_width = step.window_width = target.place.width;
-  run(target, source, {{&step, 1}, {}}, format);
+  run(target, source, {{&step, 1}, {}});
 }
 
 void resize_like_torch(const Pixels& target, const Pixels& source, int filter, bool antialias) {
@@ -139,18 +139,6 @@ void resize_like_torch(const Pixels& target, const Pixels& source, int filter, b
   with_scratch(pixels, [&](WorkerScratch& scratch) {
     resize_one_like_torch(output, from, kind, antialias, scratch);
   });
-}
-
-void pad_one(const Pixels& target, const Pixels& source, int left, int top, PadMode mode,
-             uint32_t fill) {
-  Step step = step_of(0, 0, target.place.height, target.place.width);
-  step.pad_left = left;
-  step.pad_top = top;
-  step.pad_right = target.place.width - source.place.width - left;
-  step.pad_bottom = target.place.height - source.place.height - top;
-  step.pad_mode = static_cast<int32_t>(mode);
-  step.pad_fill = static_cast<int32_t>(fill);
-  run(target, source, {{&step, 1}, {}});
 }
 
 void look_up(const Pixels& target, const Pixels& source, const Lut& lut) {
@@ -249,7 +237,7 @@ nb::object resize_anew(nb::handle memory, const std::array<int, 4>& box, std::pa
                        int filter, bool vertical_first,
                        const std::optional<std::array<float, 4>>& part) {
   return anew(memory, size.first, size.second, 0, [&](const Pixels& target, const Pixels& source) {
-    resize(target, source, box[0], box[1], box[2], box[3], filter, vertical_first, nullptr, part);
+    resize(target, source, box, filter, vertical_first, part);
   });
 }
 
@@ -321,16 +309,8 @@ void bind_one_image(nb::module_& m) {
   m.def("copy_one", &copy, "target"_a, "source"_a, "top"_a, "left"_a, "flip_horizontal"_a,
         "flip_vertical"_a, "format"_a.none() = nb::none(),
         "Copy the part of an image that begins at (top, left) and has the target's size.");
-  m.def("resize_one", &resize, "target"_a, "source"_a, "top"_a, "left"_a, "height"_a, "width"_a,
-        "filter"_a, "vertical_first"_a, "format"_a.none() = nb::none(), "box"_a = nb::none(),
-        "Resize a part of an image to the target's size; of that part only a box (left, top, "
-        "right, bottom), if there is one.");
   m.def("resize_like_torch", &resize_like_torch, "target"_a, "source"_a, "filter"_a, "antialias"_a,
         "Resize an image of bytes to the target's size, with the weights that torch has for them.");
-  m.def("pad_one", &pad_one, "target"_a, "source"_a, "left"_a, "top"_a, "mode"_a, "fill"_a,
-        "Put an image into a larger one, at (top, left).");
-  m.def("table_one", &table, "target"_a, "source"_a, "levels"_a,
-        "Give each level of each channel its new one: 256 bytes for each channel.");
   m.def("effect_one", &effect, "target"_a, "source"_a, "effect"_a, "numbers"_a,
         "Apply one effect, with its numbers in the order of cpp/base/effects.def.");
   constexpr const char* kAnew =

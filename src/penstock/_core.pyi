@@ -433,14 +433,6 @@ def resize_like_torch(target: Pixels, source: Pixels, filter: int, antialias: bo
     Resize an image of bytes to the target's size, with the weights that torch has for them.
     """
 
-def pad_one(target: Pixels, source: Pixels, left: int, top: int, mode: PadMode, fill: int) -> None:
-    """Put an image into a larger one, at (top, left)."""
-
-def table_one(target: Pixels, source: Pixels, levels: bytes) -> None:
-    """
-    Give each level of each channel its new one: 256 bytes for each channel.
-    """
-
 def effect_one(target: Pixels, source: Pixels, effect: Effect, numbers: Sequence[float]) -> None:
     """
     Apply one effect, with its numbers in the order of cpp/base/effects.def.
@@ -464,6 +456,22 @@ def pad_anew(memory: object, borders: Sequence[int], mode: PadMode, fill: int) -
 def resize_anew(memory: object, box: Sequence[int], size: tuple[int, int], filter: int, vertical_first: bool, part: Sequence[float] | None = None) -> object:
     """
     Resize a box: (top, left, height, width); of it only a part (left, top, right, bottom), if there is one. `memory` is the `im` of a Pillow image, or an array; the result is of that kind, or None for images that are neither gray nor RGB.
+    """
+
+def to_array(memory: object) -> object:
+    """
+    Copy the pixels of `memory`, the `im` of a Pillow image or an array, to an array (height, width, channels); None for images that are neither gray nor RGB.
+    """
+
+def to_pillow(pixels: Pixels) -> object:
+    """Copy pixels to the memory of a Pillow image."""
+
+def array_to_pillow(array: object) -> object:
+    """The same for an array; None for what is neither gray nor RGB."""
+
+def gamma_anew(memory: object, gamma: float, gain: float) -> object:
+    """
+    Each level to the power of gamma, times gain. `memory` is the `im` of a Pillow image, or an array; the result is of that kind, or None for images that are neither gray nor RGB.
     """
 
 def to_array(memory: object) -> object:

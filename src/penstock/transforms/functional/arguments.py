@@ -18,12 +18,14 @@ Sides = int | Sequence[int] | None  # (height, width), one number for the shorte
 Padding = int | Sequence[int]  # one number; left/right, top/bottom; or left, top, right, bottom
 Fill = float | Sequence[float] | None
 Canvas = tuple[int, int]  # height, width
+Borders = tuple[int, int, int, int]  # left, top, right, bottom; negative ones are cut off
 Points = Sequence[Sequence[int]] | None  # four corners (x, y)
 Coefficients = Sequence[float] | None  # the eight numbers of a perspective
 Centre = Sequence[float] | None  # x, y
 Sigma = float | Sequence[float] | None  # of a blur: one number, or across and down
 
 __all__ = [
+    "Borders",
     "Canvas",
     "Centre",
     "Coefficients",
@@ -107,28 +109,20 @@ def _upright_or_not(height: int, width: int, short: int, long: int) -> Canvas:
     return (long, short) if width <= height else (short, long)
 
 
-class Borders(NamedTuple):
-    """Pixels to add at each side; negative ones are cut off."""
-
-    left: int
-    top: int
-    right: int
-    bottom: int
-
-
 def read_borders(padding: Padding) -> Borders:
     """One number, (left/right, top/bottom), or all four."""
     if isinstance(padding, int):
-        return Borders(padding, padding, padding, padding)
+        return padding, padding, padding, padding
     if not isinstance(padding, (tuple, list)):
         raise TransformTypeError(
             f"`padding` should be an integer or tuple or list of integers, but got {padding}"
         )
     if len(padding) == 4:
-        return Borders(*padding)
+        left, top, right, bottom = padding
+        return left, top, right, bottom
     if len(padding) in {1, 2}:
         across, down = padding[0], padding[-1]
-        return Borders(across, down, across, down)
+        return across, down, across, down
     raise TransformError(
         "Padding must be an int or a 1, 2, or 4 element tuple or list. "
         f"Found {len(padding)} elements: {padding!r}."
@@ -161,7 +155,7 @@ def require_room(canvas: Canvas, crop: Canvas, size: object) -> None:
 def centre_borders(canvas: Canvas, crop: Canvas) -> Borders:
     """What an image lacks of a crop from its middle; an odd pixel goes to the right and below."""
     across, down = max(crop[1] - canvas[1], 0), max(crop[0] - canvas[0], 0)
-    return Borders(across // 2, down // 2, (across + 1) // 2, (down + 1) // 2)
+    return across // 2, down // 2, (across + 1) // 2, (down + 1) // 2
 
 
 def centre_corner(canvas: Canvas, crop: Canvas) -> tuple[int, int]:

@@ -18,11 +18,12 @@ from penstock.transforms.functional.native.memory import PLAIN, image_of, memory
 def to_array(image: Image.Image) -> npt.NDArray[np.uint8] | None:
     """A copy of the pixels as (height, width, channels); None for other modes than L and RGB."""
     pixels: Any = core_to_array(memory_of(image))
-    return pixels  # type: ignore[no-any-return]  # the core gives an array or None
+    copy: npt.NDArray[np.uint8] | None = pixels
+    return copy
 
 
 def to_pillow(pixels: npt.NDArray[Any] | Pixels) -> Image.Image | None:
     """An image of mode L or RGB with these pixels; None for what is neither."""
-    copy: Any = core_to_pillow if type(pixels) is Pixels else core_array_to_pillow
-    image: Image.Image | None = image_of(copy(pixels), PLAIN)
+    memory = core_to_pillow(pixels) if isinstance(pixels, Pixels) else core_array_to_pillow(pixels)
+    image: Image.Image | None = image_of(memory, PLAIN)
     return image

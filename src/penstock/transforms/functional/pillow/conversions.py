@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Callable
+from functools import cache
 from importlib import import_module
 from typing import Any
 
@@ -10,6 +12,7 @@ import numpy as np
 import numpy.typing as npt
 from PIL import Image
 
+from penstock._core import Pixels
 from penstock.errors import TransformError, TransformTypeError
 from penstock.transforms.functional.dispatch import kernel_named
 from penstock.transforms.functional.native.conversions import to_array, to_pillow
@@ -88,10 +91,17 @@ def _to_pillow_of_bytes(pic: Any) -> Image.Image | None:
     torch = sys.modules.get("torch")
     if torch is None or not isinstance(pic, torch.Tensor):
         return None
-    from penstock.transforms.functional.native.tensors.tables import pixels_of
-
-    pixels = pixels_of(pic.as_subclass(torch.Tensor))
+    plain = pic if type(pic) is torch.Tensor else pic.as_subclass(torch.Tensor)
+    pixels = _tensor_pixels()(plain)
     return None if pixels is None else to_pillow(pixels)
+
+
+@cache
+def _tensor_pixels() -> Callable[[Any], Pixels | None]:
+    """Where the pixels of a tensor are; what finds that imports torch."""
+    found: Any = import_module("penstock.transforms.functional.native.tensors.tables")
+    pixels_of: Callable[[Any], Pixels | None] = found.pixels_of
+    return pixels_of
 
 
 def _as_array(pic: Any) -> npt.NDArray[Any]:

@@ -297,10 +297,11 @@ def equalize_image(image: Tensor) -> Tensor:
     """Make all levels equally frequent; counted in bytes, whatever the values are."""
     if image.numel() == 0:
         return image
-    levels = to_dtype_image(image, torch.uint8, scale=True)
+    has_bytes = image.dtype == torch.uint8
+    levels = image if has_bytes else to_dtype_image(image, torch.uint8, scale=True)
     native = run_effect(levels, Effect.EQUALIZE)
     if native is not None:
-        return to_dtype_image(native, image.dtype, scale=True)
+        return native if has_bytes else to_dtype_image(native, image.dtype, scale=True)
     flat = levels.flatten(start_dim=-2).to(torch.int64)
     counts = _count_levels(flat)
     up_to = counts.cumsum(dim=-1)

@@ -45,11 +45,11 @@ def crop_image(image: Tensor, top: int, left: int, height: int, width: int) -> T
     if left >= 0 and top >= 0 and right <= full_width and bottom <= full_height:
         return image[..., top:bottom, left:right]
     inner = image[..., max(top, 0) : bottom, max(left, 0) : right]
-    missing = Borders(
-        left=max(min(right, 0) - left, 0),
-        top=max(min(bottom, 0) - top, 0),
-        right=max(right - max(full_width, left), 0),
-        bottom=max(bottom - max(full_height, top), 0),
+    missing = (
+        max(min(right, 0) - left, 0),
+        max(min(bottom, 0) - top, 0),
+        max(right - max(full_width, left), 0),
+        max(bottom - max(full_height, top), 0),
     )
     return _pad(inner, missing, 0, "constant")
 
@@ -61,8 +61,7 @@ def center_crop_image(image: Tensor, output_size: Padding) -> Tensor:
         return image.reshape(image.shape[:-2] + wanted)
     height, width = image.shape[-2:]
     if wanted[0] > height or wanted[1] > width:
-        left, top, right, bottom = centre_borders((height, width), wanted)
-        image = _pad(image, Borders(left, top, right, bottom), 0, "constant")
+        image = _pad(image, centre_borders((height, width), wanted), 0, "constant")
         height, width = image.shape[-2:]
         if (height, width) == wanted:
             return image

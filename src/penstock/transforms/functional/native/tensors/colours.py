@@ -43,7 +43,7 @@ def gray(image: Tensor, dtype: torch.dtype) -> Tensor | None:
     images, pixels, is_interleaved = colours
     shape = list(image.shape)
     shape[-3] = 1
-    out = image.new_empty(shape, dtype=dtype)
+    out = image.new_empty(shape) if dtype is image.dtype else image.new_empty(shape, dtype=dtype)
     written, element = _ELEMENTS[dtype], _ELEMENTS[image.dtype]
     target, source = out.data_ptr(), image.data_ptr()
     for _ in range(images):

@@ -99,17 +99,17 @@ def _value(fill: float, dtype: torch.dtype) -> bytes | None:
 def _pad(image: Tensor, borders: Borders, mode: PadMode, fills: list[bytes]) -> Tensor | None:
     """The planes with borders; there is one value for all of them, or one for each."""
     left, top, right, bottom = borders
+    *others, height, width = image.shape
     if not (
         min(borders) >= 0
         and 0 < max(borders) <= _WIDEST  # without any, torch only copies
         and type(left + top + right + bottom) is int
         and image.is_contiguous()
         and image.numel()
+        # Sides of one pixel may have any strides, of which torch makes a layout of its own.
+        and image.stride(-2) == width
+        and (not others or image.stride(-3) == height * width)
     ):
-        return None
-    *others, height, width = image.shape
-    # Sides of one pixel may have any strides, of which torch makes a layout of its own.
-    if image.stride()[-3:] != (height * width, width, 1)[-image.ndim :]:
         return None
     out_height, out_width = top + height + bottom, left + width + right
     out = image.new_empty((*others, out_height, out_width))
