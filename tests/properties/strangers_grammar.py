@@ -149,6 +149,8 @@ TRANSFORMS = (
     "v2.ColorJitter(brightness=0.3)",
     "v2.RandomChoice([v2.RandomPosterize(3, p=1), v2.RandomAutocontrast(p=1)])",
     "v2.Resize((SIDE, SIDE + 1))",
+    "v2.RandomCrop(SIDE, padding=2, padding_mode='edge', pad_if_needed=True)",
+    "transforms.RandAugment()",
 )
 # The same size for all.
 SIZES = (
@@ -168,6 +170,16 @@ ENDINGS = (
     "image = np.array(image)",
     "image = np.asarray(image, dtype=np.float32) / 127.5 - 1",
     "image = (np.asarray(image) > 127).mean(axis=(0, 1), keepdims=True)",
+    """\
+image = v2.functional.to_image(image)
+image = v2.RandomResizedCrop(SIDE)(v2.ColorJitter(0.4, 0.4, 0.4, 0.1)(image))
+image = v2.RandomHorizontalFlip()(v2.ToDtype(torch.float32, scale=True)(image))""",
+    """\
+image = v2.RandomCrop(SIDE + 1, padding=3, fill=7, pad_if_needed=True)(TF.pil_to_tensor(image))
+image = v2.RandomEqualize()(v2.RandomGrayscale(0.5)(v2.Resize(SIDE, antialias=False)(image)))""",
+    """\
+image = v2.RandAugment(3, 15)(v2.functional.to_image(image))
+image = v2.GaussianBlur(3)(v2.CenterCrop(SIDE)(v2.RandomSolarize(99)(image)))""",
 )
 AFTERWARDS = (
     "image = image + 0",

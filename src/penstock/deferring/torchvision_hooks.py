@@ -34,8 +34,8 @@ from penstock.deferring.tensor import Deferred, DeferredTensor, as_plain, make, 
 from penstock.deferring.torchvision_draws import wrap_draws
 from penstock.deferring.torchvision_tensors import (
     ON_TENSORS,
+    OURS,
     DeferredTvImage,
-    by_torchvision,
     convert_image_dtype,
     erase,
     normalize,
@@ -70,10 +70,10 @@ def wrap_torchvision() -> dict[Function, Function]:
     for name in (*_AT_ONCE, *_ONLY_V2):
         _register(getattr(v2, name), DeferredImage, _kernel(name))
     for kind in (DeferredTensor, DeferredTvImage):
-        ours = {name: on_values(getattr(F, name)) for name in (*_AT_ONCE, *_ONLY_V2, "resize")}
+        kernels = {name: on_values(name, kind) for name in {*OURS, *ON_TENSORS}}
         for name, kernel in ON_TENSORS.items():
-            ours[name] = or_else(kernel, ours.get(name) or by_torchvision(name, kind))
-        for name, kernel in ours.items():
+            kernels[name] = or_else(kernel, kernels[name])
+        for name, kernel in kernels.items():
             _register(getattr(v2, name), kind, kernel)
     wrap_draws()
     wrappers = {getattr(_functional_pil, name): name for name in _AT_ONCE}

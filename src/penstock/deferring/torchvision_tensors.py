@@ -17,11 +17,19 @@ from penstock.deferring.chain import Chain
 from penstock.deferring.spec import Spec
 from penstock.deferring.tensor import Deferred, DeferredTensor, Patch, make, settled, view_of
 from penstock.deferring.torchvision_changes import CHANGES, kernel_of, resize
+from penstock.errors import TransformError
 from penstock.transforms import functional as F
 from penstock.transforms.functional.arguments import centre_corner, read_crop_size
 
 Function = Callable[..., Any]
 
+# What we have kernels for that do not take torch's time.
+OURS = (
+    *("adjust_brightness", "adjust_contrast", "adjust_saturation", "adjust_hue", "adjust_gamma"),
+    *("adjust_sharpness", "autocontrast", "equalize", "invert", "posterize", "solarize"),
+    *("pad", "rotate", "affine", "perspective", "gaussian_blur", "rgb_to_grayscale"),
+    *("permute_channels", "resize"),
+)
 _CHANNELS = 3
 _AXES = 3
 _PLANES = (1, 3)
@@ -41,11 +49,6 @@ def or_else(kernel: Function, otherwise: Function) -> Function:
         return otherwise(given, *args, **kwargs) if done is None else done
 
     return either
-
-
-def by_torchvision(name: str, kind: Any) -> Function:
-    """What torchvision does to the values."""
-    return on_values(kernel_of(name, kind.plain_class))
 
 
 def wrap_on_tensors(original: Function, kernel: Function) -> Function:
@@ -163,11 +166,20 @@ def erase(given: Any, i: int, j: int, h: int, w: int, v: Any, inplace: bool = Fa
     return target
 
 
-def on_values(ours: Function) -> Function:
-    """A function on the values, which has the bits of torchvision's."""
+def on_values(name: str, kind: Any) -> Function:
+    """A function of v2's on the values: by ours, which has the bits of torchvision's, or by that.
+
+    What ours refuses is torchvision's to say.
+    """
+    theirs = kernel_of(name, kind.plain_class)
+    ours = getattr(F, name) if name in OURS else theirs
 
     def kernel(given: Any, *args: Any, **kwargs: Any) -> Any:
-        done = ours(given.values(), *args, **kwargs)
+        values = given.values()
+        try:
+            done = ours(values, *args, **kwargs)
+        except TransformError:
+            done = theirs(values, *args, **kwargs)
         is_image = done.ndim == _AXES and done.shape[0] in _PLANES and done.dtype == torch.uint8
         return settled(type(given), done) if is_image else done
 
@@ -183,12 +195,10 @@ def _resized_crop(
     cropped = make(type(given), chain, given.spec)
     resized = resize(cropped, *args, **kwargs)
     if resized is None:
-        return _resize_values(cropped, *args, **kwargs)
+        return on_values("resize", type(given))(cropped, *args, **kwargs)
     # One that has its size already is a crop, and shares memory.
     return _crop(given, top, left, height, width) if resized is cropped else resized
 
-
-_resize_values = on_values(F.resize)
 
 ON_TENSORS: dict[str, Function] = {
     **CHANGES,
