@@ -423,11 +423,6 @@ def copy_one(target: Pixels, source: Pixels, top: int, left: int, flip_horizonta
     Copy the part of an image that begins at (top, left) and has the target's size.
     """
 
-def resize_one(target: Pixels, source: Pixels, top: int, left: int, height: int, width: int, filter: int, vertical_first: bool, format: Format | None = None, box: Sequence[float] | None = None) -> None:
-    """
-    Resize a part of an image to the target's size; of that part only a box (left, top, right, bottom), if there is one.
-    """
-
 def resize_like_torch(target: Pixels, source: Pixels, filter: int, antialias: bool) -> None:
     """
     Resize an image of bytes to the target's size, with the weights that torch has for them.
@@ -456,22 +451,6 @@ def pad_anew(memory: object, borders: Sequence[int], mode: PadMode, fill: int) -
 def resize_anew(memory: object, box: Sequence[int], size: tuple[int, int], filter: int, vertical_first: bool, part: Sequence[float] | None = None) -> object:
     """
     Resize a box: (top, left, height, width); of it only a part (left, top, right, bottom), if there is one. `memory` is the `im` of a Pillow image, or an array; the result is of that kind, or None for images that are neither gray nor RGB.
-    """
-
-def to_array(memory: object) -> object:
-    """
-    Copy the pixels of `memory`, the `im` of a Pillow image or an array, to an array (height, width, channels); None for images that are neither gray nor RGB.
-    """
-
-def to_pillow(pixels: Pixels) -> object:
-    """Copy pixels to the memory of a Pillow image."""
-
-def array_to_pillow(array: object) -> object:
-    """The same for an array; None for what is neither gray nor RGB."""
-
-def gamma_anew(memory: object, gamma: float, gain: float) -> object:
-    """
-    Each level to the power of gamma, times gain. `memory` is the `im` of a Pillow image, or an array; the result is of that kind, or None for images that are neither gray nor RGB.
     """
 
 def to_array(memory: object) -> object:

@@ -71,9 +71,15 @@ UNUSUAL = {
     "rotation": ("rotate", (20.0,)),
 }
 ALL = COLOURS | PLACES | UNUSUAL
-EACH = list({function: name for name, (function, _) in (UNUSUAL | PLACES | COLOURS).items()}.values())
-REMEMBERED = [name for name in COLOURS | PLACES if name not in ("resize, nearest",)]
-STARTS = (lambda image: functional.to_image(image), lambda image: v1.pil_to_tensor(image))
+EACH = list(
+    {function: name for name, (function, _) in (UNUSUAL | PLACES | COLOURS).items()}.values()
+)
+REMEMBERED = [name for name in COLOURS | PLACES if name != "resize, nearest"]
+# By their names when they are called: they are replaced by then.
+STARTS = (
+    lambda image: functional.to_image(image),  # noqa: PLW0108 (as above)
+    lambda image: v1.pil_to_tensor(image),  # noqa: PLW0108 (as above)
+)
 
 
 @pytest.fixture(autouse=True)
@@ -88,7 +94,10 @@ def call(name, given):
 
 def told(*tensors):
     return [
-        (getattr(type(one), "plain_class", type(one)).__name__, one.clone().as_subclass(torch.Tensor))
+        (
+            getattr(type(one), "plain_class", type(one)).__name__,
+            one.clone().as_subclass(torch.Tensor),
+        )
         for one in tensors
     ]
 
@@ -161,11 +170,11 @@ def test_the_mean_of_a_large_image_is_torchs_to_sum_up(side):
 
 def test_a_torch_that_rounds_otherwise_is_left_alone(monkeypatch):
     """Whatever is tried first and differs is torchvision's to do."""
-    usual = tensor_changes.kernel_of("adjust_brightness", torch.Tensor)
-    monkeypatch.setattr(tensor_changes, "kernel_of", lambda *_: lambda x, f: usual(x, f) ^ 1)
-    brighter = tensor_changes.Change(
+    usual = torchvision_changes.kernel_of("adjust_brightness", torch.Tensor)
+    monkeypatch.setattr(torchvision_changes, "kernel_of", lambda *_: lambda x, f: usual(x, f) ^ 1)
+    brighter = torchvision_changes.Change(
         "adjust_brightness",
-        tensor_changes._adjust_brightness,  # noqa: SLF001 (the change alone)
+        torchvision_changes._adjust_brightness,
         [(1.3,)],
     )
     with deferring(Counts()):

@@ -53,7 +53,9 @@ def is_counted_in_float32(image: Tensor) -> bool:
 
 def scale(image: Tensor, factor: float) -> Tensor | None:
     """Times a factor, kept within black and white."""
-    if not (factor < _MOST and is_counted_in_float32(image)):
+    # Bytes times a whole number are bytes to torch, which wrap around.
+    is_usual = isinstance(factor, float) or image.dtype is torch.float32
+    if not (is_usual and factor < _MOST and is_counted_in_float32(image)):
         return None
     return map_image(image, ValueMap.SCALE, factor)
 
