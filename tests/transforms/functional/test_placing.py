@@ -9,7 +9,7 @@ from PIL import Image
 
 from penstock.errors import TransformTypeError
 from penstock.transforms import functional as F
-from penstock.transforms.functional.native import placing
+from penstock.transforms.functional.native import memory, placing
 from penstock.transforms.functional.native.tensors import placing as tensor_placing
 
 SIZES = [(1, 1), (1, 7), (7, 1), (2, 300), (300, 2), (37, 53), (65, 131)]
@@ -260,6 +260,15 @@ def test_what_an_image_knows_of_itself(theirs):
             assert_same_pixels(got, expected, name)
             assert got.info == expected.info, name
             assert got.readonly == expected.readonly == 0
+
+
+def test_images_of_older_pillows(theirs, monkeypatch):
+    """They do not show their memory, and make new images in their own way."""
+    monkeypatch.setattr(memory, "_SHOWS_MEMORY", False)
+    image = picture((9, 12), "RGB")
+    for name, args in calls_of((9, 12)):
+        expected = getattr(theirs, name)(image, *args)
+        assert_same_pixels(getattr(F, name)(image, *args), expected, name)
 
 
 @pytest.mark.parametrize("mode", ["P", "LA", "RGBA", "1", "F", "CMYK"])

@@ -162,7 +162,8 @@ def image_of(memory: Any, like: Any) -> Any:
     if memory is None or type(memory) is np.ndarray:
         return memory
     mode = memory.mode
-    if type(like) is not Image.Image or like.info or mode not in CHANNELS:
+    is_simple = _SHOWS_MEMORY and mode in CHANNELS  # older images have other attributes
+    if type(like) is not Image.Image or like.info or not is_simple:
         return like._new(memory)  # noqa: SLF001  # as every method of Image does
     new = Image.Image()
     new.im = memory

@@ -42,7 +42,6 @@ def resize_image(
 ) -> Tensor:
     """Resize; `antialias` smooths where the image shrinks, as Pillow always does."""
     mode = read_mode(interpolation)
-    is_smooth = mode in _SMOOTH
     if mode is InterpolationMode.LANCZOS and not antialias:
         raise TransformError(
             f"InterpolationMode.LANCZOS requires antialias=True, got {antialias!r}."
@@ -54,14 +53,10 @@ def resize_image(
         return image
     if not image.numel():
         return image.reshape((*shape[:-3], channels, *new))
-    if (
-        mode in _FILTERS
-        and image.dtype in _RESIZES
-        and min(height, width, *new) > 1  # as the core wants it
-        and _is_taken(image.dtype, mode, image.device.type)
-    ):
-        return _RESIZES[image.dtype](image, new, _FILTERS[mode], bool(antialias))
-    return _resize_by_torch(image, new, mode, bool(antialias) and is_smooth)
+    number, tried = _FILTERS.get(mode), _RESIZES.get(image.dtype)
+    if number and tried and min(height, width, *new) > 1:  # as the core wants it
+        return tried(image, new, number, bool(antialias))
+    return _resize_by_torch(image, new, mode, bool(antialias) and mode in _SMOOTH)
 
 
 def _resize_by_torch(

@@ -70,13 +70,12 @@ def _resize_one(image: Tensor, size: Canvas, filter_number: int, antialias: bool
     if source is None:
         return None
     channels, _, width = image.shape
-    if channels == 3 and image.stride() == (1, 3 * width, 3):
+    is_interleaved = channels == 3 and image.stride() == (1, 3 * width, 3)
+    if is_interleaved:
         out = image.new_empty((*size, 3)).permute(2, 0, 1)
     else:
         out = image.new_empty((channels, *size))
-    target = _pixels_of(out)
-    if target is None:
-        return None
+    target = Pixels.at(out.data_ptr(), *size, channels, is_interleaved, Element.UINT8, out)
     resize_like_torch(target, source, filter_number, antialias)
     return out
 
