@@ -59,7 +59,7 @@ MAY_IMPORT = {
         *("rng", "transforms", "planner", "translation.transforms", "sources", "data"),
         "loading",
     },
-    "deferring": BASE | {"transforms", "planner", "loading", "torch"},
+    "deferring": BASE | {"pillow_order", "transforms", "planner", "loading", "torch"},
     "lightning": BASE | {"loading", "torch"},
     "timm": BASE | {"loading", "torch", "translation", "translation.transforms"},
     "transformers": BASE | {"data", "loading", "torch"},

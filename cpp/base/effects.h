@@ -16,7 +16,14 @@ enum class EffectKind : int32_t {
 #include "base/effects.def"
 };
 
-enum class EffectFamily : int32_t { none = 0, colour = 1, filter = 2, warp = 3, mix = 4, tensor = 5 };
+enum class EffectFamily : int32_t {
+  none = 0,
+  colour = 1,
+  filter = 2,
+  warp = 3,
+  mix = 4,
+  tensor = 5
+};
 
 /// Room for the parameters of any effect.
 inline constexpr int kEffectNumbers = 32;

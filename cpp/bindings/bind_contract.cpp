@@ -41,12 +41,10 @@ void bind_enum(nb::module_& m, const char* name, const char* doc,
   for (const auto& [member, value] : members) bound.value(upper(member).c_str(), value);
 }
 
-constexpr Named<EffectFamily> kFamilies[] = {{"none", EffectFamily::none},
-                                             {"colour", EffectFamily::colour},
-                                             {"filter", EffectFamily::filter},
-                                             {"warp", EffectFamily::warp},
-                                             {"mix", EffectFamily::mix},
-                                             {"tensor", EffectFamily::tensor}};
+constexpr Named<EffectFamily> kFamilies[] = {
+    {"none", EffectFamily::none},     {"colour", EffectFamily::colour},
+    {"filter", EffectFamily::filter}, {"warp", EffectFamily::warp},
+    {"mix", EffectFamily::mix},       {"tensor", EffectFamily::tensor}};
 constexpr Named<Weights> kWeights[] = {{"pillow", Weights::pillow},
                                        {"torch_antialiased", Weights::torch_antialiased},
                                        {"torch_direct", Weights::torch_direct}};
@@ -189,8 +187,7 @@ void bind_contract(nb::module_& m) {
 
   nb::class_<Format>(m, "Format", "How batch slots are written.")
       .def(nb::new_(&make_format), "element"_a, "layout"_a, "scale"_a, "mean"_a, "std"_a,
-           "divisor"_a = 1.0f, "gain"_a = std::vector<float>{1.0f, 1.0f, 1.0f},
-           "channels"_a = 3);
+           "divisor"_a = 1.0f, "gain"_a = std::vector<float>{1.0f, 1.0f, 1.0f}, "channels"_a = 3);
 
   nb::class_<Programs>(m, "Programs", "What is done to some samples.")
       .def(nb::new_(&make_programs), "steps"_a, "step_counts"_a, "effect_heads"_a,

@@ -78,8 +78,8 @@ std::vector<DecodeStatus> run_here(const std::vector<Target>& targets,
   for (size_t i = 0; i < count; ++i) {
     Task& task = tasks[i];
     const auto* file = std::get_if<nb::bytes>(&sources[i]);
-    task.source = file != nullptr ? source_of(*file, task.header)
-                                  : source_of(std::get<Pixels>(sources[i]));
+    task.source =
+        file != nullptr ? source_of(*file, task.header) : source_of(std::get<Pixels>(sources[i]));
     const Region size = size_after(all[i], task.source.height, task.source.width);
     task.output = output_for(targets[i], size, past_cache);
     most_pixels = std::max({most_pixels, int64_t{task.source.height} * task.source.width,
@@ -108,9 +108,10 @@ std::vector<DecodeStatus> run_here(const std::vector<Target>& targets,
 
 void bind_run_here(nb::module_& m) {
   m.attr("FILE_SLACK") = kSlack;
-  m.def("run_here", &run_here, "targets"_a, "sources"_a, "programs"_a,
-        "Run programs in this thread, each on HxWx3 pixels, or on a JPEG file with FILE_SLACK bytes "
-        "behind it. Other files than `jpeg_header` says the core decodes are an error.");
+  m.def(
+      "run_here", &run_here, "targets"_a, "sources"_a, "programs"_a,
+      "Run programs in this thread, each on HxWx3 pixels, or on a JPEG file with FILE_SLACK bytes "
+      "behind it. Other files than `jpeg_header` says the core decodes are an error.");
 }
 
 }  // namespace penstock

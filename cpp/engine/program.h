@@ -22,7 +22,8 @@ namespace penstock {
 /// - where `dc_alone` is 1, only the first coefficient of each block is looked at. With a dct_scale
 ///   of 8 only;
 /// - where `gray` is 1, the image is turned gray before all else. In a first step only;
-/// - weights is a Weights. Those of torch are for a bilinear or bicubic filter, and a dct_scale of 1.
+/// - weights is a Weights. Those of torch are for a bilinear or bicubic filter, and a dct_scale
+/// of 1.
 // clang-format off
 #define PENSTOCK_STEP_FIELDS(FIELD)                                              \
   FIELD(pad_left) FIELD(pad_top) FIELD(pad_right) FIELD(pad_bottom)              \

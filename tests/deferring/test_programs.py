@@ -44,7 +44,10 @@ def step_of(rng, chain, *, with_effects):
             return chain.flip(horizontal=rng.random() < 0.7, vertical=rng.random() < 0.4)
         case "pad":
             size = chain.height + rng.randint(0, 4), chain.width + rng.randint(0, 4)
-            top, left = (rng.randint(0, now - before) for now, before in zip(size, (chain.height, chain.width), strict=True))
+            top, left = (
+                rng.randint(0, now - before)
+                for now, before in zip(size, (chain.height, chain.width), strict=True)
+            )
             mode = rng.choice((PadMode.CONSTANT, PadMode.EDGE))
             return chain.pad(top, left, size, int(mode), rng.choice(((0, 0, 0), (9, 80, 200))))
         case "effect":

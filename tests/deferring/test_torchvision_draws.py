@@ -44,7 +44,9 @@ def drawn(transform, inputs, seed, *, deferred):
             found = transform.make_params(inputs)
     else:
         found = transform.make_params(inputs)
-    told = {name: one.tolist() if isinstance(one, torch.Tensor) else one for name, one in found.items()}
+    told = {
+        name: one.tolist() if isinstance(one, torch.Tensor) else one for name, one in found.items()
+    }
     kinds = {name: type(one) for name, one in found.items()}
     return told, kinds, torch.rand(3).tolist()
 

@@ -84,7 +84,10 @@ def carry_out(jobs: Sequence[Job], threads: int) -> None:
         return
     # A file may have several jobs; Pillow decodes it once.
     decoded = {job.chain.source: _decode(job.chain) for job in doubtful}
-    _run([Job(job.chain.after(0, decoded[job.chain.source]), job.target) for job in doubtful], threads)
+    _run(
+        [Job(job.chain.after(0, decoded[job.chain.source]), job.target) for job in doubtful],
+        threads,
+    )
 
 
 def note_batch(jobs: Sequence[Job]) -> None:
@@ -159,7 +162,9 @@ def _run_here(jobs: Sequence[Job]) -> list[Job]:
     """Run jobs in this thread."""
     chains = [job.chain for job in jobs]
     sources: list[Any] = [
-        b"".join((chain.source.data, _SLACK)) if isinstance(chain.source, JpegFile) else chain.source
+        b"".join((chain.source.data, _SLACK))
+        if isinstance(chain.source, JpegFile)
+        else chain.source
         for chain in chains
     ]
     status = run_here([job.target for job in jobs], sources, programs_of(chains))

@@ -101,9 +101,7 @@ def _corners_of(flat_inputs: list[Any]) -> Singles | None:
     is_plain = plain.dtype == torch.float32 and plain.ndim == 2 and len(plain) > 0
     if boxes.format.value not in _UPRIGHT or not is_plain or not plain.is_cpu:
         return None
-    corners = v2.convert_bounding_box_format(
-        plain, boxes.format, tv_tensors.BoundingBoxFormat.XYXY
-    )
+    corners = v2.convert_bounding_box_format(plain, boxes.format, tv_tensors.BoundingBoxFormat.XYXY)
     array: Singles = corners.numpy()
     return array
 

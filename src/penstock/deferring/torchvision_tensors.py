@@ -16,7 +16,7 @@ from torchvision import tv_tensors
 from penstock.deferring.chain import Chain
 from penstock.deferring.spec import Spec
 from penstock.deferring.tensor import Deferred, DeferredTensor, Patch, make, settled, view_of
-from penstock.deferring.tensor_changes import CHANGES, kernel_of, resize
+from penstock.deferring.torchvision_changes import CHANGES, kernel_of, resize
 from penstock.errors import TransformError
 from penstock.transforms import functional as F
 from penstock.transforms.functional.arguments import centre_corner, read_crop_size

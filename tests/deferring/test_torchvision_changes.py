@@ -1,6 +1,5 @@
 """What torchvision does to tensors of bytes, done later with the same bits."""
 
-import numpy as np
 import pytest
 
 pytest.importorskip("torch")
@@ -12,11 +11,11 @@ from torchvision.transforms import functional as v1
 from torchvision.transforms.v2 import functional
 
 from penstock._core import MOST_MEAN_PIXELS
-from penstock.deferring import tensor_changes
+from penstock.deferring import torchvision_changes
 from penstock.deferring.counts import Counts, deferring
 from penstock.deferring.hooks import install
 from penstock.deferring.tensor import Deferred
-from tests.deferring.pictures import FILES, coded, opened, outcomes, picture
+from tests.deferring.pictures import FILES, coded, late, opened, outcomes, picture
 
 COLOURS = {
     **{f"brightness {f}": ("adjust_brightness", (f,)) for f in (0.0, 0.7, 1.0, 3.3)},
@@ -71,9 +70,11 @@ UNUSUAL = {
     "rotation": ("rotate", (20.0,)),
 }
 ALL = COLOURS | PLACES | UNUSUAL
-EACH = list({function: name for name, (function, _) in (UNUSUAL | PLACES | COLOURS).items()}.values())
-REMEMBERED = [name for name in COLOURS | PLACES if name not in ("resize, nearest",)]
-STARTS = (lambda image: functional.to_image(image), lambda image: v1.pil_to_tensor(image))
+EACH = list(
+    {function: name for name, (function, _) in (UNUSUAL | PLACES | COLOURS).items()}.values()
+)
+REMEMBERED = [name for name in COLOURS | PLACES if name != "resize, nearest"]
+STARTS = late(functional, "to_image"), late(v1, "pil_to_tensor")
 
 
 @pytest.fixture(autouse=True)
@@ -88,7 +89,10 @@ def call(name, given):
 
 def told(*tensors):
     return [
-        (getattr(type(one), "plain_class", type(one)).__name__, one.clone().as_subclass(torch.Tensor))
+        (
+            getattr(type(one), "plain_class", type(one)).__name__,
+            one.clone().as_subclass(torch.Tensor),
+        )
         for one in tensors
     ]
 
@@ -141,8 +145,6 @@ def test_nothing_is_computed_before_it_has_to_be():
 @pytest.mark.parametrize("side", [256, 257])
 def test_the_mean_of_a_large_image_is_torchs_to_sum_up(side):
     """Beyond this, the order in which grays are summed up decides on the last bit."""
-    white = np.full((side, side, 3), 255, dtype=np.uint8)
-    white[0, 0] = 3
     data = coded(picture(side, side))
 
     def run(image):
@@ -161,11 +163,11 @@ def test_the_mean_of_a_large_image_is_torchs_to_sum_up(side):
 
 def test_a_torch_that_rounds_otherwise_is_left_alone(monkeypatch):
     """Whatever is tried first and differs is torchvision's to do."""
-    usual = tensor_changes.kernel_of("adjust_brightness", torch.Tensor)
-    monkeypatch.setattr(tensor_changes, "kernel_of", lambda *_: lambda x, f: usual(x, f) ^ 1)
-    brighter = tensor_changes.Change(
+    usual = torchvision_changes.kernel_of("adjust_brightness", torch.Tensor)
+    monkeypatch.setattr(torchvision_changes, "kernel_of", lambda *_: lambda x, f: usual(x, f) ^ 1)
+    brighter = torchvision_changes.Change(
         "adjust_brightness",
-        tensor_changes._adjust_brightness,  # noqa: SLF001 (the change alone)
+        torchvision_changes._adjust_brightness,
         [(1.3,)],
     )
     with deferring(Counts()):

@@ -137,7 +137,9 @@ def _adjust_saturation(given: Any, saturation_factor: Any) -> Any:
 def _adjust_hue(given: Any, hue_factor: Any) -> Any:
     if type(hue_factor) is not float or not -0.5 <= hue_factor <= 0.5:
         return None
-    return given if given.spec.channels != _COLOURS else _after(given, Effect.TENSOR_HUE, hue_factor)
+    return (
+        given if given.spec.channels != _COLOURS else _after(given, Effect.TENSOR_HUE, hue_factor)
+    )
 
 
 def _rgb_to_grayscale(given: Any, num_output_channels: Any = 1) -> Any:
