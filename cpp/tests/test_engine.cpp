@@ -228,6 +228,23 @@ TEST(steps_that_do_not_fit_are_refused) {
   step.dct_scale = 2;
   step.filter = 0;
   CHECK(refused(step));
+  step = whole(10, 20);
+  step.weights = 1;
+  CHECK(refused(step));  // nothing is resized
+  step.filter = 3;
+  step.resize_height = 10, step.resize_width = 20;
+  CHECK(!refused(step));
+  step.weights = 3;
+  CHECK(refused(step));
+  step.weights = 2;
+  step.filter = 1;
+  CHECK(refused(step));
+  step.filter = 2;
+  step.vertical_first = 1;
+  CHECK(refused(step));
+  step.vertical_first = 0;
+  step.dct_scale = 2;
+  CHECK(refused(step));
 }
 
 TEST(boxes_lie_in_what_is_resized) {

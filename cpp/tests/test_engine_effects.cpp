@@ -8,6 +8,7 @@
 #include "base/error.h"
 #include "check.h"
 #include "engine/run_sample.h"
+#include "kernels/tensor/levels.h"
 
 using namespace penstock;
 
@@ -369,6 +370,20 @@ TEST(effects_that_cannot_wait_are_refused) {
   CHECK(refused(steps, {}));
   steps[0].gray = 0, steps[1].gray = 1;
   CHECK(refused(steps, {}));
+}
+
+TEST(a_mean_that_depends_on_torch_is_refused) {
+  for (const int width : {kMostMeanPixels, kMostMeanPixels + 1}) {
+    const Step step = whole(1, width);
+    const Effect contrast = effect_of(EffectKind::tensor_contrast, 1, width, {0.7});
+    bool is_refused = false;
+    try {
+      size_after({{&step, 1}, {&contrast, 1}}, 1, width);
+    } catch (const Error&) {
+      is_refused = true;
+    }
+    CHECK(is_refused == (width > kMostMeanPixels));
+  }
 }
 
 bool refused(std::vector<Effect> effects) {

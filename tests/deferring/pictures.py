@@ -91,6 +91,15 @@ def opened(data: bytes, *, deferred: bool) -> Any:
         return open_image(io.BytesIO(data))
 
 
+def late(module: Any, name: str) -> Callable[..., Any]:
+    """Return a function of a module as it is when it is called: it may be replaced by then."""
+
+    def call(*args: Any, **options: Any) -> Any:
+        return getattr(module, name)(*args, **options)
+
+    return call
+
+
 def outcomes(data: bytes, *steps: Callable[[Any], Any]) -> tuple[Any, Any]:
     """What steps lead to from a file, each after the other: with Pillow's image, and deferred.
 

@@ -1,6 +1,5 @@
 """What torchvision does to tensors of bytes, done later with the same bits."""
 
-import numpy as np
 import pytest
 
 pytest.importorskip("torch")
@@ -16,7 +15,7 @@ from penstock.deferring import torchvision_changes
 from penstock.deferring.counts import Counts, deferring
 from penstock.deferring.hooks import install
 from penstock.deferring.tensor import Deferred
-from tests.deferring.pictures import FILES, coded, opened, outcomes, picture
+from tests.deferring.pictures import FILES, coded, late, opened, outcomes, picture
 
 COLOURS = {
     **{f"brightness {f}": ("adjust_brightness", (f,)) for f in (0.0, 0.7, 1.0, 3.3)},
@@ -75,11 +74,7 @@ EACH = list(
     {function: name for name, (function, _) in (UNUSUAL | PLACES | COLOURS).items()}.values()
 )
 REMEMBERED = [name for name in COLOURS | PLACES if name != "resize, nearest"]
-# By their names when they are called: they are replaced by then.
-STARTS = (
-    lambda image: functional.to_image(image),  # noqa: PLW0108 (as above)
-    lambda image: v1.pil_to_tensor(image),  # noqa: PLW0108 (as above)
-)
+STARTS = late(functional, "to_image"), late(v1, "pil_to_tensor")
 
 
 @pytest.fixture(autouse=True)
@@ -150,8 +145,6 @@ def test_nothing_is_computed_before_it_has_to_be():
 @pytest.mark.parametrize("side", [256, 257])
 def test_the_mean_of_a_large_image_is_torchs_to_sum_up(side):
     """Beyond this, the order in which grays are summed up decides on the last bit."""
-    white = np.full((side, side, 3), 255, dtype=np.uint8)
-    white[0, 0] = 3
     data = coded(picture(side, side))
 
     def run(image):

@@ -10,7 +10,7 @@ from torchvision.transforms import functional as v1
 from torchvision.transforms.v2 import functional
 
 from penstock.deferring.hooks import install
-from tests.deferring.pictures import FILES, opened, outcomes
+from tests.deferring.pictures import FILES, late, opened, outcomes
 
 FACTORS = (0, 0.5, 1, 1.7)
 BOTH = {
@@ -76,12 +76,12 @@ def test_functions_on_images(module, name):
 
 
 ON_TENSORS = {
-    "image": lambda x: functional.to_image(x),  # noqa: PLW0108 (replaced later)
-    "floats": lambda x: functional.to_dtype(x),  # noqa: PLW0108 (replaced later)
+    "image": late(functional, "to_image"),
+    "floats": late(functional, "to_dtype"),
     "fractions": lambda x: functional.to_dtype(x, scale=True),
     "bytes": lambda x: functional.to_dtype(x, torch.uint8, scale=True),
     "doubles": lambda x: functional.to_dtype(x, torch.float64, scale=True),
-    "fractions by v1": lambda x: v1.convert_image_dtype(x),  # noqa: PLW0108 (replaced later)
+    "fractions by v1": late(v1, "convert_image_dtype"),
     "normalise": lambda x: functional.normalize(x, [0.5], [0.2, 0.3, 0.4]),
     "normalise by v1": lambda x: v1.normalize(x, [0.5] * 3, [0.2, 0.3, 0.4]),
     "normalise in place": lambda x: functional.normalize(x, [0.1] * 3, [2] * 3, inplace=True),
@@ -89,8 +89,8 @@ ON_TENSORS = {
     "divide by nothing": lambda x: functional.normalize(x, [0.5] * 3, [0.0] * 3),
     "crop": lambda x: functional.crop(x, 1, 2, 4, 5),
     "crop beyond": lambda x: functional.crop(x, -1, 2, 40, 5),
-    "mirror": lambda x: functional.horizontal_flip(x),  # noqa: PLW0108 (replaced later)
-    "turn over": lambda x: functional.vertical_flip(x),  # noqa: PLW0108 (replaced later)
+    "mirror": late(functional, "horizontal_flip"),
+    "turn over": late(functional, "vertical_flip"),
     "resize": lambda x: functional.resize(x, [5, 6]),
     "wrap": lambda x: tv_tensors.wrap(x + 1, like=x),
     "plain": lambda x: x.as_subclass(torch.Tensor),
@@ -103,11 +103,10 @@ ON_TENSORS = {
 }
 
 
-# By their names when they are called: they are replaced by then.
 STARTS = {
-    "to_image": lambda x: functional.to_image(x),  # noqa: PLW0108 (replaced later)
-    "pil_to_tensor": lambda x: v1.pil_to_tensor(x),  # noqa: PLW0108 (replaced later)
-    "to_tensor": lambda x: v1.to_tensor(x),  # noqa: PLW0108 (replaced later)
+    "to_image": late(functional, "to_image"),
+    "pil_to_tensor": late(v1, "pil_to_tensor"),
+    "to_tensor": late(v1, "to_tensor"),
 }
 
 

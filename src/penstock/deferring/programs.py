@@ -40,66 +40,58 @@ def _nothing_else() -> tuple[Any, ...]:
     return one, np.zeros((0, 6), dtype=np.int32), no_numbers(0), np.zeros(1, dtype=np.int32)
 
 
-class _Read(NamedTuple):
-    """A crop, a resize, a window of its result and a mirror."""
+class _Box(NamedTuple):
+    """A part of an image."""
 
-    crop: Crop
-    resized: Resize | None
-    window: Crop
-    flip: Flip
+    top: int
+    left: int
+    height: int
+    width: int
+
+    def part(self, crop: Crop) -> _Box:
+        """A crop of it."""
+        return _Box(self.top + crop.top, self.left + crop.left, crop.height, crop.width)
 
 
-def _read(chain: Chain) -> _Read | None:
-    """The only step; None if there have to be more, or effects."""
-    top, left = 0, 0
-    height, width = chain.source_size
+def _one_step(chain: Chain) -> list[int] | None:
+    """The fields of the only step; None if there have to be more, or effects."""
+    box = _Box(0, 0, *chain.source_size)
     resized: Resize | None = None
-    window_top, window_left, window_height, window_width = 0, 0, height, width
+    window: _Box | None = None  # of the resized image
     flip = Flip(horizontal=False, vertical=False)
     for step in chain.steps:
         if flip.horizontal or flip.vertical:
             return None  # of what follows a mirror, `lower` knows more
-        if isinstance(step, Crop):
-            if resized is None:
-                top, left = top + step.top, left + step.left
-                height, width = step.height, step.width
-            else:
-                window_top, window_left = window_top + step.top, window_left + step.left
-            window_height, window_width = step.height, step.width
-        elif isinstance(step, Resize):
-            if (step.height, step.width) == (window_height, window_width):
-                continue
-            if resized is not None:
+        match step:
+            case Flip():
+                flip = step
+            case Crop() if window is not None:
+                window = window.part(step)
+            case Crop():
+                box = box.part(step)
+            case Resize() if (step.height, step.width) == (window or box)[2:]:
+                pass
+            case Resize() if resized is None:
+                resized, window = step, _Box(0, 0, step.height, step.width)
+            case _:
                 return None
-            resized = step
-            window_height, window_width = step.height, step.width
-        elif isinstance(step, Flip):
-            flip = step
-        else:
-            return None
-    window = Crop(window_top, window_left, window_height, window_width)
-    return _Read(Crop(top, left, height, width), resized, window, flip)
+    return _fields(box, resized, window or _Box(0, 0, box.height, box.width), flip)
 
 
-def _one_step(chain: Chain) -> list[int] | None:
-    """The fields of the only step, if there is only one."""
-    found = _read(chain)
-    if found is None:
-        return None
-    (_, _, height, width), resized, _, flip = found
+def _fields(box: _Box, resized: Resize | None, window: _Box, flip: Flip) -> list[int]:
     row = [0] * len(StepColumn)
-    row[StepColumn.CROP_TOP : StepColumn.CROP_WIDTH + 1] = found.crop
-    row[StepColumn.WINDOW_TOP : StepColumn.WINDOW_WIDTH + 1] = found.window
+    row[StepColumn.CROP_TOP : StepColumn.CROP_WIDTH + 1] = box
+    row[StepColumn.WINDOW_TOP : StepColumn.WINDOW_WIDTH + 1] = window
     row[StepColumn.FLIP_HORIZONTAL] = int(flip.horizontal)
     row[StepColumn.FLIP_VERTICAL] = int(flip.vertical)
     row[StepColumn.DCT_SCALE] = 1
     if resized is None:
-        row[StepColumn.RESIZE_HEIGHT], row[StepColumn.RESIZE_WIDTH] = height, width
+        row[StepColumn.RESIZE_HEIGHT], row[StepColumn.RESIZE_WIDTH] = box.height, box.width
         row[StepColumn.FILTER] = NO_RESIZE
         return row
     row[StepColumn.RESIZE_HEIGHT], row[StepColumn.RESIZE_WIDTH] = resized.height, resized.width
     row[StepColumn.FILTER], row[StepColumn.WEIGHTS] = resized.filter, resized.weights
     if resized.weights == Weights.PILLOW:
-        order = vertical_first_for(Size(height, width), Size(resized.height, resized.width))
+        order = vertical_first_for(Size(*box[2:]), Size(resized.height, resized.width))
         row[StepColumn.VERTICAL_FIRST] = int(order)
     return row
