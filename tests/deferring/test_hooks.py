@@ -2,17 +2,19 @@ import sys
 import types
 
 import PIL.Image
+import PIL.ImageFilter
 import PIL.ImageOps
 import pytest
 
 pytest.importorskip("torch")
 
+from penstock.deferring import filters
 from penstock.deferring.counts import Counts, deferring
 from penstock.deferring.hooks import install, replace_everywhere
 from penstock.deferring.image import DeferredImage
 from penstock.deferring.opening import open_image
 from python_child import run_python
-from tests.deferring.pictures import FILES
+from tests.deferring.pictures import FILES, opened
 
 
 @pytest.fixture
@@ -85,3 +87,14 @@ def test_nothing_is_in_place_before_it_is_needed():
     )
 
     assert shown.strip() == "True"
+
+
+def test_what_is_tried_first_is_tried_on_ordinary_images():
+    """A blur is tried while a Dataset is asked, where arrays become deferred images."""
+    install()
+    filters._are_pillows.cache_clear()
+    with deferring(Counts()):
+        image = opened(FILES["rgb"], deferred=True).convert("RGB")
+        blurred = image.filter(PIL.ImageFilter.GaussianBlur(1.3))
+
+    assert blurred.chain.steps

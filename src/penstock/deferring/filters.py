@@ -67,7 +67,7 @@ def _are_pillows() -> bool:
     """Whether the installed Pillow blurs noise as the core does."""
     shape = _PROBED_SIDE, _PROBED_SIDE, 3
     noise = np.random.default_rng(0).integers(0, 256, shape, dtype=np.uint8)
-    image = Image.fromarray(noise)
+    image = Image.frombytes("RGB", shape[:2], noise.tobytes())  # never a deferred one
     for sigma in _PROBED:
         across, down = box_radius(sigma), box_radius(sigma / 2)
         blurred = image.filter(ImageFilter.GaussianBlur((sigma, sigma / 2)))

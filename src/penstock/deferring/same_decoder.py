@@ -18,7 +18,7 @@ _SUBSAMPLINGS = (0, 1, 2)
 def decodes_as_pillow(decode: Callable[[bytes], npt.NDArray[np.uint8]]) -> bool:
     """Compare both on JPEGs of each chroma sampling; `decode` returns (height, width, RGB)."""
     noise = np.random.default_rng(0).integers(0, 256, (11, 13, 3), dtype=np.uint8)
-    picture = Image.fromarray(noise).resize((61, 47))
+    picture = Image.frombytes("RGB", (13, 11), noise.tobytes()).resize((61, 47))
     for subsampling in _SUBSAMPLINGS:
         file = io.BytesIO()
         picture.save(file, "JPEG", quality=90, subsampling=subsampling)
