@@ -11,8 +11,8 @@ import pytest
 
 from packing.samples import ListSource, image_file, mixed_source
 from penstock.errors import PackError, PenstockError
-from penstock.packing import journal
-from penstock.packing import pack as pack_module
+from penstock.packing import job as job_module
+from penstock.packing import journal, sharded
 from penstock.packing.items import LABEL, PackItem
 from penstock.packing.pack import pack
 from penstock.packing.shards import MANIFEST, open_packed
@@ -150,8 +150,8 @@ def test_a_file_with_the_times_of_before_is_found_out_by_its_content(tmp_path, s
 def test_files_are_read_again_only_if_they_were_touched(tmp_path, monkeypatch):
     source = folder_source(tmp_path / "images")
     interrupt(tmp_path / "a.pen", 1, source, stop=4)
-    read, real = [], pack_module._read
-    monkeypatch.setattr(pack_module, "_read", lambda data: (read.append(data.name), real(data))[1])
+    read, real = [], job_module._read
+    monkeypatch.setattr(job_module, "_read", lambda data: (read.append(data.name), real(data))[1])
     os.utime(tmp_path / "images" / "2.jpg", (1, 1))
     interrupt(tmp_path / "a.pen", 1, source, stop=4, resume=True, threads=1)
     packed_before = {"0.jpg", "1.jpg", "2.jpg", "3.jpg"}  # those behind may be under way already
@@ -179,7 +179,7 @@ def test_journals_of_finished_shards_go_when_all_is_done(tmp_path, monkeypatch):
     target = tmp_path / "set"
     interrupt(target, 3)
     assert (target / "00000-of-00003.pen.journal").exists()
-    monkeypatch.setattr(pack_module, "_remove_journals", lambda *_: None)  # a crash before that
+    monkeypatch.setattr(sharded, "remove_journals", lambda *_: None)  # a crash before that
     pack(mixed_source(SAMPLES), target, shards=3, resume=True)
     assert (target / "00002-of-00003.pen.journal").exists()
     monkeypatch.undo()

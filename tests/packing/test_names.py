@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 from packing.samples import ListSource, image_file
 from penstock.errors import PackError
-from penstock.packing import pack as pack_module
+from penstock.packing import job as job_module
 from penstock.packing import unpack as unpack_module
 from penstock.packing.items import LABEL, PackItem
 from penstock.packing.pack import pack
@@ -172,7 +172,7 @@ def test_names_that_no_file_can_have_are_refused_when_packing(tmp_path, name):
     "name", [n for n in UNUSABLE if n[0:1] != "\ud800"], ids=lambda name: repr(name[:12])
 )
 def test_nothing_is_written_for_a_file_that_holds_such_a_name(tmp_path, monkeypatch, name, format):
-    monkeypatch.setattr(pack_module, "check_name", lambda _: None)
+    monkeypatch.setattr(job_module, "check_name", lambda _: None)
     pack(ListSource([PackItem(name, JPEG)]), tmp_path / "a.pen")
     with pytest.raises(PackError, match=r"sample 0 is named .* not a path below the target: "):
         unpack(tmp_path / "a.pen", tmp_path / "out", format=format)

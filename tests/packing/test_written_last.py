@@ -7,7 +7,7 @@ import pytest
 
 from packing.samples import ListSource, image_file, mixed_source
 from penstock.errors import PackError, SourceError
-from penstock.packing import pack as pack_module
+from penstock.packing import job as job_module
 from penstock.packing.columns import check_schema
 from penstock.packing.format import MOST_COLUMNS, MOST_USER_COLUMNS
 from penstock.packing.items import BOX_LABELS, LABEL, Column, PackItem
@@ -26,7 +26,7 @@ def no_image(monkeypatch):
     def fail(_):
         raise AssertionError
 
-    monkeypatch.setattr(pack_module, "_read", fail)
+    monkeypatch.setattr(job_module, "_read", fail)
 
 
 @pytest.mark.usefixtures("no_image")

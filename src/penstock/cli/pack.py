@@ -44,6 +44,25 @@ def add_options(verb: argparse.ArgumentParser) -> None:
         "--shards", type=count, default=1, metavar="N", help="write N files into a folder"
     )
     verb.add_argument(
+        "--engine",
+        choices=("threads", "processes", "ray"),
+        default="threads",
+        help="who packs the shards: threads of this process, processes of this machine, or "
+        "actors of a Ray cluster; the bytes are the same (default: %(default)s)",
+    )
+    verb.add_argument(
+        "--workers",
+        type=count,
+        metavar="N",
+        help="processes or actors; default: one for each core",
+    )
+    verb.add_argument(
+        "--part",
+        metavar="I/N",
+        help="pack the I-th of N shares of the shards, for job arrays; the last one to end "
+        "completes the data set",
+    )
+    verb.add_argument(
         "--resume", action="store_true", help="continue where an interrupted pack stopped"
     )
     verb.add_argument(
@@ -100,6 +119,9 @@ def run(args: argparse.Namespace) -> int:
         quality=args.quality,
         keep_jpeg=args.keep_jpeg,
         threads=args.threads,
+        engine=args.engine,
+        workers=args.workers,
+        part=args.part,
         progress=False if args.json else None,
     )
     took_s = time.monotonic() - began_s

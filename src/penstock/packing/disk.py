@@ -41,6 +41,10 @@ _COMMAND_LETTERS = 200
 _NOTE_TRIES, _NOTE_WAIT_S = 20, 0.01
 
 
+class LockedError(PackError):
+    """Another process is writing the target, or may be."""
+
+
 @contextmanager
 def explaining_errors(path: str, needed_bytes: Callable[[], int]) -> Iterator[None]:
     """Turn the system's errors while writing `path` into a sentence; for a full disk, with figures.
@@ -265,12 +269,12 @@ class TargetLock:
             opened.enter_context(file)
             locked = try_lock(file)
             if locked is False:
-                raise PackError(
+                raise LockedError(
                     f"{self._target}: another process is writing it: {_holder(file, runs=True)}. "
                     "Wait until it is done, or end it and go on with --resume (resume=True)."
                 )
             if locked is None and not is_new:
-                raise PackError(
+                raise LockedError(
                     f"{self._target}: another process may be writing it: "
                     f"{_holder(file, runs=False)}. This file system has no locks, so whether that "
                     f"process still runs cannot be told. If it does not, remove {self.path}."

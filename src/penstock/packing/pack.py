@@ -3,45 +3,40 @@
 from __future__ import annotations
 
 import os
-import zlib
 from contextlib import nullcontext, suppress
 from dataclasses import dataclass, replace
 from typing import Any
 
 from penstock import _core
-from penstock.errors import CoreError, DecodeError, PackError, PenstockError, ResourceError
-from penstock.limits import Limits, beyond, how_to_allow, obeying_limits
+from penstock.errors import PackError
+from penstock.limits import Limits, limits_in_force, obeying_limits
 from penstock.packing import disk
-from penstock.packing.datasets.open_dataset import open_pack_source
+from penstock.packing.crews.crew import Crew, Leader
+from penstock.packing.crews.on_ray import RayCrew
+from penstock.packing.crews.processes import ProcessCrew
+from penstock.packing.crews.worker import Work
 from penstock.packing.disk import TargetLock
 from penstock.packing.format import SUFFIX
-from penstock.packing.index import KEEP_JPEG, Tables
-from penstock.packing.items import PackItem, PackSource, box_class_ids_of
-from penstock.packing.journal import (
-    JOURNAL_SUFFIX,
-    UNREADABLE,
-    Done,
-    Origin,
-    Span,
-    columns_digest,
-    storable,
-    times_ns,
-)
-from penstock.packing.ordered_map import map_in_order
+from penstock.packing.job import Job, Request
+from penstock.packing.journal import JOURNAL_SUFFIX, Span
 from penstock.packing.read import PackFile
-from penstock.packing.records import Record, encode_image
-from penstock.packing.reencode import Reencoding, reencode
-from penstock.packing.resume import SourceCheck, Stream, settings_digest
-from penstock.packing.shards import MANIFEST, manifest_text, open_packed, shard_paths, shards_of
-from penstock.packing.summary import Remarks, Summary, summarise
-from penstock.packing.unpack import check_name
-from penstock.packing.write import PARTIAL_SUFFIX, PackWriter
-from penstock.pillow_messages import heard
-from penstock.printable import printable
+from penstock.packing.reencode import Reencoding
+from penstock.packing.sharded import (
+    Part,
+    ShardPlan,
+    commit,
+    commit_if_last,
+    length_of,
+    pack_shard,
+    remove_journals,
+)
+from penstock.packing.shards import MANIFEST, PackSet, open_packed, shard_paths, shards_of
+from penstock.packing.summary import Summary, summarise
+from penstock.packing.write import PARTIAL_SUFFIX
 from penstock.progress import ProgressBar
-from penstock.regular_file import open_regular
-from penstock.resources import raise_if_refused
 from penstock.usable_cores import usable_cores
+
+ENGINES = ("threads", "processes", "ray")
 
 
 @obeying_limits
@@ -61,6 +56,9 @@ def pack(
     quality: int | None = None,
     keep_jpeg: bool = False,
     threads: int | None = None,
+    engine: str = "threads",
+    workers: int | None = None,
+    part: str | None = None,
     limits: Limits | None = None,  # noqa: ARG001 (obeying_limits reads it)
     progress: bool | None = None,
 ) -> Summary:
@@ -86,14 +84,25 @@ def pack(
         quality: Lossy: re-encode all images as JPEGs of this quality.
         keep_jpeg: Store JPEGs as they are, not as coefficient tiles: the container without the
             codec. The file is a little smaller, written sooner, and loads as slowly as JPEGs.
-        threads: None takes all cores this process may use. The file does not depend on it.
+        threads: None takes all cores this process may use; with other engines, the threads of
+            each worker, and None means one. The file does not depend on it.
+        engine: Who packs the shards: "threads" of this process, one shard after another;
+            "processes" of this machine, or actors of a cluster on "ray", as many shards at a time
+            as there are workers. The bytes are the same, also if workers die on the way.
+        workers: For "processes" and "ray": how many. None takes all cores of this machine, or
+            of the cluster.
+        part: "3/8" packs the third of eight shares of the shards, for job arrays: the other shares
+            are other packs with the same arguments. Whichever ends last completes the data set.
         limits: The largest inputs that are read, against files that ask for endless memory.
         progress: Show a bar; None means if stderr is a terminal.
     """
     if on_error not in {"raise", "skip"}:
         raise PackError(f'on_error: must be "raise" or "skip", got {on_error!r}.')
-    if shards < 1 or (threads is not None and threads < 1):
-        raise PackError(f"shards and threads: must be 1 or more, got {shards} and {threads}.")
+    counts = {"shards": shards, "threads": threads, "workers": workers}
+    for name, value in counts.items():
+        if value is not None and value < 1:
+            raise PackError(f"{name}: must be 1 or more, got {value}.")
+    how = _how(engine, workers, part, shards)
     _core.active_isa()  # reports a wrong PENSTOCK_SIMD once, instead of for every file
     path = os.path.expanduser(os.fspath(target))
     folder = os.path.dirname(os.path.abspath(path))
@@ -103,187 +112,128 @@ def pack(
         )
     if shards == 1 and not path.endswith(SUFFIX):
         raise PackError(f"{path}: the name of a packed file must end in {SUFFIX}.")
+    request = Request(
+        *(_absolute(source), labels, kind, split, images, masks),
+        reencoding=Reencoding(short_side, quality),
+        keep_jpeg=keep_jpeg,
+        skips=on_error == "skip",
+        threads=threads or (usable_cores() if engine == "threads" else 1),
+        limits=limits_in_force(),
+    )
     lock = TargetLock(path)
-    # A finished pack needs no lock, so that it may lie where nothing can be written.
+    # A finished pack needs no lock, so that it may lie where nothing can be written. Parts of one
+    # pack run at the same time, and lock the shards that they write.
     is_idle = os.path.exists(_final(path, shards)) and not os.path.lexists(lock.path)
-    with disk.explaining_errors(path, lambda: 0), nullcontext() if resume and is_idle else lock:
-        finished = _is_finished(path, shards, resume=resume)
-        opened = open_pack_source(
-            source, labels=labels, kind=kind, split=split, images=images, masks=masks
-        )
-        job = _Job(
-            source=opened,
-            stream=Stream(opened),
-            remarks=Remarks(opened),
-            reencoding=Reencoding(short_side, quality),
-            keep_jpeg=keep_jpeg,
-            skips=on_error == "skip",
-            threads=threads or usable_cores(),
-            resume=resume,
-        )
+    needs_no_lock = how.part is not None or (resume and is_idle)
+    with disk.explaining_errors(path, lambda: 0), nullcontext() if needs_no_lock else lock:
+        finished = _is_finished(path, shards, how.part, resume=resume)
+        job = request.open()
         if finished:
             _check_same(path, job, shards)
         else:
             with ProgressBar(
                 "packing", total=job.source.length, unit="images", show=progress
             ) as bar:
-                job.write(path, bar, shards)
-    return replace(
-        summarise(open_packed(path)), source=opened.describe(), remarks=job.remarks.sentences()
-    )
+                _write(job, path, bar, shards, how, resume=resume)
+    return _summary(path, job, shards, how.part)
 
 
 @dataclass(frozen=True, slots=True)
-class _Job:
-    source: PackSource
-    stream: Stream
-    remarks: Remarks
-    reencoding: Reencoding
-    keep_jpeg: bool
-    skips: bool
-    threads: int
-    resume: bool
+class _How:
+    """Who packs the shards, and which of them."""
 
-    def write(self, path: str, bar: ProgressBar, shards: int) -> None:
-        if shards == 1:
-            left = f"{path}{PARTIAL_SUFFIX} and {path}{JOURNAL_SUFFIX}"
-            self._write_file(path, bar, Span(), self._check(path, bar, f"remove {left}"))
-            return
-        try:
-            self._write_shards(path, bar, shards)
-        except BaseException:
-            with suppress(OSError):  # unless there is something in it to go on from
-                os.rmdir(path)
-            raise
+    engine: str
+    workers: int | None
+    part: Part | None
 
-    def _write_shards(self, folder: str, bar: ProgressBar, shards: int) -> None:
-        length = self.source.length
-        if length is None:
-            length = sum(1 for _ in self.source.items())
-        paths = shard_paths(folder, shards)
-        check = self._check(folder, bar, f"remove {folder}")
-        if self.resume:
-            check.length(paths, length)
-        for number, path in enumerate(paths):
-            start, stop = (length * edge // shards for edge in (number, number + 1))
-            # The last shard takes all that is left, in case the source gave a wrong length.
-            span = Span(start, None if path == paths[-1] else stop, length)
-            if os.path.lexists(path):
-                check.shard(path, span)
-            else:
-                self._write_file(path, bar, span, check)
-        text = manifest_text([PackFile(path) for path in paths])
-        manifest = os.path.join(folder, MANIFEST)
-        with disk.explaining_errors(manifest, lambda: len(text)):
-            with disk.create_anew(manifest + PARTIAL_SUFFIX) as file:
-                disk.write_all(file, text.encode())
-                disk.sync(file)
-            disk.rename(manifest + PARTIAL_SUFFIX, manifest)
-        _remove_journals(folder, shards)
+    def shards(self, count: int) -> range:
+        return range(count) if self.part is None else self.part.shards(count)
 
-    def _write_file(self, path: str, bar: ProgressBar, span: Span, check: SourceCheck) -> None:
-        source = self.source
-        end = source.length if span.stop is None else span.stop
-        with PackWriter(
-            path,
-            source.columns,
-            self._tables(),
-            resume=self.resume,
-            span=span,
-            keeps_journal=span.length is not None,
-            expected_samples=None if end is None else end - span.start,
-        ) as writer:
-            items = self.stream.items(span.start, span.stop)
-            check.samples(writer.done(), items, span.start)
-            encoded = map_in_order(self._encode, items, self.threads, _bytes_of)
-            for item, outcome, warning, origin in encoded:
-                if isinstance(outcome, Record):
-                    writer.add(item, outcome, origin)
-                    self.remarks.note(item, warning)
-                elif self.skips:
-                    writer.skip(item.name, str(outcome), origin)
-                else:
-                    kind = PackError if isinstance(outcome, PackError) else DecodeError
-                    raise kind(
-                        f"{storable(item.name) or repr('')}: {outcome}. To leave such files out, "
-                        'go on with --resume --on-error=skip (resume=True, on_error="skip").'
-                    ) from outcome
-                bar.advance()
-            writer.finish()
 
-    def _tables(self) -> Tables:
-        source = self.source
-        return Tables(
-            source.classes,
-            source.box_classes,
-            self.settings(),
-            box_class_ids_of(source),
+def _how(engine: str, workers: int | None, part: str | None, shards: int) -> _How:
+    if engine not in ENGINES:
+        raise PackError(f"engine: must be one of {', '.join(ENGINES)}, got {engine!r}.")
+    if engine == "threads" and workers is not None:
+        raise PackError(
+            f"workers={workers}: threads of this process have none. Say threads={workers}, or "
+            'engine="processes".'
         )
-
-    def settings(self) -> tuple[str, ...]:
-        kept = (KEEP_JPEG,) if self.keep_jpeg else ()
-        return (*self.reencoding.settings(), *kept)
-
-    def _check(self, target: str, bar: ProgressBar, start_over: str) -> SourceCheck:
-        def note(item: PackItem, was: Done) -> None:
-            bar.advance()
-            if was.stored:
-                self.remarks.note(item, "")
-
-        return SourceCheck(
-            target,
-            self.source,
-            self.stream,
-            settings_digest(self.source.columns, self._tables()),
-            read=_read,
-            note=note,
-            start_over=start_over,
+    if shards == 1 and (engine != "threads" or part is not None):
+        raise PackError(
+            "shards: several workers or parts need several files. Say how many: --shards N "
+            "(shards=N), some for each of them."
         )
-
-    def _encode(self, item: PackItem) -> tuple[PackItem, Record | PenstockError, str, Origin]:
-        times = times_ns(item.data)
-        digest = columns_digest(item, self.source.columns)
-        with heard() as messages:
-            changed, outcome, size, crc = self._record(item)
-        return changed, outcome, str(messages), Origin(digest, size, crc, *times)
-
-    def _record(self, item: PackItem) -> tuple[PackItem, Record | PenstockError, int, int]:
-        size, crc = UNREADABLE, 0
-        try:
-            data = _read(item.data)
-            size, crc = len(data), zlib.crc32(data)
-            check_name(item.name)
-            changed = None
-            if self.reencoding.settings():
-                changed = reencode(data, item.columns, self.reencoding)
-            if changed is None:
-                return item, encode_image(data, keep_jpeg=self.keep_jpeg), size, crc
-            smaller, columns = changed
-            record = replace(
-                encode_image(smaller, keep_jpeg=self.keep_jpeg),
-                restores="lossy",
-                original_size=size,
-                original_crc=crc,
-            )
-            return replace(item, columns=columns), record, size, crc
-        except CoreError:  # our own mistake or a wrong setting, not the file's fault
-            raise
-        except ResourceError as error:  # the machine's fault, not the file's
-            raise ResourceError(f"{printable(item.name)}: {error}") from error
-        except PenstockError as error:
-            return item, error, size, crc
+    share = None if part is None else Part.read(part)
+    if share is not None and share.parts > shards:
+        raise PackError(f"part: there are {shards} shards for {share.parts} parts. Make more.")
+    return _How(engine, workers, share)
 
 
-def _bytes_of(item: PackItem) -> int:
-    if isinstance(item.data, bytes):
-        return len(item.data)
+def _absolute(source: Any) -> Any:
+    """A path as other processes find it; anything else as it is."""
+    if not isinstance(source, (str, os.PathLike)):
+        return source
+    path = os.path.expanduser(os.fspath(source))
+    return os.path.abspath(path) if os.path.exists(path) else source
+
+
+def _write(job: Job, path: str, bar: ProgressBar, shards: int, how: _How, *, resume: bool) -> None:
+    if shards == 1:
+        left = f"{path}{PARTIAL_SUFFIX} and {path}{JOURNAL_SUFFIX}"
+        check = job.check(path, bar.advance, f"remove {left}")
+        job.write_file(path, Span(), check, bar.advance, resume=resume)
+        return
     try:
-        return os.stat(item.data).st_size
-    except (OSError, ValueError):  # reading it will tell
-        return 0
+        _write_shards(job, path, bar, shards, how, resume=resume)
+    except BaseException:
+        with suppress(OSError):  # unless there is something in it to go on from
+            os.rmdir(path)
+        raise
 
 
-def _check_same(path: str, job: _Job, shards: int) -> None:
+def _write_shards(
+    job: Job, folder: str, bar: ProgressBar, shards: int, how: _How, *, resume: bool
+) -> None:
+    plan = ShardPlan(os.path.abspath(folder), shards, length_of(job), job.digest())
+    numbers = how.shards(shards)
+    if resume:
+        job.check(folder, bar.advance, f"remove {folder}").length(plan.paths, plan.length)
+    if how.engine == "threads":
+        for number in numbers:
+            pack_shard(job, plan, number, bar.advance, resume=resume)
+    else:
+        bar.advance(0, total=sum(plan.samples(number) for number in numbers))
+        with _crew(Work(job.request, plan), how) as crew:
+            leader = Leader(plan, crew, bar.advance)
+            for noted in leader.pack(numbers):
+                job.remarks.add(noted)
+        job.remarks.add_deaths(leader.died)
+    if how.part is None:
+        commit(plan)
+    else:
+        commit_if_last(plan)
+
+
+def _crew(work: Work, how: _How) -> Crew:
+    if how.engine == "ray":
+        return RayCrew(work, how.workers)
+    return ProcessCrew(work, how.workers or usable_cores())
+
+
+def _summary(path: str, job: Job, shards: int, part: Part | None) -> Summary:
+    is_complete = os.path.exists(_final(path, shards))
+    waits_for = [] if is_complete else ShardPlan(path, shards, 0, b"").missing()
+    mine = [] if part is None else [shard_paths(path, shards)[one] for one in part.shards(shards)]
+    packed = open_packed(path) if is_complete else PackSet(path, [PackFile(one) for one in mine])
+    return replace(
+        summarise(packed),
+        source=job.source.describe(),
+        remarks=job.remarks.sentences(),
+        waits_for=tuple(waits_for),
+    )
+
+
+def _check_same(path: str, job: Job, shards: int) -> None:
     packed = open_packed(path)
     source, settings = job.source, packed.table("settings")
     asked = (source.columns, source.classes, source.box_classes, job.settings(), shards)
@@ -304,43 +254,31 @@ def _check_same(path: str, job: _Job, shards: int) -> None:
         )
 
 
-def _read(data: bytes | os.PathLike[str]) -> bytes:
-    if isinstance(data, bytes):
-        return data
-    try:
-        with open_regular(data) as file:
-            size = os.fstat(file.fileno()).st_size
-            if not beyond("record_bytes", size):
-                return file.read()
-    except (OSError, MemoryError) as error:
-        raise_if_refused(error)
-        reason = error.strerror if isinstance(error, OSError) else None
-        raise DecodeError(f"cannot be read ({reason or error})") from error
-    raise DecodeError(f"it has {size:,} bytes. {how_to_allow('record_bytes', size)}")
-
-
 def _final(path: str, shards: int) -> str:
     """Return the file that a pack writes last."""
     return path if shards == 1 else os.path.join(path, MANIFEST)
 
 
-def _is_finished(path: str, shards: int, *, resume: bool) -> bool:
+def _is_finished(path: str, shards: int, part: Part | None, *, resume: bool) -> bool:
     """Whether a resumed pack had been finished; raises if a new one would overwrite something."""
     begun = _begun(path)
+    if (resume or part is not None) and begun - {shards}:
+        others = max(begun - {shards})
+        raise PackError(
+            f"{path}: an unfinished pack of {others} files is there. Go on with --shards "
+            f"{others} (shards={others}), or remove it to start over."
+        )
     if resume:
-        if begun - {shards}:
-            others = max(begun - {shards})
-            raise PackError(
-                f"{path}: an unfinished pack of {others} files is there. Go on with --shards "
-                f"{others} (shards={others}), or remove it to start over."
-            )
         if os.path.exists(_final(path, shards)):
-            _remove_journals(path, shards)  # what a pack does last
+            remove_journals([path] if shards == 1 else shard_paths(path, shards))
             return True
         return False
     unfinished = (
         f"{path}: an unfinished pack is there. Go on with --resume (resume=True), or remove"
     )
+    if part is not None and not os.path.exists(_final(path, shards)):
+        _refuse_begun([shard_paths(path, shards)[number] for number in part.shards(shards)])
+        return False
     if 1 in begun:
         raise PackError(
             f"{unfinished} {path}{PARTIAL_SUFFIX} and {path}{JOURNAL_SUFFIX} to start over."
@@ -352,12 +290,14 @@ def _is_finished(path: str, shards: int, *, resume: bool) -> bool:
     return False
 
 
-def _remove_journals(path: str, shards: int) -> None:
-    files = [path] if shards == 1 else shard_paths(path, shards)
-    with disk.explaining_errors(path, lambda: 0):
-        for file in files:
-            if os.path.lexists(file + JOURNAL_SUFFIX):  # else it may lie on a read-only disk
-                disk.remove(file + JOURNAL_SUFFIX)
+def _refuse_begun(shards: list[str]) -> None:
+    """Raise if a part that is not resumed would write shards that it has begun before."""
+    for path in shards:
+        if os.path.lexists(path) or os.path.lexists(path + PARTIAL_SUFFIX):
+            raise PackError(
+                f"{path}: this part of the pack was begun before. Go on with --resume "
+                "(resume=True), or remove it to start over."
+            )
 
 
 def _begun(path: str) -> set[int]:

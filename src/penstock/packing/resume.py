@@ -91,20 +91,24 @@ class SourceCheck:
 
     def length(self, paths: Sequence[str], length: int) -> None:
         """Compare the number of samples, since the boundaries of shards depend on it."""
-        for path in paths:
-            if os.path.lexists(path + JOURNAL_SUFFIX):
-                break
-        else:
+        begun = {path: span for path in paths if (span := self._span(path)) is not None}
+        others = {span.length for span in begun.values()} - {None, length}
+        if not others:
             return
-        with disk.reopen(path + JOURNAL_SUFFIX) as journal:
-            start = read_matching_start(journal, self.settings_digest, journal.name)
-        if start is None or start.span.length in {None, length}:
-            return
-        self.samples(self._done(paths), self.source.items(), 0)
+        for path, span in begun.items():  # in which the first sample that changed may be
+            items = self.stream.items(span.start, span.stop)
+            self.samples(self._done([path]), items, span.start)
         raise self._changed(
-            f"it had {start.span.length:,} samples and has {length:,} now, "
+            f"it had {others.pop():,} samples and has {length:,} now, "
             "so that each shard would get others"
         )
+
+    def _span(self, path: str) -> Span | None:
+        """Which samples an unfinished file is about; None if there is no journal that says so."""
+        with suppress(FileNotFoundError), disk.reopen(path + JOURNAL_SUFFIX) as journal:
+            start = read_matching_start(journal, self.settings_digest, journal.name)
+            return None if start is None else start.span
+        return None
 
     def _done(self, paths: Iterable[str]) -> Iterator[Done]:
         codec = RowCodec(self.source.columns)

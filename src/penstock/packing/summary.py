@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from penstock.packing.datasets.layout_source import Findings
+from penstock.packing.datasets.layout_source import Finding, Findings
 from penstock.packing.disk import human_bytes
 from penstock.packing.format import RESTORES, STORAGES
 from penstock.packing.index import KEEP_JPEG, change_images
@@ -23,13 +23,15 @@ OUTSIDE = "labels are not the number of a class"
 _LABEL_WORDS = re.compile(r"label|class|categor|target|score|caption|text", re.IGNORECASE)
 _INTEGER = re.compile(r"[0-9]+")
 _FEW_SAMPLES = 20
+_DIED = "{:,} times a worker died; others went on with its shard, from where it stopped."
 
 
 @dataclass(frozen=True, slots=True)
 class Summary:
     """Counts and sizes; `skipped` lists the files left out, each with the reason.
 
-    Only `pack` knows `source`, what was packed, and `remarks`, sentences about what is odd in it.
+    Only `pack` knows `source`, what was packed, `remarks`, sentences about what is odd in it, and
+    `waits_for`: after one part of a pack, the shards that other parts have yet to write.
     """
 
     samples: int
@@ -43,6 +45,7 @@ class Summary:
     skipped: tuple[str, ...]
     source: str = ""
     remarks: tuple[str, ...] = ()
+    waits_for: tuple[str, ...] = ()
 
     @property
     def lossy(self) -> bool:
@@ -75,6 +78,9 @@ class Summary:
             )
         if self.skipped:
             lines += [f"left out: {len(self.skipped):,} files", *_some(self.skipped)]
+        if self.waits_for:
+            waits = f"{len(self.waits_for):,} shards of other parts; the last part to end completes"
+            lines += [f"not complete: waits for {waits} the data set", *_some(self.waits_for)]
         if self.remarks:
             lines += ["to know:", *_some(self.remarks)]
         return [f"packed from {self.source}", *lines] if self.source else lines
@@ -115,6 +121,15 @@ def _counts(counts: dict[str, int]) -> str:
     return ", ".join(f"{count:,} {name}" for name, count in counts.items() if count) or "nothing"
 
 
+@dataclass(frozen=True, slots=True)
+class Noted:
+    """What is to be remarked of some samples, to be sent to another process."""
+
+    samples: int
+    counted: tuple[Finding, ...]
+    of_source: tuple[Finding, ...]  # that the source has met
+
+
 class Remarks:
     """Collects remarks, sample by sample."""
 
@@ -122,7 +137,9 @@ class Remarks:
         self._source = source
         self._classes = None if source.classes is None else len(source.classes)
         self._counted = Findings()
+        self._elsewhere: Findings | None = None  # that sources in other processes have met
         self._samples = 0
+        self._died = 0
 
     def note(self, item: PackItem, warning: str) -> None:
         """Take one packed sample into account, and what Pillow said of its file."""
@@ -134,15 +151,38 @@ class Remarks:
         if is_class and not 0 <= label < self._classes:
             self._counted.add(OUTSIDE, item.name)
 
+    def take(self) -> Noted:
+        """Return what was noted, and begin anew."""
+        own: Findings | None = getattr(self._source, "findings", None)
+        known: tuple[Finding, ...] = getattr(self._source, "known", ())
+        found = () if own is None else own.without(known)
+        noted = Noted(self._samples, self._counted.without(()), found)
+        self._counted, self._samples = Findings(), 0
+        return noted
+
+    def add(self, noted: Noted) -> None:
+        """Take into account what was noted in another process; shards in their order."""
+        if self._elsewhere is None:
+            self._elsewhere = Findings()
+            self._elsewhere.extend(getattr(self._source, "known", ()))
+        self._samples += noted.samples
+        self._counted.extend(noted.counted)
+        self._elsewhere.extend(noted.of_source)
+
+    def add_deaths(self, workers: int) -> None:
+        """Count workers that died, and whose shards others have finished."""
+        self._died += workers
+
     def sentences(self) -> tuple[str, ...]:
         """Return one sentence for each kind."""
         source = self._source
-        own: Findings | None = getattr(source, "findings", None)
+        own: Findings | None = self._elsewhere or getattr(source, "findings", None)
         return (
             *about_labels(source.columns),
             *about_classes(source.classes or (), self._samples),
             *([] if own is None else own.sentences()),
             *self._counted.sentences(),
+            *([_DIED.format(self._died)] if self._died else []),
         )
 
 

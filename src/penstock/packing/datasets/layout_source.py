@@ -8,10 +8,10 @@ from __future__ import annotations
 
 import importlib
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, TypeAlias
 
 from penstock.errors import PenstockError, SourceError
 from penstock.packing.items import Column, PackItem, PackSource
@@ -79,6 +79,9 @@ class Layout:
     images: bool = False  # whether `images` does
 
 
+Finding: TypeAlias = tuple[str, str, int]  # what, where the first one is, how many
+
+
 @dataclass(slots=True)
 class Findings:
     """Counts what is odd but was kept as it is, with the first place of each kind."""
@@ -100,6 +103,17 @@ class Findings:
         """Forget everything, because the samples are about to be read again."""
         self._count.clear()
         self._first.clear()
+
+    def extend(self, more: Iterable[Finding]) -> None:
+        """Count others, which come after these."""
+        for what, where, count in more:
+            self.add(what, where, count)
+
+    def without(self, known: Iterable[Finding]) -> tuple[Finding, ...]:
+        """Return all of them but those that are known, to be sent elsewhere."""
+        fewer = {what: count for what, _, count in known}
+        left = ((what, count - fewer.get(what, 0)) for what, count in self._count.items())
+        return tuple((what, self._first[what], count) for what, count in left if count > 0)
 
     def sentences(self) -> list[str]:
         """Return one sentence per kind."""
@@ -125,7 +139,7 @@ class LayoutSource:
     box_class_ids: tuple[int, ...] | None = None  # of each class of boxes; None: counted from 1
     details: str = ""  # goes on where `describe()` has given the counts
     findings: Findings = field(default_factory=Findings)
-    known: tuple[tuple[str, str, int], ...] = ()  # findings of opening it: what, where, how many
+    known: tuple[Finding, ...] = ()  # findings of opening it
     # The samples from a position on, where that is faster than one by one.
     stream: Callable[[int], Iterator[PackItem]] | None = None
     read_unmasked: Callable[[int], PackItem] | None = None  # as `read`, without making masks
