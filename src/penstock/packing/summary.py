@@ -179,7 +179,7 @@ class Remarks:
         own: Findings | None = self._elsewhere or getattr(source, "findings", None)
         return (
             *about_labels(source.columns),
-            *about_classes(source.classes or (), self._samples),
+            *about_classes(source.classes or (), source.length or self._samples),
             *([] if own is None else own.sentences()),
             *self._counted.sentences(),
             *([_DIED.format(self._died)] if self._died else []),
