@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from penstock.errors import PackError, PenstockError
 from penstock.packing.crews.crew import Crew, Died, Event, Failed, Packed, Progress
-from penstock.packing.crews.processes import pickled, unpickled
+from penstock.packing.crews.processes import cannot_be_sent
 from penstock.packing.crews.worker import Work, Worker
 from penstock.packing.summary import Noted
 
@@ -41,19 +41,24 @@ class RayCrew(Crew):
 
     def __init__(self, work: Work, size: int | None) -> None:
         self._ray = import_ray()
-        # Ray's own pickle also takes classes of the script itself.
-        self._message = pickled(work, self._ray.cloudpickle.dumps)
+        self._work = work
         self._starts_ray = not self._ray.is_initialized()
         if self._starts_ray:
             self._ray.init(include_dashboard=False, log_to_driver=False, logging_level="WARNING")
         cores = int(self._ray.cluster_resources().get("CPU", 1))
         self.size = size or max(cores // _CPUS_PER_WORKER, 1)
+        self._told_once: list[Any] = []
         self._members: list[Any] = []
         self._shards: dict[Any, tuple[int, int]] = {}  # worker and shard of what is under way
         self._board: Any = None
         self._told: Any = None  # what the board is being asked
 
     def __enter__(self) -> Self:
+        try:
+            self._told_once = [self._ray.put(self._work)]  # in a list, or Ray would unpack it
+        except TypeError as error:
+            self._leave()
+            raise cannot_be_sent(self._work, error) from error
         remote = self._ray.remote
         self._board = remote(num_cpus=0, max_restarts=-1)(_Board).remote()
         self._actor = remote(num_cpus=_CPUS_PER_WORKER, max_restarts=0)(_RayWorker)
@@ -64,11 +69,14 @@ class RayCrew(Crew):
         for member in (*self._members, self._board):
             with suppress(Exception):  # it may be gone
                 self._ray.kill(member)
+        self._leave()
+
+    def _leave(self) -> None:
         if self._starts_ray:
             self._ray.shutdown()
 
     def _new(self) -> Any:
-        return self._actor.remote(self._message, self._board)
+        return self._actor.remote(self._told_once, self._board)
 
     def give(self, worker: int, shard: int) -> None:
         """Let a worker pack a shard."""
@@ -129,12 +137,13 @@ class _Board:
 class _RayWorker:
     """A worker in an actor."""
 
-    def __init__(self, message: bytes, board: Any) -> None:
-        self._message = message
+    def __init__(self, told: list[Any], board: Any) -> None:
+        self._told = told
         self._board = board
         self._worker: Worker | None = None
 
     def pack(self, shard: int) -> Noted:
         """Pack a shard."""
-        self._worker = self._worker or Worker(unpickled(self._message))
+        if self._worker is None:
+            self._worker = Worker(import_ray().get(self._told[0]))
         return self._worker.pack(shard, lambda done: self._board.tell.remote(shard, done))

@@ -6,8 +6,8 @@ that calls `pack` needs no `if __name__ == "__main__"`.
 
 from __future__ import annotations
 
+import copy
 import os
-import pickle
 import queue
 import signal
 import socket
@@ -17,6 +17,7 @@ import threading
 from collections.abc import Callable
 from contextlib import suppress
 from multiprocessing.connection import Connection, wait
+from multiprocessing.reduction import ForkingPickler
 from typing import TYPE_CHECKING
 
 from penstock.errors import PackError
@@ -35,7 +36,7 @@ class ProcessCrew(Crew):
 
     def __init__(self, work: Work, size: int) -> None:
         self.size = size
-        self._message = pickled(work)
+        self._message = _as_bytes(work)
         self._members: list[_Member] = []
 
     def __enter__(self) -> Self:
@@ -108,45 +109,53 @@ class _Member:
         return f"signal {-code}"
 
 
-def pickled(work: Work, dumps: Callable[[Work], bytes] = pickle.dumps) -> bytes:
-    """Return what workers are told, as bytes; PackError if it cannot leave this process."""
+def _as_bytes(work: Work) -> bytes:
+    """Return what workers are told, as the line takes it; PackError if it cannot leave."""
     try:
-        return dumps(work)
+        return bytes(ForkingPickler.dumps(work))
     except Exception as error:
-        raise PackError(
-            f"{type(work.request.source).__name__}: such a source cannot be sent to other "
-            f'processes ({error}). Give a path, or pack with engine="threads".'
-        ) from error
+        raise cannot_be_sent(work, error) from error
+
+
+def cannot_be_sent(work: Work, error: Exception) -> PackError:
+    """Say that a source is tied to this process."""
+    return PackError(
+        f"{type(work.request.source).__name__}: such a source cannot be sent to other processes "
+        f'({error}). Give a path, or pack with engine="threads".'
+    )
 
 
 def serve(descriptor: int) -> None:
     """Be a worker: packs the shards whose numbers come along the line, until it ends."""
     link = Connection(descriptor)
     sys.path[:] = link.recv()
-    worker: Worker | None = None
-    message = link.recv_bytes()
+    worker = _worker(link)
     shards = _listen(link)
     while True:
         shard = shards.get()
         try:
-            worker = worker or Worker(unpickled(message))
-            noted = worker.pack(shard, lambda done: link.send(("progress", done)))
+            noted = worker().pack(shard, lambda done: link.send(("progress", done)))
         except Exception as error:  # noqa: BLE001 (the leader gets it, whatever it is)
             link.send(("failed", _sendable(error)))
         else:
             link.send(("packed", noted))
 
 
-def unpickled(message: bytes) -> Work:
-    """Return what the leader told; PackError if this process lacks what it is made of."""
+def _worker(link: Connection) -> Callable[[], Worker]:
+    """Hear what is to be done; what this process cannot understand is an error of every shard."""
     try:
-        work: Work = pickle.loads(message)  # noqa: S301  of our own leader
-    except Exception as error:
-        raise PackError(
+        worker = Worker(link.recv())
+    except Exception as error:  # noqa: BLE001 (of any class that is sent)
+        reason = PackError(
             f"the source cannot be opened in another process ({error!r}). Its class has to be in "
             'a module that can be imported; or pack with engine="threads".'
-        ) from error
-    return work
+        )
+
+        def refuse() -> Worker:
+            raise reason
+
+        return refuse
+    return lambda: worker
 
 
 def _listen(link: Connection) -> queue.SimpleQueue[int]:
@@ -167,7 +176,8 @@ def _listen(link: Connection) -> queue.SimpleQueue[int]:
 def _sendable(error: Exception) -> Exception:
     """The error, if it can be sent; else one that says the same."""
     try:
-        pickle.loads(pickle.dumps(error))  # noqa: S301  made just now
+        copy.copy(error)  # is made anew from what is sent
+        ForkingPickler.dumps(error)
     except Exception:  # noqa: BLE001 (whatever its class does not allow)
         return PackError(f"{type(error).__name__}: {error}")
     return error
