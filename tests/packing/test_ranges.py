@@ -21,7 +21,7 @@ from penstock.packing.pack_index import SUFFIX_BYTES, PackIndex, index_range
 from penstock.packing.ranges import (
     block_ranges,
     blocks_of,
-    check_head,
+    check_heads,
     part_ranges,
     places_of,
     record_ranges,
@@ -219,9 +219,7 @@ class PlannedFetch(RecordFetch):
             assert zlib.crc32(piece) == crc
             begin = offset - places.offset[position]
             records[position][begin : begin + size] = piece
-        for position in positions.tolist():
-            if places.has_tiles[position]:
-                check_head(file, int(samples[position]), records[position][:-SLACK])
+        check_heads(file, rows[0], [records[position][:-SLACK] for position in positions])
         super().read(engine_part, positions, needed)
 
 
