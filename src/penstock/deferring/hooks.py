@@ -21,10 +21,25 @@ _done: set[str] = set()
 def install() -> None:
     """Put the wrappers in their places, for all libraries that are imported by now."""
     once("PIL", wrap_pillow)
+    if "cv2" in sys.modules:
+        from penstock.deferring.opencv_hooks import wrap_opencv
+
+        once("cv2", wrap_opencv)
+        install_for_arrays()
     if "torchvision" in sys.modules:
         from penstock.deferring.torchvision_hooks import wrap_torchvision
 
         once("torchvision", wrap_torchvision)
+
+
+def install_for_arrays() -> None:
+    """Put the wrappers in their places that arrays need on their way to tensors."""
+    from penstock.deferring.array_functions import wrap_numpy
+    from penstock.deferring.torch_hooks import wrap_torch
+
+    once("torch", wrap_torch)
+    if "numba" not in sys.modules:  # which knows NumPy's functions by what they are
+        once("numpy", wrap_numpy)
 
 
 def once(name: str, wrap: Callable[[], dict[Function, Function]]) -> None:
@@ -39,7 +54,7 @@ def replace_everywhere(wrappers: dict[Function, Function]) -> None:
     """Put wrappers in the places of functions, also where modules have imported them by name."""
     known = {id(original): wrapper for original, wrapper in wrappers.items()}
     for name, module in list(sys.modules.items()):
-        if name.startswith("penstock."):
+        if name.startswith(("penstock.", "numpy.")):
             continue
         for attribute, value in list(getattr(module, "__dict__", {}).items()):
             wrapper = known.get(id(value))
