@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Callable, Iterator
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -62,8 +63,11 @@ class DeferredArray(Member):
         chain: Chain, values: Values, *, blue_first: bool = False, axes: str = "hwc"
     ) -> DeferredArray:
         """An array with memory of its own."""
-        sides = {"h": chain.height, "w": chain.width, "c": values.channels}
-        shape = tuple(sides[axis] for axis in axes)
+        shape: tuple[int, ...] = chain.height, chain.width
+        if axes == "hwc":
+            shape = *shape, values.channels
+        elif axes == "chw":
+            shape = values.channels, *shape
         strides = ordered_strides(shape, values.dtype.itemsize)
         return _made(chain, values, blue_first, axes, shape, strides)
 
@@ -128,14 +132,24 @@ class DeferredArray(Member):
         """The same in other memory."""
         return self.with_chain(self._chain)
 
+    def recipe(self) -> Callable[[], DeferredArray]:
+        """How to make the same in other memory, later."""
+        return partial(
+            DeferredArray.of_chain,
+            self._chain,
+            self._values,
+            blue_first=self._blue_first,
+            axes=self._axes,
+        )
+
     @property
     def memory_axes(self) -> str:
         """The axes from the outermost to the innermost, in memory."""
         if self._values.channels == 1:
             return self._axes
-        channel, column = self._axes.index("c"), self._axes.index("w")
-        is_inner = abs(self._strides[channel]) < abs(self._strides[column])
-        return "hwc" if is_inner else "chw"
+        first, _, last = self._strides
+        is_ordered = abs(first) > abs(last)
+        return self._axes if is_ordered else _MOVED[self._axes]
 
     @property
     def is_ordered(self) -> bool:

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from operator import mul
 from typing import Any, NamedTuple, TypeAlias
 
 from penstock.deferring.chain import Chain
 
 Strides: TypeAlias = tuple[int, ...]
-View: TypeAlias = Callable[[Any], Any]
+
+_ALL = (slice(None),) * 3
+_GRAY_AXES = 2
 
 
 class Part(NamedTuple):
@@ -34,17 +36,11 @@ class Part(NamedTuple):
 
 
 def ordered_strides(shape: tuple[int, ...], itemsize: int) -> Strides:
-    """Those of a new array."""
-    strides = [itemsize]
-    for side in shape[:0:-1]:
-        strides.insert(0, strides[0] * side)
-    return tuple(strides)
-
-
-class _Range(NamedTuple):
-    first: int  # of the image's own order
-    length: int
-    step: int  # 1 or -1
+    """Those of a new array of two or three axes."""
+    inner = itemsize * shape[-1]
+    if len(shape) == _GRAY_AXES:
+        return inner, itemsize
+    return inner * shape[1], inner, itemsize
 
 
 def read_index(key: Any, axes: str, shape: tuple[int, ...], strides: Strides) -> Part | None:
@@ -52,50 +48,48 @@ def read_index(key: Any, axes: str, shape: tuple[int, ...], strides: Strides) ->
     keys = _whole(key if type(key) is tuple else (key,), len(axes))
     if keys is None:
         return None
-    ranges = [_range_of(one, side) for one, side in zip(keys, shape, strict=True)]
-    if None in ranges:
-        return None
-    found = dict(zip(axes, ranges, strict=True))
-    rows, columns, channels = found["h"], found["w"], found.get("c")
-    if rows is None or columns is None:
-        return None
-    is_turned = False
-    if channels is not None:
-        if channels.length != shape[axes.index("c")]:
+    firsts, lengths, steps = [], [], []
+    for one, side in zip(keys, shape, strict=True):
+        try:
+            start, stop, step = one.indices(side)
+        except (TypeError, ValueError):
+            return None  # NumPy says what it thinks of that
+        length = stop - start if step == 1 else start - stop
+        if length < 1 or abs(step) != 1:
             return None
-        is_turned = channels.step < 0
+        firsts.append(start if step == 1 else stop + 1)
+        lengths.append(length)
+        steps.append(step)
+    row, is_turned = axes.index("h"), False
+    if len(axes) > _GRAY_AXES:
+        channel = axes.index("c")
+        if lengths[channel] != shape[channel]:
+            return None
+        is_turned = steps[channel] < 0
+    column = row + 1
     return Part(
-        rows.first,
-        columns.first,
-        rows.length,
-        columns.length,
-        columns.step < 0,
-        rows.step < 0,
+        firsts[row],
+        firsts[column],
+        lengths[row],
+        lengths[column],
+        steps[column] < 0,
+        steps[row] < 0,
         is_turned,
-        tuple(one.length for one in ranges if one is not None),
-        tuple(s * one.step for s, one in zip(strides, ranges, strict=True) if one is not None),
+        tuple(lengths),
+        tuple(map(mul, strides, steps)),
     )
 
 
-def _whole(keys: tuple[Any, ...], axes: int) -> list[Any] | None:
+def _whole(keys: tuple[Any, ...], axes: int) -> tuple[Any, ...] | None:
     """A slice for each axis; None if there is something else among the keys."""
-    dots = [number for number, one in enumerate(keys) if one is Ellipsis]
-    slices = [one for one in keys if one is not Ellipsis]
-    if len(dots) > 1 or len(slices) > axes or any(type(one) is not slice for one in slices):
+    dots = -1
+    for number, one in enumerate(keys):
+        if one is Ellipsis and dots < 0:
+            dots = number
+        elif type(one) is not slice:
+            return None
+    if dots < 0:
+        return (*keys, *_ALL[: axes - len(keys)]) if len(keys) <= axes else None
+    if len(keys) > axes + 1:
         return None
-    missing = [slice(None)] * (axes - len(slices))
-    place = dots[0] if dots else len(keys)
-    return [*slices[:place], *missing, *slices[place:]]
-
-
-def _range_of(key: slice, side: int) -> _Range | None:
-    try:
-        start, stop, step = key.indices(side)
-    except (TypeError, ValueError):
-        return None  # NumPy says what it thinks of that
-    if step not in (1, -1):
-        return None
-    length = len(range(start, stop, step))
-    if not length:
-        return None
-    return _Range(start if step > 0 else start - length + 1, length, step)
+    return (*keys[:dots], *_ALL[: axes + 1 - len(keys)], *keys[dots + 1 :])

@@ -43,7 +43,7 @@ class Family:
     """One that was computed for itself, and its views."""
 
     def __init__(self, first: Any) -> None:
-        self._first = first.again()
+        self._make_first = first.recipe()
         self._members: list[weakref.ref[Any]] = []
         self.add(first)
 
@@ -62,6 +62,7 @@ class Family:
 
     def settle(self) -> None:
         """Compute the first one, and be views of it."""
-        values = self._first.settle(self._first.computed())
+        first = self._make_first()
+        values = first.settle(first.computed())
         for member in self._alive():
             member.settle(member._view(values))  # noqa: SLF001 (of this file)

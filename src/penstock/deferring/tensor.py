@@ -7,6 +7,7 @@ answered; all else gets the values, computed then.
 from __future__ import annotations
 
 import operator
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -149,6 +150,11 @@ class Deferred(Member):
         made = _made(type(self), self.chains, self.spec, self.shape, self.axis)  # type: ignore[attr-defined]
         made.patches, made.memory = self.patches, self.memory
         return made
+
+    def recipe(self) -> Callable[[], Any]:
+        """How to make the same in other memory, later."""
+        made = self.again()
+        return lambda: made
 
     def again_ordered(self) -> Any:
         """The same in other memory, in the order of its axes."""
