@@ -9,6 +9,9 @@ from typing import Any
 import numpy as np
 
 from penstock.deferring.array import DeferredArray
+from penstock.deferring.image import DeferredImage
+from penstock.deferring.values import levels_as
+from penstock.transforms.functional.native.memory import CHANNELS
 
 Function = Callable[..., Any]
 
@@ -96,12 +99,28 @@ def wrap_numpy() -> dict[Function, Function]:
 def _wrap(original: Function, attempt: Function) -> Function:
     @wraps(original)
     def wrapper(*args: Any, **kwargs: Any) -> Any:
-        if args and type(args[0]) is DeferredArray:
+        kind = type(args[0]) if args else None
+        if kind is DeferredArray:
             done = attempt(*args, **kwargs) if args[0].is_open else None
             return original(args[0].values(), *args[1:], **kwargs) if done is None else done
+        if kind is DeferredImage and attempt is _array:
+            done = _array_of_image(*args, **kwargs)
+            if done is not None:
+                return done
         return original(*args, **kwargs)
 
     return wrapper
+
+
+def _array_of_image(image: DeferredImage, dtype: Any = None, **kwargs: Any) -> Any:
+    """A copy of an image as an array; what is no copy could not be written to."""
+    chain = image.chain
+    if chain is None or kwargs or image.mode not in CHANNELS:
+        return None
+    image.load()  # as Pillow has by then
+    channels = CHANNELS[image.mode]
+    made = DeferredArray.of_chain(chain, levels_as(channels), axes="hw" if channels == 1 else "hwc")
+    return made if dtype is None else made.astype(dtype)
 
 
 def _array(a: Any, dtype: Any = None, **kwargs: Any) -> Any:
