@@ -1,5 +1,7 @@
 """OpenCV's functions give the same pixels, whether an image is decoded or not."""
 
+import itertools
+
 import numpy as np
 import pytest
 
@@ -23,6 +25,7 @@ from penstock.deferring.values import levels_as
 from tests.deferring.loaders import Files, loaders, same
 from tests.deferring.pictures import coded, picture, turned
 
+SIDES = (1, 2, 15, 16, 17, 31, 33, 63, 64, 65, 130, 500, 1100)
 RNG = np.random.default_rng(0)
 COLOUR = cv2.IMREAD_COLOR
 FLAGS = {
@@ -135,6 +138,18 @@ def test_resizes_of_parts(before, after, seed):
 
         part = expected[top : top + height, left : left + width]
         np.testing.assert_array_equal(pixels_of(found), part[::-1, ::-1])
+
+
+@pytest.mark.parametrize("channels", [1, 3])
+def test_resizes_with_every_instruction_set(isa, channels):
+    """Widths around those of vectors, and ratios that need each way to fetch samples."""
+    for before, after in itertools.product(SIDES, SIDES):
+        pixels = RNG.integers(0, 256, (5, before, channels), dtype=np.uint8)
+        expected = cv2.resize(pixels, (after, 4)).reshape(4, after, channels)
+        three = np.ascontiguousarray(np.broadcast_to(pixels, (5, before, 3)))
+        found = pixels_of(Chain.of_pixels(three).resize(4, after, 2, 3))
+
+        np.testing.assert_array_equal(found, np.broadcast_to(expected, found.shape))
 
 
 CALLS = {

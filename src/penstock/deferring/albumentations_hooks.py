@@ -70,13 +70,10 @@ def _normalised(original: Function, mean: Any, denominator: Any) -> Values | Non
     if any(one.dtype.kind != "f" or one.size not in (1, _COLOURS) for one in numbers):
         return None
     mean_of, factor = (
-        tuple(np.broadcast_to(one.astype(np.float32).ravel(), _COLOURS).tolist())
-        for one in numbers
+        tuple(np.broadcast_to(one.astype(np.float32).ravel(), _COLOURS).tolist()) for one in numbers
     )
     if 0.0 in factor:
         return None
     guess = Guess(mean=mean_of, std=tuple(1 / one for one in factor))
     key = ("albucore", *(part for one in numbers for part in (one.dtype.str, one.tobytes())))
-    return levels_as(_COLOURS).after(
-        key, lambda _: _table_of(original, mean, denominator), guess
-    )
+    return levels_as(_COLOURS).after(key, lambda _: _table_of(original, mean, denominator), guess)
