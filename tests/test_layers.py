@@ -190,7 +190,7 @@ PLACES = {
     "datasets": (),
     "grain": ("src/penstock/grain/source.py",),
     "webdataset": (),
-    "cv2": ("src/penstock/reference/libraries/opencv.py",),
+    "cv2": ("src/penstock/reference/libraries/opencv.py", "src/penstock/deferring/opencv_"),
     "vl_convert": ("src/penstock/report/vega.py",),
 }
 

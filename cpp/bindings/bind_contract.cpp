@@ -1,12 +1,14 @@
 // The contract between Python and the engine: the numbers that both use, by name, and programs.
 #include <nanobind/nanobind.h>
 #include <nanobind/ndarray.h>
+#include <nanobind/stl/optional.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/tuple.h>
 #include <nanobind/stl/vector.h>
 
 #include <cctype>
 #include <cstring>
+#include <optional>
 #include <span>
 #include <string>
 #include <tuple>
@@ -47,7 +49,8 @@ constexpr Named<EffectFamily> kFamilies[] = {
     {"mix", EffectFamily::mix},       {"tensor", EffectFamily::tensor}};
 constexpr Named<Weights> kWeights[] = {{"pillow", Weights::pillow},
                                        {"torch_antialiased", Weights::torch_antialiased},
-                                       {"torch_direct", Weights::torch_direct}};
+                                       {"torch_direct", Weights::torch_direct},
+                                       {"opencv", Weights::opencv}};
 constexpr Named<MixKind> kMixKinds[] = {
     {"none", MixKind::none}, {"blend", MixKind::blend}, {"paste", MixKind::paste}};
 constexpr Named<Storage> kStorages[] = {{"jpeg", Storage::jpeg},
@@ -66,7 +69,8 @@ constexpr size_t kEffectHead = 6;
 
 Format make_format(Element element, const std::string& layout, float scale,
                    const std::vector<float>& mean, const std::vector<float>& std, float divisor,
-                   const std::vector<float>& gain, int channels) {
+                   const std::vector<float>& gain, int channels,
+                   const std::optional<Table<float, 2>>& values, bool blue_first) {
   Format format;
   format.element = element;
   if (layout != "chw" && layout != "hwc")
@@ -79,6 +83,12 @@ Format make_format(Element element, const std::string& layout, float scale,
                 std::to_string(channels) + " with '" + layout + "'.");
   format.channels = channels;
   format.pass = make_final_pass(scale, mean.data(), std.data(), divisor, gain.data());
+  if (values) {
+    if (values->shape(0) != 3 || values->shape(1) != 256)
+      throw Error("Format: values are given for three channels and 256 levels.");
+    set_values(format.pass, values->data());
+  }
+  format.blue_first = blue_first;
   return format;
 }
 
@@ -187,7 +197,10 @@ void bind_contract(nb::module_& m) {
 
   nb::class_<Format>(m, "Format", "How batch slots are written.")
       .def(nb::new_(&make_format), "element"_a, "layout"_a, "scale"_a, "mean"_a, "std"_a,
-           "divisor"_a = 1.0f, "gain"_a = std::vector<float>{1.0f, 1.0f, 1.0f}, "channels"_a = 3);
+           "divisor"_a = 1.0f, "gain"_a = std::vector<float>{1.0f, 1.0f, 1.0f}, "channels"_a = 3,
+           "values"_a = nb::none(), "blue_first"_a = false,
+           "`values`, three channels of 256 levels, stand for the arithmetic, which is still used "
+           "where it gives the same bits. `blue_first` turns the order of three channels around.");
 
   nb::class_<Programs>(m, "Programs", "What is done to some samples.")
       .def(nb::new_(&make_programs), "steps"_a, "step_counts"_a, "effect_heads"_a,

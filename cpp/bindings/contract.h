@@ -19,12 +19,13 @@ using Ints = Table<int32_t, 1>;
 using Longs = Table<int64_t, 1>;
 
 /// How batch slots are written: element, layout, and the arithmetic of the final pass. Of an image
-/// of equal channels one may be enough; only planes come so.
+/// of equal channels one may be enough; only planes come so. Of three, blue may come first.
 struct Format {
   Element element;
   Layout layout;
   FinalPass pass;
   int channels = 3;  // or 1
+  bool blue_first = false;
 };
 
 /// What is done to some samples: steps x fields for each, and one sample's effects after another's.

@@ -24,6 +24,7 @@ Output output_in(const BatchBuffer& buffer, int64_t offset, const Format& format
   output.width = size.width;
   output.channels = format.channels;
   output.layout = format.layout;
+  output.blue_first = format.blue_first;
   output.element = format.element;
   output.pass = &pass;
   output.past_cache = past_cache;

@@ -66,17 +66,20 @@ void require_box(const Step& s, size_t step) {
 }
 
 /// See PENSTOCK_STEP_FIELDS on weights.
-void require_torch_weights(const Step& s, size_t step) {
+void require_other_weights(const Step& s, size_t step) {
   const auto weights = [&] { return "weights " + std::to_string(s.weights); };
-  require(s.weights == static_cast<int>(Weights::torch_antialiased) ||
-              s.weights == static_cast<int>(Weights::torch_direct),
+  require(s.weights >= static_cast<int>(Weights::torch_antialiased) &&
+              s.weights <= static_cast<int>(Weights::opencv),
           step, [&] { return weights() + " are unknown"; });
   const auto filter = static_cast<Filter>(s.filter);
-  require(s.resizes() && (filter == Filter::bilinear || filter == Filter::bicubic) &&
-              s.dct_scale == 1 && s.vertical_first == 0,
+  const bool is_opencv = s.weights == static_cast<int>(Weights::opencv);
+  require(s.resizes() && s.dct_scale == 1 && s.vertical_first == 0 && !s.has_box(), step, [&] {
+    return weights() + " are only for a resize of the whole image at full size, across first";
+  });
+  require(filter == Filter::bilinear || filter == (is_opencv ? Filter::nearest : Filter::bicubic),
           step, [&] {
-            return weights() +
-                   " are only for a bilinear or bicubic resize at full size, across first";
+            return weights() + " are only for bilinear and " + (is_opencv ? "nearest" : "bicubic") +
+                   " resizes";
           });
 }
 
@@ -101,7 +104,7 @@ Region size_after_step(const Step& s, size_t i, int height, int width) {
     out_height = s.resize_height;
     out_width = s.resize_width;
   }
-  if (s.weights != static_cast<int>(Weights::pillow)) require_torch_weights(s, i);
+  if (s.weights != static_cast<int>(Weights::pillow)) require_other_weights(s, i);
   require(inside(s.window(), out_height, out_width), i, [&] {
     return "window " + text(s.window()) + " does not lie in an image of " +
            text(out_height, out_width);

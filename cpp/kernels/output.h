@@ -47,6 +47,10 @@ inline constexpr float kUnitGain[3] = {1, 1, 1};
 FinalPass make_final_pass(float scale, const float mean[3], const float std[3], float divisor = 1,
                           const float gain[3] = kUnitGain);
 
+/// Lets a pass have these values for the levels, in the order channel, level. It stays computable
+/// if it computes the same bits.
+void set_values(FinalPass& pass, const float* values);
+
 /// Work that can be done in small parts beside something else.
 class SideWork {
  public:
@@ -89,6 +93,7 @@ struct Output {
   bool past_cache = false;
   SideWork* beside = nullptr;
   PartWatch* watch = nullptr;
+  bool blue_first = false;  // of three channels, the last comes first; the pass counts as they come
 };
 
 }  // namespace penstock

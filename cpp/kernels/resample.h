@@ -1,5 +1,5 @@
 // Crop window, resize, mirror and final pass in one go, bit-identical to Pillow's resize, or to
-// torch's resize of bytes.
+// torch's or OpenCV's resize of bytes.
 #pragma once
 
 #include <optional>
@@ -23,7 +23,9 @@ enum class Filter : int32_t {
 /// Whose weights a resize has. torch has Pillow's places and filters, but keeps fewer bits of its
 /// weights; `torch_direct` is without antialiasing: two or four samples, however much it shrinks.
 /// Those of torch are for Filter::bilinear and Filter::bicubic, and go without a box.
-enum class Weights : int32_t { pillow = 0, torch_antialiased = 1, torch_direct = 2 };
+/// OpenCV takes two samples as well, but keeps more bits between its passes, and has other nearest
+/// samples; its weights are for Filter::bilinear and Filter::nearest, without a box either.
+enum class Weights : int32_t { pillow = 0, torch_antialiased = 1, torch_direct = 2, opencv = 3 };
 
 /// A part of an image, in pixels and fractions of them. Single precision, as Pillow takes it.
 struct SourceBox {

@@ -157,6 +157,8 @@ class Weights(enum.IntEnum):
 
     TORCH_DIRECT = 2
 
+    OPENCV = 3
+
 class PadMode(enum.IntEnum):
     """How a border is filled."""
 
@@ -235,7 +237,10 @@ def effect_table() -> list[tuple[Effect, EffectFamily, list[tuple[str, int, bool
 class Format:
     """How batch slots are written."""
 
-    def __init__(self, element: Element, layout: str, scale: float, mean: Sequence[float], std: Sequence[float], divisor: float = 1.0, gain: Sequence[float] = [1.0, 1.0, 1.0], channels: int = 3) -> None: ...
+    def __init__(self, element: Element, layout: str, scale: float, mean: Sequence[float], std: Sequence[float], divisor: float = 1.0, gain: Sequence[float] = [1.0, 1.0, 1.0], channels: int = 3, values: Annotated[NDArray[numpy.float32], dict(shape=(None, None), order='C', device='cpu', writable=False)] | None = None, blue_first: bool = False) -> None:
+        """
+        `values`, three channels of 256 levels, stand for the arithmetic, which is still used where it gives the same bits. `blue_first` turns the order of three channels around.
+        """
 
 class Programs:
     """What is done to some samples."""

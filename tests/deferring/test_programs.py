@@ -16,6 +16,7 @@ from penstock.geometry import Sizes
 from penstock.planner.lower import lower
 from tests.deferring.pictures import coded, picture
 
+FILTERS = {Weights.PILLOW: (0, 1, 2, 3, 4, 5), Weights.OPENCV: (0, 2)}
 SIZES = ((1, 1), (1, 9), (13, 17), (40, 31))
 EFFECTS = (
     (Effect.BRIGHTNESS, (1.3,)),
@@ -37,8 +38,7 @@ def step_of(rng, chain, *, with_effects):
             return chain.crop(top, left, height, width)
         case "resize":
             weights = rng.choice(list(Weights))
-            smooth = weights != Weights.PILLOW
-            number = rng.choice((2, 3)) if smooth else rng.choice((0, 1, 2, 3, 4, 5))
+            number = rng.choice(FILTERS.get(weights, (2, 3)))
             return chain.resize(rng.randint(2, 30), rng.randint(2, 30), number, int(weights))
         case "flip":
             return chain.flip(horizontal=rng.random() < 0.7, vertical=rng.random() < 0.4)

@@ -86,17 +86,27 @@ def test_what_does_not_fit_is_refused(targets, sources, complaint):
         run_here(targets, sources, nothing())
 
 
-def test_weights_are_checked():
+@pytest.mark.parametrize(
+    ("weights", "number", "complaint"),
+    [
+        (1, -1, "weights 1 are only for a resize"),
+        (2, 0, "weights 2 are only for bilinear and bicubic resizes"),
+        (3, 3, "weights 3 are only for bilinear and nearest resizes"),
+        (9, 2, "weights 9 are unknown"),
+    ],
+)
+def test_weights_are_checked(weights, number, complaint):
     row = [0] * len(StepColumn)
     row[StepColumn.CROP_HEIGHT], row[StepColumn.CROP_WIDTH] = HEIGHT, WIDTH
     row[StepColumn.WINDOW_HEIGHT], row[StepColumn.WINDOW_WIDTH] = HEIGHT, WIDTH
-    row[StepColumn.FILTER], row[StepColumn.DCT_SCALE] = -1, 1
-    row[StepColumn.WEIGHTS] = 1
+    row[StepColumn.RESIZE_HEIGHT], row[StepColumn.RESIZE_WIDTH] = HEIGHT, WIDTH
+    row[StepColumn.FILTER], row[StepColumn.DCT_SCALE] = number, 1
+    row[StepColumn.WEIGHTS] = weights
     count = np.ones(1, dtype=np.int32)
     rest = np.zeros((0, 6), dtype=np.int32), no_numbers(0), np.zeros(1, dtype=np.int32)
     programs = Programs(np.array([[row]], dtype=np.int32), count, *rest)
 
-    with pytest.raises(CoreError, match="weights 1 are only for a bilinear or bicubic resize"):
+    with pytest.raises(CoreError, match=complaint):
         run_here([room()], [PIXELS], programs)
 
 

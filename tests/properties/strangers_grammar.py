@@ -258,13 +258,13 @@ class Program:
         else:
             body = [*before, f"views = [self.augment(image.copy()) for _ in range({self.views})]"]
             image = "views"
-            method = _function("augment(self, image)", [*steps, "return image"])
+            method = function_of("augment(self, image)", [*steps, "return image"])
         body += [self.label, self.form.format(image=image)]
         text = CLASS.format(
             imports=IMPORTS,
             transforms=", ".join(self.transforms),
             augment=method,
-            getitem=_function("__getitem__(self, index)", body),
+            getitem=function_of("__getitem__(self, index)", body),
             collate=", collate_fn=list" if self.listed else "",
         )
         return text.replace("SIDE", str(self.side_px))
@@ -289,7 +289,8 @@ def make_loader(files, workers):
 """
 
 
-def _function(head: str, lines: Sequence[str]) -> str:
+def function_of(head: str, lines: Sequence[str]) -> str:
+    """Return a method of these statements."""
     body = "\n".join(dedent(line) for line in lines if line)
     return indent(f"\ndef {head}:\n{indent(body, '    ')}\n", "    ")
 

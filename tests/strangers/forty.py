@@ -106,6 +106,26 @@ STRANGERS = (
         needs=("albumentations", "cv2"),
     ),
     _one(
+        *("opencv_random_crop", "opencv", "A crop by slicing, cv2.resize, flip, from_numpy."),
+        *("opencv", "torch random"),
+        needs=("albumentations", "cv2"),
+    ),
+    _one(
+        *("opencv_imdecode", "opencv", "Bytes in memory, imdecode; channels first before floats."),
+        *("opencv numpy", "torch"),
+        needs=("albumentations", "cv2"),
+    ),
+    _one(
+        *("opencv_letterbox", "opencv", "Long side to a size, a gray border, bytes, as YOLO."),
+        *("opencv", "torch random"),
+        needs=("albumentations", "cv2"),
+    ),
+    _one(
+        *("opencv_gray", "opencv", "IMREAD_GRAYSCALE, and one channel."),
+        *("opencv numpy", ""),
+        needs=("albumentations", "cv2"),
+    ),
+    _one(
         *(
             "joint_flips_by_random",
             "masks",

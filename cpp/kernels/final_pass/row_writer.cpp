@@ -38,9 +38,10 @@ void RowWriter::begin(const Output& output, int in_channels) {
     pixels_.reserve(3 * (static_cast<size_t>(output.width) + kRowSlack));
 }
 
-void RowWriter::write(int y, const uint8_t* const planes[3]) {
+void RowWriter::write(int y, const uint8_t* const given[3]) {
   uint8_t* row = static_cast<uint8_t*>(output_.data) + y * output_.row_stride;
-  const bool gray = in_channels_ == 1;
+  const bool gray = in_channels_ == 1, turned = output_.blue_first && !gray;
+  const uint8_t* const planes[3] = {given[turned ? 2 : 0], given[1], given[turned ? 0 : 2]};
   if (output_.layout == Layout::rgbx)
     shuffle_->interleave_rgbx(row, planes[0], planes[gray ? 0 : 1], planes[gray ? 0 : 2],
                               output_.width);
@@ -49,7 +50,7 @@ void RowWriter::write(int y, const uint8_t* const planes[3]) {
   else
     write_planar(row, planes);
   if (output_.watch != nullptr)
-    output_.watch->see({{planes[0], planes[1], planes[2]}, 0, 1, output_.width, in_channels_});
+    output_.watch->see({{given[0], given[1], given[2]}, 0, 1, output_.width, in_channels_});
   if (output_.beside != nullptr) output_.beside->step();
 }
 

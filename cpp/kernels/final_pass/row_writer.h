@@ -19,8 +19,8 @@ class RowWriter {
   void begin(const Output& output, int in_channels);
 
   /// Writes row `y` from rows of output.width bytes, with kRowSlack more readable.
-  /// A gray image uses planes[0] only.
-  void write(int y, const uint8_t* const planes[3]);
+  /// A gray image uses given[0] only.
+  void write(int y, const uint8_t* const given[3]);
 
   /// Makes everything written visible to whoever is told afterwards.
   void finish();

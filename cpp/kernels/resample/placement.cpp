@@ -30,6 +30,11 @@ bool is_identity(const Axis& axis) {
 // Pillow steps along the axis by repeated addition, so the n-th position needs all before it.
 template <class Visit>
 void visit_nearest(const Axis& axis, Visit visit) {
+  if (axis.weights == Weights::opencv) {
+    const OpencvPlacement placement(axis);
+    for (int i = 0; i < axis.count; ++i) visit(i, placement.nearest(axis.first + i));
+    return;
+  }
   const double scale = static_cast<double>(axis.in_size) / axis.out_size;
   double position = scale * 0.5;
   for (int output = 0; output < axis.first + axis.count; ++output) {
@@ -74,6 +79,25 @@ Span DirectPlacement::list(int output) const {
   return {begin, std::clamp(first + taps(), begin + 1, in_size_)};
 }
 
+OpencvPlacement::OpencvPlacement(const Axis& axis)
+    : in_size_(axis.in_size), scale_(1.0 / (static_cast<double>(axis.out_size) / axis.in_size)) {}
+
+OpencvPlacement::Place OpencvPlacement::place(int output) const {
+  const float centre = static_cast<float>((output + 0.5) * scale_ - 0.5);
+  const float sample = std::floor(centre);
+  return {static_cast<int>(sample), centre - sample};
+}
+
+int OpencvPlacement::nearest(int output) const {
+  return std::min(static_cast<int>(std::floor(output * scale_)), in_size_ - 1);
+}
+
+Span OpencvPlacement::list(int output) const {
+  const int sample = place(output).sample;
+  const int begin = std::clamp(sample, 0, in_size_ - 1);
+  return {begin, std::clamp(sample + 2, begin + 1, in_size_)};
+}
+
 bool is_copy(const Axis& axis) { return axis.filter == Filter::nearest || is_identity(axis); }
 
 void place_lists(Span* lists, const Axis& axis) {
@@ -102,6 +126,10 @@ Span needed_span(const Axis& axis) {
   }
   if (axis.weights == Weights::torch_direct) {
     const DirectPlacement placement(axis);
+    return {placement.list(axis.first).begin, placement.list(axis.first + axis.count - 1).end};
+  }
+  if (axis.weights == Weights::opencv) {
+    const OpencvPlacement placement(axis);
     return {placement.list(axis.first).begin, placement.list(axis.first + axis.count - 1).end};
   }
   const Placement placement(axis);

@@ -1,4 +1,5 @@
-// Where the samples lie that an output is made of, along one axis, as Pillow places them, or torch.
+// Where the samples lie that an output is made of, along one axis, as Pillow places them, torch or
+// OpenCV.
 #pragma once
 
 #include "kernels/resample.h"
@@ -71,6 +72,28 @@ class DirectPlacement {
   int in_size_;
   double scale_;
   int support_;
+};
+
+/// OpenCV's geometry: two samples, however much it shrinks.
+class OpencvPlacement {
+ public:
+  explicit OpencvPlacement(const Axis& axis);
+
+  struct Place {
+    int sample;      // at or before the output's centre; -1 before the first one
+    float fraction;  // how far the centre is on the way to the next sample
+  };
+  Place place(int output) const;
+
+  /// The sample that stands for the output where nothing is mixed.
+  int nearest(int output) const;
+
+  /// The samples that exist; at least one.
+  Span list(int output) const;
+
+ private:
+  int in_size_;
+  double scale_;
 };
 
 /// Each output is one sample: no filter applies, or Pillow skips the pass.

@@ -1,5 +1,6 @@
 #include "kernels/resample.h"
 
+#include "kernels/resample/opencv_linear.h"
 #include "kernels/resample/sinks.h"
 
 namespace penstock {
@@ -39,6 +40,7 @@ struct ResampleState {
   ResampleJob job;
   HorizontalFirst horizontal_first{job};
   VerticalFirst vertical_first{job};
+  OpencvLinear opencv_linear;
 };
 
 Region needed_input(const ResizeSpec& spec) {
@@ -49,6 +51,10 @@ Region needed_input(const ResizeSpec& spec) {
 
 RowSink& begin_resample(ResampleScratch& scratch, const ResizeSpec& spec, const Output& output) {
   ResampleState& state = scratch.state();
+  if (spec.weights == Weights::opencv && spec.filter == Filter::bilinear) {
+    state.opencv_linear.begin(column_axis(spec), row_axis(spec), spec, output);
+    return state.opencv_linear;
+  }
   ResampleJob& job = state.job;
   job.kernels = &PENSTOCK_PICK(row_kernels);
   job.channels = spec.in_channels;

@@ -10,10 +10,16 @@
 | resizing.py, filters.py | what calls of Pillow's `resize` and `filter` ask for |
 | pixel_access.py | pixels as Pillow keeps them |
 | tensor.py, spec.py | one that is a tensor to everybody, and how its values are made |
+| array.py, array_index.py | one that is NumPy's array to everybody, and parts of it |
+| values.py | what arithmetic makes of an image's levels |
+| family.py | arrays and tensors that share memory |
+| array_functions.py, tensor_functions.py | what NumPy's and torch's functions do to them |
 | rows.py | tensors that lie in one batch already, and how they are collated |
 | samples.py | finds both in the samples of a batch, and has them made |
 | opening.py | what `Image.open` and its like give while a Dataset is asked |
-| hooks.py, pillow_hooks.py, torchvision_hooks.py | how others come to ask us |
+| hooks.py, pillow_hooks.py, torch_hooks.py, torchvision_hooks.py | how others come to ask us |
+| opencv_hooks.py, opencv_changes.py | the same for OpenCV, and what it does to such arrays |
+| albumentations_hooks.py | the same for Albumentations |
 | torchvision_tensors.py, torchvision_changes.py | what torchvision does to such tensors |
 | torchvision_draws.py | what its transforms draw, sooner |
 | borders.py | what borders are remembered |

@@ -23,8 +23,9 @@ class Batch:
         self._members = members
         self._spec: Spec = first.spec
         self._axis: int | None = first.axis
-        together = () if self._axis is None else (len(first.chains),)
-        shape = (len(members), *together, self._spec.channels, *first.shape[-2:])
+        shape: tuple[int, ...] = (len(members), *first.shape)
+        if self._axis is not None:
+            shape = (len(members), len(first.chains), self._spec.channels, *first.shape[-2:])
         size_bytes = math.prod(shape) * self._spec.dtype.itemsize
         is_final = self._axis != 1
         lent = lender.take(size_bytes) if lender is not None and is_final else None
@@ -36,10 +37,10 @@ class Batch:
     def jobs(self) -> Iterator[Job]:
         """What is to be computed."""
         buffer = BatchBuffer.borrow(self._stored)
-        chains = [chain for one in self._members for chain in one.chains]
+        chains = [(chain, one.spec) for one in self._members for chain in one.chains]
         each = len(self._stored) // len(chains)
-        for number, chain in enumerate(chains):
-            yield Job(chain, InBatch(buffer, number * each, self._spec.format))
+        for number, (chain, spec) in enumerate(chains):
+            yield Job(chain, InBatch(buffer, number * each, spec.format))
 
     def tensor(self) -> torch.Tensor:
         """The batch, once it is computed."""

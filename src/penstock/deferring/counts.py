@@ -14,7 +14,9 @@ _OUR_KERNELS = "penstock.transforms.functional."
 _LOADER = "torch.utils.data."  # beyond that are those who ask for samples
 _CALLS = frozenset({"forward", "transform", "__call__"})
 _NOT_THEMSELVES = ("torch.", "torchvision.transforms.v2._utils")  # they call for others
-_LIBRARIES = ("PIL.", "torchvision.", "torch.", "numpy.", "albumentations.", "timm.", "cv2.")
+_LIBRARIES = (
+    *("PIL.", "torchvision.", "torch.", "numpy.", "albumentations.", "albucore.", "timm.", "cv2."),
+)
 
 
 @dataclass(slots=True)

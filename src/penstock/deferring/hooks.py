@@ -10,8 +10,10 @@ import sys
 from collections.abc import Callable
 from typing import Any
 
+from penstock.deferring.array_functions import wrap_numpy
 from penstock.deferring.image import DeferredImage
 from penstock.deferring.pillow_hooks import wrap_pillow
+from penstock.deferring.torch_hooks import wrap_torch
 
 Function = Callable[..., Any]
 
@@ -21,6 +23,17 @@ _done: set[str] = set()
 def install() -> None:
     """Put the wrappers in their places, for all libraries that are imported by now."""
     once("PIL", wrap_pillow)
+    once("torch", wrap_torch)
+    if "numba" not in sys.modules:  # which knows NumPy's functions by what they are
+        once("numpy", wrap_numpy)
+    if "cv2" in sys.modules:
+        from penstock.deferring.opencv_hooks import wrap_opencv
+
+        once("cv2", wrap_opencv)
+        if "albucore" in sys.modules:
+            from penstock.deferring.albumentations_hooks import wrap_albumentations
+
+            once("albucore", wrap_albumentations)
     if "torchvision" in sys.modules:
         from penstock.deferring.torchvision_hooks import wrap_torchvision
 
@@ -39,7 +52,7 @@ def replace_everywhere(wrappers: dict[Function, Function]) -> None:
     """Put wrappers in the places of functions, also where modules have imported them by name."""
     known = {id(original): wrapper for original, wrapper in wrappers.items()}
     for name, module in list(sys.modules.items()):
-        if name.startswith("penstock."):
+        if name.startswith(("penstock.", "numpy.")):
             continue
         for attribute, value in list(getattr(module, "__dict__", {}).items()):
             wrapper = known.get(id(value))

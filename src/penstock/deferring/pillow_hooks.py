@@ -15,6 +15,7 @@ import numpy as np
 from PIL import Image, ImageEnhance, ImageOps
 
 from penstock._core import Effect
+from penstock.deferring.array import DeferredArray
 from penstock.deferring.carry_out import open_with_pillow
 from penstock.deferring.chain import Chain
 from penstock.deferring.counts import counts_here
@@ -25,6 +26,7 @@ from penstock.transforms.functional.native.memory import CHANNELS, run_effect
 Function = Callable[..., Any]
 
 _UPRIGHT = 1
+_IMAGE_MODES = {"hwc": "RGB", "hw": "L"}
 _MOST_BITS = 8
 _LARGEST = 10_000.0  # beyond it, float arithmetic may go another way than Pillow's
 _SEEN = "_penstock_seen"  # an enhancer's image as it was when the enhancer was made
@@ -74,6 +76,9 @@ def _wrap_making_of_arrays(original: Function) -> Function:
 
     @wraps(original)
     def fromarray(obj: Any, *args: Any, **kwargs: Any) -> Any:
+        if type(obj) is DeferredArray:
+            made = None if args or kwargs else _image_of(obj)
+            return original(obj.values(), *args, **kwargs) if made is None else made
         is_known = type(obj) is np.ndarray and obj.dtype == np.uint8 and not (args or kwargs)
         if counts_here() is None or not is_known or obj.shape[2:] != (3,) or not obj.size:
             return original(obj, *args, **kwargs)
@@ -82,6 +87,16 @@ def _wrap_making_of_arrays(original: Function) -> Function:
         return DeferredImage.of_chain(Chain.of_pixels(pixels), "RGB", None)
 
     return fromarray
+
+
+def _image_of(array: DeferredArray) -> DeferredImage | None:
+    """An image of an array of bytes that is not computed yet; None for others."""
+    chain, spec = array.chain, array.spec
+    if chain is None or spec.values is not None or spec.layout not in _IMAGE_MODES:
+        return None
+    if spec.blue_first:
+        chain = chain.apply(Effect.PERMUTE_CHANNELS, (2.0, 1.0, 0.0))
+    return DeferredImage.of_chain(chain, _IMAGE_MODES[spec.layout], None)
 
 
 # ---- ImageOps ----

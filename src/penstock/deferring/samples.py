@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from penstock.deferring.array import DeferredArray, Place
 from penstock.deferring.batches import Batch
 from penstock.deferring.carry_out import Job, carry_out, note_batch
 from penstock.deferring.chain import Pixels
@@ -20,7 +21,7 @@ from penstock.deferring.tensor import OURS as OURS_OF_TENSORS
 from penstock.deferring.tensor import Deferred, with_added
 from penstock.loading.to_torch import TorchMemory
 
-OURS = (DeferredImage, Deferred)
+OURS = (DeferredImage, DeferredArray, Deferred)
 
 _Path = tuple[object, ...]  # how a value is reached within a sample
 _Key = tuple[object, ...]  # what tensors of one batch have in common
@@ -41,9 +42,11 @@ def _made_of(
     samples: list[Any], lender: TorchMemory | None, threads: int
 ) -> tuple[list[Any], list[tuple[Any, Any]]]:
     """The samples, and each deferred tensor in them (by a weak reference) with its row."""
-    images, groups = _found_in(samples)
+    images, arrays, groups = _found_in(samples)
     rooms = [(image, room) for image in images if (room := _room_for(image)) is not None]
     jobs = [Job(image.chain, room) for image, room in rooms if image.chain is not None]
+    places = [(array, Place(array)) for array in arrays]
+    jobs += [place.job() for _, place in places]
     batches = [(members, Batch(members, lender)) for members in groups.values()]
     for _, batch in batches:
         jobs += batch.jobs()
@@ -52,6 +55,8 @@ def _made_of(
         carry_out(jobs, threads)
     for image, room in rooms:  # not before: whoever keeps one would have it half made
         image.settle(room)
+    for array, place in places:
+        array.settle(place.array())
     made: dict[int, Any] = {id(image): image.plain() for image in images}
     for members, batch in batches:
         made |= _rows_of(members, batch)
@@ -84,9 +89,12 @@ def _with_kept(samples: list[Any], tensors: list[tuple[Any, Any]]) -> list[Any]:
     return [_rebuilt(sample, kept.get, Row) for sample in samples] if kept else samples
 
 
-def _found_in(samples: list[Any]) -> tuple[list[DeferredImage], dict[_Key, list[Any]]]:
-    """All deferred images, and the tensors of each batch that they make; each of them once."""
+def _found_in(
+    samples: list[Any],
+) -> tuple[list[DeferredImage], list[DeferredArray], dict[_Key, list[Any]]]:
+    """Deferred images, arrays, and the tensors of each batch that they make; each of them once."""
     images: list[DeferredImage] = []
+    arrays: list[DeferredArray] = []
     groups: dict[_Key, list[Any]] = defaultdict(list)
     seen: set[int] = set()
     for sample in samples:
@@ -96,10 +104,14 @@ def _found_in(samples: list[Any]) -> tuple[list[DeferredImage], dict[_Key, list[
             seen.add(id(value))
             if isinstance(value, DeferredImage):
                 images.append(value)
-            elif value.is_open and value.is_alone:
+            elif not (value.is_open and value.is_alone):
+                continue
+            elif isinstance(value, DeferredArray):
+                arrays.append(value)
+            elif value.spec.is_native:
                 key = (path, *value.key)
                 groups[key].append(value)
-    return images, groups
+    return images, arrays, groups
 
 
 def plain_samples(samples: list[Any]) -> list[Any]:
@@ -162,6 +174,8 @@ def _as_ordinary(value: Any) -> Any:
 
 
 def _plain_of(value: Any) -> Any:
+    if isinstance(value, DeferredArray):
+        return value.values()
     return value.ordinary() if isinstance(value, Deferred) else value.plain()
 
 

@@ -3,19 +3,23 @@
 from __future__ import annotations
 
 from functools import lru_cache
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import torch
 
 from penstock._core import Element, Format
+from penstock.deferring.values import FLOATS, Guess, Values, levels_as
 
 _TO_UNIT_RANGE = float(np.float32(1.0 / 255.0))
 _NO_MEAN, _NO_STD = (0.0, 0.0, 0.0), (1.0, 1.0, 1.0)
 
 
 class Spec(NamedTuple):
-    """(level * scale / divisor - mean) / std in float32; or the levels themselves."""
+    """(level * scale / divisor - mean) / std in float32; or the levels themselves.
+
+    Or what `values` says of each level, in an order of axes and channels that is not torchvision's.
+    """
 
     is_float: bool = False
     scale: float = 1.0
@@ -24,11 +28,58 @@ class Spec(NamedTuple):
     std: tuple[float, ...] = _NO_STD
     is_normalised: bool = False
     channels: int = 3  # or 1: the first of three equal ones
+    values: Values | None = None
+    blue_first: bool = False
+    layout: str = "chw"  # or "hwc", or "hw" with one channel
 
     @property
     def dtype(self) -> torch.dtype:
         """The type of the values."""
+        if self.values is not None:
+            return _DTYPES[self.values.dtype]
         return torch.float32 if self.is_float else torch.uint8
+
+    @property
+    def numpy_dtype(self) -> Any:
+        """The same as NumPy calls it."""
+        if self.values is not None:
+            return self.values.dtype
+        return np.dtype(np.float32 if self.is_float else np.uint8)
+
+    @property
+    def is_plain(self) -> bool:
+        """Whether it has torchvision's axes, channels and arithmetic."""
+        return self.values is None and not self.blue_first and self.layout == "chw"
+
+    @property
+    def is_native(self) -> bool:
+        """Whether the core writes such values."""
+        return self.dtype != torch.float64
+
+    def levels(self) -> Spec:
+        """The levels alone, in the same order of axes and channels."""
+        return Spec(channels=self.channels, blue_first=self.blue_first, layout=self.layout)
+
+    def with_values(self, values: Values) -> Spec:
+        """These values in the same order of axes and channels."""
+        return self.levels()._replace(values=values)
+
+    def as_values(self) -> Values | None:
+        """The values of each level; None if torch's arithmetic leads to no such."""
+        if self.values is not None:
+            return self.values
+        if not self.is_float:
+            return levels_as(self.channels)
+        guess = Guess(self.scale, self.divisor, self.mean, self.std)
+        return levels_as(self.channels).after(guess, self._compute, guess)
+
+    def _compute(self, table: Any) -> Any:
+        """As the core has it, rounded to single precision each time."""
+        mean, std = (
+            np.array(numbers[: self.channels], np.float32)[:, None] for numbers in self[3:5]
+        )
+        scaled = table.astype(np.float32) * np.float32(self.scale)
+        return (scaled / np.float32(self.divisor) - mean) / std
 
     @property
     def format(self) -> Format:
@@ -48,6 +99,9 @@ class Spec(NamedTuple):
         return self._replace(mean=_singles(mean), std=_singles(std), is_normalised=True)
 
 
+_DTYPES = {np.dtype(np.uint8): torch.uint8, FLOATS[0]: torch.float32, FLOATS[1]: torch.float64}
+
+
 def _singles(numbers: tuple[float, ...]) -> tuple[float, ...]:
     three = numbers * 3 if len(numbers) == 1 else numbers
     return tuple(np.array(three, dtype=np.float32).tolist())
@@ -55,13 +109,23 @@ def _singles(numbers: tuple[float, ...]) -> tuple[float, ...]:
 
 @lru_cache(maxsize=64)
 def _format(spec: Spec) -> Format:
-    element = Element.FLOAT32 if spec.is_float else Element.UINT8
+    order = "hwc" if spec.layout == "hwc" else "chw"
+    if spec.values is None:
+        element = Element.FLOAT32 if spec.is_float else Element.UINT8
+        scale, divisor, mean, std = spec.scale, spec.divisor, spec.mean, spec.std
+        table = None
+    else:
+        element = Element.FLOAT32
+        scale, divisor, mean, std = spec.values.guess
+        table = np.ascontiguousarray(np.broadcast_to(spec.values.table, (3, 256)))
     return Format(
         element,
-        "chw",
-        spec.scale,
-        spec.mean,
-        spec.std,
-        spec.divisor,
+        order,
+        scale,
+        mean,
+        std,
+        divisor,
         channels=spec.channels,
+        values=table,
+        blue_first=spec.blue_first,
     )

@@ -7,10 +7,9 @@ answered; all else gets the values, computed then.
 from __future__ import annotations
 
 import operator
-import weakref
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, ClassVar, TypeAlias
+from typing import Any, ClassVar
 
 import torch
 from torch.utils import _pytree
@@ -19,9 +18,10 @@ from penstock.deferring.batches import Batch
 from penstock.deferring.carry_out import carry_out
 from penstock.deferring.chain import Chain
 from penstock.deferring.counts import counts_here, note_early
+from penstock.deferring.family import Family, Member, View, as_it_is
 from penstock.deferring.spec import Spec
-
-View: TypeAlias = Callable[[torch.Tensor], torch.Tensor]
+from penstock.deferring.tensor_functions import REMEMBERED
+from penstock.deferring.values import Values
 
 _ATTRIBUTES = (
     *("shape", "dtype", "device", "ndim", "layout", "requires_grad"),
@@ -39,7 +39,9 @@ ABOUT = frozenset(  # what is known of a tensor without its values
         torch.numel,
     ]
 )
-OURS = frozenset({"chains", "spec", "axis", "patches", "_had", "_family", "_view"})
+OURS = frozenset(
+    {"chains", "spec", "axis", "patches", "memory", "is_dense", "_had", "_family", "_view"}
+)
 
 _ONE_BY_ONE = frozenset([torch.Tensor.unbind, torch.unbind])  # loops over a tensor, too
 _STACKED_ALONG = (0, 1)
@@ -59,45 +61,19 @@ class Patch:
         image[..., self.top : self.top + height, self.left : self.left + width] = self.values
 
 
-class Family:
-    """Tensors that would share memory: one, and views of it. They are computed together."""
-
-    def __init__(self, first: Deferred) -> None:
-        self._first = first.again()
-        self._members: list[weakref.ref[Deferred]] = []
-        self.add(first)
-
-    def add(self, member: Deferred) -> None:
-        """Let a tensor be one of them."""
-        self._members.append(weakref.ref(member))
-        member._family = self  # noqa: SLF001 (of this file)
-
-    def _alive(self) -> Iterator[Deferred]:
-        return (one for ref in self._members if (one := ref()) is not None)
-
-    @property
-    def is_alone(self) -> bool:
-        """Whether nobody has another one of them any more."""
-        return sum(1 for _ in self._alive()) == 1
-
-    def settle(self) -> None:
-        """Compute the first one, and be views of it."""
-        values = self._first.settle(computed(self._first))
-        for member in self._alive():
-            member.settle(member._view(values))  # noqa: SLF001 (of this file)
-
-
-class Deferred:
+class Deferred(Member):
     """What deferred tensors of all classes have in common: one image, or several in a stack."""
 
     chains: tuple[Chain, ...]
     spec: Spec
     axis: int | None = None  # along which images are stacked
     patches: tuple[Patch, ...] = ()
+    memory: str = ""  # the order of its axes there, if it is not that of `spec`
+    is_dense: bool | None = True  # nothing lies between its values; None where nobody knows
     plain_class: ClassVar[type[torch.Tensor]] = torch.Tensor
     _had: torch.Tensor | None = None
     _family: Family | None = None
-    _view: View = staticmethod(lambda values: values)
+    _view: View = staticmethod(as_it_is)
 
     @property
     def is_open(self) -> bool:
@@ -106,19 +82,19 @@ class Deferred:
 
     @property
     def chain(self) -> Chain | None:
-        """How it is made, if it is one image that nobody has put values into."""
-        is_one = self.axis is None and not self.patches
-        return self.chains[0] if self.is_open and is_one else None
+        """How it is made, if it is one image, as torchvision has them, that nobody has changed."""
+        return self.chains[0] if self.spec.is_plain and self.is_image else None
+
+    @property
+    def is_image(self) -> bool:
+        """Whether it is one image, that nobody has had or put values into."""
+        return self.is_open and self.axis is None and not self.patches
 
     @property
     def key(self) -> tuple[object, ...]:
         """What tensors that lie in one batch have in common."""
-        return (tuple(self.shape), self.axis, self.spec, type(self))  # type: ignore[attr-defined]
-
-    @property
-    def is_alone(self) -> bool:
-        """Whether it shares its memory with no other tensor."""
-        return self._family is None or self._family.is_alone
+        spec = self.spec
+        return (tuple(self.shape), self.axis, spec.dtype, spec.layout, type(self))  # type: ignore[attr-defined]
 
     def values(self) -> torch.Tensor:
         """The tensor itself, of the class that it stands for, computed now at the latest."""
@@ -134,8 +110,8 @@ class Deferred:
         return self._had  # type: ignore[return-value]  # settled by now
 
     def _settle_all(self) -> None:
-        if self._family is None or self._family.is_alone:
-            self.settle(computed(self))
+        if self._family is None or (self._family.is_alone and self.is_dense is not False):
+            self.settle(self.computed())
         else:
             self._family.settle()
 
@@ -157,16 +133,64 @@ class Deferred:
 
     def change(self, spec: Spec) -> None:
         """Have other values of the same type, for functions that work in place."""
+        self.leave_family()
         self.spec = spec
 
     def put(self, patch: Patch) -> None:
         """Have these values in a place, in the end."""
+        self.leave_family()
         self.patches = (*self.patches, patch)
+
+    def computed(self) -> torch.Tensor:
+        """The values of it, which stays as it is."""
+        return computed(self)
 
     def again(self) -> Any:
         """The same in other memory."""
         made = _made(type(self), self.chains, self.spec, self.shape, self.axis)  # type: ignore[attr-defined]
-        made.patches = self.patches
+        made.patches, made.memory = self.patches, self.memory
+        return made
+
+    def recipe(self) -> Callable[[], Any]:
+        """How to make the same in other memory, later."""
+        made = self.again()
+        return lambda: made
+
+    def again_ordered(self) -> Any:
+        """The same in other memory, in the order of its axes."""
+        made = self.again()
+        made.memory = ""
+        return made
+
+    @property
+    def is_ordered(self) -> bool | None:
+        """Whether its memory is that of a new tensor; None where nobody knows."""
+        if self.memory and self.memory != self.spec.layout:
+            return False
+        return self.is_dense
+
+    def with_values(self, values: Values) -> Any:
+        """The same image with other values, in memory of the same order."""
+        made = make(DeferredTensor, self.chains[0], self.spec.with_values(values))
+        made.memory = self.memory
+        return made
+
+    def moved(self, layout: str, order: tuple[int, ...]) -> Any:
+        """The view with its axes in another order."""
+        return self._seen_as(
+            self.spec._replace(layout=layout), lambda values: values.permute(order)
+        )
+
+    def with_one_channel(self) -> Any:
+        """The view of a gray image with an axis for its channel."""
+        return self._seen_as(self.spec._replace(layout="chw"), lambda values: values.unsqueeze(0))
+
+    def _seen_as(self, spec: Spec, view: View) -> Any:
+        made = make(DeferredTensor, self.chains[0], spec)
+        made.join(self, view)
+        made.memory, made.is_dense = self.memory or self.spec.layout, self.is_dense
+        if made.memory == "hw":
+            made.memory = "chw"
         return made
 
     def with_spec(self, spec: Spec) -> Any:
@@ -198,6 +222,11 @@ class Deferred:
                 images = given.images()
                 if images is not None:
                     return images
+            remembered = REMEMBERED.get(func) if given.is_image else None
+            if remembered is not None and type(given) is DeferredTensor:
+                done = remembered(given, *args[1:], **(kwargs or {}))
+                if done is not None:
+                    return done
         if func is torch.stack:
             together = _stacked(*args, **(kwargs or {}))
             if together is not None:
@@ -221,8 +250,9 @@ class DeferredTensor(Deferred, torch.Tensor):  # type: ignore[misc]  # torch say
 
 
 def make(kind: Any, chain: Chain, spec: Spec) -> Any:
-    """A deferred tensor (channels, height, width) of a class."""
-    return _made(kind, (chain,), spec, (spec.channels, chain.height, chain.width), None)
+    """A deferred tensor of a class, with the axes that `spec` says."""
+    sides = {"c": spec.channels, "h": chain.height, "w": chain.width}
+    return _made(kind, (chain,), spec, [sides[axis] for axis in spec.layout], None)
 
 
 def _made(kind: Any, chains: tuple[Chain, ...], spec: Spec, shape: Any, axis: int | None) -> Any:
@@ -245,7 +275,7 @@ def _stacked(tensors: Any, dim: int = 0, *, out: Any = None) -> Any:
     if any(not isinstance(one, Deferred) or one.chain is None for one in tensors):
         return None
     first = tensors[0]
-    if any(one.key != first.key for one in tensors):
+    if any(one.key != first.key or one.spec != first.spec for one in tensors):
         return None
     chains = tuple(one.chains[0] for one in tensors)
     shape = list(first.shape)
@@ -256,10 +286,8 @@ def _stacked(tensors: Any, dim: int = 0, *, out: Any = None) -> Any:
 def view_of(given: Deferred, kind: Any, chain: Chain, view: View) -> Any:
     """A deferred tensor that shares the memory of an open one; `view` makes it of the values."""
     made = make(kind, chain, given.spec)
-    before = given._view  # noqa: SLF001 (of this file)
-    made._view = lambda values: view(before(values))  # noqa: SLF001 (the same)
-    family = given._family or Family(given)  # noqa: SLF001 (the same)
-    family.add(made)
+    made.join(given, view)
+    made.memory, made.is_dense = given.memory, given.is_dense if view is as_plain else None
     return made
 
 
@@ -282,6 +310,14 @@ def _settled(value: Any) -> Any:
 
 def computed(one: Any) -> torch.Tensor:
     """The values of a deferred tensor, which stays as it is."""
-    batch = Batch([one], None)
-    carry_out(list(batch.jobs()), threads=1)
-    return batch.tensor()[0]
+    layout = one.spec.layout
+    if one.memory and one.memory != layout:
+        ordered = make(DeferredTensor, one.chains[0], one.spec._replace(layout=one.memory))
+        return computed(ordered).permute([one.memory.index(axis) for axis in layout])
+    if one.spec.is_native:
+        batch = Batch([one], None)
+        carry_out(list(batch.jobs()), threads=1)
+        return batch.tensor()[0]
+    levels = one.with_spec(one.spec.levels())
+    found = one.spec.values.look_up(computed(levels).numpy(), max(one.spec.layout.find("c"), 0))
+    return torch.from_numpy(found)

@@ -2,6 +2,7 @@
 
 import glob
 import os
+import random
 
 import albumentations as A
 import cv2
@@ -138,6 +139,143 @@ def opencv_by_hand(args):
         Cv2Dataset(args.data, args.img_size),
         batch_size=args.batch_size,
         shuffle=True,
+        num_workers=args.workers,
+        persistent_workers=args.persistent,
+    )
+
+
+class RandomCropDataset(Dataset):
+    """Random resized crop by slicing"""
+
+    def __init__(self, paths, size):
+        self.paths = paths
+        self.size = size
+
+    def __len__(self):
+        return len(self.paths)
+
+    def __getitem__(self, idx):
+        img = cv2.imread(self.paths[idx])
+        img = cv2.cvtColor(img, cv2.COLOR_BGR2RGB)
+        h, w = img.shape[:2]
+        scale = random.uniform(0.3, 1.0)
+        ch, cw = max(1, int(h * scale)), max(1, int(w * scale))
+        y, x = random.randint(0, h - ch), random.randint(0, w - cw)
+        img = cv2.resize(img[y : y + ch, x : x + cw], (self.size, self.size))
+        if random.random() > 0.5:
+            img = cv2.flip(img, 1)
+        img = torch.from_numpy(img).permute(2, 0, 1).float() / 255.0
+        return img, os.path.basename(os.path.dirname(self.paths[idx]))
+
+
+def opencv_random_crop(args):
+    paths = sorted(glob.glob(os.path.join(args.data, "photos", "*", "*.jpg")))
+    return DataLoader(
+        RandomCropDataset(paths, args.img_size),
+        batch_size=args.batch_size,
+        shuffle=True,
+        num_workers=args.workers,
+        persistent_workers=args.persistent,
+    )
+
+
+class InMemory(Dataset):
+    """Bytes kept in RAM, decoded on the fly"""
+
+    def __init__(self, paths, size):
+        self.size = size
+        self.blobs = []
+        for path in paths:
+            with open(path, "rb") as f:
+                self.blobs.append(f.read())
+
+    def __len__(self):
+        return len(self.blobs)
+
+    def __getitem__(self, i):
+        buf = np.frombuffer(self.blobs[i], dtype=np.uint8)
+        im = cv2.imdecode(buf, cv2.IMREAD_COLOR)
+        im = cv2.resize(im, (self.size, self.size))
+        im = im[:, :, ::-1].transpose(2, 0, 1).astype("float32") / 255.0
+        im = (im - MEAN.reshape(3, 1, 1)) / STD.reshape(3, 1, 1)
+        return torch.from_numpy(im), i
+
+
+def opencv_imdecode(args):
+    paths = sorted(glob.glob(os.path.join(args.data, "photos", "*", "*.jpg")))
+    return DataLoader(
+        InMemory(paths, args.img_size),
+        batch_size=args.batch_size,
+        shuffle=True,
+        num_workers=args.workers,
+        persistent_workers=args.persistent,
+    )
+
+
+class LetterboxDataset(Dataset):
+    """As YOLO has it: long side to img_size, gray border, BGR to RGB, bytes"""
+
+    def __init__(self, paths, img_size):
+        self.paths = paths
+        self.img_size = img_size
+
+    def __len__(self):
+        return len(self.paths)
+
+    def load_image(self, i):
+        im = cv2.imread(self.paths[i])
+        h0, w0 = im.shape[:2]
+        r = self.img_size / max(h0, w0)
+        if r != 1:
+            im = cv2.resize(im, (int(w0 * r), int(h0 * r)), interpolation=cv2.INTER_LINEAR)
+        return im, (h0, w0)
+
+    def __getitem__(self, i):
+        im, shape = self.load_image(i)
+        dh, dw = (self.img_size - im.shape[0]) / 2, (self.img_size - im.shape[1]) / 2
+        top, bottom = round(dh - 0.1), round(dh + 0.1)
+        left, right = round(dw - 0.1), round(dw + 0.1)
+        im = cv2.copyMakeBorder(
+            im, top, bottom, left, right, cv2.BORDER_CONSTANT, value=(114, 114, 114)
+        )
+        if random.random() < 0.5:
+            im = np.fliplr(im)
+        im = im.transpose((2, 0, 1))[::-1]
+        im = np.ascontiguousarray(im)
+        return torch.from_numpy(im), shape
+
+
+def opencv_letterbox(args):
+    paths = sorted(glob.glob(os.path.join(args.data, "photos", "*", "*.jpg")))
+    return DataLoader(
+        LetterboxDataset(paths, args.img_size),
+        batch_size=args.batch_size,
+        shuffle=True,
+        num_workers=args.workers,
+        persistent_workers=args.persistent,
+    )
+
+
+class GrayDataset(Dataset):
+    def __init__(self, paths, size):
+        self.paths = paths
+        self.size = size
+
+    def __len__(self):
+        return len(self.paths)
+
+    def __getitem__(self, i):
+        img = cv2.imread(self.paths[i], cv2.IMREAD_GRAYSCALE)
+        img = cv2.resize(img, (self.size, self.size))
+        img = img.astype(np.float32) / 127.5 - 1.0
+        return torch.from_numpy(img).unsqueeze(0), i
+
+
+def opencv_gray(args):
+    paths = sorted(glob.glob(os.path.join(args.data, "photos", "*", "*.jpg")))
+    return DataLoader(
+        GrayDataset(paths, args.img_size),
+        batch_size=args.batch_size,
         num_workers=args.workers,
         persistent_workers=args.persistent,
     )

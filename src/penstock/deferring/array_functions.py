@@ -1,0 +1,144 @@
+"""Functions of NumPy's on arrays that are not computed yet: those that move pixels, or copy."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import wraps
+from typing import Any
+
+import numpy as np
+
+from penstock.deferring.array import DeferredArray
+from penstock.deferring.image import DeferredImage
+from penstock.deferring.values import levels_as
+from penstock.transforms.functional.native.memory import CHANNELS
+
+Function = Callable[..., Any]
+
+_ALL = slice(None)
+_BACKWARDS = slice(None, None, -1)
+_COLOURED = 3  # axes
+
+
+def _flip(m: Any, axis: Any = None) -> Any:
+    if not isinstance(m, DeferredArray):
+        return None
+    wanted = range(m.ndim) if axis is None else axis if isinstance(axis, tuple) else (axis,)
+    if any(type(one) is not int or not -m.ndim <= one < m.ndim for one in wanted):
+        return None
+    places = {one % m.ndim for one in wanted}
+    return m[tuple(_BACKWARDS if place in places else _ALL for place in range(m.ndim))]
+
+
+def _fliplr(m: Any) -> Any:
+    return m[:, ::-1]
+
+
+def _flipud(m: Any) -> Any:
+    return m[::-1]
+
+
+def _transpose(a: Any, axes: Any = None) -> Any:
+    is_known = isinstance(a, DeferredArray) and isinstance(axes, (list, tuple))
+    return a.transpose(axes) if is_known else None
+
+
+def _moveaxis(a: Any, source: Any, destination: Any) -> Any:
+    if not isinstance(a, DeferredArray) or a.ndim != _COLOURED:
+        return None
+    pair = source, destination
+    if a.axes == "hwc" and pair in ((-1, 0), (2, 0)):
+        return a.transpose(2, 0, 1)
+    if a.axes == "chw" and pair in ((0, -1), (0, 2)):
+        return a.transpose(1, 2, 0)
+    return None
+
+
+def _copy(a: Any, order: Any = "K", subok: Any = False) -> Any:
+    is_known = isinstance(a, DeferredArray) and a.is_open and order == "K" and not subok
+    return a.astype(a.dtype) if is_known else None
+
+
+def _atleast_3d(*arys: Any) -> Any:
+    is_one = len(arys) == 1 and arys[0].ndim == _COLOURED
+    return arys[0] if is_one else None
+
+
+def _expand_dims(a: Any, axis: Any) -> Any:
+    is_known = isinstance(a, DeferredArray) and type(axis) is int and axis == 0
+    return a[None] if is_known else None
+
+
+REMEMBERED: dict[Any, Function] = {
+    np.shape: lambda a: a.shape,
+    np.ndim: lambda a: a.ndim,
+    np.size: lambda a, axis=None: a.size if axis is None else None,
+    np.flip: _flip,
+    np.fliplr: _fliplr,
+    np.flipud: _flipud,
+    np.transpose: _transpose,
+    np.moveaxis: _moveaxis,
+    np.copy: _copy,
+    np.atleast_3d: _atleast_3d,
+    np.expand_dims: _expand_dims,
+}
+
+
+# ---- functions that ask for memory without asking us ----
+
+
+def wrap_numpy() -> dict[Function, Function]:
+    """Wrappers for functions that make arrays of anything."""
+    return {
+        np.array: _wrap(np.array, _array),
+        np.asarray: _wrap(np.asarray, _asarray),
+        np.ascontiguousarray: _wrap(np.ascontiguousarray, _ascontiguousarray),
+    }
+
+
+def _wrap(original: Function, attempt: Function) -> Function:
+    @wraps(original)
+    def wrapper(*args: Any, **kwargs: Any) -> Any:
+        kind = type(args[0]) if args else None
+        if kind is DeferredArray:
+            done = attempt(*args, **kwargs) if args[0].is_open else None
+            return original(args[0].values(), *args[1:], **kwargs) if done is None else done
+        if kind is DeferredImage and attempt is _array:
+            done = _array_of_image(*args, **kwargs)
+            if done is not None:
+                return done
+        return original(*args, **kwargs)
+
+    return wrapper
+
+
+def _array_of_image(image: DeferredImage, dtype: Any = None, **kwargs: Any) -> Any:
+    """A copy of an image as an array; what is no copy could not be written to."""
+    chain = image.chain
+    if chain is None or kwargs or image.mode not in CHANNELS:
+        return None
+    image.load()  # as Pillow has by then
+    channels = CHANNELS[image.mode]
+    made = DeferredArray.of_chain(chain, levels_as(channels), axes="hw" if channels == 1 else "hwc")
+    return made if dtype is None else made.astype(dtype)
+
+
+def _array(a: Any, dtype: Any = None, **kwargs: Any) -> Any:
+    if kwargs.keys() - {"copy"}:
+        return None
+    if kwargs.get("copy", True) is not True:
+        return _asarray(a, dtype) if kwargs["copy"] is None else None
+    return a.astype(a.dtype if dtype is None else dtype)
+
+
+def _asarray(a: Any, dtype: Any = None, **kwargs: Any) -> Any:
+    if kwargs:
+        return None
+    return a if dtype is None else a.astype(dtype, copy=False)
+
+
+def _ascontiguousarray(a: Any, dtype: Any = None, **kwargs: Any) -> Any:
+    made = _asarray(a, dtype, **kwargs)
+    if not isinstance(made, DeferredArray) or not made.is_open:
+        return made
+    return made if made.is_ordered else made.copy()

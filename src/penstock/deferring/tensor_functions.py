@@ -1,0 +1,147 @@
+"""Functions of torch's on images that are not computed yet: those that move axes, cast, calculate.
+
+Arithmetic is done by torch itself on a table of all levels.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from typing import Any
+
+import numpy as np
+import torch
+
+from penstock.deferring.values import FLOATS, Values, calculated, read_operand
+
+Function = Callable[..., Any]
+
+_NAMES = {
+    "div": ("div", "true_divide", "divide", "__truediv__"),
+    "mul": ("mul", "multiply", "__mul__", "__rmul__"),
+    "sub": ("sub", "subtract", "__sub__"),
+    "add": ("add", "__add__", "__radd__"),
+    "rsub": ("__rsub__", "rsub"),
+}
+_HERE = {
+    "div": ("div_", "true_divide_", "divide_", "__itruediv__", "__idiv__"),
+    "mul": ("mul_", "multiply_", "__imul__"),
+    "sub": ("sub_", "subtract_", "__isub__"),
+    "add": ("add_", "__iadd__"),
+}
+_FLOATS = {torch.float32: FLOATS[0], torch.float64: FLOATS[1]}
+_MOVES = {"hwc": ((2, 0, 1), "chw"), "chw": ((1, 2, 0), "hwc")}
+
+
+def _functions(names: Iterable[str]) -> list[Any]:
+    places = [torch.Tensor, torch]
+    return [getattr(place, name) for place in places for name in names if hasattr(place, name)]
+
+
+def _calculation(name: str, function: Function) -> Function:
+    def calculate(given: Any, *args: Any, **kwargs: Any) -> Any:
+        values = _after(given, name, function, *args) if not kwargs else None
+        return None if values is None else given.with_values(values)
+
+    return calculate
+
+
+def _calculation_here(name: str, function: Function) -> Function:
+    def on_copy(table: torch.Tensor, number: Any) -> Any:
+        return function(table.clone(), number)
+
+    def calculate(given: Any, *args: Any, **kwargs: Any) -> Any:
+        if kwargs or not given.is_alone or not given.dtype.is_floating_point:
+            return None
+        values = _after(given, name, on_copy, *args, is_here=True)
+        if values is None or given.dtype != torch.from_numpy(values.table).dtype:
+            return None
+        given.change(given.spec.with_values(values))
+        return given
+
+    return calculate
+
+
+def _after(
+    given: Any, name: str, function: Function, *args: Any, is_here: bool = False
+) -> Values | None:
+    spec = given.spec
+    values = spec.as_values()
+    operand = read_operand(args[0], spec.layout, spec.channels) if len(args) == 1 else None
+    if values is None or operand is None or isinstance(operand.number, np.ndarray):
+        return None
+    label = f"{name} here" if is_here else name
+    return calculated(values, label, function, operand, is_first=True)
+
+
+def _cast(given: Any, dtype: Any) -> Any:
+    if dtype == given.dtype:
+        return given
+    values = given.spec.as_values()
+    found = values.cast(_FLOATS[dtype]) if values is not None and dtype in _FLOATS else None
+    return None if found is None else given.with_values(found)
+
+
+def _to(given: Any, *args: Any, **kwargs: Any) -> Any:
+    if len(args) == 1 and not kwargs and isinstance(args[0], torch.dtype):
+        return _cast(given, args[0])
+    if not args and kwargs.keys() == {"dtype"} and isinstance(kwargs["dtype"], torch.dtype):
+        return _cast(given, kwargs["dtype"])
+    return None
+
+
+def _float(given: Any, *args: Any, **kwargs: Any) -> Any:
+    return None if args or kwargs else _cast(given, torch.float32)
+
+
+def _double(given: Any, *args: Any, **kwargs: Any) -> Any:
+    return None if args or kwargs else _cast(given, torch.float64)
+
+
+def _type(given: Any, *args: Any, **kwargs: Any) -> Any:
+    is_dtype = len(args) == 1 and not kwargs and isinstance(args[0], torch.dtype)
+    return _cast(given, args[0]) if is_dtype else None
+
+
+def _permute(given: Any, *dims: Any, **kwargs: Any) -> Any:
+    order = dims[0] if len(dims) == 1 and isinstance(dims[0], (tuple, list)) else dims
+    known, layout = _MOVES.get(given.spec.layout, ((), ""))
+    if kwargs or not known or tuple(order) != known:
+        return None
+    return given.moved(layout, known)
+
+
+def _unsqueeze(given: Any, dim: Any = None) -> Any:
+    is_known = given.spec.layout == "hw" and type(dim) is int and dim == 0
+    return given.with_one_channel() if is_known else None
+
+
+def _getitem(given: Any, key: Any = ...) -> Any:
+    return given.with_one_channel() if key is None and given.spec.layout == "hw" else None
+
+
+def _contiguous(given: Any, *args: Any, **kwargs: Any) -> Any:
+    if args or kwargs or given.is_ordered is None:
+        return None
+    return given if given.is_ordered else given.again_ordered()
+
+
+def _clone(given: Any, *args: Any, **kwargs: Any) -> Any:
+    return None if args or kwargs else given.again()
+
+
+REMEMBERED: dict[Any, Function] = {
+    torch.Tensor.to: _to,
+    torch.Tensor.float: _float,
+    torch.Tensor.double: _double,
+    torch.Tensor.type: _type,
+    torch.Tensor.permute: _permute,
+    torch.permute: _permute,
+    torch.Tensor.unsqueeze: _unsqueeze,
+    torch.unsqueeze: _unsqueeze,
+    torch.Tensor.__getitem__: _getitem,
+    torch.Tensor.contiguous: _contiguous,
+    torch.Tensor.clone: _clone,
+    torch.clone: _clone,
+    **{f: _calculation(name, f) for name, names in _NAMES.items() for f in _functions(names)},
+    **{f: _calculation_here(name, f) for name, names in _HERE.items() for f in _functions(names)},
+}
