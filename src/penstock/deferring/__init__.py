@@ -11,6 +11,7 @@
 | pixel_access.py | pixels as Pillow keeps them |
 | tensor.py, spec.py | one that is a tensor to everybody, and how its values are made |
 | rows.py | tensors that lie in one batch already, and how they are collated |
+| sending.py | what workers send, in memory that is used again |
 | samples.py | finds both in the samples of a batch, and has them made |
 | opening.py | what `Image.open` and its like give while a Dataset is asked |
 | hooks.py, pillow_hooks.py, torchvision_hooks.py | how others come to ask us |
