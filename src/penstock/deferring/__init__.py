@@ -8,6 +8,7 @@
 | image.py | a chain that is a Pillow image to everybody, and what is remembered of it |
 | pixel_image.py, file_image.py | how its pixels come to be, and what its file says |
 | resizing.py, filters.py | what calls of Pillow's `resize` and `filter` ask for |
+| canvases.py | images of one colour, and what is pasted into them |
 | pixel_access.py | pixels as Pillow keeps them |
 | tensor.py, spec.py | one that is a tensor to everybody, and how its values are made |
 | rows.py | tensors that lie in one batch already, and how they are collated |
