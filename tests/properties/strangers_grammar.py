@@ -117,6 +117,15 @@ STEPS = (
     "image = image.point(lambda level: 255 - level)",
     "image.paste(0, (0, 0, 2, 3))",
     """\
+canvas = Image.new("RGB", (SIDE + 20, SIDE + 20), (114, 7, 250))
+canvas.paste(image, ((canvas.width - image.width) // 2, random.randint(-5, 5)))
+image = canvas""",
+    """\
+canvas = Image.new(image.mode, (SIDE, SIDE), 9)
+canvas.paste(image.resize((SIDE - 2, SIDE - 3)), (1, 2))
+image = canvas""",
+    "image = image.crop(tuple(np.random.randint(-3, 4, 2)) + (image.width, image.height))",
+    """\
 left = random.randint(0, image.width // 2)
 top = np.random.randint(0, image.height // 2 + 1)
 image = image.crop((left, top, left + (image.width + 1) // 2, top + (image.height + 1) // 2))""",

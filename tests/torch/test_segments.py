@@ -96,11 +96,21 @@ def test_few_segments_are_kept_for_later(memory):
     assert len(memory._segments) == len(segments._arrived) == 10
     arrived.clear()
     batch_in(memory, [1.0])
+    assert len(memory._segments) == 10  # a batch may need as many, if it has as many parts
+    for _ in range(64):
+        batch_in(memory, [1.0])
     assert len(memory._segments) <= 4
     del arrived
     gc.collect()
     passed_on(batch_in(memory, [0.0] * 4096))  # a new one: what was given up is forgotten
     assert len(segments._arrived) <= 5
+
+
+def test_whoever_keeps_all_batches_does_not_take_all_files(memory):
+    kept = [memory.take(4096) for _ in range(200)]
+    assert len(memory._segments) == sum(one is not None for one in kept) == 128
+    kept.clear()
+    assert memory.take(4096) is not None
 
 
 def test_it_is_sent_once_and_copied_after_that(memory):

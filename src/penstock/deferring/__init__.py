@@ -8,6 +8,7 @@
 | image.py | a chain that is a Pillow image to everybody, and what is remembered of it |
 | pixel_image.py, file_image.py | how its pixels come to be, and what its file says |
 | resizing.py, filters.py | what calls of Pillow's `resize` and `filter` ask for |
+| canvases.py | images of one colour, and what is pasted into them |
 | pixel_access.py | pixels as Pillow keeps them |
 | tensor.py, spec.py | one that is a tensor to everybody, and how its values are made |
 | array.py, array_index.py | one that is NumPy's array to everybody, and parts of it |
@@ -15,6 +16,7 @@
 | family.py | arrays and tensors that share memory |
 | array_functions.py, tensor_functions.py | what NumPy's and torch's functions do to them |
 | rows.py | tensors that lie in one batch already, and how they are collated |
+| sending.py | what workers send, in memory that is used again |
 | samples.py | finds both in the samples of a batch, and has them made |
 | opening.py | what `Image.open` and its like give while a Dataset is asked |
 | hooks.py, pillow_hooks.py, torch_hooks.py, torchvision_hooks.py | how others come to ask us |

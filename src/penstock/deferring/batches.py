@@ -11,6 +11,7 @@ import torch
 
 from penstock._core import BatchBuffer
 from penstock.deferring.carry_out import InBatch, Job
+from penstock.deferring.chain import Pixels
 from penstock.deferring.spec import Spec
 from penstock.loading.to_torch import TorchMemory
 
@@ -27,12 +28,16 @@ class Batch:
         if self._axis is not None:
             shape = (len(members), len(first.chains), self._spec.channels, *first.shape[-2:])
         size_bytes = math.prod(shape) * self._spec.dtype.itemsize
-        is_final = self._axis != 1
-        lent = lender.take(size_bytes) if lender is not None and is_final else None
-        self._stored = np.empty(size_bytes, np.uint8) if lent is None else lent
-        found = None if lent is None or lender is None else lender.tensor_over(lent)
-        whole = torch.from_numpy(self._stored) if found is None else found
+        self._lender = lender
+        self._stored, whole = self._memory(size_bytes)
         self._whole: torch.Tensor = whole.view(self._spec.dtype).view(shape)
+
+    def _memory(self, size_bytes: int) -> tuple[Pixels, torch.Tensor]:
+        """Bytes, as an array and as a tensor."""
+        lent = None if self._lender is None else self._lender.take(size_bytes)
+        stored = np.empty(size_bytes, np.uint8) if lent is None else lent
+        found = None if lent is None or self._lender is None else self._lender.tensor_over(lent)
+        return stored, torch.from_numpy(stored) if found is None else found
 
     def jobs(self) -> Iterator[Job]:
         """What is to be computed."""
@@ -44,5 +49,8 @@ class Batch:
 
     def tensor(self) -> torch.Tensor:
         """The batch, once it is computed."""
-        whole = self._whole
-        return whole.transpose(1, 2).contiguous() if self._axis == 1 else whole
+        if self._axis != 1:
+            return self._whole
+        turned = self._whole.transpose(1, 2)
+        _, room = self._memory(len(self._stored))
+        return room.view(self._spec.dtype).view(turned.shape).copy_(turned)

@@ -149,6 +149,16 @@ class Chain:
             steps = (*steps, Flip(horizontal, vertical))
         return Chain(self.source, steps, self.height, self.width)
 
+    def turn(self, rows_round: bool, columns_round: bool) -> Chain:
+        """Return the chain with rows as columns, the last first where their order is turned round.
+
+        Whole turns by the nearest pixel hit the middle of each.
+        """
+        across, right = (-1.0, float(self.width)) if columns_round else (1.0, 0.0)
+        down, bottom = (-1.0, float(self.height)) if rows_round else (1.0, 0.0)
+        numbers = (0.0, across, right, down, 0.0, bottom, 0.0, 0.0)
+        return self.apply(Effect.AFFINE, numbers, (self.width, self.height))
+
     def apply(
         self, effect: Effect, numbers: tuple[float, ...] = (), size: tuple[int, int] | None = None
     ) -> Chain:

@@ -19,6 +19,7 @@ from penstock.deferring.counts import Counts, deferring
 from penstock.deferring.hooks import install
 from penstock.deferring.random_state import RandomState, generators_in
 from penstock.deferring.samples import make_samples, plain_samples
+from penstock.deferring.sending import send_in
 from penstock.errors import PenstockError, TranslationError
 from penstock.torch.segments import SegmentMemory
 from penstock.usable_cores import usable_cores
@@ -102,6 +103,7 @@ class Deferral:
     def _memory(self) -> SegmentMemory | None:
         if self._lender is None and torch_data.get_worker_info() is not None:
             self._lender = SegmentMemory()
+            send_in(self._lender)
         return self._lender
 
     def _threads_here(self) -> int:

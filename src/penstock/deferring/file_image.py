@@ -7,6 +7,7 @@ from typing import Any
 
 from PIL import Image
 
+from penstock.deferring.canvases import Canvas
 from penstock.deferring.carry_out import open_with_pillow
 from penstock.deferring.chain import Chain, JpegFile
 
@@ -39,7 +40,8 @@ class FileImage(Image.Image):
     """An image of a file, or made of one, that Pillow need not have opened."""
 
     _chain: Chain | None = None  # how its pixels are made
-    _adopted: Any = None  # or a file of Pillow's that stands for it
+    _adopted: Any = None  # or an image of Pillow's that stands for it
+    _canvas: Canvas | None = None  # the same, if it has one colour
     _about: About | None = None
     _info: dict[Any, Any] | None = None
     filename: str | bytes  # of a file only

@@ -12,6 +12,7 @@ import numpy as np
 from PIL import Image
 
 from penstock._core import Effect, copy_one
+from penstock.deferring.canvases import BLACK, LARGEST_PX, corner_in, seen_in
 from penstock.deferring.chain import Chain
 from penstock.deferring.filters import blur_numbers
 from penstock.deferring.pixel_image import PixelImage
@@ -24,6 +25,12 @@ _MIRRORS = {
     Image.Transpose.FLIP_LEFT_RIGHT: (True, False),
     Image.Transpose.FLIP_TOP_BOTTOM: (False, True),
     Image.Transpose.ROTATE_180: (True, True),
+}
+_TURNS = {  # rows become columns; whether their order, and that of columns, is turned round
+    Image.Transpose.TRANSPOSE: (False, False),
+    Image.Transpose.ROTATE_90: (False, True),
+    Image.Transpose.ROTATE_270: (True, False),
+    Image.Transpose.TRANSVERSE: (True, True),
 }
 _MODES = {1: "L", 3: "RGB"}
 _OF_COLOURS = (Effect.SATURATION, Effect.HUE, Effect.PERMUTE_CHANNELS)
@@ -54,14 +61,32 @@ class DeferredImage(PixelImage):
         return super().convert(mode, *args, **kwargs)
 
     def crop(self, box: Any = None) -> Image.Image:
-        """Remember a crop that lies within the image."""
+        """Remember a crop; what lies outside of the image is black."""
         if self._chain is None or not is_box(box):
             return super().crop(box)
-        left, top, right, bottom = (round(side) for side in box)
+        left, top, right, bottom = (int(round(side)) for side in box)  # noqa: RUF046 (of NumPy's)
         width, height = self._size
-        if not (0 <= left < right <= width and 0 <= top < bottom <= height):
-            return super().crop(box)
-        return self._with(self._chain.crop(top, left, bottom - top, right - left))
+        if 0 <= left < right <= width and 0 <= top < bottom <= height:
+            return self._with(self._chain.crop(top, left, bottom - top, right - left))
+        wanted = (bottom - top, right - left)
+        is_small = wanted[0] * wanted[1] <= LARGEST_PX  # of more, Pillow warns
+        seen = seen_in(self._chain, -top, -left, wanted, BLACK) if is_small else None
+        return super().crop(box) if seen is None else self._with(seen)
+
+    def paste(self, im: Any, box: Any = None, mask: Any = None) -> None:
+        """Remember what is put into an image of one colour."""
+        corner = corner_in(im.size, box) if type(im) is DeferredImage and mask is None else None
+        canvas = self._canvas
+        if canvas is None or corner is None or im.mode not in CHANNELS:
+            super().paste(im, box, mask)
+            return
+        im.load()
+        chain = im.convert(self._mode).as_chain()
+        left, top = corner
+        seen = seen_in(chain, top, left, self._size[::-1], canvas.colour)
+        if seen is None:
+            return  # it lies outside
+        self._chain, self._adopted, self._canvas = seen, None, None
 
     def resize(
         self, size: Any, resample: Any = None, box: Any = None, reducing_gap: Any = None
@@ -100,11 +125,15 @@ class DeferredImage(PixelImage):
         self._is_loaded = True
 
     def transpose(self, method: Any) -> Image.Image:
-        """Remember a mirror; turns are done at once."""
-        if self._chain is None or method not in _MIRRORS:
+        """Remember a mirror or a turn."""
+        if self._chain is None:
             return super().transpose(method)
-        horizontal, vertical = _MIRRORS[method]
-        return self._with(self._chain.flip(horizontal=horizontal, vertical=vertical))
+        if method in _MIRRORS:
+            horizontal, vertical = _MIRRORS[method]
+            return self._with(self._chain.flip(horizontal=horizontal, vertical=vertical))
+        if method in _TURNS:
+            return self._with(self._chain.turn(*_TURNS[method]))
+        return super().transpose(method)
 
     def transform(
         self,

@@ -7,6 +7,7 @@ give the same pixels.
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable
 from functools import wraps
 from typing import Any
@@ -16,6 +17,7 @@ from PIL import Image, ImageEnhance, ImageOps
 
 from penstock._core import Effect
 from penstock.deferring.array import DeferredArray
+from penstock.deferring.canvases import LONGEST_SIDE, Canvas
 from penstock.deferring.carry_out import open_with_pillow
 from penstock.deferring.chain import Chain
 from penstock.deferring.counts import counts_here
@@ -50,6 +52,7 @@ def wrap_pillow() -> dict[Function, Function]:
     return {
         open_with_pillow: open_image,
         Image.fromarray: _wrap_making_of_arrays(Image.fromarray),
+        Image.new: _wrap_new(Image.new),
         ImageOps.exif_transpose: _wrap_turning(ImageOps.exif_transpose),
         ImageOps.autocontrast: _or_pillow(ImageOps.autocontrast, _autocontrast),
         ImageOps.equalize: _or_pillow(ImageOps.equalize, _equalize),
@@ -97,6 +100,24 @@ def _image_of(array: DeferredArray) -> DeferredImage | None:
     if spec.blue_first:
         chain = chain.apply(Effect.PERMUTE_CHANNELS, (2.0, 1.0, 0.0))
     return DeferredImage.of_chain(chain, _IMAGE_MODES[spec.layout], None)
+
+
+def _wrap_new(original: Function) -> Function:
+    """Make images of one colour, which know that they are."""
+
+    @wraps(original)
+    def new(mode: Any, size: Any, color: Any = 0) -> Any:
+        made = original(mode, size, color)
+        if counts_here() is None or made.mode not in CHANNELS or 0 in made.size:
+            return made
+        asker = sys._getframe(1).f_globals.get("__name__")  # noqa: SLF001 (who called is the question)
+        if asker == Image.__name__ or max(made.size) >= LONGEST_SIDE:
+            return made  # Pillow is about to fill it with other pixels
+        found = made.getpixel((0, 0))
+        colour = found if isinstance(found, tuple) else (found,) * 3
+        return DeferredImage.of_canvas(Canvas(made, colour))
+
+    return new
 
 
 # ---- ImageOps ----

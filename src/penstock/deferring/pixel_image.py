@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from PIL import Image
 
+from penstock.deferring.canvases import Canvas
 from penstock.deferring.carry_out import pixels_of
 from penstock.deferring.chain import Chain, Pixels
 from penstock.deferring.counts import counts_here, note_early
@@ -23,7 +24,7 @@ if TYPE_CHECKING:
 _OURS = frozenset(
     {
         *("_im", "_mode", "_size", "palette", "_info", "_readonly"),  # known to every image
-        *("_chain", "_adopted", "_about", "_is_file", "_is_loaded", "_is_drafted"),
+        *("_chain", "_adopted", "_about", "_canvas", "_is_file", "_is_loaded", "_is_drafted"),
     }
 )
 
@@ -63,6 +64,15 @@ class PixelImage(FileImage):
         made.filename = opened.filename
         return made
 
+    @classmethod
+    def of_canvas(cls, canvas: Canvas) -> Self:
+        """An image of one colour."""
+        made = cls()
+        made._canvas, made._adopted = canvas, canvas.image
+        made._info = canvas.image.info
+        made._mode, made._size = canvas.image.mode, canvas.image.size
+        return made
+
     @property
     def chain(self) -> Chain | None:
         """How it is made, unless somebody has had its pixels as Pillow keeps them."""
@@ -78,7 +88,7 @@ class PixelImage(FileImage):
     @im.setter
     def im(self, im: Any) -> None:
         self._im = im
-        self._chain = self._adopted = None
+        self._chain = self._adopted = self._canvas = None
 
     def load(self) -> Any:
         """Return access to single pixels; nothing is computed until one is asked for."""
@@ -137,7 +147,7 @@ class PixelImage(FileImage):
 
     def close(self) -> None:
         """Let go of it."""
-        self._chain = self._adopted = None
+        self._chain = self._adopted = self._canvas = None
         super().close()
 
     def tobytes(self, encoder_name: str = "raw", *args: Any) -> bytes:

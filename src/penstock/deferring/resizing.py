@@ -16,6 +16,8 @@ Box = tuple[float, float, float, float]  # left, top, right, bottom
 _FILTERS = frozenset(mode.pillow_filter for mode in InterpolationMode)  # Pillow may have more
 _LARGEST_SIDE = 1 << 15
 _SIDES = 4
+_WHOLE = (int, np.integer)
+_NUMBERS = (*_WHOLE, float, np.floating)
 
 
 class Wanted(NamedTuple):
@@ -32,7 +34,7 @@ def read_resize(
 ) -> Wanted | None:
     """What a resize of an image of `given` size (width, height) is; None if that is Pillow's."""
     width, height = size if isinstance(size, (tuple, list)) and len(size) == 2 else (0, 0)
-    is_size = all(isinstance(s, int) and 0 < s < _LARGEST_SIDE for s in (width, height))
+    is_size = all(isinstance(s, _WHOLE) and 0 < s < _LARGEST_SIDE for s in (width, height))
     number = Image.Resampling.BICUBIC if resample is None else resample
     if not is_size or not (isinstance(number, int) and number in _FILTERS):
         return None
@@ -71,7 +73,7 @@ def _is_one_step(size: tuple[int, int], box: Any, gap: Any) -> bool:
 def is_box(box: Any) -> bool:
     """Whether these are four numbers."""
     is_four = isinstance(box, (tuple, list)) and len(box) == _SIDES
-    return is_four and all(isinstance(side, (int, float)) and isfinite(side) for side in box)
+    return is_four and all(isinstance(side, _NUMBERS) and isfinite(side) for side in box)
 
 
 class Thumbnail:

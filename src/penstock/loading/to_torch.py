@@ -5,7 +5,7 @@ from __future__ import annotations
 import importlib.util
 import weakref
 from abc import ABC, abstractmethod
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 import numpy.typing as npt
@@ -47,6 +47,8 @@ def label_tensor(labels: npt.NDArray[Any]) -> Any:
 class TorchMemory(ABC):
     """Batch memory that torch has allocated, and knows again in the tensors made of it."""
 
+    tries_again: ClassVar[bool] = False  # after there was none once
+
     def __init__(self) -> None:
         self._lent: dict[int, weakref.ref[npt.NDArray[np.uint8]]] = {}  # by address
         self._refused = False
@@ -59,7 +61,7 @@ class TorchMemory(ABC):
         """Return memory, or None where none is to be had: that costs speed, nothing else."""
         tensor = None if self._refused else self.allocate(size_bytes)
         if tensor is None:
-            self._refused = True
+            self._refused = not self.tries_again
             return None
         gone = [address for address, lent in list(self._lent.items()) if lent() is None]
         for address in gone:

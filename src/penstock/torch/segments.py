@@ -26,7 +26,9 @@ from penstock.loading.to_torch import TorchMemory
 
 _HEAD_BYTES = mmap.PAGESIZE
 _HERE, _AWAY, _RETIRED = 0, 1, 2  # with the worker; with the training process; not used again
-_MOST_FREE = 3  # that a worker keeps for later batches
+_MOST_FREE = 3  # that a worker keeps for later batches, beside those that it has used lately
+_LATELY = 64  # batches or parts of them
+_MOST = 128  # each takes two of the files that a process may have open
 
 
 class _Segment:
@@ -40,6 +42,7 @@ class _Segment:
         os.posix_fallocate(self.descriptor, 0, _HEAD_BYTES + size_bytes)
         self.memory = mmap.mmap(self.descriptor, 0)
         self.room = size_bytes
+        self.last_use = 0  # counted by whoever takes it
         self._lent: weakref.ref[npt.NDArray[np.uint8]] | None = None
 
     @property
@@ -74,9 +77,12 @@ _of_this_process: weakref.WeakValueDictionary[int, _Segment] = weakref.WeakValue
 class SegmentMemory(TorchMemory):
     """Batch memory in segments, each used again when nobody has the batch any more."""
 
+    tries_again = True  # the training process may have let go of batches that it kept
+
     def __init__(self) -> None:
         super().__init__()
         self._segments: list[_Segment] = []
+        self._uses = 0
         self._lock = threading.Lock()
 
     def allocate(self, size_bytes: int) -> Any:
@@ -85,23 +91,32 @@ class SegmentMemory(TorchMemory):
             return None
         try:
             with self._lock:
-                lent = self._take(size_bytes).lend(size_bytes)
+                taken = self._take(size_bytes)
+                lent = None if taken is None else taken.lend(size_bytes)
         except OSError:  # torch's own attempt will say so
             return None
-        return torch.from_numpy(lent)
+        return None if lent is None else torch.from_numpy(lent)
 
-    def _take(self, size_bytes: int) -> _Segment:
+    def _take(self, size_bytes: int) -> _Segment | None:
         free = [segment for segment in self._segments if segment.is_free]
         large = [segment for segment in free if segment.room >= size_bytes]
         taken = min(large, key=lambda segment: segment.room, default=None)
-        others = [segment for segment in free if segment is not taken]
-        for segment in others[: max(0, len(others) - _MOST_FREE)]:
+        self._uses += 1
+        idle = [
+            segment
+            for segment in free
+            if segment is not taken and self._uses - segment.last_use > _LATELY
+        ]
+        for segment in idle[: max(0, len(idle) - _MOST_FREE)]:
             segment.retire()
             self._segments.remove(segment)
         if taken is None:
+            if len(self._segments) >= _MOST:
+                return None
             taken = _Segment(size_bytes)
             _of_this_process[taken.lend(0).ctypes.data] = taken
             self._segments.append(taken)
+        taken.last_use = self._uses
         return taken
 
 
@@ -151,7 +166,7 @@ class _Sent:
         return (self.offset + self.shape.numel()) * self.dtype.itemsize
 
 
-def _send(tensor: torch.Tensor) -> Any:
+def reduce_segment(tensor: torch.Tensor) -> Any:
     """Reduce a batch to where its segment is found; how multiprocessing pickles it."""
     segment = _segment_of(tensor)
     if segment is None or not tensor.is_contiguous():
@@ -163,7 +178,7 @@ def _send(tensor: torch.Tensor) -> Any:
     return _receive, (sent,)
 
 
-ForkingPickler.register(SegmentTensor, _send)
+ForkingPickler.register(SegmentTensor, reduce_segment)
 
 
 class _Arrived:
