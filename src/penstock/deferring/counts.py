@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 import threading
 from collections import Counter
@@ -39,6 +40,65 @@ class _State(threading.local):
 _state = _State()
 
 
+@dataclass(frozen=True, slots=True)
+class Replaced:
+    """A function of a module, and the wrapper that takes its place."""
+
+    module: Any
+    name: str
+    original: Any
+    wrapper: Any
+
+    def put(self) -> None:
+        """Put the wrapper there."""
+        setattr(self.module, self.name, self.wrapper)
+
+    def take_away(self) -> None:
+        """Put the function back, unless somebody else has put something there meanwhile."""
+        if getattr(self.module, self.name, None) is self.wrapper:
+            setattr(self.module, self.name, self.original)
+
+
+class _Scope:
+    """Wrappers that are there while any thread asks a Dataset."""
+
+    def __init__(self) -> None:
+        self.places: list[Replaced] = []
+        self._asking = 0
+        self._lock = threading.Lock()
+
+    def enter(self) -> None:
+        with self._lock:
+            self._asking += 1
+            if self._asking == 1:
+                for place in self.places:
+                    place.put()
+
+    def leave(self) -> None:
+        with self._lock:
+            self._asking -= 1
+            if self._asking == 0:
+                for place in self.places:
+                    place.take_away()
+
+    def start_anew(self) -> None:
+        """In a forked process, other threads are gone, and with them those who asked."""
+        self._lock = threading.Lock()
+        if self._asking and _state.counts is None:
+            self._asking = 0
+            for place in self.places:
+                place.take_away()
+
+
+_scope = _Scope()
+os.register_at_fork(after_in_child=_scope.start_anew)
+
+
+def replace_while_deferring(places: list[Replaced]) -> None:
+    """Let wrappers be in the places of functions while a Dataset is asked, and only then."""
+    _scope.places += places
+
+
 class deferring:  # noqa: N801 (it is used as a function: with deferring(counts))
     """While it lasts, images that this thread opens are not decoded."""
 
@@ -48,8 +108,10 @@ class deferring:  # noqa: N801 (it is used as a function: with deferring(counts)
 
     def __enter__(self) -> None:
         self._before, _state.counts = _state.counts, self._counts
+        _scope.enter()
 
     def __exit__(self, *_error: object) -> None:
+        _scope.leave()
         for file in self._counts.kept:
             file.whole = None
         self._counts.kept.clear()

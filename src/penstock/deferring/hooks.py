@@ -1,16 +1,19 @@
 """How others come to ask us: wrappers in the places of functions that open images.
 
 Wrappers do what they wrap, unless this thread is asking a Dataset (`deferring`), or is given an
-image or tensor of ours. So they stay once they are there.
+image, array or tensor of ours. So they stay once they are there; but for those of torch and NumPy,
+whose functions others know by what they are: compilers, and the default device of torch. Wrappers
+of these are there only while a Dataset is asked.
 """
 
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any
 
 from penstock.deferring.array_functions import wrap_numpy
+from penstock.deferring.counts import Replaced, replace_while_deferring
 from penstock.deferring.image import DeferredImage
 from penstock.deferring.pillow_hooks import wrap_pillow
 from penstock.deferring.torch_hooks import wrap_torch
@@ -23,9 +26,11 @@ _done: set[str] = set()
 def install() -> None:
     """Put the wrappers in their places, for all libraries that are imported by now."""
     once("PIL", wrap_pillow)
-    once("torch", wrap_torch)
-    if "numba" not in sys.modules:  # which knows NumPy's functions by what they are
-        once("numpy", wrap_numpy)
+    if "torch and NumPy" not in _done:
+        _done.add("torch and NumPy")
+        # numba compiles calls of NumPy's functions, and would not know the wrappers.
+        wrappers = wrap_torch() if "numba" in sys.modules else {**wrap_torch(), **wrap_numpy()}
+        replace_while_deferring(list(places_of(wrappers)))
     if "cv2" in sys.modules:
         from penstock.deferring.opencv_hooks import wrap_opencv
 
@@ -50,6 +55,12 @@ def once(name: str, wrap: Callable[[], dict[Function, Function]]) -> None:
 
 def replace_everywhere(wrappers: dict[Function, Function]) -> None:
     """Put wrappers in the places of functions, also where modules have imported them by name."""
+    for place in places_of(wrappers):
+        place.put()
+
+
+def places_of(wrappers: dict[Function, Function]) -> Iterator[Replaced]:
+    """All names of functions in modules, and what is to be there instead."""
     known = {id(original): wrapper for original, wrapper in wrappers.items()}
     for name, module in list(sys.modules.items()):
         if name.startswith(("penstock.", "numpy.")):
@@ -57,7 +68,7 @@ def replace_everywhere(wrappers: dict[Function, Function]) -> None:
         for attribute, value in list(getattr(module, "__dict__", {}).items()):
             wrapper = known.get(id(value))
             if wrapper is not None:
-                setattr(module, attribute, wrapper)
+                yield Replaced(module, attribute, value, wrapper)
 
 
 def is_ours(image: Any) -> bool:

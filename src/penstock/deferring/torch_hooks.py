@@ -7,6 +7,8 @@ from functools import wraps
 from typing import Any
 
 import torch
+import torch.overrides
+from torch.utils import _device
 
 from penstock.deferring.array import DeferredArray
 from penstock.deferring.tensor import DeferredTensor, make
@@ -16,6 +18,9 @@ Function = Callable[..., Any]
 
 def wrap_torch() -> dict[Function, Function]:
     """Wrappers for functions that make tensors of arrays."""
+    # torch remembers which functions heed its default device, when it is first asked: these here.
+    _device._device_constructors()  # noqa: SLF001 (there is no other way)
+    torch.overrides.get_ignored_functions()
     return {
         torch.from_numpy: _wrap(torch.from_numpy, _shared),
         torch.as_tensor: _wrap(torch.as_tensor, _shared),
