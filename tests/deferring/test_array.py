@@ -14,7 +14,7 @@ import cv2
 import torch
 
 from penstock.deferring.array import DeferredArray
-from penstock.deferring.counts import Counts, deferring
+from penstock.deferring.counts import Counts, deferring, wrapped
 from penstock.deferring.hooks import install
 from penstock.deferring.tensor import Deferred
 from tests.deferring.pictures import coded, picture
@@ -27,6 +27,8 @@ SIZE = 23, 17
 @pytest.fixture(autouse=True)
 def _hooks():
     install()
+    with wrapped:  # as while a Dataset is asked
+        yield
 
 
 def opened(mode="RGB", flags=cv2.IMREAD_COLOR):

@@ -18,7 +18,7 @@ from penstock.deferring import opencv_changes
 from penstock.deferring.array import DeferredArray
 from penstock.deferring.carry_out import pixels_of
 from penstock.deferring.chain import Chain
-from penstock.deferring.counts import Counts, deferring
+from penstock.deferring.counts import Counts, deferring, wrapped
 from penstock.deferring.hooks import install
 from penstock.deferring.opencv_changes import Change
 from penstock.deferring.values import levels_as
@@ -53,6 +53,8 @@ FILES = {
 @pytest.fixture(autouse=True)
 def _hooks():
     install()
+    with wrapped:  # as while a Dataset is asked
+        yield
 
 
 def assert_equal(found, expected):

@@ -60,21 +60,21 @@ class Replaced:
 
 
 class _Scope:
-    """Wrappers that are there while any thread asks a Dataset."""
+    """Wrappers that are there while any thread asks a Dataset, or is in the `with` block."""
 
     def __init__(self) -> None:
         self.places: list[Replaced] = []
         self._asking = 0
         self._lock = threading.Lock()
 
-    def enter(self) -> None:
+    def __enter__(self) -> None:
         with self._lock:
             self._asking += 1
             if self._asking == 1:
                 for place in self.places:
                     place.put()
 
-    def leave(self) -> None:
+    def __exit__(self, *_error: object) -> None:
         with self._lock:
             self._asking -= 1
             if self._asking == 0:
@@ -90,13 +90,13 @@ class _Scope:
                 place.take_away()
 
 
-_scope = _Scope()
-os.register_at_fork(after_in_child=_scope.start_anew)
+wrapped = _Scope()
+os.register_at_fork(after_in_child=wrapped.start_anew)
 
 
 def replace_while_deferring(places: list[Replaced]) -> None:
     """Let wrappers be in the places of functions while a Dataset is asked, and only then."""
-    _scope.places += places
+    wrapped.places += places
 
 
 class deferring:  # noqa: N801 (it is used as a function: with deferring(counts))
@@ -108,10 +108,10 @@ class deferring:  # noqa: N801 (it is used as a function: with deferring(counts)
 
     def __enter__(self) -> None:
         self._before, _state.counts = _state.counts, self._counts
-        _scope.enter()
+        wrapped.__enter__()
 
     def __exit__(self, *_error: object) -> None:
-        _scope.leave()
+        wrapped.__exit__()
         for file in self._counts.kept:
             file.whole = None
         self._counts.kept.clear()
