@@ -13,16 +13,24 @@ namespace {
 
 int divide_up(int value, int divisor) { return (value + divisor - 1) / divisor; }
 
+Frame luma_of(const Frame& frame) {
+  Frame luma = frame;
+  luma.components = 1;
+  return luma;
+}
+
 /// One region of one image, unit row by unit row: coefficients, samples, then finished bands.
 class BaselineDecoder {
  public:
   BaselineDecoder(RowSink& sink, std::span<const uint8_t> bytes, const JpegHeader& header,
-                  const Region& region, DecodeState& state, const Reduction& reduction)
+                  const Region& region, DecodeState& state, const Reduction& reduction,
+                  bool luma_alone)
       : header_(header),
         frame_(make_frame(header, reduction)),
-        plan_(plan_region(frame_, region)),
+        shown_(luma_alone ? luma_of(frame_) : frame_),
+        plan_(plan_region(shown_, region)),
         scan_(bytes, header, prepared(state.tables, header), state.unstuffed),
-        output_(sink, frame_, region, {}, true, state.region) {
+        output_(sink, shown_, region, {}, true, state.region) {
     begin_coefficients(state.coefficients);
     begin_planes();
   }
@@ -65,6 +73,7 @@ class BaselineDecoder {
 
   const JpegHeader& header_;
   const Frame frame_;
+  const Frame shown_;  // the components that are looked at
   const RegionPlan plan_;
   ScanDecoder scan_;
   RegionOutput output_;
@@ -90,7 +99,7 @@ void BaselineDecoder::begin_coefficients(Buffer& storage) {
 }
 
 void BaselineDecoder::begin_planes() {
-  for (int c = 0; c < header_.components; ++c) {
+  for (int c = 0; c < shown_.components; ++c) {
     const FrameComponent& size = frame_.component[c];
     const int unit_rows = size.block_height * component(c).vertical;
     const int unit_columns = size.block_width * component(c).horizontal;
@@ -101,7 +110,7 @@ void BaselineDecoder::begin_planes() {
 }
 
 void BaselineDecoder::transform() {
-  for (int c = 0; c < header_.components; ++c) {
+  for (int c = 0; c < shown_.components; ++c) {
     const ptrdiff_t stride = output_.stride(c);
     const FrameComponent& size = frame_.component[c];
     for (int row = 0; row < component(c).vertical; ++row) {
@@ -116,8 +125,8 @@ void BaselineDecoder::transform() {
 
 DecodeResult decode_baseline(RowSink& sink, std::span<const uint8_t> bytes,
                              const JpegHeader& header, const Region& region, DecodeScratch& scratch,
-                             const Reduction& reduction) {
-  BaselineDecoder decoder(sink, bytes, header, region, scratch.state(), reduction);
+                             const Reduction& reduction, bool luma_alone) {
+  BaselineDecoder decoder(sink, bytes, header, region, scratch.state(), reduction, luma_alone);
   if (const char* problem = decoder.run()) return {DecodeStatus::irregular, problem};
   return {};
 }

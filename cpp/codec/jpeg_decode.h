@@ -31,15 +31,15 @@ using DecodeScratch = Scratch<DecodeState>;
 /// Our own decoder. Requires header.route == Route::baseline and a region inside the
 /// reduced image (see reduced_size). Sends `region` to `sink` (one channel
 /// for gray, else RGB); after `irregular` the sink may have received some bands and must be set up
-/// anew.
+/// anew. With `luma_alone` it is one channel, the luminance as it lies in the file.
 DecodeResult decode_baseline(RowSink& sink, std::span<const uint8_t> bytes,
                              const JpegHeader& header, const Region& region, DecodeScratch& scratch,
-                             const Reduction& reduction = {});
+                             const Reduction& reduction = {}, bool luma_alone = false);
 
 /// libjpeg-turbo, skipping what lies outside the region where that leaves its bytes unchanged.
 /// Requires Route::baseline or Route::libjpeg.
 DecodeResult decode_libjpeg(RowSink& sink, std::span<const uint8_t> bytes, const JpegHeader& header,
-                            const Region& region, DecodeScratch& scratch);
+                            const Region& region, DecodeScratch& scratch, bool luma_alone = false);
 
 /// The oracle: a whole image by plain libjpeg calls, without any skipping.
 DecodeResult decode_libjpeg_whole(RowSink& sink, std::span<const uint8_t> bytes,

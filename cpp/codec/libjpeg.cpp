@@ -68,9 +68,9 @@ bool send_region(RowSink& sink, LibjpegReader& reader, const Region& region, Dec
 }  // namespace
 
 DecodeResult decode_libjpeg(RowSink& sink, std::span<const uint8_t> bytes, const JpegHeader& header,
-                            const Region& region, DecodeScratch& scratch) {
+                            const Region& region, DecodeScratch& scratch, bool luma_alone) {
   LibjpegReader reader(bytes);
-  if (!reader.start()) return outcome(reader, false);
+  if (!reader.start(luma_alone)) return outcome(reader, false);
   if (reader.height() != header.height || reader.width() != header.width)
     return {DecodeStatus::failed, "libjpeg reads another size from the header"};
   return outcome(reader, send_region(sink, reader, region, scratch.state()));

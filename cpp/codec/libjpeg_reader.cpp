@@ -65,10 +65,10 @@ void LibjpegReader::read_header() {
     fail("neither gray nor three components");
 }
 
-bool LibjpegReader::start() {
+bool LibjpegReader::start(bool luma_alone) {
   if (setjmp(failed_) != 0) return false;
   read_header();
-  info_.out_color_space = info_.num_components == 1 ? JCS_GRAYSCALE : JCS_RGB;
+  info_.out_color_space = luma_alone || info_.num_components == 1 ? JCS_GRAYSCALE : JCS_RGB;
   jpeg_start_decompress(&info_);
   incomplete_ = has_unknown_bits();  // asked now, for finishing frees the answer
   return true;

@@ -22,8 +22,8 @@ class LibjpegReader {
   LibjpegReader(const LibjpegReader&) = delete;
   LibjpegReader& operator=(const LibjpegReader&) = delete;
 
-  /// Reads the header. For progressive files also all scans.
-  bool start();
+  /// Reads the header. For progressive files also all scans. With `luma_alone`, rows are gray.
+  bool start(bool luma_alone = false);
   /// Restricts rows to columns [left, left + width), both of which may be widened.
   bool crop_columns(int& left, int& width);
   bool skip_rows(int rows);

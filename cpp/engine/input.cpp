@@ -46,8 +46,8 @@ DecodeResult PlanarInput::send(const Region& region, const std::function<RowSink
 }
 
 SourceInput::SourceInput(const SampleSource& source, const Reduction& reduction,
-                         InputScratch& scratch)
-    : source_(source), scratch_(scratch) {
+                         InputScratch& scratch, bool luma_alone)
+    : source_(source), scratch_(scratch), luma_alone_(luma_alone) {
   height = source.height;
   width = source.width;
   dc_alone = reduction.dc_alone;
@@ -57,7 +57,7 @@ SourceInput::SourceInput(const SampleSource& source, const Reduction& reduction,
   } else if (source.header != nullptr) {
     // What libjpeg decodes is mostly progressive, and costs nearly the same at any size.
     if (source.header->route == Route::baseline) scale = reduction.scale;
-    channels = source.header->components == 1 ? 1 : 3;
+    channels = luma_alone || source.header->components == 1 ? 1 : 3;
   }
 }
 
@@ -73,12 +73,12 @@ DecodeResult SourceInput::send_jpeg(const Region& region, const std::function<Ro
   std::string reason = source_.header->reason;
   if (source_.header->route == Route::baseline) {
     DecodeResult result = decode_baseline(begin(), source_.jpeg, *source_.header, region,
-                                          scratch_.decode, reduction());
+                                          scratch_.decode, reduction(), luma_alone_);
     if (result.status != DecodeStatus::irregular || scale != 1) return result;
     reason = result.message;
   }
   DecodeResult result =
-      decode_libjpeg(begin(), source_.jpeg, *source_.header, region, scratch_.decode);
+      decode_libjpeg(begin(), source_.jpeg, *source_.header, region, scratch_.decode, luma_alone_);
   if (result.status == DecodeStatus::ok) result.message = reason;
   return result;
 }

@@ -59,10 +59,11 @@ class PlanarInput final : public Input {
   int left_ = 0;
 };
 
-/// Reduced where the source can be.
+/// Reduced where the source can be; of a JPEG, the luminance alone if asked.
 class SourceInput final : public Input {
  public:
-  SourceInput(const SampleSource& source, const Reduction& reduction, InputScratch& scratch);
+  SourceInput(const SampleSource& source, const Reduction& reduction, InputScratch& scratch,
+              bool luma_alone = false);
   DecodeResult send(const Region& region, const std::function<RowSink&()>& begin) override;
 
  private:
@@ -71,6 +72,7 @@ class SourceInput final : public Input {
 
   const SampleSource& source_;
   InputScratch& scratch_;
+  const bool luma_alone_;
 };
 
 /// The gray of a colour image, made row by row before a step reads it: reads `colour`, which has

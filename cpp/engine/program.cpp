@@ -115,8 +115,8 @@ Region size_after_step(const Step& s, size_t i, int height, int width) {
     return "dc_alone is " + std::to_string(s.dc_alone) +
            ", which must be 0, or 1 with a DCT scale of 8";
   });
-  require(s.gray == 0 || (s.gray == 1 && i == 0), i, [&] {
-    return "gray is " + std::to_string(s.gray) + ", which must be 0, or 1 in a first step";
+  require(s.gray == 0 || ((s.gray == 1 || s.gray == kLumaAlone) && i == 0), i, [&] {
+    return "gray is " + std::to_string(s.gray) + ", which must be 0, or 1 or 2 in a first step";
   });
   return {0, 0, s.window_height, s.window_width};
 }

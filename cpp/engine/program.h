@@ -23,7 +23,8 @@ namespace penstock {
 ///   that does not pad and resizes with a filter other than nearest;
 /// - where `dc_alone` is 1, only the first coefficient of each block is looked at. With a dct_scale
 ///   of 8 only;
-/// - where `gray` is 1, the image is turned gray before all else. In a first step only;
+/// - where `gray` is 1, the image is turned gray before all else; where it is kLumaAlone, a JPEG is
+///   decoded to its luminance alone, which is another gray. In a first step only;
 /// - only a part of the crop may be resized, though filters read past its edges as far as the crop
 ///   reaches (Pillow's `resize(box=)`): box_left and so on are its sides in pixels of the crop, as
 ///   the bits of floats; four zeros stand for all of it. Not with a dct_scale, nor with the filter
@@ -42,6 +43,8 @@ namespace penstock {
   FIELD(dct_scale) FIELD(dc_alone) FIELD(gray) FIELD(weights)                    \
   FIELD(box_left) FIELD(box_top) FIELD(box_right) FIELD(box_bottom)
 // clang-format on
+
+inline constexpr int32_t kLumaAlone = 2;
 
 /// One geometric step, done in this order: pad the input, take a box of it, resize that box,
 /// take a window of the result, mirror. A part that is not needed changes nothing.

@@ -249,7 +249,8 @@ DecodeResult copy_region(PlanarTarget& image, Buffer& memory, Input& input, cons
 
 DecodeResult run_sample(bool& late, const Output& output, const SampleSource& source,
                         const Program& program, WorkerScratch& scratch) {
-  SourceInput input(source, program.steps[0].reduction(), scratch.input);
+  SourceInput input(source, program.steps[0].reduction(), scratch.input,
+                    program.steps[0].gray == kLumaAlone);
   return run_program(late, output, input, program, scratch);
 }
 
@@ -259,6 +260,8 @@ DecodeResult run_program(bool& late, const Output& output, Input& colour, const 
   const std::span<const Step> steps = program.steps;
   EffectQueue queue(program.effects);
   GrayInput gray(colour, scratch.gray);
+  if (steps[0].gray == kLumaAlone && colour.channels == 3)
+    return {DecodeStatus::failed, "only of a JPEG can the luminance be had alone"};
   Input& first = steps[0].gray != 0 && colour.channels == 3 ? static_cast<Input&>(gray) : colour;
   scratch.effects.tables.begin();
   DecodeResult decoded;

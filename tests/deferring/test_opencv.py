@@ -33,6 +33,7 @@ FLAGS = {
     "rgb": cv2.IMREAD_COLOR_RGB,
     "unchanged": cv2.IMREAD_UNCHANGED,
     "gray": cv2.IMREAD_GRAYSCALE,
+    "gray as it lies": cv2.IMREAD_GRAYSCALE | cv2.IMREAD_IGNORE_ORIENTATION,
     "as it lies": cv2.IMREAD_COLOR | cv2.IMREAD_IGNORE_ORIENTATION,
     "smaller": cv2.IMREAD_REDUCED_COLOR_2,
     "any depth": cv2.IMREAD_ANYDEPTH,
@@ -40,6 +41,8 @@ FLAGS = {
 FILES = {
     "rgb": coded(picture(23, 17)),
     "gray": coded(picture(23, 17, "L")),
+    **{f"sampled {n}": coded(picture(61, 47), subsampling=n) for n in range(3)},
+    "arithmetic sizes": coded(picture(16, 8), quality=30),
     "progressive": coded(picture(61, 47), progressive=True),
     "cmyk": coded(picture(23, 17, "CMYK")),
     "png": coded(picture(23, 17), "PNG"),

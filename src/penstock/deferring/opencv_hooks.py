@@ -21,7 +21,10 @@ from penstock.deferring.chain import Chain
 from penstock.deferring.counts import counts_here
 from penstock.deferring.opencv_changes import CHANGES
 from penstock.deferring.opening import as_jpeg, read_bytes
-from penstock.deferring.same_decoder import opencv_decodes_as_pillow
+from penstock.deferring.same_decoder import (
+    opencv_decodes_as_pillow,
+    opencv_decodes_gray_as_pillow,
+)
 from penstock.deferring.values import levels_as
 
 Function = Callable[..., Any]
@@ -29,24 +32,26 @@ Function = Callable[..., Any]
 # How an image lies in the file, as EXIF counts: mirrored left to right, top to bottom.
 _MIRRORS = {1: (False, False), 2: (True, False), 3: (True, True), 4: (False, True)}
 _AS_IT_LIES = cv2.IMREAD_IGNORE_ORIENTATION
-_BLUE_FIRST = {
-    cv2.IMREAD_COLOR: True,
-    cv2.IMREAD_COLOR | _AS_IT_LIES: True,
-    getattr(cv2, "IMREAD_COLOR_RGB", cv2.IMREAD_COLOR): not hasattr(cv2, "IMREAD_COLOR_RGB"),
-    cv2.IMREAD_UNCHANGED: True,
-}
+_RGB = getattr(cv2, "IMREAD_COLOR_RGB", cv2.IMREAD_COLOR)
+_known: set[int] = set()  # what flags are remembered
 
 
 def wrap_opencv() -> dict[Function, Function]:
     """Wrappers for all functions of OpenCV's."""
-    same = opencv_decodes_as_pillow(cv2)
+    kinds: list[int] = []
+    if opencv_decodes_as_pillow(cv2):
+        kinds = [cv2.IMREAD_COLOR, _RGB]
+        _known.add(cv2.IMREAD_UNCHANGED)
+        if opencv_decodes_gray_as_pillow(cv2):
+            kinds.append(cv2.IMREAD_GRAYSCALE)
+    _known.update(kind | how for kind in kinds for how in (0, _AS_IT_LIES))
     found: dict[Any, Function] = {
         one: _with_arrays(one) for one in vars(cv2).values() if isinstance(one, BuiltinFunctionType)
     }
     for name, change in CHANGES.items():
         original = getattr(cv2, name)
         found[original] = _remembering(found[original], change)
-    if same:
+    if _known:
         found[cv2.imread] = _wrap_reading(found[cv2.imread])
         found[cv2.imdecode] = _wrap_decoding(found[cv2.imdecode])
     return found
@@ -96,7 +101,7 @@ def _wrap_reading(original: Function) -> Function:
 
 
 def _read(filename: Any = None, flags: Any = cv2.IMREAD_COLOR, **others: Any) -> Any:
-    if others or not isinstance(filename, (str, os.PathLike)) or flags not in _BLUE_FIRST:
+    if others or not isinstance(filename, (str, os.PathLike)) or flags not in _known:
         return None
     data, name = read_bytes(filename)
     return None if data is None else _opened(data, name, flags)
@@ -113,7 +118,7 @@ def _wrap_decoding(original: Function) -> Function:
 
 def _decode(buf: Any = None, flags: Any = None, **others: Any) -> Any:
     is_known = type(buf) is np.ndarray and buf.dtype == np.uint8 and buf.ndim == 1
-    if others or not is_known or flags not in _BLUE_FIRST:
+    if others or not is_known or flags not in _known:
         return None
     return _opened(buf.tobytes(), "bytes", flags)
 
@@ -132,9 +137,13 @@ def _opened(data: bytes, name: str, flags: int) -> DeferredArray | None:
         counts.deferred -= 1  # type: ignore[union-attr]  # there are some
         counts.ordinary["a photo that OpenCV turns"] += 1  # type: ignore[union-attr]  # the same
         return None
+    kind = flags if is_unchanged else flags & ~_AS_IT_LIES
+    is_gray = kind == cv2.IMREAD_GRAYSCALE or (is_unchanged and mode == "L")
+    file.luma_alone = is_gray and mode != "L"
     chain = Chain.of_file(file)
     if any(mirrors):
         chain = chain.flip(horizontal=mirrors[0], vertical=mirrors[1])
-    if is_unchanged and mode == "L":
+    if is_gray:
         return DeferredArray.of_chain(chain, levels_as(1), axes="hw")
-    return DeferredArray.of_chain(chain, levels_as(3), blue_first=_BLUE_FIRST[flags])
+    is_rgb = kind == _RGB and kind != cv2.IMREAD_COLOR
+    return DeferredArray.of_chain(chain, levels_as(3), blue_first=not is_rgb)

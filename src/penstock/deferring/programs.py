@@ -14,12 +14,14 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from penstock._core import Programs, StepColumn, Weights
-from penstock.deferring.chain import Chain, Crop, Flip, Resize
+from penstock.deferring.chain import Chain, Crop, Flip, JpegFile, Resize
 from penstock.deferring.chain_moves import moves_of
 from penstock.geometry import Size, Sizes
 from penstock.pillow_order import vertical_first_for
 from penstock.planner.lower import NO_RESIZE, lower
 from penstock.transforms.effects import no_numbers
+
+_LUMA_ALONE = 2  # as the core calls it
 
 
 def programs_of(chains: Sequence[Chain]) -> Programs:
@@ -27,10 +29,19 @@ def programs_of(chains: Sequence[Chain]) -> Programs:
     if len(chains) == 1:
         row = _one_step(chains[0])
         if row is not None:
+            row[StepColumn.GRAY] = _LUMA_ALONE * _has_luma_alone(chains[0])
             return Programs(np.array([[row]], dtype=np.int32), *_nothing_else())
     heights, widths = np.array([chain.source_size for chain in chains], dtype=np.int64).T
     sizes = Sizes(heights, widths)
-    return lower(moves_of(chains, sizes), sizes).programs()
+    steps = lower(moves_of(chains, sizes), sizes)
+    luma = [_has_luma_alone(chain) for chain in chains]
+    if any(luma):
+        steps.table[luma, 0, StepColumn.GRAY] = _LUMA_ALONE
+    return steps.programs()
+
+
+def _has_luma_alone(chain: Chain) -> bool:
+    return isinstance(chain.source, JpegFile) and chain.source.luma_alone
 
 
 @cache
