@@ -236,6 +236,14 @@ STRANGERS = (
         *("pillow torchvision", "torch"),
     ),
     _one(
+        *("squares", "pillow_ways", "ImageOps.pad, and quarter turns."),
+        *("pillow torchvision", "torch random"),
+    ),
+    _one(
+        *("faces", "pillow_ways", "Crops beyond the edge, ImageOps.expand."),
+        *("pillow torchvision", "torch numpy"),
+    ),
+    _one(
         *("own_random_state", "states", "A RandomState that the Dataset keeps."),
         *("pillow torchvision", "torch own"),
     ),

@@ -161,3 +161,32 @@ class Robust(Base):
 
 def skips_broken(args):
     return build(Robust(args), args)
+
+
+class Squares(Base):
+    """Padded to a square, turned by quarters"""
+
+    def __getitem__(self, i):
+        im = ImageOps.pad(Image.open(self.paths[i]).convert("RGB"), (self.size, self.size))
+        im = im.rotate(random.choice([0, 90, 180, 270]), expand=True)
+        return transforms.functional.to_tensor(im), i % 4
+
+
+def squares(args):
+    return build(Squares(args), args)
+
+
+class Faces(Base):
+    """A box with a margin, which may reach beyond the photo"""
+
+    def __getitem__(self, i):
+        im = Image.open(self.paths[i]).convert("RGB")
+        x, y = np.random.randint(0, im.width), np.random.randint(0, im.height)
+        half = int(min(im.size) * 0.4)
+        im = im.crop((x - half, y - half, x + half, y + half))
+        im = ImageOps.expand(im, border=4, fill="gray").resize((self.size, self.size))
+        return transforms.functional.to_tensor(im), torch.tensor([x, y])
+
+
+def faces(args):
+    return build(Faces(args), args)
