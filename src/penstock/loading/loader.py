@@ -363,12 +363,17 @@ class Loader:
         """
         return RandomAccess(self._pipeline, self._course.delivery)
 
-    def preparer(self, rules: ChosenRules) -> Preparer:
+    def preparer(self, rules: ChosenRules, *, one_size: bool | None = None) -> Preparer:
         """Return what prepares any samples up to their last pass, with these rules.
 
-        It is for processes that prepare parts of another loader's batches.
+        It is for processes that prepare parts of another loader's batches. `one_size` says whether
+        images of different sizes are an error; None does as this loader.
         """
-        return Preparer(self._pipeline, rules)
+        return Preparer(self._pipeline, rules, one_size=one_size)
+
+    def choose_rules(self) -> ChosenRules:
+        """Look at some samples, and choose the rules that pay, for `preparer`."""
+        return self._pipeline.choose_rules()
 
     def batch_at(
         self, epoch: int, step: int, *, rank: int | None = None, world_size: int | None = None

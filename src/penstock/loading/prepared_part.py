@@ -80,13 +80,20 @@ def _columns(targets: Targets) -> list[npt.NDArray[Any]]:
 
 
 class Preparer:
-    """Prepares parts in the process that made it; any thread may ask, and several at a time."""
+    """Prepares parts in the process that made it; any thread may ask, and several at a time.
 
-    def __init__(self, pipeline: Pipeline, rules: ChosenRules) -> None:
+    `one_size` makes images of different sizes an error; None leaves that to the pipeline.
+    """
+
+    def __init__(
+        self, pipeline: Pipeline, rules: ChosenRules, *, one_size: bool | None = None
+    ) -> None:
         if pipeline.reusing is not None or pipeline.library is not None:
             raise LoaderError("Preparer: neither reuse nor another backend is possible here.")
         output = OutputOptions(Element.UINT8, "hwc", "numpy", len(pipeline.plan.views), pins=False)
         self._pipeline = replace(pipeline, plan=without_last_pass(pipeline.plan), output=output)
+        sizes_may_differ = pipeline.beside.sizes_may_differ
+        self._one_size = not sizes_may_differ if one_size is None else one_size
         self._notes = _Notes()
         self._maker = BatchMaker(output, _MOST_IDLE)
         self._runner = self._pipeline.make_runner(rules, self._notes)
@@ -94,8 +101,7 @@ class Preparer:
     def prepare(self, order: OrderedPart) -> PreparedPart:
         """Prepare one part; raises the error that the user should see."""
         source = self._pipeline.source
-        one_size = not self._pipeline.beside.sizes_may_differ
-        batch = Batch(self._maker, order.batch, order.keys, order.samples, one_size=one_size)
+        batch = Batch(self._maker, order.batch, order.keys, order.samples, one_size=self._one_size)
         slots = np.arange(len(order.keys), dtype=np.int32)
         self._notes.take()
         self._runner.run(
