@@ -187,6 +187,9 @@ class Crew:
     def _tend(self) -> None:
         try:
             while not self._stopped:
+                if not ray.is_initialized():  # a call would start another cluster
+                    self._end_with(LoaderError("RayLoader: Ray was shut down meanwhile."))
+                    return
                 self._match_wanted()
                 self._look_at_answers()
         except Exception as error:  # noqa: BLE001 (Ray was shut down, or its head node is gone)

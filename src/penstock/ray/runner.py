@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
 import ray
-from ray.exceptions import RayActorError, RayError
+from ray.exceptions import GetTimeoutError, RayActorError, RayError
 
 from penstock._core import Format
 from penstock.errors import LoaderError, PenstockError, ResourceError
@@ -111,40 +112,39 @@ class RayRunner(LastPassRunner):
             if hired is None:
                 return None
             wait.attempts.append(_send(wait.order, hired))
-        done = ray.wait([attempt.ref for attempt in wait.attempts], timeout=TICK_S)[0]
-        if not done:
+        answered = _first_answer(wait.attempts)
+        if answered is None:
             self._help_late(wait.order, wait.attempts)
             return None
-        attempt = next(one for one in wait.attempts if one.ref == done[0])
+        attempt, told = answered
         wait.attempts.remove(attempt)
-        answer = self._read(attempt, wait)
+        answer = self._judge(attempt, told, wait)
         if isinstance(answer, PreparedPart):
             self._count(answer, attempt)
         elif answer is None:
             self._counters.add(recomputed=1)
         return answer
 
-    def _read(self, attempt: Attempt, wait: _Wait) -> PreparedPart | PenstockError | None:
-        """What a worker answered; None if it is lost, or another worker may do better."""
-        try:
-            answer = ray.get(attempt.ref)
-        except RayActorError as error:
-            self.crew.lose(attempt.hired, error)
+    def _judge(
+        self, attempt: Attempt, told: PreparedPart | Raised | RayError, wait: _Wait
+    ) -> PreparedPart | PenstockError | None:
+        """What an answer means; None if it is lost, or another worker may do better."""
+        if isinstance(told, RayActorError):
+            self.crew.lose(attempt.hired, told)
             wait.losses += 1
-            return _deadly(wait, error) if wait.losses >= _MOST_LOSSES else None
-        except RayError as error:  # the answer was lost, or could not be stored
+            return _deadly(wait, told) if wait.losses >= _MOST_LOSSES else None
+        if isinstance(told, RayError):  # the answer was lost, or could not be stored
             self.crew.release(attempt.hired)
             wait.retries += 1
-            lost = f"RayLoader: a part of a batch was lost {wait.retries} times: {error}"
+            lost = f"RayLoader: a part of a batch was lost {wait.retries} times: {told}"
             return LoaderError(lost) if wait.retries > _MOST_RETRIES else None
         self.crew.release(attempt.hired, delivered=True)
-        if isinstance(answer, Raised):
-            raised = answer.error()
-            is_machine = isinstance(raised, ResourceError)
-            wait.retries += is_machine
-            return None if is_machine and wait.retries <= _MOST_RETRIES else raised
-        prepared: PreparedPart = answer
-        return prepared
+        if isinstance(told, PreparedPart):
+            return told
+        raised: PenstockError = told.error()
+        is_machine = isinstance(raised, ResourceError)
+        wait.retries += is_machine
+        return None if is_machine and wait.retries <= _MOST_RETRIES else raised
 
     def _help_late(self, order: OrderedPart, attempts: list[Attempt]) -> None:
         """Ask an idle worker, too, if the only one that was asked takes much longer than usual."""
@@ -165,6 +165,24 @@ class RayRunner(LastPassRunner):
 
 def _send(order: OrderedPart, hired: Hired) -> Attempt:
     return Attempt(hired.send(order), hired, time.monotonic())
+
+
+def _first_answer(
+    attempts: Sequence[Attempt],
+) -> tuple[Attempt, PreparedPart | Raised | RayError] | None:
+    """The first answer of those asked, or what became of it; None if none comes soon."""
+    first = attempts[0]
+    if len(attempts) > 1:
+        done = ray.wait([attempt.ref for attempt in attempts], timeout=TICK_S)[0]
+        if not done:
+            return None
+        first = next(attempt for attempt in attempts if attempt.ref == done[0])
+    try:
+        return first, ray.get(first.ref, timeout=TICK_S)
+    except GetTimeoutError:
+        return None
+    except RayError as error:
+        return first, error
 
 
 def _deadly(wait: _Wait, error: Exception) -> LoaderError:
