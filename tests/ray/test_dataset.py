@@ -16,9 +16,10 @@ pytestmark = pytest.mark.usefixtures("cluster")
 
 
 @pytest.fixture(autouse=True)
-def _quiet(cluster):
+def _quiet_and_in_order(cluster):
     context = cluster.data.DataContext.get_current()
     context.enable_progress_bars = False
+    context.execution_options.preserve_order = True
 
 
 def test_rows_are_a_loaders_samples(folder):

@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import threading
 import time
+import warnings
 from bisect import insort
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
@@ -73,6 +74,7 @@ class Crew:
         self._queue: list[int] = []  # who waits for a worker; lower goes first
         self._left: dict[_Ref, Hired] = {}  # answers that nobody waits for any more
         self._fatal: Raised | None = None
+        self._warned: set[str] = set()
         self._trouble = ""  # what Ray said last
         self._failures = 0  # workers in a row that delivered nothing
         self._hire_at = 0.0
@@ -121,11 +123,11 @@ class Crew:
                 self._queue.remove(rank)
                 self._changed.notify_all()
 
-    def take_another(self, than: Hired) -> Hired | None:
-        """Return an idle worker, if there is one that nobody waits for."""
+    def take_idle(self) -> Hired | None:
+        """Return a worker that has nothing to do, if there is one that nobody waits for."""
         with self._changed:
             idle = [one for one in self._hired if self._has_room(one) and not one.under_way]
-            if self._queue or not idle or idle[0] is than:
+            if self._queue or not idle:
                 return None
             idle[0].under_way += 1
             return idle[0]
@@ -159,6 +161,15 @@ class Crew:
             self._changed.notify_all()
         self._counters.add(restarts=1)
         _kill(hired)
+
+    def warn(self, texts: Sequence[str]) -> None:
+        """Pass on what workers warn of, each warning once."""
+        for text in texts:
+            with self._changed:
+                is_new = text not in self._warned
+                self._warned.add(text)
+            if is_new:
+                warnings.warn(text, stacklevel=2)
 
     def stop(self) -> None:
         """Let everything end soon. Takes no lock, for the garbage collector may call it."""

@@ -44,11 +44,14 @@ def read(
     limits: Limits | None = None,
     **options: Any,
 ) -> Any:
-    """Return a data set as a `ray.data.Dataset` with a row per sample, in the data set's order.
+    """Return a data set as a `ray.data.Dataset` with a row per sample.
 
     Rows have `image`, uint8 (height, width, 3) after `transform`; or with `decode=False` `bytes`,
     the image file as it was packed. Then `label`, if there are any, `name`, and the `columns` asked
     for. Where there are boxes, `boxes`, `box_labels` and `keypoints` follow the transforms.
+
+    Ray Data passes blocks of rows on as they come; with its option `preserve_order`, in the data
+    set's order.
 
     Draws depend on `seed`, `epoch` and the sample, so the rows are the same for any number of tasks
     and nodes. Values are not normalised here: uint8 is what travels well. Files that cannot be read

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, NoReturn
 
@@ -111,7 +111,7 @@ class RayLoader(Loader):
         there: dict[str, Any] = {  # what workers are told, too
             "batch_size": batch_size,
             "transform": transform,
-            "labels": absolute_path(labels),
+            "labels": absolute_path(_kept(labels)),
             "targets": targets,
             "masks": absolute_paths(masks),
             "mask_fill": mask_fill,
@@ -124,8 +124,8 @@ class RayLoader(Loader):
             "fidelity": fidelity,
             "allow": tuple(allow) if not isinstance(allow, str) else allow,
             "on_error": on_error,
-            "indices": indices,
-            "weights": weights,
+            "indices": _kept(indices),
+            "weights": _kept(weights),
             "replacement": replacement,
             "samples_per_epoch": samples_per_epoch,
             "sampling": sampling,
@@ -271,9 +271,15 @@ def _check_count(name: str, value: object) -> None:
 
 def absolute_paths(given: Any) -> Any:
     """The same path or list of paths for workers, which run in folders of their own."""
+    given = _kept(given)
     if isinstance(given, (list, tuple)):
         return [absolute_path(one) for one in given]
     return absolute_path(given)
+
+
+def _kept(given: Any) -> Any:
+    """The same for a second reader, where the first would use it up."""
+    return list(given) if isinstance(given, Iterator) else given
 
 
 def absolute_path(given: Any) -> Any:

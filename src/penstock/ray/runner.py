@@ -17,7 +17,7 @@ from penstock.loading.prepared_part import OrderedPart, PreparedPart
 from penstock.loading.runner import RunSetup
 from penstock.ray.crew import PARTS_PER_WORKER, TICK_S, Crew, Hired
 from penstock.ray.metrics import Counters
-from penstock.ray.worker import Raised
+from penstock.ray.worker import Answer
 
 # A part that costs so many workers their lives is at fault, and not the machines.
 _MOST_LOSSES = 20
@@ -126,7 +126,7 @@ class RayRunner(LastPassRunner):
         return answer
 
     def _judge(
-        self, attempt: Attempt, told: PreparedPart | Raised | RayError, wait: _Wait
+        self, attempt: Attempt, told: Answer | RayError, wait: _Wait
     ) -> PreparedPart | PenstockError | None:
         """What an answer means; None if it is lost, or another worker may do better."""
         if isinstance(told, RayActorError):
@@ -139,9 +139,10 @@ class RayRunner(LastPassRunner):
             lost = f"RayLoader: a part of a batch was lost {wait.retries} times: {told}"
             return LoaderError(lost) if wait.retries > _MOST_RETRIES else None
         self.crew.release(attempt.hired, delivered=True)
-        if isinstance(told, PreparedPart):
-            return told
-        raised: PenstockError = told.error()
+        self.crew.warn(told.warned)
+        if isinstance(told.part, PreparedPart):
+            return told.part
+        raised = told.part.error()
         is_machine = isinstance(raised, ResourceError)
         wait.retries += is_machine
         return None if is_machine and wait.retries <= _MOST_RETRIES else raised
@@ -152,7 +153,7 @@ class RayRunner(LastPassRunner):
             return
         late_s = max(_LATE_S, _LATE_TIMES * self._usual_s)
         if time.monotonic() - attempts[0].sent_at > late_s:
-            hired = self.crew.take_another(attempts[0].hired)
+            hired = self.crew.take_idle()
             if hired is not None:
                 attempts.append(_send(order, hired))
                 self._counters.add(hedged=1)
@@ -169,7 +170,7 @@ def _send(order: OrderedPart, hired: Hired) -> Attempt:
 
 def _first_answer(
     attempts: Sequence[Attempt],
-) -> tuple[Attempt, PreparedPart | Raised | RayError] | None:
+) -> tuple[Attempt, Answer | RayError] | None:
     """The first answer of those asked, or what became of it; None if none comes soon."""
     first = attempts[0]
     if len(attempts) > 1:

@@ -7,11 +7,13 @@ data set, so any other worker prepares the same bytes.
 from __future__ import annotations
 
 import os
+import queue
 import socket
 import traceback
+import warnings
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TextIO
 
 import numpy as np
 import ray
@@ -100,11 +102,34 @@ class Raised:
         return error
 
 
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """What a worker made of an order, and what it would have warned of on a terminal."""
+
+    part: PreparedPart | Raised
+    warned: tuple[str, ...] = ()
+
+
 class Worker:
     """The actor. `open` comes first; then any number of `prepare`, several at a time."""
 
     def __init__(self) -> None:
         self._preparer: Preparer | None = None
+        self._warned: queue.SimpleQueue[str] = queue.SimpleQueue()
+        warnings.showwarning = self._note_warning
+
+    def _note_warning(
+        self,
+        message: Warning | str,
+        category: type[Warning],
+        filename: str,
+        lineno: int,
+        file: TextIO | None = None,
+        line: str | None = None,
+    ) -> None:
+        del filename, lineno, file, line
+        if category is UserWarning:  # others are about libraries, and for those who write code
+            self._warned.put(str(message))
 
     def open(self, spec: Spec, rules: ChosenRules) -> tuple[WorkerInfo, Facts] | Raised:
         """Open the data set, and say what is seen of it and where."""
@@ -116,12 +141,14 @@ class Worker:
         except Exception as error:  # noqa: BLE001 (raised where the user sees it)
             return Raised.of(error)
 
-    def prepare(self, order: OrderedPart) -> PreparedPart | Raised:
+    def prepare(self, order: OrderedPart) -> Answer:
         """Prepare a part of a batch."""
+        part: PreparedPart | Raised
         try:
-            return self._opened().prepare(order)
+            part = self._opened().prepare(order)
         except Exception as error:  # noqa: BLE001 (raised where the user sees it)
-            return Raised.of(error)
+            part = Raised.of(error)
+        return Answer(part, tuple(self._warned.get() for _ in range(self._warned.qsize())))
 
     def _opened(self) -> Preparer:
         if self._preparer is None:
