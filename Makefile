@@ -79,6 +79,13 @@ $(STAMPS)/frameworks: requirements/frameworks.txt $(STAMPS)/tools
 	    "tests will be skipped. To try again: rm $@"
 	@touch $@
 
+$(STAMPS)/ray: requirements/ray.txt $(STAMPS)/frameworks
+	@echo "setup: installing Ray"
+	@$(PIP) install -c requirements/torch.txt -c requirements/tools.txt -r requirements/ray.txt \
+	  || echo "setup: NOTE: the pinned Ray cannot be had for this Python or platform; its tests" \
+	    "will be skipped. To try again: rm $@"
+	@touch $@
+
 $(STAMPS)/peers: requirements/peers.txt $(STAMPS)/tools
 	@echo "setup: installing the libraries to compare with"
 	@$(PIP) install -r requirements/peers.txt
@@ -165,7 +172,7 @@ docs: setup ## check the links and write the API pages to build/docs
 
 # A file's tests stay in one process, since they share what is dear to make.
 PARALLEL = -n $(JOBS) --dist loadfile
-python-test: setup $(STAMPS)/frameworks browser
+python-test: setup $(STAMPS)/frameworks $(STAMPS)/ray browser
 	$(BIN)/python -m pytest $(PARALLEL) $(if $(SLOW),,-m "not slow") $(ARGS)
 
 # Without a sanitizer the tests link the library that the extension was built from.

@@ -7,5 +7,6 @@ children.py    starts children, waits for them, and judges how they ended
 loading.py     the kinds of configurations that load, and what must hold for each
 packing.py     the kinds that pack
 faults.py      the kinds whose input and output fails at random (io_faults.c)
+ray.py         workers of penstock.ray, killed: a command of its own
 results.py     counts, the table, and the lines that repeat a failure
 """

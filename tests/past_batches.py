@@ -6,7 +6,10 @@ from typing import Any
 import numpy as np
 
 import penstock as ps
+from folders import make_image
+from packing.samples import ListSource
 from penstock import transforms as T
+from penstock.packing.items import BOX_LABELS, BOXES, PackItem
 
 SEED = 11
 CROPS = T.Compose([T.RandomResizedCrop(16), T.RandomHorizontalFlip(), T.ColorJitter(0.3, 0.3)])
@@ -83,6 +86,20 @@ def make(data, **options):
     if "world_size" in asked:
         asked.setdefault("rank", 0)
     return ps.Loader(data, **asked)
+
+
+def write_boxed(folder):
+    """Pack a data set with boxes and labels, which crops look at; returns the file."""
+    rng = np.random.default_rng(3)
+    items = []
+    for number in range(9):
+        path = folder / f"{number}.png"
+        make_image(rng, 60, 80).save(path)
+        values = {"boxes": [[10, 5, 50, 45], [0, 0, 80, 60]], "box_labels": [1, number % 3]}
+        items.append(PackItem(path.name, path, values))
+    source = ListSource(items, (BOXES, BOX_LABELS), box_classes=("cat", "dog", "bird"))
+    ps.pack(source, folder / "a.pen")
+    return folder / "a.pen"
 
 
 def same(one, other):

@@ -25,6 +25,7 @@ NEEDS = {
     "hf_trainer": ["transformers", "accelerate"],
     "jax_two_devices": ["jax"],
     "lightning_fit": ["lightning"],
+    "ray_train": ["ray", "pyarrow"],
     "timm_loop": ["timm"],
     "webdataset_tars": ["webdataset"],
 }

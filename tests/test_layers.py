@@ -91,6 +91,7 @@ MAY_IMPORT["certifying"] = BASE | {
     *("rng", "sources", "packing", "data", "loading", "translation", "results", "report"),
 }
 MAY_IMPORT["grain"] = BASE | {"rng", "transforms", "planner", "loading"}
+MAY_IMPORT["ray"] = BASE | {"rng", "transforms", "planner", "sources", "data", "loading"}
 MAY_IMPORT["webdataset"] = BASE | {"packing", "data", "loading", "transforms"}
 MAY_IMPORT["experiments"] = BASE | {
     *("rng", "transforms", "planner", "translation.transforms", "translation", "reference"),
@@ -189,6 +190,7 @@ PLACES = {
     "ml_dtypes": ("src/penstock/loading/to_jax.py",),
     "datasets": (),
     "grain": ("src/penstock/grain/source.py",),
+    "ray": ("src/penstock/ray/",),
     "webdataset": (),
     "cv2": ("src/penstock/reference/libraries/opencv.py", "src/penstock/deferring/opencv_"),
     "vl_convert": ("src/penstock/report/vega.py",),

@@ -28,7 +28,7 @@ MODULES = {
     "penstock.transforms.functional": functional,
 }
 # Those that need a library that is not always there.
-NEED_OTHERS = ("torch", "lightning", "timm", "transformers", "grain", "webdataset")
+NEED_OTHERS = ("torch", "lightning", "timm", "transformers", "grain", "ray", "webdataset")
 OPTIONAL = [f"penstock.{name}" for name in NEED_OTHERS]
 for name in OPTIONAL:
     with suppress(ImportError):

@@ -4,13 +4,10 @@ import numpy as np
 import pytest
 
 import penstock as ps
-from folders import make_image
 from mask_samples import write_pairs
-from packing.samples import ListSource
-from past_batches import CROPS, WAYS, assert_again, make
+from past_batches import CROPS, WAYS, assert_again, make, write_boxed
 from penstock import transforms as T
 from penstock.errors import DecodeError
-from penstock.packing.items import BOX_LABELS, BOXES, PackItem
 
 
 @pytest.mark.parametrize("options", WAYS.values(), ids=WAYS)
@@ -51,17 +48,7 @@ def test_bad_files_are_errors(broken_folder):
 
 @pytest.fixture
 def boxed(tmp_path):
-    """A packed data set with boxes and labels, which crops look at."""
-    rng = np.random.default_rng(3)
-    items = []
-    for number in range(9):
-        path = tmp_path / f"{number}.png"
-        make_image(rng, 60, 80).save(path)
-        values = {"boxes": [[10, 5, 50, 45], [0, 0, 80, 60]], "box_labels": [1, number % 3]}
-        items.append(PackItem(path.name, path, values))
-    source = ListSource(items, (BOXES, BOX_LABELS), box_classes=("cat", "dog", "bird"))
-    ps.pack(source, tmp_path / "a.pen")
-    return tmp_path / "a.pen"
+    return write_boxed(tmp_path)
 
 
 @pytest.mark.parametrize("targets", ["list", "padded", "yolo"])

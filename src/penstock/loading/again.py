@@ -94,7 +94,7 @@ class Again:
         return PastBatch(
             where=where,
             samples=samples,
-            names=_names(source, samples),
+            names=names_of(source, samples),
             labels=None if labels is None else labels.at(samples),
             targets=None if targets is None else tuple(list_targets(targets, samples, "numpy")),
             drawn=tuple(drawn),
@@ -112,7 +112,7 @@ def _size_of(image: np.ndarray, layout: Layout) -> Size:
     return Size(height, width)
 
 
-def _names(source: Source, samples: Ints) -> tuple[str, ...]:
+def names_of(source: Source, samples: Ints) -> tuple[str, ...]:
     """The files of these samples, or what else they are called."""
     named = columns_of(source).get("name")
     if isinstance(named, TextColumn):

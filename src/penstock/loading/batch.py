@@ -327,6 +327,11 @@ class Batch:
         self._masks = {}
         return masks
 
+    @property
+    def has_label_maps(self) -> bool:
+        """Whether masks of whole images have been put into it."""
+        return self._label_maps is not None
+
     def take_label_maps(self) -> npt.NDArray[np.int64] | list[npt.NDArray[np.int64]]:
         """Hand over the good images' masks: one array, or a list if their sizes differ."""
         good, shared, apart = self.good.tolist(), self._label_maps, self._label_maps_apart

@@ -41,9 +41,10 @@ class Delivering:
 class Epoch(Iterator[Any]):
     """Yields what the delivery makes of each of `batches`, drawn with this seed and epoch.
 
-    Parts of up to `prefetch` batches beyond the one asked for are under way; within a batch they
-    finish in any order. `batches` is asked for that many in advance. If it raises an error, that
-    error comes after the batches that were before it.
+    Parts of up to `prefetch` batches beyond the one asked for are under way, or of more where it
+    takes more to keep the runner busy; within a batch they finish in any order. `batches` is asked
+    for that many in advance. If it raises an error, that error comes after the batches that were
+    before it.
     """
 
     def __init__(
@@ -124,7 +125,7 @@ class Epoch(Iterator[Any]):
             self.close()
 
     def _top_up(self) -> None:
-        while self._batches is not None and len(self._under_way) <= self._delivering.prefetch:
+        while self._batches is not None and self._wants_more():
             picked = self._next_picked()
             if picked is None:
                 return
@@ -138,6 +139,12 @@ class Epoch(Iterator[Any]):
             self._number += 1
             parts = cut_into_parts(batch, self._seed, self._draw_epoch, self._ranks)
             self._under_way.append((batch, [self._runtime.start(part) for part in parts]))
+
+    def _wants_more(self) -> bool:
+        ahead = len(self._under_way) - 1  # beyond the batch that is asked for
+        if ahead < self._delivering.prefetch:
+            return True
+        return sum(len(futures) for _, futures in self._under_way) < self._runtime.parts_ahead
 
     def _next_picked(self) -> Picked | None:
         """The samples of the next batch; None if there is none left, or none can be had."""

@@ -18,7 +18,8 @@ from penstock.loading.failures import Ledger
 from penstock.loading.mix import open_mixer
 from penstock.loading.options import BatchOptions, RunOptions, read_allow
 from penstock.loading.past_batch import PastBatch
-from penstock.loading.pipeline import Pipeline
+from penstock.loading.pipeline import ChosenRules, Pipeline
+from penstock.loading.prepared_part import Preparer
 from penstock.loading.random_access import RandomAccess
 from penstock.loading.ranks import find_ranks, find_threads
 from penstock.loading.reuse import ReuseCounts, open_reuse
@@ -361,6 +362,18 @@ class Loader:
         It is for data sources of other frameworks, which decide on order and batches themselves.
         """
         return RandomAccess(self._pipeline, self._course.delivery)
+
+    def preparer(self, rules: ChosenRules, *, one_size: bool | None = None) -> Preparer:
+        """Return what prepares any samples up to their last pass, with these rules.
+
+        It is for processes that prepare parts of another loader's batches. `one_size` says whether
+        images of different sizes are an error; None does as this loader.
+        """
+        return Preparer(self._pipeline, rules, one_size=one_size)
+
+    def choose_rules(self) -> ChosenRules:
+        """Look at some samples, and choose the rules that pay, for `preparer`."""
+        return self._pipeline.choose_rules()
 
     def batch_at(
         self, epoch: int, step: int, *, rank: int | None = None, world_size: int | None = None

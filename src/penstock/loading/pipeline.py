@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -34,6 +35,9 @@ _MASKS_APART = (
 )
 
 
+MakeRunner = Callable[[RunSetup, list[Format]], PartRunner]
+
+
 @dataclass(frozen=True, slots=True)
 class ChosenRules:
     """The rules that a plan is run with; those of views count from what they share on."""
@@ -54,6 +58,7 @@ class Pipeline:
     selection: Selection
     reusing: Reusing | None
     library: ImageLibrary[Any] | None  # that does the work instead of the core
+    elsewhere: MakeRunner | None = None  # makes a runner that has the work done by others
 
     @property
     def source(self) -> Source:
@@ -119,7 +124,10 @@ class Pipeline:
     def make_runner(
         self, chosen: ChosenRules, ledger: Ledger, witness: Witness | None = None
     ) -> PartRunner:
-        """Start the threads that run parts of batches; a witness is told what is drawn."""
+        """Start the threads that run parts of batches; a witness is told what is drawn.
+
+        With a witness, the work is done here.
+        """
         options = self.options
         failures = Failures(options.on_error, self.source, ledger, self.selection.allowed())
         setup = RunSetup(
@@ -136,9 +144,12 @@ class Pipeline:
         if self.library is not None:
             return LibraryRunner(setup, self.library, layout)
         check_installed_pillow()
-        runner = ViewRunner if self.plan.views else NativeRunner
         finals = [view.final for view in self.plan.views or (self.plan,)]
-        return runner(setup, [_format_of(final, layout) for final in finals])
+        formats = [_format_of(final, layout) for final in finals]
+        if self.elsewhere is not None and witness is None:
+            return self.elsewhere(setup, formats)
+        runner = ViewRunner if self.plan.views else NativeRunner
+        return runner(setup, formats)
 
     def _task(self) -> PlanTask:
         return PlanTask(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
+from typing import ClassVar
 
 from penstock.data.beside import Beside
 from penstock.errors import LoaderError
@@ -40,7 +41,13 @@ class RunSetup:
 
 
 class PartRunner(ABC):
-    """Reads and transforms the samples of a part; `_pool` is for what runs in Python."""
+    """Reads and transforms the samples of a part; `_pool` is for what runs in Python.
+
+    `most_under_way` says how many parts it runs at the same time. Each has a thread that takes it
+    through its stages, asleep whenever somebody else is at work on it.
+    """
+
+    most_under_way: ClassVar[int] = 4
 
     def __init__(self, setup: RunSetup, pool_name: str) -> None:
         self._pool = Pool(setup.options.threads, pool_name)
@@ -62,6 +69,11 @@ class PartRunner(ABC):
         left: Part | None = part
         while left is not None:
             left = self._run_once(left)
+
+    @property
+    def parts_ahead(self) -> int:
+        """How many parts should be under way or ready, if `prefetch` alone would be too few."""
+        return 0
 
     def close(self) -> None:
         """Stop threads, and wait until they have; parts under way end with an error."""

@@ -22,10 +22,6 @@ from penstock.resources import Pool
 
 BegunT = TypeVar("BegunT")
 
-# Parts of batches whose files are in memory at the same time. Each has a thread that takes it
-# through its stages, asleep whenever the core is at work on it.
-_MOST_PARTS_UNDER_WAY = 4
-
 
 class Runtime:
     """Runs parts in the background until nobody refers to it, or it is closed."""
@@ -43,7 +39,7 @@ class Runtime:
         self._runner: PartRunner | None = runner
         self._mixer = mixer
         self._check = check
-        self._conductors = Pool(_MOST_PARTS_UNDER_WAY, "penstock-conductor")
+        self._conductors = Pool(runner.most_under_way, "penstock-conductor")
         # The last reference may be dropped while any lock is held, for example if the garbage
         # collector runs in the middle of a submit. So nothing is shut down then: a pool that
         # nobody refers to ends its threads by itself.
@@ -59,6 +55,11 @@ class Runtime:
         except RuntimeError as error:  # the pool was shut down since we looked
             raise _closed() from error
         raise _closed()
+
+    @property
+    def parts_ahead(self) -> int:
+        """How many parts should be under way or ready, if `prefetch` alone would be too few."""
+        return 0 if self._runner is None else self._runner.parts_ahead
 
     @property
     def closed(self) -> bool:
