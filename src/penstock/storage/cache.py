@@ -1,0 +1,139 @@
+"""A cache of blocks on a disk: named by the object they are from, checked whenever they are read."""
+
+from __future__ import annotations
+
+import errno
+import hashlib
+import os
+import struct
+import warnings
+import zlib
+
+import numpy as np
+import numpy.typing as npt
+
+from penstock.printable import printable
+from penstock.storage.cache_folder import BLOCK_MAGIC, CacheFolder
+from penstock.storage.counts import Counter
+
+_HEAD = struct.Struct("<8sQI20s")  # magic, bytes, checksum, name
+SPARE_BYTES = 64  # readable after a block, for decoders that look a little ahead
+
+
+class BlockCache:
+    """Blocks of objects, by name. Damage is found and counted; a disk that refuses ends caching."""
+
+    def __init__(self, parent: str, limit: int, counter: Counter | None = None) -> None:
+        self._folder = CacheFolder(parent, limit)
+        self._counter = counter or Counter()
+        self._refused = False
+
+    @property
+    def path(self) -> str:
+        """The folder that the blocks are in."""
+        return self._folder.path
+
+    @property
+    def limit(self) -> int:
+        """The most bytes that its files ever take."""
+        return self._folder.limit
+
+    def get(
+        self, name: str, size: int | None = None, crc: int | None = None
+    ) -> npt.NDArray[np.uint8] | None:
+        """Return a block, followed in memory by spare bytes; None if it is not there or damaged."""
+        try:
+            file = os.open(
+                self._folder.place(f"{name}.block"), os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC
+            )
+        except OSError:
+            self._counter.add(cache_misses=1)
+            return None
+        try:
+            found = _read_block(file, name, size, crc)
+            if found is not None:
+                os.utime(file)  # the blocks used longest ago go first
+        except OSError:
+            found = None
+        finally:
+            os.close(file)
+        if found is None:
+            self._counter.add(cache_damaged=1, cache_misses=1)
+            self._folder.remove(name)
+            return None
+        self._counter.add(cache_hits=1, cache_bytes_read=len(found))
+        return found
+
+    def put(self, name: str, content: memoryview, crc: int | None = None) -> None:
+        """Keep a block, if there is room; no error if not."""
+        if self._refused:
+            self._counter.add(cache_not_kept=1)
+            return
+        crc = zlib.crc32(content) if crc is None else crc
+        head = _HEAD.pack(BLOCK_MAGIC, len(content), crc, bytes.fromhex(name))
+        size = len(head) + len(content)
+        try:
+            file = self._folder.reserve(name, size)
+            if file is None:
+                self._counter.add(cache_not_kept=1)
+                return
+            try:
+                _write_all(file, head, content)
+                self._folder.commit(file, name, size)
+            except BaseException:
+                self._folder.give_up(file, size)
+                raise
+            finally:
+                os.close(file)
+        except OSError as error:
+            self._counter.add(cache_not_kept=1)
+            self._stop(error)
+
+    def _stop(self, error: OSError) -> None:
+        """Go on without keeping more; what is there is still read."""
+        if self._refused:
+            return
+        self._refused = True
+        full = "its disk is full" if error.errno in {errno.ENOSPC, errno.EDQUOT} else str(error)
+        warnings.warn(
+            f"cache={printable(self._folder.path)!r}: nothing more is kept there, for {full}. "
+            "Batches are right, but are read from the store again. Free space, or lower "
+            "cache_limit.",
+            stacklevel=2,
+        )
+
+
+def block_name(*parts: object) -> str:
+    """Return the name of a block: of which object, and which part of it."""
+    return hashlib.sha256("\n".join(map(repr, parts)).encode()).hexdigest()[:40]
+
+
+def _read_block(
+    file: int, name: str, size: int | None, crc: int | None
+) -> npt.NDArray[np.uint8] | None:
+    head = os.read(file, _HEAD.size)
+    if len(head) != _HEAD.size:
+        return None
+    magic, length, stored_crc, stored_name = _HEAD.unpack(head)
+    there = os.fstat(file).st_size - _HEAD.size
+    if magic != BLOCK_MAGIC or stored_name.hex() != name or length != there:
+        return None
+    if (size is not None and size != length) or (crc is not None and crc != stored_crc):
+        return None
+    memory = np.empty(length + SPARE_BYTES, dtype=np.uint8)
+    memory[length:] = 0
+    view, done = memory.data, 0
+    while done < length:
+        got = os.preadv(file, [view[done:length]], _HEAD.size + done)
+        if not got:
+            return None
+        done += got
+    content: npt.NDArray[np.uint8] = memory[:length]
+    return content if zlib.crc32(content.data) == stored_crc else None
+
+
+def _write_all(file: int, head: bytes, content: memoryview) -> None:
+    for piece in (memoryview(head), content):
+        done = 0
+        while done < len(piece):
+            done += os.write(file, piece[done:])
