@@ -1,7 +1,7 @@
 """A bad network on the way to a server: late, narrow, cut off, stalled, or answering 503.
 
-It passes HTTP/1.1 requests on as they are, so signatures stay right. What befalls a request is drawn
-from a seed, in the order in which requests arrive.
+It passes HTTP/1.1 requests on as they are, so signatures stay right. What befalls a request is
+drawn from a seed, in the order in which requests arrive.
 
     python -m tests.servers.faulty_proxy --target 127.0.0.1:9000 --latency 0.05 --faults 0.01
 """
@@ -87,9 +87,7 @@ class FaultyProxy:
     async def _connection(self, reader, writer):
         upstream = None
         try:
-            upstream = await asyncio.open_connection(
-                "127.0.0.1", self.target_port, limit=1 << 20
-            )
+            upstream = await asyncio.open_connection("127.0.0.1", self.target_port, limit=1 << 20)
             while await self._one_request(reader, writer, *upstream):
                 pass
         except (OSError, asyncio.IncompleteReadError, asyncio.CancelledError):
@@ -172,9 +170,7 @@ def main():
     parser.add_argument("--bandwidth", type=float, default=None, help="bytes a second")
     parser.add_argument("--seed", type=int, default=0)
     told = parser.parse_args()
-    faults = Faults(
-        told.faults, KINDS, tuple(told.latency), told.bandwidth, told.seed
-    )
+    faults = Faults(told.faults, KINDS, tuple(told.latency), told.bandwidth, told.seed)
     with FaultyProxy(int(told.target.rpartition(":")[2]), faults, told.port) as proxy:
         print(proxy.port, flush=True)  # noqa: T201
         with suppress(KeyboardInterrupt, EOFError):

@@ -1,4 +1,4 @@
-"""A small web server for quick tests: ranges, suffixes, etags and If-Match, as buckets have them."""
+"""A small web server for quick tests, with ranges, suffixes, etags and If-Match as in buckets."""
 
 from __future__ import annotations
 
@@ -55,10 +55,10 @@ class _Handler(BaseHTTPRequestHandler):
     disable_nagle_algorithm = True
     wbufsize = 1 << 16
 
-    def do_HEAD(self):  # noqa: N802
+    def do_HEAD(self):
         self._answer(with_body=False)
 
-    def do_GET(self):  # noqa: N802
+    def do_GET(self):
         self._answer(with_body=True)
 
     def _answer(self, *, with_body):

@@ -95,5 +95,7 @@ def read_address(text: str) -> Address:
             f"as in {scheme}://bucket/train.pen."
         )
     if any(word in {".", ".."} for word in key.split("/")):
-        raise StorageError(f"{text}: '.' and '..' are no names of folders in a store. Write it out.")
+        raise StorageError(
+            f"{text}: '.' and '..' are no names of folders in a store. Write it out."
+        )
     return address

@@ -47,8 +47,8 @@ class FsspecBackend:
         size = told.get("size")
         if not isinstance(size, int) or told.get("type") == "directory":
             raise StorageError(
-                f"{self._address}: a folder, or an object whose size is not known, so that parts of "
-                "it cannot be read. Name one .pen file."
+                f"{self._address}: a folder, or an object of unknown size, so that parts of it "
+                "cannot be read. Name one .pen file."
             )
         found = [f"{name}={told[name]}" for name in _IDENTITIES if told.get(name) is not None]
         return Stat(size, " ".join(found))

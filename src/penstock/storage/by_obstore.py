@@ -78,13 +78,12 @@ class ObstoreBackend:
         options = {"range": (start, end), **dict(stat.condition)}
         try:
             result = await self._obstore.get_async(self._store, self._name, options=options)
-            if result.meta["size"] != stat.size:
-                raise ChangedError(f"it has {result.meta['size']:,} bytes")
-            return memoryview(await result.bytes_async())
-        except ChangedError:
-            raise
+            size, content = result.meta["size"], memoryview(await result.bytes_async())
         except Exception as error:
             raise self._told(error) from error
+        if size != stat.size:
+            raise ChangedError(f"it has {size:,} bytes")
+        return content
 
     def _stat_of(self, meta: Any) -> Stat:
         etag, modified = meta.get("e_tag"), meta.get("last_modified")

@@ -1,4 +1,4 @@
-"""A cache of blocks on a disk: named by the object they are from, checked whenever they are read."""
+"""A cache of blocks on a disk: named by their object, and checked whenever they are read."""
 
 from __future__ import annotations
 
@@ -73,18 +73,18 @@ class BlockCache:
         head = _HEAD.pack(BLOCK_MAGIC, len(content), crc, bytes.fromhex(name))
         size = len(head) + len(content)
         try:
-            file = self._folder.reserve(name, size)
-            if file is None:
+            reserved = self._folder.reserve(name, size)
+            if reserved is None:
                 self._counter.add(cache_not_kept=1)
                 return
             try:
-                _write_all(file, head, content)
-                self._folder.commit(file, name, size)
+                _write_all(reserved.file, head, content)
+                self._folder.commit(reserved)
             except BaseException:
-                self._folder.give_up(file, size)
+                self._folder.give_up(reserved)
                 raise
             finally:
-                os.close(file)
+                os.close(reserved.file)
         except OSError as error:
             self._counter.add(cache_not_kept=1)
             self._stop(error)

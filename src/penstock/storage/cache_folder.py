@@ -1,12 +1,12 @@
 """The folder of a cache: which files in it are ours, and how many bytes they take.
 
-Several processes share it. Whoever reserves or frees bytes holds the lock on one file, and the sum is
-in that file. Bytes are reserved before they are written, and freed after they are gone, so a process
-that is killed at any moment leaves a sum that is too large, never one too small; the next look at
-the folder puts it right.
+Several processes share it. Whoever reserves or frees bytes holds the lock on one file, and the sum
+is in that file. Bytes are reserved before they are written, and freed after they are gone, so a
+process that is killed at any moment leaves a sum that is too large, never one too small; the next
+look at the folder puts it right.
 
-A file that is being written is locked by its writer. The kernel drops that lock when the writer ends
-in whatever way, so whoever gets it knows that nobody writes there any more.
+A file that is being written is locked by its writer. The kernel drops that lock when the writer
+ends in whatever way, so whoever gets it knows that nobody writes there any more.
 """
 
 from __future__ import annotations
@@ -32,6 +32,16 @@ BLOCK_MAGIC = b"PENBLK1\n"
 _BLOCK = re.compile(r"[0-9a-f]{40}\.block")
 _PART = re.compile(r"[0-9a-f]{40}\.([0-9]{1,18})\.[0-9a-f]{16}\.part")
 _FLAGS = os.O_CLOEXEC | os.O_NOFOLLOW
+
+
+@dataclass(frozen=True, slots=True)
+class Reserved:
+    """A file to write a block to, for which there is room."""
+
+    file: int
+    path: str
+    name: str
+    size: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,7 +85,9 @@ class CacheFolder:
                     "a cache of ours and is left alone. Name another folder by cache=."
                 )
             temporary = f"{marker}.{os.urandom(8).hex()}"
-            with open(os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as file:
+            with open(
+                os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb"
+            ) as file:
                 file.write(_MARK)
             os.rename(temporary, marker)
 
@@ -105,8 +117,8 @@ class CacheFolder:
         """Count bytes as free that are gone."""
         self._set_used(lock, self.used(lock) - count)
 
-    def reserve(self, name: str, size: int) -> int | None:
-        """Make room for a block, and return the descriptor of a file to write it to.
+    def reserve(self, name: str, size: int) -> Reserved | None:
+        """Make room for a block, and return a file to write it to, which the caller closes.
 
         None if there is no room, even after the blocks that were used longest ago were removed.
         """
@@ -121,32 +133,32 @@ class CacheFolder:
                 self.free(lock, size)
                 raise
             fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            return file
+            return Reserved(file, part, name, size)
 
-    def commit(self, file: int, name: str, size: int) -> None:
+    def commit(self, reserved: Reserved) -> None:
         """Give a file that is written its final name; the first of several writers wins."""
-        part = _path_of(file)
         with self.locked() as lock:
-            final = self.place(f"{name}.block")
+            final = self.place(f"{reserved.name}.block")
             if os.path.lexists(final):
-                os.unlink(part)
-                self.free(lock, size)
+                os.unlink(reserved.path)
+                self.free(lock, reserved.size)
             else:
-                os.rename(part, final)
+                os.rename(reserved.path, final)
 
-    def give_up(self, file: int, size: int) -> None:
+    def give_up(self, reserved: Reserved) -> None:
         """Remove a file that could not be written."""
         with suppress(OSError), self.locked() as lock:
-            os.unlink(_path_of(file))
-            self.free(lock, size)
+            os.unlink(reserved.path)
+            self.free(lock, reserved.size)
 
     def remove(self, name: str) -> None:
         """Remove a block that turned out to be damaged."""
         with suppress(OSError), self.locked() as lock:
             path = self.place(f"{name}.block")
-            size = os.lstat(path).st_size
-            os.unlink(path)
-            self.free(lock, size)
+            if self._is_ours(f"{name}.block"):
+                size = os.lstat(path).st_size
+                os.unlink(path)
+                self.free(lock, size)
 
     def tidy(self, lock: int) -> int:
         """Remove what dead writers left, add up all that is ours, and return the sum."""
@@ -210,7 +222,3 @@ class CacheFolder:
             return os.read(file, len(BLOCK_MAGIC)) == BLOCK_MAGIC
         finally:
             os.close(file)
-
-
-def _path_of(file: int) -> str:
-    return os.readlink(f"/proc/self/fd/{file}")

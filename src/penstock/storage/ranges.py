@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -36,4 +37,4 @@ def cut_range(start: int, end: int, most_bytes: int) -> list[Range]:
     """Cut a range into about equal pieces of at most `most_bytes`."""
     pieces = max(1, -(-(end - start) // most_bytes))
     edges = [start + (end - start) * number // pieces for number in range(pieces + 1)]
-    return list(zip(edges, edges[1:], strict=False))
+    return list(itertools.pairwise(edges))

@@ -40,7 +40,10 @@ class RemoteObject:
     """
 
     def __init__(
-        self, address: Address, options: StorageOptions | None = None, counter: Counter | None = None
+        self,
+        address: Address,
+        options: StorageOptions | None = None,
+        counter: Counter | None = None,
     ) -> None:
         self.address = address
         self.options = options or StorageOptions()
@@ -84,9 +87,7 @@ class RemoteObject:
         """Read ranges; `check` is called now and then while it waits, and may raise."""
         return self._wait(self.submit(ranges), check)
 
-    def wait(
-        self, future: Future[ResultT], check: Callable[[], None] | None = None
-    ) -> ResultT:
+    def wait(self, future: Future[ResultT], check: Callable[[], None] | None = None) -> ResultT:
         """Wait for what `submit` began, and count how long that took."""
         return self._wait(future, check)
 
@@ -102,9 +103,7 @@ class RemoteObject:
 
         return io_thread().submit(run())
 
-    def _wait(
-        self, future: Future[ResultT], check: Callable[[], None] | None = None
-    ) -> ResultT:
+    def _wait(self, future: Future[ResultT], check: Callable[[], None] | None = None) -> ResultT:
         begin = time.monotonic()
         latest = begin + self.options.deadline_s + _SPARE_S
         try:
@@ -196,7 +195,7 @@ class RemoteObject:
                     return answer
             except PassingError as error:
                 said = str(error)
-            except (asyncio.TimeoutError, TimeoutError):  # noqa: UP041  (two classes before 3.11)
+            except (asyncio.TimeoutError, TimeoutError):
                 said = f"no answer in {min(options.request_s, left):.3g} s"
             except ChangedError as error:
                 raise self._changed(str(error)) from error
@@ -212,9 +211,7 @@ class RemoteObject:
     def _slot(self) -> asyncio.Semaphore:
         """Return what bounds the requests under way: one for all objects of this process."""
         of_loop = _slots.setdefault(asyncio.get_running_loop(), {})
-        return of_loop.setdefault(
-            self.options.in_flight, asyncio.Semaphore(self.options.in_flight)
-        )
+        return of_loop.setdefault(self.options.in_flight, asyncio.Semaphore(self.options.in_flight))
 
     def _opened(self) -> Backend:
         if self._backend is None or self._owner != os.getpid():

@@ -1,0 +1,176 @@
+"""The blocks of an object: from memory, from the cache, or from the store; each checked once.
+
+Threads that want the same block at the same time share one request.
+"""
+
+from __future__ import annotations
+
+import threading
+import zlib
+from collections import OrderedDict
+from collections.abc import Callable, Sequence
+from concurrent.futures import Future
+from concurrent.futures import TimeoutError as FutureTimeoutError
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from penstock.errors import StorageError
+from penstock.storage.cache import SPARE_BYTES, BlockCache, block_name
+from penstock.storage.remote_object import RemoteObject
+
+Bytes = npt.NDArray[np.uint8]
+_WAIT_S = 0.25
+
+
+class Blocks:
+    """Blocks number 0, 1, ...: where each lies in the object, and its checksum.
+
+    Up to `memory_bytes` of those used last are kept; what a caller holds is his.
+    """
+
+    def __init__(
+        self,
+        remote: RemoteObject,
+        table: tuple[npt.NDArray[Any], npt.NDArray[Any], npt.NDArray[Any]],
+        called: Callable[[int], str],
+        cache: BlockCache | None,
+        memory_bytes: int,
+    ) -> None:
+        self._remote = remote
+        self._offsets, self._sizes, self._crcs = table
+        self._called = called  # what a block is, for errors
+        self._cache = cache
+        self._memory_bytes = memory_bytes
+        self._lock = threading.Lock()
+        self._held: OrderedDict[int, Future[Bytes]] = OrderedDict()
+        self._held_bytes = 0
+
+    def load(self, numbers: Sequence[int], check: Callable[[], None] | None) -> list[Bytes]:
+        """Return these blocks, each followed in memory by spare bytes.
+
+        `check` is called now and then while it waits, and may raise.
+        """
+        while True:
+            mine, wanted = self._claim(numbers)
+            if mine:
+                self._load(mine, check)
+            found = [self._await(future, check) for future in wanted]
+            if all(one is not None for one in found):
+                return [one for one in found if one is not None]
+
+    def _claim(
+        self, numbers: Sequence[int]
+    ) -> tuple[dict[int, Future[Bytes]], list[Future[Bytes]]]:
+        """Find who has or loads each block; those that nobody does are ours to load."""
+        mine: dict[int, Future[Bytes]] = {}
+        wanted: list[Future[Bytes]] = []
+        with self._lock:
+            for number in numbers:
+                future = self._held.get(number)
+                if future is None:
+                    future = mine[number] = self._held[number] = Future()
+                else:
+                    self._held.move_to_end(number)
+                wanted.append(future)
+        return mine, wanted
+
+    @staticmethod
+    def _await(future: Future[Bytes], check: Callable[[], None] | None) -> Bytes | None:
+        """Wait for a block that somebody loads; None if he failed, perhaps by his own fault."""
+        while True:
+            try:
+                return future.result(timeout=_WAIT_S)
+            except FutureTimeoutError:
+                if check is not None:
+                    check()
+            except _NotLoadedError:
+                return None
+
+    def _load(self, mine: dict[int, Future[Bytes]], check: Callable[[], None] | None) -> None:
+        try:
+            missing = []
+            for number, future in mine.items():
+                found = self._from_cache(number)
+                if found is None:
+                    missing.append(number)
+                else:
+                    future.set_result(found)
+            if missing:
+                for number, content in zip(missing, self._read(missing, check), strict=True):
+                    mine[number].set_result(content)
+        finally:
+            with self._lock:
+                for number, future in mine.items():
+                    if not future.done():
+                        del self._held[number]
+                        future.set_exception(_NotLoadedError())
+                    else:
+                        self._held_bytes += len(future.result())
+                self._forget()
+
+    def _forget(self) -> None:
+        for number, future in list(self._held.items()):
+            if self._held_bytes <= self._memory_bytes:
+                return
+            if future.done():
+                del self._held[number]
+                self._held_bytes -= len(future.result())
+
+    def _from_cache(self, number: int) -> Bytes | None:
+        if self._cache is None:
+            return None
+        size, crc = int(self._sizes[number]), int(self._crcs[number])
+        return self._cache.get(self._name(number), size, crc)
+
+    def _name(self, number: int) -> str:
+        remote = self._remote
+        place = int(self._offsets[number]), int(self._sizes[number])
+        return block_name(remote.address.text, remote.identity, remote.size, *place)
+
+    def _read(self, numbers: list[int], check: Callable[[], None] | None) -> list[Bytes]:
+        """Read blocks from the store; one whose checksum is wrong is read a second time."""
+        found = self._ask(numbers, check)
+        wrong = [
+            row for row, number in enumerate(numbers) if not self._is_right(number, found[row])
+        ]
+        if wrong:
+            self._remote.counter.add(retries=len(wrong))
+            for row, content in zip(
+                wrong, self._ask([numbers[row] for row in wrong], check), strict=True
+            ):
+                found[row] = content
+        for row in wrong:
+            number = numbers[row]
+            if not self._is_right(number, found[row]):
+                start = int(self._offsets[number])
+                raise StorageError(
+                    f"{self._remote.address}: {self._called(number)}, bytes {start:,} to "
+                    f"{start + int(self._sizes[number]):,}: its checksum does not match, also when "
+                    "read a second time. The object is damaged, or was replaced: upload it again."
+                )
+        if self._cache is not None:
+            for number, content in zip(numbers, found, strict=True):
+                crc = int(self._crcs[number])
+                self._cache.put(self._name(number), content.data, crc)
+        return found
+
+    def _ask(self, numbers: list[int], check: Callable[[], None] | None) -> list[Bytes]:
+        size, ranges = self._remote.size, []
+        for number in numbers:
+            start = int(self._offsets[number])
+            # Decoders may look a little ahead of what they use.
+            ranges.append((start, min(start + int(self._sizes[number]) + SPARE_BYTES, size)))
+        read = self._remote.read(ranges, check)
+        return [
+            np.frombuffer(content, np.uint8)[: int(self._sizes[number])]
+            for number, content in zip(numbers, read, strict=True)
+        ]
+
+    def _is_right(self, number: int, content: Bytes) -> bool:
+        return zlib.crc32(content.data) == int(self._crcs[number])
+
+
+class _NotLoadedError(Exception):
+    """Whoever wanted to load a block did not: others try for themselves."""
