@@ -145,6 +145,20 @@ class PackedSource(ColumnSource):
             for file in self.packed.files
         )
 
+    def prepare(self, indices: Ints) -> None:
+        """Get ready for whoever asks for the records of these samples one by one."""
+
+    def blocks(self) -> Ints | None:
+        """Return the first sample of each block; None if a file has no blocks."""
+        firsts, before = [], 0
+        for file in self.packed.files:
+            column = file.blocks.get("first")
+            if not isinstance(column, FixedColumn):
+                return None
+            firsts.append(column.values.astype(np.int64) + before)
+            before += len(file)
+        return np.concatenate(firsts)
+
     def masks(self, index: int) -> npt.NDArray[np.uint8]:
         """Return the bytes of a sample's column of masks."""
         self.image_size(index)  # an image without a size has no masks

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, Generic, TypeVar
 
 import numpy as np
@@ -12,6 +12,7 @@ import numpy.typing as npt
 
 from penstock._core import Engine, EnginePart, Storage
 from penstock.data.packed import PackedSource
+from penstock.data.remote import RemotePackedSource
 from penstock.loading.batch import Part
 from penstock.packing.records import jpeg_size
 from penstock.planner.lower import Regions
@@ -78,6 +79,42 @@ class RecordFetch(Fetch[PackedSource]):
         engine_part.read_mapped(positions, needed.top.astype(np.int32), height.astype(np.int32))
 
 
+class RemoteFetch(Fetch[RemotePackedSource]):
+    """Records of a packed file in a store: read while earlier batches are computed.
+
+    What is read waits in memory for its batch's turn, so that no more is computed than is wanted.
+    """
+
+    reads_first = False
+
+    def __init__(
+        self, engine: Engine, source: RemotePackedSource, check: Callable[[], None]
+    ) -> None:
+        super().__init__(engine, source)
+        self._check = check
+
+    def begin(self, part: Part) -> EnginePart:
+        """Read the records."""
+        found = self._source.records(part.samples)
+        memory = self._source.load(part.samples, self._check)
+        part.batch.await_turn(self._check)
+        addresses = [record.__array_interface__["data"][0] for record in memory]
+        return self._engine.open_mapped(
+            part.rank,
+            memory,
+            np.array(addresses, dtype=np.int64),
+            found.sizes,
+            found.storages,
+            found.heights,
+            found.widths,
+        )
+
+    def read(self, engine_part: EnginePart, positions: Positions, needed: Regions) -> None:
+        """Tell the core which rows are needed; they are in memory already."""
+        height = needed.bottom - needed.top
+        engine_part.read_mapped(positions, needed.top.astype(np.int32), height.astype(np.int32))
+
+
 class OpenedFetch(Fetch[Source]):
     """Images that a source opens or lends us, such as files in archives: read whole, in Python."""
 
@@ -124,8 +161,10 @@ def _size_of(image: bytes) -> tuple[int, int]:
     return (height, width) if height > 0 and width > 0 else (1, 1)
 
 
-def fetch_for(engine: Engine, source: Source) -> Fetch[Any]:
-    """Return the way to fetch from this source."""
+def fetch_for(engine: Engine, source: Source, check: Callable[[], None]) -> Fetch[Any]:
+    """Return the way to fetch from this source; `check` raises once the loader is closed."""
+    if isinstance(source, RemotePackedSource):
+        return RemoteFetch(engine, source, check)
     if isinstance(source, PackedSource):
         return RecordFetch(engine, source)
     if has_paths(source):

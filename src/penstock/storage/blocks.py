@@ -47,6 +47,31 @@ class Blocks:
         self._held: OrderedDict[int, Future[Bytes]] = OrderedDict()
         self._held_bytes = 0
 
+    def keep(self, memory_bytes: int) -> None:
+        """Keep up to so many bytes from now on."""
+        self._memory_bytes = memory_bytes
+
+    def held(self, number: int) -> Bytes | None:
+        """Return a block that is in memory, or None."""
+        with self._lock:
+            future = self._held.get(number)
+            if future is None or not future.done() or future.exception() is not None:
+                return None
+            self._held.move_to_end(number)
+            return future.result()
+
+    def piece(self, number: int, start: int, size: int, crc: int) -> Bytes | None:
+        """Return a part of a block that is in memory or in the cache, or None; `crc` is its own."""
+        whole = self.held(number)
+        if whole is not None:
+            return whole[start : start + size]
+        if self._cache is None:
+            return None
+        with self._lock:
+            if number in self._held:  # somebody loads it
+                return None
+        return self._cache.get_piece(self._name(number), int(self._sizes[number]), start, size, crc)
+
     def load(self, numbers: Sequence[int], check: Callable[[], None] | None) -> list[Bytes]:
         """Return these blocks, each followed in memory by spare bytes.
 

@@ -64,6 +64,33 @@ class BlockCache:
         self._counter.add(cache_hits=1, cache_bytes_read=len(found))
         return found
 
+    def get_piece(
+        self, name: str, block_bytes: int, start: int, size: int, crc: int
+    ) -> npt.NDArray[np.uint8] | None:
+        """Return a part of a block, checked by a checksum of its own, with spare bytes behind it.
+
+        Counts as a hit if it is there; what is not there counts when the block is asked for.
+        """
+        try:
+            file = os.open(
+                self._folder.place(f"{name}.block"), os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC
+            )
+        except OSError:
+            return None
+        try:
+            found = _read_piece(file, (name, block_bytes), start, size)
+            if found is not None and zlib.crc32(found.data) == crc:
+                os.utime(file)
+                self._counter.add(cache_hits=1, cache_bytes_read=size)
+                return found
+        except OSError:
+            pass
+        finally:
+            os.close(file)
+        self._counter.add(cache_damaged=1)
+        self._folder.remove(name)
+        return None
+
     def put(self, name: str, content: memoryview, crc: int | None = None) -> None:
         """Keep a block, if there is room; no error if not."""
         if self._refused:
@@ -111,25 +138,48 @@ def block_name(*parts: object) -> str:
 def _read_block(
     file: int, name: str, size: int | None, crc: int | None
 ) -> npt.NDArray[np.uint8] | None:
+    told = _read_head(file, name)
+    if told is None:
+        return None
+    length, stored_crc = told
+    if (size is not None and size != length) or (crc is not None and crc != stored_crc):
+        return None
+    content = _read_bytes(file, _HEAD.size, length)
+    return content if content is not None and zlib.crc32(content.data) == stored_crc else None
+
+
+def _read_piece(
+    file: int, block: tuple[str, int], start: int, size: int
+) -> npt.NDArray[np.uint8] | None:
+    told = _read_head(file, block[0])
+    if told is None or told[0] != block[1] or start + size > block[1]:
+        return None
+    return _read_bytes(file, _HEAD.size + start, size)
+
+
+def _read_head(file: int, name: str) -> tuple[int, int] | None:
+    """Return length and checksum of a block; None if this is not all of one."""
     head = os.read(file, _HEAD.size)
     if len(head) != _HEAD.size:
         return None
-    magic, length, stored_crc, stored_name = _HEAD.unpack(head)
+    magic, length, crc, stored_name = _HEAD.unpack(head)
     there = os.fstat(file).st_size - _HEAD.size
     if magic != BLOCK_MAGIC or stored_name.hex() != name or length != there:
         return None
-    if (size is not None and size != length) or (crc is not None and crc != stored_crc):
-        return None
-    memory = np.empty(length + SPARE_BYTES, dtype=np.uint8)
-    memory[length:] = 0
+    return length, crc
+
+
+def _read_bytes(file: int, start: int, size: int) -> npt.NDArray[np.uint8] | None:
+    memory = np.empty(size + SPARE_BYTES, dtype=np.uint8)
+    memory[size:] = 0
     view, done = memory.data, 0
-    while done < length:
-        got = os.preadv(file, [view[done:length]], _HEAD.size + done)
+    while done < size:
+        got = os.preadv(file, [view[done:size]], start + done)
         if not got:
             return None
         done += got
-    content: npt.NDArray[np.uint8] = memory[:length]
-    return content if zlib.crc32(content.data) == stored_crc else None
+    content: npt.NDArray[np.uint8] = memory[:size]
+    return content
 
 
 def _write_all(file: int, head: bytes, content: memoryview) -> None:
