@@ -2,12 +2,14 @@
 // the same error, and what can be read can be written again.
 #include <algorithm>
 #include <cstdlib>
+#include <numeric>
 #include <vector>
 
 #include "base/cpu.h"
 #include "chosen_region.h"
 #include "tiles/decode_tiles.h"
 #include "tiles/encode_tiles.h"
+#include "tiles/tile_parts.h"
 
 namespace {
 
@@ -58,6 +60,8 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   if (image.parse({data, size}) != nullptr) return 0;
   if (int64_t{image.height()} * image.width() > kMaxPixels) return 0;
   static TileScratch scratch;
+  const TileParts parts = tile_parts(image);
+  require(std::accumulate(parts.bytes.begin(), parts.bytes.end(), uint64_t{0}) == size);
   for (const Reduction reduction : {Reduction{1}, {2}, {4}, {8}, {8, true}})
     check_pixels(image, reduction, {data, size}, scratch);
   check_round_trip(image, scratch);

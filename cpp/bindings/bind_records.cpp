@@ -1,5 +1,6 @@
 // What JPEG files and their records hold.
 #include <nanobind/nanobind.h>
+#include <nanobind/ndarray.h>
 
 #ifdef __GLIBC__
 #include <malloc.h>
@@ -13,6 +14,7 @@
 #include "bindings/names.h"
 #include "codec/jpeg_header.h"
 #include "records/jpeg_record.h"
+#include "tiles/tile_parts.h"
 
 namespace nb = nanobind;
 using namespace nb::literals;
@@ -76,6 +78,18 @@ nb::bytes rebuild_to_bytes(const nb::bytes& record) {
   return to_bytes(file);
 }
 
+using RecordBytes = nb::ndarray<const uint8_t, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
+
+nb::tuple parts_to_tuple(const RecordBytes& record) {
+  TileImage image;
+  const char* problem = image.parse({record.data(), record.size()});
+  if (problem != nullptr) throw nb::value_error(problem);
+  const TileParts parts = tile_parts(image);
+  nb::list sizes;
+  for (const uint64_t bytes : parts.bytes) sizes.append(bytes);
+  return nb::make_tuple(sizes, parts.rows, parts.around);
+}
+
 void give_back_memory() {
 #ifdef __GLIBC__
   nb::gil_scoped_release released;
@@ -96,6 +110,11 @@ void penstock::bind_records(nb::module_& m) {
         "identical.");
   m.def("rebuild_file", &rebuild_to_bytes, "record"_a,
         "The JPEG file of a 'dct' record. ValueError if the record is damaged.");
+  m.def("tile_parts", &parts_to_tuple, "record"_a,
+        nb::sig("def tile_parts(record: NDArray[numpy.uint8]) -> tuple[list[int], int, int]"),
+        "How a 'dct' record is cut into parts: (bytes of the head, of each row of tiles and of the "
+        "rest; rows of pixels in a row of tiles; rows around a region that its pixels depend on). "
+        "Of the record's contents, only the head must be there. ValueError if it is damaged.");
   m.def("give_back_memory", &give_back_memory,
         "Return to the system what the C library keeps for later, for each thread separately.");
 }

@@ -1,7 +1,10 @@
 // Coefficient tiles: what goes in comes out, and the pixels are those of the JPEG decoders.
+#include <numeric>
+
 #include "base/cpu.h"
 #include "codec/jpeg_decode.h"
 #include "tile_cases.h"
+#include "tiles/tile_parts.h"
 
 namespace penstock::testing {
 namespace {
@@ -83,6 +86,41 @@ TEST(outlines) {
           const Region row{y, begin, 1, end - begin};
           CHECK(sink.pixels().cut(row) == expected.cut(row));
         }
+      }
+    }
+}
+
+/// A record of which only the head and the parts for some rows are there decodes to those rows.
+TEST(parts) {
+  std::mt19937 random(8);
+  for (int round = 0; round < 60; ++round)
+    for (const Factors& factors : kFactors) {
+      const int height = 1 + static_cast<int>(random() % 300);
+      const int width = 1 + static_cast<int>(random() % 100);
+      const Colour colour = round % 8 == 0 ? Colour::gray : Colour::ycbcr;
+      const std::vector<uint8_t> record =
+          record_of(random_coefficients(random, height, width, factors, colour, 5));
+      TileImage tiles;
+      CHECK(tiles.parse(record) == nullptr);
+      const TileParts parts = tile_parts(tiles);
+      CHECK(std::accumulate(parts.bytes.begin(), parts.bytes.end(), uint64_t{0}) == record.size());
+      for (const Reduction reduction : {Reduction{1}, {2}, {4}, {8}, {8, true}}) {
+        const int scale = reduction.scale, around = parts.around * scale;
+        const Region region =
+            random_region(random, reduced_size(height, scale), reduced_size(width, scale));
+        const int top = std::max(0, region.top * scale - around);
+        const int bottom = std::min(height, (region.top + region.height) * scale + around);
+        std::vector<uint8_t> doctored(record.size());
+        for (uint8_t& byte : doctored) byte = static_cast<uint8_t>(random());
+        uint64_t place = 0;
+        for (size_t part = 0; part + 1 < parts.bytes.size(); ++part) {
+          const int first_row = (static_cast<int>(part) - 1) * parts.rows;
+          if (part == 0 || (first_row < bottom && first_row + parts.rows > top))
+            std::copy_n(record.data() + place, parts.bytes[part], doctored.data() + place);
+          place += parts.bytes[part];
+        }
+        CHECK(decode(doctored, region, scratch, reduction) ==
+              decode(record, region, scratch, reduction));
       }
     }
 }

@@ -206,6 +206,11 @@ void TileDecoder::transform_group(uint8_t* plane, ptrdiff_t stride, int c, int f
 
 }  // namespace
 
+int rows_around(const TileImage& image, const Reduction& reduction) {
+  const Frame frame = frame_of(image, reduction);
+  return plan_region(frame, {0, 0, frame.height, frame.width}).rows_below;
+}
+
 DecodeResult decode_tiles(RowSink& sink, const TileImage& image, const Region& region,
                           TileScratch& scratch, const Reduction& reduction, const Outline& wanted) {
   TileDecoder decoder(sink, image, region, scratch.state(), reduction, wanted);

@@ -23,6 +23,11 @@ DecodeResult decode_tiles(RowSink& sink, const TileImage& image, const Region& r
                           TileScratch& scratch, const Reduction& reduction = {},
                           const Outline& wanted = {});
 
+/// How many rows above and below a pixel the decoder looks at, in pixels of the reduced image. A
+/// region with that many rows more on each side depends on no other tile rows than those it lies
+/// in.
+int rows_around(const TileImage& image, const Reduction& reduction = {});
+
 /// All coefficients. Returns nullptr, or what is wrong with a tile.
 const char* read_tiles(CoefficientImage& coefficients, const TileImage& image,
                        TileScratch& scratch);

@@ -94,6 +94,7 @@ const char* TileImage::parse(std::span<const uint8_t> record) {
   if (record.size() < tiles_at + tile_bytes + std::max<uint64_t>(restore_bytes, kSlackBytes))
     return "record cut short";
   if (sum_of_lengths(lengths_, tiles) != tile_bytes) return kBadLengths;
+  record_ = record;
   tiles_ = record.data() + tiles_at;
   tiles_end_ = tiles_ + tile_bytes;
   restore_ = record.subspan(tiles_at + tile_bytes, restore_bytes);

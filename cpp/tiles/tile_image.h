@@ -34,6 +34,9 @@ class TileImage {
   // Inlined even in unoptimised builds: files for newer instruction sets use it.
   [[gnu::always_inline]] const TileComponent& component(int c) const { return component_[c]; }
 
+  /// What comes before the first tile: header, component entries, tables and tile lengths.
+  std::span<const uint8_t> head() const { return record_.first(tiles_ - record_.data()); }
+  std::span<const uint8_t> record() const { return record_; }
   /// Opaque here; see encode_tiles.
   std::span<const uint8_t> restore() const { return restore_; }
 
@@ -56,6 +59,7 @@ class TileImage {
   Colour colour_ = Colour::gray;
   TileGrid grid_;
   TileComponent component_[3];
+  std::span<const uint8_t> record_;
   const uint8_t* lengths_ = nullptr;
   const uint8_t* tiles_ = nullptr;
   const uint8_t* tiles_end_ = nullptr;

@@ -598,6 +598,11 @@ def encode_record(data: bytes) -> tuple[str, bytes, dict[str, int], str]:
 def rebuild_file(record: bytes) -> bytes:
     """The JPEG file of a 'dct' record. ValueError if the record is damaged."""
 
+def tile_parts(record: NDArray[numpy.uint8]) -> tuple[list[int], int, int]:
+    """
+    How a 'dct' record is cut into parts: (bytes of the head, of each row of tiles and of the rest; rows of pixels in a row of tiles; rows around a region that its pixels depend on). Of the record's contents, only the head must be there. ValueError if it is damaged.
+    """
+
 def give_back_memory() -> None:
     """
     Return to the system what the C library keeps for later, for each thread separately.

@@ -8,7 +8,7 @@ import pytest
 from packing import fake_jpegs
 from packing.samples import image_file
 from penstock.cli.main import main
-from penstock.packing import records
+from penstock.packing import parts, records
 
 
 @pytest.fixture
@@ -16,6 +16,7 @@ def folder(tmp_path, monkeypatch):
     """A folder of two images and one file that is none."""
     monkeypatch.setattr(records, "encode_jpeg", fake_jpegs.encode_jpeg)
     monkeypatch.setattr(records, "rebuild_jpeg", fake_jpegs.rebuild_jpeg)
+    monkeypatch.setattr(parts, "tile_layout", fake_jpegs.tile_layout)
     root = tmp_path / "data"
     for name, data in {
         "cat/a.jpg": image_file(0), "dog/b.png": image_file(1, format="PNG"), "dog/c.jpg": b"none",

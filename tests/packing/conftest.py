@@ -3,7 +3,7 @@
 import pytest
 
 from packing import fake_jpegs
-from penstock.packing import records
+from penstock.packing import parts, records
 
 
 @pytest.fixture
@@ -11,3 +11,4 @@ def fake_codec(monkeypatch):
     """JPEGs become records without the core."""
     monkeypatch.setattr(records, "encode_jpeg", fake_jpegs.encode_jpeg)
     monkeypatch.setattr(records, "rebuild_jpeg", fake_jpegs.rebuild_jpeg)
+    monkeypatch.setattr(parts, "tile_layout", fake_jpegs.tile_layout)

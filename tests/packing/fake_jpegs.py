@@ -6,6 +6,7 @@ import zlib
 import PIL.Image
 
 from penstock.errors import PackError
+from penstock.packing.parts import Layout
 from penstock.packing.records import JpegRecord
 
 _START = b"FAKEDCT:"
@@ -28,3 +29,10 @@ def rebuild_jpeg(record):
     if not record.startswith(_START):
         raise PackError("its coefficients cannot be read (no record)")
     return zlib.decompress(record[len(_START) :])
+
+
+def tile_layout(record):
+    """A head, all rows, and a byte behind them."""
+    if not bytes(record[: len(_START)]) == _START:
+        raise PackError("its coefficients cannot be read (no record)")
+    return Layout((len(_START), len(record) - len(_START) - 1, 1), rows=65535, around=0)

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from packing import fake_jpegs
 from packing.samples import mixed_source
-from penstock.packing import records, write
+from penstock.packing import parts, records, write
 from penstock.packing.pack import pack
 
 SAMPLES = 60
@@ -44,6 +44,7 @@ def pack_and_kill(source, target, after_s, *, resume):
 def main():
     folder, wanted = Path(sys.argv[1]), int(sys.argv[2])
     records.encode_jpeg = slow_encode
+    parts.tile_layout = fake_jpegs.tile_layout
     write.PackWriter.__init__.__kwdefaults__["sync_bytes"] = 10_000
     source = mixed_source(SAMPLES)
     began = time.monotonic()

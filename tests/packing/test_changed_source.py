@@ -75,7 +75,7 @@ def test_a_sample_that_changed_is_named(tmp_path, shards, change, options):
 
 
 def file_ids(path):
-    return [file.header.file_id for file in open_packed(path).files]
+    return [file.file_id for file in open_packed(path).files]
 
 
 @pytest.mark.parametrize("stop", [6, 7], ids=["between two shards", "in a shard"])

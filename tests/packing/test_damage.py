@@ -111,7 +111,7 @@ def forged_header(version=1, flags=0):
     [
         (b"", "0 bytes, too short for a packed file"),
         (b"\xff\xd8\xff\xe0" + bytes(200), r"not a packed file \(first bytes FF D8 FF E0"),
-        (forged_header(version=3) + bytes(200), "format 3; this version reads 1. Upgrade"),
+        (forged_header(version=3) + bytes(200), "format 3; this version reads 1-2. Upgrade"),
         (forged_header(flags=6) + bytes(200), "flags 0x6 are unknown"),
         (forged_header() + bytes(200), "the end is missing"),
     ],

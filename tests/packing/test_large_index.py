@@ -8,6 +8,8 @@ import numpy as np
 import pytest
 
 from penstock.packing.format import (
+    BLOCK,
+    BLOCK_COLUMNS,
     SAMPLE,
     SYSTEM,
     SYSTEM_COLUMNS,
@@ -45,11 +47,13 @@ def make_large(path, samples):
     place = records_end
     entries = []
     columns = [(SYSTEM, column) for column in SYSTEM_COLUMNS] + [(SAMPLE, LABEL), (SAMPLE, BOXES)]
+    columns += [(BLOCK, column) for column in BLOCK_COLUMNS]
     for role, column in columns:
         fixed = column.kind == "fixed"
-        size = samples * row_bytes(column) if fixed else (samples + 1) * 8
+        count = samples if role != BLOCK else samples // 64
+        size = count * row_bytes(column) if fixed else (count + 1) * 8
         values_offset = 0 if fixed else place + aligned(size)
-        entries.append(Entry(role, column, samples, place, size, values_offset, 0, 0, 0))
+        entries.append(Entry(role, column, count, place, size, values_offset, 0, 0, 0))
         place += aligned(size)
     directory = b"".join(entry.to_bytes() for entry in entries)
     file_id = id_of(directory)

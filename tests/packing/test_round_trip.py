@@ -51,7 +51,7 @@ def write(target, columns, rows, tables=None):
     with PackWriter(str(target), columns, tables) as writer:
         for number, row in enumerate(rows):
             values = {column.name: value for column, value in zip(columns, row, strict=True)}
-            record = Record(bytes([number]) * number, "raw", 1, 1, 1, "pixels", 0, 0)
+            record = Record(bytes([number]) * number, "jpeg", 1, 1, 1, "pixels", 0, 0)
             writer.add(PackItem(f"{number}\udcff.png", b"", values), record)
         writer.finish()
     return PackFile(target)

@@ -16,7 +16,7 @@ from pathlib import Path
 from packing import fake_jpegs
 from packing.samples import mixed_source
 from penstock.errors import PackError
-from penstock.packing import records, write
+from penstock.packing import parts, records, write
 from penstock.packing.pack import pack
 from penstock.packing.verify import verify
 
@@ -72,6 +72,7 @@ def one_round(folder, shards, moments, whole_s, seen):
 def main():
     folder, rounds = Path(sys.argv[1]), int(sys.argv[2])
     records.encode_jpeg = slow_encode
+    parts.tile_layout = fake_jpegs.tile_layout
     write.PackWriter.__init__.__kwdefaults__["sync_bytes"] = 10_000
     seen = Counter()
     for shards in (1, 3):

@@ -11,15 +11,14 @@ from typing import Any, BinaryIO
 import numpy as np
 import numpy.typing as npt
 
-from penstock._core import Storage
 from penstock.data.column_source import ColumnSource
 from penstock.data.targets import has_objects
 from penstock.errors import DecodeError, PackError
 from penstock.geometry import Ints
 from penstock.packing.columns import FixedColumn, VariableColumn
-from penstock.packing.format import HEADER_BYTES, RECORD_ZLIB, STORAGES
 from penstock.packing.items import LABEL, MASKS, Column
-from penstock.packing.read import MOST_SIDE, PackFile
+from penstock.packing.ranges import places_of
+from penstock.packing.read import PackFile
 from penstock.packing.records import original_file
 from penstock.packing.shards import PackSet, open_packed
 from penstock.printable import printable
@@ -169,7 +168,7 @@ class PackedSource(ColumnSource):
 
     def __reduce__(self) -> tuple[Any, ...]:
         """Open the files anew wherever this is unpickled or copied to."""
-        ids = [file.header.file_id for file in self.packed.files]
+        ids = [file.file_id for file in self.packed.files]
         return _open_again, (os.path.abspath(self.packed.path), self.title, ids)
 
     @property
@@ -184,16 +183,15 @@ class PackedSource(ColumnSource):
     def records(self, indices: Ints) -> Records:
         """Return where these samples lie; raises PackError for one outside of its file."""
         numbers, places = self.packed.locate_all(indices)
-        found = np.zeros((6, len(indices)), dtype=np.int64)
+        found = np.zeros((5, len(indices)), dtype=np.int64)
         for number in np.unique(numbers).tolist():
             here = numbers == number
             found[:, here] = _look_up(self.packed.files[number], places[here])
-        addresses, sizes, storages, heights, widths, flags = found
-        deflated = (storages == Storage.RAW) & ((flags & RECORD_ZLIB) != 0)
+        addresses, sizes, storages, heights, widths = found
         return Records(
             np.ascontiguousarray(addresses),
             np.ascontiguousarray(sizes),
-            np.where(deflated, Storage.DEFLATED, storages).astype(np.int32),
+            storages.astype(np.int32),
             heights.astype(np.int32),
             widths.astype(np.int32),
         )
@@ -201,28 +199,17 @@ class PackedSource(ColumnSource):
 
 def _open_again(path: str, title: str, ids: list[bytes]) -> PackedSource:
     packed = open_packed(path)
-    if [file.header.file_id for file in packed.files] != ids:
+    if [file.file_id for file in packed.files] != ids:
         raise PackError(f"{printable(path)}: was packed anew since it was opened. Open it again.")
     source = PackedSource(packed)
     source.title = title
     return source
 
 
-def _look_up(file: PackFile, places: Ints) -> npt.NDArray[np.int64]:
-    columns = ("offset", "size", "storage", "height", "width", "flags")
-    facts = np.stack([file.facts(name)[places].astype(np.int64) for name in columns])
-    offset, size, storage, height, width, _ = facts
-    # What is too large for int64 is negative here. A sum of the two might wrap around.
-    end = file.tail.records_end
-    sound = (offset >= HEADER_BYTES) & (offset <= end) & (size >= 1) & (size <= end - offset)
-    sound &= (storage < len(STORAGES)) & (height >= 1) & (width >= 1)
-    sound &= (height <= MOST_SIDE) & (width <= MOST_SIDE)
-    if not sound.all():
-        bad = int(places[np.flatnonzero(~sound)[0]])
-        file.sample(bad)  # says what is wrong with it
-        raise PackError(f"{file.path}: sample {bad:,} is damaged: run penstock verify.")
-    facts[0] += file.stored(0, 1).ctypes.data
-    return facts
+def _look_up(file: PackFile, samples: Ints) -> npt.NDArray[np.int64]:
+    found = places_of(file, samples)
+    addresses = found.offset + file.stored(0, 1).ctypes.data
+    return np.stack([addresses, found.size, found.storage, found.height, found.width])
 
 
 def _segments(order: Ints, counts: Ints) -> Ints:

@@ -6,7 +6,7 @@ Reading, values are looked up when they are asked for, and checked then.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -18,6 +18,7 @@ from penstock.packing.format import MOST_USER_COLUMNS, Entry, check_column, elem
 from penstock.packing.items import Column
 
 Bytes = npt.NDArray[np.uint8]
+Read = Callable[[int, int], Bytes]
 
 
 def check_schema(columns: Sequence[Column]) -> None:
@@ -106,9 +107,9 @@ def decode_text(raw: bytes) -> str:
 class FixedColumn:
     """One array over all samples, on the file's own memory."""
 
-    def __init__(self, file: Bytes, entry: Entry) -> None:
+    def __init__(self, read: Read, entry: Entry) -> None:
         self.column = entry.column
-        stored = file[entry.offset : entry.offset + entry.size]
+        stored = read(entry.offset, entry.size)
         self.values: npt.NDArray[Any] = stored.view(element_type(entry.column)).reshape(
             entry.count, *entry.column.shape
         )
@@ -123,13 +124,11 @@ class FixedColumn:
 class VariableColumn:
     """Values of different lengths: ragged arrays, text or bytes."""
 
-    def __init__(self, file: Bytes, entry: Entry, where: str) -> None:
+    def __init__(self, read: Read, entry: Entry, where: str) -> None:
         self.column = entry.column
         self._where = where
-        self._offsets: npt.NDArray[np.uint64] = file[entry.offset : entry.offset + entry.size].view(
-            "<u8"
-        )
-        self._values = file[entry.values_offset : entry.values_offset + entry.values_bytes]
+        self._offsets: npt.NDArray[np.uint64] = read(entry.offset, entry.size).view("<u8")
+        self._values = read(entry.values_offset, entry.values_bytes)
         self._unit_bytes = row_bytes(entry.column)
 
     def __len__(self) -> int:
@@ -155,8 +154,11 @@ class VariableColumn:
             )
         return self._values[start:end]
 
-    def rows(self, indices: Ints) -> tuple[Ints, npt.NDArray[Any]]:
-        """Return how many rows each of these ragged values has, and the rows of all."""
+    def rows(self, indices: Ints, expected: Ints | None = None) -> tuple[Ints, npt.NDArray[Any]]:
+        """Return how many rows each of these ragged values has, and the rows of all.
+
+        PackError if there are not as many as `expected`, before any are gathered.
+        """
         there = len(self._values) // self._unit_bytes
         first, last = self._offsets[indices], self._offsets[indices + 1]
         # Without a sign, and before any sum: both may be as large as 64 bits allow.
@@ -164,6 +166,12 @@ class VariableColumn:
             raise PackError(f"{self._where}: offsets are damaged: run penstock verify.")
         starts = first.astype(np.int64)
         counts = last.astype(np.int64) - starts
+        if expected is not None and not np.array_equal(counts, expected):
+            place = int(np.flatnonzero(counts != expected)[0])
+            raise PackError(
+                f"{self._where}: sample {int(indices[place]):,} has {int(counts[place]):,} rows, "
+                f"and needs {int(expected[place]):,}. The file is damaged: run penstock verify."
+            )
         ends = np.cumsum(counts)
         places = np.arange(ends[-1] if len(ends) else 0) + np.repeat(starts - ends + counts, counts)
         every = self._values[: there * self._unit_bytes].view(element_type(self.column))
@@ -186,11 +194,14 @@ class VariableColumn:
 ColumnReader = FixedColumn | VariableColumn
 
 
-def open_column(file: Bytes, entry: Entry, where: str) -> ColumnReader:
-    """Return the reader of a column whose places have been checked."""
+def open_column(read: Read, entry: Entry, where: str) -> ColumnReader:
+    """Return the reader of a column whose places have been checked.
+
+    `read` gives bytes of the file, by their offset and size, where they lie.
+    """
     if entry.column.kind == "fixed":
-        return FixedColumn(file, entry)
-    return VariableColumn(file, entry, f"{where}, column {entry.column.name!r}")
+        return FixedColumn(read, entry)
+    return VariableColumn(read, entry, f"{where}, column {entry.column.name!r}")
 
 
 def require(readers: dict[str, ColumnReader], column: Column, count: int, where: str) -> None:

@@ -18,7 +18,8 @@ from penstock.errors import PackError
 from penstock.packing.items import Column, ColumnKind
 
 SUFFIX = ".pen"
-VERSION = 1
+VERSION = 2  # what is written
+OLDEST_VERSION = 1  # that is read
 ALIGNMENT = 64
 
 MAGIC = b"\x89PEN\r\n\x1a\n"  # not text, and changed by every transfer that takes it for text
@@ -27,7 +28,7 @@ FLAG_LOSSY = 1
 KNOWN_FLAGS = FLAG_LOSSY
 
 _HEADER = struct.Struct("<8sII16s28xI")
-_TAIL = struct.Struct("<QQQQII16sI4s")
+_TAIL = struct.Struct("<QIIQQHHI16sI4s")
 _ENTRY = struct.Struct("<BBBB4xQQQQQII4I120s")
 HEADER_BYTES = _HEADER.size
 TAIL_BYTES = _TAIL.size
@@ -37,8 +38,9 @@ MOST_DIMENSIONS = 4
 MOST_ROW_BYTES = 1 << 30  # of one value or row
 NAME_BYTES = 120
 
-# Roles of columns: the file's own; the user's, one value per sample; the user's, once for all.
-SYSTEM, SAMPLE, TABLE = range(3)
+# Roles of columns: the file's own; the user's, one value per sample; the user's, once for all;
+# one value for each block of records, since version 2.
+SYSTEM, SAMPLE, TABLE, BLOCK = range(4)
 KINDS: tuple[ColumnKind, ...] = ("fixed", "ragged", "text", "bytes")
 DTYPES = (
     "",  # text and bytes have none
@@ -51,7 +53,8 @@ STORAGES = tuple(each.name.lower() for each in Storage if each != Storage.DEFLAT
 RESTORES = ("bytes", "pixels", "lossy")  # what `unpack` gives back of the original file
 RECORD_ZLIB = 1  # record flag: the pixels of a raw record are a zlib stream
 
-# The fixed system columns of one sample, in their order; SYSTEM_ROW packs such a row.
+# The fixed system columns of one sample, in their order, and a last field that only the journal
+# has: the checksum of the record's block up to here. SYSTEM_ROW packs such a row.
 SYSTEM_ROW_TYPE = np.dtype(
     [
         ("offset", "<u8"),
@@ -65,16 +68,50 @@ SYSTEM_ROW_TYPE = np.dtype(
         ("width", "<u4"),
         ("original_size", "<u8"),
         ("original_crc", "<u4"),
+        ("part_rows", "<u2"),
+        ("rows_around", "u1"),
+        ("block_crc", "<u4"),
     ]
 )
-SYSTEM_COLUMNS = (
-    *(Column(name, "fixed", SYSTEM_ROW_TYPE[name].name) for name in SYSTEM_ROW_TYPE.names or ()),
+SYSTEM_ROW = struct.Struct("<QQIBBBBIIQIHBI")
+FIXED_COLUMNS = tuple(
+    Column(name, "fixed", SYSTEM_ROW_TYPE[name].name) for name in (SYSTEM_ROW_TYPE.names or ())[:-1]
+)
+VARIABLE_COLUMNS = (
     Column("name", "text"),
     Column("note", "text"),
+    Column("parts", "ragged", "uint32", (2,)),  # of a record: bytes and checksum of each
 )
-SYSTEM_ROW = struct.Struct("<QQIBBBBIIQI")
+SYSTEM_COLUMNS = (*FIXED_COLUMNS, *VARIABLE_COLUMNS)
+_SINCE_2 = {"part_rows", "rows_around", "parts"}
+BLOCK_COLUMNS = (
+    Column("first", "fixed", "uint64"),
+    Column("offset", "fixed", "uint64"),
+    Column("size", "fixed", "uint64"),
+    Column("crc", "fixed", "uint32"),
+)
 TABLE_NAMES = ("classes", "box_classes", "box_class_ids", "settings", "skipped")
-MOST_USER_COLUMNS = MOST_COLUMNS - len(SYSTEM_COLUMNS) - len(TABLE_NAMES)
+MOST_USER_COLUMNS = MOST_COLUMNS - len(SYSTEM_COLUMNS) - len(TABLE_NAMES) - len(BLOCK_COLUMNS)
+
+
+def system_columns(version: int) -> tuple[Column, ...]:
+    """Return the columns of role 0 that a file of this version must have."""
+    return tuple(column for column in SYSTEM_COLUMNS if version >= 2 or column.name not in _SINCE_2)
+
+
+def check_version(version: int, where: str) -> None:
+    """Raise PackError for a version that this penstock does not read."""
+    if not OLDEST_VERSION <= version <= VERSION:
+        raise PackError(
+            f"{where}: format {version}; this version reads {OLDEST_VERSION}-{VERSION}. "
+            "Upgrade penstock, or repack."
+        )
+
+
+def check_flags(flags: int, where: str) -> None:
+    """Raise PackError for flags of the file that this penstock does not know."""
+    if flags & ~KNOWN_FLAGS:
+        raise PackError(f"{where}: flags {flags:#x} are unknown to this version. Upgrade penstock.")
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,10 +120,11 @@ class Header:
 
     flags: int
     file_id: bytes
+    version: int = VERSION
 
     def to_bytes(self) -> bytes:
         """Return the header as it stands in the file."""
-        head = _HEADER.pack(MAGIC, VERSION, self.flags, self.file_id, 0)[:-4]
+        head = _HEADER.pack(MAGIC, self.version, self.flags, self.file_id, 0)[:-4]
         return head + zlib.crc32(head).to_bytes(4, "little")
 
     @classmethod
@@ -101,18 +139,11 @@ class Header:
         if magic != MAGIC:
             first = " ".join(f"{byte:02X}" for byte in raw[:8])
             raise PackError(f"{where}: not a packed file (first bytes {first}).")
-        if version != VERSION:
-            raise PackError(
-                f"{where}: format {version}; this version reads {VERSION}. "
-                "Upgrade penstock, or repack."
-            )
+        check_version(version, where)
         if crc != zlib.crc32(raw[:-4]) or raw[32:60].strip(b"\0"):
             raise PackError(f"{where}: the header is damaged. Copy the file again, or repack.")
-        if flags & ~KNOWN_FLAGS:
-            raise PackError(
-                f"{where}: flags {flags:#x} are unknown to this version. Upgrade penstock."
-            )
-        return cls(flags, file_id)
+        check_flags(flags, where)
+        return cls(flags, file_id, version)
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,12 +157,15 @@ class Tail:
     columns: int
     directory_crc: int
     file_id: bytes
+    flags: int = 0  # as in the header; version 1 has them only there
+    version: int = VERSION
 
     def to_bytes(self) -> bytes:
         """Return the tail as it stands in the file."""
         body = _TAIL.pack(
-            self.directory_offset, self.directory_bytes, self.samples, self.records_end,
-            self.columns, self.directory_crc, self.file_id, 0, END_MAGIC,
+            self.directory_offset, self.directory_bytes, self.flags, self.samples,
+            self.records_end, self.columns, 0 if self.version == 1 else self.version,
+            self.directory_crc, self.file_id, 0, END_MAGIC,
         )[:56]  # fmt: skip
         return body + zlib.crc32(body).to_bytes(4, "little") + END_MAGIC
 
@@ -143,12 +177,22 @@ class Tail:
                 f"{where}: the end is missing ({file_bytes:,} bytes are there). "
                 "It was probably cut short while copying; copy it again, or repack."
             )
-        *places, crc, _ = _TAIL.unpack(raw)
-        if crc != zlib.crc32(raw[:56]):
+        (
+            directory_offset, directory_bytes, flags, samples, records_end, columns, version,
+            directory_crc, file_id, crc, _,
+        ) = _TAIL.unpack(raw)  # fmt: skip
+        if crc != zlib.crc32(raw[:56]) or version == 1:  # where version 1 has a zero
             raise PackError(f"{where}: the footer is damaged. Copy the file again, or repack.")
-        tail = cls(*places)
+        version = version or 1
+        check_version(version, where)
+        check_flags(flags, where)
+        tail = cls(
+            directory_offset, directory_bytes, samples, records_end, columns, directory_crc,
+            file_id, flags, version,
+        )  # fmt: skip
         fits = (
             tail.columns <= MOST_COLUMNS
+            and not (version == 1 and flags)
             and tail.directory_bytes == tail.columns * ENTRY_BYTES
             and tail.directory_offset + aligned(tail.directory_bytes) + TAIL_BYTES == file_bytes
             and HEADER_BYTES <= tail.records_end <= tail.directory_offset
@@ -193,12 +237,12 @@ class Entry:
         )  # fmt: skip
 
     @classmethod
-    def from_bytes(cls, raw: bytes, where: str) -> Entry:
+    def from_bytes(cls, raw: bytes, where: str, version: int = VERSION) -> Entry:
         """Read one entry; its places are checked by `check_places`."""
         role, kind, dtype, dimensions, *rest = _ENTRY.unpack(raw)
         *places, side0, side1, side2, side3, name = rest
         sides = (side0, side1, side2, side3)
-        if role > TABLE or kind >= len(KINDS) or dtype >= len(DTYPES):
+        if role > (TABLE if version == 1 else BLOCK) or kind >= len(KINDS) or dtype >= len(DTYPES):
             raise PackError(
                 f"{where}: role {role}, kind {kind} or type {dtype} is unknown to this version. "
                 "Upgrade penstock, or repack."

@@ -19,17 +19,22 @@ from penstock.errors import PackError
 from penstock.packing import disk
 from penstock.packing.columns import encode_value
 from penstock.packing.format import (
+    BLOCK,
+    BLOCK_COLUMNS,
+    FIXED_COLUMNS,
     SAMPLE,
     SYSTEM,
-    SYSTEM_COLUMNS,
     SYSTEM_ROW_TYPE,
     TABLE,
+    VARIABLE_COLUMNS,
     Entry,
+    aligned,
     padding,
     row_bytes,
 )
 from penstock.packing.items import Column
 from penstock.packing.journal import SKIPPED, STORED, RowCodec, read_frames, read_skipped
+from penstock.packing.parts import Block
 
 _IN_MEMORY_BYTES = 1 << 20  # a column's, before it goes to a temporary file
 _CHUNK_VALUES = 1 << 16
@@ -84,8 +89,10 @@ def write_index(
     out = _Appender(file, position)
     folder = os.path.dirname(os.path.abspath(file.name))
     codec = RowCodec(columns)
-    after_row = (*SYSTEM_COLUMNS[-2:], *columns)
+    after_row = (*VARIABLE_COLUMNS, *columns)
+    roles = [SYSTEM] * len(VARIABLE_COLUMNS) + [SAMPLE] * len(columns)
     skipped: list[str] = []
+    blocks = [_Spool(column, folder) for column in BLOCK_COLUMNS]
     with tempfile.SpooledTemporaryFile(_IN_MEMORY_BYTES, dir=folder) as rows:
         spools = [_Spool(column, folder) for column in after_row]
         samples = 0
@@ -101,15 +108,17 @@ def write_index(
             samples += 1
         entries = [
             out.fixed(SYSTEM, column, samples, _field(rows, column.name))
-            for column in SYSTEM_COLUMNS[:-2]
+            for column in FIXED_COLUMNS
         ]
-    for spool, role in zip(spools, [SYSTEM, SYSTEM, *[SAMPLE] * len(columns)], strict=True):
+        count = _fill_blocks(blocks, rows)
+    for spool, role in zip(spools, roles, strict=True):
         entries.append(spool.append_to(out, role, samples))
     for name, texts in (tables.texts() | {"skipped": tuple(skipped)}).items():
         spool = _Spool(Column(name, "text"), folder)
         for text in texts:
             spool.add(encode_value(Column(name, "text"), text))
         entries.append(spool.append_to(out, TABLE, len(texts)))
+    entries += [spool.append_to(out, BLOCK, count) for spool in blocks]
     return entries
 
 
@@ -153,6 +162,9 @@ class _Spool:
         if self._column.kind != "fixed":
             self._sizes.write(len(value).to_bytes(8, "little"))
 
+    def add_number(self, value: int) -> None:
+        self._values.write(value.to_bytes(row_bytes(self._column), "little"))
+
     def append_to(self, out: _Appender, role: int, count: int) -> Entry:
         with self._values, self._sizes:
             if self._column.kind == "fixed":
@@ -162,6 +174,34 @@ class _Spool:
             return Entry(
                 role, self._column, count, offset, size, values_offset, values_size, crc, values_crc
             )
+
+
+def _fill_blocks(spools: Sequence[_Spool], rows: IO[bytes]) -> int:
+    """Add the values of all blocks to these columns; return how many there are."""
+    block = Block()
+    sample = count = first = place = crc = 0
+
+    def end_block() -> None:
+        nonlocal count
+        for spool, value in zip(spools, (first, place, block.size, crc), strict=True):
+            spool.add_number(value)
+        count += 1
+
+    rows.seek(0)
+    while chunk := rows.read(_CHUNK_VALUES * SYSTEM_ROW_TYPE.itemsize):
+        table = np.frombuffer(chunk, SYSTEM_ROW_TYPE)
+        facts = (table[name].tolist() for name in ("offset", "size", "block_crc"))
+        for offset, size, block_crc in zip(*facts, strict=True):
+            following = block.with_record(aligned(size))
+            if following.records == 1:
+                if block.records:
+                    end_block()
+                first, place = sample, offset
+            block, crc = following, block_crc
+            sample += 1
+    if block.records:
+        end_block()
+    return count
 
 
 def _chunks(file: IO[bytes]) -> Iterator[bytes]:

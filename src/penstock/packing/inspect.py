@@ -33,6 +33,7 @@ class Inspection:
     """A packed data set in figures and names."""
 
     path: str
+    versions: tuple[int, ...]  # of the format, in which its files are written
     summary: Summary
     height_px: tuple[int, int, int] | None  # smallest, median, largest; None without samples
     width_px: tuple[int, int, int] | None
@@ -54,7 +55,11 @@ class Inspection:
     def lines(self) -> list[str]:
         """Return it for people."""
         files = self.summary.files
-        lines = [f"{self.path}: {files:,} file{'' if files == 1 else 's'}", *self.summary.lines()]
+        versions = " and ".join(map(str, self.versions))
+        lines = [
+            f"{self.path}: {files:,} file{'' if files == 1 else 's'}, format {versions}",
+            *self.summary.lines(),
+        ]
         if self.height_px and self.width_px:
             lines.append(
                 "height x width: {}x{} at least, {}x{} median, {}x{} at most; {:,} turned".format(
@@ -80,6 +85,7 @@ def inspect(packed: str | os.PathLike[str]) -> Inspection:
     with data.watched():
         return Inspection(
             path=os.fspath(packed),
+            versions=tuple(sorted({file.version for file in data.files})),
             summary=summarise(data),
             height_px=_spread(data, "height"),
             width_px=_spread(data, "width"),

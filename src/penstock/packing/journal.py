@@ -20,7 +20,7 @@ from typing import BinaryIO
 
 from penstock.errors import DecodeError, PackError
 from penstock.packing.columns import decode_text, encode_values
-from penstock.packing.format import SYSTEM_ROW
+from penstock.packing.format import SYSTEM_ROW, VARIABLE_COLUMNS
 from penstock.packing.items import Column, PackItem
 
 _DIGEST_BYTES = 16
@@ -29,7 +29,7 @@ ORIGIN_BYTES = _ORIGIN.size
 UNREADABLE = -1
 
 JOURNAL_SUFFIX = ".journal"
-_MAGIC = b"PENJRNL2"
+_MAGIC = b"PENJRNL3"
 _START = struct.Struct("<8s32sqqqI")
 _UNKNOWN = -1
 _FRAME = struct.Struct("<II")  # kind, bytes of the payload; the payload and a CRC-32 follow
@@ -185,30 +185,29 @@ def read_done(file: BinaryIO, codec: RowCodec) -> Iterator[Done]:
 
 
 class RowCodec:
-    """Payloads of stored samples: the fixed system values, then name, note and user columns.
+    """Payloads of stored samples: the fixed system values, then name, note, parts, user columns.
 
     First come SYSTEM_ROW and the sizes of all columns after it, then their bytes, end to end.
     """
 
     def __init__(self, columns: Sequence[Column]) -> None:
-        self._sizes = struct.Struct(f"<{2 + len(columns)}Q")
+        self._sizes = struct.Struct(f"<{len(VARIABLE_COLUMNS) + len(columns)}Q")
 
-    def encode(self, system: bytes, name: bytes, note: bytes, values: Sequence[bytes]) -> bytes:
+    def encode(self, system: bytes, values: Sequence[bytes]) -> bytes:
         """Return the payload of one sample."""
-        parts = (name, note, *values)
-        return b"".join((system, self._sizes.pack(*map(len, parts)), *parts))
+        return b"".join((system, self._sizes.pack(*map(len, values)), *values))
 
     def decode(self, payload: bytes) -> tuple[bytes, list[bytes]]:
-        """Return the system row, and the bytes of name, note and user columns."""
+        """Return the system row, and the bytes of the other columns."""
         system = payload[: SYSTEM_ROW.size]
         start = SYSTEM_ROW.size + self._sizes.size
         if len(payload) < start:
             raise PackError(f"journal: a sample of {len(payload)} bytes is too short.")
-        parts = []
+        values = []
         for size in self._sizes.unpack_from(payload, SYSTEM_ROW.size):
-            parts.append(payload[start : start + size])
+            values.append(payload[start : start + size])
             start += size
-        return system, parts
+        return system, values
 
 
 def times_ns(data: bytes | os.PathLike[str]) -> tuple[int, int]:

@@ -12,17 +12,21 @@ import threading
 import zlib
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import chain
 from typing import NamedTuple
 
+import numpy as np
+import numpy.typing as npt
 import PIL.Image
 
 from penstock import _core
 from penstock.errors import CoreError, DecodeError, PackError, PenstockError
 from penstock.limits import beyond, how_to_allow, too_many_pixels
 from penstock.packing.format import RECORD_ZLIB
-from penstock.packing.read import PackFile, SampleFacts
+from penstock.packing.pack_index import SampleFacts
+from penstock.packing.parts import Layout, layout_of
+from penstock.packing.read import PackFile
 from penstock.resources import raise_if_refused
 
 JPEG_START = b"\xff\xd8\xff"
@@ -49,6 +53,16 @@ class Record:
     original_crc: int  # CRC-32 of the original file
     flags: int = 0
     note: str = ""  # why the image is not stored in the usual way; empty if it is
+    crc: int = field(init=False)
+    layout: Layout = field(init=False)  # how the bytes are cut into parts
+    parts: npt.NDArray[np.uint32] = field(init=False, repr=False)  # bytes and checksum of each
+
+    def __post_init__(self) -> None:
+        """Compute checksums here, so that it is done by the thread that made the record."""
+        layout = layout_of(self.data, self.storage, self.flags, self.height, self.width)
+        object.__setattr__(self, "crc", zlib.crc32(self.data))
+        object.__setattr__(self, "layout", layout)
+        object.__setattr__(self, "parts", layout.table(self.data))
 
 
 def encode_image(data: bytes, *, keep_jpeg: bool = False) -> Record:

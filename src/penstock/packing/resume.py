@@ -36,6 +36,7 @@ from penstock.packing.journal import (
     storable,
     what_changed,
 )
+from penstock.packing.parts import Block
 from penstock.packing.read import PackFile
 
 
@@ -122,6 +123,9 @@ class SourceCheck:
         )
 
 
+_NO_BLOCK = Block()
+
+
 @dataclass(slots=True)
 class Recovered:
     """Where an interrupted pack goes on; the defaults are those of a new one."""
@@ -130,6 +134,8 @@ class Recovered:
     journal_end: int = 0  # 0: there is no journal yet
     samples: int = 0
     skipped: int = 0
+    block: Block = _NO_BLOCK  # that the next record may belong to
+    block_crc: int = 0  # of its bytes so far
 
 
 def settings_digest(columns: Sequence[Column], tables: Tables) -> bytes:
@@ -179,7 +185,7 @@ def _take(
         state.skipped += 1
     elif frame.kind == STORED:
         system, _ = codec.decode(frame.payload)
-        offset, size, crc = SYSTEM_ROW.unpack(system)[:3]
+        offset, size, crc, *_, block_crc = SYSTEM_ROW.unpack(system)
         end = offset + aligned(size)
         if end > os.fstat(partial.fileno()).st_size:
             return False
@@ -188,6 +194,7 @@ def _take(
             if zlib.crc32(partial.read(size)) != crc:
                 return False
         state.position = end
+        state.block, state.block_crc = state.block.with_record(aligned(size)), block_crc
         state.samples += 1
     return True
 

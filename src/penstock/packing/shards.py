@@ -17,7 +17,8 @@ from penstock.geometry import Ints
 from penstock.limits import how_to_allow, limits_in_force
 from penstock.packing.format import SUFFIX
 from penstock.packing.items import Column
-from penstock.packing.read import PackFile, SampleFacts
+from penstock.packing.pack_index import SampleFacts
+from penstock.packing.read import PackFile
 from penstock.printable import printable
 from penstock.regular_file import open_regular
 from penstock.resources import raise_if_refused
@@ -139,7 +140,7 @@ def manifest_text(files: Sequence[PackFile]) -> str:
             "file": os.path.basename(file.path),
             "samples": len(file),
             "bytes": file.file_bytes,
-            "id": file.header.file_id.hex(),
+            "id": file.file_id.hex(),
         }
         for file in files
     ]

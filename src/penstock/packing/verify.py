@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import zlib
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass
 from itertools import islice
@@ -18,6 +19,7 @@ from penstock.packing.format import HEADER_BYTES, TAIL_BYTES, Entry, aligned
 from penstock.packing.items import MASKS
 from penstock.packing.mask_runs import are_runs, check_runs, read_header
 from penstock.packing.ordered_map import map_in_order
+from penstock.packing.ranges import BlockRanges, block_ranges, check_head
 from penstock.packing.read import PackFile
 from penstock.packing.records import check_image
 from penstock.packing.shards import open_packed
@@ -114,6 +116,7 @@ def _damage(file: PackFile, bar: ProgressBar, *, deep: bool, threads: int) -> It
     if not _records_follow_one_another(file):
         yield "the records do not follow one another."
         return
+    yield from _block_problems(file, threads)
 
     def look(index: int) -> str | None:
         return _sample_problem(file, index, deep=deep)
@@ -126,15 +129,13 @@ def _damage(file: PackFile, bar: ProgressBar, *, deep: bool, threads: int) -> It
 
 def _column_problems(file: PackFile, entry: Entry) -> Iterator[str]:
     name = f"column {entry.column.name!r}"
-    for offset, size, crc in (
-        (entry.offset, entry.size, entry.crc),
-        (entry.values_offset, entry.values_bytes, entry.values_crc),
-    ):
-        if file.crc_of(offset, size) != crc:
-            yield f"{name} is damaged: its checksum does not match."
+    if not file.has_checksums(entry):
+        yield f"{name} is damaged: its checksum does not match."
+    for offset, size in (entry.offset, entry.size), (entry.values_offset, entry.values_bytes):
         if not _is_zero(file, offset + size, aligned(offset + size)):
             yield f"{name}: the padding after it is not zero."
-    reader = (file.system, file.columns, file.tables)[entry.role][entry.column.name]
+    readers = (file.system, file.columns, file.tables, file.blocks)
+    reader = readers[entry.role][entry.column.name]
     if isinstance(reader, VariableColumn) and not reader.offsets_rise():
         yield f"{name}: its offsets do not rise from 0 to the end."
 
@@ -148,11 +149,55 @@ def _sample_problem(file: PackFile, index: int, *, deep: bool) -> str | None:
         if deep:
             check_image(file, index)
             _check_masks(file, index)
-        else:
-            file.record(index)
+        _check_parts(file, index, file.record(index))
     except PackError as error:
         return str(error).removeprefix(f"{file.path}: ")
     return None
+
+
+def _check_parts(file: PackFile, index: int, record: bytes) -> None:
+    if file.version == 1:
+        return
+    check_head(file, index, record)
+    place = 0
+    for number, (size, crc) in enumerate(file.system["parts"][index].tolist()):
+        if zlib.crc32(memoryview(record)[place : place + size]) != crc:
+            raise PackError(
+                f"sample {index:,} ({file.name(index)}): the checksum of its part {number:,} does "
+                "not match."
+            )
+        place += size
+
+
+def _block_problems(file: PackFile, threads: int) -> Iterator[str]:
+    """Blocks must hold all records, one after the other, and match their checksums."""
+    if file.version == 1:
+        return
+    count, sample, place = len(file.blocks["first"]), 0, HEADER_BYTES
+    for start in range(0, count, _CHUNK_SAMPLES):
+        try:
+            blocks = block_ranges(file, np.arange(start, min(start + _CHUNK_SAMPLES, count)))
+        except PackError as error:
+            yield str(error).removeprefix(f"{file.path}: ")
+            return
+        ends = blocks.offset + blocks.size
+        follows = (int(blocks.first[0]), int(blocks.offset[0])) == (sample, place)
+        follows &= np.array_equal(blocks.offset[1:], ends[:-1])
+        follows &= np.array_equal(file.facts("offset")[blocks.first], blocks.offset.astype("<u8"))
+        if not follows:
+            yield "the blocks do not follow one another, record by record."
+            return
+        sample, place = int(blocks.stop[-1]), int(ends[-1])
+
+        def is_whole(number: int, blocks: BlockRanges = blocks) -> bool:
+            offset, size = int(blocks.offset[number]), int(blocks.size[number])
+            return file.crc_of(offset, size) == int(blocks.crc[number])
+
+        for number, whole in enumerate(map_in_order(is_whole, range(len(ends)), threads), start):
+            if not whole:
+                yield f"block {number:,} is damaged: its checksum does not match."
+    if place != file.tail.records_end:
+        yield f"the blocks end at byte {place:,}, the records at {file.tail.records_end:,}."
 
 
 def _check_masks(file: PackFile, index: int) -> None:

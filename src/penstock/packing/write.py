@@ -22,8 +22,8 @@ from penstock.packing.format import (
     FLAG_LOSSY,
     RESTORES,
     STORAGES,
-    SYSTEM_COLUMNS,
     SYSTEM_ROW,
+    VARIABLE_COLUMNS,
     Header,
     Tail,
     id_of,
@@ -127,21 +127,25 @@ class PackWriter:
         state = self._state
         try:
             values = encode_values(self._columns, item.columns)
-            name, note = map(encode_value, SYSTEM_COLUMNS[-2:], (item.name, record.note))
+            own = map(encode_value, VARIABLE_COLUMNS, (item.name, record.note, record.parts))
+            stored = record.data + padding(len(record.data))
+            block = state.block.with_record(len(stored))
+            block_crc = zlib.crc32(stored, state.block_crc if block.records > 1 else 0)
             system = SYSTEM_ROW.pack(
-                state.position, len(record.data), zlib.crc32(record.data),
+                state.position, len(record.data), record.crc,
                 STORAGES.index(record.storage), record.flags, RESTORES.index(record.restores),
                 record.orientation, record.height, record.width,
                 record.original_size, record.original_crc,
+                record.layout.rows, record.layout.around, block_crc,
             )  # fmt: skip
-            frame = frame_bytes(STORED, origin, self._codec.encode(system, name, note, values))
+            frame = frame_bytes(STORED, origin, self._codec.encode(system, [*own, *values]))
         except PackError as error:
             raise PackError(f"{item.name}: {error}.") from error
-        zeros = padding(len(record.data))
         with disk.explaining_errors(self._target, self._needed_bytes):
-            disk.write_all(self._partial, record.data + zeros)
+            disk.write_all(self._partial, stored)
             disk.write_all(self._journal, frame)
-            state.position += len(record.data) + len(zeros)
+            state.position += len(stored)
+            state.block, state.block_crc = block, block_crc
             state.samples += 1
             self._unsynced_bytes += len(record.data)
             if self._unsynced_bytes >= self._sync_bytes:
@@ -164,13 +168,13 @@ class PackWriter:
                 entries = write_index(self._partial, end, journal, self._columns, self._tables)
             directory = b"".join(entry.to_bytes() for entry in entries)
             file_id = id_of(directory)
+            flags = FLAG_LOSSY if self._tables.lossy else 0
             tail = Tail(
                 self._partial.tell(), len(directory), self._state.samples, end,
-                len(entries), zlib.crc32(directory), file_id,
+                len(entries), zlib.crc32(directory), file_id, flags,
             )  # fmt: skip
             disk.write_all(self._partial, directory + padding(len(directory)) + tail.to_bytes())
             self._partial.seek(0)
-            flags = FLAG_LOSSY if self._tables.lossy else 0
             disk.write_all(self._partial, Header(flags, file_id).to_bytes())
             disk.sync(self._partial)
             self._check_names()
