@@ -1,6 +1,6 @@
 """Azurite, Microsoft's own server of Azure's blobs for tests, by npm, in a folder of build/.
 
-    python -m tests.servers.azurite     # installs it there, once
+python -m tests.servers.azurite     # installs it there, once
 """
 
 from __future__ import annotations

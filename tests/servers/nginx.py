@@ -1,6 +1,6 @@
 """nginx with TLS, by Debian's package unpacked into build/, with a certificate made for it.
 
-    python -m tests.servers.nginx       # downloads and unpacks it, once
+python -m tests.servers.nginx       # downloads and unpacks it, once
 """
 
 from __future__ import annotations

@@ -114,7 +114,10 @@ class Far:
     storage: StorageOptions | None = None
 
 
-def open_loader_data(data: Any, labels: Any, masks: Any, limits: Limits, far: Far) -> Source:
+NEAR = Far()
+
+
+def open_loader_data(data: Any, labels: Any, masks: Any, limits: Limits, far: Far = NEAR) -> Source:
     """Open what a `Loader` is given; `masks` may also be a bool, which says nothing of files."""
     if masks is None or isinstance(masks, bool):
         return open_data(

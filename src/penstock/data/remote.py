@@ -9,10 +9,11 @@ from typing import Any
 
 import numpy as np
 
-from penstock.data.packed import PackedSource, Records
+from penstock.data.packed import PackedSource
 from penstock.errors import LoaderError, PackError
 from penstock.geometry import Ints
 from penstock.packing.columns import Bytes
+from penstock.packing.read import PackFile
 from penstock.packing.remote import Access, Check, RemotePackFile, open_remote
 from penstock.printable import printable
 from penstock.storage.cache import BlockCache
@@ -130,11 +131,8 @@ class RemotePackedSource(PackedSource):
         measured = (f"measured at {printable(self._text)}: {', '.join(told)}.",) if told else ()
         return self._reasons + measured
 
-    def records(self, indices: Ints) -> Records:
-        """Return what the index says; addresses are places in the files, for nothing is mapped."""
-        return super().records(indices)
-
-    def _address_of(self, file: Any) -> int:
+    def _address_of(self, file: PackFile) -> int:
+        """Nothing is mapped: the addresses of `records` are places in the files."""
         del file
         return 0
 
@@ -193,4 +191,3 @@ def _open_again(
 
 def _gb(size: int) -> str:
     return f"{size / 1e9:.3g} GB" if size >= 10**8 else f"{size / 1e6:.3g} MB"
-

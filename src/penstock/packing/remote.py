@@ -99,19 +99,28 @@ class RemotePackFile(PackFile):
         place = int(np.searchsorted(self.facts("offset"), offset, side="right")) - 1
         record, record_bytes = (int(self.facts(name)[place]) for name in ("offset", "size"))
         if place >= 0 and record <= offset and offset + size <= record + record_bytes:
-            whole = self._records.held(place)
+            whole = self._at_hand(place)
             if whole is not None:
                 return whole[offset - record :][:size]
         end = min(offset + size, self.file_bytes)
         return np.frombuffer(self.remote.read([(offset, end)])[0], np.uint8)
 
+    def _at_hand(self, place: int) -> Bytes | None:
+        """Return a record that nobody needs to be asked for, or None."""
+        held = self._records.held(place)
+        if held is not None or self._blocks is None:
+            return held
+        sample = np.array([place])
+        number = blocks_of(self, sample)
+        offset, size, crc = (int(self.facts(name)[place]) for name in ("offset", "size", "crc"))
+        start = offset - int(block_ranges(self, number).offset[0])
+        return self._blocks.piece(int(number[0]), start, size, crc)
+
     def load_records(self, places: Ints, check: Check | None = None) -> list[Bytes]:
         """Return records as they are, each asked for by itself, or with those beside it."""
         return self._records.load(places.tolist(), check)
 
-    def load_from_blocks(
-        self, places: Ints, check: Check | None, *, keeps: bool
-    ) -> list[Bytes]:
+    def load_from_blocks(self, places: Ints, check: Check | None, *, keeps: bool) -> list[Bytes]:
         """Return records out of whole blocks. With `keeps`, they refer to the blocks' memory."""
         assert self._blocks is not None  # noqa: S101  callers have looked at `has_blocks`
         offsets, sizes, crcs = (self.facts(name)[places] for name in ("offset", "size", "crc"))
@@ -127,9 +136,7 @@ class RemotePackFile(PackFile):
         at_once = len(wanted) if keeps else _BLOCKS_AT_ONCE
         for begin in range(0, len(wanted), max(at_once, 1)):
             some = wanted[begin : begin + at_once]
-            blocks = dict(
-                zip(some.tolist(), self._blocks.load(some.tolist(), check), strict=True)
-            )
+            blocks = dict(zip(some.tolist(), self._blocks.load(some.tolist(), check), strict=True))
             for row in missing[np.isin(numbers[missing], some)].tolist():
                 start, size = int(starts[row]), int(sizes[row])
                 piece = blocks[int(numbers[row])][start:][:size]
@@ -174,9 +181,7 @@ def open_remote(text: str, access: Access | None = None) -> PackSet:
     content = _read_manifest(manifest, access)
     names = listed_files(str(manifest), content)
     with ThreadPoolExecutor(_OPENED_AT_ONCE, "penstock-open") as pool:
-        files = list(
-            pool.map(lambda name: RemotePackFile(folder.beside(name), access), names)
-        )
+        files = list(pool.map(lambda name: RemotePackFile(folder.beside(name), access), names))
     check_manifest(str(manifest), content, files)
     return PackSet(str(folder), files)
 

@@ -6,7 +6,6 @@ Threads that want the same block at the same time share one request.
 from __future__ import annotations
 
 import threading
-import zlib
 from collections import OrderedDict
 from collections.abc import Callable, Sequence
 from concurrent.futures import Future
@@ -16,6 +15,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from penstock._core import checksum
 from penstock.errors import StorageError
 from penstock.storage.cache import SPARE_BYTES, BlockCache, block_name
 from penstock.storage.remote_object import RemoteObject
@@ -194,7 +194,7 @@ class Blocks:
         ]
 
     def _is_right(self, number: int, content: Bytes) -> bool:
-        return zlib.crc32(content.data) == int(self._crcs[number])
+        return checksum(content) == int(self._crcs[number])
 
 
 class _NotLoadedError(Exception):

@@ -7,11 +7,11 @@ import hashlib
 import os
 import struct
 import warnings
-import zlib
 
 import numpy as np
 import numpy.typing as npt
 
+from penstock._core import checksum
 from penstock.printable import printable
 from penstock.storage.cache_folder import BLOCK_MAGIC, CacheFolder
 from penstock.storage.counts import Counter
@@ -79,7 +79,7 @@ class BlockCache:
             return None
         try:
             found = _read_piece(file, (name, block_bytes), start, size)
-            if found is not None and zlib.crc32(found.data) == crc:
+            if found is not None and checksum(found) == crc:
                 os.utime(file)
                 self._counter.add(cache_hits=1, cache_bytes_read=size)
                 return found
@@ -96,7 +96,7 @@ class BlockCache:
         if self._refused:
             self._counter.add(cache_not_kept=1)
             return
-        crc = zlib.crc32(content) if crc is None else crc
+        crc = checksum(content) if crc is None else crc
         head = _HEAD.pack(BLOCK_MAGIC, len(content), crc, bytes.fromhex(name))
         size = len(head) + len(content)
         try:
@@ -145,7 +145,7 @@ def _read_block(
     if (size is not None and size != length) or (crc is not None and crc != stored_crc):
         return None
     content = _read_bytes(file, _HEAD.size, length)
-    return content if content is not None and zlib.crc32(content.data) == stored_crc else None
+    return content if content is not None and checksum(content) == stored_crc else None
 
 
 def _read_piece(
