@@ -66,6 +66,8 @@ def uses(rng: random.Random, path: Path, data: bytes, scratch: Path) -> list[Cal
         lambda: rng.random() < 0.15 and make_contact_sheet(path, scratch / "sheet.png", images=2),
         lambda: load(path, rng, data),
         lambda: rng.random() < 0.6 and load(path, rng, data),
+        lambda: plan(path, rng),
+        lambda: rng.random() < 0.2 and open_index(path, data),
     ]
 
 
@@ -126,6 +128,38 @@ def load(path: Path, rng: random.Random, data: bytes) -> None:
             pass
     finally:
         loader.close()
+
+
+def plan(path: Path, rng: random.Random) -> None:
+    """What a reader far away asks for: blocks, records, and parts of records for some rows."""
+    import numpy as np
+
+    from penstock.packing.ranges import block_ranges, blocks_of, check_head, part_ranges
+    from penstock.packing.read import PackFile
+
+    file = PackFile(path)
+    for sample in range(min(len(file), 6)):
+        one, facts = np.array([sample]), file.sample(sample)
+        top = rng.randrange(facts.height)
+        rows = np.array([top]), np.array([rng.randint(top + 1, facts.height)])
+        parts = part_ranges(file, one, *rows, scale=rng.choice([1, 8]))
+        blocks = block_ranges(file, blocks_of(file, one)) if file.version > 1 else parts
+        check_head(file, sample, file.stored(facts.offset, facts.size))
+        end = facts.offset + facts.size
+        inside = (parts.offset >= facts.offset) & (parts.offset + parts.size <= end)
+        begin, size = int(blocks.offset[0]), int(blocks.size.sum())
+        if not inside.all() or not begin <= facts.offset <= begin + size <= file.tail.records_end:
+            raise RuntimeError(f"sample {sample}: ranges outside of its record or block")
+
+
+def open_index(path: Path, data: bytes) -> None:
+    """The index alone, as it comes from elsewhere."""
+    from penstock.packing.pack_index import PackIndex, index_range
+
+    begin, _ = index_range(len(data), data[-64:], str(path))
+    index = PackIndex.from_bytes(data[begin:], len(data), str(path))
+    for sample in range(min(len(index), 6)):
+        index.sample(sample)
 
 
 def use_all(rng: random.Random, path: Path, data: bytes, scratch: Path) -> list[str]:

@@ -18,14 +18,18 @@ from pathlib import Path
 import numpy as np
 import PIL.Image
 
-from penstock import pack
+from penstock import PackError, pack
 from penstock.geometry import Size
 from penstock.packing.format import (
+    BLOCK,
+    BLOCK_COLUMNS,
     DTYPES,
     ENTRY_BYTES,
     HEADER_BYTES,
     KINDS,
+    STORAGES,
     TAIL_BYTES,
+    VERSION,
     Entry,
     Header,
     Tail,
@@ -35,7 +39,9 @@ from penstock.packing.format import (
 )
 from penstock.packing.items import BOX_LABELS, BOXES, LABEL, MASKS, Column, PackItem
 from penstock.packing.mask_runs import encode_runs
+from penstock.packing.parts import Block, Layout, layout_of
 
+OLD = Path(__file__).parents[1] / "tests" / "data" / "format_1" / "old.pen"
 # Around what 15 to 64 bits can count, with and without a sign, and around the file's own measures.
 _POWERS = [1 << bits for bits in (7, 8, 15, 16, 24, 30, 31, 32, 33, 40, 62, 63, 64)]
 NUMBERS = sorted({0, 1, 2, 3, 63, 64, 65} | {p + d for p in _POWERS for d in (-65, -64, -1, 0, 1)})
@@ -52,7 +58,11 @@ _DIRECTORY_FIELDS = {  # byte in the entry: format
     **dict.fromkeys((8, 16, 24, 32, 40), "<Q"),
     72: "<Q",
 }
-_TAIL_FIELDS = {**dict.fromkeys((0, 8, 16, 24), "<Q"), 32: "<I", 36: "<I"}
+_TAIL_FIELDS = {
+    **dict.fromkeys((0, 16, 24), "<Q"),
+    **dict.fromkeys((8, 12, 36), "<I"),
+    **dict.fromkeys((32, 34), "<H"),
+}
 _TILE_FIELDS = {**dict.fromkeys((0, 1, 2, 3, 16, 17, 18, 19, 22, 23, 24, 27), "<B")} | {
     **dict.fromkeys((4, 6, 20, 25), "<H"),
     **dict.fromkeys((8, 12), "<I"),
@@ -101,10 +111,25 @@ class Pen:
     entry_lies: list[tuple[int, int, str, int]] = field(default_factory=list)
     tail_lies: list[tuple[int, str, int]] = field(default_factory=list)
     keeps_crcs: bool = False  # whether checksums of records are left as they are
+    version: int = VERSION
 
     def part(self, name: str) -> Part | None:
-        """The column of a name."""
-        return next((part for part in self.parts if part.column.name == name), None)
+        """The column of a name, but not of blocks."""
+        return next((p for p in self.parts if p.column.name == name and p.role != BLOCK), None)
+
+    def block_parts(self) -> list[Part] | None:
+        """First sample, offset, size and checksum of the blocks, if all are there."""
+        found = {p.column.name: p for p in self.parts if p.role == BLOCK}
+        names = [column.name for column in BLOCK_COLUMNS]
+        return [found[name] for name in names] if all(name in found for name in names) else None
+
+    def number(self, name: str, sample: int) -> int:
+        """A sample's value in one of the file's own columns; 0 if there is none."""
+        part = self.part(name)
+        if part is None:
+            return 0
+        width = row_bytes(part.column)
+        return int.from_bytes(part.first[sample * width : (sample + 1) * width], "little")
 
 
 def take_apart(data: bytes) -> Pen:
@@ -113,11 +138,12 @@ def take_apart(data: bytes) -> Pen:
     parts = []
     for number in range(tail.columns):
         at = tail.directory_offset + number * ENTRY_BYTES
-        entry = Entry.from_bytes(data[at : at + ENTRY_BYTES], "seed")
+        entry = Entry.from_bytes(data[at : at + ENTRY_BYTES], "seed", tail.version)
         first = bytearray(data[entry.offset : entry.offset + entry.size])
         values = bytearray(data[entry.values_offset : entry.values_offset + entry.values_bytes])
         parts.append(Part(entry.role, entry.column, first, values))
     pen = Pen(Header.from_bytes(data[:HEADER_BYTES], "seed").flags, [], parts, tail.samples)
+    pen.version = tail.version
     offsets, sizes = (np.frombuffer(pen.part(name).first, "<u8") for name in ("offset", "size"))
     pen.records = [data[o : o + s] for o, s in zip(offsets.tolist(), sizes.tolist(), strict=True)]
     return pen
@@ -133,6 +159,44 @@ def place_records(pen: Pen) -> None:
     for name, numbers in (("offset", offsets), ("size", sizes)):
         if (part := pen.part(name)) is not None:
             part.first[:] = np.array(numbers, "<u8").tobytes()
+    if pen.version > 1:
+        _cut_records(pen)
+        _make_blocks(pen, offsets)
+
+
+def _cut_records(pen: Pen) -> None:
+    """Let the index tell the truth about the parts of records, where they can be cut at all."""
+    parts, rows, around = (pen.part(name) for name in ("parts", "part_rows", "rows_around"))
+    if parts is None or rows is None or around is None:
+        return
+    ends, values = [0], bytearray()
+    for number, record in enumerate(pen.records):
+        storage = STORAGES[min(pen.number("storage", number), len(STORAGES) - 1)]
+        facts = (pen.number(name, number) for name in ("flags", "height", "width"))
+        try:
+            layout = layout_of(record, storage, *facts)
+        except (PackError, ZeroDivisionError):
+            layout = Layout((len(record),), 0, 0)
+        values += layout.table(record).tobytes()
+        ends.append(ends[-1] + len(layout.sizes))
+        _write(rows.first, 2 * number, "<H", layout.rows)
+        _write(around.first, number, "<B", layout.around)
+    parts.first = bytearray(struct.pack(f"<{len(ends)}Q", *ends))
+    parts.values = values
+
+
+def _make_blocks(pen: Pen, offsets: list[int]) -> None:
+    columns, firsts, block = pen.block_parts(), [], Block()
+    if columns is None:
+        return
+    for number, record in enumerate(pen.records):
+        block = block.with_record(aligned(len(record)))
+        firsts += [number] * (block.records == 1)
+    places = [offsets[number] for number in firsts]
+    end = HEADER_BYTES + sum(aligned(len(record)) for record in pen.records)
+    sizes = [after - place for place, after in pairwise([*places, end])]
+    for part, numbers in zip(columns, (firsts, places, sizes, [0] * len(firsts)), strict=True):
+        part.first = bytearray(np.array(numbers, part.column.dtype).tobytes())
 
 
 def put_together(pen: Pen) -> bytes:
@@ -153,14 +217,14 @@ def put_together(pen: Pen) -> bytes:
     tail = bytearray(
         Tail(
             directory, len(entries), pen.samples, records_end, len(pen.parts),
-            zlib.crc32(entries), file_id,
+            zlib.crc32(entries), file_id, pen.flags if pen.version > 1 else 0, pen.version,
         ).to_bytes()
     )  # fmt: skip
     for place, form, value in pen.tail_lies:
         _write(tail, place, form, value)
     tail[56:60] = zlib.crc32(tail[:56]).to_bytes(4, "little")
     out += tail
-    out[:HEADER_BYTES] = Header(pen.flags, file_id).to_bytes()
+    out[:HEADER_BYTES] = Header(pen.flags, file_id, pen.version).to_bytes()
     return bytes(out)
 
 
@@ -174,6 +238,28 @@ def _sum_records(pen: Pen, out: bytearray) -> None:
         (length,) = struct.unpack_from("<Q", size.first, 8 * number)
         if start + length <= len(out):  # others lie about where they are
             struct.pack_into("<I", crc.first, 4 * number, zlib.crc32(out[start : start + length]))
+            _sum_parts(pen, number, out[start : start + length])
+    blocks = pen.block_parts()
+    if blocks is not None:
+        _, places, sizes, crcs = (part.first for part in blocks)
+        for number in range(min(len(places) // 8, len(sizes) // 8, len(crcs) // 4)):
+            (start,) = struct.unpack_from("<Q", places, 8 * number)
+            (length,) = struct.unpack_from("<Q", sizes, 8 * number)
+            if start + length <= len(out):
+                struct.pack_into("<I", crcs, 4 * number, zlib.crc32(out[start : start + length]))
+
+
+def _sum_parts(pen: Pen, number: int, record: bytearray) -> None:
+    parts = pen.part("parts")
+    if parts is None or len(parts.first) < 8 * number + 16:
+        return
+    start, end = struct.unpack_from("<2Q", parts.first, 8 * number)
+    place = 0
+    for row in range(start, min(end, len(parts.values) // 8)):
+        (size,) = struct.unpack_from("<I", parts.values, 8 * row)
+        crc = zlib.crc32(record[place : place + size])
+        struct.pack_into("<I", parts.values, 8 * row + 4, crc)
+        place += size
 
 
 def _entry_of(part: Part, out: bytearray) -> Entry:
@@ -260,6 +346,50 @@ def _change_values(rng: random.Random, pen: Pen) -> None:
         _write(target, rng.randrange(len(target) // width) * width, form, _number(rng))
     else:
         _change_bytes(rng, target)
+
+
+def _change_parts(rng: random.Random, pen: Pen) -> None:
+    """How a record is cut: bytes from one part to another, a part more or less, other rows."""
+    parts = pen.part("parts")
+    if parts is None or parts.column.kind != "ragged" or not pen.samples:
+        return
+    rows, number = len(parts.values) // 8, rng.randrange(min(pen.samples, 100))
+    kind = rng.random()
+    if kind < 0.3 and rows > 1:
+        row, moved = rng.randrange(rows - 1), rng.choice([1, 2, 64, 1000])
+        for place, change in ((8 * row, -moved), (8 * row + 8, moved)):
+            (size,) = struct.unpack_from("<I", parts.values, place)
+            _write(parts.values, place, "<I", size + change)
+    elif kind < 0.5 and rows:
+        size = _number(rng, *map(len, pen.records))
+        _write(parts.values, 8 * rng.randrange(rows), "<I", size)
+    elif kind < 0.7:
+        extra = rng.choice([-1, 1, 2])
+        for later in range(number + 1, len(parts.first) // 8):
+            (end,) = struct.unpack_from("<Q", parts.first, 8 * later)
+            _write(parts.first, 8 * later, "<Q", max(0, end + extra))
+        parts.values = parts.values[: 8 * extra] if extra < 0 else parts.values + bytes(8 * extra)
+    elif (part_rows := pen.part("part_rows")) is not None and kind < 0.9:
+        _write(part_rows.first, 2 * number, "<H", rng.choice([0, 1, 8, 16, 31, 33, 64, 65535]))
+    elif (around := pen.part("rows_around")) is not None:
+        _write(around.first, number, "<B", rng.choice([0, 1, 2, 8, 255]))
+
+
+def _change_blocks(rng: random.Random, pen: Pen) -> None:
+    """Where a block lies, or how many there are."""
+    blocks = pen.block_parts()
+    if not blocks:
+        return
+    count = max(1, len(blocks[0].first) // 8)
+    if rng.random() < 0.7:
+        part, place = rng.choice(blocks[:3]), 8 * rng.randrange(count)
+        near = [sum(aligned(len(record)) for record in pen.records), pen.samples]
+        _write(part.first, place, "<Q", _number(rng, *near))
+        return
+    more = rng.random() < 0.5
+    for part in blocks if rng.random() < 0.7 else [rng.choice(blocks)]:
+        width = row_bytes(part.column)
+        part.first = part.first + part.first[-width:] if more else part.first[:-width]
 
 
 def _change_texts(rng: random.Random, pen: Pen) -> None:
@@ -365,20 +495,23 @@ def _change_set(rng: random.Random, pen: Pen) -> None:
         name = rng.choice([*(t for t in TEXTS if t.encode()[:121] == t.encode()), "box_labels"])
         part.column = Column(name[:60], old.kind, old.dtype, old.shape)
     elif kind < 0.9:
-        part.role = rng.randrange(3)
+        part.role = rng.randrange(4)
     else:
         rng.shuffle(pen.parts)
 
 
 def _change_count(rng: random.Random, pen: Pen) -> None:
     """How many samples there are, in the tail alone or everywhere."""
+    if rng.random() < 0.2:
+        pen.version = rng.choice([1, 2, 3])
+        return
     if rng.random() < 0.5:
         pen.samples = max(0, min(_number(rng, pen.samples), (1 << 64) - 1))
         return
     kept = rng.randrange(min(pen.samples, 100) + 1)
     pen.samples = kept
     for part in pen.parts:
-        if part.role == 2:
+        if part.role >= 2:
             continue
         if part.column.kind == "fixed":
             del part.first[kept * row_bytes(part.column) :]
@@ -425,6 +558,8 @@ CHANGES: dict[Callable[[random.Random, Pen], None], int] = {
     _wrap_record: 5,
     _change_offsets: 10,
     _change_values: 12,
+    _change_parts: 8,
+    _change_blocks: 5,
     _change_texts: 8,
     _change_record: 25,
     _change_masks: 6,
@@ -529,7 +664,10 @@ def _values(rng: np.random.Generator, number: int, height: int, width: int) -> d
 
 
 def seed_files(folder: Path) -> list[bytes]:
-    """Pack a few tiny images of every storage, with every kind of column that loaders know."""
+    """Pack a few tiny images of every storage, with every kind of column that loaders know.
+
+    The last file is one of version 1.
+    """
     rng = np.random.default_rng(0)
     keypoints = Column("keypoints", "ragged", "float32", (2, 3))
     image_id, area = Column("image_id", "fixed", "int64"), Column("area", "ragged", "float64")
@@ -560,4 +698,4 @@ def seed_files(folder: Path) -> list[bytes]:
         target = folder / f"{name}.pen"
         pack(_Listed(columns, items, **tables), target, progress=False)
         files.append(target.read_bytes())
-    return files
+    return [*files, OLD.read_bytes()]
