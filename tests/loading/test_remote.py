@@ -84,10 +84,13 @@ WAYS = {
 @pytest.mark.parametrize("way", WAYS)
 def test_batches_are_those_of_the_local_file(pen, server, tmp_path, way, cached):
     far = {"cache": tmp_path, "cache_limit": "1 GB"} if cached else {}
-    local, remote = (
-        load(pen, **WAYS[way]),
-        load(server.address + "/bucket/train.pen", **WAYS[way], **far),
-    )
+    remote = load(server.address + "/bucket/train.pen", **WAYS[way], **far)
+
+    assert_same_views(remote, load(pen, **WAYS[way]))
+
+
+def assert_same_views(remote, local):
+    """Two epochs of images, or of several views of each, and labels."""
 
     def flat(loader):
         found = []
@@ -102,6 +105,50 @@ def test_batches_are_those_of_the_local_file(pen, server, tmp_path, way, cached)
         np.testing.assert_array_equal(labels, other_labels)
         for image, other in zip(images, others, strict=True):
             np.testing.assert_array_equal(image, other)
+
+
+def read_rows(monkeypatch):
+    """Make loaders read rows where they would read records."""
+    monkeypatch.setattr("penstock.data.remote._ROWS_COST_S", 0.0)
+
+
+@pytest.mark.parametrize("way", ["global", "other size", "views", "python", "whole", "reuse"])
+@pytest.mark.parametrize("fidelity", ["exact", "fast"])
+def test_rows_alone_give_the_same_batches(pen, server, monkeypatch, way, fidelity):
+    read_rows(monkeypatch)
+    options = {**WAYS[way], "fidelity": fidelity}
+    remote = load(server.address + "/bucket/train.pen", **options)
+
+    assert remote.source.reading.value == "rows"
+    assert_same_views(remote, load(pen, **options))
+
+
+def test_rows_alone_are_fewer_bytes(pen, server, monkeypatch):
+    monkeypatch.setattr("penstock.storage.speed.Speed.bytes_per_s", lambda _: None)
+    options = {"transform": T.CenterCrop(16), "storage": ps.StorageOptions(gap_bytes=0)}
+    whole = load(server.address + "/bucket/train.pen", **options)
+    list(whole)
+    read_rows(monkeypatch)
+    rows = load(server.address + "/bucket/train.pen", **options)
+    list(rows)
+
+    assert rows.io.bytes_read < 0.9 * whole.io.bytes_read
+    whole.close()
+    rows.close()
+
+
+def test_rows_at_a_tenth_of_faults_and_with_damage(pen, server, monkeypatch):
+    read_rows(monkeypatch)
+    with FaultyProxy(server.port, Faults(0.1, seed=1)) as proxy:
+        remote = load(f"{proxy.address}/bucket/train.pen")
+        assert_same_views(remote, load(pen))
+    content = bytearray(pen.read_bytes())
+    content[100_000] ^= 1
+    with RangeServer({"/bucket/train.pen": bytes(content)}) as damaged:
+        loader = load(damaged.address + "/bucket/train.pen", transform=T.Resize((8, 8)))
+        with pytest.raises(StorageError, match=r"sample [\d,]+ \(.*bytes [\d,]+ to [\d,]+"):
+            list(loader)
+        loader.close()
 
 
 @pytest.mark.parametrize("rate", [0.01, 0.1])

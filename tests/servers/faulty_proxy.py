@@ -42,6 +42,7 @@ class FaultyProxy:
         self.target_port = target_port
         self.counts = Counter()  # requests, bytes, and each kind of fault
         self._random = random.Random(self.faults.seed)
+        self._tasks = set()
         self._free_at = 0.0  # when the narrow line is free again
         self._wanted_port = port
         self._ready = threading.Event()
@@ -85,6 +86,7 @@ class FaultyProxy:
         self.close()
 
     async def _connection(self, reader, writer):
+        self._tasks.add(asyncio.current_task())  # nobody else keeps it
         upstream = None
         try:
             upstream = await asyncio.open_connection("127.0.0.1", self.target_port, limit=1 << 20)
@@ -93,6 +95,7 @@ class FaultyProxy:
         except (OSError, asyncio.IncompleteReadError, asyncio.CancelledError):
             pass
         finally:
+            self._tasks.discard(asyncio.current_task())
             writer.transport.abort()
             if upstream is not None:
                 upstream[1].transport.abort()

@@ -14,15 +14,22 @@ from penstock.errors import LoaderError, PackError
 from penstock.geometry import Ints
 from penstock.packing.columns import Bytes
 from penstock.packing.read import PackFile
-from penstock.packing.remote import Access, Check, RemotePackFile, open_remote
+from penstock.packing.remote import Access, Check, RemotePackFile, Rows, open_remote
 from penstock.printable import printable
 from penstock.storage.cache import BlockCache
 from penstock.storage.counts import Counter, IoCounts
 from penstock.storage.options import StorageOptions, read_size
+from penstock.storage.remote_object import AT_FULL_RATE
 
 _USUAL_CACHE = "50 GB"
 _WINDOWS = 2  # that are in memory: one is used while the next one is read
 _LEAST_MEMORY = 64 << 20
+
+# When to read rows alone: the share of a record that a random crop leaves out, and the CPU time
+# that it takes for an image.
+_LEFT_OUT = 0.25
+_ROWS_COST_S = 100e-6
+_USUAL_RATE = 100e6  # bytes a second of one request, before any was measured
 
 
 class Reading(Enum):
@@ -110,7 +117,8 @@ class RemotePackedSource(PackedSource):
             self.reading = Reading.BLOCKS
             why = f"the cache has room for all {_gb(total)}, so each block is read once at all"
         else:
-            self.reading = Reading.ROWS if order.knows_crops and cache is None else Reading.RECORDS
+            saves = cache is None and order.knows_crops and self._rows_save()
+            self.reading = Reading.ROWS if saves else Reading.RECORDS
             lacking = "there is no cache" if cache is None else f"{_gb(cache.limit)} of cache"
             why = (
                 f"samples come from everywhere and {lacking}, so that a block would be read for "
@@ -118,6 +126,23 @@ class RemotePackedSource(PackedSource):
                 f"least {_gb(total)}, or sampling=WindowShuffle(), would read each block once"
             )
         self._reasons = (f"reads {self.reading.value}: {why}.",)
+        if self.reading is Reading.ROWS:
+            size = _gb(self._record_bytes())
+            why = f"only those that crops need: of records of {size} that saves more than it takes."
+            self._reasons += (why,)
+
+    def _record_bytes(self) -> int:
+        """The mean size of a record."""
+        sizes = [file.facts("size").astype(np.float64).sum() for file in self.packed.files]
+        return int(sum(sizes) / max(len(self), 1))
+
+    def _rows_save(self) -> bool:
+        """Whether what crops leave out takes longer to read than it takes to leave it out."""
+        if not all(file.has_blocks for file in self.remote_files):
+            return False
+        remote = self.remote_files[0].remote
+        rate = (remote.speed.bytes_per_s() or _USUAL_RATE) * AT_FULL_RATE
+        return _LEFT_OUT * self._record_bytes() / rate > _ROWS_COST_S
 
     def describe_reading(self) -> tuple[str, ...]:
         """Return what requests are for and why, and how fast the store was so far."""
@@ -148,6 +173,13 @@ class RemotePackedSource(PackedSource):
                 lambda file, places: file.load_from_blocks(places, check, keeps=self._keeps),
             )
         return self.each_file(indices, lambda file, places: file.load_records(places, check))
+
+    def load_rows(self, indices: Ints, rows: Rows, check: Check) -> None:
+        """Read what rows of these samples' images depend on into the memory of their records."""
+        numbers, places = self.packed.locate_all(indices)
+        for number in np.unique(numbers).tolist():
+            here = np.flatnonzero(numbers == number)
+            self.remote_files[number].load_rows(places[here], rows.pick(here), check)
 
     def each_file(
         self, indices: Ints, load: Callable[[RemotePackFile, Ints], list[Bytes]]

@@ -12,9 +12,10 @@ import numpy.typing as npt
 
 from penstock._core import Engine, EnginePart, Storage
 from penstock.data.packed import PackedSource
-from penstock.data.remote import RemotePackedSource
+from penstock.data.remote import Reading, RemotePackedSource
 from penstock.loading.batch import Part
 from penstock.packing.records import jpeg_size
+from penstock.packing.remote import Rows
 from penstock.planner.lower import Regions
 from penstock.resources import raise_if_refused
 from penstock.sources import PathSource, Source, has_paths, lends
@@ -44,6 +45,9 @@ class Fetch(ABC, Generic[SourceT]):
 
     def read(self, engine_part: EnginePart, positions: Positions, needed: Regions) -> None:
         """Start to read what these regions need, unless `begin` has read everything."""
+
+    def end(self, engine_part: EnginePart) -> None:
+        """Forget a part that has begun."""
 
 
 class FileFetch(Fetch[PathSource]):
@@ -92,14 +96,24 @@ class RemoteFetch(Fetch[RemotePackedSource]):
     ) -> None:
         super().__init__(engine, source)
         self._check = check
+        # Parts whose rows are not read yet: the part, memory for its records, heights of images.
+        self._unread: dict[
+            EnginePart, tuple[Part, list[npt.NDArray[np.uint8]], npt.NDArray[np.int32]]
+        ] = {}
 
     def begin(self, part: Part) -> EnginePart:
-        """Read the records."""
+        """Read the records, unless crops decide what is read of them."""
         found = self._source.records(part.samples)
-        memory = self._source.load(part.samples, self._check)
-        part.batch.await_turn(self._check)
+        by_rows = self._source.reading is Reading.ROWS
+        if by_rows:
+            memory = [
+                np.zeros(size + len(_SLACK), np.uint8)[:size] for size in found.sizes.tolist()
+            ]
+        else:
+            memory = self._source.load(part.samples, self._check)
+            part.batch.await_turn(self._check)
         addresses = [record.__array_interface__["data"][0] for record in memory]
-        return self._engine.open_mapped(
+        engine_part = self._engine.open_mapped(
             part.rank,
             memory,
             np.array(addresses, dtype=np.int64),
@@ -108,11 +122,29 @@ class RemoteFetch(Fetch[RemotePackedSource]):
             found.heights,
             found.widths,
         )
+        if by_rows:
+            self._unread[engine_part] = part, memory, found.heights
+        return engine_part
 
     def read(self, engine_part: EnginePart, positions: Positions, needed: Regions) -> None:
-        """Tell the core which rows are needed; they are in memory already."""
+        """Read the rows that the regions cover, unless they are in memory already."""
         height = needed.bottom - needed.top
+        if engine_part in self._unread:
+            part, memory, heights = self._unread[engine_part]
+            top = np.clip(needed.top, 0, heights[positions] - 1)
+            rows = Rows(
+                top,
+                np.clip(needed.bottom, top + 1, heights[positions]),
+                needed.scale,
+                [memory[position] for position in positions.tolist()],
+            )
+            self._source.load_rows(part.samples[positions], rows, self._check)
+            part.batch.await_turn(self._check)
         engine_part.read_mapped(positions, needed.top.astype(np.int32), height.astype(np.int32))
+
+    def end(self, engine_part: EnginePart) -> None:
+        """Forget what was to be read."""
+        self._unread.pop(engine_part, None)
 
 
 class OpenedFetch(Fetch[Source]):

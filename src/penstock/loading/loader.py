@@ -63,9 +63,10 @@ class Loader:
     """Feeds batches of images and labels to a training loop.
 
     `data` is a packed file (`.pen`) or a folder of its shards, also in a store
-    ("s3://bucket/train.pen", docs/object-stores.md); a folder with a folder per class, or any other layout that `pack` reads (COCO, VOC, YOLO, tar, Parquet ...); a folder of images with
-    `labels` (a CSV or TSV file, or a dictionary from path to label); a list of files with `labels`
-    (one per file, or such a dictionary); a `datasets.Dataset` of Hugging Face's; or any `Source`,
+    ("s3://bucket/train.pen", docs/object-stores.md); a folder with a folder per class, or any other
+    layout that `pack` reads (COCO, VOC, YOLO, tar, Parquet ...); a folder of images with `labels`
+    (a CSV or TSV file, or a dictionary from path to label); a list of files with `labels` (one per
+    file, or such a dictionary); a `datasets.Dataset` of Hugging Face's; or any `Source`,
     such as `open_data` and `from_hf` return to whoever must say what exactly is meant.
 
     Iterating yields `(images, labels)`, or images alone where the data set has no labels. Every

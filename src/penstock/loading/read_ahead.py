@@ -35,7 +35,7 @@ def choose_reading(source: Source, selection: Selection) -> None:
         source.choose(Order(local=True, window_blocks=selection.asked.blocks))
         return
     in_order = isinstance(selection, Chosen) and not selection.shuffle
-    source.choose(Order(local=in_order))
+    source.choose(Order(local=in_order, knows_crops=True))
 
 
 # Parts of batches whose files are in memory at the same time.

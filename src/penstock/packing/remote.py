@@ -8,17 +8,18 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from penstock._core import Storage, checksum
 from penstock.errors import PackError, StorageError
 from penstock.geometry import Ints
 from penstock.limits import how_to_allow, limits_in_force
 from penstock.packing.columns import Bytes, FixedColumn
 from penstock.packing.format import HEADER_BYTES, SUFFIX, Header
 from penstock.packing.pack_index import SUFFIX_BYTES, PackIndex, index_range
-from penstock.packing.ranges import block_ranges, blocks_of
+from penstock.packing.ranges import block_ranges, blocks_of, check_head, part_ranges
 from penstock.packing.read import PackFile
 from penstock.packing.shards import MANIFEST, PackSet, check_manifest, listed_files
 from penstock.storage.address import Address, read_address
-from penstock.storage.blocks import Blocks
+from penstock.storage.blocks import Blocks, wrong_checksum
 from penstock.storage.cache import BlockCache, block_name
 from penstock.storage.counts import Counter
 from penstock.storage.options import StorageOptions
@@ -37,6 +38,21 @@ class Access:
     options: StorageOptions = field(default_factory=StorageOptions)
     cache: BlockCache | None = None
     counter: Counter = field(default_factory=Counter)
+
+
+@dataclass(frozen=True, slots=True)
+class Rows:
+    """Rows of images that are needed, and memory with the size of each record to read them into."""
+
+    top: Ints
+    bottom: Ints
+    scale: int
+    into: list[Bytes]
+
+    def pick(self, rows: Ints) -> Rows:
+        """Return those of some of the images."""
+        into = [self.into[row] for row in rows.tolist()]
+        return Rows(self.top[rows], self.bottom[rows], self.scale, into)
 
 
 class RemotePackFile(PackFile):
@@ -142,6 +158,35 @@ class RemotePackFile(PackFile):
                 piece = blocks[int(numbers[row])][start:][:size]
                 found[row] = piece if keeps else _copy(piece)
         return [one for one in found if one is not None]
+
+    def load_rows(self, places: Ints, wanted: Rows, check: Check) -> None:
+        """Read what the rows of these images depend on into the places of their records."""
+        ranges = part_ranges(self, places, wanted.top, wanted.bottom, wanted.scale)
+        ends = ranges.offset + ranges.size
+        asked = list(zip(ranges.offset.tolist(), ends.tolist(), strict=True))
+        future = self.remote.submit(asked, self.remote.worthwhile_gap())
+        read = self.remote.wait(future, check)
+        wrong = [
+            row for row, content in enumerate(read) if checksum(content) != int(ranges.crc[row])
+        ]
+        if wrong:
+            self.remote.counter.add(retries=len(wrong))
+            again = self.remote.read([asked[row] for row in wrong], check)
+            for row, content in zip(wrong, again, strict=True):
+                if checksum(content) != int(ranges.crc[row]):
+                    place = int(places[int(ranges.position[row])])
+                    raise wrong_checksum(self.remote, self._called(place), *asked[row])
+                read[row] = content
+        offsets = self.facts("offset")[places].astype(np.int64)
+        for position, offset, size, content in zip(
+            ranges.position.tolist(), ranges.offset.tolist(), ranges.size.tolist(), read,
+            strict=True,
+        ):  # fmt: skip
+            start = offset - int(offsets[position])
+            wanted.into[position][start : start + size] = np.frombuffer(content, np.uint8)
+        is_tiles = self.facts("storage")[places] == Storage.DCT
+        for position in np.flatnonzero(is_tiles).tolist():
+            check_head(self, int(places[position]), wanted.into[position])
 
     @property
     def has_blocks(self) -> bool:

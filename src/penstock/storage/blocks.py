@@ -170,11 +170,8 @@ class Blocks:
             number = numbers[row]
             if not self._is_right(number, found[row]):
                 start = int(self._offsets[number])
-                raise StorageError(
-                    f"{self._remote.address}: {self._called(number)}, bytes {start:,} to "
-                    f"{start + int(self._sizes[number]):,}: its checksum does not match, also when "
-                    "read a second time. The object is damaged, or was replaced: upload it again."
-                )
+                end = start + int(self._sizes[number])
+                raise wrong_checksum(self._remote, self._called(number), start, end)
         if self._cache is not None:
             for number, content in zip(numbers, found, strict=True):
                 crc = int(self._crcs[number])
@@ -195,6 +192,14 @@ class Blocks:
 
     def _is_right(self, number: int, content: Bytes) -> bool:
         return checksum(content) == int(self._crcs[number])
+
+
+def wrong_checksum(remote: RemoteObject, what: str, start: int, end: int) -> StorageError:
+    """Return the error for bytes that are not what the index says."""
+    return StorageError(
+        f"{remote.address}: {what}, bytes {start:,} to {end:,}: its checksum does not match, also "
+        "when read a second time. The object is damaged, or was replaced: upload it again."
+    )
 
 
 class _NotLoadedError(Exception):

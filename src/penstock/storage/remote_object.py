@@ -25,6 +25,7 @@ ResultT = TypeVar("ResultT")
 
 # How much longer than its deadline a read may take before whoever waits gives up by himself.
 _SPARE_S = 5.0
+AT_FULL_RATE = 8  # requests at the same time that bring as much as the network can
 _WAIT_S = 0.25  # how often a waiting thread looks whether it is still wanted
 
 _slots: WeakKeyDictionary[asyncio.AbstractEventLoop, dict[int, asyncio.Semaphore]] = (
@@ -71,21 +72,36 @@ class RemoteObject:
         self._stat = stat
         return content
 
-    def submit(self, ranges: Sequence[Range]) -> Future[list[memoryview]]:
-        """Start to read ranges, near ones together; the future has the bytes of each."""
+    def submit(
+        self, ranges: Sequence[Range], gap_bytes: int | None = None
+    ) -> Future[list[memoryview]]:
+        """Start to read ranges, near ones together; the future has the bytes of each.
+
+        How near is that of the options, unless `gap_bytes` is given.
+        """
         size = self.size
         for start, end in ranges:
             if not 0 <= start <= end <= size:
                 raise StorageError(
                     f"{self.address}: bytes {start:,} to {end:,} of {size:,} were asked for."
                 )
-        return self._submit(self._read_all(ranges))
+        gap = self.options.gap_bytes if gap_bytes is None else gap_bytes
+        return self._submit(self._read_all(ranges, gap))
 
     def read(
         self, ranges: Sequence[Range], check: Callable[[], None] | None = None
     ) -> list[memoryview]:
         """Read ranges; `check` is called now and then while it waits, and may raise."""
         return self._wait(self.submit(ranges), check)
+
+    def worthwhile_gap(self) -> int:
+        """Return how many bytes in between are read sooner than a further request is answered.
+
+        Many requests wait at the same time, and a few of them take all of the bandwidth.
+        """
+        latency, rate = self.speed.latency_s() or 0.0, self.speed.bytes_per_s() or 0.0
+        measured = int(latency * rate * AT_FULL_RATE / self.options.in_flight)
+        return min(max(measured, self.options.gap_bytes), self.options.most_bytes)
 
     def wait(self, future: Future[ResultT], check: Callable[[], None] | None = None) -> ResultT:
         """Wait for what `submit` began, and count how long that took."""
@@ -129,7 +145,7 @@ class RemoteObject:
         begin = max(0, stat.size - count)
         return await self._read_piece(begin, stat.size, stat), stat
 
-    async def _read_all(self, ranges: Sequence[Range]) -> list[memoryview]:
+    async def _read_all(self, ranges: Sequence[Range], gap_bytes: int) -> list[memoryview]:
         stat, options = self._known(), self.options
         found: list[memoryview] = [memoryview(b"")] * len(ranges)
 
@@ -139,7 +155,7 @@ class RemoteObject:
                 start, end = ranges[member]
                 found[member] = content[start - joined.start : end - joined.start]
 
-        joined = join_ranges(ranges, options.gap_bytes, options.most_bytes)
+        joined = join_ranges(ranges, gap_bytes, options.most_bytes)
         await _all_or_none([read_one(one) for one in joined])
         return found
 
