@@ -14,7 +14,14 @@ from penstock.errors import LoaderError, PackError
 from penstock.geometry import Ints
 from penstock.packing.columns import Bytes
 from penstock.packing.read import PackFile
-from penstock.packing.remote import Access, Check, RemotePackFile, Rows, open_remote
+from penstock.packing.remote import (
+    USUAL_MEMORY,
+    Access,
+    Check,
+    RemotePackFile,
+    Rows,
+    open_remote,
+)
 from penstock.printable import printable
 from penstock.storage.cache import BlockCache
 from penstock.storage.counts import Counter, IoCounts
@@ -23,7 +30,6 @@ from penstock.storage.remote_object import AT_FULL_RATE
 
 _USUAL_CACHE = "50 GB"
 _WINDOWS = 2  # that are in memory: one is used while the next one is read
-_LEAST_MEMORY = 64 << 20
 
 # When to read rows alone: the share of a record that a random crop leaves out, and the CPU time
 # that it takes for an image.
@@ -110,9 +116,8 @@ class RemotePackedSource(PackedSource):
         elif order.local:
             self.reading, self._keeps = Reading.BLOCKS, True
             why = "samples that lie together come together, so each block is read once in an epoch"
-            memory = max(_LEAST_MEMORY, _WINDOWS * order.window_blocks * self._block_bytes())
-            for file in files:
-                file.keep_in_memory(memory // len(files) if len(files) < 8 else memory // 8)
+            needed = _WINDOWS * order.window_blocks * self._block_bytes()
+            self._access.blocks.limit = max(USUAL_MEMORY, needed)
         elif cache is not None and total <= cache.limit:
             self.reading = Reading.BLOCKS
             why = f"the cache has room for all {_gb(total)}, so each block is read once at all"

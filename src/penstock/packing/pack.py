@@ -41,6 +41,7 @@ from penstock.printable import printable
 from penstock.progress import ProgressBar
 from penstock.regular_file import open_regular
 from penstock.resources import raise_if_refused
+from penstock.storage.address import is_address
 from penstock.usable_cores import usable_cores
 
 
@@ -95,6 +96,12 @@ def pack(
     if shards < 1 or (threads is not None and threads < 1):
         raise PackError(f"shards and threads: must be 1 or more, got {shards} and {threads}.")
     _core.active_isa()  # reports a wrong PENSTOCK_SIMD once, instead of for every file
+    for which, given in (("from", source), ("to", target)):
+        if is_address(given):
+            raise PackError(
+                f"{given}: pack reads from and packs to files of this machine, so it cannot pack "
+                f"{which} a store. Copy the files with the store's own tool, before or after."
+            )
     path = os.path.expanduser(os.fspath(target))
     folder = os.path.dirname(os.path.abspath(path))
     if not os.path.isdir(folder):

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import threading
+from collections import OrderedDict
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
+from itertools import pairwise
 
 import numpy as np
 
@@ -19,7 +22,7 @@ from penstock.packing.ranges import block_ranges, blocks_of, check_head, part_ra
 from penstock.packing.read import PackFile
 from penstock.packing.shards import MANIFEST, PackSet, check_manifest, listed_files
 from penstock.storage.address import Address, read_address
-from penstock.storage.blocks import Blocks, wrong_checksum
+from penstock.storage.blocks import BlockMemory, Blocks, wrong_checksum
 from penstock.storage.cache import BlockCache, block_name
 from penstock.storage.counts import Counter
 from penstock.storage.options import StorageOptions
@@ -28,7 +31,9 @@ from penstock.storage.remote_object import RemoteObject
 Check = Callable[[], None]
 
 _OPENED_AT_ONCE = 16
-_USUAL_MEMORY = 64 << 20  # bytes of records that are kept for whoever asks again
+_STRETCH_BYTES = 32 << 20
+_STRETCHES_HELD = 3
+USUAL_MEMORY = 64 << 20  # bytes of records that are kept for whoever asks again
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,6 +43,9 @@ class Access:
     options: StorageOptions = field(default_factory=StorageOptions)
     cache: BlockCache | None = None
     counter: Counter = field(default_factory=Counter)
+    from_front_to_back: bool = False  # whether all records are read, as by verify and unpack
+    records: BlockMemory = field(default_factory=lambda: BlockMemory(USUAL_MEMORY))
+    blocks: BlockMemory = field(default_factory=lambda: BlockMemory(USUAL_MEMORY))
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,6 +61,35 @@ class Rows:
         """Return those of some of the images."""
         into = [self.into[row] for row in rows.tolist()]
         return Rows(self.top[rows], self.bottom[rows], self.scale, into)
+
+
+class Stretches:
+    """Reads an object in large pieces, for whoever reads all of it from front to back."""
+
+    def __init__(self, remote: RemoteObject) -> None:
+        self._remote = remote
+        self._lock = threading.Lock()
+        self._held: OrderedDict[int, Bytes] = OrderedDict()
+
+    def read(self, start: int, end: int) -> Bytes:
+        """Return bytes as they are."""
+        numbers = range(start // _STRETCH_BYTES, -(-end // _STRETCH_BYTES))
+        with self._lock:
+            pieces = [self._piece(number) for number in numbers]
+        whole = pieces[0] if len(pieces) == 1 else np.concatenate(pieces)
+        first = numbers[0] * _STRETCH_BYTES
+        return whole[start - first : end - first]
+
+    def _piece(self, number: int) -> Bytes:
+        if number not in self._held:
+            begin = number * _STRETCH_BYTES
+            end = min(begin + _STRETCH_BYTES, self._remote.size)
+            edges = [*range(begin, end, _STRETCH_BYTES // 4), end]
+            read = self._remote.read(list(pairwise(edges)), gap_bytes=-1)
+            self._held[number] = np.concatenate([np.frombuffer(one, np.uint8) for one in read])
+            while len(self._held) > _STRETCHES_HELD:
+                self._held.popitem(last=False)
+        return self._held[number]
 
 
 class RemotePackFile(PackFile):
@@ -78,14 +115,15 @@ class RemotePackFile(PackFile):
             self.flags = header.flags  # version 1 has them only there
         offsets, sizes, crcs = (self.facts(name) for name in ("offset", "size", "crc"))
         self._records = Blocks(
-            self.remote, (offsets, sizes, crcs), self._called, access.cache, _USUAL_MEMORY
+            self.remote, (offsets, sizes, crcs), self._called, access.cache, access.records
         )
+        self._stretches = Stretches(self.remote) if access.from_front_to_back else None
         self._blocks: Blocks | None = None
         if self.version > 1:
             columns = [self.blocks[name] for name in ("offset", "size", "crc")]
             offsets, sizes, crcs = (c.values for c in columns if isinstance(c, FixedColumn))
             self._blocks = Blocks(
-                self.remote, (offsets, sizes, crcs), _block_called, access.cache, _USUAL_MEMORY
+                self.remote, (offsets, sizes, crcs), _block_called, access.cache, access.blocks
             )
 
     def _read_index(self, cache: BlockCache | None) -> Bytes:
@@ -103,11 +141,6 @@ class RemotePackFile(PackFile):
             found = np.frombuffer(read, np.uint8)
         return np.concatenate([found, np.frombuffer(end, np.uint8)])
 
-    def keep_in_memory(self, size: int) -> None:
-        """Keep up to so many bytes of blocks for whoever asks again."""
-        if self._blocks is not None:
-            self._blocks.keep(size)
-
     def stored(self, offset: int, size: int) -> Bytes:
         """Return bytes of the file as they are; those of records are asked for."""
         if offset >= self._start or not size:
@@ -119,6 +152,8 @@ class RemotePackFile(PackFile):
             if whole is not None:
                 return whole[offset - record :][:size]
         end = min(offset + size, self.file_bytes)
+        if self._stretches is not None:
+            return self._stretches.read(offset, end)
         return np.frombuffer(self.remote.read([(offset, end)])[0], np.uint8)
 
     def _at_hand(self, place: int) -> Bytes | None:

@@ -152,9 +152,9 @@ def open_packed(path: str | os.PathLike[str]) -> PackSet:
     """Open a packed file, or a folder of shards."""
     text = os.fspath(path)
     if is_address(text):
-        from penstock.packing.remote import open_remote  # which needs this module
+        from penstock.packing.remote import Access, open_remote  # which need this module
 
-        return open_remote(text)
+        return open_remote(text, Access(from_front_to_back=True))
     if not os.path.isdir(text):
         return PackSet(text, [PackFile(text)])
     manifest = os.path.join(text, MANIFEST)

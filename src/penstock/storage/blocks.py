@@ -10,6 +10,7 @@ from collections import OrderedDict
 from collections.abc import Callable, Sequence
 from concurrent.futures import Future
 from concurrent.futures import TimeoutError as FutureTimeoutError
+from itertools import count
 from typing import Any
 
 import numpy as np
@@ -21,14 +22,46 @@ from penstock.storage.cache import SPARE_BYTES, BlockCache, block_name
 from penstock.storage.remote_object import RemoteObject
 
 Bytes = npt.NDArray[np.uint8]
+_Key = tuple[int, int]  # the object, and the number of its block
 _WAIT_S = 0.25
 
 
-class Blocks:
-    """Blocks number 0, 1, ...: where each lies in the object, and its checksum.
+class BlockMemory:
+    """Blocks in memory, of all objects that share it: up to `limit` bytes of those used last.
 
-    Up to `memory_bytes` of those used last are kept; what a caller holds is his.
+    What a caller holds is his, and is not counted.
     """
+
+    def __init__(self, limit: int) -> None:
+        self.limit = limit
+        self.lock = threading.Lock()
+        self.held: OrderedDict[_Key, Future[Bytes]] = OrderedDict()
+        self._held_bytes = 0
+        self._owners = count()
+
+    def new_owner(self) -> int:
+        """Return a number for an object whose blocks come here."""
+        return next(self._owners)
+
+    def settle(self, loaded: dict[_Key, Future[Bytes]]) -> None:
+        """Count blocks that were loaded, forget those that were not, and make room."""
+        with self.lock:
+            for key, future in loaded.items():
+                if future.done():
+                    self._held_bytes += len(future.result())
+                else:
+                    del self.held[key]
+                    future.set_exception(_NotLoadedError())
+            for key, future in list(self.held.items()):
+                if self._held_bytes <= self.limit:
+                    return
+                if future.done():
+                    del self.held[key]
+                    self._held_bytes -= len(future.result())
+
+
+class Blocks:
+    """Blocks number 0, 1, ...: where each lies in the object, and its checksum."""
 
     def __init__(
         self,
@@ -36,28 +69,24 @@ class Blocks:
         table: tuple[npt.NDArray[Any], npt.NDArray[Any], npt.NDArray[Any]],
         called: Callable[[int], str],
         cache: BlockCache | None,
-        memory_bytes: int,
+        memory: BlockMemory,
     ) -> None:
         self._remote = remote
         self._offsets, self._sizes, self._crcs = table
         self._called = called  # what a block is, for errors
         self._cache = cache
-        self._memory_bytes = memory_bytes
-        self._lock = threading.Lock()
-        self._held: OrderedDict[int, Future[Bytes]] = OrderedDict()
-        self._held_bytes = 0
-
-    def keep(self, memory_bytes: int) -> None:
-        """Keep up to so many bytes from now on."""
-        self._memory_bytes = memory_bytes
+        self._memory = memory
+        self._owner = memory.new_owner()
+        self._names: dict[int, str] = {}  # in the cache
 
     def held(self, number: int) -> Bytes | None:
         """Return a block that is in memory, or None."""
-        with self._lock:
-            future = self._held.get(number)
+        key, memory = (self._owner, number), self._memory
+        with memory.lock:
+            future = memory.held.get(key)
             if future is None or not future.done() or future.exception() is not None:
                 return None
-            self._held.move_to_end(number)
+            memory.held.move_to_end(key)
             return future.result()
 
     def piece(self, number: int, start: int, size: int, crc: int) -> Bytes | None:
@@ -67,8 +96,8 @@ class Blocks:
             return whole[start : start + size]
         if self._cache is None:
             return None
-        with self._lock:
-            if number in self._held:  # somebody loads it
+        with self._memory.lock:
+            if (self._owner, number) in self._memory.held:  # somebody loads it
                 return None
         return self._cache.get_piece(self._name(number), int(self._sizes[number]), start, size, crc)
 
@@ -91,13 +120,15 @@ class Blocks:
         """Find who has or loads each block; those that nobody does are ours to load."""
         mine: dict[int, Future[Bytes]] = {}
         wanted: list[Future[Bytes]] = []
-        with self._lock:
+        memory = self._memory
+        with memory.lock:
             for number in numbers:
-                future = self._held.get(number)
+                key = (self._owner, number)
+                future = memory.held.get(key)
                 if future is None:
-                    future = mine[number] = self._held[number] = Future()
+                    future = mine[number] = memory.held[key] = Future()
                 else:
-                    self._held.move_to_end(number)
+                    memory.held.move_to_end(key)
                 wanted.append(future)
         return mine, wanted
 
@@ -126,22 +157,8 @@ class Blocks:
                 for number, content in zip(missing, self._read(missing, check), strict=True):
                     mine[number].set_result(content)
         finally:
-            with self._lock:
-                for number, future in mine.items():
-                    if not future.done():
-                        del self._held[number]
-                        future.set_exception(_NotLoadedError())
-                    else:
-                        self._held_bytes += len(future.result())
-                self._forget()
-
-    def _forget(self) -> None:
-        for number, future in list(self._held.items()):
-            if self._held_bytes <= self._memory_bytes:
-                return
-            if future.done():
-                del self._held[number]
-                self._held_bytes -= len(future.result())
+            owner = self._owner
+            self._memory.settle({(owner, number): future for number, future in mine.items()})
 
     def _from_cache(self, number: int) -> Bytes | None:
         if self._cache is None:
@@ -150,6 +167,12 @@ class Blocks:
         return self._cache.get(self._name(number), size, crc)
 
     def _name(self, number: int) -> str:
+        known = self._names.get(number)
+        if known is None:
+            known = self._names[number] = self._make_name(number)
+        return known
+
+    def _make_name(self, number: int) -> str:
         remote = self._remote
         place = int(self._offsets[number]), int(self._sizes[number])
         return block_name(remote.address.text, remote.identity, remote.size, *place)

@@ -6,6 +6,7 @@ import errno
 import hashlib
 import os
 import struct
+import time
 import warnings
 
 import numpy as np
@@ -17,6 +18,7 @@ from penstock.storage.cache_folder import BLOCK_MAGIC, CacheFolder
 from penstock.storage.counts import Counter
 
 _HEAD = struct.Struct("<8sQI20s")  # magic, bytes, checksum, name
+_USE_S = 60
 SPARE_BYTES = 64  # readable after a block, for decoders that look a little ahead
 
 
@@ -52,7 +54,7 @@ class BlockCache:
         try:
             found = _read_block(file, name, size, crc)
             if found is not None:
-                os.utime(file)  # the blocks used longest ago go first
+                _note_use(file)
         except OSError:
             found = None
         finally:
@@ -80,7 +82,7 @@ class BlockCache:
         try:
             found = _read_piece(file, (name, block_bytes), start, size)
             if found is not None and checksum(found) == crc:
-                os.utime(file)
+                _note_use(file)
                 self._counter.add(cache_hits=1, cache_bytes_read=size)
                 return found
         except OSError:
@@ -133,6 +135,12 @@ class BlockCache:
 def block_name(*parts: object) -> str:
     """Return the name of a block: of which object, and which part of it."""
     return hashlib.sha256("\n".join(map(repr, parts)).encode()).hexdigest()[:40]
+
+
+def _note_use(file: int) -> None:
+    """Set the time of a block, for those used longest ago go first; a minute is near enough."""
+    if time.time() - os.fstat(file).st_mtime > _USE_S:
+        os.utime(file)
 
 
 def _read_block(

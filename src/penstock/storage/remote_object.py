@@ -89,10 +89,16 @@ class RemoteObject:
         return self._submit(self._read_all(ranges, gap))
 
     def read(
-        self, ranges: Sequence[Range], check: Callable[[], None] | None = None
+        self,
+        ranges: Sequence[Range],
+        check: Callable[[], None] | None = None,
+        gap_bytes: int | None = None,
     ) -> list[memoryview]:
-        """Read ranges; `check` is called now and then while it waits, and may raise."""
-        return self._wait(self.submit(ranges), check)
+        """Read ranges; `check` is called now and then while it waits, and may raise.
+
+        With a negative `gap_bytes`, each range is a request of its own.
+        """
+        return self._wait(self.submit(ranges, gap_bytes), check)
 
     def worthwhile_gap(self) -> int:
         """Return how many bytes in between are read sooner than a further request is answered.
