@@ -3,9 +3,9 @@
     python -m benchmarks.object_store --data FOLDER --latency 0.05 --bandwidth 1e9
 
 A web server on this machine (nginx, or a small one of the tests) serves a packed file, behind a
-proxy that is late and narrow as a bucket is. Server, proxy and loader share this machine's cores, so
-beside images per second there is the CPU time of the loader's own process for each image, which the
-others do not change.
+proxy that is late and narrow as a bucket is. Server, proxy and loader share this machine's cores,
+so beside images per second there is the CPU time of the loader's own process for each image, which
+the others do not change.
 """
 
 from __future__ import annotations
@@ -124,9 +124,7 @@ def turn(loader: ps.Loader, seconds: float, batch_size: int) -> dict[str, float]
         "first_batch_s": first,
     }
     if loader.io is not None and before is not None and images:
-        found["requests_per_batch"] = (
-            (loader.io.requests - before.requests) * batch_size / images
-        )
+        found["requests_per_batch"] = (loader.io.requests - before.requests) * batch_size / images
         found["bytes_per_image"] = (loader.io.bytes_read - before.bytes_read) / images
         source: Any = loader.source
         sizes = [file.facts("size").astype(float).mean() for file in source.packed.files]
@@ -144,9 +142,7 @@ def print_table(figures: dict[str, list[dict[str, float]]]) -> None:
         def middle(name: str, rounds: list[dict[str, float]] = rounds) -> float:
             return median(one.get(name, float("nan")) for one in rounds)
 
-        ratio = median(
-            one["images_per_s"] / other for one, other in zip(rounds, base, strict=True)
-        )
+        ratio = median(one["images_per_s"] / other for one, other in zip(rounds, base, strict=True))
         print(
             f"{way:14}{middle('images_per_s'):10,.0f}{ratio:10.0%}"
             f"{middle('cpu_us_per_image'):14,.0f}{rounds[0]['first_batch_s']:9.2f}"

@@ -29,9 +29,9 @@ uint32_t by_zlib(uint32_t before, std::span<const uint8_t> bytes) {
 
 // Bytes are coefficients of a polynomial over GF(2), of which the checksum is the remainder.
 // A lane of 128 bits may be replaced by its product with x^n mod P, n bits further on, without any
-// change of that remainder: so four lanes go over 64 bytes at a time, and the 16 bytes that are left
-// at the end have the same checksum as all of them (Gopal and others, "Fast CRC computation for
-// generic polynomials using PCLMULQDQ", 2009). The constants are x^n mod P, bits reversed.
+// change of that remainder: so four lanes go over 64 bytes at a time, and the 16 bytes that are
+// left at the end have the same checksum as all of them (Gopal and others, "Fast CRC computation
+// for generic polynomials using PCLMULQDQ", 2009). The constants are x^n mod P, bits reversed.
 constexpr long long kFourLanesLow = 0x154442bd4;   // x^(4 * 128 + 32)
 constexpr long long kFourLanesHigh = 0x1c6e41596;  // x^(4 * 128 - 32)
 constexpr long long kOneLaneLow = 0x1751997d0;     // x^(128 + 32)

@@ -13,7 +13,7 @@ from packing.samples import ListSource, image_file
 from penstock import transforms as T
 from penstock.errors import LoaderError, PenstockError, StorageError
 from penstock.packing.items import LABEL, PackItem
-from servers.faulty_proxy import FaultyProxy, Faults
+from servers.faulty_proxy import Faults, FaultyProxy
 from servers.range_server import RangeServer
 
 QUICK = ps.StorageOptions(
@@ -95,8 +95,8 @@ def assert_same_views(remote, local):
     def flat(loader):
         found = []
         for _ in range(2):
-            for images, labels in loader:
-                images = images if isinstance(images, list) else [images]
+            for delivered, labels in loader:
+                images = delivered if isinstance(delivered, list) else [delivered]
                 found.append(([image.numpy().copy() for image in images], labels.numpy().copy()))
         loader.close()
         return found

@@ -15,11 +15,10 @@ from servers.range_server import RangeServer
 
 OLD = Path(__file__).parents[1] / "data" / "format_1" / "old.pen"
 
+
 @pytest.fixture(scope="module")
 def items():
-    return [
-        PackItem(f"{n}.jpg", image_file(n, (90, 60 + n)), {"label": n % 3}) for n in range(40)
-    ]
+    return [PackItem(f"{n}.jpg", image_file(n, (90, 60 + n)), {"label": n % 3}) for n in range(40)]
 
 
 @pytest.fixture(scope="module")

@@ -70,7 +70,7 @@ class Azurite:
         }
         address = f"http://127.0.0.1:{self.port}/{ACCOUNT}/{name}?restype=container"
         request = urllib.request.Request(address, method="PUT", headers=headers)
-        urllib.request.urlopen(request, timeout=30).close()
+        urllib.request.urlopen(request, timeout=30).close()  # noqa: S310  our own server
 
     def close(self):
         os.killpg(self._process.pid, signal.SIGKILL)

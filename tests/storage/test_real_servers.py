@@ -1,7 +1,7 @@
 """Batches from real servers: Ceph's S3 gateway, Azurite and nginx, also behind a bad network.
 
-They come from Debian's packages and from npm, unpacked into build/ when these tests first run; where
-they cannot be had, the tests say why and are skipped.
+They come from Debian's packages and from npm, unpacked into build/ when these tests first run;
+where they cannot be had, the tests say why and are skipped.
 """
 
 import os
@@ -16,7 +16,7 @@ from penstock import transforms as T
 from penstock.errors import StorageError
 from penstock.packing.items import LABEL, PackItem
 from servers import azurite, ceph, nginx
-from servers.faulty_proxy import FaultyProxy, Faults
+from servers.faulty_proxy import Faults, FaultyProxy
 
 pytestmark = pytest.mark.slow
 
@@ -121,9 +121,11 @@ def assert_same(some, others):
 @pytest.mark.parametrize("way", WAYS)
 @pytest.mark.parametrize("rate", [0.0, 0.01, 0.1])
 def test_s3_by_ceph(s3, pen, way, rate):
-    with FaultyProxy(s3.port, Faults(rate, latency_s=(0.02, 0.05), seed=5)) as proxy:
-        with variables(s3.environment(proxy.address)):
-            got = epoch_of("s3://bucket/sets/train.pen", storage=QUICK, **WAYS[way])
+    with (
+        FaultyProxy(s3.port, Faults(rate, latency_s=(0.02, 0.05), seed=5)) as proxy,
+        variables(s3.environment(proxy.address)),
+    ):
+        got = epoch_of("s3://bucket/sets/train.pen", storage=QUICK, **WAYS[way])
     assert_same(got, epoch_of(pen, **WAYS[way]))
 
 
@@ -135,12 +137,11 @@ def test_s3_with_a_cache(s3, pen, tmp_path):
 
 
 def test_what_s3_refuses_is_said(s3):
-    with variables({**s3.environment(), "AWS_SECRET_ACCESS_KEY": "wrong"}):
-        with pytest.raises(StorageError, match="refuses access"):
-            ps.open_data("s3://bucket/sets/train.pen")
-    with variables(s3.environment()):
-        with pytest.raises(StorageError, match="no such object"):
-            ps.open_data("s3://bucket/sets/other.pen")
+    wrong = {**s3.environment(), "AWS_SECRET_ACCESS_KEY": "wrong"}
+    with variables(wrong), pytest.raises(StorageError, match="refuses access"):
+        ps.open_data("s3://bucket/sets/train.pen")
+    with variables(s3.environment()), pytest.raises(StorageError, match="no such object"):
+        ps.open_data("s3://bucket/sets/other.pen")
 
 
 def test_a_replaced_object_in_s3_is_an_error(s3, pen):
@@ -158,9 +159,11 @@ def test_a_replaced_object_in_s3_is_an_error(s3, pen):
 
 @pytest.mark.parametrize("rate", [0.0, 0.1])
 def test_azure_by_azurite(az, pen, rate):
-    with FaultyProxy(az.port, Faults(rate, seed=5)) as proxy:
-        with variables(az.environment(proxy.port)):
-            got = epoch_of("az://container/train.pen", storage=QUICK)
+    with (
+        FaultyProxy(az.port, Faults(rate, seed=5)) as proxy,
+        variables(az.environment(proxy.port)),
+    ):
+        got = epoch_of("az://container/train.pen", storage=QUICK)
     assert_same(got, epoch_of(pen))
 
 

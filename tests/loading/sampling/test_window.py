@@ -5,9 +5,9 @@ from hypothesis import strategies as st
 
 import penstock as ps
 from penstock.errors import LoaderError
+from penstock.loading.sampler import Shard
 from penstock.loading.sampling.asked import Asked
 from penstock.loading.sampling.facts import facts_of
-from penstock.loading.sampler import Shard
 
 
 def selection(length, sampling, *, indices=None, ranks=1, seed=0, labels=None):
