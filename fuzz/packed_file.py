@@ -134,7 +134,7 @@ def plan(path: Path, rng: random.Random) -> None:
     """What a reader far away asks for: blocks, records, and parts of records for some rows."""
     import numpy as np
 
-    from penstock.packing.ranges import block_ranges, blocks_of, check_head, part_ranges
+    from penstock.packing.ranges import block_ranges, blocks_of, check_heads, part_ranges
     from penstock.packing.read import PackFile
 
     file = PackFile(path)
@@ -144,7 +144,7 @@ def plan(path: Path, rng: random.Random) -> None:
         rows = np.array([top]), np.array([rng.randint(top + 1, facts.height)])
         parts = part_ranges(file, one, *rows, scale=rng.choice([1, 8]))
         blocks = block_ranges(file, blocks_of(file, one)) if file.version > 1 else parts
-        check_head(file, sample, file.stored(facts.offset, facts.size))
+        check_heads(file, one, [file.stored(facts.offset, facts.size)])
         end = facts.offset + facts.size
         inside = (parts.offset >= facts.offset) & (parts.offset + parts.size <= end)
         begin, size = int(blocks.offset[0]), int(blocks.size.sum())

@@ -195,8 +195,9 @@ def _make_blocks(pen: Pen, offsets: list[int]) -> None:
     places = [offsets[number] for number in firsts]
     end = HEADER_BYTES + sum(aligned(len(record)) for record in pen.records)
     sizes = [after - place for place, after in pairwise([*places, end])]
-    for part, numbers in zip(columns, (firsts, places, sizes, [0] * len(firsts)), strict=True):
-        part.first = bytearray(np.array(numbers, part.column.dtype).tobytes())
+    values = (firsts, places, sizes, [0] * len(firsts))
+    for part, column, numbers in zip(columns, BLOCK_COLUMNS, values, strict=True):
+        part.first = bytearray(np.array(numbers, column.dtype).tobytes())
 
 
 def put_together(pen: Pen) -> bytes:

@@ -11,7 +11,7 @@ from penstock import PackError, pack, verify
 from penstock.packing import parts
 from penstock.packing.format import BLOCK, SYSTEM
 from penstock.packing.items import PackItem
-from penstock.packing.ranges import block_ranges, blocks_of, check_head, part_ranges, record_ranges
+from penstock.packing.ranges import block_ranges, blocks_of, check_heads, part_ranges, record_ranges
 from penstock.packing.read import PackFile
 
 EDGES = [0, 1, 64, 2**31, 2**32, 2**63, 2**64 - 1]
@@ -135,9 +135,9 @@ def move_bytes(values):
         (SYSTEM, "parts", move_bytes, "sample 0 (a.jpg) is not cut into parts as the index says"),
         (SYSTEM, "part_rows", lambda v: v.__setitem__(TILES, 31), "sample 0 (a.jpg) is not cut"),
         (SYSTEM, "rows_around", lambda v: v.__setitem__(TILES, 0), "sample 0 (a.jpg) is not cut"),
-        (SYSTEM, "part_rows", lambda v: v.__setitem__(PIXELS, 99), "sample 1 (b.png) is not cut"),
-        (SYSTEM, "part_rows", lambda v: v.__setitem__(STREAM, 1), "sample 2 (c.png) is not cut"),
-        (SYSTEM, "rows_around", lambda v: v.__setitem__(KEPT, 1), "sample 3 (d.jpg) is not cut"),
+        (SYSTEM, "part_rows", lambda v: v.__setitem__(PIXELS, 99), "sample 1 (b.png): its parts"),
+        (SYSTEM, "part_rows", lambda v: v.__setitem__(STREAM, 1), "sample 2 (c.png): its parts"),
+        (SYSTEM, "rows_around", lambda v: v.__setitem__(KEPT, 1), "sample 3 (d.jpg): its parts"),
         (SYSTEM, "parts", lambda v: v[:, 1].__setitem__(3, 7),
          "sample 0 (a.jpg): the checksum of its part 3 does not match"),
         (SYSTEM, "parts", lambda v: v[:, 1].__setitem__(-1, 7),
@@ -167,7 +167,7 @@ def test_a_head_that_disagrees_is_found_before_it_is_used(packed):
         begin = offset - int(file.facts("offset")[0])
         record[begin : begin + size] = file.stored(offset, size)
     with pytest.raises(PackError, match="not cut into parts as the index says"):
-        check_head(file, 0, record)
+        check_heads(file, samples, [record])
 
 
 def test_only_a_single_record_may_make_a_large_block(packed, monkeypatch):

@@ -152,6 +152,15 @@ class Texts(list):
     column = Column("box_class_ids", "text")
 
 
+def test_labels_of_boxes_that_are_no_rows_are_refused(tmp_path):
+    columns = (BOXES, Column("box_labels", "fixed", "int64"))
+    item = PackItem("a.jpg", image_file(1), {"boxes": [[0, 0, 5, 5]], "box_labels": 0})
+    pack(ListSource([item], columns, None, ("one",)), tmp_path / "labels.pen")
+    targets = StoredTargets(PackedSource(open_packed(tmp_path / "labels.pen")))
+    with pytest.raises(PackError, match="box_labels must have any number of rows"):
+        targets.of(np.arange(1))
+
+
 @pytest.mark.parametrize("kind", ["text", "fixed"])
 def test_masks_of_another_kind_are_no_masks(tmp_path, kind):
     column = Column("masks", kind, "int64" if kind == "fixed" else "")

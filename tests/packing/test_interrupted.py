@@ -9,10 +9,11 @@ import pytest
 
 from packing.samples import ListSource, mixed_source
 from penstock.errors import DecodeError, PackError
-from penstock.packing import disk
+from penstock.packing import disk, parts
 from penstock.packing import write as write_module
 from penstock.packing.items import PackItem
 from penstock.packing.pack import pack
+from penstock.packing.read import PackFile
 from penstock.packing.shards import MANIFEST
 from penstock.packing.verify import verify
 from python_child import run_python
@@ -35,9 +36,14 @@ def source():
 
 @pytest.fixture
 def undisturbed(tmp_path, monkeypatch):
-    """The bytes of the file when nothing happens. Syncs come often, so that all kinds are met."""
+    """The bytes of the file when nothing happens.
+
+    Syncs come often, so that all kinds are met; and blocks are small, so that there are several.
+    """
+    monkeypatch.setattr(parts, "BLOCK_BYTES", 2000)
     monkeypatch.setitem(write_module.PackWriter.__init__.__kwdefaults__, "sync_bytes", 1500)
     pack(source(), tmp_path / "whole.pen", on_error="skip")
+    assert len(PackFile(tmp_path / "whole.pen").blocks["first"]) > 2
     return (tmp_path / "whole.pen").read_bytes()
 
 

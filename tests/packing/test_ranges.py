@@ -15,13 +15,13 @@ from penstock import transforms as T
 from penstock.loading import core_runner
 from penstock.loading.core_runner import decode_rgb
 from penstock.loading.fetch import RecordFetch
-from penstock.packing import parts
+from penstock.packing import parts, ranges
 from penstock.packing.items import LABEL, PackItem
 from penstock.packing.pack_index import SUFFIX_BYTES, PackIndex, index_range
 from penstock.packing.ranges import (
     block_ranges,
     blocks_of,
-    check_head,
+    check_heads,
     part_ranges,
     places_of,
     record_ranges,
@@ -219,9 +219,7 @@ class PlannedFetch(RecordFetch):
             assert zlib.crc32(piece) == crc
             begin = offset - places.offset[position]
             records[position][begin : begin + size] = piece
-        for position in positions.tolist():
-            if places.has_tiles[position]:
-                check_head(file, int(samples[position]), records[position][:-SLACK])
+        check_heads(file, rows[0], [records[position][:-SLACK] for position in positions])
         super().read(engine_part, positions, needed)
 
 
@@ -314,6 +312,31 @@ def test_other_arguments_are_errors(index):
         assert len(look(index, np.array([], dtype=np.int64))) == 0
     empty = np.array([], dtype=np.int64)
     assert len(part_ranges(index, empty, empty, empty)) == 0
+
+
+def test_records_of_any_size_have_parts(tmp_path, monkeypatch):
+    """A part's bytes have 32 bits, so what cannot be cut by rows is cut anyhow."""
+    for module in (parts, ranges):
+        monkeypatch.setattr(module, "WHOLE_PART_BYTES", 100)
+    data = image_file(1, (30, 20), mode="CMYK")
+    pack(ListSource([PackItem("kept.jpg", data)]), tmp_path / "a.pen", progress=False)
+    file = PackFile(tmp_path / "a.pen")
+    assert verify(file.path).problems == ()
+    found = part_ranges(file, np.array([0]), np.array([3]), np.array([4]))
+    assert found.size.tolist() == [100] * (len(data) // 100) + [len(data) % 100]
+    joined = b"".join(
+        data[o - 64 : o - 64 + s] for o, s in zip(found.offset, found.size, strict=True)
+    )
+    assert joined == data
+
+
+def test_rows_that_no_part_can_hold_are_refused():
+    class Long(bytes):
+        def __len__(self):
+            return 3 * (2**31 - 1)
+
+    with pytest.raises(PackError, match=r"rows of 2,147,483,647 pixels are more than"):
+        parts.layout_of(Long(), "raw", 0, 1, 2**31 - 1)
 
 
 def test_version_1_has_whole_records_only():

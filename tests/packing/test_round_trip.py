@@ -51,7 +51,7 @@ def write(target, columns, rows, tables=None):
     with PackWriter(str(target), columns, tables) as writer:
         for number, row in enumerate(rows):
             values = {column.name: value for column, value in zip(columns, row, strict=True)}
-            record = Record(bytes([number]) * number, "jpeg", 1, 1, 1, "pixels", 0, 0)
+            record = Record(bytes([number]) * (number + 1), "jpeg", 1, 1, 1, "pixels", 0, 0)
             writer.add(PackItem(f"{number}\udcff.png", b"", values), record)
         writer.finish()
     return PackFile(target)
@@ -68,7 +68,7 @@ def test_columns_come_back_as_they_were(drawn):
         assert file.schema == tuple(columns)
         for index, row in enumerate(rows):
             assert file.name(index) == f"{index}\udcff.png"
-            assert file.record(index) == bytes([index]) * index
+            assert file.record(index) == bytes([index]) * (index + 1)
             for column, value in zip(columns, row, strict=True):
                 np.testing.assert_array_equal(file.columns[column.name][index], value, strict=True)
         assert verify(file.path).problems == ()

@@ -118,7 +118,11 @@ class PackedSource(ColumnSource):
             part: dict[str, npt.NDArray[Any]] = {}
             for column in columns:
                 reader = file.columns[column.name]
-                assert isinstance(reader, VariableColumn)  # noqa: S101  shards have one schema
+                if not isinstance(reader, VariableColumn):
+                    raise PackError(
+                        f"{self.title}: {column.name} must have any number of rows for each "
+                        f"sample, and is a {column.kind} column. Repack it."
+                    )
                 found, part[column.name] = reader.rows(places[here])
                 if len(part) > 1 and not np.array_equal(found, counts[here]):
                     raise PackError(

@@ -12,7 +12,9 @@ columns beside it (label, boxes ...), a *record* is the bytes of its image in a 
 | reencode.py, mask_runs.py | smaller images on request; masks of objects as run lengths |
 | write.py, journal.py, resume.py, disk.py | one file, safe from crashes and full disks |
 | format.py, index.py, columns.py | header, directory and tail; the columns |
-| read.py, shards.py | opening a file, or a folder of them |
+| parts.py | how records are cut into parts, and put together in blocks |
+| pack_index.py, ranges.py | reading an index, wherever it lies; which bytes samples need |
+| read.py, shards.py | opening a file on this machine, or a folder of them |
 | unpack.py | the original files back |
 | verify.py, inspect.py, summary.py | looking into a packed data set |
 """

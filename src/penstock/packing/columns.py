@@ -170,7 +170,7 @@ class VariableColumn:
             place = int(np.flatnonzero(counts != expected)[0])
             raise PackError(
                 f"{self._where}: sample {int(indices[place]):,} has {int(counts[place]):,} rows, "
-                f"and needs {int(expected[place]):,}. The file is damaged: run penstock verify."
+                f"and needs {int(expected[place]):,}. Copy the file again, or repack."
             )
         ends = np.cumsum(counts)
         places = np.arange(ends[-1] if len(ends) else 0) + np.repeat(starts - ends + counts, counts)

@@ -8,6 +8,7 @@ Everything the index says is checked before it is used: a range always lies amon
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -20,7 +21,13 @@ from penstock.geometry import Bools, Ints
 from penstock.packing.columns import Bytes, FixedColumn, VariableColumn
 from penstock.packing.format import ALIGNMENT, HEADER_BYTES, RECORD_ZLIB, STORAGES
 from penstock.packing.pack_index import MOST_SIDE, PackIndex
-from penstock.packing.parts import BLOCK_BYTES, RAW_PART_BYTES, WHOLE_PART_BYTES, layout_of
+from penstock.packing.parts import (
+    BLOCK_BYTES,
+    RAW_PART_BYTES,
+    WHOLE_PART_BYTES,
+    Layout,
+    layout_of,
+)
 
 LARGEST_SCALE = 8  # of decoding at 1 / scale of an image's size
 
@@ -105,7 +112,7 @@ def part_ranges(
     One range for each part of a record that is needed: those of neighbouring parts follow one
     another in the file. Where a record has no parts of rows, all of it is needed. A record in
     memory of which only these bytes are there decodes to the right pixels; compare its head with
-    the index first (`check_head`).
+    the index first (`check_heads`).
 
     `scale` is the largest scale at which a region is decoded: at 1 / scale of its size, pixels
     depend on more rows around it. With 1, only full size is right; the default is always enough.
@@ -121,7 +128,7 @@ def part_ranges(
             f"{int(samples[bad]):,}, which has {int(places.height[bad]):,}"
         )
     cut = _read_parts(index, samples, places)
-    around = index.facts("rows_around")[samples].astype(np.int64) * scale
+    around = cut.around * scale
     rows = np.maximum(cut.rows, 1)
     first = np.maximum(top - around, 0) // rows + places.has_tiles
     stop = -(-np.minimum(bottom + around, places.height) // rows) + places.has_tiles
@@ -137,6 +144,7 @@ class _Cut:
     """The parts of some records, one record after the other."""
 
     rows: Ints  # of each record: rows of its image in a part, 0 if it has no parts of rows
+    around: Ints  # of each record: rows that others depend on
     owner: Ints  # of each part: position of its record, from here on
     number: Ints  # within its record
     before: Ints  # bytes of its record before it
@@ -144,18 +152,22 @@ class _Cut:
     crc: npt.NDArray[np.uint32]
 
 
+def check_parts(index: PackIndex, samples: Ints) -> None:
+    """Raise PackError unless these records' parts are what the index must say of such records."""
+    if index.version > 1:
+        _read_parts(index, samples, places_of(index, samples))
+
+
 def _read_parts(index: PackIndex, samples: Ints, places: Places) -> _Cut:
-    rows = index.facts("part_rows")[samples].astype(np.int64)
-    has_rows = places.has_tiles | places.has_pixels
-    wrong = (rows > 0) != has_rows
-    wrong |= places.has_pixels & (rows != np.maximum(1, RAW_PART_BYTES // (3 * places.width)))
-    if wrong.any():
-        raise _damaged(index, int(samples[np.flatnonzero(wrong)[0]]))
-    counts = np.where(
-        has_rows,
-        -(-places.height // np.maximum(rows, 1)) + 2 * places.has_tiles,
-        -(-places.size // WHOLE_PART_BYTES),
-    )
+    rows, around = (index.facts(n)[samples].astype(np.int64) for n in ("part_rows", "rows_around"))
+    tiles, pixels = places.has_tiles, places.has_pixels
+    right = (rows > 0) == (tiles | pixels)
+    right &= ~pixels | (rows == np.maximum(1, RAW_PART_BYTES // (3 * places.width)))
+    right &= tiles | (around == 0)
+    _require(right, index, samples)
+    # Bytes that every part but the last has, in records other than those of tiles.
+    whole = np.where(pixels, rows * 3 * places.width, WHOLE_PART_BYTES)
+    counts = np.where(tiles, -(-places.height // np.maximum(rows, 1)) + 2, -(-places.size // whole))
     reader = index.system["parts"]
     assert isinstance(reader, VariableColumn)  # noqa: S101  as the file must have it
     _, table = reader.rows(samples, counts)
@@ -165,42 +177,42 @@ def _read_parts(index: PackIndex, samples: Ints, places: Places) -> _Cut:
     number = np.arange(len(size)) - starts[owner]
     ends = np.concatenate([[0], np.cumsum(size)])
     before = ends[:-1] - ends[starts[owner]]
-    sums = ends[starts + counts] - ends[starts]
-    fits = sums == places.size
-    row_bytes = 3 * places.width
-    of_rows = np.minimum(rows[owner], places.height[owner] - number * rows[owner])
-    short = places.has_pixels[owner] & (size != of_rows * row_bytes[owner])
-    fits[owner[short]] = False
-    if not fits.all():
-        bad = int(np.flatnonzero(~fits)[0])
-        raise PackError(
-            f"{index.path}: the parts of sample {int(samples[bad]):,} have {int(sums[bad]):,} "
-            f"bytes, or others than their rows, and its record has {int(places.size[bad]):,}. The "
-            "file is damaged: run penstock verify."
-        )
-    return _Cut(rows, owner, number, before, size, crc)
+    right = ends[starts + counts] - ends[starts] == places.size
+    right &= ~pixels | (places.size == 3 * places.width * places.height)
+    others = ~tiles[owner] & (size != np.minimum(whole[owner], places.size[owner] - before))
+    right[owner[others]] = False
+    _require(right, index, samples)
+    return _Cut(rows, around, owner, number, before, size, crc)
 
 
-def check_head(index: PackIndex, sample: int, record: Bytes | bytes) -> None:
-    """Raise PackError unless a record is cut into parts as the index says.
+def check_heads(index: PackIndex, samples: Ints, records: Sequence[Bytes | bytes]) -> None:
+    """Raise PackError unless these records are cut into parts as the index says.
 
-    Of the record, only its first part must be there. Readers that read parts of a `dct` record call
-    this before they decode it: a head that says something else would make the decoder look at bytes
-    that were not read. For other storages, the index alone is enough.
+    Of a record, only its first part must be there, but room for all of it. Readers that read parts
+    of `dct` records call this before they decode them: a head that says something else would make
+    the decoder look at bytes that were not read. For other storages, the index alone is enough.
     """
     if index.version == 1:
         return
-    facts = index.sample(sample)
+    places = places_of(index, samples)
+    cut = _read_parts(index, samples, places)
+    ends = np.cumsum(np.bincount(cut.owner, minlength=len(samples))).tolist()
+    for position in np.flatnonzero(places.has_tiles).tolist():
+        sizes = cut.size[ends[position - 1] if position else 0 : ends[position]]
+        said = Layout(tuple(sizes.tolist()), int(cut.rows[position]), int(cut.around[position]))
+        compare_head(index, int(samples[position]), records[position], said)
+
+
+def compare_head(index: PackIndex, sample: int, record: Bytes | bytes, said: Layout) -> None:
+    """Raise PackError unless a `dct` record is cut as is said of it."""
     try:
-        found = layout_of(record, facts.storage, facts.flags, facts.height, facts.width)
+        found = layout_of(record, "dct", 0, 0, 0)
     except PackError as error:
-        raise PackError(f"{index.path}: sample {sample:,} ({facts.name}): {error}.") from error
-    rows, around = (int(index.facts(name)[sample]) for name in ("part_rows", "rows_around"))
-    sizes = tuple(index.system["parts"][sample][:, 0].tolist())
-    if (found.sizes, found.rows, found.around) != (sizes, rows, around):
+        raise PackError(f"{_name(index, sample)}: {error}.") from error
+    if found != said:
         raise PackError(
-            f"{index.path}: sample {sample:,} ({facts.name}) is not cut into parts as the index "
-            "says. Copy the file again, or repack."
+            f"{_name(index, sample)} is not cut into parts as the index says. Copy the file again, "
+            "or repack."
         )
 
 
@@ -259,6 +271,19 @@ def _whole(index: PackIndex, samples: Ints, places: Places) -> Ranges:
 def _check_numbers(index: PackIndex, samples: Ints) -> None:
     if len(samples) and not (samples.min() >= 0 and samples.max() < len(index)):
         raise IndexError(f"{index.path}: samples {samples} of {len(index):,}")
+
+
+def _require(right: Bools, index: PackIndex, samples: Ints) -> None:
+    if not right.all():
+        bad = int(samples[np.flatnonzero(~right)[0]])
+        raise PackError(
+            f"{_name(index, bad)}: its parts are not what such a record is cut into. The file is "
+            "damaged: copy it again, or repack."
+        )
+
+
+def _name(index: PackIndex, sample: int) -> str:
+    return f"{index.path}: sample {sample:,} ({index.name(sample)})"
 
 
 def _damaged(index: PackIndex, sample: int) -> PackError:

@@ -15,11 +15,12 @@ from penstock.errors import DecodeError, PackError
 from penstock.geometry import Size
 from penstock.limits import Limits, obeying_limits
 from penstock.packing.columns import VariableColumn
-from penstock.packing.format import HEADER_BYTES, TAIL_BYTES, Entry, aligned
+from penstock.packing.format import HEADER_BYTES, STORAGES, TAIL_BYTES, Entry, aligned
 from penstock.packing.items import MASKS
 from penstock.packing.mask_runs import are_runs, check_runs, read_header
 from penstock.packing.ordered_map import map_in_order
-from penstock.packing.ranges import BlockRanges, block_ranges, check_head
+from penstock.packing.parts import Layout
+from penstock.packing.ranges import BlockRanges, block_ranges, check_parts, compare_head
 from penstock.packing.read import PackFile
 from penstock.packing.records import check_image
 from penstock.packing.shards import open_packed
@@ -117,6 +118,9 @@ def _damage(file: PackFile, bar: ProgressBar, *, deep: bool, threads: int) -> It
         yield "the records do not follow one another."
         return
     yield from _block_problems(file, threads)
+    if false_parts := _part_problem(file):
+        yield false_parts
+        return
 
     def look(index: int) -> str | None:
         return _sample_problem(file, index, deep=deep)
@@ -158,15 +162,28 @@ def _sample_problem(file: PackFile, index: int, *, deep: bool) -> str | None:
 def _check_parts(file: PackFile, index: int, record: bytes) -> None:
     if file.version == 1:
         return
-    check_head(file, index, record)
+    parts = file.system["parts"][index]
+    if file.facts("storage")[index] == STORAGES.index("dct"):
+        rows, around = (int(file.facts(name)[index]) for name in ("part_rows", "rows_around"))
+        compare_head(file, index, record, Layout(tuple(parts[:, 0].tolist()), rows, around))
     place = 0
-    for number, (size, crc) in enumerate(file.system["parts"][index].tolist()):
+    for number, (size, crc) in enumerate(parts.tolist()):
         if zlib.crc32(memoryview(record)[place : place + size]) != crc:
             raise PackError(
                 f"sample {index:,} ({file.name(index)}): the checksum of its part {number:,} does "
                 "not match."
             )
         place += size
+
+
+def _part_problem(file: PackFile) -> str | None:
+    """Whether all records have the parts that they must have, whatever is in them."""
+    for start in range(0, len(file), _CHUNK_SAMPLES):
+        try:
+            check_parts(file, np.arange(start, min(start + _CHUNK_SAMPLES, len(file))))
+        except PackError as error:
+            return str(error).removeprefix(f"{file.path}: ")
+    return None
 
 
 def _block_problems(file: PackFile, threads: int) -> Iterator[str]:
