@@ -6,9 +6,10 @@
 #include <vector>
 
 #include "base/checksum.h"
-#include "tests/check.h"
+#include "check.h"
 
-using namespace penstock;
+namespace penstock {
+namespace {
 
 TEST_EACH_ISA(checksums_are_those_of_zlib) {
   std::mt19937 random(1);
@@ -22,3 +23,6 @@ TEST_EACH_ISA(checksums_are_those_of_zlib) {
       CHECK(checksum(before, {bytes.data() + place, size}) == expected);
     }
 }
+
+}  // namespace
+}  // namespace penstock

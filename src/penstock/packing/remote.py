@@ -11,14 +11,14 @@ from itertools import pairwise
 
 import numpy as np
 
-from penstock._core import Storage, checksum
+from penstock._core import checksum
 from penstock.errors import PackError, StorageError
 from penstock.geometry import Ints
 from penstock.limits import how_to_allow, limits_in_force
 from penstock.packing.columns import Bytes, FixedColumn
 from penstock.packing.format import HEADER_BYTES, SUFFIX, Header
 from penstock.packing.pack_index import SUFFIX_BYTES, PackIndex, index_range
-from penstock.packing.ranges import block_ranges, blocks_of, check_head, part_ranges
+from penstock.packing.ranges import block_ranges, blocks_of, check_heads, part_ranges
 from penstock.packing.read import PackFile
 from penstock.packing.shards import MANIFEST, PackSet, check_manifest, listed_files
 from penstock.storage.address import Address, read_address
@@ -219,9 +219,7 @@ class RemotePackFile(PackFile):
         ):  # fmt: skip
             start = offset - int(offsets[position])
             wanted.into[position][start : start + size] = np.frombuffer(content, np.uint8)
-        is_tiles = self.facts("storage")[places] == Storage.DCT
-        for position in np.flatnonzero(is_tiles).tolist():
-            check_head(self, int(places[position]), wanted.into[position])
+        check_heads(self, places, wanted.into)
 
     @property
     def has_blocks(self) -> bool:
